@@ -1,0 +1,88 @@
+"""Paired, interleaved measurements: every configuration in every round, in an order that rotates, medians at the end."""
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), ".."))
+BUILD = os.environ.get("PCTALLY_BUILD", os.path.join(ROOT, "build", "release"))
+PCTALLY = os.path.join(BUILD, "bin", "pctally")
+PROGRAMS = os.path.join(BUILD, "programs")
+SCRATCH = tempfile.mkdtemp(prefix="pctally-bench-")
+
+
+class Run:
+    """One run of a command and everything it started: seconds of wall and CPU time, peak memory in MB."""
+
+    def __init__(self, words, env=None, stdin=None):
+        environment = dict(os.environ, **(env or {}))
+        start = time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            null = os.open(os.devnull, os.O_RDWR)
+            source = os.open(stdin, os.O_RDONLY) if stdin else null
+            os.dup2(source, 0)
+            os.dup2(null, 1)
+            os.dup2(null, 2)
+            try:
+                os.execvpe(words[0], words, environment)
+            finally:
+                os._exit(127)
+        _, status, usage = os.wait4(pid, 0)
+        self.wall = time.monotonic() - start
+        self.cpu = usage.ru_utime + usage.ru_stime
+        self.peak_mb = usage.ru_maxrss / 1024
+        self.status = status
+        if status != 0:
+            raise SystemExit(f"bench: {' '.join(words)} ended with {status}")
+
+
+def interleaved(configurations, rounds, prepare=None):
+    """configurations: {name: function() -> Run}. Returns {name: [Run]}; the order rotates from round to round."""
+    names = list(configurations)
+    results = {name: [] for name in names}
+    for number in range(rounds):
+        turn = number % len(names)
+        for name in names[turn:] + names[:turn]:
+            if prepare:
+                prepare()
+            results[name].append(configurations[name]())
+        print(f"\r{number + 1}/{rounds} rounds", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return results
+
+
+def quartiles(values):
+    if len(values) < 2:
+        return values[0], values[0], values[0]
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, middle, high
+
+
+def spread(values, unit=1.0, digits=3):
+    low, middle, high = quartiles([value * unit for value in values])
+    return f"{middle:.{digits}f} [{low:.{digits}f}..{high:.{digits}f}]"
+
+
+def table(header, rows):
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print(flush=True)
+
+
+def machine():
+    model = "unknown CPU"
+    with open("/proc/cpuinfo") as file:
+        for line in file:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return f"{model}, {os.cpu_count()} CPUs, Linux {platform.release()}, {platform.platform()}"
+
+
+def have(program):
+    return any(os.access(os.path.join(directory, program), os.X_OK) for directory in os.environ["PATH"].split(":"))

@@ -1,0 +1,50 @@
+"""Real programs on input made here: bzip2, sqlite3, python3, pigz -p2; half a second to a second of CPU time each."""
+import os
+import random
+
+from measure import SCRATCH
+
+
+def _text(path, megabytes):
+    words = "the of and to in is that for it as was with be by on not he his but at are this have from or had".split()
+    choice = random.Random(1)
+    vocabulary = words + ["".join(choice.choice("etaoinshrdlu") for _ in range(choice.randint(3, 9))) for _ in range(5000)]
+    with open(path, "w") as file:
+        size = 0
+        while size < megabytes << 20:
+            line = " ".join(choice.choices(vocabulary, k=12)) + "\n"
+            size += file.write(line)
+
+
+def make():
+    """{name: (words, stdin)}"""
+    text = os.path.join(SCRATCH, "text")
+    _text(text, 8)
+    large = os.path.join(SCRATCH, "large")
+    with open(text, "rb") as source, open(large, "wb") as file:
+        file.write(source.read() * 2)
+    sql = os.path.join(SCRATCH, "queries.sql")
+    with open(sql, "w") as file:
+        file.write("create table t(a integer primary key, b int, c text);\n"
+                   "with recursive n(x) as (select 1 union all select x + 1 from n where x < 250000)\n"
+                   "insert into t select x, x * 7919 % 100003, hex(x) from n;\n"
+                   "create index i on t(b);\n"
+                   "select count(*), sum(a) from t where b between 100 and 50000;\n"
+                   "select b % 97, count(*), avg(a) from t group by 1 order by 2 desc limit 5;\n"
+                   "select count(*) from t where c like '%AB%';\n")
+    script = os.path.join(SCRATCH, "work.py")
+    with open(script, "w") as file:
+        file.write("import json, re\n"
+                   "rows = [{'id': i, 'name': 'n%d' % i, 'score': i * 7 % 101} for i in range(60000)]\n"
+                   "text = json.dumps(rows)\n"
+                   "back = json.loads(text)\n"
+                   "total = sum(len(re.findall('n[0-9]+7', row['name'])) for row in back)\n"
+                   "back.sort(key=lambda row: (row['score'], row['name']))\n"
+                   "print(total, sum(i * i % 7 for i in range(1500000)))\n")
+    python = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else "python3"
+    return {
+        "bzip2": (["bzip2", "-k", "-c", text], None),
+        "sqlite3": (["sqlite3", ":memory:"], sql),
+        "python3": ([python, script], None),
+        "pigz -p2": (["pigz", "-p2", "-k", "-c", large], None),
+    }

@@ -1,0 +1,50 @@
+# One static library per folder of src/. The linker repeats what tools/check_layers.py checks in the includes:
+# a folder sees exactly the targets named in its DEPENDS.
+
+set(PCTALLY_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpointer-arith -Wcast-qual -Wundef -Werror)
+
+# Capture code runs in other people's programs and links libc alone.
+set(PCTALLY_CAPTURE_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden
+    -fvisibility-inlines-hidden -ftls-model=initial-exec)
+
+# The tick runs inside signal handlers: general registers only, no calls the compiler adds behind our back.
+set(PCTALLY_TICK_FLAGS ${PCTALLY_CAPTURE_FLAGS} -ffreestanding -fno-stack-protector -fno-jump-tables
+    -fno-sanitize=all -O2)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86|aarch64|arm64")
+  list(APPEND PCTALLY_TICK_FLAGS -mgeneral-regs-only)
+endif()
+
+if(PCTALLY_SANITIZE)
+  set(PCTALLY_SANITIZE_FLAGS -fsanitize=${PCTALLY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+endif()
+
+# pctally_folder(name CAPTURE|ANALYSIS SOURCES ... DEPENDS ...)
+function(pctally_folder name)
+  cmake_parse_arguments(ARG "CAPTURE;ANALYSIS" "" "SOURCES;DEPENDS;TESTS" ${ARGN})
+  add_library(pctally_${name} STATIC ${ARG_SOURCES})
+  target_include_directories(pctally_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(pctally_${name} PRIVATE ${PCTALLY_WARNINGS} ${PCTALLY_SANITIZE_FLAGS})
+  target_link_options(pctally_${name} INTERFACE ${PCTALLY_SANITIZE_FLAGS})
+  if(ARG_CAPTURE)
+    target_compile_options(pctally_${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${PCTALLY_CAPTURE_FLAGS}>)
+  endif()
+  foreach(depend ${ARG_DEPENDS})
+    target_link_libraries(pctally_${name} PUBLIC ${depend})
+  endforeach()
+  if(PCTALLY_TESTS AND ARG_TESTS)
+    pctally_test(${name}_test SOURCES ${ARG_TESTS} DEPENDS pctally_${name})
+  endif()
+endfunction()
+
+# pctally_test(name SOURCES ... DEPENDS ...): a GoogleTest program; every test in it is a ctest test of its own.
+function(pctally_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  add_executable(${name} ${ARG_SOURCES})
+  target_compile_options(${name} PRIVATE ${PCTALLY_WARNINGS} ${PCTALLY_SANITIZE_FLAGS})
+  target_link_options(${name} PRIVATE ${PCTALLY_SANITIZE_FLAGS})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gmock GTest::gtest GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+endfunction()

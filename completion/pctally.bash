@@ -1,0 +1,82 @@
+# bash completion for pctally(1)
+
+_pctally_words() {
+  local IFS=$' \n'
+  COMPREPLY+=($(compgen -W "$1" -- "$current"))
+}
+
+_pctally_files() {
+  local IFS=$'\n'
+  compopt -o filenames 2>/dev/null
+  COMPREPLY+=($(compgen -f -X "$1" -- "$current") $(compgen -d -- "$current"))
+}
+
+# The command to record and its arguments complete as they would alone.
+_pctally_command() {
+  local start=$1
+  if declare -F _command_offset >/dev/null; then
+    _command_offset "$start"
+  elif ((COMP_CWORD == start)); then
+    COMPREPLY=($(compgen -c -- "$current"))
+  else
+    _pctally_files ''
+  fi
+}
+
+_pctally_record() {
+  local i
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      --) _pctally_command $((i + 1)); return ;;
+      -F | -c | -e | -o | --frequency | --period | --engine | --output) ((i++)) ;;
+      -*) ;;
+      *) _pctally_command $i; return ;;
+    esac
+  done
+  case $previous in
+    -F | --frequency) _pctally_words '100 1000 4000' ;;
+    -c | --period) _pctally_words '250us 1ms 10ms' ;;
+    -e | --engine) _pctally_words 'ring timer' ;;
+    -o | --output) _pctally_files '' ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '-F -c -e -o -f -q --frequency --period --engine --output --force --quiet
+          --no-children --fixed-period --help --'
+      else
+        _pctally_command "$COMP_CWORD"
+      fi
+      ;;
+  esac
+}
+
+_pctally_report() {
+  case $previous in
+    --by) _pctally_words 'function object line process' ;;
+    --sort) _pctally_words 'ticks name object' ;;
+    --color) _pctally_words 'always auto never' ;;
+    --limit | --min-share) ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '--by --sort --limit --min-share --json --color --help'
+      else
+        _pctally_files '!*.pct'
+      fi
+      ;;
+  esac
+}
+
+_pctally() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    _pctally_words 'record report engines --help --version'
+    return
+  fi
+  case ${COMP_WORDS[1]} in
+    record) _pctally_record ;;
+    report) _pctally_report ;;
+    engines) _pctally_words '--json --help' ;;
+  esac
+}
+
+complete -F _pctally pctally

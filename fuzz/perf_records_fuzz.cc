@@ -1,0 +1,13 @@
+// Bytes of a perf ring: the kernel writes them, but a parser must not rely on that.
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/perf_records.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  pctally::PerfRecord record = pctally::parse_perf_record(data, size);
+  uint64_t sum = record.build_id_bytes;
+  for (char c : record.text) sum += static_cast<unsigned char>(c);
+  if (record.build_id_bytes > sizeof record.build_id || sum == ~uint64_t{0}) __builtin_trap();
+  return 0;
+}

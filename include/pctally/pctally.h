@@ -1,0 +1,92 @@
+/* pctally.h - record where this process spends its CPU time. Plain C99; link with -lpctally.
+ *
+ *   struct pctally_options options = PCTALLY_OPTIONS_INIT;
+ *   if (pctally_start(&options) != 0) fprintf(stderr, "%s\n", pctally_error());
+ *   ... work ...
+ *   pctally_stop();                      then: pctally report pctally.<comm>.<pid>.pct
+ *
+ * The whole process is recorded: all threads, those running already and those to come, and every library.
+ * There is one recording per process at a time. It ends with pctally_stop(), or with the process; a file
+ * whose process was killed stays readable. After fork(2) the recording goes on in the parent alone; exec(2)
+ * ends it.
+ *
+ * All functions may be called from any thread. Unless said otherwise they are not async-signal-safe.
+ */
+#ifndef PCTALLY_PCTALLY_H
+#define PCTALLY_PCTALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Flags of struct pctally_options. */
+enum pctally_flag {
+  PCTALLY_OVERWRITE = 1,   /* replace an existing regular file */
+  PCTALLY_NO_TIMER = 2,    /* no engine: only pctally_count() delivers ticks */
+  PCTALLY_FIXED_PERIOD = 4 /* exactly period_ns; a program in step with it is then misjudged */
+};
+
+struct pctally_options {
+  size_t size;        /* sizeof(struct pctally_options) */
+  const char *path;   /* profile file; NULL: pctally.<comm>.<pid>.pct in the current directory */
+  uint64_t period_ns; /* CPU time per tick, 10000 (10 us) to 10^10 (10 s); 0: 1000000 (1 ms). The period used
+                         is drawn within 8 % of it. */
+  unsigned flags;     /* enum pctally_flag, or-ed */
+};
+
+#define PCTALLY_OPTIONS_INIT \
+  { sizeof(struct pctally_options), 0, 0, 0 }
+
+/* Where every tick went: ticks = counted + outside + full + lost. */
+struct pctally_tick_ledger {
+  uint64_t ticks;
+  uint64_t counted; /* in the histogram */
+  uint64_t outside; /* the program counter lay in no executable memory */
+  uint64_t full;    /* no room was left in the file */
+  uint64_t lost;    /* known to have been dropped */
+  uint64_t samples; /* deliveries; one may weigh several ticks */
+};
+
+/* Starts a recording. NULL means PCTALLY_OPTIONS_INIT.
+ * Returns 0, or -1 with errno: EBUSY (one is running), EINVAL (size, period or flags), EEXIST (the file
+ * exists and PCTALLY_OVERWRITE is not given), ENOSPC/EDQUOT (no room for the file), EAGAIN (no timer or
+ * signal left), or what open(2) says. Nothing is left behind then. The engine is "timer": a CPU-time timer of
+ * the process on a free real-time signal, never SIGPROF. */
+int pctally_start(const struct pctally_options *options);
+
+/* Ends the recording; no tick is counted after the return. Returns 0, or -1 with errno: ESRCH (none is
+ * running), or that of a failed cut of the file to its used size (the file is complete nevertheless). */
+int pctally_stop(void);
+
+/* Delivers one tick of `weight` at `pc` by hand, by the same path as a clock tick: for event sources of your
+ * own, and for tests. Async-signal-safe. Returns 0, or -1 with errno: EINVAL (weight 0), ESRCH (no
+ * recording). A pc outside all executable memory is not an error: it is counted as outside. */
+int pctally_count(const void *pc, uint64_t weight);
+
+/* Looks the process's mappings up again, so that libraries loaded since are counted in the tick itself. Not
+ * needed for completeness: ticks in unknown code are put aside and looked up by pctally_ledger() and
+ * pctally_stop(); only more than 1024 of them between two such calls become "outside". Returns 0, or -1 with
+ * errno ESRCH (no recording) or ENOMEM. */
+int pctally_refresh(void);
+
+/* The account so far. Returns 0, or -1 with errno: EINVAL (NULL), ESRCH (no recording was ever started).
+ * After pctally_stop() it is the final one. */
+int pctally_ledger(struct pctally_tick_ledger *ledger);
+
+/* "timer", "manual" (PCTALLY_NO_TIMER), or "" before the first start. Never NULL. */
+const char *pctally_engine(void);
+
+/* What went wrong in this thread's last failing call and what to do about it, in one line. Never NULL. */
+const char *pctally_error(void);
+
+/* "0.1.0" */
+const char *pctally_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

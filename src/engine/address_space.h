@@ -1,0 +1,49 @@
+// The executable memory of one process as a RegionTable over the recorder's cells.
+#pragma once
+#include "base/mapped_array.h"
+#include "base/result.h"
+#include "histfile/histogram.h"
+
+namespace pctally {
+
+struct ExecutableMapping;
+
+/// Regions of one process. A value: copying (assign) is what fork does to a process's memory. Not
+/// thread-safe; build a new one to replace a published one.
+class AddressSpace {
+ public:
+  /// Adds a mapping; what it covers of older ones is gone from them. False when the pool or memory is used
+  /// up: ticks there will be outside.
+  bool map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
+           const ObjectIdentity& object) noexcept;
+  bool map(ProfileFile& file, const ExecutableMapping& mapping) noexcept;
+
+  /// Makes room for ticks at `pc`, which lies in no mapping of a file: code a JIT wrote, or the kernel's.
+  /// Keyed by address, in windows of 64 KiB, so that reserved but cold memory costs nothing. False when the
+  /// pool is used up.
+  bool map_window(ProfileFile& file, uint64_t pc, const ObjectIdentity& object) noexcept;
+
+  /// All file mappings of a process (0: this one), from /proc, and a window around `pc` if it lies in
+  /// executable memory without a file. False if /proc cannot be read.
+  bool map_process(ProfileFile& file, int32_t pid, uint64_t pc = 0) noexcept;
+
+  [[nodiscard]] bool copy_from(const AddressSpace& other) noexcept;
+  void clear() noexcept { regions_.clear(); }
+
+  /// A table over the regions, valid until the next change.
+  RegionTable table(const ProfileFile& file, uint32_t process) noexcept;
+
+  [[nodiscard]] size_t size() const noexcept { return regions_.size(); }
+
+ private:
+  bool cut(uint64_t low, uint64_t last) noexcept;
+  bool insert(const Region& region) noexcept;
+
+  MappedArray<Region> regions_;
+};
+
+/// The object that code without a file belongs to.
+ObjectIdentity private_object(int32_t pid) noexcept;
+ObjectIdentity kernel_object() noexcept;
+
+}  // namespace pctally

@@ -1,0 +1,54 @@
+#include "engine/deferred_settler.h"
+
+#include "tick/tick.h"
+
+namespace pctally {
+namespace {
+
+constexpr unsigned kPatience = 3;  ///< turns until an unfinished slot's writer counts as dead
+constexpr uint64_t kNearby =
+    64 << 10;  ///< a look-up that failed is not repeated for its neighbours in this turn
+
+bool knows(const RegionTable& table, uint64_t pc) noexcept {
+  uint64_t index = 0;
+  return find_region(table, pc, &index) != nullptr;
+}
+
+/// Reads the mappings again, once per turn: a pc that is in none of them even so belongs nowhere.
+void learn(ProfileFile* file, KnownProcess* process, uint64_t pc) noexcept {
+  if (process->fresh && pc - process->looked_up < kNearby) return;
+  process->fresh = true;
+  process->looked_up = pc & ~(kNearby - 1);
+  file->make_room(segment_units(kNearby));
+  process->space.map_process(*file, process->pid, pc);
+}
+
+}  // namespace
+
+void settle_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& deferred) noexcept {
+  if (!knows(process->space.table(*file, 0), deferred.pc)) learn(file, process, deferred.pc);
+  RegionTable table = process->space.table(*file, 0);
+  settle(table, deferred.pc, deferred.weight);
+}
+
+bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredTick* deferred) noexcept {
+  DeferredRing* ring = file->deferred();
+  if (ring == nullptr) return false;
+  for (;;) {
+    uint64_t drained = __atomic_load_n(&ring->drained, __ATOMIC_RELAXED);
+    if (drained == __atomic_load_n(&ring->claimed, __ATOMIC_ACQUIRE)) return false;
+    DeferredTick* slot = deferred_slots(ring) + (drained & (kDeferredSlots - 1));
+    bool ready = __atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) != 0;
+    if (!ready && !final) {
+      if (state->stuck_at != drained) *state = {drained, 0};
+      if (++state->stuck_turns < kPatience) return false;
+    }
+    *deferred = *slot;
+    __atomic_store_n(&slot->ready, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&ring->drained, drained + 1, __ATOMIC_RELEASE);
+    if (ready) return true;
+    add_relaxed(&file->header().ledger.lost, 1);
+  }
+}
+
+}  // namespace pctally

@@ -1,0 +1,66 @@
+// What makes a profile file's cells grow: the recorder's side of every engine behind one interface.
+//
+// Engines are unified by where counts land, not by a call per sample: counts made in the program or in the
+// kernel never pass through here.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/period.h"
+#include "histfile/profile_file.h"
+
+namespace pctally {
+
+struct EngineSettings {
+  uint64_t period_ns = 1000000;
+  bool randomise = true;  ///< shift phases at random moments too
+  bool children = true;   ///< follow fork and exec
+};
+
+/// Variables to add to the program's environment, NAME=VALUE.
+using Environment = std::vector<std::string>;
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  [[nodiscard]] virtual const char* name() const = 0;
+
+  /// Arms the engine for `target`, a process of ours that waits just before its exec, and everything it will
+  /// start. `file` outlives the engine. Variables the program must get are put into *environment.
+  virtual Result<void> start(ProfileFile* file, pid_t target, Environment* environment) = 0;
+
+  /// Descriptors that become readable when drain() is worth calling before drain_interval_ms() is over.
+  [[nodiscard]] virtual std::vector<int> descriptors() const { return {}; }
+  [[nodiscard]] virtual int drain_interval_ms() const = 0;
+
+  /// Brings everything that has happened so far into the file.
+  virtual void drain() = 0;
+
+  /// Ends the recording. Afterwards the ledger is final, but for processes that outlive the command.
+  virtual void stop() = 0;
+
+  /// CPU time of all it observed, if it knows; else 0.
+  [[nodiscard]] virtual uint64_t cpu_ns() const { return 0; }
+
+  /// What this engine cannot see, in one line.
+  [[nodiscard]] virtual std::string blind_spots() const = 0;
+};
+
+/// One rung of the ladder as it stands on this machine, for this user.
+struct Rung {
+  std::string name;
+  bool available = false;
+  std::string reason;  ///< why not
+  std::string remedy;  ///< what to do about it
+  std::string misses;  ///< what it cannot see
+  std::string cost;    ///< what it costs the program
+};
+
+/// Best first. Probes by trying; leaves nothing behind.
+std::vector<Rung> probe_ladder();
+
+std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSettings& settings);
+
+}  // namespace pctally

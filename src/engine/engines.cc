@@ -1,0 +1,113 @@
+// The ladder: which engines work here, and if not, why not and what to do about it.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/perf_ring.h"
+#include "engine/ring_engine.h"
+#include "engine/timer_engine.h"
+
+namespace pctally {
+namespace {
+
+constexpr int kUnreadable = -100;
+
+int read_number(const char* path) {
+  UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
+  char text[32] = {};
+  if (!fd.valid() || read(fd.get(), text, sizeof text - 1) <= 0) return kUnreadable;
+  return atoi(text);
+}
+
+bool under_seccomp() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2; }
+
+std::string error_name(int error) {
+  const char* name = strerrorname_np(error);
+  return name != nullptr ? name : "error " + std::to_string(error);
+}
+
+/// Never guesses: says the errno and the setting that was read.
+void explain_refusal(int error, Rung* rung) {
+  int paranoid = read_number("/proc/sys/kernel/perf_event_paranoid");
+  rung->reason = "perf_event_open: " + error_name(error);
+  if (paranoid != kUnreadable) rung->reason += ", kernel.perf_event_paranoid = " + std::to_string(paranoid);
+  if (under_seccomp()) rung->reason += ", under a seccomp filter";
+  if (error == ENOSYS) {
+    rung->remedy = under_seccomp() ? "let the sandbox's seccomp profile allow perf_event_open"
+                                   : "use a kernel with CONFIG_PERF_EVENTS";
+  } else if (paranoid > 2 && !under_seccomp()) {
+    rung->remedy = "as root: sysctl kernel.perf_event_paranoid=2";
+  } else if (error == EACCES || error == EPERM) {
+    rung->remedy =
+        "in a container: allow perf_event_open in its seccomp profile, or run with --cap-add PERFMON";
+  } else if (error == EMFILE || error == ENOMEM) {
+    rung->remedy = "raise ulimit -n or ulimit -l";
+  }
+}
+
+bool kernel_mode_allowed(pid_t self) {
+  PerfSettings settings;
+  settings.kernel = true;
+  settings.ring_pages = 1;
+  settings.lost_count = settings.build_ids = false;
+  return PerfRing::open(self, 0, settings).has_value();
+}
+
+Rung probe_ring() {
+  Rung rung;
+  rung.name = "ring";
+  rung.cost = "one interrupt per tick; no signal, nothing runs in the program";
+  PerfSettings settings;
+  settings.ring_pages = 1;
+  settings.lost_count = settings.build_ids = false;
+  auto ring = PerfRing::open(getpid(), 0, settings);
+  rung.available = ring.has_value();
+  if (!ring) {
+    explain_refusal(ring.error().code, &rung);
+  } else if (!kernel_mode_allowed(getpid())) {
+    rung.misses = "kernel mode (its time is stated as unsampled); ";
+  }
+  rung.misses += "children that live shorter than a period; setuid programs of others";
+  return rung;
+}
+
+Rung probe_timer() {
+  Rung rung;
+  rung.name = "timer";
+  rung.cost = "one signal per kernel tick in the program, which sees LD_PRELOAD and a coarser clock()";
+  rung.misses = TimerEngine(EngineSettings{}).blind_spots();
+  if (auto library = find_preload_library(); !library) {
+    rung.reason = library.error().text;
+    rung.remedy = "build or install pctally as a whole";
+    return rung;
+  }
+  sigevent event{};
+  event.sigev_notify = SIGEV_NONE;
+  int timer = 0;
+  if (syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer) != 0) {
+    rung.reason = "timer_create: " + error_name(errno);
+    rung.remedy = errno == EAGAIN ? "raise ulimit -i" : "use a kernel with CONFIG_POSIX_TIMERS";
+    return rung;
+  }
+  syscall(SYS_timer_delete, timer);
+  rung.available = true;
+  return rung;
+}
+
+}  // namespace
+
+std::vector<Rung> probe_ladder() { return {probe_ring(), probe_timer()}; }
+
+std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSettings& settings) {
+  if (name == "ring") return std::make_unique<RingEngine>(settings);
+  if (name == "timer") return std::make_unique<TimerEngine>(settings);
+  return nullptr;
+}
+
+}  // namespace pctally

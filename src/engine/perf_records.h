@@ -1,0 +1,36 @@
+// Records of a perf ring, as the kernel writes them, read into values. Layout: perf_event_open(2).
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string_view>
+
+namespace pctally {
+
+/// What perf_event_attr asks every record to carry: sample_type IP|TID|TIME, sample_id_all.
+struct PerfRecord {
+  enum class Kind : uint8_t { kOther, kSample, kMmap, kComm, kFork, kExit, kLost, kThrottle };
+  Kind kind = Kind::kOther;
+  bool kernel = false;      ///< kSample: in kernel mode
+  bool exec = false;        ///< kComm: because of exec
+  bool executable = false;  ///< kMmap
+  int32_t pid = 0;
+  int32_t tid = 0;
+  int32_t parent = 0;  ///< kFork: pid of the parent
+  uint64_t time = 0;
+  uint64_t pc = 0;      ///< kSample
+  uint64_t start = 0;   ///< kMmap
+  uint64_t bytes = 0;   ///< kMmap
+  uint64_t offset = 0;  ///< kMmap
+  uint64_t lost = 0;    ///< kLost
+  uint64_t device = 0;  ///< kMmap without a build id
+  uint64_t inode = 0;
+  uint32_t build_id_bytes = 0;  ///< kMmap with a build id
+  uint8_t build_id[20] = {};
+  std::string_view text;  ///< kMmap: path, kComm: name; lies in the bytes parsed
+};
+
+/// Reads one record of `bytes` bytes. A record too short for its kind comes back as kOther.
+PerfRecord parse_perf_record(const unsigned char* record, size_t bytes) noexcept;
+
+}  // namespace pctally

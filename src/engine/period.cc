@@ -1,0 +1,48 @@
+#include "engine/period.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kCyclesNs[] = {1000000, 2000000, 4000000, 5000000, 10000000};
+constexpr unsigned kTicks = 256;
+constexpr unsigned kDraws = 1000;
+
+uint64_t kernel_seed() noexcept {
+  uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == sizeof seed) return seed;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_nsec) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(now.tv_sec);
+}
+
+bool walks_over_all(uint64_t period_ns, uint64_t asked_ns) noexcept {
+  for (uint64_t cycle : kCyclesNs)
+    if (!walks_over(period_ns, cycle)) return false;
+  return walks_over(period_ns, asked_ns);
+}
+
+}  // namespace
+
+Random::Random() noexcept : Random(kernel_seed()) {}
+
+bool walks_over(uint64_t period_ns, uint64_t cycle_ns) noexcept {
+  uint64_t seen = 0;  // one bit per 1/64 of the cycle
+  for (uint64_t i = 0; i < kTicks; ++i) seen |= uint64_t{1} << (i * period_ns % cycle_ns * 64 / cycle_ns);
+  return seen == ~uint64_t{0};
+}
+
+uint64_t draw_period(uint64_t asked_ns, Random* random) noexcept {
+  auto spread = static_cast<uint64_t>(static_cast<double>(asked_ns) * kPeriodSpread);
+  uint64_t drawn = asked_ns;
+  for (unsigned i = 0; i < kDraws; ++i) {
+    drawn = asked_ns - spread + random->below(2 * spread + 1);
+    if (drawn < kShortestPeriodNs) drawn = kShortestPeriodNs;
+    if (walks_over_all(drawn, asked_ns)) break;
+  }
+  return drawn;
+}
+
+}  // namespace pctally

@@ -1,0 +1,38 @@
+// The period of a run, drawn so that no program is in step with it by accident.
+#pragma once
+#include <stdint.h>
+
+namespace pctally {
+
+/// Small, seedable source of random numbers (xorshift64*). Not for secrets. A value; one thread.
+class Random {
+ public:
+  /// Seeded by the kernel.
+  Random() noexcept;
+  explicit Random(uint64_t seed) noexcept : state_(seed | 1) {}
+  uint64_t next() noexcept {
+    state_ ^= state_ >> 12;
+    state_ ^= state_ << 25;
+    state_ ^= state_ >> 27;
+    return state_ * 0x2545f4914f6cdd1du;
+  }
+  /// Uniform in [0, limit). REQUIRES: limit > 0.
+  uint64_t below(uint64_t limit) noexcept { return next() % limit; }
+
+ private:
+  uint64_t state_;
+};
+
+inline constexpr uint64_t kShortestPeriodNs = 10000;        ///< the kernel's own floor for a cpu-clock event
+inline constexpr uint64_t kLongestPeriodNs = 10000000000u;  ///< 10 s
+inline constexpr double kPeriodSpread = 0.08;  ///< a drawn period lies within +-8 % of the asked one
+
+/// Draws uniformly from asked_ns +-8 % among the periods that visit every 1/64 of a program's cycle within
+/// 256 ticks, for programs whose cycle is 1, 2, 4, 5 or 10 ms or the asked period itself. (1 ms exactly would
+/// see one phase of a 4 ms cycle four ways only; 1.0309 ms walks over all of them.)
+uint64_t draw_period(uint64_t asked_ns, Random* random) noexcept;
+
+/// True if a tick every `period_ns` visits every 1/64 of a cycle of `cycle_ns` within 256 ticks.
+bool walks_over(uint64_t period_ns, uint64_t cycle_ns) noexcept;
+
+}  // namespace pctally

@@ -1,0 +1,51 @@
+#include "engine/period.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace pctally {
+namespace {
+
+TEST(Period, DrawnPeriodsLieWithinTheStatedSpread) {
+  Random random(1);
+  for (uint64_t asked : {10000000u, 1000000u, 250000u, 100000u}) {
+    for (int i = 0; i < 300; ++i) {
+      auto drawn = static_cast<double>(draw_period(asked, &random));
+      EXPECT_LE(std::abs(drawn / static_cast<double>(asked) - 1), kPeriodSpread + 1e-6);
+    }
+  }
+}
+
+TEST(Period, DrawnPeriodsWalkOverCommonCycles) {
+  Random random(2);
+  for (int i = 0; i < 300; ++i) {
+    uint64_t drawn = draw_period(1000000, &random);
+    for (uint64_t cycle : {1000000u, 2000000u, 4000000u, 5000000u, 10000000u})
+      EXPECT_TRUE(walks_over(drawn, cycle)) << drawn;
+  }
+}
+
+TEST(Period, APeriodInStepDoesNotWalk) {
+  EXPECT_FALSE(walks_over(1000000, 1000000));
+  EXPECT_FALSE(walks_over(1000000, 4000000));
+  EXPECT_FALSE(walks_over(1000100, 1000000));
+  EXPECT_TRUE(walks_over(1030900, 1000000));
+}
+
+TEST(Period, NeverShorterThanTheKernelAllows) {
+  Random random(3);
+  for (int i = 0; i < 100; ++i) EXPECT_GE(draw_period(kShortestPeriodNs, &random), kShortestPeriodNs);
+}
+
+TEST(Period, MeanOfDrawsIsTheAskedPeriod) {
+  // 4,000 draws, each within 8 %: the mean's standard deviation is below 0.08 %; a bound of 1 % never fails
+  // by chance (12 standard deviations) but would see a one-sided draw.
+  Random random(4);
+  double sum = 0;
+  for (int i = 0; i < 4000; ++i) sum += static_cast<double>(draw_period(1000000, &random));
+  EXPECT_NEAR(sum / 4000, 1e6, 1e4);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,71 @@
+#include "engine/program_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace pctally {
+namespace {
+
+class ProgramFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "program_file_XXXXXX";
+    directory_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  std::string write(const char* name, const std::string& text, mode_t mode = 0755) {
+    std::string path = directory_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    chmod(path.c_str(), mode);
+    return path;
+  }
+  std::string directory_;
+};
+
+TEST_F(ProgramFile, AnOrdinaryProgramIsReachable) {
+  EXPECT_EQ(injection_obstacle("/proc/self/exe"), ProcessNote::kNone);
+  EXPECT_EQ(injection_obstacle("/bin/sh"), ProcessNote::kNone);
+}
+
+TEST_F(ProgramFile, AScriptIsWhatItsInterpreterIs) {
+  EXPECT_EQ(injection_obstacle(write("s", "#!/bin/sh\n")), ProcessNote::kNone);
+  std::string elf(64, '\0');
+  elf.replace(0, 6, "\177ELF\002\001");
+  elf[52] = 64, elf[54] = 56;  // header and program header sizes; no program header: static
+  std::string program = write("static", elf);
+  EXPECT_EQ(injection_obstacle(program), ProcessNote::kStatic);
+  EXPECT_EQ(injection_obstacle(write("s2", "#! " + program + " -x\n")), ProcessNote::kStatic);
+  EXPECT_EQ(injection_obstacle(write("s3", "#!/usr/bin/env " + program + "\n")), ProcessNote::kStatic);
+}
+
+TEST_F(ProgramFile, AnotherWordSizeIsNamed) {
+  std::string elf(64, '\0');
+  elf.replace(0, 5, "\177ELF\001");
+  EXPECT_EQ(injection_obstacle(write("m32", elf)), ProcessNote::kWordSize);
+}
+
+TEST_F(ProgramFile, AScriptThatNamesItselfEnds) {
+  std::string path = directory_ + "/loop";
+  EXPECT_EQ(injection_obstacle(write("loop", "#!" + path + "\n")), ProcessNote::kNone);
+}
+
+TEST_F(ProgramFile, FindsWhatExecvpWouldRun) {
+  std::string old = getenv("PATH");
+  write("here", "#!/bin/sh\n");
+  write("plain", "text", 0644);
+  setenv("PATH", ("/nonexistent:" + directory_ + ":/bin").c_str(), 1);
+  EXPECT_EQ(find_program("here"), directory_ + "/here");
+  EXPECT_EQ(find_program("plain"), "");
+  EXPECT_EQ(errno, EACCES);
+  EXPECT_EQ(find_program("no-such-program"), "");
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(find_program(""), "");
+  setenv("PATH", old.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace pctally

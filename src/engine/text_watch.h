@@ -1,0 +1,51 @@
+// Which executable memory a process has, as /proc tells it. Reads; never touches another process.
+#pragma once
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/mapped_array.h"
+#include "base/unique_fd.h"
+#include "histfile/histogram.h"
+
+namespace pctally {
+
+/// One executable mapping. A value; the path is held by the TextWatch that produced it.
+struct ExecutableMapping {
+  uint64_t start = 0;
+  uint64_t end = 0;  ///< first byte after it
+  uint64_t file_offset = 0;
+  ObjectIdentity object;
+  uint8_t build_id[32] = {};
+};
+
+/// Reads one process's mappings, as often as asked. Not for signal handlers. No heap.
+class TextWatch {
+ public:
+  /// pid 0: the calling process.
+  explicit TextWatch(pid_t pid) noexcept : pid_(pid) {}
+
+  /// Calls `visit(const ExecutableMapping&)` for each executable mapping, ascending. False if /proc cannot be
+  /// read (the process is gone, or belongs to somebody else).
+  template <class Visit>
+  bool visit(Visit&& visit) noexcept {
+    if (!read_maps()) return false;
+    size_t position = 0;
+    ExecutableMapping mapping;
+    while (next(&position, &mapping)) visit(static_cast<const ExecutableMapping&>(mapping));
+    return true;
+  }
+
+ private:
+  bool read_maps() noexcept;
+  bool next(size_t* position, ExecutableMapping* mapping) noexcept;
+  void read_build_id(ExecutableMapping* mapping) noexcept;
+  ssize_t read_memory(uint64_t address, void* to, size_t bytes) noexcept;
+
+  pid_t pid_;
+  MappedArray<char> text_;
+  UniqueFd memory_;
+  uint64_t header_address_ = 0;  ///< where the object last seen has its ELF header in memory
+  uint64_t header_inode_ = 0;
+};
+
+}  // namespace pctally

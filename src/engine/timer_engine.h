@@ -1,0 +1,47 @@
+// Engine "timer", the recorder's side: injects the preload library and settles what the processes put aside.
+#pragma once
+#include <unordered_map>
+
+#include "engine/deferred_settler.h"
+#include "engine/engine.h"
+
+namespace pctally {
+
+inline constexpr char kRecordVariable[] = "PCTALLY_RECORD";    ///< profile file to join
+inline constexpr char kPreloadVariable[] = "PCTALLY_PRELOAD";  ///< where the preload library is, for the tool
+inline constexpr char kChildrenVariable[] = "PCTALLY_CHILDREN";
+
+class TimerEngine : public Engine {
+ public:
+  explicit TimerEngine(const EngineSettings& settings) : settings_(settings) {}
+
+  [[nodiscard]] const char* name() const override { return "timer"; }
+  Result<void> start(ProfileFile* file, pid_t target, Environment* environment) override;
+  [[nodiscard]] int drain_interval_ms() const override { return 20; }
+  void drain() override;
+  void stop() override;
+  [[nodiscard]] std::string blind_spots() const override;
+
+ private:
+  void settle(bool final);
+  void look_for_strangers();
+  [[nodiscard]] bool has_entered(pid_t pid) const;
+  void name_stranger(pid_t pid);
+
+  EngineSettings settings_;
+  ProfileFile* file_ = nullptr;
+  pid_t target_ = 0;
+  uint64_t next_look_ns_ = 0;
+  std::unordered_map<pid_t, unsigned>
+      strangers_;  ///< processes without a record, and how often they were met
+  SettlerState state_;
+  std::unordered_map<uint32_t, KnownProcess> known_;  ///< by unit of the process record
+};
+
+/// The preload library to inject: $PCTALLY_PRELOAD, or beside the tool. ENOENT with what to do about it.
+Result<std::string> find_preload_library();
+
+/// For join order: the file's absolute path must reach the processes whatever directory they are in.
+std::string absolute_path(const std::string& path);
+
+}  // namespace pctally

@@ -1,0 +1,157 @@
+#include "histfile/histogram.h"
+
+#include <string.h>
+
+namespace pctally {
+namespace {
+
+constexpr uint32_t kRecordUnits = 2;  ///< ObjectRecord, ProcessRecord
+
+uint64_t hash_bytes(uint64_t hash, const void* bytes, size_t length) noexcept {
+  const auto* byte = static_cast<const unsigned char*>(bytes);
+  for (size_t i = 0; i < length; ++i) hash = (hash ^ byte[i]) * 0x100000001b3u;  // FNV-1a
+  return hash;
+}
+
+uint64_t hash_identity(const ObjectIdentity& identity) noexcept {
+  uint64_t hash = 0xcbf29ce484222325u;
+  hash = hash_bytes(hash, identity.path.data(), identity.path.size());
+  hash = hash_bytes(hash, identity.build_id, identity.build_id_bytes);
+  hash = hash_bytes(hash, &identity.kind, sizeof identity.kind);
+  hash = hash_bytes(hash, &identity.owner, sizeof identity.owner);
+  if (identity.build_id_bytes == 0) {
+    hash = hash_bytes(hash, &identity.device, sizeof identity.device);
+    hash = hash_bytes(hash, &identity.inode, sizeof identity.inode);
+  }
+  return hash;
+}
+
+/// Puts a finished record at the head of a chain.
+template <class Record>
+void push(const Pool& pool, uint32_t* head, uint32_t unit) noexcept {
+  uint32_t first = __atomic_load_n(head, __ATOMIC_RELAXED);
+  do {
+    pool_at<Record>(pool, unit)->next = first;
+  } while (!__atomic_compare_exchange_n(head, &first, unit, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+bool covers(const SegmentRecord& segment, uint64_t start, uint64_t bytes) noexcept {
+  return start >= segment.start && bytes <= segment.bytes && start - segment.start <= segment.bytes - bytes;
+}
+
+}  // namespace
+
+uint32_t add_string(const Pool& pool, std::string_view text) noexcept {
+  size_t bytes = sizeof(StringRecord) + text.size();
+  uint32_t unit = pool_take(pool, static_cast<uint32_t>((bytes + kUnitBytes - 1) / kUnitBytes));
+  if (unit == 0) return 0;
+  auto* record = pool_at<StringRecord>(pool, unit);
+  record->bytes = static_cast<uint32_t>(text.size());
+  memcpy(record + 1, text.data(), text.size());
+  return unit;
+}
+
+uint32_t find_or_add_object(const ProfileFile& file, const ObjectIdentity& identity) noexcept {
+  Pool pool = file.pool();
+  uint64_t hash = hash_identity(identity);
+  uint32_t unit = __atomic_load_n(&file.header().objects, __ATOMIC_ACQUIRE);
+  while (unit != 0 && pool_holds(pool, unit, kRecordUnits)) {
+    const auto* record = pool_at<ObjectRecord>(pool, unit);
+    if (record->identity == hash) return unit;
+    unit = record->next;
+  }
+  unit = pool_take(pool, kRecordUnits);
+  uint32_t path = unit == 0 ? 0 : add_string(pool, identity.path);
+  if (path == 0) return 0;
+  auto* record = pool_at<ObjectRecord>(pool, unit);
+  record->path = path;
+  record->kind = identity.kind;
+  record->identity = hash;
+  record->device = identity.device;
+  record->inode = identity.inode;
+  record->owner = identity.owner;
+  record->build_id_bytes = identity.build_id_bytes <= sizeof record->build_id ? identity.build_id_bytes : 0;
+  memcpy(record->build_id, identity.build_id, record->build_id_bytes);
+  push<ObjectRecord>(pool, &file.header().objects, unit);
+  return unit;
+}
+
+uint32_t find_or_add_segment(const ProfileFile& file, uint32_t object, uint64_t start,
+                             uint64_t bytes) noexcept {
+  Pool pool = file.pool();
+  if (!pool_holds(pool, object, kRecordUnits)) return 0;
+  uint32_t* head = &pool_at<ObjectRecord>(pool, object)->segments;
+  uint32_t unit = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+  while (unit != 0 && pool_holds(pool, unit, 1)) {
+    const auto* segment = pool_at<SegmentRecord>(pool, unit);
+    if (covers(*segment, start, bytes)) return unit;
+    unit = segment->next;
+  }
+  uint64_t units = directory_units(bytes);
+  if (units > UINT32_MAX) return 0;
+  unit = pool_take(pool, 1);
+  uint32_t directory = unit == 0 ? 0 : pool_take(pool, static_cast<uint32_t>(units));
+  if (directory == 0) return 0;
+  auto* segment = pool_at<SegmentRecord>(pool, unit);
+  segment->directory = directory;
+  segment->start = start;
+  segment->bytes = bytes;
+  push<SegmentRecord>(pool, head, unit);
+  return unit;
+}
+
+uint64_t segment_units(uint64_t bytes) noexcept {
+  constexpr uint64_t kLongestPath = 4096 / kUnitBytes + 1;
+  return directory_units(bytes) + 1 + kRecordUnits + kLongestPath;
+}
+
+uint32_t add_process(const ProfileFile& file, int32_t pid, int32_t parent, std::string_view comm,
+                     std::string_view engine) noexcept {
+  Pool pool = file.pool();
+  FileHeader& header = file.header();
+  bool together = __atomic_fetch_add(&header.process_count, 1, __ATOMIC_RELAXED) >= kMostProcesses;
+  if (together) {  // the newest record was made for all the rest; a race makes two, which only shows as two
+                   // rows
+    uint32_t newest = __atomic_load_n(&header.processes, __ATOMIC_ACQUIRE);
+    if (pool_holds(pool, newest, kRecordUnits) &&
+        pool_at<ProcessRecord>(pool, newest)->note == ProcessNote::kTogether)
+      return newest;
+    comm = "(others)";
+    pid = parent = 0;
+  }
+  uint32_t unit = pool_take(pool, kRecordUnits);
+  if (unit == 0) return 0;
+  auto* process = pool_at<ProcessRecord>(pool, unit);
+  process->pid = pid;
+  process->parent = parent;
+  process->note = together ? ProcessNote::kTogether : ProcessNote::kNone;
+  if (!engine.empty()) process->flags = kProcessObserved;
+  process->started_ns = monotonic_ns();
+  rename_process(process, comm);
+  memcpy(process->engine, engine.data(), engine.size() < sizeof process->engine ? engine.size() : 0);
+  push<ProcessRecord>(pool, &header.processes, unit);
+  return unit;
+}
+
+void rename_process(ProcessRecord* process, std::string_view comm) noexcept {
+  char name[sizeof process->comm] = {};
+  memcpy(name, comm.data(), comm.size() < sizeof name ? comm.size() : sizeof name);
+  memcpy(process->comm, name, sizeof name);
+}
+
+Region tree_region(const Pool& pool, uint64_t low, uint64_t last, uint32_t segment,
+                   uint64_t position) noexcept {
+  const auto* record = pool_at<SegmentRecord>(pool, segment);
+  Region region{};
+  region.low = low;
+  region.last = last;
+  region.rule.origin = low;
+  region.rule.cells = last - low + 1;
+  region.rule.family = PCTALLY_BIN_SHIFT;
+  region.kind = CellKind::kTree;
+  region.directory = record->directory;
+  region.tree_bias = position - record->start;
+  return region;
+}
+
+}  // namespace pctally

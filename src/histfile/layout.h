@@ -1,0 +1,142 @@
+// The bytes of a profile file, version 1. docs/profile-file.md and pctally-file(5) are the prose of this
+// header.
+//
+// Little-endian. A header page, then one pool of 64-byte units that everything else is taken from: object,
+// segment and process records, strings, directories, blocks and leaves. Indices count units; 0 means none.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tick/deferred.h"
+#include "tick/ledger.h"
+#include "tick/pool.h"
+
+namespace pctally {
+
+inline constexpr char kMagic[8] = {'p', 'c', 't', 'a', 'l', 'l', 'y', '\n'};
+inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint64_t kHeaderBytes = 4096;      ///< unit 0 starts here
+inline constexpr uint64_t kInitialBytes = 2 << 20;  ///< preallocated before the first tick
+inline constexpr uint64_t kGrowthBytes = 1 << 20;   ///< the recorder's step when the pool runs low
+inline constexpr uint64_t kLargestBytes = 64 << 20;
+inline constexpr uint32_t kMostProcesses = 8192;  ///< more are counted together in the last record
+inline constexpr uint64_t kDeferredSlots = 1024;
+
+enum class FileState : uint32_t {
+  kPreparing = 0,  ///< no tick has been counted
+  kRecording = 1,  ///< live; or its recorder died: then `heartbeat_ns` tells until when it is complete
+  kClosed = 2,     ///< ended in order
+};
+
+enum class ObjectKind : uint32_t {
+  kFile = 0,     ///< an ELF file; cells are keyed by file offset
+  kVdso = 1,     ///< the kernel's vdso; keyed by the distance from its start
+  kKernel = 2,   ///< kernel text; keyed by address
+  kPrivate = 3,  ///< anonymous executable memory of one process (a JIT's); keyed by address
+};
+
+/// An executable file, or something like one. Two units.
+struct ObjectRecord {
+  uint32_t next;      ///< next object, 0 at the end
+  uint32_t segments;  ///< first SegmentRecord
+  uint32_t path;      ///< StringRecord
+  ObjectKind kind;
+  uint64_t identity;  ///< hash of path, build id and owner; for finding, never trusted
+  uint64_t device;
+  uint64_t inode;
+  int32_t owner;  ///< pid for kPrivate, else 0
+  uint32_t build_id_bytes;
+  uint8_t build_id[32];
+  uint8_t unused[48];
+};
+static_assert(sizeof(ObjectRecord) == 128 && offsetof(ObjectRecord, build_id) == 48);
+
+/// A range of an object with a directory of cells. One unit.
+struct SegmentRecord {
+  uint32_t next;       ///< next segment of the object, 0 at the end
+  uint32_t directory;  ///< first unit of its directory
+  uint64_t start;      ///< first byte covered (what it counts depends on the object's kind)
+  uint64_t bytes;
+  uint8_t unused[40];
+};
+static_assert(sizeof(SegmentRecord) == 64 && offsetof(SegmentRecord, start) == 8);
+
+enum class ProcessNote : uint32_t {
+  kNone = 0,
+  kStatic = 1,       ///< statically linked: injection cannot reach it
+  kPrivileged = 2,   ///< setuid, setgid or file capabilities: the kernel keeps observers out
+  kForeignLibc = 3,  ///< another C library (musl)
+  kWordSize = 4,     ///< another word size or machine
+  kNotEntered = 5,   ///< ran without the injected library (cleaned environment, other root)
+  kTogether = 6,     ///< stands for all processes beyond kMostProcesses
+};
+
+enum ProcessFlag : uint32_t {
+  kProcessObserved = 1,
+  kProcessExited = 2,
+};
+
+/// A process (for the in-process engines: a program image, so exec starts a new one). Two units.
+struct ProcessRecord {
+  uint32_t next;
+  int32_t pid;
+  int32_t parent;
+  ProcessNote note;
+  uint32_t flags;  ///< ProcessFlag, or-ed
+  uint32_t unused0;
+  uint64_t ticks;
+  uint64_t cpu_ns;      ///< CPU time it used, where known; else 0
+  uint64_t started_ns;  ///< CLOCK_MONOTONIC
+  char comm[16];        ///< not necessarily ended by a zero byte
+  char engine[16];
+  uint8_t unused[48];
+};
+static_assert(sizeof(ProcessRecord) == 128 && offsetof(ProcessRecord, ticks) == 24);
+
+/// Text of `bytes` bytes, any bytes; followed by the bytes themselves.
+struct StringRecord {
+  uint32_t bytes;
+};
+
+struct FileHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t header_bytes;
+  uint32_t byte_order;  ///< 0x01020304
+  uint32_t unit_bytes;
+  uint32_t pointer_bytes;
+  FileState state;
+
+  PoolHead pool;  ///< offset 32
+  uint32_t objects;
+  uint32_t processes;
+  uint32_t process_count;
+  uint32_t command;     ///< StringRecord: the arguments, each ended by a zero byte
+  uint32_t deferred;    ///< DeferredRing
+  int32_t exit_status;  ///< as of waitpid(2)
+
+  char engine[16];  ///< offset 64
+  uint64_t period_asked_ns;
+  uint64_t period_ns;        ///< the period drawn for this run: one tick stands for this much CPU time
+  uint64_t started_unix_ns;  ///< CLOCK_REALTIME, for display only
+  uint64_t started_ns;       ///< CLOCK_MONOTONIC
+  uint64_t ended_ns;
+  uint64_t heartbeat_ns;  ///< the file is complete up to this moment
+  uint64_t cpu_user_ns;   ///< CPU time of the whole recording, taken outside the engine; 0 with cpu_known 0
+  uint64_t cpu_system_ns;
+  uint32_t cpu_known;
+  uint32_t kernel_observed;  ///< 1: ticks in kernel mode are counted; 0: they are part of unsampled
+  uint64_t throttled;        ///< times the kernel throttled the engine
+  uint64_t clock_tick_ns;    ///< granularity the engine's ticks land on, 0 if none (timer: the kernel tick)
+  uint8_t boot_id[16];
+  char release[64];  ///< uname -r
+  char machine[16];  ///< uname -m
+  uint32_t ended;    ///< 1: ticks that still arrive are not counted
+
+  alignas(64) Ledger ledger;  ///< offset 320
+};
+static_assert(offsetof(FileHeader, pool) == 32 && offsetof(FileHeader, engine) == 64);
+static_assert(offsetof(FileHeader, boot_id) == 168 && offsetof(FileHeader, ledger) == 320);
+static_assert(sizeof(FileHeader) == 384 && sizeof(FileHeader) <= kHeaderBytes);
+
+}  // namespace pctally

@@ -1,0 +1,28 @@
+// Why a process was not observed, in words: the same for the recorder's line and the report's row.
+#pragma once
+#include "histfile/layout.h"
+
+namespace pctally {
+
+/// One line without a full stop; empty for kNone. Never null, whatever number a file holds.
+inline const char* process_note_text(ProcessNote note) noexcept {
+  switch (note) {
+    case ProcessNote::kNone:
+      return "";
+    case ProcessNote::kStatic:
+      return "statically linked: injection cannot reach it";
+    case ProcessNote::kPrivileged:
+      return "setuid, setgid or with file capabilities: the kernel keeps observers out";
+    case ProcessNote::kForeignLibc:
+      return "of another C library (musl): injection would keep it from starting";
+    case ProcessNote::kWordSize:
+      return "of another word size or machine: injection cannot reach it";
+    case ProcessNote::kNotEntered:
+      return "ran without the injected library (cleaned environment or another root)";
+    case ProcessNote::kTogether:
+      return "stands for all further processes";
+  }
+  return "unknown note";
+}
+
+}  // namespace pctally

@@ -1,0 +1,166 @@
+#include "histfile/profile_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "histfile/histogram.h"
+#include "tick/tick.h"
+
+namespace pctally {
+namespace {
+
+class ProfileFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "profile_file_XXXXXX";
+    directory_ = mkdtemp(pattern.data());
+    path_ = directory_ + "/a.pct";
+    settings_.path = path_.c_str();
+    settings_.engine = "timer";
+    settings_.period_ns = settings_.period_asked_ns = 1000000;
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::string directory_, path_;
+  ProfileFile::Settings settings_;
+};
+
+TEST_F(ProfileFileTest, IsAllocatedBeforeTheFirstTick) {
+  auto file = ProfileFile::create(settings_);
+  ASSERT_TRUE(file) << file.error().text;
+  struct stat status;
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(static_cast<uint64_t>(status.st_size), kInitialBytes);
+  EXPECT_GE(static_cast<uint64_t>(status.st_blocks) * 512, kInitialBytes);
+}
+
+TEST_F(ProfileFileTest, ModeIs0600WhateverTheUmask) {
+  for (mode_t mask : {0u, 0022u, 0777u}) {
+    mode_t old = umask(mask);
+    settings_.overwrite = true;
+    EXPECT_TRUE(ProfileFile::create(settings_));
+    umask(old);
+    struct stat status;
+    ASSERT_EQ(stat(path_.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, 0600u);
+  }
+}
+
+TEST_F(ProfileFileTest, ExistingFileIsKeptUnlessToldOtherwise) {
+  std::ofstream(path_) << "precious";
+  auto refused = ProfileFile::create(settings_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, EEXIST);
+  settings_.overwrite = true;
+  EXPECT_TRUE(ProfileFile::create(settings_));
+}
+
+TEST_F(ProfileFileTest, SymbolicLinkIsNotFollowed) {
+  std::string victim = directory_ + "/victim";
+  std::ofstream(victim) << "precious";
+  ASSERT_EQ(symlink(victim.c_str(), path_.c_str()), 0);
+  for (bool overwrite : {false, true}) {
+    settings_.overwrite = overwrite;
+    EXPECT_FALSE(ProfileFile::create(settings_));
+  }
+  EXPECT_EQ(std::filesystem::file_size(victim), 8u);
+}
+
+TEST_F(ProfileFileTest, NoRoomIsAnErrorAndLeavesNothing) {
+  rlimit old, small;
+  getrlimit(RLIMIT_FSIZE, &old);
+  small = {kInitialBytes / 2, old.rlim_max};
+  auto handler = signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  auto file = ProfileFile::create(settings_);
+  setrlimit(RLIMIT_FSIZE, &old);
+  signal(SIGXFSZ, handler);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, EFBIG);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(ProfileFileTest, GrowsOnlyWhileThereIsRoom) {
+  auto file = ProfileFile::create(settings_);
+  ASSERT_TRUE(file);
+  uint32_t before = file->header().pool.limit;
+  EXPECT_TRUE(file->make_room(before));
+  EXPECT_GT(file->header().pool.limit, before);
+  EXPECT_FALSE(file->make_room(kLargestBytes / kUnitBytes));
+  struct stat status;
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  EXPECT_GE(static_cast<uint64_t>(status.st_size),
+            kHeaderBytes + uint64_t{file->header().pool.limit} * kUnitBytes);
+}
+
+TEST_F(ProfileFileTest, JoinedByAnotherItCountsAndIsCutAtTheEnd) {
+  auto file = ProfileFile::create(settings_);
+  ASSERT_TRUE(file);
+  file->header().state = FileState::kRecording;
+  auto joined = ProfileFile::join(path_.c_str());
+  ASSERT_TRUE(joined) << joined.error().text;
+  ObjectIdentity object;
+  object.path = "/bin/x";
+  uint32_t unit = find_or_add_object(*joined, object);
+  EXPECT_EQ(find_or_add_object(*file, object), unit);
+  uint32_t segment = find_or_add_segment(*joined, unit, 0x1000, 0x2000);
+  EXPECT_EQ(find_or_add_segment(*file, unit, 0x1100, 0x100), segment);
+  Region region = tree_region(joined->pool(), 0x401000, 0x402fff, segment, 0x1000);
+  RegionTable table{};
+  table.regions = &region;
+  table.count = 1;
+  table.pool = joined->pool();
+  table.ledger = &joined->header().ledger;
+  table.stopped = &joined->header().ended;
+  seal_regions(&region, 1);
+  EXPECT_EQ(tick(table, 0x401234, 3), TickOutcome::kCounted);
+  EXPECT_EQ(file->header().ledger.counted, 3u);
+  ASSERT_TRUE(file->close(true));
+  EXPECT_EQ(std::filesystem::file_size(path_), kHeaderBytes + file->header().pool.used * kUnitBytes);
+  EXPECT_EQ(tick(table, 0x401234, 3), TickOutcome::kStopped);
+  EXPECT_EQ(file->header().ledger.counted, 3u);
+  EXPECT_FALSE(ProfileFile::join(path_.c_str())) << "a closed file is not joined";
+}
+
+TEST_F(ProfileFileTest, JoinRefusesWhatIsNotALiveProfile) {
+  std::ofstream(path_) << std::string(8192, 'x');
+  EXPECT_FALSE(ProfileFile::join(path_.c_str()));
+  EXPECT_FALSE(ProfileFile::join("/dev/null"));
+  EXPECT_FALSE(ProfileFile::join("/nonexistent"));
+}
+
+TEST_F(ProfileFileTest, ProcessesBeyondTheLimitAreCountedTogether) {
+  auto file = ProfileFile::create(settings_);
+  ASSERT_TRUE(file);
+  file->make_room(kMostProcesses * 2 + 100);
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < kMostProcesses + 10; ++i) {
+    uint32_t unit = add_process(*file, static_cast<int32_t>(i + 1), 1, "x", "ring");
+    ASSERT_NE(unit, 0u);
+    if (i > kMostProcesses) {
+      EXPECT_EQ(unit, last);
+    }
+    last = unit;
+  }
+  EXPECT_EQ(pool_at<ProcessRecord>(file->pool(), last)->note, ProcessNote::kTogether);
+}
+
+TEST_F(ProfileFileTest, IsLockedWhileItsRecorderLives) {
+  auto file = ProfileFile::create(settings_);
+  ASSERT_TRUE(file);
+  UniqueFd other(open(path_.c_str(), O_RDONLY));
+  EXPECT_NE(flock(other.get(), LOCK_SH | LOCK_NB), 0);
+  ASSERT_TRUE(file->close(true));
+  EXPECT_EQ(flock(other.get(), LOCK_SH | LOCK_NB), 0);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,72 @@
+// Reads the bytes of a profile file that nobody vouches for: it may be damaged, forged, or changing under the
+// reader.
+//
+// Refuses to trust: the header is copied once, every index is checked before it is followed, and every unit
+// of the pool is visited at most once, so that neither a circle nor a shared leaf costs time or counts twice.
+// What cannot be read is left out and named in `damage`.
+#pragma once
+#include <stdint.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "histfile/layout.h"
+
+namespace pctally {
+
+/// No honest counter reaches this; sums of anything the reader returns stay far below 2^63.
+inline constexpr uint64_t kLargestCount = uint64_t{1} << 56;
+
+struct FileObject {
+  ObjectKind kind = ObjectKind::kFile;
+  std::string path;
+  std::vector<uint8_t> build_id;
+  int32_t owner = 0;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+};
+
+struct FileSegment {
+  uint32_t object = 0;  ///< index into FileContents::objects
+  uint64_t start = 0;
+  uint64_t bytes = 0;
+};
+
+struct FileCell {
+  uint32_t object = 0;  ///< index into FileContents::objects
+  uint64_t position = 0;
+  uint64_t ticks = 0;  ///< never 0
+};
+
+struct FileProcess {
+  int32_t pid = 0;
+  int32_t parent = 0;
+  ProcessNote note = ProcessNote::kNone;
+  uint32_t flags = 0;
+  uint64_t ticks = 0;
+  uint64_t cpu_ns = 0;
+  uint64_t started_ns = 0;
+  std::string comm;
+  std::string engine;
+};
+
+struct FileContents {
+  FileHeader header;  ///< a copy; impossible counts in it are set to 0
+  std::vector<std::string> command;
+  std::vector<FileObject> objects;  ///< racing writers may have entered one object twice
+  std::vector<FileSegment> segments;
+  std::vector<FileCell> cells;  ///< in file order; the same position may occur more than once
+  std::vector<FileProcess> processes;
+  std::vector<std::string> damage;  ///< what had to be left out, one sentence each
+};
+
+/// The header alone, if these bytes begin a profile file this version can read.
+Result<FileHeader> read_file_header(std::span<const unsigned char> bytes);
+
+/// Everything in the file. Any state is legal: a file that was never closed holds what was counted so far.
+/// Time and memory are bounded by a constant times the number of bytes.
+Result<FileContents> read_file_contents(std::span<const unsigned char> bytes);
+
+}  // namespace pctally

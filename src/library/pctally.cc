@@ -1,0 +1,274 @@
+// The C API over the capture core. One recording per process, under one lock; ticks take no lock.
+#include "pctally/pctally.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <new>
+
+#include "engine/deferred_settler.h"
+#include "engine/period.h"
+#include "engine/process_timer.h"
+#include "histfile/publish.h"
+#include "tick/tick.h"
+
+#ifndef PCTALLY_VERSION
+#define PCTALLY_VERSION "0.1.0"
+#endif
+
+#define PCTALLY_API extern "C" __attribute__((visibility("default")))
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kLibraryBytes = 8 << 20;  ///< nobody grows the file from outside
+constexpr uint64_t kDefaultPeriodNs = 1000000;
+constexpr unsigned kKnownFlags = PCTALLY_OVERWRITE | PCTALLY_NO_TIMER | PCTALLY_FIXED_PERIOD;
+
+/// One recording. Two address spaces, so that the published one is never changed under a tick.
+struct Recording {
+  ProfileFile file;
+  AddressSpace spaces[2];
+  unsigned space_in_use = 0;
+  KnownProcess self;
+  SettlerState settler;
+  uint32_t process = 0;
+  bool timer = false;
+  rusage started{};
+};
+
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
+alignas(Recording) unsigned char g_storage[sizeof(Recording)];
+Recording* g_recording = nullptr;
+PublishedTables g_tables;
+pctally_tick_ledger g_last_ledger{};
+const char* g_engine = "";
+bool g_ever = false;
+__thread Error t_error;
+
+struct Locked {
+  Locked() noexcept { pthread_mutex_lock(&g_lock); }
+  ~Locked() { pthread_mutex_unlock(&g_lock); }
+};
+
+int failed(const Error& error) noexcept {
+  t_error = error;
+  errno = error.code;
+  return -1;
+}
+
+int not_recording() noexcept {
+  return failed(fail(ESRCH, "no recording is running: call pctally_start first").error());
+}
+
+uint64_t to_ns(const timeval& time) noexcept {
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_usec) * 1000u;
+}
+
+Result<pctally_options> checked(const pctally_options* given) noexcept {
+  pctally_options options = PCTALLY_OPTIONS_INIT;
+  if (given != nullptr) options = *given;
+  if (options.size != sizeof options)
+    return fail(EINVAL, "options.size must be sizeof(struct pctally_options)");
+  if (options.period_ns == 0) options.period_ns = kDefaultPeriodNs;
+  if (options.period_ns < kShortestPeriodNs || options.period_ns > kLongestPeriodNs)
+    return fail(EINVAL, "period_ns must lie between 10000 (10 us) and 10000000000 (10 s)");
+  if ((options.flags & ~kKnownFlags) != 0) return fail(EINVAL, "options.flags has an unknown flag");
+  return options;
+}
+
+void comm_of_self(char (&comm)[17]) noexcept {
+  memset(comm, 0, sizeof comm);
+  prctl(PR_GET_NAME, comm);
+}
+
+Result<ProfileFile> create_file(const pctally_options& options) noexcept {
+  char comm[17], name[64];
+  comm_of_self(comm);
+  for (char* c = comm; *c != '\0'; ++c)
+    if (*c == '/') *c = '_';
+  snprintf(name, sizeof name, "pctally.%s.%d.pct", comm, static_cast<int>(getpid()));
+  bool timer = (options.flags & PCTALLY_NO_TIMER) == 0;
+  ProfileFile::Settings settings;
+  settings.path = options.path != nullptr ? options.path : name;
+  settings.overwrite = (options.flags & PCTALLY_OVERWRITE) != 0;
+  settings.engine = timer ? "timer" : "manual";
+  settings.period_asked_ns = settings.period_ns = options.period_ns;
+  settings.clock_tick_ns = timer ? kernel_tick_ns() : 0;
+  settings.kernel_observed = true;
+  settings.deferred = true;
+  settings.bytes = kLibraryBytes;
+  Random random;
+  if ((options.flags & PCTALLY_FIXED_PERIOD) == 0)
+    settings.period_ns = draw_period(options.period_ns, &random);
+  return ProfileFile::create(settings);
+}
+
+RegionTable table_of(Recording& recording, AddressSpace& space) noexcept {
+  RegionTable table = space.table(recording.file, recording.process);
+  table.deferred = recording.file.deferred();
+  table.deferred_capacity = kDeferredSlots;
+  return table;
+}
+
+/// Builds the spare address space from /proc and makes it the one ticks use.
+bool refresh(Recording& recording) noexcept {
+  unsigned spare = 1 - recording.space_in_use;
+  AddressSpace& space = recording.spaces[spare];
+  space.clear();
+  if (!space.map_process(recording.file, 0)) return false;
+  publish(&g_tables, table_of(recording, space));
+  recording.space_in_use = spare;
+  return true;
+}
+
+void settle_all(Recording& recording, bool final) noexcept {
+  DeferredTick deferred;
+  recording.self.fresh = false;
+  while (take_deferred(&recording.file, &recording.settler, final, &deferred))
+    settle_tick(&recording.file, &recording.self, deferred);
+  recording.file.make_room(0);
+  recording.file.beat();
+}
+
+pctally_tick_ledger account(const Ledger& ledger) noexcept {
+  pctally_tick_ledger result{};
+  result.counted = ledger.counted;
+  result.outside = ledger.outside + (ledger.deferred - ledger.resolved);
+  result.full = ledger.full;
+  result.lost = ledger.lost;
+  result.samples = ledger.samples;
+  result.ticks = result.counted + result.outside + result.full + result.lost;
+  return result;
+}
+
+void book_cpu_time(Recording& recording) noexcept {
+  rusage now{};
+  getrusage(RUSAGE_SELF, &now);
+  FileHeader& header = recording.file.header();
+  header.cpu_user_ns = to_ns(now.ru_utime) - to_ns(recording.started.ru_utime);
+  header.cpu_system_ns = to_ns(now.ru_stime) - to_ns(recording.started.ru_stime);
+  header.cpu_known = 1;
+  auto* process = pool_at<ProcessRecord>(recording.file.pool(), recording.process);
+  process->cpu_ns = header.cpu_user_ns + header.cpu_system_ns;
+}
+
+void abandon() noexcept {
+  g_recording->~Recording();
+  g_recording = nullptr;
+}
+
+/// The child of a fork: its parent goes on recording, it does not.
+void in_child() {
+  pthread_mutex_init(&g_lock, nullptr);
+  forget_in_flight(&g_tables);
+  g_tables.current = kNoTable;
+  if (g_recording != nullptr) abandon();
+}
+
+void watch_forks() noexcept {
+  static bool watching = false;
+  if (!watching)
+    pthread_atfork([] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
+  watching = true;
+}
+
+Result<void> begin(Recording& recording, const pctally_options& options) noexcept {
+  char comm[17];
+  comm_of_self(comm);
+  const char* engine = recording.file.header().engine;
+  recording.process = add_process(recording.file, getpid(), getppid(), comm, engine);
+  recording.timer = (options.flags & PCTALLY_NO_TIMER) == 0;
+  getrusage(RUSAGE_SELF, &recording.started);
+  if (!refresh(recording)) return fail(ENOMEM, "cannot read /proc/self/maps");
+  uint64_t period = recording.file.header().period_ns;
+  Random random;
+  if (recording.timer) {
+    auto started = ProcessTimer::start(&g_tables, period, 1 + random.below(period));
+    if (!started) return started;
+  }
+  recording.file.header().state = FileState::kRecording;
+  return {};
+}
+
+Result<void> end(Recording& recording) noexcept {
+  if (recording.timer) ProcessTimer::stop();
+  withdraw(&g_tables);
+  settle_all(recording, true);
+  book_cpu_time(recording);
+  g_last_ledger = account(recording.file.header().ledger);
+  return recording.file.close(true);
+}
+
+/// A process that ends without pctally_stop() leaves a closed file all the same.
+__attribute__((destructor)) void at_exit() { pctally_stop(); }
+
+}  // namespace
+}  // namespace pctally
+
+using namespace pctally;
+
+PCTALLY_API int pctally_start(const pctally_options* given) {
+  Locked locked;
+  if (g_recording != nullptr)
+    return failed(fail(EBUSY, "a recording is running already: call pctally_stop first").error());
+  auto options = checked(given);
+  if (!options) return failed(options.error());
+  auto file = create_file(*options);
+  if (!file) return failed(file.error());
+  watch_forks();
+  g_recording = new (g_storage) Recording();
+  g_recording->file = std::move(*file);
+  if (auto begun = begin(*g_recording, *options); !begun) {
+    withdraw(&g_tables);
+    abandon();
+    return failed(begun.error());
+  }
+  g_engine = g_recording->timer ? "timer" : "manual";
+  g_ever = true;
+  return 0;
+}
+
+PCTALLY_API int pctally_stop(void) {
+  Locked locked;
+  if (g_recording == nullptr) return not_recording();
+  auto ended = end(*g_recording);
+  abandon();
+  return ended ? 0 : failed(ended.error());
+}
+
+PCTALLY_API int pctally_count(const void* pc, uint64_t weight) {
+  if (weight == 0) return errno = EINVAL, -1;
+  if (__atomic_load_n(&g_tables.current, __ATOMIC_ACQUIRE) == kNoTable) return errno = ESRCH, -1;
+  tick_published(&g_tables, reinterpret_cast<uintptr_t>(pc), weight);
+  return 0;
+}
+
+PCTALLY_API int pctally_refresh(void) {
+  Locked locked;
+  if (g_recording == nullptr) return not_recording();
+  if (!refresh(*g_recording)) return failed(fail(ENOMEM, "cannot read /proc/self/maps").error());
+  return 0;
+}
+
+PCTALLY_API int pctally_ledger(struct pctally_tick_ledger* ledger) {
+  Locked locked;
+  if (ledger == nullptr) return failed(fail(EINVAL, "ledger is NULL").error());
+  if (!g_ever) return not_recording();
+  if (g_recording != nullptr) {
+    settle_all(*g_recording, false);
+    g_last_ledger = account(g_recording->file.header().ledger);
+  }
+  *ledger = g_last_ledger;
+  return 0;
+}
+
+PCTALLY_API const char* pctally_engine(void) { return g_engine; }
+
+PCTALLY_API const char* pctally_error(void) { return t_error.text; }
+
+PCTALLY_API const char* pctally_version(void) { return PCTALLY_VERSION; }

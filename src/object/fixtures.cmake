@@ -1,0 +1,74 @@
+# Small programs for the tests of this folder, built with the compilers at hand. Each lands in PCTALLY_FIXTURES; those a
+# machine has no compiler for are missing, and their tests say they are skipped.
+set(PCTALLY_FIXTURES ${CMAKE_CURRENT_BINARY_DIR}/fixtures)
+file(MAKE_DIRECTORY ${PCTALLY_FIXTURES}/.debug)
+set(fixture_sources ${CMAKE_CURRENT_SOURCE_DIR}/testdata)
+set(fixture_files)
+
+function(object_fixture name)
+  cmake_parse_arguments(ARG "" "" "COMMAND;DEPENDS" ${ARGN})
+  add_custom_command(OUTPUT ${PCTALLY_FIXTURES}/${name} COMMAND ${ARG_COMMAND} DEPENDS ${ARG_DEPENDS}
+    WORKING_DIRECTORY ${PCTALLY_FIXTURES} VERBATIM)
+  set(fixture_files ${fixture_files} ${PCTALLY_FIXTURES}/${name} PARENT_SCOPE)
+endfunction()
+
+# object_program(name compiler source flags...)
+function(object_program name compiler source)
+  object_fixture(${name} COMMAND ${compiler} ${ARGN} -o ${PCTALLY_FIXTURES}/${name} ${fixture_sources}/${source}
+    DEPENDS ${fixture_sources}/${source})
+  set(fixture_files ${fixture_files} PARENT_SCOPE)
+endfunction()
+
+# object_copy(name original tool flags...)
+function(object_copy name original tool)
+  object_fixture(${name} COMMAND ${tool} ${ARGN} ${PCTALLY_FIXTURES}/${original} ${PCTALLY_FIXTURES}/${name}
+    DEPENDS ${PCTALLY_FIXTURES}/${original})
+  set(fixture_files ${fixture_files} PARENT_SCOPE)
+endfunction()
+
+set(with_id -Wl,--build-id=sha1)
+object_program(layout ${CMAKE_C_COMPILER} layout.c -O1 -g ${with_id})
+object_copy(layout_stripped layout ${CMAKE_OBJCOPY} --strip-all)
+object_program(circle ${CMAKE_C_COMPILER} circle.S -nostdlib -Wl,-e,main)
+object_program(libcalls.so ${CMAKE_C_COMPILER} calls.c -O1 -shared -fPIC -fplt -Wl,-z,lazy ${with_id})
+object_program(libcalls_now.so ${CMAKE_C_COMPILER} calls.c -O1 -shared -fPIC -fplt -Wl,-z,now)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  object_program(libcalls_cet.so ${CMAKE_C_COMPILER} calls.c -O1 -shared -fPIC -fcf-protection -Wl,-z,ibtplt,-z,lazy)
+endif()
+
+set(inlined_flags -O2 -g ${with_id})
+object_program(inlined ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags})
+object_program(inlined_dwarf4 ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags} -gdwarf-4)
+object_program(inlined_split ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags} -gsplit-dwarf)
+object_copy(inlined_zlib inlined ${CMAKE_OBJCOPY} --compress-debug-sections=zlib)
+
+# Separated debug information: found by the link in the same directory or in .debug, with and without a build id.
+object_program(anonymous ${CMAKE_CXX_COMPILER} inlined.cc -O2 -g -Wl,--build-id=none)
+object_copy(linked.debug inlined ${CMAKE_OBJCOPY} --only-keep-debug)
+object_fixture(linked COMMAND ${CMAKE_OBJCOPY} --strip-all --add-gnu-debuglink=linked.debug inlined linked
+  DEPENDS ${PCTALLY_FIXTURES}/inlined ${PCTALLY_FIXTURES}/linked.debug)
+object_copy(.debug/anonymous.debug anonymous ${CMAKE_OBJCOPY} --only-keep-debug)
+object_fixture(anonymous_linked
+  COMMAND ${CMAKE_OBJCOPY} --strip-all --add-gnu-debuglink=.debug/anonymous.debug anonymous anonymous_linked
+  DEPENDS ${PCTALLY_FIXTURES}/anonymous ${PCTALLY_FIXTURES}/.debug/anonymous.debug)
+
+execute_process(COMMAND ${CMAKE_OBJCOPY} --help OUTPUT_VARIABLE objcopy_help ERROR_QUIET)
+if(objcopy_help MATCHES "zstd")
+  object_copy(inlined_zstd inlined ${CMAKE_OBJCOPY} --compress-debug-sections=zstd)
+endif()
+
+find_program(PCTALLY_CLANGXX NAMES clang++-19 clang++-16 clang++-14 clang++)
+if(PCTALLY_CLANGXX)
+  object_program(inlined_clang5 ${PCTALLY_CLANGXX} inlined.cc ${inlined_flags} -gdwarf-5)
+  object_program(inlined_clang_split ${PCTALLY_CLANGXX} inlined.cc ${inlined_flags} -gsplit-dwarf)
+endif()
+find_program(PCTALLY_CLANG NAMES clang-19 clang-16 clang-14 clang)
+find_program(PCTALLY_LLD NAMES ld.lld)
+if(PCTALLY_CLANG AND PCTALLY_LLD)
+  foreach(machine aarch64 riscv64)
+    object_program(libcalls_${machine}.so ${PCTALLY_CLANG} calls.c --target=${machine}-linux-gnu -O1 -shared -fPIC
+      -nostdlib -fsemantic-interposition -fuse-ld=lld)
+  endforeach()
+endif()
+
+add_custom_target(object_fixtures DEPENDS ${fixture_files})

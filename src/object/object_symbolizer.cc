@@ -1,0 +1,114 @@
+#include "object/object_symbolizer.h"
+
+#include <elf.h>
+
+#include <algorithm>
+
+#include "object/debug_sections.h"
+
+namespace pctally {
+namespace {
+
+bool has_symbol_table(const ElfFile& file) {
+  return std::ranges::find(file.sections(), uint32_t{SHT_SYMTAB}, &ElfSection::type) != file.sections().end();
+}
+
+}  // namespace
+
+ObjectSymbolizer::ObjectSymbolizer(std::string object_name, std::string label, std::unique_ptr<ElfFile> file,
+                                   std::string problem, DebugFinder finder)
+    : object_name_(std::move(object_name)),
+      label_(std::move(label)),
+      file_(std::move(file)),
+      problem_(std::move(problem)),
+      finder_(std::move(finder)) {}
+
+std::vector<NamedRange> ObjectSymbolizer::name(std::span<const uint64_t> positions) {
+  std::vector<NamedRange> result(positions.size());
+  for (size_t i = 0; i < positions.size(); i++) result[i] = not_loaded(positions[i]);
+  if (!file_) return result;
+  if (!text_) text_.emplace(*file_, has_symbol_table(*file_) ? nullptr : debug_file(), label_);
+  const Addresses addresses = addresses_of(positions);
+  std::vector<NamedRange> ranges = text_->name(addresses.values);
+  for (size_t i = 0; i < ranges.size(); i++) {
+    const size_t at = addresses.positions[i];
+    result[at] = to_positions(std::move(ranges[i]), addresses.values[i], positions[at]);
+  }
+  return result;
+}
+
+std::vector<std::vector<Frame>> ObjectSymbolizer::frames(std::span<const uint64_t> positions) {
+  std::vector<std::vector<Frame>> result(positions.size());
+  if (!frames_opened_) open_frames();
+  if (!frames_) return result;
+  const Addresses addresses = addresses_of(positions);
+  std::vector<std::vector<Frame>> found = frames_->frames(addresses.values);
+  std::vector<NamedRange> names;
+  for (size_t i = 0; i < found.size(); i++) {
+    const size_t at = addresses.positions[i];
+    result[at] = std::move(found[i]);
+    if (result[at].empty() || !result[at].back().function.empty()) continue;
+    if (names.empty()) names = name(positions);
+    result[at].back().function = names[at].function;
+  }
+  return result;
+}
+
+ObjectSymbolizer::Addresses ObjectSymbolizer::addresses_of(std::span<const uint64_t> positions) const {
+  std::vector<std::pair<uint64_t, size_t>> pairs;
+  pairs.reserve(positions.size());
+  for (size_t i = 0; i < positions.size(); i++) {
+    if (auto address = file_->address(FileOffset{positions[i]})) pairs.emplace_back(address->value, i);
+  }
+  // Segments need not lie in the file in the order of their addresses.
+  if (!std::ranges::is_sorted(pairs)) std::ranges::sort(pairs);
+  Addresses result;
+  for (const auto& [address, position] : pairs) {
+    result.values.push_back(address);
+    result.positions.push_back(position);
+  }
+  return result;
+}
+
+NamedRange ObjectSymbolizer::to_positions(NamedRange range, uint64_t address, uint64_t position) const {
+  const uint64_t before = std::min(address - range.start, position);
+  const uint64_t after = std::min(range.end - address, UINT64_MAX - position);
+  return {std::move(range.function), position - before, position + after};
+}
+
+/// What is not loaded from the file has no address to be told by.
+NamedRange ObjectSymbolizer::not_loaded(uint64_t position) const {
+  NamedRange range{"[" + label_ + "]", 0, UINT64_MAX};
+  if (!file_) return range;
+  for (const ElfSegment& segment : file_->segments()) {
+    if (segment.type != PT_LOAD) continue;
+    const uint64_t end = segment.offset + std::min(segment.file_size, UINT64_MAX - segment.offset);
+    if (end <= position) range.start = std::max(range.start, end);
+    if (segment.offset > position) range.end = std::min(range.end, segment.offset);
+  }
+  return range;
+}
+
+const ElfFile* ObjectSymbolizer::debug_file() {
+  if (!debug_searched_) debug_ = finder_.find(*file_);
+  debug_searched_ = true;
+  return debug_.get();
+}
+
+void ObjectSymbolizer::open_frames() {
+  frames_opened_ = true;
+  if (!file_) return;
+  const ElfFile* source = has_line_information(*file_) ? &*file_ : debug_file();
+  if (source == nullptr || !has_line_information(*source)) {
+    return complain("no line information (compile with -g, or install the package's debug symbols)");
+  }
+  auto frames = DwarfFrames::open(*source);
+  if (!frames) return complain(frames.error().text);
+  frames_ = std::move(*frames);
+}
+
+void ObjectSymbolizer::complain(std::string problem) {
+  if (problem_.empty()) problem_ = std::move(problem);
+}
+
+}  // namespace pctally

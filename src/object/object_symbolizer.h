@@ -1,0 +1,52 @@
+// Names for the positions of one file (or the vdso): positions become addresses here, and addresses positions
+// again.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "object/debug_finder.h"
+#include "object/dwarf_frames.h"
+#include "object/elf_file.h"
+#include "object/symbolizer.h"
+#include "object/text_map.h"
+
+namespace pctally {
+
+class ObjectSymbolizer : public Symbolizer {
+ public:
+  /// `label` is what stands for the object in "[label+0x...]". `file` may be null: then nothing has a name.
+  /// `problem` is empty if all is well.
+  ObjectSymbolizer(std::string object_name, std::string label, std::unique_ptr<ElfFile> file,
+                   std::string problem, DebugFinder finder);
+
+  [[nodiscard]] const std::string& object_name() const override { return object_name_; }
+  [[nodiscard]] const std::string& problem() const override { return problem_; }
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
+
+ private:
+  /// The addresses of those positions that are loaded, ascending, and which position each belongs to.
+  struct Addresses {
+    std::vector<uint64_t> values;
+    std::vector<size_t> positions;
+  };
+  [[nodiscard]] Addresses addresses_of(std::span<const uint64_t> positions) const;
+  [[nodiscard]] NamedRange to_positions(NamedRange range, uint64_t address, uint64_t position) const;
+  [[nodiscard]] NamedRange not_loaded(uint64_t position) const;
+  const ElfFile* debug_file();
+  void open_frames();
+  void complain(std::string problem);
+
+  std::string object_name_;
+  std::string label_;
+  std::unique_ptr<ElfFile> file_;
+  std::string problem_;
+  DebugFinder finder_;
+  bool debug_searched_ = false;
+  std::unique_ptr<ElfFile> debug_;
+  std::optional<TextMap> text_;
+  bool frames_opened_ = false;
+  std::unique_ptr<DwarfFrames> frames_;
+};
+
+}  // namespace pctally

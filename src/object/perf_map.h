@@ -1,0 +1,42 @@
+// Names of text a runtime compiled in memory, from the /tmp/perf-PID.map it writes. Anybody can write such a
+// file: every line is checked, and the whole is read only from root or ourselves.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "object/cover.h"
+#include "object/symbolizer.h"
+
+namespace pctally {
+
+class PerfMap {
+ public:
+  /// A map that names nothing.
+  PerfMap() = default;
+  /// "perf-`pid`.map" in `directory`.
+  static Result<PerfMap> open(int32_t pid, const std::string& directory = "/tmp");
+  /// Takes the lines "START SIZE name" (hexadecimal); others are skipped.
+  static PerfMap parse(std::string text);
+
+  /// One result per address (ascending). Of entries that overlap the last names the text: the runtime reused
+  /// it.
+  [[nodiscard]] std::vector<NamedRange> name(std::span<const uint64_t> addresses) const;
+
+ private:
+  struct Entry {
+    uint64_t start = 0;
+    uint64_t end = 0;
+    std::string_view name;
+  };
+  static bool parse_line(std::string_view line, Entry* entry);
+  [[nodiscard]] NamedRange named(const Cover::Candidate& winner) const;
+  [[nodiscard]] std::string_view line_at(uint64_t offset) const;
+
+  std::string text_;
+};
+
+}  // namespace pctally

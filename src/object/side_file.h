@@ -1,0 +1,17 @@
+// Reading the small files beside a program that name its text. They may be anybody's: a fifo, a link, a file
+// without end.
+#pragma once
+#include <string>
+
+#include "base/result.h"
+
+namespace pctally {
+
+/// Who may have written a side file.
+enum class Trust { kAnybody, kRootOrOurselves };
+
+/// The contents of a regular file (or one of /proc), read and not mapped, because it may shrink meanwhile.
+/// Refuses links in the last place, files larger than `limit`, and other people's if asked to. Never blocks.
+Result<std::string> read_side_file(const std::string& path, size_t limit, Trust trust);
+
+}  // namespace pctally

@@ -1,0 +1,172 @@
+#include "object/symbolizer.h"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <optional>
+
+#include "object/kernel_symbols.h"
+#include "object/object_symbolizer.h"
+#include "object/perf_map.h"
+#include "object/vdso.h"
+
+namespace pctally {
+namespace {
+
+constexpr std::string_view kDeleted = " (deleted)";
+constexpr char kReplaced[] = "build id differs: the file was replaced since the recording";
+
+/// Names by a table of runtime addresses, read when the first is asked for; there is no source behind them.
+template <class Table>
+class TableSymbolizer : public Symbolizer {
+ public:
+  using Load = std::function<Result<Table>()>;
+  TableSymbolizer(std::string object_name, Load load)
+      : object_name_(std::move(object_name)), load_(std::move(load)) {}
+  [[nodiscard]] const std::string& object_name() const override { return object_name_; }
+  [[nodiscard]] const std::string& problem() const override { return problem_; }
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+    if (!table_) table_.emplace(load_());
+    if (*table_) return (*table_)->name(positions);
+    problem_ = table_->error().text;
+    return std::vector<NamedRange>(positions.size(), {object_name_, 0, UINT64_MAX});
+  }
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+    return std::vector<std::vector<Frame>>(positions.size());
+  }
+
+ private:
+  std::string object_name_;
+  Load load_;
+  std::optional<Result<Table>> table_;
+  std::string problem_;
+};
+
+/// Keeps the promise that nothing is thrown: damaged files can ask for more memory than there is.
+class GuardedSymbolizer : public Symbolizer {
+ public:
+  explicit GuardedSymbolizer(std::unique_ptr<Symbolizer> inner) : inner_(std::move(inner)) {}
+  [[nodiscard]] const std::string& object_name() const override { return inner_->object_name(); }
+  [[nodiscard]] const std::string& problem() const override {
+    return problem_.empty() ? inner_->problem() : problem_;
+  }
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override try {
+    return inner_->name(positions);
+  } catch (const std::exception& error) {
+    problem_ = std::string("the names cannot be read: ") + error.what();
+    return std::vector<NamedRange>(positions.size(), {object_name(), 0, UINT64_MAX});
+  }
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override try {
+    return inner_->frames(positions);
+  } catch (const std::exception& error) {
+    problem_ = std::string("debug information cannot be read: ") + error.what();
+    return std::vector<std::vector<Frame>>(positions.size());
+  }
+
+ private:
+  std::unique_ptr<Symbolizer> inner_;
+  std::string problem_;
+};
+
+std::string base_name(std::string_view path) {
+  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  const size_t slash = path.rfind('/');
+  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return std::string(name.empty() ? "unknown" : name);
+}
+
+bool is_a_file(const std::string& path) {
+  return path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/memfd:");
+}
+
+bool has_id(const ElfFile& file, const std::vector<uint8_t>& id) {
+  return std::ranges::equal(file.build_id(), id);
+}
+
+struct Opened {
+  std::unique_ptr<ElfFile> file;
+  std::string problem;
+};
+
+/// The file as it was recorded. One that was deleted since may be there again: then its build id has to prove
+/// it.
+Opened open_recorded(const ExecutableIdentity& identity) {
+  if (!is_a_file(identity.path)) return {nullptr, "not a file on disk: it has no names"};
+  std::string path = identity.path;
+  const bool deleted = path.ends_with(kDeleted);
+  if (deleted) path.resize(path.size() - kDeleted.size());
+  auto file = ElfFile::open(path);
+  if (deleted && (!file || identity.build_id.empty() || !has_id(*file, identity.build_id))) {
+    return {nullptr, "the file was deleted while it was running"};
+  }
+  if (!file) return {nullptr, file.error().text};
+  if (!identity.build_id.empty() && !has_id(*file, identity.build_id)) return {nullptr, kReplaced};
+  return {std::make_unique<ElfFile>(std::move(*file)), {}};
+}
+
+std::unique_ptr<Symbolizer> open_file(const ExecutableIdentity& identity) {
+  Opened opened = open_recorded(identity);
+  const DebugFinder finder;
+  if (!opened.file) {
+    auto debug = finder.find(identity.build_id);
+    if (debug && debug->restore_layout()) opened.file = std::move(debug);
+  }
+  const std::string name = base_name(identity.path);
+  return std::make_unique<ObjectSymbolizer>(name, name, std::move(opened.file), opened.problem, finder);
+}
+
+std::unique_ptr<Symbolizer> open_vdso(const ExecutableIdentity& identity) {
+  auto image = own_vdso();
+  std::string problem;
+  std::unique_ptr<ElfFile> file;
+  if (!image) {
+    problem = image.error().text;
+  } else if (!identity.build_id.empty() && !has_id(*image, identity.build_id)) {
+    problem = "recorded under another kernel: its vdso is not here";
+  } else {
+    file = std::make_unique<ElfFile>(std::move(*image));
+  }
+  return std::make_unique<ObjectSymbolizer>("[vdso]", "vdso", std::move(file), problem, DebugFinder());
+}
+
+std::unique_ptr<Symbolizer> open_kernel(const ExecutableIdentity& identity) {
+  return std::make_unique<TableSymbolizer<KernelSymbols>>(
+      "[kernel]", [boot = identity.boot_id] { return KernelSymbols::load(boot); });
+}
+
+std::unique_ptr<Symbolizer> open_private(const ExecutableIdentity& identity) {
+  return std::make_unique<TableSymbolizer<PerfMap>>("[jit]",
+                                                    [pid = identity.owner] { return PerfMap::open(pid); });
+}
+
+std::unique_ptr<Symbolizer> open_kind(const ExecutableIdentity& identity) {
+  switch (identity.kind) {
+    case ExecutableIdentity::Kind::kVdso:
+      return open_vdso(identity);
+    case ExecutableIdentity::Kind::kKernel:
+      return open_kernel(identity);
+    case ExecutableIdentity::Kind::kPrivate:
+      return open_private(identity);
+    case ExecutableIdentity::Kind::kFile:
+      break;
+  }
+  return open_file(identity);
+}
+
+/// Stands for an object of which nothing can be read.
+std::unique_ptr<Symbolizer> unreadable(const ExecutableIdentity& identity, const char* why) {
+  const std::string name = base_name(identity.path);
+  return std::make_unique<ObjectSymbolizer>(name, name, nullptr, why, DebugFinder());
+}
+
+}  // namespace
+
+std::unique_ptr<Symbolizer> Symbolizer::open(const ExecutableIdentity& identity) {
+  try {
+    return std::make_unique<GuardedSymbolizer>(open_kind(identity));
+  } catch (const std::exception& error) {
+    return std::make_unique<GuardedSymbolizer>(unreadable(identity, error.what()));
+  }
+}
+
+}  // namespace pctally

@@ -1,0 +1,131 @@
+#include "object/symbolizer.h"
+
+#include <gmock/gmock.h>
+#include <link.h>
+#include <sys/auxv.h>
+#include <time.h>
+
+#include "object/debug_finder.h"
+#include "object/fixtures_for_test.h"
+#include "object/vdso.h"
+
+namespace pctally {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string name_of(Symbolizer& symbolizer, uint64_t position) {
+  return symbolizer.name({&position, 1}).at(0).function;
+}
+
+TEST(Symbolizer, ObjectsAreCalledByTheirBaseName) {
+  for (const auto& [path, name] :
+       std::map<std::string, std::string>{{"/usr/lib/libx.so.5.4.1", "libx.so.5.4.1"},
+                                          {"/opt/app (deleted)", "app"},
+                                          {"//anon", "anon"},
+                                          {"/memfd:jit (deleted)", "memfd:jit"},
+                                          {"", "unknown"}}) {
+    ExecutableIdentity identity;
+    identity.path = path;
+    const auto symbolizer = Symbolizer::open(identity);
+    EXPECT_EQ(symbolizer->object_name(), name);
+    EXPECT_EQ(name_of(*symbolizer, 0x1234), "[" + name + "]");
+    EXPECT_NE(symbolizer->problem(), "") << path;
+    const uint64_t position = 0x1234;
+    EXPECT_TRUE(symbolizer->frames({&position, 1}).at(0).empty());
+  }
+}
+
+TEST(Symbolizer, AReplacedFileNamesNothing) {
+  ExecutableIdentity identity = identity_of(fixture("layout"));
+  identity.build_id[0] ^= 1;
+  const auto symbolizer = Symbolizer::open(identity);
+  EXPECT_EQ(symbolizer->problem(), "build id differs: the file was replaced since the recording");
+  const uint64_t main = position_of(fixture("layout"), listed_symbol(fixture("layout"), "main").value);
+  EXPECT_EQ(name_of(*symbolizer, main), "[layout]");
+}
+
+TEST(Symbolizer, ADeletedFileThatIsThereAgainHasToProveItself) {
+  const uint64_t main = position_of(fixture("layout"), listed_symbol(fixture("layout"), "main").value);
+  ExecutableIdentity identity = identity_of(fixture("layout"));
+  identity.path += " (deleted)";
+  EXPECT_EQ(name_of(*Symbolizer::open(identity), main), "main");
+  identity.build_id.clear();
+  const auto unproven = Symbolizer::open(identity);
+  EXPECT_EQ(name_of(*unproven, main), "[layout]");
+  EXPECT_THAT(unproven->problem(), testing::HasSubstr("deleted"));
+}
+
+TEST(Symbolizer, AFileThatIsGoneIsNamedByItsDebugFile) {
+  const std::string libc = output_of("gcc -print-file-name=libc.so.6").at(0);
+  ExecutableIdentity identity = identity_of(libc);
+  if (DebugFinder().find(identity.build_id) == nullptr) GTEST_SKIP() << "no debug file of " << libc;
+  const uint64_t qsort = position_of(libc, listed_symbol(libc, "qsort").value);
+  identity.path = "/usr/lib/not_here.so (deleted)";
+  const auto symbolizer = Symbolizer::open(identity);
+  EXPECT_EQ(name_of(*symbolizer, qsort), "qsort");
+  EXPECT_FALSE(symbolizer->frames({&qsort, 1}).at(0).empty());
+  EXPECT_THAT(symbolizer->problem(), testing::HasSubstr("deleted"));
+}
+
+TEST(Symbolizer, PositionsThatAreNotLoadedHaveTheObjectsName) {
+  const auto symbolizer = Symbolizer::open(identity_of(fixture("layout")));
+  EXPECT_EQ(name_of(*symbolizer, UINT64_MAX), "[layout]");
+  EXPECT_EQ(symbolizer->problem(), "");
+}
+
+TEST(Symbolizer, RangesAreInTheUnitOfThePositions) {
+  const std::string path = "/usr/bin/python3.11";
+  if (!exists(path)) GTEST_SKIP() << "no program linked away from address 0";
+  const auto file = open_elf(path);
+  const uint64_t address = file->text().back().address;
+  const uint64_t position = file->offset(ObjectAddress{address})->value;
+  const NamedRange range = name_at(path, address);
+  EXPECT_LE(range.start, position);
+  EXPECT_GT(range.end, position);
+}
+
+TEST(Symbolizer, TheVdsoNamesItsFunctions) {
+  const auto image = own_vdso();
+  if (!image) GTEST_SKIP() << image.error().text;
+  ExecutableIdentity identity;
+  identity.kind = ExecutableIdentity::Kind::kVdso;
+  identity.path = "[vdso]";
+  identity.build_id.assign(image->build_id().begin(), image->build_id().end());
+  const auto symbolizer = Symbolizer::open(identity);
+  EXPECT_EQ(symbolizer->object_name(), "[vdso]");
+  std::vector<std::string> names;
+  for (const ElfSection& section : image->text()) {
+    for (uint64_t i = 0; i < section.size; i += 4) names.push_back(name_of(*symbolizer, section.offset + i));
+  }
+  EXPECT_THAT(names, testing::Contains(testing::HasSubstr("clock_gettime")));
+  EXPECT_EQ(symbolizer->problem(), "");
+}
+
+TEST(Symbolizer, AnotherKernelsVdsoNamesNothing) {
+  ExecutableIdentity identity;
+  identity.kind = ExecutableIdentity::Kind::kVdso;
+  identity.build_id.assign(20, 7);
+  const auto symbolizer = Symbolizer::open(identity);
+  EXPECT_EQ(name_of(*symbolizer, 0x900), "[vdso]");
+  EXPECT_NE(symbolizer->problem(), "");
+}
+
+TEST(Symbolizer, PrivateTextWithoutAMapIsTheJits) {
+  ExecutableIdentity identity;
+  identity.kind = ExecutableIdentity::Kind::kPrivate;
+  identity.owner = 0x7fffffff;
+  const auto symbolizer = Symbolizer::open(identity);
+  EXPECT_EQ(symbolizer->object_name(), "[jit]");
+  EXPECT_EQ(name_of(*symbolizer, 0x7f0000001000), "[jit]");
+  EXPECT_NE(symbolizer->problem(), "");
+}
+
+TEST(Symbolizer, NoPositionsNoNames) {
+  const auto symbolizer = Symbolizer::open(identity_of(fixture("layout")));
+  EXPECT_TRUE(symbolizer->name({}).empty());
+  EXPECT_TRUE(symbolizer->frames({}).empty());
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,30 @@
+// Three functions inlined into one that stays, in a namespace and a template.
+volatile int sink;
+
+namespace deep {
+
+struct Leaf {
+  [[gnu::always_inline]] static inline int run(int x) {
+    sink = x;  // in leaf
+    return sink + 1;
+  }
+};
+
+template <class T>
+[[gnu::always_inline]] inline T middle(T x) {
+  T first = Leaf::run(x);  // in middle
+  sink = first;
+  return first;
+}
+
+[[gnu::noinline]] int outermost(int x) {
+  int sum = x;
+  for (int i = 0; i < x; i++) {
+    sum += middle<int>(i);  // in outermost
+  }
+  return sum;
+}
+
+}  // namespace deep
+
+int main(int argc, char**) { return deep::outermost(argc); }

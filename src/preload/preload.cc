@@ -1,0 +1,99 @@
+// What LD_PRELOAD brings into a program under `pctally record -e timer`: joins the profile file, arms the
+// timer, and is otherwise not there. If anything is amiss it does nothing at all.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <new>
+
+#include "engine/address_space.h"
+#include "engine/period.h"
+#include "engine/process_timer.h"
+#include "histfile/publish.h"
+
+namespace pctally {
+namespace {
+
+struct Injected {
+  ProfileFile file;
+  AddressSpace space;
+  uint32_t process = 0;
+  bool children = true;
+};
+
+alignas(Injected) unsigned char g_storage[sizeof(Injected)];  // never destroyed: ticks may outlast every
+                                                              // destructor
+Injected* g_injected = nullptr;
+PublishedTables g_tables;
+
+uint64_t random_phase(uint64_t period_ns) noexcept {
+  Random random;
+  return 1 + random.below(period_ns);
+}
+
+/// A process record of its own, and a table that counts for it.
+void enter_process() noexcept {
+  char comm[17] = {};
+  prctl(PR_GET_NAME, comm);
+  g_injected->process = add_process(g_injected->file, getpid(), getppid(), comm, "timer");
+  RegionTable table = g_injected->space.table(g_injected->file, g_injected->process);
+  table.deferred = g_injected->file.deferred();
+  table.deferred_capacity = kDeferredSlots;
+  publish(&g_tables, table);
+}
+
+void in_child() {
+  forget_in_flight(&g_tables);
+  g_tables.current = kNoTable;
+  if (!g_injected->children) return;
+  enter_process();
+  uint64_t period = g_injected->file.header().period_ns;
+  (void)ProcessTimer::restart(period, random_phase(period));
+}
+
+/// With --no-children what we put into the environment goes no further.
+void clean_environment() noexcept {
+  unsetenv("PCTALLY_RECORD");
+  unsetenv("PCTALLY_CHILDREN");
+  const char* list = getenv("LD_PRELOAD");
+  const char* rest = list == nullptr ? nullptr : strchr(list, ':');
+  if (rest != nullptr)
+    setenv("LD_PRELOAD", rest + 1, 1);
+  else
+    unsetenv("LD_PRELOAD");
+}
+
+__attribute__((constructor)) void enter() {
+  if (getauxval(AT_SECURE) != 0) return;
+  const char* path = getenv("PCTALLY_RECORD");
+  if (path == nullptr) return;
+  auto file = ProfileFile::join(path);
+  if (!file || strcmp(file->header().engine, "timer") != 0 || file->header().period_ns == 0) return;
+  auto* injected = new (g_storage) Injected();
+  injected->file = std::move(*file);
+  const char* children = getenv("PCTALLY_CHILDREN");
+  injected->children = children == nullptr || children[0] != '0';
+  if (!injected->children) clean_environment();
+  if (!injected->space.map_process(injected->file, 0)) return;
+  g_injected = injected;
+  enter_process();
+  pthread_atfork(nullptr, nullptr, in_child);
+  uint64_t period = injected->file.header().period_ns;
+  (void)ProcessTimer::start(&g_tables, period, random_phase(period));
+}
+
+__attribute__((destructor)) void leave() {
+  if (g_injected == nullptr || g_injected->process == 0) return;
+  ProcessTimer::stop();
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  auto* process = pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);
+  process->cpu_ns = static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec);
+  __atomic_fetch_or(&process->flags, kProcessExited, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,76 @@
+// The model of a finished (or still growing) recording: pure values, no file, no symbol.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pctally {
+
+enum class ExecutableKind { kFile, kVdso, kKernel, kPrivate };
+
+/// An executable file or something like one, as seen by the recorder (pprof's Mapping without the addresses).
+struct Executable {
+  ExecutableKind kind = ExecutableKind::kFile;
+  std::string path;               ///< as the kernel named it: may be "[vdso]", "//anon", end in " (deleted)"
+  std::vector<uint8_t> build_id;  ///< empty if it has none
+  int32_t owner = 0;              ///< pid, for kPrivate
+};
+
+/// Ticks at one byte of text. `position` is a file offset (kFile), a distance from the start (kVdso) or a
+/// runtime address (kKernel, kPrivate).
+struct WeightedPosition {
+  uint32_t executable = 0;  ///< index into Profile::executables
+  uint64_t position = 0;
+  uint64_t ticks = 0;
+};
+
+struct ProfileProcess {
+  int32_t pid = 0;
+  int32_t parent = 0;
+  std::string comm;
+  std::string engine;  ///< empty if it was not observed
+  std::string note;    ///< why it was not (wholly) observed; empty if there is nothing to say
+  uint64_t ticks = 0;
+  uint64_t cpu_ns = 0;  ///< 0 if unknown
+};
+
+/// ticks() = counted + outside + full + lost, always.
+struct TickLedger {
+  uint64_t counted = 0;  ///< equals the sum of all WeightedPositions
+  uint64_t outside = 0;
+  uint64_t full = 0;
+  uint64_t lost = 0;
+  uint64_t samples = 0;         ///< deliveries; one delivery may weigh several ticks
+  uint64_t weight_squares = 0;  ///< sum of squared weights
+  [[nodiscard]] uint64_t ticks() const { return counted + outside + full + lost; }
+};
+
+/// Immutable once loaded.
+struct Profile {
+  std::vector<std::string> command;
+  std::string engine;
+  std::string machine;  ///< uname -m
+  std::string release;  ///< uname -r
+  std::vector<uint8_t> boot_id;
+  uint64_t period_asked_ns = 0;
+  uint64_t period_ns = 0;
+  uint64_t started_unix_ns = 0;
+  uint64_t duration_ns = 0;  ///< wall time covered
+  bool closed = false;       ///< false: still recording, or its recorder died
+  bool recorder_alive = false;
+  bool kernel_observed = false;
+  bool cpu_known = false;
+  uint64_t cpu_user_ns = 0;
+  uint64_t cpu_system_ns = 0;
+  uint64_t throttled = 0;
+  uint64_t clock_tick_ns = 0;       ///< the engine's ticks land on multiples of this; 0 if they land anywhere
+  int32_t exit_status = 0;          ///< as of waitpid(2)
+  std::vector<std::string> damage;  ///< what the reader had to leave out; empty for a sound file
+
+  TickLedger ledger;
+  std::vector<Executable> executables;
+  std::vector<WeightedPosition> positions;  ///< ascending by (executable, position), no duplicates
+  std::vector<ProfileProcess> processes;    ///< in order of start
+};
+
+}  // namespace pctally

@@ -1,0 +1,31 @@
+// Where the CPU time went as far as sampling is concerned: cpu = sampled + lost + unsampled, in whole
+// nanoseconds.
+#pragma once
+#include <cstdint>
+
+#include "profile/profile.h"
+
+namespace pctally {
+
+struct Account {
+  int64_t sampled_ns = 0;    ///< (counted + outside + full) * period
+  int64_t lost_ns = 0;       ///< lost * period
+  int64_t cpu_ns = 0;        ///< user + system, measured outside the engine; valid if cpu_known
+  int64_t unsampled_ns = 0;  ///< cpu - sampled - lost exactly; slightly negative when the last ticks round up
+  bool cpu_known = false;
+  double asked_hz = 0;      ///< 0 if unknown
+  double delivered_hz = 0;  ///< deliveries per second of CPU time (of sampled time where that is unknown)
+  double looks = 0;         ///< effective_samples()
+};
+
+Account account_of(const Profile& profile);
+
+/// ticks * period in nanoseconds, at most what an int64_t holds.
+int64_t duration_of(uint64_t ticks, uint64_t period_ns);
+
+/// Unsampled time as a share of the CPU time, 0 if that is unknown.
+double unsampled_share(const Account& account);
+
+inline double seconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
+
+}  // namespace pctally

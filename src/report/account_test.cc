@@ -1,0 +1,58 @@
+#include "report/account.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace pctally {
+namespace {
+
+TEST(Account, AddsUpExactly) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 10'000; ++round) {
+    Profile profile;
+    profile.period_ns = random() % 2 ? random() % 10'000'000 : random();
+    profile.cpu_known = true;
+    profile.cpu_user_ns = random() >> random() % 64;
+    profile.cpu_system_ns = random() >> random() % 64;
+    profile.ledger = {.counted = random() >> (4 + random() % 60),
+                      .outside = random() % 100,
+                      .full = random() % 9,
+                      .lost = random() % 9};
+    Account account = account_of(profile);
+    EXPECT_EQ(account.cpu_ns, account.sampled_ns + account.lost_ns + account.unsampled_ns);
+  }
+}
+
+TEST(Account, MayBeSlightlyNegative) {
+  Profile profile;
+  profile.period_ns = 1'000'000;
+  profile.cpu_known = true;
+  profile.cpu_user_ns = 9'500'000;
+  profile.ledger.counted = 10;
+  EXPECT_EQ(account_of(profile).unsampled_ns, -500'000);
+}
+
+TEST(Account, RatesAreDeliveriesPerCpuSecond) {
+  Profile profile;
+  profile.period_asked_ns = 1'000'000;
+  profile.period_ns = 1'000'000;
+  profile.ledger = {.counted = 4000, .samples = 1000, .weight_squares = 16'000};
+  Account account = account_of(profile);
+  EXPECT_DOUBLE_EQ(account.asked_hz, 1000);
+  EXPECT_DOUBLE_EQ(account.delivered_hz, 250);
+  EXPECT_DOUBLE_EQ(account.looks, 1000);
+  profile.cpu_known = true;
+  profile.cpu_user_ns = 5'000'000'000;
+  EXPECT_DOUBLE_EQ(account_of(profile).delivered_hz, 200);
+}
+
+TEST(Account, AnEmptyProfileHasNoRates) {
+  Account account = account_of({});
+  EXPECT_EQ(account.asked_hz, 0);
+  EXPECT_EQ(account.delivered_hz, 0);
+  EXPECT_EQ(unsampled_share(account), 0);
+}
+
+}  // namespace
+}  // namespace pctally

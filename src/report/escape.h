@@ -1,0 +1,25 @@
+// The one way for a name to reach a person: symbol, path, command, comm, error text. Whoever made the
+// profiled program chose those bytes, so none of them may steer a terminal or hide among its neighbours.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace pctally {
+
+inline constexpr size_t kLongestName = 1024;
+
+/// For people: control bytes and bytes that are not UTF-8 as \xNN, C1 controls and bidirectional or invisible
+/// format characters as \u{...}; what is longer than kLongestName ends in "…". Valid UTF-8, whole characters.
+std::string escaped(std::string_view name);
+
+/// For JSON: the name as it is, except that bytes that are not UTF-8 become \xNN.
+std::string valid_utf8(std::string_view name);
+
+/// Characters, not bytes, of a string made by escaped().
+size_t width_of(std::string_view text);
+
+/// At most `width` characters, the last one "…" if any were cut. REQUIRES: made by escaped(), width > 0.
+std::string elided(std::string_view text, size_t width);
+
+}  // namespace pctally

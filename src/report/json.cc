@@ -1,0 +1,120 @@
+#include "report/json.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* by_name(Grouping by) {
+  switch (by) {
+    case Grouping::kObject:
+      return "object";
+    case Grouping::kLine:
+      return "line";
+    case Grouping::kProcess:
+      return "process";
+    default:
+      return "function";
+  }
+}
+
+const char* severity_name(Severity severity) {
+  if (severity == Severity::kNote) return "note";
+  return severity == Severity::kWarning ? "warning" : "incomplete";
+}
+
+Json row_json(const Row& row, Grouping by) {
+  Json json = {{"share", row.share},
+               {"low", row.interval.low},
+               {"high", row.interval.high},
+               {"seconds", seconds(row.nanoseconds)},
+               {"ticks", row.ticks},
+               {"function", valid_utf8(row.function)},
+               {"object", valid_utf8(row.object)},
+               {"file", valid_utf8(row.file)},
+               {"line", row.line}};
+  if (by == Grouping::kProcess) {
+    json["process"] = valid_utf8(row.process);
+    json["pid"] = row.pid;
+  }
+  return json;
+}
+
+Json process_json(const ProfileProcess& process) {
+  return {{"pid", process.pid},
+          {"comm", valid_utf8(process.comm)},
+          {"ticks", process.ticks},
+          {"engine", valid_utf8(process.engine)},
+          {"note", process.note}};
+}
+
+Json command_json(const Profile& profile) {
+  Json command = Json::array();
+  for (const std::string& argument : profile.command) command.push_back(valid_utf8(argument));
+  return command;
+}
+
+void add_run(const Profile& profile, const Account& account, Json* json) {
+  (*json)["version"] = kJsonVersion;
+  (*json)["command"] = command_json(profile);
+  (*json)["engine"] = valid_utf8(profile.engine);
+  (*json)["period_ns"] = profile.period_ns;
+  (*json)["rate_hz"] = account.delivered_hz;
+  (*json)["rate_asked_hz"] = account.asked_hz;
+  (*json)["samples"] = profile.ledger.samples;
+  (*json)["effective_samples"] = account.looks;
+  (*json)["wall_s"] = seconds(duration_of(profile.duration_ns, 1));
+}
+
+void add_account(const TickLedger& ledger, const Account& account, Json* json) {
+  (*json)["ticks"] = ledger.ticks();
+  (*json)["counted"] = ledger.counted;
+  (*json)["outside"] = ledger.outside;
+  (*json)["full"] = ledger.full;
+  (*json)["lost"] = ledger.lost;
+  (*json)["cpu_s"] = account.cpu_known ? Json(seconds(account.cpu_ns)) : Json();
+  (*json)["sampled_s"] = seconds(account.sampled_ns);
+  (*json)["lost_s"] = seconds(account.lost_ns);
+  (*json)["unsampled_s"] = account.cpu_known ? Json(seconds(account.unsampled_ns)) : Json();
+}
+
+void add_warnings(const Report& report, Json* json) {
+  Json warnings = Json::array();
+  bool complete = true;
+  for (const Warning& warning : report.warnings) {
+    warnings.push_back({{"severity", severity_name(warning.severity)}, {"text", valid_utf8(warning.text)}});
+    complete = complete && warning.severity != Severity::kIncomplete;
+  }
+  (*json)["complete"] = complete;
+  (*json)["warnings"] = std::move(warnings);
+}
+
+void add_rows(const Report& report, Json* json) {
+  (*json)["by"] = by_name(report.by);
+  Json& rows = (*json)["rows"] = Json::array();
+  for (const Row& row : report.rows) rows.push_back(row_json(row, report.by));
+  (*json)["hidden_rows"] = report.hidden_rows;
+  (*json)["hidden_ticks"] = report.hidden_ticks;
+}
+
+}  // namespace
+
+std::string json_report(const Profile& profile, const Report& report) {
+  Json json;
+  add_run(profile, report.account, &json);
+  add_account(profile.ledger, report.account, &json);
+  add_warnings(report, &json);
+  add_rows(report, &json);
+  Json& processes = json["processes"] = Json::array();
+  for (const ProfileProcess& process : profile.processes) processes.push_back(process_json(process));
+  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace pctally

@@ -1,0 +1,15 @@
+// A Report as one JSON object, described by docs/report.schema.json.
+#pragma once
+#include <string>
+
+#include "report/rollup.h"
+
+namespace pctally {
+
+/// Version of the JSON object; raised when a key changes its meaning or goes.
+inline constexpr int kJsonVersion = 1;
+
+/// ASCII throughout, so that no name can steer a terminal; ends in a newline. Names are unabridged.
+std::string json_report(const Profile& profile, const Report& report);
+
+}  // namespace pctally

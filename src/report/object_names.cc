@@ -1,0 +1,64 @@
+#include "report/object_names.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <span>
+
+namespace pctally {
+namespace {
+
+ExecutableIdentity identity_of(const Profile& profile, const Executable& executable) {
+  ExecutableIdentity identity;
+  identity.kind = static_cast<ExecutableIdentity::Kind>(executable.kind);
+  identity.path = executable.path;
+  identity.build_id = executable.build_id;
+  identity.owner = executable.owner;
+  if (executable.kind == ExecutableKind::kKernel) identity.boot_id = profile.boot_id;
+  return identity;
+}
+static_assert(static_cast<int>(ExecutableIdentity::Kind::kPrivate) ==
+              static_cast<int>(ExecutableKind::kPrivate));
+
+std::string build_id_start(const Executable& executable) {
+  std::span<const uint8_t> id(executable.build_id);
+  return fmt::format("{:02x}", fmt::join(id.first(std::min<size_t>(id.size(), 4)), ""));
+}
+
+}  // namespace
+
+ObjectNames::ObjectNames(const Profile& profile, OpenSymbolizer open) : profile_(profile) {
+  symbolizers_.resize(profile.executables.size());
+  shown_.resize(profile.executables.size());
+  std::vector<uint32_t> used;
+  for (const WeightedPosition& position : profile.positions)
+    if (used.empty() || used.back() != position.executable) used.push_back(position.executable);
+  for (uint32_t executable : used) {
+    symbolizers_[executable] = open(identity_of(profile, profile.executables[executable]));
+    shown_[executable] = symbolizers_[executable]->object_name();
+  }
+  tell_apart(used);
+}
+
+Symbolizer& ObjectNames::symbolizer(uint32_t executable) { return *symbolizers_[executable]; }
+
+void ObjectNames::tell_apart(const std::vector<uint32_t>& used) {
+  std::map<std::string, unsigned> names, paths;
+  auto is_private = [this](uint32_t index) {
+    return profile_.executables[index].kind == ExecutableKind::kPrivate;
+  };
+  for (uint32_t index : used) {
+    if (is_private(index)) continue;
+    ++names[shown_[index]];
+    ++paths[profile_.executables[index].path];
+  }
+  for (uint32_t index : used) {
+    const Executable& executable = profile_.executables[index];
+    if (is_private(index) || names[shown_[index]] < 2) continue;
+    shown_[index] = executable.path;
+    if (paths[executable.path] > 1) shown_[index] += fmt::format(" (build {})", build_id_start(executable));
+  }
+}
+
+}  // namespace pctally

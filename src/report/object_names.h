@@ -1,0 +1,35 @@
+// The symbolizers of a profile's executables, opened when first needed, and unambiguous names for the
+// objects.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "object/symbolizer.h"
+#include "profile/profile.h"
+
+namespace pctally {
+
+/// How a report gets its names: Symbolizer::open, or a fake.
+using OpenSymbolizer = std::unique_ptr<Symbolizer> (*)(const ExecutableIdentity&);
+
+class ObjectNames {
+ public:
+  /// REQUIRES: profile outlives this.
+  ObjectNames(const Profile& profile, OpenSymbolizer open);
+
+  Symbolizer& symbolizer(uint32_t executable);
+
+  /// The object's name as shown: its base name; where several executables share one, the path as well, and
+  /// the start of the build id if that is the same too. Private text of all processes goes by one name.
+  const std::string& shown(uint32_t executable) const { return shown_[executable]; }
+
+ private:
+  void tell_apart(const std::vector<uint32_t>& used);
+
+  const Profile& profile_;
+  std::vector<std::unique_ptr<Symbolizer>> symbolizers_;
+  std::vector<std::string> shown_;
+};
+
+}  // namespace pctally

@@ -1,0 +1,131 @@
+#include "report/rollup.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace pctally {
+namespace {
+
+/// REQUIRES: not by process, which needs no names.
+std::vector<Row> grouped(const Profile& profile, Grouping by, ObjectNames& names) {
+  switch (by) {
+    case Grouping::kObject:
+      return rows_by_object(profile, names);
+    case Grouping::kLine:
+      return rows_by_line(profile, names);
+    default:
+      return rows_by_function(profile, names);
+  }
+}
+
+Row pseudo_row(Grouping by, const char* name, uint64_t ticks) {
+  Row row;
+  if (by == Grouping::kObject)
+    row.object = name;
+  else if (by == Grouping::kProcess)
+    row.process = name;
+  else
+    row.function = name;
+  row.ticks = ticks;
+  return row;
+}
+
+uint64_t sum_of_ticks(const std::vector<Row>& rows) {
+  uint64_t sum = 0;
+  for (const Row& row : rows) sum += row.ticks;
+  return sum;
+}
+
+/// The ticks that no grouping sees get rows of their own, so that the rows add up to the ledger.
+void add_pseudo_rows(const TickLedger& ledger, Grouping by, std::vector<Row>* rows) {
+  auto add = [&](const char* name, uint64_t ticks) {
+    if (ticks != 0) rows->push_back(pseudo_row(by, name, ticks));
+  };
+  if (by == Grouping::kProcess) {
+    add("[no process]", ledger.counted + ledger.outside + ledger.full - sum_of_ticks(*rows));
+  } else {
+    add("[outside]", ledger.outside);
+    add("[full]", ledger.full);
+  }
+  add("[lost]", ledger.lost);
+}
+
+void measure(const Profile& profile, const Account& account, std::vector<Row>* rows) {
+  auto total = static_cast<double>(profile.ledger.ticks());
+  for (Row& row : *rows) {
+    row.share = total > 0 ? static_cast<double>(row.ticks) / total : 0;
+    row.interval = wilson_interval(row.share, account.looks);
+    row.nanoseconds = duration_of(row.ticks, profile.period_ns);
+  }
+}
+
+auto names_of(const Row& row) {
+  return std::tie(row.object, row.function, row.file, row.line, row.process, row.pid, row.note);
+}
+
+bool by_ticks(const Row& a, const Row& b) {
+  if (a.ticks != b.ticks) return a.ticks > b.ticks;
+  return names_of(a) < names_of(b);
+}
+
+bool by_name(const Row& a, const Row& b) {
+  auto key = [](const Row& row) {
+    return std::tie(row.function, row.process, row.file, row.line, row.object, row.pid);
+  };
+  if (key(a) != key(b)) return key(a) < key(b);
+  return a.ticks > b.ticks;
+}
+
+bool by_object_name(const Row& a, const Row& b) {
+  return a.object != b.object ? a.object < b.object : by_ticks(a, b);
+}
+
+/// Cuts the rows with the fewest ticks. REQUIRES: rows sorted by_ticks.
+void truncate(const ReportOptions& options, Report* report) {
+  std::vector<Row>& rows = report->rows;
+  auto small =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.share < options.min_share; });
+  auto kept = static_cast<uint64_t>(small - rows.begin());
+  if (options.limit != 0) kept = std::min(kept, options.limit);
+  for (uint64_t i = kept; i < rows.size(); ++i) report->hidden_ticks += rows[i].ticks;
+  report->hidden_rows = rows.size() - kept;
+  if (report->hidden_rows != 0) report->hidden_share = rows[kept].share;
+  rows.resize(kept);
+}
+
+}  // namespace
+
+std::vector<ExecutableTicks> by_executable(const Profile& profile) {
+  std::vector<ExecutableTicks> parts;
+  for (const WeightedPosition& position : profile.positions) {
+    if (parts.empty() || parts.back().executable != position.executable)
+      parts.push_back({position.executable, {}, {}});
+    parts.back().positions.push_back(position.position);
+    parts.back().ticks.push_back(position.ticks);
+  }
+  return parts;
+}
+
+Report make_report(const Profile& profile, OpenSymbolizer open, const ReportOptions& options) {
+  Report report;
+  report.by = options.by;
+  report.account = account_of(profile);
+  report.warnings = warnings_of(profile, report.account);
+  if (options.by == Grouping::kProcess) {
+    report.rows = rows_by_process(profile);
+  } else {
+    ObjectNames names(profile, open);
+    report.rows = grouped(profile, options.by, names);
+    add_missing_names(profile, names, &report.warnings);
+  }
+  add_pseudo_rows(profile.ledger, options.by, &report.rows);
+  measure(profile, report.account, &report.rows);
+  std::sort(report.rows.begin(), report.rows.end(), by_ticks);
+  truncate(options, &report);
+  if (options.order != RowOrder::kTicks)
+    std::sort(report.rows.begin(), report.rows.end(),
+              options.order == RowOrder::kName ? by_name : by_object_name);
+  return report;
+}
+
+}  // namespace pctally

@@ -1,0 +1,70 @@
+// A Profile added up into rows. The rows' ticks are the ledger's ticks, to the last one.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/account.h"
+#include "report/object_names.h"
+#include "report/statistics.h"
+#include "report/warnings.h"
+
+namespace pctally {
+
+enum class Grouping { kFunction, kObject, kLine, kProcess };
+enum class RowOrder { kTicks, kName, kObject };
+
+/// Which fields are filled depends on the grouping; pseudo rows such as "[lost]" have their name in the first
+/// shown.
+struct Row {
+  std::string function;  ///< kFunction, kLine: the innermost inlined one
+  std::string object;    ///< kFunction, kObject, kLine
+  std::string file;      ///< kLine; empty if unknown
+  uint32_t line = 0;
+  std::string process;  ///< kProcess: its comm
+  int32_t pid = 0;
+  std::string note;
+  uint64_t ticks = 0;
+  double share = 0;  ///< of all ticks
+  Interval interval;
+  int64_t nanoseconds = 0;
+};
+
+struct ReportOptions {
+  Grouping by = Grouping::kFunction;
+  RowOrder order = RowOrder::kTicks;
+  uint64_t limit = 0;    ///< most rows; 0: all
+  double min_share = 0;  ///< of 1
+};
+
+/// The sum of `ticks` over rows, plus hidden_ticks, is the ledger's ticks().
+struct Report {
+  Grouping by = Grouping::kFunction;
+  std::vector<Row> rows;
+  uint64_t hidden_rows = 0;   ///< left out by limit or min_share: always those with the fewest ticks
+  uint64_t hidden_ticks = 0;  ///< their ticks
+  double hidden_share = 0;    ///< the largest share among them
+  Account account;
+  std::vector<Warning> warnings;
+};
+
+/// Names everything through `open`.
+Report make_report(const Profile& profile, OpenSymbolizer open, const ReportOptions& options);
+
+// The groupings: one row per ..., in any order, ticks set, summing to the ledger's counted (by process: to at
+// most counted + outside + full).
+std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names);
+std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names);
+std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names);
+std::vector<Row> rows_by_process(const Profile& profile);
+
+/// The positions of one executable, for the groupings.
+struct ExecutableTicks {
+  uint32_t executable = 0;
+  std::vector<uint64_t> positions;  ///< ascending
+  std::vector<uint64_t> ticks;      ///< of each
+};
+std::vector<ExecutableTicks> by_executable(const Profile& profile);
+
+}  // namespace pctally

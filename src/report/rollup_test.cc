@@ -1,0 +1,152 @@
+#include "report/rollup.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "report/fake_symbolizer_for_test.h"
+#include "report/json.h"
+#include "report/text.h"
+
+namespace pctally {
+namespace {
+
+Profile two_objects() {
+  Profile profile;
+  profile.closed = true;
+  profile.period_ns = 1'000'000;
+  profile.executables = {{ExecutableKind::kFile, "/bin/a", {}, 0}, {ExecutableKind::kFile, "/lib/b", {}, 0}};
+  profile.positions = {{0, 0x100, 10}, {0, 0x105, 20}, {0, 0x200, 5}, {1, 0x100, 30}};
+  profile.ledger = {.counted = 65, .outside = 3, .full = 2, .lost = 1};
+  profile.processes = {{.pid = 7, .parent = 0, .comm = "a", .engine = "ring", .note = "", .ticks = 60}};
+  return profile;
+}
+
+uint64_t total(const Report& report) {
+  uint64_t sum = report.hidden_ticks;
+  for (const Row& row : report.rows) sum += row.ticks;
+  return sum;
+}
+
+Report make(const Profile& profile, const ReportOptions& options = {}) {
+  return make_report(profile, FakeSymbolizer::open, options);
+}
+
+TEST(Rollup, AddsTheBytesOfAFunctionUp) {
+  Report report = make(two_objects());
+  ASSERT_EQ(report.rows.size(), 6u);
+  EXPECT_EQ(report.rows[0].ticks, 30u);
+  EXPECT_EQ(report.rows[0].object, "a");  // the same ticks as b's f1: by object
+  EXPECT_EQ(report.rows[0].function, "f1");
+  EXPECT_EQ(report.rows[1].object, "b");
+  EXPECT_EQ(report.rows[2].function, "f2");
+  EXPECT_EQ(report.rows[3].function, "[outside]");
+  EXPECT_EQ(report.rows[4].function, "[full]");
+  EXPECT_EQ(report.rows[5].function, "[lost]");
+  EXPECT_DOUBLE_EQ(report.rows[0].share, 30.0 / 71);
+  EXPECT_EQ(report.rows[0].nanoseconds, 30'000'000);
+}
+
+TEST(Rollup, LinesAreThoseOfTheInnermostFrame) {
+  Report report = make(two_objects(), {.by = Grouping::kLine});
+  EXPECT_EQ(report.rows[1].function, "inlined");
+  EXPECT_EQ(report.rows[1].file, "/src/inlined.h");
+  EXPECT_EQ(report.rows[1].line, 7u);
+  EXPECT_EQ(report.rows[1].ticks, 20u);
+}
+
+TEST(Rollup, TicksOfNoProcessHaveARow) {
+  Report report = make(two_objects(), {.by = Grouping::kProcess});
+  ASSERT_EQ(report.rows.size(), 3u);
+  EXPECT_EQ(report.rows[1].process, "[no process]");
+  EXPECT_EQ(report.rows[1].ticks, 10u);
+}
+
+TEST(Rollup, TwoFunctionsOfOneNameStayTwoAndJitCopiesBecomeOne) {
+  Profile profile = two_objects();
+  auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    struct OneName : FakeSymbolizer {
+      using FakeSymbolizer::FakeSymbolizer;
+      std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+        std::vector<NamedRange> ranges = FakeSymbolizer::name(positions);
+        for (NamedRange& range : ranges) range.function = "init";
+        return ranges;
+      }
+    };
+    return std::make_unique<OneName>(identity);
+  };
+  profile.ledger = {.counted = 65};
+  EXPECT_EQ(make_report(profile, open, {}).rows.size(), 3u);
+  for (Executable& executable : profile.executables) executable.kind = ExecutableKind::kPrivate;
+  EXPECT_EQ(make_report(profile, open, {}).rows.size(), 1u);
+}
+
+TEST(Rollup, ObjectsOfOneNameAreToldApart) {
+  Profile profile = two_objects();
+  profile.executables[1].path = "/opt/a";
+  Report report = make(profile, {.by = Grouping::kObject});
+  EXPECT_EQ(report.rows[0].object, "/bin/a");
+  EXPECT_EQ(report.rows[1].object, "/opt/a");
+  profile.executables[1] = {ExecutableKind::kFile, "/bin/a", {0xab, 0xcd, 0xef, 0x01, 0x23}, 0};
+  report = make(profile, {.by = Grouping::kObject});
+  EXPECT_EQ(report.rows[1].object, "/bin/a (build abcdef01)");
+}
+
+TEST(Rollup, HidesTheSmallestAndSaysHowMuch) {
+  Report report = make(two_objects(), {.order = RowOrder::kName, .limit = 2});
+  ASSERT_EQ(report.rows.size(), 2u);
+  EXPECT_EQ(report.rows[0].object, "a");
+  EXPECT_EQ(report.hidden_rows, 4u);
+  EXPECT_EQ(report.hidden_ticks, 11u);
+  EXPECT_DOUBLE_EQ(report.hidden_share, 5.0 / 71);
+  EXPECT_EQ(make(two_objects(), {.min_share = 0.06}).rows.size(), 3u);
+  EXPECT_EQ(make(two_objects(), {.min_share = 1}).rows.size(), 0u);
+}
+
+TEST(Rollup, AnEmptyProfileIsAReport) {
+  Profile profile;
+  for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess}) {
+    Report report = make(profile, {.by = by});
+    EXPECT_EQ(report.rows.size(), 0u);
+    EXPECT_FALSE(text_report(profile, report, {}).empty());
+    EXPECT_FALSE(json_report(profile, report).empty());
+  }
+}
+
+TEST(Rollup, RowsAlwaysAddUpToTheLedger) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 500; ++round) {
+    Profile profile;
+    profile.closed = true;
+    profile.period_ns = 1 + random() % 2'000'000;
+    profile.ledger = {.outside = random() % 3, .full = random() % 2, .lost = random() % 4};
+    for (uint32_t executable = 0; executable < random() % 5; ++executable) {
+      profile.executables.push_back(
+          {ExecutableKind{static_cast<int>(random() % 4)}, "/x/" + std::to_string(random() % 3), {}, 0});
+      for (uint64_t position = 0; position < 2000; position += 1 + random() % 300) {
+        profile.positions.push_back({executable, position, 1 + random() % 9});
+        profile.ledger.counted += profile.positions.back().ticks;
+      }
+    }
+    for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess}) {
+      ReportOptions options{.by = by, .limit = random() % 6, .min_share = random() % 2 * 0.03};
+      EXPECT_EQ(total(make(profile, options)), profile.ledger.ticks());
+    }
+  }
+}
+
+TEST(Rollup, ASymbolizerThatReturnsTooLittleLosesNoTick) {
+  auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    struct Silent : FakeSymbolizer {
+      using FakeSymbolizer::FakeSymbolizer;
+      std::vector<NamedRange> name(std::span<const uint64_t>) override { return {}; }
+      std::vector<std::vector<Frame>> frames(std::span<const uint64_t>) override { return {}; }
+    };
+    return std::make_unique<Silent>(identity);
+  };
+  for (Grouping by : {Grouping::kFunction, Grouping::kLine})
+    EXPECT_EQ(total(make_report(two_objects(), open, {.by = by})), 71u);
+}
+
+}  // namespace
+}  // namespace pctally

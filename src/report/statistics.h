@@ -1,0 +1,37 @@
+// How sure a share is. docs/statistics.md explains it in words.
+#pragma once
+#include <cstdint>
+
+namespace pctally {
+
+/// The 97.5 % point of the normal distribution: two-sided intervals of 95 %.
+inline constexpr double kNormal95 = 1.959963984540054;
+
+/// A 95 % interval for a share of 1; low <= share <= high, both in [0, 1].
+struct Interval {
+  double low = 0;
+  double high = 1;
+};
+
+/// How many independent looks at the program counter `ticks` ticks rest on:
+///
+///   n_eff = (sum of w)^2 / sum of w^2      (Kish, Survey Sampling, 1965, section 8.2)
+///
+/// where w is the number of ticks one delivery stood for. Never more than the ticks, nor than the deliveries
+/// where their number is known (`samples` > 0). Without weights every tick is a look.
+double effective_samples(uint64_t ticks, uint64_t samples, uint64_t weight_squares);
+
+/// Wilson's score interval for a share p seen in n looks, z = kNormal95:
+///
+///   (p + z^2/2n  -+  z * sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)
+///
+/// E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927)
+/// 209-212; recommended for small n and shares near 0 or 1 by Brown, Cai, DasGupta, Statistical Science 16
+/// (2001) 101-133. The whole of [0, 1] when there were no looks.
+Interval wilson_interval(double share, double looks);
+
+/// What may follow the share after "±": the distance to the farther end, so that share ± this covers the
+/// interval.
+double half_width(double share, const Interval& interval);
+
+}  // namespace pctally

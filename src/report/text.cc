@@ -1,0 +1,264 @@
+#include "report/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+constexpr const char* kBold = "\033[1m";
+constexpr const char* kRed = "\033[1;31m";
+constexpr const char* kYellow = "\033[33m";
+constexpr const char* kPlain = "\033[0m";
+constexpr size_t kUsualName = 60;     // a longer name leaves its column rather than widen it for all rows
+constexpr size_t kNarrowColumn = 16;  // what a name keeps even on a narrow terminal
+constexpr size_t kSideColumn = 28;    // most that columns behind the first take from a terminal's width
+
+class TextReport {
+ public:
+  TextReport(const Profile& profile, const Report& report, const TextOptions& options)
+      : profile_(profile), report_(report), options_(options) {}
+  std::string run();
+
+ private:
+  using Names = std::vector<std::string>;  // of one row: what stands in the columns behind the numbers
+
+  void add_header();
+  void add_warnings();
+  void add_table();
+  void add_row(const Row& row, Names names);
+  void add_hidden();
+  void add_ledger();
+
+  [[nodiscard]] Names titles() const;
+  [[nodiscard]] Names names_of(const Row& row) const;
+  [[nodiscard]] std::string place_of(const Row& row) const;
+  void choose_widths(const std::vector<Names>& rows);
+  void fit_widths();
+  std::string joined(Names names) const;
+  std::string rate() const;
+  [[nodiscard]] std::string colored(const char* color, const std::string& text) const {
+    return options_.color ? fmt::format("{}{}{}", color, text, kPlain) : text;
+  }
+  template <class... Arguments>
+  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  const Profile& profile_;
+  const Report& report_;
+  TextOptions options_;
+  size_t ticks_width_ = 5;
+  std::vector<size_t> widths_;  // of the columns of names
+  std::string out_;
+};
+
+bool needs_quotes(const std::string& argument) {
+  return argument.empty() || argument.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`") != std::string::npos;
+}
+
+std::string quoted(const std::string& argument) {
+  if (!needs_quotes(argument)) return argument;
+  std::string result = "'";
+  for (char byte : argument) byte == '\'' ? result.append("'\\''") : result.append(1, byte);
+  return result.append("'");
+}
+
+std::string exit_text(const Profile& profile) {
+  if (!profile.closed || profile.exit_status == 0) return "";
+  int status = profile.exit_status;  // as of waitpid(2)
+  if ((status & 0x7f) != 0) return fmt::format(", ended by signal {}", status & 0x7f);
+  return fmt::format(", exit status {}", (status >> 8) & 0xff);
+}
+
+/// Nanoseconds rounded to the last of `decimals` digits, in units of that digit.
+int64_t rounded(int64_t nanoseconds, int decimals) {
+  return std::llround(seconds(nanoseconds) * std::pow(10, decimals));
+}
+
+std::string decimal(int64_t digits, int decimals) {
+  return fmt::format("{:.{}f}", static_cast<double>(digits) / std::pow(10, decimals), decimals);
+}
+
+int decimals_for(int64_t nanoseconds) { return nanoseconds < 10'000'000'000 ? 3 : 2; }
+
+std::string seconds_text(int64_t nanoseconds) {
+  int decimals = decimals_for(nanoseconds);
+  return decimal(rounded(nanoseconds, decimals), decimals);
+}
+
+std::string TextReport::rate() const {
+  const Account& account = report_.account;
+  std::string asked = account.asked_hz > 0
+                          ? fmt::format("{:g} Hz asked", std::round(account.asked_hz * 10) / 10)
+                          : std::string("rate asked is not known");
+  double drawn = profile_.period_ns == 0 ? 0 : 1e9 / static_cast<double>(profile_.period_ns);
+  if (std::abs(drawn - account.asked_hz) > account.asked_hz / 1000 && drawn > 0)
+    asked += fmt::format(" ({:.1f} Hz drawn at random near it)", drawn);
+  return fmt::format("{}, {:.1f} Hz delivered per {} second", asked, account.delivered_hz,
+                     account.cpu_known ? "CPU" : "sampled");
+}
+
+void TextReport::add_header() {
+  const Account& account = report_.account;
+  std::string command = profile_.command.empty() ? "(not recorded)" : escaped(command_line(profile_));
+  add("command   {}{}\n", command, exit_text(profile_));
+  add("engine    {}: {}\n", escaped(profile_.engine), rate());
+  std::string cpu = account.cpu_known ? seconds_text(account.cpu_ns) + " CPU seconds" : "CPU seconds unknown";
+  add("time      {}, {} s wall, {} ticks\n", cpu, seconds_text(duration_of(profile_.duration_ns, 1)),
+      profile_.ledger.ticks());
+  add("shares    self time: where the program counter was, not who called; the true share is\n"
+      "          within ± percent points of the one shown, 95 times in 100\n\n");
+}
+
+void TextReport::add_warnings() {
+  for (const Warning& warning : report_.warnings) {
+    std::string text = escaped(warning.text);
+    if (warning.severity == Severity::kIncomplete)
+      add("{} {}\n", colored(kRed, "INCOMPLETE:"), text);
+    else if (warning.severity == Severity::kWarning)
+      add("{} {}\n", colored(kYellow, "WARNING:"), text);
+    else
+      add("note: {}\n", text);
+  }
+  if (!report_.warnings.empty()) add("\n");
+}
+
+TextReport::Names TextReport::titles() const {
+  switch (report_.by) {
+    case Grouping::kObject:
+      return {"object"};
+    case Grouping::kLine:
+      return {"line", "function", "object"};
+    case Grouping::kProcess:
+      return {"process", "pid", "note"};
+    default:
+      return {"function", "object"};
+  }
+}
+
+std::string TextReport::place_of(const Row& row) const {
+  if (row.file.empty()) return row.object.empty() ? std::string() : "?";
+  size_t slash = row.file.rfind('/');
+  bool short_form = options_.width != 0 && slash != std::string::npos;
+  return fmt::format("{}:{}", escaped(short_form ? row.file.substr(slash + 1) : row.file), row.line);
+}
+
+TextReport::Names TextReport::names_of(const Row& row) const {
+  switch (report_.by) {
+    case Grouping::kObject:
+      return {escaped(row.object)};
+    case Grouping::kLine:
+      return {place_of(row), escaped(row.function), escaped(row.object)};
+    case Grouping::kProcess:
+      return {escaped(row.process), row.pid == 0 ? std::string() : std::to_string(row.pid),
+              escaped(row.note)};
+    default:
+      return {escaped(row.function), escaped(row.object)};
+  }
+}
+
+void TextReport::choose_widths(const std::vector<Names>& rows) {
+  widths_.assign(rows.front().size(), 0);
+  for (const Names& names : rows)
+    for (size_t i = 0; i < names.size(); ++i) widths_[i] = std::max(widths_[i], width_of(names[i]));
+  if (options_.width != 0) return fit_widths();
+  for (size_t& width : widths_) width = std::min(width, kUsualName);
+}
+
+void TextReport::fit_widths() {
+  size_t numbers = 30 + ticks_width_, side = 0;
+  for (size_t i = 1; i < widths_.size(); ++i) {
+    widths_[i] = std::min(widths_[i], kSideColumn);
+    side += widths_[i] + 2;
+  }
+  size_t left = options_.width > numbers + side ? options_.width - numbers - side : 0;
+  widths_[0] = std::min(widths_[0], std::max(left, kNarrowColumn));
+}
+
+std::string TextReport::joined(Names names) const {
+  std::string line;
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::string name = options_.width != 0 ? elided(names[i], std::max<size_t>(widths_[i], 1)) : names[i];
+    size_t width = width_of(name);
+    line.append("  ").append(name).append(width < widths_[i] ? widths_[i] - width : 0, ' ');
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+void TextReport::add_row(const Row& row, Names names) {
+  add("{:6.2f} % {:6.2f} {:>11} {:>{}}{}\n", 100 * row.share, 100 * half_width(row.share, row.interval),
+      decimal(rounded(row.nanoseconds, 3), 3), row.ticks, ticks_width_, joined(std::move(names)));
+}
+
+void TextReport::add_table() {
+  std::vector<Names> names{titles()};
+  for (const Row& row : report_.rows) {
+    names.push_back(names_of(row));
+    ticks_width_ = std::max(ticks_width_, std::to_string(row.ticks).size());
+  }
+  choose_widths(names);
+  std::string title =
+      fmt::format("   share      ±     seconds {:>{}}{}", "ticks", ticks_width_, joined(names[0]));
+  add("{}\n", colored(kBold, title));
+  for (size_t i = 0; i < report_.rows.size(); ++i) add_row(report_.rows[i], std::move(names[i + 1]));
+  add_hidden();
+}
+
+void TextReport::add_hidden() {
+  if (report_.hidden_rows == 0) return;
+  auto total = static_cast<double>(std::max<uint64_t>(profile_.ledger.ticks(), 1));
+  std::string text = fmt::format(
+      "{} more row{}, none above {:.2f} %: together {:.2f} %, {} ticks (--limit 0 "
+      "--min-share 0 shows all)",
+      report_.hidden_rows, report_.hidden_rows == 1 ? "" : "s", 100 * report_.hidden_share,
+      100 * static_cast<double>(report_.hidden_ticks) / total, report_.hidden_ticks);
+  add("{}\n", colored(kBold, text));
+}
+
+void TextReport::add_ledger() {
+  const TickLedger& ledger = profile_.ledger;
+  const Account& account = report_.account;
+  add("\nticks     {} = {} counted + {} outside + {} full + {} lost\n", ledger.ticks(), ledger.counted,
+      ledger.outside, ledger.full, ledger.lost);
+  int decimals = decimals_for(std::max(account.cpu_ns, account.sampled_ns));
+  int64_t sampled = rounded(account.sampled_ns, decimals), lost = rounded(account.lost_ns, decimals);
+  if (!account.cpu_known) {
+    add("cpu time  unknown: {} s sampled + {} lost + unknown unsampled\n", decimal(sampled, decimals),
+        decimal(lost, decimals));
+    return;
+  }
+  // The difference is taken of the rounded figures, so that the line adds up as it stands.
+  int64_t cpu = rounded(account.cpu_ns, decimals);
+  add("cpu time  {} s = {} sampled + {} lost + {} unsampled\n", decimal(cpu, decimals),
+      decimal(sampled, decimals), decimal(lost, decimals), decimal(cpu - sampled - lost, decimals));
+}
+
+std::string TextReport::run() {
+  add_header();
+  add_warnings();
+  add_table();
+  add_ledger();
+  return std::move(out_);
+}
+
+}  // namespace
+
+std::string command_line(const Profile& profile) {
+  std::string line;
+  for (const std::string& argument : profile.command)
+    line.append(line.empty() ? "" : " ").append(quoted(argument));
+  return line;
+}
+
+std::string text_report(const Profile& profile, const Report& report, const TextOptions& options) {
+  return TextReport(profile, report, options).run();
+}
+
+}  // namespace pctally

@@ -1,0 +1,20 @@
+// A Report as a table for people. Every name passes through escaped().
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "report/rollup.h"
+
+namespace pctally {
+
+struct TextOptions {
+  bool color = false;
+  size_t width = 0;  ///< of the terminal: names are elided to fit; 0: nothing is cut
+};
+
+std::string text_report(const Profile& profile, const Report& report, const TextOptions& options);
+
+/// The command as a person would type it; arguments with blanks or quotes in single quotes. Not escaped.
+std::string command_line(const Profile& profile);
+
+}  // namespace pctally

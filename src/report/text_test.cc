@@ -1,0 +1,109 @@
+#include "report/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/escape.h"
+#include "report/fake_symbolizer_for_test.h"
+
+namespace pctally {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Profile small_profile() {
+  Profile profile;
+  profile.closed = true;
+  profile.engine = "ring";
+  profile.command = {"my prog", "-x", "it's", ""};
+  profile.period_asked_ns = profile.period_ns = 1'000'000;
+  profile.duration_ns = 13'000'000'000;
+  profile.kernel_observed = profile.cpu_known = true;
+  profile.cpu_user_ns = 12'400'000'000;
+  profile.executables = {{ExecutableKind::kFile, "/bin/prog", {}, 0}};
+  profile.positions = {{0, 0x100, 12'340}};
+  profile.ledger = {.counted = 12'340, .outside = 5, .samples = 12'345, .weight_squares = 12'345};
+  return profile;
+}
+
+std::string shown(const Profile& profile, const TextOptions& options = {}, const ReportOptions& rows = {}) {
+  return text_report(profile, make_report(profile, FakeSymbolizer::open, rows), options);
+}
+
+TEST(Text, EndsWithTheTwoAccounts) {
+  EXPECT_THAT(shown(small_profile()),
+              HasSubstr("\nticks     12345 = 12340 counted + 5 outside + 0 full + 0 lost\n"
+                        "cpu time  12.40 s = 12.35 sampled + 0.00 lost + 0.05 unsampled\n"));
+}
+
+TEST(Text, TheCpuAccountAddsUpAsPrinted) {
+  Profile profile = small_profile();
+  profile.cpu_user_ns = 12'354'900'000;
+  EXPECT_THAT(shown(profile), HasSubstr("12.35 s = 12.35 sampled + 0.00 lost + 0.00 unsampled"));
+  profile.cpu_user_ns = 12'341'000'000;
+  EXPECT_THAT(shown(profile), HasSubstr("12.34 s = 12.35 sampled + 0.00 lost + -0.01 unsampled"));
+  profile.cpu_known = false;
+  EXPECT_THAT(shown(profile), HasSubstr("cpu time  unknown: 12.35 s sampled"));
+}
+
+TEST(Text, SaysWhatRanAndHowItWasSampled) {
+  EXPECT_THAT(shown(small_profile()),
+              AllOf(HasSubstr("command   'my prog' -x 'it'\\''s' ''\n"),
+                    HasSubstr("ring: 1000 Hz asked, 995.6 Hz delivered per CPU second"),
+                    HasSubstr("12.40 CPU seconds, 13.00 s wall, 12345 ticks"), HasSubstr("self time")));
+  Profile profile = small_profile();
+  profile.exit_status = 9;
+  EXPECT_THAT(shown(profile), HasSubstr("ended by signal 9"));
+  profile.exit_status = 3 << 8;
+  EXPECT_THAT(shown(profile), HasSubstr("exit status 3"));
+}
+
+TEST(Text, TruncationIsLoud) {
+  EXPECT_THAT(shown(small_profile(), {}, {.limit = 1}),
+              HasSubstr("1 more row, none above 0.04 %: together 0.04 %, 5 ticks"));
+}
+
+TEST(Text, WideNamesAreCutOnlyToFitATerminal) {
+  struct Wide : FakeSymbolizer {
+    using FakeSymbolizer::FakeSymbolizer;
+    std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+      return std::vector<NamedRange>(positions.size(), NamedRange{std::string(300, 'w'), 0, 0});
+    }
+  };
+  auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    return std::make_unique<Wide>(identity);
+  };
+  Profile profile = small_profile();
+  Report report = make_report(profile, open, {});
+  EXPECT_THAT(text_report(profile, report, {}), HasSubstr(std::string(300, 'w') + "  prog\n"));
+  std::string table = text_report(profile, report, {.width = 80});
+  table = table.substr(table.find("   share"));
+  table.resize(table.find("\n\n"));
+  EXPECT_THAT(table, HasSubstr("w…  prog\n"));
+  for (size_t start = 0; start < table.size();) {
+    size_t end = std::min(table.find('\n', start), table.size());
+    EXPECT_LE(width_of(table.substr(start, end - start)), 80u);
+    start = end + 1;
+  }
+}
+
+TEST(Text, ColorsNothingUnlessAsked) {
+  EXPECT_THAT(shown(small_profile()), Not(HasSubstr("\033")));
+  EXPECT_THAT(shown(small_profile(), {.color = true}), HasSubstr("\033[1m"));
+}
+
+TEST(Text, NamesCannotSteerTheTerminal) {
+  Profile profile = small_profile();
+  profile.command = {"\033[2J"};
+  profile.engine = "\033[2J";
+  profile.executables[0].path = "/bin/evil";
+  profile.processes = {{.comm = "\033]0;x\a", .engine = "", .note = "\033"}};
+  profile.damage = {"\u202e"};
+  for (Grouping by : {Grouping::kFunction, Grouping::kLine, Grouping::kProcess, Grouping::kObject})
+    EXPECT_THAT(shown(profile, {}, {.by = by}), AllOf(Not(HasSubstr("\033")), Not(HasSubstr("\u202e"))));
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,176 @@
+#include "report/warnings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+namespace pctally {
+namespace {
+
+using Warnings = std::vector<Warning>;
+
+double percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void check_end(const Profile& profile, Warnings* out) {
+  if (profile.closed) return;
+  double covered = static_cast<double>(profile.duration_ns) / 1e9;
+  if (profile.recorder_alive)
+    out->push_back({Severity::kNote,
+                    fmt::format("still recording: this is what was counted in the first {:.2f} s", covered)});
+  else
+    out->push_back(
+        {Severity::kIncomplete,
+         fmt::format("the recorder ended without closing the file; ticks after {:.2f} s are missing",
+                     covered)});
+}
+
+void check_damage(const Profile& profile, Warnings* out) {
+  for (const std::string& damage : profile.damage)
+    out->push_back({Severity::kIncomplete, "the file is damaged: " + damage});
+}
+
+void check_loss(const TickLedger& ledger, Warnings* out) {
+  double lost = percent(ledger.lost, ledger.ticks());
+  if (lost > 100 * kTolerableLoss)
+    out->push_back(
+        {Severity::kIncomplete,
+         fmt::format("{:.1f} % of the ticks were lost before they could be counted; record at a lower "
+                     "rate (-F)",
+                     lost)});
+  if (ledger.full != 0)
+    out->push_back(
+        {Severity::kIncomplete,
+         fmt::format("{} ticks ({:.1f} %) found no room in the profile file: where they belong is not known",
+                     ledger.full, percent(ledger.full, ledger.ticks()))});
+}
+
+std::string unobserved_names(const Profile& profile, const std::string& note) {
+  constexpr size_t kMostNames = 3;
+  std::vector<std::string> names;
+  for (const ProfileProcess& process : profile.processes)
+    if (process.engine.empty() && process.note == note) names.push_back(process.comm);
+  size_t all = names.size();
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  if (names.size() > kMostNames) {
+    names.resize(kMostNames);
+    names.emplace_back("...");
+  }
+  return fmt::format("{} process{} not observed ({})", all, all == 1 ? " was" : "es were",
+                     fmt::join(names, ", "));
+}
+
+void check_processes(const Profile& profile, Warnings* out) {
+  std::map<std::string, unsigned> notes;
+  for (const ProfileProcess& process : profile.processes)
+    if (process.engine.empty()) ++notes[process.note];
+  for (const auto& [note, count] : notes) {
+    std::string why = note.empty() ? "the engine never reached it" : note;
+    out->push_back({Severity::kIncomplete, fmt::format("{}: {}", unobserved_names(profile, note), why)});
+  }
+}
+
+bool has_unobserved(const Profile& profile) {
+  return std::any_of(profile.processes.begin(), profile.processes.end(),
+                     [](const ProfileProcess& process) { return process.engine.empty(); });
+}
+
+/// Why CPU time went unsampled, as far as the file can tell.
+std::string gap_reason(const Profile& profile, const Account& account) {
+  auto system_ns = static_cast<int64_t>(std::min<uint64_t>(profile.cpu_system_ns, INT64_MAX));
+  std::string kernel = fmt::format("kernel mode is not observed (system time: {:.2f} s)", seconds(system_ns));
+  bool kernel_is_part = !profile.kernel_observed && system_ns > 0;
+  if (kernel_is_part && account.unsampled_ns <= system_ns + account.cpu_ns / 50) return kernel;
+  std::string rest = has_unobserved(profile)
+                         ? "processes that were not observed, or threads and processes too "
+                           "short-lived for a tick"
+                         : "threads or processes too short-lived for a tick, or code that "
+                           "blocks the engine";
+  return kernel_is_part ? kernel + "; the rest: " + rest : rest;
+}
+
+void check_gap(const Profile& profile, const Account& account, Warnings* out) {
+  double gap = unsampled_share(account);
+  if (gap > kTolerableGap)
+    out->push_back({Severity::kWarning, fmt::format("{:.1f} % of the CPU time was not sampled: {}", 100 * gap,
+                                                    gap_reason(profile, account))});
+  if (gap < -kTolerableGap)
+    out->push_back(
+        {Severity::kWarning,
+         fmt::format("the ticks claim {:.1f} % more CPU time than the system measured; shares hold, "
+                     "seconds are too large",
+                     -100 * gap)});
+}
+
+void check_looks(const Profile& profile, const Account& account, Warnings* out) {
+  if (profile.ledger.ticks() == 0)
+    out->push_back({Severity::kWarning,
+                    "no ticks: the program used less CPU time than one period, or nothing of it "
+                    "was observed"});
+  else if (account.looks < kFewLooks)
+    out->push_back(
+        {Severity::kWarning,
+         fmt::format("only {:.0f} effective samples: the shares are rough; record for longer or at a "
+                     "higher rate (-F)",
+                     account.looks)});
+}
+
+void check_engine(const Profile& profile, Warnings* out) {
+  if (profile.throttled != 0)
+    out->push_back(
+        {Severity::kWarning,
+         fmt::format("the kernel throttled sampling {} time(s), so busy moments are under-represented; "
+                     "lower -F or raise kernel.perf_event_max_sample_rate",
+                     profile.throttled)});
+  double outside = percent(profile.ledger.outside, profile.ledger.ticks());
+  if (outside > 100 * kTolerableGap)
+    out->push_back(
+        {Severity::kWarning,
+         fmt::format("{:.1f} % of the ticks lie outside all text known to the recorder", outside)});
+  if (profile.clock_tick_ns != 0)
+    out->push_back(
+        {Severity::kNote,
+         fmt::format("ticks fall on the kernel's {:g} ms tick: a program in step with it is misjudged; "
+                     "code that blocks signals is not seen",
+                     static_cast<double>(profile.clock_tick_ns) / 1e6)});
+}
+
+Warnings gravest_first(const Warnings& warnings) {
+  Warnings sorted;
+  for (Severity severity : {Severity::kIncomplete, Severity::kWarning, Severity::kNote})
+    for (const Warning& warning : warnings)
+      if (warning.severity == severity) sorted.push_back(warning);
+  return sorted;
+}
+
+}  // namespace
+
+Warnings warnings_of(const Profile& profile, const Account& account) {
+  Warnings warnings;
+  check_end(profile, &warnings);
+  check_damage(profile, &warnings);
+  check_loss(profile.ledger, &warnings);
+  check_processes(profile, &warnings);
+  check_looks(profile, account, &warnings);
+  check_gap(profile, account, &warnings);
+  check_engine(profile, &warnings);
+  return gravest_first(warnings);
+}
+
+void add_missing_names(const Profile& profile, ObjectNames& names, Warnings* warnings) {
+  std::map<uint32_t, uint64_t> ticks;
+  for (const WeightedPosition& position : profile.positions) ticks[position.executable] += position.ticks;
+  for (const auto& [executable, sum] : ticks) {
+    const std::string& problem = names.symbolizer(executable).problem();
+    double share = percent(sum, profile.ledger.ticks());
+    if (problem.empty() || share < 100 * kNamesWorthHaving) continue;
+    warnings->push_back({Severity::kNote, fmt::format("names are missing in {} ({:.1f} % of the ticks): {}",
+                                                      names.shown(executable), share, problem)});
+  }
+}
+
+}  // namespace pctally

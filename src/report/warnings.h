@@ -1,0 +1,34 @@
+// What a reader of the table has to know before trusting it, in plain sentences.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/account.h"
+#include "report/object_names.h"
+
+namespace pctally {
+
+enum class Severity {
+  kNote,        ///< how to read the result
+  kWarning,     ///< the result is less sure than it looks
+  kIncomplete,  ///< part of what ran is not in the result
+};
+
+struct Warning {
+  Severity severity = Severity::kNote;
+  std::string text;  ///< may hold names: to be escaped
+};
+
+inline constexpr double kFewLooks = 100;            ///< effective samples below which shares are rough
+inline constexpr double kTolerableLoss = 0.01;      ///< of all ticks
+inline constexpr double kTolerableGap = 0.05;       ///< unsampled CPU time, either sign; outside ticks
+inline constexpr double kNamesWorthHaving = 0.005;  ///< share of an object whose missing names are mentioned
+
+/// The gravest first.
+std::vector<Warning> warnings_of(const Profile& profile, const Account& account);
+
+/// Adds the objects whose names could not be read, and why.
+void add_missing_names(const Profile& profile, ObjectNames& names, std::vector<Warning>* warnings);
+
+}  // namespace pctally

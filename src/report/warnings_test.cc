@@ -1,0 +1,125 @@
+#include "report/warnings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/fake_symbolizer_for_test.h"
+
+namespace pctally {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Profile trusty() {
+  Profile profile;
+  profile.closed = profile.cpu_known = profile.kernel_observed = true;
+  profile.period_ns = 1'000'000;
+  profile.duration_ns = 1'500'000'000;
+  profile.cpu_user_ns = 1'000'000'000;
+  profile.ledger = {.counted = 1000, .samples = 1000, .weight_squares = 1000};
+  profile.processes = {{.pid = 1, .parent = 0, .comm = "a", .engine = "ring", .note = "", .ticks = 1000}};
+  return profile;
+}
+
+std::vector<Warning> warnings(const Profile& profile) { return warnings_of(profile, account_of(profile)); }
+
+auto is(Severity severity, const char* text) {
+  return AllOf(Field(&Warning::severity, severity), Field(&Warning::text, HasSubstr(text)));
+}
+
+TEST(Warnings, AGoodRecordingHasNone) { EXPECT_THAT(warnings(trusty()), IsEmpty()); }
+
+TEST(Warnings, FewTicks) {
+  Profile profile = trusty();
+  profile.ledger.weight_squares = 20'000;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "only 50 effective samples")));
+  profile.ledger = {};
+  profile.cpu_user_ns = 0;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "no ticks")));
+}
+
+TEST(Warnings, LossAboveOnePercentIsIncomplete) {
+  Profile profile = trusty();
+  profile.ledger.lost = 10;
+  EXPECT_THAT(warnings(profile), IsEmpty());
+  profile.ledger.lost = 20;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "2.0 % of the ticks were lost")));
+}
+
+TEST(Warnings, AFullFile) {
+  Profile profile = trusty();
+  profile.ledger.full = 1;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "1 ticks (0.1 %) found no room")));
+}
+
+TEST(Warnings, ARecorderThatDiedAndOneThatLives) {
+  Profile profile = trusty();
+  profile.closed = false;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "ticks after 1.50 s are missing")));
+  profile.recorder_alive = true;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "still recording")));
+}
+
+TEST(Warnings, UnsampledTimeSaysWhy) {
+  Profile profile = trusty();
+  profile.cpu_system_ns = 200'000'000;
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "16.7 % of the CPU time was not sampled: threads")));
+  profile.kernel_observed = false;
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "kernel mode is not observed (system time: 0.20 s)")));
+  profile.cpu_user_ns += 500'000'000;
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "0.20 s); the rest: threads or processes")));
+}
+
+TEST(Warnings, TicksBeyondTheCpuTime) {
+  Profile profile = trusty();
+  profile.cpu_user_ns = 800'000'000;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "25.0 % more CPU time")));
+}
+
+TEST(Warnings, ProcessesNobodySaw) {
+  Profile profile = trusty();
+  for (int i = 0; i < 5; ++i)
+    profile.processes.push_back(
+        {.pid = i, .comm = "p" + std::to_string(i), .engine = "", .note = "statically linked"});
+  profile.processes.push_back({.pid = 9, .comm = "other", .engine = "", .note = "setuid"});
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kIncomplete, "1 process was not observed (other): setuid"),
+                          is(Severity::kIncomplete,
+                             "5 processes were not observed (p0, p1, p2, ...): statically linked")));
+}
+
+TEST(Warnings, TheEnginesOwnLimits) {
+  Profile profile = trusty();
+  profile.clock_tick_ns = 4'000'000;
+  profile.throttled = 3;
+  profile.ledger.outside = 100;
+  profile.damage = {"3 names"};
+  profile.cpu_known = false;
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kIncomplete, "damaged: 3 names"),
+                          is(Severity::kWarning, "throttled sampling 3 time(s)"),
+                          is(Severity::kWarning, "9.1 % of the ticks lie outside"),
+                          is(Severity::kNote, "kernel's 4 ms tick: a program in step with it")));
+}
+
+TEST(Warnings, ObjectsWithoutNames) {
+  Profile profile = trusty();
+  profile.executables = {{ExecutableKind::kFile, "/lib/stripped.so", {}, 0},
+                         {ExecutableKind::kFile, "/bin/a", {}, 0}};
+  profile.positions = {{0, 1, 100}, {1, 1, 900}};
+  ObjectNames names(profile, FakeSymbolizer::open);
+  std::vector<Warning> found;
+  add_missing_names(profile, names, &found);
+  EXPECT_THAT(found, ElementsAre(is(Severity::kNote,
+                                    "missing in stripped.so (10.0 % of the ticks): it is stripped")));
+}
+
+}  // namespace
+}  // namespace pctally

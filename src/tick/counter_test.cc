@@ -1,0 +1,114 @@
+#include "tick/counter.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace pctally {
+namespace {
+
+struct Added {
+  uint64_t taken;
+  uint64_t value;
+  bool stop;
+  bool operator==(const Added&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Added& added) {
+  return out << "{taken " << added.taken << ", value " << added.value << ", stop " << added.stop << "}";
+}
+
+template <class Cell>
+Added add(Cell start, uint64_t weight, WhenFull when_full) {
+  Cell cells[3] = {Cell{7}, start, Cell{9}};
+  bool stop = false;
+  uint64_t taken = add_to_cell(&cells[1], weight, when_full, &stop);
+  EXPECT_EQ(cells[0], Cell{7}) << "neighbour below";
+  EXPECT_EQ(cells[2], Cell{9}) << "neighbour above";
+  return {taken, cells[1], stop};
+}
+
+template <class Cell>
+class EachWidth : public testing::Test {};
+using Widths = testing::Types<uint16_t, uint32_t, uint64_t>;
+TYPED_TEST_SUITE(EachWidth, Widths);
+
+// HP-UX 16, 32 and 64 bits, AIX: three ticks at two below the limit.
+TYPED_TEST(EachWidth, SaturatesAtItsLargestValue) {
+  constexpr TypeParam kMost = std::numeric_limits<TypeParam>::max();
+  TypeParam cell = kMost - 2;
+  bool stop = false;
+  EXPECT_EQ(add_to_cell(&cell, 1, WhenFull::kSaturate, &stop), 1u);
+  EXPECT_EQ(add_to_cell(&cell, 1, WhenFull::kSaturate, &stop), 1u);
+  EXPECT_EQ(add_to_cell(&cell, 1, WhenFull::kSaturate, &stop), 0u);
+  EXPECT_EQ(cell, kMost);
+  EXPECT_FALSE(stop);
+}
+
+TYPED_TEST(EachWidth, SaturatingTakesWhatFitsOfAWeight) {
+  constexpr TypeParam kMost = std::numeric_limits<TypeParam>::max();
+  EXPECT_EQ(add<TypeParam>(kMost - 5, 5, WhenFull::kSaturate), (Added{5, kMost, false}));
+  EXPECT_EQ(add<TypeParam>(kMost - 5, 6, WhenFull::kSaturate), (Added{5, kMost, false}));
+  EXPECT_EQ(add<TypeParam>(kMost - 5, ~uint64_t{0}, WhenFull::kSaturate), (Added{5, kMost, false}));
+  EXPECT_EQ(add<TypeParam>(0, kMost, WhenFull::kSaturate), (Added{kMost, kMost, false}));
+  EXPECT_EQ(add<TypeParam>(kMost, 1, WhenFull::kSaturate), (Added{0, kMost, false}));
+}
+
+TYPED_TEST(EachWidth, WrapsModuloItsWidth) {
+  constexpr TypeParam kMost = std::numeric_limits<TypeParam>::max();
+  EXPECT_EQ(add<TypeParam>(kMost, 1, WhenFull::kWrap), (Added{1, 0, false}));
+  EXPECT_EQ(add<TypeParam>(kMost - 1, 4, WhenFull::kWrap), (Added{4, 2, false}));
+  EXPECT_EQ(add<TypeParam>(3, 0x100000000, WhenFull::kWrap),
+            (Added{0x100000000, static_cast<TypeParam>(0x100000003), false}));
+}
+
+// SVR4: the tick that would pass 32767 is not stored and turns everything off.
+TYPED_TEST(EachWidth, StopsBeyond32767) {
+  EXPECT_EQ(add<TypeParam>(32766, 1, WhenFull::kStop), (Added{1, 32767, false}));
+  EXPECT_EQ(add<TypeParam>(32767, 1, WhenFull::kStop), (Added{0, 32767, true}));
+  EXPECT_EQ(add<TypeParam>(40000, 1, WhenFull::kStop), (Added{0, 40000, true}));
+  EXPECT_EQ(add<TypeParam>(32760, 7, WhenFull::kStop), (Added{7, 32767, false}));
+  EXPECT_EQ(add<TypeParam>(32760, 8, WhenFull::kStop), (Added{0, 32760, true}));
+}
+
+// SVR4 adds in the cell's own width before it looks.
+TYPED_TEST(EachWidth, StopComesAfterTheWidthWraps) {
+  constexpr TypeParam kMost = std::numeric_limits<TypeParam>::max();
+  EXPECT_EQ(add<TypeParam>(kMost, 1, WhenFull::kStop), (Added{1, 0, false}));
+  EXPECT_EQ(add<TypeParam>(kMost, 32768, WhenFull::kStop), (Added{32768, 32767, false}));
+  EXPECT_EQ(add<TypeParam>(kMost, 32769, WhenFull::kStop), (Added{0, kMost, true}));
+}
+
+/// The same rules by counting one tick at a time.
+template <class Cell>
+Added count_up(Cell start, uint64_t weight, WhenFull when_full) {
+  Added added{0, start, false};
+  Cell value = start;
+  for (uint64_t i = 0; i < weight; ++i) {
+    if (when_full == WhenFull::kSaturate && value == std::numeric_limits<Cell>::max()) break;
+    ++value;
+    ++added.taken;
+  }
+  if (when_full == WhenFull::kStop && value >= 32768) return {0, start, true};
+  added.value = value;
+  return added;
+}
+
+TYPED_TEST(EachWidth, AgreesWithCountingOneByOne) {
+  constexpr TypeParam kMost = std::numeric_limits<TypeParam>::max();
+  std::vector<TypeParam> starts;
+  for (int near = -3; near <= 3; ++near)
+    for (TypeParam limit : {TypeParam{0}, TypeParam{32767}, TypeParam{40000}, kMost})
+      starts.push_back(static_cast<TypeParam>(limit + static_cast<TypeParam>(near)));
+  for (TypeParam start : starts)
+    for (WhenFull when_full : {WhenFull::kSaturate, WhenFull::kWrap, WhenFull::kStop})
+      for (uint64_t weight :
+           {1, 2, 3, 4, 5, 6, 7, 100, 25535, 25536, 32766, 32767, 32768, 32769, 65535, 65536, 65537})
+        EXPECT_EQ(add(start, weight, when_full), count_up(start, weight, when_full))
+            << "start " << start << " weight " << weight << " rule " << int(when_full);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,50 @@
+// Ticks whose pc lay in no known region at the tick, kept until somebody outside the interrupt can look the
+// mapping up (a library loaded with dlopen, code a JIT has just written). Many writers, one reader; a writer
+// never waits.
+#pragma once
+#include <stdint.h>
+
+namespace pctally {
+
+struct DeferredTick {
+  uint64_t pc;
+  uint64_t weight;
+  uint32_t process;  ///< unit of the process record
+  uint32_t ready;    ///< 1 once the other fields are valid; cleared by the reader
+  uint64_t unused;
+};
+static_assert(sizeof(DeferredTick) == 32, "shared-memory layout");
+
+struct DeferredRing {
+  uint64_t claimed;  ///< slots ever claimed by writers
+  uint64_t drained;  ///< slots ever released by the reader
+  uint64_t slots;    ///< capacity, a power of two
+  uint64_t unused;
+};
+static_assert(sizeof(DeferredRing) == 32, "shared-memory layout");
+
+/// The slots lie directly behind the ring's own fields.
+inline DeferredTick* deferred_slots(DeferredRing* ring) noexcept {
+  return reinterpret_cast<DeferredTick*>(ring + 1);
+}
+
+/// False when the ring is full. Adds the weight to *booked before the reader can see the tick, so that what
+/// has been resolved never exceeds what was deferred. Any thread, signal handler or process.
+inline bool defer_tick(DeferredRing* ring, uint64_t slots, uint64_t pc, uint64_t weight, uint32_t process,
+                       uint64_t* booked) noexcept {
+  uint64_t drained = __atomic_load_n(&ring->drained, __ATOMIC_ACQUIRE);
+  uint64_t claimed = __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED);
+  do {
+    if (claimed - drained >= slots) return false;
+  } while (!__atomic_compare_exchange_n(&ring->claimed, &claimed, claimed + 1, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
+  DeferredTick* slot = deferred_slots(ring) + (claimed & (slots - 1));
+  slot->pc = pc;
+  slot->weight = weight;
+  slot->process = process;
+  __atomic_fetch_add(booked, weight, __ATOMIC_RELAXED);
+  __atomic_store_n(&slot->ready, 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+}  // namespace pctally

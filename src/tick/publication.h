@@ -1,0 +1,25 @@
+// Two table slots and a count of ticks in flight in each: how a table is replaced under running ticks.
+//
+//   tick        enter the current slot, look again, use it, leave          never waits
+//   publisher   wait until the spare slot is empty, fill it, make it current, wait until the old one is empty
+//
+// A tick that entered a slot just as it went out of use sees that on its second look and enters again; it repeats at
+// most once per publication. The waiting side is histfile/publish.
+#pragma once
+#include "tick/region.h"
+
+namespace pctally {
+
+inline constexpr uint32_t kTableSlots = 2;
+inline constexpr uint32_t kNoTable = kTableSlots;  ///< value of `current` while profiling is off
+
+struct PublishedTables {
+  uint32_t current = kNoTable;
+  uint32_t in_flight[kTableSlots] = {};
+  RegionTable slots[kTableSlots] = {};
+};
+
+/// tick() by the current table; nothing if there is none. Any number of threads and signal handlers.
+void tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept;
+
+}  // namespace pctally

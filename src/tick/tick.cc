@@ -1,0 +1,108 @@
+#include "tick/tick.h"
+
+#include "tick/publication.h"
+
+namespace pctally {
+namespace {
+
+uint64_t add_to_tree(const RegionTable& table, const Region& region, uint64_t index,
+                     uint64_t weight) noexcept {
+  uint64_t* cell = tree_cell(table.pool, region.directory, index + region.tree_bias);
+  if (cell == nullptr) return 0;
+  add_relaxed(cell, weight);  // 2^64 ticks do not happen
+  return weight;
+}
+
+uint64_t add_to_region(const RegionTable& table, const Region& region, uint64_t index, uint64_t weight,
+                       bool* stop) noexcept {
+  if (region.kind == CellKind::kU16)
+    return add_to_cell(static_cast<uint16_t*>(region.cells) + index, weight, region.when_full, stop);
+  if (region.kind == CellKind::kU32)
+    return add_to_cell(static_cast<uint32_t*>(region.cells) + index, weight, region.when_full, stop);
+  if (region.kind == CellKind::kU64)
+    return add_to_cell(static_cast<uint64_t*>(region.cells) + index, weight, region.when_full, stop);
+  return add_to_tree(table, region, index, weight);
+}
+
+bool put_aside(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept {
+  if (table.deferred == nullptr) return false;
+  return defer_tick(table.deferred, table.deferred_capacity, pc, weight, table.process,
+                    &table.ledger->deferred);
+}
+
+TickOutcome count(const RegionTable& table, const Region& region, uint64_t index, uint64_t weight) noexcept {
+  bool stop = false;
+  uint64_t taken = add_to_region(table, region, index, weight, &stop);
+  if (stop && table.stopped != nullptr) __atomic_store_n(table.stopped, 1, __ATOMIC_RELEASE);
+  if (taken != 0) add_relaxed(&table.ledger->counted, taken);
+  if (taken == weight) return TickOutcome::kCounted;
+  add_relaxed(&table.ledger->full, weight - taken);
+  return TickOutcome::kFull;
+}
+
+}  // namespace
+
+const Region* find_region(const RegionTable& table, uint64_t pc, uint64_t* index) noexcept {
+  uint32_t first = 0, count = table.count;
+  while (count > 0) {  // first region whose low is above pc
+    uint32_t half = count / 2;
+    bool below = table.regions[first + half].low <= pc;
+    first = below ? first + half + 1 : first;
+    count = below ? count - half - 1 : half;
+  }
+  while (first-- > 0) {
+    const Region& region = table.regions[first];
+    if (pc <= region.last && pctally_bin_index(&region.rule, pc, index)) return &region;
+    if (region.reach < pc) break;
+  }
+  return nullptr;
+}
+
+bool seal_regions(Region* regions, uint32_t count) noexcept {
+  uint64_t reach = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i > 0 && regions[i].low < regions[i - 1].low) return false;
+    if (regions[i].last > reach) reach = regions[i].last;
+    regions[i].reach = reach;
+  }
+  return true;
+}
+
+TickOutcome tick(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept {
+  if (table.stopped != nullptr && __atomic_load_n(table.stopped, __ATOMIC_ACQUIRE) != 0)
+    return TickOutcome::kStopped;
+  if (table.process_ticks != nullptr) add_relaxed(table.process_ticks, weight);
+  book_delivery(table.ledger, weight);
+  uint64_t index = 0;
+  if (const Region* region = find_region(table, pc, &index)) return count(table, *region, index, weight);
+  if (table.overflow != nullptr) return count(table, *table.overflow, 0, weight);
+  if (!put_aside(table, pc, weight)) add_relaxed(&table.ledger->outside, weight);
+  return TickOutcome::kOutside;
+}
+
+TickOutcome settle(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept {
+  uint64_t index = 0;
+  const Region* region = find_region(table, pc, &index);
+  TickOutcome outcome = TickOutcome::kOutside;
+  if (region != nullptr)
+    outcome = count(table, *region, index, weight);
+  else
+    add_relaxed(&table.ledger->outside, weight);
+  add_relaxed(&table.ledger->resolved, weight);
+  return outcome;
+}
+
+void tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept {
+  uint32_t slot;
+  for (;;) {
+    slot = __atomic_load_n(&tables->current, __ATOMIC_SEQ_CST);
+    if (slot >= kTableSlots) return;
+    __atomic_fetch_add(&tables->in_flight[slot], 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&tables->current, __ATOMIC_SEQ_CST) == slot) break;
+    __atomic_fetch_sub(&tables->in_flight[slot], 1, __ATOMIC_SEQ_CST);
+  }
+  tick(tables->slots[slot], pc, weight);
+  __atomic_fetch_sub(&tables->in_flight[slot], 1, __ATOMIC_SEQ_CST);
+}
+
+}  // namespace pctally

@@ -1,0 +1,50 @@
+// The program to record: forked, held before its exec, let go, waited for, and its end passed on as our own.
+#pragma once
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace pctally {
+
+class Child {
+ public:
+  /// Forks a process that will run `program` with `arguments` once let go. Signals to this process are from
+  /// now on read from signals(): a terminal's interrupt reaches the program by itself, other signals are
+  /// passed on.
+  static Result<Child> fork(const std::string& program, const std::vector<std::string>& arguments);
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+  /// Lets it run, with `environment` (NAME=VALUE) added to ours. An Error with errno if its exec failed; the
+  /// process is gone then.
+  Result<void> let_go(const std::vector<std::string>& environment);
+
+  /// Readable when a signal has come; then call handle_signals().
+  [[nodiscard]] int signals() const noexcept { return signals_.get(); }
+  void handle_signals();
+
+  /// True once it has ended; then status() and usage() are valid.
+  bool ended();
+  [[nodiscard]] int status() const noexcept { return status_; }
+  [[nodiscard]] const rusage& usage() const noexcept { return usage_; }
+
+ private:
+  pid_t pid_ = -1;
+  UniqueFd start_;   ///< write end: the environment goes in, and closing it lets the process go
+  UniqueFd failed_;  ///< read end: errno if exec failed, end-of-file if it worked
+  UniqueFd signals_;
+  bool reaped_ = false;
+  int status_ = 0;
+  rusage usage_{};
+};
+
+/// Ends this process the way `status` (of waitpid) says the program ended: same exit code, or killed by the
+/// same signal.
+[[noreturn]] void end_like(int status);
+
+}  // namespace pctally

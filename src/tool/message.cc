@@ -1,0 +1,38 @@
+#include "tool/message.h"
+
+#include <unistd.h>
+
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+bool g_quiet = false;
+bool g_progress_shown = false;
+
+void put(const std::string& bytes) {
+  for (size_t at = 0; at < bytes.size();) {
+    ssize_t written = write(STDERR_FILENO, bytes.data() + at, bytes.size() - at);
+    if (written <= 0) return;
+    at += static_cast<size_t>(written);
+  }
+}
+
+}  // namespace
+
+void be_quiet() { g_quiet = true; }
+
+void say_line(const std::string& text, bool error) {
+  if (g_quiet && !error) return;
+  put((g_progress_shown ? "\r\033[Kpctally: " : "pctally: ") + escaped(text) + "\n");
+  g_progress_shown = false;
+}
+
+void show_progress(const std::string& text) {
+  static const bool wanted = isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0;
+  if (!wanted || g_quiet) return;
+  put("\r\033[Kpctally: " + escaped(text));
+  g_progress_shown = true;
+}
+
+}  // namespace pctally

@@ -1,0 +1,32 @@
+"""Coverage: ticks x period against the CPU time the kernel accounts, 1 to 16 threads, 100 to 4000 Hz, every engine.
+
+No chance is involved in the total: a thread of T seconds gets T/period ticks, rounded. The bound is 2 %.
+"""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+
+class Coverage(unittest.TestCase):
+    def test_ticks_times_period_is_cpu_time(self):
+        for engine in p.engines():
+            for threads in (1, 4, 16):
+                for hertz in (100, 1000, 4000):
+                    with self.subTest(engine=engine, threads=threads, hertz=hertz):
+                        total = 8 if hertz == 100 and threads > 1 else 3
+                        done = p.record([p.program("spinner"), str(threads), str(total / threads)],
+                                        "-e", engine, "-F", str(hertz))
+                        data = done.report()
+                        p.assert_ledger(self, data)
+                        ratio = data["sampled_s"] / data["cpu_s"]
+                        print(f"{engine:5} {threads:2} threads {hertz:4} Hz: {data['ticks']:6} ticks, "
+                              f"{data['sampled_s']:.3f} s of {data['cpu_s']:.3f} s CPU, ratio {ratio:.4f}", flush=True)
+                        self.assertAlmostEqual(ratio, 1, delta=0.02)
+                        self.assertAlmostEqual(data["cpu_s"], done.cpu_s, delta=0.02 * done.cpu_s + 0.02)
+
+
+if __name__ == "__main__":
+    p.main()

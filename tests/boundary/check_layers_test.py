@@ -1,0 +1,67 @@
+"""check_layers.py finds what is planted in a tree, and nothing in a sound one."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECKER = sys.argv.pop(1)
+
+
+class CheckLayers(unittest.TestCase):
+    def check(self, files):
+        with tempfile.TemporaryDirectory() as root:
+            for folder in ("src", "include"):
+                (pathlib.Path(root) / folder).mkdir()
+            for name, text in files.items():
+                path = pathlib.Path(root) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            run = subprocess.run([sys.executable, CHECKER, root], capture_output=True, text=True, check=False)
+        return run.returncode, run.stdout
+
+    def assert_found(self, name, text, line):
+        status, said = self.check({name: text})
+        self.assertEqual(status, 1, said)
+        self.assertIn(f"{name}:{line}: ", said)
+
+    def assert_sound(self, name, text):
+        status, said = self.check({name: text})
+        self.assertEqual(status, 0, said)
+
+    def test_analysis_may_not_include_capture(self):
+        self.assert_found("src/report/text.cc", '#include "report/text.h"\n#include "engine/engine.h"\n', 2)
+        self.assert_found("src/object/elf_file.cc", '#include "histfile/layout.h"\n', 1)
+
+    def test_capture_may_not_include_analysis(self):
+        self.assert_found("src/engine/perf_ring.cc", '#include "object/elf_file.h"\n', 1)
+        self.assert_found("src/preload/entry.cc", '  #  include "profile/profile.h"\n', 1)
+
+    def test_arrows_point_down(self):
+        self.assert_found("src/histfile/reader.h", '#include "profile/profile.h"\n', 1)
+        self.assert_found("src/base/result.h", '#include "tick/tick.h"\n', 1)
+        self.assert_sound("src/tool/report.cc", '#include "report/text.h"\n#include "histfile/reader.h"\n')
+
+    def test_tick_stands_alone(self):
+        self.assert_found("src/tick/tick.cc", '#include "base/result.h"\n', 1)
+        self.assert_found("src/tick/tick.cc", "#include <string.h>\n", 1)
+        self.assert_sound("src/tick/tick.cc", '#include <stdint.h>\n#include "tick/region.h"\n')
+        self.assert_sound("src/tick/tick_test.cc", "#include <gtest/gtest.h>\n")
+
+    def test_tests_may_look_further_down(self):
+        self.assert_sound("src/report/text_test.cc", '#include "histfile/layout.h"\n')
+        self.assert_found("src/report/text_test.cc", '#include "engine/engine.h"\n', 1)
+
+    def test_a_folder_is_named_in_every_quoted_include(self):
+        self.assert_found("src/report/text.cc", '#include "text.h"\n', 1)
+        self.assert_found("src/utils/all.h", "\n", 1)
+
+    def test_public_headers_are_c(self):
+        guarded = '#ifdef __cplusplus\nextern "C" {\n#endif\nint pctally_stop(void); /* not a class */\n'
+        self.assert_sound("include/pctally/pctally.h", "#include <stdint.h>\n" + guarded)
+        self.assert_found("include/pctally/pctally.h", guarded + "namespace pctally {}\n", 5)
+        self.assert_found("include/pctally/pctally.h", "#include <cstdint>\n", 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

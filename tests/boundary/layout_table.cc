@@ -1,0 +1,97 @@
+// Prints offset and size of every field of the profile file, as docs/profile-file.md tables them.
+#include <stdio.h>
+
+#include "histfile/layout.h"
+
+#define FIELD(Struct, field)                                                                              \
+  printf("| %zu | %zu | `%s` |\n", offsetof(Struct, field), sizeof(static_cast<Struct*>(nullptr)->field), \
+         #field)
+
+using namespace pctally;
+
+static void print_header() {
+  FIELD(FileHeader, magic);
+  FIELD(FileHeader, version);
+  FIELD(FileHeader, header_bytes);
+  FIELD(FileHeader, byte_order);
+  FIELD(FileHeader, unit_bytes);
+  FIELD(FileHeader, pointer_bytes);
+  FIELD(FileHeader, state);
+  FIELD(FileHeader, pool.used);
+  FIELD(FileHeader, pool.limit);
+  FIELD(FileHeader, objects);
+  FIELD(FileHeader, processes);
+  FIELD(FileHeader, process_count);
+  FIELD(FileHeader, command);
+  FIELD(FileHeader, deferred);
+  FIELD(FileHeader, exit_status);
+  FIELD(FileHeader, engine);
+  FIELD(FileHeader, period_asked_ns);
+  FIELD(FileHeader, period_ns);
+  FIELD(FileHeader, started_unix_ns);
+  FIELD(FileHeader, started_ns);
+  FIELD(FileHeader, ended_ns);
+  FIELD(FileHeader, heartbeat_ns);
+  FIELD(FileHeader, cpu_user_ns);
+  FIELD(FileHeader, cpu_system_ns);
+  FIELD(FileHeader, cpu_known);
+  FIELD(FileHeader, kernel_observed);
+  FIELD(FileHeader, throttled);
+  FIELD(FileHeader, clock_tick_ns);
+  FIELD(FileHeader, boot_id);
+  FIELD(FileHeader, release);
+  FIELD(FileHeader, machine);
+  FIELD(FileHeader, ended);
+  FIELD(FileHeader, ledger);
+}
+
+static void print_records() {
+  FIELD(ObjectRecord, next);
+  FIELD(ObjectRecord, segments);
+  FIELD(ObjectRecord, path);
+  FIELD(ObjectRecord, kind);
+  FIELD(ObjectRecord, identity);
+  FIELD(ObjectRecord, device);
+  FIELD(ObjectRecord, inode);
+  FIELD(ObjectRecord, owner);
+  FIELD(ObjectRecord, build_id_bytes);
+  FIELD(ObjectRecord, build_id);
+  FIELD(SegmentRecord, next);
+  FIELD(SegmentRecord, directory);
+  FIELD(SegmentRecord, start);
+  FIELD(SegmentRecord, bytes);
+  FIELD(ProcessRecord, next);
+  FIELD(ProcessRecord, pid);
+  FIELD(ProcessRecord, parent);
+  FIELD(ProcessRecord, note);
+  FIELD(ProcessRecord, flags);
+  FIELD(ProcessRecord, ticks);
+  FIELD(ProcessRecord, cpu_ns);
+  FIELD(ProcessRecord, started_ns);
+  FIELD(ProcessRecord, comm);
+  FIELD(ProcessRecord, engine);
+}
+
+static void print_tick_records() {
+  FIELD(DeferredRing, claimed);
+  FIELD(DeferredRing, drained);
+  FIELD(DeferredRing, slots);
+  FIELD(DeferredTick, pc);
+  FIELD(DeferredTick, weight);
+  FIELD(DeferredTick, process);
+  FIELD(DeferredTick, ready);
+  FIELD(Ledger, counted);
+  FIELD(Ledger, outside);
+  FIELD(Ledger, full);
+  FIELD(Ledger, lost);
+  FIELD(Ledger, deferred);
+  FIELD(Ledger, resolved);
+  FIELD(Ledger, samples);
+  FIELD(Ledger, weight_squares);
+}
+
+int main() {
+  print_tick_records();
+  print_header();
+  print_records();
+}

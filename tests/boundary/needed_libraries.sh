@@ -1,0 +1,7 @@
+# needed_libraries.sh LIBRARY: it needs the C library and nothing else.
+set -eu
+[ "$1" != sanitized ] || { echo "skipped: a sanitizer's run-time is linked in"; exit 77; }
+command -v readelf >/dev/null || { echo "skipped: binutils not installed"; exit 77; }
+needed=$(LC_ALL=C readelf -dW "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+echo "$1 needs:" $needed
+[ "$needed" = libc.so.6 ]

@@ -1,0 +1,5 @@
+# tls_relocations.sh LIBRARY: no thread-local variable is reached through __tls_get_addr, which may call malloc.
+set -eu
+[ "$1" != sanitized ] || { echo "skipped: a sanitizer's run-time is linked in"; exit 77; }
+command -v readelf >/dev/null || { echo "skipped: binutils not installed"; exit 77; }
+! readelf -rW "$1" | grep -E 'DTPMOD|TLSDESC'

@@ -1,0 +1,189 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "report/fake_symbolizer_for_test.h"
+#include "sample_profile.h"
+#include "tool/command.h"
+
+namespace pctally {
+
+std::unique_ptr<Symbolizer> Symbolizer::open(const ExecutableIdentity& identity) {
+  return FakeSymbolizer::open(identity);
+}
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+/// A directory of its own as current directory, and the command run in a child as the tool runs it.
+class ReportCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/pctally-report-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    directory_ = name;
+    before_ = std::filesystem::current_path();
+    std::filesystem::current_path(directory_);
+    for (const char* variable : {"NO_COLOR", "CLICOLOR_FORCE"}) unsetenv(variable);
+  }
+  void TearDown() override {
+    std::filesystem::current_path(before_);
+    std::filesystem::remove_all(directory_);
+  }
+
+  static void put(const std::string& name, const std::vector<unsigned char>& bytes) {
+    std::ofstream(name).write(reinterpret_cast<const char*>(bytes.data()),
+                              static_cast<std::streamsize>(bytes.size()));
+  }
+  static std::string get(const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(name).rdbuf();
+    return text.str();
+  }
+  static int open_for_writing(const std::string& path) {
+    return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  }
+
+  static Outcome run(std::vector<std::string> words, int out = -1) {
+    pid_t child = fork();
+    if (child == 0) {
+      dup2(out >= 0 ? out : open_for_writing("out.txt"), STDOUT_FILENO);
+      dup2(open_for_writing("err.txt"), STDERR_FILENO);
+      words.insert(words.begin(), "report");
+      std::vector<char*> argv;
+      for (std::string& word : words) argv.push_back(word.data());
+      argv.push_back(nullptr);
+      _exit(run_report(static_cast<int>(words.size()), argv.data()));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, get("out.txt"), get("err.txt")};
+  }
+
+ private:
+  std::string directory_;
+  std::filesystem::path before_;
+};
+
+TEST_F(ReportCommand, ReadsTheNamedFile) {
+  put("a.pct", sample_file());
+  Outcome outcome = run({"a.pct"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("self time"), HasSubstr("ticks     ")));
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST_F(ReportCommand, TakesTheNewestAndSaysWhich) {
+  namespace fs = std::filesystem;
+  put("new.pct", sample_file());
+  put("old.pct", sample_file());
+  put("newer.txt", {});
+  fs::last_write_time("old.pct", fs::last_write_time("new.pct") - std::chrono::hours(1));
+  Outcome outcome = run({});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.err, "pctally: reading new.pct\n");
+}
+
+TEST_F(ReportCommand, WithoutAnyFileSaysHowToMakeOne) {
+  Outcome outcome = run({});
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("pctally: no *.pct file"), HasSubstr("pctally record")));
+}
+
+TEST_F(ReportCommand, UnreadableInputIsExit4) {
+  put("bad.pct", {'x', 'y'});
+  EXPECT_EQ(run({"bad.pct"}).code, 4);
+  EXPECT_EQ(run({"missing.pct"}).code, 4);
+  EXPECT_EQ(run({"."}).code, 4);
+  EXPECT_THAT(run({"bad.pct"}).err, HasSubstr("bad.pct: not a pctally profile"));
+  EXPECT_THAT(run({"bad.pct"}).out, IsEmpty());
+}
+
+TEST_F(ReportCommand, WrongUsageIsExit2InOneLine) {
+  const std::vector<std::vector<std::string>> wrong = {{"--by", "day"},
+                                                       {"--sort", "x"},
+                                                       {"--limit", "-1"},
+                                                       {"--limit", "many"},
+                                                       {"--min-share", "101"},
+                                                       {"--color", "maybe"},
+                                                       {"--frobnicate"},
+                                                       {"a", "b"},
+                                                       {"--by"}};
+  for (const std::vector<std::string>& words : wrong) {
+    Outcome outcome = run(words);
+    EXPECT_EQ(outcome.code, 2) << words[0];
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("pctally: "), HasSubstr("--help"))) << words[0];
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+}
+
+TEST_F(ReportCommand, HelpFitsAScreen) {
+  Outcome outcome = run({"--help"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_LE(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 24) << outcome.out;
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST_F(ReportCommand, AFullDiskIsExit125) {
+  put("a.pct", sample_file());
+  int full = open("/dev/full", O_WRONLY);
+  Outcome outcome = run({"a.pct"}, full);
+  close(full);
+  EXPECT_EQ(outcome.code, 125);
+  EXPECT_THAT(outcome.err, StartsWith("pctally: cannot write"));
+}
+
+TEST_F(ReportCommand, AClosedPipeIsExit125) {
+  put("a.pct", sample_file());
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  Outcome outcome = run({"--json", "a.pct"}, ends[1]);
+  close(ends[1]);
+  EXPECT_EQ(outcome.code, 125);
+  EXPECT_THAT(outcome.err, StartsWith("pctally: cannot write"));
+}
+
+TEST_F(ReportCommand, ColorsOnlyWhenAsked) {
+  put("a.pct", sample_file());
+  EXPECT_THAT(run({"a.pct"}).out, Not(HasSubstr("\033[")));
+  EXPECT_THAT(run({"a.pct", "--color", "always"}).out, HasSubstr("\033["));
+  setenv("CLICOLOR_FORCE", "1", 1);
+  EXPECT_THAT(run({"a.pct"}).out, HasSubstr("\033["));
+  EXPECT_THAT(run({"a.pct", "--color=never"}).out, Not(HasSubstr("\033[")));
+  setenv("NO_COLOR", "1", 1);
+  EXPECT_THAT(run({"a.pct"}).out, Not(HasSubstr("\033[")));
+}
+
+TEST_F(ReportCommand, ErrorsCannotSteerTheTerminal) {
+  Outcome outcome = run({"\033[2Jx\u009b.pct"});
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_THAT(outcome.err, HasSubstr("\\x1b[2Jx\\u{9b}.pct"));
+  EXPECT_THAT(run({"--by", "\033[2J"}).err, Not(HasSubstr("\033")));
+}
+
+TEST_F(ReportCommand, JsonHasAllRowsUnlessLimited) {
+  put("a.pct", sample_file());
+  EXPECT_THAT(run({"a.pct", "--json"}).out, HasSubstr("\"hidden_rows\": 0"));
+  EXPECT_THAT(run({"a.pct", "--json", "--limit", "2"}).out, Not(HasSubstr("\"hidden_rows\": 0")));
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,106 @@
+"""What the whole-program tests share: where things are, how to record and to read a profile, how to skip by name."""
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.environ.get("PCTALLY_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build", "release"))
+BUILD = os.path.abspath(BUILD)
+PCTALLY = os.path.join(BUILD, "bin", "pctally")
+PROGRAMS = os.path.join(BUILD, "programs")
+
+
+def program(name):
+    return os.path.join(PROGRAMS, name)
+
+
+def scale(default):
+    """How often a statistical or random test repeats: PCTALLY_RUNS overrides for the full figures."""
+    return int(os.environ.get("PCTALLY_RUNS", default))
+
+
+def engine_available(name):
+    rows = json.loads(subprocess.run([PCTALLY, "engines", "--json"], capture_output=True, text=True).stdout)
+    return next(row for row in rows if row["engine"] == name)["available"]
+
+
+def engines():
+    """The engines that work here; one that does not is named."""
+    names = [name for name in ("ring", "timer") if engine_available(name)]
+    for name in {"ring", "timer"} - set(names):
+        print(f"skipped: engine {name} (not available here: pctally engines says why)")
+    return names
+
+
+class Recorded:
+    """A finished recording: how it ended, what it printed, and its report."""
+
+    def __init__(self, path, result, usage):
+        self.path = path
+        self.returncode = result.returncode
+        self.stdout = result.stdout
+        self.stderr = result.stderr
+        self.cpu_s = usage
+
+    def report(self, *options):
+        return report(self.path, *options)
+
+
+def report(path, *options):
+    result = subprocess.run([PCTALLY, "report", "--json", "--limit", "1000000", *options, path], capture_output=True)
+    if result.returncode != 0:
+        raise AssertionError(f"report failed ({result.returncode}): {result.stderr.decode()}")
+    return json.loads(result.stdout)
+
+
+def record(command, *options, path=None, env=None, cwd=None, quiet=True):
+    path = path or os.path.join(tempfile.mkdtemp(dir=scratch()), "p.pct")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    words = [PCTALLY, "record", *(["-q"] if quiet else []), "-f", "-o", path, *options, "--", *command]
+    result = subprocess.run(words, capture_output=True, env=env, cwd=cwd)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Recorded(path, result, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+_scratch = None
+
+
+def scratch():
+    global _scratch
+    if _scratch is None:
+        _scratch = tempfile.mkdtemp(prefix="pctally-test-")
+        import atexit
+        atexit.register(shutil.rmtree, _scratch, True)
+    return _scratch
+
+
+def assert_ledger(test, data):
+    """ticks = counted + outside + full + lost; the rows add up to it; sampled + lost + unsampled = cpu."""
+    test.assertEqual(data["ticks"], data["counted"] + data["outside"] + data["full"] + data["lost"])
+    test.assertEqual(data["ticks"], sum(row["ticks"] for row in data["rows"]))
+    if data["cpu_s"] is not None:
+        test.assertAlmostEqual(data["cpu_s"], data["sampled_s"] + data["lost_s"] + data["unsampled_s"], places=6)
+
+
+def share_of(data, function):
+    return sum(row["share"] for row in data["rows"] if row["function"] == function)
+
+
+def ticks_of(data, function):
+    return sum(row["ticks"] for row in data["rows"] if row["function"] == function)
+
+
+def main():
+    """Runs the module's tests; ctest reads exit code 77 as skipped."""
+    result = unittest.main(exit=False, verbosity=1).result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    if result.testsRun == len(result.skipped):
+        for _, reason in result.skipped:
+            print("skipped:", reason)
+        sys.exit(77)
+    sys.exit(0)

@@ -1,0 +1,38 @@
+/* jit SECONDS: writes machine code into memory without a file, tells perf's map file about it, and runs it.
+ */
+#include "spin.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+/* mov $20000,%ecx; 1: dec %ecx; jnz 1b; ret */
+static const unsigned char kCode[] = {0xb9, 0x20, 0x4e, 0x00, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
+#elif defined(__aarch64__)
+/* mov w0,#20000; 1: subs w0,w0,#1; b.ne 1b; ret */
+static const unsigned char kCode[] = {0x00, 0xc4, 0x89, 0x52, 0x00, 0x04, 0x00, 0x71,
+                                      0xe1, 0xff, 0xff, 0x54, 0xc0, 0x03, 0x5f, 0xd6};
+#else
+static const unsigned char kCode[] = {0};
+#endif
+
+int main(int argc, char** argv) {
+  if (sizeof kCode < 2) return 77;
+  unsigned char* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return 1;
+  memcpy(page + 128, kCode, sizeof kCode);
+  if (mprotect(page, 4096, PROT_READ | PROT_EXEC) != 0) return 1;
+  __builtin___clear_cache((char*)page, (char*)page + 4096);
+  char name[64];
+  snprintf(name, sizeof name, "/tmp/perf-%d.map", (int)getpid());
+  FILE* map = fopen(name, "w");
+  if (map != NULL)
+    fprintf(map, "%lx %lx jitted_loop\n", (unsigned long)(page + 128), (unsigned long)sizeof kCode),
+        fclose(map);
+  void (*loop)(void) = (void (*)(void))(page + 128);
+  uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)((argc > 1 ? atof(argv[1]) : 1) * 1e9);
+  while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end) loop();
+  return 0;
+}

@@ -1,0 +1,78 @@
+"""kill -9 of the recorder, of the program, of both, at random times: the file opens, counts only grow, nothing more
+than stated is missing."""
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def wait_until(condition):
+    for _ in range(2000):
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.001)  # polls another process's state: there is no event to wait for
+    raise AssertionError("nothing happened in two seconds")
+
+
+class Kill(unittest.TestCase):
+    runs = p.scale(8)
+
+    def start(self, engine, path):
+        recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-e", engine, "-o", path, "--",
+                                     p.program("spinner"), "2", "20"], stderr=subprocess.DEVNULL)
+        child = wait_until(lambda: children_of(recorder.pid))[0]
+        wait_until(lambda: b"spinner" in open(f"/proc/{child}/cmdline", "rb").read())
+        return recorder, child
+
+    def counted(self, path):
+        data = p.report(path)
+        p.assert_ledger(self, data)
+        return data["counted"]
+
+    def one(self, engine, victims, seed):
+        path = os.path.join(p.scratch(), f"{engine}.pct")
+        recorder, child = self.start(engine, path)
+        time.sleep(random.Random(seed).uniform(0.0, 0.25))  # the random moment is the test
+        before = self.counted(path)
+        if "recorder" in victims:
+            recorder.kill()
+        if "program" in victims:
+            os.kill(child, signal.SIGKILL)
+        if "program" not in victims:  # the program goes on without its recorder
+            time.sleep(0.02)
+            os.kill(child, 0)
+            os.kill(child, signal.SIGKILL)
+        recorder.wait()
+        after = self.counted(path)
+        self.assertGreaterEqual(after, before)
+        data = p.report(path)
+        if "recorder" in victims:
+            self.assertTrue(any("recorder ended" in warning["text"] for warning in data["warnings"]), data)
+        else:
+            self.assertEqual(recorder.returncode, -signal.SIGKILL)  # the program's end is ours
+            # two threads: at most one tick each is missing, and what the kernel's tick had not delivered yet
+            slack = 0.03 if engine == "ring" else 0.06
+            self.assertAlmostEqual(data["unsampled_s"], 0, delta=slack + 0.02 * data["cpu_s"])
+
+    def test_kill_at_random_times(self):
+        for engine in p.engines():
+            for victims in (("recorder",), ("program",), ("recorder", "program")):
+                for seed in range(self.runs):
+                    with self.subTest(engine=engine, victims=victims, seed=seed):
+                        self.one(engine, victims, seed)
+
+
+if __name__ == "__main__":
+    p.main()

@@ -1,0 +1,150 @@
+"""pctally record is transparent: status, signals, output; and says clearly when it cannot do its work."""
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+
+def run(words, **keywords):
+    return subprocess.run([p.PCTALLY, *words], capture_output=True, **keywords)
+
+
+class Passthrough(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(dir=p.scratch())
+
+    def record(self, *words, **keywords):
+        return run(["record", *words], cwd=self.directory, **keywords)
+
+    def test_exit_status_of_the_command_is_ours(self):
+        for status in (0, 1, 7, 125, 255):
+            for engine in p.engines():
+                result = self.record("-q", "-f", "-e", engine, "-o", "a.pct", "--", "sh", "-c", f"exit {status}")
+                self.assertEqual(result.returncode, status)
+
+    def test_signal_that_ended_the_command_ends_us(self):
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGINT):
+            result = self.record("-q", "-f", "-o", "a.pct", "--", "sh", "-c", f"kill -{int(number)} $$")
+            self.assertEqual(result.returncode, -number)
+
+    def test_signals_sent_to_us_reach_the_command(self):
+        process = subprocess.Popen([p.PCTALLY, "record", "-q", "-o", os.path.join(self.directory, "a.pct"), "--", "sh", "-c",
+                                    "trap 'echo got it; exit 3' USR1; echo ready; while :; do :; done"],
+                                   stdout=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.send_signal(signal.SIGUSR1)
+        self.assertEqual(process.stdout.read(), b"got it\n")
+        self.assertEqual(process.wait(), 3)
+        process.stdout.close()
+
+    def test_the_commands_own_options_are_left_alone(self):
+        for words in (["--", "echo", "-q", "--help"], ["echo", "-q", "--help"]):
+            self.assertEqual(self.record("-q", "-f", "-o", "a.pct", *words).stdout, b"-q --help\n")
+        self.assertEqual(self.record("-qfo", "a.pct", "-F", "500", "--", "echo", "--", "x").stdout, b"-- x\n")
+
+    def test_output_is_untouched_and_ours_goes_to_stderr(self):
+        for engine in p.engines():
+            result = self.record("-f", "-e", engine, "-o", "a.pct", "--", "sh", "-c", "printf out; printf err >&2")
+            self.assertEqual(result.stdout, b"out")
+            for line in result.stderr.split(b"\n"):
+                self.assertTrue(line in (b"",) or line.startswith((b"err", b"pctally: ")), line)
+
+    def test_q_silences_us(self):
+        result = self.record("-q", "-o", "a.pct", "--", "sh", "-c", "printf err >&2")
+        self.assertEqual(result.stderr, b"err")
+
+    def test_not_found_is_127_and_not_executable_126(self):
+        self.assertEqual(self.record("no-such-command-here").returncode, 127)
+        self.assertEqual(self.record("/etc/passwd").returncode, 126)
+        self.assertEqual(self.record("/").returncode, 126)
+        self.assertEqual(os.listdir(self.directory), [])
+
+    def test_bad_executable_is_126_and_leaves_no_file(self):
+        path = os.path.join(self.directory, "garbage")
+        with open(path, "wb") as file:
+            file.write(b"\x7fELF garbage")
+        os.chmod(path, 0o755)
+        result = self.record("-o", "a.pct", path)
+        self.assertIn(result.returncode, (126, 127, 2))  # dash gets to see it as a script, as with execvp
+        os.chmod(path, 0o644)
+
+    def test_usage_errors_are_2(self):
+        for words in ([], ["-F", "0", "true"], ["-c", "1", "true"], ["-c", "x", "true"], ["--nonsense", "true"],
+                      ["-F", "10", "-c", "1ms", "true"]):
+            result = self.record(*words)
+            self.assertEqual(result.returncode, 2, words)
+            self.assertTrue(result.stderr.startswith(b"pctally: "), words)
+
+    def test_unknown_engine_is_refused_by_name(self):
+        result = self.record("-e", "warp", "true")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"warp", result.stderr)
+
+    def test_own_failure_is_125(self):
+        result = self.record("-o", "/no/such/directory/a.pct", "true")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"/no/such/directory/a.pct", result.stderr)
+
+    def test_default_name_has_comm_and_pid(self):
+        self.record("-q", "--", "sh", "-c", "echo $$ > pid")
+        with open(os.path.join(self.directory, "pid")) as file:
+            pid = file.read().strip()
+        self.assertIn(f"pctally.sh.{pid}.pct", os.listdir(self.directory))
+
+    def test_mode_is_0600_whatever_the_umask(self):
+        for mask in (0, 0o022, 0o777):
+            old = os.umask(mask)
+            try:
+                self.record("-q", "-f", "-o", "a.pct", "true")
+            finally:
+                os.umask(old)
+            self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.directory, "a.pct")).st_mode), 0o600)
+
+    def test_existing_file_is_kept_without_f(self):
+        path = os.path.join(self.directory, "a.pct")
+        with open(path, "w") as file:
+            file.write("precious")
+        result = self.record("-o", "a.pct", "true")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn(b"-f", result.stderr)
+        with open(path) as file:
+            self.assertEqual(file.read(), "precious")
+
+    def test_planted_links_and_devices_are_not_written_through(self):
+        victim = os.path.join(self.directory, "victim")
+        with open(victim, "w") as file:
+            file.write("precious")
+        path = os.path.join(self.directory, "a.pct")
+        for plant in (lambda: os.symlink(victim, path), lambda: os.mkfifo(path), lambda: os.mkdir(path)):
+            plant()
+            for force in ([], ["-f"]):
+                self.assertEqual(self.record(*force, "-o", "a.pct", "true").returncode, 125)
+            os.rmdir(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
+        os.link(victim, path)
+        self.assertEqual(self.record("-q", "-f", "-o", "a.pct", "true").returncode, 0)  # the name is replaced,
+        with open(victim) as file:
+            self.assertEqual(file.read(), "precious")  # the file it stood for is not
+
+    def test_program_that_ignores_everything_sees_nothing(self):
+        """Signal dispositions and mask as without us."""
+        script = "grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status"
+        bare = subprocess.run(["sh", "-c", script], capture_output=True).stdout
+        if p.engine_available("ring"):
+            result = self.record("-q", "-f", "-e", "ring", "-o", "a.pct", "--", "sh", "-c", script)
+            self.assertEqual(result.stdout, bare)
+
+    def test_no_children_stops_at_fork(self):
+        for engine in p.engines():
+            done = p.record([p.program("forker"), "fork", "10", "30"], "--no-children", "-e", engine)
+            followed = p.record([p.program("forker"), "fork", "10", "30"], "-e", engine)
+            self.assertLess(done.report()["ticks"], followed.report()["ticks"] / 4)
+
+
+if __name__ == "__main__":
+    p.main()

@@ -1,0 +1,119 @@
+"""What is seen: threads, children, libraries loaded later, code without a file; and what is not is named."""
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+
+class Reach(unittest.TestCase):
+    def test_library_loaded_later_is_named(self):
+        for engine in p.engines():
+            data = p.record([p.program("loader"), p.program("plugin.so"), "0.6"], "-e", engine).report()
+            p.assert_ledger(self, data)
+            self.assertGreater(p.share_of(data, "plugin_work"), 0.35, engine)
+            self.assertGreater(p.share_of(data, "own_work"), 0.15, engine)
+
+    def test_code_without_a_file_is_named_by_its_map(self):
+        for engine in p.engines():
+            done = p.record([p.program("jit"), "0.6"], "-e", engine)
+            if done.returncode == 77:
+                self.skipTest("no machine code for this machine in programs/jit.c")
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertGreater(p.share_of(data, "jitted_loop"), 0.6, engine)
+            self.assertEqual(data["outside"], 0)
+
+    def test_children_of_every_kind_are_counted(self):
+        for engine in p.engines():
+            for how in ("fork", "vfork", "spawn"):
+                data = p.record([p.program("forker"), how, "10", "60"], "-e", engine).report()
+                p.assert_ledger(self, data)
+                self.assertGreater(p.share_of(data, "burn"), 0.8, (engine, how))
+                self.assertGreater(data["sampled_s"], 0.85 * data["cpu_s"], (engine, how))
+                self.assertGreaterEqual(len(data["processes"]), 10)
+
+    def test_masked_thread_is_seen_by_ring(self):
+        if not p.engine_available("ring"):
+            self.skipTest("engine ring is not available")
+        data = p.record([p.program("threads_masked"), "1"], "-e", "ring").report()
+        self.assertAlmostEqual(p.share_of(data, "spin_masked"), 0.5, delta=0.07)
+
+    def test_exec_chain_survives_and_is_counted(self):
+        chain = "env nice " * 40
+        for engine in p.engines():
+            done = p.record(["sh", "-c", f"exec {chain} {p.program('spinner')} 1 0.3"], "-e", engine)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertGreater(p.share_of(done.report(), "spin_here"), 0.5)
+
+    def unobserved(self, command, words):
+        done = p.record(command, "-e", "timer", quiet=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(words, done.stderr.decode())
+        data = done.report()
+        p.assert_ledger(self, data)
+        rows = [row for row in data["processes"] if row["note"]]
+        self.assertTrue(rows and words in rows[0]["note"], data["processes"])
+        return data
+
+    def test_static_program_is_named_unobserved(self):
+        data = self.unobserved([p.program("spinner_static"), "1", "0.3"], "static")
+        self.assertGreater(data["unsampled_s"], 0.25)
+
+    def test_static_program_is_seen_by_ring(self):
+        if not p.engine_available("ring"):
+            self.skipTest("engine ring is not available")
+        data = p.record([p.program("spinner_static"), "1", "0.5"], "-e", "ring").report()
+        self.assertGreater(p.share_of(data, "spin_here"), 0.8)
+
+    def test_musl_program_is_named_and_runs(self):
+        if shutil.which("musl-gcc") is None:
+            self.skipTest("musl-gcc is not installed")
+        path = os.path.join(p.scratch(), "musl_hello")
+        source = os.path.join(p.scratch(), "hello.c")
+        with open(source, "w") as file:
+            file.write("int main(void) { return 0; }")
+        subprocess.run(["musl-gcc", "-o", path, source], check=True)
+        self.unobserved([path], "musl")
+
+    def test_other_word_size_is_named_and_runs(self):
+        path = os.path.join(p.scratch(), "m32")
+        source = os.path.join(p.scratch(), "m32.c")
+        with open(source, "w") as file:
+            file.write("int main(void) { return 0; }")
+        if subprocess.run(["gcc", "-m32", "-o", path, source], capture_output=True).returncode != 0:
+            self.skipTest("gcc -m32 does not work here")
+        self.unobserved([path], "word size")
+
+    def test_library_is_inert_in_privileged_programs(self):
+        """AT_SECURE: a setuid program of another user ignores everything of ours."""
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("needs root to make a setuid program of another user")
+        path = os.path.join(p.scratch(), "setuid_spinner")
+        shutil.copy(p.program("spinner"), path)
+        os.chown(path, 65534, 65534)
+        os.chmod(path, 0o4755)
+        os.chmod(p.scratch(), 0o755)
+        done = p.record([path, "1", "0.2"], "-e", "timer", quiet=False)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("setuid", done.stderr.decode())
+        self.assertEqual(done.report()["counted"], 0)
+
+    def test_cleaned_environment_is_named(self):
+        done = p.record(["env", "-i", p.program("spinner"), "1", "0.3"], "-e", "timer")
+        data = done.report()
+        p.assert_ledger(self, data)
+        self.assertGreater(data["unsampled_s"], 0.25)
+        self.assertTrue(any(row["note"] for row in data["processes"]), data["processes"])
+
+    def test_unreachable_child_gets_a_row_with_the_reason(self):
+        done = p.record(["sh", "-c", f"{p.program('spinner_static')} 1 0.8; true"], "-e", "timer")
+        rows = [row for row in done.report()["processes"] if row["note"]]
+        self.assertTrue(rows and "static" in rows[0]["note"], done.report()["processes"])
+
+
+if __name__ == "__main__":
+    p.main()

@@ -1,0 +1,48 @@
+"""Where the kernel or a sandbox refuses perf_event_open, record falls back, says so in one line, and works."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+
+def refused(error, words):
+    return subprocess.run([p.program("no_perf"), error, p.PCTALLY, *words], capture_output=True, text=True)
+
+
+class Refused(unittest.TestCase):
+    def test_record_takes_the_next_rung_and_says_why(self):
+        for error in ("EPERM", "EACCES", "ENOSYS"):
+            path = os.path.join(p.scratch(), error + ".pct")
+            result = refused(error, ["record", "-f", "-o", path, "--", p.program("spinner"), "2", "0.4"])
+            self.assertEqual(result.returncode, 0, result.stderr)
+            first = result.stderr.splitlines()[0]
+            self.assertIn("pctally: engine timer", first)
+            self.assertIn(error, first)
+            self.assertIn("cannot see", first)
+            data = p.report(path)
+            p.assert_ledger(self, data)
+            self.assertEqual(data["engine"], "timer")
+            self.assertGreater(p.share_of(data, "spin_here"), 0.9)
+            self.assertGreater(data["sampled_s"], 0.97 * data["cpu_s"])
+
+    def test_engines_says_why_and_what_to_do(self):
+        result = refused("EPERM", ["engines", "--json"])
+        ring = json.loads(result.stdout)[0]
+        self.assertFalse(ring["available"])
+        self.assertIn("EPERM", ring["reason"])
+        self.assertIn("seccomp", ring["remedy"])
+
+    def test_asking_for_a_refused_engine_fails_with_the_remedy(self):
+        result = refused("EPERM", ["record", "-e", "ring", "-o", os.path.join(p.scratch(), "r.pct"), "true"])
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("EPERM", result.stderr)
+        self.assertIn("seccomp", result.stderr)
+        self.assertFalse(os.path.exists(os.path.join(p.scratch(), "r.pct")))
+
+
+if __name__ == "__main__":
+    p.main()
