@@ -18,21 +18,22 @@ struct KernelSpec {
   timespec first;
 };
 
-PublishedTables* g_tables = nullptr;
+/// A timer's signals carry the address of its slot; the slot says where the ticks go, null while it is free.
+PublishedTables* g_slots[ProcessTimer::kMost] = {};
 int g_signal = 0;
-int g_timer = 0;
-bool g_armed = false;
 
 timespec to_timespec(uint64_t ns) noexcept {
   return {static_cast<time_t>(ns / 1000000000u), static_cast<long>(ns % 1000000000u)};
 }
 
-/// The timer's value field says that a signal is ours; anybody else's is let go by.
-void* cookie() noexcept { return &g_tables; }
-
+/// Signals that carry anything but the address of a slot are somebody else's and let go by.
 void on_tick(int, siginfo_t* info, void* context) {
-  if (info->si_code != SI_TIMER || info->si_value.sival_ptr != cookie()) return;
-  tick_published(g_tables, interrupted_pc(context), 1 + static_cast<uint64_t>(info->si_overrun));
+  if (info->si_code != SI_TIMER) return;
+  auto slot = static_cast<PublishedTables**>(info->si_value.sival_ptr);
+  if (slot < g_slots || slot >= g_slots + ProcessTimer::kMost) return;
+  PublishedTables* tables = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+  if (tables == nullptr) return;
+  tick_published(tables, interrupted_pc(context), 1 + static_cast<uint64_t>(info->si_overrun));
 }
 
 bool is_free(int signal) noexcept {
@@ -62,37 +63,51 @@ Result<void> install_handler() noexcept {
   return {};
 }
 
-Result<void> arm(uint64_t period_ns, uint64_t first_ns) noexcept {
-  sigevent event{};
-  event.sigev_notify = SIGEV_SIGNAL;
-  event.sigev_signo = g_signal;
-  event.sigev_value.sival_ptr = cookie();
-  if (syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &g_timer) != 0)
-    return fail(errno, "timer_create: %s", strerror(errno));
-  g_armed = true;
-  KernelSpec spec{to_timespec(period_ns), to_timespec(first_ns == 0 ? 1 : first_ns)};
-  if (syscall(SYS_timer_settime, g_timer, 0, &spec, nullptr) == 0) return {};
-  int error = errno;
-  ProcessTimer::stop();
-  return fail(error, "timer_settime: %s", strerror(error));
+unsigned free_slot() noexcept {
+  unsigned slot = 0;
+  while (slot < ProcessTimer::kMost && g_slots[slot] != nullptr) ++slot;
+  return slot;
 }
 
 }  // namespace
 
+Result<void> ProcessTimer::arm(uint64_t period_ns, uint64_t first_ns) noexcept {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = g_signal;
+  event.sigev_value.sival_ptr = &g_slots[slot_];
+  if (syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer_) != 0)
+    return fail(errno, "timer_create: %s", strerror(errno));
+  KernelSpec spec{to_timespec(period_ns), to_timespec(first_ns == 0 ? 1 : first_ns)};
+  if (syscall(SYS_timer_settime, timer_, 0, &spec, nullptr) != 0) {
+    int error = errno;
+    syscall(SYS_timer_delete, timer_);
+    return fail(error, "timer_settime: %s", strerror(error));
+  }
+  armed_ = true;
+  return {};
+}
+
 Result<void> ProcessTimer::start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns) noexcept {
-  if (g_armed) return fail(EBUSY, "the timer is running already");
-  g_tables = tables;
+  if (armed_) return fail(EBUSY, "the timer is running already");
   if (auto installed = install_handler(); !installed) return installed;
-  return arm(period_ns, first_ns);
+  slot_ = free_slot();
+  if (slot_ == kMost) return fail(EAGAIN, "more than %u timers in one process", kMost);
+  __atomic_store_n(&g_slots[slot_], tables, __ATOMIC_RELEASE);
+  auto armed = arm(period_ns, first_ns);
+  if (!armed) __atomic_store_n(&g_slots[slot_], nullptr, __ATOMIC_RELEASE);
+  return armed;
 }
 
 void ProcessTimer::stop() noexcept {
-  if (g_armed) syscall(SYS_timer_delete, g_timer);
-  g_armed = false;
+  if (!armed_) return;
+  syscall(SYS_timer_delete, timer_);
+  __atomic_store_n(&g_slots[slot_], nullptr, __ATOMIC_RELEASE);
+  armed_ = false;
 }
 
 Result<void> ProcessTimer::restart(uint64_t period_ns, uint64_t first_ns) noexcept {
-  g_armed = false;
+  armed_ = false;
   return arm(period_ns, first_ns);
 }
 

@@ -9,21 +9,35 @@
 
 namespace pctally {
 
-/// One per process; all functions under the caller's lock, none from a signal handler.
+/// One timer that delivers ticks to one set of tables. Several may run in a process at once, each at its own
+/// period, all on the same signal. Calls on one timer, and start() of all, under the caller's lock; none from
+/// a signal handler.
 class ProcessTimer {
  public:
-  /// Ticks go to `tables`, which must outlive the process. Errors: EAGAIN (no timer left, no free signal),
-  /// ENOSYS.
-  static Result<void> start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns) noexcept;
+  /// How many may run at once.
+  static constexpr unsigned kMost = 16;
+
+  /// Ticks go to `tables`, which must outlive the process: a signal on its way may still look at them after
+  /// stop(). Errors: EBUSY (running already), EAGAIN (no timer, slot or free signal left), ENOSYS.
+  Result<void> start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns) noexcept;
 
   /// Deletes the timer. The handler stays, so that a signal still on its way does no harm.
-  static void stop() noexcept;
+  void stop() noexcept;
 
   /// In the child of a fork, which inherits the handler and no timer.
-  static Result<void> restart(uint64_t period_ns, uint64_t first_ns) noexcept;
+  Result<void> restart(uint64_t period_ns, uint64_t first_ns) noexcept;
 
-  /// The signal in use, 0 if none.
+  [[nodiscard]] bool running() const noexcept { return armed_; }
+
+  /// The signal in use by all timers of the process, 0 if none.
   static int signal_number() noexcept;
+
+ private:
+  Result<void> arm(uint64_t period_ns, uint64_t first_ns) noexcept;
+
+  int timer_ = 0;
+  unsigned slot_ = 0;
+  bool armed_ = false;
 };
 
 /// What the timer's expiries are tied to: the kernel's tick, in nanoseconds (10^9 / CONFIG_HZ), measured.

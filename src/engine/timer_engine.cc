@@ -25,7 +25,8 @@ namespace pctally {
 namespace {
 
 constexpr char kLibrary[] = "libpctally-preload.so";
-constexpr uint64_t kLookNs = 150000000;  ///< between two looks for processes that were not entered
+constexpr uint64_t kLookNs = 50000000;  ///< at least this long between two looks for processes not entered,
+constexpr uint64_t kLookShare = 200;    ///< and this many times as long as the last one took
 constexpr unsigned kMeetings = 2;  ///< the first may fall between a process's exec and our constructor in it
 
 std::string own_directory() {
@@ -152,9 +153,10 @@ void TimerEngine::name_stranger(pid_t pid) {
 void TimerEngine::look_for_strangers() {
   uint64_t now = monotonic_ns();
   if (now < next_look_ns_ || !settings_.children) return;
-  next_look_ns_ = now + kLookNs;
   for (pid_t pid : process_tree(target_))
     if (!has_entered(pid) && ++strangers_[pid] == kMeetings) name_stranger(pid);
+  uint64_t end = monotonic_ns();
+  next_look_ns_ = end + std::max(kLookNs, kLookShare * (end - now));
 }
 
 void TimerEngine::drain() {

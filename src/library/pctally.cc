@@ -37,7 +37,8 @@ struct Recording {
   KnownProcess self;
   SettlerState settler;
   uint32_t process = 0;
-  bool timer = false;
+  bool timed = false;
+  ProcessTimer timer;
   rusage started{};
 };
 
@@ -182,13 +183,13 @@ Result<void> begin(Recording& recording, const pctally_options& options) noexcep
   comm_of_self(comm);
   const char* engine = recording.file.header().engine;
   recording.process = add_process(recording.file, getpid(), getppid(), comm, engine);
-  recording.timer = (options.flags & PCTALLY_NO_TIMER) == 0;
+  recording.timed = (options.flags & PCTALLY_NO_TIMER) == 0;
   getrusage(RUSAGE_SELF, &recording.started);
   if (!refresh(recording)) return fail(ENOMEM, "cannot read /proc/self/maps");
   uint64_t period = recording.file.header().period_ns;
   Random random;
-  if (recording.timer) {
-    auto started = ProcessTimer::start(&g_tables, period, 1 + random.below(period));
+  if (recording.timed) {
+    auto started = recording.timer.start(&g_tables, period, 1 + random.below(period));
     if (!started) return started;
   }
   recording.file.header().state = FileState::kRecording;
@@ -196,7 +197,7 @@ Result<void> begin(Recording& recording, const pctally_options& options) noexcep
 }
 
 Result<void> end(Recording& recording) noexcept {
-  if (recording.timer) ProcessTimer::stop();
+  recording.timer.stop();
   withdraw(&g_tables);
   settle_all(recording, true);
   book_cpu_time(recording);
@@ -228,7 +229,7 @@ PCTALLY_API int pctally_start(const pctally_options* given) {
     abandon();
     return failed(begun.error());
   }
-  g_engine = g_recording->timer ? "timer" : "manual";
+  g_engine = g_recording->timed ? "timer" : "manual";
   g_ever = true;
   return 0;
 }

@@ -20,6 +20,7 @@ namespace {
 struct Injected {
   ProfileFile file;
   AddressSpace space;
+  ProcessTimer timer;
   uint32_t process = 0;
   bool children = true;
 };
@@ -51,7 +52,7 @@ void in_child() {
   if (!g_injected->children) return;
   enter_process();
   uint64_t period = g_injected->file.header().period_ns;
-  (void)ProcessTimer::restart(period, random_phase(period));
+  (void)g_injected->timer.restart(period, random_phase(period));
 }
 
 /// With --no-children what we put into the environment goes no further.
@@ -82,12 +83,12 @@ __attribute__((constructor)) void enter() {
   enter_process();
   pthread_atfork(nullptr, nullptr, in_child);
   uint64_t period = injected->file.header().period_ns;
-  (void)ProcessTimer::start(&g_tables, period, random_phase(period));
+  (void)injected->timer.start(&g_tables, period, random_phase(period));
 }
 
 __attribute__((destructor)) void leave() {
   if (g_injected == nullptr || g_injected->process == 0) return;
-  ProcessTimer::stop();
+  g_injected->timer.stop();
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   auto* process = pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);

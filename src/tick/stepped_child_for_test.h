@@ -12,7 +12,7 @@
 
 namespace pctally {
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 class SteppedChild {
  public:
@@ -61,7 +61,8 @@ class SteppedChild {
   int status_ = 0;
 };
 
-#else  // a single step loses the reservation of a load-exclusive, so that its loop would never end
+#else  // Elsewhere a single step may lose the reservation of a load-exclusive, whose loop would then never
+       // end. Sanitizers only add instructions of their own to step through.
 
 class SteppedChild {
  public:
