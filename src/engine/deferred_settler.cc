@@ -46,8 +46,7 @@ bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredT
     *deferred = *slot;
     __atomic_store_n(&slot->ready, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&ring->drained, drained + 1, __ATOMIC_RELEASE);
-    if (ready) return true;
-    add_relaxed(&file->header().ledger.lost, 1);
+    if (ready) return true;  // otherwise its tick, booked before the slot was filled, stays unresolved: outside
   }
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr char kLibrary[] = "libpctally-preload.so";
 constexpr uint64_t kLookNs = 50000000;  ///< at least this long between two looks for processes not entered,
-constexpr uint64_t kLookShare = 200;    ///< and this many times as long as the last one took
+constexpr uint64_t kLookShare = 50;     ///< and this many times as long as the last one took
 constexpr unsigned kMeetings = 2;  ///< the first may fall between a process's exec and our constructor in it
 
 std::string own_directory() {

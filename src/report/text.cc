@@ -33,6 +33,7 @@ class TextReport {
   void add_table();
   void add_row(const Row& row, Names names);
   void add_hidden();
+  void add_legend();
   void add_ledger();
 
   [[nodiscard]] Names titles() const;
@@ -222,6 +223,15 @@ void TextReport::add_hidden() {
   add("{}\n", colored(kBold, text));
 }
 
+/// Says what a range without a name is, where the table shows one.
+void TextReport::add_legend() {
+  auto unnamed = [](const Row& row) {
+    return row.function.starts_with('[') && row.function.find("+0x") != std::string::npos;
+  };
+  if (std::none_of(report_.rows.begin(), report_.rows.end(), unnamed)) return;
+  add("[object+0x...]: code without a symbol, from that address on; the object's debug package would name it\n");
+}
+
 void TextReport::add_ledger() {
   const TickLedger& ledger = profile_.ledger;
   const Account& account = report_.account;
@@ -244,6 +254,7 @@ std::string TextReport::run() {
   add_header();
   add_warnings();
   add_table();
+  add_legend();
   add_ledger();
   return std::move(out_);
 }

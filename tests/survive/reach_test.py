@@ -103,7 +103,7 @@ class Reach(unittest.TestCase):
         self.assertEqual(done.report()["counted"], 0)
 
     def test_cleaned_environment_is_named(self):
-        done = p.record(["env", "-i", p.program("spinner"), "1", "0.3"], "-e", "timer")
+        done = p.record(["env", "-i", p.program("spinner"), "1", "0.8"], "-e", "timer")
         data = done.report()
         p.assert_ledger(self, data)
         self.assertGreater(data["unsampled_s"], 0.25)
