@@ -1,0 +1,204 @@
+// The C API as a program uses it, through the shared library.
+#include "pctally/pctally.h"
+
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <vector>
+
+#include "profile/load.h"
+
+namespace pctally {
+namespace {
+
+class Library : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "library_XXXXXX";
+    directory_ = mkdtemp(pattern.data());
+    path_ = directory_ + "/a.pct";
+    options_.path = path_.c_str();
+    options_.flags = PCTALLY_NO_TIMER;
+  }
+  void TearDown() override {
+    pctally_stop();
+    std::filesystem::remove_all(directory_);
+  }
+  Profile load() {
+    auto profile = load_profile(path_.c_str());
+    EXPECT_TRUE(profile) << profile.error().text;
+    return profile ? *profile : Profile{};
+  }
+  static pctally_tick_ledger ledger() {
+    pctally_tick_ledger result{};
+    EXPECT_EQ(pctally_ledger(&result), 0);
+    return result;
+  }
+
+  std::string directory_, path_;
+  pctally_options options_ = PCTALLY_OPTIONS_INIT;
+};
+
+const void* code_address() { return reinterpret_cast<const void*>(&getpid); }
+
+TEST_F(Library, TicksByHandAreCountedWhereTheyWere) {
+  ASSERT_EQ(pctally_start(&options_), 0) << pctally_error();
+  EXPECT_STREQ(pctally_engine(), "manual");
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(pctally_count(code_address(), 3), 0);
+  ASSERT_EQ(pctally_stop(), 0);
+  EXPECT_EQ(ledger().counted, 3000u);
+  EXPECT_EQ(ledger().ticks, 3000u);
+  EXPECT_EQ(ledger().samples, 1000u);
+  Profile profile = load();
+  EXPECT_TRUE(profile.closed);
+  ASSERT_EQ(profile.positions.size(), 1u);
+  EXPECT_EQ(profile.positions[0].ticks, 3000u);
+  EXPECT_NE(profile.executables[profile.positions[0].executable].path.find("libc"), std::string::npos);
+}
+
+TEST_F(Library, APcThatIsNoCodeIsOutside) {
+  int data = 0;
+  ASSERT_EQ(pctally_start(&options_), 0);
+  EXPECT_EQ(pctally_count(&data, 1), 0);
+  EXPECT_EQ(pctally_count(nullptr, 2), 0);
+  EXPECT_EQ(pctally_count(reinterpret_cast<void*>(~uintptr_t{0}), 4), 0);
+  EXPECT_EQ(ledger().outside, 7u);
+  pctally_stop();
+  EXPECT_EQ(ledger().outside, 7u);
+  EXPECT_EQ(load().ledger.outside, 7u);
+}
+
+TEST_F(Library, CodeMadeLaterIsCountedWithAndWithoutRefresh) {
+  ASSERT_EQ(pctally_start(&options_), 0);
+  void* code = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_EQ(pctally_count(code, 1), 0);
+  EXPECT_EQ(ledger().counted, 1u);
+  EXPECT_EQ(pctally_refresh(), 0);
+  ASSERT_EQ(pctally_count(code, 1), 0);
+  EXPECT_EQ(ledger().counted, 2u);
+  munmap(code, 4096);
+}
+
+TEST_F(Library, ErrorsSayWhatToDo) {
+  EXPECT_EQ(pctally_stop(), -1);
+  EXPECT_EQ(errno, ESRCH);
+  EXPECT_EQ(pctally_count(code_address(), 1), -1);
+  EXPECT_EQ(errno, ESRCH);
+  EXPECT_EQ(pctally_refresh(), -1);
+  EXPECT_EQ(errno, ESRCH);
+  pctally_options wrong = options_;
+  wrong.size = 3;
+  EXPECT_EQ(pctally_start(&wrong), -1);
+  EXPECT_EQ(errno, EINVAL);
+  wrong = options_;
+  wrong.flags = 1u << 30;
+  EXPECT_EQ(pctally_start(&wrong), -1);
+  EXPECT_EQ(errno, EINVAL);
+  wrong = options_;
+  wrong.period_ns = 1;
+  EXPECT_EQ(pctally_start(&wrong), -1);
+  EXPECT_EQ(errno, EINVAL);
+  ASSERT_EQ(pctally_start(&options_), 0);
+  EXPECT_EQ(pctally_start(&options_), -1);
+  EXPECT_EQ(errno, EBUSY);
+  EXPECT_EQ(pctally_count(code_address(), 0), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(pctally_ledger(nullptr), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_STRNE(pctally_error(), "");
+}
+
+TEST_F(Library, ExistingFileIsKeptUnlessToldOtherwise) {
+  std::ofstream(path_) << "precious";
+  EXPECT_EQ(pctally_start(&options_), -1);
+  EXPECT_EQ(errno, EEXIST);
+  EXPECT_EQ(std::filesystem::file_size(path_), 8u);
+  options_.flags |= PCTALLY_OVERWRITE;
+  EXPECT_EQ(pctally_start(&options_), 0) << pctally_error();
+}
+
+TEST_F(Library, TimerCountsAllThreadsAlsoOlderOnes) {
+  options_.flags = 0;
+  std::atomic<bool> stop = false;
+  std::atomic<uint64_t> work = 0;
+  auto spin = [&] {
+    while (!stop) ++work;
+  };
+  std::thread older(spin);
+  ASSERT_EQ(pctally_start(&options_), 0) << pctally_error();
+  EXPECT_STREQ(pctally_engine(), "timer");
+  std::thread younger(spin);
+  timespec start{}, now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+  do {
+    usleep(5000);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  } while (now.tv_sec * 1000 + now.tv_nsec / 1000000 - start.tv_sec * 1000 - start.tv_nsec / 1000000 < 600);
+  ASSERT_EQ(pctally_stop(), 0);
+  stop = true;
+  older.join();
+  younger.join();
+  Profile profile = load();
+  double sampled = static_cast<double>(profile.ledger.ticks() * profile.period_ns);
+  double cpu = static_cast<double>(profile.cpu_user_ns + profile.cpu_system_ns);
+  EXPECT_NEAR(sampled / cpu, 1, 0.05);
+}
+
+TEST_F(Library, NoTickAfterStop) {
+  options_.flags = 0;
+  ASSERT_EQ(pctally_start(&options_), 0);
+  ASSERT_EQ(pctally_stop(), 0);
+  pctally_tick_ledger before = ledger();
+  volatile uint64_t sum = 0;
+  for (uint64_t i = 0; i < 30000000; ++i) sum = sum + i;
+  EXPECT_EQ(ledger().ticks, before.ticks);
+}
+
+TEST_F(Library, TheParentAloneIsRecordedAfterFork) {
+  ASSERT_EQ(pctally_start(&options_), 0);
+  pid_t child = fork();
+  if (child == 0) _exit(pctally_count(code_address(), 1) == -1 && errno == ESRCH ? 0 : 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(pctally_count(code_address(), 1), 0);
+  EXPECT_EQ(ledger().counted, 1u);
+}
+
+TEST_F(Library, AProcessThatExitsOrIsKilledLeavesAReadableFile) {
+  for (bool killed : {false, true}) {
+    options_.flags = PCTALLY_NO_TIMER | PCTALLY_OVERWRITE;
+    pid_t child = fork();
+    if (child == 0) {
+      if (pctally_start(&options_) != 0) _exit(1);
+      for (int i = 0; i < 100; ++i) pctally_count(code_address(), 1);
+      if (killed) kill(getpid(), SIGKILL);
+      exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    Profile profile = load();
+    EXPECT_EQ(profile.closed, !killed);
+    EXPECT_EQ(profile.ledger.counted, 100u);
+  }
+}
+
+TEST_F(Library, StartAndStopMayBeRepeated) {
+  options_.flags |= PCTALLY_OVERWRITE;
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(pctally_start(&options_), 0) << pctally_error();
+    ASSERT_EQ(pctally_count(code_address(), 1), 0);
+    ASSERT_EQ(pctally_stop(), 0);
+    EXPECT_EQ(ledger().counted, 1u);
+  }
+}
+
+}  // namespace
+}  // namespace pctally
