@@ -156,8 +156,8 @@ TEST_F(AddressSpaceTest, AWriterThatDiedHalfWayCostsOneTickNotTheRing) {
   SettlerState state;
   DeferredTick deferred;
   EXPECT_FALSE(take_deferred(&file_, &state, false, &deferred));
-  EXPECT_FALSE(take_deferred(&file_, &state, false, &deferred));
-  EXPECT_FALSE(take_deferred(&file_, &state, false, &deferred));
+  EXPECT_EQ(ring->drained, 0u) << "it may just be slow";
+  for (int turn = 0; turn < 60; ++turn) EXPECT_FALSE(take_deferred(&file_, &state, false, &deferred));
   EXPECT_EQ(ring->drained, 1u);
   EXPECT_EQ(file_.header().ledger.lost, 0u) << "booked as deferred before, and told once";
 }

@@ -5,7 +5,7 @@
 namespace pctally {
 namespace {
 
-constexpr unsigned kPatience = 3;  ///< turns until an unfinished slot's writer counts as dead
+constexpr unsigned kPatience = 50;  ///< turns until an unfinished slot's writer counts as dead
 constexpr uint64_t kNearby =
     64 << 10;  ///< a look-up that failed is not repeated for its neighbours in this turn
 
@@ -38,15 +38,15 @@ bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredT
     uint64_t drained = __atomic_load_n(&ring->drained, __ATOMIC_RELAXED);
     if (drained == __atomic_load_n(&ring->claimed, __ATOMIC_ACQUIRE)) return false;
     DeferredTick* slot = deferred_slots(ring) + (drained & (kDeferredSlots - 1));
-    bool ready = __atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) != 0;
+    bool ready = __atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) == deferred_stamp(drained);
     if (!ready && !final) {
       if (state->stuck_at != drained) *state = {drained, 0};
       if (++state->stuck_turns < kPatience) return false;
     }
     *deferred = *slot;
-    __atomic_store_n(&slot->ready, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&ring->drained, drained + 1, __ATOMIC_RELEASE);
-    if (ready) return true;  // otherwise its tick, booked before the slot was filled, stays unresolved: outside
+    if (ready)
+      return true;  // otherwise its tick, booked before the slot was filled, stays unresolved: outside
   }
 }
 

@@ -24,8 +24,8 @@ struct SettlerState {
 /// outside.
 void settle_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& deferred) noexcept;
 
-/// The next tick put aside, and its slot free again; false when there is none. A slot still unfinished in the
-/// third turn (or, with `final`, at once) is given up: its tick stays unresolved. One thread.
+/// The next tick put aside, and its slot free again; false when there is none. A slot still unfinished after
+/// fifty turns (or, with `final`, at once) is given up: its tick stays unresolved. One thread.
 bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredTick* deferred) noexcept;
 
 }  // namespace pctally

@@ -39,6 +39,11 @@ bool covers(const SegmentRecord& segment, uint64_t start, uint64_t bytes) noexce
   return start >= segment.start && bytes <= segment.bytes && start - segment.start <= segment.bytes - bytes;
 }
 
+/// False where this process has mapped less of the file than the one that made the directory.
+bool holds_directory(const Pool& pool, const SegmentRecord& segment) noexcept {
+  return pool_holds(pool, segment.directory, static_cast<uint32_t>(directory_units(segment.bytes)));
+}
+
 }  // namespace
 
 uint32_t add_string(const Pool& pool, std::string_view text) noexcept {
@@ -84,7 +89,7 @@ uint32_t find_or_add_segment(const ProfileFile& file, uint32_t object, uint64_t 
   uint32_t unit = __atomic_load_n(head, __ATOMIC_ACQUIRE);
   while (unit != 0 && pool_holds(pool, unit, 1)) {
     const auto* segment = pool_at<SegmentRecord>(pool, unit);
-    if (covers(*segment, start, bytes)) return unit;
+    if (covers(*segment, start, bytes) && holds_directory(pool, *segment)) return unit;
     unit = segment->next;
   }
   uint64_t units = directory_units(bytes);

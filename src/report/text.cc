@@ -229,7 +229,8 @@ void TextReport::add_legend() {
     return row.function.starts_with('[') && row.function.find("+0x") != std::string::npos;
   };
   if (std::none_of(report_.rows.begin(), report_.rows.end(), unnamed)) return;
-  add("[object+0x...]: code without a symbol, from that address on; the object's debug package would name it\n");
+  add("[object+0x...]: code without a symbol, from that address on; the object's debug package would name "
+      "it\n");
 }
 
 void TextReport::add_ledger() {

@@ -1,14 +1,15 @@
 /* How a program counter becomes a counter: the index rule of every profil(2) dialect, once.
  *
- * Plain C, no includes but <stdint.h>'s types, no calls, no 128-bit arithmetic: the same text compiles as C, as
- * C++ and for the BPF target. It refuses to know what a counter is or where it lies; it only numbers them.
+ * Plain C, no includes but <stdint.h>'s types, no calls, no 128-bit arithmetic: the same text compiles as C,
+ * as C++ and for the BPF target. It refuses to know what a counter is or where it lies; it only numbers them.
  *
  *   D = pc - origin, s = scale (16.16 fixed point), E = bytes per counter = 1 << cell_shift
  *
  *   FLOOR    floor(floor(D*s / 65536) / E)           HP-UX, SVR4, BSD kernels, Tru64
  *   MAN      floor(floor(D/E)*s / 65536)             the relation printed in the BSD manuals; glibc
  *   ROUNDUP  ((floor(D*s / 65536) + 1) & ~1) / 2     AIX ("rounded up to the next half-word aligned value")
- *   SHIFT    D >> shift                              Nintendo 64 (shift 2); the recorder's own cells (shift 0)
+ *   SHIFT    D >> shift                              Nintendo 64 (shift 2); the recorder's own cells (shift
+ * 0)
  */
 #ifndef PCTALLY_TICK_BIN_INDEX_H
 #define PCTALLY_TICK_BIN_INDEX_H
@@ -52,7 +53,8 @@ struct pctally_bin_rule {
 };
 
 /* floor(value * scale / 65536), exact; all ones where the true result needs more than 64 bits.
- * Both halves are exact because value's upper half times scale is a whole multiple of 2^16 after the shift. */
+ * Both halves are exact because value's upper half times scale is a whole multiple of 2^16 after the shift.
+ */
 static inline pctally_u64 pctally_scaled(pctally_u64 value, pctally_u32 scale) {
   pctally_u64 high = (value >> 32) * scale;
   pctally_u64 low = ((value & 0xffffffffu) * scale) >> 16;
@@ -93,8 +95,9 @@ static inline int pctally_bin_index(const struct pctally_bin_rule* rule, pctally
   return 1;
 }
 
-/* The largest pc that pctally_bin_index accepts. REQUIRES: cells > 0. The index never falls as pc rises, so 64
- * halvings find the edge with the very function that will be used at the tick: range and index cannot disagree. */
+/* The largest pc that pctally_bin_index accepts. REQUIRES: cells > 0. The index never falls as pc rises, so
+ * 64 halvings find the edge with the very function that will be used at the tick: range and index cannot
+ * disagree. */
 static inline pctally_u64 pctally_bin_last(const struct pctally_bin_rule* rule) {
   pctally_u64 low = rule->origin, high = ~(pctally_u64)0, index;
   if (rule->flags & PCTALLY_BIN_ANY_PC) return high;

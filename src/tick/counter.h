@@ -14,10 +14,12 @@ enum class WhenFull : uint8_t {
 /// Where a tick went. Every tick has exactly one.
 enum class TickOutcome : uint8_t { kCounted, kOutside, kFull, kStopped };
 
-inline constexpr uint64_t kStopLimit = 32767;  ///< SVR4: "Once one of the counts reaches 32767 ..., profiling stops"
+inline constexpr uint64_t kStopLimit =
+    32767;  ///< SVR4: "Once one of the counts reaches 32767 ..., profiling stops"
 
-/// Adds up to `weight` ticks to a cell of any width and returns how many it took; the rest found the cell full.
-/// Sets *stop when the profile has to be turned off. Lock-free; any thread, signal handler or process that maps it.
+/// Adds up to `weight` ticks to a cell of any width and returns how many it took; the rest found the cell
+/// full. Sets *stop when the profile has to be turned off. Lock-free; any thread, signal handler or process
+/// that maps it.
 template <class Cell>
 inline uint64_t add_to_cell(Cell* cell, uint64_t weight, WhenFull when_full, bool* stop) noexcept {
   constexpr Cell kLargest = static_cast<Cell>(~Cell{0});

@@ -10,7 +10,7 @@ struct DeferredTick {
   uint64_t pc;
   uint64_t weight;
   uint32_t process;  ///< unit of the process record
-  uint32_t ready;    ///< 1 once the other fields are valid; cleared by the reader
+  uint32_t ready;    ///< deferred_stamp() of its claim once the other fields are valid
   uint64_t unused;
 };
 static_assert(sizeof(DeferredTick) == 32, "shared-memory layout");
@@ -28,6 +28,10 @@ inline DeferredTick* deferred_slots(DeferredRing* ring) noexcept {
   return reinterpret_cast<DeferredTick*>(ring + 1);
 }
 
+/// What a finished slot carries: never 0, and another value each time round, so that a writer that was given
+/// up and finishes late cannot pass for the one that has its slot now.
+inline uint32_t deferred_stamp(uint64_t claim) noexcept { return static_cast<uint32_t>(claim) << 1 | 1; }
+
 /// False when the ring is full. Adds the weight to *booked before the reader can see the tick, so that what
 /// has been resolved never exceeds what was deferred. Any thread, signal handler or process.
 inline bool defer_tick(DeferredRing* ring, uint64_t slots, uint64_t pc, uint64_t weight, uint32_t process,
@@ -43,7 +47,7 @@ inline bool defer_tick(DeferredRing* ring, uint64_t slots, uint64_t pc, uint64_t
   slot->weight = weight;
   slot->process = process;
   __atomic_fetch_add(booked, weight, __ATOMIC_RELAXED);
-  __atomic_store_n(&slot->ready, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&slot->ready, deferred_stamp(claimed), __ATOMIC_RELEASE);
   return true;
 }
 

@@ -28,9 +28,8 @@ class Ring {
     uint64_t drained = ring()->drained;
     if (drained == __atomic_load_n(&ring()->claimed, __ATOMIC_ACQUIRE)) return false;
     DeferredTick* slot = deferred_slots(ring()) + (drained & (ring()->slots - 1));
-    if (__atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) == 0) return false;
+    if (__atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) != deferred_stamp(drained)) return false;
     *tick = *slot;
-    __atomic_store_n(&slot->ready, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&ring()->drained, drained + 1, __ATOMIC_RELEASE);
     return true;
   }

@@ -84,7 +84,7 @@ TEST_F(Interleaving, ATickIsBookedBeforeTheReaderCanResolveIt) {
     ASSERT_EQ(slot.pc, 0x900000u);
     ASSERT_EQ(slot.weight, 5u);
   }
-  EXPECT_EQ(deferred_slots(shared.table.deferred)->ready, 1u);
+  EXPECT_EQ(deferred_slots(shared.table.deferred)->ready, deferred_stamp(0));
 }
 
 // Two ticks for the same new block, leaf and cell: both count, whichever makes the block.
@@ -162,7 +162,7 @@ TEST_F(Interleaving, TwoTicksPutAside) {
       uint64_t weights = 0, pcs = 0;
       for (uint64_t i = taken; i < ring->claimed; ++i) {
         const DeferredTick& slot = deferred_slots(ring)[i];
-        EXPECT_EQ(slot.ready, 1u);
+        EXPECT_EQ(slot.ready, deferred_stamp(i));
         EXPECT_EQ(slot.weight, slot.pc == 0x900000 ? 5u : 7u);
         weights += slot.weight;
         pcs += slot.pc;

@@ -3,8 +3,8 @@
 //   tick        enter the current slot, look again, use it, leave          never waits
 //   publisher   wait until the spare slot is empty, fill it, make it current, wait until the old one is empty
 //
-// A tick that entered a slot just as it went out of use sees that on its second look and enters again; it repeats at
-// most once per publication. The waiting side is histfile/publish.
+// A tick that entered a slot just as it went out of use sees that on its second look and enters again; it
+// repeats at most once per publication. The waiting side is histfile/publish.
 #pragma once
 #include "tick/region.h"
 

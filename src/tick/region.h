@@ -17,11 +17,13 @@ enum class CellKind : uint8_t {
   kTree,  ///< the recorder's: 64-bit cells in the pool, always kSaturate in effect
 };
 
-/// A text range [low, last] (both ends inside, so the top of the address space needs no special case) with its cells.
+/// A text range [low, last] (both ends inside, so the top of the address space needs no special case) with
+/// its cells.
 struct Region {
   uint64_t low;
   uint64_t last;
-  uint64_t reach;  ///< the largest `last` among this region and all before it in the table: ends the search early
+  uint64_t
+      reach;  ///< the largest `last` among this region and all before it in the table: ends the search early
   BinRule rule;
   void* cells;         ///< kU16, kU32, kU64: the caller's buffer
   uint64_t tree_bias;  ///< kTree: added to the index
@@ -45,8 +47,8 @@ struct RegionTable {
   uint32_t* stopped;           ///< kStop sets it to 1; ticks that find it set are not ticks; or null
 };
 
-/// The region that a pc belongs to and its index there, or null. Of several regions holding the pc the one with the
-/// largest low wins (IRIX: "the largest offset"). Any thread, any signal handler.
+/// The region that a pc belongs to and its index there, or null. Of several regions holding the pc the one
+/// with the largest low wins (IRIX: "the largest offset"). Any thread, any signal handler.
 const Region* find_region(const RegionTable& table, uint64_t pc, uint64_t* index) noexcept;
 
 /// Sets `reach` of every region and returns true if the regions are in order. For whoever builds a table.

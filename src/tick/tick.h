@@ -1,18 +1,18 @@
 // The tick: a program counter and a weight go in, one cell is raised, the ledger is balanced.
 //
-// This folder is the only code of the project that runs inside a signal handler. It calls nothing: the boundary test
-// checks that the object has no undefined symbol.
+// This folder is the only code of the project that runs inside a signal handler. It calls nothing: the
+// boundary test checks that the object has no undefined symbol.
 #pragma once
 #include "tick/region.h"
 
 namespace pctally {
 
-/// Counts one delivery of `weight` ticks at `pc`. Never waits, never faults on the table's own memory, calls nothing.
-/// Any number of threads, signal handlers and processes at once. REQUIRES: weight >= 1.
+/// Counts one delivery of `weight` ticks at `pc`. Never waits, never faults on the table's own memory, calls
+/// nothing. Any number of threads, signal handlers and processes at once. REQUIRES: weight >= 1.
 TickOutcome tick(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept;
 
-/// Settles a tick that was deferred: counts it by `table`, which now knows more, or books it as outside. The delivery
-/// itself was booked when it was deferred. Not for signal handlers of the same table's process.
+/// Settles a tick that was deferred: counts it by `table`, which now knows more, or books it as outside. The
+/// delivery itself was booked when it was deferred. Not for signal handlers of the same table's process.
 TickOutcome settle(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept;
 
 }  // namespace pctally
