@@ -42,6 +42,19 @@ class Reach(unittest.TestCase):
         data = p.record([p.program("threads_masked"), "1"], "-e", "ring").report()
         self.assertAlmostEqual(p.share_of(data, "spin_masked"), 0.5, delta=0.07)
 
+    def test_sigprof_stays_the_programs_own(self):
+        """A program with a profiling timer of its own gets as many of its signals as without us."""
+        script = ("import signal, time\nn = [0]\nsignal.signal(signal.SIGPROF, lambda *a: n.__setitem__(0, n[0] + 1))\n"
+                  "signal.setitimer(signal.ITIMER_PROF, .01, .01)\n"
+                  "while time.process_time() < 0.6: pass\nprint(n[0])")
+        bare = int(subprocess.run([sys.executable, "-c", script], capture_output=True).stdout)
+        for engine in p.engines():
+            done = p.record([sys.executable, "-c", script], "-e", engine)
+            self.assertEqual(done.returncode, 0)
+            self.assertAlmostEqual(int(done.stdout), bare, delta=0.25 * bare)
+            data = done.report()
+            self.assertGreater(data["sampled_s"], 0.85 * data["cpu_s"])
+
     def test_exec_chain_survives_and_is_counted(self):
         chain = "env nice " * 40
         for engine in p.engines():
