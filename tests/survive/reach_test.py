@@ -46,7 +46,8 @@ class Reach(unittest.TestCase):
         """A program with a profiling timer of its own gets as many of its signals as without us."""
         script = ("import signal, time\nn = [0]\nsignal.signal(signal.SIGPROF, lambda *a: n.__setitem__(0, n[0] + 1))\n"
                   "signal.setitimer(signal.ITIMER_PROF, .01, .01)\n"
-                  "while time.process_time() < 0.6: pass\nprint(n[0])")
+                  "while time.process_time() < 0.6: pass\n"
+                  "signal.setitimer(signal.ITIMER_PROF, 0)\nprint(n[0])")
         bare = int(subprocess.run([sys.executable, "-c", script], capture_output=True).stdout)
         for engine in p.engines():
             done = p.record([sys.executable, "-c", script], "-e", engine)
