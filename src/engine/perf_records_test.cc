@@ -6,7 +6,6 @@
 
 #include <cstring>
 #include <string>
-#include <vector>
 
 namespace pctally {
 namespace {
@@ -20,21 +19,20 @@ class RecordBytes {
   }
   template <class T>
   RecordBytes& put(const T& value) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
-    bytes_.insert(bytes_.end(), bytes, bytes + sizeof value);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     return *this;
   }
   RecordBytes& text(std::string text) {
     text.resize((text.size() / 8 + 1) * 8);
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
+    bytes_.append(text);
     return *this;
   }
   RecordBytes& trailer(uint64_t time) { return put(int32_t{7}).put(int32_t{8}).put(time); }
-  PerfRecord parse() const { return parse_perf_record(bytes_.data(), bytes_.size()); }
-  const std::vector<unsigned char>& bytes() const { return bytes_; }
+  PerfRecord parse() const { return parse_perf_record(data(), bytes_.size()); }
+  const unsigned char* data() const { return reinterpret_cast<const unsigned char*>(bytes_.data()); }
 
  private:
-  std::vector<unsigned char> bytes_;
+  std::string bytes_;
 };
 
 RecordBytes mmap_record(uint16_t misc) {
@@ -102,7 +100,7 @@ TEST(PerfRecords, CommForkExitLostThrottle) {
 
 TEST(PerfRecords, ATooShortRecordIsNothing) {
   for (uint16_t misc : {0, PERF_RECORD_MISC_MMAP_BUILD_ID}) {
-    std::vector<unsigned char> whole = mmap_record(misc).bytes();
+    RecordBytes whole = mmap_record(misc);
     for (size_t length = 0; length < 72; ++length)
       EXPECT_EQ(parse_perf_record(whole.data(), length).kind, PerfRecord::Kind::kOther) << length;
   }

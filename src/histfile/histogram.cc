@@ -76,7 +76,7 @@ uint32_t find_or_add_object(const ProfileFile& file, const ObjectIdentity& ident
   record->inode = identity.inode;
   record->owner = identity.owner;
   record->build_id_bytes = identity.build_id_bytes <= sizeof record->build_id ? identity.build_id_bytes : 0;
-  memcpy(record->build_id, identity.build_id, record->build_id_bytes);
+  if (record->build_id_bytes != 0) memcpy(record->build_id, identity.build_id, record->build_id_bytes);
   push<ObjectRecord>(pool, &file.header().objects, unit);
   return unit;
 }

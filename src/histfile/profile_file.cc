@@ -202,7 +202,8 @@ Result<void> ProfileFile::close(bool cut) noexcept {
   head.ended_ns = monotonic_ns();
   beat();
   __atomic_store_n(&head.ended, 1, __ATOMIC_RELEASE);
-  __atomic_store_n(&head.state, FileState::kClosed, __ATOMIC_RELEASE);
+  FileState closed = FileState::kClosed;
+  __atomic_store(&head.state, &closed, __ATOMIC_RELEASE);
   int error = 0;
   if (cut) {
     __atomic_store_n(&head.pool.limit, head.pool.used, __ATOMIC_RELEASE);

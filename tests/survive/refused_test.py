@@ -26,7 +26,7 @@ class Refused(unittest.TestCase):
             data = p.report(path)
             p.assert_ledger(self, data)
             self.assertEqual(data["engine"], "timer")
-            self.assertGreater(p.share_of(data, "spin_here"), 0.9)
+            self.assertGreater(p.share_of(data, "spin_here"), 0.75)
             self.assertGreater(data["sampled_s"], 0.93 * data["cpu_s"])
 
     def test_engines_says_why_and_what_to_do(self):
