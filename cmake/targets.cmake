@@ -3,6 +3,10 @@
 
 set(PCTALLY_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpointer-arith -Wcast-qual -Wundef -Werror)
 
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # its own standard is newer than the libstdc++ it is used with
+  list(APPEND PCTALLY_WARNINGS -Wno-deprecated-declarations)
+endif()
+
 # Capture code runs in other people's programs and links libc alone.
 set(PCTALLY_CAPTURE_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvisibility=hidden
     -fvisibility-inlines-hidden -ftls-model=initial-exec)
