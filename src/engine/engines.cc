@@ -73,7 +73,9 @@ Rung probe_ring() {
   } else if (!kernel_mode_allowed(getpid())) {
     rung.misses = "kernel mode (its time is stated as unsampled); ";
   }
-  rung.misses += "children that live shorter than a period; setuid programs of others";
+  rung.misses +=
+      "half a period of each thread on each CPU it runs on, so most of children that short; setuid programs "
+      "of others";
   return rung;
 }
 
