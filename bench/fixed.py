@@ -17,10 +17,9 @@ def main():
     rows = []
     for name, runs in results.items():
         rows.append((name, measure.spread([run.cpu - base.cpu for run, base in zip(runs, results["bare"])], 1e3, 2),
-                     measure.spread([run.wall - base.wall for run, base in zip(runs, results["bare"])], 1e3, 2),
-                     measure.spread([run.peak_mb for run in runs], 1, 1)))
+                     measure.spread([run.wall - base.wall for run, base in zip(runs, results["bare"])], 1e3, 2)))
     print(f"### An empty program, {rounds} interleaved rounds\n")
-    measure.table(("configuration", "CPU added, ms", "wall added, ms", "peak memory MB"), rows)
+    measure.table(("configuration", "CPU added, ms", "wall added, ms"), rows)
 
 
 if __name__ == "__main__":

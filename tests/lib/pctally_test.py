@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+os.environ["PCTALLY_NO_CACHE"] = "1"  # tests leave nothing in anybody's cache directory
+
 BUILD = os.environ.get("PCTALLY_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build", "release"))
 BUILD = os.path.abspath(BUILD)
 PCTALLY = os.path.join(BUILD, "bin", "pctally")
