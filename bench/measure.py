@@ -15,7 +15,7 @@ os.environ["XDG_CACHE_HOME"] = SCRATCH  # pctally's cache of kernel names, warm 
 
 
 class Run:
-    """One run of a command and everything it started: seconds of wall and CPU time, peak memory in MB."""
+    """One run of a command and everything it started: seconds of wall and CPU time."""
 
     def __init__(self, words, env=None, stdin=None):
         environment = dict(os.environ, **(env or {}))
@@ -34,10 +34,17 @@ class Run:
         _, status, usage = os.wait4(pid, 0)
         self.wall = time.monotonic() - start
         self.cpu = usage.ru_utime + usage.ru_stime
-        self.peak_mb = usage.ru_maxrss / 1024
         self.status = status
         if status != 0:
             raise SystemExit(f"bench: {' '.join(words)} ended with {status}")
+
+
+def peak_mb(words):
+    """Peak resident memory of one run of a command."""
+    path = os.path.join(SCRATCH, "peak")
+    Run([os.path.join(PROGRAMS, "peak"), path, *words])
+    with open(path) as file:
+        return int(file.read()) / 1024
 
 
 def interleaved(configurations, rounds, prepare=None):

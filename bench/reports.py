@@ -25,7 +25,7 @@ def report_words(name, path, program):
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 11
     for workload, (words, stdin) in workloads.make().items():
-        configurations, sizes = {}, {}
+        configurations, sizes, peaks = {}, {}, {}
         for name, (prefix, env) in profilers().items():
             Run(prefix + words, env, stdin)
             path = out_file(prefix, env)
@@ -34,12 +34,13 @@ def main():
             if command is None:
                 continue
             sizes[name] = os.path.getsize(path)
+            peaks[name] = measure.peak_mb(command)
             configurations[name] = lambda command=command: Run(command)
         results = measure.interleaved(configurations, rounds)
         print(f"### {workload}: report, {rounds} interleaved rounds\n")
         measure.table(("configuration", "file KB", "wall ms", "CPU ms", "peak memory MB"),
                       [(name, f"{sizes[name] / 1024:.0f}", measure.spread([run.wall for run in runs], 1e3, 1),
-                        measure.spread([run.cpu for run in runs], 1e3, 1), measure.spread([run.peak_mb for run in runs], 1, 1))
+                        measure.spread([run.cpu for run in runs], 1e3, 1), f"{peaks[name]:.1f}")
                        for name, runs in results.items()])
 
 
