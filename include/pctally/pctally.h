@@ -62,8 +62,9 @@ int pctally_start(const struct pctally_options *options);
 int pctally_stop(void);
 
 /* Delivers one tick of `weight` at `pc` by hand, by the same path as a clock tick: for event sources of your
- * own, and for tests. Async-signal-safe. Returns 0, or -1 with errno: EINVAL (weight 0), ESRCH (no
- * recording). A pc outside all executable memory is not an error: it is counted as outside. */
+ * own, and for tests. It goes to the recording and to every dialect's profile that is on. Async-signal-safe.
+ * Returns 0, or -1 with errno: EINVAL (weight 0), ESRCH (no recording and no dialect's profile). A pc outside
+ * all executable memory is not an error: it is counted as outside. */
 int pctally_count(const void *pc, uint64_t weight);
 
 /* Looks the process's mappings up again, so that libraries loaded since are counted in the tick itself. Not

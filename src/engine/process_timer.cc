@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/fault_guard.h"
 #include "tick/context.h"
 
 namespace pctally {
@@ -33,6 +34,7 @@ void on_tick(int, siginfo_t* info, void* context) {
   if (slot < g_slots || slot >= g_slots + ProcessTimer::kMost) return;
   PublishedTables* tables = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   if (tables == nullptr) return;
+  if (tables->may_fault && blocks_faults(context)) admit_faults();
   tick_published(tables, interrupted_pc(context), 1 + static_cast<uint64_t>(info->si_overrun));
 }
 
@@ -58,15 +60,21 @@ Result<void> install_handler() noexcept {
   action.sa_sigaction = on_tick;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigfillset(&action.sa_mask);
+  sigdelset(&action.sa_mask, SIGSEGV);  // the fault guard's: blocked, a fault would be the end of the process
+  sigdelset(&action.sa_mask, SIGBUS);
   if (sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
   g_signal = signal;
   return {};
 }
 
-unsigned free_slot() noexcept {
-  unsigned slot = 0;
-  while (slot < ProcessTimer::kMost && g_slots[slot] != nullptr) ++slot;
-  return slot;
+/// By compare-and-swap: the callers of two timers need not share a lock.
+unsigned claim_slot(PublishedTables* tables) noexcept {
+  for (unsigned slot = 0; slot < ProcessTimer::kMost; ++slot) {
+    PublishedTables* free = nullptr;
+    if (__atomic_compare_exchange_n(&g_slots[slot], &free, tables, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      return slot;
+  }
+  return ProcessTimer::kMost;
 }
 
 }  // namespace
@@ -91,9 +99,8 @@ Result<void> ProcessTimer::arm(uint64_t period_ns, uint64_t first_ns) noexcept {
 Result<void> ProcessTimer::start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns) noexcept {
   if (armed_) return fail(EBUSY, "the timer is running already");
   if (auto installed = install_handler(); !installed) return installed;
-  slot_ = free_slot();
+  slot_ = claim_slot(tables);
   if (slot_ == kMost) return fail(EAGAIN, "more than %u timers in one process", kMost);
-  __atomic_store_n(&g_slots[slot_], tables, __ATOMIC_RELEASE);
   auto armed = arm(period_ns, first_ns);
   if (!armed) __atomic_store_n(&g_slots[slot_], nullptr, __ATOMIC_RELEASE);
   return armed;

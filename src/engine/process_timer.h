@@ -1,8 +1,8 @@
 // Engine "timer", the part inside the program: one CPU-time POSIX timer of the process on a free real-time
 // signal.
 //
-// Never SIGPROF, which belongs to the applications. The handler does no system call and calls nothing but the
-// tick.
+// Never SIGPROF, which belongs to the applications. The handler calls nothing but the tick, and does no
+// system call unless it has to open the mask of a thread that blocks SIGSEGV.
 #pragma once
 #include "base/result.h"
 #include "tick/publication.h"
@@ -10,8 +10,7 @@
 namespace pctally {
 
 /// One timer that delivers ticks to one set of tables. Several may run in a process at once, each at its own
-/// period, all on the same signal. Calls on one timer, and start() of all, under the caller's lock; none from
-/// a signal handler.
+/// period, all on the same signal. Calls on one timer under the caller's lock; none from a signal handler.
 class ProcessTimer {
  public:
   /// How many may run at once.

@@ -10,6 +10,7 @@
 
 #include <new>
 
+#include "dialect/session.h"
 #include "engine/deferred_settler.h"
 #include "engine/period.h"
 #include "engine/process_timer.h"
@@ -244,7 +245,9 @@ PCTALLY_API int pctally_stop(void) {
 
 PCTALLY_API int pctally_count(const void* pc, uint64_t weight) {
   if (weight == 0) return errno = EINVAL, -1;
-  if (__atomic_load_n(&g_tables.current, __ATOMIC_ACQUIRE) == kNoTable) return errno = ESRCH, -1;
+  bool counted = tick_sessions(reinterpret_cast<uintptr_t>(pc), weight);
+  if (__atomic_load_n(&g_tables.current, __ATOMIC_ACQUIRE) == kNoTable)
+    return counted ? 0 : (errno = ESRCH, -1);
   tick_published(&g_tables, reinterpret_cast<uintptr_t>(pc), weight);
   return 0;
 }

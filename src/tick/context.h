@@ -21,4 +21,14 @@ inline uint64_t interrupted_pc(const void* context) noexcept {
 #endif
 }
 
+/// Where the program goes on when the handler returns. Only machines with guarded cells (guarded_cell.h) need
+/// it.
+inline void set_interrupted_pc([[maybe_unused]] void* context, [[maybe_unused]] uint64_t pc) noexcept {
+#if defined(__x86_64__)
+  static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc);
+#elif defined(__aarch64__)
+  static_cast<ucontext_t*>(context)->uc_mcontext.pc = pc;
+#endif
+}
+
 }  // namespace pctally

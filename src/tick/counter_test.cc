@@ -23,11 +23,11 @@ std::ostream& operator<<(std::ostream& out, const Added& added) {
 template <class Cell>
 Added add(Cell start, uint64_t weight, WhenFull when_full) {
   Cell cells[3] = {Cell{7}, start, Cell{9}};
-  bool stop = false;
-  uint64_t taken = add_to_cell(&cells[1], weight, when_full, &stop);
+  CellEvent event;
+  uint64_t taken = add_to_cell(&cells[1], weight, when_full, &event);
   EXPECT_EQ(cells[0], Cell{7}) << "neighbour below";
   EXPECT_EQ(cells[2], Cell{9}) << "neighbour above";
-  return {taken, cells[1], stop};
+  return {taken, cells[1], event.stop};
 }
 
 template <class Cell>
@@ -39,12 +39,12 @@ TYPED_TEST_SUITE(EachWidth, Widths);
 TYPED_TEST(EachWidth, SaturatesAtItsLargestValue) {
   constexpr TypeParam kMost = std::numeric_limits<TypeParam>::max();
   TypeParam cell = kMost - 2;
-  bool stop = false;
-  EXPECT_EQ(add_to_cell(&cell, 1, WhenFull::kSaturate, &stop), 1u);
-  EXPECT_EQ(add_to_cell(&cell, 1, WhenFull::kSaturate, &stop), 1u);
-  EXPECT_EQ(add_to_cell(&cell, 1, WhenFull::kSaturate, &stop), 0u);
+  CellEvent event;
+  EXPECT_EQ(add_to_cell(&cell, 1, WhenFull::kSaturate, &event), 1u);
+  EXPECT_EQ(add_to_cell(&cell, 1, WhenFull::kSaturate, &event), 1u);
+  EXPECT_EQ(add_to_cell(&cell, 1, WhenFull::kSaturate, &event), 0u);
   EXPECT_EQ(cell, kMost);
-  EXPECT_FALSE(stop);
+  EXPECT_FALSE(event.stop);
 }
 
 TYPED_TEST(EachWidth, SaturatingTakesWhatFitsOfAWeight) {

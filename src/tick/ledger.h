@@ -11,7 +11,7 @@ struct Ledger {
   uint64_t counted;         ///< ticks in a cell
   uint64_t outside;         ///< ticks whose pc lies in no region
   uint64_t full;            ///< ticks that found a cell at its limit or the pool used up
-  uint64_t lost;            ///< ticks the engine knows it dropped
+  uint64_t lost;            ///< ticks the engine knows it dropped, and those whose cell's memory was gone
   uint64_t deferred;        ///< ticks put aside for a mapping not known at the tick
   uint64_t resolved;        ///< deferred ticks that have since been counted, or found outside or full
   uint64_t samples;         ///< deliveries (signals, ring records), each with a weight >= 1

@@ -17,6 +17,8 @@ struct PublishedTables {
   uint32_t current = kNoTable;
   uint32_t in_flight[kTableSlots] = {};
   RegionTable slots[kTableSlots] = {};
+  bool may_fault =
+      false;  ///< the cells are the program's own memory, which it may take away; set once, at the start
 };
 
 /// tick() by the current table; nothing if there is none. Any number of threads and signal handlers.

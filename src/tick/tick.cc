@@ -13,15 +13,12 @@ uint64_t add_to_tree(const RegionTable& table, const Region& region, uint64_t in
   return weight;
 }
 
-uint64_t add_to_region(const RegionTable& table, const Region& region, uint64_t index, uint64_t weight,
-                       bool* stop) noexcept {
+uint64_t add_to_buffer(const Region& region, uint64_t index, uint64_t weight, CellEvent* event) noexcept {
   if (region.kind == CellKind::kU16)
-    return add_to_cell(static_cast<uint16_t*>(region.cells) + index, weight, region.when_full, stop);
+    return add_to_cell(static_cast<uint16_t*>(region.cells) + index, weight, region.when_full, event);
   if (region.kind == CellKind::kU32)
-    return add_to_cell(static_cast<uint32_t*>(region.cells) + index, weight, region.when_full, stop);
-  if (region.kind == CellKind::kU64)
-    return add_to_cell(static_cast<uint64_t*>(region.cells) + index, weight, region.when_full, stop);
-  return add_to_tree(table, region, index, weight);
+    return add_to_cell(static_cast<uint32_t*>(region.cells) + index, weight, region.when_full, event);
+  return add_to_cell(static_cast<uint64_t*>(region.cells) + index, weight, region.when_full, event);
 }
 
 bool put_aside(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept {
@@ -30,14 +27,38 @@ bool put_aside(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept 
                     &table.ledger->deferred);
 }
 
-TickOutcome count(const RegionTable& table, const Region& region, uint64_t index, uint64_t weight) noexcept {
-  bool stop = false;
-  uint64_t taken = add_to_region(table, region, index, weight, &stop);
-  if (stop && table.stopped != nullptr) __atomic_store_n(table.stopped, 1, __ATOMIC_RELEASE);
-  if (taken != 0) add_relaxed(&table.ledger->counted, taken);
+TickOutcome book(Ledger* ledger, uint64_t taken, uint64_t weight) noexcept {
+  if (taken != 0) add_relaxed(&ledger->counted, taken);
   if (taken == weight) return TickOutcome::kCounted;
-  add_relaxed(&table.ledger->full, weight - taken);
+  add_relaxed(&ledger->full, weight - taken);
   return TickOutcome::kFull;
+}
+
+uint32_t* fault_flag(const RegionTable& table, const Region& region) noexcept {
+  if (table.faulted == nullptr) return nullptr;
+  return table.faulted + (&region == table.overflow ? table.count : &region - table.regions);
+}
+
+/// The caller's buffers: they may have been unmapped or write-protected since the call.
+TickOutcome count_in_buffer(const RegionTable& table, const Region& region, uint64_t index,
+                            uint64_t weight) noexcept {
+  CellEvent event;
+  uint64_t taken = 0;
+  uint32_t* faulted = fault_flag(table, region);
+  event.fault = faulted != nullptr && __atomic_load_n(faulted, __ATOMIC_RELAXED) != 0;
+  if (!event.fault) taken = add_to_buffer(region, index, weight, &event);
+  if (event.fault) {
+    if (faulted != nullptr) __atomic_store_n(faulted, 1, __ATOMIC_RELAXED);
+    add_relaxed(&table.ledger->lost, weight);
+    return TickOutcome::kFaulted;
+  }
+  if (event.stop && table.stopped != nullptr) __atomic_store_n(table.stopped, 1, __ATOMIC_RELEASE);
+  return book(table.ledger, taken, weight);
+}
+
+TickOutcome count(const RegionTable& table, const Region& region, uint64_t index, uint64_t weight) noexcept {
+  if (region.kind != CellKind::kTree) return count_in_buffer(table, region, index, weight);
+  return book(table.ledger, add_to_tree(table, region, index, weight), weight);
 }
 
 }  // namespace

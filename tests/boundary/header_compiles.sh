@@ -2,4 +2,4 @@
 set -eu
 header=$1
 shift
-printf '#include "%s"\n#include "%s"\n' "$header" "$header" | "$@" -
+printf '#include "%s"\n#include "%s"\ntypedef int not_empty;\n' "$header" "$header" | "$@" -

@@ -1,0 +1,24 @@
+/* <unistd.h> of HP-UX 11i: sysconf(_SC_PROFIL_MAX). */
+#ifndef PCTALLY_COMPAT_HPUX_UNISTD_H
+#define PCTALLY_COMPAT_HPUX_UNISTD_H
+#pragma GCC system_header /* #include_next, and no warnings in the caller's name */
+
+#include_next <unistd.h>
+
+#define _SC_PROFIL_MAX 0x5052 /* none of the C library's */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static __inline__ long pctally_hpux_sysconf(int name) {
+  return name == _SC_PROFIL_MAX ? 1024 : sysconf(name);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#define sysconf(name) pctally_hpux_sysconf(name)
+
+#endif

@@ -1,0 +1,33 @@
+/* <unistd.h> of Tru64 UNIX: profil(2). */
+#ifndef PCTALLY_COMPAT_TRU64_UNISTD_H
+#define PCTALLY_COMPAT_TRU64_UNISTD_H
+#pragma GCC system_header /* #include_next, and no warnings in the caller's name */
+
+#include_next <unistd.h> /* declares the C library's profil before the name is taken */
+
+#ifndef PCTALLY_COMPAT_TRU64_PROFIL
+#define PCTALLY_COMPAT_TRU64_PROFIL
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct profil_args {
+  unsigned int *buffer;
+  void *highpc;
+  void *lowpc;
+  void *offset;
+  unsigned int scale;
+};
+
+extern void pctally_tru64_profil(void *buffer, long buffer_size, long offset, unsigned long scale_or_flags);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* The two forms pass pointers and numbers in the same places. */
+#define profil(buffer, size, offset, scale) \
+  pctally_tru64_profil((void *)(buffer), (long)(size), (long)(offset), (unsigned long)(scale))
+#endif
+
+#endif

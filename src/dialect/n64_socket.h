@@ -1,0 +1,36 @@
+// Where programs and gperf meet: Unix sockets in a directory of the user's own, and nobody else's.
+//
+//   $XDG_RUNTIME_DIR/pctally/  or  /tmp/pctally-UID/      0700, owned by the user, no symbolic link
+//     n64.PID                  a program's I/O thread, for queries          0600
+//     n64.gperf                a gperf in server mode, for flushes          0600
+#pragma once
+#include <sys/types.h>
+#include <sys/un.h>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace pctally::n64 {
+
+inline constexpr char kServerName[] = "n64.gperf";
+inline constexpr char kProgramPrefix[] = "n64.";
+
+/// The directories, the first one first; both are looked into, as the two sides' environments may differ.
+inline constexpr unsigned kDirectories = 2;
+
+/// Path of a directory without a slash at its end; false if there is none of that number.
+bool directory(unsigned number, char (&path)[sizeof sockaddr_un::sun_path]) noexcept;
+
+/// A listening socket at `name` in the first directory that can be used, made if need be; its path goes to
+/// `path`. A socket that nobody listens to any more gives way. Errors: EADDRINUSE, or what the last directory
+/// said.
+Result<UniqueFd> listen_at(const char* name, char (&path)[sizeof sockaddr_un::sun_path]) noexcept;
+
+/// Connects to a socket whose other side is of the same user. Never waits. Errors: EPERM (another user's), or
+/// connect(2)'s.
+Result<UniqueFd> connect_to(const char* path) noexcept;
+
+/// The process at the other end of a connected socket; EPERM if it is another user's.
+Result<pid_t> peer(int socket) noexcept;
+
+}  // namespace pctally::n64

@@ -1,0 +1,96 @@
+// What one dialect does differently from the next, as rows of a table. The arithmetic is tick/bin_index.h's,
+// once.
+#pragma once
+#include <stdint.h>
+
+#include "tick/region.h"
+
+namespace pctally {
+
+/// What a scale asks for, before any arithmetic.
+enum class ScaleMeaning : uint8_t { kOff, kOneCell, kEveryPc, kOrdinary, kInvalid };
+
+struct DialectPolicy {
+  pctally_bin_family family;
+  uint32_t scale_bits;      ///< the bits of a scale that count
+  uint32_t smallest_scale;  ///< what lies below is kOff
+  uint32_t largest_scale;   ///< what lies above is kInvalid
+  bool two_is_one_cell;     ///< scale 2 puts every pc from the offset on into the first counter
+  bool zero_is_every_pc;    ///< scale 0 puts every pc at all there
+  WhenFull when_full;
+  uint64_t period_ns;  ///< the clock tick of the system
+};
+
+inline constexpr uint64_t kTick100Hz = 10000000;
+inline constexpr uint64_t kTick1000Hz = 1000000;
+inline constexpr uint64_t kTick1024Hz = 976562;
+inline constexpr uint32_t kAnyScale = UINT32_MAX;
+
+// docs/dialects.md has this table with the reasons.
+// clang-format off
+//                                             family               bits       from  to         2: one cell  0: any pc  when full            tick
+inline constexpr DialectPolicy kHpuxSprofil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz};
+inline constexpr DialectPolicy kHpuxProfil   = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kSaturate, kTick100Hz};
+inline constexpr DialectPolicy kIrixSprofil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz};
+inline constexpr DialectPolicy kSvr4Profil   = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kStop,     kTick100Hz};
+inline constexpr DialectPolicy kBsdProfil    = {PCTALLY_BIN_FLOOR,   kAnyScale, 1,   65536,     false,       false,     WhenFull::kWrap,     kTick100Hz};
+inline constexpr DialectPolicy kTru64Profil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kSaturate, kTick1024Hz};
+inline constexpr DialectPolicy kAixProfil    = {PCTALLY_BIN_ROUNDUP, 0xffff,    2,   0xffff,    true,        false,     WhenFull::kSaturate, kTick100Hz};
+inline constexpr DialectPolicy kGlibcProfil  = {PCTALLY_BIN_MAN,     kAnyScale, 1,   kAnyScale, false,       true,      WhenFull::kWrap,     kTick100Hz};
+inline constexpr DialectPolicy kGlibcSprofil = {PCTALLY_BIN_MAN,     kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz};
+// clang-format on
+
+constexpr ScaleMeaning meaning_of(const DialectPolicy& policy, uint32_t scale) noexcept {
+  scale &= policy.scale_bits;
+  if (scale == 0 && policy.zero_is_every_pc) return ScaleMeaning::kEveryPc;
+  if (scale < policy.smallest_scale) return ScaleMeaning::kOff;
+  if (scale > policy.largest_scale) return ScaleMeaning::kInvalid;
+  return scale == 2 && policy.two_is_one_cell ? ScaleMeaning::kOneCell : ScaleMeaning::kOrdinary;
+}
+
+/// The caller's counters.
+struct CellBuffer {
+  void* base;
+  uint64_t bytes;
+  CellKind kind = CellKind::kU16;  ///< kU16, kU32 or kU64
+};
+
+constexpr uint8_t cell_shift(CellKind kind) noexcept {
+  return kind == CellKind::kU16 ? 1 : kind == CellKind::kU32 ? 2 : 3;
+}
+
+/// The region that one set of profil() arguments describes. REQUIRES: the scale means neither kOff nor
+/// kInvalid.
+inline Region region_of(const DialectPolicy& policy, const CellBuffer& buffer, uint64_t offset,
+                        uint32_t scale) noexcept {
+  ScaleMeaning meaning = meaning_of(policy, scale);
+  Region region{};
+  region.rule.origin = offset;
+  region.rule.cells = buffer.bytes >> cell_shift(buffer.kind);  // an odd byte at the end is never written
+  region.rule.scale = scale & policy.scale_bits;
+  region.rule.family = policy.family;
+  region.rule.cell_shift = cell_shift(buffer.kind);
+  if (meaning == ScaleMeaning::kOneCell) region.rule.flags = PCTALLY_BIN_SINGLE_CELL;
+  if (meaning == ScaleMeaning::kEveryPc) region.rule.flags = PCTALLY_BIN_ANY_PC;
+  region.low = meaning == ScaleMeaning::kEveryPc ? 0 : offset;
+  region.last = region.rule.cells == 0 ? region.low : pctally_bin_last(&region.rule);
+  region.cells = buffer.base;
+  region.kind = buffer.kind;
+  region.when_full = policy.when_full;
+  return region;
+}
+
+/// One counter for every pc that no region wants.
+inline Region overflow_of(void* cell, CellKind kind, WhenFull when_full) noexcept {
+  Region region{};
+  region.last = UINT64_MAX;
+  region.rule.cells = 1;
+  region.rule.flags = PCTALLY_BIN_ANY_PC;
+  region.rule.cell_shift = cell_shift(kind);
+  region.cells = cell;
+  region.kind = kind;
+  region.when_full = when_full;
+  return region;
+}
+
+}  // namespace pctally

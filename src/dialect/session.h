@@ -1,0 +1,98 @@
+// A dialect's profile of this process while it is on: the published regions and the timer that feeds them.
+//
+// Refuses to know what a call's arguments mean (one file per manual page does) and where a pc is counted
+// (tick/ does).
+#pragma once
+#include <span>
+
+#include "base/mapped_array.h"
+#include "base/result.h"
+#include "engine/process_timer.h"
+#include "tick/publication.h"
+
+namespace pctally {
+
+/// The lock of all dialects. Hold it from the first look at a session's state to the last change of it.
+/// Not from a signal handler. fork(2) waits for it.
+class SessionLock {
+ public:
+  SessionLock() noexcept;
+  ~SessionLock();
+  SessionLock(const SessionLock&) = delete;
+  SessionLock& operator=(const SessionLock&) = delete;
+};
+
+/// What a session counts. Borrowed for the call: the regions are copied, the cells they point to are the
+/// caller's and are raised by every tick until the session is stopped or replaced.
+struct SessionPlan {
+  std::span<const Region> regions;  ///< ascending by low; `reach` need not be set
+  const Region* overflow = nullptr;
+  uint64_t period_ns =
+      0;  ///< CPU time of the process per tick; 0: no timer, ticks come from tick_sessions() alone
+};
+
+/// One per dialect, in static storage (`constinit Session g_session;`): a signal on its way may look at it at
+/// any time until the process is gone. It allocates by mmap only. Every member but on() REQUIRES a
+/// SessionLock.
+///
+/// After fork(2) it is on in both processes, each with its own timer and (the buffers being private memory)
+/// its own counts; exec(2) ends it with everything else.
+class Session {
+ public:
+  constexpr Session() noexcept = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Turns the profile on, or puts this plan in the place of the one before: no tick falls between the two,
+  /// and on return none uses the old buffers. On an error nothing has changed, except that EAGAIN for a new
+  /// period leaves the profile off. Errors: EINVAL (regions out of order), ENOMEM, EAGAIN (no timer, session
+  /// or free signal left).
+  Result<void> start(const SessionPlan& plan) noexcept;
+
+  /// Turns the profile off. On return no tick is in flight: the buffers are the caller's again.
+  void stop() noexcept;
+
+  /// Started, not stopped, and not turned off by a tick (a counter at SVR4's limit; a lone buffer that
+  /// faulted).
+  [[nodiscard]] bool on() const noexcept;
+
+  /// Where this session's ticks went since it was last turned on.
+  [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
+
+  [[nodiscard]] uint64_t period_ns() const noexcept { return period_ns_; }
+
+ private:
+  friend bool tick_sessions(uint64_t pc, uint64_t weight) noexcept;
+  friend void rearm_sessions() noexcept;
+
+  /// What one published table points to. There are two, so that the one in use never changes.
+  struct Side {
+    union {
+      MappedArray<Region> regions;  ///< never destroyed: ticks outlive static destructors
+    };
+    union {
+      MappedArray<uint32_t> faulted;  ///< one per region and one for the overflow cell
+    };
+    Region overflow{};
+    uint32_t stopped = 0;
+    constexpr Side() noexcept : regions(), faulted() {}
+    ~Side() {}
+  };
+
+  bool fill(Side& side, const SessionPlan& plan) noexcept;
+  RegionTable table_of(Side& side, bool has_overflow) noexcept;
+  Result<void> keep_time(uint64_t period_ns) noexcept;
+
+  PublishedTables tables_{};
+  Side sides_[2];
+  unsigned side_in_use_ = 0;
+  uint64_t period_ns_ = 0;
+  ProcessTimer timer_{};
+  Ledger ledger_{};
+};
+
+/// Delivers a tick to every session that is on, by the path of a clock tick; false if none is. Any thread,
+/// any signal handler.
+bool tick_sessions(uint64_t pc, uint64_t weight) noexcept;
+
+}  // namespace pctally

@@ -1,0 +1,120 @@
+#include "engine/fault_guard.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "tick/guarded_cell.h"
+#include "tick/tick.h"
+
+namespace pctally {
+namespace {
+
+class FaultGuard : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!PCTALLY_GUARDED_CELLS) GTEST_SKIP() << "no guarded cells on this machine";
+    ASSERT_TRUE(install_fault_guard());
+    page_ = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
+  void TearDown() override { munmap(page_, 4096); }
+  template <class Cell>
+  Cell* cell() {
+    return static_cast<Cell*>(page_);
+  }
+  void protect(int protection) { mprotect(page_, 4096, protection); }
+  void* page_ = nullptr;
+};
+
+template <class Cell>
+void expect_guarded(Cell* cell, const std::function<void(int)>& protect) {
+  Cell value = 0;
+  bool done = false;
+  *cell = 5;
+  EXPECT_TRUE(guarded_load(cell, &value));
+  EXPECT_EQ(value, 5u);
+  EXPECT_TRUE(guarded_swap(cell, &value, Cell{6}, &done));
+  EXPECT_TRUE(done);
+  EXPECT_EQ(*cell, 6u);
+  EXPECT_TRUE(guarded_swap(cell, &value, Cell{9}, &done));
+  EXPECT_FALSE(done) << "5 is no longer there";
+  EXPECT_EQ(value, 6u);
+  protect(PROT_READ);
+  EXPECT_TRUE(guarded_load(cell, &value));
+  EXPECT_FALSE(guarded_swap(cell, &value, Cell{7}, &done));
+  EXPECT_FALSE(done);
+  EXPECT_EQ(*cell, 6u);
+  protect(PROT_NONE);
+  EXPECT_FALSE(guarded_load(cell, &value));
+  protect(PROT_READ | PROT_WRITE);
+}
+
+TEST_F(FaultGuard, EachWidthTellsAFault) {
+  auto change = [&](int protection) { protect(protection); };
+  expect_guarded(cell<uint16_t>(), change);
+  expect_guarded(cell<uint32_t>(), change);
+  expect_guarded(cell<uint64_t>(), change);
+}
+
+TEST_F(FaultGuard, ATickInMemoryThatIsGoneIsLost) {
+  Region region{};
+  region.last = region.reach = ~uint64_t{0};
+  region.rule.cells = 1;
+  region.rule.flags = PCTALLY_BIN_ANY_PC;
+  region.cells = page_;
+  region.kind = CellKind::kU32;
+  Ledger ledger{};
+  uint32_t faulted[2] = {};
+  RegionTable table{};
+  table.regions = &region;
+  table.count = 1;
+  table.ledger = &ledger;
+  table.faulted = faulted;
+  EXPECT_EQ(tick(table, 1, 2), TickOutcome::kCounted);
+  protect(PROT_READ);
+  EXPECT_EQ(tick(table, 1, 3), TickOutcome::kFaulted);
+  protect(PROT_READ | PROT_WRITE);
+  EXPECT_EQ(tick(table, 1, 4), TickOutcome::kFaulted) << "for good";
+  EXPECT_EQ(*cell<uint32_t>(), 2u);
+  EXPECT_EQ(faulted[0], 1u);
+  EXPECT_EQ(faulted[1], 0u);
+  EXPECT_EQ(ledger.counted, 2u);
+  EXPECT_EQ(ledger.lost, 7u);
+}
+
+TEST_F(FaultGuard, GetsBackInFrontOfTheDefaultAnyNumberOfTimes) {
+  protect(PROT_READ);
+  for (int i = 0; i < 50; ++i) {
+    signal(SIGSEGV, SIG_DFL);
+    ASSERT_TRUE(install_fault_guard());
+    uint32_t value = 0;
+    bool done = false;
+    EXPECT_FALSE(guarded_swap(cell<uint32_t>(), &value, 1u, &done));
+  }
+}
+
+TEST_F(FaultGuard, AStackOfHandlersThatPassOnDoesNotLoop) {
+  static struct sigaction below;
+  static volatile int seen;
+  struct sigaction own {};
+  own.sa_sigaction = [](int signal, siginfo_t* info, void* context) {
+    seen = seen + 1;
+    if (seen > 3) _exit(3);
+    below.sa_sigaction(signal, info, context);
+  };
+  own.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &own, &below);
+  ASSERT_TRUE(install_fault_guard());
+  EXPECT_EXIT(
+      {
+        int* volatile nowhere = reinterpret_cast<int*>(24);
+        *nowhere = 1;
+      },
+      testing::KilledBySignal(SIGSEGV), "");
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,130 @@
+// Loads and stores of a cell that survive when its memory is gone or read-only: they say so instead.
+//
+// Each instruction that may fault has an entry {instruction, landing} in the section pctally_faults;
+// engine/fault_guard moves the program counter from one to the other. Where the machine is not known, these
+// are plain atomics and a fault is the program's. Refuses to wait and to call.
+#pragma once
+#include <stdint.h>
+
+#if defined(__x86_64__) || defined(__aarch64__)
+#define PCTALLY_GUARDED_CELLS 1
+// "?": in the section group of the function around it, if that is in one. Offsets from the entry: no
+// relocation.
+#define PCTALLY_FAULT_ENTRY(instruction, landing)                          \
+  ".pushsection pctally_faults,\"a?\"\n\t.balign 4\n\t.long " #instruction \
+  " - .\n\t"                                                               \
+  ".long " #landing " - .\n\t.popsection\n\t"
+#else
+#define PCTALLY_GUARDED_CELLS 0
+#endif
+
+namespace pctally {
+
+/// Every instruction below is in such an entry, as offsets from the entry's own fields.
+struct FaultEntry {
+  int32_t instruction;
+  int32_t landing;
+};
+
+#if defined(__x86_64__)
+
+/// False if the cell cannot be read. Needs engine/fault_guard installed to say so.
+template <class Cell>
+inline bool guarded_load(const Cell* cell, Cell* value) noexcept {
+  uint32_t fault = 1;
+  asm volatile(
+      "1: mov %[cell], %[value]\n\t"
+      "xor %[fault], %[fault]\n\t"
+      "2:\n\t" PCTALLY_FAULT_ENTRY(1b, 2b)
+      : [value] "+r"(*value), [fault] "+r"(fault)
+      : [cell] "m"(*cell)
+      : "cc");
+  return fault == 0;
+}
+
+/// Puts `desired` in the place of *expected; where another value is found that goes to *expected and *done
+/// stays false. False if the cell cannot be written.
+template <class Cell>
+inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) noexcept {
+  uint32_t fault = 1;
+  uint8_t swapped = 0;
+  asm volatile(
+      "1: lock cmpxchg %[desired], %[cell]\n\t"
+      "sete %[swapped]\n\t"
+      "xor %[fault], %[fault]\n\t"
+      "2:\n\t" PCTALLY_FAULT_ENTRY(1b, 2b)
+      : [cell] "+m"(*cell), [expected] "+a"(*expected), [swapped] "+q"(swapped), [fault] "+r"(fault)
+      : [desired] "r"(desired)
+      : "cc");
+  *done = swapped != 0;
+  return fault == 0;
+}
+
+#elif defined(__aarch64__)
+
+// suffix h for 16 bits and none for the rest; view w or x of a register.
+#define PCTALLY_GUARDED_LOAD(suffix, view)                   \
+  asm volatile("1: ldr" suffix " %" view                     \
+               "[value], %[cell]\n\t"                        \
+               "mov %w[fault], #0\n\t"                       \
+               "2:\n\t" PCTALLY_FAULT_ENTRY(1b, 2b)          \
+               : [value] "+&r"(*value), [fault] "+&r"(fault) \
+               : [cell] "Q"(*cell))
+#define PCTALLY_GUARDED_SWAP(suffix, view)                                                          \
+  asm volatile("1: ldxr" suffix " %" view                                                           \
+               "[found], %[cell]\n\t"                                                               \
+               "cmp %" view "[found], %" view                                                       \
+               "[expected]\n\t"                                                                     \
+               "b.ne 3f\n\t"                                                                        \
+               "2: stxr" suffix " %w[busy], %" view                                                 \
+               "[desired], %[cell]\n\t"                                                             \
+               "3: mov %w[fault], #0\n\t"                                                           \
+               "4:\n\t" PCTALLY_FAULT_ENTRY(1b, 4b) PCTALLY_FAULT_ENTRY(2b, 4b)                     \
+               : [cell] "+Q"(*cell), [found] "+&r"(found), [busy] "+&r"(busy), [fault] "+&r"(fault) \
+               : [expected] "r"(before), [desired] "r"(desired)                                     \
+               : "cc")
+
+template <class Cell>
+inline bool guarded_load(const Cell* cell, Cell* value) noexcept {
+  uint32_t fault = 1;
+  if constexpr (sizeof(Cell) == 2)
+    PCTALLY_GUARDED_LOAD("h", "w");
+  else if constexpr (sizeof(Cell) == 4)
+    PCTALLY_GUARDED_LOAD("", "w");
+  else
+    PCTALLY_GUARDED_LOAD("", "x");
+  return fault == 0;
+}
+
+template <class Cell>
+inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) noexcept {
+  uint32_t fault = 1, busy = 1;
+  uint64_t before = *expected, found = 0;
+  if constexpr (sizeof(Cell) == 2)
+    PCTALLY_GUARDED_SWAP("h", "w");
+  else if constexpr (sizeof(Cell) == 4)
+    PCTALLY_GUARDED_SWAP("", "w");
+  else
+    PCTALLY_GUARDED_SWAP("", "x");
+  *done = busy == 0;
+  *expected = static_cast<Cell>(found);
+  return fault == 0;
+}
+
+#else
+
+template <class Cell>
+inline bool guarded_load(const Cell* cell, Cell* value) noexcept {
+  *value = __atomic_load_n(cell, __ATOMIC_RELAXED);
+  return true;
+}
+
+template <class Cell>
+inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) noexcept {
+  *done = __atomic_compare_exchange_n(cell, expected, desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return true;
+}
+
+#endif
+
+}  // namespace pctally

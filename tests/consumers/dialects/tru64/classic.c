@@ -1,0 +1,25 @@
+#include <unistd.h>
+#include <sys/sysinfo.h>
+#include <stdio.h>
+#include <time.h>
+
+static unsigned short buf[256];
+__attribute__((aligned(256))) void hot(long n) { volatile long i; for (i = 0; i < n; i++) ; }
+__attribute__((aligned(256))) void cold(long n) { volatile long i; for (i = 0; i < n; i++) ; }
+
+static unsigned long sum(unsigned short *from, int n) { unsigned long s = 0; while (n-- > 0) s += *from++; return s; }
+int main(void)
+{
+    clock_t end = clock() + CLOCKS_PER_SEC / 2;
+    unsigned long h, c;
+    char *base = (char *)hot < (char *)cold ? (char *)hot : (char *)cold;
+    int hz = 0;
+    if (getsysinfo(GSI_CLK_TCK, (char *)&hz, sizeof hz, 0, 0, 0) != 1 || hz != 1024) return 1;
+    profil(buf, sizeof buf, (void *)base, 0x10000);
+    while (clock() < end) { hot(900000L); cold(100000L); }
+    profil(0, 0, 0, 0);
+    h = sum(buf + ((char *)hot - base) / 2, 60);
+    c = sum(buf + ((char *)cold - base) / 2, 60);
+    printf("hot %lu cold %lu\n", h, c);
+    return !(h > 10 && h > 3 * c);
+}

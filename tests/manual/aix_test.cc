@@ -1,0 +1,259 @@
+// AIX profil(), sentence by sentence.
+#include "pctally/aix.h"
+
+#include <errno.h>
+
+#include "tests/manual/page_test.h"
+
+namespace pctally::manual {
+namespace {
+
+using Entry = pctally_aix_prof;
+
+char* place(uintptr_t distance) { return reinterpret_cast<char*>(kText + distance); }
+
+class AixPage : public Page {
+ protected:
+  void TearDown() override {
+    Entry off{};
+    pctally_aix_profil(&off, ~0u, 0, 0);
+    pctally_aix_profil(cells, 64, 0, 0);
+  }
+  int one(unsigned scale, unsigned bytes = 64) {
+    errno = 0;
+    return pctally_aix_profil(cells, bytes, kText, scale);
+  }
+  static int many(std::vector<Entry> entries) {
+    entries.push_back({});
+    errno = 0;
+    return pctally_aix_profil(entries.data(), ~0u, 12345, 54321);
+  }
+  static bool is_on() { return pctally_count(reinterpret_cast<void*>(1), 1) == 0; }
+  uint16_t cells[32] = {};
+};
+
+using aix_profil_description = AixPage;
+using aix_profil_return_values = AixPage;
+using aix_profil_errors = AixPage;
+
+TEST_F(aix_profil_description, histogram_of_sampled_pcs) {
+  use_clock();
+  uint16_t bins[kBurnBytes / 2] = {};
+  ASSERT_EQ(pctally_aix_profil(bins, sizeof bins, reinterpret_cast<unsigned long>(burn), 0xffff), 0);
+  burn(400'000'000);
+  pctally_aix_profil(bins, 0, 0, 0);
+  EXPECT_GE(sum(bins), 20u);
+}
+
+TEST_F(aix_profil_description, rounded_up_to_the_next_half_word) {
+  ASSERT_EQ(one(0x8000), 0);
+  tick_at(kText), tick_at(kText + 1);
+  EXPECT_EQ(cells[0], 2);
+  for (uintptr_t distance = 2; distance <= 5; ++distance) tick_at(kText + distance);
+  EXPECT_EQ(cells[1], 4);
+}
+
+TEST_F(aix_profil_description, less_than_the_number_of_shorts) {
+  Fenced fence(64);
+  ASSERT_EQ(pctally_aix_profil(fence.as<char>(), 64, kText, 0xffff), 0);
+  for (uintptr_t pc = kText; pc < kText + 256; ++pc) tick_at(pc);
+  EXPECT_EQ(fence.as<uint16_t>()[31], 2) << "the index is compared, not the byte position";
+}
+
+TEST_F(aix_profil_description, stays_at_ushrt_max) {
+  cells[0] = 65534;
+  ASSERT_EQ(one(0xffff), 0);
+  for (int i = 0; i < 3; ++i) tick_at(kText);
+  EXPECT_EQ(cells[0], 65535);
+  EXPECT_TRUE(is_on());
+}
+
+TEST_F(aix_profil_description, low_16_bits_of_scale) {
+  ASSERT_EQ(one(0x18000), 0);
+  tick_at(kText + 8);
+  EXPECT_EQ(cells[2], 1);
+}
+
+TEST_F(aix_profil_description, high_16_bits_are_ignored) {
+  ASSERT_EQ(one(0x10000), 0);
+  EXPECT_FALSE(is_on()) << "0x10000 is 0";
+  ASSERT_EQ(one(0x20001), 0);
+  EXPECT_FALSE(is_on());
+}
+
+TEST_F(aix_profil_description, scale_ffff_maps_pairs_of_bytes) {
+  ASSERT_EQ(one(0xffff), 0);
+  for (uintptr_t distance = 0; distance < 64; ++distance) tick_at(kText + distance);
+  for (uint16_t cell : cells) EXPECT_EQ(cell, 2);
+}
+
+TEST_F(aix_profil_description, scale_7fff_maps_fours) {
+  ASSERT_EQ(one(0x7fff), 0);
+  for (uintptr_t distance = 3; distance <= 126; ++distance) tick_at(kText + distance);
+  for (int i = 1; i < 32; ++i) EXPECT_EQ(cells[i], 4);
+}
+
+TEST_F(aix_profil_description, scale_2_maps_everything_to_one_location) {
+  ASSERT_EQ(one(2), 0);
+  tick_at(kText), tick_at(kText + 32768), tick_at(kText + 0x1000000);
+  EXPECT_EQ(cells[0], 3);
+}
+
+TEST_F(aix_profil_description, scale_1_turns_it_off) {
+  ASSERT_EQ(one(0xffff), 0);
+  EXPECT_TRUE(is_on());
+  ASSERT_EQ(one(1), 0);
+  EXPECT_FALSE(is_on());
+}
+
+TEST_F(aix_profil_description, scale_0_turns_it_off) {
+  ASSERT_EQ(one(0xffff), 0);
+  ASSERT_EQ(one(0), 0);
+  EXPECT_FALSE(is_on());
+}
+
+TEST_F(aix_profil_description, no_single_bytes) {
+  ASSERT_EQ(one(0xffff), 0);
+  tick_at(kText + 2), tick_at(kText + 3);
+  EXPECT_EQ(cells[1], 2) << "odd and even share a short even at the finest scale";
+}
+
+TEST_F(aix_profil_description, bufsize_0_is_ineffective) {
+  EXPECT_EQ(one(0xffff, 0), 0);
+  EXPECT_FALSE(is_on());
+}
+
+TEST_F(aix_profil_description, bufsize_minus_1_takes_an_array) {
+  uint16_t space[64] = {};
+  ASSERT_EQ(many({{place(0), place(0x40), space, 64, 0xffff},
+                  {place(0x100), place(0x140), space + 32, 64, 0xffff}}),
+            0);
+  tick_at(kText + 2), tick_at(kText + 0x104), tick_at(kText + 0x80);
+  EXPECT_EQ(space[1], 1);
+  EXPECT_EQ(space[34], 1);
+  EXPECT_EQ(sum(space), 2u);
+}
+
+TEST_F(aix_profil_description, scale_minus_1_is_computed) {
+  ASSERT_EQ(many({{place(0), place(256), cells, 64, ~0u}}), 0);
+  tick_at(kText + 16);
+  EXPECT_EQ(cells[2], 1) << "64 bytes for 256: 0x4000";
+  for (uintptr_t distance = 0; distance < 256; ++distance) tick_at(kText + distance);
+  EXPECT_GE(sum(cells), 250u);
+}
+
+TEST_F(aix_profil_description, computed_scale_is_at_most_ffff) {
+  ASSERT_EQ(many({{place(0), place(32), cells, 64, ~0u}}), 0);
+  tick_at(kText + 4), tick_at(kText + 32);
+  EXPECT_EQ(cells[2], 1);
+  EXPECT_EQ(sum(cells), 1u);
+}
+
+TEST_F(aix_profil_description, otherwise_as_in_the_first_form) {
+  ASSERT_EQ(many({{place(0), place(0x1000), cells, 64, 0x18000}}), 0);
+  tick_at(kText + 5);
+  EXPECT_EQ(cells[1], 1);
+}
+
+TEST_F(aix_profil_description, high_ascending) {
+  EXPECT_EQ(many({{place(0x100), place(0x140), cells, 32, 0xffff},
+                  {place(0), place(0x40), cells + 16, 32, 0xffff}}),
+            -1);
+  EXPECT_EQ(errno, EINVAL);
+}
+
+TEST_F(aix_profil_description, high_0_ends_the_array) {
+  Entry entries[] = {{place(0), place(0x40), cells, 32, 0xffff},
+                     {place(7), nullptr, nullptr, -7, 9},
+                     {place(0x100), place(0x140), cells + 16, 32, 0xffff}};
+  ASSERT_EQ(pctally_aix_profil(entries, ~0u, 0, 0), 0);
+  tick_at(kText), tick_at(kText + 0x100);
+  EXPECT_EQ(sum(cells), 1u);
+}
+
+TEST_F(aix_profil_description, contiguous_buffers) {
+  Fenced apart(64), other(64);
+  EXPECT_EQ(many({{place(0), place(0x40), apart.as<uint16_t>(), 64, 0xffff},
+                  {place(0x100), place(0x140), other.as<uint16_t>(), 64, 0xffff}}),
+            -1);
+  EXPECT_EQ(errno, EFAULT);
+}
+
+TEST_F(aix_profil_description, first_high_0_turns_off) {
+  ASSERT_EQ(many({{place(0), place(0x40), cells, 64, 0xffff}}), 0);
+  EXPECT_TRUE(is_on());
+  ASSERT_EQ(many({}), 0);
+  EXPECT_FALSE(is_on());
+}
+
+TEST_F(aix_profil_description, fork_leaves_it_on_in_both) {
+  use_clock();
+  uint16_t bins[kBurnBytes / 2] = {};
+  ASSERT_EQ(pctally_aix_profil(bins, sizeof bins, reinterpret_cast<unsigned long>(burn), 0xffff), 0);
+  EXPECT_EQ(in_child([&] {
+              uint64_t before = sum(bins);
+              burn(300'000'000);
+              return sum(bins) >= before + 12 ? 0 : 1;
+            }),
+            0);
+  pctally_aix_profil(bins, sizeof bins, 0, 0);
+}
+
+TEST_F(aix_profil_description, exec_turns_it_off) {
+  use_clock();
+  EXPECT_EQ(in_child([&] {
+              one(0xffff);
+              execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done", nullptr);
+              return 2;
+            }),
+            0);
+}
+
+TEST_F(aix_profil_description, off_by_the_other_form_is_ineffective) {
+  ASSERT_EQ(one(0xffff), 0);
+  EXPECT_EQ(many({}), 0);
+  EXPECT_TRUE(is_on());
+  one(0);
+  ASSERT_EQ(many({{place(0), place(0x40), cells, 64, 0xffff}}), 0);
+  EXPECT_EQ(one(0), 0);
+  EXPECT_TRUE(is_on());
+}
+
+TEST_F(aix_profil_description, on_while_on_and_off_while_off_are_ineffective) {
+  uint16_t other[32] = {};
+  EXPECT_EQ(one(0), 0);
+  ASSERT_EQ(one(0xffff), 0);
+  EXPECT_EQ(pctally_aix_profil(other, 64, kText, 0xffff), 0);
+  EXPECT_EQ(many({{place(0), place(0x40), other, 64, 0xffff}}), 0);
+  tick_at(kText);
+  EXPECT_EQ(cells[0], 1);
+  EXPECT_EQ(sum(other), 0u);
+}
+
+TEST_F(aix_profil_return_values, zero_or_errno) {
+  EXPECT_EQ(one(0xffff), 0);
+  EXPECT_EQ(errno, 0);
+}
+
+TEST_F(aix_profil_errors, efault) {
+  Fenced fence(64);
+  EXPECT_EQ(pctally_aix_profil(nullptr, 64, kText, 0xffff), -1);
+  EXPECT_EQ(errno, EFAULT);
+  EXPECT_EQ(pctally_aix_profil(fence.as<char>() + 2, 64, kText, 0xffff), -1);
+  EXPECT_EQ(errno, EFAULT);
+  EXPECT_EQ(pctally_aix_profil(reinterpret_cast<void*>(16), ~0u, 0, 0), -1);
+  EXPECT_EQ(errno, EFAULT);
+  EXPECT_EQ(many({{place(0), place(0x40), reinterpret_cast<uint16_t*>(16), 64, 0xffff}}), -1);
+  EXPECT_EQ(errno, EFAULT);
+  EXPECT_FALSE(is_on());
+}
+
+TEST_F(aix_profil_errors, einval) {
+  EXPECT_EQ(
+      many({{place(0), place(0x40), cells, 32, 0xffff}, {place(0), place(0x40), cells + 16, 32, 0xffff}}),
+      -1);
+  EXPECT_EQ(errno, EINVAL);
+}
+
+}  // namespace
+}  // namespace pctally::manual

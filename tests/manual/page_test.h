@@ -1,0 +1,91 @@
+// What the tests of all manual pages share: ticks by hand, memory with guard pages, code that burns CPU time.
+#pragma once
+#include <gtest/gtest.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "pctally/pctally.h"
+
+namespace pctally::manual {
+
+constexpr uintptr_t kText = 0x400000;  ///< no code of the test lies there: only forged ticks do
+
+inline void tick_at(uintptr_t pc, uint64_t weight = 1) { pctally_count(reinterpret_cast<void*>(pc), weight); }
+
+inline void* text(uintptr_t distance = 0) { return reinterpret_cast<void*>(kText + distance); }
+
+/// No clock unless a test asks for it: every tick is then known.
+class Page : public testing::Test {
+ protected:
+  void SetUp() override { setenv("PCTALLY_ENGINE", "manual", 1); }
+  static void use_clock() { unsetenv("PCTALLY_ENGINE"); }
+};
+
+/// Memory between two pages that nobody may touch, its end flush with the second.
+class Fenced {
+ public:
+  explicit Fenced(size_t bytes) : pages_((bytes + 4095) / 4096 * 4096) {
+    base_ = static_cast<char*>(mmap(nullptr, pages_ + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(base_ + 4096, pages_, PROT_READ | PROT_WRITE);
+    start_ = base_ + 4096 + pages_ - bytes;
+  }
+  ~Fenced() { munmap(base_, pages_ + 8192); }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+
+  template <class Cell>
+  [[nodiscard]] Cell* as() const {
+    return reinterpret_cast<Cell*>(start_);
+  }
+  void protect(int protection) const { mprotect(base_ + 4096, pages_, protection); }
+  void unmap() const { munmap(base_ + 4096, pages_); }
+
+ private:
+  size_t pages_;
+  char* base_;
+  char* start_;
+};
+
+inline uint64_t thread_cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+/// A function to find: aligned, so that it has counters of its own; runs for so much CPU time of its thread.
+[[gnu::noinline, gnu::aligned(4096)]] inline uint64_t burn(uint64_t ns) {
+  uint64_t until = thread_cpu_ns() + ns;
+  volatile uint64_t work = 0;
+  while (thread_cpu_ns() < until)
+    for (int i = 0; i < 200000; ++i) work = work + 1;
+  return work;
+}
+constexpr uint64_t kBurnBytes = 2048;  ///< of its text, at most, in any build
+
+/// Runs `body` in a child and returns its exit status; -signal if it died.
+template <class Body>
+int in_child(Body body) {
+  pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+template <class Cells>
+uint64_t sum(const Cells& cells) {
+  uint64_t total = 0;
+  for (auto cell : cells) total += cell;
+  return total;
+}
+
+}  // namespace pctally::manual

@@ -1,0 +1,212 @@
+// System V Release 4 profil(2), sentence by sentence.
+#include "pctally/svr4.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "tests/manual/page_test.h"
+
+namespace pctally::manual {
+namespace {
+
+class Svr4Page : public Page {
+ protected:
+  void TearDown() override { pctally_svr4_profil(nullptr, 0, 0, 0); }
+  static bool is_on() { return pctally_count(reinterpret_cast<void*>(1), 1) == 0; }
+  uint16_t cells[32] = {};
+};
+
+using svr4_profil_description = Svr4Page;
+
+TEST_F(svr4_profil_description, histogram_of_cpu_use) {
+  use_clock();
+  uint16_t bins[kBurnBytes / 2] = {};
+  pctally_svr4_profil(bins, sizeof bins, reinterpret_cast<size_t>(burn), 0xffff);
+  burn(400'000'000);
+  pctally_svr4_profil(nullptr, 0, 0, 0);
+  EXPECT_GE(sum(bins), 20u);
+  EXPECT_LE(sum(bins), 60u);
+}
+
+TEST_F(svr4_profil_description, equal_size_subdivisions) {
+  pctally_svr4_profil(cells, sizeof cells, kText, 0x4000);
+  for (uintptr_t distance = 0; distance < 256; ++distance) tick_at(kText + distance);
+  for (uint16_t cell : cells) EXPECT_EQ(cell, 8);
+}
+
+TEST_F(svr4_profil_description, one_tick_increments_one_count) {
+  pctally_svr4_profil(cells, sizeof cells, kText, 0x10000);
+  tick_at(kText + 5);
+  EXPECT_EQ(cells[2], 1);
+  EXPECT_EQ(sum(cells), 1u);
+}
+
+TEST_F(svr4_profil_description, stops_at_32767) {
+  uint16_t bins[4] = {32766, 0, 40000, 65535};
+  pctally_svr4_profil(bins, sizeof bins, kText, 0x10000);
+  tick_at(kText);
+  EXPECT_EQ(bins[0], 32767);
+  tick_at(kText + 2), tick_at(kText + 6);
+  EXPECT_EQ(bins[1], 1) << "on until the next hit of the full counter";
+  EXPECT_EQ(bins[3], 0) << "a preset 65535 wraps and stays on";
+  tick_at(kText), tick_at(kText + 2);
+  EXPECT_EQ(bins[0], 32767);
+  EXPECT_EQ(bins[1], 1) << "off everywhere";
+}
+
+TEST_F(svr4_profil_description, a_count_above_the_limit_stops_at_once) {
+  uint16_t bins[2] = {40000, 0};
+  pctally_svr4_profil(bins, sizeof bins, kText, 0x10000);
+  tick_at(kText), tick_at(kText + 2);
+  EXPECT_EQ(bins[0], 40000);
+  EXPECT_EQ(bins[1], 0);
+  pctally_svr4_profil(bins, sizeof bins, kText, 0x10000);
+  tick_at(kText + 2);
+  EXPECT_EQ(bins[1], 1) << "a new call turns it on again";
+}
+
+TEST_F(svr4_profil_description, buff_is_unsigned_short_of_bufsiz_bytes) {
+  Fenced fence(64);
+  pctally_svr4_profil(fence.as<uint16_t>(), 64, kText, 0x10000);
+  for (uintptr_t pc = kText - 64; pc < kText + 256; ++pc) tick_at(pc);
+  for (int i = 0; i < 32; ++i) EXPECT_EQ(fence.as<uint16_t>()[i], 2);
+}
+
+TEST_F(svr4_profil_description, offset_starts_the_region) {
+  pctally_svr4_profil(cells, sizeof cells, kText, 0x10000);
+  tick_at(kText - 1), tick_at(kText);
+  EXPECT_EQ(cells[0], 1);
+}
+
+TEST_F(svr4_profil_description, scale_is_the_contraction_factor) {
+  for (unsigned scale : {0xffffu, 0x8000u, 0x4000u, 0x1000u, 0x100u}) {
+    uint16_t bins[32] = {};
+    pctally_svr4_profil(bins, sizeof bins, kText, scale);
+    uintptr_t covered = 64 * 65536 / scale;
+    tick_at(kText + covered - 1), tick_at(kText + covered + 1);
+    EXPECT_EQ(sum(bins), 1u) << scale;
+  }
+}
+
+TEST_F(svr4_profil_description, scale_ffff_maps_2_bytes) {
+  pctally_svr4_profil(cells, sizeof cells, kText, 0xffff);
+  for (uintptr_t distance = 1; distance <= 64; ++distance) tick_at(kText + distance);
+  for (uint16_t cell : cells) EXPECT_EQ(cell, 2);
+}
+
+TEST_F(svr4_profil_description, scale_2_maps_everything_to_the_first_counter) {
+  pctally_svr4_profil(cells, sizeof cells, kText, 2);
+  tick_at(kText), tick_at(kText + 65535), tick_at(kText + 65536), tick_at(kText + 0x10000000),
+      tick_at(kText - 1);
+  EXPECT_EQ(cells[0], 4);
+  EXPECT_EQ(sum(cells), 4u);
+}
+
+TEST_F(svr4_profil_description, scale_4000_maps_8_bytes) {
+  pctally_svr4_profil(cells, sizeof cells, kText, 0x4000);
+  tick_at(kText + 7), tick_at(kText + 8), tick_at(kText + 15), tick_at(kText + 16);
+  EXPECT_EQ(cells[0], 1);
+  EXPECT_EQ(cells[1], 2);
+  EXPECT_EQ(cells[2], 1);
+}
+
+TEST_F(svr4_profil_description, offset_is_subtracted_and_the_rest_multiplied) {
+  pctally_svr4_profil(cells, sizeof cells, kText + 0x100, 0xc000);
+  for (uintptr_t distance = 0; distance < 85; ++distance) {
+    uint64_t before = cells[distance * 0xc000 / 65536 / 2];
+    tick_at(kText + 0x100 + distance);
+    EXPECT_EQ(cells[distance * 0xc000 / 65536 / 2], before + 1);
+  }
+}
+
+TEST_F(svr4_profil_description, ratio_times_0200000) {
+  constexpr unsigned kRegion = 1024, kRatioOf8 = 0200000 / 8;
+  uint16_t bins[kRegion / 8 / 2] = {};
+  pctally_svr4_profil(bins, kRegion / 8, kText, kRatioOf8);
+  for (uintptr_t distance = 0; distance <= kRegion; ++distance) tick_at(kText + distance);
+  for (uint16_t bin : bins) EXPECT_EQ(bin, 16);
+}
+
+TEST_F(svr4_profil_description, scale_0_or_1_turns_it_off) {
+  for (unsigned scale : {0u, 1u}) {
+    pctally_svr4_profil(cells, sizeof cells, kText, 0x10000);
+    EXPECT_TRUE(is_on());
+    EXPECT_EQ(pctally_svr4_profil(cells, sizeof cells, kText, scale), 0);
+    EXPECT_FALSE(is_on());
+  }
+}
+
+TEST_F(svr4_profil_description, bufsiz_0_is_ineffective) {
+  for (unsigned scale : {0x10000u, 2u}) {
+    EXPECT_EQ(pctally_svr4_profil(cells, 0, kText, scale), 0);
+    tick_at(kText);
+    EXPECT_EQ(sum(cells), 0u);
+  }
+}
+
+TEST_F(svr4_profil_description, exec_turns_it_off) {
+  use_clock();
+  EXPECT_EQ(in_child([&] {
+              pctally_svr4_profil(cells, sizeof cells, kText, 0x10000);
+              execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done", nullptr);
+              return 2;
+            }),
+            0);
+}
+
+TEST_F(svr4_profil_description, fork_leaves_it_on_in_both) {
+  use_clock();
+  uint16_t bins[kBurnBytes / 2] = {};
+  pctally_svr4_profil(bins, sizeof bins, reinterpret_cast<size_t>(burn), 0xffff);
+  EXPECT_EQ(in_child([&] {
+              uint64_t before = sum(bins);
+              burn(300'000'000);
+              return sum(bins) >= before + 12 ? 0 : 1;
+            }),
+            0);
+  uint64_t before = sum(bins);
+  burn(300'000'000);
+  EXPECT_GE(sum(bins), before + 12);
+}
+
+TEST_F(svr4_profil_description, a_fault_turns_it_off) {
+  for (bool unmap : {true, false}) {
+    Fenced fence(64);
+    pctally_svr4_profil(fence.as<uint16_t>(), 64, kText, 0x10000);
+    tick_at(kText);
+    if (unmap)
+      fence.unmap();
+    else
+      fence.protect(PROT_READ);
+    tick_at(kText), tick_at(kText);
+    if (unmap) continue;
+    fence.protect(PROT_READ | PROT_WRITE);
+    tick_at(kText);
+    EXPECT_EQ(fence.as<uint16_t>()[0], 1);
+  }
+}
+
+TEST_F(svr4_profil_description, a_fault_at_a_real_tick_turns_it_off) {
+  use_clock();
+  Fenced fence(kBurnBytes);
+  pctally_svr4_profil(fence.as<uint16_t>(), kBurnBytes, reinterpret_cast<size_t>(burn), 0xffff);
+  fence.unmap();
+  EXPECT_GT(burn(200'000'000), 0u) << "the program lives";
+}
+
+TEST_F(svr4_profil_description, a_fault_at_a_tick_of_a_thread_that_blocks_the_signals) {
+  use_clock();
+  Fenced fence(kBurnBytes);
+  pctally_svr4_profil(fence.as<uint16_t>(), kBurnBytes, reinterpret_cast<size_t>(burn), 0xffff);
+  fence.unmap();
+  sigset_t faults, blocked;
+  sigemptyset(&faults);
+  sigaddset(&faults, SIGSEGV), sigaddset(&faults, SIGBUS);
+  pthread_sigmask(SIG_BLOCK, &faults, nullptr);
+  EXPECT_GT(burn(200'000'000), 0u);
+  pthread_sigmask(SIG_UNBLOCK, &faults, &blocked);
+  EXPECT_EQ(sigismember(&blocked, SIGSEGV), 1) << "and its mask is its own";
+}
+
+}  // namespace
+}  // namespace pctally::manual

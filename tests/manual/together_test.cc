@@ -1,0 +1,240 @@
+// All dialects in one process: side by side, turned on and off under load, among the program's own fault
+// handlers.
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+
+#include <atomic>
+#include <random>
+
+#include "pctally/aix.h"
+#include "pctally/bsd.h"
+#include "pctally/glibc.h"
+#include "pctally/hpux.h"
+#include "pctally/irix.h"
+#include "pctally/svr4.h"
+#include "pctally/tru64.h"
+#include "tests/manual/page_test.h"
+
+namespace pctally::manual {
+namespace {
+
+using dialects_together = Page;
+
+void all_off() {
+  pctally_hpux_sprofil(nullptr, 0, nullptr, 0);
+  pctally_irix_sprofil(nullptr, 0, nullptr, 0);
+  pctally_glibc_profil(nullptr, 0, 0, 0);
+  pctally_svr4_profil(nullptr, 0, 0, 0);
+  pctally_bsd_profil(nullptr, 0, 0, 0);
+  pctally_tru64_profil(nullptr, 0, 0, 0);
+  pctally_aix_prof end{};
+  pctally_aix_profil(nullptr, 2, 0, 0);  // each form ends its own alone
+  pctally_aix_profil(&end, ~0u, 0, 0);
+}
+
+TEST_F(dialects_together, each_by_its_own_rules) {
+  uint16_t hpux[32] = {}, irix[32] = {}, svr4[32] = {}, bsd[32] = {}, tru64[32] = {}, aix[32] = {},
+           glibc[32] = {};
+  pctally_hpux_prof hpux_entry{hpux, 64, text(), 0xc000};
+  pctally_irix_prof irix_entry{irix, 64, kText, 0xc000};
+  svr4[1] = bsd[1] = 32767;
+  ASSERT_EQ(pctally_hpux_sprofil(&hpux_entry, 1, nullptr, PCTALLY_HPUX_USHORT), 0);
+  ASSERT_EQ(pctally_irix_sprofil(&irix_entry, 1, nullptr, PCTALLY_IRIX_USHORT), 0);
+  ASSERT_EQ(pctally_svr4_profil(svr4, 64, kText, 0xc000), 0);
+  ASSERT_EQ(pctally_bsd_profil(reinterpret_cast<char*>(bsd), 64, kText, 0xc000), 0);
+  pctally_tru64_profil(tru64, 64, static_cast<long>(kText), 0xc000);
+  ASSERT_EQ(pctally_aix_profil(aix, 64, kText, 0xc000), 0);
+  ASSERT_EQ(pctally_glibc_profil(glibc, 64, kText, 0xc000), 0);
+  tick_at(kText + 3), tick_at(kText + 2);
+  all_off();
+  EXPECT_EQ(hpux[1], 1);
+  EXPECT_EQ(hpux[0], 1);
+  EXPECT_EQ(irix[1], 1);
+  EXPECT_EQ(svr4[1], 32767);
+  EXPECT_EQ(svr4[0], 0) << "SVR4's stop is its own alone";
+  EXPECT_EQ(bsd[1], 32768);
+  EXPECT_EQ(tru64[1], 1);
+  EXPECT_EQ(aix[1], 2);
+  EXPECT_EQ(glibc[0], 2);
+}
+
+TEST_F(dialects_together, clocks_side_by_side) {
+  use_clock();
+  uint16_t hpux[kBurnBytes / 2] = {}, svr4[kBurnBytes / 2] = {}, tru64[kBurnBytes / 2] = {};
+  pctally_hpux_prof entry{hpux, kBurnBytes, reinterpret_cast<void*>(burn), 0x10000};
+  ASSERT_EQ(pctally_hpux_sprofil(&entry, 1, nullptr, PCTALLY_HPUX_USHORT), 0);
+  pctally_svr4_profil(svr4, kBurnBytes, reinterpret_cast<size_t>(burn), 0x10000);
+  pctally_tru64_profil(tru64, kBurnBytes, reinterpret_cast<long>(burn), 0x10000);
+  burn(400'000'000);
+  all_off();
+  EXPECT_NEAR(static_cast<double>(sum(hpux)), 40, 20);
+  EXPECT_NEAR(static_cast<double>(sum(svr4)), 40, 20);
+  EXPECT_NEAR(static_cast<double>(sum(tru64)), 410, 200);
+}
+
+// Ticks from four threads all the while. After each disabling call the buffer is the caller's again: it is
+// unmapped.
+TEST_F(dialects_together, ten_thousand_pairs_while_four_threads_tick) {
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> tickers;
+  for (int i = 0; i < 4; ++i)
+    tickers.emplace_back([&] {
+      while (!stop) {
+        for (int n = 0; n < 16; ++n) tick_at(kText + 4);
+        std::this_thread::yield();
+      }
+    });
+  unsigned late = 0;
+  auto* cells =
+      static_cast<uint32_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  for (int pair = 0; pair < 10'000; ++pair) {
+    pctally_hpux_prof entry{cells, 64, text(), 0x10000};
+    if (pctally_hpux_sprofil(&entry, 1, nullptr, PCTALLY_HPUX_UINT) != 0) ++late;
+    if (pctally_hpux_sprofil(nullptr, 0, nullptr, 0) != 0) ++late;
+    uint32_t before = cells[1];
+    if (pair % 64 == 0) std::this_thread::yield();
+    if (cells[1] != before) ++late;
+    cells[1] = 0;
+  }
+  stop = true;
+  for (std::thread& ticker : tickers) ticker.join();
+  munmap(cells, 4096);
+  EXPECT_EQ(late, 0u);
+}
+
+TEST_F(dialects_together, pairs_under_the_clock_while_four_threads_spin) {
+  use_clock();
+  std::atomic<bool> stop = false;
+  std::vector<std::thread> spinners;
+  for (int i = 0; i < 4; ++i)
+    spinners.emplace_back([&] {
+      while (!stop) burn(1'000'000);
+    });
+  uint16_t cells[kBurnBytes / 2] = {};
+  unsigned late = 0;
+  for (int pair = 0; pair < 300; ++pair) {
+    pctally_svr4_profil(cells, sizeof cells, reinterpret_cast<size_t>(burn), 0x10000);
+    if (pair % 10 == 0) burn(500'000);
+    pctally_svr4_profil(nullptr, 0, 0, 0);
+    uint64_t before = sum(cells);
+    std::this_thread::yield();
+    late += sum(cells) != before;
+  }
+  stop = true;
+  for (std::thread& spinner : spinners) spinner.join();
+  EXPECT_EQ(late, 0u);
+}
+
+// No tick falls between a call and the one that replaces it.
+TEST_F(dialects_together, replacing_loses_no_tick) {
+  uint64_t cells[2] = {};
+  pctally_hpux_prof entries[] = {{&cells[0], 8, text(), 0x2000}, {&cells[1], 8, text(), 0x2000}};
+  ASSERT_EQ(pctally_hpux_sprofil(entries, 1, nullptr, PCTALLY_HPUX_UINT64), 0);
+  std::atomic<bool> stop = false;
+  uint64_t delivered = 0;
+  std::thread ticker([&] {
+    while (!stop) tick_at(kText), ++delivered;
+  });
+  for (int i = 0; i < 3000; ++i) {
+    ASSERT_EQ(pctally_hpux_sprofil(&entries[i & 1], 1, nullptr, PCTALLY_HPUX_UINT64), 0);
+    std::this_thread::yield();
+  }
+  stop = true;
+  ticker.join();
+  all_off();
+  EXPECT_EQ(cells[0] + cells[1], delivered);
+}
+
+// Any arguments at all: the program lives, and nothing but the buffer changes.
+TEST_F(dialects_together, two_thousand_calls_with_any_arguments) {
+  std::mt19937_64 random(1);
+  Fenced fence(128);
+  auto any = [&](std::initializer_list<uint64_t> values) { return values.begin()[random() % values.size()]; };
+  const auto good = reinterpret_cast<uint64_t>(fence.as<char>());
+  auto pointer = [&] {
+    return reinterpret_cast<void*>(
+        any({0, 16, good, good, good, good + 64, good + 126, good + 128, UINT64_MAX, good - 8192}));
+  };
+  auto size = [&] { return any({0, 1, 2, 3, 4, 8, 64, 64, 64, 127, 128}); };
+  auto offset = [&] { return any({0, 1, kText, kText, kText + 1, kText + 63, UINT64_MAX - 3}); };
+  auto scale = [&] {
+    return static_cast<unsigned>(any({0, 1, 2, 3, 0x4000, 0xffff, 0x10000, 0x18000, 0x20000, ~0u}));
+  };
+  for (int i = 0; i < 2000; ++i) {
+    void* base = pointer();
+    auto room = static_cast<unsigned>(size());
+    pctally_hpux_prof hpux[3];
+    pctally_irix_prof irix[3];
+    pctally_tru64_profil_args tru64[3];
+    pctally_aix_prof aix[4] = {};
+    for (int n = 0; n < 3; ++n) {
+      hpux[n] = {base, room, reinterpret_cast<void*>(offset()), scale()};
+      irix[n] = {base, room, offset(), scale()};
+      tru64[n] = {static_cast<unsigned*>(base), reinterpret_cast<void*>(offset()),
+                  reinterpret_cast<void*>(offset()), reinterpret_cast<void*>(offset()), scale()};
+      aix[n] = {reinterpret_cast<char*>(offset()), reinterpret_cast<char*>(offset()),
+                static_cast<uint16_t*>(base), static_cast<int>(room), scale()};
+    }
+    auto count = static_cast<int>(random() % 6) - 1;
+    auto flags = static_cast<unsigned>(random() % 9);
+    pctally_hpux_sprofil(count > 3 ? reinterpret_cast<pctally_hpux_prof*>(16) : hpux, count, nullptr, flags);
+    pctally_irix_sprofil(irix, count > 3 ? 3 : count, static_cast<timeval*>(count == 2 ? pointer() : nullptr),
+                         flags);
+    pctally_svr4_profil(static_cast<uint16_t*>(base), room, offset(), scale());
+    pctally_bsd_profil(static_cast<char*>(base), room, offset(), scale());
+    pctally_glibc_profil(static_cast<uint16_t*>(base), room, offset(), scale());
+    pctally_tru64_profil(random() % 2 != 0 ? base : tru64, count, random() % 2 != 0 ? -1 : 5, scale());
+    pctally_aix_profil(random() % 2 != 0 ? base : aix, random() % 2 != 0 ? ~0u : room, offset(), scale());
+    for (uint64_t pc : {uint64_t{0}, uint64_t{kText}, uint64_t{kText + 63}, UINT64_MAX}) tick_at(pc);
+  }
+  all_off();
+  SUCCEED();
+}
+
+sigjmp_buf g_back;
+int* volatile g_no_memory = reinterpret_cast<int*>(24);
+volatile int g_seen;
+
+void own_handler(int, siginfo_t* info, void*) {
+  g_seen = info->si_addr == reinterpret_cast<void*>(24) ? 1 : 2;
+  siglongjmp(g_back, 1);
+}
+
+TEST_F(dialects_together, the_programs_own_fault_handler_still_works) {
+  struct sigaction action {
+  }, before{};
+  action.sa_sigaction = own_handler;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, &before);
+  Fenced gone(64);
+  pctally_svr4_profil(gone.as<uint16_t>(), 64, kText, 0x10000);
+  gone.unmap();
+  g_seen = 0;
+  tick_at(kText);
+  EXPECT_EQ(g_seen, 0) << "our fault is not shown";
+  if (sigsetjmp(g_back, 1) == 0) *g_no_memory = 1;
+  EXPECT_EQ(g_seen, 1) << "its own is";
+  all_off();
+  sigaction(SIGSEGV, &before, nullptr);
+}
+
+TEST_F(dialects_together, a_crash_is_still_a_crash) {
+  int status = in_child([] {
+    uint16_t cells[2] = {};
+    pctally_svr4_profil(cells, 4, kText, 0x10000);
+    *g_no_memory = 1;
+    return 0;
+  });
+  EXPECT_EQ(status, -SIGSEGV);
+  status = in_child([] {
+    uint16_t cells[2] = {};
+    pctally_svr4_profil(cells, 4, kText, 0x10000);
+    raise(SIGSEGV);
+    return 0;
+  });
+  EXPECT_EQ(status, -SIGSEGV);
+}
+
+}  // namespace
+}  // namespace pctally::manual
