@@ -2,6 +2,8 @@
  * the rest in phase_b. A sampler in step with it sees one of them only. */
 #include "spin.h"
 
+#include <stdio.h>
+
 #if defined(__x86_64__)
 #include <x86intrin.h>
 static inline uint64_t counter(void) { return __rdtsc(); }
@@ -30,9 +32,14 @@ int main(int argc, char** argv) {
   double cycle = cycle_us * 1e3 * rate;
   uint64_t start = counter();
   uint64_t cycles = (uint64_t)(seconds * 1e6 / cycle_us);
+  uint64_t in_a = 0, before = now_ns(CLOCK_THREAD_CPUTIME_ID);
   for (uint64_t i = 0; i < cycles; ++i) {
     phase_a(start + (uint64_t)(((double)i + 0.3) * cycle));
+    uint64_t between = now_ns(CLOCK_THREAD_CPUTIME_ID);
     phase_b(start + (uint64_t)((double)(i + 1) * cycle));
+    in_a += between - before;
+    before = now_ns(CLOCK_THREAD_CPUTIME_ID);
   }
+  printf("%.4f\n", (double)in_a / (double)before);
   return 0;
 }
