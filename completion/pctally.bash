@@ -65,16 +65,31 @@ _pctally_report() {
   esac
 }
 
+_pctally_gperf() {
+  case $previous in
+    -t) ;;
+    -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '-c -r -s -t -p --pid --help'
+      else
+        _pctally_files ''
+      fi
+      ;;
+  esac
+}
+
 _pctally() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _pctally_words 'record report engines --help --version'
+    _pctally_words 'record report engines gperf --help --version'
     return
   fi
   case ${COMP_WORDS[1]} in
     record) _pctally_record ;;
     report) _pctally_report ;;
+    gperf) _pctally_gperf ;;
     engines) _pctally_words '--json --help' ;;
   esac
 }

@@ -13,5 +13,6 @@ inline constexpr int kExitNotFound = 127;   ///< the command to record was not f
 int run_record(int argc, char** argv);
 int run_report(int argc, char** argv);
 int run_engines(int argc, char** argv);
+int run_gperf(int argc, char** argv);
 
 }  // namespace pctally

@@ -1,0 +1,244 @@
+"""A program in the Nintendo 64's style on one side, `pctally gperf` on the other: queries, server mode, hostile peers."""
+import os
+import re
+import shutil
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "lib"))
+import pctally_test as pt
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INCLUDE = os.path.join(HERE, "..", "..", "..", "include", "pctally", "compat", "n64")
+RULE = "-" * 61
+ACK, FLUSH = bytes([21 << 2 | 1, 1, 0, 0]), bytes([21 << 2 | 1, 2, 0, 0])
+
+
+def build():
+    program = os.path.join(pt.scratch(), "one_segment")
+    libraries = os.path.join(pt.BUILD, "lib")
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-isystem", INCLUDE, os.path.join(HERE, "n64", "one_segment.c"), "-o",
+                    program, "-L" + libraries, "-Wl,-rpath," + libraries, "-lpctally"], check=True)
+    return program
+
+
+def eventually(look, seconds=20):
+    until = time.monotonic() + seconds
+    while not (found := look()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return found
+
+
+class Gperf(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = build()
+
+    def setUp(self):
+        self.runtime = os.path.join(pt.scratch(), self.id().rsplit(".", 1)[1][:12])
+        os.makedirs(self.runtime, mode=0o700)
+        self.env = dict(os.environ, XDG_RUNTIME_DIR=self.runtime)
+        self.children = []
+
+    def tearDown(self):
+        for child in self.children:
+            child.kill()
+            child.communicate()
+        shutil.rmtree(self.runtime, True)
+
+    def start(self, *words, **options):
+        child = subprocess.Popen(words, env=self.env, text=True, **options)
+        self.children.append(child)
+        return child
+
+    def path(self, name):
+        return os.path.join(self.runtime, "pctally", f"n64.{name}")
+
+    def run_program(self):
+        child = self.start(self.program, "forever", stdout=subprocess.DEVNULL)
+        self.assertTrue(eventually(lambda: os.path.exists(self.path(child.pid))))
+        return child
+
+    def gperf(self, *words):
+        return subprocess.run([pt.PCTALLY, "gperf", *words], env=self.env, capture_output=True, text=True, timeout=60)
+
+    def connect(self, child):
+        peer = socket.socket(socket.AF_UNIX)
+        peer.settimeout(10)
+        peer.connect(self.path(child.pid))
+        return peer
+
+    def check_layout(self, report, unit=" %"):
+        lines = report.split("\n")
+        self.assertEqual(lines[0], RULE)
+        self.assertEqual(lines[1], "Profile Report for osprof")
+        self.assertRegex(lines[2], r"^Number of text symbols: [1-9]\d*$")
+        self.assertEqual(lines[3], "Sample period: 10000 microseconds")
+        self.assertEqual(lines[4], "Number of profiled segments: 1")
+        self.assertRegex(lines[5], r"^Text segment 0, start = [0-9a-f]{8,}, size = 00001000$")
+        self.assertEqual(lines[6:9], [RULE, "", ""])
+        rows = lines[9:-1]
+        for row in rows:
+            self.assertEqual(len(row), 53 + 10 + len(unit), row)
+            self.assertTrue(row.endswith(unit), row)
+        self.assertTrue(rows[-1].startswith("Overflow  ..."), rows[-1])
+        return {re.split(r"\.{2,}", row)[0].split()[-1]: float(row[53:63]) for row in rows}
+
+    def test_query_names_the_hot_function(self):
+        child = self.run_program()
+        time.sleep(1)
+        result = self.gperf(self.program)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = self.check_layout(result.stdout)
+        self.assertGreater(rows["updateWorld"], 80)
+        self.assertAlmostEqual(sum(rows.values()), 100, delta=0.01)
+        self.assertIsNone(child.poll())
+
+    def test_counts_time_and_threshold(self):
+        child = self.run_program()
+        time.sleep(1)
+        counts = self.check_layout(self.gperf("-c", "-p", str(child.pid), self.program).stdout, "")
+        self.assertGreater(counts["updateWorld"], 20)
+        seconds = self.check_layout(self.gperf("-r", self.program).stdout, " s")
+        self.assertGreaterEqual(seconds["updateWorld"] + 0.001, 0.01 * counts["updateWorld"])
+        self.assertNotIn("updateWorld", self.check_layout(self.gperf("-c", "-t", "100000000", self.program).stdout, ""))
+        self.assertIn("updateWorld", self.check_layout(self.gperf("-t", "50", self.program).stdout))
+
+    def test_server_prints_at_each_flush(self):
+        server = self.start(pt.PCTALLY, "gperf", "-s", self.program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.assertTrue(eventually(lambda: os.path.exists(self.path("gperf"))))
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("gperf")).st_mode), 0o600)
+        self.run_program()
+        text = ""
+        while text.count("Overflow") < 2:
+            text += server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        rest = server.communicate(timeout=10)[0]
+        self.assertEqual(server.returncode, 0)
+        self.assertGreater(self.check_layout(RULE + text.split(RULE, 1)[1].split("\n" + RULE + "\nProfile")[0].rstrip("\n") +
+                                             "\n")["updateWorld"], 50)
+        self.assertFalse(os.path.exists(self.path("gperf")), rest)
+
+    def test_flush_without_gperf_is_harmless(self):
+        begun = time.monotonic()
+        result = subprocess.run([self.program], env=self.env, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertLess(time.monotonic() - begun, 30)
+        self.assertEqual(os.listdir(os.path.join(self.runtime, "pctally")), [], "the socket was left behind")
+
+    def test_socket_is_the_users_own(self):
+        child = self.run_program()
+        self.assertEqual(stat.S_IMODE(os.stat(self.path(child.pid)).st_mode), 0o600)
+        self.assertEqual(stat.S_IMODE(os.stat(os.path.dirname(self.path(0))).st_mode), 0o700)
+
+    def test_socket_of_a_killed_program_is_removed(self):
+        child = self.run_program()
+        child.kill()
+        child.wait()
+        result = self.gperf(self.program)
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("not running", result.stderr)
+        self.assertFalse(os.path.exists(self.path(child.pid)))
+
+    def test_io_thread_blocks_all_signals(self):
+        child = self.run_program()
+        tasks = f"/proc/{child.pid}/task"
+        thread = eventually(lambda: next((t for t in os.listdir(tasks) if open(f"{tasks}/{t}/comm").read() == "pctally-n64\n"), None))
+        blocked = int(re.search(r"SigBlk:\s*(\w+)", open(f"{tasks}/{thread}/status").read()).group(1), 16)
+        # all but KILL and STOP, which cannot be, and the two that the C library keeps
+        self.assertEqual(blocked | 1 << 8 | 1 << 18 | 1 << 31 | 1 << 32, 2**64 - 1)
+
+    def test_program_survives_hostile_peers(self):
+        child = self.run_program()
+        for noise in (b"", b"\0" * 4096, b"\xff" * 100000, FLUSH[:2], bytes([22 << 2 | 3, 1, 2, 3]), FLUSH + b"\xff" * 4096,
+                      FLUSH + FLUSH * 100):
+            with self.connect(child) as peer:
+                try:
+                    peer.sendall(noise)
+                    peer.recv(4)
+                except OSError:
+                    pass  # hung up on: as it should be
+        silent = self.connect(child)  # says nothing, and stays
+        result = self.gperf(self.program)
+        silent.close()
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIsNone(child.poll())
+
+    def test_protocol_byte_by_byte(self):
+        child = self.run_program()
+        time.sleep(1)
+        with self.connect(child) as peer:
+            stream = peer.makefile("rb")
+
+            def data(count):
+                got = b""
+                while len(got) < count:
+                    packet = stream.read(4)
+                    self.assertEqual(packet[0] >> 2, 22)
+                    got += packet[1:1 + (packet[0] & 3)]
+                self.assertEqual(len(got), count)
+                return got
+
+            peer.sendall(FLUSH)
+            sections, period, _ = struct.unpack(">III", data(12))
+            start, counters = struct.unpack(">QI", data(12))
+            self.assertEqual((sections, period, counters, start % 4096), (1, 10000, 1024, 0))
+            peer.sendall(ACK)
+            block = data(2048)
+            self.assertIn(sum(struct.unpack(">1024H", block)), range(20, 400))
+            peer.sendall(ACK)
+            self.assertEqual(stream.read(), b"")
+
+    def hostile_program(self, *answers):
+        """A server that takes this process for its program: what it prints and says of each answer."""
+        server = self.start(pt.PCTALLY, "gperf", "-s", "-p", str(os.getpid()), self.program, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+        self.assertTrue(eventually(lambda: os.path.exists(self.path("gperf"))))
+        for answer in answers:
+            with socket.socket(socket.AF_UNIX) as peer:
+                peer.connect(self.path("gperf"))
+                try:
+                    peer.sendall(answer)
+                    peer.shutdown(socket.SHUT_WR)
+                    peer.settimeout(10)
+                    while peer.recv(4096):
+                        pass
+                except OSError:
+                    pass
+        server.send_signal(signal.SIGTERM)
+        out, err = server.communicate(timeout=20)
+        self.assertEqual(server.returncode, 0, err)
+        return out, err
+
+    def test_gperf_survives_hostile_programs(self):
+        def packets(data):
+            return b"".join(bytes([22 << 2 | len(data[i:i + 3])]) + data[i:i + 3].ljust(3, b"\0") for i in range(0, len(data), 3))
+
+        out, err = self.hostile_program(
+            b"\xff" * 5000, packets(b"\xff" * 12), packets(struct.pack(">III", 1, 0, 0) + struct.pack(">QI", 2**64 - 1, 2**32 - 1)),
+            packets(struct.pack(">III", 4096, 1, 1)), packets(struct.pack(">III", 0, 7, 5)))
+        self.assertEqual(out.count("Profile Report"), 1)
+        self.assertIn("Sample period: 7 microseconds", out)
+        self.assertIn("100.0000 %", out)
+        self.assertIn("announces more", err)
+
+    def test_a_directory_of_others_is_not_used(self):
+        os.makedirs(os.path.join(self.runtime, "pctally"))
+        os.chmod(os.path.join(self.runtime, "pctally"), 0o777)
+        child = self.start(self.program, "forever", stdout=subprocess.DEVNULL)
+        fallback = f"/tmp/pctally-{os.geteuid()}/n64.{child.pid}"
+        self.assertTrue(eventually(lambda: os.path.exists(fallback)))
+        self.assertFalse(os.path.exists(self.path(child.pid)))
+        child.kill()
+        child.wait()
+        os.unlink(fallback)
+
+
+if __name__ == "__main__":
+    pt.main()
