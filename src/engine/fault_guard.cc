@@ -73,7 +73,10 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 }
 
 using Handler = void (*)(int, siginfo_t*, void*);
-constexpr Handler kHandlers[kLevels] = {on_fault<0>, on_fault<1>, on_fault<2>, on_fault<3>};
+constexpr Handler kHandlers[] = {on_fault<0>, on_fault<1>, on_fault<2>, on_fault<3>,
+                                 on_fault<4>, on_fault<5>, on_fault<6>, on_fault<7>};
+static_assert(sizeof kHandlers / sizeof kHandlers[0] == kLevels,
+              "a level without a handler would be SIG_DFL");
 
 bool is_ours(const struct sigaction& action) noexcept {
   if ((action.sa_flags & SA_SIGINFO) == 0) return false;
