@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/period.h"
+#include "engine/target.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {
@@ -27,9 +28,13 @@ class Engine {
 
   [[nodiscard]] virtual const char* name() const = 0;
 
-  /// Arms the engine for `target`, a process of ours that waits just before its exec, and everything it will
-  /// start. `file` outlives the engine. Variables the program must get are put into *environment.
-  virtual Result<void> start(ProfileFile* file, pid_t target, Environment* environment) = 0;
+  /// True if it counts from inside the program: it then needs *environment to arrive there, can only observe
+  /// a command, and programs that outlive the recording go on storing into the file.
+  [[nodiscard]] virtual bool enters_program() const { return false; }
+
+  /// Arms the engine for `target`. `file` outlives the engine. Variables the program must get are put into
+  /// *environment. Errors: ENOTSUP if it cannot observe such a target, else as the system says.
+  virtual Result<void> start(ProfileFile* file, const Target& target, Environment* environment) = 0;
 
   /// Descriptors that become readable when drain() is worth calling before drain_interval_ms() is over.
   [[nodiscard]] virtual std::vector<int> descriptors() const { return {}; }
@@ -41,7 +46,7 @@ class Engine {
   /// Ends the recording. Afterwards the ledger is final, but for processes that outlive the command.
   virtual void stop() = 0;
 
-  /// CPU time of all it observed, if it knows; else 0.
+  /// CPU time of all it observed since its start, if it knows; else 0.
   [[nodiscard]] virtual uint64_t cpu_ns() const { return 0; }
 
   /// What this engine cannot see, in one line.
@@ -52,10 +57,11 @@ class Engine {
 struct Rung {
   std::string name;
   bool available = false;
-  std::string reason;  ///< why not
-  std::string remedy;  ///< what to do about it
-  std::string misses;  ///< what it cannot see
-  std::string cost;    ///< what it costs the program
+  bool enters_program = false;  ///< see Engine
+  std::string reason;           ///< why not
+  std::string remedy;           ///< what to do about it
+  std::string misses;           ///< what it cannot see
+  std::string cost;             ///< what it costs the program
 };
 
 /// Best first. Probes by trying; leaves nothing behind.

@@ -56,7 +56,7 @@ bool kernel_mode_allowed(pid_t self) {
   settings.kernel = true;
   settings.ring_pages = 1;
   settings.lost_count = settings.build_ids = false;
-  return PerfRing::open(self, 0, settings).has_value();
+  return PerfRing::open(PerfScope::task(self), 0, settings).has_value();
 }
 
 Rung probe_ring() {
@@ -66,7 +66,7 @@ Rung probe_ring() {
   PerfSettings settings;
   settings.ring_pages = 1;
   settings.lost_count = settings.build_ids = false;
-  auto ring = PerfRing::open(getpid(), 0, settings);
+  auto ring = PerfRing::open(PerfScope::task(getpid()), 0, settings);
   rung.available = ring.has_value();
   if (!ring) {
     explain_refusal(ring.error().code, &rung);
@@ -82,6 +82,7 @@ Rung probe_ring() {
 Rung probe_timer() {
   Rung rung;
   rung.name = "timer";
+  rung.enters_program = true;
   rung.cost = "one signal per kernel tick in the program, which sees LD_PRELOAD and a coarser clock()";
   rung.misses = TimerEngine(EngineSettings{}).blind_spots();
   if (auto library = find_preload_library(); !library) {

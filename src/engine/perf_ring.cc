@@ -16,18 +16,20 @@
 namespace pctally {
 namespace {
 
-perf_event_attr attributes(const PerfSettings& settings) noexcept {
+perf_event_attr attributes(PerfScope scope, const PerfSettings& settings) noexcept {
+  bool of_task = scope.kind == PerfScope::Kind::kTask;
   perf_event_attr attr{};
   attr.size = sizeof attr;
   attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_CPU_CLOCK;
-  attr.sample_period = settings.period_ns;
+  attr.config = settings.samples ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY;
+  if (settings.samples) attr.sample_period = settings.period_ns;
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   attr.read_format = PERF_FORMAT_ID | (settings.lost_count ? PERF_FORMAT_LOST : 0);
   attr.disabled = 1;
-  attr.enable_on_exec = 1;
-  attr.inherit = 1;
-  attr.inherit_thread = !settings.children;
+  attr.enable_on_exec = of_task && settings.at_exec;
+  attr.inherit = of_task;
+  attr.inherit_thread = of_task && !settings.children;
+  attr.exclude_idle = 1;
   attr.exclude_kernel = !settings.kernel;
   attr.exclude_hv = 1;
   attr.mmap = attr.mmap2 = 1;
@@ -42,38 +44,72 @@ perf_event_attr attributes(const PerfSettings& settings) noexcept {
   return attr;
 }
 
+Result<UniqueFd> open_event(PerfScope scope, int cpu, const PerfSettings& settings) {
+  perf_event_attr attr = attributes(scope, settings);
+  unsigned long flags = PERF_FLAG_FD_CLOEXEC;
+  if (scope.kind == PerfScope::Kind::kCgroup) flags |= PERF_FLAG_PID_CGROUP;
+  UniqueFd fd(static_cast<int>(syscall(SYS_perf_event_open, &attr, scope.id, cpu, -1, flags)));
+  if (!fd.valid()) return fail(errno, "perf_event_open: %s", strerror(errno));
+  return fd;
+}
+
+PerfCount count_of(int fd, bool lost_count) noexcept {
+  uint64_t values[3] = {};  // value, id, lost
+  if (read(fd, values, sizeof values) < static_cast<ssize_t>(2 * sizeof values[0])) return {};
+  return {values[0], lost_count ? values[2] : 0};
+}
+
 volatile perf_event_mmap_page* page_of(const MappedFile& map) noexcept {
   return reinterpret_cast<volatile perf_event_mmap_page*>(map.data());
 }
 
 }  // namespace
 
-Result<PerfRing> PerfRing::open(pid_t pid, int cpu, const PerfSettings& settings) {
-  perf_event_attr attr = attributes(settings);
+Result<PerfRing> PerfRing::open(PerfScope scope, int cpu, const PerfSettings& settings) {
   PerfRing ring;
-  ring.fd_.reset(static_cast<int>(syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
-  if (!ring.fd_.valid()) return fail(errno, "perf_event_open: %s", strerror(errno));
+  auto fd = open_event(scope, cpu, settings);
+  if (!fd) return std::unexpected(fd.error());
+  ring.fd_ = std::move(*fd);
   auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   auto map = MappedFile::map(ring.fd_.get(), (settings.ring_pages + 1) * page, true);
   if (!map) return std::unexpected(map.error());
   ring.map_ = std::move(*map);
+  ring.cpu_ = cpu;
   ring.ring_bytes_ = settings.ring_pages * page;
   ring.lost_count_ = settings.lost_count;
   ioctl(ring.fd_.get(), PERF_EVENT_IOC_ID, &ring.id_);
   return ring;
 }
 
+Result<void> PerfRing::add_thread(pid_t tid, const PerfSettings& settings) {
+  auto fd = open_event(PerfScope::task(tid), cpu_, settings);
+  if (!fd) return std::unexpected(fd.error());
+  if (ioctl(fd->get(), PERF_EVENT_IOC_SET_OUTPUT, fd_.get()) != 0)
+    return fail(errno, "PERF_EVENT_IOC_SET_OUTPUT: %s", strerror(errno));
+  more_.push_back(std::move(*fd));
+  return {};
+}
+
 PerfCount PerfRing::count() const noexcept {
-  uint64_t values[3] = {};  // value, id, lost
-  if (read(fd_.get(), values, sizeof values) < static_cast<ssize_t>(2 * sizeof values[0])) return {};
-  return {values[0], lost_count_ ? values[2] : 0};
+  PerfCount sum = count_of(fd_.get(), lost_count_);
+  for (const UniqueFd& fd : more_) {
+    PerfCount count = count_of(fd.get(), lost_count_);
+    sum.cpu_ns += count.cpu_ns;
+    sum.lost += count.lost;
+  }
+  return sum;
 }
 
-void PerfRing::shift_phase(uint64_t period_ns) noexcept {
-  ioctl(fd_.get(), PERF_EVENT_IOC_PERIOD, &period_ns);
-}
+void PerfRing::enable() noexcept { request(PERF_EVENT_IOC_ENABLE, nullptr); }
 
-void PerfRing::disable() noexcept { ioctl(fd_.get(), PERF_EVENT_IOC_DISABLE, 0); }
+void PerfRing::shift_phase(uint64_t period_ns) noexcept { request(PERF_EVENT_IOC_PERIOD, &period_ns); }
+
+void PerfRing::disable() noexcept { request(PERF_EVENT_IOC_DISABLE, nullptr); }
+
+void PerfRing::request(unsigned long what, void* argument) noexcept {
+  ioctl(fd_.get(), what, argument);
+  for (const UniqueFd& fd : more_) ioctl(fd.get(), what, argument);
+}
 
 uint64_t PerfRing::head() const noexcept {
   return __atomic_load_n(&page_of(map_)->data_head, __ATOMIC_ACQUIRE);

@@ -3,14 +3,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <vector>
+
 #include "base/mapped_file.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace pctally {
 
+/// Whose ticks an event on one CPU gets.
+struct PerfScope {
+  enum class Kind : uint8_t { kTask, kMachine, kCgroup } kind = Kind::kTask;
+  int id = 0;  ///< kTask: a thread's id, 0 for the caller; kCgroup: descriptor of its directory
+
+  static PerfScope task(pid_t tid) { return {Kind::kTask, tid}; }
+  static PerfScope machine() { return {Kind::kMachine, -1}; }
+  static PerfScope cgroup(int directory) { return {Kind::kCgroup, directory}; }
+};
+
 struct PerfSettings {
   uint64_t period_ns = 1000000;
+  bool samples = true;       ///< false: only records of what processes do, no ticks
+  bool at_exec = true;       ///< kTask: starts counting at the next exec; else when enabled
   bool kernel = false;       ///< count ticks in kernel mode too
   bool children = true;      ///< follow fork; threads are always followed
   bool build_ids = true;     ///< let the kernel tell build ids (Linux 5.12)
@@ -26,9 +40,15 @@ struct PerfCount {
 
 class PerfRing {
  public:
-  /// Opens a cpu-clock event for `pid` and all it starts later, on one CPU; it starts counting at the next
-  /// exec. Errors: errno of perf_event_open(2) or mmap(2).
-  static Result<PerfRing> open(pid_t pid, int cpu, const PerfSettings& settings);
+  /// Opens a cpu-clock event on one CPU: for a thread and all it starts later, or for all that run there.
+  /// Errors: errno of perf_event_open(2) or mmap(2).
+  static Result<PerfRing> open(PerfScope scope, int cpu, const PerfSettings& settings);
+
+  /// Lets an event of another thread write into this ring too. Errors: as open(); ESRCH if the thread is
+  /// gone.
+  Result<void> add_thread(pid_t tid, const PerfSettings& settings);
+
+  void enable() noexcept;
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] uint64_t id() const noexcept { return id_; }
@@ -59,8 +79,11 @@ class PerfRing {
   [[nodiscard]] uint64_t tail() const noexcept;
   const unsigned char* record_at(uint64_t at, uint64_t head, size_t* bytes) noexcept;
   void release(uint64_t tail) noexcept;
+  void request(unsigned long what, void* argument) noexcept;  ///< an ioctl on all events
 
   UniqueFd fd_;
+  std::vector<UniqueFd> more_;  ///< events of further threads
+  int cpu_ = 0;
   MappedFile map_;
   uint64_t ring_bytes_ = 0;
   uint64_t id_ = 0;

@@ -3,8 +3,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/unique_fd.h"
@@ -25,26 +27,43 @@ void add_children(const std::string& path, std::vector<pid_t>* tree) {
   }
 }
 
-void add_children_of_all_threads(pid_t pid, std::vector<pid_t>* tree) {
-  std::string tasks = "/proc/" + std::to_string(pid) + "/task";
-  DIR* directory = opendir(tasks.c_str());
-  if (directory == nullptr) return;
+/// The entries of a directory that are numbers.
+std::vector<pid_t> numbers_in(const std::string& path) {
+  std::vector<pid_t> numbers;
+  DIR* directory = opendir(path.c_str());
+  if (directory == nullptr) return numbers;
   while (const dirent* entry = readdir(directory))
-    if (entry->d_name[0] != '.') add_children(tasks + "/" + entry->d_name + "/children", tree);
+    if (int number = atoi(entry->d_name); number > 0) numbers.push_back(number);
   closedir(directory);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
 }
+
+std::string directory_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
 }  // namespace
 
 std::vector<pid_t> process_tree(pid_t root) {
   std::vector<pid_t> tree;
-  if (access(("/proc/" + std::to_string(root)).c_str(), F_OK) != 0) return tree;
+  if (access(directory_of(root).c_str(), F_OK) != 0) return tree;
   tree.push_back(root);
   for (size_t i = 0; i < tree.size(); ++i) {
-    pid_t parent = tree[i];
-    add_children_of_all_threads(parent, &tree);
+    std::string tasks = directory_of(tree[i]) + "/task/";
+    for (pid_t thread : threads_of(tree[i]))
+      add_children(tasks + std::to_string(thread) + "/children", &tree);
   }
   return tree;
+}
+
+std::vector<pid_t> all_processes() { return numbers_in("/proc"); }
+
+std::vector<pid_t> threads_of(pid_t pid) { return numbers_in(directory_of(pid) + "/task"); }
+
+std::string comm_of(pid_t pid) {
+  char comm[16] = {};
+  UniqueFd fd(open((directory_of(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
+  ssize_t bytes = fd.valid() ? read(fd.get(), comm, sizeof comm) : 0;
+  return {comm, bytes > 0 ? std::min(strcspn(comm, "\n"), sizeof comm) : 0};
 }
 
 }  // namespace pctally

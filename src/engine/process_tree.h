@@ -1,7 +1,8 @@
-// The living descendants of a process, as /proc tells it.
+// Processes as /proc tells of them.
 #pragma once
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 namespace pctally {
@@ -9,5 +10,14 @@ namespace pctally {
 /// `root` and every living descendant of it, parents first. Empty if it is gone. A process that comes or goes
 /// meanwhile may be missing: ask again.
 std::vector<pid_t> process_tree(pid_t root);
+
+/// Every living process, ascending.
+std::vector<pid_t> all_processes();
+
+/// The threads of a process; empty if it is gone.
+std::vector<pid_t> threads_of(pid_t pid);
+
+/// A process's name as the kernel knows it, at most 15 bytes; empty if it is gone.
+std::string comm_of(pid_t pid);
 
 }  // namespace pctally

@@ -56,13 +56,6 @@ std::string preload_list(const std::string& library) {
   return given == nullptr || *given == '\0' ? library : library + ":" + given;
 }
 
-std::string comm_of(pid_t pid) {
-  char comm[16] = {};
-  UniqueFd fd(open(("/proc/" + std::to_string(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
-  ssize_t bytes = fd.valid() ? read(fd.get(), comm, sizeof comm) : 0;
-  return {comm, bytes > 0 ? std::min(strcspn(comm, "\n"), sizeof comm) : 0};
-}
-
 std::string record_comm(const ProcessRecord& record) {
   return {record.comm, strnlen(record.comm, sizeof record.comm)};
 }
@@ -101,11 +94,12 @@ Result<std::string> find_preload_library() {
   return fail(ENOENT, "%s not found (tried %s); name it in %s", kLibrary, tried.c_str(), kPreloadVariable);
 }
 
-Result<void> TimerEngine::start(ProfileFile* file, pid_t target, Environment* environment) {
+Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environment* environment) {
+  if (target.kind != Target::Kind::kCommand) return fail(ENOTSUP, "only programs started by it");
   auto library = find_preload_library();
   if (!library) return std::unexpected(library.error());
   file_ = file;
-  target_ = target;
+  target_ = target.processes[0];
   next_look_ns_ = monotonic_ns() + kLookNs;
   file->header().kernel_observed = 1;  // a tick in kernel mode is counted at the instruction that entered it
   file->header().clock_tick_ns = kernel_tick_ns();

@@ -16,7 +16,8 @@ class TimerEngine : public Engine {
   explicit TimerEngine(const EngineSettings& settings) : settings_(settings) {}
 
   [[nodiscard]] const char* name() const override { return "timer"; }
-  Result<void> start(ProfileFile* file, pid_t target, Environment* environment) override;
+  [[nodiscard]] bool enters_program() const override { return true; }
+  Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
   [[nodiscard]] int drain_interval_ms() const override { return 20; }
   void drain() override;
   void stop() override;

@@ -1,6 +1,8 @@
 // The mapped profile file, as its writers see it: created, preallocated and grown by the recorder; joined by
 // the processes it injects itself into. It stays readable whoever is killed when.
 #pragma once
+#include <sys/time.h>
+
 #include "base/mapped_file.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -53,5 +55,9 @@ class ProfileFile {
 
 /// CLOCK_MONOTONIC in nanoseconds. Any thread; not for signal handlers.
 uint64_t monotonic_ns() noexcept;
+
+inline uint64_t to_ns(const timeval& time) noexcept {
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_usec) * 1000u;
+}
 
 }  // namespace pctally

@@ -67,10 +67,6 @@ int not_recording() noexcept {
   return failed(fail(ESRCH, "no recording is running: call pctally_start first").error());
 }
 
-uint64_t to_ns(const timeval& time) noexcept {
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_usec) * 1000u;
-}
-
 Result<pctally_options> checked(const pctally_options* given) noexcept {
   pctally_options options = PCTALLY_OPTIONS_INIT;
   if (given != nullptr) options = *given;

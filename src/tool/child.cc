@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,10 @@ void Child::handle_signals() {
     bool from_terminal = info.ssi_code == SI_KERNEL;  // the whole foreground group has got it
     if (!own_business && !from_terminal && !reaped_) kill(pid_, signal);
   }
+}
+
+void Child::wait() {
+  for (pollfd signals{signals_.get(), POLLIN, 0}; !ended(); handle_signals()) poll(&signals, 1, -1);
 }
 
 bool Child::ended() {

@@ -28,6 +28,9 @@ class Child {
   [[nodiscard]] int signals() const noexcept { return signals_.get(); }
   void handle_signals();
 
+  /// Waits for its end, passing signals on.
+  void wait();
+
   /// True once it has ended; then status() and usage() are valid.
   bool ended();
   [[nodiscard]] int status() const noexcept { return status_; }

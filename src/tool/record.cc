@@ -1,6 +1,9 @@
 // pctally record: run a program and keep a profile of it.
+#include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,38 +17,55 @@
 namespace pctally {
 namespace {
 
-/// "250us", "1ms", "0.5s" or plain nanoseconds; 0 if it is none of these.
-uint64_t parse_period(const std::string& text) {
+/// "250us", "1ms", "0.5s", or a number of `plain_unit`s, in nanoseconds; 0 if it is none of these.
+uint64_t parse_duration(const std::string& text, const char* plain_unit) {
   char* end = nullptr;
   double value = strtod(text.c_str(), &end);
-  std::string unit = end;
-  double factor = unit.empty() || unit == "ns" ? 1
-                  : unit == "us"               ? 1e3
-                  : unit == "ms"               ? 1e6
-                  : unit == "s"                ? 1e9
-                                               : 0;
+  std::string unit = *end == '\0' ? plain_unit : end;
+  double factor = unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : 0;
   double ns = value * factor;
-  bool sensible = end != text.c_str() && std::isfinite(ns) && ns >= static_cast<double>(kShortestPeriodNs) &&
-                  ns <= static_cast<double>(kLongestPeriodNs);
+  bool sensible = end != text.c_str() && std::isfinite(ns) && ns >= 1 && ns < 1e18;
   return sensible ? static_cast<uint64_t>(std::llround(ns)) : 0;
+}
+
+/// "12,34"; empty if it is no such list.
+std::vector<pid_t> parse_processes(const std::string& text) {
+  std::vector<pid_t> pids;
+  for (const char* at = text.c_str();; ++at) {
+    char* end = nullptr;
+    long pid = isdigit(static_cast<unsigned char>(*at)) ? strtol(at, &end, 10) : 0;
+    if (pid <= 0 || pid > INT_MAX || (*end != ',' && *end != '\0')) return {};
+    pids.push_back(static_cast<pid_t>(pid));
+    if (*end == '\0') return pids;
+    at = end;
+  }
 }
 
 struct CommandLine {
   RecordOptions options;
   double hertz = 1000;
   std::string period;
+  std::string processes;
+  std::string duration;
   bool no_children = false;
   bool fixed_period = false;
   bool quiet = false;
 };
 
 void describe(CLI::App* app, CommandLine* line) {
+  app->add_option("-p,--pid", line->processes, "observe these running processes instead of a command")
+      ->type_name("PID[,PID...]");
+  app->add_flag("-a,--all", line->options.machine, "observe the whole machine instead of a command");
+  app->add_option("--cgroup", line->options.cgroup, "observe a control group instead of a command")
+      ->type_name("PATH");
+  app->add_option("--for", line->duration, "stop recording after so many seconds (or 500ms, 2s)")
+      ->type_name("SECONDS");
   app->add_option("-F,--frequency", line->hertz, "ticks per second of CPU time (default 1000)")
       ->type_name("HZ");
   app->add_option("-c,--period", line->period, "CPU time per tick instead: 250us, 1ms, or nanoseconds")
       ->type_name("PERIOD")
       ->excludes("-F");
-  app->add_option("-e,--engine", line->options.engine, "ring or timer (default: the first that works)")
+  app->add_option("-e,--engine", line->options.engine, "see pctally engines (default: the first that works)")
       ->type_name("ENGINE");
   app->add_option("-o,--output", line->options.path, "profile file (default: pctally.<comm>.<pid>.pct)")
       ->type_name("FILE");
@@ -85,21 +105,42 @@ int command_index(const CLI::App& app, int argc, char** argv) {
   return argc;
 }
 
+std::string check_target(CommandLine* line) {
+  RecordOptions& options = line->options;
+  int targets = (options.command.empty() ? 0 : 1) + (line->processes.empty() ? 0 : 1) +
+                (options.machine ? 1 : 0) + (options.cgroup.empty() ? 0 : 1);
+  if (targets == 0) return "no command to record; see pctally record --help";
+  if (targets > 1) return "one of a command, -p, -a and --cgroup can be recorded at a time";
+  if (!line->processes.empty()) {
+    options.processes = parse_processes(line->processes);
+    if (options.processes.empty()) return "-p " + line->processes + ": process numbers, separated by commas";
+  }
+  if (!line->duration.empty()) {
+    options.for_ns = parse_duration(line->duration, "s");
+    if (options.for_ns == 0) return "--for " + line->duration + ": a time, for example 10, 2.5s or 500ms";
+  }
+  return {};
+}
+
+std::string check_period(CommandLine* line) {
+  uint64_t& period = line->options.period_ns;
+  if (!line->period.empty()) {
+    period = parse_duration(line->period, "ns");
+    if (period < kShortestPeriodNs || period > kLongestPeriodNs)
+      return "-c " + line->period + ": a period lies between 10us and 10s, for example 250us, 1ms or 1000000";
+    return {};
+  }
+  if (!(line->hertz >= 0.1 && line->hertz <= 100000)) return "-F: a frequency lies between 0.1 and 100000 Hz";
+  period = static_cast<uint64_t>(std::llround(1e9 / line->hertz));
+  return {};
+}
+
 /// An empty string, or what is wrong.
 std::string check(CommandLine* line) {
-  if (line->options.command.empty()) return "no command to record; see pctally record --help";
-  if (!line->period.empty()) {
-    line->options.period_ns = parse_period(line->period);
-    if (line->options.period_ns == 0)
-      return "-c " + line->period + ": a period lies between 10us and 10s, for example 250us, 1ms or 1000000";
-  } else {
-    if (!(line->hertz >= 0.1 && line->hertz <= 100000))
-      return "-F: a frequency lies between 0.1 and 100000 Hz";
-    line->options.period_ns = static_cast<uint64_t>(std::llround(1e9 / line->hertz));
-  }
+  if (std::string wrong = check_target(line); !wrong.empty()) return wrong;
   line->options.randomise = !line->fixed_period;
   line->options.children = !line->no_children;
-  return {};
+  return check_period(line);
 }
 
 int cannot_run(const std::string& command, int error) {
@@ -107,32 +148,55 @@ int cannot_run(const std::string& command, int error) {
   return error == ENOENT ? kExitNotFound : kExitCannotRun;
 }
 
-int record(RecordOptions options) {
+int give_up(const Error& error) {
+  complain("{}", error.text);
+  return kExitFailed;
+}
+
+int record_command(RecordOptions options) {
   std::string command = options.command[0];
   options.program = find_program(command);
   if (options.program.empty()) return cannot_run(command, errno);
   std::vector<std::string> arguments = options.command;
   std::string program = options.program;
   Recording recording(std::move(options));
-  auto give_up = [](const Error& error) {
-    complain("{}", error.text);
-    return kExitFailed;
-  };
   if (auto chosen = recording.choose_engine(); !chosen) return give_up(chosen.error());
   auto child = Child::fork(program, arguments);
   if (!child) return give_up(child.error());
-  if (auto opened = recording.open(&*child); !opened) return give_up(opened.error());
+  if (auto opened = recording.open(Target::command(child->pid())); !opened) return give_up(opened.error());
   if (auto ran = recording.run(&*child); !ran) return cannot_run(command, ran.error().code);
-  recording.finish(*child);
+  recording.finish(&*child);
+  child->wait();
   end_like(child->status());
+}
+
+Target target_of(const RecordOptions& options) {
+  if (options.machine) return Target::machine();
+  if (!options.cgroup.empty()) return Target::control_group(options.cgroup);
+  return Target::running(options.processes);
+}
+
+int record_running(RecordOptions options) {
+  if (!options.cgroup.empty() && options.cgroup[0] != '/' && access(options.cgroup.c_str(), F_OK) != 0)
+    options.cgroup = "/sys/fs/cgroup/" + options.cgroup;
+  Target target = target_of(options);
+  auto attachment = Attachment::open(target.processes);
+  if (!attachment) return give_up(attachment.error());
+  Recording recording(std::move(options));
+  if (auto chosen = recording.choose_engine(); !chosen) return give_up(chosen.error());
+  if (auto opened = recording.open(target); !opened) return give_up(opened.error());
+  recording.watch(&*attachment);
+  recording.finish(nullptr);
+  return 0;
 }
 
 }  // namespace
 
 int run_record(int argc, char** argv) {
   CLI::App app(
-      "pctally record [OPTIONS] [--] CMD [ARGS...]\n\nRuns CMD and keeps a profile of where its CPU time "
-      "goes.",
+      "pctally record [OPTIONS] [--] CMD [ARGS...]\n"
+      "pctally record [OPTIONS] -p PID[,PID...] | -a | --cgroup PATH\n\n"
+      "Runs CMD, or attaches to what runs already, and keeps a profile of where its CPU time goes.",
       "pctally record");
   CommandLine line;
   describe(&app, &line);
@@ -152,7 +216,8 @@ int run_record(int argc, char** argv) {
     return kExitUsage;
   }
   if (line.quiet) be_quiet();
-  return record(std::move(line.options));
+  return line.options.command.empty() ? record_running(std::move(line.options))
+                                      : record_command(std::move(line.options));
 }
 
 }  // namespace pctally

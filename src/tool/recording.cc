@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "engine/process_tree.h"
 #include "engine/program_file.h"
 #include "engine/timer_engine.h"
 #include "histfile/histogram.h"
@@ -17,21 +18,22 @@
 namespace pctally {
 namespace {
 
-std::string file_name_for(const std::string& program, pid_t pid) {
-  std::string comm = program.substr(program.rfind('/') + 1).substr(0, 64);
-  for (char& c : comm)
+std::string file_name_for(const std::string& what, pid_t pid) {
+  std::string name = what.substr(0, 64);
+  for (char& c : name)
     if (!isalnum(static_cast<unsigned char>(c)) && strchr("._+-", c) == nullptr) c = '_';
-  return fmt::format("pctally.{}.{}.pct", comm, pid);
+  return fmt::format("pctally.{}.{}.pct", name, pid);
+}
+
+std::string last_part(const std::string& path) {
+  size_t end = path.find_last_not_of('/');
+  return end == std::string::npos ? path : path.substr(0, end + 1).substr(path.rfind('/', end) + 1);
 }
 
 std::string joined_by_zero(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text.append(word).push_back('\0');
   return text.substr(0, 65536);
-}
-
-uint64_t to_ns(const timeval& time) {
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_usec) * 1000u;
 }
 
 /// Calls visit(ProcessRecord&) for every process of the file.
@@ -50,20 +52,26 @@ void for_each_process(const ProfileFile& file, Visit&& visit) {
 
 Result<void> Recording::choose_engine() {
   bool asked = !options_.engine.empty();
+  bool attached = options_.command.empty();
   bool known = !asked;
-  for (const Rung& rung : probe_ladder()) {
+  for (Rung& rung : probe_ladder()) {
     if (asked && rung.name != options_.engine) continue;
     known = true;
+    if (rung.available && rung.enters_program && attached) {
+      rung.available = false;
+      rung.reason = "it observes only programs that pctally record starts";
+      rung.remedy = "start the program with pctally record -- CMD";
+    }
     if (rung.available) {
-      candidates_.push_back(rung.name);
+      candidates_.push_back(rung);
     } else if (candidates_.empty()) {
       why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", rung.name, rung.reason);
-      if (asked) why_not_better_ += "; " + rung.remedy;
+      if (asked || attached) why_not_better_ += "; " + rung.remedy;
     }
   }
   if (!known) return fail(EINVAL, "no engine is called %s: see pctally engines", options_.engine.c_str());
   if (candidates_.empty()) return fail(ENOSYS, "%s", why_not_better_.c_str());
-  obstacle_ = injection_obstacle(options_.program);
+  obstacle_ = attached ? ProcessNote::kNone : injection_obstacle(options_.program);
   Random random;
   settings_.randomise = options_.randomise;
   settings_.children = options_.children;
@@ -71,96 +79,140 @@ Result<void> Recording::choose_engine() {
   return {};
 }
 
-Result<void> Recording::start_engine(pid_t target) {
+Result<void> Recording::start_engine(const Target& target) {
   Error last;
   while (!candidates_.empty()) {
-    std::string name = candidates_.front();
+    std::string name = candidates_.front().name;
     candidates_.erase(candidates_.begin());
     engine_ = make_engine(name, settings_);
     environment_.clear();
     auto started = engine_->start(&file_, target, &environment_);
-    if (started) return {};
+    if (started) {
+      if (engine_->enters_program())
+        environment_.push_back(std::string(kRecordVariable) + "=" + absolute_path(path_));
+      return {};
+    }
     last = started.error();
     why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", name, last.text);
   }
   return std::unexpected(last);
 }
 
-Result<void> Recording::open(Child* child) {
-  path_ = options_.path.empty() ? file_name_for(options_.program, child->pid()) : options_.path;
+/// For a file name.
+std::string Recording::what() const {
+  if (!options_.command.empty()) return last_part(options_.program);
+  if (options_.machine) return "machine";
+  if (!options_.cgroup.empty()) return last_part(options_.cgroup);
+  return comm_of(options_.processes[0]);
+}
+
+/// For the header, in the place of the command.
+std::string Recording::target_text() const {
+  if (!options_.command.empty()) return joined_by_zero(options_.command);
+  if (options_.machine) return joined_by_zero({"@machine"});
+  if (!options_.cgroup.empty()) return joined_by_zero({"@cgroup", options_.cgroup});
+  std::vector<std::string> words = {"@running"};
+  for (pid_t pid : options_.processes) words.push_back(fmt::format("{}:{}", pid, comm_of(pid)));
+  return joined_by_zero(words);
+}
+
+Result<void> Recording::open(const Target& target) {
+  pid_t pid = target.processes.empty() ? getpid() : target.processes[0];
+  path_ = options_.path.empty() ? file_name_for(what(), pid) : options_.path;
   ProfileFile::Settings file;
   file.path = path_.c_str();
   file.overwrite = options_.overwrite;
   file.period_asked_ns = options_.period_ns;
   file.period_ns = settings_.period_ns;
-  file.deferred = candidates_.back() == "timer";
+  file.deferred = std::any_of(candidates_.begin(), candidates_.end(),
+                              [](const Rung& rung) { return rung.enters_program; });
   auto created = ProfileFile::create(file);
   if (!created) return std::unexpected(created.error());
   file_ = std::move(*created);
-  auto started = start_engine(child->pid());
+  auto started = start_engine(target);
   if (!started) {
     unlink(path_.c_str());
     return started;
   }
+  account_.start(target);
   FileHeader& header = file_.header();
   strncpy(header.engine, engine_->name(), sizeof header.engine - 1);
-  header.command = add_string(file_.pool(), joined_by_zero(options_.command));
+  header.command = add_string(file_.pool(), target_text());
   header.state = FileState::kRecording;
-  environment_.push_back(std::string(kRecordVariable) + "=" + absolute_path(path_));
-  if (header.engine != std::string("timer")) environment_.clear();
   return {};
 }
 
-Result<void> Recording::run(Child* child) {
+void Recording::say_engine() const {
+  if (why_not_better_.empty()) return;
   std::string blind = engine_->blind_spots();
-  if (!why_not_better_.empty())
-    inform("engine {} ({}); it cannot see: {}", engine_->name(), why_not_better_, blind);
-  if (engine_->name() == std::string("timer") && obstacle_ != ProcessNote::kNone)
+  inform("engine {} ({}){}{}", engine_->name(), why_not_better_,
+         blind.empty() ? "" : "; it cannot see: ", blind);
+}
+
+Result<void> Recording::run(Child* child) {
+  say_engine();
+  if (engine_->enters_program() && obstacle_ != ProcessNote::kNone)
     inform("{} will not be observed: {}", options_.command[0], process_note_text(obstacle_));
   if (obstacle_ == ProcessNote::kForeignLibc || obstacle_ == ProcessNote::kWordSize) environment_.clear();
   if (auto let_go = child->let_go(environment_); !let_go) {
     unlink(path_.c_str());
     return let_go;
   }
-  wait_and_drain(child);
+  drain_until({child->signals()}, [child] {
+    child->handle_signals();
+    return child->ended();
+  });
   return {};
 }
 
-void Recording::wait_and_drain(Child* child) {
-  std::vector<pollfd> watched = {{child->signals(), POLLIN, 0}};
+void Recording::watch(Attachment* attachment) {
+  say_engine();
+  drain_until(attachment->descriptors(), [attachment] { return attachment->ended(); });
+}
+
+void Recording::drain_until(const std::vector<int>& descriptors, const std::function<bool()>& ended) {
+  std::vector<pollfd> watched;
+  for (int fd : descriptors) watched.push_back({fd, POLLIN, 0});
   for (int fd : engine_->descriptors()) watched.push_back({fd, POLLIN, 0});
-  uint64_t progress_at = monotonic_ns() + 1000000000u;
-  while (!child->ended()) {
-    poll(watched.data(), watched.size(), engine_->drain_interval_ms());
+  uint64_t now = monotonic_ns(), deadline = options_.for_ns == 0 ? UINT64_MAX : now + options_.for_ns;
+  progress_at_ = now + 1000000000u;
+  while (!ended() && now < deadline) {
+    uint64_t left_ms = std::min<uint64_t>((deadline - now) / 1000000 + 1, 1000000);
+    poll(watched.data(), watched.size(), std::min(engine_->drain_interval_ms(), static_cast<int>(left_ms)));
     for (pollfd& entry : watched)  // a ring hangs up when its last task has ended: nothing more comes from it
       if ((entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) entry.fd = -1;
-    child->handle_signals();
     engine_->drain();
-    if (uint64_t now = monotonic_ns(); now >= progress_at) {
-      const Ledger& ledger = file_.header().ledger;
-      show_progress(fmt::format("{:.0f} s, {} ticks",
-                                static_cast<double>(now - file_.header().started_ns) * 1e-9,
-                                ledger.counted + ledger.outside + ledger.full));
-      progress_at = now + 500000000u;
-    }
+    account_.look();
+    now = monotonic_ns();
+    show_drained(now);
   }
 }
 
-void Recording::book_cpu_time(const rusage& usage) {
+void Recording::show_drained(uint64_t now) {
+  if (now < progress_at_) return;
+  const Ledger& ledger = file_.header().ledger;
+  show_progress(fmt::format("{:.0f} s, {} ticks", static_cast<double>(now - file_.header().started_ns) * 1e-9,
+                            ledger.counted + ledger.outside + ledger.full));
+  progress_at_ = now + 500000000u;
+}
+
+void Recording::book_cpu_time(Child* child) {
   FileHeader& header = file_.header();
-  uint64_t user = to_ns(usage.ru_utime), system = to_ns(usage.ru_stime);
-  // The engine also knows the time of descendants nobody has waited for; rusage does not.
-  if (engine_->cpu_ns() > user + system) user = engine_->cpu_ns() - system;
-  header.cpu_user_ns = user;
-  header.cpu_system_ns = system;
-  header.cpu_known = 1;
+  CpuTime used = account_.used();
+  if (child != nullptr && child->ended())
+    used = {to_ns(child->usage().ru_utime), to_ns(child->usage().ru_stime)};
+  // The engine also knows the time of descendants nobody has waited for.
+  if (engine_->cpu_ns() > used.total()) used.user_ns = engine_->cpu_ns() - used.system_ns;
+  header.cpu_user_ns = used.user_ns;
+  header.cpu_system_ns = used.system_ns;
+  header.cpu_known = account_.known();
 }
 
 void Recording::note_unobserved(const Child& child) {
   bool seen = false;
   for_each_process(file_, [&](const ProcessRecord& record) { seen = seen || record.pid == child.pid(); });
   if (seen) return;
-  std::string comm = options_.program.substr(options_.program.rfind('/') + 1);
+  std::string comm = last_part(options_.program);
   uint32_t unit = add_process(file_, child.pid(), getpid(), comm, "");
   if (unit == 0) return;
   auto* record = pool_at<ProcessRecord>(file_.pool(), unit);
@@ -177,13 +229,14 @@ bool Recording::all_exited() const {
   return all;
 }
 
-void Recording::finish(const Child& child) {
+void Recording::finish(Child* child) {
   engine_->stop();
-  note_unobserved(child);
-  book_cpu_time(child.usage());
-  file_.header().exit_status = child.status();
+  account_.look();
+  if (child != nullptr) note_unobserved(*child);
+  book_cpu_time(child);
+  if (child != nullptr && child->ended()) file_.header().exit_status = child->status();
   // Only injected processes store into the file themselves.
-  bool cut = engine_->name() != std::string("timer") || all_exited();
+  bool cut = !engine_->enters_program() || all_exited();
   if (auto closed = file_.close(cut); !closed) complain("{}", closed.error().text);
   say_result();
 }

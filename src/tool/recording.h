@@ -1,20 +1,27 @@
-// One recording from its first file byte to its last: the file, the engine, the program, and the account at
+// One recording from its first file byte to its last: the file, the engine, the target, and the account at
 // the end.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/cpu_account.h"
 #include "engine/engine.h"
+#include "tool/attachment.h"
 #include "tool/child.h"
 
 namespace pctally {
 
 struct RecordOptions {
   std::vector<std::string> command;
-  std::string program;  ///< the file that will be executed
-  std::string engine;   ///< empty: the first of the ladder that works
-  std::string path;     ///< empty: pctally.<comm>.<pid>.pct
+  std::string program;           ///< the file that will be executed
+  std::vector<pid_t> processes;  ///< instead of a command: these
+  bool machine = false;          ///< instead of a command: everything
+  std::string cgroup;            ///< instead of a command: this group's directory
+  uint64_t for_ns = 0;           ///< how long; 0: to the end
+  std::string engine;            ///< empty: the first of the ladder that works
+  std::string path;              ///< empty: pctally.<what>.<pid>.pct
   uint64_t period_ns = 1000000;
   bool overwrite = false;
   bool randomise = true;
@@ -26,36 +33,45 @@ class Recording {
  public:
   explicit Recording(RecordOptions options) : options_(std::move(options)) {}
 
-  /// Settles on an engine, and says so. An Error if none works, or the one asked for does not.
+  /// Settles on an engine. An Error if none works, or the one asked for does not.
   Result<void> choose_engine();
 
-  /// Creates the file for the held program and arms the engine; takes the next engine if one fails after all.
-  Result<void> open(Child* child);
+  /// Creates the file for the target and arms the engine; takes the next engine if one fails after all.
+  Result<void> open(const Target& target);
 
-  /// Lets the program go and counts until it ends. An Error if it could not be executed (nothing is left
-  /// behind).
+  /// Lets the program go and counts until it ends, or for_ns is over. An Error if it could not be executed
+  /// (nothing is left behind).
   Result<void> run(Child* child);
 
-  /// Final drain, the CPU account, the file closed, one line said.
-  void finish(const Child& child);
+  /// Counts until the attachment ends, or for_ns is over.
+  void watch(Attachment* attachment);
+
+  /// Final drain, the CPU account, the file closed, one line said. `child`: null, or the command's.
+  void finish(Child* child);
 
  private:
-  Result<void> start_engine(pid_t target);
-  void wait_and_drain(Child* child);
-  void book_cpu_time(const rusage& usage);
+  Result<void> start_engine(const Target& target);
+  void say_engine() const;
+  void drain_until(const std::vector<int>& descriptors, const std::function<bool()>& ended);
+  void show_drained(uint64_t now);
+  void book_cpu_time(Child* child);
   void note_unobserved(const Child& child);
   [[nodiscard]] bool all_exited() const;
+  [[nodiscard]] std::string what() const;
+  [[nodiscard]] std::string target_text() const;
   void say_result() const;
 
   RecordOptions options_;
-  std::vector<std::string> candidates_;  ///< engines still to be tried, best first
-  std::string why_not_better_;           ///< why the better ones were passed over
+  std::vector<Rung> candidates_;  ///< engines still to be tried, best first
+  std::string why_not_better_;    ///< why the better ones were passed over
   ProcessNote obstacle_ = ProcessNote::kNone;
   EngineSettings settings_;
   std::unique_ptr<Engine> engine_;
+  CpuAccount account_;
   ProfileFile file_;
   std::string path_;
   Environment environment_;
+  uint64_t progress_at_ = 0;
 };
 
 }  // namespace pctally

@@ -1,8 +1,10 @@
 """Coverage: ticks x period against the CPU time the kernel accounts, 1 to 16 threads, 100 to 4000 Hz, every engine.
 
-Little chance is involved in the total: under timer a thread of T seconds gets T/period ticks, rounded; under ring it
-loses half a period on every CPU it ran on, so that the run must be long against threads x CPUs x period (24 s of CPU time
-for 16 threads at 100 Hz lose 0.7 % on two CPUs). The bound is 2 %.
+Under timer a thread of T seconds gets T/period ticks, rounded: the bound is 2 %. Under ring, where it may observe each
+thread alone, the program loses half a period on every CPU a thread ran on, so that the run must be long against threads x
+CPUs x period. Where it may observe the machine, a tick finds the program on its CPU or does not: with N ticks and the
+program's part p of the machine the ratio's standard deviation is sqrt((1 - p) / N). The bound is 1 % and four of them: a
+false alarm in one of 1700 full runs.
 """
 import os
 import sys
@@ -26,7 +28,9 @@ class Coverage(unittest.TestCase):
                         ratio = data["sampled_s"] / data["cpu_s"]
                         print(f"{engine:5} {threads:2} threads {hertz:4} Hz: {data['ticks']:6} ticks, "
                               f"{data['sampled_s']:.3f} s of {data['cpu_s']:.3f} s CPU, ratio {ratio:.4f}", flush=True)
-                        self.assertAlmostEqual(ratio, 1, delta=0.02)
+                        part = min(1, data["cpu_s"] / (data["wall_s"] * os.cpu_count()))
+                        chance = 4 * ((1 - part) / data["ticks"]) ** 0.5 + 0.01 if engine == "ring" else 0
+                        self.assertAlmostEqual(ratio, 1, delta=max(0.02, chance))
                         self.assertAlmostEqual(data["cpu_s"], done.cpu_s, delta=0.02 * done.cpu_s + 0.02)
 
 

@@ -1,0 +1,157 @@
+#include "engine/task_table.h"
+
+#include <algorithm>
+
+#include "engine/process_tree.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
+
+/// Code without a file gets windows where it is hot.
+bool has_file(std::string_view path) {
+  return path == "[vdso]" || (path.size() > 1 && path[0] == '/' && path[1] != '/');
+}
+
+ObjectIdentity object_of(const PerfRecord& record, std::string_view path) {
+  ObjectIdentity object;
+  object.kind = path == "[vdso]" ? ObjectKind::kVdso : ObjectKind::kFile;
+  object.path = path;
+  object.build_id = record.build_id;
+  object.build_id_bytes = record.build_id_bytes;
+  object.device = record.device;
+  object.inode = record.inode;
+  return object;
+}
+
+}  // namespace
+
+void TaskTable::expect(pid_t pid) {
+  Task& task = tasks_[pid];
+  task.comm = "(starting)";
+  task.held = true;
+}
+
+void TaskTable::adopt(pid_t pid) {
+  if (!tasks_.contains(pid)) add_running(pid);
+}
+
+TaskTable::Task& TaskTable::add_running(pid_t pid) {
+  Task& task = tasks_[pid];
+  task.comm = comm_of(pid);
+  if (task.comm.empty()) task.comm = "(unknown)";
+  task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
+  task.space.map_process(*file_, pid);
+  return task;
+}
+
+TaskTable::Task* TaskTable::find(pid_t pid) {
+  auto found = tasks_.find(pid);
+  if (found != tasks_.end()) return &found->second;
+  return strangers_ == Strangers::kAdopt ? &add_running(pid) : nullptr;
+}
+
+void TaskTable::apply(const PerfRecord& record, std::string_view text) {
+  switch (record.kind) {
+    case PerfRecord::Kind::kMmap:
+      return apply_mmap(record, text);
+    case PerfRecord::Kind::kComm:
+      return apply_comm(record, text);
+    case PerfRecord::Kind::kFork:
+      return apply_fork(record);
+    case PerfRecord::Kind::kExit:
+      return apply_exit(record);
+    default:
+      return;
+  }
+}
+
+void TaskTable::apply_mmap(const PerfRecord& record, std::string_view path) {
+  if (!record.executable || !has_file(path)) return;
+  Task* task = find(record.pid);
+  if (task == nullptr) return;
+  ObjectIdentity object = object_of(record, path);
+  file_->make_room(segment_units(record.bytes));
+  task->space.map(*file_, record.start, record.start + record.bytes,
+                  object.kind == ObjectKind::kVdso ? 0 : record.offset, object);
+  task->table_valid = false;
+}
+
+void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
+  Task* task = find(record.pid);
+  if (task == nullptr) return;
+  if (record.pid == record.tid) task->comm = comm;
+  if (record.exec) {
+    task->space.clear();
+    task->held = false;
+    register_task(record.pid, *task);
+  }
+  if (task->record != 0) rename_process(pool_at<ProcessRecord>(file_->pool(), task->record), task->comm);
+}
+
+void TaskTable::apply_fork(const PerfRecord& record) {
+  Task* parent = find(record.parent);
+  if (parent == nullptr) return;
+  if (record.pid == record.parent) {
+    ++parent->threads;
+    return;
+  }
+  if (!children_) return;
+  Task child;
+  child.parent = record.parent;
+  child.comm = parent->comm;
+  child.held = parent->held;
+  (void)child.space.copy_from(parent->space);
+  tasks_[record.pid] = std::move(child);
+}
+
+void TaskTable::apply_exit(const PerfRecord& record) {
+  auto found = tasks_.find(record.pid);
+  if (found == tasks_.end() || --found->second.threads > 0) return;
+  if (found->second.record != 0)
+    pool_at<ProcessRecord>(file_->pool(), found->second.record)->flags |= kProcessExited;
+  tasks_.erase(found);
+}
+
+void TaskTable::register_task(pid_t pid, Task& task) {
+  if (task.record == 0) task.record = add_process(*file_, pid, task.parent, task.comm, engine_);
+  task.table_valid = false;
+}
+
+const RegionTable& TaskTable::table_of(Task& task) {
+  if (!task.table_valid) task.table = task.space.table(*file_, task.record);
+  task.table_valid = true;
+  return task.table;
+}
+
+const RegionTable& TaskTable::user_table(pid_t pid, Task& task, uint64_t pc) {
+  uint64_t index = 0;
+  const RegionTable& table = table_of(task);
+  if (find_region(table, pc, &index) != nullptr) return table;
+  file_->make_room(segment_units(kWindowBytes));
+  task.space.map_window(*file_, pc, private_object(pid));
+  task.table_valid = false;
+  return table_of(task);
+}
+
+const RegionTable& TaskTable::kernel_table(Task& task, uint64_t pc) {
+  uint64_t index = 0;
+  if (find_region(kernel_table_, pc, &index) == nullptr) {
+    file_->make_room(segment_units(kWindowBytes));
+    kernel_space_.map_window(*file_, pc, kernel_object());
+    kernel_table_ = kernel_space_.table(*file_, 0);
+  }
+  kernel_table_.process_ticks = table_of(task).process_ticks;
+  return kernel_table_;
+}
+
+bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t weight) {
+  Task* task = find(pid);
+  if (task == nullptr || task->held) return false;
+  if (task->record == 0) register_task(pid, *task);
+  tick(kernel ? kernel_table(*task, pc) : user_table(pid, *task, pc), pc, weight);
+  return true;
+}
+
+}  // namespace pctally
