@@ -1,39 +1,42 @@
-"""Whole-run CPU added by each profiler at 1000 Hz, on real programs; profiler's own work included."""
+"""Whole-run CPU added by each profiler on real programs; profiler's own work included. Arguments: rounds, rate."""
 import glob
 import os
 import sys
 
 import measure
+import samplers
 import workloads
 from measure import PCTALLY, SCRATCH, Run
 
 
-def profilers():
+def profilers(hertz=1000):
     """{name: (words before the command, environment)}"""
     out = os.path.join(SCRATCH, "profile")
-    chosen = {
-        "pctally ring": ([PCTALLY, "record", "-q", "-f", "-e", "ring", "-o", out + ".ring", "--"], {}),
-        "pctally timer": ([PCTALLY, "record", "-q", "-f", "-e", "timer", "-o", out + ".timer", "--"], {}),
-    }
+    chosen = {}
+    for engine in samplers.engines():
+        chosen[f"pctally {engine}"] = (
+            [PCTALLY, "record", "-q", "-f", "-e", engine, "-F", str(hertz), "-o", f"{out}.{engine}", "--"], {})
+    near = str(hertz - 1)
     if measure.have("perf"):
-        chosen["perf record -F 999"] = (["perf", "record", "-q", "-F", "999", "-o", out + ".perf", "--"], {})
-        chosen["perf record -F 999 --no-bpf-event -e cpu-clock"] = (
-            ["perf", "record", "-q", "--no-bpf-event", "-e", "cpu-clock", "-F", "999", "-o", out + ".perf2", "--"], {})
+        chosen[f"perf record -F {near}"] = (["perf", "record", "-q", "-F", near, "-o", out + ".perf", "--"], {})
+        chosen[f"perf record -F {near} --no-bpf-event -e cpu-clock"] = (
+            ["perf", "record", "-q", "--no-bpf-event", "-e", "cpu-clock", "-F", near, "-o", out + ".perf2", "--"], {})
     library = sorted(glob.glob("/usr/lib/*/libprofiler.so*"))
     if library:
-        gperf = {"LD_PRELOAD": library[0], "CPUPROFILE": out + ".gperf", "CPUPROFILE_FREQUENCY": "1000"}
-        chosen["gperftools 1000 (delivers the kernel tick's rate)"] = ([], gperf)
-        chosen["gperftools 1000 REALTIME"] = ([], dict(gperf, CPUPROFILE=out + ".gperfrt", CPUPROFILE_REALTIME="1"))
+        gperf = {"LD_PRELOAD": library[0], "CPUPROFILE": out + ".gperf", "CPUPROFILE_FREQUENCY": str(hertz)}
+        chosen[f"gperftools {hertz} (delivers the kernel tick's rate)"] = ([], gperf)
+        chosen[f"gperftools {hertz} REALTIME"] = ([], dict(gperf, CPUPROFILE=out + ".gperfrt", CPUPROFILE_REALTIME="1"))
     return chosen
 
 
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
-    print(f"machine: {measure.machine()}\n{rounds} interleaved rounds\n")
-    for workload, (words, stdin) in workloads.make().items():
-        configurations = {"bare": lambda: Run(words, stdin=stdin)}
-        for name, (prefix, env) in profilers().items():
-            configurations[name] = lambda prefix=prefix, env=env: Run(prefix + words, env, stdin)
+    hertz = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    print(f"machine: {measure.machine()}\n{rounds} interleaved rounds at {hertz} Hz\n")
+    for workload, (words, stdin, beside) in workloads.make().items():
+        configurations = {"bare": lambda: Run(words, stdin=stdin, beside=beside)}
+        for name, (prefix, env) in profilers(hertz).items():
+            configurations[name] = lambda prefix=prefix, env=env: Run(prefix + words, env, stdin, beside)
         results = measure.interleaved(configurations, rounds)
         bare = results["bare"]
         rows = []

@@ -15,9 +15,9 @@ os.environ["XDG_CACHE_HOME"] = SCRATCH  # pctally's cache of kernel names, warm 
 
 
 class Run:
-    """One run of a command and everything it started: seconds of wall and CPU time."""
+    """One run of a command and everything it started: seconds of wall and CPU time. `beside` is called while it runs."""
 
-    def __init__(self, words, env=None, stdin=None):
+    def __init__(self, words, env=None, stdin=None, beside=None):
         environment = dict(os.environ, **(env or {}))
         start = time.monotonic()
         pid = os.fork()
@@ -31,6 +31,8 @@ class Run:
                 os.execvpe(words[0], words, environment)
             finally:
                 os._exit(127)
+        if beside:
+            beside()
         _, status, usage = os.wait4(pid, 0)
         self.wall = time.monotonic() - start
         self.cpu = usage.ru_utime + usage.ru_stime

@@ -24,10 +24,10 @@ def report_words(name, path, program):
 
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 11
-    for workload, (words, stdin) in workloads.make().items():
+    for workload, (words, stdin, beside) in workloads.make().items():
         configurations, sizes, peaks = {}, {}, {}
         for name, (prefix, env) in profilers().items():
-            Run(prefix + words, env, stdin)
+            Run(prefix + words, env, stdin, beside)
             path = out_file(prefix, env)
             path = path if os.path.exists(path) else max(glob.glob(path + "*"), key=os.path.getmtime)
             command = report_words(name, path, words[0])

@@ -1,7 +1,11 @@
-"""Real programs on input made here: bzip2, sqlite3, python3, pigz -p2; half a second to a second of CPU time each."""
+"""Real programs on input made here: bzip2, sqlite3, python3, pigz -p2, redis-server; half a second to a second of CPU
+time each."""
 import os
 import random
+import subprocess
+import time
 
+import measure
 from measure import SCRATCH
 
 
@@ -17,7 +21,7 @@ def _text(path, megabytes):
 
 
 def make():
-    """{name: (words, stdin)}"""
+    """{name: (words, stdin, what to do while it runs)}"""
     text = os.path.join(SCRATCH, "text")
     _text(text, 8)
     large = os.path.join(SCRATCH, "large")
@@ -42,9 +46,26 @@ def make():
                    "back.sort(key=lambda row: (row['score'], row['name']))\n"
                    "print(total, sum(i * i % 7 for i in range(1500000)))\n")
     python = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else "python3"
-    return {
-        "bzip2": (["bzip2", "-k", "-c", text], None),
-        "sqlite3": (["sqlite3", ":memory:"], sql),
-        "python3": ([python, script], None),
-        "pigz -p2": (["pigz", "-p2", "-k", "-c", large], None),
+    found = {
+        "bzip2": (["bzip2", "-k", "-c", text], None, None),
+        "sqlite3": (["sqlite3", ":memory:"], sql, None),
+        "python3": ([python, script], None, None),
+        "pigz -p2": (["pigz", "-p2", "-k", "-c", large], None, None),
     }
+    if measure.have("redis-server") and measure.have("redis-benchmark"):
+        found["redis-server under redis-benchmark"] = (
+            ["redis-server", "--port", "0", "--unixsocket", _SOCKET, "--save", "", "--appendonly", "no"], None, _ask_redis)
+    else:
+        print("skipped: redis (not installed)")
+    return found
+
+
+_SOCKET = os.path.join(SCRATCH, "redis.sock")
+
+
+def _ask_redis():
+    while not os.path.exists(_SOCKET):
+        time.sleep(0.002)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run(["redis-benchmark", "-q", "-s", _SOCKET, "-n", "20000", "-c", "20", "-t", "set,get,incr,lpush"], **quiet)
+    subprocess.run(["redis-cli", "-s", _SOCKET, "shutdown", "nosave"], **quiet)

@@ -1,0 +1,153 @@
+"""The samplers that are compared: pctally's engines as they work here, and the peers; each records a command and says
+what it saw."""
+import collections
+import glob
+import json
+import os
+import struct
+import subprocess
+
+import measure
+from measure import PCTALLY, PROGRAMS, SCRATCH
+
+Seen = collections.namedtuple("Seen", "seconds samples share cpu program_says")
+"""seconds: CPU time the samples stand for; samples: deliveries; share: function -> its share; cpu: of the command and the
+sampler together; program_says: what the command printed"""
+
+
+def _run(words, env=None):
+    """stdout, CPU seconds of everything."""
+    before = os.times()
+    result = subprocess.run(words, env=dict(os.environ, **(env or {})), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                            text=True)
+    after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return result.stdout, cpu
+
+
+def engines():
+    rows = json.loads(subprocess.run([PCTALLY, "engines", "--json"], capture_output=True, text=True).stdout)
+    for row in rows:
+        if not row["available"]:
+            print(f"skipped: engine {row['engine']}: {row['reason']}")
+    return [row["engine"] for row in rows if row["available"]]
+
+
+class Bare:
+    name = "bare"
+
+    def record(self, words, hertz):
+        stdout, cpu = _run(words)
+        return Seen(0, 0, {}, cpu, stdout)
+
+
+class Floor:
+    """The interrupt alone."""
+
+    def __init__(self, scope):
+        self.scope = scope
+        self.name = f"bare interrupt, {scope}"
+
+    def record(self, words, hertz):
+        stdout, cpu = _run([os.path.join(PROGRAMS, "bare_interrupt"), self.scope, str(int(1e9 / hertz)), *words])
+        return Seen(0, 0, {}, cpu, stdout)
+
+
+class Engine:
+    def __init__(self, engine):
+        self.engine = engine
+        self.name = f"pctally {engine}"
+
+    def record(self, words, hertz):
+        path = os.path.join(SCRATCH, self.engine + ".pct")
+        stdout, cpu = _run([PCTALLY, "record", "-q", "-f", "-e", self.engine, "-F", str(hertz), "-o", path, "--", *words])
+        report = subprocess.run([PCTALLY, "report", "--json", "--limit", "1000000", path], capture_output=True)
+        data = json.loads(report.stdout)
+        share = collections.defaultdict(float)
+        for row in data["rows"]:
+            share[row["function"]] += row["share"]
+        self.last = data
+        return Seen(data["sampled_s"], data["samples"], share, cpu, stdout)
+
+
+class Perf:
+    def __init__(self, whole_machine=False):
+        self.whole_machine = whole_machine
+        self.name = "perf record" + (" -a" if whole_machine else "")
+
+    def record(self, words, hertz):
+        path = os.path.join(SCRATCH, "perf.data")
+        stdout, cpu = _run(["perf", "record", "-q", "--no-bpf-event", "-e", "cpu-clock", "-F", str(hertz), "-o", path,
+                            *(["-a"] if self.whole_machine else []), "--", *words])
+        text = subprocess.run(["perf", "script", "-i", path, "-F", "comm,sym"], capture_output=True, text=True).stdout
+        share, samples = collections.defaultdict(float), 0
+        comm = os.path.basename(words[0])[:15]
+        for line in text.splitlines():
+            if self.whole_machine and not line.strip().startswith(comm):
+                continue
+            samples += 1
+            share[line.split()[-1]] += 1
+        for name in share:
+            share[name] /= samples
+        return Seen(samples / hertz, samples, share, cpu, stdout)
+
+
+class Gperftools:
+    def __init__(self, realtime=False):
+        self.realtime = realtime
+        self.name = "gperftools" + (" REALTIME" if realtime else "")
+        self.library = sorted(glob.glob("/usr/lib/*/libprofiler.so*"))[0]
+
+    def record(self, words, hertz):
+        base = os.path.join(SCRATCH, "gperf")
+        for old in glob.glob(base + "*"):
+            os.unlink(old)
+        env = {"LD_PRELOAD": self.library, "CPUPROFILE": base, "CPUPROFILE_FREQUENCY": str(hertz)}
+        if self.realtime:
+            env["CPUPROFILE_REALTIME"] = "1"
+        stdout, cpu = _run(words, env)
+        samples, seconds = 0, 0.0
+        for path in glob.glob(base + "*"):
+            count, period_us = self._count(path)
+            samples += count
+            seconds += count * period_us * 1e-6
+        return Seen(seconds, samples, self._shares(words[0], base), cpu, stdout)
+
+    @staticmethod
+    def _count(path):
+        """Words of its file: 0 3 0 period 0, then count depth pc... until 0 1 0."""
+        with open(path, "rb") as file:
+            data = file.read()
+        numbers = struct.unpack(f"<{len(data) // 8}Q", data[:len(data) // 8 * 8])
+        if len(numbers) < 5:
+            return 0, 0
+        at, samples = 5, 0
+        while at + 1 < len(numbers) and numbers[at] != 0:
+            samples += numbers[at]
+            at += 2 + numbers[at + 1]
+        return samples, numbers[3]
+
+    @staticmethod
+    def _shares(program, path):
+        share = collections.defaultdict(float)
+        if not os.path.exists(path):
+            return share
+        text = subprocess.run(["google-pprof", "--text", program, path], capture_output=True, text=True).stdout
+        for line in text.splitlines():
+            fields = line.split()
+            if len(fields) >= 6 and fields[1].endswith("%"):
+                share[fields[5]] += float(fields[1][:-1]) / 100
+        return share
+
+
+def peers():
+    found = []
+    if measure.have("perf"):
+        found.append(Perf())
+    else:
+        print("skipped: perf (not installed)")
+    if glob.glob("/usr/lib/*/libprofiler.so*") and measure.have("google-pprof"):
+        found += [Gperftools(), Gperftools(realtime=True)]
+    else:
+        print("skipped: gperftools (not installed)")
+    return found
