@@ -1,0 +1,251 @@
+#include "engine/bpf/bpf_counter.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <algorithm>
+#include <string>
+
+#include "engine/bpf/kernel_fields.h"
+#include "engine/bpf/program_image.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kLongestWaitNs = 10000000;
+constexpr uint64_t kMostPids = 4u << 20;  // PID_MAX_LIMIT
+
+uint64_t most_pids() noexcept {
+  uint64_t number = 0;
+  FILE* file = fopen("/proc/sys/kernel/pid_max", "re");
+  bool known = file != nullptr && fscanf(file, "%lu", &number) == 1;
+  if (file != nullptr) fclose(file);
+  return known ? std::clamp<uint64_t>(number, 64, kMostPids) : kMostPids;
+}
+
+int say_nothing(libbpf_print_level, const char*, va_list) { return 0; }
+
+/// The verifier gives up with EAGAIN when a signal comes.
+class SignalsHeld {
+ public:
+  SignalsHeld() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  ~SignalsHeld() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
+bool set_constants(bpf_object* object, const BpfCounter::Settings& settings) noexcept {
+  bpf_map* constants = bpf_object__find_map_by_name(object, ".rodata");
+  size_t bytes = 0;
+  void* image = constants == nullptr ? nullptr : const_cast<void*>(bpf_map__initial_value(constants, &bytes));
+  pctally_tick_settings values{settings.filter, settings.table_slots - 1};
+  if (image == nullptr || bytes < sizeof values) return false;
+  memcpy(image, &values, sizeof values);
+  return true;
+}
+
+Result<MappedFile> map_array(const bpf_object* object, const char* name) {
+  const bpf_map* map = bpf_object__find_map_by_name(object, name);
+  size_t value = (bpf_map__value_size(map) + 7) & ~size_t{7}, page = static_cast<size_t>(getpagesize());
+  size_t bytes = (value * bpf_map__max_entries(map) + page - 1) / page * page;
+  return MappedFile::map(bpf_map__fd(map), bytes, true);
+}
+
+perf_event_attr clock_event(const BpfCounter::Settings& settings) noexcept {
+  perf_event_attr attr{};
+  attr.size = sizeof attr;
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_CPU_CLOCK;
+  attr.sample_period = settings.period_ns;
+  attr.disabled = 1;
+  attr.exclude_idle = 1;
+  attr.exclude_hv = 1;
+  attr.exclude_kernel = !settings.kernel;
+  return attr;
+}
+
+void sleep_ns(uint64_t ns) noexcept {
+  timespec time{static_cast<time_t>(ns / 1000000000u), static_cast<long>(ns % 1000000000u)};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+void BpfCounter::ObjectCloser::operator()(bpf_object* object) const noexcept { bpf_object__close(object); }
+void BpfCounter::LinkCloser::operator()(bpf_link* link) const noexcept { bpf_link__destroy(link); }
+
+BpfCounter::BpfCounter() = default;
+BpfCounter::BpfCounter(BpfCounter&&) noexcept = default;
+BpfCounter& BpfCounter::operator=(BpfCounter&&) noexcept = default;
+BpfCounter::~BpfCounter() = default;
+
+Result<BpfCounter> BpfCounter::load(const Settings& settings) {
+  BpfCounter counter;
+  counter.period_ns_ = settings.period_ns;
+  counter.cpus_ = static_cast<size_t>(std::max(1, libbpf_num_possible_cpus()));
+  if (auto loaded = counter.load_object(settings); !loaded) return std::unexpected(loaded.error());
+  if (auto mapped = counter.map_tables(); !mapped) return std::unexpected(mapped.error());
+  if (auto following = counter.follow_forks(settings); !following) return std::unexpected(following.error());
+  if (auto opened = counter.open_events(settings); !opened) return std::unexpected(opened.error());
+  return counter;
+}
+
+Result<void> BpfCounter::load_object(const Settings& settings) {
+  SignalsHeld held;
+  libbpf_set_print(say_nothing);
+  auto fields = write_kernel_fields();
+  std::string types = fields ? "/proc/self/fd/" + std::to_string(fields->get()) : "";
+  LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "pctally");
+  if (fields) options.btf_custom_path = types.c_str();
+  object_.reset(bpf_object__open_mem(kProgramImage, kProgramImageBytes, &options));
+  if (object_ == nullptr) return fail(errno, "bpf: cannot read the program: %s", strerror(errno));
+  auto map = [this](const char* name) { return bpf_object__find_map_by_name(object_.get(), name); };
+  bool forks = settings.filter == PCTALLY_FILTER_FOLLOWED;
+  bpf_map__set_max_entries(map("tables"), static_cast<uint32_t>(2 * cpus_));
+  bpf_map__set_max_entries(map("followed"), forks ? static_cast<uint32_t>((most_pids() + 63) / 64) : 1);
+  bpf_program__set_autoload(bpf_object__find_program_by_name(object_.get(), "follow_fork"), forks);
+  if (!set_constants(object_.get(), settings)) return fail(EINVAL, "bpf: the program has no settings");
+  if (int error = bpf_object__load(object_.get()); error != 0)
+    return fail(-error, "bpf: %s", strerror(-error));
+  uint32_t first = 0;
+  if (settings.filter == PCTALLY_FILTER_CGROUP &&
+      bpf_map_update_elem(bpf_map__fd(map("cgroups")), &first, &settings.cgroup, BPF_ANY) != 0)
+    return fail(errno, "not a directory of a cgroup v2 hierarchy: %s", strerror(errno));
+  return {};
+}
+
+Result<void> BpfCounter::map_tables() {
+  struct {
+    const char* name;
+    MappedFile* map;
+  } const arrays[] = {{"active", &active_}, {"tables", &tables_}, {"followed", &followed_}};
+  for (const auto& array : arrays) {
+    auto mapped = map_array(object_.get(), array.name);
+    if (!mapped) return std::unexpected(mapped.error());
+    *array.map = std::move(*mapped);
+  }
+  return {};
+}
+
+Result<void> BpfCounter::follow_forks(const Settings& settings) {
+  if (settings.filter != PCTALLY_FILTER_FOLLOWED) return {};
+  forks_.reset(bpf_program__attach(bpf_object__find_program_by_name(object_.get(), "follow_fork")));
+  if (forks_ == nullptr) return fail(errno, "bpf: cannot follow forks: %s", strerror(errno));
+  return {};
+}
+
+Result<void> BpfCounter::open_events(const Settings& settings) {
+  perf_event_attr attr = clock_event(settings);
+  int program = bpf_program__fd(bpf_object__find_program_by_name(object_.get(), "count_tick"));
+  for (size_t cpu = 0; cpu < cpus_; ++cpu) {
+    UniqueFd event(static_cast<int>(
+        syscall(SYS_perf_event_open, &attr, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
+    if (!event.valid() && errno == ENODEV) continue;  // that CPU is offline
+    if (!event.valid()) return fail(errno, "perf_event_open: %s", strerror(errno));
+    if (ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) != 0)
+      return fail(errno, "PERF_EVENT_IOC_SET_BPF: %s", strerror(errno));
+    events_.push_back(std::move(event));
+  }
+  if (events_.empty()) return fail(ENODEV, "no CPU accepts a perf event");
+  return {};
+}
+
+bool BpfCounter::follow(pid_t pid) noexcept {
+  auto number = static_cast<uint64_t>(pid);
+  if (pid <= 0 || number / 64 >= followed_.size() / sizeof(uint64_t)) return false;
+  auto* words = reinterpret_cast<uint64_t*>(followed_.data());
+  __atomic_fetch_or(words + number / 64, uint64_t{1} << (number % 64), __ATOMIC_SEQ_CST);
+  return true;
+}
+
+Result<void> BpfCounter::enable(Random* random) {
+  std::vector<uint64_t> moments;
+  for (size_t i = 0; i < events_.size(); ++i)
+    moments.push_back(random->below(std::min(period_ns_, kLongestWaitNs)));
+  std::sort(moments.begin(), moments.end());
+  for (size_t i = events_.size(); i > 1; --i) std::swap(events_[i - 1], events_[random->below(i)]);
+  uint64_t now = 0;
+  for (size_t i = 0; i < events_.size(); ++i) {
+    sleep_ns(moments[i] - now);
+    now = moments[i];
+    if (ioctl(events_[i].get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
+      return fail(errno, "PERF_EVENT_IOC_ENABLE: %s", strerror(errno));
+  }
+  return {};
+}
+
+void BpfCounter::disable() noexcept {
+  for (const UniqueFd& event : events_) ioctl(event.get(), PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void BpfCounter::shift_phases() noexcept {
+  for (const UniqueFd& event : events_) ioctl(event.get(), PERF_EVENT_IOC_PERIOD, &period_ns_);
+}
+
+/// Reading a running event interrupts its CPU and waits for the answer. A CPU that answers is not inside the
+/// program, and its next run sees the new turn: the other tables are ours.
+uint64_t BpfCounter::turn_over() noexcept {
+  auto* active = reinterpret_cast<uint64_t*>(active_.data());
+  uint64_t turn = __atomic_load_n(active, __ATOMIC_RELAXED);
+  __atomic_store_n(active, turn ^ 1, __ATOMIC_SEQ_CST);
+  for (const UniqueFd& event : events_) {
+    uint64_t count = 0;
+    while (read(event.get(), &count, sizeof count) < 0 && errno == EINTR) {
+    }
+  }
+  return turn;
+}
+
+pctally_table* BpfCounter::table(size_t cpu, uint64_t turn) const noexcept {
+  return reinterpret_cast<pctally_table*>(tables_.data()) + (2 * cpu + (turn & 1));
+}
+
+uint32_t BpfCounter::used(const pctally_table& table) noexcept {
+  return std::min<uint32_t>(table.used, PCTALLY_TABLE_SLOTS);
+}
+
+uint32_t BpfCounter::full_used(const pctally_table& table) noexcept {
+  return std::min<uint32_t>(table.full_used, PCTALLY_TABLE_FULL);
+}
+
+void BpfCounter::settle(pctally_table* table) noexcept {
+  for (uint32_t i = 0; i < used(*table); ++i) {
+    pctally_slot& slot = table->slots[table->order[i] & kMask];
+    totals_.slots += slot.ticks;
+    slot = {};
+  }
+  for (uint32_t i = 0; i < full_used(*table); ++i) {
+    totals_.full += table->full[i].ticks;
+    table->full[i] = {};
+  }
+  totals_.passed += table->passed;
+  totals_.unowned += table->unowned;
+  table->passed = table->unowned = 0;
+  table->used = table->full_used = 0;
+}
+
+BpfRuns BpfCounter::runs() const noexcept {
+  const bpf_program* program = bpf_object__find_program_by_name(object_.get(), "count_tick");
+  bpf_prog_info info{};
+  uint32_t bytes = sizeof info;
+  if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) != 0) return {};
+  return {info.run_cnt, info.run_time_ns, info.recursion_misses};
+}
+
+}  // namespace pctally
