@@ -13,6 +13,11 @@
 #include "engine/ring_engine.h"
 #include "engine/timer_engine.h"
 
+#if PCTALLY_HAVE_BPF
+#include "engine/bpf_engine.h"
+#include "engine/bpf_probe.h"
+#endif
+
 namespace pctally {
 namespace {
 
@@ -103,11 +108,24 @@ Rung probe_timer() {
   return rung;
 }
 
+#if !PCTALLY_HAVE_BPF
+Rung probe_bpf() {
+  Rung rung;
+  rung.name = "bpf";
+  rung.reason = "left out of this build";
+  rung.remedy = "build with clang and libbpf-dev >= 1.0, and without -DPCTALLY_BPF=OFF";
+  return rung;
+}
+#endif
+
 }  // namespace
 
-std::vector<Rung> probe_ladder() { return {probe_ring(), probe_timer()}; }
+std::vector<Rung> probe_ladder() { return {probe_bpf(), probe_ring(), probe_timer()}; }
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSettings& settings) {
+#if PCTALLY_HAVE_BPF
+  if (name == "bpf") return std::make_unique<BpfEngine>(settings);
+#endif
   if (name == "ring") return std::make_unique<RingEngine>(settings);
   if (name == "timer") return std::make_unique<TimerEngine>(settings);
   return nullptr;

@@ -17,6 +17,8 @@ class PerfRings {
     uint64_t pc;
     int32_t pid;
     bool kernel;
+    bool placed = true;  ///< false: whoever counted it had no room for its pc
+    uint64_t ticks = 1;
   };
   struct Event {
     PerfRecord record;
@@ -43,6 +45,9 @@ class PerfRings {
 
   /// Takes all records out of the rings.
   void collect();
+
+  /// Puts ticks that were counted elsewhere among the records.
+  void add(const Sample& sample) { samples_.push_back(sample); }
 
   /// Calls sample(const Sample&) and event(const Event&) for what was collected and happened until then, in
   /// the order of time, and forgets it.

@@ -8,6 +8,7 @@ namespace pctally {
 namespace {
 
 constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
+constexpr uint64_t kEndedKeptNs = 1000000000;
 
 /// Code without a file gets windows where it is hot.
 bool has_file(std::string_view path) {
@@ -107,15 +108,27 @@ void TaskTable::apply_fork(const PerfRecord& record) {
 }
 
 void TaskTable::apply_exit(const PerfRecord& record) {
+  if (record.time > kEndedKeptNs) forget_ended(record.time - kEndedKeptNs);
   auto found = tasks_.find(record.pid);
   if (found == tasks_.end() || --found->second.threads > 0) return;
   if (found->second.record != 0)
     pool_at<ProcessRecord>(file_->pool(), found->second.record)->flags |= kProcessExited;
-  tasks_.erase(found);
+  found->second.ended_ns = record.time;
+  ended_.push_back({record.pid, record.time});
+}
+
+/// A process with the number of one that ended has another end, or none yet.
+void TaskTable::forget_ended(uint64_t before_ns) {
+  for (; !ended_.empty() && ended_.front().ns < before_ns; ended_.pop_front()) {
+    auto found = tasks_.find(ended_.front().pid);
+    if (found != tasks_.end() && found->second.ended_ns == ended_.front().ns) tasks_.erase(found);
+  }
 }
 
 void TaskTable::register_task(pid_t pid, Task& task) {
   if (task.record == 0) task.record = add_process(*file_, pid, task.parent, task.comm, engine_);
+  if (task.record != 0 && task.ended_ns != 0)
+    pool_at<ProcessRecord>(file_->pool(), task.record)->flags |= kProcessExited;
   task.table_valid = false;
 }
 
@@ -146,11 +159,27 @@ const RegionTable& TaskTable::kernel_table(Task& task, uint64_t pc) {
   return kernel_table_;
 }
 
-bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t weight) {
+TaskTable::Task* TaskTable::counting(pid_t pid) {
   Task* task = find(pid);
-  if (task == nullptr || task->held) return false;
+  if (task == nullptr || task->held) return nullptr;
   if (task->record == 0) register_task(pid, *task);
-  tick(kernel ? kernel_table(*task, pc) : user_table(pid, *task, pc), pc, weight);
+  return task;
+}
+
+bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks) {
+  Task* task = counting(pid);
+  if (task == nullptr) return false;
+  tick_times(kernel ? kernel_table(*task, pc) : user_table(pid, *task, pc), pc, ticks);
+  return true;
+}
+
+bool TaskTable::book_full(pid_t pid, uint64_t ticks) {
+  Task* task = counting(pid);
+  if (task == nullptr) return false;
+  const RegionTable& table = table_of(*task);
+  book_deliveries(table.ledger, ticks);
+  add_relaxed(&table.ledger->full, ticks);
+  if (table.process_ticks != nullptr) add_relaxed(table.process_ticks, ticks);
   return true;
 }
 

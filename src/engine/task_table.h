@@ -1,6 +1,7 @@
 // The processes an engine outside them observes, as the kernel's records tell them, and where each one's
 // ticks are counted.
 #pragma once
+#include <deque>
 #include <string>
 #include <unordered_map>
 
@@ -33,8 +34,11 @@ class TaskTable {
   /// A FORK, EXIT, COMM or MMAP record; others are ignored. `text` is the record's.
   void apply(const PerfRecord& record, std::string_view text);
 
-  /// Counts `weight` ticks of one process at one place. False if the process is not observed.
-  bool count(pid_t pid, uint64_t pc, bool kernel, uint64_t weight);
+  /// Counts ticks of one process at one place. False if the process is not observed.
+  bool count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks);
+
+  /// Books ticks of one process that had no room where they were counted. False as above.
+  bool book_full(pid_t pid, uint64_t ticks);
 
   [[nodiscard]] bool observes(pid_t pid) const { return tasks_.contains(pid); }
   [[nodiscard]] size_t size() const { return tasks_.size(); }
@@ -44,6 +48,8 @@ class TaskTable {
     uint32_t record = 0;  ///< unit of its ProcessRecord, 0 until it executes something of its own
     pid_t parent = 0;
     int threads = 1;
+    uint64_t ended_ns =
+        0;              ///< by its last EXIT record; kept a little longer for the ticks of its last breath
     bool held = false;  ///< before its exec: not the target's doing
     std::string comm;
     AddressSpace space;
@@ -51,7 +57,14 @@ class TaskTable {
     bool table_valid = false;
   };
 
+  struct Ended {
+    pid_t pid;
+    uint64_t ns;
+  };
+
   Task* find(pid_t pid);
+  Task* counting(pid_t pid);
+  void forget_ended(uint64_t before_ns);
   Task& add_running(pid_t pid);
   void apply_mmap(const PerfRecord& record, std::string_view path);
   void apply_comm(const PerfRecord& record, std::string_view comm);
@@ -67,6 +80,7 @@ class TaskTable {
   Strangers strangers_ = Strangers::kAdopt;
   bool children_ = true;
   std::unordered_map<pid_t, Task> tasks_;
+  std::deque<Ended> ended_;
   AddressSpace kernel_space_;
   RegionTable kernel_table_{};
 };

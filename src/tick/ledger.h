@@ -29,4 +29,10 @@ inline void book_delivery(Ledger* ledger, uint64_t weight) noexcept {
   add_relaxed(&ledger->weight_squares, weight * weight);
 }
 
+/// Books deliveries of one tick each.
+inline void book_deliveries(Ledger* ledger, uint64_t deliveries) noexcept {
+  add_relaxed(&ledger->samples, deliveries);
+  add_relaxed(&ledger->weight_squares, deliveries);
+}
+
 }  // namespace pctally

@@ -61,6 +61,19 @@ TickOutcome count(const RegionTable& table, const Region& region, uint64_t index
   return book(table.ledger, add_to_tree(table, region, index, weight), weight);
 }
 
+bool is_stopped(const RegionTable& table) noexcept {
+  return table.stopped != nullptr && __atomic_load_n(table.stopped, __ATOMIC_ACQUIRE) != 0;
+}
+
+TickOutcome place(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept {
+  if (table.process_ticks != nullptr) add_relaxed(table.process_ticks, weight);
+  uint64_t index = 0;
+  if (const Region* region = find_region(table, pc, &index)) return count(table, *region, index, weight);
+  if (table.overflow != nullptr) return count(table, *table.overflow, 0, weight);
+  if (!put_aside(table, pc, weight)) add_relaxed(&table.ledger->outside, weight);
+  return TickOutcome::kOutside;
+}
+
 }  // namespace
 
 const Region* find_region(const RegionTable& table, uint64_t pc, uint64_t* index) noexcept {
@@ -90,15 +103,15 @@ bool seal_regions(Region* regions, uint32_t count) noexcept {
 }
 
 TickOutcome tick(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept {
-  if (table.stopped != nullptr && __atomic_load_n(table.stopped, __ATOMIC_ACQUIRE) != 0)
-    return TickOutcome::kStopped;
-  if (table.process_ticks != nullptr) add_relaxed(table.process_ticks, weight);
+  if (is_stopped(table)) return TickOutcome::kStopped;
   book_delivery(table.ledger, weight);
-  uint64_t index = 0;
-  if (const Region* region = find_region(table, pc, &index)) return count(table, *region, index, weight);
-  if (table.overflow != nullptr) return count(table, *table.overflow, 0, weight);
-  if (!put_aside(table, pc, weight)) add_relaxed(&table.ledger->outside, weight);
-  return TickOutcome::kOutside;
+  return place(table, pc, weight);
+}
+
+TickOutcome tick_times(const RegionTable& table, uint64_t pc, uint64_t times) noexcept {
+  if (is_stopped(table)) return TickOutcome::kStopped;
+  book_deliveries(table.ledger, times);
+  return place(table, pc, times);
 }
 
 TickOutcome settle(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept {

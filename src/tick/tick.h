@@ -11,6 +11,10 @@ namespace pctally {
 /// nothing. Any number of threads, signal handlers and processes at once. REQUIRES: weight >= 1.
 TickOutcome tick(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept;
 
+/// Counts `times` deliveries of one tick each at `pc`, as tick() called that often would. For ticks that were
+/// added up elsewhere. REQUIRES: times >= 1.
+TickOutcome tick_times(const RegionTable& table, uint64_t pc, uint64_t times) noexcept;
+
 /// Settles a tick that was deferred: counts it by `table`, which now knows more, or books it as outside. The
 /// delivery itself was booked when it was deferred. Not for signal handlers of the same table's process.
 TickOutcome settle(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept;

@@ -54,7 +54,7 @@ bool set_constants(bpf_object* object, const BpfCounter::Settings& settings) noe
   bpf_map* constants = bpf_object__find_map_by_name(object, ".rodata");
   size_t bytes = 0;
   void* image = constants == nullptr ? nullptr : const_cast<void*>(bpf_map__initial_value(constants, &bytes));
-  pctally_tick_settings values{settings.filter, settings.table_slots - 1};
+  pctally_tick_settings values{settings.filter, settings.children, settings.table_slots - 1};
   if (image == nullptr || bytes < sizeof values) return false;
   memcpy(image, &values, sizeof values);
   return true;
@@ -67,7 +67,7 @@ Result<MappedFile> map_array(const bpf_object* object, const char* name) {
   return MappedFile::map(bpf_map__fd(map), bytes, true);
 }
 
-perf_event_attr clock_event(const BpfCounter::Settings& settings) noexcept {
+Result<UniqueFd> open_clock(const BpfCounter::Settings& settings, int cpu) {
   perf_event_attr attr{};
   attr.size = sizeof attr;
   attr.type = PERF_TYPE_SOFTWARE;
@@ -77,7 +77,9 @@ perf_event_attr clock_event(const BpfCounter::Settings& settings) noexcept {
   attr.exclude_idle = 1;
   attr.exclude_hv = 1;
   attr.exclude_kernel = !settings.kernel;
-  return attr;
+  UniqueFd event(static_cast<int>(syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (!event.valid()) return fail(errno, "perf_event_open: %s", strerror(errno));
+  return event;
 }
 
 void sleep_ns(uint64_t ns) noexcept {
@@ -104,6 +106,32 @@ Result<BpfCounter> BpfCounter::load(const Settings& settings) {
   if (auto following = counter.follow_forks(settings); !following) return std::unexpected(following.error());
   if (auto opened = counter.open_events(settings); !opened) return std::unexpected(opened.error());
   return counter;
+}
+
+Result<void> BpfCounter::probe() {
+  SignalsHeld held;
+  bpf_insn instructions[2] = {};
+  instructions[0].code = BPF_ALU64 | BPF_MOV | BPF_K;  // r0 = 0
+  instructions[1].code = BPF_JMP | BPF_EXIT;
+  UniqueFd program(
+      bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "pctally", "Dual MIT/GPL", instructions, 2, nullptr));
+  if (!program.valid()) return fail(errno, "bpf");
+  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+  UniqueFd map(
+      bpf_map_create(BPF_MAP_TYPE_ARRAY, "pctally", sizeof(uint32_t), sizeof(uint64_t), 1, &options));
+  if (!map.valid()) return fail(errno, "bpf");
+  auto event = open_clock(Settings{}, 0);
+  if (!event) return std::unexpected(event.error());
+  return {};
+}
+
+void BpfCounter::close() noexcept {
+  events_.clear();
+  forks_.reset();
+  active_ = MappedFile();
+  tables_ = MappedFile();
+  followed_ = MappedFile();
+  object_.reset();
 }
 
 Result<void> BpfCounter::load_object(const Settings& settings) {
@@ -151,16 +179,14 @@ Result<void> BpfCounter::follow_forks(const Settings& settings) {
 }
 
 Result<void> BpfCounter::open_events(const Settings& settings) {
-  perf_event_attr attr = clock_event(settings);
   int program = bpf_program__fd(bpf_object__find_program_by_name(object_.get(), "count_tick"));
   for (size_t cpu = 0; cpu < cpus_; ++cpu) {
-    UniqueFd event(static_cast<int>(
-        syscall(SYS_perf_event_open, &attr, -1, static_cast<int>(cpu), -1, PERF_FLAG_FD_CLOEXEC)));
-    if (!event.valid() && errno == ENODEV) continue;  // that CPU is offline
-    if (!event.valid()) return fail(errno, "perf_event_open: %s", strerror(errno));
-    if (ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program) != 0)
+    auto event = open_clock(settings, static_cast<int>(cpu));
+    if (!event && event.error().code == ENODEV) continue;  // that CPU is offline
+    if (!event) return std::unexpected(event.error());
+    if (ioctl(event->get(), PERF_EVENT_IOC_SET_BPF, program) != 0)
       return fail(errno, "PERF_EVENT_IOC_SET_BPF: %s", strerror(errno));
-    events_.push_back(std::move(event));
+    events_.push_back(std::move(*event));
   }
   if (events_.empty()) return fail(ENODEV, "no CPU accepts a perf event");
   return {};
@@ -175,18 +201,17 @@ bool BpfCounter::follow(pid_t pid) noexcept {
 }
 
 Result<void> BpfCounter::enable(Random* random) {
-  std::vector<uint64_t> moments;
-  for (size_t i = 0; i < events_.size(); ++i)
-    moments.push_back(random->below(std::min(period_ns_, kLongestWaitNs)));
-  std::sort(moments.begin(), moments.end());
-  for (size_t i = events_.size(); i > 1; --i) std::swap(events_[i - 1], events_[random->below(i)]);
-  uint64_t now = 0;
-  for (size_t i = 0; i < events_.size(); ++i) {
-    sleep_ns(moments[i] - now);
-    now = moments[i];
-    if (ioctl(events_[i].get(), PERF_EVENT_IOC_ENABLE, 0) != 0)
+  uint64_t wait_ns = std::min(period_ns_, kLongestWaitNs), now = 0;
+  std::vector<std::pair<uint64_t, int>> starts;
+  for (const UniqueFd& event : events_) starts.emplace_back(random->below(wait_ns), event.get());
+  std::sort(starts.begin(), starts.end());
+  for (auto [moment, event] : starts) {
+    sleep_ns(moment - now);
+    now = moment;
+    if (ioctl(event, PERF_EVENT_IOC_ENABLE, 0) != 0)
       return fail(errno, "PERF_EVENT_IOC_ENABLE: %s", strerror(errno));
   }
+  sleep_ns(wait_ns - now);
   return {};
 }
 

@@ -35,6 +35,7 @@ class BpfCounter {
     uint64_t period_ns = 1000000;
     bool kernel = true;  ///< count ticks in kernel mode too
     pctally_filter filter = PCTALLY_FILTER_ALL;
+    bool children = true;                        ///< PCTALLY_FILTER_FOLLOWED: follow what they fork
     int cgroup = -1;                             ///< PCTALLY_FILTER_CGROUP: a descriptor of its directory
     uint32_t table_slots = PCTALLY_TABLE_SLOTS;  ///< a power of two up to that
   };
@@ -54,11 +55,15 @@ class BpfCounter {
   /// needed any more. Errors: errno of bpf(2) or perf_event_open(2), with the remedy.
   static Result<BpfCounter> load(const Settings& settings);
 
+  /// Would load() work? Tries each kind of call it makes, on something small. Errors: as load().
+  static Result<void> probe();
+
   /// PCTALLY_FILTER_FOLLOWED: counts `pid` from now on, and what it will fork. False if the number is beyond
   /// the kernel's pid_max at load().
   bool follow(pid_t pid) noexcept;
 
-  /// Starts each CPU's event at a random phase of the period, waiting for at most 10 ms in all.
+  /// Starts every CPU's event. Waits for one period (at most 10 ms), so that what starts next meets each CPU
+  /// at a random phase.
   Result<void> enable(Random* random);
   /// After it has returned no program runs any more.
   void disable() noexcept;
@@ -79,6 +84,9 @@ class BpfCounter {
       settle(table);
     }
   }
+
+  /// Gives the maps, the program and the events back. The totals stay.
+  void close() noexcept;
 
   [[nodiscard]] const Totals& totals() const noexcept { return totals_; }
   [[nodiscard]] BpfRuns runs() const noexcept;

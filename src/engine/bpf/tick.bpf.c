@@ -21,7 +21,7 @@ struct task_struct {
   __u64 self_exec_id;
 } __attribute__((preserve_access_index));
 
-const volatile struct pctally_tick_settings settings = {PCTALLY_FILTER_ALL, PCTALLY_TABLE_SLOTS - 1};
+const volatile struct pctally_tick_settings settings = {PCTALLY_FILTER_ALL, 1, PCTALLY_TABLE_SLOTS - 1};
 
 /* 0 or 1: which table of a CPU is counted into. */
 struct {
@@ -88,6 +88,7 @@ static __always_inline void count_full(struct pctally_table* table, __u32 tgid) 
   for (int i = 0; i < PCTALLY_TABLE_FULL; ++i) {
     struct pctally_full* full = &table->full[i];
     if (full->ticks == 0) {
+      full->first_ns = bpf_ktime_get_ns();
       full->tgid = tgid;
       table->full_used = i + 1;
     }
@@ -155,7 +156,8 @@ static __always_inline void set_followed(__u32 tgid, int on) {
 SEC("raw_tp/sched_process_fork")
 int follow_fork(struct bpf_raw_tracepoint_args* arguments) {
   struct task_struct* child = (struct task_struct*)arguments->args[1];
-  set_followed(BPF_CORE_READ(child, pid), is_followed(bpf_get_current_pid_tgid() >> 32));
+  int on = settings.children && is_followed(bpf_get_current_pid_tgid() >> 32);
+  set_followed(BPF_CORE_READ(child, pid), on);
   return 0;
 }
 

@@ -24,6 +24,7 @@ enum {
 /* Settled before the program is loaded: the verifier drops the branches not taken. */
 struct pctally_tick_settings {
   unsigned int filter;     /* enum pctally_filter */
+  unsigned int children;   /* FOLLOWED: 1 if what followed processes fork is followed */
   unsigned int slots_mask; /* a power of two less one: below PCTALLY_TABLE_SLOTS in tests only */
 };
 
@@ -39,6 +40,7 @@ struct pctally_slot {
 
 /* Ticks of one process that found no slot. */
 struct pctally_full {
+  unsigned long long first_ns;
   unsigned int tgid;
   unsigned int ticks;
 };

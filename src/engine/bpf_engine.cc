@@ -1,0 +1,136 @@
+#include "engine/bpf_engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include <algorithm>
+
+#include "engine/bpf/capabilities.h"
+#include "engine/bpf_probe.h"
+#include "engine/process_tree.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kShiftPeriods = 300;        ///< mean time between two phase shifts: each costs half a tick
+constexpr unsigned kPlacesPerRoomCheck = 256;  ///< each may take three units
+
+pctally_filter filter_for(const Target& target) {
+  if (target.kind == Target::Kind::kMachine) return PCTALLY_FILTER_ALL;
+  if (target.kind == Target::Kind::kCgroup) return PCTALLY_FILTER_CGROUP;
+  return PCTALLY_FILTER_FOLLOWED;
+}
+
+}  // namespace
+
+Result<void> BpfEngine::load(const Target& target) {
+  BpfCounter::Settings settings;
+  settings.period_ns = settings_.period_ns;
+  settings.filter = filter_for(target);
+  settings.children = settings_.children;
+  UniqueFd cgroup;
+  if (target.kind == Target::Kind::kCgroup) {
+    cgroup.reset(open(target.cgroup.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!cgroup.valid()) return fail(errno, "%s: %s", target.cgroup.c_str(), strerror(errno));
+    settings.cgroup = cgroup.get();
+  }
+  auto counter = BpfCounter::load(settings);
+  if (!counter) return std::unexpected(counter.error());
+  counter_ = std::move(*counter);
+  return {};
+}
+
+/// From now on nothing that processes do is missed; what they did before is in /proc, which is read while
+/// that is still permitted.
+Result<void> BpfEngine::watch_processes(const Target& target) {
+  PerfSettings records;
+  records.samples = false;
+  if (auto opened = rings_.open(Target::machine(), records); !opened) return opened;
+  tasks_ = TaskTable(file_, name(),
+                     target.is_process_tree() ? TaskTable::Strangers::kIgnore : TaskTable::Strangers::kAdopt);
+  tasks_.follow_children(settings_.children);
+  rings_.enable();
+  for (pid_t pid : target.processes)
+    if (!counter_.follow(pid)) return fail(ESRCH, "no process has the number %d", pid);
+  if (target.kind == Target::Kind::kCommand) {
+    tasks_.expect(target.processes.at(0));
+  } else {
+    for (pid_t pid : target.is_process_tree() ? target.processes : all_processes()) tasks_.adopt(pid);
+  }
+  return {};
+}
+
+Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environment*) {
+  file_ = file;
+  if (!in_first_pid_namespace()) return fail(ENOTSUP, "in a pid namespace; give it the host's (--pid=host)");
+  if (auto loaded = load(target); !loaded) return loaded;
+  if (auto watching = watch_processes(target); !watching) return watching;
+  file->header().kernel_observed = true;
+  if (auto enabled = counter_.enable(&random_); !enabled) return enabled;
+  next_shift_ns_ = monotonic_ns() + random_.below(2 * kShiftPeriods * settings_.period_ns);
+  return drop_capabilities();
+}
+
+/// A CPU's table cannot fill up between two drains but for a recorder that gets no CPU.
+int BpfEngine::drain_interval_ms() const {
+  return static_cast<int>(std::clamp<uint64_t>(settings_.period_ns * PCTALLY_TABLE_SLOTS / 2000000, 5, 100));
+}
+
+/// Ticks stand at the time of the first of their pc: that is the mapping they belong to, unless another
+/// object took exactly its place before the next drain.
+void BpfEngine::fetch() {
+  counter_.drain(
+      [this](const pctally_slot& slot) {
+        bool kernel = static_cast<int64_t>(slot.pc) < 0;
+        rings_.add({slot.first_ns, slot.pc, static_cast<pid_t>(slot.tgid), kernel, true, slot.ticks});
+      },
+      [this](const pctally_full& full) {
+        rings_.add({full.first_ns, 0, static_cast<pid_t>(full.tgid), false, false, full.ticks});
+      });
+}
+
+void BpfEngine::drain() {
+  uint64_t until = monotonic_ns();  // as in RingEngine: what is older is complete after fetching, not before
+  fetch();
+  rings_.collect();
+  replay(until);
+  shift_phases();
+  file_->make_room(0);
+  file_->beat();
+}
+
+void BpfEngine::replay(uint64_t until) {
+  rings_.replay(
+      until, [this](const PerfRings::Sample& sample) { count(sample); },
+      [this](const PerfRings::Event& event) { tasks_.apply(event.record, event.text); });
+}
+
+void BpfEngine::count(const PerfRings::Sample& sample) {
+  if (counted_++ % kPlacesPerRoomCheck == 0) file_->make_room(kPlacesPerRoomCheck * 3);
+  if (!tasks_.observes(sample.pid)) tasks_.adopt(sample.pid);  // the record of its birth was lost
+  bool counted = sample.placed ? tasks_.count(sample.pid, sample.pc, sample.kernel, sample.ticks)
+                               : tasks_.book_full(sample.pid, sample.ticks);
+  if (!counted) before_exec_ += sample.ticks;
+}
+
+void BpfEngine::shift_phases() {
+  uint64_t now = monotonic_ns();
+  if (!settings_.randomise || now < next_shift_ns_) return;
+  counter_.shift_phases();
+  next_shift_ns_ = now + random_.below(2 * kShiftPeriods * settings_.period_ns);
+}
+
+void BpfEngine::stop() {
+  counter_.disable();
+  rings_.disable();
+  fetch();
+  rings_.collect();
+  replay(UINT64_MAX);
+  add_relaxed(&file_->header().ledger.lost, counter_.totals().unowned);
+  counter_.close();
+  rings_.close();
+  file_->beat();
+}
+
+}  // namespace pctally

@@ -1,0 +1,50 @@
+// Engine "bpf": ticks are counted in the kernel, per CPU, for whoever runs there; the recorder only fetches
+// the counts and tells from the kernel's records of mmap, exec and fork which object each pc belongs to.
+#pragma once
+#include <string>
+
+#include "engine/bpf/bpf_counter.h"
+#include "engine/engine.h"
+#include "engine/perf_rings.h"
+#include "engine/task_table.h"
+
+namespace pctally {
+
+class BpfEngine : public Engine {
+ public:
+  explicit BpfEngine(const EngineSettings& settings) : settings_(settings) {}
+
+  [[nodiscard]] const char* name() const override { return "bpf"; }
+
+  /// Afterwards this thread has no capabilities any more.
+  Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
+  [[nodiscard]] std::vector<int> descriptors() const override { return rings_.descriptors(); }
+  [[nodiscard]] int drain_interval_ms() const override;
+  void drain() override;
+  void stop() override;
+  [[nodiscard]] std::string blind_spots() const override { return ""; }
+
+  /// What the kernel counted; those of a command before its exec are in no file.
+  [[nodiscard]] const BpfCounter::Totals& totals() const noexcept { return counter_.totals(); }
+  [[nodiscard]] uint64_t before_exec() const noexcept { return before_exec_; }
+
+ private:
+  Result<void> load(const Target& target);
+  Result<void> watch_processes(const Target& target);
+  void fetch();
+  void replay(uint64_t until);
+  void count(const PerfRings::Sample& sample);
+  void shift_phases();
+
+  EngineSettings settings_;
+  ProfileFile* file_ = nullptr;
+  BpfCounter counter_;
+  PerfRings rings_;  ///< no ticks: what processes do
+  TaskTable tasks_;
+  Random random_;
+  uint64_t next_shift_ns_ = 0;
+  uint64_t counted_ = 0;
+  uint64_t before_exec_ = 0;
+};
+
+}  // namespace pctally
