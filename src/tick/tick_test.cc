@@ -57,6 +57,29 @@ TEST(Tick, SaysAndBooksWhereItWent) {
   EXPECT_EQ(process_ticks, 17u);
 }
 
+TEST(Tick, ManyAtOnceAreManyOneByOne) {
+  struct {
+    uint16_t cells[4] = {0, 65530, 0, 0};
+    uint64_t process_ticks = 0;
+    Ledger ledger{};
+  } once, singly;
+  auto table_over = [](auto& side, Region* region) {
+    *region = shift_region(0x1000, 4, CellKind::kU16, side.cells, WhenFull::kSaturate);
+    RegionTable table = table_of(region, 1, &side.ledger);
+    table.process_ticks = &side.process_ticks;
+    return table;
+  };
+  Region first, second;
+  RegionTable at_once = table_over(once, &first), one_by_one = table_over(singly, &second);
+  for (uint64_t pc : {0x1000, 0x1001, 0x0fff}) {
+    tick_times(at_once, pc, 9);
+    for (int i = 0; i < 9; ++i) tick(one_by_one, pc, 1);
+  }
+  EXPECT_EQ(memcmp(&once, &singly, sizeof once), 0);
+  EXPECT_EQ(once.ledger.samples, 27u);
+  EXPECT_EQ(once.ledger.weight_squares, 27u);
+}
+
 TEST(Tick, CellsOfEveryKindLieSideBySide) {
   GuardedPool pool(4);
   uint16_t u16[8] = {};

@@ -25,6 +25,9 @@ def scale(default):
     return int(os.environ.get("PCTALLY_RUNS", default))
 
 
+ALL_ENGINES = ("bpf", "ring", "timer")
+
+
 def engine_available(name):
     rows = json.loads(subprocess.run([PCTALLY, "engines", "--json"], capture_output=True, text=True).stdout)
     return next(row for row in rows if row["engine"] == name)["available"]
@@ -32,8 +35,8 @@ def engine_available(name):
 
 def engines():
     """The engines that work here; one that does not is named."""
-    names = [name for name in ("ring", "timer") if engine_available(name)]
-    for name in {"ring", "timer"} - set(names):
+    names = [name for name in ALL_ENGINES if engine_available(name)]
+    for name in set(ALL_ENGINES) - set(names):
         print(f"skipped: engine {name} (not available here: pctally engines says why)")
     return names
 

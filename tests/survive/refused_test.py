@@ -31,10 +31,11 @@ class Refused(unittest.TestCase):
 
     def test_engines_says_why_and_what_to_do(self):
         result = refused("EPERM", ["engines", "--json"])
-        ring = json.loads(result.stdout)[0]
-        self.assertFalse(ring["available"])
-        self.assertIn("EPERM", ring["reason"])
-        self.assertIn("seccomp", ring["remedy"])
+        rows = {row["engine"]: row for row in json.loads(result.stdout)}
+        self.assertFalse(rows["bpf"]["available"])
+        self.assertFalse(rows["ring"]["available"])
+        self.assertIn("EPERM", rows["ring"]["reason"])
+        self.assertIn("seccomp", rows["ring"]["remedy"])
 
     def test_asking_for_a_refused_engine_fails_with_the_remedy(self):
         result = refused("EPERM", ["record", "-e", "ring", "-o", os.path.join(p.scratch(), "r.pct"), "true"])

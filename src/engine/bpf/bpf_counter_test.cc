@@ -39,7 +39,7 @@ void spin(uint64_t ns) {
     for (int i = 0; i < 10000; ++i) asm volatile("");
 }
 
-/// Ticks by process, and how often a slot was told to be free.
+/// What was handed out.
 struct Ticks {
   std::map<pid_t, uint64_t> by_process;
   std::set<unsigned> exec_ids;
@@ -93,7 +93,6 @@ TEST(BpfCounter, HandsOutEveryRunOfTheProgramOnce) {
   expect_exact(*counter, ticks);
   EXPECT_GT(counter->totals().passed, 1000u);
   EXPECT_EQ(counter->totals().passed, counter->runs().runs);
-  EXPECT_EQ(counter->totals().full, 0u);
 }
 
 TEST(BpfCounter, FollowsChildrenOfChildrenAndNobodyElse) {

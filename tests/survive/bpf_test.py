@@ -1,0 +1,76 @@
+"""Engine bpf: what its recorder may still do, what its death leaves behind, and who may not use it."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+NOBODY = 65534
+NONE = "0000000000000000"
+
+
+def capabilities(text):
+    return dict(line.split(":\t") for line in text.splitlines() if line.startswith("Cap"))
+
+
+@unittest.skipUnless(p.engine_available("bpf"), "engine bpf is not available here: pctally engines says why")
+class Bpf(unittest.TestCase):
+    def test_recorder_has_no_capabilities_and_the_program_keeps_its_own(self):
+        done = p.record(["sh", "-c", "cat /proc/$PPID/status; echo; cat /proc/self/status"], "-e", "bpf")
+        recorder, program = map(capabilities, done.stdout.decode().split("\n\n"))
+        self.assertEqual(recorder["CapEff"], NONE)
+        self.assertEqual(recorder["CapPrm"], NONE)
+        with open("/proc/self/status") as status:
+            bare = capabilities(status.read())
+        self.assertEqual(program["CapEff"], bare["CapEff"])
+
+    def test_killed_recorder_leaves_a_readable_file_and_the_program_running(self):
+        path = os.path.join(p.scratch(), "killed.pct")
+        recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-e", "bpf", "-o", path, "--", p.program("spinner"),
+                                     "1", "1.5"], stdout=subprocess.PIPE)
+        time.sleep(0.8)
+        recorder.send_signal(signal.SIGKILL)
+        recorder.wait()
+        data = p.report(path)
+        self.assertEqual(data["engine"], "bpf")
+        p.assert_ledger(self, data)
+        with recorder.stdout:
+            recorder.stdout.read()  # until the program has ended, too
+        self.assertGreater(p.share_of(data, "spin_here"), 0.8)
+
+    def test_short_lived_children_are_counted(self):
+        for how in ("fork", "vfork", "spawn"):
+            with self.subTest(how=how):
+                done = p.record([p.program("forker"), how, "300", "2"], "-e", "bpf", "-F", "1000")
+                data = done.report()
+                p.assert_ledger(self, data)
+                ticks = data["ticks"]
+                # A tick finds the program on its CPU or not: four standard deviations, and 3 %
+                self.assertAlmostEqual(data["sampled_s"] / data["cpu_s"], 1, delta=0.03 + 4 / ticks ** 0.5)
+                self.assertGreater(p.share_of(data, "burn") + p.share_of(data, "turn"), 0.5)  # the rest starts processes
+
+    @unittest.skipUnless(os.getuid() == 0, "needs root to become somebody else")
+    def test_without_privilege_it_says_which_and_how_to_get_it(self):
+        run = subprocess.run([p.PCTALLY, "engines", "--json"], capture_output=True, text=True, user=NOBODY, group=NOBODY)
+        if run.returncode not in (0, 125):
+            self.skipTest(f"nobody cannot run {p.PCTALLY}")
+        row = next(row for row in json.loads(run.stdout) if row["engine"] == "bpf")
+        self.assertFalse(row["available"])
+        self.assertIn("CAP_BPF, CAP_PERFMON", row["reason"])
+        self.assertIn("setcap", row["remedy"])
+
+    def test_refused_by_a_sandbox_it_says_so(self):
+        run = subprocess.run([p.program("no_perf"), "EPERM", p.PCTALLY, "engines", "--json"], capture_output=True, text=True)
+        row = next(row for row in json.loads(run.stdout) if row["engine"] == "bpf")
+        self.assertFalse(row["available"])
+        self.assertIn("bpf: EPERM, under a seccomp filter", row["reason"])
+        self.assertIn("seccomp profile", row["remedy"])
+
+
+if __name__ == "__main__":
+    p.main()
