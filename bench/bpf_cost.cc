@@ -1,10 +1,13 @@
-// What a tick of engine "bpf" costs. bpf_cost runs TICK_OBJECT COST_OBJECT | gaps [HZ] | start
+// What a tick of engine "bpf" costs, and what it would cost keyed otherwise (docs/decisions/006-bpf-keys.md).
+// The objects are src/engine/bpf/tick.bpf.o and bench/bpf_cost.bpf.o of the build directory.
 //
 //   runs   ns per run of the program, by the kernel's own statistics (less those of an empty program, which
 //   are
-//          the statistics' own cost), for each filter; and of the program that keys by file (by_file)
-//   gaps   length of the interruption as a program on that CPU feels it: nothing / an event nobody consumes /
-//          the engine, in turns of 100 ms
+//          the statistics' own cost), for each filter; and of the program that keys by file
+//   locks  how often the latter finds the lock of the mappings taken, where threads map and unmap
+//   gaps   length of the interruption as a program on that CPU feels it: an event nobody consumes / the
+//   engine,
+//          in turns of 100 ms
 //   start  CPU time of loading
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -15,12 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <x86intrin.h>
 
 #include <algorithm>
 #include <string>
+#include <thread>
 
 #include "engine/bpf/bpf_counter.h"
 
@@ -173,6 +178,34 @@ int run_costs(const char* engine, const char* peers) {
   return 0;
 }
 
+/// How often the mapping of a pc cannot be looked up in the kernel, in a program whose threads map and unmap.
+int lock_failures(const char* peers) {
+  Measured by_file{"", peers, "by_file", PCTALLY_FILTER_FOLLOWED, true};
+  load(&by_file, -1);
+  int program = bpf_program__fd(bpf_object__find_program_by_name(by_file.object, "by_file"));
+  std::vector<UniqueFd> events;
+  for (int cpu = 0; cpu < libbpf_num_possible_cpus(); ++cpu) {
+    events.emplace_back(clock_event(250000, cpu));
+    ioctl(events.back().get(), PERF_EVENT_IOC_SET_BPF, program);
+    ioctl(events.back().get(), PERF_EVENT_IOC_ENABLE, 0);
+  }
+  uint64_t end = clock_ns(CLOCK_MONOTONIC) + 3000000000u;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i)
+    threads.emplace_back([end] {
+      while (clock_ns(CLOCK_MONOTONIC) < end) {
+        constexpr size_t kBytes = 1 << 20;
+        void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memset(memory, 1, kBytes);
+        munmap(memory, kBytes);
+      }
+    });
+  threads.emplace_back([] { spin(3000000000u); });
+  for (std::thread& thread : threads) thread.join();
+  print_outcomes(by_file.object);
+  return 0;
+}
+
 /// Lengths in ns of the interruptions in the next 100 ms, above 2 us and below 100 us: the median.
 double median_gap(double ns_per_cycle) {
   std::vector<double> gaps;
@@ -244,9 +277,10 @@ int start_cost() {
 int main(int argc, char** argv) {
   std::string what = argc > 1 ? argv[1] : "";
   if (what == "runs" && argc > 3) return pctally::run_costs(argv[2], argv[3]);
+  if (what == "locks" && argc > 2) return pctally::lock_failures(argv[2]);
   if (what == "gaps")
     return pctally::gap_costs(1000000000u / strtoul(argc > 2 ? argv[2] : "4000", nullptr, 10));
   if (what == "start") return pctally::start_cost();
-  fprintf(stderr, "usage: bpf_cost runs TICK_OBJECT COST_OBJECT | gaps [HZ] | start\n");
+  fprintf(stderr, "usage: bpf_cost runs TICK_OBJECT COST_OBJECT | locks COST_OBJECT | gaps [HZ] | start\n");
   return 2;
 }

@@ -30,6 +30,7 @@ class BpfEngine : public Engine {
 
  private:
   Result<void> load(const Target& target);
+  Result<void> open_records(const Target& target);
   Result<void> watch_processes(const Target& target);
   void fetch();
   void replay(uint64_t until);

@@ -23,6 +23,7 @@ struct PerfScope {
 
 struct PerfSettings {
   uint64_t period_ns = 1000000;
+  bool strangers = true;     ///< a tree of processes may be observed by way of the whole machine
   bool samples = true;       ///< false: only records of what processes do, no ticks
   bool at_exec = true;       ///< kTask: starts counting at the next exec; else when enabled
   bool kernel = false;       ///< count ticks in kernel mode too

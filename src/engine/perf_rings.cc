@@ -53,7 +53,7 @@ Result<void> PerfRings::open(const Target& target, const PerfSettings& settings)
   }
   settings_.at_exec = false;
   sees_strangers_ = true;
-  if (settings.children && open_scope(PerfScope::machine())) return {};
+  if (settings.strangers && settings.children && open_scope(PerfScope::machine())) return {};
   sees_strangers_ = false;
   settings_ = settings;
   settings_.at_exec = target.kind == Target::Kind::kCommand;

@@ -2,9 +2,9 @@
 
 Under timer a thread of T seconds gets T/period ticks, rounded: the bound is 2 %. Under ring, where it may observe each
 thread alone, the program loses half a period on every CPU a thread ran on, so that the run must be long against threads x
-CPUs x period. Where it may observe the machine, and under bpf, a tick finds the program on its CPU or does not: with N ticks and the
-program's part p of the machine the ratio's standard deviation is sqrt((1 - p) / N). The bound is 1 % and four of them: a
-false alarm in one of 1700 full runs.
+CPUs x period. Where it may observe the machine, and under bpf, a tick finds the program on its CPU or does not: with N ticks
+and the program's part p of the machine the ratio's standard deviation is sqrt((1 - p) / N). The bound is 1 % and four of
+them: a false alarm in one of 1700 full runs.
 """
 import os
 import sys
