@@ -20,6 +20,18 @@ extern "C" {
  * PCTALLY_BSD_PROFIL=macos in the environment every call fails with EINVAL, as it does on macOS. */
 int pctally_bsd_profil(char *samples, size_t size, unsigned long offset, unsigned int scale);
 
+/* monitor(3) of 4.3BSD: as pctally_svr4_monitor, over this profil. */
+void pctally_bsd_monitor(int (*lowpc)(void), int (*highpc)(void), short *buffer, int bufsize, int nfunc);
+
+/* Profiles [lowpc, highpc) with counters of its own, 16 bits for every 4 bytes of text; they wrap. The file
+ * gmon.out (PROFDIR/pid.program; none if PROFDIR is empty) is written by pctally_bsd_mcleanup, which is
+ * _mcleanup, or when the process ends. No result: errno is set to EINVAL, EAGAIN or ENOMEM, and nothing is
+ * on. */
+void pctally_bsd_monstartup(unsigned long lowpc, unsigned long highpc);
+/* 0 halts the profile, any other mode goes on with it; without one nothing happens. */
+void pctally_bsd_moncontrol(int mode);
+void pctally_bsd_mcleanup(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -35,6 +35,14 @@ int pctally_glibc_profil(unsigned short *sample_buffer, size_t size, size_t offs
 int pctally_glibc_sprofil(struct pctally_glibc_prof *profp, int profcnt, struct timeval *tick,
                           unsigned int flags);
 
+/* Profiles [lowpc, highpc) with counters of its own, 32 bits for every 4 bytes of text. The file gmon.out, or
+ * prefix.pid where GMON_OUT_PREFIX is set, is written by pctally_glibc_mcleanup, which is _mcleanup, or when
+ * the process ends. No result: errno is set to EINVAL, EAGAIN or ENOMEM, and nothing is on. */
+void pctally_glibc_monstartup(unsigned long lowpc, unsigned long highpc);
+/* 0 halts the profile, any other mode goes on with it; without one nothing happens. */
+void pctally_glibc_moncontrol(int mode);
+void pctally_glibc_mcleanup(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -40,6 +40,27 @@ int pctally_hpux_sprofil(struct pctally_hpux_prof *profp, int profcnt, struct ti
 /* One range, 16-bit counters. Scale 2: every pc from offset on in the first counter; 0 and 1 end it. */
 void pctally_hpux_profil(unsigned short *buff, size_t bufsiz, size_t offset, unsigned int scale);
 
+/* monitor(3C): profil over [lowpc, highpc), and the file mon.out when it ends. As pctally_svr4_monitor in
+ * all. */
+void pctally_hpux_monitor(void (*lowpc)(void), void (*highpc)(void), unsigned short *buffer, int bufsize,
+                          int nfunc);
+
+struct pctally_hpux_text_region {
+  unsigned long text_start;
+  unsigned long text_end; /* the first byte behind */
+  char *name;             /* not looked at */
+};
+
+/* smonitor(3C): sprofil over ascending, disjoint regions, and the file gmon.out when it ends. The buffer of
+ * `bufsize` bytes, aligned to a counter, is cleared; the counters of the regions follow each other in it, one
+ * for every 2, 4 or 8 bytes of text (by the flag, as in pctally_hpux_sprofil) or the smallest multiple by a
+ * power of two for which it is large enough. nfunc is not used. smonitor(0, 0, 0, 0, 0, 0) ends it and
+ * writes, by PROFDIR: unset, gmon.out in the current directory; empty, no file; else PROFDIR/pid.program.
+ * Regions of a library go to a file of its own, with the library's name behind a dot. No result: errno is set
+ * to E2BIG, EINVAL, EFAULT, EAGAIN or ENOMEM for a call that was ignored. */
+void pctally_hpux_smonitor(const struct pctally_hpux_text_region *regions, int nregions, void *buffer,
+                           size_t bufsize, int nfunc, unsigned int flags);
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,6 +20,16 @@ extern "C" {
  * 0, or -1 with errno EAGAIN or ENOMEM where this machine has no timer left. */
 int pctally_svr4_profil(unsigned short *buff, unsigned int bufsiz, size_t offset, unsigned int scale);
 
+/* monitor(3C): profil over [lowpc, highpc), and the file mon.out when it ends. `bufsize` counts short words;
+ * the buffer holds a header (struct hdr of <mon.h>), `nfunc` call counts, which nobody raises here, and the
+ * counters, in this order, and is cleared. A lowpc of 0 ends it and writes, by PROFDIR: unset, mon.out in the
+ * current directory; empty, no file; else PROFDIR/pid.program. With PCTALLY_MONITOR=gmon.out in the
+ * environment a gmon.out for gprof(1) takes its place. No result: errno is set to EINVAL (no room for a
+ * counter, lowpc not below highpc), EFAULT, EAGAIN or ENOMEM for a call that was ignored; a file that cannot
+ * be written is one line on standard error. */
+void pctally_svr4_monitor(int (*lowpc)(void), int (*highpc)(void), unsigned short *buffer, size_t bufsize,
+                          size_t nfunc);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,4 +8,5 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 system=$(basename "$(dirname "$source")")
 "$@" -pthread -isystem "$include/pctally/compat/$system" "$source" -o "$work/program" -L "$libraries" -lpctally
-LD_LIBRARY_PATH=$libraries "$work/program"
+cd "$work" # some leave a file
+LD_LIBRARY_PATH=$libraries ./program

@@ -1,4 +1,4 @@
-/* <mon.h> of AIX: profil() and its struct prof. */
+/* <mon.h> of AIX: profil() and its struct prof, monitor(), monstartup() and moncontrol(). */
 #ifndef PCTALLY_COMPAT_AIX_MON_H
 #define PCTALLY_COMPAT_AIX_MON_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
@@ -22,7 +22,28 @@ struct prof {
   unsigned int p_scale;
 };
 
+struct frag {
+  char *p_low;
+  char *p_high;
+};
+
+#define _PROF_TYPE_IS_P (-1)
+#define _PROF_TYPE_IS_PG 1
+#define _PROF_TYPE_NO 0
+
+struct monglobal {
+  HISTCOUNTER *ProfBuf;
+  int ProfBufSiz;
+  char *ProfLoPC;
+  unsigned int ProfScale;
+  int prof_type;
+};
+extern struct monglobal _mondata __asm__("pctally_aix_mondata");
+
 extern int pctally_aix_profil(void *buffer, unsigned int bufsize, unsigned long offset, unsigned int scale);
+extern int pctally_aix_monitor(unsigned long low, unsigned long high, void *buffer, int bufsize, int nfunc);
+extern int pctally_aix_monstartup(unsigned long low, unsigned long high);
+extern int pctally_aix_moncontrol(int mode);
 
 #ifdef __cplusplus
 }
@@ -31,5 +52,13 @@ extern int pctally_aix_profil(void *buffer, unsigned int bufsize, unsigned long 
 /* The two forms pass pointers and numbers in the same places. */
 #define profil(buffer, size, offset, scale) \
   pctally_aix_profil((void *)(buffer), (unsigned int)(size), (unsigned long)(offset), (unsigned int)(scale))
+
+/* monitor(0) ends, with one argument or five. */
+#define PCTALLY_MONITOR(low, high, buffer, size, functions, ...)                                  \
+  pctally_aix_monitor((unsigned long)(low), (unsigned long)(high), (void *)(buffer), (int)(size), \
+                      (int)(functions))
+#define monitor(...) PCTALLY_MONITOR(__VA_ARGS__, 0, 0, 0, 0, 0)
+#define monstartup(low, high) pctally_aix_monstartup((unsigned long)(low), (unsigned long)(high))
+#define moncontrol pctally_aix_moncontrol
 
 #endif

@@ -1,0 +1,50 @@
+// The file that a monitor leaves behind: what it is called, and how its bytes get there.
+//
+// Refuses to follow a link, to write into what is not a plain file of this user, and to leave half a file.
+#pragma once
+#include <limits.h>
+#include <stddef.h>
+#include <sys/resource.h>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace pctally {
+
+/// The rule that names the file.
+enum class MonNaming : unsigned char {
+  kProfdir,     ///< PROFDIR: unset, the usual name; empty, no file; else PROFDIR/pid.program
+  kGmonPrefix,  ///< GMON_OUT_PREFIX: set, prefix.pid; else the usual name
+};
+
+struct MonPath {
+  char text[PATH_MAX] = {};  ///< empty: no file is wanted
+};
+
+/// The environment of a privileged program is not asked. Error: ENAMETOOLONG.
+Result<MonPath> mon_path(MonNaming naming, const char* usual) noexcept;
+
+class MonFile {
+ public:
+  /// Takes the place of a file that was there before; mode 0600 in any case. Errors: what open(2) says, and
+  /// EPERM for what is there and is not a plain file of this user with one name.
+  static Result<MonFile> create(const MonPath& path) noexcept;
+
+  /// Never fails at once: close() tells.
+  void append(const void* bytes, size_t count) noexcept;
+
+  /// Writes what is left. On an error of any append the file is gone.
+  Result<void> close() noexcept;
+
+ private:
+  void flush() noexcept;
+
+  UniqueFd fd_;
+  MonPath path_{};
+  int error_ = 0;
+  rlim_t room_ = RLIM_INFINITY;  ///< what RLIMIT_FSIZE leaves: to pass it would be a deadly signal
+  size_t used_ = 0;
+  unsigned char buffer_[4096] = {};
+};
+
+}  // namespace pctally

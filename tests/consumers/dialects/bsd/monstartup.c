@@ -1,0 +1,20 @@
+#include <sys/types.h>
+#include <sys/gmon.h>
+#include <stdio.h>
+#include <time.h>
+
+__attribute__((aligned(256))) void hot(long n) { volatile long i; for (i = 0; i < n; i++) ; }
+__attribute__((aligned(256))) void cold(long n) { volatile long i; for (i = 0; i < n; i++) ; }
+
+int main(void)
+{
+    clock_t end = clock() + CLOCKS_PER_SEC / 4;
+    char *base = (char *)hot < (char *)cold ? (char *)hot : (char *)cold;
+    monstartup((u_long)base, (u_long)base + 512);
+    while (clock() < end) hot(900000L);
+    moncontrol(0);
+    for (end += CLOCKS_PER_SEC / 4; clock() < end;) cold(100000L);
+    moncontrol(1);
+    _mcleanup();
+    return !fopen("gmon.out", "r");
+}
