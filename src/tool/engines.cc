@@ -1,9 +1,9 @@
 // pctally engines: the ladder as it stands on this machine, for this user.
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "engine/engine.h"
 #include "tool/command.h"
+#include "tool/command_line.h"
 #include "tool/message.h"
 
 namespace pctally {
@@ -44,13 +44,7 @@ int run_engines(int argc, char** argv) {
                "pctally engines");
   bool json = false;
   app.add_flag("--json", json, "print one JSON array");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    complain("{}; see pctally engines --help", error.what());
-    return kExitUsage;
-  }
+  if (auto code = parse_command_line(app, argc, argv)) return *code;
   std::vector<Rung> ladder = probe_ladder();
   json ? print_json(ladder) : print_text(ladder);
   if (fflush(stdout) != 0) return complain("cannot write to standard output"), kExitFailed;

@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <optional>
 
 #include "dialect/n64_socket.h"
 #include "tool/command.h"
+#include "tool/command_line.h"
 #include "tool/gperf_report.h"
 #include "tool/message.h"
 
@@ -54,10 +54,7 @@ int print_report(const Arguments& arguments, const GperfCounts& counts,
   GperfLayout layout{.threshold = arguments.threshold, .text_symbols = *symbols};
   if (arguments.time) layout.unit = GperfUnit::kTime;
   if (arguments.counts) layout.unit = GperfUnit::kCounts;
-  std::string text = gperf_report(counts, gperf_rows(counts, mappings), layout);
-  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0) return 0;
-  complain("cannot write the report to standard output: {}", strerror(errno));
-  return kExitFailed;
+  return write_out(gperf_report(counts, gperf_rows(counts, mappings), layout));
 }
 
 /// To be called before the transfer: a program may end as soon as it has sent its counters.
@@ -154,13 +151,7 @@ int run_gperf(int argc, char** argv) {
       "pctally gperf");
   app.footer("Exit status: 0; 2 wrong usage; 4 no such program or file; 125 the report cannot be written.");
   describe_options(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    complain("{}; see pctally gperf --help", error.what());
-    return kExitUsage;
-  }
+  if (auto code = parse_command_line(app, argc, argv)) return *code;
   if (auto symbols = count_text_symbols(arguments.a_out); !symbols)
     return complain("{}", symbols.error().text), kExitInput;
   return arguments.server ? serve(arguments) : ask(arguments);

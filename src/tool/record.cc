@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 
 #include "engine/program_file.h"
 #include "tool/command.h"
+#include "tool/command_line.h"
 #include "tool/message.h"
 #include "tool/recording.h"
 
@@ -203,13 +203,7 @@ int run_record(int argc, char** argv) {
   int command = command_index(app, argc, argv);
   int options =
       command > 1 && command <= argc && std::string(argv[command - 1]) == "--" ? command - 1 : command;
-  try {
-    app.parse(std::min(options, argc), argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    complain("{}; see pctally record --help", error.what());
-    return kExitUsage;
-  }
+  if (auto code = parse_command_line(app, std::min(options, argc), argv)) return *code;
   for (int i = command; i < argc; ++i) line.options.command.emplace_back(argv[i]);
   if (std::string wrong = check(&line); !wrong.empty()) {
     complain("{}", wrong);

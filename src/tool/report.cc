@@ -1,5 +1,4 @@
 // pctally report: a profile file as a table, or as JSON.
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +18,7 @@
 #include "report/rollup.h"
 #include "report/text.h"
 #include "tool/command.h"
+#include "tool/command_line.h"
 #include "tool/message.h"
 
 namespace pctally {
@@ -36,20 +35,6 @@ struct Arguments {
   bool json = false;
   std::string color = "auto";
 };
-
-/// The exit code: kExitFailed, with a line on stderr, if not all of it could be written.
-int write_out(std::string_view text) {
-  while (!text.empty()) {
-    ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      complain("cannot write the report to standard output: {}", strerror(errno));
-      return kExitFailed;
-    }
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return 0;
-}
 
 std::string is_number(const std::string& text) {
   bool digits =
@@ -88,15 +73,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   CLI::App app("Shows where the CPU time of a recorded program went.", "pctally report");
   app.footer("Exit status: 0; 2 wrong usage; 4 FILE cannot be read; 125 the report cannot be written.");
   describe_options(app, *arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return write_out(app.help());
-  } catch (const CLI::ParseError& error) {
-    complain("{}; see pctally report --help", error.what());
-    return kExitUsage;
-  }
-  return std::nullopt;
+  return parse_command_line(app, argc, argv);
 }
 
 /// The newest *.pct file of the current directory; of two equally new ones the first by name. Empty if there

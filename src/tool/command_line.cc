@@ -1,0 +1,37 @@
+#include "tool/command_line.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/command.h"
+#include "tool/message.h"
+
+namespace pctally {
+
+std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return write_out(app.help());
+  } catch (const CLI::ParseError& error) {
+    complain("{}; see {} --help", error.what(), app.get_name());
+    return kExitUsage;
+  }
+  return std::nullopt;
+}
+
+int write_out(std::string_view text) {
+  while (!text.empty()) {
+    ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      complain("cannot write the report to standard output: {}", strerror(errno));
+      return kExitFailed;
+    }
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace pctally

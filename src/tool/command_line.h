@@ -1,0 +1,15 @@
+// How every subcommand reads its command line.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <optional>
+
+namespace pctally {
+
+/// An exit code if the command line ends here: help was asked for, or it is wrong and a line says so.
+std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv);
+
+/// All of it to standard output. The exit code: kExitFailed, with a line on stderr, if that could not be
+/// done.
+int write_out(std::string_view text);
+
+}  // namespace pctally
