@@ -79,17 +79,31 @@ _pctally_gperf() {
   esac
 }
 
+_pctally_prof() {
+  case $previous in
+    --hz) _pctally_words '100 1024' ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '-t -c -a -n -o -x -C -g -h -m -s -z --hz --help'
+      else
+        _pctally_files ''
+      fi
+      ;;
+  esac
+}
+
 _pctally() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _pctally_words 'record report engines gperf --help --version'
+    _pctally_words 'record report engines gperf prof --help --version'
     return
   fi
   case ${COMP_WORDS[1]} in
     record) _pctally_record ;;
     report) _pctally_report ;;
     gperf) _pctally_gperf ;;
+    prof) _pctally_prof ;;
     engines) _pctally_words '--json --help' ;;
   esac
 }

@@ -14,5 +14,6 @@ int run_record(int argc, char** argv);
 int run_report(int argc, char** argv);
 int run_engines(int argc, char** argv);
 int run_gperf(int argc, char** argv);
+int run_prof(int argc, char** argv);
 
 }  // namespace pctally

@@ -19,20 +19,24 @@ constexpr char kHelp[] =
     "  pctally report [FILE]           print where its CPU time went\n"
     "  pctally engines                 which ways of sampling work here, and why not the others\n"
     "  pctally gperf A.OUT             print the profile of a program that uses osProfile*\n"
+    "  pctally prof [A.OUT]            print what monitor() of a program wrote, as prof(1) did\n"
     "\n"
     "  pctally COMMAND --help          options of a command\n"
     "  pctally --version\n"
     "\n"
     "Manual pages: pctally(1), pctally-record(1), pctally-report(1), pctally-engines(1),\n"
-    "pctally-gperf(1), pctally-file(5).\n";
+    "pctally-gperf(1), pctally-prof(1), pctally-file(5).\n";
 
 struct Command {
   const char* name;
   int (*run)(int argc, char** argv);
 };
 
-constexpr Command kCommands[] = {
-    {"record", run_record}, {"report", run_report}, {"engines", run_engines}, {"gperf", run_gperf}};
+constexpr Command kCommands[] = {{"record", run_record},
+                                 {"report", run_report},
+                                 {"engines", run_engines},
+                                 {"gperf", run_gperf},
+                                 {"prof", run_prof}};
 
 int run(int argc, char** argv) {
   if (argc < 2) return fputs(kHelp, stderr), kExitUsage;
