@@ -39,11 +39,15 @@ void watch_forks() noexcept {
   watching = true;
 }
 
-/// One line on stderr: the program lives on, without its profile.
+/// One line on stderr, whatever bytes a path in it has: the program lives on, without its profile.
 void complain(const char* what) noexcept {
   char line[sizeof(Error::text) + 32];
-  int length = snprintf(line, sizeof line, "pctally: monitor: %s\n", what);
-  if (length > 0) (void)!write(STDERR_FILENO, line, static_cast<size_t>(length));
+  int length = snprintf(line, sizeof line, "pctally: monitor: %s", what);
+  if (length < 0) return;
+  for (int i = 0; i < length; ++i)
+    if (static_cast<unsigned char>(line[i]) < ' ' || line[i] == 0x7f) line[i] = '?';
+  line[length] = '\n';
+  (void)!write(STDERR_FILENO, line, static_cast<size_t>(length) + 1);
 }
 
 /// PCTALLY_MONITOR=gmon.out: also for calls that write mon.out of themselves.

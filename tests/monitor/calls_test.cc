@@ -1,0 +1,329 @@
+// The calls of the monitors: arguments that are wrong, buffers that go away, several at once, and fork.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "pctally/aix.h"
+#include "pctally/bsd.h"
+#include "pctally/glibc.h"
+#include "pctally/hpux.h"
+#include "pctally/svr4.h"
+#include "pctally/tru64.h"
+#include "tests/manual/page_test.h"
+
+namespace pctally::manual {
+namespace {
+
+using Function = int (*)(void);
+
+Function place(uintptr_t distance) { return reinterpret_cast<Function>(kText + distance); }
+
+/// A directory of its own for every test; what is written to stderr is kept.
+class MonitorCalls : public Page {
+ protected:
+  void SetUp() override {
+    Page::SetUp();
+    std::string name = testing::TempDir() + "monitor.XXXXXX";
+    directory_ = mkdtemp(name.data());
+    ASSERT_EQ(chdir(directory_.c_str()), 0);
+    unsetenv("PROFDIR");
+    unsetenv("PCTALLY_MONITOR");
+    testing::internal::CaptureStderr();
+  }
+  void TearDown() override {
+    pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
+    pctally_hpux_smonitor(nullptr, 0, nullptr, 0, 0, 0);
+    pctally_tru64_monitor(0, 0, nullptr, 0, 0);
+    (void)pctally_aix_monitor(0, 0, nullptr, 0, 0);
+    pctally_bsd_mcleanup();
+    if (!told_) told();
+    ASSERT_EQ(chdir("/"), 0);
+    (void)!system(("rm -r " + directory_).c_str());
+  }
+  std::string told() {
+    told_ = true;
+    return testing::internal::GetCapturedStderr();
+  }
+  static bool exists(const char* name) { return access(name, F_OK) == 0; }
+  static std::string bytes_of(const char* name) {
+    std::ifstream file(name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  template <class Call>
+  static int error_of(Call call) {
+    errno = 0;
+    call();
+    return errno;
+  }
+
+ private:
+  std::string directory_;
+  bool told_ = false;
+};
+
+TEST_F(MonitorCalls, wrong_arguments_of_svr4) {
+  Fenced buffer(200);
+  auto* words = buffer.as<unsigned short>();
+  auto call = [&](uintptr_t low, uintptr_t high, unsigned short* where, size_t bufsize, size_t nfunc) {
+    return error_of([&] { pctally_svr4_monitor(place(low), place(high), where, bufsize, nfunc); });
+  };
+  EXPECT_EQ(call(0, 0, words, 100, 0), EINVAL);
+  EXPECT_EQ(call(8, 4, words, 100, 0), EINVAL);
+  EXPECT_EQ(call(0, 64, words, 12, 0), EINVAL);  // the header fills it
+  EXPECT_EQ(call(0, 64, words, 100, 11), EINVAL);
+  EXPECT_EQ(call(0, 64, words, 100, SIZE_MAX / 16 + 1), EINVAL);
+  EXPECT_EQ(call(0, 64, words, SIZE_MAX, 0), EINVAL);
+  EXPECT_EQ(call(0, 64, words, 101, 0), EFAULT);
+  EXPECT_EQ(call(0, 64, nullptr, 100, 0), EFAULT);
+  EXPECT_EQ(call(0, uintptr_t{1} << 40, words, 100, 0), EINVAL);  // less than a counter per 65536 bytes
+  EXPECT_FALSE(exists("mon.out"));
+  EXPECT_EQ(call(0, 64, words, 100, 10), 0);
+  EXPECT_EQ(call(0, 64, words, 13, 0), 0);
+}
+
+TEST_F(MonitorCalls, a_wrong_call_changes_nothing) {
+  Fenced buffer(200);
+  auto* words = buffer.as<unsigned short>();
+  pctally_svr4_monitor(place(0), place(64), words, 100, 0);
+  tick_at(kText + 4);
+  pctally_svr4_monitor(place(8), place(4), words, 100, 0);
+  tick_at(kText + 4);
+  EXPECT_EQ(words[12 + 2], 2);
+  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
+  tick_at(kText + 4);
+  EXPECT_EQ(words[12 + 2], 2);
+  EXPECT_EQ(bytes_of("mon.out").size(), 24u + 64);
+  EXPECT_EQ(told(), "");
+}
+
+TEST_F(MonitorCalls, svr4_stops_at_32767_as_its_profil_does) {
+  unsigned short buffer[100];
+  pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
+  tick_at(kText, 32767);
+  tick_at(kText + 8, 1);
+  tick_at(kText, 1);
+  tick_at(kText + 8, 1);
+  EXPECT_EQ(buffer[12], 32767);
+  EXPECT_EQ(buffer[12 + 4], 1);
+}
+
+TEST_F(MonitorCalls, bsd_wraps_and_hpux_stays) {
+  unsigned short bsd[100], hpux[100];
+  pctally_bsd_monitor(place(0), place(64), reinterpret_cast<short*>(bsd), 100, 0);
+  pctally_hpux_monitor(reinterpret_cast<void (*)()>(kText), reinterpret_cast<void (*)()>(kText + 64), hpux,
+                       100, 0);
+  tick_at(kText, 65535);
+  tick_at(kText, 2);
+  EXPECT_EQ(bsd[12], 1);
+  EXPECT_EQ(hpux[12], 65535);
+  pctally_hpux_monitor(nullptr, nullptr, nullptr, 0, 0);
+}
+
+TEST_F(MonitorCalls, wrong_arguments_of_smonitor) {
+  Fenced buffer(256);
+  pctally_hpux_text_region regions[] = {{kText, kText + 64, nullptr}, {kText + 64, kText + 100, nullptr}};
+  auto call = [&](int count, size_t bytes, unsigned flags, size_t skip = 0) {
+    return error_of(
+        [&] { pctally_hpux_smonitor(regions, count, buffer.as<char>() + skip, bytes, 0, flags); });
+  };
+  EXPECT_EQ(call(-1, 256, PCTALLY_HPUX_UINT), E2BIG);
+  EXPECT_EQ(call(PCTALLY_HPUX_PROFIL_MAX + 1, 256, PCTALLY_HPUX_UINT), E2BIG);
+  EXPECT_EQ(call(2, 256, 0), EINVAL);
+  EXPECT_EQ(call(2, 256, 3), EINVAL);
+  EXPECT_EQ(call(2, 257, PCTALLY_HPUX_UINT), EFAULT);
+  EXPECT_EQ(call(2, 252, PCTALLY_HPUX_UINT, 2), EINVAL);  // not aligned
+  EXPECT_EQ(call(2, 3, PCTALLY_HPUX_UINT), EINVAL);
+  EXPECT_EQ(
+      error_of([&] { pctally_hpux_smonitor(nullptr, 1, buffer.as<char>(), 256, 0, PCTALLY_HPUX_UINT); }),
+      EFAULT);
+  std::swap(regions[0], regions[1]);
+  EXPECT_EQ(call(2, 256, PCTALLY_HPUX_UINT), EINVAL);
+  std::swap(regions[0], regions[1]);
+  EXPECT_EQ(call(2, 256, PCTALLY_HPUX_UINT), 0);
+  EXPECT_EQ(call(2, 8, PCTALLY_HPUX_UINT), 0);  // one counter each
+}
+
+TEST_F(MonitorCalls, smonitor_divides_a_small_buffer) {
+  pctally_hpux_text_region regions[] = {{kText, kText + 64, nullptr}, {kText + 100, kText + 132, nullptr}};
+  unsigned counts[12 + 1] = {};
+  counts[12] = 77;
+  pctally_hpux_smonitor(regions, 2, counts, 12 * sizeof *counts, 0, PCTALLY_HPUX_UINT);
+  tick_at(kText + 63, 5);
+  tick_at(kText + 100, 7);
+  tick_at(kText + 132, 9);
+  EXPECT_EQ(counts[7], 5u);  // 8 bytes each: 8 and 4 counters
+  EXPECT_EQ(counts[8], 7u);
+  EXPECT_EQ(counts[12], 77u);
+}
+
+TEST_F(MonitorCalls, wrong_arguments_of_aix) {
+  Fenced buffer(256);
+  auto* counters = buffer.as<unsigned short>();
+  EXPECT_EQ(pctally_aix_monitor(kText, kText, counters, 128, 0), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(pctally_aix_monitor(kText, kText + 64, counters, 129, 0), -1);
+  EXPECT_EQ(errno, EFAULT);
+  EXPECT_EQ(pctally_aix_monitor(kText, kText + 64, counters, -2, 0), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(pctally_aix_monitor(1, 0, nullptr, -1, 0), -1);
+  EXPECT_EQ(errno, EFAULT);
+  pctally_aix_prof ranges[3] = {};
+  EXPECT_EQ(pctally_aix_monitor(1, 0, ranges, -1, 0), -1);
+  EXPECT_EQ(errno, EINVAL);
+  char* low = reinterpret_cast<char*>(kText);
+  ranges[0] = {low + 64, low + 128, counters, 32, UINT32_MAX};
+  ranges[1] = {low, low + 64, counters + 32, 32, UINT32_MAX};
+  EXPECT_EQ(pctally_aix_monitor(1, 0, ranges, -1, 0), -1);
+  EXPECT_EQ(errno, EINVAL);
+  std::swap(ranges[0], ranges[1]);
+  EXPECT_EQ(pctally_aix_monitor(1, 0, ranges, -1, 0), 0);
+  tick_at(kText + 66, 3);
+  EXPECT_EQ(counters[1], 3);
+  EXPECT_EQ(pctally_aix_monstartup(kText + 8, kText + 4), -1);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(pctally_aix_monitor(0, 0, nullptr, 0, 0), 0);
+  EXPECT_TRUE(exists("gmon.out"));
+}
+
+TEST_F(MonitorCalls, wrong_arguments_of_tru64) {
+  unsigned counters[64];
+  char* low = reinterpret_cast<char*>(kText);
+  pctally_tru64_monitor_args ranges[2] = {{low, low + 64, counters, 16},
+                                          {low + 64, low + 128, counters + 16, 16}};
+  auto call = [&](long count, long flags) {
+    return error_of([&] { pctally_tru64_monitor(-1, 0, ranges, count, flags); });
+  };
+  EXPECT_EQ(call(2, 0), EINVAL);  // increasing
+  std::swap(ranges[0], ranges[1]);
+  EXPECT_EQ(call(0, 0), EINVAL);
+  EXPECT_EQ(call(65, 0), EINVAL);
+  EXPECT_EQ(call(2, 1), EINVAL);
+  ranges[0].bufsize = 0;
+  EXPECT_EQ(call(2, 0), EINVAL);
+  ranges[0].bufsize = 1;  // one counter for 64 bytes
+  EXPECT_EQ(call(2, 0), 0);
+  tick_at(kText + 127, 4);
+  tick_at(kText + 4, 5);
+  EXPECT_EQ(counters[16], 4u);
+  EXPECT_EQ(counters[1], 5u);
+  ranges[0].buffer = nullptr;
+  EXPECT_EQ(call(2, 0), EFAULT);
+}
+
+TEST_F(MonitorCalls, moncontrol_halts_and_goes_on) {
+  pctally_tru64_moncontrol(1);  // without a monitor nothing happens
+  pctally_tru64_monstartup(text(0), text(64));
+  tick_at(kText + 4, 100000);
+  pctally_tru64_moncontrol(0);
+  tick_at(kText + 4, 1);
+  pctally_tru64_moncontrol(1);
+  tick_at(kText + 4, 2);
+  pctally_tru64_monitor(0, 0, nullptr, 0, 0);
+  std::string file = bytes_of("gmon.out");
+  ASSERT_EQ(file.size(), 20u + 2 * 43);  // 100002 in two records of one counter
+  auto counter = [&](size_t at) {
+    return static_cast<unsigned char>(file[at]) + 256 * static_cast<unsigned char>(file[at + 1]);
+  };
+  EXPECT_EQ(counter(20 + 41) + counter(20 + 43 + 41), 100002);
+}
+
+TEST_F(MonitorCalls, moncontrol_of_aix_tells_the_state_before) {
+  EXPECT_EQ(pctally_aix_moncontrol(1), 0);
+  ASSERT_EQ(pctally_aix_monstartup(kText, kText + 200000), 0);
+  EXPECT_EQ(pctally_aix_moncontrol(1), 1);
+  EXPECT_EQ(pctally_aix_moncontrol(0), 1);
+  EXPECT_EQ(pctally_aix_moncontrol(0), 0);
+  EXPECT_EQ(pctally_aix_moncontrol(7), 0);
+  tick_at(kText + 199998, 3);  // in the last of four pieces of 64 KiB
+  EXPECT_EQ(pctally_aix_monitor(0, 0, nullptr, 0, 0), 0);
+  std::string file = bytes_of("mon.out");
+  ASSERT_EQ(file.size(), 24u + 200000);
+  EXPECT_EQ(file[24 + 199998], 3);
+}
+
+TEST_F(MonitorCalls, the_end_without_a_monitor_writes_nothing) {
+  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
+  pctally_hpux_smonitor(nullptr, 0, nullptr, 0, 0, 0);
+  pctally_bsd_mcleanup();
+  pctally_glibc_mcleanup();
+  EXPECT_FALSE(exists("mon.out") || exists("gmon.out"));
+}
+
+TEST_F(MonitorCalls, the_second_end_writes_nothing) {
+  unsigned short buffer[100];
+  pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
+  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
+  ASSERT_EQ(unlink("mon.out"), 0);
+  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
+  EXPECT_FALSE(exists("mon.out"));
+}
+
+TEST_F(MonitorCalls, a_buffer_that_is_gone_is_one_line_and_no_file) {
+  Fenced buffer(4096);
+  pctally_svr4_monitor(place(0), place(64), buffer.as<unsigned short>(), 2048, 0);
+  buffer.unmap();
+  tick_at(kText);
+  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
+  EXPECT_FALSE(exists("mon.out"));
+  EXPECT_EQ(told(),
+            "pctally: monitor: the counters cannot be read any more; call monitor before the buffer goes\n");
+}
+
+TEST_F(MonitorCalls, a_name_with_control_bytes_steers_no_terminal) {
+  unsigned short buffer[100];
+  setenv("PROFDIR", "/no\033[2J\nwhere", 1);
+  pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
+  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
+  std::string line = told();
+  EXPECT_EQ(line.find('\033'), std::string::npos);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  setenv("PROFDIR", std::string(5000, 'x').c_str(), 1);
+}
+
+TEST_F(MonitorCalls, all_at_once_while_others_tick_and_fork) {
+  std::atomic<bool> over = false;
+  std::vector<std::thread> busy;
+  for (int i = 0; i < 2; ++i)
+    busy.emplace_back([&] {
+      while (!over) tick_at(kText + 4);
+    });
+  busy.emplace_back([&] {
+    while (!over) {
+      pid_t child = fork();
+      if (child == 0) {
+        pctally_bsd_monstartup(kText, kText + 64);  // every lock is free in the child
+        pctally_bsd_moncontrol(0);
+        _exit(0);
+      }
+      int status = -1;
+      waitpid(child, &status, 0);
+      EXPECT_EQ(status, 0);
+    }
+  });
+  unsigned short svr4[100];
+  unsigned counts[64];
+  pctally_hpux_text_region region{kText, kText + 64, nullptr};
+  for (int i = 0; i < 60; ++i) {
+    pctally_svr4_monitor(place(0), place(64), svr4, 100, 0);
+    pctally_hpux_smonitor(&region, 1, counts, sizeof counts, 0, PCTALLY_HPUX_UINT);
+    pctally_tru64_monstartup(text(0), text(64));
+    pctally_tru64_monitor(0, 0, nullptr, 0, 0);
+    pctally_hpux_smonitor(nullptr, 0, nullptr, 0, 0, 0);
+    pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
+  }
+  over = true;
+  for (std::thread& one : busy) one.join();
+  unsigned kept = counts[1];
+  tick_at(kText + 4);
+  EXPECT_EQ(counts[1], kept);
+}
+
+}  // namespace
+}  // namespace pctally::manual

@@ -1,0 +1,166 @@
+// gmon.out as the writer leaves it and the reader takes it: over regions of every rule, width and
+// neighbourhood no tick is lost, none moves out of the text its counter stands for, and gprof's conditions
+// hold.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "dialect/gmon_out.h"
+#include "dialect/policy.h"
+#include "import/gmon_out.h"
+
+namespace pctally {
+namespace {
+
+using Random = std::mt19937;
+
+uint64_t up_to(Random& random, uint64_t most) {
+  return std::uniform_int_distribution<uint64_t>(0, most)(random);
+}
+
+struct Sample {
+  Region region;
+  std::vector<uint64_t> memory;  ///< aligned for every cell
+  uint64_t ticks = 0;
+};
+
+void set_cell(Sample* sample, uint64_t index, uint64_t value) {
+  void* cells = sample->memory.data();
+  if (sample->region.kind == CellKind::kU16)
+    static_cast<uint16_t*>(cells)[index] = static_cast<uint16_t>(value);
+  if (sample->region.kind == CellKind::kU32)
+    static_cast<uint32_t*>(cells)[index] = static_cast<uint32_t>(value);
+  if (sample->region.kind == CellKind::kU64) static_cast<uint64_t*>(cells)[index] = value;
+}
+
+Sample sample(Random& random, const DialectPolicy& policy, CellKind kind, uint64_t low, uint32_t scale) {
+  uint64_t text = 1 + up_to(random, 3000), counters = 1 + up_to(random, 600);
+  Sample result{};
+  result.memory.resize(counters);
+  CellBuffer buffer{result.memory.data(), counters << cell_shift(kind), kind};
+  result.region = region_of(policy, buffer, low, scale);
+  result.region.last = std::min(result.region.last, low + text - 1);
+  uint64_t most = kind == CellKind::kU16 ? 65535 : 200000, last = 0;
+  if (pctally_bin_index(&result.region.rule, result.region.last, &last) == 0) return result;
+  for (uint64_t i = 0; i <= last; ++i) {
+    if (up_to(random, 3) != 0) continue;
+    uint64_t value = up_to(random, up_to(random, 5) == 0 ? most : 9);
+    set_cell(&result, i, value);
+    result.ticks += value;
+  }
+  return result;
+}
+
+std::vector<unsigned char> written(const std::vector<Region>& regions, uint64_t base) {
+  MonPath path;
+  snprintf(path.text, sizeof path.text, "%sgmon.XXXXXX", testing::TempDir().c_str());
+  close(mkstemp(path.text));
+  auto file = MonFile::create(path);
+  EXPECT_TRUE(file);
+  EXPECT_EQ(write_gmon_out(&*file, regions, base, 100), 0u);
+  EXPECT_TRUE(file->close());
+  std::ifstream stream(path.text, std::ios::binary);
+  std::vector<unsigned char> bytes{std::istreambuf_iterator<char>(stream), {}};
+  unlink(path.text);
+  return bytes;
+}
+
+uint64_t sum(const TextHistogram& histogram) {
+  uint64_t ticks = 0;
+  for (uint64_t count : histogram.counts) ticks += count;
+  return ticks;
+}
+
+/// gprof: one width in all records, to a millionth.
+void expect_one_width(const TextProfile& profile) {
+  auto width = [](const TextHistogram& one) { return (one.high - one.low) / one.counts.size(); };
+  for (const TextHistogram& one : profile.histograms) {
+    EXPECT_EQ((one.high - one.low) % one.counts.size(), 0u);
+    EXPECT_EQ(width(one), width(profile.histograms[0]));
+    EXPECT_EQ(width(one) % 2, 0u);
+  }
+}
+
+/// The ticks that the file has in the text of a region; a counter at its edge may reach beyond by its width.
+uint64_t ticks_in(const TextProfile& profile, uint64_t low, uint64_t last) {
+  uint64_t ticks = 0;
+  for (const TextHistogram& one : profile.histograms)
+    if (one.low >= low / 2 * 2 && one.low <= last) ticks += sum(one);
+  return ticks;
+}
+
+TEST(GmonRoundTrip, NoTickIsLostAtAnyScale) {
+  const DialectPolicy* policies[] = {&kHpuxSprofil, &kGlibcSprofil, &kAixProfil, &kSvr4Profil};
+  const uint32_t scales[] = {0x10000, 0x8000,  0x4000,  0xffff, 0x7fff, 0xc000,
+                             0x1234,  0x20000, 0x18000, 3,      2,      0x200};
+  const CellKind kinds[] = {CellKind::kU16, CellKind::kU32, CellKind::kU64};
+  Random random(20261121);
+  for (int turn = 0; turn < 600; ++turn) {
+    const DialectPolicy& policy = *policies[up_to(random, 3)];
+    uint64_t low = 0x400000 + up_to(random, 100), base = up_to(random, 1) * 0x3ff000, ticks = 0;
+    std::vector<Sample> samples;
+    bool same_rule = up_to(random, 1) == 0;
+    uint32_t scale = scales[up_to(random, std::size(scales) - 1)];
+    CellKind kind = kinds[up_to(random, 2)];
+    for (uint64_t count = 1 + up_to(random, 3); count > 0; --count) {
+      if (!same_rule) scale = scales[up_to(random, std::size(scales) - 1)], kind = kinds[up_to(random, 2)];
+      if (meaning_of(policy, scale) == ScaleMeaning::kOff) continue;
+      samples.push_back(sample(random, policy, kind, low, scale));
+      ticks += samples.back().ticks;
+      low = samples.back().region.last + 1 + (up_to(random, 1) == 0 ? 0 : up_to(random, 50));
+    }
+    std::vector<Region> regions;
+    for (Sample& one : samples) regions.push_back(one.region);
+    if (regions.empty()) continue;
+    auto read = read_gmon_out(written(regions, base), sizeof(void*) == 8);
+    ASSERT_TRUE(read) << read.error().text << " turn " << turn;
+    uint64_t found = 0;
+    for (const TextHistogram& one : read->histograms) found += sum(one);
+    ASSERT_EQ(found, ticks) << turn;
+    expect_one_width(*read);
+    if (samples.size() == 1) {
+      EXPECT_EQ(ticks_in(*read, regions[0].low - base, regions[0].last - base), ticks) << turn;
+    }
+  }
+}
+
+TEST(GmonRoundTrip, ACounterStaysWithinItsText) {
+  Random random(7);
+  for (uint32_t scale : {0x10000u, 0xffffu, 0x7fffu, 0x1234u, 0x800u, 0x18000u})
+    for (const DialectPolicy* policy : {&kHpuxSprofil, &kAixProfil, &kGlibcSprofil}) {
+      if (meaning_of(*policy, scale) == ScaleMeaning::kOff) continue;
+      std::vector<uint64_t> memory(1000);
+      Region region = region_of(*policy, {memory.data(), 2000, CellKind::kU16}, 0x1000, scale);
+      region.last = std::min<uint64_t>(region.last, 0x1000 + 4000);
+      uint64_t pc = region.low + up_to(random, region.last - region.low), index = 0;
+      ASSERT_TRUE(pctally_bin_index(&region.rule, pc, &index));
+      reinterpret_cast<uint16_t*>(memory.data())[index] = 1000;
+      auto read = read_gmon_out(written({region}, 0), sizeof(void*) == 8);
+      ASSERT_TRUE(read);
+      for (const TextHistogram& one : read->histograms)
+        for (size_t i = 0; i < one.counts.size(); ++i) {
+          if (one.counts[i] == 0) continue;
+          uint64_t first = 0, last = 0;
+          ASSERT_TRUE(pctally_bin_index(&region.rule, std::min(one.start(i + 1) - 1, region.last), &last));
+          ASSERT_TRUE(pctally_bin_index(&region.rule, one.start(i), &first));
+          EXPECT_TRUE(first <= index && index <= last) << scale;
+        }
+    }
+}
+
+TEST(GmonRoundTrip, TheFileIsSmallWhereTheTextIsCold) {
+  std::vector<uint64_t> memory(1 << 20);
+  Region region =
+      region_of(kHpuxSprofil, {memory.data(), memory.size() * 8, CellKind::kU64}, 0x1000, 0x10000);
+  memory[5] = 1;
+  memory[900000] = 2000000000;
+  EXPECT_LT(written({region}, 0).size(), 2000000000 / 65535 * 43 + 400u);
+}
+
+}  // namespace
+}  // namespace pctally
