@@ -153,6 +153,19 @@ TEST(GmonRoundTrip, ACounterStaysWithinItsText) {
     }
 }
 
+TEST(GmonRoundTrip, OneCoarseRegionDoesNotBlurTheOthers) {
+  std::vector<uint64_t> coarse(4), fine(64);
+  Region first = region_of(kHpuxSprofil, {coarse.data(), 4, CellKind::kU16}, 0x1000, 0x200);
+  Region second = region_of(kHpuxSprofil, {fine.data(), 128, CellKind::kU16}, 0x2000, 0x10000);
+  reinterpret_cast<uint16_t*>(fine.data())[7] = 3;
+  auto read = read_gmon_out(written({first, second}, 0), sizeof(void*) == 8);
+  ASSERT_TRUE(read) << read.error().text;
+  const TextHistogram& last = read->histograms.back();
+  EXPECT_EQ(last.low, 0x2000u + 14);
+  EXPECT_EQ(last.high, 0x2000u + 16);
+  EXPECT_EQ(sum(last), 3u);
+}
+
 TEST(GmonRoundTrip, TheFileIsSmallWhereTheTextIsCold) {
   std::vector<uint64_t> memory(1 << 20);
   Region region =
