@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <iterator>
@@ -103,8 +104,21 @@ TEST_F(MonitorCalls, a_wrong_call_changes_nothing) {
   EXPECT_EQ(told(), "");
 }
 
+TEST_F(MonitorCalls, the_callers_buffer_is_cleared) {
+  static unsigned short words[100];
+  static unsigned counts[64];
+  std::fill_n(words, 100, 0xffff);
+  std::fill_n(counts, 64, 0xffffffff);
+  pctally_hpux_text_region region{kText, kText + 64, nullptr};
+  pctally_svr4_monitor(place(0), place(64), words, 100, 1);
+  pctally_hpux_smonitor(&region, 1, counts, sizeof counts, 0, PCTALLY_HPUX_UINT);
+  size_t header = 3 * sizeof(size_t) / sizeof *words;
+  EXPECT_EQ(std::count(words + header, words + 100, 0), static_cast<long>(100 - header));
+  EXPECT_EQ(std::count(counts, counts + 64, 0u), 64);
+}
+
 TEST_F(MonitorCalls, svr4_stops_at_32767_as_its_profil_does) {
-  unsigned short buffer[100];
+  static unsigned short buffer[100];
   pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
   tick_at(kText, 32767);
   tick_at(kText + 8, 1);
@@ -115,7 +129,7 @@ TEST_F(MonitorCalls, svr4_stops_at_32767_as_its_profil_does) {
 }
 
 TEST_F(MonitorCalls, bsd_wraps_and_hpux_stays) {
-  unsigned short bsd[100], hpux[100];
+  static unsigned short bsd[100], hpux[100];
   pctally_bsd_monitor(place(0), place(64), reinterpret_cast<short*>(bsd), 100, 0);
   pctally_hpux_monitor(reinterpret_cast<void (*)()>(kText), reinterpret_cast<void (*)()>(kText + 64), hpux,
                        100, 0);
@@ -152,7 +166,7 @@ TEST_F(MonitorCalls, wrong_arguments_of_smonitor) {
 
 TEST_F(MonitorCalls, smonitor_divides_a_small_buffer) {
   pctally_hpux_text_region regions[] = {{kText, kText + 64, nullptr}, {kText + 100, kText + 132, nullptr}};
-  unsigned counts[12 + 1] = {};
+  static unsigned counts[12 + 1];
   counts[12] = 77;
   pctally_hpux_smonitor(regions, 2, counts, 12 * sizeof *counts, 0, PCTALLY_HPUX_UINT);
   tick_at(kText + 63, 5);
@@ -193,7 +207,7 @@ TEST_F(MonitorCalls, wrong_arguments_of_aix) {
 }
 
 TEST_F(MonitorCalls, wrong_arguments_of_tru64) {
-  unsigned counters[64];
+  static unsigned counters[64];
   char* low = reinterpret_cast<char*>(kText);
   pctally_tru64_monitor_args ranges[2] = {{low, low + 64, counters, 16},
                                           {low + 64, low + 128, counters + 16, 16}};
@@ -257,7 +271,7 @@ TEST_F(MonitorCalls, the_end_without_a_monitor_writes_nothing) {
 }
 
 TEST_F(MonitorCalls, the_second_end_writes_nothing) {
-  unsigned short buffer[100];
+  static unsigned short buffer[100];
   pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
   pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
   ASSERT_EQ(unlink("mon.out"), 0);
@@ -277,7 +291,7 @@ TEST_F(MonitorCalls, a_buffer_that_is_gone_is_one_line_and_no_file) {
 }
 
 TEST_F(MonitorCalls, a_name_with_control_bytes_steers_no_terminal) {
-  unsigned short buffer[100];
+  static unsigned short buffer[100];
   setenv("PROFDIR", "/no\033[2J\nwhere", 1);
   pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
   pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
@@ -307,8 +321,8 @@ TEST_F(MonitorCalls, all_at_once_while_others_tick_and_fork) {
       EXPECT_EQ(status, 0);
     }
   });
-  unsigned short svr4[100];
-  unsigned counts[64];
+  static unsigned short svr4[100];
+  static unsigned counts[64];
   pctally_hpux_text_region region{kText, kText + 64, nullptr};
   for (int i = 0; i < 60; ++i) {
     pctally_svr4_monitor(place(0), place(64), svr4, 100, 0);
