@@ -3,6 +3,11 @@
 // Each instruction that may fault has an entry {instruction, landing} in the section pctally_faults;
 // engine/fault_guard moves the program counter from one to the other. Where the machine is not known, these
 // are plain atomics and a fault is the program's. Refuses to wait and to call.
+//
+// A cell at an address that is no multiple of its width (a buffer at an odd address) is one like any other on
+// x86-64, but where it lies in two cache lines it is raised without the lock: that would stop all processors,
+// and Linux fines it with a wait of 10 ms and more. Another thread's tick in the same nanosecond may then be
+// lost. Elsewhere such a cell is as one whose memory is gone: no atomic instruction takes it.
 #pragma once
 #include <stdint.h>
 
@@ -26,6 +31,12 @@ struct FaultEntry {
   int32_t landing;
 };
 
+/// At an address that is no multiple of the cell's width.
+template <class Cell>
+inline bool is_odd(const Cell* cell) noexcept {
+  return reinterpret_cast<uintptr_t>(cell) % sizeof(Cell) != 0;
+}
+
 #if defined(__x86_64__)
 
 /// False if the cell cannot be read. Needs engine/fault_guard installed to say so.
@@ -42,20 +53,31 @@ inline bool guarded_load(const Cell* cell, Cell* value) noexcept {
   return fault == 0;
 }
 
+inline bool in_two_cache_lines(const void* cell, uint64_t bytes) noexcept {
+  return (reinterpret_cast<uintptr_t>(cell) & 63) + bytes > 64;
+}
+
+#define PCTALLY_GUARDED_SWAP(prefix)                                                                 \
+  asm volatile(                                                                                      \
+      "1: " prefix                                                                                   \
+      "cmpxchg %[desired], %[cell]\n\t"                                                              \
+      "sete %[swapped]\n\t"                                                                          \
+      "xor %[fault], %[fault]\n\t"                                                                   \
+      "2:\n\t" PCTALLY_FAULT_ENTRY(1b, 2b)                                                           \
+      : [cell] "+m"(*cell), [expected] "+a"(*expected), [swapped] "+q"(swapped), [fault] "+r"(fault) \
+      : [desired] "r"(desired)                                                                       \
+      : "cc")
+
 /// Puts `desired` in the place of *expected; where another value is found that goes to *expected and *done
 /// stays false. False if the cell cannot be written.
 template <class Cell>
 inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) noexcept {
   uint32_t fault = 1;
   uint8_t swapped = 0;
-  asm volatile(
-      "1: lock cmpxchg %[desired], %[cell]\n\t"
-      "sete %[swapped]\n\t"
-      "xor %[fault], %[fault]\n\t"
-      "2:\n\t" PCTALLY_FAULT_ENTRY(1b, 2b)
-      : [cell] "+m"(*cell), [expected] "+a"(*expected), [swapped] "+q"(swapped), [fault] "+r"(fault)
-      : [desired] "r"(desired)
-      : "cc");
+  if (in_two_cache_lines(cell, sizeof *cell))
+    PCTALLY_GUARDED_SWAP("");
+  else
+    PCTALLY_GUARDED_SWAP("lock ");
   *done = swapped != 0;
   return fault == 0;
 }
@@ -87,6 +109,7 @@ inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) n
 template <class Cell>
 inline bool guarded_load(const Cell* cell, Cell* value) noexcept {
   uint32_t fault = 1;
+  if (is_odd(cell)) return false;
   if constexpr (sizeof(Cell) == 2)
     PCTALLY_GUARDED_LOAD("h", "w");
   else if constexpr (sizeof(Cell) == 4)
@@ -115,6 +138,7 @@ inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) n
 
 template <class Cell>
 inline bool guarded_load(const Cell* cell, Cell* value) noexcept {
+  if (is_odd(cell)) return false;
   *value = __atomic_load_n(cell, __ATOMIC_RELAXED);
   return true;
 }
