@@ -56,29 +56,41 @@ int add_entry(const pctally_aix_prof& entry, RegionList* regions) noexcept {
 
 /// From the lowest byte of any buffer to the highest: "a single contiguous buffer space".
 struct BufferSpace {
-  uint64_t low = UINT64_MAX, high = 0;
+  uint64_t low = UINT64_MAX, last = 0;
+  bool wraps = false;  ///< a buffer reaches beyond the end of the address space
   void add(const pctally_aix_prof& entry) noexcept {
     if (entry.p_bufsize <= 0) return;
-    uint64_t first = address(entry.p_buff), end = first + static_cast<uint64_t>(entry.p_bufsize);
+    uint64_t first = address(entry.p_buff), end = first + static_cast<uint64_t>(entry.p_bufsize) - 1;
+    if (end < first) wraps = true;
     if (first < low) low = first;
-    if (end > high) high = end;
+    if (end > last) last = end;
   }
   [[nodiscard]] bool usable() const noexcept {
-    return high <= low || writable(reinterpret_cast<void*>(low), high - low);
+    if (wraps) return false;
+    return last < low || writable(reinterpret_cast<void*>(low), last - low + 1);
   }
 };
 
-int array_form(const pctally_aix_prof* entry) noexcept {
-  if (!readable(entry, sizeof *entry)) return refuse(EFAULT);
-  if (entry->p_high == nullptr) return turn_off(Form::kArray);
+/// False if it cannot be read.
+bool next_entry(const pctally_aix_prof*& from, pctally_aix_prof* entry) noexcept {
+  if (!readable(from, sizeof *from)) return false;
+  *entry = fetch(from++);
+  return true;
+}
+
+int array_form(const pctally_aix_prof* given) noexcept {
+  pctally_aix_prof entry;
+  if (!next_entry(given, &entry)) return refuse(EFAULT);
+  if (entry.p_high == nullptr) return turn_off(Form::kArray);
   if (g_aix.on()) return 0;
   RegionList regions;
   BufferSpace space;
-  for (uint64_t before = 0; entry->p_high != nullptr; before = address(entry->p_high), ++entry) {
-    if (address(entry->p_high) <= before) return refuse(EINVAL);
-    if (int error = add_entry(*entry, &regions); error != 0) return refuse(error);
-    space.add(*entry);
-    if (!readable(entry + 1, sizeof *entry)) return refuse(EFAULT);
+  for (uint64_t before = 0; entry.p_high != nullptr;) {
+    if (address(entry.p_high) <= before) return refuse(EINVAL);
+    if (int error = add_entry(entry, &regions); error != 0) return refuse(error);
+    space.add(entry);
+    before = address(entry.p_high);
+    if (!next_entry(given, &entry)) return refuse(EFAULT);
   }
   if (!space.usable()) return refuse(EFAULT);
   return turned_on(g_aix.start({regions.all(), nullptr, kAixProfil.period_ns}), Form::kArray);

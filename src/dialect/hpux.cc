@@ -71,7 +71,7 @@ int start_entries(const pctally_hpux_prof* profp, int profcnt, CellKind kind) no
   Entries entries{};
   entries.kind = kind;
   for (int i = 0; i < profcnt; ++i)
-    if (int error = entries.add(profp[i], i == profcnt - 1); error != 0) return refuse(error);
+    if (int error = entries.add(fetch(profp + i), i == profcnt - 1); error != 0) return refuse(error);
   return told(g_hpux.start(
       {entries.regions.all(), entries.has_overflow ? &entries.overflow : nullptr, kHpuxSprofil.period_ns}));
 }
@@ -92,7 +92,7 @@ PCTALLY_DIALECT_CALL int pctally_hpux_sprofil(pctally_hpux_prof* profp, int prof
     return refuse(EINVAL);
   else if (start_entries(profp, profcnt, kind) != 0)
     return -1;
-  if (tick != nullptr) *tick = to_timeval(kHpuxSprofil.period_ns);
+  if (tick != nullptr) store(tick, to_timeval(kHpuxSprofil.period_ns));
   return 0;
 }
 

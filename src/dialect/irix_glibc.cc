@@ -29,15 +29,16 @@ int start_entries(Session& session, const SprofilRules& rules, const Prof* profp
   RegionList regions;
   Region overflow;
   bool has_overflow = false;
-  for (const Prof* entry = profp; entry != profp + profcnt; ++entry) {
-    auto scale = static_cast<uint32_t>(entry->pr_scale);
+  for (int i = 0; i < profcnt; ++i) {
+    const Prof entry = fetch(profp + i);
+    auto scale = static_cast<uint32_t>(entry.pr_scale);
     if (meaning_of(rules.policy, scale) == ScaleMeaning::kOff) continue;
-    CellBuffer buffer{entry->pr_base, entry->pr_size, rules.kind};
+    CellBuffer buffer{entry.pr_base, entry.pr_size, rules.kind};
     if (buffer.bytes >> cell_shift(rules.kind) == 0) continue;
-    if (entry->pr_off == 0 && scale == 2) {
-      overflow = overflow_of(entry->pr_base, rules.kind, rules.overflow_when_full);
+    if (entry.pr_off == 0 && scale == 2) {
+      overflow = overflow_of(entry.pr_base, rules.kind, rules.overflow_when_full);
       has_overflow = true;
-    } else if (!regions.add(region_of(rules.policy, buffer, entry->pr_off, scale))) {
+    } else if (!regions.add(region_of(rules.policy, buffer, entry.pr_off, scale))) {
       return refuse(ENOMEM);
     }
   }
@@ -53,7 +54,7 @@ int sprofil(Session& session, const SprofilRules& rules, const Prof* profp, int 
     session.stop();
   else if (start_entries(session, rules, profp, profcnt) != 0)
     return -1;
-  if (tick != nullptr) *tick = to_timeval(rules.period_ns);
+  if (tick != nullptr) store(tick, to_timeval(rules.period_ns));
   return 0;
 }
 

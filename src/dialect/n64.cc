@@ -69,7 +69,9 @@ Complaint check(const pctally_n64_prof& entry) noexcept {
 }
 
 bool copy_list(const pctally_n64_prof* from, uint32_t count, List* list) noexcept {
-  return readable(from, count * sizeof *from) && list->assign({from, count});
+  if (!readable(from, count * sizeof *from) || !list->reserve(count)) return false;
+  for (uint32_t i = 0; i < count; ++i) (void)list->push_back(fetch(from + i));
+  return true;
 }
 
 /// Everything is looked at before anything is changed.

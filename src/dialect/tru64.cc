@@ -37,9 +37,11 @@ bool in_order(const pctally_tru64_profil_args* entries, long count) noexcept {
   return true;
 }
 
-int start_extended(const pctally_tru64_profil_args* entries, long count, unsigned long flags) noexcept {
+int start_extended(const pctally_tru64_profil_args* given, long count, unsigned long flags) noexcept {
   if (count < 1 || count > kMostEntries || flags != 0) return refuse(EINVAL);
-  if (!readable(entries, static_cast<size_t>(count) * sizeof *entries)) return refuse(EFAULT);
+  if (!readable(given, static_cast<size_t>(count) * sizeof *given)) return refuse(EFAULT);
+  pctally_tru64_profil_args entries[kMostEntries];
+  for (long i = 0; i < count; ++i) entries[i] = fetch(given + i);
   if (!in_order(entries, count)) return refuse(EINVAL);
   RegionList regions;
   for (long i = 0; i < count; ++i) {
