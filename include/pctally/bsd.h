@@ -17,7 +17,11 @@ extern "C" {
 
 /* One range, 16-bit counters that wrap. Scale 1 to 65536; 0 ends it. Returns 0, or -1 with errno: EINVAL
  * (scale above 65536), EFAULT (a byte of samples cannot be written; profiling has ended). With
- * PCTALLY_BSD_PROFIL=macos in the environment every call fails with EINVAL, as it does on macOS. */
+ * PCTALLY_BSD_PROFIL=macos in the environment every call fails with EINVAL, as it does on macOS.
+ *
+ * The bin of a pc is (pc - offset) * scale / 65536 / 2, as the kernels of the family compute it. The manual
+ * page divides first, "[(pc - offset) / 2] * scale / 65536", which differs at odd distances where the scale
+ * is no power of two: PCTALLY_BSD_PROFIL=manual counts by the page. */
 int pctally_bsd_profil(char *samples, size_t size, unsigned long offset, unsigned int scale);
 
 /* monitor(3) of 4.3BSD: as pctally_svr4_monitor, over this profil. */

@@ -13,10 +13,20 @@ namespace {
 
 constinit Session g_bsd;
 
+/// What PCTALLY_BSD_PROFIL asks for: "macos" or "manual".
+bool wanted(const char* choice) noexcept {
+  const char* chosen = getenv("PCTALLY_BSD_PROFIL");
+  return chosen != nullptr && strcmp(chosen, choice) == 0;
+}
+
 /// "This function is now deprecated. It will always return EINVAL."
-bool as_on_macos() noexcept {
-  const char* wanted = getenv("PCTALLY_BSD_PROFIL");
-  return wanted != nullptr && strcmp(wanted, "macos") == 0;
+bool as_on_macos() noexcept { return wanted("macos"); }
+
+/// "[(pc - offset) / 2] * scale / 65536" by the letter, where the kernels multiply first.
+DialectPolicy policy() noexcept {
+  DialectPolicy policy = kBsdProfil;
+  if (wanted("manual")) policy.family = PCTALLY_BIN_MAN;
+  return policy;
 }
 
 }  // namespace
@@ -30,7 +40,7 @@ PCTALLY_DIALECT_CALL int pctally_bsd_profil(char* samples, size_t size, unsigned
   ScaleMeaning meaning = meaning_of(kBsdProfil, scale);
   if (meaning == ScaleMeaning::kInvalid || as_on_macos()) return refuse(EINVAL);
   if (meaning != ScaleMeaning::kOff && writable(samples, size))
-    return told(start_one(g_bsd, kBsdProfil, {samples, size}, offset, scale));
+    return told(start_one(g_bsd, policy(), {samples, size}, offset, scale));
   g_bsd.stop();
   return meaning == ScaleMeaning::kOff ? 0 : refuse(EFAULT);
 }

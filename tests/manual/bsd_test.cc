@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "tests/manual/page_test.h"
+#include "tests/manual/reference_tables.h"
 
 namespace pctally::manual {
 namespace {
@@ -68,7 +69,7 @@ TEST_F(bsd_profil_description, each_bin_counts_an_address_range) {
 }
 
 // The relation and the kernels agree on even distances, and everywhere at powers of two; elsewhere the
-// kernels win.
+// kernels win, unless asked otherwise.
 TEST_F(bsd_profil_description, relation_of_pc_and_bin) {
   for (unsigned scale : {65536u, 32768u, 16384u, 0xc000u, 3u}) {
     ASSERT_EQ(profil(scale), 0);
@@ -84,6 +85,39 @@ TEST_F(bsd_profil_description, multiplied_before_it_is_halved) {
   ASSERT_EQ(profil(0xc000), 0);
   tick_at(kText + 3);
   EXPECT_EQ(cells[1], 1);
+}
+
+TEST_F(bsd_profil_description, relation_by_the_letter_if_asked_for) {
+  setenv("PCTALLY_BSD_PROFIL", "manual", 1);
+  for (unsigned scale = 1; scale <= 65536; scale += scale < 32 ? 1 : 257) {
+    uint16_t bins[64] = {};
+    ASSERT_EQ(pctally_bsd_profil(reinterpret_cast<char*>(bins), sizeof bins, kText, scale), 0);
+    for (uint64_t distance = 0; distance < 140; ++distance) {
+      uint64_t bin = distance / 2 * scale / 65536;
+      uint16_t before = bin < 64 ? bins[bin] : 0;
+      tick_at(kText + distance);
+      if (bin < 64) {
+        ASSERT_EQ(bins[bin], before + 1) << distance << " " << scale;
+      }
+    }
+  }
+  ASSERT_EQ(profil(0xc000), 0);
+  tick_at(kText + 3);
+  EXPECT_EQ(cells[0], 1);
+  EXPECT_EQ(profil(65537), -1) << "all else is the same";
+  EXPECT_EQ(errno, EINVAL);
+}
+
+// Table T1's BSD column: the choice by the letter is not the default because it would not reproduce it.
+TEST_F(bsd_profil_description, the_tables_need_the_kernels_rule) {
+  unsigned differ = 0;
+  for (const ScaleRow& row : kScaleRows) {
+    if (row.bsd < 0 && row.bsd != kMiss) continue;
+    uint64_t man = row.distance / 2 * row.scale / 65536, kernel = row.distance * row.scale / 65536 / 2;
+    EXPECT_EQ(kernel < 32 ? static_cast<int>(kernel) : kMiss, row.bsd) << row.distance << " " << row.scale;
+    differ += (man < 32 ? static_cast<int>(man) : kMiss) != row.bsd;
+  }
+  EXPECT_EQ(differ, 9u) << "rows that the letter would miss";
 }
 
 TEST_F(bsd_profil_description, offset_is_the_lowest_address) {
