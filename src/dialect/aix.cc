@@ -11,7 +11,7 @@ namespace {
 
 enum class Form { kShort, kArray };
 
-constinit Session g_aix;
+constinit Session g_aix("aix");
 Form g_form;  ///< of the call that turned it on
 
 constexpr unsigned kArrayForm = UINT32_MAX;

@@ -11,7 +11,7 @@
 namespace pctally {
 namespace {
 
-constinit Session g_bsd;
+constinit Session g_bsd("bsd");
 
 /// What PCTALLY_BSD_PROFIL asks for: "macos" or "manual".
 bool wanted(const char* choice) noexcept {

@@ -9,7 +9,7 @@
 namespace pctally {
 namespace {
 
-constinit Session g_hpux;
+constinit Session g_hpux("hpux");
 
 bool width_of(unsigned flags, CellKind* kind) noexcept {
   switch (flags) {

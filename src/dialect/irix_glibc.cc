@@ -9,8 +9,8 @@
 namespace pctally {
 namespace {
 
-constinit Session g_irix;
-constinit Session g_glibc;
+constinit Session g_irix("irix");
+constinit Session g_glibc("glibc");
 
 constexpr int kMostGlibcEntries = 65536;  ///< none in the C library; a bound all the same
 

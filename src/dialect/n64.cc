@@ -38,7 +38,7 @@ union Lasting {
 };
 
 constinit Lasting g_lasting;
-constinit Session g_session;
+constinit Session g_session("n64");
 
 Profile& profile() noexcept { return g_lasting.profile; }
 

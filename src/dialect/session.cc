@@ -119,6 +119,14 @@ bool Session::on() const noexcept {
          __atomic_load_n(&side.faulted[0], __ATOMIC_RELAXED) == 0;
 }
 
+const Session* session_of(const char* system) noexcept {
+  for (Session* const& entry : g_sessions) {
+    const Session* session = __atomic_load_n(&entry, __ATOMIC_ACQUIRE);
+    if (session == nullptr || strcmp(session->system(), system) == 0) return session;
+  }
+  return nullptr;
+}
+
 bool tick_sessions(uint64_t pc, uint64_t weight) noexcept {
   bool any = false;
   for (Session* const& entry : g_sessions) {

@@ -31,15 +31,15 @@ struct SessionPlan {
       0;  ///< CPU time of the process per tick; 0: no timer, ticks come from tick_sessions() alone
 };
 
-/// One per dialect, in static storage (`constinit Session g_session;`): a signal on its way may look at it at
-/// any time until the process is gone. It allocates by mmap only. Every member but on() REQUIRES a
+/// One per dialect, in static storage (`constinit Session g_session("svr4");`): a signal on its way may look
+/// at it at any time until the process is gone. It allocates by mmap only. Every member but on() REQUIRES a
 /// SessionLock.
 ///
 /// After fork(2) it is on in both processes, each with its own timer and (the buffers being private memory)
 /// its own counts; exec(2) ends it with everything else.
 class Session {
  public:
-  constexpr Session() noexcept = default;
+  constexpr explicit Session(const char* system) noexcept : system_(system) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -58,6 +58,9 @@ class Session {
 
   /// Where this session's ticks went since it was last turned on.
   [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
+
+  /// The folder of pctally/compat/ that it belongs to.
+  [[nodiscard]] const char* system() const noexcept { return system_; }
 
   [[nodiscard]] uint64_t period_ns() const noexcept { return period_ns_; }
 
@@ -83,6 +86,7 @@ class Session {
   RegionTable table_of(Side& side, bool has_overflow) noexcept;
   Result<void> keep_time(uint64_t period_ns) noexcept;
 
+  const char* system_;
   PublishedTables tables_{};
   Side sides_[2];
   unsigned side_in_use_ = 0;
@@ -90,6 +94,9 @@ class Session {
   ProcessTimer timer_{};
   Ledger ledger_{};
 };
+
+/// The session of a system; null if it was never on.
+const Session* session_of(const char* system) noexcept;
 
 /// Delivers a tick to every session that is on, by the path of a clock tick; false if none is. Any thread,
 /// any signal handler.

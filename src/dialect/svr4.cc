@@ -6,7 +6,7 @@
 
 namespace pctally {
 namespace {
-constinit Session g_svr4;
+constinit Session g_svr4("svr4");
 }
 }  // namespace pctally
 

@@ -10,7 +10,7 @@ namespace pctally {
 namespace {
 
 // One for both forms: that is their mutual exclusion.
-constinit Session g_tru64;
+constinit Session g_tru64("tru64");
 
 constexpr long kExtended = -1;
 constexpr long kMostEntries = 64;

@@ -267,6 +267,16 @@ PCTALLY_API int pctally_ledger(struct pctally_tick_ledger* ledger) {
   return 0;
 }
 
+PCTALLY_API int pctally_profil_ledger(const char* system, struct pctally_tick_ledger* ledger) {
+  if (system == nullptr || ledger == nullptr)
+    return failed(fail(EINVAL, "%s is NULL", system == nullptr ? "system" : "ledger").error());
+  SessionLock lock;
+  const Session* session = session_of(system);
+  if (session == nullptr) return failed(fail(ESRCH, "no profile of %s was ever on", system).error());
+  *ledger = account(session->ledger());
+  return 0;
+}
+
 PCTALLY_API const char* pctally_engine(void) { return g_engine; }
 
 PCTALLY_API const char* pctally_error(void) { return t_error.text; }
