@@ -123,5 +123,90 @@ TEST_F(FaultGuard, AStackOfHandlersThatPassOnDoesNotLoop) {
       "");
 }
 
+constexpr int kStack = 8;  ///< the program's handlers: as many as the guard has levels, the guard's own first
+struct sigaction g_below[kStack];
+volatile int g_seen[kStack];
+
+template <int kNumber>
+void passes_on(int signal, siginfo_t* info, void* context) {
+  g_seen[kNumber] = g_seen[kNumber] + 1;
+  g_below[kNumber].sa_sigaction(signal, info, context);
+}
+
+constexpr void (*kPassOn[kStack])(int, siginfo_t*, void*) = {passes_on<0>, passes_on<1>, passes_on<2>,
+                                                             passes_on<3>, passes_on<4>, passes_on<5>,
+                                                             passes_on<6>, passes_on<7>};
+
+void put_on_top(int number) {
+  struct sigaction own {};
+  own.sa_sigaction = kPassOn[number];
+  own.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &own, &g_below[number]);
+}
+
+/// Ends the process with a code that says what went wrong.
+void require(bool what, int code) {
+  if (!what) _exit(code);
+}
+
+bool told_fault(void* page) {
+  uint32_t value = 0;
+  bool done = false;
+  return !guarded_swap(static_cast<uint32_t*>(page), &value, 1u, &done);
+}
+
+/// Handler, guard, handler, guard ...: at each height a guarded store is told its fault, whoever is in front.
+void climb(void* page) {
+  for (int height = 0; height < kStack; ++height) {
+    put_on_top(height);
+    require(told_fault(page), 10 + height);  // passed on by this handler, taken by the guard below it
+    require(g_seen[height] == 1, 20 + height);
+    auto in_front = install_fault_guard();
+    require(in_front.has_value() == (height + 1 < kStack), 30 + height);
+    if (!in_front) require(in_front.error().code == EAGAIN, 40);
+    require(told_fault(page), 50 + height);
+    require(g_seen[height] == (in_front ? 1 : 2), 60 + height);
+  }
+}
+
+/// The faults of the program itself meet each of its handlers once, and then the end.
+void crash_through_all() {
+  for (int number = 0; number < kStack; ++number) g_seen[number] = 0;
+  int* volatile nowhere = reinterpret_cast<int*>(24);
+  *nowhere = 1;
+}
+
+TEST_F(FaultGuard, ClimbsEightLevels) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";  // a process of its own, where no level is in use yet
+  EXPECT_EXIT(
+      {
+        protect(PROT_READ);
+        climb(page_);
+        _exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+  testing::GTEST_FLAG(death_test_style) = "fast";
+}
+
+TEST_F(FaultGuard, ACrashMeetsEachHandlerOnceOnItsWayThroughEightLevels) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(
+      {
+        protect(PROT_READ);
+        climb(page_);
+        struct sigaction bottom {};
+        bottom.sa_sigaction = [](int, siginfo_t*, void*) {
+          bool once = true;
+          for (int seen : g_seen) once = once && seen == 1;
+          _exit(once ? 7 : 8);
+        };
+        bottom.sa_flags = SA_SIGINFO;
+        g_below[0] = bottom;  // where the lowest handler passes on to: the guard's first level
+        crash_through_all();
+      },
+      testing::ExitedWithCode(7), "");
+  testing::GTEST_FLAG(death_test_style) = "fast";
+}
+
 }  // namespace
 }  // namespace pctally
