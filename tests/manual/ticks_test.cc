@@ -5,6 +5,7 @@
 #include "pctally/bsd.h"
 #include "pctally/glibc.h"
 #include "pctally/hpux.h"
+#include "pctally/irix.h"
 #include "pctally/svr4.h"
 #include "pctally/tru64.h"
 #include "tests/manual/hot.h"
@@ -26,6 +27,12 @@ struct Dialect {
 
 // HP-UX by sprofil, as its profil is of the same session.
 constexpr Dialect kDialects[] = {
+    {"irix", PCTALLY_BIN_FLOOR, false, ~0u,
+     [](uint16_t* cells, unsigned bytes, uintptr_t offset, unsigned scale) {
+       pctally_irix_prof entry{cells, bytes, offset, scale};
+       EXPECT_EQ(pctally_irix_sprofil(&entry, 1, nullptr, PCTALLY_IRIX_USHORT), 0);
+     },
+     [] { pctally_irix_sprofil(nullptr, 0, nullptr, 0); }},
     {"hpux", PCTALLY_BIN_FLOOR, false, ~0u,
      [](uint16_t* cells, unsigned bytes, uintptr_t offset, unsigned scale) {
        pctally_hpux_prof entry{cells, bytes, reinterpret_cast<void*>(offset), scale};

@@ -184,7 +184,8 @@ TEST_F(dialects_together, two_thousand_calls_with_any_arguments) {
     pctally_svr4_profil(static_cast<uint16_t*>(base), room, offset(), scale());
     pctally_bsd_profil(static_cast<char*>(base), room, offset(), scale());
     pctally_glibc_profil(static_cast<uint16_t*>(base), room, offset(), scale());
-    pctally_tru64_profil(random() % 2 != 0 ? base : tru64, count, random() % 2 != 0 ? -1 : 5, scale());
+    pctally_tru64_profil(random() % 2 != 0 ? base : tru64, std::min(count, 3), random() % 2 != 0 ? -1 : 5,
+                         scale());
     pctally_aix_profil(random() % 2 != 0 ? base : aix, random() % 2 != 0 ? ~0u : room, offset(), scale());
     for (uint64_t pc : {uint64_t{0}, uint64_t{kText}, uint64_t{kText + 63}, UINT64_MAX}) tick_at(pc);
   }
@@ -220,6 +221,9 @@ TEST_F(dialects_together, the_programs_own_fault_handler_still_works) {
 }
 
 TEST_F(dialects_together, a_crash_is_still_a_crash) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own SIGSEGV handler ends the process with a status, not by the signal";
+#endif
   int status = in_child([] {
     uint16_t cells[2] = {};
     pctally_svr4_profil(cells, 4, kText, 0x10000);
