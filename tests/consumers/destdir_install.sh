@@ -12,6 +12,7 @@ expect() {
   done
 }
 expect bin/pctally "$libdir/libpctally.so" "$libdir/libpctally.so.0" "$libdir/pctally/libpctally-preload.so" \
+  "$libdir/pctally/libpctally-glibc.so" \
   include/pctally/pctally.h "$libdir/pkgconfig/pctally.pc" "$libdir/cmake/pctally/pctallyConfig.cmake" \
   share/bash-completion/completions/pctally share/zsh/vendor-completions/_pctally share/doc/pctally/LICENSE
 if command -v scdoc >/dev/null; then
