@@ -19,6 +19,7 @@ struct Dialect {
   int (*on)(uint16_t* cells, size_t bytes, uintptr_t offset);
   int (*off)();
 };
+void PrintTo(const Dialect& dialect, std::ostream* out) { *out << dialect.name; }
 
 int bsd_on(uint16_t* cells, size_t bytes, uintptr_t offset) {
   return pctally_bsd_profil(reinterpret_cast<char*>(cells), bytes, offset, 65536);
