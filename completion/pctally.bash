@@ -67,11 +67,11 @@ _pctally_report() {
 
 _pctally_gperf() {
   case $previous in
-    -t) ;;
+    -t | --tcp) ;;
     -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '-c -r -s -t -p --pid --help'
+        _pctally_words '-c -r -s -t -p --pid --tcp --help'
       else
         _pctally_files ''
       fi

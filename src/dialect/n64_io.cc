@@ -14,13 +14,15 @@
 #include <unistd.h>
 
 #include "dialect/n64_channel.h"
+#include "dialect/n64_loopback.h"
 #include "dialect/n64_profile.h"
 #include "dialect/n64_socket.h"
 
 namespace pctally::n64 {
 namespace {
 
-constexpr Patience kFlushPatience{1000, 2000};
+constexpr Patience kFlushPatience{1000, 1500};
+constexpr int kConnectPatienceMs = 500;
 constexpr size_t kStackBytes = 256 << 10;
 
 struct IoThread {
@@ -76,9 +78,15 @@ void send_all(Channel* channel) noexcept {
     if (!send_section(channel, now.generation, index, &memory)) return;
 }
 
+void send_to(UniqueFd server) noexcept {
+  Channel channel(static_cast<UniqueFd&&>(server), kFlushPatience);
+  send_all(&channel);
+}
+
 void serve(int socket) noexcept {
   UniqueFd connection(socket);
-  if (!peer(connection.get())) return;
+  bool same_user = port_of(socket) != 0 ? loopback_peer(socket).has_value() : peer(socket).has_value();
+  if (!same_user) return;
   Channel channel(static_cast<UniqueFd&&>(connection), Patience{});
   if (channel.receive_signal(kFlush)) send_all(&channel);
 }
@@ -121,10 +129,17 @@ bool create_thread() noexcept {
   return created;
 }
 
-bool listen_here() noexcept {
+/// At the port the user asked for, if no other process has it; else at a Unix socket.
+Result<UniqueFd> new_listener() noexcept {
+  if (uint16_t port = loopback_port(kQueryVariable); port != 0)
+    if (auto socket = listen_on_loopback(port); socket) return socket;
   char name[32];
   snprintf(name, sizeof name, "%s%d", kProgramPrefix, static_cast<int>(getpid()));
-  auto socket = listen_at(name, g_io.path);
+  return listen_at(name, g_io.path);
+}
+
+bool listen_here() noexcept {
+  auto socket = new_listener();
   if (!socket) return false;
   g_io.listener = socket->release();
   g_io.inode = inode_of(g_io.listener);
@@ -170,14 +185,16 @@ void start_io_thread() noexcept {
 
 void flush() noexcept {
   if (summary().generation == 0) return;
+  if (uint16_t port = loopback_port(kFlushVariable); port != 0) {
+    auto server = connect_to_loopback(port, kConnectPatienceMs);
+    return server ? send_to(static_cast<UniqueFd&&>(*server)) : void();
+  }
   for (unsigned number = 0; number < kDirectories; ++number) {
     char folder[sizeof sockaddr_un::sun_path], path[sizeof folder + sizeof kServerName];
     if (!directory(number, folder)) continue;
     snprintf(path, sizeof path, "%s/%s", folder, kServerName);
     auto server = connect_to(path);
-    if (!server) continue;
-    Channel channel(static_cast<UniqueFd&&>(*server), kFlushPatience);
-    return send_all(&channel);
+    if (server) return send_to(static_cast<UniqueFd&&>(*server));
   }
 }
 
