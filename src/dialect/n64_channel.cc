@@ -26,8 +26,11 @@ Channel::Channel(UniqueFd socket, Patience patience) noexcept
       step_ms_(patience.step_ms),
       deadline_ms_(now_ms() + patience.total_ms) {}
 
+/// What has arrived already goes, too.
 bool Channel::broken() noexcept {
   socket_.reset();
+  read_ = filled_ = taken_ = 0;
+  packet_ = {};
   return false;
 }
 
@@ -107,7 +110,7 @@ bool Channel::receive_data(uint8_t* bytes, size_t count) noexcept {
     bytes += length;
     count -= length;
   }
-  return true;
+  return socket_.valid();
 }
 
 bool Channel::receive_signal(uint8_t signal) noexcept {

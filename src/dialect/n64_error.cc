@@ -57,6 +57,11 @@ void add_message(Line* line, const char* message, va_list arguments) noexcept {
   }
 }
 
+// The console's type of a handler: what is behind a short is where it would be behind the int it is passed
+// as, on every machine there is.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wvarargs"
+
 /// The handler a program starts with. A code that is not one of these has no text.
 void print_error(int16_t code, int16_t count, ...) {
   Line line;
@@ -70,6 +75,8 @@ void print_error(int16_t code, int16_t count, ...) {
   ssize_t written = write(STDERR_FILENO, line.text, line.length);
   (void)written;  // there is nowhere else to say it
 }
+
+#pragma GCC diagnostic pop
 
 pctally_n64_error_handler g_handler = print_error;
 
