@@ -17,7 +17,8 @@ expect bin/pctally "$libdir/libpctally.so" "$libdir/libpctally.so.0" "$libdir/pc
   share/bash-completion/completions/pctally share/zsh/vendor-completions/_pctally share/doc/pctally/LICENSE
 if command -v scdoc >/dev/null; then
   expect share/man/man1/pctally.1 share/man/man1/pctally-record.1 share/man/man1/pctally-report.1 \
-    share/man/man1/pctally-engines.1 share/man/man3/pctally.3 share/man/man5/pctally-file.5
+    share/man/man1/pctally-engines.1 share/man/man3/pctally.3 share/man/man3/pctally-hpux.3 \
+    share/man/man3/pctally-glibc.3 share/man/man5/pctally-file.5
 fi
 outside=$(find "$stage" -type f -o -type l | grep -v "^$stage$prefix/" || true)
 [ -z "$outside" ] || { echo "outside the prefix: $outside"; status=1; }
