@@ -227,7 +227,8 @@ void Walk::read_processes() {
     limit(&record.ticks, std::min(kLargestCount, kLargestTotal - total));
     limit(&record.cpu_ns, kLongestTimeNs);
     total += record.ticks;
-    contents_.processes.push_back({.pid = record.pid,
+    contents_.processes.push_back({.unit = unit,
+                                   .pid = record.pid,
                                    .parent = record.parent,
                                    .note = record.note,
                                    .flags = record.flags,

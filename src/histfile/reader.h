@@ -41,6 +41,7 @@ struct FileCell {
 };
 
 struct FileProcess {
+  uint32_t unit = 0;  ///< of its record
   int32_t pid = 0;
   int32_t parent = 0;
   ProcessNote note = ProcessNote::kNone;

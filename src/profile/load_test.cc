@@ -202,7 +202,7 @@ TEST(Load, AFileThatChangesUnderTheReaderIsHarmless) {
   uint32_t segment = builder.segment(builder.object("/bin/a", "id"), 0, 4096);
   for (uint64_t position = 0; position < 4096; position += 40) builder.count(segment, position, 3);
   file.put(builder.all_bytes());
-  std::atomic<bool> stop = false;
+  std::atomic<bool> stop = false, started = false;
   std::thread writer([&] {
     std::mt19937 random(7);
     const std::vector<unsigned char> sound = builder.all_bytes();
@@ -213,8 +213,10 @@ TEST(Load, AFileThatChangesUnderTheReaderIsHarmless) {
       }
       EXPECT_EQ(ftruncate(file.fd(), random() % 40'000), 0);
       file.put(sound);
+      started = true;
     }
   });
+  while (!started) std::this_thread::yield();
   for (int round = 0; round < 2000; ++round) {
     Result<Profile> profile = load_profile(file.path());
     if (profile) {

@@ -58,6 +58,7 @@ struct Profile {
   uint64_t duration_ns = 0;  ///< wall time covered
   bool closed = false;       ///< false: still recording, or its recorder died
   bool recorder_alive = false;
+  bool snapshot = false;  ///< a copy, taken while the recording went on
   bool kernel_observed = false;
   bool cpu_known = false;
   uint64_t cpu_user_ns = 0;

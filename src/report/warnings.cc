@@ -16,8 +16,13 @@ double percent(uint64_t part, uint64_t whole) {
 }
 
 void check_end(const Profile& profile, Warnings* out) {
-  if (profile.closed) return;
   double covered = static_cast<double>(profile.duration_ns) / 1e9;
+  if (profile.closed && profile.snapshot)
+    out->push_back(
+        {Severity::kNote, fmt::format("a snapshot: this is what was counted in the first {:.2f} s of "
+                                      "a recording that went on",
+                                      covered)});
+  if (profile.closed) return;
   if (profile.recorder_alive)
     out->push_back({Severity::kNote,
                     fmt::format("still recording: this is what was counted in the first {:.2f} s", covered)});

@@ -15,5 +15,6 @@ int run_report(int argc, char** argv);
 int run_engines(int argc, char** argv);
 int run_gperf(int argc, char** argv);
 int run_prof(int argc, char** argv);
+int run_snapshot(int argc, char** argv);
 
 }  // namespace pctally

@@ -42,6 +42,7 @@ static void print_header() {
   FIELD(FileHeader, release);
   FIELD(FileHeader, machine);
   FIELD(FileHeader, ended);
+  FIELD(FileHeader, snapshot);
   FIELD(FileHeader, ledger);
 }
 
