@@ -12,11 +12,11 @@ double effective_samples(uint64_t ticks, uint64_t samples, uint64_t weight_squar
   return std::min(looks, sum);
 }
 
-Interval wilson_interval(double share, double looks) {
+Interval wilson_interval(double share, double looks, double z) {
   if (!(looks > 0)) return {};
-  double z2 = kNormal95 * kNormal95 / looks;
+  double z2 = z * z / looks;
   double centre = share + z2 / 2;
-  double spread = kNormal95 * std::sqrt(share * (1 - share) / looks + z2 / (4 * looks));
+  double spread = z * std::sqrt(share * (1 - share) / looks + z2 / (4 * looks));
   double low = (centre - spread) / (1 + z2), high = (centre + spread) / (1 + z2);
   // At 0 and 1 the exact result is the share itself; rounding must not put it outside.
   return {std::clamp(low, 0.0, share), std::clamp(high, share, 1.0)};
@@ -24,6 +24,23 @@ Interval wilson_interval(double share, double looks) {
 
 double half_width(double share, const Interval& interval) {
   return std::max(share - interval.low, interval.high - share);
+}
+
+Interval difference_interval(double now, double now_looks, double before, double before_looks, double z) {
+  if (!(now_looks > 0) || !(before_looks > 0)) return {-1, 1};
+  Interval first = wilson_interval(now, now_looks, z), second = wilson_interval(before, before_looks, z);
+  double difference = now - before;
+  return {difference - std::hypot(now - first.low, second.high - before),
+          difference + std::hypot(first.high - now, before - second.low)};
+}
+
+double two_sided_z(double alpha) {
+  double low = 0, high = 40;  // erfc falls: halve until the last bit
+  for (int step = 0; step < 80; ++step) {
+    double middle = (low + high) / 2;
+    (std::erfc(middle / std::sqrt(2.0)) > alpha ? low : high) = middle;
+  }
+  return low;
 }
 
 }  // namespace pctally

@@ -27,11 +27,26 @@ double effective_samples(uint64_t ticks, uint64_t samples, uint64_t weight_squar
 ///
 /// E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927)
 /// 209-212; recommended for small n and shares near 0 or 1 by Brown, Cai, DasGupta, Statistical Science 16
-/// (2001) 101-133. The whole of [0, 1] when there were no looks.
-Interval wilson_interval(double share, double looks);
+/// (2001) 101-133. The whole of [0, 1] when there were no looks. Another z is for another confidence.
+Interval wilson_interval(double share, double looks, double z = kNormal95);
 
 /// What may follow the share after "±": the distance to the farther end, so that share ± this covers the
 /// interval.
 double half_width(double share, const Interval& interval);
+
+/// An interval for the difference between two shares, `now` seen in `now_looks` looks and `before` in
+/// `before_looks`; the two change only by luck if it holds 0. From their Wilson intervals [l1, u1] and [l2,
+/// u2]:
+///
+///   d - sqrt((p1 - l1)^2 + (u2 - p2)^2)  to  d + sqrt((u1 - p1)^2 + (p2 - l2)^2)
+///
+/// R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
+/// Medicine 17 (1998) 873-890, method 10. [-1, 1] without looks on either side.
+Interval difference_interval(double now, double now_looks, double before, double before_looks,
+                             double z = kNormal95);
+
+/// The z of a two-sided interval that misses with probability `alpha`, in (0, 1). For m comparisons of which
+/// not one shall be wrong with probability 95 %: alpha = 0.05 / m (Bonferroni).
+double two_sided_z(double alpha);
 
 }  // namespace pctally

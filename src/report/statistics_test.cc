@@ -79,5 +79,46 @@ TEST(Statistics, CoversTheTrueShare) {
     }
 }
 
+TEST(Statistics, DifferencesMatchPublishedValues) {
+  // Newcombe, Statistics in Medicine 17 (1998) 873-890, table II, method 10: 56/70 - 48/80, 9/10 - 3/10,
+  // 10/10 - 0/10.
+  Interval interval = difference_interval(56.0 / 70, 70, 48.0 / 80, 80);
+  EXPECT_NEAR(interval.low, 0.0524, 5e-5);
+  EXPECT_NEAR(interval.high, 0.3339, 5e-5);
+  interval = difference_interval(0.9, 10, 0.3, 10);
+  EXPECT_NEAR(interval.low, 0.1705, 5e-5);
+  EXPECT_NEAR(interval.high, 0.8090, 5e-5);
+  interval = difference_interval(1, 10, 0, 10);
+  EXPECT_NEAR(interval.low, 0.6075, 5e-5);
+  EXPECT_NEAR(interval.high, 1, 5e-5);
+  EXPECT_EQ(difference_interval(1, 10, 0, 0).low, -1);
+}
+
+TEST(Statistics, ZOfTheUsualLevels) {
+  EXPECT_NEAR(two_sided_z(0.05), kNormal95, 1e-12);
+  EXPECT_NEAR(two_sided_z(0.01), 2.5758293035489, 1e-10);
+  EXPECT_NEAR(two_sided_z(0.001), 3.2905267314919, 1e-10);
+}
+
+// Of 30 shares that do not change, none may seem to, 95 times in 100. False alarm rate of the test: 2000 runs
+// at 5 % are 100 +- 10 (one sigma); the bound is 6 sigma above.
+TEST(Statistics, NothingSeemsToChangeByLuck) {
+  std::mt19937_64 random(1998);
+  double z = two_sided_z(0.05 / 30);
+  int alarms = 0;
+  for (int run = 0; run < 2000; ++run) {
+    bool alarm = false;
+    for (int row = 1; row <= 30; ++row) {
+      double truth = 0.3 / row;
+      double now = static_cast<double>(std::binomial_distribution<int>(1000, truth)(random)) / 1000;
+      double before = static_cast<double>(std::binomial_distribution<int>(20000, truth)(random)) / 20000;
+      Interval interval = difference_interval(now, 1000, before, 20000, z);
+      alarm = alarm || interval.low > 0 || interval.high < 0;
+    }
+    alarms += alarm;
+  }
+  EXPECT_LT(alarms, 160);
+}
+
 }  // namespace
 }  // namespace pctally

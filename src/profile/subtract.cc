@@ -1,0 +1,90 @@
+#include "profile/subtract.h"
+
+#include <map>
+#include <tuple>
+
+namespace pctally {
+namespace {
+
+auto identity_of(const Executable& executable) {
+  return std::tie(executable.kind, executable.path, executable.build_id, executable.owner);
+}
+
+struct ByIdentity {
+  bool operator()(const Executable* a, const Executable* b) const {
+    return identity_of(*a) < identity_of(*b);
+  }
+};
+
+uint64_t beyond(uint64_t later, uint64_t earlier) { return later > earlier ? later - earlier : 0; }
+
+/// For each executable of `profile` the range of its positions: [first, last).
+std::vector<std::pair<size_t, size_t>> ranges_of(const Profile& profile) {
+  std::vector<std::pair<size_t, size_t>> ranges(profile.executables.size(), {0, 0});
+  for (size_t i = 0; i < profile.positions.size(); ++i) {
+    auto& [first, last] = ranges[profile.positions[i].executable];
+    if (last == 0) first = i;
+    last = i + 1;
+  }
+  return ranges;
+}
+
+/// Both ranges ascend: one walk.
+void subtract_range(std::pair<size_t, size_t> later, std::pair<size_t, size_t> earlier,
+                    const std::vector<WeightedPosition>& old, std::vector<WeightedPosition>* positions) {
+  size_t at = earlier.first;
+  for (size_t i = later.first; i < later.second; ++i) {
+    WeightedPosition& position = (*positions)[i];
+    while (at < earlier.second && old[at].position < position.position) ++at;
+    if (at < earlier.second && old[at].position == position.position)
+      position.ticks = beyond(position.ticks, old[at].ticks);
+  }
+}
+
+void subtract_positions(const Profile& earlier, Profile* result) {
+  std::map<const Executable*, size_t, ByIdentity> known;
+  for (size_t i = 0; i < earlier.executables.size(); ++i) known.emplace(&earlier.executables[i], i);
+  auto old_ranges = ranges_of(earlier), ranges = ranges_of(*result);
+  for (size_t i = 0; i < ranges.size(); ++i)
+    if (auto found = known.find(&result->executables[i]); found != known.end())
+      subtract_range(ranges[i], old_ranges[found->second], earlier.positions, &result->positions);
+}
+
+/// One pid may have been several processes: matched by turn.
+void subtract_processes(const Profile& earlier, Profile* result) {
+  std::map<std::pair<int32_t, unsigned>, uint64_t> old;
+  std::map<int32_t, unsigned> turns;
+  for (const ProfileProcess& process : earlier.processes)
+    old[{process.pid, turns[process.pid]++}] = process.ticks;
+  turns.clear();
+  for (ProfileProcess& process : result->processes)
+    if (auto found = old.find({process.pid, turns[process.pid]++}); found != old.end())
+      process.ticks = beyond(process.ticks, found->second);
+}
+
+void subtract_ledger(const TickLedger& earlier, Profile* result) {
+  TickLedger& ledger = result->ledger;
+  ledger.counted = 0;
+  for (const WeightedPosition& position : result->positions) ledger.counted += position.ticks;
+  ledger.outside = beyond(ledger.outside, earlier.outside);
+  ledger.full = beyond(ledger.full, earlier.full);
+  ledger.lost = beyond(ledger.lost, earlier.lost);
+  ledger.samples = beyond(ledger.samples, earlier.samples);
+  ledger.weight_squares = beyond(ledger.weight_squares, earlier.weight_squares);
+}
+
+}  // namespace
+
+Profile subtract(const Profile& later, const Profile& earlier) {
+  Profile result = later;
+  subtract_positions(earlier, &result);
+  subtract_processes(earlier, &result);
+  subtract_ledger(earlier.ledger, &result);
+  result.duration_ns = beyond(later.duration_ns, earlier.duration_ns);
+  result.throttled = beyond(later.throttled, earlier.throttled);
+  result.cpu_known = false;
+  result.cpu_user_ns = result.cpu_system_ns = 0;
+  return result;
+}
+
+}  // namespace pctally

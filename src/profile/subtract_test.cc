@@ -1,0 +1,74 @@
+#include "profile/subtract.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "histfile/file_builder_for_test.h"
+#include "profile/load.h"
+
+namespace pctally {
+namespace {
+
+Profile load(FileBuilder& file) { return load_profile(file.bytes()).value(); }
+
+std::map<std::pair<std::string, uint64_t>, uint64_t> ticks_of(const Profile& profile) {
+  std::map<std::pair<std::string, uint64_t>, uint64_t> ticks;
+  for (const WeightedPosition& position : profile.positions)
+    ticks[{profile.executables[position.executable].path, position.position}] = position.ticks;
+  return ticks;
+}
+
+TEST(Subtract, IsWhatWasCountedInBetween) {
+  FileBuilder file;
+  uint32_t a = file.segment(file.object("/a", "id"), 0, 4096);
+  file.count(a, 5, 10);
+  file.count(a, 9, 1);
+  file.header().ledger.outside = 4;
+  file.header().started_ns = 0;
+  file.header().ended_ns = 100;
+  Profile earlier = load(file);
+  file.count(a, 5, 2);
+  file.count(a, 7, 3);
+  // A new object comes first in the file: the numbers of the others change.
+  file.count(file.segment(file.object("/b", "id"), 0, 4096), 5, 20);
+  file.header().ledger.outside = 5;
+  file.header().ledger.lost = 6;
+  file.header().ended_ns = 350;
+  Profile later = load(file);
+  Profile between = subtract(later, earlier);
+  EXPECT_EQ(ticks_of(between),
+            (decltype(ticks_of(between)){{{"/a", 5}, 2}, {{"/a", 7}, 3}, {{"/a", 9}, 0}, {{"/b", 5}, 20}}));
+  EXPECT_EQ(between.positions.size(), later.positions.size());
+  EXPECT_EQ(between.ledger.counted, 25u);
+  EXPECT_EQ(between.ledger.outside, 1u);
+  EXPECT_EQ(between.ledger.lost, 6u);
+  EXPECT_EQ(between.ledger.ticks(), 32u);
+  EXPECT_EQ(between.ledger.samples, 25u);
+  EXPECT_EQ(between.duration_ns, 250u);
+}
+
+TEST(Subtract, ObjectsAreTheSameOnlyIfTheirBuildIsAndProcessesByTurn) {
+  FileBuilder old_file, new_file;
+  old_file.count(old_file.segment(old_file.object("/a", "old"), 0, 64), 5, 10);
+  old_file.process(7, "first", 10);
+  new_file.count(new_file.segment(new_file.object("/a", "new"), 0, 64), 5, 12);
+  new_file.process(7, "first", 11);
+  new_file.process(7, "second", 1);
+  Profile between = subtract(load(new_file), load(old_file));
+  EXPECT_EQ(between.ledger.counted, 12u);
+  EXPECT_EQ(between.processes[0].ticks, 1u);
+  EXPECT_EQ(between.processes[1].ticks, 1u);
+}
+
+TEST(Subtract, OfNothingIsTheWholeAndOfMoreIsNothing) {
+  FileBuilder file;
+  file.count(file.segment(file.object("/a"), 0, 64), 5, 10);
+  Profile whole = load(file);
+  EXPECT_EQ(subtract(whole, Profile{}).ledger.ticks(), 10u);
+  EXPECT_EQ(subtract(Profile{}, whole).ledger.ticks(), 0u);
+  EXPECT_EQ(subtract(whole, whole).ledger.ticks(), 0u);
+}
+
+}  // namespace
+}  // namespace pctally
