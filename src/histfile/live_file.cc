@@ -82,7 +82,8 @@ uint64_t used_bytes(int fd, const FileHeader& header) {
 
 /// Copies the pool upwards and what was added to it meanwhile. What refers to a unit was made after it and,
 /// but for the heads of chains, lies below it: so whatever the copy refers to is in the copy, complete.
-Result<FileHeader> copy_pool(int fd, FileHeader header, Bytes* bytes) {
+Result<FileHeader> copy_pool(int fd, const FileHeader& first, Bytes* bytes) {
+  FileHeader header = first;
   uint64_t done = kHeaderBytes;
   bytes->resize(kHeaderBytes);
   for (unsigned round = 0; round < kMostRounds; ++round) {
@@ -98,7 +99,8 @@ Result<FileHeader> copy_pool(int fd, FileHeader header, Bytes* bytes) {
 }
 
 /// The heads of chains as they were before the pool was copied, the account as it was afterwards.
-FileHeader joined(const FileHeader& before, FileHeader after) {
+FileHeader joined(const FileHeader& before, const FileHeader& latest) {
+  FileHeader after = latest;
   after.objects = before.objects;
   after.processes = before.processes;
   after.process_count = before.process_count;

@@ -28,7 +28,7 @@ std::string build_id_start(const Executable& executable) {
 
 }  // namespace
 
-ObjectNames::ObjectNames(const Profile& profile, OpenSymbolizer open) : profile_(profile) {
+ObjectNames::ObjectNames(const Profile& profile, const OpenSymbolizer& open) : profile_(profile) {
   symbolizers_.resize(profile.executables.size());
   shown_.resize(profile.executables.size());
   std::vector<uint32_t> used;

@@ -1,6 +1,7 @@
 // The symbolizers of a profile's executables, opened when first needed, and unambiguous names for the
 // objects.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,13 +11,13 @@
 
 namespace pctally {
 
-/// How a report gets its names: Symbolizer::open, or a fake.
-using OpenSymbolizer = std::unique_ptr<Symbolizer> (*)(const ExecutableIdentity&);
+/// How a report gets its names: Symbolizer::open, a NameCache's, or a fake.
+using OpenSymbolizer = std::function<std::unique_ptr<Symbolizer>(const ExecutableIdentity&)>;
 
 class ObjectNames {
  public:
   /// REQUIRES: profile outlives this.
-  ObjectNames(const Profile& profile, OpenSymbolizer open);
+  ObjectNames(const Profile& profile, const OpenSymbolizer& open);
 
   Symbolizer& symbolizer(uint32_t executable);
 

@@ -6,18 +6,6 @@
 namespace pctally {
 namespace {
 
-/// REQUIRES: not by process, which needs no names.
-std::vector<Row> grouped(const Profile& profile, Grouping by, ObjectNames& names) {
-  switch (by) {
-    case Grouping::kObject:
-      return rows_by_object(profile, names);
-    case Grouping::kLine:
-      return rows_by_line(profile, names);
-    default:
-      return rows_by_function(profile, names);
-  }
-}
-
 Row pseudo_row(Grouping by, const char* name, uint64_t ticks) {
   Row row;
   if (by == Grouping::kObject)
@@ -34,20 +22,6 @@ uint64_t sum_of_ticks(const std::vector<Row>& rows) {
   uint64_t sum = 0;
   for (const Row& row : rows) sum += row.ticks;
   return sum;
-}
-
-/// The ticks that no grouping sees get rows of their own, so that the rows add up to the ledger.
-void add_pseudo_rows(const TickLedger& ledger, Grouping by, std::vector<Row>* rows) {
-  auto add = [&](const char* name, uint64_t ticks) {
-    if (ticks != 0) rows->push_back(pseudo_row(by, name, ticks));
-  };
-  if (by == Grouping::kProcess) {
-    add("[no process]", ledger.counted + ledger.outside + ledger.full - sum_of_ticks(*rows));
-  } else {
-    add("[outside]", ledger.outside);
-    add("[full]", ledger.full);
-  }
-  add("[lost]", ledger.lost);
 }
 
 void measure(const Profile& profile, const Account& account, std::vector<Row>* rows) {
@@ -106,7 +80,29 @@ std::vector<ExecutableTicks> by_executable(const Profile& profile) {
   return parts;
 }
 
-Report make_report(const Profile& profile, OpenSymbolizer open, const ReportOptions& options) {
+std::vector<Row> grouped_rows(const Profile& profile, Grouping by, ObjectNames& names) {
+  switch (by) {
+    case Grouping::kObject:
+      return rows_by_object(profile, names);
+    case Grouping::kLine:
+      return rows_by_line(profile, names);
+    case Grouping::kProcess:
+      return rows_by_process(profile);
+    default:
+      return rows_by_function(profile, names);
+  }
+}
+
+std::vector<Row> pseudo_rows(const TickLedger& ledger, Grouping by, const std::vector<Row>& grouped) {
+  uint64_t seen = ledger.counted + ledger.outside + ledger.full;
+  if (by == Grouping::kProcess)
+    return {pseudo_row(by, "[no process]", seen - std::min(seen, sum_of_ticks(grouped))),
+            pseudo_row(by, "[lost]", ledger.lost)};
+  return {pseudo_row(by, "[outside]", ledger.outside), pseudo_row(by, "[full]", ledger.full),
+          pseudo_row(by, "[lost]", ledger.lost)};
+}
+
+Report make_report(const Profile& profile, const OpenSymbolizer& open, const ReportOptions& options) {
   Report report;
   report.by = options.by;
   report.account = account_of(profile);
@@ -115,10 +111,11 @@ Report make_report(const Profile& profile, OpenSymbolizer open, const ReportOpti
     report.rows = rows_by_process(profile);
   } else {
     ObjectNames names(profile, open);
-    report.rows = grouped(profile, options.by, names);
+    report.rows = grouped_rows(profile, options.by, names);
     add_missing_names(profile, names, &report.warnings);
   }
-  add_pseudo_rows(profile.ledger, options.by, &report.rows);
+  for (Row& row : pseudo_rows(profile.ledger, options.by, report.rows))
+    if (row.ticks != 0) report.rows.push_back(std::move(row));
   measure(profile, report.account, &report.rows);
   std::sort(report.rows.begin(), report.rows.end(), by_ticks);
   truncate(options, &report);

@@ -50,7 +50,7 @@ struct Report {
 };
 
 /// Names everything through `open`.
-Report make_report(const Profile& profile, OpenSymbolizer open, const ReportOptions& options);
+Report make_report(const Profile& profile, const OpenSymbolizer& open, const ReportOptions& options);
 
 // The groupings: one row per ..., in any order, ticks set, summing to the ledger's counted (by process: to at
 // most counted + outside + full).
@@ -58,6 +58,13 @@ std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names);
 std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names);
 std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names);
 std::vector<Row> rows_by_process(const Profile& profile);
+
+/// The grouping `by`.
+std::vector<Row> grouped_rows(const Profile& profile, Grouping by, ObjectNames& names);
+
+/// A row for each kind of tick no grouping sees ("[outside]", "[lost]", ...), also for those there are none
+/// of. `grouped` are the rows of the grouping.
+std::vector<Row> pseudo_rows(const TickLedger& ledger, Grouping by, const std::vector<Row>& grouped);
 
 /// The positions of one executable, for the groupings.
 struct ExecutableTicks {

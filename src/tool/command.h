@@ -16,5 +16,6 @@ int run_engines(int argc, char** argv);
 int run_gperf(int argc, char** argv);
 int run_prof(int argc, char** argv);
 int run_snapshot(int argc, char** argv);
+int run_top(int argc, char** argv);
 
 }  // namespace pctally

@@ -17,6 +17,7 @@ constexpr char kHelp[] =
     "\n"
     "  pctally record -- CMD ARGS...   run a program and keep a profile of it\n"
     "  pctally report [FILE]           print where its CPU time went\n"
+    "  pctally top -p PID|FILE|-- CMD  watch where it goes, live\n"
     "  pctally snapshot FILE           copy a recording that goes on into a file of its own\n"
     "  pctally engines                 which ways of sampling work here, and why not the others\n"
     "  pctally gperf A.OUT             print the profile of a program that uses osProfile*\n"
@@ -26,7 +27,7 @@ constexpr char kHelp[] =
     "  pctally --version\n"
     "\n"
     "Manual pages: pctally(1), pctally-record(1), pctally-report(1), pctally-engines(1),\n"
-    "pctally-snapshot(1), pctally-gperf(1), pctally-prof(1), pctally-file(5).\n";
+    "pctally-top(1), pctally-snapshot(1), pctally-gperf(1), pctally-prof(1), pctally-file(5).\n";
 
 struct Command {
   const char* name;
@@ -38,7 +39,8 @@ constexpr Command kCommands[] = {{"record", run_record},
                                  {"engines", run_engines},
                                  {"gperf", run_gperf},
                                  {"prof", run_prof},
-                                 {"snapshot", run_snapshot}};
+                                 {"snapshot", run_snapshot},
+                                 {"top", run_top}};
 
 int run(int argc, char** argv) {
   if (argc < 2) return fputs(kHelp, stderr), kExitUsage;

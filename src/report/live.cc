@@ -1,0 +1,117 @@
+#include "report/live.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "profile/subtract.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kCopiesPerWindow = 8;  ///< so it is up to an eighth longer than asked
+constexpr double kFalseAlarms = 0.05;     ///< per table
+
+double share_of(uint64_t ticks, uint64_t total) {
+  return total == 0 ? 0 : static_cast<double>(ticks) / static_cast<double>(total);
+}
+
+std::vector<Row> all_rows(const Profile& profile, Grouping by, ObjectNames& names) {
+  std::vector<Row> rows = grouped_rows(profile, by, names);
+  for (Row& row : pseudo_rows(profile.ledger, by, rows)) rows.push_back(std::move(row));
+  return rows;
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+bool holds(const std::string& name, const std::string& part) {
+  return std::search(name.begin(), name.end(), part.begin(), part.end(),
+                     [](char a, char b) { return lower(a) == lower(b); }) != name.end();
+}
+
+bool matches(const Row& row, const std::string& filter) {
+  return filter.empty() || holds(row.function, filter) || holds(row.object, filter) ||
+         holds(row.file, filter) || holds(row.process, filter);
+}
+
+auto names_of(const Row& row) {
+  return std::tie(row.object, row.function, row.file, row.line, row.process, row.pid);
+}
+
+bool most_now(const LiveRow& a, const LiveRow& b) {
+  if (a.now_ticks != b.now_ticks) return a.now_ticks > b.now_ticks;
+  if (a.all.ticks != b.all.ticks) return a.all.ticks > b.all.ticks;
+  return names_of(a.all) < names_of(b.all);
+}
+
+/// Totals and looks of the two sides of the comparison.
+struct Sides {
+  uint64_t all = 0, now = 0, before = 0;  ///< ticks
+  double all_looks = 0, now_looks = 0, before_looks = 0;
+};
+
+void measure(const Sides& sides, double z, LiveRow* row) {
+  row->all.share = share_of(row->all.ticks, sides.all);
+  row->all.interval = wilson_interval(row->all.share, sides.all_looks);
+  row->now_share = share_of(row->now_ticks, sides.now);
+  row->now_interval = wilson_interval(row->now_share, sides.now_looks);
+  if (!(sides.now_looks > 0) || !(sides.before_looks > 0)) return;
+  double before = share_of(row->all.ticks - std::min(row->all.ticks, row->now_ticks), sides.before);
+  before = std::min(before, 1.0);  // ticks settled since were elsewhere before
+  row->change = row->now_share - before;
+  Interval interval = difference_interval(row->now_share, sides.now_looks, before, sides.before_looks, z);
+  row->trend = interval.low > 0 ? Trend::kUp : interval.high < 0 ? Trend::kDown : Trend::kSteady;
+}
+
+std::vector<LiveRow> joined(std::vector<Row> all, const std::vector<Row>& now) {
+  std::vector<LiveRow> rows;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].ticks == 0) continue;
+    LiveRow row;
+    row.now_ticks = i < now.size() ? now[i].ticks : 0;
+    row.all = std::move(all[i]);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+/// A recording that is no longer than the window, or ended, is shown as a whole.
+void LiveHistory::begin(const Profile& first, uint64_t at_ns) {
+  if (!first.closed && first.recorder_alive && first.duration_ns > window_ns_) return;
+  copies_.push_back({Profile{}, at_ns - std::min(at_ns, first.duration_ns)});
+}
+
+void LiveHistory::add(Profile profile, uint64_t at_ns) {
+  if (copies_.empty()) begin(profile, at_ns);
+  // The last but one stays the latest until enough time has gone by for another.
+  size_t count = copies_.size();
+  if (count >= 2 && copies_[count - 1].at_ns - copies_[count - 2].at_ns < window_ns_ / kCopiesPerWindow)
+    copies_.pop_back();
+  copies_.push_back({std::move(profile), at_ns});
+  while (copies_.size() > 2 && at_ns - copies_[1].at_ns >= window_ns_) copies_.pop_front();
+}
+
+LiveTable make_live_table(const LiveHistory& history, NameCache& names, const LiveOptions& options) {
+  const Profile &latest = history.latest(), &before = history.before();
+  Profile now = subtract(latest, before);
+  LiveTable table;
+  table.by = options.by;
+  table.ledger = latest.ledger;
+  table.now_ledger = now.ledger;
+  table.window_ns = history.window_ns();
+  table.account = account_of(latest);
+  table.warnings = warnings_of(latest, table.account);
+  ObjectNames objects(latest, [&names](const ExecutableIdentity& identity) { return names.open(identity); });
+  table.rows = joined(all_rows(latest, options.by, objects), all_rows(now, options.by, objects));
+  table.all_rows = table.rows.size();
+  Sides sides{latest.ledger.ticks(), now.ledger.ticks(),    before.ledger.ticks(),
+              table.account.looks,   account_of(now).looks, account_of(before).looks};
+  double z = two_sided_z(kFalseAlarms / static_cast<double>(std::max<size_t>(table.rows.size(), 1)));
+  for (LiveRow& row : table.rows) measure(sides, z, &row);
+  std::erase_if(table.rows, [&](const LiveRow& row) { return !matches(row.all, options.filter); });
+  std::sort(table.rows.begin(), table.rows.end(), most_now);
+  return table;
+}
+
+}  // namespace pctally

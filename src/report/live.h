@@ -1,0 +1,74 @@
+// What a live view shows of a growing profile: the shares of the last few seconds, how they have changed, and
+// whether that is more than luck. docs/statistics.md explains it in words. Pure values: no terminal, no
+// clock.
+#pragma once
+#include <deque>
+
+#include "report/name_cache.h"
+#include "report/rollup.h"
+
+namespace pctally {
+
+enum class Trend {
+  kUnknown,  ///< nothing to compare with
+  kSteady,   ///< no change beyond luck
+  kUp,
+  kDown,
+};
+
+struct LiveRow {
+  Row all;                 ///< of the whole recording
+  uint64_t now_ticks = 0;  ///< of the window
+  double now_share = 0;
+  Interval now_interval;  ///< of now_share
+  double change = 0;      ///< now_share less the share before the window; 0 if unknown
+  Trend trend = Trend::kUnknown;
+};
+
+/// The sum of now_ticks over rows and hidden_rows is the window's ticks.
+struct LiveTable {
+  Grouping by = Grouping::kFunction;
+  std::vector<LiveRow> rows;  ///< most of the window first
+  uint64_t all_rows = 0;      ///< also those the filter hides
+  TickLedger ledger;          ///< of the whole recording
+  TickLedger now_ledger;      ///< of the window
+  uint64_t window_ns = 0;
+  Account account;  ///< of the whole recording
+  std::vector<Warning> warnings;
+};
+
+/// The copies of one recording that a window needs: few, however long it is.
+class LiveHistory {
+ public:
+  explicit LiveHistory(uint64_t window_ns) : window_ns_(window_ns) {}
+
+  /// A newer copy, taken `at_ns` on any clock that does not go back.
+  void add(Profile profile, uint64_t at_ns);
+
+  [[nodiscard]] bool empty() const { return copies_.empty(); }
+  [[nodiscard]] const Profile& latest() const { return copies_.back().profile; }
+  /// The recording as it was at the start of the window; empty if the window holds all of it.
+  [[nodiscard]] const Profile& before() const { return copies_.front().profile; }
+  [[nodiscard]] uint64_t window_ns() const { return copies_.back().at_ns - copies_.front().at_ns; }
+
+ private:
+  struct Copy {
+    Profile profile;
+    uint64_t at_ns = 0;
+  };
+  void begin(const Profile& first, uint64_t at_ns);
+
+  uint64_t window_ns_;
+  std::deque<Copy> copies_;  ///< the last one is the latest, the first one lies at the start of the window
+};
+
+struct LiveOptions {
+  Grouping by = Grouping::kFunction;
+  std::string filter;  ///< rows whose names hold it, letters of either case; empty: all
+};
+
+/// REQUIRES: !history.empty(). A row's trend is up or down if its difference_interval() leaves out 0 at a
+/// level so that of all rows of one table together none does by luck, 95 times in 100.
+LiveTable make_live_table(const LiveHistory& history, NameCache& names, const LiveOptions& options);
+
+}  // namespace pctally

@@ -1,0 +1,251 @@
+#include "report/live_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/escape.h"
+#include "report/text.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kNarrow = 60;   ///< below: only the window's share, its trend and one name
+constexpr size_t kNumbers = 33;  ///< columns the figures take, with the blanks behind them
+constexpr size_t kNarrowNumbers = 17;
+constexpr size_t kUsualObject = 26;
+constexpr size_t kUsualName = 60;  ///< a longer name leaves its column rather than widen it for all rows
+
+const char* by_word(Grouping by) {
+  switch (by) {
+    case Grouping::kObject:
+      return "object";
+    case Grouping::kLine:
+      return "line";
+    case Grouping::kProcess:
+      return "process";
+    default:
+      return "function";
+  }
+}
+
+/// Whatever a terminal without UTF-8 would show as something else becomes a question mark.
+std::string as_ascii(const std::string& text) {
+  std::string result;
+  for (char byte : text)
+    if ((byte & 0x80) == 0)
+      result += byte;
+    else if ((byte & 0xc0) != 0x80)
+      result += '?';
+  return result;
+}
+
+class LiveText {
+ public:
+  LiveText(const Profile& profile, const LiveTable& table, const LiveTextOptions& options)
+      : profile_(profile), table_(table), options_(options) {}
+
+  std::vector<LiveLine> run() {
+    add_title();
+    add_window();
+    add_message();
+    add_rows();
+    add_ledger();
+    return std::move(lines_);
+  }
+
+ private:
+  struct Names {
+    std::string first, second;
+  };
+
+  [[nodiscard]] bool narrow() const { return options_.width != 0 && options_.width < kNarrow; }
+  [[nodiscard]] const char* plus_minus() const { return options_.ascii ? "+-" : "±"; }
+  [[nodiscard]] const char* mark(Trend trend) const {
+    if (trend == Trend::kUp) return options_.ascii ? "^" : "▲";
+    if (trend == Trend::kDown) return options_.ascii ? "v" : "▼";
+    return " ";
+  }
+
+  void add(LineStyle style, std::string text);
+  void add_title();
+  void add_window();
+  void add_message();
+  void add_rows();
+  void add_ledger();
+  [[nodiscard]] Names titles() const;
+  [[nodiscard]] Names names_of(const Row& row) const;
+  [[nodiscard]] std::string place_of(const Row& row) const;
+  [[nodiscard]] std::string numbers(const LiveRow& row) const;
+  [[nodiscard]] std::string joined(const Names& names) const;
+  void choose_widths(const std::vector<Names>& names);
+
+  const Profile& profile_;
+  const LiveTable& table_;
+  const LiveTextOptions& options_;
+  size_t first_width_ = 0, second_width_ = 0;
+  std::vector<LiveLine> lines_;
+};
+
+void LiveText::add(LineStyle style, std::string text) {
+  if (options_.ascii) text = as_ascii(text);
+  if (options_.width != 0 && width_of(text) > options_.width)
+    text = options_.ascii ? text.substr(0, options_.width) : elided(text, options_.width);
+  text.erase(text.find_last_not_of(' ') + 1);
+  lines_.push_back({style, std::move(text)});
+}
+
+/// The command to the left, the state to the right.
+void LiveText::add_title() {
+  std::string left = "pctally top: " + (profile_.command.empty() ? std::string("(command not recorded)")
+                                                                 : escaped(command_line(profile_)));
+  std::string right = options_.state.empty() ? std::string() : "[" + options_.state + "]";
+  size_t room = options_.width > right.size() + 2 ? options_.width - right.size() - 1 : 0;
+  if (options_.width == 0 || room == 0) return add(LineStyle::kTitle, left + " " + right);
+  left = elided(left, room);
+  add(LineStyle::kTitle, left + std::string(room + 1 - width_of(left), ' ') + right);
+}
+
+void LiveText::add_window() {
+  double wall = static_cast<double>(profile_.duration_ns) / 1e9;
+  double window = static_cast<double>(table_.window_ns) / 1e9;
+  std::string text;
+  if (!options_.filter.empty())
+    text = fmt::format("{} of {} rows hold \"{}\"; ", table_.rows.size(), table_.all_rows,
+                       escaped(options_.filter));
+  text += fmt::format("{}{:.1f} s: {} ticks; all {:.1f} s: {}", narrow() ? "" : "last ", window,
+                      table_.now_ledger.ticks(), wall, table_.ledger.ticks());
+  if (!narrow())
+    text += fmt::format(" ticks, engine {}; by {}", escaped(profile_.engine), by_word(table_.by));
+  add(LineStyle::kPlain, std::move(text));
+}
+
+/// One line whether there is something to say or not, so that the table stays where it is.
+void LiveText::add_message() {
+  if (!options_.message.empty()) return add(LineStyle::kWarning, escaped(options_.message));
+  for (const Warning& warning : table_.warnings)
+    if (warning.severity != Severity::kNote)
+      return add(
+          LineStyle::kWarning,
+          (warning.severity == Severity::kIncomplete ? "INCOMPLETE: " : "WARNING: ") + escaped(warning.text));
+  add(LineStyle::kPlain, "");
+}
+
+LiveText::Names LiveText::titles() const {
+  if (table_.by == Grouping::kObject) return {"object", ""};
+  if (table_.by == Grouping::kLine) return {"line", "function"};
+  if (table_.by == Grouping::kProcess) return {"process", "pid"};
+  return {"function", "object"};
+}
+
+std::string LiveText::place_of(const Row& row) const {
+  if (row.file.empty()) return row.object.empty() ? row.function : row.object;
+  return fmt::format("{}:{}", row.file.substr(row.file.rfind('/') + 1), row.line);
+}
+
+LiveText::Names LiveText::names_of(const Row& row) const {
+  if (table_.by == Grouping::kObject) return {escaped(row.object), ""};
+  if (table_.by == Grouping::kLine)
+    return {escaped(place_of(row)), row.object.empty() ? std::string() : escaped(row.function)};
+  if (table_.by == Grouping::kProcess)
+    return {escaped(row.process), row.pid == 0 ? std::string() : std::to_string(row.pid)};
+  return {escaped(row.function), escaped(row.object)};
+}
+
+std::string LiveText::numbers(const LiveRow& row) const {
+  bool any = table_.now_ledger.ticks() != 0;
+  std::string share = any ? fmt::format("{:6.2f}%", 100 * row.now_share) : "     - ";
+  std::string around =
+      any ? fmt::format("{:6.2f}", 100 * half_width(row.now_share, row.now_interval)) : "     -";
+  if (narrow()) return fmt::format("{} {} {} ", share, around, mark(row.trend));
+  std::string change = row.trend == Trend::kUnknown ? "     -" : fmt::format("{:+6.2f}", 100 * row.change);
+  return fmt::format("{} {} {} {} {:6.2f}%  ", share, around, change, mark(row.trend), 100 * row.all.share);
+}
+
+void LiveText::choose_widths(const std::vector<Names>& names) {
+  for (const Names& name : names) {
+    first_width_ = std::max(first_width_, width_of(name.first));
+    second_width_ = std::max(second_width_, width_of(name.second));
+  }
+  if (options_.width == 0) first_width_ = std::min(first_width_, kUsualName);
+  if (options_.width == 0) return;
+  size_t numbers = narrow() ? kNarrowNumbers : kNumbers;
+  size_t room = options_.width > numbers ? options_.width - numbers : 1;
+  second_width_ = narrow() ? 0 : std::min(second_width_, std::min(kUsualObject, room / 3));
+  size_t side = second_width_ == 0 ? 0 : second_width_ + 2;
+  first_width_ = std::min(first_width_, room - side);
+}
+
+std::string LiveText::joined(const Names& names) const {
+  bool cut = options_.width != 0;
+  std::string first = cut ? elided(names.first, std::max<size_t>(first_width_, 1)) : names.first;
+  if (second_width_ == 0) return first;
+  first.append(first_width_ - std::min(first_width_, width_of(first)), ' ');
+  return first + "  " + (cut ? elided(names.second, second_width_) : names.second);
+}
+
+void LiveText::add_rows() {
+  size_t begin = std::min(options_.first, table_.rows.size());
+  size_t end = options_.rows == 0 ? table_.rows.size() : std::min(begin + options_.rows, table_.rows.size());
+  std::vector<Names> names{titles()};
+  for (size_t i = begin; i < end; ++i) names.push_back(names_of(table_.rows[i].all));
+  choose_widths(names);
+  std::string head = narrow() ? fmt::format("    now {:>6}   ", plus_minus())
+                              : fmt::format("    now {:>6} change       all  ", plus_minus());
+  add(LineStyle::kHeader, head + joined(names[0]));
+  for (size_t i = begin; i < end; ++i) {
+    const LiveRow& row = table_.rows[i];
+    LineStyle style = row.trend == Trend::kUp     ? LineStyle::kUp
+                      : row.trend == Trend::kDown ? LineStyle::kDown
+                                                  : LineStyle::kPlain;
+    add(style, numbers(row) + joined(names[i - begin + 1]));
+  }
+}
+
+void LiveText::add_ledger() {
+  const TickLedger& ledger = table_.ledger;
+  if (narrow())
+    return add(LineStyle::kHeader, fmt::format("{} ticks: {} outside, {} full, {} lost", ledger.ticks(),
+                                               ledger.outside, ledger.full, ledger.lost));
+  add(LineStyle::kHeader,
+      fmt::format("ticks {} = {} counted + {} outside + {} full + {} lost", ledger.ticks(), ledger.counted,
+                  ledger.outside, ledger.full, ledger.lost));
+}
+
+}  // namespace
+
+std::vector<LiveLine> live_text(const Profile& profile, const LiveTable& table,
+                                const LiveTextOptions& options) {
+  return LiveText(profile, table, options).run();
+}
+
+std::vector<LiveLine> live_help(const LiveTextOptions& options) {
+  static constexpr const char* kLines[] = {
+      "pctally top                                          any key: back",
+      "",
+      "now     share of the ticks of the last seconds",
+      "±       the true share lies within, 95 times in 100",
+      "change  points gained since before; ▲ ▼ more than luck (95 % for all rows)",
+      "all     share of the whole recording",
+      "ticks   every tick of the recording, by what became of it",
+      "",
+      "f o l p    rows: function, object, line, process",
+      "/          filter: rows that hold what you type; Enter keeps it,",
+      "           Escape clears it",
+      "up down    scroll (also Page Up, Page Down, Home)",
+      "space      freeze the screen, and go on; counting goes on all the time",
+      "w          write a snapshot file here (pctally report reads it)",
+      "q          quit",
+  };
+  std::vector<LiveLine> lines;
+  for (const char* line : kLines) {
+    std::string text = options.ascii ? as_ascii(line) : line;
+    if (options.width != 0)
+      text = text.empty() || width_of(text) <= options.width ? text : elided(text, options.width);
+    lines.push_back({lines.empty() ? LineStyle::kTitle : LineStyle::kPlain, text});
+  }
+  return lines;
+}
+
+}  // namespace pctally

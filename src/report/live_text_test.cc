@@ -1,0 +1,122 @@
+#include "report/live_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "histfile/file_builder_for_test.h"
+#include "profile/load.h"
+#include "report/escape.h"
+#include "report/fake_symbolizer_for_test.h"
+
+namespace pctally {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr uint64_t kSecond = 1'000'000'000;
+
+class LiveTextTest : public testing::Test {
+ protected:
+  LiveTextTest() {
+    file_.header().state = FileState::kRecording;
+    file_.command(std::string_view("sort\0-k 2\0", 10));
+    file_.count(file_.segment(file_.object("/usr/lib/libmany.so.1"), 0, 0x4000), 0x108, 30000);
+    for (uint64_t i = 0; i < 40; ++i) file_.count(segment_, 0x100 * i + 8, 100 + i);
+    file_.count(file_.segment(file_.object("/bin/evil"), 0, 0x1000), 8, 500);
+    look(60);
+    file_.count(segment_, 0x208, 900);
+    file_.count(segment_, 0x308, 90);
+    file_.header().ledger.outside = 10;
+    look(62);
+  }
+  void look(uint64_t at_s) {
+    file_.header().heartbeat_ns = at_s * kSecond;
+    Profile profile = load_profile(file_.all_bytes()).value();
+    profile.recorder_alive = true;
+    history_.add(std::move(profile), at_s * kSecond);
+  }
+  std::vector<LiveLine> lines(const LiveTextOptions& options, Grouping by = Grouping::kFunction) {
+    return live_text(history_.latest(),
+                     make_live_table(history_, names_, {.by = by, .filter = options.filter}), options);
+  }
+  std::string text(const LiveTextOptions& options, Grouping by = Grouping::kFunction) {
+    std::string all;
+    for (const LiveLine& line : lines(options, by)) all += line.text + "\n";
+    return all;
+  }
+
+  FileBuilder file_;
+  uint32_t segment_ = file_.segment(file_.object("/usr/bin/sort"), 0, 0x10000);
+  NameCache names_{FakeSymbolizer::open};
+  LiveHistory history_{5 * kSecond};
+};
+
+TEST_F(LiveTextTest, InEightyColumns) {
+  EXPECT_EQ(text({.width = 80, .rows = 5, .state = "recording"}),
+            "pctally top: sort '-k 2'                                             [recording]\n"
+            "last 2.0 s: 1000 ticks; all 62.0 s: 36280 ticks, engine ring; by function\n"
+            "\n"
+            "    now      ± change       all  function                           object\n"
+            " 90.00%   2.03 +89.71 ▲   2.76%  f2                                 sort\n"
+            "  9.00%   1.94  +8.71 ▲   0.53%  f3                                 sort\n"
+            "  1.00%   0.84  +1.00 ▲   0.03%  [outside]\n"
+            "  0.00%   0.39 -85.03 ▼  82.69%  f1                                 libmany.so.1\n"
+            "  0.00%   0.39  -1.42 ▼   1.38%  \\x1b]0;owned\\x07\\u{202e}\\xff\\u{9…  evil\n"
+            "ticks 36280 = 36270 counted + 10 outside + 0 full + 0 lost\n");
+}
+
+TEST_F(LiveTextTest, NoLineIsWiderThanAskedAndNoneStandsBesideItsPlace) {
+  for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess})
+    for (size_t width : {1u, 2u, 10u, 17u, 18u, 19u, 35u, 40u, 59u, 60u, 79u, 80u, 200u})
+      for (bool ascii : {false, true}) {
+        std::vector<LiveLine> all =
+            lines({.width = width, .rows = 10, .ascii = ascii, .state = "recording"}, by);
+        EXPECT_LE(all.size(), kFixedLiveLines + 10);
+        for (const LiveLine& line : all) {
+          EXPECT_LE(width_of(line.text), width) << line.text;
+          for (char byte : line.text)
+            EXPECT_TRUE((byte & 0xe0) != 0 && (!ascii || (byte & 0x80) == 0)) << line.text;
+        }
+      }
+}
+
+TEST_F(LiveTextTest, ANarrowTerminalKeepsShareTrendAndName) {
+  EXPECT_THAT(text({.width = 40, .rows = 1}),
+              HasSubstr("\n    now      ±   function\n 90.00%   2.03 ▲ f2\n"));
+  EXPECT_THAT(text({.width = 40, .rows = 1}), HasSubstr("\n2.0 s: 1000 ticks; all 62.0 s: 36280\n"));
+  EXPECT_THAT(text({.width = 40, .rows = 1}), HasSubstr("\n36280 ticks: 10 outside, 0 full, 0 lost\n"));
+}
+
+TEST_F(LiveTextTest, WithoutUtf8) {
+  EXPECT_THAT(text({.width = 80, .rows = 4, .ascii = true}), HasSubstr("  0.00%   0.39 -85.03 v"));
+}
+
+TEST_F(LiveTextTest, AMessageTakesThePlaceOfWarnings) {
+  EXPECT_EQ(lines({.width = 80})[2].text, "");
+  std::vector<LiveLine> all = lines({.width = 80, .message = "cannot read \033[2J"});
+  EXPECT_EQ(all[2].text, "cannot read \\x1b[2J");
+  EXPECT_EQ(all[2].style, LineStyle::kWarning);
+  file_.header().ledger.lost = 3000;
+  look(63);
+  EXPECT_THAT(lines({.width = 80})[2].text, StartsWith("INCOMPLETE: "));
+}
+
+TEST_F(LiveTextTest, FilterAndScrolling) {
+  EXPECT_THAT(text({.width = 100, .filter = "LIBMANY"}), HasSubstr("1 of 43 rows hold \"LIBMANY\""));
+  EXPECT_THAT(text({.width = 80, .rows = 2, .first = 1}), Not(HasSubstr("90.00%")));
+  EXPECT_EQ(lines({.width = 80, .rows = 2, .first = 1000}).size(), kFixedLiveLines);
+}
+
+TEST_F(LiveTextTest, HelpFitsTheSmallestUsualTerminal) {
+  std::vector<LiveLine> help = live_help({.width = 80});
+  EXPECT_LE(help.size(), 23u);
+  for (const LiveLine& line : help) {
+    EXPECT_LE(width_of(line.text), 80u);
+    EXPECT_THAT(line.text, Not(HasSubstr("…")));
+  }
+}
+
+}  // namespace
+}  // namespace pctally
