@@ -92,16 +92,54 @@ _pctally_prof() {
   esac
 }
 
+_pctally_top() {
+  local i
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    [[ ${COMP_WORDS[i]} == -- ]] && { _pctally_command $((i + 1)); return; }
+  done
+  case $previous in
+    -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
+    -F | --frequency) _pctally_words '100 1000 4000' ;;
+    -e | --engine) _pctally_words 'ring timer' ;;
+    --by) _pctally_words 'function object line process' ;;
+    --cgroup) _pctally_files '' ;;
+    --interval | --window | --count | --limit | --filter) ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '-p -a -F -e --pid --all --cgroup --frequency --engine --by --filter --interval --window --count
+          --limit --help --'
+      else
+        _pctally_files '!*.pct'
+      fi
+      ;;
+  esac
+}
+
+_pctally_snapshot() {
+  case $previous in
+    -o | --output) _pctally_files '' ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '-o -f -q --output --force --quiet --help'
+      else
+        _pctally_files '!*.pct'
+      fi
+      ;;
+  esac
+}
+
 _pctally() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _pctally_words 'record report engines gperf prof --help --version'
+    _pctally_words 'record report top snapshot engines gperf prof --help --version'
     return
   fi
   case ${COMP_WORDS[1]} in
     record) _pctally_record ;;
     report) _pctally_report ;;
+    top) _pctally_top ;;
+    snapshot) _pctally_snapshot ;;
     gperf) _pctally_gperf ;;
     prof) _pctally_prof ;;
     engines) _pctally_words '--json --help' ;;

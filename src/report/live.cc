@@ -100,6 +100,7 @@ LiveTable make_live_table(const LiveHistory& history, NameCache& names, const Li
   table.ledger = latest.ledger;
   table.now_ledger = now.ledger;
   table.window_ns = history.window_ns();
+  if (latest.duration_ns != 0) table.window_ns = std::min(table.window_ns, latest.duration_ns);
   table.account = account_of(latest);
   table.warnings = warnings_of(latest, table.account);
   ObjectNames objects(latest, [&names](const ExecutableIdentity& identity) { return names.open(identity); });

@@ -172,7 +172,8 @@ void LiveText::choose_widths(const std::vector<Names>& names) {
   if (options_.width == 0) return;
   size_t numbers = narrow() ? kNarrowNumbers : kNumbers;
   size_t room = options_.width > numbers ? options_.width - numbers : 1;
-  second_width_ = narrow() ? 0 : std::min(second_width_, std::min(kUsualObject, room / 3));
+  size_t left = room - std::min(room, first_width_ + 2);
+  second_width_ = narrow() ? 0 : std::min({second_width_, kUsualObject, std::max(room / 3, left)});
   size_t side = second_width_ == 0 ? 0 : second_width_ + 2;
   first_width_ = std::min(first_width_, room - side);
 }
@@ -226,7 +227,8 @@ std::vector<LiveLine> live_help(const LiveTextOptions& options) {
       "",
       "now     share of the ticks of the last seconds",
       "±       the true share lies within, 95 times in 100",
-      "change  points gained since before; ▲ ▼ more than luck (95 % for all rows)",
+      "change  now, less the share before, in points; ▲ ▼ where that is not luck",
+      "        (not one row of the table by luck, 95 times in 100)",
       "all     share of the whole recording",
       "ticks   every tick of the recording, by what became of it",
       "",

@@ -67,6 +67,17 @@ TEST_F(LiveTextTest, InEightyColumns) {
             "ticks 36280 = 36270 counted + 10 outside + 0 full + 0 lost\n");
 }
 
+TEST_F(LiveTextTest, AsPlainLines) {
+  EXPECT_EQ(text({.rows = 2}, Grouping::kObject),
+            "pctally top: sort '-k 2'\n"
+            "last 2.0 s: 1000 ticks; all 62.0 s: 36280 ticks, engine ring; by object\n"
+            "\n"
+            "    now      ± change       all  object\n"
+            " 99.00%   0.84 +85.45 ▲  15.90%  sort\n"
+            "  1.00%   0.84  +1.00 ▲   0.03%  [outside]\n"
+            "ticks 36280 = 36270 counted + 10 outside + 0 full + 0 lost\n");
+}
+
 TEST_F(LiveTextTest, NoLineIsWiderThanAskedAndNoneStandsBesideItsPlace) {
   for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess})
     for (size_t width : {1u, 2u, 10u, 17u, 18u, 19u, 35u, 40u, 59u, 60u, 79u, 80u, 200u})

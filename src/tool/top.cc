@@ -186,6 +186,8 @@ void Top::draw(Screen& screen) {
   if (state_.help) return screen.draw(live_help(options));
   if (view_->empty()) return screen.draw({{LineStyle::kPlain, "waiting for the first tick"}});
   std::vector<LiveLine> lines = view_->lines(state_, options);
+  size_t wanted = rows_of(screen) + kFixedLiveLines;  // the account stays at the bottom
+  if (lines.size() < wanted) lines.insert(lines.end() - 1, wanted - lines.size(), LiveLine{});
   lines.push_back(key_line(state_, screen.width()));
   screen.draw(lines);
 }

@@ -66,7 +66,7 @@ Result<TopRecorder> TopRecorder::start(const std::vector<std::string>& words) {
   if (mkdtemp(directory.data()) == nullptr)
     return fail(errno, "cannot make a directory in %s: %s", temporary_place().c_str(), strerror(errno));
   recorder.directory_ = directory;
-  recorder.path_ = directory + "/recording.pct";
+  recorder.path_ = directory + "/pctally.top.pct";
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return fail(errno, "pipe: %s", strerror(errno));
   recorder.output_.reset(ends[0]);

@@ -1,0 +1,378 @@
+"""pctally top: plain lines, the screen as a terminal shows it (tmux), and that the terminal is left as it was."""
+import os
+import pty
+import random
+import re
+import select
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import termios
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+TICKS = re.compile(r"^ticks (\d+) = (\d+) counted \+ (\d+) outside \+ (\d+) full \+ (\d+) lost$", re.M)
+ROW = re.compile(r"^ *(\d+\.\d\d)% +\d+\.\d\d +(?:[-+]\d+\.\d\d [▲▼ ]|-  ) +(\d+\.\d\d)%  ", re.M)
+
+
+def wait_until(condition, what, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)  # polls another process's doing: there is no event to wait for
+    raise AssertionError(f"not within {seconds} s: {what}")
+
+
+class Live(unittest.TestCase):
+    recordings = 0
+
+    def recording(self, engine=None):
+        Live.recordings += 1
+        path = os.path.join(p.scratch(), f"live{Live.recordings}.pct")
+        words = [p.PCTALLY, "record", "-q", "-f", *(["-e", engine] if engine else []), "-o", path, "--",
+                 p.program("spinner"), "1", "1000"]
+        recorder = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+
+        def end():
+            if recorder.poll() is None:
+                recorder.terminate()
+            recorder.wait()
+        self.addCleanup(end)
+        wait_until(lambda: os.path.exists(path) and os.path.getsize(path) > 4096 and b"pctally" in open_bytes(path),
+                   "a profile file")
+        return recorder, path
+
+
+def open_bytes(path):
+    with open(path, "rb") as file:
+        return file.read(8)
+
+
+def top(*words, **options):
+    return subprocess.run([p.PCTALLY, "top", *words], capture_output=True, text=True, timeout=60, **options)
+
+
+class Plain(Live):
+    def tables(self, result):
+        self.assertEqual(result.returncode, 0, result)
+        tables = result.stdout.split("\n\npctally top: ")
+        for table in tables:
+            ticks, counted, outside, full, lost = map(int, TICKS.search(table).groups())
+            self.assertEqual(ticks, counted + outside + full + lost)
+        return tables
+
+    def test_a_closed_file_is_shown_once_and_said_to_be_closed(self):
+        path = os.path.join(p.scratch(), "closed.pct")
+        p.record([p.program("known_shares")], path=path)
+        result = top(path, "--limit", "0")
+        self.assertEqual(len(self.tables(result)), 1)
+        self.assertIn("[closed: nothing moves any more]", result.stdout)
+        self.assertAlmostEqual(sum(float(now) for now, _ in ROW.findall(result.stdout)), 100, delta=1)
+        self.assertEqual(int(TICKS.search(result.stdout).group(1)), p.report(path)["ticks"])
+
+    def test_a_recording_grows_from_table_to_table(self):
+        for engine in p.engines():
+            _, path = self.recording(engine=engine)
+            tables = self.tables(top(path, "--count", "4", "--interval", "0.3", "--by", "object"))
+            self.assertEqual(len(tables), 4)
+            ticks = [int(TICKS.search(table).group(1)) for table in tables]
+            self.assertEqual(ticks, sorted(ticks))
+            self.assertGreater(ticks[-1], ticks[0])
+            self.assertIn("by object", tables[0])
+            self.assertIn("spinner", tables[-1])
+
+    def test_a_command_is_recorded_and_its_end_is_the_end(self):
+        place = os.path.join(p.scratch(), "runtime")
+        os.makedirs(place, exist_ok=True)
+        environment = dict(os.environ, XDG_RUNTIME_DIR=place)
+        result = top("--interval", "0.2", "--", p.program("spinner"), "1", "0.7", env=environment)
+        tables = self.tables(result)
+        self.assertIn("[closed", tables[-1])
+        self.assertGreater(int(TICKS.search(tables[-1]).group(1)), 100)
+        self.assertEqual(os.listdir(place), [], "the temporary file is gone")
+
+    def test_the_temporary_file_is_private_and_the_command_ends_with_top(self):
+        place = os.path.join(p.scratch(), "runtime2")
+        os.makedirs(place, exist_ok=True)
+        process = subprocess.Popen([p.PCTALLY, "top", "--", p.program("spinner"), "1", "1000"], stdout=subprocess.PIPE,
+                                   env=dict(os.environ, XDG_RUNTIME_DIR=place))
+        process.stdout.readline()
+        directory = os.path.join(place, os.listdir(place)[0])
+        self.assertEqual(stat.S_IMODE(os.stat(directory).st_mode), 0o700)
+        recorder = int(subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True,
+                                      text=True).stdout.split()[0])
+        process.terminate()
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(os.listdir(place), [])
+        self.assertFalse(os.path.exists(f"/proc/{recorder}"))
+
+    def test_running_processes(self):
+        if not p.engine_available("ring"):
+            self.skipTest("engine ring (not available here: pctally engines says why)")
+        process = subprocess.Popen([p.program("spinner"), "1", "1000"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        tables = self.tables(top("-p", str(process.pid), "--count", "2", "--interval", "0.5"))
+        self.assertIn("spinner", tables[-1])
+        self.assertIsNone(process.poll(), "the target goes on")
+
+    def test_what_cannot_be_shown(self):
+        _, path = self.recording()
+        for words, code, text in (([], 2, "nothing to look at"), (["/nonexistent"], 4, "cannot open"),
+                                  (["/dev/null"], 4, "not a regular file"), ([p.PCTALLY], 4, "not a pctally profile"),
+                                  ([path, "-a"], 2, "not several"), ([path, "-F", "100"], 2, "recording of top's own"),
+                                  (["--", "/nonexistent"], 127, "not found"), (["--", "/dev/null"], 126, "cannot run")):
+            result = top(*words)
+            self.assertEqual(result.returncode, code, (words, result))
+            self.assertIn(text, result.stderr)
+            self.assertTrue(result.stderr.startswith("pctally: ") and result.stderr.count("\n") == 1, result.stderr)
+
+    def test_damaged_files_never_crash_it(self):
+        path = os.path.join(p.scratch(), "sound.pct")
+        p.record([p.program("known_shares")], path=path)
+        with open(path, "rb") as file:
+            sound = file.read()
+        generator = random.Random(1979)
+        for turn in range(p.scale(40)):
+            bad = bytearray(sound)
+            for _ in range(12):
+                bad[generator.randrange(8, min(len(bad), 30000))] = generator.randrange(256)
+            with open(path + ".bad", "wb") as file:
+                file.write(bad[:generator.randrange(len(bad))] if turn % 3 == 0 else bad)
+            result = subprocess.run([p.PCTALLY, "top", "--count", "1", path + ".bad"], capture_output=True, timeout=60)
+            self.assertIn(result.returncode, (0, 4), result)
+            self.assertNotIn(b"\x1b", result.stdout + result.stderr)
+
+    def test_a_reader_that_has_seen_enough(self):
+        _, path = self.recording()
+        process = subprocess.Popen([p.PCTALLY, "top", "--interval", "0.1", path], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual((process.wait(), process.stderr.read()), (0, b""))
+        process.stderr.close()
+
+
+@unittest.skipUnless(shutil.which("tmux"), "tmux is not installed")
+class Screen(Live):
+    """What a person sees, in 80 columns and 24 lines unless said otherwise."""
+
+    def setUp(self):
+        self.socket = f"pctally-{os.getpid()}"
+        self.addCleanup(self.tmux, "kill-server")
+
+    def tmux(self, *words):
+        return subprocess.run(["tmux", "-u", "-L", self.socket, "-f", "/dev/null", *words], capture_output=True,
+                              text=True, env=dict(os.environ, LC_ALL="C.UTF-8", SHELL="/bin/sh")).stdout
+
+    def show(self, *words, columns=80, lines=24, prefix="exec "):
+        command = prefix + " ".join([p.PCTALLY, "top", *words])
+        self.tmux("new-session", "-d", "-c", p.scratch(), "-x", str(columns), "-y", str(lines), command)
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p").split("\n")[:-1]
+
+    def until(self, condition, what):
+        def look():
+            lines = self.screen()
+            return lines if len(lines) > 1 and condition(lines) else None
+        return wait_until(look, what)
+
+    def keys(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def test_table_and_keys(self):
+        _, path = self.recording()
+        self.show("--interval", "0.2", path)
+        lines = self.until(lambda lines: any("spin_here" in line for line in lines), "the hot function")
+        self.assertEqual(len(lines), 24)
+        self.assertRegex(lines[0], r"^pctally top: .*spinner 1 1000 +\[recording\]$")
+        self.assertEqual(len(lines[0]), 80)
+        self.assertRegex(lines[1], r"^last \d+\.\d s: \d+ ticks; all \d+\.\d s: \d+ ticks, engine \w+; by function$")
+        self.assertRegex(lines[3], r"^    now      ± change       all  function +object$")
+        self.assertRegex(lines[22], TICKS)
+        self.assertIn("q quit", lines[23])
+        self.keys("o")
+        self.until(lambda lines: lines[1].endswith("by object") and "spinner" in "".join(lines[4:9]), "objects")
+        self.keys("l")
+        self.until(lambda lines: re.search(r"spin\w*\.[ch]:\d+", "".join(lines[4:9])), "lines")
+        self.keys("p")
+        self.until(lambda lines: lines[3].endswith("pid") and "spinner" in "".join(lines[4:9]), "processes")
+        self.keys("f", "/", "SPIN_h")
+        lines = self.until(lambda lines: "rows that hold: SPIN_h_" in lines[23], "the filter as it is typed")
+        self.assertIn("spin_here", lines[4])
+        self.assertEqual(lines[5], "")
+        self.keys("Enter")
+        self.until(lambda lines: 'rows hold "SPIN_h"' in lines[1] and "q quit" in lines[23], "the filter kept")
+        self.keys("/", "Escape")
+        self.until(lambda lines: lines[1].startswith("last"), "no filter")
+        self.keys("?")
+        self.until(lambda lines: "any key: back" in lines[0], "help")
+        self.keys("x")
+        self.until(lambda lines: "[recording]" in lines[0], "the table again")
+        self.keys("Space")
+        frozen = self.until(lambda lines: "[frozen]" in lines[0], "frozen")
+        time.sleep(0.5)  # more than two intervals in which nothing may happen
+        self.assertEqual(self.screen(), frozen)
+        self.keys("Space")
+        self.until(lambda lines: lines[22] != frozen[22], "moving again")
+        self.keys("w")
+        lines = self.until(lambda lines: lines[2].startswith("wrote "), "a snapshot")
+        written = os.path.join(p.scratch(), lines[2].split()[1].rstrip(";"))
+        self.assertGreater(p.report(written)["ticks"], 0)
+        self.keys("q")
+        wait_until(lambda: self.tmux("list-sessions") == "", "the end")
+
+    def test_narrow_and_resized(self):
+        _, path = self.recording()
+        self.show("--interval", "0.2", path, columns=40, lines=10)
+        lines = self.until(lambda lines: "spin_here" in lines[4], "the hot function")
+        self.assertEqual(lines[3], "    now      ±   function")
+        self.assertRegex(lines[8], r"^\d+ ticks: 0 outside")
+        for columns, height in ((100, 30), (20, 6), (2, 2), (80, 24)):
+            self.tmux("resize-window", "-x", str(columns), "-y", str(height))
+            if columns >= 20:
+                lines = self.until(lambda lines: len(lines) == height and lines[0].startswith("pctally"),
+                                   columns)
+                self.assertTrue(all(len(line) <= columns for line in lines))
+        self.until(lambda lines: "q quit" in lines[23], "80 x 24 again")
+
+    def test_the_recorder_dies(self):
+        recorder, path = self.recording()
+        self.show("--interval", "0.2", path)
+        self.until(lambda lines: "spin_here" in lines[4], "the hot function")
+        with open(f"/proc/{recorder.pid}/task/{recorder.pid}/children") as file:
+            child = int(file.read().split()[0])
+        recorder.kill()
+        recorder.wait()
+        os.kill(child, signal.SIGKILL)
+        lines = self.until(lambda lines: "[left by its recorder]" in lines[0], "that the recorder is gone")
+        self.assertIn("INCOMPLETE: the recorder ended", lines[2])
+
+    def test_the_recording_ends(self):
+        recorder, path = self.recording()
+        self.show("--interval", "0.2", path)
+        self.until(lambda lines: "spin_here" in lines[4], "the hot function")
+        recorder.terminate()
+        recorder.wait()
+        lines = self.until(lambda lines: "[closed" in lines[0], "that it is closed")
+        self.assertIn("spin_here", lines[4])
+
+    def test_the_file_is_cut_and_filled_with_noise(self):
+        _, path = self.recording()
+        copy = path + ".victim"
+        subprocess.run([p.PCTALLY, "snapshot", "-q", "-f", "-o", copy, path], check=True)
+        with open(copy, "r+b") as file:
+            import fcntl
+            fcntl.flock(file, fcntl.LOCK_EX)  # as its recorder would
+            file.seek(28)
+            file.write(b"\1\0\0\0")
+            file.flush()
+            self.show("--interval", "0.1", copy)
+            self.until(lambda lines: "spin_here" in lines[4], "the hot function")
+            os.truncate(copy, 100)
+            lines = self.until(lambda lines: "truncated" in lines[2], "a message")
+            self.assertIn("spin_here", lines[4], "the last table stays")
+            file.seek(0)
+            file.write(os.urandom(200000))
+            file.flush()
+            lines = self.until(lambda lines: "not a pctally profile" in lines[2], "another message")
+            self.assertIn("spin_here", lines[4])
+        self.keys("q")
+        wait_until(lambda: self.tmux("list-sessions") == "", "the end")
+
+
+class Terminal(Live):
+    """A terminal of our own: what is written to it, and its modes before and after."""
+
+    def start(self, path, **environment):
+        master, slave = pty.openpty()
+        termios.tcsetwinsize(slave, (24, 80)) if hasattr(termios, "tcsetwinsize") else None
+        self.addCleanup(os.close, slave)
+        before = termios.tcgetattr(slave)
+        process = subprocess.Popen([p.PCTALLY, "top", "--interval", "0.2", path], stdin=slave, stdout=slave,
+                                   stderr=slave, start_new_session=True,
+                                   env=dict(os.environ, TERM="xterm", **environment))
+        return process, master, slave, before
+
+    def read(self, master, process, until=None):
+        text = b""
+        while until is None or until not in text:
+            if not select.select([master], [], [], 0.1)[0]:
+                if process.poll() is not None:
+                    break
+                continue
+            text += os.read(master, 65536)
+        return text
+
+    def test_every_way_out_restores_the_terminal(self):
+        _, path = self.recording()
+        for way in ("q", "\x03", signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            with self.subTest(way=way):
+                process, master, slave, before = self.start(path)
+                self.read(master, process, b"recording")
+                self.assertNotEqual(termios.tcgetattr(slave), before)
+                if isinstance(way, signal.Signals):
+                    process.send_signal(way)
+                elif way == "q":
+                    os.write(master, b"q")
+                else:
+                    process.send_signal(signal.SIGINT)
+                    os.write(master, way.encode())
+                text = self.read(master, process)
+                self.assertEqual(process.wait(10), 0)
+                self.assertIn(b"\x1b[?1049l", text, "the screen from before is back")
+                self.assertEqual(termios.tcgetattr(slave), before)
+                os.close(master)
+
+    def test_a_terminal_that_goes_away_is_the_end(self):
+        _, path = self.recording()
+        process, master, _, _ = self.start(path)
+        self.read(master, process, b"recording")
+        os.close(master)
+        self.assertEqual(process.wait(10), 0)
+
+    def test_without_utf8_nothing_but_ascii_is_written(self):
+        _, path = self.recording()
+        process, master, _, _ = self.start(path, LC_ALL="C")
+        text = self.read(master, process, b"q quit")
+        os.write(master, b"q")
+        process.wait(10)
+        self.assertFalse(any(byte >= 0x80 for byte in text), text)
+        self.assertIn(b"+-", text)
+        os.close(master)
+
+    def test_an_unknown_or_dumb_terminal_gets_plain_lines(self):
+        path = os.path.join(p.scratch(), "plain.pct")
+        p.record([p.program("spinner"), "1", "0.2"], path=path)
+        for name in ("dumb", "no-such-terminal"):
+            process, master, _, _ = self.start(path, **{})
+            process.kill()
+            process.wait()
+            os.close(master)
+            master, slave = pty.openpty()
+            process = subprocess.Popen([p.PCTALLY, "top", path], stdin=slave, stdout=slave, stderr=slave,
+                                       env=dict(os.environ, TERM=name))
+            os.close(slave)
+            text = b""
+            try:
+                while chunk := os.read(master, 65536):
+                    text += chunk
+            except OSError:  # the other side is closed
+                pass
+            self.assertEqual(process.wait(10), 0)
+            self.assertIn(b"counted", text)
+            self.assertNotIn(b"\x1b", text)
+            os.close(master)
+
+
+if __name__ == "__main__":
+    p.main()
