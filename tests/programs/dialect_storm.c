@@ -109,7 +109,7 @@ static int pairs(long count) {
     refused += off(dialect) != 0;
     uint64_t counted = sum();
     pctally_profil_ledger(g_system[dialect], &at_off);
-    if (pair % 16 == 0) spin_ns(200000);
+    if (pair % 16 == 0) spin_ns(2000000); /* and as long without one */
     pctally_profil_ledger(g_system[dialect], &later);
     late += sum() != counted || later.ticks != at_off.ticks;
     unaccounted += at_off.counted != counted;
