@@ -1,6 +1,7 @@
 /* Profiles itself by one call of one system, with ticks at places the command line names:
  *   monitored CALL [FUNCTION+OFFSET=TICKS]...      (PCTALLY_ENGINE=manual: no other ticks)
- * The same ticks go to a recording, monitored.pct, and the sum of the caller's counters is printed. */
+ * The same ticks go to a recording, monitored.pct; the sum of the caller's counters is printed, and the ticks
+ * that the account of the system's profil has as counted. */
 #include <pctally/aix.h>
 #include <pctally/bsd.h>
 #include <pctally/glibc.h>
@@ -132,6 +133,14 @@ static void end(const char* call) {
   if (!strncmp(call, "aix", 3) && !strstr(call, "start")) pctally_aix_monitor(0, 0, 0, 0, 0);
 }
 
+/* What the account of the profil underneath says. */
+static unsigned long long counted(const char* call) {
+  struct pctally_tick_ledger ledger;
+  char system[16] = "";
+  strncpy(system, call, strcspn(call, "-") < 15 ? strcspn(call, "-") : 15);
+  return pctally_profil_ledger(system, &ledger) == 0 ? ledger.counted : 0;
+}
+
 static void burn(void) {
   clock_t until = clock() + CLOCKS_PER_SEC;
   while (clock() < until) {
@@ -159,6 +168,6 @@ int main(int argc, char** argv) {
   if (getenv("FORK") && fork() == 0) count("beta+4=5");
   end(argv[1]);
   pctally_stop();
-  printf("%llu\n", sum());
+  printf("%llu %llu\n", sum(), counted(argv[1]));
   return 0;
 }
