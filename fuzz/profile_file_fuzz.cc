@@ -7,6 +7,7 @@
 #include "profile/load.h"
 #include "report/fake_symbolizer_for_test.h"
 #include "report/json.h"
+#include "report/live_text.h"
 #include "report/text.h"
 
 using namespace pctally;
@@ -32,6 +33,24 @@ void check_reports(const Profile& profile) {
   }
 }
 
+/// The file as a live view sees it, twice: as the whole of a window, and after another file.
+void check_live(const Profile& profile) {
+  static Profile other;
+  NameCache names(FakeSymbolizer::open);
+  LiveHistory history(1);
+  history.add(other, 0);
+  history.add(profile, 1);
+  for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess}) {
+    LiveTable table = make_live_table(history, names, {.by = by, .filter = {}});
+    uint64_t now = 0;
+    for (const LiveRow& row : table.rows) now += row.now_ticks;
+    require(now == table.now_ledger.ticks());
+    for (const LiveLine& line : live_text(profile, table, {.width = 80, .rows = 20}))
+      require(line.text.find('\033') == std::string::npos);
+  }
+  other = profile;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -42,5 +61,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const WeightedPosition& position : profile->positions) counted += position.ticks;
   require(counted == profile->ledger.counted);
   check_reports(*profile);
+  check_live(*profile);
   return 0;
 }

@@ -61,6 +61,17 @@ TEST(Subtract, ObjectsAreTheSameOnlyIfTheirBuildIsAndProcessesByTurn) {
   EXPECT_EQ(between.processes[1].ticks, 1u);
 }
 
+TEST(Subtract, ProcessesClaimNoMoreThanTheLedgerHas) {
+  FileBuilder old_file, new_file;
+  for (FileBuilder* file : {&old_file, &new_file})
+    file->count(file->segment(file->object("/a"), 0, 64), 5, 10);
+  old_file.header().ledger.outside = 100;  // settled since
+  new_file.header().ledger.outside = 90;
+  old_file.process(1, "a", 3);
+  new_file.process(1, "a", 8);
+  EXPECT_EQ(subtract(load(new_file), load(old_file)).processes[0].ticks, 0u);
+}
+
 TEST(Subtract, OfNothingIsTheWholeAndOfMoreIsNothing) {
   FileBuilder file;
   file.count(file.segment(file.object("/a"), 0, 64), 5, 10);

@@ -65,9 +65,9 @@ void measure(const Sides& sides, double z, LiveRow* row) {
 std::vector<LiveRow> joined(std::vector<Row> all, const std::vector<Row>& now) {
   std::vector<LiveRow> rows;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].ticks == 0) continue;
     LiveRow row;
     row.now_ticks = i < now.size() ? now[i].ticks : 0;
+    if (all[i].ticks == 0 && row.now_ticks == 0) continue;
     row.all = std::move(all[i]);
     rows.push_back(std::move(row));
   }
