@@ -40,10 +40,19 @@ function(pctally_folder name)
   endif()
 endfunction()
 
+# For another machine there is no GoogleTest in the shape of a library: it is built from the sources Debian ships.
+if(PCTALLY_TESTS AND CMAKE_CROSSCOMPILING)
+  set(INSTALL_GTEST OFF)
+  set(BUILD_GMOCK ON)
+  add_subdirectory(/usr/src/googletest ${PROJECT_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
+endif()
+
 # pctally_test(name SOURCES ... DEPENDS ...): a GoogleTest program; every test in it is a ctest test of its own.
 function(pctally_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
-  find_package(GTest REQUIRED)
+  if(NOT TARGET GTest::gtest)
+    find_package(GTest REQUIRED)
+  endif()
   include(GoogleTest)
   add_executable(${name} ${ARG_SOURCES})
   target_compile_options(${name} PRIVATE ${PCTALLY_WARNINGS} ${PCTALLY_SANITIZE_FLAGS})

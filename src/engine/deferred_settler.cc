@@ -35,7 +35,7 @@ bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredT
   DeferredRing* ring = file->deferred();
   if (ring == nullptr) return false;
   for (;;) {
-    uint64_t drained = __atomic_load_n(&ring->drained, __ATOMIC_RELAXED);
+    uint32_t drained = __atomic_load_n(&ring->drained, __ATOMIC_RELAXED);
     if (drained == __atomic_load_n(&ring->claimed, __ATOMIC_ACQUIRE)) return false;
     DeferredTick* slot = deferred_slots(ring) + (drained & (kDeferredSlots - 1));
     bool ready = __atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) == deferred_stamp(drained);

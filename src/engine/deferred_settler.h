@@ -15,7 +15,7 @@ struct KnownProcess {
 
 /// The place in the ring and what to do about a writer that died half-way.
 struct SettlerState {
-  uint64_t stuck_at = 0;
+  uint32_t stuck_at = 0;
   unsigned stuck_turns = 0;
 };
 

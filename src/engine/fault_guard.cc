@@ -14,9 +14,11 @@ namespace {
 
 #if PCTALLY_GUARDED_CELLS
 
+#if PCTALLY_FAULT_TABLE
 // Made by the linker where any object has such a section.
 extern "C" [[gnu::weak, gnu::visibility("hidden")]] const FaultEntry __start_pctally_faults[];
 extern "C" [[gnu::weak, gnu::visibility("hidden")]] const FaultEntry __stop_pctally_faults[];
+#endif
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS};
 
@@ -28,12 +30,29 @@ unsigned g_levels[2] = {};  ///< in use, per signal
 
 unsigned which(int signal) noexcept { return signal == SIGSEGV ? 0 : 1; }
 
+/// A signal mask as the kernel knows it: 64 signals, on mips 128.
+using KernelMask = unsigned long[_NSIG / 8 / sizeof(unsigned long)];
+
+void set_bit(KernelMask& mask, int signal) noexcept {
+  constexpr unsigned kBits = 8 * sizeof mask[0];
+  auto bit = static_cast<unsigned>(signal - 1);
+  mask[bit / kBits] |= 1ul << bit % kBits;
+}
+
+bool has_bit(const void* mask, int signal) noexcept {
+  constexpr unsigned kBits = 8 * sizeof(unsigned long);
+  auto bit = static_cast<unsigned>(signal - 1);
+  return (static_cast<const unsigned long*>(mask)[bit / kBits] >> bit % kBits & 1) != 0;
+}
+
+#if PCTALLY_FAULT_TABLE
+
 uint64_t target(const int32_t& offset) noexcept {
   return reinterpret_cast<uint64_t>(&offset) + static_cast<uint64_t>(int64_t{offset});
 }
 
 /// True if the fault was a guarded cell's.
-bool land(void* context) noexcept {
+bool land(const siginfo_t*, void* context) noexcept {
   uint64_t pc = interrupted_pc(context);
   for (const FaultEntry* entry = __start_pctally_faults; entry != __stop_pctally_faults; ++entry) {
     if (target(entry->instruction) != pc) continue;
@@ -42,6 +61,19 @@ bool land(void* context) noexcept {
   }
   return false;
 }
+
+#else
+
+/// Does not return if the fault was a guarded cell's: it leaves the handler as a return would, mask restored,
+/// but for the place that the thread noted.
+bool land(const siginfo_t* info, void* context) noexcept {
+  FaultLanding* landing = t_landing;
+  if (landing == nullptr || !landing->covers(reinterpret_cast<uintptr_t>(info->si_addr))) return false;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, interrupted_mask(context), nullptr, sizeof(KernelMask));
+  __builtin_longjmp(landing->place, 1);
+}
+
+#endif
 
 bool is_default(const struct sigaction& action) noexcept {
   return action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN;
@@ -68,7 +100,7 @@ void pass_on(struct sigaction& previous, int signal, siginfo_t* info, void* cont
 
 template <unsigned kLevel>
 void on_fault(int signal, siginfo_t* info, void* context) {
-  if (info->si_code > 0 && land(context)) return;
+  if (info->si_code > 0 && land(info, context)) return;
   pass_on(g_previous[kLevel][which(signal)], signal, info, context);
 }
 
@@ -127,13 +159,14 @@ Result<void> install_fault_guard() noexcept {
 
 void admit_faults() noexcept {
   // The raw call: no C library keeps a copy of the mask, and none is needed.
-  uint64_t faults = uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1);
+  KernelMask faults = {};
+  for (int signal : kSignals) set_bit(faults, signal);
   syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, nullptr, sizeof faults);
 }
 
 bool blocks_faults(const void* context) noexcept {
-  const sigset_t* mask = &static_cast<const ucontext_t*>(context)->uc_sigmask;
-  return sigismember(mask, SIGSEGV) != 0 || sigismember(mask, SIGBUS) != 0;
+  const void* mask = interrupted_mask(context);
+  return has_bit(mask, SIGSEGV) || has_bit(mask, SIGBUS);
 }
 
 #else

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tick/wide_counter.h"
+
 #ifndef PERF_FORMAT_LOST
 #define PERF_FORMAT_LOST (1U << 4)
 #endif
@@ -63,6 +65,24 @@ volatile perf_event_mmap_page* page_of(const MappedFile& map) noexcept {
   return reinterpret_cast<volatile perf_event_mmap_page*>(map.data());
 }
 
+#if PCTALLY_WIDE_ATOMICS
+uint64_t acquire(const volatile __u64* word) noexcept { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+void put_release(volatile __u64* word, uint64_t value) noexcept {
+  __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+#else  // two halves: read until they belong together; the kernel looks at what fits its ring alone
+uint64_t acquire(const volatile __u64* word) noexcept {
+  uint64_t value = *word;
+  for (uint64_t before = ~value; value != before; value = *word) before = value;
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return value;
+}
+void put_release(volatile __u64* word, uint64_t value) noexcept {
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  *word = value;
+}
+#endif
+
 }  // namespace
 
 Result<PerfRing> PerfRing::open(PerfScope scope, int cpu, const PerfSettings& settings) {
@@ -111,13 +131,9 @@ void PerfRing::request(unsigned long what, void* argument) noexcept {
   for (const UniqueFd& fd : more_) ioctl(fd.get(), what, argument);
 }
 
-uint64_t PerfRing::head() const noexcept {
-  return __atomic_load_n(&page_of(map_)->data_head, __ATOMIC_ACQUIRE);
-}
+uint64_t PerfRing::head() const noexcept { return acquire(&page_of(map_)->data_head); }
 
-uint64_t PerfRing::tail() const noexcept {
-  return __atomic_load_n(&page_of(map_)->data_tail, __ATOMIC_RELAXED);
-}
+uint64_t PerfRing::tail() const noexcept { return page_of(map_)->data_tail; }
 
 const unsigned char* PerfRing::record_at(uint64_t at, uint64_t head, size_t* bytes) noexcept {
   const unsigned char* ring = map_.data() + (map_.size() - ring_bytes_);
@@ -134,8 +150,6 @@ const unsigned char* PerfRing::record_at(uint64_t at, uint64_t head, size_t* byt
   return split_;
 }
 
-void PerfRing::release(uint64_t tail) noexcept {
-  __atomic_store_n(&page_of(map_)->data_tail, tail, __ATOMIC_RELEASE);
-}
+void PerfRing::release(uint64_t tail) noexcept { put_release(&page_of(map_)->data_tail, tail); }
 
 }  // namespace pctally

@@ -13,18 +13,31 @@
 namespace pctally {
 namespace {
 
-// Raw system calls: the same library then runs with any C library, and timer ids are plain ints.
+// Raw system calls: the same library then runs with any C library, and timer ids are plain ints. The kernel's
+// own time: 32-bit words where `long` is, whatever the C library's time_t has grown to; machines too new for
+// that have only the call with 64.
+#ifdef SYS_timer_settime
+using KernelWord = long;
+constexpr long kSetTime = SYS_timer_settime;
+#else
+using KernelWord = int64_t;
+constexpr long kSetTime = SYS_timer_settime64;
+#endif
+struct KernelTime {
+  KernelWord seconds;
+  KernelWord nanoseconds;
+};
 struct KernelSpec {
-  timespec interval;
-  timespec first;
+  KernelTime interval;
+  KernelTime first;
 };
 
 /// A timer's signals carry the address of its slot; the slot says where the ticks go, null while it is free.
 PublishedTables* g_slots[ProcessTimer::kMost] = {};
 int g_signal = 0;
 
-timespec to_timespec(uint64_t ns) noexcept {
-  return {static_cast<time_t>(ns / 1000000000u), static_cast<long>(ns % 1000000000u)};
+KernelTime to_kernel_time(uint64_t ns) noexcept {
+  return {static_cast<KernelWord>(ns / 1000000000u), static_cast<KernelWord>(ns % 1000000000u)};
 }
 
 /// Signals that carry anything but the address of a slot are somebody else's and let go by.
@@ -46,15 +59,14 @@ bool is_free(int signal) noexcept {
 }
 
 /// From the top: applications take theirs from SIGRTMIN upwards.
-int free_signal() noexcept {
-  for (int signal = SIGRTMAX - 1; signal > SIGRTMIN; --signal)
+int free_signal(int below) noexcept {
+  for (int signal = below - 1; signal > SIGRTMIN; --signal)
     if (is_free(signal)) return signal;
   return 0;
 }
 
-Result<void> install_handler() noexcept {
-  if (g_signal != 0) return {};
-  int signal = free_signal();
+Result<void> install_handler(int below) noexcept {
+  int signal = free_signal(below);
   if (signal == 0) return fail(EAGAIN, "no real-time signal is free for the timer");
   struct sigaction action {};
   action.sa_sigaction = on_tick;
@@ -65,6 +77,29 @@ Result<void> install_handler() noexcept {
   if (sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
   g_signal = signal;
   return {};
+}
+
+bool create_timer(PublishedTables** slot, int* timer) noexcept {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = g_signal;
+  event.sigev_value.sival_ptr = slot;
+  return syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, timer) == 0;
+}
+
+/// The process's first timer may go down to a lower signal: qemu-user has no use for the uppermost ones, and
+/// says so only here.
+Result<void> create_first_timer(PublishedTables** slot, int* timer) noexcept {
+  int below = SIGRTMAX, before = errno;
+  for (;;) {
+    if (auto installed = install_handler(below); !installed) return installed;
+    if (create_timer(slot, timer)) return errno = before, Result<void>{};
+    int error = errno;
+    signal(g_signal, SIG_DFL);
+    below = g_signal;
+    g_signal = 0;
+    if (error != EINVAL) return fail(error, "timer_create: %s", strerror(error));
+  }
 }
 
 /// By compare-and-swap: the callers of two timers need not share a lock.
@@ -80,14 +115,14 @@ unsigned claim_slot(PublishedTables* tables) noexcept {
 }  // namespace
 
 Result<void> ProcessTimer::arm(uint64_t period_ns, uint64_t first_ns) noexcept {
-  sigevent event{};
-  event.sigev_notify = SIGEV_SIGNAL;
-  event.sigev_signo = g_signal;
-  event.sigev_value.sival_ptr = &g_slots[slot_];
-  if (syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer_) != 0)
+  PublishedTables** slot = &g_slots[slot_];
+  if (g_signal == 0) {
+    if (auto created = create_first_timer(slot, &timer_); !created) return created;
+  } else if (!create_timer(slot, &timer_)) {
     return fail(errno, "timer_create: %s", strerror(errno));
-  KernelSpec spec{to_timespec(period_ns), to_timespec(first_ns == 0 ? 1 : first_ns)};
-  if (syscall(SYS_timer_settime, timer_, 0, &spec, nullptr) != 0) {
+  }
+  KernelSpec spec{to_kernel_time(period_ns), to_kernel_time(first_ns == 0 ? 1 : first_ns)};
+  if (syscall(kSetTime, timer_, 0, &spec, nullptr) != 0) {
     int error = errno;
     syscall(SYS_timer_delete, timer_);
     return fail(error, "timer_settime: %s", strerror(error));
@@ -98,7 +133,6 @@ Result<void> ProcessTimer::arm(uint64_t period_ns, uint64_t first_ns) noexcept {
 
 Result<void> ProcessTimer::start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns) noexcept {
   if (armed_) return fail(EBUSY, "the timer is running already");
-  if (auto installed = install_handler(); !installed) return installed;
   slot_ = claim_slot(tables);
   if (slot_ == kMost) return fail(EAGAIN, "more than %u timers in one process", kMost);
   auto armed = arm(period_ns, first_ns);

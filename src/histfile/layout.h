@@ -1,8 +1,10 @@
 // The bytes of a profile file, version 1. docs/profile-file.md and pctally-file(5) are the prose of this
 // header.
 //
-// Little-endian. A header page, then one pool of 64-byte units that everything else is taken from: object,
-// segment and process records, strings, directories, blocks and leaves. Indices count units; 0 means none.
+// Numbers are in the byte order of the machine that ran (a tick has no time to turn them round); byte_order
+// tells which, and a machine of the other order refuses to read the file. A header page, then one pool of
+// 64-byte units that everything else is taken from: object, segment and process records, strings,
+// directories, blocks and leaves. Indices count units; 0 means none.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -193,9 +193,7 @@ bool ProfileFile::make_room(uint64_t units) noexcept {
   return true;
 }
 
-void ProfileFile::beat() noexcept {
-  __atomic_store_n(&header().heartbeat_ns, monotonic_ns(), __ATOMIC_RELAXED);
-}
+void ProfileFile::beat() noexcept { store_relaxed(&header().heartbeat_ns, monotonic_ns()); }
 
 Result<void> ProfileFile::close(bool cut) noexcept {
   FileHeader& head = header();

@@ -42,7 +42,7 @@ TEST(Publish, NoTickIsLostOrDoubledWhileTablesAreReplaced) {
   std::vector<OneCell> cells(2000);
   publish(&tables, cells[0].table());
   std::atomic<bool> stop = false;
-  std::atomic<uint64_t> delivered = 0;
+  std::atomic<unsigned> delivered = 0;
   std::vector<std::thread> tickers;
   for (int i = 0; i < 3; ++i)
     tickers.emplace_back([&] {

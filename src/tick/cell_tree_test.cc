@@ -136,8 +136,7 @@ TEST(CellTree, RefusesDamagedSlots) {
 void hit(const Pool& pool, uint32_t directory, uint64_t seed, std::atomic<bool>* go) {
   std::mt19937_64 random(seed);
   while (!go->load()) continue;
-  for (int i = 0; i < 5000; ++i)
-    __atomic_fetch_add(tree_cell(pool, directory, random() % kTextBytes), 1, __ATOMIC_RELAXED);
+  for (int i = 0; i < 5000; ++i) add_relaxed(tree_cell(pool, directory, random() % kTextBytes), 1);
 }
 
 // Threads that race for the same blocks and leaves, in many fresh pools, as the races are at the beginning.

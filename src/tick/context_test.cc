@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace pctally {
 namespace {
@@ -18,10 +19,8 @@ void report_pc(int, siginfo_t*, void* context) {
 
 // A jump to a page that cannot be executed is interrupted exactly there, on every machine.
 TEST(Context, TellsTheInterruptedProgramCounter) {
-#if !defined(__x86_64__) && !defined(__i386__) && !defined(__aarch64__) && !defined(__riscv)
-  GTEST_SKIP() << "interrupted_pc does not know this machine";
-#endif
-  void* page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* page = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
   auto target = reinterpret_cast<uintptr_t>(page) + 64;
   struct sigaction action {
@@ -29,9 +28,14 @@ TEST(Context, TellsTheInterruptedProgramCounter) {
   action.sa_sigaction = report_pc;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGSEGV, &action, &old);
-  if (sigsetjmp(before_the_jump, 1) == 0) reinterpret_cast<void (*)()>(target)();
+  const void* jump = reinterpret_cast<void*>(target);
+#if defined(__powerpc64__) && (!defined(_CALL_ELF) || _CALL_ELF == 1)
+  uintptr_t descriptor[3] = {target, 0, 0};  // what a function pointer points to there
+  jump = descriptor;
+#endif
+  if (sigsetjmp(before_the_jump, 1) == 0) reinterpret_cast<void (*)()>(reinterpret_cast<uintptr_t>(jump))();
   sigaction(SIGSEGV, &old, nullptr);
-  munmap(page, 4096);
+  munmap(page, bytes);
   EXPECT_EQ(reported_pc, target);
 }
 

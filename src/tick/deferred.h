@@ -2,7 +2,7 @@
 // mapping up (a library loaded with dlopen, code a JIT has just written). Many writers, one reader; a writer
 // never waits.
 #pragma once
-#include <stdint.h>
+#include "tick/wide_counter.h"
 
 namespace pctally {
 
@@ -15,10 +15,13 @@ struct DeferredTick {
 };
 static_assert(sizeof(DeferredTick) == 32, "shared-memory layout");
 
+/// The counts go round at 2^32: a word is what every machine can change atomically.
 struct DeferredRing {
-  uint64_t claimed;  ///< slots ever claimed by writers
-  uint64_t drained;  ///< slots ever released by the reader
-  uint64_t slots;    ///< capacity, a power of two
+  uint32_t claimed;  ///< slots ever claimed by writers
+  uint32_t unused0;
+  uint32_t drained;  ///< slots ever released by the reader
+  uint32_t unused1;
+  uint64_t slots;  ///< capacity, a power of two
   uint64_t unused;
 };
 static_assert(sizeof(DeferredRing) == 32, "shared-memory layout");
@@ -30,14 +33,14 @@ inline DeferredTick* deferred_slots(DeferredRing* ring) noexcept {
 
 /// What a finished slot carries: never 0, and another value each time round, so that a writer that was given
 /// up and finishes late cannot pass for the one that has its slot now.
-inline uint32_t deferred_stamp(uint64_t claim) noexcept { return static_cast<uint32_t>(claim) << 1 | 1; }
+inline uint32_t deferred_stamp(uint32_t claim) noexcept { return claim << 1 | 1; }
 
 /// False when the ring is full. Adds the weight to *booked before the reader can see the tick, so that what
 /// has been resolved never exceeds what was deferred. Any thread, signal handler or process.
 inline bool defer_tick(DeferredRing* ring, uint64_t slots, uint64_t pc, uint64_t weight, uint32_t process,
                        uint64_t* booked) noexcept {
-  uint64_t drained = __atomic_load_n(&ring->drained, __ATOMIC_ACQUIRE);
-  uint64_t claimed = __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED);
+  uint32_t drained = __atomic_load_n(&ring->drained, __ATOMIC_ACQUIRE);
+  uint32_t claimed = __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED);
   do {
     if (claimed - drained >= slots) return false;
   } while (!__atomic_compare_exchange_n(&ring->claimed, &claimed, claimed + 1, true, __ATOMIC_RELAXED,
@@ -46,7 +49,7 @@ inline bool defer_tick(DeferredRing* ring, uint64_t slots, uint64_t pc, uint64_t
   slot->pc = pc;
   slot->weight = weight;
   slot->process = process;
-  __atomic_fetch_add(booked, weight, __ATOMIC_RELAXED);
+  add_relaxed(booked, weight);
   __atomic_store_n(&slot->ready, deferred_stamp(claimed), __ATOMIC_RELEASE);
   return true;
 }

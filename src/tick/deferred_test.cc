@@ -13,7 +13,7 @@ namespace {
 /// A ring and the one reader that the protocol allows.
 class Ring {
  public:
-  explicit Ring(uint64_t slots, uint64_t laps_behind = 0) : memory_(1 + slots) {
+  explicit Ring(uint64_t slots, uint32_t laps_behind = 0) : memory_(1 + slots) {
     ring()->slots = slots;
     ring()->claimed = ring()->drained = laps_behind;
   }
@@ -25,7 +25,7 @@ class Ring {
 
   /// The oldest tick, if it is there and finished.
   bool take(DeferredTick* tick) {
-    uint64_t drained = ring()->drained;
+    uint32_t drained = ring()->drained;
     if (drained == __atomic_load_n(&ring()->claimed, __ATOMIC_ACQUIRE)) return false;
     DeferredTick* slot = deferred_slots(ring()) + (drained & (ring()->slots - 1));
     if (__atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) != deferred_stamp(drained)) return false;
@@ -71,7 +71,7 @@ TEST(DeferredRing, KeepsWhatItWasGivenLapAfterLap) {
 }
 
 TEST(DeferredRing, TurnsOverWithItsCounters) {
-  Ring ring(4, ~uint64_t{0} - 1);
+  Ring ring(4, ~uint32_t{0} - 1);
   DeferredTick tick;
   for (uint64_t i = 0; i < 4; ++i) EXPECT_TRUE(ring.defer(i));
   EXPECT_FALSE(ring.defer(4));
@@ -87,7 +87,7 @@ TEST(DeferredRing, DamagedFieldsAreRefusedOrHarmless) {
   uint64_t booked = 0;
   ring.ring()->drained = 5;  // more released than claimed
   EXPECT_FALSE(defer_tick(ring.ring(), 8, 1, 1, 0, &booked));
-  ring.ring()->claimed = ring.ring()->drained = 0x123456789abcdef3;
+  ring.ring()->claimed = ring.ring()->drained = 0x9abcdef3;
   ring.ring()->slots = ~uint64_t{0};
   EXPECT_TRUE(defer_tick(ring.ring(), 8, 1, 1, 0, &booked));
   EXPECT_EQ(deferred_slots(ring.ring())[3].pc, 1u);
@@ -146,10 +146,10 @@ TEST(DeferredRing, ATickIsBookedBeforeItCanBeResolved) {
   auto settle_all = [&] {
     while (ring.take(&taken)) {
       settle(table, taken.pc, taken.weight);
-      ever_less |= __atomic_load_n(&ledger.deferred, __ATOMIC_RELAXED) < ledger.resolved;
+      ever_less |= load_relaxed(&ledger.deferred) < ledger.resolved;
     }
   };
-  while (__atomic_load_n(&ledger.samples, __ATOMIC_RELAXED) < 400'000) settle_all();
+  while (load_relaxed(&ledger.samples) < 400'000) settle_all();
   for (std::thread& writer : writers) writer.join();
   settle_all();
   EXPECT_FALSE(ever_less);

@@ -1,8 +1,8 @@
 // Loads and stores of a cell that survive when its memory is gone or read-only: they say so instead.
 //
 // Each instruction that may fault has an entry {instruction, landing} in the section pctally_faults;
-// engine/fault_guard moves the program counter from one to the other. Where the machine is not known, these
-// are plain atomics and a fault is the program's. Refuses to wait and to call.
+// engine/fault_guard moves the program counter from one to the other. Other machines note a landing before
+// they touch the cell (fault_landing.h), which costs some stores. Refuses to wait and to call.
 //
 // A cell at an address that is no multiple of its width (a buffer at an odd address) is one like any other on
 // x86-64, but where it lies in two cache lines it is raised without the lock: that would stop all processors,
@@ -11,16 +11,24 @@
 #pragma once
 #include <stdint.h>
 
+#include "tick/wide_counter.h"
+
 #if defined(__x86_64__) || defined(__aarch64__)
 #define PCTALLY_GUARDED_CELLS 1
+#define PCTALLY_FAULT_TABLE 1
 // "?": in the section group of the function around it, if that is in one. Offsets from the entry: no
 // relocation.
 #define PCTALLY_FAULT_ENTRY(instruction, landing)                          \
   ".pushsection pctally_faults,\"a?\"\n\t.balign 4\n\t.long " #instruction \
   " - .\n\t"                                                               \
   ".long " #landing " - .\n\t.popsection\n\t"
+#elif defined(__GNUC__) && !defined(__clang__)
+#define PCTALLY_GUARDED_CELLS 1
+#define PCTALLY_FAULT_TABLE 0
+#include "tick/fault_landing.h"
 #else
-#define PCTALLY_GUARDED_CELLS 0
+#define PCTALLY_GUARDED_CELLS 0  // plain atomics: a fault is the program's
+#define PCTALLY_FAULT_TABLE 0
 #endif
 
 namespace pctally {
@@ -136,18 +144,85 @@ inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) n
 
 #else
 
+#if !PCTALLY_GUARDED_CELLS
+template <class Access>
+inline bool land_if_faulted(const void*, Access access) noexcept {
+  return access(), true;
+}
+#endif
+
 template <class Cell>
-inline bool guarded_load(const Cell* cell, Cell* value) noexcept {
-  if (is_odd(cell)) return false;
-  *value = __atomic_load_n(cell, __ATOMIC_RELAXED);
-  return true;
+inline Cell load_cell(const Cell* cell) noexcept {
+  if constexpr (sizeof(Cell) == 8)
+    return load_relaxed(cell);
+  else
+    return __atomic_load_n(cell, __ATOMIC_RELAXED);
+}
+
+/// By the word around it, the other half of which keeps its value: riscv has no atomics of 16 bits.
+inline bool swap_half(uint16_t* cell, uint16_t* expected, uint16_t desired) noexcept {
+  auto at = reinterpret_cast<uintptr_t>(cell);
+  auto* word = reinterpret_cast<uint32_t __attribute__((may_alias))*>(at & ~uintptr_t{3});
+  bool upper = ((at & 2) != 0) == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+  const unsigned shift = upper ? 16 : 0;
+  uint32_t found = __atomic_load_n(word, __ATOMIC_RELAXED);
+  uint32_t rest = found & ~(uint32_t{0xffff} << shift);
+  uint32_t before = rest | uint32_t{*expected} << shift, after = rest | uint32_t{desired} << shift;
+  if (before == found &&
+      __atomic_compare_exchange_n(word, &found, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    return true;
+  *expected = static_cast<uint16_t>(found >> shift);
+  return false;
 }
 
 template <class Cell>
-inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) noexcept {
-  *done = __atomic_compare_exchange_n(cell, expected, desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-  return true;
+inline bool swap_cell(Cell* cell, Cell* expected, Cell desired) noexcept {
+#ifdef __riscv
+  if constexpr (sizeof(Cell) == 2) return swap_half(cell, expected, desired);
+#endif
+#if !PCTALLY_WIDE_ATOMICS
+  if constexpr (sizeof(Cell) == 8) return exchange_if_equal(cell, expected, desired);
+#endif
+  return __atomic_compare_exchange_n(cell, expected, desired, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
+
+template <class Cell>
+inline bool guarded_load(const Cell* cell, Cell* value) noexcept {
+  if (is_odd(cell)) return false;
+  return land_if_faulted(cell, [=] { *value = load_cell(cell); });
+}
+
+#ifdef __hppa__
+
+/// hppa has no compare-and-swap; the kernel does it at a fixed address, and says itself what would fault.
+template <class Cell>
+inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) noexcept {
+  constexpr int kFault = -14;
+  register Cell* at asm("r26") = cell;
+  register Cell* before asm("r25") = expected;
+  register Cell* after asm("r24") = &desired;
+  register unsigned width asm("r23") = sizeof(Cell) == 2 ? 1 : sizeof(Cell) == 4 ? 2 : 3;
+  register int differs asm("r28");
+  register int error asm("r21");
+  asm volatile("ble 0xb0(%%sr2, %%r0)\n\tldi 2, %%r20"
+               : "=r"(differs), "=r"(error), "+r"(at), "+r"(before), "+r"(after), "+r"(width)
+               :
+               : "r1", "r20", "r22", "r29", "r31", "fr4", "memory");
+  const int refused = error, other = differs;
+  *done = refused == 0 && other == 0;
+  if (refused == kFault) return false;
+  return *done || guarded_load(cell, expected);
+}
+
+#else
+
+template <class Cell>
+inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) noexcept {
+  *done = false;
+  return land_if_faulted(cell, [=] { *done = swap_cell(cell, expected, desired); });
+}
+
+#endif
 
 #endif
 

@@ -147,7 +147,7 @@ TEST_F(Interleaving, TwoTicksAtTheLimitOfACell) {
 
 // Two ticks for one ring: both are in it, each whole; with one slot free exactly one is.
 TEST_F(Interleaving, TwoTicksPutAside) {
-  for (uint64_t taken : {uint64_t{0}, kRingSlots - 1})
+  for (uint32_t taken : {0u, uint32_t{kRingSlots - 1}})
     for_every_instruction([&](unsigned k) {
       SharedTable shared;
       shared.with_ring();
@@ -160,7 +160,7 @@ TEST_F(Interleaving, TwoTicksPutAside) {
       EXPECT_TRUE(child.finish());
       EXPECT_EQ(shared.ledger().deferred + shared.ledger().outside, 12u);
       uint64_t weights = 0, pcs = 0;
-      for (uint64_t i = taken; i < ring->claimed; ++i) {
+      for (uint32_t i = taken; i < ring->claimed; ++i) {
         const DeferredTick& slot = deferred_slots(ring)[i];
         EXPECT_EQ(slot.ready, deferred_stamp(i));
         EXPECT_EQ(slot.weight, slot.pc == 0x900000 ? 5u : 7u);

@@ -1,6 +1,6 @@
 // Where every tick went. Lives in shared memory; each field only grows.
 #pragma once
-#include <stdint.h>
+#include "tick/wide_counter.h"
 
 namespace pctally {
 
@@ -18,10 +18,6 @@ struct Ledger {
   uint64_t weight_squares;  ///< sum of weight * weight over all deliveries
 };
 static_assert(sizeof(Ledger) == 64, "shared-memory layout");
-
-inline void add_relaxed(uint64_t* field, uint64_t amount) noexcept {
-  __atomic_fetch_add(field, amount, __ATOMIC_RELAXED);
-}
 
 /// Books one delivery with its outcome. Any thread, any signal handler.
 inline void book_delivery(Ledger* ledger, uint64_t weight) noexcept {

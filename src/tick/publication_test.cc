@@ -74,7 +74,7 @@ TEST(Publication, NoTickUsesATableThatWasReplaced) {
     replace(&tables, kept.table);
     uint64_t counted = brief.cell;
     brief.region.cells = nullptr;  // a tick that still used it would crash
-    for (int i = 0; i < 50; ++i) late += __atomic_load_n(&brief.cell, __ATOMIC_RELAXED) != counted;
+    for (int i = 0; i < 50; ++i) late += load_relaxed(&brief.cell) != counted;
     retired += counted;
   }
   for (std::thread& ticker : tickers) ticker.join();

@@ -2,5 +2,5 @@
 set -eu
 printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
-"$1" >"$printed"
+${EMULATOR:-} "$1" >"$printed"
 sed -n 's/^\(| [0-9]* | [0-9]* | `[a-z_.]*` |\).*/\1/p' "$2" | diff -u "$printed" -

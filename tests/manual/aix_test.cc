@@ -39,7 +39,7 @@ using aix_profil_errors = AixPage;
 TEST_F(aix_profil_description, histogram_of_sampled_pcs) {
   use_clock();
   uint16_t bins[kBurnBytes / 2] = {};
-  ASSERT_EQ(pctally_aix_profil(bins, sizeof bins, reinterpret_cast<unsigned long>(burn), 0xffff), 0);
+  ASSERT_EQ(pctally_aix_profil(bins, sizeof bins, text_of<unsigned long>(burn), 0xffff), 0);
   burn(400'000'000);
   pctally_aix_profil(bins, 0, 0, 0);
   EXPECT_GE(sum(bins), 20u);
@@ -189,7 +189,7 @@ TEST_F(aix_profil_description, first_high_0_turns_off) {
 TEST_F(aix_profil_description, fork_leaves_it_on_in_both) {
   use_clock();
   uint16_t bins[kBurnBytes / 2] = {};
-  ASSERT_EQ(pctally_aix_profil(bins, sizeof bins, reinterpret_cast<unsigned long>(burn), 0xffff), 0);
+  ASSERT_EQ(pctally_aix_profil(bins, sizeof bins, text_of<unsigned long>(burn), 0xffff), 0);
   EXPECT_EQ(in_child([&] {
               uint64_t before = sum(bins);
               burn(300'000'000);

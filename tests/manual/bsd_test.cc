@@ -47,9 +47,8 @@ TEST_F(bsd_profil_description, enables_and_disables) {
 TEST_F(bsd_profil_description, every_tick_updates_a_count) {
   use_clock();
   uint16_t bins[kBurnBytes / 2] = {};
-  ASSERT_EQ(pctally_bsd_profil(reinterpret_cast<char*>(bins), sizeof bins,
-                               reinterpret_cast<unsigned long>(burn), 65536),
-            0);
+  ASSERT_EQ(
+      pctally_bsd_profil(reinterpret_cast<char*>(bins), sizeof bins, text_of<unsigned long>(burn), 65536), 0);
   burn(400'000'000);
   EXPECT_GE(sum(bins), 20u);
 }

@@ -56,7 +56,7 @@ TEST_F(hpux_sprofil_synopsis, types_of_the_call) {
 TEST_F(hpux_sprofil_description, estimates_time_at_various_places) {
   use_clock();
   std::vector<uint32_t> cells(kBurnBytes / 4);
-  pctally_hpux_prof entry{cells.data(), kBurnBytes, reinterpret_cast<void*>(burn), 0x10000};
+  pctally_hpux_prof entry{cells.data(), kBurnBytes, text_of<void*>(burn), 0x10000};
   ASSERT_EQ(sprofil({entry}, kInt), 0);
   burn(600'000'000);
   pctally_hpux_sprofil(nullptr, 0, nullptr, 0);
@@ -122,7 +122,7 @@ TEST_F(hpux_sprofil_description, each_thread_is_examined) {
   use_clock();
   std::vector<uint32_t> cells(kBurnBytes / 4);
   std::thread older([] { burn(300'000'000); });
-  ASSERT_EQ(sprofil({{cells.data(), kBurnBytes, reinterpret_cast<void*>(burn), 0x10000}}, kInt), 0);
+  ASSERT_EQ(sprofil({{cells.data(), kBurnBytes, text_of<void*>(burn), 0x10000}}, kInt), 0);
   std::thread newer([] { burn(300'000'000); });
   older.join(), newer.join();
   pctally_hpux_sprofil(nullptr, 0, nullptr, 0);
@@ -364,7 +364,7 @@ TEST_F(hpux_sprofil_notes, exec_turns_it_off) {
 TEST_F(hpux_sprofil_notes, fork_leaves_it_on_in_both) {
   use_clock();
   std::vector<uint32_t> cells(kBurnBytes / 4);
-  ASSERT_EQ(sprofil({{cells.data(), kBurnBytes, reinterpret_cast<void*>(burn), 0x10000}}, kInt), 0);
+  ASSERT_EQ(sprofil({{cells.data(), kBurnBytes, text_of<void*>(burn), 0x10000}}, kInt), 0);
   int child = in_child([&] {
     uint64_t before = sum(cells);
     burn(300'000'000);

@@ -24,16 +24,17 @@ TEST_F(n64_osprofile_errors, default_handler_prints_code_and_text) {
   osSetErrorHandler(nullptr);
   testing::internal::CaptureStderr();
   osProfileStop();
-  segment.text_start = code(0x123456789abc);
+  segment.text_start = code(UINTPTR_MAX - 0xff);
   init();
   osProfileInit(&segment, 0);
   std::string text = testing::internal::GetCapturedStderr();
-  std::string count = "0x[0-9A-F]{8} ";
-  EXPECT_THAT(text, testing::MatchesRegex(
-                        count + "\\(0068\\):osProfileStop: profiling has already been stopped\n" + count +
-                        "\\(0064\\):osProfileInit: text_start \\(123456789abc\\) >= text_end "
-                        "\\(80200124\\)\n" +
-                        count + "\\(0062\\):osProfileInit: profcnt is 0\n"));
+  std::string count = "0x[0-9A-F]{8} ", all_digits(2 * sizeof(void*) - 2, 'f');
+  EXPECT_THAT(text,
+              testing::MatchesRegex(count + "\\(0068\\):osProfileStop: profiling has already been stopped\n" +
+                                    count + "\\(0064\\):osProfileInit: text_start \\(" + all_digits +
+                                    "00\\) >= text_end "
+                                    "\\(80200124\\)\n" +
+                                    count + "\\(0062\\):osProfileInit: profcnt is 0\n"));
 }
 
 TEST_F(n64_osprofile_errors, init_str) {

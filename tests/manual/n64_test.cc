@@ -9,8 +9,8 @@ using n64_osprofile_description = N64Page;
 TEST_F(n64_osprofile_description, cpu_time_of_disjoint_text_spaces) {
   use_clock();
   std::vector<u16> hot(kBurnBytes / 4);
-  OSProf list[] = {{hot.data(), kBurnBytes / 4, code(reinterpret_cast<uintptr_t>(burn)),
-                    code(reinterpret_cast<uintptr_t>(burn) + kBurnBytes)},
+  OSProf list[] = {{hot.data(), kBurnBytes / 4, code(text_of<uintptr_t>(burn)),
+                    code(text_of<uintptr_t>(burn) + kBurnBytes)},
                    segment};
   osProfileInit(list, 2);
   osProfileStart(10000);

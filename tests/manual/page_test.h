@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "pctally/pctally.h"
@@ -33,12 +34,13 @@ class Page : public testing::Test {
 /// Memory between two pages that nobody may touch, its end flush with the second.
 class Fenced {
  public:
-  explicit Fenced(size_t bytes) : pages_((bytes + 4095) / 4096 * 4096) {
-    base_ = static_cast<char*>(mmap(nullptr, pages_ + 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    mprotect(base_ + 4096, pages_, PROT_READ | PROT_WRITE);
-    start_ = base_ + 4096 + pages_ - bytes;
+  explicit Fenced(size_t bytes) : pages_((bytes + page() - 1) / page() * page()) {
+    base_ =
+        static_cast<char*>(mmap(nullptr, pages_ + 2 * page(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(base_ + page(), pages_, PROT_READ | PROT_WRITE);
+    start_ = base_ + page() + pages_ - bytes;
   }
-  ~Fenced() { munmap(base_, pages_ + 8192); }
+  ~Fenced() { munmap(base_, pages_ + 2 * page()); }
   Fenced(const Fenced&) = delete;
   Fenced& operator=(const Fenced&) = delete;
 
@@ -46,10 +48,12 @@ class Fenced {
   [[nodiscard]] Cell* as() const {
     return reinterpret_cast<Cell*>(start_);
   }
-  void protect(int protection) const { mprotect(base_ + 4096, pages_, protection); }
-  void unmap() const { munmap(base_ + 4096, pages_); }
+  void protect(int protection) const { mprotect(base_ + page(), pages_, protection); }
+  void unmap() const { munmap(base_ + page(), pages_); }
 
  private:
+  static size_t page() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
   size_t pages_;
   char* base_;
   char* start_;
@@ -69,6 +73,22 @@ inline uint64_t thread_cpu_ns() {
     for (int i = 0; i < 200000; ++i) work = work + 1;
   return work;
 }
+/// Where a function's text starts: hppa and the older ppc64 call by descriptors, and a pointer is one of
+/// those.
+template <class Address, class Function>
+Address text_of(Function* function) {
+  auto at = reinterpret_cast<uintptr_t>(function);
+#if defined(__hppa__)
+  if ((at & 2) != 0) at = *reinterpret_cast<uintptr_t*>(at & ~uintptr_t{3});
+#elif defined(__powerpc64__) && (!defined(_CALL_ELF) || _CALL_ELF == 1)
+  at = *reinterpret_cast<uintptr_t*>(at);
+#endif
+  if constexpr (std::is_pointer_v<Address>)
+    return reinterpret_cast<Address>(at);
+  else
+    return static_cast<Address>(at);
+}
+
 constexpr uint64_t kBurnBytes = 2048;  ///< of its text, at most, in any build
 
 /// Runs `body` in a child and returns its exit status; -signal if it died.

@@ -21,7 +21,7 @@ using svr4_profil_description = Svr4Page;
 TEST_F(svr4_profil_description, histogram_of_cpu_use) {
   use_clock();
   uint16_t bins[kBurnBytes / 2] = {};
-  pctally_svr4_profil(bins, sizeof bins, reinterpret_cast<size_t>(burn), 0xffff);
+  pctally_svr4_profil(bins, sizeof bins, text_of<size_t>(burn), 0xffff);
   burn(400'000'000);
   pctally_svr4_profil(nullptr, 0, 0, 0);
   EXPECT_GE(sum(bins), 20u);
@@ -157,7 +157,7 @@ TEST_F(svr4_profil_description, exec_turns_it_off) {
 TEST_F(svr4_profil_description, fork_leaves_it_on_in_both) {
   use_clock();
   uint16_t bins[kBurnBytes / 2] = {};
-  pctally_svr4_profil(bins, sizeof bins, reinterpret_cast<size_t>(burn), 0xffff);
+  pctally_svr4_profil(bins, sizeof bins, text_of<size_t>(burn), 0xffff);
   EXPECT_EQ(in_child([&] {
               uint64_t before = sum(bins);
               burn(300'000'000);
@@ -189,7 +189,7 @@ TEST_F(svr4_profil_description, a_fault_turns_it_off) {
 TEST_F(svr4_profil_description, a_fault_at_a_real_tick_turns_it_off) {
   use_clock();
   Fenced fence(kBurnBytes);
-  pctally_svr4_profil(fence.as<uint16_t>(), kBurnBytes, reinterpret_cast<size_t>(burn), 0xffff);
+  pctally_svr4_profil(fence.as<uint16_t>(), kBurnBytes, text_of<size_t>(burn), 0xffff);
   fence.unmap();
   EXPECT_GT(burn(200'000'000), 0u) << "the program lives";
 }
@@ -197,7 +197,7 @@ TEST_F(svr4_profil_description, a_fault_at_a_real_tick_turns_it_off) {
 TEST_F(svr4_profil_description, a_fault_at_a_tick_of_a_thread_that_blocks_the_signals) {
   use_clock();
   Fenced fence(kBurnBytes);
-  pctally_svr4_profil(fence.as<uint16_t>(), kBurnBytes, reinterpret_cast<size_t>(burn), 0xffff);
+  pctally_svr4_profil(fence.as<uint16_t>(), kBurnBytes, text_of<size_t>(burn), 0xffff);
   fence.unmap();
   sigset_t faults, blocked;
   sigemptyset(&faults);

@@ -62,10 +62,10 @@ TEST_F(dialects_together, each_by_its_own_rules) {
 TEST_F(dialects_together, clocks_side_by_side) {
   use_clock();
   uint16_t hpux[kBurnBytes / 2] = {}, svr4[kBurnBytes / 2] = {}, tru64[kBurnBytes / 2] = {};
-  pctally_hpux_prof entry{hpux, kBurnBytes, reinterpret_cast<void*>(burn), 0x10000};
+  pctally_hpux_prof entry{hpux, kBurnBytes, text_of<void*>(burn), 0x10000};
   ASSERT_EQ(pctally_hpux_sprofil(&entry, 1, nullptr, PCTALLY_HPUX_USHORT), 0);
-  pctally_svr4_profil(svr4, kBurnBytes, reinterpret_cast<size_t>(burn), 0x10000);
-  pctally_tru64_profil(tru64, kBurnBytes, reinterpret_cast<long>(burn), 0x10000);
+  pctally_svr4_profil(svr4, kBurnBytes, text_of<size_t>(burn), 0x10000);
+  pctally_tru64_profil(tru64, kBurnBytes, text_of<long>(burn), 0x10000);
   burn(400'000'000);
   all_off();
   EXPECT_NEAR(static_cast<double>(sum(hpux)), 40, 20);
@@ -114,7 +114,7 @@ TEST_F(dialects_together, pairs_under_the_clock_while_four_threads_spin) {
   uint16_t cells[kBurnBytes / 2] = {};
   unsigned late = 0;
   for (int pair = 0; pair < 300; ++pair) {
-    pctally_svr4_profil(cells, sizeof cells, reinterpret_cast<size_t>(burn), 0x10000);
+    pctally_svr4_profil(cells, sizeof cells, text_of<size_t>(burn), 0x10000);
     if (pair % 10 == 0) burn(500'000);
     pctally_svr4_profil(nullptr, 0, 0, 0);
     uint64_t before = sum(cells);
@@ -150,14 +150,16 @@ TEST_F(dialects_together, replacing_loses_no_tick) {
 TEST_F(dialects_together, two_thousand_calls_with_any_arguments) {
   std::mt19937_64 random(1);
   Fenced fence(128);
-  auto any = [&](std::initializer_list<uint64_t> values) { return values.begin()[random() % values.size()]; };
-  const auto good = reinterpret_cast<uint64_t>(fence.as<char>());
+  auto any = [&](std::initializer_list<uintptr_t> values) {
+    return values.begin()[random() % values.size()];
+  };
+  const auto good = reinterpret_cast<uintptr_t>(fence.as<char>());
   auto pointer = [&] {
     return reinterpret_cast<void*>(
-        any({0, 16, good, good, good, good + 64, good + 126, good + 128, UINT64_MAX, good - 8192}));
+        any({0, 16, good, good, good, good + 64, good + 126, good + 128, UINTPTR_MAX, good - 8192}));
   };
   auto size = [&] { return any({0, 1, 2, 3, 4, 8, 64, 64, 64, 127, 128}); };
-  auto offset = [&] { return any({0, 1, kText, kText, kText + 1, kText + 63, UINT64_MAX - 3}); };
+  auto offset = [&] { return any({0, 1, kText, kText, kText + 1, kText + 63, UINTPTR_MAX - 3}); };
   auto scale = [&] {
     return static_cast<unsigned>(any({0, 1, 2, 3, 0x4000, 0xffff, 0x10000, 0x18000, 0x20000, ~0u}));
   };
@@ -187,7 +189,7 @@ TEST_F(dialects_together, two_thousand_calls_with_any_arguments) {
     pctally_tru64_profil(random() % 2 != 0 ? base : tru64, std::min(count, 3), random() % 2 != 0 ? -1 : 5,
                          scale());
     pctally_aix_profil(random() % 2 != 0 ? base : aix, random() % 2 != 0 ? ~0u : room, offset(), scale());
-    for (uint64_t pc : {uint64_t{0}, uint64_t{kText}, uint64_t{kText + 63}, UINT64_MAX}) tick_at(pc);
+    for (uintptr_t pc : {uintptr_t{0}, kText, kText + 63, UINTPTR_MAX}) tick_at(pc);
   }
   all_off();
   SUCCEED();

@@ -75,8 +75,7 @@ TEST_F(tru64_profil_parameters, flags_should_be_0) {
 TEST_F(tru64_profil_description, regular_intervals_of_1024_hz) {
   use_clock();
   unsigned bins[kBurnBytes / 4] = {};
-  Entry one{bins, reinterpret_cast<char*>(burn) + kBurnBytes, reinterpret_cast<void*>(burn),
-            reinterpret_cast<void*>(burn), 0x10000};
+  Entry one{bins, text_of<char*>(burn) + kBurnBytes, text_of<void*>(burn), text_of<void*>(burn), 0x10000};
   ASSERT_EQ(extended({one}), 0);
   burn(300'000'000);
   EXPECT_NEAR(static_cast<double>(sum(bins)), 0.3 * PCTALLY_TRU64_CLK_TCK, 150);
@@ -133,7 +132,7 @@ TEST_F(tru64_profil_description, execve_turns_it_off) {
 TEST_F(tru64_profil_description, fork_leaves_it_on_in_both) {
   use_clock();
   uint16_t bins[kBurnBytes / 2] = {};
-  pctally_tru64_profil(bins, sizeof bins, reinterpret_cast<long>(burn), 0x10000);
+  pctally_tru64_profil(bins, sizeof bins, text_of<long>(burn), 0x10000);
   EXPECT_EQ(in_child([&] {
               uint64_t before = sum(bins);
               burn(200'000'000);
@@ -158,7 +157,7 @@ TEST_F(tru64_profil_description, a_fault_turns_it_off) {
 TEST_F(tru64_profil_description, the_sum_over_all_threads) {
   use_clock();
   uint16_t bins[kBurnBytes / 2] = {};
-  pctally_tru64_profil(bins, sizeof bins, reinterpret_cast<long>(burn), 0x10000);
+  pctally_tru64_profil(bins, sizeof bins, text_of<long>(burn), 0x10000);
   std::thread one([] { burn(150'000'000); }), two([] { burn(150'000'000); });
   one.join(), two.join();
   EXPECT_GT(sum(bins), 150u);
