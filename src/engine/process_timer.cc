@@ -40,9 +40,17 @@ KernelTime to_kernel_time(uint64_t ns) noexcept {
   return {static_cast<KernelWord>(ns / 1000000000u), static_cast<KernelWord>(ns % 1000000000u)};
 }
 
+bool from_timer(int code) noexcept {
+#ifdef __mips__
+  if (code == SI_ASYNCIO)
+    return true;  // what qemu-user makes of it: mips alone has another number for timers
+#endif
+  return code == SI_TIMER;
+}
+
 /// Signals that carry anything but the address of a slot are somebody else's and let go by.
 void on_tick(int, siginfo_t* info, void* context) {
-  if (info->si_code != SI_TIMER) return;
+  if (!from_timer(info->si_code)) return;
   auto slot = static_cast<PublishedTables**>(info->si_value.sival_ptr);
   if (slot < g_slots || slot >= g_slots + ProcessTimer::kMost) return;
   PublishedTables* tables = __atomic_load_n(slot, __ATOMIC_ACQUIRE);

@@ -144,6 +144,7 @@ TEST_F(dialect_tables, t3_odd_and_tiny_buffers) {
 }
 
 TEST_F(dialect_tables, t4_wide_differences) {
+  if (sizeof(void*) == 4) GTEST_SKIP() << "no two addresses are that far apart on this machine";
   for (uint64_t distance : {0xffffffffull, 0x100000000ull, 0x100000010ull, 0x7fffffffffffull,
                             0x1000000000000ull, 0x1000000000010ull}) {
     EXPECT_EQ(svr4(0x10000, distance), kMiss);
