@@ -47,7 +47,7 @@ class fork_exec : public testing::TestWithParam<Dialect> {
  protected:
   void SetUp() override {
     unsetenv("PCTALLY_ENGINE");
-    ASSERT_EQ(GetParam().on(cells_, sizeof cells_, reinterpret_cast<uintptr_t>(burn)), 0);
+    ASSERT_EQ(GetParam().on(cells_, sizeof cells_, text_of<uintptr_t>(burn)), 0);
   }
   void TearDown() override { EXPECT_EQ(GetParam().off(), 0); }
 
