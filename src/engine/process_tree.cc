@@ -60,10 +60,10 @@ std::vector<pid_t> all_processes() { return numbers_in("/proc"); }
 std::vector<pid_t> threads_of(pid_t pid) { return numbers_in(directory_of(pid) + "/task"); }
 
 std::string comm_of(pid_t pid) {
-  char comm[16] = {};
+  char comm[16] = {};  // a kernel worker's is longer there
   UniqueFd fd(open((directory_of(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
-  ssize_t bytes = fd.valid() ? read(fd.get(), comm, sizeof comm) : 0;
-  return {comm, bytes > 0 ? std::min(strcspn(comm, "\n"), sizeof comm) : 0};
+  ssize_t bytes = fd.valid() ? read(fd.get(), comm, sizeof comm - 1) : 0;
+  return {comm, bytes > 0 ? strcspn(comm, "\n") : 0};
 }
 
 }  // namespace pctally
