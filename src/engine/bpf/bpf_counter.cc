@@ -116,7 +116,9 @@ Result<void> BpfCounter::probe() {
   UniqueFd program(
       bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "pctally", "Dual MIT/GPL", instructions, 2, nullptr));
   if (!program.valid()) return fail(errno, "bpf");
-  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+  bpf_map_create_opts options{};
+  options.sz = sizeof options;
+  options.map_flags = BPF_F_MMAPABLE;
   UniqueFd map(
       bpf_map_create(BPF_MAP_TYPE_ARRAY, "pctally", sizeof(uint32_t), sizeof(uint64_t), 1, &options));
   if (!map.valid()) return fail(errno, "bpf");
@@ -139,7 +141,9 @@ Result<void> BpfCounter::load_object(const Settings& settings) {
   libbpf_set_print(say_nothing);
   auto fields = write_kernel_fields();
   std::string types = fields ? "/proc/self/fd/" + std::to_string(fields->get()) : "";
-  LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "pctally");
+  bpf_object_open_opts options{};
+  options.sz = sizeof options;
+  options.object_name = "pctally";
   if (fields) options.btf_custom_path = types.c_str();
   object_.reset(bpf_object__open_mem(kProgramImage, kProgramImageBytes, &options));
   if (object_ == nullptr) return fail(errno, "bpf: cannot read the program: %s", strerror(errno));
