@@ -2,11 +2,9 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/fault_guard.h"
-#include "engine/period.h"
 #include "histfile/publish.h"
 
 namespace pctally {
@@ -31,15 +29,12 @@ bool enlist(Session* session) noexcept {
   return false;
 }
 
-/// PCTALLY_ENGINE=manual: no clock, only pctally_count(), for tests that need to know every tick.
-bool clock_wanted() noexcept {
-  const char* engine = getenv("PCTALLY_ENGINE");
-  return engine == nullptr || strcmp(engine, "manual") != 0;
-}
+int g_last_clock = -1;  ///< ClockKind
 
-uint64_t random_phase(uint64_t period_ns) noexcept {
-  Random random;
-  return 1 + random.below(period_ns);
+/// The timer's ticks fall on the kernel's: what is asked to be finer gets the trap.
+ClockKind clock_for(uint64_t period_ns) noexcept {
+  if (period_ns == 0) return ClockKind::kNone;
+  return chosen_clock(period_ns < kernel_tick_ns() ? ClockKind::kTrap : ClockKind::kTimer);
 }
 
 void in_child() {
@@ -81,10 +76,11 @@ RegionTable Session::table_of(Side& side, bool has_overflow) noexcept {
 }
 
 Result<void> Session::keep_time(uint64_t period_ns) noexcept {
-  bool wanted = period_ns != 0 && clock_wanted();
-  if (timer_.running() && wanted && period_ns == period_ns_) return {};
-  timer_.stop();
-  return wanted ? timer_.start(&tables_, period_ns, random_phase(period_ns)) : Result<void>{};
+  ClockKind kind = clock_for(period_ns);
+  if (clock_.running() && kind != ClockKind::kNone && period_ns == period_ns_) return {};
+  clock_.stop();
+  if (kind == ClockKind::kNone) return {};
+  return clock_.start(&tables_, {kind, period_ns});
 }
 
 Result<void> Session::start(const SessionPlan& plan) noexcept {
@@ -102,11 +98,12 @@ Result<void> Session::start(const SessionPlan& plan) noexcept {
   period_ns_ = plan.period_ns;
   publish(&tables_, table_of(side, plan.overflow != nullptr));
   side_in_use_ = spare;
+  __atomic_store_n(&g_last_clock, static_cast<int>(clock_.kind()), __ATOMIC_RELAXED);
   return {};
 }
 
 void Session::stop() noexcept {
-  timer_.stop();
+  clock_.stop();
   withdraw(&tables_);
 }
 
@@ -140,15 +137,20 @@ bool tick_sessions(uint64_t pc, uint64_t weight) noexcept {
   return any;
 }
 
-/// In the child of a fork: no timer is inherited, and the ticks that were in flight in other threads are not
+bool last_session_clock(ClockKind* kind) noexcept {
+  int last = __atomic_load_n(&g_last_clock, __ATOMIC_RELAXED);
+  if (last >= 0) *kind = static_cast<ClockKind>(last);
+  return last >= 0;
+}
+
+/// In the child of a fork: no clock is inherited, and the ticks that were in flight in other threads are not
 /// here.
 void rearm_sessions() noexcept {
   for (Session* session : g_sessions) {
     if (session == nullptr) break;
     forget_in_flight(&session->tables_);
-    if (!session->timer_.running()) continue;
-    auto armed = session->timer_.restart(session->period_ns_, random_phase(session->period_ns_));
-    if (!armed) session->stop();
+    if (!session->clock_.running()) continue;
+    if (auto ticking = session->clock_.restart(); !ticking) session->stop();
   }
 }
 

@@ -1,4 +1,4 @@
-// A dialect's profile of this process while it is on: the published regions and the timer that feeds them.
+// A dialect's profile of this process while it is on: the published regions and the clock that feeds them.
 //
 // Refuses to know what a call's arguments mean (one file per manual page does) and where a pc is counted
 // (tick/ does).
@@ -7,7 +7,7 @@
 
 #include "base/mapped_array.h"
 #include "base/result.h"
-#include "engine/process_timer.h"
+#include "engine/tick_clock.h"
 #include "tick/publication.h"
 
 namespace pctally {
@@ -27,15 +27,16 @@ class SessionLock {
 struct SessionPlan {
   std::span<const Region> regions;  ///< ascending by low; `reach` need not be set
   const Region* overflow = nullptr;
-  uint64_t period_ns =
-      0;  ///< CPU time of the process per tick; 0: no timer, ticks come from tick_sessions() alone
+  /// CPU time of the process per tick; 0: no clock, ticks come from tick_sessions() alone. Below the kernel's
+  /// own tick the clock is the trap, where that works (engine/tick_clock.h).
+  uint64_t period_ns = 0;
 };
 
 /// One per dialect, in static storage (`constinit Session g_session("svr4");`): a signal on its way may look
 /// at it at any time until the process is gone. It allocates by mmap only. Every member but on() REQUIRES a
 /// SessionLock.
 ///
-/// After fork(2) it is on in both processes, each with its own timer and (the buffers being private memory)
+/// After fork(2) it is on in both processes, each with its own clock and (the buffers being private memory)
 /// its own counts; exec(2) ends it with everything else.
 class Session {
  public:
@@ -61,6 +62,9 @@ class Session {
 
   /// The folder of pctally/compat/ that it belongs to.
   [[nodiscard]] const char* system() const noexcept { return system_; }
+
+  /// The clock that feeds it; kNone if there is none.
+  [[nodiscard]] ClockKind clock() const noexcept { return clock_.kind(); }
 
   [[nodiscard]] uint64_t period_ns() const noexcept { return period_ns_; }
 
@@ -91,7 +95,7 @@ class Session {
   Side sides_[2];
   unsigned side_in_use_ = 0;
   uint64_t period_ns_ = 0;
-  ProcessTimer timer_{};
+  TickClock clock_{};
   Ledger ledger_{};
 };
 
@@ -101,5 +105,8 @@ const Session* session_of(const char* system) noexcept;
 /// Delivers a tick to every session that is on, by the path of a clock tick; false if none is. Any thread,
 /// any signal handler.
 bool tick_sessions(uint64_t pc, uint64_t weight) noexcept;
+
+/// The clock of the session that was turned on last; false if none ever was. Any thread.
+bool last_session_clock(ClockKind* kind) noexcept;
 
 }  // namespace pctally

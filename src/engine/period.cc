@@ -45,4 +45,14 @@ uint64_t draw_period(uint64_t asked_ns, Random* random) noexcept {
   return drawn;
 }
 
+uint64_t draw_shorter_period(uint64_t asked_ns, Random* random) noexcept {
+  uint64_t drawn = asked_ns;
+  for (unsigned i = 0; i < kDraws; ++i) {
+    drawn = asked_ns - asked_ns / 100 - random->below(asked_ns / 7);
+    if (drawn < kShortestPeriodNs) drawn = asked_ns < kShortestPeriodNs ? asked_ns : kShortestPeriodNs;
+    if (walks_over_all(drawn, asked_ns) && walks_over(drawn, 2 * asked_ns)) break;
+  }
+  return drawn;
+}
+
 }  // namespace pctally

@@ -47,5 +47,25 @@ TEST(Period, MeanOfDrawsIsTheAskedPeriod) {
   EXPECT_NEAR(sum / 4000, 1e6, 1e4);
 }
 
+TEST(Period, ShorterPeriodsLieInTheirRangeAndWalk) {
+  Random random(5);
+  for (uint64_t asked : {976562u, 1000000u, 50000u, 10000000u})
+    for (int i = 0; i < 300; ++i) {
+      uint64_t drawn = draw_shorter_period(asked, &random);
+      EXPECT_GE(drawn, asked * 84 / 100);
+      EXPECT_LE(drawn, asked);
+      for (uint64_t cycle : {uint64_t{1000000}, uint64_t{4000000}, asked, 2 * asked})
+        EXPECT_TRUE(walks_over(drawn, cycle)) << drawn << " over " << cycle;
+    }
+}
+
+TEST(Period, ShorterPeriodsAreNotShorterThanTheKernelAllows) {
+  Random random(6);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_GE(draw_shorter_period(kShortestPeriodNs + 100, &random), kShortestPeriodNs);
+    EXPECT_LE(draw_shorter_period(kShortestPeriodNs, &random), kShortestPeriodNs);
+  }
+}
+
 }  // namespace
 }  // namespace pctally

@@ -148,6 +148,8 @@ Result<void> ProcessTimer::start(PublishedTables* tables, uint64_t period_ns, ui
   return armed;
 }
 
+void ProcessTimer::reserve_signal() noexcept { (void)install_handler(); }
+
 void ProcessTimer::stop() noexcept {
   if (!armed_) return;
   syscall(SYS_timer_delete, timer_);
@@ -155,9 +157,9 @@ void ProcessTimer::stop() noexcept {
   armed_ = false;
 }
 
-Result<void> ProcessTimer::restart(uint64_t period_ns, uint64_t first_ns) noexcept {
+void ProcessTimer::forget() noexcept {
+  if (armed_) __atomic_store_n(&g_slots[slot_], nullptr, __ATOMIC_RELEASE);
   armed_ = false;
-  return arm(period_ns, first_ns);
 }
 
 int ProcessTimer::signal_number() noexcept { return g_signal; }

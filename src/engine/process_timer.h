@@ -20,11 +20,14 @@ class ProcessTimer {
   /// stop(). Errors: EBUSY (running already), EAGAIN (no timer, slot or free signal left), ENOSYS.
   Result<void> start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns) noexcept;
 
+  /// Takes a signal now, for a child of fork(2) that may have all of them blocked and then needs one.
+  static void reserve_signal() noexcept;
+
   /// Deletes the timer. The handler stays, so that a signal still on its way does no harm.
   void stop() noexcept;
 
   /// In the child of a fork, which inherits the handler and no timer.
-  Result<void> restart(uint64_t period_ns, uint64_t first_ns) noexcept;
+  void forget() noexcept;
 
   [[nodiscard]] bool running() const noexcept { return armed_; }
 

@@ -7,13 +7,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <new>
 
 #include "dialect/session.h"
 #include "engine/deferred_settler.h"
 #include "engine/period.h"
-#include "engine/process_timer.h"
+#include "engine/tick_clock.h"
 #include "histfile/publish.h"
 #include "tick/tick.h"
 
@@ -38,8 +39,7 @@ struct Recording {
   KnownProcess self;
   SettlerState settler;
   uint32_t process = 0;
-  bool timed = false;
-  ProcessTimer timer;
+  TickClock clock;
   rusage started{};
 };
 
@@ -69,14 +69,25 @@ int not_recording() noexcept {
 
 Result<pctally_options> checked(const pctally_options* given) noexcept {
   pctally_options options = PCTALLY_OPTIONS_INIT;
-  if (given != nullptr) options = *given;
-  if (options.size != sizeof options)
+  if (given != nullptr && given->size != sizeof options)
     return fail(EINVAL, "options.size must be sizeof(struct pctally_options)");
+  if (given != nullptr) options = *given;
   if (options.period_ns == 0) options.period_ns = kDefaultPeriodNs;
   if (options.period_ns < kShortestPeriodNs || options.period_ns > kLongestPeriodNs)
     return fail(EINVAL, "period_ns must lie between 10000 (10 us) and 10000000000 (10 s)");
   if ((options.flags & ~kKnownFlags) != 0) return fail(EINVAL, "options.flags has an unknown flag");
+  ClockKind kind;
+  if (options.engine != nullptr && !clock_of(options.engine, &kind))
+    return fail(EINVAL, "no engine of a program is called %s: timer, trap or manual", options.engine);
   return options;
+}
+
+/// An engine named in the options has to work; one that is merely preferred need not.
+ClockPlan plan_of(const pctally_options& options, uint64_t period_ns) noexcept {
+  ClockPlan plan{chosen_clock(ClockKind::kTimer), period_ns, Pace::kAsGiven};
+  if (options.engine != nullptr) plan.insist = clock_of(options.engine, &plan.kind);
+  if ((options.flags & PCTALLY_NO_TIMER) != 0) plan.kind = ClockKind::kNone;
+  return plan;
 }
 
 void comm_of_self(char (&comm)[17]) noexcept {
@@ -84,19 +95,24 @@ void comm_of_self(char (&comm)[17]) noexcept {
   prctl(PR_GET_NAME, comm);
 }
 
+/// Where nothing else is asked for: pctally.<comm>.<pid>.pct.
+struct DefaultName {
+  char text[64];
+  DefaultName() noexcept {
+    char comm[17];
+    comm_of_self(comm);
+    for (char* c = comm; *c != '\0'; ++c)
+      if (*c == '/') *c = '_';
+    snprintf(text, sizeof text, "pctally.%s.%d.pct", comm, static_cast<int>(getpid()));
+  }
+};
+
 Result<ProfileFile> create_file(const pctally_options& options) noexcept {
-  char comm[17], name[64];
-  comm_of_self(comm);
-  for (char* c = comm; *c != '\0'; ++c)
-    if (*c == '/') *c = '_';
-  snprintf(name, sizeof name, "pctally.%s.%d.pct", comm, static_cast<int>(getpid()));
-  bool timer = (options.flags & PCTALLY_NO_TIMER) == 0;
   ProfileFile::Settings settings;
-  settings.path = options.path != nullptr ? options.path : name;
+  settings.path = options.path;
   settings.overwrite = (options.flags & PCTALLY_OVERWRITE) != 0;
-  settings.engine = timer ? "timer" : "manual";
+  settings.engine = clock_name(ClockKind::kNone);
   settings.period_asked_ns = settings.period_ns = options.period_ns;
-  settings.clock_tick_ns = timer ? kernel_tick_ns() : 0;
   settings.kernel_observed = true;
   settings.deferred = true;
   settings.bytes = kLibraryBytes;
@@ -165,7 +181,9 @@ void in_child() {
   pthread_mutex_init(&g_lock, nullptr);
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;
-  if (g_recording != nullptr) abandon();
+  if (g_recording == nullptr) return;
+  g_recording->clock.forget();
+  abandon();
 }
 
 void watch_forks() noexcept {
@@ -175,26 +193,35 @@ void watch_forks() noexcept {
   watching = true;
 }
 
+/// What the report has to know about the clock that really runs.
+void name_engine(Recording& recording) noexcept {
+  ClockKind kind = recording.clock.kind();
+  FileHeader& header = recording.file.header();
+  g_engine = clock_name(kind);
+  snprintf(header.engine, sizeof header.engine, "%s", g_engine);
+  header.clock_tick_ns = kind == ClockKind::kTimer ? kernel_tick_ns() : 0;
+  header.kernel_observed = kind != ClockKind::kTrap;
+  auto* process = pool_at<ProcessRecord>(recording.file.pool(), recording.process);
+  snprintf(process->engine, sizeof process->engine, "%s", g_engine);
+}
+
 Result<void> begin(Recording& recording, const pctally_options& options) noexcept {
   char comm[17];
   comm_of_self(comm);
   const char* engine = recording.file.header().engine;
   recording.process = add_process(recording.file, getpid(), getppid(), comm, engine);
-  recording.timed = (options.flags & PCTALLY_NO_TIMER) == 0;
   getrusage(RUSAGE_SELF, &recording.started);
   if (!refresh(recording)) return fail(ENOMEM, "cannot read /proc/self/maps");
-  uint64_t period = recording.file.header().period_ns;
-  Random random;
-  if (recording.timed) {
-    auto started = recording.timer.start(&g_tables, period, 1 + random.below(period));
-    if (!started) return started;
-  }
+  ClockPlan plan = plan_of(options, recording.file.header().period_ns);
+  if (plan.kind != ClockKind::kNone)
+    if (auto started = recording.clock.start(&g_tables, plan); !started) return started;
+  name_engine(recording);
   recording.file.header().state = FileState::kRecording;
   return {};
 }
 
 Result<void> end(Recording& recording) noexcept {
-  recording.timer.stop();
+  recording.clock.stop();
   withdraw(&g_tables);
   settle_all(recording, true);
   book_cpu_time(recording);
@@ -216,6 +243,8 @@ PCTALLY_API int pctally_start(const pctally_options* given) {
     return failed(fail(EBUSY, "a recording is running already: call pctally_stop first").error());
   auto options = checked(given);
   if (!options) return failed(options.error());
+  DefaultName name;
+  if (options->path == nullptr) options->path = name.text;
   auto file = create_file(*options);
   if (!file) return failed(file.error());
   watch_forks();
@@ -224,9 +253,9 @@ PCTALLY_API int pctally_start(const pctally_options* given) {
   if (auto begun = begin(*g_recording, *options); !begun) {
     withdraw(&g_tables);
     abandon();
+    unlink(options->path);
     return failed(begun.error());
   }
-  g_engine = g_recording->timed ? "timer" : "manual";
   g_ever = true;
   return 0;
 }
@@ -277,7 +306,10 @@ PCTALLY_API int pctally_profil_ledger(const char* system, struct pctally_tick_le
   return 0;
 }
 
-PCTALLY_API const char* pctally_engine(void) { return g_engine; }
+PCTALLY_API const char* pctally_engine(void) {
+  ClockKind kind;
+  return !g_ever && last_session_clock(&kind) ? clock_name(kind) : g_engine;
+}
 
 PCTALLY_API const char* pctally_error(void) { return t_error.text; }
 

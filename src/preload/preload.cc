@@ -10,8 +10,7 @@
 #include <new>
 
 #include "engine/address_space.h"
-#include "engine/period.h"
-#include "engine/process_timer.h"
+#include "engine/tick_clock.h"
 #include "histfile/publish.h"
 
 namespace pctally {
@@ -20,7 +19,7 @@ namespace {
 struct Injected {
   ProfileFile file;
   AddressSpace space;
-  ProcessTimer timer;
+  TickClock clock;
   uint32_t process = 0;
   bool children = true;
 };
@@ -29,11 +28,6 @@ alignas(Injected) unsigned char g_storage[sizeof(Injected)];  // never destroyed
                                                               // destructor
 Injected* g_injected = nullptr;
 PublishedTables g_tables;
-
-uint64_t random_phase(uint64_t period_ns) noexcept {
-  Random random;
-  return 1 + random.below(period_ns);
-}
 
 /// A process record of its own, and a table that counts for it.
 void enter_process() noexcept {
@@ -49,10 +43,9 @@ void enter_process() noexcept {
 void in_child() {
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;
-  if (!g_injected->children) return;
+  if (!g_injected->children) return g_injected->clock.forget();
   enter_process();
-  uint64_t period = g_injected->file.header().period_ns;
-  (void)g_injected->timer.restart(period, random_phase(period));
+  (void)g_injected->clock.restart();
 }
 
 /// With --no-children what we put into the environment goes no further.
@@ -82,13 +75,13 @@ __attribute__((constructor)) void enter() {
   g_injected = injected;
   enter_process();
   pthread_atfork(nullptr, nullptr, in_child);
-  uint64_t period = injected->file.header().period_ns;
-  (void)injected->timer.start(&g_tables, period, random_phase(period));
+  (void)injected->clock.start(&g_tables,
+                              {ClockKind::kTimer, injected->file.header().period_ns, Pace::kAsGiven});
 }
 
 __attribute__((destructor)) void leave() {
   if (g_injected == nullptr || g_injected->process == 0) return;
-  g_injected->timer.stop();
+  g_injected->clock.stop();
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   auto* process = pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);

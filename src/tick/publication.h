@@ -24,4 +24,7 @@ struct PublishedTables {
 /// tick() by the current table; nothing if there is none. Any number of threads and signal handlers.
 void tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept;
 
+/// Books ticks whose place is not known as lost, where tick_published() would have counted them.
+void lost_published(PublishedTables* tables, uint64_t weight) noexcept;
+
 }  // namespace pctally

@@ -126,17 +126,41 @@ TickOutcome settle(const RegionTable& table, uint64_t pc, uint64_t weight) noexc
   return outcome;
 }
 
-void tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept {
-  uint32_t slot;
+namespace {
+
+/// Enters the table in use; kNoTable if there is none.
+uint32_t enter(PublishedTables* tables) noexcept {
   for (;;) {
-    slot = __atomic_load_n(&tables->current, __ATOMIC_SEQ_CST);
-    if (slot >= kTableSlots) return;
+    uint32_t slot = __atomic_load_n(&tables->current, __ATOMIC_SEQ_CST);
+    if (slot >= kTableSlots) return kNoTable;
     __atomic_fetch_add(&tables->in_flight[slot], 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&tables->current, __ATOMIC_SEQ_CST) == slot) break;
+    if (__atomic_load_n(&tables->current, __ATOMIC_SEQ_CST) == slot) return slot;
     __atomic_fetch_sub(&tables->in_flight[slot], 1, __ATOMIC_SEQ_CST);
   }
-  tick(tables->slots[slot], pc, weight);
+}
+
+void leave(PublishedTables* tables, uint32_t slot) noexcept {
   __atomic_fetch_sub(&tables->in_flight[slot], 1, __ATOMIC_SEQ_CST);
+}
+
+}  // namespace
+
+void tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept {
+  uint32_t slot = enter(tables);
+  if (slot == kNoTable) return;
+  tick(tables->slots[slot], pc, weight);
+  leave(tables, slot);
+}
+
+void lost_published(PublishedTables* tables, uint64_t weight) noexcept {
+  uint32_t slot = enter(tables);
+  if (slot == kNoTable) return;
+  const RegionTable& table = tables->slots[slot];
+  if (table.stopped == nullptr || __atomic_load_n(table.stopped, __ATOMIC_ACQUIRE) == 0) {
+    if (table.process_ticks != nullptr) add_relaxed(table.process_ticks, weight);
+    add_relaxed(&table.ledger->lost, weight);
+  }
+  leave(tables, slot);
 }
 
 }  // namespace pctally

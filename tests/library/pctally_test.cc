@@ -86,6 +86,48 @@ TEST_F(Library, CodeMadeLaterIsCountedWithAndWithoutRefresh) {
   munmap(code, 4096);
 }
 
+TEST_F(Library, TrapIfAskedForAndTheFileSaysSo) {
+  options_.flags = PCTALLY_FIXED_PERIOD;
+  options_.engine = "trap";
+  if (pctally_start(&options_) != 0) {
+    EXPECT_NE(errno, EINVAL);
+    GTEST_SKIP() << pctally_error();
+  }
+  EXPECT_STREQ(pctally_engine(), "trap");
+  timespec now{};
+  do {
+    for (unsigned i = 0; i < 100000; ++i) __asm__ volatile("" ::"r"(i));
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  } while (ledger().ticks < 200 && now.tv_sec < 60);
+  ASSERT_EQ(pctally_stop(), 0);
+  Profile profile = load();
+  EXPECT_EQ(profile.engine, "trap");
+  EXPECT_EQ(profile.processes.at(0).engine, "trap");
+  EXPECT_EQ(profile.clock_tick_ns, 0u);
+  EXPECT_FALSE(profile.kernel_observed);
+  EXPECT_EQ(profile.ledger.samples, profile.ledger.ticks()) << "no weights";
+}
+
+TEST_F(Library, TheEnvironmentIsAPreferenceAndTheOptionAnOrder) {
+  options_.flags = 0;
+  options_.engine = "steam";
+  EXPECT_EQ(pctally_start(&options_), -1);
+  EXPECT_EQ(errno, EINVAL);
+  sigset_t trap;
+  sigemptyset(&trap);
+  sigaddset(&trap, SIGTRAP);
+  pthread_sigmask(SIG_BLOCK, &trap, nullptr);  // so that the trap does not work
+  options_.engine = "trap";
+  EXPECT_EQ(pctally_start(&options_), -1);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  options_.engine = nullptr;
+  setenv("PCTALLY_ENGINE", "trap", 1);
+  EXPECT_EQ(pctally_start(&options_), 0) << pctally_error();
+  unsetenv("PCTALLY_ENGINE");
+  pthread_sigmask(SIG_UNBLOCK, &trap, nullptr);
+  EXPECT_STREQ(pctally_engine(), "timer");
+}
+
 TEST_F(Library, ErrorsSayWhatToDo) {
   EXPECT_EQ(pctally_stop(), -1);
   EXPECT_EQ(errno, ESRCH);

@@ -1,0 +1,71 @@
+// Engine "trap", the part inside the program: a perf task-clock event per thread whose overflow is a SIGTRAP
+// of that thread.
+//
+// It needs perf_event_open(2) for its own user mode, and Linux 6.1: before, a thread that blocks SIGTRAP was
+// killed by it. One event and descriptor per thread that exists at the start; threads made later, by whatever
+// means, inherit. Kernel mode is not seen: an event that ticks there could reach the next program across
+// exec(2).
+#pragma once
+#include "base/mapped_array.h"
+#include "base/result.h"
+#include "tick/publication.h"
+
+namespace pctally {
+
+/// How the distance of two ticks relates to the period asked for.
+enum class Pace : unsigned char {
+  kAsGiven,    ///< every tick after exactly the period, which the caller has drawn
+  kRandomised  ///< the mean is the period; no program is in step with it
+};
+
+/// Ticks for one set of tables from all threads. Several may run in a process at once. Calls on one trap
+/// under the caller's lock; none from a signal handler.
+///
+/// Pace::kRandomised: the events run at a period of their own, drawn uniformly from 85 % to 99 % of the one
+/// asked for (among those that walk over the usual cycles, engine/period.h), and each tick is kept by an
+/// independent draw with the probability drawn / asked. So the mean is exact, every thread's events are
+/// alike, inherited ones too, and nothing but the tick itself happens in the handler.
+class PerfTrap {
+ public:
+  /// How many may run at once.
+  static constexpr unsigned kMost = 16;
+
+  constexpr PerfTrap() noexcept : roots_() {}
+  ~PerfTrap() {}  // ticks outlive static destructors; stop() frees
+  PerfTrap(const PerfTrap&) = delete;
+  PerfTrap& operator=(const PerfTrap&) = delete;
+
+  /// Ticks go to `tables`, which must outlive the process. Errors, with nothing left armed: EBUSY (running
+  /// already, or a debugger is attached, which would stop at every tick), EACCES, EPERM, ENOSYS (perf is
+  /// refused), EAGAIN (SIGTRAP is blocked in this thread or out of handlers), EMFILE.
+  Result<void> start(PublishedTables* tables, uint64_t period_ns, Pace pace) noexcept;
+
+  /// On return no event runs. The handler stays, for a signal still on its way.
+  void stop() noexcept;
+
+  /// In the child of a fork, which has copies of the descriptors and no event: lets go of them.
+  void forget() noexcept;
+
+  [[nodiscard]] bool running() const noexcept { return slot_ != kMost; }
+
+  /// Why start() would be refused here, found without leaving anything behind.
+  static Result<void> probe() noexcept;
+
+ private:
+  /// An event we hold the descriptor of.
+  struct Root {
+    int fd;
+    uint64_t id;  ///< tells whether the descriptor is still ours: programs close what they do not know
+  };
+
+  Result<void> open_roots(uint64_t period_ns) noexcept;
+  Result<bool> open_round(uint64_t period_ns, MappedArray<int>* threads) noexcept;
+  void close_roots() noexcept;
+
+  union {
+    MappedArray<Root> roots_;
+  };
+  unsigned slot_ = kMost;
+};
+
+}  // namespace pctally

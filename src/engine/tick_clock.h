@@ -1,0 +1,61 @@
+// The clock behind a profile of this process: one of the engines that run in the program, chosen by what is
+// asked for and what works here.
+#pragma once
+#include "engine/perf_trap.h"
+#include "engine/process_timer.h"
+
+namespace pctally {
+
+enum class ClockKind : unsigned char { kNone, kTimer, kTrap };
+
+/// "timer", "trap"; "manual" for kNone: ticks then come from pctally_count() alone.
+const char* clock_name(ClockKind kind) noexcept;
+
+/// The kind of that name into *kind; false if there is none.
+bool clock_of(const char* name, ClockKind* kind) noexcept;
+
+/// PCTALLY_ENGINE if it names a kind; else `usual`.
+ClockKind chosen_clock(ClockKind usual) noexcept;
+
+struct ClockPlan {
+  ClockKind kind;
+  uint64_t period_ns;  ///< CPU time per tick; REQUIRES: > 0
+  Pace pace = Pace::kRandomised;
+  bool insist = false;  ///< fail if `kind` does not work here, instead of taking the timer
+};
+
+/// A value without allocation, usable in static storage. Calls on one clock under the caller's lock; none
+/// from a signal handler.
+class TickClock {
+ public:
+  /// Ticks go to `tables`, which must outlive the process, at a random phase. Where the plan's kind does not
+  /// work the timer runs instead, unless the plan insists. Errors: those of ProcessTimer and PerfTrap.
+  Result<void> start(PublishedTables* tables, const ClockPlan& plan) noexcept;
+
+  /// On return nothing ticks; a tick that is in its handler already may still count until the tables are
+  /// withdrawn.
+  void stop() noexcept;
+
+  /// In the child of a fork: nothing ticks there yet. Starts again as planned, where that works; a child that
+  /// blocks SIGTRAP gets the timer.
+  Result<void> restart() noexcept;
+
+  /// In the child of a fork that does not go on: lets go of what it has copies of.
+  void forget() noexcept;
+
+  [[nodiscard]] bool running() const noexcept { return kind_ != ClockKind::kNone; }
+
+  /// What really runs: kNone if nothing does.
+  [[nodiscard]] ClockKind kind() const noexcept { return kind_; }
+
+ private:
+  Result<void> start_kind(ClockKind kind) noexcept;
+
+  PublishedTables* tables_ = nullptr;
+  ClockPlan plan_{};
+  ClockKind kind_ = ClockKind::kNone;
+  ProcessTimer timer_;
+  PerfTrap trap_;
+};
+
+}  // namespace pctally
