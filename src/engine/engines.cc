@@ -84,27 +84,63 @@ Rung probe_ring() {
   return rung;
 }
 
-Rung probe_timer() {
+/// For engines that run in the program.
+Rung injected_rung(ClockKind kind, const char* cost) {
   Rung rung;
-  rung.name = "timer";
+  rung.name = clock_name(kind);
   rung.enters_program = true;
-  rung.cost = "one signal per kernel tick in the program, which sees LD_PRELOAD and a coarser clock()";
-  rung.misses = TimerEngine(EngineSettings{}).blind_spots();
-  if (auto library = find_preload_library(); !library) {
-    rung.reason = library.error().text;
-    rung.remedy = "build or install pctally as a whole";
-    return rung;
-  }
+  rung.cost = cost;
+  rung.misses = TimerEngine(kind, EngineSettings{}).blind_spots();
+  auto library = find_preload_library();
+  rung.available = library.has_value();
+  if (library) return rung;
+  rung.reason = library.error().text;
+  rung.remedy = "build or install pctally as a whole";
+  return rung;
+}
+
+void try_cpu_timer(int clock, Rung* rung) {
   sigevent event{};
   event.sigev_notify = SIGEV_NONE;
   int timer = 0;
-  if (syscall(SYS_timer_create, CLOCK_PROCESS_CPUTIME_ID, &event, &timer) != 0) {
-    rung.reason = "timer_create: " + error_name(errno);
-    rung.remedy = errno == EAGAIN ? "raise ulimit -i" : "use a kernel with CONFIG_POSIX_TIMERS";
-    return rung;
+  if (!rung->available) return;
+  if (syscall(SYS_timer_create, clock, &event, &timer) == 0) {
+    syscall(SYS_timer_delete, timer);
+    return;
   }
-  syscall(SYS_timer_delete, timer);
-  rung.available = true;
+  rung->available = false;
+  rung->reason = "timer_create: " + error_name(errno);
+  rung->remedy = errno == EAGAIN ? "raise ulimit -i" : "use a kernel with CONFIG_POSIX_TIMERS";
+}
+
+Rung probe_timer() {
+  Rung rung =
+      injected_rung(ClockKind::kTimer,
+                    "one signal per kernel tick in the program, which sees LD_PRELOAD and a coarser clock()");
+  try_cpu_timer(CLOCK_PROCESS_CPUTIME_ID, &rung);
+  return rung;
+}
+
+Rung probe_thread_timer() {
+  Rung rung =
+      injected_rung(ClockKind::kThreadTimer,
+                    "one signal per kernel tick in the program, which sees LD_PRELOAD and one thread more");
+  try_cpu_timer(CLOCK_THREAD_CPUTIME_ID, &rung);
+  return rung;
+}
+
+Rung probe_trap() {
+  Rung rung =
+      injected_rung(ClockKind::kTrap,
+                    "one interrupt and one signal per tick in the program, which sees LD_PRELOAD and a "
+                    "descriptor per thread");
+  if (!rung.available) return rung;
+  auto works = PerfTrap::probe();
+  if (works) return rung;
+  rung.available = false;
+  int error = works.error().code;
+  if (error == EACCES || error == EPERM || error == ENOSYS) explain_refusal(error, &rung);
+  if (rung.remedy.empty()) rung.reason = works.error().text;
   return rung;
 }
 
@@ -120,14 +156,18 @@ Rung probe_bpf() {
 
 }  // namespace
 
-std::vector<Rung> probe_ladder() { return {probe_bpf(), probe_ring(), probe_timer()}; }
+std::vector<Rung> probe_ladder() {
+  return {probe_bpf(), probe_ring(), probe_timer(), probe_trap(), probe_thread_timer()};
+}
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSettings& settings) {
 #if PCTALLY_HAVE_BPF
   if (name == "bpf") return std::make_unique<BpfEngine>(settings);
 #endif
   if (name == "ring") return std::make_unique<RingEngine>(settings);
-  if (name == "timer") return std::make_unique<TimerEngine>(settings);
+  ClockKind kind;
+  if (clock_of(name.c_str(), &kind) && kind != ClockKind::kNone)
+    return std::make_unique<TimerEngine>(kind, settings);
   return nullptr;
 }
 

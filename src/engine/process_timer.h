@@ -1,11 +1,7 @@
 // Engine "timer", the part inside the program: one CPU-time POSIX timer of the process on a free real-time
 // signal.
-//
-// Never SIGPROF, which belongs to the applications. The handler calls nothing but the tick, and does no
-// system call unless it has to open the mask of a thread that blocks SIGSEGV.
 #pragma once
-#include "base/result.h"
-#include "tick/publication.h"
+#include "engine/tick_signal.h"
 
 namespace pctally {
 
@@ -14,14 +10,11 @@ namespace pctally {
 class ProcessTimer {
  public:
   /// How many may run at once.
-  static constexpr unsigned kMost = 16;
+  static constexpr unsigned kMost = TickSlot::kMost;
 
   /// Ticks go to `tables`, which must outlive the process: a signal on its way may still look at them after
   /// stop(). Errors: EBUSY (running already), EAGAIN (no timer, slot or free signal left), ENOSYS.
   Result<void> start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns) noexcept;
-
-  /// Takes a signal now, for a child of fork(2) that may have all of them blocked and then needs one.
-  static void reserve_signal() noexcept;
 
   /// Deletes the timer. The handler stays, so that a signal still on its way does no harm.
   void stop() noexcept;
@@ -29,17 +22,13 @@ class ProcessTimer {
   /// In the child of a fork, which inherits the handler and no timer.
   void forget() noexcept;
 
-  [[nodiscard]] bool running() const noexcept { return armed_; }
-
-  /// The signal in use by all timers of the process, 0 if none.
-  static int signal_number() noexcept;
+  [[nodiscard]] bool running() const noexcept { return slot_.claimed(); }
 
  private:
   Result<void> arm(uint64_t period_ns, uint64_t first_ns) noexcept;
 
   int timer_ = 0;
-  unsigned slot_ = 0;
-  bool armed_ = false;
+  TickSlot slot_;
 };
 
 /// What the timer's expiries are tied to: the kernel's tick, in nanoseconds (10^9 / CONFIG_HZ), measured.

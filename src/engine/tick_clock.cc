@@ -9,7 +9,8 @@
 namespace pctally {
 namespace {
 
-constexpr ClockKind kKinds[] = {ClockKind::kNone, ClockKind::kTimer, ClockKind::kTrap};
+constexpr ClockKind kKinds[] = {ClockKind::kNone, ClockKind::kTimer, ClockKind::kTrap,
+                                ClockKind::kThreadTimer};
 
 uint64_t random_phase(uint64_t period_ns) noexcept {
   Random random;
@@ -24,6 +25,8 @@ const char* clock_name(ClockKind kind) noexcept {
       return "timer";
     case ClockKind::kTrap:
       return "trap";
+    case ClockKind::kThreadTimer:
+      return "thread-timer";
     case ClockKind::kNone:
       break;
   }
@@ -45,13 +48,23 @@ ClockKind chosen_clock(ClockKind usual) noexcept {
   return usual;
 }
 
+uint64_t tick_grid_ns(ClockKind kind) noexcept {
+  return kind == ClockKind::kTimer || kind == ClockKind::kThreadTimer ? kernel_tick_ns() : 0;
+}
+
+Result<void> TickClock::begin(ClockKind kind) noexcept {
+  if (kind == ClockKind::kTrap) {
+    TickSlot::reserve_signal();
+    return trap_.start(tables_, plan_.period_ns, plan_.pace);
+  }
+  if (kind == ClockKind::kThreadTimer) return thread_timers_.start(tables_, plan_.period_ns);
+  return timer_.start(tables_, plan_.period_ns, random_phase(plan_.period_ns));
+}
+
 Result<void> TickClock::start_kind(ClockKind kind) noexcept {
-  if (kind == ClockKind::kTrap) ProcessTimer::reserve_signal();
-  auto started = kind == ClockKind::kTrap
-                     ? trap_.start(tables_, plan_.period_ns, plan_.pace)
-                     : timer_.start(tables_, plan_.period_ns, random_phase(plan_.period_ns));
-  if (started) kind_ = kind;
-  return started;
+  auto begun = begin(kind);
+  if (begun) kind_ = kind;
+  return begun;
 }
 
 Result<void> TickClock::start(PublishedTables* tables, const ClockPlan& plan) noexcept {
@@ -66,12 +79,14 @@ Result<void> TickClock::start(PublishedTables* tables, const ClockPlan& plan) no
 void TickClock::stop() noexcept {
   timer_.stop();
   trap_.stop();
+  thread_timers_.stop();
   kind_ = ClockKind::kNone;
 }
 
 void TickClock::forget() noexcept {
   timer_.forget();
   trap_.forget();
+  thread_timers_.forget();
   kind_ = ClockKind::kNone;
 }
 

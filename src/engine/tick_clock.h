@@ -3,16 +3,20 @@
 #pragma once
 #include "engine/perf_trap.h"
 #include "engine/process_timer.h"
+#include "engine/thread_timers.h"
 
 namespace pctally {
 
-enum class ClockKind : unsigned char { kNone, kTimer, kTrap };
+enum class ClockKind : unsigned char { kNone, kTimer, kTrap, kThreadTimer };
 
-/// "timer", "trap"; "manual" for kNone: ticks then come from pctally_count() alone.
+/// "timer", "trap", "thread-timer"; "manual" for kNone: ticks then come from pctally_count() alone.
 const char* clock_name(ClockKind kind) noexcept;
 
 /// The kind of that name into *kind; false if there is none.
 bool clock_of(const char* name, ClockKind* kind) noexcept;
+
+/// The granularity that the ticks of a kind fall on: the kernel's tick, or 0 if there is none.
+uint64_t tick_grid_ns(ClockKind kind) noexcept;
 
 /// PCTALLY_ENGINE if it names a kind; else `usual`.
 ClockKind chosen_clock(ClockKind usual) noexcept;
@@ -29,7 +33,7 @@ struct ClockPlan {
 class TickClock {
  public:
   /// Ticks go to `tables`, which must outlive the process, at a random phase. Where the plan's kind does not
-  /// work the timer runs instead, unless the plan insists. Errors: those of ProcessTimer and PerfTrap.
+  /// work the timer runs instead, unless the plan insists. Errors: those of the kinds.
   Result<void> start(PublishedTables* tables, const ClockPlan& plan) noexcept;
 
   /// On return nothing ticks; a tick that is in its handler already may still count until the tables are
@@ -49,6 +53,7 @@ class TickClock {
   [[nodiscard]] ClockKind kind() const noexcept { return kind_; }
 
  private:
+  Result<void> begin(ClockKind kind) noexcept;
   Result<void> start_kind(ClockKind kind) noexcept;
 
   PublishedTables* tables_ = nullptr;
@@ -56,6 +61,7 @@ class TickClock {
   ClockKind kind_ = ClockKind::kNone;
   ProcessTimer timer_;
   PerfTrap trap_;
+  ThreadTimers thread_timers_;
 };
 
 }  // namespace pctally

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 
-#include "engine/process_timer.h"
 #include "engine/process_tree.h"
 #include "engine/program_file.h"
 #include "engine/text_watch.h"
@@ -101,8 +100,9 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   file_ = file;
   target_ = target.processes[0];
   next_look_ns_ = monotonic_ns() + kLookNs;
-  file->header().kernel_observed = 1;  // a tick in kernel mode is counted at the instruction that entered it
-  file->header().clock_tick_ns = kernel_tick_ns();
+  // A timer's tick in kernel mode is counted at the instruction that entered it; the trap has none.
+  file->header().kernel_observed = kind_ != ClockKind::kTrap;
+  file->header().clock_tick_ns = tick_grid_ns(kind_);
   environment->push_back("LD_PRELOAD=" + preload_list(*library));
   environment->push_back(std::string(kChildrenVariable) + (settings_.children ? "=1" : "=0"));
   return {};
@@ -153,6 +153,20 @@ void TimerEngine::look_for_strangers() {
   next_look_ns_ = end + std::max(kLookNs, kLookShare * (end - now));
 }
 
+/// A process whose clock did not work has taken another, and written its name into its record.
+void TimerEngine::look_at_clocks() {
+  Pool pool = file_->pool();
+  uint32_t unit = __atomic_load_n(&file_->header().processes, __ATOMIC_ACQUIRE);
+  while (pool_holds(pool, unit, sizeof(ProcessRecord) / kUnitBytes)) {
+    const auto* record = pool_at<ProcessRecord>(pool, unit);
+    ClockKind kind;
+    if (std::string engine(record->engine, strnlen(record->engine, sizeof record->engine));
+        clock_of(engine.c_str(), &kind) && tick_grid_ns(kind) != 0)
+      file_->header().clock_tick_ns = tick_grid_ns(kind);
+    unit = record->next;
+  }
+}
+
 void TimerEngine::drain() {
   file_->make_room(0);
   settle(false);
@@ -162,11 +176,16 @@ void TimerEngine::drain() {
 
 void TimerEngine::stop() {
   settle(true);
+  look_at_clocks();
   file_->beat();
 }
 
 std::string TimerEngine::blind_spots() const {
-  return tick_blindness(kernel_tick_ns()) +
+  std::string blind = kind_ == ClockKind::kTrap
+                          ? "kernel mode (its time is stated as unsampled); half a period of each thread; "
+                          : tick_blindness(kernel_tick_ns());
+  if (kind_ == ClockKind::kThreadTimer) blind += "threads that live for a few milliseconds; ";
+  return blind +
          "code that blocks signals; programs that are static, setuid, or of another C library or word size";
 }
 

@@ -1,9 +1,11 @@
-// Engine "timer", the recorder's side: injects the preload library and settles what the processes put aside.
+// Engines that run in the program ("timer", "thread-timer", "trap"), the recorder's side: injects the preload
+// library and settles what the processes put aside.
 #pragma once
 #include <unordered_map>
 
 #include "engine/deferred_settler.h"
 #include "engine/engine.h"
+#include "engine/tick_clock.h"
 
 namespace pctally {
 
@@ -13,9 +15,9 @@ inline constexpr char kChildrenVariable[] = "PCTALLY_CHILDREN";
 
 class TimerEngine : public Engine {
  public:
-  explicit TimerEngine(const EngineSettings& settings) : settings_(settings) {}
+  TimerEngine(ClockKind kind, const EngineSettings& settings) : kind_(kind), settings_(settings) {}
 
-  [[nodiscard]] const char* name() const override { return "timer"; }
+  [[nodiscard]] const char* name() const override { return clock_name(kind_); }
   [[nodiscard]] bool enters_program() const override { return true; }
   Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
   [[nodiscard]] int drain_interval_ms() const override { return 20; }
@@ -29,6 +31,9 @@ class TimerEngine : public Engine {
   [[nodiscard]] bool has_entered(pid_t pid) const;
   void name_stranger(pid_t pid);
 
+  void look_at_clocks();
+
+  ClockKind kind_;
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
   pid_t target_ = 0;

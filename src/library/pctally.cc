@@ -78,7 +78,8 @@ Result<pctally_options> checked(const pctally_options* given) noexcept {
   if ((options.flags & ~kKnownFlags) != 0) return fail(EINVAL, "options.flags has an unknown flag");
   ClockKind kind;
   if (options.engine != nullptr && !clock_of(options.engine, &kind))
-    return fail(EINVAL, "no engine of a program is called %s: timer, trap or manual", options.engine);
+    return fail(EINVAL, "no engine of a program is called %s: timer, trap, thread-timer or manual",
+                options.engine);
   return options;
 }
 
@@ -199,7 +200,7 @@ void name_engine(Recording& recording) noexcept {
   FileHeader& header = recording.file.header();
   g_engine = clock_name(kind);
   snprintf(header.engine, sizeof header.engine, "%s", g_engine);
-  header.clock_tick_ns = kind == ClockKind::kTimer ? kernel_tick_ns() : 0;
+  header.clock_tick_ns = tick_grid_ns(kind);
   header.kernel_observed = kind != ClockKind::kTrap;
   auto* process = pool_at<ProcessRecord>(recording.file.pool(), recording.process);
   snprintf(process->engine, sizeof process->engine, "%s", g_engine);

@@ -1,5 +1,5 @@
-// What LD_PRELOAD brings into a program under `pctally record -e timer`: joins the profile file, arms the
-// timer, and is otherwise not there. If anything is amiss it does nothing at all.
+// What LD_PRELOAD brings into a program by engines that run in it: joins the profile file, starts the clock
+// the file's header names, and is otherwise not there. If anything is amiss it does nothing at all.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +33,20 @@ PublishedTables g_tables;
 void enter_process() noexcept {
   char comm[17] = {};
   prctl(PR_GET_NAME, comm);
-  g_injected->process = add_process(g_injected->file, getpid(), getppid(), comm, "timer");
+  const char* asked = g_injected->file.header().engine;
+  g_injected->process = add_process(g_injected->file, getpid(), getppid(), comm, asked);
   RegionTable table = g_injected->space.table(g_injected->file, g_injected->process);
   table.deferred = g_injected->file.deferred();
   table.deferred_capacity = kDeferredSlots;
   publish(&g_tables, table);
+}
+
+/// The engine that really runs: it may not be the one that was asked for, or none.
+void name_engine() noexcept {
+  if (g_injected->process == 0) return;
+  ClockKind kind = g_injected->clock.kind();
+  auto* process = pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);
+  strncpy(process->engine, kind == ClockKind::kNone ? "" : clock_name(kind), sizeof process->engine - 1);
 }
 
 void in_child() {
@@ -46,6 +55,7 @@ void in_child() {
   if (!g_injected->children) return g_injected->clock.forget();
   enter_process();
   (void)g_injected->clock.restart();
+  name_engine();
 }
 
 /// With --no-children what we put into the environment goes no further.
@@ -65,7 +75,8 @@ __attribute__((constructor)) void enter() {
   const char* path = getenv("PCTALLY_RECORD");
   if (path == nullptr) return;
   auto file = ProfileFile::join(path);
-  if (!file || strcmp(file->header().engine, "timer") != 0 || file->header().period_ns == 0) return;
+  ClockKind kind;
+  if (!file || !clock_of(file->header().engine, &kind) || file->header().period_ns == 0) return;
   auto* injected = new (g_storage) Injected();
   injected->file = std::move(*file);
   const char* children = getenv("PCTALLY_CHILDREN");
@@ -75,8 +86,8 @@ __attribute__((constructor)) void enter() {
   g_injected = injected;
   enter_process();
   pthread_atfork(nullptr, nullptr, in_child);
-  (void)injected->clock.start(&g_tables,
-                              {ClockKind::kTimer, injected->file.header().period_ns, Pace::kAsGiven});
+  (void)injected->clock.start(&g_tables, {kind, injected->file.header().period_ns, Pace::kAsGiven});
+  name_engine();
 }
 
 __attribute__((destructor)) void leave() {

@@ -14,7 +14,7 @@ void print_text(const std::vector<Rung>& ladder) {
   for (const Rung& rung : ladder) {
     bool first = rung.available && !chosen;
     chosen = chosen || first;
-    fmt::print("{:<7}{}\n", rung.name,
+    fmt::print("{:<13}{}\n", rung.name,
                first            ? "available, record's choice"
                : rung.available ? "available"
                                 : "not available");

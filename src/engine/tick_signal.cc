@@ -1,0 +1,161 @@
+#include "engine/tick_signal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/fault_guard.h"
+#include "tick/context.h"
+
+namespace pctally {
+namespace {
+
+// Raw system calls: the same library then runs with any C library, and timer ids are plain ints. The kernel's
+// own time: 32-bit words where `long` is, whatever the C library's time_t has grown to; machines too new for
+// that have only the call with 64.
+#ifdef SYS_timer_settime
+using KernelWord = long;
+constexpr long kSetTime = SYS_timer_settime;
+#else
+using KernelWord = int64_t;
+constexpr long kSetTime = SYS_timer_settime64;
+#endif
+struct KernelTime {
+  KernelWord seconds;
+  KernelWord nanoseconds;
+};
+struct KernelSpec {
+  KernelTime interval;
+  KernelTime first;
+};
+
+/// A timer's signals carry the address of its slot; the slot says where the ticks go, null while it is free.
+PublishedTables* g_slots[TickSlot::kMost] = {};
+int g_signal = 0;
+
+KernelTime to_kernel_time(uint64_t ns) noexcept {
+  return {static_cast<KernelWord>(ns / 1000000000u), static_cast<KernelWord>(ns % 1000000000u)};
+}
+
+bool from_timer(int code) noexcept {
+#ifdef __mips__
+  if (code == SI_ASYNCIO)
+    return true;  // what qemu-user makes of it: mips alone has another number for timers
+#endif
+  return code == SI_TIMER;
+}
+
+/// Signals that carry anything but the address of a slot are somebody else's and let go by.
+void on_tick(int, siginfo_t* info, void* context) {
+  if (!from_timer(info->si_code)) return;
+  auto slot = static_cast<PublishedTables**>(info->si_value.sival_ptr);
+  if (slot < g_slots || slot >= g_slots + TickSlot::kMost) return;
+  PublishedTables* tables = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+  if (tables == nullptr) return;
+  if (tables->may_fault && blocks_faults(context)) admit_faults();
+  tick_published(tables, interrupted_pc(context), 1 + static_cast<uint64_t>(info->si_overrun));
+}
+
+bool is_free(int signal) noexcept {
+  struct sigaction action;
+  if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return false;
+  sigset_t blocked;
+  return sigprocmask(SIG_BLOCK, nullptr, &blocked) == 0 && sigismember(&blocked, signal) == 0;
+}
+
+/// From the top: applications take theirs from SIGRTMIN upwards.
+int free_signal(int below) noexcept {
+  for (int signal = below - 1; signal > SIGRTMIN; --signal)
+    if (is_free(signal)) return signal;
+  return 0;
+}
+
+Result<void> install_handler(int below) noexcept {
+  int signal = free_signal(below);
+  if (signal == 0) return fail(EAGAIN, "no real-time signal is free for the timer");
+  struct sigaction action {};
+  action.sa_sigaction = on_tick;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  sigdelset(&action.sa_mask, SIGSEGV);  // the fault guard's: blocked, a fault would be the end of the process
+  sigdelset(&action.sa_mask, SIGBUS);
+  if (sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
+  g_signal = signal;
+  return {};
+}
+
+Result<void> take_signal() noexcept {
+  return g_signal != 0 && !TickSlot::stolen() ? Result<void>{} : install_handler(SIGRTMAX);
+}
+
+/// The process's first timer may go down to a lower signal: qemu-user has no use for the uppermost ones, and
+/// says so only here.
+bool go_lower() noexcept {
+  int below = g_signal;
+  signal(below, SIG_DFL);
+  g_signal = 0;
+  return install_handler(below).has_value();
+}
+
+bool create(int clock, pid_t thread, PublishedTables** slot, int* timer) noexcept {
+  sigevent event{};
+  event.sigev_notify = thread == 0 ? SIGEV_SIGNAL : SIGEV_THREAD_ID;
+  event.sigev_signo = g_signal;
+  event._sigev_un._tid = thread;
+  event.sigev_value.sival_ptr = slot;
+  return syscall(SYS_timer_create, clock, &event, timer) == 0;
+}
+
+}  // namespace
+
+/// By compare-and-swap: the callers of two slots need not share a lock.
+Result<void> TickSlot::claim(PublishedTables* tables) noexcept {
+  if (auto installed = take_signal(); !installed) return installed;
+  for (unsigned slot = 0; slot < kMost; ++slot) {
+    PublishedTables* free = nullptr;
+    if (!__atomic_compare_exchange_n(&g_slots[slot], &free, tables, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+      continue;
+    index_ = slot;
+    return {};
+  }
+  return fail(EAGAIN, "more than %u timers in one process", kMost);
+}
+
+void TickSlot::release() noexcept {
+  if (claimed()) __atomic_store_n(&g_slots[index_], nullptr, __ATOMIC_RELEASE);
+  index_ = kMost;
+}
+
+Result<int> TickSlot::create_timer(int clock, pid_t thread) const noexcept {
+  static bool proven = false;
+  int timer = 0, before = errno;
+  while (!create(clock, thread, &g_slots[index_], &timer)) {
+    int error = errno;
+    if (error != EINVAL || proven || !go_lower()) return fail(error, "timer_create: %s", strerror(error));
+  }
+  proven = true;
+  errno = before;
+  return timer;
+}
+
+void TickSlot::reserve_signal() noexcept { (void)take_signal(); }
+
+int TickSlot::signal_number() noexcept { return g_signal; }
+
+bool TickSlot::stolen() noexcept {
+  struct sigaction action;
+  return g_signal != 0 && sigaction(g_signal, nullptr, &action) == 0 && action.sa_sigaction != on_tick;
+}
+
+int set_timer(int timer, uint64_t first_ns, uint64_t period_ns, bool absolute) noexcept {
+  KernelSpec spec{to_kernel_time(period_ns), to_kernel_time(first_ns == 0 ? 1 : first_ns)};
+  return syscall(kSetTime, timer, absolute ? TIMER_ABSTIME : 0, &spec, nullptr) == 0 ? 0 : errno;
+}
+
+void delete_timer(int timer) noexcept { syscall(SYS_timer_delete, timer); }
+
+}  // namespace pctally

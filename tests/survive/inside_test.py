@@ -1,0 +1,76 @@
+"""Engines that run in the program: the program lives on, its clock is its own, and what is not seen is stated."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+
+def inside():
+    names = [name for name in ("timer", "trap", "thread-timer") if p.engine_available(name)]
+    for name in {"timer", "trap", "thread-timer"} - set(names):
+        print(f"skipped: engine {name} (not available here: pctally engines says why)")
+    return names
+
+
+class Inside(unittest.TestCase):
+    def test_totals_and_names(self):
+        for engine in inside():
+            data = p.record([p.program("spinner"), "4", "0.5"], "-e", engine).report()
+            p.assert_ledger(self, data)
+            self.assertEqual(data["engine"], engine)
+            self.assertEqual({row["engine"] for row in data["processes"]}, {engine})
+            self.assertGreater(data["sampled_s"], 0.85 * data["cpu_s"], engine)
+            self.assertGreater(p.share_of(data, "spin_here"), 0.9, engine)
+
+    def test_exec_chains(self):
+        chain = "env nice " * 60
+        for engine in inside():
+            for _ in range(p.scale(3)):
+                done = p.record(["sh", "-c", f"exec {chain} true"], "-e", engine, "-c", "100us")
+                self.assertEqual(done.returncode, 0, (engine, done.stderr))
+
+    def test_children_are_counted(self):
+        for engine in inside():
+            for how in ("fork", "vfork", "spawn"):
+                data = p.record([p.program("forker"), how, "10", "60"], "-e", engine).report()
+                p.assert_ledger(self, data)
+                self.assertGreater(p.share_of(data, "burn"), 0.8, (engine, how))
+                self.assertGreater(data["sampled_s"], 0.75 * data["cpu_s"], (engine, how))
+
+    def test_the_programs_cpu_clock_stays_fine_but_for_timer(self):
+        for engine in inside():
+            step_us = float(p.record([p.program("cpu_clock"), "0.4"], "-e", engine).stdout)
+            print(f"{engine}: nine of ten steps of the process's CPU clock below {step_us} us", flush=True)
+            if engine == "timer":
+                self.assertGreater(step_us, 900)
+            else:
+                self.assertLess(step_us, 200)
+
+    def test_short_threads_and_a_main_thread_that_leaves(self):
+        """The process ends with its last own thread, and H holds: what was not sampled is stated."""
+        for engine in inside():
+            for milliseconds in ("2", "30"):
+                done = p.record([p.program("churn"), milliseconds, "0.6"], "-e", engine)
+                self.assertEqual(done.returncode, 0, (engine, done.stderr))
+                data = done.report()
+                p.assert_ledger(self, data)
+                print(f"{engine}: threads of {milliseconds} ms: {data['sampled_s'] / data['cpu_s']:.1%} sampled", flush=True)
+                self.assertLess(data["sampled_s"], 1.1 * data["cpu_s"])
+                if engine == "timer" or milliseconds == "30":
+                    self.assertGreater(data["sampled_s"], 0.6 * data["cpu_s"], (engine, milliseconds))
+
+    def test_few_pending_signals_are_left_to_the_program(self):
+        """ulimit -i 64 leaves 16 timers for 41 threads; the program lives and the report says what is missing."""
+        if not p.engine_available("thread-timer"):
+            self.skipTest("engine thread-timer is not available")
+        done = p.record(["bash", "-c", f"ulimit -i 64 && exec {p.program('spinner')} 40 0.05"], "-e", "thread-timer")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = done.report()
+        p.assert_ledger(self, data)
+        self.assertTrue(any("was not sampled" in warning["text"] for warning in data["warnings"]), data["warnings"])
+
+
+if __name__ == "__main__":
+    p.main()
