@@ -94,8 +94,7 @@ int pctally_profil_ledger(const char *system, struct pctally_tick_ledger *ledger
 
 /* The engine that really delivers the ticks of the recording, running or last: "timer", "trap",
  * "thread-timer" or "manual". Before the first recording: that of the dialects' call (pctally/hpux.h and so
- * on) that turned a profile on
- * last; "" if none did. Never NULL. */
+ * on) that turned a profile on last; "" if none did. Never NULL. */
 const char *pctally_engine(void);
 
 /* What went wrong in this thread's last failing call and what to do about it, in one line. Never NULL. */

@@ -16,8 +16,8 @@ namespace pctally {
 namespace {
 
 constexpr uint64_t kShortestLookNs = 10000000;  ///< between two looks while the process is busy
-constexpr uint64_t kLongestLookNs = 64000000;  ///< while it sleeps
-constexpr uint64_t kLookShare = 100;           ///< and at least so many times as long as a look takes
+constexpr uint64_t kLongestLookNs = 64000000;   ///< while it sleeps
+constexpr uint64_t kLookShare = 100;            ///< and at least so many times as long as a look takes
 
 /// The kernel's number for the CPU clock of a thread of this process.
 int clock_of(pid_t thread) noexcept { return static_cast<int>((~static_cast<unsigned>(thread) << 3) | 6u); }
@@ -78,6 +78,14 @@ Result<void> ThreadTimers::adopt(bool newborn) noexcept {
   return {};
 }
 
+/// The program has taken ours: all timers are made anew, on the next free one.
+void ThreadTimers::change_signal() noexcept {
+  for (ThreadTimer& known : timers_) known.seen = false;
+  drop_unseen();
+  TickSlot::reserve_signal();
+  (void)adopt(false);
+}
+
 /// The helper's work.
 uint64_t ThreadTimers::look(void* self) noexcept {
   auto* timers = static_cast<ThreadTimers*>(self);
@@ -85,6 +93,7 @@ uint64_t ThreadTimers::look(void* self) noexcept {
   uint64_t cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID), began_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
   bool busy = cpu_ns - timers->looked_ns_ > timers->interval_ns_ / 16;
   timers->looked_ns_ = cpu_ns;
+  if (TickSlot::stolen()) timers->change_signal();
   (void)timers->adopt(true);
   uint64_t took_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
   uint64_t next = busy ? kShortestLookNs : timers->interval_ns_ * 2;

@@ -40,6 +40,7 @@ class ThreadTimers {
   Result<void> adopt(bool newborn) noexcept;
   int arm(pid_t thread, bool newborn) noexcept;
   void drop_unseen() noexcept;
+  void change_signal() noexcept;
 
   union {
     MappedArray<ThreadTimer> timers_;

@@ -1,6 +1,7 @@
 #include "engine/tick_clock.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,10 @@ ClockKind chosen_clock(ClockKind usual) noexcept {
 
 uint64_t tick_grid_ns(ClockKind kind) noexcept {
   return kind == ClockKind::kTimer || kind == ClockKind::kThreadTimer ? kernel_tick_ns() : 0;
+}
+
+int clock_signal(ClockKind kind) noexcept {
+  return kind == ClockKind::kNone ? 0 : kind == ClockKind::kTrap ? SIGTRAP : TickSlot::signal_number();
 }
 
 Result<void> TickClock::begin(ClockKind kind) noexcept {

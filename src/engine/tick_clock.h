@@ -18,6 +18,9 @@ bool clock_of(const char* name, ClockKind* kind) noexcept;
 /// The granularity that the ticks of a kind fall on: the kernel's tick, or 0 if there is none.
 uint64_t tick_grid_ns(ClockKind kind) noexcept;
 
+/// The signal that brings the ticks of a kind that runs; 0 for kNone.
+int clock_signal(ClockKind kind) noexcept;
+
 /// PCTALLY_ENGINE if it names a kind; else `usual`.
 ClockKind chosen_clock(ClockKind usual) noexcept;
 

@@ -59,11 +59,13 @@ void on_tick(int, siginfo_t* info, void* context) {
   tick_published(tables, interrupted_pc(context), 1 + static_cast<uint64_t>(info->si_overrun));
 }
 
+/// What the program blocked when it was asked for a signal first: it may wait for these.
+sigset_t g_blocked;
+
 bool is_free(int signal) noexcept {
   struct sigaction action;
   if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return false;
-  sigset_t blocked;
-  return sigprocmask(SIG_BLOCK, nullptr, &blocked) == 0 && sigismember(&blocked, signal) == 0;
+  return sigismember(&g_blocked, signal) == 0;
 }
 
 /// From the top: applications take theirs from SIGRTMIN upwards.
@@ -74,6 +76,7 @@ int free_signal(int below) noexcept {
 }
 
 Result<void> install_handler(int below) noexcept {
+  if (g_signal == 0) pthread_sigmask(SIG_BLOCK, nullptr, &g_blocked);
   int signal = free_signal(below);
   if (signal == 0) return fail(EAGAIN, "no real-time signal is free for the timer");
   struct sigaction action {};

@@ -12,6 +12,7 @@
 #include "engine/process_tree.h"
 #include "engine/program_file.h"
 #include "engine/text_watch.h"
+#include "engine/timer_self_test.h"
 
 #ifndef PCTALLY_LIBDIR
 #define PCTALLY_LIBDIR "/usr/local/lib"
@@ -97,6 +98,8 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   if (target.kind != Target::Kind::kCommand) return fail(ENOTSUP, "only programs started by it");
   auto library = find_preload_library();
   if (!library) return std::unexpected(library.error());
+  if (kind_ != ClockKind::kTrap)
+    if (auto fires = test_cpu_timer(); !fires) return fires;
   file_ = file;
   target_ = target.processes[0];
   next_look_ns_ = monotonic_ns() + kLookNs;
@@ -167,10 +170,18 @@ void TimerEngine::look_at_clocks() {
   }
 }
 
+void TimerEngine::look_for_silence() {
+  uint64_t now = monotonic_ns();
+  if (now < next_pulse_ns_) return;
+  heartbeat_.look(file_);
+  next_pulse_ns_ = now + std::max(kLookNs, kLookShare * (monotonic_ns() - now));
+}
+
 void TimerEngine::drain() {
   file_->make_room(0);
   settle(false);
   look_for_strangers();
+  look_for_silence();
   file_->beat();
 }
 

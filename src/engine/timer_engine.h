@@ -5,6 +5,7 @@
 
 #include "engine/deferred_settler.h"
 #include "engine/engine.h"
+#include "engine/heartbeat.h"
 #include "engine/tick_clock.h"
 
 namespace pctally {
@@ -32,12 +33,15 @@ class TimerEngine : public Engine {
   void name_stranger(pid_t pid);
 
   void look_at_clocks();
+  void look_for_silence();
 
   ClockKind kind_;
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
   pid_t target_ = 0;
   uint64_t next_look_ns_ = 0;
+  uint64_t next_pulse_ns_ = 0;
+  Heartbeat heartbeat_;
   std::unordered_map<pid_t, unsigned>
       strangers_;  ///< processes without a record, and how often they were met
   SettlerState state_;

@@ -71,6 +71,7 @@ enum class ProcessNote : uint32_t {
   kWordSize = 4,     ///< another word size or machine
   kNotEntered = 5,   ///< ran without the injected library (cleaned environment, other root)
   kTogether = 6,     ///< stands for all processes beyond kMostProcesses
+  kSignalTaken = 7,  ///< observed until it took the signal that ticks come with
 };
 
 enum ProcessFlag : uint32_t {
@@ -84,8 +85,8 @@ struct ProcessRecord {
   int32_t pid;
   int32_t parent;
   ProcessNote note;
-  uint32_t flags;  ///< ProcessFlag, or-ed
-  uint32_t unused0;
+  uint32_t flags;   ///< ProcessFlag, or-ed
+  uint32_t signal;  ///< that brings its ticks, 0 if none does
   uint64_t ticks;
   uint64_t cpu_ns;      ///< CPU time it used, where known; else 0
   uint64_t started_ns;  ///< CLOCK_MONOTONIC

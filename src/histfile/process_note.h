@@ -21,6 +21,8 @@ inline const char* process_note_text(ProcessNote note) noexcept {
       return "ran without the injected library (cleaned environment or another root)";
     case ProcessNote::kTogether:
       return "stands for all further processes";
+    case ProcessNote::kSignalTaken:
+      return "took the signal that ticks come with: not sampled from then on";
   }
   return "unknown note";
 }

@@ -46,6 +46,7 @@ void name_engine() noexcept {
   if (g_injected->process == 0) return;
   ClockKind kind = g_injected->clock.kind();
   auto* process = pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);
+  process->signal = static_cast<uint32_t>(clock_signal(kind));
   strncpy(process->engine, kind == ClockKind::kNone ? "" : clock_name(kind), sizeof process->engine - 1);
 }
 

@@ -79,6 +79,16 @@ void check_processes(const Profile& profile, Warnings* out) {
   }
 }
 
+/// Observed, but not to the end.
+void check_interrupted(const Profile& profile, Warnings* out) {
+  std::map<std::string, std::string> names;
+  for (const ProfileProcess& process : profile.processes)
+    if (!process.engine.empty() && !process.note.empty() && process.pid != 0)
+      names[process.note] = process.comm;
+  for (const auto& [note, comm] : names)
+    out->push_back({Severity::kIncomplete, fmt::format("{} {}", comm, note)});
+}
+
 bool has_unobserved(const Profile& profile) {
   return std::any_of(profile.processes.begin(), profile.processes.end(),
                      [](const ProfileProcess& process) { return process.engine.empty(); });
@@ -160,6 +170,7 @@ Warnings warnings_of(const Profile& profile, const Account& account) {
   check_damage(profile, &warnings);
   check_loss(profile.ledger, &warnings);
   check_processes(profile, &warnings);
+  check_interrupted(profile, &warnings);
   check_looks(profile, account, &warnings);
   check_gap(profile, account, &warnings);
   check_engine(profile, &warnings);
