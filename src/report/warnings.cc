@@ -149,9 +149,11 @@ void check_engine(const Profile& profile, Warnings* out) {
   if (profile.clock_tick_ns != 0)
     out->push_back(
         {Severity::kNote,
-         fmt::format("ticks fall on the kernel's {:g} ms tick: a program in step with it is misjudged; "
-                     "code that blocks signals is not seen",
-                     static_cast<double>(profile.clock_tick_ns) / 1e6)});
+         fmt::format(
+             "ticks fall on the kernel's {:g} ms tick: if the program works in step with it (frames, sleeps "
+             "until a given time), no share is vouched for, whatever its interval; code that blocks "
+             "signals is in none",
+             static_cast<double>(profile.clock_tick_ns) / 1e6)});
 }
 
 Warnings gravest_first(const Warnings& warnings) {

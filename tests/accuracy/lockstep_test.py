@@ -1,6 +1,6 @@
 """A program in step with 1 ms or 4 ms of the clock, 30 % of whose time goes into phase_a.
 
-ring and bpf must say the true share (which the program measures and prints; 30 % on an idle machine) within 3 points every time.
+ring, trap and bpf must say the true share (which the program measures and prints; 30 % on an idle machine) within 3 points every time.
 With about 3,000 ticks an honest random sampler would have a standard deviation of 0.84 points, so each run alone has a false
 alarm rate below 0.04 %; the drawn period spreads the ticks over the cycle more evenly than chance, which makes it rarer
 still. On a machine so busy that fewer ticks come, the bound is four standard deviations. timer cannot do better than the kernel's tick; its report must say so.
@@ -16,10 +16,10 @@ import pctally_test as p
 
 
 class Lockstep(unittest.TestCase):
-    def test_ring_and_bpf_report_the_true_share_every_time(self):
-        engines = [engine for engine in ("ring", "bpf") if engine in p.engines()]
+    def test_ring_trap_and_bpf_report_the_true_share_every_time(self):
+        engines = [engine for engine in ("ring", "trap", "bpf") if p.engine_available(engine)]
         if not engines:
-            self.skipTest("neither engine ring nor bpf is available")
+            self.skipTest("none of the engines ring, trap and bpf is available")
         for engine, cycle in itertools.product(engines, ("1000", "4000")):
             for run in range(p.scale(3)):
                 done = p.record([p.program("lockstep"), cycle, "3"], "-e", engine)

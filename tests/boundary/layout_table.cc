@@ -66,6 +66,7 @@ static void print_records() {
   FIELD(ProcessRecord, parent);
   FIELD(ProcessRecord, note);
   FIELD(ProcessRecord, flags);
+  FIELD(ProcessRecord, signal);
   FIELD(ProcessRecord, ticks);
   FIELD(ProcessRecord, cpu_ns);
   FIELD(ProcessRecord, started_ns);
