@@ -35,13 +35,13 @@ struct pctally_options {
   uint64_t period_ns; /* CPU time per tick, 10000 (10 us) to 10^10 (10 s); 0: 1000000 (1 ms). The period used
                          is drawn within 8 % of it. */
   unsigned flags;     /* enum pctally_flag, or-ed */
-  const char *engine; /* "timer": a CPU-time timer of the process on a free real-time signal; it works anywhere,
-                         and its signals come with the kernel's tick. "trap": a perf event and SIGTRAP per
-                         thread; exactly the period, user mode only, needs perf_event_open(2) and Linux 6.1.
-                         "thread-timer": a CPU-time timer per thread, found by a thread of ours; it leaves
-                         clock(3) as fine as it was, and misses threads that live for a few milliseconds.
-                         "manual": as PCTALLY_NO_TIMER. NULL: what PCTALLY_ENGINE in the environment names if
-                         it works here, else "timer". */
+  const char *engine; /* "timer": a CPU-time timer of the process on a free real-time signal; it works
+                         anywhere, and its signals come with the kernel's tick. "trap": a perf event and
+                         SIGTRAP per thread; exactly the period, user mode only, needs perf_event_open(2) and
+                         Linux 6.1. "thread-timer": a CPU-time timer per thread, found by a thread of ours; it
+                         leaves clock(3) as fine as it was, and misses threads that live for a few
+                         milliseconds. "manual": as PCTALLY_NO_TIMER. NULL: what PCTALLY_ENGINE in the
+                         environment names if it works here, else "timer". */
 };
 
 #define PCTALLY_OPTIONS_INIT \
@@ -58,11 +58,11 @@ struct pctally_tick_ledger {
 };
 
 /* Starts a recording. NULL means PCTALLY_OPTIONS_INIT.
- * Returns 0, or -1 with errno: EBUSY (one is running; a debugger is attached and the engine is "trap"), EINVAL
- * (size, period, flags or engine), EEXIST (the file exists and PCTALLY_OVERWRITE is not given), ENOSPC/EDQUOT
- * (no room for the file), EAGAIN (no timer or signal left; SIGTRAP is blocked and the engine is "trap"),
- * EACCES/EPERM/ENOSYS/EMFILE ("trap" was asked for and perf_event_open(2) is refused), or what open(2) says.
- * Nothing is left behind then. SIGPROF is never used. */
+ * Returns 0, or -1 with errno: EBUSY (one is running; a debugger is attached and the engine is "trap"),
+ * EINVAL (size, period, flags or engine), EEXIST (the file exists and PCTALLY_OVERWRITE is not given),
+ * ENOSPC/EDQUOT (no room for the file), EAGAIN (no timer or signal left; SIGTRAP is blocked and the engine is
+ * "trap"), EACCES/EPERM/ENOSYS/EMFILE ("trap" was asked for and perf_event_open(2) is refused), or what
+ * open(2) says. Nothing is left behind then. SIGPROF is never used. */
 int pctally_start(const struct pctally_options *options);
 
 /* Ends the recording; no tick is counted after the return. Returns 0, or -1 with errno: ESRCH (none is
