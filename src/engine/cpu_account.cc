@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <optional>
 #include <sstream>
 
 namespace pctally {
@@ -92,6 +91,11 @@ uint64_t growth(uint64_t from, uint64_t to) { return to > from ? to - from : 0; 
 
 }  // namespace
 
+void CpuAccount::count_tree(const Target& target) {
+  if (!target.is_process_tree() || !may_observe_machine()) return;
+  if (auto clock = TaskClock::open(target)) tree_ = std::move(*clock);
+}
+
 void CpuAccount::start(const Target& target) {
   target_ = target;
   for (pid_t pid : target.processes) {
@@ -99,6 +103,7 @@ void CpuAccount::start(const Target& target) {
     processes_.push_back({pid, time.value_or(CpuTime{}), time.value_or(CpuTime{})});
   }
   known_ = true;
+  tree_first_ns_ = tree_ ? tree_->ns() : 0;
   look();
   first_ = last_;
 }
@@ -106,13 +111,26 @@ void CpuAccount::start(const Target& target) {
 void CpuAccount::look() {
   for (Process& process : processes_)
     if (auto time = time_of_process(process.pid)) process.last = *time;
+  if (tree_) tree_last_ns_ = tree_->ns();
   if (target_.is_process_tree()) return;
   auto time = target_.kind == Target::Kind::kCgroup ? time_of_cgroup(target_.cgroup) : time_of_machine();
   if (time) last_ = *time;
   known_ = known_ && time.has_value();
 }
 
-CpuTime CpuAccount::used() const {
+/// Of a command the larger figure: the kernel stops counting a process whose exec gains privileges. Of
+/// running processes the kernel's: their clocks take in children from before the start.
+CpuTime CpuAccount::used(const CpuTime* command) const {
+  CpuTime time = command != nullptr ? *command : by_clocks();
+  if (!tree_) return time;
+  uint64_t total = growth(tree_first_ns_, tree_last_ns_);
+  if (command != nullptr) total = std::max(total, command->total());
+  time.system_ns = std::min(time.system_ns, total);
+  time.user_ns = total - time.system_ns;
+  return time;
+}
+
+CpuTime CpuAccount::by_clocks() const {
   CpuTime sum{growth(first_.user_ns, last_.user_ns), growth(first_.system_ns, last_.system_ns)};
   for (const Process& process : processes_) {
     // The two kinds of time may be told apart differently at two looks; their sum only grows.

@@ -2,7 +2,11 @@
 #pragma once
 #include <stdint.h>
 
+#include <optional>
+#include <vector>
+
 #include "engine/target.h"
+#include "engine/task_clock.h"
 
 namespace pctally {
 
@@ -13,23 +17,30 @@ struct CpuTime {
 };
 
 /// Where it comes from:
-///   processes  their CPU clocks, to the nanosecond, and the time of children they have waited for, to 10 ms;
-///   of
-///              one that ends, what it had used at the last look
+///   processes  the kernel's count of them and of all they start, where that may be asked for; else their CPU
+///              clocks, to the nanosecond, and the time of children they have waited for, to 10 ms; of one
+///              that ends, what it had used at the last look
 ///   cgroup     cpu.stat of the group
 ///   machine    the time of all CPUs less their idle and stolen time, to 10 ms per CPU; user and system in
 ///   the
 ///              proportion /proc/stat tells
 class CpuAccount {
  public:
+  /// Lets the kernel count a tree of processes, if this process may observe every process. Before start(),
+  /// and before privileges are given up; for engines that have no such count themselves.
+  void count_tree(const Target& target);
+
   /// Starts the account at the present moment.
   void start(const Target& target);
 
   /// A look: call it now and then, or the last of a process that ends is missed.
   void look();
 
-  /// Used from start() until the last look.
-  [[nodiscard]] CpuTime used() const;
+  /// Used from start() until the last look. `command`: what wait4(2) says of a command's process, else null.
+  [[nodiscard]] CpuTime used(const CpuTime* command) const;
+
+  /// No count is needed after all.
+  void forget_tree() { tree_.reset(); }
 
   /// False if the system does not tell.
   [[nodiscard]] bool known() const noexcept { return known_; }
@@ -40,7 +51,12 @@ class CpuAccount {
     CpuTime first;
     CpuTime last;
   };
+  [[nodiscard]] CpuTime by_clocks() const;
+
   Target target_;
+  std::optional<TaskClock> tree_;
+  uint64_t tree_first_ns_ = 0;
+  uint64_t tree_last_ns_ = 0;
   std::vector<Process> processes_;
   CpuTime first_;
   CpuTime last_;

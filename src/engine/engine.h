@@ -46,7 +46,8 @@ class Engine {
   /// Ends the recording. Afterwards the ledger is final, but for processes that outlive the command.
   virtual void stop() = 0;
 
-  /// CPU time of all it observed since its start, if it knows; else 0.
+  /// True if it counts the CPU time of what it observes: cpu_ns() is right after stop().
+  [[nodiscard]] virtual bool knows_cpu_time() const { return false; }
   [[nodiscard]] virtual uint64_t cpu_ns() const { return 0; }
 
   /// What this engine cannot see, in one line.

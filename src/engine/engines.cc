@@ -1,15 +1,12 @@
 // The ladder: which engines work here, and if not, why not and what to do about it.
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "engine/perf_ring.h"
+#include "engine/refusal.h"
 #include "engine/ring_engine.h"
 #include "engine/timer_engine.h"
 
@@ -21,39 +18,10 @@
 namespace pctally {
 namespace {
 
-constexpr int kUnreadable = -100;
-
-int read_number(const char* path) {
-  UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
-  char text[32] = {};
-  if (!fd.valid() || read(fd.get(), text, sizeof text - 1) <= 0) return kUnreadable;
-  return atoi(text);
-}
-
-bool under_seccomp() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2; }
-
-std::string error_name(int error) {
-  const char* name = strerrorname_np(error);
-  return name != nullptr ? name : "error " + std::to_string(error);
-}
-
-/// Never guesses: says the errno and the setting that was read.
-void explain_refusal(int error, Rung* rung) {
-  int paranoid = read_number("/proc/sys/kernel/perf_event_paranoid");
-  rung->reason = "perf_event_open: " + error_name(error);
-  if (paranoid != kUnreadable) rung->reason += ", kernel.perf_event_paranoid = " + std::to_string(paranoid);
-  if (under_seccomp()) rung->reason += ", under a seccomp filter";
-  if (error == ENOSYS) {
-    rung->remedy = under_seccomp() ? "let the sandbox's seccomp profile allow perf_event_open"
-                                   : "use a kernel with CONFIG_PERF_EVENTS";
-  } else if (paranoid > 2 && !under_seccomp()) {
-    rung->remedy = "as root: sysctl kernel.perf_event_paranoid=2";
-  } else if (error == EACCES || error == EPERM) {
-    rung->remedy =
-        "in a container: allow perf_event_open in its seccomp profile, or run with --cap-add PERFMON";
-  } else if (error == EMFILE || error == ENOMEM) {
-    rung->remedy = "raise ulimit -n or ulimit -l";
-  }
+void explain(int error, Rung* rung) {
+  Refusal refusal = explain_refusal(error);
+  rung->reason = refusal.reason;
+  rung->remedy = refusal.remedy;
 }
 
 bool kernel_mode_allowed(pid_t self) {
@@ -74,7 +42,7 @@ Rung probe_ring() {
   auto ring = PerfRing::open(PerfScope::task(getpid()), 0, settings);
   rung.available = ring.has_value();
   if (!ring) {
-    explain_refusal(ring.error().code, &rung);
+    explain(ring.error().code, &rung);
   } else if (!kernel_mode_allowed(getpid())) {
     rung.misses = "kernel mode (its time is stated as unsampled); ";
   }

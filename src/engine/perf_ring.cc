@@ -51,7 +51,7 @@ Result<UniqueFd> open_event(PerfScope scope, int cpu, const PerfSettings& settin
   unsigned long flags = PERF_FLAG_FD_CLOEXEC;
   if (scope.kind == PerfScope::Kind::kCgroup) flags |= PERF_FLAG_PID_CGROUP;
   UniqueFd fd(static_cast<int>(syscall(SYS_perf_event_open, &attr, scope.id, cpu, -1, flags)));
-  if (!fd.valid()) return fail(errno, "perf_event_open: %s", strerror(errno));
+  if (!fd.valid()) return fail(errno, "%s%s", kPerfEventOpen, strerror(errno));
   return fd;
 }
 

@@ -11,6 +11,8 @@
 
 namespace pctally {
 
+inline constexpr char kPerfEventOpen[] = "perf_event_open: ";  ///< starts the text of that call's errors
+
 /// Whose ticks an event on one CPU gets.
 struct PerfScope {
   enum class Kind : uint8_t { kTask, kMachine, kCgroup } kind = Kind::kTask;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "engine/process_tree.h"
+#include "engine/refusal.h"
 
 namespace pctally {
 namespace {
@@ -33,6 +34,17 @@ Result<PerfRing> open_as_permitted(PerfScope scope, int cpu, PerfSettings* setti
   }
 }
 
+std::unexpected<Error> explained(const Error& error, const Target& target) {
+  std::string text = error.text;
+  if (text.rfind(kPerfEventOpen, 0) == 0) {
+    Refusal refusal = explain_refusal(error.code, target);
+    text = refusal.reason + (refusal.remedy.empty() ? "" : "; " + refusal.remedy);
+  } else if (error.code == EPERM) {
+    text += ", more than this user may lock; raise ulimit -l";
+  }
+  return fail(error.code, "%s", text.c_str());
+}
+
 /// An event per thread and CPU: as many descriptors as this process may ever have.
 void raise_descriptor_limit() noexcept {
   rlimit limit{};
@@ -44,11 +56,18 @@ void raise_descriptor_limit() noexcept {
 }  // namespace
 
 Result<void> PerfRings::open(const Target& target, const PerfSettings& settings) {
+  auto opened = open_target(target, settings);
+  return opened ? opened : explained(opened.error(), target);
+}
+
+Result<void> PerfRings::open_target(const Target& target, const PerfSettings& settings) {
   settings_ = settings;
   if (target.kind == Target::Kind::kMachine) return open_scope(PerfScope::machine());
   if (target.kind == Target::Kind::kCgroup) {
     UniqueFd directory(::open(target.cgroup.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!directory.valid()) return fail(errno, "%s: %s", target.cgroup.c_str(), strerror(errno));
+    if (!directory.valid())
+      return fail(errno, "%s: %s; give the control group's directory", target.cgroup.c_str(),
+                  strerror(errno));
     return open_scope(PerfScope::cgroup(directory.get()));
   }
   settings_.at_exec = false;
@@ -85,7 +104,11 @@ Result<void> PerfRings::add_threads(const std::vector<pid_t>& processes, std::ve
       for (PerfRing& ring : rings_) {
         auto added = ring.add_thread(thread, settings_);
         if (!added && added.error().code == EMFILE)
-          return fail(EMFILE, "one descriptor is needed per thread and CPU; raise ulimit -n");
+          return fail(
+              EMFILE,
+              "%zu threads need a descriptor each per CPU, more than ulimit -n; raise it, or record as "
+              "root, which needs none per thread",
+              threads_of(process).size());
         if (!added && added.error().code != ESRCH) return added;
       }
     }

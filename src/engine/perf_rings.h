@@ -27,8 +27,8 @@ class PerfRings {
 
   /// Opens them, disabled (a command's start at its exec), asking for less where `settings` are refused. For
   /// a tree of processes the whole machine is opened where that is permitted: it sees the first half period
-  /// of every thread too, and needs no event per thread. Errors: errno of perf_event_open(2) or mmap(2);
-  /// ENODEV.
+  /// of every thread too, and needs no event per thread. Errors: errno of perf_event_open(2) or mmap(2), with
+  /// what to do about it; ENODEV.
   Result<void> open(const Target& target, const PerfSettings& settings);
 
   /// What was permitted in the end.
@@ -75,6 +75,7 @@ class PerfRings {
   [[nodiscard]] std::vector<int> descriptors() const;
 
  private:
+  Result<void> open_target(const Target& target, const PerfSettings& settings);
   Result<void> open_scope(PerfScope scope);
   Result<void> open_threads(const std::vector<pid_t>& processes);
   Result<void> add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known);

@@ -28,6 +28,8 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   if (auto opened = rings_.open(target, settings); !opened) return opened;
   file->header().kernel_observed = rings_.settings().kernel;
   per_thread_ = target.is_process_tree() && !rings_.sees_strangers();
+  bool all_ticks = rings_.sees_strangers() || target.kind == Target::Kind::kMachine;
+  file->header().machine_cpus = all_ticks ? static_cast<uint32_t>(rings_.descriptors().size()) : 0;
   tasks_ = TaskTable(file, name(),
                      rings_.sees_strangers() ? TaskTable::Strangers::kIgnore : TaskTable::Strangers::kAdopt);
   if (!rings_.settings().at_exec || !target.is_process_tree()) rings_.enable();

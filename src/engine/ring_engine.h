@@ -18,6 +18,7 @@ class RingEngine : public Engine {
   [[nodiscard]] int drain_interval_ms() const override { return 100; }
   void drain() override;
   void stop() override;
+  [[nodiscard]] bool knows_cpu_time() const override { return per_thread_; }
   [[nodiscard]] uint64_t cpu_ns() const override { return cpu_ns_; }
   [[nodiscard]] std::string blind_spots() const override;
 

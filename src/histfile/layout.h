@@ -132,10 +132,12 @@ struct FileHeader {
   uint64_t throttled;        ///< times the kernel throttled the engine
   uint64_t clock_tick_ns;    ///< granularity the engine's ticks land on, 0 if none (timer: the kernel tick)
   uint8_t boot_id[16];
-  char release[64];   ///< uname -r
-  char machine[16];   ///< uname -m
-  uint32_t ended;     ///< 1: ticks that still arrive are not counted
-  uint32_t snapshot;  ///< 1: a copy, taken while the recording went on
+  char release[64];       ///< uname -r
+  char machine[16];       ///< uname -m
+  uint32_t ended;         ///< 1: ticks that still arrive are not counted
+  uint32_t snapshot;      ///< 1: a copy, taken while the recording went on
+  uint32_t machine_cpus;  ///< CPUs whose every tick was looked at, to see whom it found there: the sum is
+                          ///< then subject to chance; 0: the ticks are measured in the target's own CPU time
 
   alignas(64) Ledger ledger;  ///< offset 320
 };

@@ -49,6 +49,7 @@ void describe_run(const FileHeader& header, Profile* profile) {
   profile->cpu_system_ns = header.cpu_system_ns;
   profile->throttled = header.throttled;
   profile->clock_tick_ns = header.clock_tick_ns;
+  profile->machine_cpus = header.machine_cpus;
   profile->exit_status = header.exit_status;
 }
 

@@ -65,6 +65,7 @@ struct Profile {
   uint64_t cpu_system_ns = 0;
   uint64_t throttled = 0;
   uint64_t clock_tick_ns = 0;       ///< the engine's ticks land on multiples of this; 0 if they land anywhere
+  uint32_t machine_cpus = 0;        ///< CPUs all of whose ticks were looked at; 0: ticks of the target's time
   int32_t exit_status = 0;          ///< as of waitpid(2)
   std::vector<std::string> damage;  ///< what the reader had to leave out; empty for a sound file
 

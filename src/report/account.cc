@@ -1,6 +1,7 @@
 #include "report/account.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/statistics.h"
 
@@ -11,6 +12,19 @@ constexpr uint64_t kLongestNs = uint64_t{1} << 61;  // cpu - sampled - lost cann
 
 double rate(double events, int64_t nanoseconds) {
   return nanoseconds > 0 ? events / seconds(nanoseconds) : 0;
+}
+
+/// Where every tick of a CPU is looked at, it finds the target there or not: of the ticks it can get, n / p,
+/// it gets n, with the variance (1 - p) n. The first and the last tick of a CPU add one.
+int64_t chance_of(const Profile& profile, const Account& account, uint64_t seen) {
+  if (profile.machine_cpus == 0) return 0;
+  double cpus = profile.machine_cpus;
+  double all_ns = static_cast<double>(profile.duration_ns) * cpus;
+  auto own_ns = static_cast<double>(account.cpu_known ? account.cpu_ns : account.sampled_ns);
+  double part = all_ns > 0 ? std::clamp(own_ns / all_ns, 0.0, 1.0) : 0;
+  double sd = std::sqrt((1 - part) * static_cast<double>(seen) + cpus);
+  double ns = kNormal95 * sd * static_cast<double>(profile.period_ns);
+  return static_cast<int64_t>(std::min(ns, static_cast<double>(kLongestNs)));
 }
 
 }  // namespace
@@ -33,6 +47,7 @@ Account account_of(const Profile& profile) {
                                           std::min(profile.cpu_system_ns, kLongestNs / 2));
     account.unsampled_ns = account.cpu_ns - account.sampled_ns - account.lost_ns;
   }
+  account.chance_ns = chance_of(profile, account, seen);
   account.asked_hz = rate(1, static_cast<int64_t>(std::min(profile.period_asked_ns, kLongestNs)));
   account.delivered_hz =
       rate(static_cast<double>(ledger.samples), account.cpu_known ? account.cpu_ns : account.sampled_ns);
@@ -43,6 +58,14 @@ Account account_of(const Profile& profile) {
 double unsampled_share(const Account& account) {
   if (!account.cpu_known || account.cpu_ns <= 0) return 0;
   return static_cast<double>(account.unsampled_ns) / static_cast<double>(account.cpu_ns);
+}
+
+double unsampled_beyond_chance(const Account& account) {
+  if (!account.cpu_known || account.cpu_ns <= 0) return 0;
+  int64_t by_chance = std::min(std::abs(account.unsampled_ns), account.chance_ns);
+  int64_t rest = std::abs(account.unsampled_ns) - by_chance;
+  double share = static_cast<double>(rest) / static_cast<double>(account.cpu_ns);
+  return account.unsampled_ns < 0 ? -share : share;
 }
 
 }  // namespace pctally

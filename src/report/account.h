@@ -11,7 +11,9 @@ struct Account {
   int64_t sampled_ns = 0;    ///< (counted + outside + full) * period
   int64_t lost_ns = 0;       ///< lost * period
   int64_t cpu_ns = 0;        ///< user + system, measured outside the engine; valid if cpu_known
-  int64_t unsampled_ns = 0;  ///< cpu - sampled - lost exactly; slightly negative when the last ticks round up
+  int64_t unsampled_ns = 0;  ///< cpu - sampled - lost exactly; slightly negative when the last ticks round
+                             ///< up, or by chance
+  int64_t chance_ns = 0;  ///< sampled_ns is this near its expectation 95 times in 100; 0: chance has no part
   bool cpu_known = false;
   double asked_hz = 0;      ///< 0 if unknown
   double delivered_hz = 0;  ///< deliveries per second of CPU time (of sampled time where that is unknown)
@@ -25,6 +27,9 @@ int64_t duration_of(uint64_t ticks, uint64_t period_ns);
 
 /// Unsampled time as a share of the CPU time, 0 if that is unknown.
 double unsampled_share(const Account& account);
+
+/// The same, as near to 0 as chance allows.
+double unsampled_beyond_chance(const Account& account);
 
 inline double seconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 

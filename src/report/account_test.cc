@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 namespace pctally {
@@ -31,6 +32,24 @@ TEST(Account, MayBeSlightlyNegative) {
   profile.cpu_user_ns = 9'500'000;
   profile.ledger.counted = 10;
   EXPECT_EQ(account_of(profile).unsampled_ns, -500'000);
+}
+
+TEST(Account, ChanceIsTheBinomials) {
+  Profile profile;
+  profile.period_ns = 1'000'000;
+  profile.duration_ns = 10'000'000'000;
+  profile.cpu_known = true;
+  profile.cpu_user_ns = 5'000'000'000;
+  profile.ledger.counted = 5'100;
+  EXPECT_EQ(account_of(profile).chance_ns, 0);
+  profile.machine_cpus = 2;
+  Account account = account_of(profile);
+  double sd = std::sqrt(0.75 * 5100 + 2);  // the program had a quarter of 20 CPU seconds
+  EXPECT_NEAR(static_cast<double>(account.chance_ns), 1.96e6 * sd, 1e5);
+  EXPECT_DOUBLE_EQ(unsampled_beyond_chance(account), 0);
+  profile.ledger.counted = 6'000;
+  account = account_of(profile);
+  EXPECT_NEAR(unsampled_beyond_chance(account), -0.2 + static_cast<double>(account.chance_ns) / 5e9, 1e-9);
 }
 
 TEST(Account, RatesAreDeliveriesPerCpuSecond) {

@@ -82,6 +82,7 @@ void add_account(const TickLedger& ledger, const Account& account, Json* json) {
   (*json)["cpu_s"] = account.cpu_known ? Json(seconds(account.cpu_ns)) : Json();
   (*json)["sampled_s"] = seconds(account.sampled_ns);
   (*json)["lost_s"] = seconds(account.lost_ns);
+  (*json)["chance_s"] = seconds(account.chance_ns);
   (*json)["unsampled_s"] = account.cpu_known ? Json(seconds(account.unsampled_ns)) : Json();
 }
 

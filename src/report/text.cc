@@ -247,8 +247,13 @@ void TextReport::add_ledger() {
   }
   // The difference is taken of the rounded figures, so that the line adds up as it stands.
   int64_t cpu = rounded(account.cpu_ns, decimals);
-  add("cpu time  {} s = {} sampled + {} lost + {} unsampled\n", decimal(cpu, decimals),
-      decimal(sampled, decimals), decimal(lost, decimals), decimal(cpu - sampled - lost, decimals));
+  int64_t unsampled = cpu - sampled - lost;
+  bool by_chance = account.chance_ns != 0;
+  add("cpu time  {} s = {} sampled + {} lost {} {}{} unsampled\n", decimal(cpu, decimals),
+      decimal(sampled, decimals), decimal(lost, decimals), by_chance && unsampled < 0 ? '-' : '+',
+      decimal(by_chance ? std::abs(unsampled) : unsampled, decimals),
+      by_chance ? fmt::format(" (± {} by chance)", decimal(rounded(account.chance_ns, decimals), decimals))
+                : "");
 }
 
 std::string TextReport::run() {

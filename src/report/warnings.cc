@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace pctally {
@@ -110,6 +111,7 @@ std::string gap_reason(const Profile& profile, const Account& account) {
 
 void check_gap(const Profile& profile, const Account& account, Warnings* out) {
   double gap = unsampled_share(account);
+  if (std::abs(unsampled_beyond_chance(account)) <= kTolerableGap) return;
   if (gap > kTolerableGap)
     out->push_back({Severity::kWarning, fmt::format("{:.1f} % of the CPU time was not sampled: {}", 100 * gap,
                                                     gap_reason(profile, account))});

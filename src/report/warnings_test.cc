@@ -50,6 +50,16 @@ TEST(Warnings, LossAboveOnePercentIsIncomplete) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "2.0 % of the ticks were lost")));
 }
 
+TEST(Warnings, AGapThatChanceExplainsIsNone) {
+  Profile profile = trusty();
+  profile.ledger = {.counted = 90, .samples = 900, .weight_squares = 900};
+  profile.period_ns = 10'000'000;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "only 9"),
+                                             is(Severity::kWarning, "10.0 % of the CPU time was not")));
+  profile.machine_cpus = 2;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "only 9")));
+}
+
 TEST(Warnings, AFullFile) {
   Profile profile = trusty();
   profile.ledger.full = 1;

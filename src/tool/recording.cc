@@ -129,11 +129,13 @@ Result<void> Recording::open(const Target& target) {
   auto created = ProfileFile::create(file);
   if (!created) return std::unexpected(created.error());
   file_ = std::move(*created);
+  account_.count_tree(target);  // an engine may give up the privilege for it
   auto started = start_engine(target);
   if (!started) {
     unlink(path_.c_str());
     return started;
   }
+  if (engine_->enters_program() || engine_->knows_cpu_time()) account_.forget_tree();
   account_.start(target);
   FileHeader& header = file_.header();
   strncpy(header.engine, engine_->name(), sizeof header.engine - 1);
@@ -198,11 +200,15 @@ void Recording::show_drained(uint64_t now) {
 
 void Recording::book_cpu_time(Child* child) {
   FileHeader& header = file_.header();
-  CpuTime used = account_.used();
-  if (child != nullptr && child->ended())
-    used = {to_ns(child->usage().ru_utime), to_ns(child->usage().ru_stime)};
+  CpuTime command;
+  bool ended = child != nullptr && child->ended();
+  if (ended) command = {to_ns(child->usage().ru_utime), to_ns(child->usage().ru_stime)};
+  CpuTime used = account_.used(ended ? &command : nullptr);
   // The engine also knows the time of descendants nobody has waited for.
-  if (engine_->cpu_ns() > used.total()) used.user_ns = engine_->cpu_ns() - used.system_ns;
+  if (engine_->cpu_ns() > used.total() || (child == nullptr && engine_->knows_cpu_time())) {
+    used.system_ns = std::min(used.system_ns, engine_->cpu_ns());
+    used.user_ns = engine_->cpu_ns() - used.system_ns;
+  }
   header.cpu_user_ns = used.user_ns;
   header.cpu_system_ns = used.system_ns;
   header.cpu_known = account_.known();
