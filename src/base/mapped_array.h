@@ -50,6 +50,12 @@ class MappedArray {
     for (size_t i = index; i + 1 < size_; ++i) data_[i] = data_[i + 1];
     --size_;
   }
+  /// Makes it `count` values long; new ones hold anything.
+  [[nodiscard]] bool resize(size_t count) noexcept {
+    if (!reserve(count)) return false;
+    size_ = count;
+    return true;
+  }
   [[nodiscard]] bool assign(std::span<const T> values) noexcept {
     if (!reserve(values.size())) return false;
     for (size_t i = 0; i < values.size(); ++i) data_[i] = values[i];

@@ -1,11 +1,15 @@
 #include "engine/address_space.h"
 
+#include <algorithm>
+
 #include "engine/text_watch.h"
 
 namespace pctally {
 namespace {
 
-constexpr uint64_t kSlotBytes = uint64_t{1} << kDirectoryShift;
+constexpr uint64_t kSegmentStep = uint64_t{64}
+                                  << 10;  ///< so that a file mapped page by page has few segments
+constexpr size_t kMostFresh = 256;
 constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
 
 /// Regions are cut, never moved: where a region starts later, its first byte has a later position too.
@@ -40,13 +44,36 @@ ObjectIdentity kernel_object() noexcept {
   return object;
 }
 
+/// Index of the first region that ends at `address` or later.
+size_t AddressSpace::first_from(uint64_t address) const noexcept {
+  const Region* found = std::partition_point(
+      regions_.begin(), regions_.end(), [address](const Region& region) { return region.last < address; });
+  return static_cast<size_t>(found - regions_.begin());
+}
+
+bool AddressSpace::is_free(uint64_t low, uint64_t last) const noexcept {
+  size_t next = first_from(low);
+  if (next < regions_.size() && regions_[next].low <= last) return false;
+  return std::none_of(fresh_.begin(), fresh_.end(),
+                      [low, last](const Region& region) { return region.last >= low && region.low <= last; });
+}
+
+/// Puts the fresh regions in their places, from the top down.
+bool AddressSpace::merge() noexcept {
+  size_t old = regions_.size(), fresh = fresh_.size();
+  if (fresh == 0) return true;
+  if (!regions_.resize(old + fresh)) return false;
+  std::sort(fresh_.begin(), fresh_.end(), [](const Region& a, const Region& b) { return a.low < b.low; });
+  for (size_t to = old + fresh; fresh > 0;)
+    regions_[--to] =
+        old > 0 && regions_[old - 1].low > fresh_[fresh - 1].low ? regions_[--old] : fresh_[--fresh];
+  fresh_.clear();
+  return true;
+}
+
 bool AddressSpace::cut(uint64_t low, uint64_t last) noexcept {
-  for (size_t i = 0; i < regions_.size();) {
+  for (size_t i = first_from(low); i < regions_.size() && regions_[i].low <= last;) {
     Region old = regions_[i];
-    if (old.last < low || old.low > last) {
-      ++i;
-      continue;
-    }
     regions_.erase(i);
     if (old.low < low && !regions_.insert(i++, lower_part(old, low - 1))) return false;
     if (old.last > last && !regions_.insert(i++, upper_part(old, last + 1))) return false;
@@ -55,20 +82,21 @@ bool AddressSpace::cut(uint64_t low, uint64_t last) noexcept {
 }
 
 bool AddressSpace::insert(const Region& region) noexcept {
-  size_t at = regions_.size();
-  while (at > 0 && regions_[at - 1].low > region.low) --at;
-  return regions_.insert(at, region);
+  return regions_.insert(first_from(region.low), region);
 }
 
 bool AddressSpace::map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
                        const ObjectIdentity& object) noexcept {
   if (end <= start) return false;
-  uint64_t slot_start = position & ~(kSlotBytes - 1);
-  uint64_t slot_bytes = ((position - slot_start) + (end - start) + kSlotBytes - 1) & ~(kSlotBytes - 1);
+  uint64_t segment_start = position & ~(kSegmentStep - 1);
+  uint64_t segment_bytes =
+      ((position - segment_start) + (end - start) + kSegmentStep - 1) & ~(kSegmentStep - 1);
   uint32_t record = find_or_add_object(file, object);
-  uint32_t segment = record == 0 ? 0 : find_or_add_segment(file, record, slot_start, slot_bytes);
-  if (!cut(start, end - 1) || segment == 0) return false;
-  return insert(tree_region(file.pool(), start, end - 1, segment, position));
+  uint32_t segment = record == 0 ? 0 : find_or_add_segment(file, record, segment_start, segment_bytes);
+  if (segment == 0) return merge() && cut(start, end - 1) && false;
+  Region region = tree_region(file.pool(), start, end - 1, segment, position);
+  if (!is_free(start, end - 1)) return merge() && cut(start, end - 1) && insert(region);
+  return fresh_.push_back(region) && (fresh_.size() < kMostFresh || merge());
 }
 
 bool AddressSpace::map(ProfileFile& file, const ExecutableMapping& mapping) noexcept {
@@ -80,7 +108,7 @@ bool AddressSpace::map_window(ProfileFile& file, uint64_t pc, const ObjectIdenti
   uint64_t low = pc & ~(kWindowBytes - 1), last = low + (kWindowBytes - 1);
   uint32_t record = find_or_add_object(file, object);
   uint32_t segment = record == 0 ? 0 : find_or_add_segment(file, record, low, kWindowBytes);
-  if (segment == 0) return false;
+  if (segment == 0 || !merge()) return false;
   for (const Region& region : regions_) {  // what is already mapped stays: the window is the gap around pc
     if (region.last < pc && region.last >= low) low = region.last + 1;
     if (region.low > pc && region.low <= last) last = region.low - 1;
@@ -102,12 +130,15 @@ bool AddressSpace::map_process(ProfileFile& file, int32_t pid, uint64_t pc) noex
   return readable;
 }
 
-bool AddressSpace::copy_from(const AddressSpace& other) noexcept {
+bool AddressSpace::copy_from(AddressSpace& other) noexcept {
+  if (!other.merge()) return false;
+  fresh_.clear();
   return regions_.assign(std::span<const Region>(other.regions_.data(), other.regions_.size()));
 }
 
 RegionTable AddressSpace::table(const ProfileFile& file, uint32_t process) noexcept {
   RegionTable table{};
+  (void)merge();  // without memory for it their ticks are outside
   seal_regions(regions_.data(), static_cast<uint32_t>(regions_.size()));
   table.regions = regions_.data();
   table.count = static_cast<uint32_t>(regions_.size());

@@ -27,19 +27,26 @@ class AddressSpace {
   /// executable memory without a file. False if /proc cannot be read.
   bool map_process(ProfileFile& file, int32_t pid, uint64_t pc = 0) noexcept;
 
-  [[nodiscard]] bool copy_from(const AddressSpace& other) noexcept;
-  void clear() noexcept { regions_.clear(); }
+  [[nodiscard]] bool copy_from(AddressSpace& other) noexcept;
+  void clear() noexcept {
+    regions_.clear();
+    fresh_.clear();
+  }
 
   /// A table over the regions, valid until the next change.
   RegionTable table(const ProfileFile& file, uint32_t process) noexcept;
 
-  [[nodiscard]] size_t size() const noexcept { return regions_.size(); }
+  [[nodiscard]] size_t size() const noexcept { return regions_.size() + fresh_.size(); }
 
  private:
   bool cut(uint64_t low, uint64_t last) noexcept;
   bool insert(const Region& region) noexcept;
+  bool merge() noexcept;
+  [[nodiscard]] size_t first_from(uint64_t address) const noexcept;
+  [[nodiscard]] bool is_free(uint64_t low, uint64_t last) const noexcept;
 
-  MappedArray<Region> regions_;
+  MappedArray<Region> regions_;  ///< ascending, without overlaps
+  MappedArray<Region> fresh_;    ///< not yet among them; overlap with nothing
 };
 
 /// The object that code without a file belongs to.
