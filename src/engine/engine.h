@@ -58,11 +58,12 @@ class Engine {
 struct Rung {
   std::string name;
   bool available = false;
-  bool enters_program = false;  ///< see Engine
-  std::string reason;           ///< why not
-  std::string remedy;           ///< what to do about it
-  std::string misses;           ///< what it cannot see
-  std::string cost;             ///< what it costs the program
+  bool enters_program = false;      ///< see Engine
+  std::string reason;               ///< why not
+  std::string remedy;               ///< what to do about it
+  std::string misses;               ///< what it cannot see
+  uint64_t shortest_period_ns = 0;  ///< that it is allowed to use here; 0: any
+  std::string cost;                 ///< what it costs the program
 };
 
 /// Best first. Probes by trying; leaves nothing behind.

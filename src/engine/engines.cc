@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "engine/perf_ring.h"
+#include "engine/period.h"
 #include "engine/refusal.h"
 #include "engine/ring_engine.h"
 #include "engine/timer_engine.h"
@@ -36,6 +37,7 @@ Rung probe_ring() {
   Rung rung;
   rung.name = "ring";
   rung.cost = "one interrupt per tick; no signal, nothing runs in the program";
+  rung.shortest_period_ns = shortest_perf_period_ns();
   PerfSettings settings;
   settings.ring_pages = 1;
   settings.lost_count = settings.build_ids = false;
@@ -107,7 +109,7 @@ Rung probe_trap() {
   if (works) return rung;
   rung.available = false;
   int error = works.error().code;
-  if (error == EACCES || error == EPERM || error == ENOSYS) explain_refusal(error, &rung);
+  if (error == EACCES || error == EPERM || error == ENOSYS) explain(error, &rung);
   if (rung.remedy.empty()) rung.reason = works.error().text;
   return rung;
 }

@@ -27,7 +27,7 @@ struct PerfRecord {
   uint64_t inode = 0;
   uint32_t build_id_bytes = 0;  ///< kMmap with a build id
   uint8_t build_id[20] = {};
-  std::string_view text;  ///< kMmap: path, kComm: name; lies in the bytes parsed
+  std::string_view text{};  ///< kMmap: path, kComm: name; lies in the bytes parsed
 };
 
 /// Reads one record of `bytes` bytes. A record too short for its kind comes back as kOther.

@@ -34,11 +34,11 @@ perf_event_attr attributes(PerfScope scope, const PerfSettings& settings) noexce
   attr.exclude_idle = 1;
   attr.exclude_kernel = !settings.kernel;
   attr.exclude_hv = 1;
-  attr.mmap = attr.mmap2 = 1;
-  attr.comm = attr.comm_exec = 1;
-  attr.task = 1;
+  attr.mmap = attr.mmap2 = settings.records;
+  attr.comm = attr.comm_exec = settings.records;
+  attr.task = settings.records;
   attr.sample_id_all = 1;
-  attr.build_id = settings.build_ids;
+  attr.build_id = settings.records && settings.build_ids;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
   attr.watermark = 1;
@@ -97,6 +97,7 @@ Result<PerfRing> PerfRing::open(PerfScope scope, int cpu, const PerfSettings& se
   ring.cpu_ = cpu;
   ring.ring_bytes_ = settings.ring_pages * page;
   ring.lost_count_ = settings.lost_count;
+  ring.has_ticks_ = settings.samples;
   ioctl(ring.fd_.get(), PERF_EVENT_IOC_ID, &ring.id_);
   return ring;
 }

@@ -26,7 +26,8 @@ struct PerfScope {
 struct PerfSettings {
   uint64_t period_ns = 1000000;
   bool strangers = true;     ///< a tree of processes may be observed by way of the whole machine
-  bool samples = true;       ///< false: only records of what processes do, no ticks
+  bool samples = true;       ///< ticks
+  bool records = true;       ///< of what processes do: mmap, exec, fork, exit
   bool at_exec = true;       ///< kTask: starts counting at the next exec; else when enabled
   bool kernel = false;       ///< count ticks in kernel mode too
   bool children = true;      ///< follow fork; threads are always followed
@@ -55,6 +56,7 @@ class PerfRing {
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] uint64_t id() const noexcept { return id_; }
+  [[nodiscard]] bool has_ticks() const noexcept { return has_ticks_; }
   [[nodiscard]] PerfCount count() const noexcept;
 
   /// Restarts the running period from now, which moves the ticks to another phase of whatever the program
@@ -64,9 +66,11 @@ class PerfRing {
 
   /// Calls visit(const unsigned char* record, size_t bytes) for every record written so far, then frees their
   /// space.
+  /// Returns how full the ring was, of 1.
   template <class Visit>
-  void drain(Visit&& visit) noexcept {
+  double drain(Visit&& visit) noexcept {
     uint64_t head = this->head(), tail = this->tail();
+    double fullness = static_cast<double>(head - tail) / static_cast<double>(ring_bytes_);
     while (tail < head) {
       size_t bytes = 0;
       const unsigned char* record = record_at(tail, head, &bytes);
@@ -75,6 +79,7 @@ class PerfRing {
       tail += bytes;
     }
     release(head);
+    return fullness;
   }
 
  private:
@@ -91,6 +96,7 @@ class PerfRing {
   uint64_t ring_bytes_ = 0;
   uint64_t id_ = 0;
   bool lost_count_ = false;
+  bool has_ticks_ = true;
   alignas(8) unsigned char split_[65536 / 8] = {};  ///< a record that wraps around the ring's end, made whole
 };
 

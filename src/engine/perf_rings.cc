@@ -12,6 +12,7 @@ namespace pctally {
 namespace {
 
 constexpr uint32_t kFewestPages = 1;
+constexpr double kPressed = 0.5;
 
 /// Tries the call again with less and less of what older kernels and smaller limits refuse.
 Result<PerfRing> open_as_permitted(PerfScope scope, int cpu, PerfSettings* settings) {
@@ -62,29 +63,46 @@ Result<void> PerfRings::open(const Target& target, const PerfSettings& settings)
 
 Result<void> PerfRings::open_target(const Target& target, const PerfSettings& settings) {
   settings_ = settings;
-  if (target.kind == Target::Kind::kMachine) return open_scope(PerfScope::machine());
+  if (target.kind == Target::Kind::kMachine) return open_apart(PerfScope::machine());
   if (target.kind == Target::Kind::kCgroup) {
     UniqueFd directory(::open(target.cgroup.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory.valid())
       return fail(errno, "%s: %s; give the control group's directory", target.cgroup.c_str(),
                   strerror(errno));
-    return open_scope(PerfScope::cgroup(directory.get()));
+    return open_apart(PerfScope::cgroup(directory.get()));
   }
   settings_.at_exec = false;
   sees_strangers_ = true;
-  if (settings.strangers && settings.children && open_scope(PerfScope::machine())) return {};
+  if (settings.strangers && settings.children && open_apart(PerfScope::machine())) return {};
   sees_strangers_ = false;
   settings_ = settings;
   settings_.at_exec = target.kind == Target::Kind::kCommand;
-  return settings_.at_exec ? open_scope(PerfScope::task(target.processes.at(0)))
+  return settings_.at_exec ? open_apart(PerfScope::task(target.processes.at(0)))
                            : open_threads(target.processes);
 }
 
 Result<void> PerfRings::open_scope(PerfScope scope) {
   rings_.clear();
+  return open_rings(scope, settings_.samples, settings_.records);
+}
+
+Result<void> PerfRings::open_apart(PerfScope scope) {
+  rings_.clear();
+  if (auto opened = open_rings(scope, false, true); !opened || !settings_.samples) return opened;
+  return open_rings(scope, true, false);
+}
+
+Result<void> PerfRings::open_rings(PerfScope scope, bool samples, bool records) {
+  size_t before = rings_.size();
   long cpus = sysconf(_SC_NPROCESSORS_CONF);
   for (int cpu = 0; cpu < cpus; ++cpu) {
-    auto ring = open_as_permitted(scope, cpu, &settings_);
+    PerfSettings settings = settings_;
+    settings.samples = samples;
+    settings.records = records;
+    auto ring = open_as_permitted(scope, cpu, &settings);
+    settings.samples = settings_.samples;
+    settings.records = settings_.records;
+    settings_ = settings;
     if (ring) {
       rings_.push_back(std::move(*ring));
     } else if (ring.error().code != ENODEV) {  // ENODEV: that CPU is offline
@@ -92,7 +110,7 @@ Result<void> PerfRings::open_scope(PerfScope scope) {
       return std::unexpected(ring.error());
     }
   }
-  if (rings_.empty()) return fail(ENODEV, "no CPU accepts a perf event");
+  if (rings_.size() == before) return fail(ENODEV, "no CPU accepts a perf event");
   return {};
 }
 
@@ -130,6 +148,11 @@ Result<void> PerfRings::open_threads(const std::vector<pid_t>& processes) {
   return {};
 }
 
+void PerfRings::enable_records() noexcept {
+  for (PerfRing& ring : rings_)
+    if (!ring.has_ticks()) ring.enable();
+}
+
 void PerfRings::enable() noexcept {
   for (PerfRing& ring : rings_) ring.enable();
 }
@@ -139,20 +162,25 @@ void PerfRings::disable() noexcept {
 }
 
 void PerfRings::shift_phases() noexcept {
-  for (PerfRing& ring : rings_) ring.shift_phase(settings_.period_ns);
+  for (PerfRing& ring : rings_)
+    if (ring.has_ticks()) ring.shift_phase(settings_.period_ns);
 }
 
 void PerfRings::collect() {
-  for (PerfRing& ring : rings_)
-    ring.drain(
-        [this](const unsigned char* bytes, size_t length) { store(parse_perf_record(bytes, length)); });
+  pressed_ = false;
+  for (size_t i = 0; i < rings_.size(); ++i) {
+    double fullness = rings_[i].drain([&](const unsigned char* bytes, size_t length) {
+      store(parse_perf_record(bytes, length), static_cast<uint16_t>(i));
+    });
+    pressed_ = pressed_ || fullness > kPressed;
+  }
 }
 
-void PerfRings::store(const PerfRecord& record) {
+void PerfRings::store(const PerfRecord& record, uint16_t ring) {
   if (record.kind == PerfRecord::Kind::kSample) {
-    samples_.push_back({record.time, record.pc, record.pid, record.kernel});
+    samples_.push_back({record.time, record.pc, record.pid, record.kernel, ring});
   } else if (record.kind != PerfRecord::Kind::kOther) {
-    events_.push_back({record, std::string(record.text)});
+    events_.push_back({record, std::string(record.text), ring});
   }
 }
 

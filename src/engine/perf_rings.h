@@ -19,10 +19,12 @@ class PerfRings {
     bool kernel;
     bool placed = true;  ///< false: whoever counted it had no room for its pc
     uint64_t ticks = 1;
+    uint16_t ring = 0;
   };
   struct Event {
     PerfRecord record;
     std::string text;  ///< the record's text, owned
+    uint16_t ring = 0;
   };
 
   /// Opens them, disabled (a command's start at its exec), asking for less where `settings` are refused. For
@@ -36,6 +38,8 @@ class PerfRings {
   /// True if they see processes that are not the target's.
   [[nodiscard]] bool sees_strangers() const noexcept { return sees_strangers_; }
 
+  /// Where they are apart: those that hold no ticks, so that nothing is missed before the ticks begin.
+  void enable_records() noexcept;
   void enable() noexcept;
   void disable() noexcept;
   void close() { rings_.clear(); }
@@ -69,6 +73,15 @@ class PerfRings {
     events_.erase(events_.begin(), events_.begin() + static_cast<ptrdiff_t>(event));
   }
 
+  /// True if a ring was so full at the last collect() that it may have lost records.
+  [[nodiscard]] bool pressed() const noexcept { return pressed_; }
+
+  /// Rings are numbered. One may hold ticks, records of what processes do, or both; where the whole machine
+  /// is observed they are apart, so that neither pushes the other out.
+  [[nodiscard]] size_t size() const noexcept { return rings_.size(); }
+  [[nodiscard]] bool has_ticks(size_t ring) const noexcept { return rings_[ring].has_ticks(); }
+  [[nodiscard]] PerfCount count(size_t ring) const noexcept { return rings_[ring].count(); }
+
   /// Sum over the CPUs.
   [[nodiscard]] PerfCount count() const noexcept;
 
@@ -77,13 +90,16 @@ class PerfRings {
  private:
   Result<void> open_target(const Target& target, const PerfSettings& settings);
   Result<void> open_scope(PerfScope scope);
+  Result<void> open_apart(PerfScope scope);
+  Result<void> open_rings(PerfScope scope, bool samples, bool records);
   Result<void> open_threads(const std::vector<pid_t>& processes);
   Result<void> add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known);
-  void store(const PerfRecord& record);
+  void store(const PerfRecord& record, uint16_t ring);
   void sort();
 
   PerfSettings settings_;
   bool sees_strangers_ = false;
+  bool pressed_ = false;
   std::vector<PerfRing> rings_;
   std::vector<Sample> samples_;
   std::vector<Event> events_;

@@ -1,7 +1,10 @@
 #include "engine/period.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace pctally {
 namespace {
@@ -32,6 +35,16 @@ bool walks_over(uint64_t period_ns, uint64_t cycle_ns) noexcept {
   uint64_t seen = 0;  // one bit per 1/64 of the cycle
   for (uint64_t i = 0; i < kTicks; ++i) seen |= uint64_t{1} << (i * period_ns % cycle_ns * 64 / cycle_ns);
   return seen == ~uint64_t{0};
+}
+
+uint64_t shortest_perf_period_ns() noexcept {
+  int fd = open("/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY | O_CLOEXEC);
+  char text[32] = {};
+  ssize_t bytes = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  if (fd >= 0) close(fd);
+  uint64_t hertz = bytes > 0 ? strtoull(text, nullptr, 10) : 0;
+  if (hertz == 0) return kShortestPeriodNs;
+  return static_cast<uint64_t>(1e9 / (static_cast<double>(hertz) * (1 - kPeriodSpread))) + 1;
 }
 
 uint64_t draw_period(uint64_t asked_ns, Random* random) noexcept {

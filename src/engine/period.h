@@ -36,6 +36,10 @@ uint64_t draw_period(uint64_t asked_ns, Random* random) noexcept;
 /// twice the asked period: for clocks that drop ticks at random to keep the mean exact.
 uint64_t draw_shorter_period(uint64_t asked_ns, Random* random) noexcept;
 
+/// The shortest period whose ticks the kernel does not throttle, and from which a period may be drawn: by
+/// kernel.perf_event_max_sample_rate, 8 % below it. kShortestPeriodNs where that cannot be read.
+uint64_t shortest_perf_period_ns() noexcept;
+
 /// True if a tick every `period_ns` visits every 1/64 of a cycle of `cycle_ns` within 256 ticks.
 bool walks_over(uint64_t period_ns, uint64_t cycle_ns) noexcept;
 

@@ -59,6 +59,14 @@ std::vector<pid_t> all_processes() { return numbers_in("/proc"); }
 
 std::vector<pid_t> threads_of(pid_t pid) { return numbers_in(directory_of(pid) + "/task"); }
 
+pid_t process_of_thread(pid_t tid) {
+  char text[4096] = {};
+  UniqueFd fd(open((directory_of(tid) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
+  ssize_t bytes = fd.valid() ? read(fd.get(), text, sizeof text - 1) : 0;
+  const char* group = bytes > 0 ? strstr(text, "\nTgid:") : nullptr;
+  return group == nullptr ? 0 : static_cast<pid_t>(strtol(group + 6, nullptr, 10));
+}
+
 std::string comm_of(pid_t pid) {
   char comm[16] = {};  // a kernel worker's is longer there
   UniqueFd fd(open((directory_of(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));

@@ -69,7 +69,7 @@ Refusal explain_refusal(int error) {
 Refusal explain_refusal(int error, const Target& target) {
   Refusal refusal = explain_refusal(error);
   bool denied = error == EACCES || error == EPERM;
-  if (target.kind == Target::Kind::kCgroup && (error == EBADF || error == EINVAL)) {
+  if (target.kind == Target::Kind::kCgroup && !denied) {
     refusal.remedy = target.cgroup +
                      " is in no hierarchy of the perf_event controller: give a directory of cgroup2, or of a "
                      "mount -t cgroup -o perf_event";

@@ -27,15 +27,19 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   settings.kernel = true;
   if (auto opened = rings_.open(target, settings); !opened) return opened;
   file->header().kernel_observed = rings_.settings().kernel;
+  losses_.resize(rings_.size());
   per_thread_ = target.is_process_tree() && !rings_.sees_strangers();
   bool all_ticks = rings_.sees_strangers() || target.kind == Target::Kind::kMachine;
-  file->header().machine_cpus = all_ticks ? static_cast<uint32_t>(rings_.descriptors().size()) : 0;
+  file->header().machine_cpus = all_ticks ? static_cast<uint32_t>(rings_.size() / 2) : 0;
   tasks_ = TaskTable(file, name(),
                      rings_.sees_strangers() ? TaskTable::Strangers::kIgnore : TaskTable::Strangers::kAdopt);
-  if (!rings_.settings().at_exec || !target.is_process_tree()) rings_.enable();
+  tasks_.expect_removal(per_thread_);
+  bool at_exec = rings_.settings().at_exec && target.is_process_tree();
+  if (!at_exec) rings_.enable_records();
   for (pid_t pid : target.processes)
     target.kind == Target::Kind::kCommand ? tasks_.expect(pid) : tasks_.adopt(pid);
-  if (!per_thread_) wait_for_random_phase(settings_.period_ns, &random_);
+  if (!at_exec) rings_.enable();
+  if (!at_exec && target.kind == Target::Kind::kCommand) wait_for_random_phase(settings_.period_ns, &random_);
   next_shift_ns_ = monotonic_ns() + random_.below(2 * kShiftPeriods * settings_.period_ns);
   return {};
 }
@@ -53,6 +57,8 @@ void RingEngine::drain() {
   uint64_t until = monotonic_ns();
   rings_.collect();
   replay(until);
+  if (rings_.pressed()) settle_losses();
+  for (Losses& losses : losses_) losses.recent = {};
   shift_phases();
   file_->make_room(0);
   file_->beat();
@@ -65,8 +71,9 @@ void RingEngine::replay(uint64_t until) {
 }
 
 void RingEngine::apply(const PerfRings::Event& event) {
+  ++losses_[event.ring].recent.all;
   if (event.record.kind == PerfRecord::Kind::kLost)
-    lost_told_ += event.record.lost;
+    losses_[event.ring].told += event.record.lost;
   else if (event.record.kind == PerfRecord::Kind::kThrottle)
     ++file_->header().throttled;
   else
@@ -75,7 +82,11 @@ void RingEngine::apply(const PerfRings::Event& event) {
 
 void RingEngine::count(const PerfRings::Sample& sample) {
   if (samples_++ % kTicksPerRoomCheck == 0) file_->make_room(kTicksPerRoomCheck * 3);
-  if (tasks_.count(sample.pid, sample.pc, sample.kernel, 1)) ++counted_;
+  bool own = tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
+  for (Tally* tally : {&losses_[sample.ring].recent, &sum_}) {
+    ++tally->all;
+    tally->own += own ? 1 : 0;
+  }
 }
 
 void RingEngine::shift_phases() {
@@ -85,16 +96,23 @@ void RingEngine::shift_phases() {
   next_shift_ns_ = now + random_.below(2 * kShiftPeriods * settings_.period_ns);
 }
 
-/// Of what the whole machine lost, the target's part is taken to be as large as its part of what came
-/// through.
+/// Of the records a ring lost, the target's ticks are taken to be as large a part as of those that came
+/// through around that time.
+double RingEngine::target_part(size_t ring) const {
+  const Tally& tally = losses_[ring].recent.all != 0 ? losses_[ring].recent : sum_;
+  return tally.all == 0 ? 0 : static_cast<double>(tally.own) / static_cast<double>(tally.all);
+}
+
 void RingEngine::settle_losses() {
-  PerfCount count = rings_.count();
-  uint64_t lost = std::max(count.lost, lost_told_);
-  if (rings_.sees_strangers() && samples_ != 0)
-    lost = static_cast<uint64_t>(static_cast<double>(lost) * static_cast<double>(counted_) /
-                                 static_cast<double>(samples_));
-  if (per_thread_) cpu_ns_ = count.cpu_ns;
-  add_relaxed(&file_->header().ledger.lost, lost);
+  uint64_t fresh = 0;
+  for (size_t i = 0; i < losses_.size(); ++i) {
+    uint64_t lost = std::max({rings_.count(i).lost, losses_[i].told, losses_[i].settled});
+    fresh += lost - losses_[i].settled;
+    if (rings_.has_ticks(i)) lost_ += static_cast<double>(lost - losses_[i].settled) * target_part(i);
+    losses_[i].settled = lost;
+  }
+  __atomic_store_n(&file_->header().ledger.lost, static_cast<uint64_t>(lost_ + 0.5), __ATOMIC_RELAXED);
+  if (fresh != 0) tasks_.resync();
 }
 
 void RingEngine::stop() {
@@ -102,6 +120,7 @@ void RingEngine::stop() {
   rings_.collect();
   replay(UINT64_MAX);
   settle_losses();
+  if (per_thread_) cpu_ns_ = rings_.count().cpu_ns;
   rings_.close();
   file_->beat();
 }

@@ -1,6 +1,7 @@
 // Engine "ring": per-CPU perf rings, drained by the recorder. Nothing runs inside the program.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "engine/engine.h"
 #include "engine/perf_rings.h"
@@ -28,6 +29,18 @@ class RingEngine : public Engine {
   void count(const PerfRings::Sample& sample);
   void shift_phases();
   void settle_losses();
+  double target_part(size_t ring) const;
+
+  /// What came out of one ring.
+  struct Tally {
+    uint64_t all = 0;  ///< records
+    uint64_t own = 0;  ///< those that are ticks of the target
+  };
+  struct Losses {
+    uint64_t told = 0;     ///< by LOST records
+    uint64_t settled = 0;  ///< of all
+    Tally recent;          ///< since the rings were last emptied in time
+  };
 
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
@@ -36,9 +49,10 @@ class RingEngine : public Engine {
   TaskTable tasks_;
   Random random_;
   uint64_t next_shift_ns_ = 0;
-  uint64_t samples_ = 0;    ///< of all processes
-  uint64_t counted_ = 0;    ///< of the target's
-  uint64_t lost_told_ = 0;  ///< by LOST records
+  uint64_t samples_ = 0;
+  Tally sum_;
+  std::vector<Losses> losses_;  ///< one per ring
+  double lost_ = 0;             ///< ticks of the target
   uint64_t cpu_ns_ = 0;
 };
 

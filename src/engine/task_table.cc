@@ -1,8 +1,12 @@
 #include "engine/task_table.h"
 
+#include <string.h>
+
 #include <algorithm>
+#include <vector>
 
 #include "engine/process_tree.h"
+#include "engine/text_watch.h"
 
 namespace pctally {
 namespace {
@@ -43,8 +47,46 @@ TaskTable::Task& TaskTable::add_running(pid_t pid) {
   task.comm = comm_of(pid);
   if (task.comm.empty()) task.comm = "(unknown)";
   task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
-  task.space.map_process(*file_, pid);
+  find_root(pid, task);
+  map_running(pid, task);
   return task;
+}
+
+/// A process that is gone keeps what its parent had.
+void TaskTable::find_root(pid_t pid, Task& task) {
+  if (auto root = roots_.root_of(pid)) task.root = *root;
+}
+
+void TaskTable::map_running(pid_t pid, Task& task) {
+  TextWatch watch(pid);
+  task.space.clear();
+  watch.visit([&](ExecutableMapping mapping) {
+    if (mapping.object.kind == ObjectKind::kPrivate) return;
+    std::string path = roots_.find(task.root, mapping.object.path);
+    mapping.object.path = path;
+    file_->make_room(segment_units(mapping.end - mapping.start));
+    task.space.map(*file_, mapping);
+  });
+  task.table_valid = false;
+}
+
+void TaskTable::resync() {
+  std::vector<pid_t> known;
+  for (const auto& [pid, task] : tasks_) known.push_back(pid);
+  for (pid_t pid : known) {
+    Task& task = tasks_[pid];
+    std::vector<pid_t> family = process_tree(pid);
+    if (family.empty()) {
+      task.threads = 1;
+      apply_exit({.kind = PerfRecord::Kind::kExit, .pid = pid});
+      continue;
+    }
+    if (task.held) continue;
+    task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
+    map_running(pid, task);
+    for (pid_t descendant : family)
+      if (children_) adopt(descendant);
+  }
 }
 
 TaskTable::Task* TaskTable::find(pid_t pid) {
@@ -72,7 +114,8 @@ void TaskTable::apply_mmap(const PerfRecord& record, std::string_view path) {
   if (!record.executable || !has_file(path)) return;
   Task* task = find(record.pid);
   if (task == nullptr) return;
-  ObjectIdentity object = object_of(record, path);
+  std::string place = roots_.find(task->root, path);
+  ObjectIdentity object = object_of(record, place);
   file_->make_room(segment_units(record.bytes));
   task->space.map(*file_, record.start, record.start + record.bytes,
                   object.kind == ObjectKind::kVdso ? 0 : record.offset, object);
@@ -86,6 +129,8 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
   if (record.exec) {
     task->space.clear();
     task->held = false;
+    task->executed = true;
+    find_root(record.pid, *task);
     register_task(record.pid, *task);
   }
   if (task->record != 0) rename_process(pool_at<ProcessRecord>(file_->pool(), task->record), task->comm);
@@ -103,16 +148,19 @@ void TaskTable::apply_fork(const PerfRecord& record) {
   child.parent = record.parent;
   child.comm = parent->comm;
   child.held = parent->held;
+  child.root = parent->root;
   (void)child.space.copy_from(parent->space);
+  parent->table_valid = false;  // its regions may lie elsewhere now
   tasks_[record.pid] = std::move(child);
 }
 
 void TaskTable::apply_exit(const PerfRecord& record) {
   if (record.time > kEndedKeptNs) forget_ended(record.time - kEndedKeptNs);
   auto found = tasks_.find(record.pid);
-  if (found == tasks_.end() || --found->second.threads > 0) return;
-  if (found->second.record != 0)
-    pool_at<ProcessRecord>(file_->pool(), found->second.record)->flags |= kProcessExited;
+  if (found == tasks_.end()) return;
+  if (is_removal(found->second) && !removal_) return map_running(record.pid, found->second);
+  if (--found->second.threads > 0) return;
+  if (found->second.record != 0) book_end(found->second);
   found->second.ended_ns = record.time;
   ended_.push_back({record.pid, record.time});
 }
@@ -123,6 +171,20 @@ void TaskTable::forget_ended(uint64_t before_ns) {
     auto found = tasks_.find(ended_.front().pid);
     if (found != tasks_.end() && found->second.ended_ns == ended_.front().ns) tasks_.erase(found);
   }
+}
+
+/// At an exec that gains privileges the kernel takes off the events of the process, which is told like its
+/// end: before the new program is mapped, as no other end is.
+bool TaskTable::is_removal(const Task& task) { return task.executed && task.space.size() == 0; }
+
+void TaskTable::book_end(const Task& task) {
+  auto* record = pool_at<ProcessRecord>(file_->pool(), task.record);
+  record->flags |= kProcessExited;
+  if (!is_removal(task)) return;
+  record->note = ProcessNote::kPrivileged;
+  if (record->ticks != 0) return;
+  record->flags &= ~kProcessObserved;
+  memset(record->engine, 0, sizeof record->engine);
 }
 
 void TaskTable::register_task(pid_t pid, Task& task) {

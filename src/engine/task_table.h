@@ -7,6 +7,7 @@
 
 #include "engine/address_space.h"
 #include "engine/perf_records.h"
+#include "engine/process_roots.h"
 #include "engine/target.h"
 #include "tick/tick.h"
 
@@ -30,6 +31,8 @@ class TaskTable {
   /// A process that runs already.
   void adopt(pid_t pid);
   void follow_children(bool follow) { children_ = follow; }
+  /// The events are the processes' own: the kernel takes them off one whose exec gains privileges.
+  void expect_removal(bool expected) { removal_ = expected; }
 
   /// A FORK, EXIT, COMM or MMAP record; others are ignored. `text` is the record's.
   void apply(const PerfRecord& record, std::string_view text);
@@ -39,6 +42,9 @@ class TaskTable {
 
   /// Books ticks of one process that had no room where they were counted. False as above.
   bool book_full(pid_t pid, uint64_t ticks);
+
+  /// After records were lost: takes up what /proc says of its processes and of their descendants.
+  void resync();
 
   [[nodiscard]] bool observes(pid_t pid) const { return tasks_.contains(pid); }
   [[nodiscard]] size_t size() const { return tasks_.size(); }
@@ -51,6 +57,8 @@ class TaskTable {
     uint64_t ended_ns =
         0;              ///< by its last EXIT record; kept a little longer for the ticks of its last breath
     bool held = false;  ///< before its exec: not the target's doing
+    bool executed = false;  ///< it was seen to exec
+    std::string root;       ///< ProcessRoots::root_of()
     std::string comm;
     AddressSpace space;
     RegionTable table{};
@@ -66,10 +74,14 @@ class TaskTable {
   Task* counting(pid_t pid);
   void forget_ended(uint64_t before_ns);
   Task& add_running(pid_t pid);
+  void map_running(pid_t pid, Task& task);
+  void find_root(pid_t pid, Task& task);
   void apply_mmap(const PerfRecord& record, std::string_view path);
   void apply_comm(const PerfRecord& record, std::string_view comm);
   void apply_fork(const PerfRecord& record);
   void apply_exit(const PerfRecord& record);
+  static bool is_removal(const Task& task);
+  void book_end(const Task& task);
   void register_task(pid_t pid, Task& task);
   const RegionTable& table_of(Task& task);
   const RegionTable& user_table(pid_t pid, Task& task, uint64_t pc);
@@ -79,8 +91,10 @@ class TaskTable {
   std::string engine_;
   Strangers strangers_ = Strangers::kAdopt;
   bool children_ = true;
+  bool removal_ = false;
   std::unordered_map<pid_t, Task> tasks_;
   std::deque<Ended> ended_;
+  ProcessRoots roots_;
   AddressSpace kernel_space_;
   RegionTable kernel_table_{};
 };

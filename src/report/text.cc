@@ -100,7 +100,9 @@ std::string TextReport::rate() const {
                           : std::string("rate asked is not known");
   double drawn = profile_.period_ns == 0 ? 0 : 1e9 / static_cast<double>(profile_.period_ns);
   if (std::abs(drawn - account.asked_hz) > account.asked_hz / 1000 && drawn > 0)
-    asked += fmt::format(" ({:.1f} Hz drawn at random near it)", drawn);
+    asked += fmt::format(" ({:.1f} Hz {})", drawn,
+                         drawn < 0.85 * account.asked_hz ? "taken, near the most the kernel allows"
+                                                         : "drawn at random near it");
   return fmt::format("{}, {:.1f} Hz delivered per {} second", asked, account.delivered_hz,
                      account.cpu_known ? "CPU" : "sampled");
 }
@@ -248,12 +250,12 @@ void TextReport::add_ledger() {
   // The difference is taken of the rounded figures, so that the line adds up as it stands.
   int64_t cpu = rounded(account.cpu_ns, decimals);
   int64_t unsampled = cpu - sampled - lost;
-  bool by_chance = account.chance_ns != 0;
   add("cpu time  {} s = {} sampled + {} lost {} {}{} unsampled\n", decimal(cpu, decimals),
-      decimal(sampled, decimals), decimal(lost, decimals), by_chance && unsampled < 0 ? '-' : '+',
-      decimal(by_chance ? std::abs(unsampled) : unsampled, decimals),
-      by_chance ? fmt::format(" (± {} by chance)", decimal(rounded(account.chance_ns, decimals), decimals))
-                : "");
+      decimal(sampled, decimals), decimal(lost, decimals), unsampled < 0 ? '-' : '+',
+      decimal(std::abs(unsampled), decimals),
+      account.chance_ns != 0
+          ? fmt::format(" (± {} by chance)", decimal(rounded(account.chance_ns, decimals), decimals))
+          : "");
 }
 
 std::string TextReport::run() {

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "engine/process_tree.h"
+
 namespace pctally {
 namespace {
 
@@ -24,10 +26,12 @@ Result<Attachment> Attachment::open(const std::vector<pid_t>& processes) {
   Attachment attachment;
   for (pid_t pid : processes) {
     UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-    if (!fd.valid() && errno == EINVAL)
-      return fail(EINVAL, "%d is a thread, not a process; give its process", pid);
+    int error = errno;
+    if (pid_t process = process_of_thread(pid); !fd.valid() && process != pid && process > 0)
+      return fail(EINVAL, "%d is a thread of process %d: give that, all its threads are recorded", pid,
+                  process);
     if (!fd.valid())
-      return fail(errno, "process %d: %s", pid, errno == ESRCH ? "there is none" : strerror(errno));
+      return fail(error, "process %d: %s", pid, error == ESRCH ? "there is none" : strerror(error));
     attachment.processes_.push_back(std::move(fd));
   }
   sigset_t set;

@@ -65,7 +65,8 @@ void describe(CLI::App* app, CommandLine* line) {
   app->add_option("-c,--period", line->period, "CPU time per tick instead: 250us, 1ms, or nanoseconds")
       ->type_name("PERIOD")
       ->excludes("-F");
-  app->add_option("-e,--engine", line->options.engine, "see pctally engines (default: the first that works)")
+  app->add_option("-e,--engine,--event", line->options.engine,
+                  "see pctally engines (default: the first that works); or cpu-clock")
       ->type_name("ENGINE");
   app->add_option("-o,--output", line->options.path, "profile file (default: pctally.<comm>.<pid>.pct)")
       ->type_name("FILE");

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "engine/event_name.h"
 #include "engine/process_tree.h"
 #include "engine/program_file.h"
 #include "engine/timer_engine.h"
@@ -51,11 +52,14 @@ void for_each_process(const ProfileFile& file, Visit&& visit) {
 }  // namespace
 
 Result<void> Recording::choose_engine() {
-  bool asked = !options_.engine.empty();
+  if (is_hardware_event(options_.engine))
+    return fail(ENOTSUP, "%s", explain_hardware_event(options_.engine).c_str());
+  if (is_clock_event(options_.engine)) options_.engine.clear();
+  bool asked_for = !options_.engine.empty();
   bool attached = options_.command.empty();
-  bool known = !asked;
+  bool known = !asked_for;
   for (Rung& rung : probe_ladder()) {
-    if (asked && rung.name != options_.engine) continue;
+    if (asked_for && rung.name != options_.engine) continue;
     known = true;
     if (rung.available && rung.enters_program && attached) {
       rung.available = false;
@@ -66,7 +70,7 @@ Result<void> Recording::choose_engine() {
       candidates_.push_back(rung);
     } else if (candidates_.empty()) {
       why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", rung.name, rung.reason);
-      if (asked || attached) why_not_better_ += "; " + rung.remedy;
+      if (asked_for || attached) why_not_better_ += "; " + rung.remedy;
     }
   }
   if (!known) return fail(EINVAL, "no engine is called %s: see pctally engines", options_.engine.c_str());
@@ -75,7 +79,11 @@ Result<void> Recording::choose_engine() {
   Random random;
   settings_.randomise = options_.randomise;
   settings_.children = options_.children;
-  settings_.period_ns = options_.randomise ? draw_period(options_.period_ns, &random) : options_.period_ns;
+  uint64_t shortest = candidates_.front().shortest_period_ns, asked = std::max(options_.period_ns, shortest);
+  if (asked != options_.period_ns)
+    inform("{:.0f} ticks per second are the most that kernel.perf_event_max_sample_rate allows",
+           1e9 / static_cast<double>(asked));
+  settings_.period_ns = options_.randomise ? draw_period(asked, &random) : asked;
   return {};
 }
 
@@ -236,8 +244,8 @@ bool Recording::all_exited() const {
 }
 
 void Recording::finish(Child* child) {
+  account_.look();  // at the last moment of sampling
   engine_->stop();
-  account_.look();
   if (child != nullptr) note_unobserved(*child);
   book_cpu_time(child);
   if (child != nullptr && child->ended()) file_.header().exit_status = child->status();

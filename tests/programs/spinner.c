@@ -2,6 +2,7 @@
 #include "spin.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 static double g_seconds;
 
@@ -16,6 +17,10 @@ static void* spin(void* unused) {
 
 int main(int argc, char** argv) {
   int threads = argc > 1 ? atoi(argv[1]) : 1;
+#ifdef SAYS_READY
+  puts("ready");
+  fflush(stdout);
+#endif
   g_seconds = argc > 2 ? atof(argv[2]) : 1;
   pthread_t* ids = calloc((size_t)threads, sizeof *ids);
   for (int i = 0; i < threads; ++i)

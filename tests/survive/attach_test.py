@@ -1,0 +1,358 @@
+"""record -p, -a, --cgroup and --for: what they count, how they end, what they refuse, and that the target is left alone.
+
+Where the whole machine may be observed, a tick finds the target or not: sums are compared within four standard deviations
+(a false alarm in 16,000) and 2 %; the target's own CPU clock, read here, is the truth.
+"""
+import contextlib
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+
+
+def may_become_nobody():
+    return os.geteuid() == 0 and shutil.which("setpriv") is not None
+
+
+def users():
+    """Who records and is recorded: ourselves (the whole machine, as root) and nobody (each thread)."""
+    yield "self", []
+    if may_become_nobody():
+        yield "nobody", NOBODY
+    else:
+        print("skipped: an unprivileged user (needs root and setpriv to become one)")
+
+
+def threads_cpu_s(pid):
+    return time.clock_gettime((~pid << 3) | 2)  # the process's CPU clock, as clock_getcpuclockid(3) makes it
+
+
+@contextlib.contextmanager
+def running(command, prefix=()):
+    process = subprocess.Popen([*prefix, *command], stdout=subprocess.DEVNULL)
+    try:
+        while os.readlink(f"/proc/{process.pid}/exe") != os.path.realpath(command[0]):
+            time.sleep(0.01)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+class Attached:
+    def __init__(self, options, prefix=(), before_end=None):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        os.chmod(p.scratch(), 0o755)
+        os.chmod(directory, 0o777)
+        self.path = os.path.join(directory, "a.pct")
+        words = [*prefix, p.PCTALLY, "record", "-o", self.path, *options]
+        self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+
+    def wait_until_armed(self):
+        self.wait_until(lambda data: data["command"])
+
+    def wait_until_recording(self):
+        self.wait_until(lambda data: data["ticks"] != 0)
+
+    def wait_until(self, true_of):
+        while True:
+            with contextlib.suppress(AssertionError):  # no file yet, or not a whole one
+                if true_of(p.report(self.path)):
+                    return
+            if self.process.poll() is not None:
+                raise RuntimeError(self.process.stderr.read())
+            time.sleep(0.02)
+
+    def end(self):
+        self.stderr = self.process.communicate()[1]
+        self.returncode = self.process.returncode
+        return self
+
+    def report(self, *options):
+        return p.report(self.path, *options)
+
+
+def attach(options, prefix=()):
+    return Attached(options, prefix).end()
+
+
+class Attach(unittest.TestCase):
+    def assert_account(self, data, share=0.02):
+        p.assert_ledger(self, data)
+        chance = data["chance_s"] / 1.96 * 4
+        few = 0.02 + 4 * data["period_ns"] * 1e-9 * os.cpu_count()  # ends of the recording under load
+        self.assertLess(abs(data["unsampled_s"]), share * data["cpu_s"] + chance + few, data["cpu_s"])
+
+    def test_threads_older_and_younger_than_the_attach(self):
+        for user, prefix in users():
+            with self.subTest(user=user), running([p.program("spinner"), "3", "30"], prefix) as target:
+                before = threads_cpu_s(target.pid)
+                done = attach(["-p", str(target.pid), "--for", "1"], prefix)
+                used = threads_cpu_s(target.pid) - before
+                self.assertEqual(done.returncode, 0, done.stderr)
+                data = done.report()
+                self.assert_account(data, 0.03)
+                self.assertGreater(p.share_of(data, "spin_here"), 0.8)
+                self.assertLessEqual(data["cpu_s"], used + 0.01)
+                self.assertGreater(data["cpu_s"], 0.5 * used)
+                self.assertEqual([row["pid"] for row in data["processes"]], [target.pid])
+                self.assertEqual(data["command"], ["@running", f"{target.pid}:spinner"])
+                self.assertGreater(data["wall_s"], 0.99)
+
+    def test_children_started_after_the_attach_are_counted_and_older_ones_not(self):
+        script = ("import os, subprocess, sys, time\n"
+                  "old = subprocess.Popen([sys.argv[1], '1', '30'])\n"
+                  "print('ready', flush=True)\nsys.stdin.readline()\n"
+                  "subprocess.run([sys.argv[1], '1', '0.4'])\n"
+                  "end, hold = os.pipe()\n"
+                  "subprocess.run(['sh', '-c', sys.argv[1] + ' 1 0.3 & exit'], pass_fds=[hold])\n"
+                  "os.close(hold); os.read(end, 1)\n"  # its end, although nobody waits for it
+                  "print('done', flush=True)\ntime.sleep(60)")
+        for user, prefix in users():
+            with self.subTest(user=user):
+                target = subprocess.Popen([*prefix, sys.executable, "-c", script, p.program("spinner")],
+                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                try:
+                    target.stdout.readline()
+                    recording = Attached(["-p", str(target.pid)], prefix)
+                    recording.wait_until_armed()
+                    target.stdin.write("\n")
+                    target.stdin.flush()
+                    target.stdout.readline()
+                    recording.process.send_signal(signal.SIGINT)
+                    data = recording.end().report()
+                finally:
+                    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(target.pid)], capture_output=True)
+                    for child in children.stdout.split():
+                        os.kill(int(child), signal.SIGKILL)
+                    target.kill()
+                    target.communicate()
+                self.assert_account(data, 0.06)
+                spun = sum(row["ticks"] for row in data["processes"] if row["comm"] == "spinner")
+                self.assertAlmostEqual(spun * data["period_ns"] * 1e-9, 0.7, delta=0.12)
+                self.assertAlmostEqual(data["cpu_s"], 0.7, delta=0.15)
+
+    def test_two_processes(self):
+        for user, prefix in users():
+            with self.subTest(user=user), running([p.program("spinner"), "1", "30"], prefix) as one, \
+                    running([p.program("known_shares"), "30"], prefix) as two:
+                done = attach(["-p", f"{one.pid},{two.pid}", "--for", "800ms"], prefix)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                data = done.report()
+                self.assert_account(data, 0.03)
+                self.assertEqual(sorted(row["pid"] for row in data["processes"]), sorted([one.pid, two.pid]))
+                for row in data["processes"]:
+                    self.assertGreater(row["ticks"], 0.1 * data["ticks"])
+
+    def test_signals_end_it_in_order(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number), running([p.program("spinner"), "1", "30"]) as target:
+                recording = Attached(["-p", str(target.pid)])
+                recording.wait_until_recording()
+                recording.process.send_signal(number)
+                done = recording.end()
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assert_account(done.report())
+                self.assertIsNone(target.poll())
+
+    def test_it_ends_with_its_targets(self):
+        with running([p.program("spinner"), "1", "0.7"]) as one, running([p.program("spinner"), "2", "0.6"]) as two:
+            done = attach(["-p", f"{one.pid},{two.pid}"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            data = done.report()
+            self.assert_account(data, 0.05)
+            self.assertGreater(data["cpu_s"], 1.0)
+
+    def test_target_is_left_alone(self):
+        def state(pid):
+            with open(f"/proc/{pid}/status") as file:
+                status = [line for line in file if line.startswith(("TracerPid", "Sig", "Shd", "Threads", "State", "Cap",
+                                                                    "Seccomp", "VmSize", "FDSize"))]
+            with open(f"/proc/{pid}/maps") as file:
+                return status, file.read(), sorted(os.listdir(f"/proc/{pid}/fd"))
+        for user, prefix in users():
+            with self.subTest(user=user), running([p.program("spinner"), "2", "30"], prefix) as target:
+                time.sleep(0.2)
+                before = state(target.pid)
+                recording = Attached(["-p", str(target.pid)], prefix)
+                recording.wait_until_recording()
+                during = state(target.pid)
+                recording.process.kill() if user == "self" else recording.process.send_signal(signal.SIGINT)
+                recording.end()
+                self.assertEqual(before[1:], during[1:])
+                self.assertEqual(before[0][1:], during[0][1:])  # all but State, which may be running or runnable
+                self.assertEqual(during[1:], state(target.pid)[1:])
+                self.assertIsNone(target.poll())
+
+    def test_for_leaves_a_command_running_and_passes_its_status_on(self):
+        start = time.monotonic()
+        path = os.path.join(p.scratch(), "for.pct")
+        words = [p.PCTALLY, "record", "-f", "-o", path, "--for", "0.3", "--", "sh", "-c",
+                 f"{p.program('spinner')} 1 1.2; exit 7"]
+        done = subprocess.run(words, capture_output=True)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertGreater(time.monotonic() - start, 1.1)
+        data = p.report(path)
+        p.assert_ledger(self, data)
+        self.assertLess(data["wall_s"], 1.0)
+        self.assertLess(data["cpu_s"], 1.0)
+        self.assert_account(data, 0.05)
+
+    def test_whole_machine(self):
+        if os.geteuid() != 0:
+            self.skipTest("the whole machine is root's to observe")
+        with running([p.program("spinner"), "1", "30"]) as target:
+            data = attach(["-a", "--for", "2"]).report()
+        self.assert_account(data)
+        self.assertEqual(data["command"], ["@machine"])
+        self.assertGreater(max(row["ticks"] for row in data["processes"] if row["pid"] == target.pid), 100)
+
+
+class Trees(unittest.TestCase):
+    """sampled + lost + unsampled = cpu also for what nobody waits for."""
+
+    def recorded(self, script):
+        if os.geteuid() != 0:
+            self.skipTest("the whole machine is root's to observe")
+        data = p.record(["sh", "-c", script]).report()
+        p.assert_ledger(self, data)
+        chance = data["chance_s"] / 1.96 * 4
+        self.assertGreater(data["chance_s"], 0)
+        self.assertLess(abs(data["unsampled_s"]), 0.01 * data["cpu_s"] + chance + 0.02, script)
+        return data
+
+    def test_disowned_child(self):
+        spinner = p.program("spinner")
+        data = self.recorded(f"{spinner} 1 0.5 & sleep 1.5; exit 0")
+        self.assertGreater(data["cpu_s"], 0.35)
+
+    def test_double_fork(self):
+        spinner = p.program("spinner")
+        data = self.recorded(f"(({spinner} 1 0.5 &) &); {spinner} 1 0.5; sleep 1")
+        self.assertGreater(data["cpu_s"], 0.7)
+
+    def test_daemon_that_outlives_the_command(self):
+        spinner = p.program("spinner")
+        pidfile = os.path.join(p.scratch(), "daemon.pid")
+        data = self.recorded(f"setsid sh -c 'echo $$ > {pidfile}; exec {spinner} 1 30' >/dev/null 2>&1 & "
+                             f"{spinner} 1 0.6; exit 0")
+        with open(pidfile) as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+        self.assertGreater(data["cpu_s"], 0.7)
+        self.assertEqual(2, len([row for row in data["processes"] if row["comm"] == "spinner"]))
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, options, *words, prefix=()):
+        done = attach([*options, "--for", "0.1"], prefix)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse(os.path.exists(done.path))
+
+    def test_no_such_process(self):
+        self.refused(["-p", "999999999"], "999999999", "none")
+
+    def test_a_thread(self):
+        with running([p.program("spinner"), "2", "20"]) as target:
+            while len(os.listdir(f"/proc/{target.pid}/task")) < 3:
+                time.sleep(0.02)
+            thread = next(name for name in os.listdir(f"/proc/{target.pid}/task") if int(name) != target.pid)
+            self.refused(["-p", str(thread)], f"thread of process {target.pid}")
+
+    def test_another_users_process(self):
+        if not may_become_nobody():
+            self.skipTest("needs root and setpriv to become another user")
+        with running([p.program("spinner"), "1", "20"]) as target:
+            self.refused(["-p", str(target.pid)], "another user", "CAP_PERFMON", "perf_event_paranoid", prefix=NOBODY)
+
+    def test_whole_machine_unprivileged(self):
+        if not may_become_nobody():
+            self.skipTest("needs root and setpriv to become another user")
+        self.refused(["-a"], "CAP_PERFMON", "perf_event_paranoid", prefix=NOBODY)
+
+    def test_control_groups(self):
+        self.refused(["--cgroup", "nonexistent"], "No such file", "directory")
+        plain = tempfile.mkdtemp(dir=p.scratch())
+        if os.geteuid() == 0:
+            self.refused(["--cgroup", plain], "perf_event controller")
+
+    def test_only_a_program_can_be_entered(self):
+        self.refused(["-p", str(os.getpid()), "-e", "timer"], "pctally record --")
+
+    def test_hardware_events(self):
+        self.refused(["-a", "-e", "cycles"], "-e cycles", "cpu-clock")
+        self.refused(["-a", "--event", "branch-misses"], "branch-misses")
+
+    def test_too_many_threads_for_the_descriptors(self):
+        if not may_become_nobody():
+            self.skipTest("needs root and setpriv to become another user")
+        limit = ["prlimit", "--nofile=64:64", *NOBODY]
+        with running([p.program("spinner"), "100", "20"], NOBODY) as target:
+            while len(os.listdir(f"/proc/{target.pid}/task")) < 100:
+                time.sleep(0.02)
+            self.refused(["-p", str(target.pid)], "ulimit -n", prefix=limit)
+
+    def test_wrong_command_lines(self):
+        for words in (["-p", "x"], ["-p", "1,"], ["-p", "0"], ["-p", "1", "-a"], ["-a", "--", "true"], ["--for", "1"],
+                      ["--for", "x", "true"], ["--cgroup", "a", "-a"]):
+            done = subprocess.run([p.PCTALLY, "record", *words], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertEqual(len(done.stderr.splitlines()), 1, words)
+
+
+class ControlGroups(unittest.TestCase):
+    HIERARCHY = {"version 2": ["cgroup2", "-o", "rw"], "version 1": ["cgroup", "-o", "perf_event"]}
+
+    def run_in(self, version):
+        """Mounts the hierarchy in a mount namespace of its own, so that nothing is left behind."""
+        if os.geteuid() != 0 or shutil.which("unshare") is None:
+            self.skipTest("needs root and unshare to mount a hierarchy")
+        with open("/proc/cgroups") as file:
+            hierarchy = next((line.split()[1] for line in file if line.startswith("perf_event\t")), None)
+        if hierarchy is None or (version == "version 2" and hierarchy != "0"):
+            self.skipTest("the kernel's perf_event controller is not in the hierarchy of version 2")
+        kind, *options = self.HIERARCHY[version]
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        path = os.path.join(p.scratch(), f"group{version[-1]}.pct")
+        group = f"{directory}/pctally-test-{os.getpid()}"
+        script = (f"mount -t {kind} {' '.join(options)} none {directory} || exit 77\n"
+                  f"mkdir {group} || exit 77\n"
+                  f"sh -c 'echo $$ > {group}/cgroup.procs && exec {p.program('spinner')} 1 30' & inside=$!\n"
+                  f"{p.program('known_shares')} 30 >/dev/null & outside=$!\n"
+                  f"sleep 0.3; {p.PCTALLY} record -q -f -o {path} --cgroup {group} --for 1; status=$?\n"
+                  f"kill -9 $inside $outside; wait $inside; sleep 0.1; rmdir {group}\n"
+                  f"umount {directory}; sleep 1; mount -t {kind} {' '.join(options)} none {directory} && umount {directory}\n"
+                  f"exit $status")  # a hierarchy of version 1 is given up when it is unmounted without groups
+        done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True)
+        if done.returncode == 77:
+            self.skipTest(f"a {version} perf_event hierarchy cannot be mounted here: {done.stderr.strip()}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = p.report(path)
+        p.assert_ledger(self, data)
+        self.assertEqual({row["comm"] for row in data["processes"]}, {"spinner"})
+        self.assertGreater(p.share_of(data, "spin_here"), 0.8)
+        return data
+
+    def test_a_version_2(self):  # before version 1 takes the controller
+        data = self.run_in("version 2")
+        if data["cpu_s"] is not None:
+            self.assertLess(abs(data["unsampled_s"]), 0.02 * data["cpu_s"] + 0.03)
+
+    def test_b_version_1(self):
+        self.run_in("version 1")
+
+
+if __name__ == "__main__":
+    p.main()

@@ -1,0 +1,128 @@
+"""What was not counted is named and numbered: lost ticks, clamped rates, programs the kernel hides, a stopped recorder.
+
+sampled + lost + unsampled = cpu: within 1 % and chance (four standard deviations: a false alarm in 16,000), and 5 % of what
+was lost, because whose ticks were lost is told from those that came through."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
+
+
+def open_scratch():
+    os.chmod(p.scratch(), 0o755)
+    directory = tempfile.mkdtemp(dir=p.scratch())
+    os.chmod(directory, 0o777)
+    return directory
+
+
+def need_nobody(test):
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        test.skipTest("needs root and setpriv to become an unprivileged user")
+
+
+def text_report(path):
+    return subprocess.run([p.PCTALLY, "report", path], capture_output=True, text=True).stdout
+
+
+def warnings(data, severity):
+    return [warning["text"] for warning in data["warnings"] if warning["severity"] == severity]
+
+
+class Honest(unittest.TestCase):
+    def setUp(self):
+        if not p.engine_available("ring"):
+            self.skipTest("engine ring is not available")
+
+    def test_a_stopped_recorder_names_its_losses(self):
+        stop_s = p.scale(3)
+        path = os.path.join(open_scratch(), "s.pct")
+        recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-o", path, "-F", "20000", "--",
+                                     p.program("spinner"), "1", str(stop_s)])
+        time.sleep(0.3)
+        recorder.send_signal(signal.SIGSTOP)
+        time.sleep(stop_s)
+        recorder.send_signal(signal.SIGCONT)
+        self.assertEqual(recorder.wait(), 0)
+        data = p.report(path)
+        p.assert_ledger(self, data)
+        print(f"stopped for {stop_s} s: cpu {data['cpu_s']:.3f} = {data['sampled_s']:.3f} sampled + {data['lost_s']:.3f} "
+              f"lost + {data['unsampled_s']:.3f} unsampled", flush=True)
+        self.assertGreater(data["lost"], 0)
+        self.assertGreater(data["lost_s"], 0.1 * data["cpu_s"])
+        chance = data["chance_s"] / 1.96 * 4
+        self.assertLess(abs(data["unsampled_s"]), 0.01 * data["cpu_s"] + chance + 0.05 * data["lost_s"])
+        self.assertFalse(data["complete"])
+        self.assertIn("were lost", warnings(data, "incomplete")[0])
+        lines = [line for line in text_report(path).splitlines() if line.startswith(("INCOMPLETE:", "WARNING:", "note:"))]
+        self.assertTrue(lines[0].startswith("INCOMPLETE:"), lines[0])
+
+    def test_a_rate_above_the_kernels_is_clamped_and_said(self):
+        if os.geteuid() != 0:
+            self.skipTest(f"needs root to lower {RATE}")
+        with open(RATE) as file:
+            before = file.read()
+        try:
+            with open(RATE, "w") as file:
+                file.write("5000")
+            done = p.record([p.program("spinner"), "1", "0.6"], "-F", "20000", "-e", "ring", quiet=False)
+        finally:
+            with open(RATE, "w") as file:
+                file.write(before)
+        self.assertIn("perf_event_max_sample_rate", done.stderr.decode().splitlines()[0])
+        data = done.report()
+        p.assert_ledger(self, data)
+        self.assertGreater(data["period_ns"], 200000)
+        self.assertAlmostEqual(data["rate_asked_hz"], 20000, delta=1)
+        self.assertLess(abs(data["unsampled_s"]), 0.02 * data["cpu_s"] + data["chance_s"] * 2 + 0.01)
+        self.assertFalse([text for text in warnings(data, "warning") if "throttled" in text])
+        self.assertIn("near the most the kernel allows", text_report(done.path))
+
+    def test_a_privileged_program_unprivileged(self):
+        need_nobody(self)
+        su = shutil.which("su")
+        path = os.path.join(open_scratch(), "su.pct")
+        script = f"{su} --help > /dev/null; {p.program('spinner')} 1 0.3"
+        done = subprocess.run([*NOBODY, p.PCTALLY, "record", "-q", "-o", path, "--", "sh", "-c", script])
+        self.assertEqual(done.returncode, 0)
+        data = p.report(path)
+        p.assert_ledger(self, data)
+        row = next(row for row in data["processes"] if row["comm"] == "su")
+        self.assertEqual(row["engine"], "")
+        self.assertIn("setuid", row["note"])
+        self.assertFalse(data["complete"])
+        self.assertIn("(su)", warnings(data, "incomplete")[0])
+
+    def test_a_privileged_command_unprivileged(self):
+        need_nobody(self)
+        path = os.path.join(open_scratch(), "su.pct")
+        words = [*NOBODY, p.PCTALLY, "record", "-q", "-o", path, "--", "su", "--help"]
+        self.assertEqual(subprocess.run(words, stdout=subprocess.DEVNULL).returncode, 0)
+        data = p.report(path)
+        self.assertEqual([row["comm"] for row in data["processes"] if "setuid" in row["note"]], ["su"])
+        self.assertFalse(data["complete"])
+
+    def test_a_privileged_program_is_seen_as_root(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+        setuid = os.path.join(open_scratch(), "setuid_spinner")
+        shutil.copy(p.program("spinner"), setuid)
+        os.chown(setuid, 65534, 65534)
+        os.chmod(setuid, 0o4755)
+        data = p.record(["sh", "-c", f"{setuid} 1 0.4; true"], "-e", "ring").report()
+        self.assertGreater(p.share_of(data, "spin_here"), 0.8)
+        self.assertLess(abs(data["unsampled_s"]), 0.02 * data["cpu_s"] + data["chance_s"] * 2 + 0.01)
+        self.assertTrue(data["complete"])
+
+
+if __name__ == "__main__":
+    p.main()
