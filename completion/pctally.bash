@@ -28,7 +28,7 @@ _pctally_record() {
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --) _pctally_command $((i + 1)); return ;;
-      -F | -c | -e | -o | --frequency | --period | --engine | --output) ((i++)) ;;
+      -F | -c | -e | -o | -p | --frequency | --period | --engine | --event | --output | --pid | --cgroup | --for) ((i++)) ;;
       -*) ;;
       *) _pctally_command $i; return ;;
     esac
@@ -36,12 +36,15 @@ _pctally_record() {
   case $previous in
     -F | --frequency) _pctally_words '100 1000 4000' ;;
     -c | --period) _pctally_words '250us 1ms 10ms' ;;
-    -e | --engine) _pctally_words 'ring timer' ;;
+    -e | --engine | --event) _pctally_words 'bpf ring timer' ;;
+    -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
+    --cgroup) _pctally_files '*' ;;
+    --for) _pctally_words '10 60' ;;
     -o | --output) _pctally_files '' ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '-F -c -e -o -f -q --frequency --period --engine --output --force --quiet
-          --no-children --fixed-period --help --'
+        _pctally_words '-F -c -e -o -f -q -p -a --frequency --period --engine --event --output --force --quiet
+          --pid --all --cgroup --for --no-children --fixed-period --help --'
       else
         _pctally_command "$COMP_CWORD"
       fi

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -79,6 +80,7 @@ Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environme
   if (auto loaded = load(target); !loaded) return loaded;
   if (auto watching = watch_processes(target); !watching) return watching;
   file->header().kernel_observed = true;
+  file->header().machine_cpus = static_cast<uint32_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
   if (auto enabled = counter_.enable(&random_); !enabled) return enabled;
   next_shift_ns_ = monotonic_ns() + random_.below(2 * kShiftPeriods * settings_.period_ns);
   setpriority(PRIO_PROCESS, 0, kNice);  // if it is permitted

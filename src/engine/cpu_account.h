@@ -39,6 +39,9 @@ class CpuAccount {
   /// Used from start() until the last look. `command`: what wait4(2) says of a command's process, else null.
   [[nodiscard]] CpuTime used(const CpuTime* command) const;
 
+  /// What count_tree() has counted so far; 0 if it does not.
+  [[nodiscard]] uint64_t tree_ns() const noexcept { return tree_ ? tree_->ns() : 0; }
+
   /// No count is needed after all.
   void forget_tree() { tree_.reset(); }
 

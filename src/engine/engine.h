@@ -3,6 +3,7 @@
 // Engines are unified by where counts land, not by a call per sample: counts made in the program or in the
 // kernel never pass through here.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ namespace pctally {
 
 struct EngineSettings {
   uint64_t period_ns = 1000000;
-  bool randomise = true;  ///< shift phases at random moments too
-  bool children = true;   ///< follow fork and exec
+  bool randomise = true;                    ///< shift phases at random moments too
+  bool children = true;                     ///< follow fork and exec
+  std::function<uint64_t()> target_cpu_ns;  ///< CPU time the target has used so far; 0 or empty: not known
 };
 
 /// Variables to add to the program's environment, NAME=VALUE.

@@ -178,7 +178,7 @@ void PerfRings::collect() {
 
 void PerfRings::store(const PerfRecord& record, uint16_t ring) {
   if (record.kind == PerfRecord::Kind::kSample) {
-    samples_.push_back({record.time, record.pc, record.pid, record.kernel, ring});
+    samples_.push_back({record.time, record.pc, record.pid, record.kernel, true, 1, ring});
   } else if (record.kind != PerfRecord::Kind::kOther) {
     events_.push_back({record, std::string(record.text), ring});
   }

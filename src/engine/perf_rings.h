@@ -19,7 +19,7 @@ class PerfRings {
     bool kernel;
     bool placed = true;  ///< false: whoever counted it had no room for its pc
     uint64_t ticks = 1;
-    uint16_t ring = 0;
+    uint16_t ring = 0;  ///< it came from
   };
   struct Event {
     PerfRecord record;

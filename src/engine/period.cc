@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace pctally {
 namespace {
 
@@ -42,9 +44,12 @@ uint64_t shortest_perf_period_ns() noexcept {
   char text[32] = {};
   ssize_t bytes = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
   if (fd >= 0) close(fd);
-  uint64_t hertz = bytes > 0 ? strtoull(text, nullptr, 10) : 0;
-  if (hertz == 0) return kShortestPeriodNs;
-  return static_cast<uint64_t>(1e9 / (static_cast<double>(hertz) * (1 - kPeriodSpread))) + 1;
+  double hertz = bytes > 0 ? static_cast<double>(strtoull(text, nullptr, 10)) : 0;
+  timespec tick{};
+  if (hertz < 1 || clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0) return kShortestPeriodNs;
+  // The kernel throttles at so many interrupts in one of its own ticks; one more may fall into it.
+  double in_tick = std::max(1.0, hertz * static_cast<double>(tick.tv_nsec) * 1e-9 - 2);
+  return static_cast<uint64_t>(static_cast<double>(tick.tv_nsec) / in_tick / (1 - kPeriodSpread)) + 1;
 }
 
 uint64_t draw_period(uint64_t asked_ns, Random* random) noexcept {

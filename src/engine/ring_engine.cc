@@ -40,6 +40,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
     target.kind == Target::Kind::kCommand ? tasks_.expect(pid) : tasks_.adopt(pid);
   if (!at_exec) rings_.enable();
   if (!at_exec && target.kind == Target::Kind::kCommand) wait_for_random_phase(settings_.period_ns, &random_);
+  begin_window();
   next_shift_ns_ = monotonic_ns() + random_.below(2 * kShiftPeriods * settings_.period_ns);
   return {};
 }
@@ -58,7 +59,7 @@ void RingEngine::drain() {
   rings_.collect();
   replay(until);
   if (rings_.pressed()) settle_losses();
-  for (Losses& losses : losses_) losses.recent = {};
+  begin_window();
   shift_phases();
   file_->make_room(0);
   file_->beat();
@@ -83,6 +84,7 @@ void RingEngine::apply(const PerfRings::Event& event) {
 void RingEngine::count(const PerfRings::Sample& sample) {
   if (samples_++ % kTicksPerRoomCheck == 0) file_->make_room(kTicksPerRoomCheck * 3);
   bool own = tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
+  window_own_ += own ? 1 : 0;
   for (Tally* tally : {&losses_[sample.ring].recent, &sum_}) {
     ++tally->all;
     tally->own += own ? 1 : 0;
@@ -96,6 +98,16 @@ void RingEngine::shift_phases() {
   next_shift_ns_ = now + random_.below(2 * kShiftPeriods * settings_.period_ns);
 }
 
+uint64_t RingEngine::target_cpu_ns() const {
+  return rings_.sees_strangers() && settings_.target_cpu_ns ? settings_.target_cpu_ns() : 0;
+}
+
+void RingEngine::begin_window() {
+  for (Losses& losses : losses_) losses.recent = {};
+  window_cpu_ns_ = target_cpu_ns();
+  window_own_ = 0;
+}
+
 /// Of the records a ring lost, the target's ticks are taken to be as large a part as of those that came
 /// through around that time.
 double RingEngine::target_part(size_t ring) const {
@@ -103,16 +115,27 @@ double RingEngine::target_part(size_t ring) const {
   return tally.all == 0 ? 0 : static_cast<double>(tally.own) / static_cast<double>(tally.all);
 }
 
+/// Where the target's CPU time is known, what it used since the rings were last emptied in time tells how
+/// many ticks should have come through; no more are lost than the kernel says.
 void RingEngine::settle_losses() {
-  uint64_t fresh = 0;
+  uint64_t records = 0, ticks = 0;
+  double own = 0;
   for (size_t i = 0; i < losses_.size(); ++i) {
     uint64_t lost = std::max({rings_.count(i).lost, losses_[i].told, losses_[i].settled});
-    fresh += lost - losses_[i].settled;
-    if (rings_.has_ticks(i)) lost_ += static_cast<double>(lost - losses_[i].settled) * target_part(i);
+    uint64_t fresh = lost - losses_[i].settled;
     losses_[i].settled = lost;
+    records += fresh;
+    if (!rings_.has_ticks(i)) continue;
+    ticks += fresh;
+    own += static_cast<double>(fresh) * target_part(i);
   }
+  if (uint64_t cpu = target_cpu_ns(); cpu > window_cpu_ns_) {
+    double due = static_cast<double>(cpu - window_cpu_ns_) / static_cast<double>(settings_.period_ns);
+    own = std::clamp(due - static_cast<double>(window_own_), 0.0, static_cast<double>(ticks));
+  }
+  lost_ += own;
   __atomic_store_n(&file_->header().ledger.lost, static_cast<uint64_t>(lost_ + 0.5), __ATOMIC_RELAXED);
-  if (fresh != 0) tasks_.resync();
+  if (records != 0) tasks_.resync();
 }
 
 void RingEngine::stop() {

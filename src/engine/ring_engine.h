@@ -30,6 +30,8 @@ class RingEngine : public Engine {
   void shift_phases();
   void settle_losses();
   double target_part(size_t ring) const;
+  [[nodiscard]] uint64_t target_cpu_ns() const;
+  void begin_window();
 
   /// What came out of one ring.
   struct Tally {
@@ -53,6 +55,8 @@ class RingEngine : public Engine {
   Tally sum_;
   std::vector<Losses> losses_;  ///< one per ring
   double lost_ = 0;             ///< ticks of the target
+  uint64_t window_cpu_ns_ = 0;  ///< the target's CPU time when the rings were last emptied in time
+  uint64_t window_own_ = 0;     ///< its ticks since
   uint64_t cpu_ns_ = 0;
 };
 

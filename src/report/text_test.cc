@@ -43,7 +43,10 @@ TEST(Text, TheCpuAccountAddsUpAsPrinted) {
   profile.cpu_user_ns = 12'354'900'000;
   EXPECT_THAT(shown(profile), HasSubstr("12.35 s = 12.35 sampled + 0.00 lost + 0.00 unsampled"));
   profile.cpu_user_ns = 12'341'000'000;
-  EXPECT_THAT(shown(profile), HasSubstr("12.34 s = 12.35 sampled + 0.00 lost + -0.01 unsampled"));
+  EXPECT_THAT(shown(profile), HasSubstr("12.34 s = 12.35 sampled + 0.00 lost - 0.01 unsampled"));
+  profile.machine_cpus = 2;
+  EXPECT_THAT(shown(profile),
+              HasSubstr("12.34 s = 12.35 sampled + 0.00 lost - 0.01 (± 0.16 by chance) unsampled"));
   profile.cpu_known = false;
   EXPECT_THAT(shown(profile), HasSubstr("cpu time  unknown: 12.35 s sampled"));
 }

@@ -138,6 +138,7 @@ Result<void> Recording::open(const Target& target) {
   if (!created) return std::unexpected(created.error());
   file_ = std::move(*created);
   account_.count_tree(target);  // an engine may give up the privilege for it
+  settings_.target_cpu_ns = [this] { return account_.tree_ns(); };
   auto started = start_engine(target);
   if (!started) {
     unlink(path_.c_str());

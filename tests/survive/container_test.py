@@ -34,7 +34,7 @@ class Container(unittest.TestCase):
 
     def test_attached_from_outside(self):
         path = os.path.join(p.scratch(), "container.pct")
-        words = [p.PCTALLY, "record", "-q", "-f", "-o", path, "-p", str(self.pid), "--for", "1"]
+        words = [p.PCTALLY, "record", "-q", "-e", "ring", "-f", "-o", path, "-p", str(self.pid), "--for", "1"]
         self.assertEqual(subprocess.run(words).returncode, 0)
         data = p.report(path)
         p.assert_ledger(self, data)
@@ -50,7 +50,7 @@ class Container(unittest.TestCase):
 
     def test_whole_machine(self):
         path = os.path.join(p.scratch(), "machine.pct")
-        words = [p.PCTALLY, "record", "-q", "-f", "-o", path, "-a", "--for", "1"]
+        words = [p.PCTALLY, "record", "-q", "-e", "ring", "-f", "-o", path, "-a", "--for", "1"]
         self.assertEqual(subprocess.run(words).returncode, 0)
         data = p.report(path)
         p.assert_ledger(self, data)
@@ -64,7 +64,7 @@ class Chroot(unittest.TestCase):
             self.skipTest("needs root to change a root")
         root = tempfile.mkdtemp(dir=p.scratch())
         shutil.copy(p.program("spinner_named"), os.path.join(root, "only_inside"))
-        data = p.record(["sh", "-c", f"chroot {root} /only_inside 1 0.5 >/dev/null; sleep 0.2; true"]).report()
+        data = p.record(["sh", "-c", f"chroot {root} /only_inside 1 0.5 >/dev/null; sleep 0.2; true"], "-e", "ring").report()
         p.assert_ledger(self, data)
         self.assertEqual(data["outside"], 0)
         self.assertGreater(sum(row["share"] for row in data["rows"] if "only_inside" in row["object"]), 0.6)

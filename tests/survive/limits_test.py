@@ -16,7 +16,7 @@ MOST_BYTES = 64 << 20  # kLargestBytes
 def recorded(command, *options, limit=None):
     """Report, and the recorder's own peak memory in KiB and CPU seconds (those of its children taken off)."""
     path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "l.pct")
-    words = [p.PCTALLY, "record", "-q", "-f", "-o", path, *options, "--", *command]
+    words = [p.PCTALLY, "record", "-q", "-e", "ring", "-f", "-o", path, *options, "--", *command]
     if limit is not None:
         words = ["prlimit", f"--nofile={limit}:{limit}", *words]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
@@ -64,7 +64,7 @@ class Limits(unittest.TestCase):
         try:
             while len(os.listdir(f"/proc/{target.pid}/task")) < 1000:
                 time.sleep(0.05)
-            words = ["prlimit", "--nofile=256:256", p.PCTALLY, "record", "-q", "-f", "-o", path, "-p", str(target.pid),
+            words = ["prlimit", "--nofile=256:256", p.PCTALLY, "record", "-q", "-e", "ring", "-f", "-o", path, "-p", str(target.pid),
                      "--for", "2"]
             self.assertEqual(subprocess.run(words).returncode, 0)
         finally:
