@@ -103,7 +103,7 @@ class BpfEngineTest : public testing::Test {
     return ticks;
   }
 
-  EngineSettings settings_{100000, true, true};
+  EngineSettings settings_{100000, true, true, {}};
   Environment environment_;
   ProfileFile file_;
 

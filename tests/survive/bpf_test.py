@@ -68,7 +68,7 @@ class Bpf(unittest.TestCase):
         run = subprocess.run([p.program("no_perf"), "EPERM", p.PCTALLY, "engines", "--json"], capture_output=True, text=True)
         row = next(row for row in json.loads(run.stdout) if row["engine"] == "bpf")
         self.assertFalse(row["available"])
-        self.assertIn("bpf: EPERM, under a seccomp filter", row["reason"])
+        self.assertIn("bpf(2): EPERM, under a seccomp filter", row["reason"])
         self.assertIn("seccomp profile", row["remedy"])
 
 
