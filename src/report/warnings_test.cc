@@ -116,7 +116,7 @@ TEST(Warnings, TheEnginesOwnLimits) {
               ElementsAre(is(Severity::kIncomplete, "damaged: 3 names"),
                           is(Severity::kWarning, "throttled sampling 3 time(s)"),
                           is(Severity::kWarning, "9.1 % of the ticks lie outside"),
-                          is(Severity::kNote, "kernel's 4 ms tick: a program in step with it")));
+                          is(Severity::kNote, "kernel's 4 ms tick: if the program works in step with it")));
 }
 
 TEST(Warnings, ObjectsWithoutNames) {

@@ -175,10 +175,11 @@ class Attach(unittest.TestCase):
             self.assertGreater(data["cpu_s"], 1.0)
 
     def test_target_is_left_alone(self):
+        kept = ("State", "TracerPid", "SigP", "SigB", "SigI", "SigC", "Shd", "Threads", "Cap", "Seccomp", "VmSize", "FDSize")
+
         def state(pid):
             with open(f"/proc/{pid}/status") as file:
-                status = [line for line in file if line.startswith(("TracerPid", "Sig", "Shd", "Threads", "State", "Cap",
-                                                                    "Seccomp", "VmSize", "FDSize"))]
+                status = [line for line in file if line.startswith(kept)]
             with open(f"/proc/{pid}/maps") as file:
                 return status, file.read(), sorted(os.listdir(f"/proc/{pid}/fd"))
         for user, prefix in users():
