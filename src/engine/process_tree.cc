@@ -67,6 +67,14 @@ pid_t process_of_thread(pid_t tid) {
   return group == nullptr ? 0 : static_cast<pid_t>(strtol(group + 6, nullptr, 10));
 }
 
+std::string command_line_of(pid_t pid) {
+  UniqueFd fd(open((directory_of(pid) + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(65536, '\0');
+  ssize_t bytes = fd.valid() ? read(fd.get(), text.data(), text.size()) : 0;
+  text.resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
+  return text;
+}
+
 std::string comm_of(pid_t pid) {
   char comm[16] = {};  // a kernel worker's is longer there
   UniqueFd fd(open((directory_of(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));

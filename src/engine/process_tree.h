@@ -20,6 +20,9 @@ std::vector<pid_t> threads_of(pid_t pid);
 /// The process a thread belongs to; 0 if there is no such thread.
 pid_t process_of_thread(pid_t tid);
 
+/// The arguments, each ended by a zero byte; empty if it is gone.
+std::string command_line_of(pid_t pid);
+
 /// A process's name as the kernel knows it, at most 15 bytes; empty if it is gone.
 std::string comm_of(pid_t pid);
 

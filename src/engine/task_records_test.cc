@@ -1,11 +1,15 @@
 #include "engine/task_table.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <map>
+
+#include "engine/process_tree.h"
 
 namespace pctally {
 namespace {
@@ -204,6 +208,30 @@ TEST_F(TaskRecordsTest, SixtyThousandMappingsAreFoundAgain) {
                  "/bin/prog");
   for (uint64_t i = 0; i < kMappings; i += 1000) ASSERT_TRUE(count(kPid, kBase + i * kApart));
   EXPECT_EQ(file_.header().ledger.counted, kMappings / 1000);
+}
+
+TEST_F(TaskRecordsTest, ResyncFindsACommandWhoseExecWasLost) {
+  pid_t held = ::fork();
+  if (held == 0) {
+    pause();
+    _exit(0);
+  }
+  tasks_.expect(held);
+  tasks_.resync();
+  EXPECT_FALSE(count(held, 0x1000));  // still what this process is
+  kill(held, SIGKILL);
+  waitpid(held, nullptr, 0);
+  pid_t command = ::fork();
+  if (command == 0) {
+    execl("/bin/sleep", "sleep", "60", nullptr);
+    _exit(1);
+  }
+  tasks_.expect(command);
+  while (command_line_of(command) == command_line_of(getpid())) usleep(1000);
+  tasks_.resync();
+  EXPECT_TRUE(count(command, 0x1000));
+  kill(command, SIGKILL);
+  waitpid(command, nullptr, 0);
 }
 
 TEST_F(TaskRecordsTest, ResyncTakesUpWhatProcTells) {

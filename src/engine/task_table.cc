@@ -1,6 +1,7 @@
 #include "engine/task_table.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <vector>
@@ -81,7 +82,11 @@ void TaskTable::resync() {
       apply_exit({.kind = PerfRecord::Kind::kExit, .pid = pid});
       continue;
     }
-    if (task.held) continue;
+    if (task.held && command_line_of(pid) == command_line_of(getpid())) continue;  // not yet at its exec
+    task.held = false;
+    task.comm = comm_of(pid);
+    if (task.record != 0) rename_process(pool_at<ProcessRecord>(file_->pool(), task.record), task.comm);
+    find_root(pid, task);
     task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
     map_running(pid, task);
     for (pid_t descendant : family)
