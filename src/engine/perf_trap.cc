@@ -16,6 +16,7 @@
 #include "base/unique_fd.h"
 #include "engine/fault_guard.h"
 #include "engine/front_handler.h"
+#include "engine/last_delivery.h"
 #include "engine/period.h"
 #include "engine/thread_list.h"
 #include "tick/context.h"
@@ -62,10 +63,12 @@ bool take_tick(siginfo_t* info, void* context) {
   PublishedTables* tables = __atomic_load_n(&slot->tables, __ATOMIC_ACQUIRE);
   if (tables == nullptr || !keeps(slot)) return true;
   if (tables->may_fault && blocks_faults(context)) admit_faults();
-  if ((perf->flags & kAsynchronous) != 0)
-    lost_published(tables, 1);
-  else
-    tick_published(tables, interrupted_pc(context), 1);
+  // One that the program had blocked comes late, and its place is not known.
+  uint64_t pc = interrupted_pc(context);
+  if ((perf->flags & kAsynchronous) != 0 && !follows_delivery(context, pc))
+    return lost_published(tables, 1), true;
+  tick_published(tables, pc, 1);
+  note_delivery(context, pc);
   return true;
 }
 

@@ -160,6 +160,20 @@ TEST_F(Trap, AThreadThatBlocksSigtrapLives) {
   EXPECT_GT(count(), open + 20);
 }
 
+// Two profiles at 20 us: many ticks of one come while the handler runs for the other. They wait, and are no
+// loss.
+TEST_F(Trap, TicksThatWaitForOurOwnHandlerAreCounted) {
+  start(20000, Pace::kAsGiven);
+  PerfTrap second;
+  ASSERT_TRUE(second.start(&tables_, 20000, Pace::kAsGiven));
+  burn(200'000'000);
+  second.stop();
+  trap_.stop();
+  withdraw(&tables_);
+  EXPECT_GT(count(), 10000);
+  EXPECT_EQ(ledger_.lost, 0u);
+}
+
 TEST_F(Trap, IsNotStartedWhereSigtrapIsBlocked) {
   sigset_t trap;
   sigemptyset(&trap);

@@ -8,9 +8,13 @@
 #include <unistd.h>
 
 #include "engine/fault_guard.h"
+#include "engine/last_delivery.h"
 #include "tick/context.h"
 
 namespace pctally {
+
+__thread LastDelivery t_last_delivery;
+
 namespace {
 
 // Raw system calls: the same library then runs with any C library, and timer ids are plain ints. The kernel's
@@ -56,7 +60,9 @@ void on_tick(int, siginfo_t* info, void* context) {
   PublishedTables* tables = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   if (tables == nullptr) return;
   if (tables->may_fault && blocks_faults(context)) admit_faults();
-  tick_published(tables, interrupted_pc(context), 1 + static_cast<uint64_t>(info->si_overrun));
+  uint64_t pc = interrupted_pc(context);
+  tick_published(tables, pc, 1 + static_cast<uint64_t>(info->si_overrun));
+  note_delivery(context, pc);
 }
 
 /// What the program blocked when it was asked for a signal first: it may wait for these.

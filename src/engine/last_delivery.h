@@ -1,0 +1,27 @@
+// Which delivery of a tick a thread has handled last: tells a perf signal that came while our own handler had
+// it blocked from one that the program had blocked.
+#pragma once
+#include <stdint.h>
+
+namespace pctally {
+
+/// A signal that waits for a handler to return is delivered before the program goes on: at the same place,
+/// and with its frame where that of the handler was.
+struct LastDelivery {
+  const void* context;
+  uint64_t pc;
+};
+
+extern __thread LastDelivery t_last_delivery;
+
+/// At the end of a handler that blocks other ticks' signals. Async-signal-safe.
+inline void note_delivery(const void* context, uint64_t pc) noexcept { t_last_delivery = {context, pc}; }
+
+/// Once: what comes later at the same place has not been waiting for a handler of ours.
+inline bool follows_delivery(const void* context, uint64_t pc) noexcept {
+  LastDelivery last = t_last_delivery;
+  t_last_delivery = {};
+  return last.context == context && last.pc == pc;
+}
+
+}  // namespace pctally
