@@ -39,8 +39,9 @@ class Snapshot(unittest.TestCase):
         self.addCleanup(recorder.wait)
         self.addCleanup(recorder.terminate)  # passed on to the program
         while recorder.poll() is None:  # until there is something to copy
-            if os.path.exists(path) and os.path.getsize(path) >= 4096 and sum(ledger_of(path)[:4]) > 100:
-                return recorder
+            if os.path.exists(path) and os.path.getsize(path) >= 4096 and field(path, 0) != 0:
+                if sum(ledger_of(path)[:4]) > 100:
+                    return recorder
         raise AssertionError("the recorder ended early")
 
     def rows_of(self, path):
