@@ -43,6 +43,7 @@ static void print_header() {
   FIELD(FileHeader, machine);
   FIELD(FileHeader, ended);
   FIELD(FileHeader, snapshot);
+  FIELD(FileHeader, machine_cpus);
   FIELD(FileHeader, ledger);
 }
 
