@@ -11,6 +11,9 @@
 #include "engine/ring_engine.h"
 #include "engine/timer_engine.h"
 
+#ifndef PCTALLY_HAVE_BPF
+#define PCTALLY_HAVE_BPF 0  // the capture side alone is built
+#endif
 #if PCTALLY_HAVE_BPF
 #include "engine/bpf_engine.h"
 #include "engine/bpf_probe.h"

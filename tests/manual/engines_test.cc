@@ -108,7 +108,8 @@ TEST_F(dialects_engine, a_program_in_step_with_1024_hz_is_seen_as_it_is) {
   }
   tru64_off();
   double ticks = in_a + in_b, truth = static_cast<double>(cpu_a) / static_cast<double>(before - start);
-  EXPECT_NEAR(ticks, 2048, 205);
+  EXPECT_GT(ticks, 1638);  // a machine that is busy otherwise spends some of this thread's time in the kernel
+  EXPECT_LT(ticks, 2253);
   EXPECT_NEAR(in_a / ticks, truth, 4 * std::sqrt(truth * (1 - truth) / ticks) + 0.005);
 }
 
@@ -211,7 +212,7 @@ TEST_F(dialects_engine, pairs_while_four_threads_spin) {
   unsigned late = 0;
   for (int pair = 0; pair < pairs; ++pair) {
     tru64_on();
-    if (pair % 10 == 0) burn(500'000);
+    if (pair % 10 == 0) burn(20'000'000);  // a few periods
     tru64_off();
     unsigned before = ticks();
     std::this_thread::yield();

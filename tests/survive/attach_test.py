@@ -102,7 +102,8 @@ class Attach(unittest.TestCase):
                 used = threads_cpu_s(target.pid) - before
                 self.assertEqual(done.returncode, 0, done.stderr)
                 data = done.report()
-                self.assert_account(data, 0.03)
+                # An unprivileged user does not see the kernel, which takes more of a busy machine.
+                self.assert_account(data, 0.03 if user == "root" else 0.1)
                 self.assertGreater(p.share_of(data, "spin_here"), 0.8)
                 self.assertLessEqual(data["cpu_s"], used + 0.01)
                 self.assertGreater(data["cpu_s"], 0.5 * used)
@@ -150,7 +151,8 @@ class Attach(unittest.TestCase):
                 done = attach(["-p", f"{one.pid},{two.pid}", "--for", "800ms"], prefix)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 data = done.report()
-                self.assert_account(data, 0.03)
+                # An unprivileged user does not see the kernel, which takes more of a busy machine.
+                self.assert_account(data, 0.03 if user == "root" else 0.1)
                 self.assertEqual(sorted(row["pid"] for row in data["processes"]), sorted([one.pid, two.pid]))
                 for row in data["processes"]:
                     self.assertGreater(row["ticks"], 0.1 * data["ticks"])
