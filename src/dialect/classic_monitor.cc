@@ -43,7 +43,8 @@ int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexc
   auto* counters = static_cast<uint16_t*>(arguments.buffer) + head_words(system, arguments);
   system.monitor.pause();
   memset(arguments.buffer, 0, arguments.words * kWord);
-  MonHeader header{arguments.low, arguments.high, arguments.call_counts};
+  MonHeader header{static_cast<uintptr_t>(arguments.low), static_cast<uintptr_t>(arguments.high),
+                   arguments.call_counts};
   if (system.has_header) memcpy(arguments.buffer, &header, sizeof header);
   if (system.profil(counters, histogram.counters.size_bytes(), arguments.low, scale) != 0) return -1;
   CellBuffer buffer{counters, histogram.counters.size_bytes()};
@@ -66,7 +67,8 @@ int classic_monitor(const ClassicMonitor& system, const ClassicArguments& argume
 uint32_t monitor_scale(uint64_t counters, uint64_t text_bytes, uint32_t one_to_one) noexcept {
   uint64_t words = (text_bytes + 1) / kWord;
   if (counters >= words) return one_to_one;
-  auto scale = static_cast<uint32_t>((static_cast<unsigned __int128>(counters) << 16) / words);
+  bool narrow = counters >> 48 == 0;  // no machine has more, but a caller may say so
+  auto scale = static_cast<uint32_t>(narrow ? (counters << 16) / words : counters / (words >> 16));
   return scale < 2 ? 0 : scale;
 }
 

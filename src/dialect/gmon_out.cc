@@ -127,7 +127,7 @@ class Records {
   void write_record(uint64_t low, uint64_t length) noexcept {
     constexpr unsigned char kTimeHistogram = 0;
     constexpr char kDimension[16] = {'s', 'e', 'c', 'o', 'n', 'd', 's', 0, 0, 0, 0, 0, 0, 0, 0, 's'};
-    uintptr_t range[2] = {low, low + length * width_};
+    uintptr_t range[2] = {static_cast<uintptr_t>(low), static_cast<uintptr_t>(low + length * width_)};
     int32_t numbers[2] = {static_cast<int32_t>(length), hertz_};
     file_->append(&kTimeHistogram, 1);
     file_->append(range, sizeof range);

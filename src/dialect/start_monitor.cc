@@ -51,7 +51,7 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
                       .high = text[0].high,
                       .calls = nullptr,
                       .call_counts = 0,
-                      .counters = {histogram, counters}};
+                      .counters = {histogram, static_cast<size_t>(counters)}};
   if (system.monitor.keep(plan)) return 0;
   system.monitor.pause();
   return refuse(ENOMEM);
