@@ -19,7 +19,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86|aarch64|arm64")
 endif()
 
 if(PCTALLY_SANITIZE)
-  set(PCTALLY_SANITIZE_FLAGS -fsanitize=${PCTALLY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # Capture code has no type information for the check of virtual calls to look at.
+  set(PCTALLY_SANITIZE_FLAGS -fsanitize=${PCTALLY_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer
+      -fno-sanitize-recover=all)
 endif()
 
 # pctally_folder(name CAPTURE|ANALYSIS SOURCES ... DEPENDS ...)
