@@ -84,6 +84,7 @@ Result<void> Session::keep_time(uint64_t period_ns) noexcept {
 }
 
 Result<void> Session::start(const SessionPlan& plan) noexcept {
+  const int errno_before = errno;  // of a call without a result it is all that tells of an error
   unsigned spare = 1 - side_in_use_;
   Side& side = sides_[spare];
   if (!fill(side, plan)) return fail(ENOMEM, "no memory for %zu regions", plan.regions.size());
@@ -99,6 +100,7 @@ Result<void> Session::start(const SessionPlan& plan) noexcept {
   publish(&tables_, table_of(side, plan.overflow != nullptr));
   side_in_use_ = spare;
   __atomic_store_n(&g_last_clock, static_cast<int>(clock_.kind()), __ATOMIC_RELAXED);
+  errno = errno_before;
   return {};
 }
 
