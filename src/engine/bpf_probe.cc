@@ -37,7 +37,8 @@ void explain_capabilities(const std::string& missing, Rung* rung) {
 void explain_refusal(const Error& error, Rung* rung) {
   const char* name = strerrorname_np(error.code);
   bool event = strncmp(error.text, "perf", 4) == 0;
-  rung->reason = std::string(event ? "perf_event_open: " : "bpf(2): ") + (name != nullptr ? name : error.text);
+  rung->reason =
+      std::string(event ? "perf_event_open: " : "bpf(2): ") + (name != nullptr ? name : error.text);
   if (under_seccomp()) {
     rung->reason += ", under a seccomp filter";
     rung->remedy = "let the sandbox's seccomp profile allow bpf and perf_event_open";

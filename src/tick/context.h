@@ -1,6 +1,5 @@
 // The interrupted program counter from a signal's ucontext. One line per machine.
 #pragma once
-#include <signal.h>
 #include <stdint.h>
 #include <ucontext.h>
 
