@@ -60,12 +60,13 @@ class LiveRecording {
   /// Threads that tick at ever new places, now and then outside, each with `pause_ns` between two ticks; one
   /// more adds objects.
   void start(unsigned threads, uint64_t pause_ns = 0) {
+    set_pause(pause_ns);
     regions_.resize(threads);
     for (unsigned i = 0; i < threads; ++i)
-      threads_.emplace_back([this, i, pause_ns, table = table("busy", &regions_[i])] {
+      threads_.emplace_back([this, i, table = table("busy", &regions_[i])] {
         for (uint64_t n = i; !stop_; n += 7, started_ |= 1u << i) {
           tick(table, n % 97 == 0 ? kText + 5 : n * 0x9e3779b9u % kText, 1 + n % 3);
-          for (uint64_t until = monotonic_ns() + pause_ns; pause_ns != 0 && monotonic_ns() < until;) continue;
+          for (uint64_t start = monotonic_ns(); !stop_ && monotonic_ns() - start < pause_ns_;) continue;
         }
       });
     threads_.emplace_back([this] {
@@ -77,6 +78,8 @@ class LiveRecording {
     });
     while (started_ != (1u << threads) - 1) std::this_thread::yield();
   }
+  /// Between two ticks of each thread, from now on.
+  void set_pause(uint64_t ns) { pause_ns_ = ns; }
   void stop() {
     stop_ = true;
     for (std::thread& thread : threads_) thread.join();
@@ -88,6 +91,7 @@ class LiveRecording {
   ProfileFile file_;
   std::vector<Region> regions_;
   std::vector<std::thread> threads_;
+  std::atomic<uint64_t> pause_ns_ = 0;
   std::atomic<bool> stop_ = false;
   std::atomic<unsigned> started_ = 0;  // a bit per thread
   int32_t pid_ = 0;
