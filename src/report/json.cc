@@ -12,19 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* by_name(Grouping by) {
-  switch (by) {
-    case Grouping::kObject:
-      return "object";
-    case Grouping::kLine:
-      return "line";
-    case Grouping::kProcess:
-      return "process";
-    default:
-      return "function";
-  }
-}
-
 const char* severity_name(Severity severity) {
   if (severity == Severity::kNote) return "note";
   return severity == Severity::kWarning ? "warning" : "incomplete";
@@ -98,7 +85,7 @@ void add_warnings(const Report& report, Json* json) {
 }
 
 void add_rows(const Report& report, Json* json) {
-  (*json)["by"] = by_name(report.by);
+  (*json)["by"] = grouping_word(report.by);
   Json& rows = (*json)["rows"] = Json::array();
   for (const Row& row : report.rows) rows.push_back(row_json(row, report.by));
   (*json)["hidden_rows"] = report.hidden_rows;

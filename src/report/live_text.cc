@@ -17,19 +17,6 @@ constexpr size_t kNarrowNumbers = 17;
 constexpr size_t kUsualObject = 26;
 constexpr size_t kUsualName = 60;  ///< a longer name leaves its column rather than widen it for all rows
 
-const char* by_word(Grouping by) {
-  switch (by) {
-    case Grouping::kObject:
-      return "object";
-    case Grouping::kLine:
-      return "line";
-    case Grouping::kProcess:
-      return "process";
-    default:
-      return "function";
-  }
-}
-
 /// Whatever a terminal without UTF-8 would show as something else becomes a question mark.
 std::string as_ascii(const std::string& text) {
   std::string result;
@@ -117,7 +104,7 @@ void LiveText::add_window() {
   text += fmt::format("{}{:.1f} s: {} ticks; all {:.1f} s: {}", narrow() ? "" : "last ", window,
                       table_.now_ledger.ticks(), wall, table_.ledger.ticks());
   if (!narrow())
-    text += fmt::format(" ticks, engine {}; by {}", escaped(profile_.engine), by_word(table_.by));
+    text += fmt::format(" ticks, engine {}; by {}", escaped(profile_.engine), grouping_word(table_.by));
   add(LineStyle::kPlain, std::move(text));
 }
 

@@ -102,6 +102,25 @@ std::vector<Row> pseudo_rows(const TickLedger& ledger, Grouping by, const std::v
           pseudo_row(by, "[lost]", ledger.lost)};
 }
 
+const char* grouping_word(Grouping by) {
+  switch (by) {
+    case Grouping::kObject:
+      return "object";
+    case Grouping::kLine:
+      return "line";
+    case Grouping::kProcess:
+      return "process";
+    default:
+      return "function";
+  }
+}
+
+Grouping grouping_of(std::string_view word) {
+  for (Grouping by : {Grouping::kObject, Grouping::kLine, Grouping::kProcess})
+    if (word == grouping_word(by)) return by;
+  return Grouping::kFunction;
+}
+
 Report make_report(const Profile& profile, const OpenSymbolizer& open, const ReportOptions& options) {
   Report report;
   report.by = options.by;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profile/profile.h"
@@ -13,6 +14,11 @@
 namespace pctally {
 
 enum class Grouping { kFunction, kObject, kLine, kProcess };
+
+/// "function", "object", "line" or "process", and back; any other word is kFunction.
+const char* grouping_word(Grouping by);
+Grouping grouping_of(std::string_view word);
+
 enum class RowOrder { kTicks, kName, kObject };
 
 /// Which fields are filled depends on the grouping; pseudo rows such as "[lost]" have their name in the first

@@ -108,19 +108,13 @@ size_t terminal_width() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-Grouping grouping(const std::string& word) {
-  if (word == "object") return Grouping::kObject;
-  if (word == "line") return Grouping::kLine;
-  return word == "process" ? Grouping::kProcess : Grouping::kFunction;
-}
-
 RowOrder row_order(const std::string& word) {
   if (word == "name") return RowOrder::kName;
   return word == "object" ? RowOrder::kObject : RowOrder::kTicks;
 }
 
 std::string render(const Profile& profile, const Arguments& arguments) {
-  ReportOptions options{.by = grouping(arguments.by),
+  ReportOptions options{.by = grouping_of(arguments.by),
                         .order = row_order(arguments.sort),
                         .limit = arguments.limit.value_or(arguments.json ? 0 : kUsualLimit),
                         .min_share = arguments.min_share_percent / 100};

@@ -2,11 +2,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "histfile/snapshot.h"
 #include "tool/command.h"
+#include "tool/command_line.h"
 #include "tool/message.h"
 #include "tool/snapshot.h"
 
@@ -64,13 +64,7 @@ int run_snapshot(int argc, char** argv) {
   app.add_flag("-f,--force", arguments.overwrite, "Overwrite an existing OUT");
   app.add_flag("-q,--quiet", arguments.quiet, "Say nothing but errors");
   app.footer("Exit status: 0; 2 wrong usage; 4 FILE cannot be read; 125 OUT cannot be written.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    complain("{}; see pctally snapshot --help", error.what());
-    return kExitUsage;
-  }
+  if (auto code = parse_command_line(app, argc, argv)) return *code;
   if (arguments.quiet) be_quiet();
   return snapshot(arguments);
 }

@@ -7,12 +7,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "histfile/profile_file.h"
 #include "report/escape.h"
 #include "tool/command.h"
+#include "tool/command_line.h"
 #include "tool/message.h"
 #include "tool/top_recorder.h"
 #include "tool/top_screen.h"
@@ -43,6 +43,7 @@ class Top {
   int start_recorder();
   int wait_for_recording();
   int open_file(const std::string& path);
+  void show(LiveFile file, const std::string& path);
   int show_screen();
   int print_lines();
   bool wait(uint64_t until_ns, int input);
@@ -69,12 +70,6 @@ UniqueFd watch_signals() {
   sigprocmask(SIG_BLOCK, &set, nullptr);
   signal(SIGPIPE, SIG_IGN);
   return UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
-Grouping grouping(const std::string& word) {
-  if (word == "object") return Grouping::kObject;
-  if (word == "line") return Grouping::kLine;
-  return word == "process" ? Grouping::kProcess : Grouping::kFunction;
 }
 
 uint64_t nanoseconds(double seconds) { return static_cast<uint64_t>(seconds * 1e9); }
@@ -111,7 +106,10 @@ int Top::wait_for_recording() {
     listen();
     auto file = LiveFile::open(recorder_->path().c_str());
     auto copy = file ? file->copy() : Result<FileCopy>(std::unexpected(file.error()));
-    if (copy && copy->contents.header.state != FileState::kPreparing) return open_file(recorder_->path());
+    if (copy && copy->contents.header.state != FileState::kPreparing) {
+      show(std::move(*file), recorder_->path());
+      return 0;
+    }
     if (!ended) continue;
     std::string said = recorder_->said();
     if (said.starts_with("pctally: ")) said.erase(0, 9);
@@ -132,8 +130,12 @@ int Top::open_file(const std::string& path) {
     complain("{}: {}", path, copy.error().text);
     return kExitInput;
   }
-  view_ = std::make_unique<TopView>(std::move(*file), path, nanoseconds(arguments_.window_s));
+  show(std::move(*file), path);
   return 0;
+}
+
+void Top::show(LiveFile file, const std::string& path) {
+  view_ = std::make_unique<TopView>(std::move(file), path, nanoseconds(arguments_.window_s));
 }
 
 void Top::listen() {
@@ -250,7 +252,7 @@ int Top::print_lines() {
 
 int Top::run() {
   signals_ = watch_signals();
-  state_.by = grouping(arguments_.by);
+  state_.by = grouping_of(arguments_.by);
   state_.filter = arguments_.filter;
   int code = arguments_.file.empty() ? start_recorder() : open_file(arguments_.file);
   if (code != 0 || view_ == nullptr) return code;
@@ -304,13 +306,7 @@ int run_top(int argc, char** argv) {
   describe(&app, &arguments);
   int own = 1;
   while (own < argc && strcmp(argv[own], "--") != 0) ++own;
-  try {
-    app.parse(own, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    complain("{}; see pctally top --help", error.what());
-    return kExitUsage;
-  }
+  if (auto code = parse_command_line(app, own, argv)) return *code;
   for (int i = own + 1; i < argc; ++i) arguments.command.emplace_back(argv[i]);
   if (std::string wrong = check(arguments); !wrong.empty()) {
     complain("{}; see pctally top --help", wrong);
