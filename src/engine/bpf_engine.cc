@@ -15,8 +15,7 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kShiftPeriods = 300;  ///< mean time between two phase shifts: each costs half a tick
-constexpr int kNice = -10;               ///< tables and rings are emptied in time on a busy machine, too
+constexpr int kNice = -10;  ///< tables and rings are emptied in time on a busy machine, too
 constexpr unsigned kPlacesPerRoomCheck = 256;  ///< each may take three units
 
 pctally_filter filter_for(const Target& target) {
@@ -34,8 +33,9 @@ Result<void> BpfEngine::load(const Target& target) {
   settings.children = settings_.children;
   UniqueFd cgroup;
   if (target.kind == Target::Kind::kCgroup) {
-    cgroup.reset(open(target.cgroup.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!cgroup.valid()) return fail(errno, "%s: %s", target.cgroup.c_str(), strerror(errno));
+    auto directory = target.open_cgroup();
+    if (!directory) return std::unexpected(directory.error());
+    cgroup = std::move(*directory);
     settings.cgroup = cgroup.get();
   }
   auto counter = BpfCounter::load(settings);
@@ -82,7 +82,7 @@ Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environme
   file->header().kernel_observed = true;
   file->header().machine_cpus = static_cast<uint32_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
   if (auto enabled = counter_.enable(&random_); !enabled) return enabled;
-  next_shift_ns_ = monotonic_ns() + random_.below(2 * kShiftPeriods * settings_.period_ns);
+  shifts_ = PhaseShifts(settings_.randomise, settings_.period_ns, monotonic_ns());
   setpriority(PRIO_PROCESS, 0, kNice);  // if it is permitted
   return drop_capabilities();
 }
@@ -110,7 +110,7 @@ void BpfEngine::drain() {
   fetch();
   rings_.collect();
   replay(until);
-  shift_phases();
+  if (shifts_.due(monotonic_ns())) counter_.shift_phases();
   file_->make_room(0);
   file_->beat();
 }
@@ -127,13 +127,6 @@ void BpfEngine::count(const PerfRings::Sample& sample) {
   bool counted = sample.placed ? tasks_.count(sample.pid, sample.pc, sample.kernel, sample.ticks)
                                : tasks_.book_full(sample.pid, sample.ticks);
   if (!counted) before_exec_ += sample.ticks;
-}
-
-void BpfEngine::shift_phases() {
-  uint64_t now = monotonic_ns();
-  if (!settings_.randomise || now < next_shift_ns_) return;
-  counter_.shift_phases();
-  next_shift_ns_ = now + random_.below(2 * kShiftPeriods * settings_.period_ns);
 }
 
 void BpfEngine::stop() {

@@ -35,7 +35,6 @@ class BpfEngine : public Engine {
   void fetch();
   void replay(uint64_t until);
   void count(const PerfRings::Sample& sample);
-  void shift_phases();
 
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
@@ -43,7 +42,7 @@ class BpfEngine : public Engine {
   PerfRings rings_;  ///< no ticks: what processes do
   TaskTable tasks_;
   Random random_;
-  uint64_t next_shift_ns_ = 0;
+  PhaseShifts shifts_;
   uint64_t counted_ = 0;
   uint64_t before_exec_ = 0;
 };

@@ -86,20 +86,22 @@ void try_cpu_timer(int clock, Rung* rung) {
   rung->remedy = errno == EAGAIN ? "raise ulimit -i" : "use a kernel with CONFIG_POSIX_TIMERS";
 }
 
-Rung probe_timer() {
-  Rung rung =
-      injected_rung(ClockKind::kTimer,
-                    "one signal per kernel tick in the program, which sees LD_PRELOAD and a coarser clock()");
-  try_cpu_timer(CLOCK_PROCESS_CPUTIME_ID, &rung);
+Rung probe_cpu_timer(ClockKind kind, clockid_t clock, const char* cost) {
+  Rung rung = injected_rung(kind, cost);
+  try_cpu_timer(clock, &rung);
   return rung;
 }
 
+Rung probe_timer() {
+  return probe_cpu_timer(
+      ClockKind::kTimer, CLOCK_PROCESS_CPUTIME_ID,
+      "one signal per kernel tick in the program, which sees LD_PRELOAD and a coarser clock()");
+}
+
 Rung probe_thread_timer() {
-  Rung rung =
-      injected_rung(ClockKind::kThreadTimer,
-                    "one signal per kernel tick in the program, which sees LD_PRELOAD and one thread more");
-  try_cpu_timer(CLOCK_THREAD_CPUTIME_ID, &rung);
-  return rung;
+  return probe_cpu_timer(
+      ClockKind::kThreadTimer, CLOCK_THREAD_CPUTIME_ID,
+      "one signal per kernel tick in the program, which sees LD_PRELOAD and one thread more");
 }
 
 Rung probe_trap() {

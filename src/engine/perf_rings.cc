@@ -65,11 +65,9 @@ Result<void> PerfRings::open_target(const Target& target, const PerfSettings& se
   settings_ = settings;
   if (target.kind == Target::Kind::kMachine) return open_apart(PerfScope::machine());
   if (target.kind == Target::Kind::kCgroup) {
-    UniqueFd directory(::open(target.cgroup.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!directory.valid())
-      return fail(errno, "%s: %s; give the control group's directory", target.cgroup.c_str(),
-                  strerror(errno));
-    return open_apart(PerfScope::cgroup(directory.get()));
+    auto directory = target.open_cgroup();
+    if (!directory) return std::unexpected(directory.error());
+    return open_apart(PerfScope::cgroup(directory->get()));
   }
   settings_.at_exec = false;
   sees_strangers_ = true;

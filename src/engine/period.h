@@ -40,6 +40,32 @@ uint64_t draw_shorter_period(uint64_t asked_ns, Random* random) noexcept;
 /// kernel.perf_event_max_sample_rate, 8 % below it. kShortestPeriodNs where that cannot be read.
 uint64_t shortest_perf_period_ns() noexcept;
 
+/// When an engine is to restart its running periods, which moves its ticks to another phase of whatever the
+/// program repeats: at random moments, 300 periods apart on the average, for each costs half a tick.
+class PhaseShifts {
+ public:
+  PhaseShifts() = default;
+  /// `wanted` false: never.
+  PhaseShifts(bool wanted, uint64_t period_ns, uint64_t now_ns) noexcept
+      : wanted_(wanted), period_ns_(period_ns), next_ns_(now_ns + pause()) {}
+
+  /// True when the moment has come; the next one is drawn then.
+  bool due(uint64_t now_ns) noexcept {
+    if (!wanted_ || now_ns < next_ns_) return false;
+    next_ns_ = now_ns + pause();
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kMeanPeriods = 300;
+  uint64_t pause() noexcept { return random_.below(2 * kMeanPeriods * period_ns_); }
+
+  Random random_;
+  bool wanted_ = false;
+  uint64_t period_ns_ = 0;
+  uint64_t next_ns_ = 0;
+};
+
 /// True if a tick every `period_ns` visits every 1/64 of a cycle of `cycle_ns` within 256 ticks.
 bool walks_over(uint64_t period_ns, uint64_t cycle_ns) noexcept;
 

@@ -7,7 +7,6 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kShiftPeriods = 300;       ///< mean time between two phase shifts: each costs half a tick
 constexpr unsigned kTicksPerRoomCheck = 256;  ///< each may take three units
 constexpr uint64_t kLongestStart = 20000000;
 
@@ -41,7 +40,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   if (!at_exec) rings_.enable();
   if (!at_exec && target.kind == Target::Kind::kCommand) wait_for_random_phase(settings_.period_ns, &random_);
   begin_window();
-  next_shift_ns_ = monotonic_ns() + random_.below(2 * kShiftPeriods * settings_.period_ns);
+  shifts_ = PhaseShifts(settings_.randomise, settings_.period_ns, monotonic_ns());
   return {};
 }
 
@@ -60,7 +59,7 @@ void RingEngine::drain() {
   replay(until);
   if (rings_.pressed()) settle_losses();
   begin_window();
-  shift_phases();
+  if (shifts_.due(monotonic_ns())) rings_.shift_phases();
   file_->make_room(0);
   file_->beat();
 }
@@ -89,13 +88,6 @@ void RingEngine::count(const PerfRings::Sample& sample) {
     ++tally->all;
     tally->own += own ? 1 : 0;
   }
-}
-
-void RingEngine::shift_phases() {
-  uint64_t now = monotonic_ns();
-  if (!settings_.randomise || now < next_shift_ns_) return;
-  rings_.shift_phases();
-  next_shift_ns_ = now + random_.below(2 * kShiftPeriods * settings_.period_ns);
 }
 
 uint64_t RingEngine::target_cpu_ns() const {

@@ -27,7 +27,6 @@ class RingEngine : public Engine {
   void replay(uint64_t until);
   void apply(const PerfRings::Event& event);
   void count(const PerfRings::Sample& sample);
-  void shift_phases();
   void settle_losses();
   double target_part(size_t ring) const;
   [[nodiscard]] uint64_t target_cpu_ns() const;
@@ -50,7 +49,7 @@ class RingEngine : public Engine {
   PerfRings rings_;
   TaskTable tasks_;
   Random random_;
-  uint64_t next_shift_ns_ = 0;
+  PhaseShifts shifts_;
   uint64_t samples_ = 0;
   Tally sum_;
   std::vector<Losses> losses_;  ///< one per ring

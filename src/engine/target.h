@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "base/unique_fd.h"
+
 namespace pctally {
 
 struct Target {
@@ -22,6 +25,9 @@ struct Target {
   static Target running(std::vector<pid_t> pids) { return {Kind::kProcesses, std::move(pids), {}}; }
   static Target machine() { return {Kind::kMachine, {}, {}}; }
   static Target control_group(std::string directory) { return {Kind::kCgroup, {}, std::move(directory)}; }
+
+  /// A descriptor of the control group's directory. Errors: errno of open(2). REQUIRES: kCgroup.
+  [[nodiscard]] Result<UniqueFd> open_cgroup() const;
 
   /// True if it is known by its processes; the others are known by where they run.
   [[nodiscard]] bool is_process_tree() const { return kind == Kind::kCommand || kind == Kind::kProcesses; }

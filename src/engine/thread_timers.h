@@ -4,7 +4,7 @@
 // themselves by clock(3). Threads that come and go between two looks at the list of threads are not sampled.
 #pragma once
 #include "base/mapped_array.h"
-#include "engine/helper_thread.h"
+#include "engine/side_thread.h"
 #include "engine/tick_signal.h"
 
 namespace pctally {
@@ -45,7 +45,7 @@ class ThreadTimers {
   union {
     MappedArray<ThreadTimer> timers_;
   };
-  HelperThread helper_;
+  SideThread helper_;
   TickSlot slot_;
   uint64_t period_ns_ = 0;
   pid_t own_thread_ = 0;  ///< the helper: not sampled

@@ -1,4 +1,4 @@
-#include "engine/helper_thread.h"
+#include "engine/side_thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,20 +37,20 @@ void leave_if_alone() noexcept {
 
 }  // namespace
 
-bool HelperThread::wait(uint64_t ns) noexcept {
+bool SideThread::wait(uint64_t ns) noexcept {
   timespec time{static_cast<time_t>(ns / 1000000000u), static_cast<long>(ns % 1000000000u)};
   syscall(SYS_futex, &ended_, FUTEX_WAIT_PRIVATE, 0, &time, nullptr, 0);
   return __atomic_load_n(&ended_, __ATOMIC_ACQUIRE) == 0;
 }
 
-void* HelperThread::main(void* self) noexcept {
-  auto* helper = static_cast<HelperThread*>(self);
+void* SideThread::main(void* self) noexcept {
+  auto* side = static_cast<SideThread*>(self);
   prctl(PR_SET_NAME, "pctally");
-  while (helper->wait(helper->work_(helper->subject_))) leave_if_alone();
+  while (side->wait(side->work_(side->subject_))) leave_if_alone();
   return nullptr;
 }
 
-Result<void> HelperThread::start(Work work, void* subject) noexcept {
+Result<void> SideThread::start(Work work, void* subject) noexcept {
   work_ = work;
   subject_ = subject;
   ended_ = 0;
@@ -68,7 +68,7 @@ Result<void> HelperThread::start(Work work, void* subject) noexcept {
   return {};
 }
 
-void HelperThread::stop() noexcept {
+void SideThread::stop() noexcept {
   if (!running_) return;
   running_ = false;
   __atomic_store_n(&ended_, 1, __ATOMIC_RELEASE);

@@ -10,8 +10,8 @@
 
 namespace pctally {
 
-/// Calls on one helper under the caller's lock; none from a signal handler or from the helper's own work.
-class HelperThread {
+/// Calls on one under the caller's lock; none from a signal handler or from the thread's own work.
+class SideThread {
  public:
   /// Does its work, and says after how many nanoseconds to call it again.
   using Work = uint64_t (*)(void* subject);
