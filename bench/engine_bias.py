@@ -12,7 +12,7 @@ HERTZ = 1000
 def lockstep(configurations, rounds):
     rows = []
     for cycle_us in (1000, 4000, 10000, 2 * 10**6 // HERTZ, 10**6 // HERTZ // 2):
-        words = [os.path.join(PROGRAMS, "lockstep"), str(cycle_us), "2"]
+        words = [os.path.join(PROGRAMS, "lockstep"), str(cycle_us), "1"]
         results = measure.interleaved({s.name: lambda s=s: s.record(words, HERTZ) for s in configurations}, rounds)
         row = [f"{cycle_us} us"]
         for sampler in configurations:
@@ -20,12 +20,12 @@ def lockstep(configurations, rounds):
             row.append(f"{min(errors):+.1f} .. {max(errors):+.1f}")
         rows.append(row)
     print(f"### Lockstep, 30 % of each cycle in one function, asked {HERTZ} Hz: error in percent points, "
-          f"smallest .. largest of {rounds} runs of 2 s\n")
+          f"smallest .. largest of {rounds} runs of 1 s\n")
     measure.table(("cycle", *[s.name for s in configurations]), rows)
 
 
 def evader(configurations, rounds):
-    words = [os.path.join(PROGRAMS, "evader"), "2"]
+    words = [os.path.join(PROGRAMS, "evader"), "1"]
     results = measure.interleaved({s.name: lambda s=s: s.record(words, HERTZ) for s in configurations}, rounds)
     row = ["evader"]
     for sampler in configurations:

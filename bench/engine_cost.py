@@ -1,4 +1,4 @@
-"""What a tick costs, engine by engine: CPU time added to a fixed loop, less that of the bare interrupt in the same round;
+"""What a tick costs, engine by engine: the length of an interruption, less that of the bare interrupt in the same round;
 the recorder's own share; the rate that came; and what a context switch costs more."""
 import os
 import sys
@@ -14,28 +14,34 @@ def rounds_of(configurations, words, hertz, rounds):
 
 
 def ticks():
-    """Every configuration's ns per tick, from the program's own CPU clock."""
-    work = [os.path.join(PROGRAMS, "fixed_work"), sys.argv[2] if len(sys.argv) > 2 else "4000"]
+    """What an interruption costs the program, by its own look at the clock: a run varies by more
+    than its ticks cost, the median of thousands of interruptions does not."""
+    work = [os.path.join(PROGRAMS, "gaps"), "1"]
     configurations = [samplers.Bare(), samplers.Floor("machine"), samplers.Floor("inherit")]
     configurations += [samplers.Engine(name) for name in samplers.engines()] + samplers.peers()
+    nothing = [os.path.join(PROGRAMS, "empty")]
+    start_up = {name: [run.cpu * 1e9 for run in runs] for name, runs in rounds_of(configurations, nothing, 1000, ROUNDS).items()}
+    print(f"### A program that does nothing, {ROUNDS} interleaved rounds\n")
+    measure.table(("configuration", "CPU ms in all"), [(name, measure.spread(cpu, 1e-6, 1)) for name, cpu in start_up.items()])
     for hertz in (1000, 4000, 10000):
         results = rounds_of(configurations, work, hertz, ROUNDS)
-        bare = [float(run.program_says) for run in results["bare"]]
+        said = {name: [[float(word) for word in run.program_says.split()] for run in runs] for name, runs in results.items()}
         rows = []
         for name, runs in results.items():
-            inside = [float(run.program_says) for run in runs]
-            added, beside, rate = [], [], []
-            for run, mine, base in zip(runs, inside, bare):
-                # A sampler that does not say how often it ticked was asked for so many.
-                count = run.samples or mine * 1e-9 * hertz
-                added.append((mine - base) / count)
-                beside.append((run.cpu * 1e9 - mine) / count)
-                rate.append(run.samples / (mine * 1e-9))
-            rows.append((name, measure.spread([1 + (m - b) / b for m, b in zip(inside, bare)], 1, 4),
-                         measure.spread(added, 1, 0), measure.spread(beside, 1, 0), measure.spread(rate, 1, 0)))
+            lengths, rate, beside = [], [], []
+            for run, (_, median, _, _, cpu), start in zip(runs, said[name], start_up[name]):
+                lengths.append(median)
+                rate.append(run.samples / (cpu * 1e-9))
+                beside.append((run.cpu * 1e9 - cpu - start) / (run.samples or cpu * 1e-9 * hertz))
+            # What ticks at the kernel's own rate rides on its tick; the others bring an interrupt of their own.
+            own = name not in ("bare", *RIDERS)
+            floor = "bare interrupt, machine" if own else "bare"
+            above = [mine - other[1] for mine, other in zip(lengths, said[floor])]
+            rows.append((name, measure.spread(lengths, 1, 0), floor, measure.spread(above, 1, 0),
+                         measure.spread(beside, 1, 0), measure.spread(rate, 1, 0)))
         print(f"### A tick at {hertz} Hz, {ROUNDS} interleaved rounds\n")
-        measure.table(("configuration", "program's CPU ratio to bare", "ns added to the program per tick",
-                       "ns beside it per tick (start-up included)", "deliveries per CPU second"), rows)
+        measure.table(("configuration", "interruption, ns", "compared with", "ns above it",
+                       "CPU ns beside the program per tick, start-up not included", "deliveries per CPU second"), rows)
 
 
 def switches():
@@ -54,6 +60,7 @@ def switches():
         measure.table(("configuration", "CPU ns per switch", "added"), rows)
 
 
+RIDERS = ("pctally timer", "pctally thread-timer", "gperftools")
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 11
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import collections
 import glob
 import json
 import os
+import resource
 import struct
 import subprocess
 
@@ -15,14 +16,13 @@ Seen = collections.namedtuple("Seen", "seconds samples share cpu program_says")
 sampler together; program_says: what the command printed"""
 
 
-def _run(words, env=None):
+def _run(words, env=None, complain=False):
     """stdout, CPU seconds of everything."""
-    before = os.times()
-    result = subprocess.run(words, env=dict(os.environ, **(env or {})), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                            text=True)
-    after = os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return result.stdout, cpu
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = subprocess.run(words, env=dict(os.environ, **(env or {})), stdout=subprocess.PIPE,
+                            stderr=None if complain else subprocess.DEVNULL, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return result.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def engines():
@@ -60,7 +60,8 @@ class Engine:
 
     def record(self, words, hertz):
         path = os.path.join(SCRATCH, self.engine + ".pct")
-        stdout, cpu = _run([PCTALLY, "record", "-q", "-f", "-e", self.engine, "-F", str(hertz), "-o", path, "--", *words])
+        stdout, cpu = _run([PCTALLY, "record", "-q", "-f", "-e", self.engine, "-F", str(hertz), "-o", path, "--", *words],
+                           complain=True)
         report = subprocess.run([PCTALLY, "report", "--json", "--limit", "1000000", path], capture_output=True)
         data = json.loads(report.stdout)
         share = collections.defaultdict(float)

@@ -50,7 +50,8 @@ def report(path):
 
 def soak(engine, scratch):
     path = os.path.join(scratch, engine + ".pct")
-    load = [subprocess.Popen(["sh", "-c", script.replace("{scratch}", scratch)], start_new_session=True) for script in LOAD]
+    load = [subprocess.Popen(["nice", "-n", "19", "sh", "-c", script.replace("{scratch}", scratch)], process_group=0)
+            for script in LOAD]
     recorder = subprocess.Popen([PCTALLY, "record", "-q", "-a", "-e", engine, "-f", "-o", path])
     looks = []
     try:
