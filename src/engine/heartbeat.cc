@@ -62,6 +62,7 @@ void Heartbeat::suspect(ProcessRecord* record, Pulse* pulse, uint64_t silence_ns
     pulse->suspected = true;
     pulse->user_ns = now_ns;
   } else if (now_ns > pulse->user_ns + silence_ns && !all_threads_block(record->pid, record->signal)) {
+    if (record->note != ProcessNote::kSignalTaken) pulse->note = record->note;
     record->note = ProcessNote::kSignalTaken;
   }
 }
@@ -74,8 +75,8 @@ void Heartbeat::feel(ProcessRecord* record, Pulse* pulse, uint64_t period_ns) {
   uint64_t cpu_ns = static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec);
   uint64_t silence_ns = std::max(3 * period_ns, kShortestSilenceNs);
   if (ticks != pulse->ticks || pulse->cpu_ns == 0) {
-    *pulse = {ticks, cpu_ns, 0, false, false};
-    if (record->note == ProcessNote::kSignalTaken) record->note = ProcessNote::kNone;
+    if (record->note == ProcessNote::kSignalTaken) record->note = pulse->note;
+    *pulse = {ticks, cpu_ns, 0, ProcessNote::kNone, false, false};
   } else if (cpu_ns > pulse->cpu_ns + silence_ns / 2) {
     suspect(record, pulse, silence_ns / 2);
   }

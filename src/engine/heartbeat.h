@@ -12,14 +12,16 @@ class Heartbeat {
  public:
   /// Looks at every living process of the file. One that got no tick while it used three periods of CPU time
   /// in user mode (and not less than 50 ms, which is how finely that is known), with the signal blocked in
-  /// not all of its threads, gets the note kSignalTaken; one whose ticks go on again loses it.
+  /// not all of its threads, gets the note kSignalTaken; one whose ticks go on again has its earlier note
+  /// back.
   void look(ProfileFile* file);
 
  private:
   struct Pulse {
     uint64_t ticks = 0;
-    uint64_t cpu_ns = 0;   ///< of the process, when they last changed
-    uint64_t user_ns = 0;  ///< when it was first found silent
+    uint64_t cpu_ns = 0;                    ///< of the process, when they last changed
+    uint64_t user_ns = 0;                   ///< when it was first found silent
+    ProcessNote note = ProcessNote::kNone;  ///< before it was found robbed
     bool suspected = false;
     bool gone = false;
   };

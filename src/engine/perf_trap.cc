@@ -241,6 +241,10 @@ void PerfTrap::stop() noexcept {
   slot_ = kMost;
 }
 
+bool PerfTrap::intact() const noexcept {
+  return in_front(SIGTRAP) && (roots_.size() == 0 || id_of(roots_[0].fd) == roots_[0].id);
+}
+
 void PerfTrap::forget() noexcept {
   if (!running()) return;
   for (const Root& root : roots_)

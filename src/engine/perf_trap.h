@@ -48,6 +48,10 @@ class PerfTrap {
 
   [[nodiscard]] bool running() const noexcept { return slot_ != kMost; }
 
+  /// False if the program has taken SIGTRAP or closed the first event's descriptor. Async-signal-safe.
+  /// REQUIRES: running().
+  [[nodiscard]] bool intact() const noexcept;
+
   /// Why start() would be refused here, found without leaving anything behind.
   static Result<void> probe() noexcept;
 

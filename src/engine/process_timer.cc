@@ -16,9 +16,10 @@ Result<void> ProcessTimer::arm(uint64_t period_ns, uint64_t first_ns) noexcept {
   return fail(error, "timer_settime: %s", strerror(error));
 }
 
-Result<void> ProcessTimer::start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns) noexcept {
+Result<void> ProcessTimer::start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns,
+                                 uint32_t first_weight) noexcept {
   if (running()) return fail(EBUSY, "the timer is running already");
-  if (auto claimed = slot_.claim(tables); !claimed) return claimed;
+  if (auto claimed = slot_.claim(tables, first_weight); !claimed) return claimed;
   auto armed = arm(period_ns, first_ns);
   if (!armed) slot_.release();
   return armed;

@@ -13,8 +13,10 @@ class ProcessTimer {
   static constexpr unsigned kMost = TickSlot::kMost;
 
   /// Ticks go to `tables`, which must outlive the process: a signal on its way may still look at them after
-  /// stop(). Errors: EBUSY (running already), EAGAIN (no timer, slot or free signal left), ENOSYS.
-  Result<void> start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns) noexcept;
+  /// stop(). The first delivery weighs `first_weight` ticks if that is more than it brings. Errors: EBUSY
+  /// (running already), EAGAIN (no timer, slot or free signal left), ENOSYS.
+  Result<void> start(PublishedTables* tables, uint64_t period_ns, uint64_t first_ns,
+                     uint32_t first_weight = 0) noexcept;
 
   /// Deletes the timer. The handler stays, so that a signal still on its way does no harm.
   void stop() noexcept;
@@ -23,6 +25,9 @@ class ProcessTimer {
   void forget() noexcept;
 
   [[nodiscard]] bool running() const noexcept { return slot_.claimed(); }
+
+  /// False if the program has taken the signal. Async-signal-safe.
+  [[nodiscard]] static bool intact() noexcept { return !TickSlot::stolen(); }
 
  private:
   Result<void> arm(uint64_t period_ns, uint64_t first_ns) noexcept;

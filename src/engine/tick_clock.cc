@@ -18,6 +18,13 @@ uint64_t random_phase(uint64_t period_ns) noexcept {
   return 1 + random.below(period_ns);
 }
 
+/// A kernel tick in periods, rounded at random so that the mean is exact; 0 if it is shorter than one.
+uint32_t kernel_tick_weight(uint64_t period_ns) noexcept {
+  uint64_t tick_ns = kernel_tick_ns();
+  Random random;
+  return tick_ns < period_ns ? 0 : static_cast<uint32_t>((tick_ns + random.below(period_ns)) / period_ns);
+}
+
 }  // namespace
 
 const char* clock_name(ClockKind kind) noexcept {
@@ -63,7 +70,8 @@ Result<void> TickClock::begin(ClockKind kind) noexcept {
     return trap_.start(tables_, plan_.period_ns, plan_.pace);
   }
   if (kind == ClockKind::kThreadTimer) return thread_timers_.start(tables_, plan_.period_ns);
-  return timer_.start(tables_, plan_.period_ns, random_phase(plan_.period_ns));
+  uint32_t weight = plan_.whole_life ? kernel_tick_weight(plan_.period_ns) : 0;
+  return timer_.start(tables_, plan_.period_ns, weight != 0 ? 1 : random_phase(plan_.period_ns), weight);
 }
 
 Result<void> TickClock::start_kind(ClockKind kind) noexcept {
@@ -93,6 +101,20 @@ void TickClock::forget() noexcept {
   trap_.forget();
   thread_timers_.forget();
   kind_ = ClockKind::kNone;
+}
+
+bool TickClock::intact() const noexcept {
+  if (kind_ == ClockKind::kTimer) return ProcessTimer::intact();
+  return kind_ != ClockKind::kTrap || trap_.intact();  // thread timers have a thread that looks after them
+}
+
+Result<void> TickClock::replace() noexcept {
+  stop();
+  bool whole_life = plan_.whole_life;
+  plan_.whole_life = false;  // for its first tick is past
+  auto started = start_kind(ClockKind::kTimer);
+  plan_.whole_life = whole_life;
+  return started;
 }
 
 Result<void> TickClock::restart() noexcept {

@@ -29,6 +29,10 @@ struct ClockPlan {
   uint64_t period_ns;  ///< CPU time per tick; REQUIRES: > 0
   Pace pace = Pace::kRandomised;
   bool insist = false;  ///< fail if `kind` does not work here, instead of taking the timer
+  /// The process is observed from its beginning to its end. Of each, the timer misses the time after the last
+  /// kernel tick, or all if no kernel tick fell into it; so the first weighs a whole kernel tick however
+  /// early it comes, which makes the sum right on the average.
+  bool whole_life = false;
 };
 
 /// A value without allocation, usable in static storage. Calls on one clock under the caller's lock; none
@@ -46,6 +50,14 @@ class TickClock {
   /// In the child of a fork: nothing ticks there yet. Starts again as planned, where that works; a child that
   /// blocks SIGTRAP gets the timer.
   Result<void> restart() noexcept;
+
+  /// False if the program has taken away what brings the ticks. Async-signal-safe.
+  [[nodiscard]] bool intact() const noexcept;
+
+  /// Goes on with what the program has not taken: the timer in place of a trap, another signal in place of
+  /// the timer's. Async-signal-safe, if no other call on this clock is under way. Errors: those of the timer;
+  /// nothing runs then.
+  Result<void> replace() noexcept;
 
   /// In the child of a fork that does not go on: lets go of what it has copies of.
   void forget() noexcept;

@@ -36,8 +36,12 @@ struct KernelSpec {
   KernelTime first;
 };
 
-/// A timer's signals carry the address of its slot; the slot says where the ticks go, null while it is free.
-PublishedTables* g_slots[TickSlot::kMost] = {};
+/// A timer's signals carry the address of its slot.
+struct Slot {
+  PublishedTables* tables;  ///< where the ticks go; null while it is free
+  uint32_t first_weight;    ///< 0 after the first delivery
+};
+Slot g_slots[TickSlot::kMost] = {};
 int g_signal = 0;
 
 KernelTime to_kernel_time(uint64_t ns) noexcept {
@@ -52,16 +56,23 @@ bool from_timer(int code) noexcept {
   return code == SI_TIMER;
 }
 
+uint64_t weight_of(const siginfo_t* info, Slot* slot) noexcept {
+  uint64_t weight = 1 + static_cast<uint64_t>(info->si_overrun);
+  if (__atomic_load_n(&slot->first_weight, __ATOMIC_RELAXED) == 0) return weight;
+  uint64_t first = __atomic_exchange_n(&slot->first_weight, 0, __ATOMIC_RELAXED);
+  return first > weight ? first : weight;
+}
+
 /// Signals that carry anything but the address of a slot are somebody else's and let go by.
 void on_tick(int, siginfo_t* info, void* context) {
   if (!from_timer(info->si_code)) return;
-  auto slot = static_cast<PublishedTables**>(info->si_value.sival_ptr);
+  auto slot = static_cast<Slot*>(info->si_value.sival_ptr);
   if (slot < g_slots || slot >= g_slots + TickSlot::kMost) return;
-  PublishedTables* tables = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+  PublishedTables* tables = __atomic_load_n(&slot->tables, __ATOMIC_ACQUIRE);
   if (tables == nullptr) return;
   if (tables->may_fault && blocks_faults(context)) admit_faults();
   uint64_t pc = interrupted_pc(context);
-  tick_published(tables, pc, 1 + static_cast<uint64_t>(info->si_overrun));
+  tick_published(tables, pc, weight_of(info, slot));
   note_delivery(context, pc);
 }
 
@@ -82,17 +93,9 @@ int free_signal(int below) noexcept {
 }
 
 Result<void> install_handler(int below) noexcept {
-  if (g_signal == 0) pthread_sigmask(SIG_BLOCK, nullptr, &g_blocked);
-  int signal = free_signal(below);
-  if (signal == 0) return fail(EAGAIN, "no real-time signal is free for the timer");
-  struct sigaction action {};
-  action.sa_sigaction = on_tick;
-  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-  sigfillset(&action.sa_mask);
-  sigdelset(&action.sa_mask, SIGSEGV);  // the fault guard's: blocked, a fault would be the end of the process
-  sigdelset(&action.sa_mask, SIGBUS);
-  if (sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
-  g_signal = signal;
+  auto signal = take_free_signal(on_tick, below);
+  if (!signal) return std::unexpected(signal.error());
+  g_signal = *signal;
   return {};
 }
 
@@ -109,25 +112,43 @@ bool go_lower() noexcept {
   return install_handler(below).has_value();
 }
 
-bool create(int clock, pid_t thread, PublishedTables** slot, int* timer) noexcept {
-  sigevent event{};
-  event.sigev_notify = thread == 0 ? SIGEV_SIGNAL : SIGEV_THREAD_ID;
-  event.sigev_signo = g_signal;
-  event._sigev_un._tid = thread;
-  event.sigev_value.sival_ptr = slot;
-  return syscall(SYS_timer_create, clock, &event, timer) == 0;
-}
-
 }  // namespace
 
+Result<int> take_free_signal(void (*handler)(int, siginfo_t*, void*), int below) noexcept {
+  if (g_signal == 0) pthread_sigmask(SIG_BLOCK, nullptr, &g_blocked);
+  int signal = free_signal(below);
+  if (signal == 0) return fail(EAGAIN, "no real-time signal is free for the timer");
+  struct sigaction action {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  sigdelset(&action.sa_mask, SIGSEGV);  // the fault guard's: blocked, a fault would be the end of the process
+  sigdelset(&action.sa_mask, SIGBUS);
+  if (sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
+  return signal;
+}
+
+Result<int> create_cpu_timer(int clock, pid_t thread, int signal, void* value) noexcept {
+  sigevent event{};
+  event.sigev_notify = thread == 0 ? SIGEV_SIGNAL : SIGEV_THREAD_ID;
+  event.sigev_signo = signal;
+  event._sigev_un._tid = thread;
+  event.sigev_value.sival_ptr = value;
+  int timer = 0;
+  if (syscall(SYS_timer_create, clock, &event, &timer) != 0)
+    return fail(errno, "timer_create: %s", strerror(errno));
+  return timer;
+}
+
 /// By compare-and-swap: the callers of two slots need not share a lock.
-Result<void> TickSlot::claim(PublishedTables* tables) noexcept {
+Result<void> TickSlot::claim(PublishedTables* tables, uint32_t first_weight) noexcept {
   if (auto installed = take_signal(); !installed) return installed;
   for (unsigned slot = 0; slot < kMost; ++slot) {
     PublishedTables* free = nullptr;
-    if (!__atomic_compare_exchange_n(&g_slots[slot], &free, tables, false, __ATOMIC_ACQ_REL,
+    if (!__atomic_compare_exchange_n(&g_slots[slot].tables, &free, tables, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
       continue;
+    __atomic_store_n(&g_slots[slot].first_weight, first_weight, __ATOMIC_RELAXED);
     index_ = slot;
     return {};
   }
@@ -135,20 +156,20 @@ Result<void> TickSlot::claim(PublishedTables* tables) noexcept {
 }
 
 void TickSlot::release() noexcept {
-  if (claimed()) __atomic_store_n(&g_slots[index_], nullptr, __ATOMIC_RELEASE);
+  if (claimed()) __atomic_store_n(&g_slots[index_].tables, nullptr, __ATOMIC_RELEASE);
   index_ = kMost;
 }
 
 Result<int> TickSlot::create_timer(int clock, pid_t thread) const noexcept {
   static bool proven = false;
-  int timer = 0, before = errno;
-  while (!create(clock, thread, &g_slots[index_], &timer)) {
-    int error = errno;
-    if (error != EINVAL || proven || !go_lower()) return fail(error, "timer_create: %s", strerror(error));
+  for (int before = errno;;) {
+    auto timer = create_cpu_timer(clock, thread, g_signal, &g_slots[index_]);
+    if (!timer && timer.error().code == EINVAL && !proven && go_lower()) continue;
+    if (!timer) return timer;
+    proven = true;
+    errno = before;
+    return timer;
   }
-  proven = true;
-  errno = before;
-  return timer;
 }
 
 void TickSlot::reserve_signal() noexcept { (void)take_signal(); }

@@ -3,6 +3,7 @@
 // Never SIGPROF, which belongs to the applications. The handler calls nothing but the tick, and does no
 // system call unless it has to open the mask of a thread that blocks SIGSEGV.
 #pragma once
+#include <signal.h>
 #include <sys/types.h>
 
 #include "base/result.h"
@@ -17,8 +18,9 @@ class TickSlot {
   static constexpr unsigned kMost = 16;
 
   /// Ticks go to `tables`, which must outlive the process: a signal on its way may still look at them after
-  /// release(). Errors: EAGAIN (no slot or free signal left).
-  Result<void> claim(PublishedTables* tables) noexcept;
+  /// release(). The first delivery weighs `first_weight` ticks if that is more than it brings. Errors: EAGAIN
+  /// (no slot or free signal left).
+  Result<void> claim(PublishedTables* tables, uint32_t first_weight = 0) noexcept;
 
   /// The handler stays, so that a signal still on its way does no harm.
   void release() noexcept;
@@ -42,8 +44,14 @@ class TickSlot {
   unsigned index_ = kMost;
 };
 
-/// timer_settime(2) and timer_delete(2) by the kernel's own numbers. set_timer: 0 or an errno; with
-/// `absolute` a first expiry that has passed fires at once.
+/// Installs `handler`, which lets faults through, on the highest real-time signal below `below` that nobody
+/// uses. Errors: EAGAIN (none is free).
+Result<int> take_free_signal(void (*handler)(int, siginfo_t*, void*), int below) noexcept;
+
+/// timer_create(2), timer_settime(2) and timer_delete(2) by the kernel's own numbers, all async-signal-safe.
+/// A timer's signals carry `value` and come to `thread`, or to any thread of the process if that is 0.
+/// set_timer: 0 or an errno; with `absolute` a first expiry that has passed fires at once.
+Result<int> create_cpu_timer(int clock, pid_t thread, int signal, void* value) noexcept;
 int set_timer(int timer, uint64_t first_ns, uint64_t period_ns, bool absolute) noexcept;
 void delete_timer(int timer) noexcept;
 

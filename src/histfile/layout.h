@@ -72,6 +72,7 @@ enum class ProcessNote : uint32_t {
   kNotEntered = 5,   ///< ran without the injected library (cleaned environment, other root)
   kTogether = 6,     ///< stands for all processes beyond kMostProcesses
   kSignalTaken = 7,  ///< observed until it took the signal that ticks come with
+  kReplaced = 8,     ///< took the signal or descriptor of its ticks; something else brings them since
 };
 
 enum ProcessFlag : uint32_t {

@@ -23,6 +23,8 @@ inline const char* process_note_text(ProcessNote note) noexcept {
       return "stands for all further processes";
     case ProcessNote::kSignalTaken:
       return "took the signal that ticks come with: not sampled from then on";
+    case ProcessNote::kReplaced:
+      return "took the signal or descriptor its ticks came with: for a moment it was not sampled";
   }
   return "unknown note";
 }

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "engine/address_space.h"
+#include "engine/clock_watch.h"
 #include "engine/tick_clock.h"
 #include "histfile/publish.h"
 
@@ -21,6 +22,7 @@ struct Injected {
   AddressSpace space;
   TickClock clock;
   uint32_t process = 0;
+  uint64_t ticks_at_last_look = 0;
   bool children = true;
 };
 
@@ -41,22 +43,50 @@ void enter_process() noexcept {
   publish(&g_tables, table);
 }
 
+ProcessRecord* own_record() noexcept {
+  return pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);
+}
+
 /// The engine that really runs: it may not be the one that was asked for, or none.
 void name_engine() noexcept {
   if (g_injected->process == 0) return;
   ClockKind kind = g_injected->clock.kind();
-  auto* process = pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);
+  ProcessRecord* process = own_record();
   process->signal = static_cast<uint32_t>(clock_signal(kind));
   strncpy(process->engine, kind == ClockKind::kNone ? "" : clock_name(kind), sizeof process->engine - 1);
+}
+
+/// The watch's look: programs take signals and close descriptors that they believe nobody uses. A clock whose
+/// ticks came all the same (its handler is called by the program's) is left alone.
+void look_after_clock() noexcept {
+  ProcessRecord* process = own_record();
+  uint64_t ticks = __atomic_load_n(&process->ticks, __ATOMIC_RELAXED);
+  bool silent = ticks == g_injected->ticks_at_last_look;
+  g_injected->ticks_at_last_look = ticks;
+  if (!silent || g_injected->clock.intact()) return;
+  bool replaced = g_injected->clock.replace().has_value();
+  if (replaced) name_engine();
+  process->note = replaced ? ProcessNote::kReplaced : ProcessNote::kSignalTaken;
+}
+
+/// Thread timers are looked after by a thread. Where no watch is to be had the recorder still notices.
+void watch_clock() noexcept {
+  ClockKind kind = g_injected->clock.kind();
+  if (g_injected->process == 0 || kind == ClockKind::kNone || kind == ClockKind::kThreadTimer) return;
+  (void)ClockWatch::start(
+      kind == ClockKind::kTimer ? ClockWatch::Clock::kProcess : ClockWatch::Clock::kMainThread,
+      look_after_clock);
 }
 
 void in_child() {
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;
+  ClockWatch::forget();
   if (!g_injected->children) return g_injected->clock.forget();
   enter_process();
   (void)g_injected->clock.restart();
   name_engine();
+  watch_clock();
 }
 
 /// With --no-children what we put into the environment goes no further.
@@ -87,16 +117,19 @@ __attribute__((constructor)) void enter() {
   g_injected = injected;
   enter_process();
   pthread_atfork(nullptr, nullptr, in_child);
-  (void)injected->clock.start(&g_tables, {kind, injected->file.header().period_ns, Pace::kAsGiven});
+  (void)injected->clock.start(&g_tables,
+                              {kind, injected->file.header().period_ns, Pace::kAsGiven, false, true});
   name_engine();
+  watch_clock();
 }
 
 __attribute__((destructor)) void leave() {
   if (g_injected == nullptr || g_injected->process == 0) return;
+  ClockWatch::stop();
   g_injected->clock.stop();
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  auto* process = pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);
+  ProcessRecord* process = own_record();
   process->cpu_ns = static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec);
   __atomic_fetch_or(&process->flags, kProcessExited, __ATOMIC_RELAXED);
 }

@@ -111,6 +111,7 @@ ProfileProcess process_of(FileProcess& process) {
           .comm = std::move(process.comm),
           .engine = observed ? std::move(process.engine) : std::string(),
           .note = process_note_text(process.note),
+          .sampled_again = process.note == ProcessNote::kReplaced,
           .ticks = process.ticks,
           .cpu_ns = process.cpu_ns};
 }

@@ -28,8 +28,9 @@ struct ProfileProcess {
   int32_t pid = 0;
   int32_t parent = 0;
   std::string comm;
-  std::string engine;  ///< empty if it was not observed
-  std::string note;    ///< why it was not (wholly) observed; empty if there is nothing to say
+  std::string engine;          ///< empty if it was not observed
+  std::string note;            ///< why it was not (wholly) observed; empty if there is nothing to say
+  bool sampled_again = false;  ///< `note` is of an interruption that is over
   uint64_t ticks = 0;
   uint64_t cpu_ns = 0;  ///< 0 if unknown
 };

@@ -80,14 +80,15 @@ void check_processes(const Profile& profile, Warnings* out) {
   }
 }
 
-/// Observed, but not to the end.
+/// Observed, but not to the end or not all the time.
 void check_interrupted(const Profile& profile, Warnings* out) {
-  std::map<std::string, std::string> names;
+  std::map<std::string, const ProfileProcess*> examples;
   for (const ProfileProcess& process : profile.processes)
     if (!process.engine.empty() && !process.note.empty() && process.pid != 0)
-      names[process.note] = process.comm;
-  for (const auto& [note, comm] : names)
-    out->push_back({Severity::kIncomplete, fmt::format("{} {}", comm, note)});
+      examples[process.note] = &process;
+  for (const auto& [note, process] : examples)
+    out->push_back({process->sampled_again ? Severity::kNote : Severity::kIncomplete,
+                    fmt::format("{} {}", process->comm, note)});
 }
 
 bool has_unobserved(const Profile& profile) {

@@ -1,11 +1,12 @@
-/* thief SECONDS [ignore|one]: after a tenth of its CPU time takes every real-time signal with a handler of
- * its own or ("ignore") by ignoring it, as programs do that start from a clean slate, or ("one") only the
- * highest but one; then uses the rest. */
+/* thief SECONDS [ignore|one|trap|close]: after a tenth of its CPU time takes every real-time signal with a
+ * handler of its own or ("ignore") by ignoring it, as programs do that start from a clean slate, or ("one")
+ * only the highest but one, or ("trap") SIGTRAP, or ("close") closes all descriptors; then uses the rest. */
 #include "spin.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 __attribute__((noinline)) uint64_t before_theft(uint64_t value) { return turn(20000, value); }
 __attribute__((noinline)) uint64_t after_theft(uint64_t value) { return turn(20000, value); }
@@ -16,13 +17,26 @@ static void mine(int signal) {
   g_seen = 1;
 }
 
+static void take_signals(int from, int to, void (*handler)(int)) {
+  for (int number = from; number < to; ++number) signal(number, handler);
+}
+
+static void steal(const char* what) {
+  if (strcmp(what, "close") == 0) {
+    for (int fd = 3; fd < 4096; ++fd) close(fd);
+  } else if (strcmp(what, "trap") == 0) {
+    signal(SIGTRAP, mine);
+  } else {
+    take_signals(strcmp(what, "one") == 0 ? SIGRTMAX - 1 : SIGRTMIN, SIGRTMAX,
+                 strcmp(what, "ignore") == 0 ? SIG_IGN : mine);
+  }
+}
+
 int main(int argc, char** argv) {
   double seconds = argc > 1 ? atof(argv[1]) : 1;
-  int ignore = argc > 2 && strcmp(argv[2], "ignore") == 0, one = argc > 2 && strcmp(argv[2], "one") == 0;
   uint64_t value = 0, start = now_ns(CLOCK_PROCESS_CPUTIME_ID);
   while (now_ns(CLOCK_PROCESS_CPUTIME_ID) < start + (uint64_t)(seconds * 1e8)) value = before_theft(value);
-  for (int number = one ? SIGRTMAX - 1 : SIGRTMIN; number < SIGRTMAX; ++number)
-    signal(number, ignore ? SIG_IGN : mine);
+  steal(argc > 2 ? argv[2] : "all");
   while (now_ns(CLOCK_PROCESS_CPUTIME_ID) < start + (uint64_t)(seconds * 1e9)) value = after_theft(value);
   return (int)(value & 0);
 }
