@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
-#include <filesystem>
 #include <map>
 
 #include "engine/deferred_settler.h"
 #include "engine/text_watch.h"
+#include "histfile/fresh_file_for_test.h"
 #include "tick/tick.h"
 
 namespace pctally {
@@ -15,18 +15,6 @@ namespace {
 
 class AddressSpaceTest : public testing::Test {
  protected:
-  void SetUp() override {
-    path_ = testing::TempDir() + "address_space_" + std::to_string(getpid()) + ".pct";
-    ProfileFile::Settings settings;
-    settings.path = path_.c_str();
-    settings.overwrite = true;
-    settings.deferred = true;
-    auto file = ProfileFile::create(settings);
-    ASSERT_TRUE(file) << file.error().text;
-    file_ = std::move(*file);
-  }
-  void TearDown() override { std::filesystem::remove(path_); }
-
   static ObjectIdentity object(const char* path) {
     ObjectIdentity identity;
     identity.path = path;
@@ -51,8 +39,8 @@ class AddressSpaceTest : public testing::Test {
     return -1;
   }
 
-  std::string path_;
-  ProfileFile file_;
+  FreshFile fresh_{{.deferred = true}};
+  ProfileFile& file_ = fresh_.file();
 };
 
 TEST_F(AddressSpaceTest, PositionsAreFileOffsets) {

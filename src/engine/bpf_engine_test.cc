@@ -7,11 +7,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include <filesystem>
 #include <functional>
-#include <map>
 
 #include "engine/bpf_probe.h"
+#include "histfile/fresh_file_for_test.h"
 
 namespace pctally {
 namespace {
@@ -49,9 +48,7 @@ class BpfEngineTest : public testing::Test {
   void in_own_process(const std::function<void()>& test) {
     pid_t pid = ::fork();
     if (pid == 0) {
-      create_file();
-      if (!HasFatalFailure()) test();
-      std::filesystem::remove(path_);
+      test();
       fflush(nullptr);
       _exit(HasFailure() ? 1 : 0);
     }
@@ -89,36 +86,16 @@ class BpfEngineTest : public testing::Test {
     EXPECT_EQ(totals.passed, ticks + engine.before_exec() + totals.unowned);
     EXPECT_EQ(ledger.lost, totals.unowned);
     EXPECT_EQ(ledger.samples, ticks);
-    for (const auto& [name, count] : by_comm()) by_process += count;
+    for (const auto& [name, count] : fresh_.by_comm()) by_process += count;
     EXPECT_EQ(by_process, ticks);
-  }
-
-  std::map<std::string, uint64_t> by_comm() {
-    std::map<std::string, uint64_t> ticks;
-    for (uint32_t unit = file_.header().processes; unit != 0;) {
-      const auto* record = pool_at<ProcessRecord>(file_.pool(), unit);
-      ticks[std::string(record->comm, strnlen(record->comm, sizeof record->comm))] += record->ticks;
-      unit = record->next;
-    }
-    return ticks;
   }
 
   EngineSettings settings_{100000, true, true, {}};
   Environment environment_;
-  ProfileFile file_;
+  FreshFile fresh_;
+  ProfileFile& file_ = fresh_.file();
 
  private:
-  void create_file() {
-    path_ = testing::TempDir() + "bpf_engine_" + std::to_string(getpid()) + ".pct";
-    ProfileFile::Settings settings;
-    settings.path = path_.c_str();
-    settings.overwrite = true;
-    auto file = ProfileFile::create(settings);
-    ASSERT_TRUE(file) << file.error().text;
-    file_ = std::move(*file);
-  }
-
-  std::string path_;
   int gate_[2] = {-1, -1};
 };
 
@@ -136,7 +113,7 @@ TEST_F(BpfEngineTest, EveryTickTheKernelCountedIsInTheFile) {
     let_go();
     drain_until_end(&engine, child);
     expect_exact(engine);
-    auto ticks = by_comm();
+    auto ticks = fresh_.by_comm();
     EXPECT_GT(ticks["true"], 100u);  // 200 execs of some 0.3 ms
     EXPECT_EQ(ticks.count("(unknown)"), 0u);
     EXPECT_EQ(file_.header().ledger.full + file_.header().ledger.lost, 0u);
@@ -180,7 +157,7 @@ TEST_F(BpfEngineTest, WholeMachineKnowsOldAndNewProcessesByName) {
     let_go();
     drain_until_end(&engine, child);
     expect_exact(engine);
-    EXPECT_GT(by_comm()["bpf_test"] * settings_.period_ns, 160000000u);
+    EXPECT_GT(fresh_.by_comm()["bpf_test"] * settings_.period_ns, 160000000u);
   });
 }
 

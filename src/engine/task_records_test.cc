@@ -6,10 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <map>
-
 #include "engine/process_tree.h"
+#include "histfile/fresh_file_for_test.h"
 
 namespace pctally {
 namespace {
@@ -19,17 +17,7 @@ constexpr pid_t kPid = 0x7ff00001, kChild = 0x7ff00002,
 
 class TaskRecordsTest : public testing::Test {
  protected:
-  void SetUp() override {
-    path_ = testing::TempDir() + "task_records_" + std::to_string(getpid()) + ".pct";
-    ProfileFile::Settings settings;
-    settings.path = path_.c_str();
-    settings.overwrite = true;
-    auto file = ProfileFile::create(settings);
-    ASSERT_TRUE(file) << file.error().text;
-    file_ = std::move(*file);
-    use(TaskTable::Strangers::kIgnore);
-  }
-  void TearDown() override { std::filesystem::remove(path_); }
+  TaskRecordsTest() { use(TaskTable::Strangers::kIgnore); }
 
   void use(TaskTable::Strangers strangers) { tasks_ = TaskTable(&file_, "ring", strangers); }
 
@@ -74,17 +62,10 @@ class TaskRecordsTest : public testing::Test {
       sum += *tree_cell(pool, segment.directory, byte);
     return sum;
   }
-  const ProcessRecord* process(pid_t pid) {
-    for (uint32_t unit = file_.header().processes; unit != 0;) {
-      const auto* record = pool_at<ProcessRecord>(file_.pool(), unit);
-      if (record->pid == pid) return record;
-      unit = record->next;
-    }
-    return nullptr;
-  }
+  const ProcessRecord* process(pid_t pid) { return fresh_.process(pid); }
 
-  std::string path_;
-  ProfileFile file_;
+  FreshFile fresh_;
+  ProfileFile& file_ = fresh_.file();
   TaskTable tasks_;
   uint64_t time_ = 0;
 };

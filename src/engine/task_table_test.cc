@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
+
+#include "histfile/fresh_file_for_test.h"
 
 namespace pctally {
 namespace {
@@ -13,19 +14,10 @@ constexpr uint64_t kSecond = 1000000000;
 
 class TaskTableTest : public testing::Test {
  protected:
-  void SetUp() override {
-    path_ = testing::TempDir() + "task_table_" + std::to_string(getpid()) + ".pct";
-    ProfileFile::Settings settings;
-    settings.path = path_.c_str();
-    settings.overwrite = true;
-    auto file = ProfileFile::create(settings);
-    ASSERT_TRUE(file) << file.error().text;
-    file_ = std::move(*file);
-    tasks_ = TaskTable(&file_, "test", TaskTable::Strangers::kIgnore);
+  TaskTableTest() {
     tasks_.expect(kPid);
     comm(kPid, "root", 1);
   }
-  void TearDown() override { std::filesystem::remove(path_); }
 
   void fork(pid_t parent, pid_t pid, uint64_t time) {
     PerfRecord record;
@@ -59,28 +51,14 @@ class TaskTableTest : public testing::Test {
     record.bytes = bytes;
     tasks_.apply(record, path);
   }
-  /// Ticks by process name.
-  std::map<std::string, uint64_t> by_comm() {
-    std::map<std::string, uint64_t> ticks;
-    for (uint32_t unit = file_.header().processes; unit != 0;) {
-      const auto* record = pool_at<ProcessRecord>(file_.pool(), unit);
-      ticks[std::string(record->comm, strnlen(record->comm, sizeof record->comm))] += record->ticks;
-      unit = record->next;
-    }
-    return ticks;
-  }
   bool exited(pid_t pid) {
-    for (uint32_t unit = file_.header().processes; unit != 0;) {
-      const auto* record = pool_at<ProcessRecord>(file_.pool(), unit);
-      if (record->pid == pid) return (record->flags & kProcessExited) != 0;
-      unit = record->next;
-    }
-    return false;
+    const ProcessRecord* record = fresh_.process(pid);
+    return record != nullptr && (record->flags & kProcessExited) != 0;
   }
 
-  std::string path_;
-  ProfileFile file_;
-  TaskTable tasks_;
+  FreshFile fresh_;
+  ProfileFile& file_ = fresh_.file();
+  TaskTable tasks_{&file_, "test", TaskTable::Strangers::kIgnore};
 };
 
 TEST_F(TaskTableTest, CountsManyTicksAtOnce) {
@@ -95,7 +73,7 @@ TEST_F(TaskTableTest, CountsManyTicksAtOnce) {
   EXPECT_EQ(ledger.full, 5u);
   EXPECT_EQ(ledger.samples, 14u);
   EXPECT_EQ(ledger.weight_squares, 14u);
-  EXPECT_EQ(by_comm()["root"], 14u);
+  EXPECT_EQ(fresh_.by_comm()["root"], 14u);
 }
 
 // A process's last ticks are in the kernel, after its EXIT record.
@@ -117,7 +95,7 @@ TEST_F(TaskTableTest, NumberUsedAgainOutlivesTheFirstUsersEnd) {
   comm(kPid + 1, "second", 2 * kSecond + 6);
   for (pid_t pid = kPid + 2; pid < kPid + 9; ++pid) fork(kPid, pid, 9 * kSecond), exit(pid, 9 * kSecond);
   EXPECT_TRUE(tasks_.count(kPid + 1, 0x1234, false, 1));
-  EXPECT_EQ(by_comm()["second"], 1u);
+  EXPECT_EQ(fresh_.by_comm()["second"], 1u);
 }
 
 TEST_F(TaskTableTest, EndedProcessesAreForgotten) {
@@ -141,8 +119,8 @@ TEST_F(TaskTableTest, MillionDistinctPcsLeaveTheSumExact) {
   EXPECT_GT(ledger.full, 0u);
   EXPECT_EQ(ledger.counted + ledger.full, kPcs);
   EXPECT_EQ(ledger.outside + ledger.lost, 0u);
-  EXPECT_EQ(by_comm()["root"], kPcs);
-  EXPECT_LE(std::filesystem::file_size(path_), kLargestBytes);
+  EXPECT_EQ(fresh_.by_comm()["root"], kPcs);
+  EXPECT_LE(std::filesystem::file_size(fresh_.path()), kLargestBytes);
 }
 
 }  // namespace

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "histfile/fresh_file_for_test.h"
 #include "histfile/histogram.h"
 #include "tick/tick.h"
 
@@ -17,28 +17,17 @@ class LiveRecording {
  public:
   static constexpr uint64_t kText = 1 << 17;
 
-  LiveRecording() : directory_(testing::TempDir() + "live_XXXXXX") {
-    EXPECT_NE(mkdtemp(directory_.data()), nullptr);
-    path_ = directory_ + "/live.pct";
-    ProfileFile::Settings settings;
-    settings.path = path_.c_str();
-    settings.engine = "timer";
-    settings.period_ns = settings.period_asked_ns = 1000000;
-    settings.deferred = true;
-    file_ = std::move(ProfileFile::create(settings).value());
+  LiveRecording() {
     file_.header().state = FileState::kRecording;
     file_.beat();
   }
   LiveRecording(const LiveRecording&) = delete;
   LiveRecording& operator=(const LiveRecording&) = delete;
-  ~LiveRecording() {
-    stop();
-    std::filesystem::remove_all(directory_);
-  }
+  ~LiveRecording() { stop(); }
 
   ProfileFile& file() { return file_; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string beside(const char* name) const { return directory_ + "/" + name; }
+  [[nodiscard]] const std::string& path() const { return fresh_.path(); }
+  [[nodiscard]] std::string beside(const char* name) const { return fresh_.beside(name); }
 
   /// A table over a new object and a new process; `region` lives as long as the table.
   RegionTable table(const char* name, Region* region, uint64_t bytes = kText) {
@@ -87,8 +76,8 @@ class LiveRecording {
   }
 
  private:
-  std::string directory_, path_;
-  ProfileFile file_;
+  FreshFile fresh_{{.engine = "timer", .period_asked_ns = 1000000, .period_ns = 1000000, .deferred = true}};
+  ProfileFile& file_ = fresh_.file();
   std::vector<Region> regions_;
   std::vector<std::thread> threads_;
   std::atomic<uint64_t> pause_ns_ = 0;
