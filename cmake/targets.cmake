@@ -42,6 +42,21 @@ function(pctally_folder name)
   endif()
 endfunction()
 
+# pctally_capture_library(target SHARED|MODULE OUTPUT name MAP version-script SOURCES ... DEPENDS ...): what runs in
+# programs. Linked by the C driver, so that libc is all it needs; never unloaded, for a tick may be on its way.
+function(pctally_capture_library target kind)
+  cmake_parse_arguments(ARG "" "OUTPUT;MAP" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${target} ${kind} ${ARG_SOURCES})
+  target_compile_options(${target} PRIVATE ${PCTALLY_WARNINGS} ${PCTALLY_CAPTURE_FLAGS} ${PCTALLY_SANITIZE_FLAGS})
+  target_link_libraries(${target} PRIVATE ${ARG_DEPENDS})
+  target_link_options(${target} PRIVATE -Wl,--version-script=${ARG_MAP} -Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro
+                                        -Wl,--as-needed)
+  if(NOT PCTALLY_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_OUTPUT} LINKER_LANGUAGE C LINK_DEPENDS ${ARG_MAP})
+endfunction()
+
 # For another machine there is no GoogleTest in the shape of a library: it is built from the sources Debian ships.
 if(PCTALLY_TESTS AND CMAKE_CROSSCOMPILING)
   set(INSTALL_GTEST OFF)
