@@ -11,11 +11,9 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import monitored
 import pctally_test as pt
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-INCLUDE = os.path.join(HERE, "..", "..", "include")
-LIBRARIES = os.path.join(pt.BUILD, "lib")
 MOST = 2**31 - 1  # of one counter in gprof
 
 ONE_REGION = ["svr4", "hpux", "bsd", "tru64", "aix"]  # write mon.out of themselves
@@ -26,14 +24,6 @@ NO_TEXT_OF_BETA = {"hpux-16", "hpux-32", "hpux-64", "tru64-extended", "aix-array
 
 def hertz(call):
     return 1024 if call.startswith("tru64") else 100
-
-
-def build(name, *options):
-    program = os.path.join(pt.scratch(), name)
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-fno-toplevel-reorder", *options, "-I" + INCLUDE,
-                    os.path.join(HERE, "monitored.c"), "-o", program, "-L" + LIBRARIES, "-Wl,-rpath," + LIBRARIES,
-                    "-lpctally"], check=True)
-    return program
 
 
 def gprof(program, path):
@@ -63,11 +53,10 @@ def ticks_in_gmon(path):
 class Monitor(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.programs = [build("fixed", "-no-pie", "-fno-pie"), build("movable", "-pie", "-fpie")]
+        cls.programs = [monitored.build_fixed(), monitored.build_movable()]
 
     def setUp(self):
-        self.directory = os.path.join(pt.scratch(), self.id().rsplit(".", 1)[1])
-        os.makedirs(self.directory)
+        self.directory = monitored.directory_of(self)
 
     def run_program(self, call, *ticks, program=None, engine="manual", **env):
         program = program or self.programs[1]

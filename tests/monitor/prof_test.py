@@ -9,30 +9,19 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import monitored
 import pctally_test as pt
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-INCLUDE = os.path.join(HERE, "..", "..", "include")
-LIBRARIES = os.path.join(pt.BUILD, "lib")
 HEADER = " %Time Seconds Cumsecs  #Calls   msec/call  Name\n"
-
-
-def build(name, *options):
-    program = os.path.join(pt.scratch(), name)
-    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-fno-toplevel-reorder", *options, "-I" + INCLUDE,
-                    os.path.join(HERE, "monitored.c"), "-o", program, "-L" + LIBRARIES, "-Wl,-rpath," + LIBRARIES,
-                    "-lpctally"], check=True)
-    return program
 
 
 class Prof(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.movable, cls.fixed = build("movable", "-pie", "-fpie"), build("fixed", "-no-pie", "-fno-pie")
+        cls.movable, cls.fixed = monitored.build_movable(), monitored.build_fixed()
 
     def setUp(self):
-        self.directory = os.path.join(pt.scratch(), self.id().rsplit(".", 1)[1])
-        os.makedirs(self.directory)
+        self.directory = monitored.directory_of(self)
 
     def path(self, name):
         return os.path.join(self.directory, name)
