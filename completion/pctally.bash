@@ -103,7 +103,7 @@ _pctally_top() {
   case $previous in
     -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
     -F | --frequency) _pctally_words '100 1000 4000' ;;
-    -e | --engine) _pctally_words 'ring timer' ;;
+    -e | --engine) _pctally_words 'bpf ring timer trap thread-timer' ;;
     --by) _pctally_words 'function object line process' ;;
     --cgroup) _pctally_files '' ;;
     --interval | --window | --count | --limit | --filter) ;;

@@ -17,7 +17,7 @@ constexpr char kHelp[] =
     "\n"
     "  pctally record -- CMD ARGS...   run a program and keep a profile of it\n"
     "  pctally report [FILE]           print where its CPU time went\n"
-    "  pctally top -p PID|FILE|-- CMD  watch where it goes, live\n"
+    "  pctally top FILE|-p PID|-a|...  watch where it goes, live\n"
     "  pctally snapshot FILE           copy a recording that goes on into a file of its own\n"
     "  pctally engines                 which ways of sampling work here, and why not the others\n"
     "  pctally gperf A.OUT             print the profile of a program that uses osProfile*\n"

@@ -83,6 +83,40 @@ def scratch():
     return _scratch
 
 
+HIERARCHY = {1: "cgroup -o perf_event", 2: "cgroup2 -o rw"}
+
+
+def control_group_version():
+    """Where the kernel has its perf_event controller now: the version of control groups, or None."""
+    with open("/proc/cgroups") as file:
+        hierarchy = next((line.split()[1] for line in file if line.startswith("perf_event\t")), None)
+    return None if hierarchy is None else 2 if hierarchy == "0" else 1
+
+
+def beside_control_group(test, version, command):
+    """Runs a shell command while spinner runs in the control group "$GROUP" and known_shares outside of it. The
+    hierarchy is mounted in a mount namespace of its own, so that nothing is left behind."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        test.skipTest("needs root and unshare to mount a hierarchy of control groups")
+    held = control_group_version()
+    if held is None or version > held:
+        test.skipTest(f"the kernel's perf_event controller is not in the hierarchy of version {version}")
+    directory = tempfile.mkdtemp(dir=scratch())
+    mount = f"mount -t {HIERARCHY[version]} none {directory}"
+    script = (f"{mount} && GROUP={directory}/pctally-test-{os.getpid()} && mkdir $GROUP || exit 77\n"
+              f"sh -c \"echo \\$\\$ > $GROUP/cgroup.procs && exec {program('spinner')} 1 30\" & inside=$!\n"
+              f"{program('known_shares')} 30 >/dev/null & outside=$!\n"
+              f"i=0; until grep -q spinner /proc/$inside/comm || [ $((i += 1)) = 500 ]; do sleep 0.02; done\n"
+              f"{command}; status=$?\n"
+              f"kill -9 $inside $outside; wait $inside; sleep 0.1; rmdir $GROUP; umount {directory}\n"
+              f"sleep 1; {mount} && umount {directory}\n"
+              f"exit $status")  # a hierarchy of version 1 is given up when it is unmounted without groups
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True)
+    if done.returncode == 77:
+        test.skipTest(f"a perf_event hierarchy of version {version} cannot be mounted: {done.stderr.strip()}")
+    return done
+
+
 def assert_ledger(test, data):
     """ticks = counted + outside + full + lost; the rows add up to it; sampled + lost + unsampled = cpu."""
     test.assertEqual(data["ticks"], data["counted"] + data["outside"] + data["full"] + data["lost"])

@@ -18,6 +18,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
 TICKS = re.compile(r"^ticks (\d+) = (\d+) counted \+ (\d+) outside \+ (\d+) full \+ (\d+) lost$", re.M)
+TOP = os.path.join(os.path.dirname(__file__), "..", "..")
+NOBODY = 65534
 ROW = re.compile(r"^ *(\d+\.\d\d)% +\d+\.\d\d +(?:[-+]\d+\.\d\d [▲▼ ]|-  ) +(\d+\.\d\d)%  ", re.M)
 
 
@@ -124,6 +126,59 @@ class Plain(Live):
         tables = self.tables(top("-p", str(process.pid), "--count", "2", "--interval", "0.5"))
         self.assertIn("spinner", tables[-1])
         self.assertIsNone(process.poll(), "the target goes on")
+
+    def test_the_whole_machine(self):
+        if os.geteuid() != 0:
+            self.skipTest("the whole machine is root's to observe")
+        process = subprocess.Popen([p.program("spinner"), "1", "1000"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        tables = self.tables(top("-a", "--count", "2", "--interval", "0.5", "--by", "process", "--limit", "0"))
+        self.assertEqual(len(tables), 2)
+        self.assertTrue(tables[-1].startswith("@machine [recording]\n"), tables[-1])
+        self.assertRegex(tables[-1], rf"(?m)^ .*%  spinner +{process.pid}$")
+        self.assertIsNone(process.poll(), "the target goes on")
+
+    def test_the_whole_machine_is_not_everybodys(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become somebody else")
+        with open("/proc/sys/kernel/perf_event_paranoid") as file:
+            if int(file.read()) <= 0:
+                self.skipTest("kernel.perf_event_paranoid lets everybody observe the whole machine")
+        try:
+            result = top("-a", "--count", "1", user=NOBODY, group=NOBODY, extra_groups=[], cwd="/")
+        except PermissionError:
+            self.skipTest(f"nobody cannot run {p.PCTALLY}")
+        self.assertEqual((result.returncode, result.stdout), (125, ""))
+        self.assertRegex(result.stderr, r"\Apctally: [^\n]*perf_event_paranoid[^\n]*\n\Z")
+
+    def test_a_control_group(self):
+        result = p.beside_control_group(self, p.control_group_version() or 2,
+                                        f"{p.PCTALLY} top --cgroup $GROUP --count 2 --interval 0.5 --limit 0")
+        tables = self.tables(result)
+        self.assertEqual(len(tables), 2)
+        self.assertRegex(tables[-1], r"\A@cgroup /\S+/pctally-test-\d+ \[recording\]\n")
+        self.assertIn("spin_here", tables[-1])
+        self.assertNotIn("known_shares", tables[-1])
+
+    def test_no_such_control_group(self):
+        result = top("--cgroup", "/nonexistent", "--count", "1")
+        self.assertEqual((result.returncode, result.stdout), (125, ""))
+        self.assertRegex(result.stderr, r"\Apctally: [^\n]*/nonexistent[^\n]*\n\Z")
+
+    def test_help_manual_and_completion_name_the_same_options(self):
+        options = set(re.findall(r"(?m)^ +(-\w,--\w+|--\w+)", top("--help").stdout))
+        options = {name for words in options for name in words.split(",")} - {"-h", "--help"}
+        with open(os.path.join(TOP, "man", "pctally-top.1.scd")) as file:
+            page = file.read().split("# OPTIONS\n")[1].split("\n# ")[0]
+        terms = "\n".join(line for line in page.splitlines() if line.startswith("*-"))
+        self.assertEqual(set(re.findall(r"\*(--?\w+)\*", terms)), options)
+        with open(os.path.join(TOP, "completion", "pctally.bash")) as file:
+            words = file.read().split("_pctally_top() {")[1].split("\n}\n")[0].split("_pctally_words '-p")[1].split("'")[0]
+        self.assertEqual(set(("-p" + words).split()) - {"--help", "--"}, options)
+        with open(os.path.join(TOP, "completion", "_pctally")) as file:
+            words = file.read().split("_pctally_top() {")[1].split("\n}\n")[0]
+        self.assertEqual(set(re.findall(r"(?<![\w-])(--?\w+)(?==|\[|,|\})", words)) - {"--help"}, options)
 
     def test_what_cannot_be_shown(self):
         _, path = self.recording()

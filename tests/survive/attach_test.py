@@ -322,31 +322,10 @@ class Refusals(unittest.TestCase):
 
 
 class ControlGroups(unittest.TestCase):
-    HIERARCHY = {"version 2": ["cgroup2", "-o", "rw"], "version 1": ["cgroup", "-o", "perf_event"]}
-
     def run_in(self, version):
-        """Mounts the hierarchy in a mount namespace of its own, so that nothing is left behind."""
-        if os.geteuid() != 0 or shutil.which("unshare") is None:
-            self.skipTest("needs root and unshare to mount a hierarchy")
-        with open("/proc/cgroups") as file:
-            hierarchy = next((line.split()[1] for line in file if line.startswith("perf_event\t")), None)
-        if hierarchy is None or (version == "version 2" and hierarchy != "0"):
-            self.skipTest("the kernel's perf_event controller is not in the hierarchy of version 2")
-        kind, *options = self.HIERARCHY[version]
-        directory = tempfile.mkdtemp(dir=p.scratch())
-        path = os.path.join(p.scratch(), f"group{version[-1]}.pct")
-        group = f"{directory}/pctally-test-{os.getpid()}"
-        script = (f"mount -t {kind} {' '.join(options)} none {directory} || exit 77\n"
-                  f"mkdir {group} || exit 77\n"
-                  f"sh -c 'echo $$ > {group}/cgroup.procs && exec {p.program('spinner')} 1 30' & inside=$!\n"
-                  f"{p.program('known_shares')} 30 >/dev/null & outside=$!\n"
-                  f"sleep 0.3; {p.PCTALLY} record -q -f -o {path} -e ring --cgroup {group} --for 1; status=$?\n"
-                  f"kill -9 $inside $outside; wait $inside; sleep 0.1; rmdir {group}\n"
-                  f"umount {directory}; sleep 1; mount -t {kind} {' '.join(options)} none {directory} && umount {directory}\n"
-                  f"exit $status")  # a hierarchy of version 1 is given up when it is unmounted without groups
-        done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True)
-        if done.returncode == 77:
-            self.skipTest(f"a {version} perf_event hierarchy cannot be mounted here: {done.stderr.strip()}")
+        path = os.path.join(p.scratch(), f"group{version}.pct")
+        done = p.beside_control_group(
+            self, version, f"{p.PCTALLY} record -q -f -o {path} -e ring --cgroup $GROUP --for 1")
         self.assertEqual(done.returncode, 0, done.stderr)
         data = p.report(path)
         p.assert_ledger(self, data)
@@ -355,12 +334,12 @@ class ControlGroups(unittest.TestCase):
         return data
 
     def test_a_version_2(self):  # before version 1 takes the controller
-        data = self.run_in("version 2")
+        data = self.run_in(2)
         if data["cpu_s"] is not None:
             self.assertLess(abs(data["unsampled_s"]), 0.02 * data["cpu_s"] + 0.03)
 
     def test_b_version_1(self):
-        self.run_in("version 1")
+        self.run_in(1)
 
 
 if __name__ == "__main__":
