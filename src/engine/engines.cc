@@ -28,32 +28,28 @@ void explain(int error, Rung* rung) {
   rung->remedy = refusal.remedy;
 }
 
-bool kernel_mode_allowed(pid_t self) {
+Result<PerfRing> try_ring(PerfScope scope, bool kernel) {
   PerfSettings settings;
-  settings.kernel = true;
+  settings.kernel = kernel;
   settings.ring_pages = 1;
   settings.lost_count = settings.build_ids = false;
-  return PerfRing::open(PerfScope::task(self), 0, settings).has_value();
+  return PerfRing::open(scope, 0, settings);
 }
 
+/// What it misses is as of a command and its children: they are observed by way of the whole machine where
+/// that is permitted.
 Rung probe_ring() {
   Rung rung;
   rung.name = "ring";
   rung.cost = "one interrupt per tick; no signal, nothing runs in the program";
   rung.shortest_period_ns = shortest_perf_period_ns();
-  PerfSettings settings;
-  settings.ring_pages = 1;
-  settings.lost_count = settings.build_ids = false;
-  auto ring = PerfRing::open(PerfScope::task(getpid()), 0, settings);
+  const PerfScope self = PerfScope::task(getpid());
+  auto ring = try_ring(self, false);
   rung.available = ring.has_value();
-  if (!ring) {
-    explain(ring.error().code, &rung);
-  } else if (!kernel_mode_allowed(getpid())) {
-    rung.misses = "kernel mode (its time is stated as unsampled); ";
-  }
-  rung.misses +=
-      "half a period of each thread on each CPU it runs on, so most of children that short; setuid programs "
-      "of others";
+  if (!ring) explain(ring.error().code, &rung);
+  bool kernel = try_ring(self, true).has_value();
+  bool whole_machine = try_ring(PerfScope::machine(), kernel).has_value();
+  rung.misses = ring_blindness(!whole_machine, kernel);
   return rung;
 }
 

@@ -18,6 +18,15 @@ void wait_for_random_phase(uint64_t period_ns, Random* random) {
 
 }  // namespace
 
+/// An event of a thread counts from zero on every CPU it comes to, is no more where exec gains privileges,
+/// and waits for CPUs that are off; an event of a CPU is the other way round.
+std::string ring_blindness(bool per_thread, bool kernel) {
+  return std::string(kernel ? "" : "kernel mode (its time is stated as unsampled); ") +
+         (per_thread ? "half a period of each thread on each CPU it runs on, so most of children that short; "
+                       "setuid programs of others"
+                     : "CPUs that are switched on after the start");
+}
+
 Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environment*) {
   file_ = file;
   PerfSettings settings;
@@ -44,11 +53,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   return {};
 }
 
-std::string RingEngine::blind_spots() const {
-  return rings_.settings().kernel
-             ? ""
-             : "kernel mode (kernel.perf_event_paranoid forbids it): its time is in the unsampled line";
-}
+std::string RingEngine::blind_spots() const { return ring_blindness(per_thread_, rings_.settings().kernel); }
 
 void RingEngine::drain() {
   // Whatever was written before this moment is in the rings when their heads are read after it; what is

@@ -9,6 +9,9 @@
 
 namespace pctally {
 
+/// What perf events cannot see: those of single threads, or those of whole CPUs; with or without kernel mode.
+std::string ring_blindness(bool per_thread, bool kernel);
+
 class RingEngine : public Engine {
  public:
   explicit RingEngine(const EngineSettings& settings) : settings_(settings) {}

@@ -1,4 +1,4 @@
-"""An unprivileged user at kernel.perf_event_paranoid -1, 1, 2 and 3: the engine chosen, and what record says about it.
+"""An unprivileged user at kernel.perf_event_paranoid from -1 to 3: the engine chosen, and what record says about it.
 
 Sets the machine's own setting for a moment and puts it back; needs root for that. A kernel of Debian's or Ubuntu's refuses
 perf_event_open at 3, the mainline does not: the test takes what the kernel answers, and asks whether pctally tells it.
@@ -59,7 +59,7 @@ class Permission(unittest.TestCase):
         return data, result.stderr
 
     def test_every_level(self):
-        for level in (-1, 1, 2, 3):
+        for level in (-1, 0, 1, 2, 3):
             with self.subTest(paranoid=level):
                 self.set(level)
                 rungs = {rung["engine"]: rung for rung in self.ladder()}
@@ -72,6 +72,8 @@ class Permission(unittest.TestCase):
                 if rungs["ring"]["available"]:
                     self.assertEqual(first, "ring")
                     self.assertEqual("kernel mode" in rungs["ring"]["misses"], level >= 2)
+                    self.assertEqual("half a period" in rungs["ring"]["misses"], level >= 1)
+                    self.assertIn(rungs["ring"]["misses"], said.splitlines()[0])
                 else:
                     self.assertGreaterEqual(level, 3)
                     self.assertIn(f"kernel.perf_event_paranoid = {level}", rungs["ring"]["reason"])
