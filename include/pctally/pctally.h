@@ -60,9 +60,9 @@ struct pctally_tick_ledger {
 /* Starts a recording. NULL means PCTALLY_OPTIONS_INIT.
  * Returns 0, or -1 with errno: EBUSY (one is running; a debugger is attached and the engine is "trap"),
  * EINVAL (size, period, flags or engine), EEXIST (the file exists and PCTALLY_OVERWRITE is not given),
- * ENOSPC/EDQUOT (no room for the file), EAGAIN (no timer or signal left; SIGTRAP is blocked and the engine is
- * "trap"), EACCES/EPERM/ENOSYS/EMFILE ("trap" was asked for and perf_event_open(2) is refused), or what
- * open(2) says. Nothing is left behind then. SIGPROF is never used. */
+ * ENOSPC/EDQUOT/EFBIG (no room for the file: disk, quota, ulimit -f), EAGAIN (no timer or signal left;
+ * SIGTRAP is blocked and the engine is "trap"), EACCES/EPERM/ENOSYS/EMFILE ("trap" was asked for and
+ * perf_event_open(2) is refused), or what open(2) says. Nothing is left behind then. SIGPROF is never used. */
 int pctally_start(const struct pctally_options *options);
 
 /* Ends the recording; no tick is counted after the return. Returns 0, or -1 with errno: ESRCH (none is

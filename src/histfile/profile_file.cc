@@ -96,7 +96,19 @@ Result<UniqueFd> open_new(const char* path) {
   return fail(errno, "cannot create %s: %s; choose another place with -o", path, strerror(errno));
 }
 
+/// A file that grows beyond RLIMIT_FSIZE is not only refused: SIGXFSZ ends the process, which may be somebody
+/// else's program.
+Result<void> check_size_limit(uint64_t bytes, const char* path) {
+  rlimit size{};
+  if (getrlimit(RLIMIT_FSIZE, &size) != 0 || size.rlim_cur == RLIM_INFINITY || bytes <= size.rlim_cur)
+    return {};
+  return fail(EFBIG, "no room for %llu KiB at %s: ulimit -f allows files of %llu KiB; raise it",
+              static_cast<unsigned long long>(bytes >> 10), path,
+              static_cast<unsigned long long>(size.rlim_cur >> 10));
+}
+
 Result<void> allocate(int fd, uint64_t offset, uint64_t bytes, const char* path) {
+  if (auto allowed = check_size_limit(offset + bytes, path); !allowed) return allowed;
   int error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   if (error == 0) return {};
   return fail(error, "no room for %llu KiB at %s: %s; free some space or choose another place with -o",

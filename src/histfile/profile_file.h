@@ -36,8 +36,8 @@ class ProfileFile {
   [[nodiscard]] Pool pool() const noexcept;
   [[nodiscard]] DeferredRing* deferred() const noexcept;
 
-  /// Recorder only: allocates disk space so that at least `units` more can be taken. False when the disk or
-  /// kLargestBytes forbids: the recording goes on, ticks without room are booked as full.
+  /// Recorder only: allocates disk space so that at least `units` more can be taken. False when the disk,
+  /// RLIMIT_FSIZE or kLargestBytes forbids: the recording goes on, ticks without room are booked as full.
   bool make_room(uint64_t units) noexcept;
 
   /// Recorder only: everything up to now is in the file.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -74,18 +73,41 @@ TEST_F(ProfileFileTest, SymbolicLinkIsNotFollowed) {
   EXPECT_EQ(std::filesystem::file_size(victim), 8u);
 }
 
+/// While it lives no file may grow beyond so many bytes, on pain of SIGXFSZ.
+class SizeLimit {
+ public:
+  explicit SizeLimit(uint64_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = {static_cast<rlim_t>(bytes), before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  SizeLimit(const SizeLimit&) = delete;
+  SizeLimit& operator=(const SizeLimit&) = delete;
+  ~SizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
 TEST_F(ProfileFileTest, NoRoomIsAnErrorAndLeavesNothing) {
-  rlimit old, small;
-  getrlimit(RLIMIT_FSIZE, &old);
-  small = {kInitialBytes / 2, old.rlim_max};
-  auto handler = signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &small);
-  auto file = ProfileFile::create(settings_);
-  setrlimit(RLIMIT_FSIZE, &old);
-  signal(SIGXFSZ, handler);
+  auto file = [this] {
+    SizeLimit limit(kInitialBytes - 1);
+    return ProfileFile::create(settings_);
+  }();
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, EFBIG);
+  EXPECT_NE(std::string(file.error().text).find("ulimit -f"), std::string::npos) << file.error().text;
   EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(ProfileFileTest, WithoutRoomToGrowItStaysAsItIs) {
+  SizeLimit limit(kInitialBytes);
+  auto file = ProfileFile::create(settings_);
+  ASSERT_TRUE(file) << file.error().text;
+  uint32_t before = file->header().pool.limit;
+  EXPECT_FALSE(file->make_room(before));
+  EXPECT_EQ(file->header().pool.limit, before);
+  EXPECT_EQ(std::filesystem::file_size(path_), kInitialBytes);
 }
 
 TEST_F(ProfileFileTest, GrowsOnlyWhileThereIsRoom) {

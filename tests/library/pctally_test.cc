@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -164,6 +166,20 @@ TEST_F(Library, ExistingFileIsKeptUnlessToldOtherwise) {
   EXPECT_EQ(std::filesystem::file_size(path_), 8u);
   options_.flags |= PCTALLY_OVERWRITE;
   EXPECT_EQ(pctally_start(&options_), 0) << pctally_error();
+}
+
+TEST_F(Library, AFileBeyondUlimitFIsAnErrorAndNotTheEnd) {
+  pid_t child = fork();
+  if (child == 0) {
+    rlimit limit = {1024, 1024};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    bool told = pctally_start(&options_) == -1 && errno == EFBIG &&
+                strstr(pctally_error(), "ulimit -f") != nullptr && !std::filesystem::exists(path_);
+    _exit(told ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);  // a signal, SIGXFSZ, is in its lower bits
 }
 
 TEST_F(Library, TimerCountsAllThreadsAlsoOlderOnes) {

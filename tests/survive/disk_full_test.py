@@ -1,4 +1,4 @@
-"""A full disk is an error before the start, never a SIGBUS during the run."""
+"""A full disk, or ulimit -f, is an error before the start, never a SIGBUS or SIGXFSZ during the run."""
 import os
 import subprocess
 import sys
@@ -29,6 +29,21 @@ class DiskFull(unittest.TestCase):
         self.assertNotIn("ran", result.stdout)
         self.assertIn("no room", result.stderr)
         self.assertNotIn("a.pct", result.stdout)
+
+    def test_a_file_beyond_ulimit_f_is_a_clear_error(self):
+        directory = os.path.join(p.scratch(), "limited")
+        os.makedirs(directory)
+        words = ["prlimit", "--fsize=1024:1024", p.PCTALLY, "record", "-o", os.path.join(directory, "a.pct")]
+        targets = [["--", "echo", "ran"]]
+        if p.engine_available("ring"):
+            targets.append(["-e", "ring", "-p", str(os.getpid()), "--for", "0.1"])
+        else:
+            print("skipped: -p (engine ring is not available here: pctally engines says why)")
+        for target in targets:
+            result = subprocess.run([*words, *target], capture_output=True, text=True)
+            self.assertEqual((result.returncode, result.stdout), (125, ""), result)
+            self.assertRegex(result.stderr, r"\Apctally: no room [^\n]*ulimit -f[^\n]*\n\Z")
+            self.assertEqual(os.listdir(directory), [])
 
     def test_full_during_the_run_harms_nobody(self):
         for engine in p.engines():
