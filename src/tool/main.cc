@@ -34,12 +34,8 @@ struct Command {
   int (*run)(int argc, char** argv);
 };
 
-constexpr Command kCommands[] = {{"record", run_record},
-                                 {"report", run_report},
-                                 {"engines", run_engines},
-                                 {"gperf", run_gperf},
-                                 {"prof", run_prof},
-                                 {"snapshot", run_snapshot},
+constexpr Command kCommands[] = {{"record", run_record}, {"report", run_report}, {"engines", run_engines},
+                                 {"gperf", run_gperf},   {"prof", run_prof},     {"snapshot", run_snapshot},
                                  {"top", run_top}};
 
 int run(int argc, char** argv) {
