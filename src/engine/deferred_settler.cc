@@ -36,7 +36,8 @@ bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredT
   if (ring == nullptr) return false;
   for (;;) {
     uint32_t drained = __atomic_load_n(&ring->drained, __ATOMIC_RELAXED);
-    if (drained == __atomic_load_n(&ring->claimed, __ATOMIC_ACQUIRE)) return false;
+    uint32_t waiting = __atomic_load_n(&ring->claimed, __ATOMIC_ACQUIRE) - drained;
+    if (waiting == 0 || waiting > kDeferredSlots) return false;  // more: the ring has been damaged
     DeferredTick* slot = deferred_slots(ring) + (drained & (kDeferredSlots - 1));
     bool ready = __atomic_load_n(&slot->ready, __ATOMIC_ACQUIRE) == deferred_stamp(drained);
     if (!ready && !final) {

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "engine/file_guard.h"
 #include "engine/front_handler.h"
 #include "tick/context.h"
 #include "tick/guarded_cell.h"
@@ -64,16 +65,28 @@ bool land(siginfo_t* info, void* context) noexcept {
 
 #endif
 
+#else
+
+bool land(siginfo_t*, void*) noexcept { return false; }
+
 #endif
 
+/// One claim for all there is to guard: a signal has room for one.
+bool claim_fault(siginfo_t* info, void* context) noexcept {
+  return (info->si_signo == SIGBUS && replace_cut_file(info)) || land(info, context);
+}
+
 }  // namespace
+
+Result<void> install_fault_guard(int signal) noexcept {
+  return put_in_front(signal, claim_fault, WhileClaiming::kBlockAsBefore);
+}
 
 #if PCTALLY_GUARDED_CELLS
 
 Result<void> install_fault_guard() noexcept {
   for (int signal : {SIGSEGV, SIGBUS})
-    if (auto installed = put_in_front(signal, land, WhileClaiming::kBlockAsBefore); !installed)
-      return installed;
+    if (auto installed = install_fault_guard(signal); !installed) return installed;
   return {};
 }
 

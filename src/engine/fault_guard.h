@@ -15,6 +15,9 @@ namespace pctally {
 /// cells.
 Result<void> install_fault_guard() noexcept;
 
+/// As above for SIGSEGV or SIGBUS alone, on every machine.
+Result<void> install_fault_guard(int signal) noexcept;
+
 /// Opens the calling thread's mask for the guard. Async-signal-safe: in a handler it lasts until the handler
 /// returns. A fault while its signal is blocked ends the process.
 void admit_faults() noexcept;

@@ -82,6 +82,7 @@ Result<void> TickClock::start_kind(ClockKind kind) noexcept {
 
 Result<void> TickClock::start(PublishedTables* tables, const ClockPlan& plan) noexcept {
   if (running()) return fail(EBUSY, "the clock is running already");
+  if (plan.period_ns == 0) return fail(EINVAL, "a clock needs a period");  // of a file that was cut
   tables_ = tables;
   plan_ = plan;
   auto started = start_kind(plan.kind);

@@ -189,11 +189,20 @@ DeferredRing* ProfileFile::deferred() const noexcept {
                                                     : nullptr;
 }
 
+/// False if somebody has cut the file. Where that came to a fault, empty memory is in its place.
+bool ProfileFile::is_whole() const noexcept {
+  const FileHeader& head = header();
+  struct stat status;
+  return head.version == kLayoutVersion && fstat(fd_.get(), &status) == 0 &&
+         static_cast<uint64_t>(status.st_size) >= kHeaderBytes + uint64_t{head.pool.limit} * kUnitBytes;
+}
+
 bool ProfileFile::make_room(uint64_t units) noexcept {
   PoolHead& head = header().pool;
   uint64_t wanted = __atomic_load_n(&head.used, __ATOMIC_RELAXED) + units + kRoomKept;
   while (head.limit < wanted) {
     uint64_t bytes = kHeaderBytes + uint64_t{head.limit} * kUnitBytes;
+    out_of_room_ = out_of_room_ || !is_whole();
     if (out_of_room_ || bytes + kGrowthBytes > map_.size()) return false;
     if (!allocate(fd_.get(), bytes, kGrowthBytes, "")) {
       out_of_room_ = true;
@@ -208,6 +217,10 @@ bool ProfileFile::make_room(uint64_t units) noexcept {
 void ProfileFile::beat() noexcept { store_relaxed(&header().heartbeat_ns, monotonic_ns()); }
 
 Result<void> ProfileFile::close(bool cut) noexcept {
+  if (!is_whole()) {
+    fd_.reset();
+    return fail(EIO, "somebody else cut the profile file while it was recorded: its ticks are gone");
+  }
   FileHeader& head = header();
   head.ended_ns = monotonic_ns();
   beat();

@@ -35,6 +35,7 @@ class ProfileFile {
   [[nodiscard]] FileHeader& header() const noexcept { return *reinterpret_cast<FileHeader*>(map_.data()); }
   [[nodiscard]] Pool pool() const noexcept;
   [[nodiscard]] DeferredRing* deferred() const noexcept;
+  [[nodiscard]] const MappedFile& mapping() const noexcept { return map_; }
 
   /// Recorder only: allocates disk space so that at least `units` more can be taken. False when the disk,
   /// RLIMIT_FSIZE or kLargestBytes forbids: the recording goes on, ticks without room are booked as full.
@@ -44,10 +45,13 @@ class ProfileFile {
   void beat() noexcept;
 
   /// Recorder only: marks the file closed; `cut` also cuts it to the used size. REQUIRES for cut: no other
-  /// process counts into it any more, or its next new leaf would lie behind the end of the file.
+  /// process counts into it any more, or its next new leaf would lie behind the end of the file. Errors: EIO
+  /// (somebody else has cut it: it is left as it is), that of ftruncate(2).
   Result<void> close(bool cut) noexcept;
 
  private:
+  [[nodiscard]] bool is_whole() const noexcept;
+
   MappedFile map_;
   UniqueFd fd_;  ///< the recorder's, locked; invalid after join()
   bool out_of_room_ = false;

@@ -1,6 +1,7 @@
 // What LD_PRELOAD brings into a program by engines that run in it: joins the profile file, starts the clock
 // the file's header names, and is otherwise not there. If anything is amiss it does nothing at all.
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -11,6 +12,7 @@
 
 #include "engine/address_space.h"
 #include "engine/clock_watch.h"
+#include "engine/file_guard.h"
 #include "engine/tick_clock.h"
 #include "histfile/publish.h"
 
@@ -30,6 +32,23 @@ alignas(Injected) unsigned char g_storage[sizeof(Injected)];  // never destroyed
                                                               // destructor
 Injected* g_injected = nullptr;
 PublishedTables g_tables;
+
+/// The guard of the file's memory wants its signal also where the program blocks it, as some do around fork.
+class BusErrorsAdmitted {
+ public:
+  BusErrorsAdmitted() {
+    sigset_t bus;
+    sigemptyset(&bus);
+    sigaddset(&bus, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &bus, &before_);
+  }
+  BusErrorsAdmitted(const BusErrorsAdmitted&) = delete;
+  BusErrorsAdmitted& operator=(const BusErrorsAdmitted&) = delete;
+  ~BusErrorsAdmitted() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 
 /// A process record of its own, and a table that counts for it.
 void enter_process() noexcept {
@@ -83,6 +102,7 @@ void in_child() {
   g_tables.current = kNoTable;
   ClockWatch::forget();
   if (!g_injected->children) return g_injected->clock.forget();
+  BusErrorsAdmitted admitted;
   enter_process();
   (void)g_injected->clock.restart();
   name_engine();
@@ -107,9 +127,12 @@ __attribute__((constructor)) void enter() {
   if (path == nullptr) return;
   auto file = ProfileFile::join(path);
   ClockKind kind;
-  if (!file || !clock_of(file->header().engine, &kind) || file->header().period_ns == 0) return;
+  if (!file || !clock_of(file->header().engine, &kind)) return;
+  const uint64_t period_ns = file->header().period_ns;  // read once: it may be gone the next moment
+  if (period_ns == 0) return;
   auto* injected = new (g_storage) Injected();
   injected->file = std::move(*file);
+  g_tables.may_fault = guard_file(injected->file).has_value();
   const char* children = getenv("PCTALLY_CHILDREN");
   injected->children = children == nullptr || children[0] != '0';
   if (!injected->children) clean_environment();
@@ -117,8 +140,7 @@ __attribute__((constructor)) void enter() {
   g_injected = injected;
   enter_process();
   pthread_atfork(nullptr, nullptr, in_child);
-  (void)injected->clock.start(&g_tables,
-                              {kind, injected->file.header().period_ns, Pace::kAsGiven, false, true});
+  (void)injected->clock.start(&g_tables, {kind, period_ns, Pace::kAsGiven, false, true});
   name_engine();
   watch_clock();
 }
@@ -127,6 +149,7 @@ __attribute__((destructor)) void leave() {
   if (g_injected == nullptr || g_injected->process == 0) return;
   ClockWatch::stop();
   g_injected->clock.stop();
+  BusErrorsAdmitted admitted;
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   ProcessRecord* process = own_record();

@@ -166,7 +166,7 @@ int record_command(RecordOptions options) {
   if (!child) return give_up(child.error());
   if (auto opened = recording.open(Target::command(child->pid())); !opened) return give_up(opened.error());
   if (auto ran = recording.run(&*child); !ran) return cannot_run(command, ran.error().code);
-  recording.finish(&*child);
+  (void)recording.finish(&*child);  // what went wrong was said; the exit status is the command's
   child->wait();
   end_like(child->status());
 }
@@ -187,8 +187,7 @@ int record_running(RecordOptions options) {
   if (auto chosen = recording.choose_engine(); !chosen) return give_up(chosen.error());
   if (auto opened = recording.open(target); !opened) return give_up(opened.error());
   recording.watch(&*attachment);
-  recording.finish(nullptr);
-  return 0;
+  return recording.finish(nullptr) ? 0 : kExitFailed;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "engine/event_name.h"
+#include "engine/file_guard.h"
 #include "engine/process_tree.h"
 #include "engine/program_file.h"
 #include "engine/timer_engine.h"
@@ -137,6 +138,7 @@ Result<void> Recording::open(const Target& target) {
   auto created = ProfileFile::create(file);
   if (!created) return std::unexpected(created.error());
   file_ = std::move(*created);
+  (void)guard_file(file_);      // at worst it ends with the file
   account_.count_tree(target);  // an engine may give up the privilege for it
   settings_.target_cpu_ns = [this] { return account_.tree_ns(); };
   auto started = start_engine(target);
@@ -244,7 +246,7 @@ bool Recording::all_exited() const {
   return all;
 }
 
-void Recording::finish(Child* child) {
+bool Recording::finish(Child* child) {
   account_.look();  // at the last moment of sampling
   engine_->stop();
   if (child != nullptr) note_unobserved(*child);
@@ -252,8 +254,12 @@ void Recording::finish(Child* child) {
   if (child != nullptr && child->ended()) file_.header().exit_status = child->status();
   // Only injected processes store into the file themselves.
   bool cut = !engine_->enters_program() || all_exited();
-  if (auto closed = file_.close(cut); !closed) complain("{}", closed.error().text);
-  say_result();
+  auto closed = file_.close(cut);
+  if (closed)
+    say_result();
+  else
+    complain("{}: {}", path_, closed.error().text);
+  return closed.has_value();
 }
 
 void Recording::say_result() const {

@@ -46,8 +46,9 @@ class Recording {
   /// Counts until the attachment ends, or for_ns is over.
   void watch(Attachment* attachment);
 
-  /// Final drain, the CPU account, the file closed, one line said. `child`: null, or the command's.
-  void finish(Child* child);
+  /// Final drain, the CPU account, the file closed, one line said. `child`: null, or the command's. False if
+  /// there is no whole file.
+  bool finish(Child* child);
 
  private:
   Result<void> start_engine(const Target& target);
