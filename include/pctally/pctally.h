@@ -62,11 +62,12 @@ struct pctally_tick_ledger {
  * EINVAL (size, period, flags or engine), EEXIST (the file exists and PCTALLY_OVERWRITE is not given),
  * ENOSPC/EDQUOT/EFBIG (no room for the file: disk, quota, ulimit -f), EAGAIN (no timer or signal left;
  * SIGTRAP is blocked and the engine is "trap"), EACCES/EPERM/ENOSYS/EMFILE ("trap" was asked for and
- * perf_event_open(2) is refused), or what open(2) says. Nothing is left behind then. SIGPROF is never used. */
+ * perf_event_open(2) is refused), or what open(2) says. Nothing is left behind. SIGPROF is never used. */
 int pctally_start(const struct pctally_options *options);
 
 /* Ends the recording; no tick is counted after the return. Returns 0, or -1 with errno: ESRCH (none is
- * running), or that of a failed cut of the file to its used size (the file is complete nevertheless). */
+ * running), EIO (somebody else has cut the file meanwhile: its ticks are gone), or that of a failed cut of
+ * the file to its used size (the file is complete nevertheless). */
 int pctally_stop(void);
 
 /* Delivers one tick of `weight` at `pc` by hand, by the same path as a clock tick: for event sources of your

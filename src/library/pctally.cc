@@ -13,6 +13,7 @@
 
 #include "dialect/session.h"
 #include "engine/deferred_settler.h"
+#include "engine/file_guard.h"
 #include "engine/period.h"
 #include "engine/tick_clock.h"
 #include "histfile/publish.h"
@@ -173,6 +174,7 @@ void book_cpu_time(Recording& recording) noexcept {
 }
 
 void abandon() noexcept {
+  unguard_file();
   g_recording->~Recording();
   g_recording = nullptr;
 }
@@ -251,6 +253,7 @@ PCTALLY_API int pctally_start(const pctally_options* given) {
   watch_forks();
   g_recording = new (g_storage) Recording();
   g_recording->file = std::move(*file);
+  g_tables.may_fault = guard_file(g_recording->file).has_value();
   if (auto begun = begin(*g_recording, *options); !begun) {
     withdraw(&g_tables);
     abandon();

@@ -182,6 +182,27 @@ TEST_F(Library, AFileBeyondUlimitFIsAnErrorAndNotTheEnd) {
   EXPECT_EQ(status, 0);  // a signal, SIGXFSZ, is in its lower bits
 }
 
+TEST_F(Library, AFileThatSomebodyCutsIsAnErrorAtTheEnd) {
+  options_.flags |= PCTALLY_OVERWRITE;
+  for (unsigned flags : {PCTALLY_OVERWRITE | PCTALLY_NO_TIMER, PCTALLY_OVERWRITE | 0}) {
+    options_.flags = flags;
+    ASSERT_EQ(pctally_start(&options_), 0) << pctally_error();
+    EXPECT_EQ(pctally_count(code_address(), 1), 0);
+    ASSERT_EQ(truncate(path_.c_str(), 0), 0);
+    EXPECT_EQ(pctally_count(code_address(), 1), 0);
+    volatile uint64_t work = 0;
+    for (uint64_t i = 0; i < 30000000; ++i) work = work + i;
+    EXPECT_EQ(pctally_refresh(), 0);
+    EXPECT_EQ(ledger().ticks, 0u);
+    EXPECT_EQ(pctally_stop(), -1);
+    EXPECT_EQ(errno, EIO);
+    EXPECT_EQ(std::filesystem::file_size(path_), 0u);
+  }
+  ASSERT_EQ(pctally_start(&options_), 0) << pctally_error();
+  EXPECT_EQ(pctally_count(code_address(), 1), 0);
+  EXPECT_EQ(pctally_stop(), 0) << "the next file is as any";
+}
+
 TEST_F(Library, TimerCountsAllThreadsAlsoOlderOnes) {
   options_.flags = 0;
   std::atomic<bool> stop = false;
