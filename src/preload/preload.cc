@@ -78,6 +78,7 @@ void name_engine() noexcept {
 /// The watch's look: programs take signals and close descriptors that they believe nobody uses. A clock whose
 /// ticks came all the same (its handler is called by the program's) is left alone.
 void look_after_clock() noexcept {
+  BusErrorsAdmitted admitted;
   ProcessRecord* process = own_record();
   uint64_t ticks = __atomic_load_n(&process->ticks, __ATOMIC_RELAXED);
   bool silent = ticks == g_injected->ticks_at_last_look;
