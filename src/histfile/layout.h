@@ -119,8 +119,8 @@ struct FileHeader {
   uint32_t deferred;    ///< DeferredRing
   int32_t exit_status;  ///< as of waitpid(2)
 
-  char engine[16];  ///< offset 64
-  uint64_t period_asked_ns;
+  char engine[16];           ///< offset 64
+  uint64_t period_asked_ns;  ///< with an `event` a number of events, as the next
   uint64_t period_ns;        ///< the period drawn for this run: one tick stands for this much CPU time
   uint64_t started_unix_ns;  ///< CLOCK_REALTIME, for display only
   uint64_t started_ns;       ///< CLOCK_MONOTONIC
@@ -139,11 +139,13 @@ struct FileHeader {
   uint32_t snapshot;      ///< 1: a copy, taken while the recording went on
   uint32_t machine_cpus;  ///< CPUs whose every tick was looked at, to see whom it found there: the sum is
                           ///< then subject to chance; 0: the ticks are measured in the target's own CPU time
+  char event[24];         ///< what ticks stand for, by perf(1)'s name; empty: CPU time
 
   alignas(64) Ledger ledger;  ///< offset 320
 };
 static_assert(offsetof(FileHeader, pool) == 32 && offsetof(FileHeader, engine) == 64);
-static_assert(offsetof(FileHeader, boot_id) == 168 && offsetof(FileHeader, ledger) == 320);
+static_assert(offsetof(FileHeader, boot_id) == 168 && offsetof(FileHeader, event) == 276);
+static_assert(offsetof(FileHeader, ledger) == 320);
 static_assert(sizeof(FileHeader) == 384 && sizeof(FileHeader) <= kHeaderBytes);
 
 }  // namespace pctally

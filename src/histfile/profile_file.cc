@@ -65,6 +65,7 @@ void fill_header(FileHeader& header, const ProfileFile::Settings& settings) noex
   header.pool.used = 1;
   header.pool.limit = static_cast<uint32_t>((settings.bytes - kHeaderBytes) / kUnitBytes);
   copy_text(header.engine, settings.engine);
+  copy_text(header.event, settings.event);
   header.period_asked_ns = settings.period_asked_ns;
   header.period_ns = settings.period_ns;
   header.clock_tick_ns = settings.clock_tick_ns;

@@ -16,6 +16,7 @@ class ProfileFile {
     const char* path = nullptr;
     bool overwrite = false;  ///< replace an existing regular file (it is unlinked, never written into)
     const char* engine = "";
+    const char* event = "";  ///< see FileHeader
     uint64_t period_asked_ns = 0;
     uint64_t period_ns = 0;
     uint64_t clock_tick_ns = 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "base/byte_reader.h"
@@ -18,6 +19,7 @@ constexpr uint32_t kOtherByteOrder = 0x04030201;
 constexpr uint64_t kLargestTotal = kLargestCount << 4;
 constexpr uint64_t kLongestPeriodNs = 1'000'000'000'000;
 constexpr uint64_t kLongestTimeNs = uint64_t{1} << 61;
+constexpr std::string_view kUnknownEvent = "unknown-events";
 
 /// What can be wrong with a part of a file that is left out for it.
 enum Fault { kIndex, kShared, kRange, kKind, kText, kBuildId, kCount, kBeyond, kFaults };
@@ -49,6 +51,7 @@ class Walk {
 
   void check_header();
   void limit(uint64_t* value, uint64_t most);
+  void check_event();
   void read_command();
   void read_objects();
   void read_segments(uint32_t object, uint32_t first);
@@ -122,6 +125,17 @@ void Walk::check_header() {
   if (header.cpu_user_ns > kLongestTimeNs || header.cpu_system_ns > kLongestTimeNs) header.cpu_known = 0;
   limit(&header.cpu_user_ns, kLongestTimeNs);
   limit(&header.cpu_system_ns, kLongestTimeNs);
+  check_event();
+}
+
+/// A name that cannot be read is another event all the same: its ticks are not taken for CPU time.
+void Walk::check_event() {
+  std::span<char> event = contents_.header.event;
+  auto end = std::find(event.begin(), event.end(), '\0');
+  if (std::all_of(event.begin(), end, [](char c) { return c > ' ' && c <= '~'; })) return;
+  note(kText);
+  std::ranges::fill(event, '\0');
+  std::ranges::copy(kUnknownEvent, event.begin());
 }
 
 std::string Walk::read_text(uint32_t unit) {

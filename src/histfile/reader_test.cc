@@ -187,6 +187,24 @@ TEST(Reader, LeavesCountsBehindTheTextRange) {
   EXPECT_THAT(damage(sample.file), HasSubstr("behind the end"));
 }
 
+TEST(Reader, AnEventsNameIsPrintableOrUnknown) {
+  Sample sample;
+  auto event = [&](std::string_view name) {
+    memset(sample.file.header().event, 0, sizeof sample.file.header().event);
+    memcpy(sample.file.header().event, name.data(), name.size());
+    FileContents contents = read(sample.file.bytes());
+    return std::string(contents.header.event, strnlen(contents.header.event, sizeof contents.header.event)) +
+           (contents.damage.empty() ? "" : "!");
+  };
+  EXPECT_EQ(event(""), "");
+  EXPECT_EQ(event("page-faults"), "page-faults");
+  EXPECT_EQ(event("as-wide-as-the-field-is-"), "as-wide-as-the-field-is-");
+  EXPECT_EQ(event(std::string_view("cycles\0\x1b[2J", 11)), "cycles");
+  for (std::string_view wrong : {"\x1b[2J", "two words", "caf\xc3\xa9", "\x7f", "line\n"})
+    EXPECT_EQ(event(wrong), "unknown-events!") << wrong;
+  EXPECT_THAT(damage(sample.file), HasSubstr("1 name(s) cannot be read"));
+}
+
 TEST(Reader, LeavesUnreadableRecords) {
   Sample sample;
   sample.file.edit<ObjectRecord>(sample.object).build_id_bytes = 33;

@@ -34,6 +34,7 @@ uint64_t span_ns(uint64_t from, uint64_t to) { return to > from ? to - from : 0;
 
 void describe_run(const FileHeader& header, Profile* profile) {
   profile->engine = text_of(header.engine, sizeof header.engine);
+  profile->event = text_of(header.event, sizeof header.event);
   profile->machine = text_of(header.machine, sizeof header.machine);
   profile->release = text_of(header.release, sizeof header.release);
   profile->boot_id.assign(header.boot_id, header.boot_id + sizeof header.boot_id);
@@ -132,7 +133,8 @@ Profile profile_of(FileContents contents) {
   profile.command = std::move(contents.command);
   profile.damage = std::move(contents.damage);
   if (profile.period_ns == 0)
-    profile.damage.push_back("the period is not known: ticks cannot be turned into seconds");
+    profile.damage.push_back("the period is not known: ticks cannot be turned into " +
+                             (profile.counts_cpu_time() ? "seconds" : profile.event));
   uint64_t told_counted = contents.header.ledger.counted;
   uint64_t excess = settle_account(&contents);
   std::vector<uint32_t> place = merge_objects(contents.objects, &profile);

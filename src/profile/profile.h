@@ -53,7 +53,8 @@ struct Profile {
   std::string machine;  ///< uname -m
   std::string release;  ///< uname -r
   std::vector<uint8_t> boot_id;
-  uint64_t period_asked_ns = 0;
+  std::string event;             ///< what ticks stand for; empty: CPU time
+  uint64_t period_asked_ns = 0;  ///< with an event: a number of these, as the next
   uint64_t period_ns = 0;
   uint64_t started_unix_ns = 0;
   uint64_t duration_ns = 0;  ///< wall time covered
@@ -69,6 +70,8 @@ struct Profile {
   uint32_t machine_cpus = 0;        ///< CPUs all of whose ticks were looked at; 0: ticks of the target's time
   int32_t exit_status = 0;          ///< as of waitpid(2)
   std::vector<std::string> damage;  ///< what the reader had to leave out; empty for a sound file
+
+  [[nodiscard]] bool counts_cpu_time() const { return event.empty(); }
 
   TickLedger ledger;
   std::vector<Executable> executables;

@@ -39,16 +39,21 @@ Account account_of(const Profile& profile) {
   const TickLedger& ledger = profile.ledger;
   uint64_t seen = ledger.counted + ledger.outside + ledger.full;
   Account account;
-  account.sampled_ns = duration_of(seen, profile.period_ns);
-  account.lost_ns = duration_of(ledger.lost, profile.period_ns);
   account.cpu_known = profile.cpu_known;
-  if (profile.cpu_known) {
+  if (profile.cpu_known)
     account.cpu_ns = static_cast<int64_t>(std::min(profile.cpu_user_ns, kLongestNs / 2) +
                                           std::min(profile.cpu_system_ns, kLongestNs / 2));
-    account.unsampled_ns = account.cpu_ns - account.sampled_ns - account.lost_ns;
+  int64_t sampled = duration_of(seen, profile.period_ns), lost = duration_of(ledger.lost, profile.period_ns);
+  if (profile.counts_cpu_time()) {
+    account.sampled_ns = sampled;
+    account.lost_ns = lost;
+    if (profile.cpu_known) account.unsampled_ns = account.cpu_ns - sampled - lost;
+    account.chance_ns = chance_of(profile, account, seen);
+    account.asked_hz = rate(1, static_cast<int64_t>(std::min(profile.period_asked_ns, kLongestNs)));
+  } else {
+    account.sampled_events = sampled;
+    account.lost_events = lost;
   }
-  account.chance_ns = chance_of(profile, account, seen);
-  account.asked_hz = rate(1, static_cast<int64_t>(std::min(profile.period_asked_ns, kLongestNs)));
   account.delivered_hz =
       rate(static_cast<double>(ledger.samples), account.cpu_known ? account.cpu_ns : account.sampled_ns);
   account.looks = effective_samples(seen, ledger.samples, ledger.weight_squares);

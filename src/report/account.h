@@ -1,5 +1,5 @@
 // Where the CPU time went as far as sampling is concerned: cpu = sampled + lost + unsampled, in whole
-// nanoseconds.
+// nanoseconds. Or, of another event, how many the ticks stand for: how many went unseen nobody knows.
 #pragma once
 #include <cstdint>
 
@@ -14,15 +14,17 @@ struct Account {
   int64_t unsampled_ns = 0;  ///< cpu - sampled - lost exactly; slightly negative when the last ticks round
                              ///< up, or by chance
   int64_t chance_ns = 0;  ///< sampled_ns is this near its expectation 95 times in 100; 0: chance has no part
+  int64_t sampled_events = 0;  ///< where ticks are not CPU time, in the place of the times but cpu_ns
+  int64_t lost_events = 0;
   bool cpu_known = false;
-  double asked_hz = 0;      ///< 0 if unknown
+  double asked_hz = 0;      ///< 0 if unknown, or not of CPU time
   double delivered_hz = 0;  ///< deliveries per second of CPU time (of sampled time where that is unknown)
   double looks = 0;         ///< effective_samples()
 };
 
 Account account_of(const Profile& profile);
 
-/// ticks * period in nanoseconds, at most what an int64_t holds.
+/// ticks * period, in nanoseconds (or events), at most what an int64_t holds.
 int64_t duration_of(uint64_t ticks, uint64_t period_ns);
 
 /// Unsampled time as a share of the CPU time, 0 if that is unknown.

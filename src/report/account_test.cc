@@ -25,6 +25,26 @@ TEST(Account, AddsUpExactly) {
   }
 }
 
+TEST(Account, OfAnEventHasNoTimeButTheCpus) {
+  Profile profile;
+  profile.event = "page-faults";
+  profile.period_asked_ns = profile.period_ns = 3;
+  profile.cpu_known = true;
+  profile.cpu_user_ns = 2'000'000'000;
+  profile.duration_ns = 3'000'000'000;
+  profile.machine_cpus = 2;
+  profile.ledger = {.counted = 10, .outside = 1, .full = 1, .lost = 2, .samples = 12};
+  Account account = account_of(profile);
+  EXPECT_EQ(account.sampled_events, 36);
+  EXPECT_EQ(account.lost_events, 6);
+  EXPECT_EQ(account.cpu_ns, 2'000'000'000);
+  EXPECT_EQ(account.delivered_hz, 6);
+  EXPECT_EQ(account.asked_hz, 0);
+  for (int64_t time : {account.sampled_ns, account.lost_ns, account.unsampled_ns, account.chance_ns})
+    EXPECT_EQ(time, 0);
+  EXPECT_EQ(unsampled_share(account), 0);
+}
+
 TEST(Account, MayBeSlightlyNegative) {
   Profile profile;
   profile.period_ns = 1'000'000;

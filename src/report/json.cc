@@ -17,16 +17,22 @@ const char* severity_name(Severity severity) {
   return severity == Severity::kWarning ? "warning" : "incomplete";
 }
 
-Json row_json(const Row& row, Grouping by) {
+/// Null where ticks are not CPU time.
+Json time_json(const Profile& profile, int64_t nanoseconds) {
+  return profile.counts_cpu_time() ? Json(seconds(nanoseconds)) : Json();
+}
+
+Json row_json(const Profile& profile, const Row& row, Grouping by) {
   Json json = {{"share", row.share},
                {"low", row.interval.low},
                {"high", row.interval.high},
-               {"seconds", seconds(row.nanoseconds)},
+               {"seconds", time_json(profile, row.nanoseconds)},
                {"ticks", row.ticks},
                {"function", valid_utf8(row.function)},
                {"object", valid_utf8(row.object)},
                {"file", valid_utf8(row.file)},
                {"line", row.line}};
+  if (!profile.counts_cpu_time()) json["events"] = row.events;
   if (by == Grouping::kProcess) {
     json["process"] = valid_utf8(row.process);
     json["pid"] = row.pid;
@@ -52,7 +58,13 @@ void add_run(const Profile& profile, const Account& account, Json* json) {
   (*json)["version"] = kJsonVersion;
   (*json)["command"] = command_json(profile);
   (*json)["engine"] = valid_utf8(profile.engine);
-  (*json)["period_ns"] = profile.period_ns;
+  (*json)["period_ns"] = profile.counts_cpu_time() ? Json(profile.period_ns) : Json();
+  if (!profile.counts_cpu_time()) {
+    (*json)["event"] = valid_utf8(profile.event);
+    (*json)["period_events"] = profile.period_ns;
+    (*json)["sampled_events"] = account.sampled_events;
+    (*json)["lost_events"] = account.lost_events;
+  }
   (*json)["rate_hz"] = account.delivered_hz;
   (*json)["rate_asked_hz"] = account.asked_hz;
   (*json)["samples"] = profile.ledger.samples;
@@ -60,17 +72,18 @@ void add_run(const Profile& profile, const Account& account, Json* json) {
   (*json)["wall_s"] = seconds(duration_of(profile.duration_ns, 1));
 }
 
-void add_account(const TickLedger& ledger, const Account& account, Json* json) {
+void add_account(const Profile& profile, const Account& account, Json* json) {
+  const TickLedger& ledger = profile.ledger;
   (*json)["ticks"] = ledger.ticks();
   (*json)["counted"] = ledger.counted;
   (*json)["outside"] = ledger.outside;
   (*json)["full"] = ledger.full;
   (*json)["lost"] = ledger.lost;
   (*json)["cpu_s"] = account.cpu_known ? Json(seconds(account.cpu_ns)) : Json();
-  (*json)["sampled_s"] = seconds(account.sampled_ns);
-  (*json)["lost_s"] = seconds(account.lost_ns);
+  (*json)["sampled_s"] = time_json(profile, account.sampled_ns);
+  (*json)["lost_s"] = time_json(profile, account.lost_ns);
   (*json)["chance_s"] = seconds(account.chance_ns);
-  (*json)["unsampled_s"] = account.cpu_known ? Json(seconds(account.unsampled_ns)) : Json();
+  (*json)["unsampled_s"] = account.cpu_known ? time_json(profile, account.unsampled_ns) : Json();
 }
 
 void add_warnings(const Report& report, Json* json) {
@@ -84,10 +97,10 @@ void add_warnings(const Report& report, Json* json) {
   (*json)["warnings"] = std::move(warnings);
 }
 
-void add_rows(const Report& report, Json* json) {
+void add_rows(const Profile& profile, const Report& report, Json* json) {
   (*json)["by"] = grouping_word(report.by);
   Json& rows = (*json)["rows"] = Json::array();
-  for (const Row& row : report.rows) rows.push_back(row_json(row, report.by));
+  for (const Row& row : report.rows) rows.push_back(row_json(profile, row, report.by));
   (*json)["hidden_rows"] = report.hidden_rows;
   (*json)["hidden_ticks"] = report.hidden_ticks;
 }
@@ -97,9 +110,9 @@ void add_rows(const Report& report, Json* json) {
 std::string json_report(const Profile& profile, const Report& report) {
   Json json;
   add_run(profile, report.account, &json);
-  add_account(profile.ledger, report.account, &json);
+  add_account(profile, report.account, &json);
   add_warnings(report, &json);
-  add_rows(report, &json);
+  add_rows(profile, report, &json);
   Json& processes = json["processes"] = Json::array();
   for (const ProfileProcess& process : profile.processes) processes.push_back(process_json(process));
   return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";

@@ -28,6 +28,11 @@ std::string as_ascii(const std::string& text) {
   return result;
 }
 
+/// Of a tick, where it is not CPU time.
+std::string unit_of(const Profile& profile) {
+  return profile.counts_cpu_time() ? "" : fmt::format(" of {} {}", profile.period_ns, escaped(profile.event));
+}
+
 class LiveText {
  public:
   LiveText(const Profile& profile, const LiveTable& table, const LiveTextOptions& options)
@@ -104,7 +109,8 @@ void LiveText::add_window() {
   text += fmt::format("{}{:.1f} s: {} ticks; all {:.1f} s: {}", narrow() ? "" : "last ", window,
                       table_.now_ledger.ticks(), wall, table_.ledger.ticks());
   if (!narrow())
-    text += fmt::format(" ticks, engine {}; by {}", escaped(profile_.engine), grouping_word(table_.by));
+    text += fmt::format(" ticks{}, engine {}; by {}", unit_of(profile_), escaped(profile_.engine),
+                        grouping_word(table_.by));
   add(LineStyle::kPlain, std::move(text));
 }
 

@@ -78,6 +78,13 @@ TEST_F(LiveTextTest, AsPlainLines) {
             "ticks 36280 = 36270 counted + 10 outside + 0 full + 0 lost\n");
 }
 
+TEST_F(LiveTextTest, OfAnEventSaysWhatATickIs) {
+  memcpy(file_.header().event, "page-faults", 12);
+  file_.header().period_ns = 7;
+  look(64);
+  EXPECT_THAT(text({.rows = 2}), HasSubstr("36280 ticks of 7 page-faults, engine ring; by function"));
+}
+
 TEST_F(LiveTextTest, NoLineIsWiderThanAskedAndNoneStandsBesideItsPlace) {
   for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess})
     for (size_t width : {1u, 2u, 10u, 17u, 18u, 19u, 35u, 40u, 59u, 60u, 79u, 80u, 200u})

@@ -29,7 +29,7 @@ void measure(const Profile& profile, const Account& account, std::vector<Row>* r
   for (Row& row : *rows) {
     row.share = total > 0 ? static_cast<double>(row.ticks) / total : 0;
     row.interval = wilson_interval(row.share, account.looks);
-    row.nanoseconds = duration_of(row.ticks, profile.period_ns);
+    (profile.counts_cpu_time() ? row.nanoseconds : row.events) = duration_of(row.ticks, profile.period_ns);
   }
 }
 

@@ -34,7 +34,8 @@ struct Row {
   uint64_t ticks = 0;
   double share = 0;  ///< of all ticks
   Interval interval;
-  int64_t nanoseconds = 0;
+  int64_t nanoseconds = 0;  ///< of CPU time; or, where ticks stand for others:
+  int64_t events = 0;
 };
 
 struct ReportOptions {

@@ -43,6 +43,9 @@ class TextReport {
   void fit_widths();
   std::string joined(Names names) const;
   std::string rate() const;
+  std::string event_rate() const;
+  void add_cpu_time();
+  [[nodiscard]] std::string amount(const Row& row) const;
   [[nodiscard]] std::string colored(const char* color, const std::string& text) const {
     return options_.color ? fmt::format("{}{}{}", color, text, kPlain) : text;
   }
@@ -54,7 +57,7 @@ class TextReport {
   const Profile& profile_;
   const Report& report_;
   TextOptions options_;
-  size_t ticks_width_ = 5;
+  size_t amount_width_ = 11, ticks_width_ = 5;
   std::vector<size_t> widths_;  // of the columns of names
   std::string out_;
 };
@@ -107,16 +110,26 @@ std::string TextReport::rate() const {
                      account.cpu_known ? "CPU" : "sampled");
 }
 
+std::string TextReport::event_rate() const {
+  std::string text = fmt::format("{}, one tick per {}", escaped(profile_.event), profile_.period_asked_ns);
+  if (profile_.period_ns != profile_.period_asked_ns)
+    text += fmt::format(" ({} drawn at random near it)", profile_.period_ns);
+  if (report_.account.delivered_hz > 0)
+    text += fmt::format(", {:.1f} Hz delivered per CPU second", report_.account.delivered_hz);
+  return text;
+}
+
 void TextReport::add_header() {
   const Account& account = report_.account;
   std::string command = profile_.command.empty() ? "(not recorded)" : escaped(command_line(profile_));
   add("command   {}{}\n", command, exit_text(profile_));
-  add("engine    {}: {}\n", escaped(profile_.engine), rate());
+  add("engine    {}: {}\n", escaped(profile_.engine), profile_.counts_cpu_time() ? rate() : event_rate());
   std::string cpu = account.cpu_known ? seconds_text(account.cpu_ns) + " CPU seconds" : "CPU seconds unknown";
   add("time      {}, {} s wall, {} ticks\n", cpu, seconds_text(duration_of(profile_.duration_ns, 1)),
       profile_.ledger.ticks());
-  add("shares    self time: where the program counter was, not who called; the true share is\n"
-      "          within ± percent points of the one shown, 95 times in 100\n\n");
+  add("shares    {}: where the program counter was, not who called; the true share is\n"
+      "          within ± percent points of the one shown, 95 times in 100\n\n",
+      profile_.counts_cpu_time() ? "self time" : escaped(profile_.event));
 }
 
 void TextReport::add_warnings() {
@@ -175,7 +188,7 @@ void TextReport::choose_widths(const std::vector<Names>& rows) {
 }
 
 void TextReport::fit_widths() {
-  size_t numbers = 30 + ticks_width_, side = 0;
+  size_t numbers = 19 + amount_width_ + ticks_width_, side = 0;
   for (size_t i = 1; i < widths_.size(); ++i) {
     widths_[i] = std::min(widths_[i], kSideColumn);
     side += widths_[i] + 2;
@@ -196,19 +209,25 @@ std::string TextReport::joined(Names names) const {
 }
 
 void TextReport::add_row(const Row& row, Names names) {
-  add("{:6.2f} % {:6.2f} {:>11} {:>{}}{}\n", 100 * row.share, 100 * half_width(row.share, row.interval),
-      decimal(rounded(row.nanoseconds, 3), 3), row.ticks, ticks_width_, joined(std::move(names)));
+  add("{:6.2f} % {:6.2f} {:>{}} {:>{}}{}\n", 100 * row.share, 100 * half_width(row.share, row.interval),
+      amount(row), amount_width_, row.ticks, ticks_width_, joined(std::move(names)));
+}
+
+std::string TextReport::amount(const Row& row) const {
+  return profile_.counts_cpu_time() ? decimal(rounded(row.nanoseconds, 3), 3) : std::to_string(row.events);
 }
 
 void TextReport::add_table() {
   std::vector<Names> names{titles()};
   for (const Row& row : report_.rows) {
     names.push_back(names_of(row));
+    amount_width_ = std::max(amount_width_, amount(row).size());
     ticks_width_ = std::max(ticks_width_, std::to_string(row.ticks).size());
   }
   choose_widths(names);
   std::string title =
-      fmt::format("   share      ±     seconds {:>{}}{}", "ticks", ticks_width_, joined(names[0]));
+      fmt::format("   share      ± {:>{}} {:>{}}{}", profile_.counts_cpu_time() ? "seconds" : "events",
+                  amount_width_, "ticks", ticks_width_, joined(names[0]));
   add("{}\n", colored(kBold, title));
   for (size_t i = 0; i < report_.rows.size(); ++i) add_row(report_.rows[i], std::move(names[i + 1]));
   add_hidden();
@@ -240,6 +259,13 @@ void TextReport::add_ledger() {
   const Account& account = report_.account;
   add("\nticks     {} = {} counted + {} outside + {} full + {} lost\n", ledger.ticks(), ledger.counted,
       ledger.outside, ledger.full, ledger.lost);
+  if (profile_.counts_cpu_time()) return add_cpu_time();
+  add("events    {} {} = {} sampled + {} lost\n", account.sampled_events + account.lost_events,
+      escaped(profile_.event), account.sampled_events, account.lost_events);
+}
+
+void TextReport::add_cpu_time() {
+  const Account& account = report_.account;
   int decimals = decimals_for(std::max(account.cpu_ns, account.sampled_ns));
   int64_t sampled = rounded(account.sampled_ns, decimals), lost = rounded(account.lost_ns, decimals);
   if (!account.cpu_known) {

@@ -63,6 +63,33 @@ TEST(Text, SaysWhatRanAndHowItWasSampled) {
   EXPECT_THAT(shown(profile), HasSubstr("exit status 3"));
 }
 
+TEST(Text, OfAnEventItCountsEventsAndNoTime) {
+  Profile profile = small_profile();
+  profile.event = "cache-misses";
+  profile.period_asked_ns = 10'000;
+  profile.period_ns = 9'700;
+  profile.machine_cpus = 2;
+  std::string text = shown(profile);
+  EXPECT_THAT(text,
+              HasSubstr("ring: cache-misses, one tick per 10000 (9700 drawn at random near it), 995.6 Hz "
+                        "delivered per CPU second\n"));
+  EXPECT_THAT(text, HasSubstr("shares    cache-misses: where the program counter was"));
+  EXPECT_THAT(text, HasSubstr("   share      ±      events ticks"));
+  EXPECT_THAT(text, HasSubstr("   119698000 12340"));
+  EXPECT_THAT(text, HasSubstr("\nticks     12345 = 12340 counted + 5 outside + 0 full + 0 lost\n"
+                              "events    119746500 cache-misses = 119746500 sampled + 0 lost\n"));
+  for (const char* time : {"self time", "seconds ", "unsampled", "cpu time", "chance"})
+    EXPECT_THAT(text, Not(HasSubstr(time)));
+}
+
+TEST(Text, EventsTakeTheRoomTheyNeed) {
+  Profile profile = small_profile();
+  profile.event = "cycles";
+  profile.period_ns = 1'000'000'000;
+  EXPECT_THAT(shown(profile), AllOf(HasSubstr("   share      ±         events ticks"), HasSubstr(" % "),
+                                    HasSubstr(" 12340000000000 12340")));
+}
+
 TEST(Text, TruncationIsLoud) {
   EXPECT_THAT(shown(small_profile(), {}, {.limit = 1}),
               HasSubstr("1 more row, none above 0.04 %: together 0.04 %, 5 ticks"));

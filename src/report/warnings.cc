@@ -39,14 +39,22 @@ void check_damage(const Profile& profile, Warnings* out) {
     out->push_back({Severity::kIncomplete, "the file is damaged: " + damage});
 }
 
-void check_loss(const TickLedger& ledger, Warnings* out) {
+/// What makes ticks rarer, or more frequent.
+const char* lower_rate(const Profile& profile) {
+  return profile.counts_cpu_time() ? "at a lower rate (-F)" : "with more events per tick (-c)";
+}
+const char* higher_rate(const Profile& profile) {
+  if (profile.counts_cpu_time()) return " or at a higher rate (-F)";
+  return profile.period_ns > 1 ? " or with fewer events per tick (-c)" : "";
+}
+
+void check_loss(const Profile& profile, Warnings* out) {
+  const TickLedger& ledger = profile.ledger;
   double lost = percent(ledger.lost, ledger.ticks());
   if (lost > 100 * kTolerableLoss)
-    out->push_back(
-        {Severity::kIncomplete,
-         fmt::format("{:.1f} % of the ticks were lost before they could be counted; record at a lower "
-                     "rate (-F)",
-                     lost)});
+    out->push_back({Severity::kIncomplete,
+                    fmt::format("{:.1f} % of the ticks were lost before they could be counted; record {}",
+                                lost, lower_rate(profile))});
   if (ledger.full != 0)
     out->push_back(
         {Severity::kIncomplete,
@@ -124,17 +132,24 @@ void check_gap(const Profile& profile, const Account& account, Warnings* out) {
                      -100 * gap)});
 }
 
+/// CPU time in kernel mode is told as unsampled; of other events nothing is.
+const char* kernel_hint(const Profile& profile) {
+  bool hidden = !profile.counts_cpu_time() && !profile.kernel_observed;
+  return hidden ? " (in kernel mode it is not)" : "";
+}
+
 void check_looks(const Profile& profile, const Account& account, Warnings* out) {
   if (profile.ledger.ticks() == 0)
     out->push_back({Severity::kWarning,
-                    "no ticks: the program used less CPU time than one period, or nothing of it "
-                    "was observed"});
+                    fmt::format("no ticks: {}, or nothing of it was observed{}",
+                                profile.counts_cpu_time()
+                                    ? "the program used less CPU time than one period"
+                                    : "the program had fewer " + profile.event + " than make one tick",
+                                kernel_hint(profile))});
   else if (account.looks < kFewLooks)
-    out->push_back(
-        {Severity::kWarning,
-         fmt::format("only {:.0f} effective samples: the shares are rough; record for longer or at a "
-                     "higher rate (-F)",
-                     account.looks)});
+    out->push_back({Severity::kWarning,
+                    fmt::format("only {:.0f} effective samples: the shares are rough; record for longer{}",
+                                account.looks, higher_rate(profile))});
 }
 
 void check_engine(const Profile& profile, Warnings* out) {
@@ -142,8 +157,8 @@ void check_engine(const Profile& profile, Warnings* out) {
     out->push_back(
         {Severity::kWarning,
          fmt::format("the kernel throttled sampling {} time(s), so busy moments are under-represented; "
-                     "lower -F or raise kernel.perf_event_max_sample_rate",
-                     profile.throttled)});
+                     "{} or raise kernel.perf_event_max_sample_rate",
+                     profile.throttled, profile.counts_cpu_time() ? "lower -F" : "raise -c")});
   double outside = percent(profile.ledger.outside, profile.ledger.ticks());
   if (outside > 100 * kTolerableGap)
     out->push_back(
@@ -173,7 +188,7 @@ Warnings warnings_of(const Profile& profile, const Account& account) {
   Warnings warnings;
   check_end(profile, &warnings);
   check_damage(profile, &warnings);
-  check_loss(profile.ledger, &warnings);
+  check_loss(profile, &warnings);
   check_processes(profile, &warnings);
   check_interrupted(profile, &warnings);
   check_looks(profile, account, &warnings);

@@ -42,6 +42,30 @@ TEST(Warnings, FewTicks) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "no ticks")));
 }
 
+TEST(Warnings, OfAnEventSpeakOfIt) {
+  Profile profile = trusty();
+  profile.event = "page-faults";
+  profile.period_ns = 1;
+  profile.cpu_user_ns = 7'000'000'000;  // nothing that page faults could cover
+  EXPECT_THAT(warnings(profile), IsEmpty());
+  profile.ledger = {.counted = 50, .lost = 50, .samples = 50, .weight_squares = 50};
+  profile.throttled = 1;
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kIncomplete, "record with more events per tick (-c)"),
+                          is(Severity::kWarning, "the shares are rough; record for longer"),
+                          is(Severity::kWarning, "raise -c or raise kernel.perf_event_max")));
+  EXPECT_EQ(warnings(profile)[1].text.find("-c"), std::string::npos);
+  profile.period_ns = 10;
+  EXPECT_THAT(warnings(profile)[1], is(Severity::kWarning, "longer or with fewer events per tick (-c)"));
+  profile.ledger = {};
+  profile.throttled = 0;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning,
+                                                "had fewer page-faults than make one tick, "
+                                                "or nothing of it was observed")));
+  profile.kernel_observed = false;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "observed (in kernel mode it is not)")));
+}
+
 TEST(Warnings, LossAboveOnePercentIsIncomplete) {
   Profile profile = trusty();
   profile.ledger.lost = 10;

@@ -66,6 +66,9 @@ Result<ProfData> read_prof_data(const std::string& path, const ElfFile& a_out) {
   if (text->starts_with(kProfileMagic)) {
     auto profile = load_profile(path.c_str());
     if (!profile) return std::unexpected(profile.error());
+    if (!profile->counts_cpu_time())
+      return fail(0, "%s counts %s, and prof lists seconds; read it with pctally report", path.c_str(),
+                  profile->event.c_str());
     return from_profile(*profile, a_out);
   }
   auto histogram =

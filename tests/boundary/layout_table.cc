@@ -44,6 +44,7 @@ static void print_header() {
   FIELD(FileHeader, ended);
   FIELD(FileHeader, snapshot);
   FIELD(FileHeader, machine_cpus);
+  FIELD(FileHeader, event);
   FIELD(FileHeader, ledger);
 }
 

@@ -15,7 +15,10 @@ def check_sums(report):
     rows = sum(row["ticks"] for row in report["rows"])
     assert rows + report["hidden_ticks"] == report["ticks"]
     assert report["ticks"] == sum(report[key] for key in ("counted", "outside", "full", "lost"))
-    if report["cpu_s"] is not None:
+    assert (report["sampled_s"] is None) == ("event" in report)
+    if "event" in report:
+        assert report["sampled_events"] + report["lost_events"] == report["ticks"] * report["period_events"]
+    elif report["cpu_s"] is not None:
         parts = report["sampled_s"] + report["lost_s"] + report["unsampled_s"]
         assert math.isclose(parts, report["cpu_s"], abs_tol=1e-9)
 

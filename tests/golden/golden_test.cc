@@ -19,6 +19,7 @@ struct Flags {
   ReportOptions options{.limit = 30};
   TextOptions text;
   bool json = false;
+  bool events = false;
 
   explicit Flags(const std::string& name) {
     std::istringstream words(name);
@@ -35,12 +36,13 @@ struct Flags {
     if (word.starts_with("width-")) text.width = std::stoul(word.substr(6));
     if (word == "color") text.color = true;
     if (word == "json") json = true;
+    if (word == "events") events = true;
   }
 };
 
 std::string rendered(const std::string& name) {
   Flags flags(name);
-  Result<Profile> profile = load_profile(sample_file());
+  Result<Profile> profile = load_profile(sample_file(flags.events));
   if (!profile) return profile.error().text;
   Report report = make_report(*profile, FakeSymbolizer::open, flags.options);
   return flags.json ? json_report(*profile, report) : text_report(*profile, report, flags.text);
@@ -63,7 +65,8 @@ INSTANTIATE_TEST_SUITE_P(Report, Golden,
                                          "report.sort-object.limit-8.txt",
                                          "report.limit-5.color.width-72.txt", "report.json",
                                          "report.by-object.json", "report.by-line.limit-3.json",
-                                         "report.by-process.json"),
+                                         "report.by-process.json", "report.events.limit-8.txt",
+                                         "report.events.by-line.limit-3.json"),
                          [](const auto& test) {
                            std::string name = test.param;
                            for (char& byte : name)

@@ -36,13 +36,21 @@ inline void sample_ticks(FileBuilder& file) {
   file.count(kernel, 0xffffffff81000123, 31);
 }
 
-inline std::vector<unsigned char> sample_file() {
+inline void of_cache_misses(FileHeader& header) {
+  memcpy(header.event, "cache-misses", 13);
+  header.period_asked_ns = 10'000;
+  header.period_ns = 10'300;
+}
+
+/// `events`: its ticks stand for cache misses.
+inline std::vector<unsigned char> sample_file(bool events = false) {
   FileBuilder file;
   sample_run(file);
   sample_ticks(file);
   file.header().ledger.outside = 9;
   file.header().ledger.lost = 21;
   file.header().throttled = 2;
+  if (events) of_cache_misses(file.header());
   file.process(100, "sort", 900);
   file.process(101, "sort\033[2J", 33);
   file.process(102, "busybox", 0, ProcessNote::kStatic);

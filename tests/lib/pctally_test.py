@@ -118,10 +118,12 @@ def beside_control_group(test, version, command):
 
 
 def assert_ledger(test, data):
-    """ticks = counted + outside + full + lost; the rows add up to it; sampled + lost + unsampled = cpu."""
+    """ticks = counted + outside + full + lost; the rows add up to it; sampled + lost + unsampled = cpu, or events."""
     test.assertEqual(data["ticks"], data["counted"] + data["outside"] + data["full"] + data["lost"])
     test.assertEqual(data["ticks"], sum(row["ticks"] for row in data["rows"]))
-    if data["cpu_s"] is not None:
+    if "event" in data:
+        test.assertEqual(data["ticks"] * data["period_events"], data["sampled_events"] + data["lost_events"])
+    elif data["cpu_s"] is not None:
         test.assertAlmostEqual(data["cpu_s"], data["sampled_s"] + data["lost_s"] + data["unsampled_s"], places=6)
 
 
