@@ -71,7 +71,7 @@ Spread spread(std::vector<double> values) {
 BpfCounter loaded(pctally_filter filter, uint64_t period_ns, int cgroup = -1) {
   BpfCounter::Settings settings;
   settings.filter = filter;
-  settings.period_ns = period_ns;
+  settings.period = period_ns;
   settings.cgroup = cgroup;
   auto counter = BpfCounter::load(settings);
   if (!counter) die(counter.error().text);

@@ -1,5 +1,8 @@
 # bash completion for pctally(1)
 
+_pctally_events='cpu-clock page-faults minor-faults major-faults context-switches cpu-migrations cycles instructions
+  branches branch-misses cache-references cache-misses'
+
 _pctally_words() {
   local IFS=$' \n'
   COMPREPLY+=($(compgen -W "$1" -- "$current"))
@@ -36,7 +39,7 @@ _pctally_record() {
   case $previous in
     -F | --frequency) _pctally_words '100 1000 4000' ;;
     -c | --period) _pctally_words '250us 1ms 10ms' ;;
-    -e | --engine | --event) _pctally_words 'bpf ring timer trap thread-timer' ;;
+    -e | --engine | --event) _pctally_words "bpf ring timer trap thread-timer $_pctally_events" ;;
     -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
     --cgroup) _pctally_files '*' ;;
     --for) _pctally_words '10 60' ;;
@@ -103,13 +106,14 @@ _pctally_top() {
   case $previous in
     -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
     -F | --frequency) _pctally_words '100 1000 4000' ;;
-    -e | --engine) _pctally_words 'bpf ring timer trap thread-timer' ;;
+    -c | --period) _pctally_words '250us 1ms 10ms' ;;
+    -e | --engine | --event) _pctally_words "bpf ring timer trap thread-timer $_pctally_events" ;;
     --by) _pctally_words 'function object line process' ;;
     --cgroup) _pctally_files '' ;;
     --interval | --window | --count | --limit | --filter) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '-p -a -F -e --pid --all --cgroup --frequency --engine --by --filter --interval --window --count
+        _pctally_words '-p -a -F -c -e --pid --all --cgroup --frequency --period --engine --event --by --filter --interval --window --count
           --limit --help --'
       else
         _pctally_files '!*.pct'

@@ -16,6 +16,7 @@ namespace pctally {
 namespace {
 
 constexpr int kNice = -10;  ///< tables and rings are emptied in time on a busy machine, too
+constexpr int kEventDrainMs = 10;
 constexpr unsigned kPlacesPerRoomCheck = 256;  ///< each may take three units
 
 pctally_filter filter_for(const Target& target) {
@@ -28,7 +29,8 @@ pctally_filter filter_for(const Target& target) {
 
 Result<void> BpfEngine::load(const Target& target) {
   BpfCounter::Settings settings;
-  settings.period_ns = settings_.period_ns;
+  settings.event = settings_.event;
+  settings.period = settings_.period;
   settings.filter = filter_for(target);
   settings.children = settings_.children;
   UniqueFd cgroup;
@@ -82,14 +84,17 @@ Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environme
   file->header().kernel_observed = true;
   file->header().machine_cpus = static_cast<uint32_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
   if (auto enabled = counter_.enable(&random_); !enabled) return enabled;
-  shifts_ = PhaseShifts(settings_.randomise, settings_.period_ns, monotonic_ns());
+  bool timed = settings_.event.is_cpu_time();
+  shifts_ = PhaseShifts(timed && settings_.randomise, settings_.period, monotonic_ns());
   setpriority(PRIO_PROCESS, 0, kNice);  // if it is permitted
   return drop_capabilities();
 }
 
-/// A CPU's table cannot fill up between two drains but for a recorder that gets no CPU.
+/// A CPU's table cannot fill up between two drains but for a recorder that gets no CPU; by other events than
+/// CPU time, of which nobody knows how fast they come, but for more places than it has slots.
 int BpfEngine::drain_interval_ms() const {
-  return static_cast<int>(std::clamp<uint64_t>(settings_.period_ns * PCTALLY_TABLE_SLOTS / 2000000, 5, 100));
+  if (!settings_.event.is_cpu_time()) return kEventDrainMs;
+  return static_cast<int>(std::clamp<uint64_t>(settings_.period * PCTALLY_TABLE_SLOTS / 2000000, 5, 100));
 }
 
 /// Ticks stand at the time of the first of their pc: that is the mapping they belong to, unless another

@@ -90,7 +90,7 @@ class BpfEngineTest : public testing::Test {
     EXPECT_EQ(by_process, ticks);
   }
 
-  EngineSettings settings_{100000, true, true, {}};
+  EngineSettings settings_{.event = kCpuTime, .period = 100000, .target_cpu_ns = {}};
   Environment environment_;
   FreshFile fresh_;
   ProfileFile& file_ = fresh_.file();
@@ -131,7 +131,7 @@ TEST_F(BpfEngineTest, WithoutChildrenOnlyTheCommandIsCounted) {
     let_go();
     drain_until_end(&engine, child);
     expect_exact(engine);
-    EXPECT_LT(file_.header().ledger.counted * settings_.period_ns,
+    EXPECT_LT(file_.header().ledger.counted * settings_.period,
               20000000u);  // the subshell's loop: > 50 ms
     EXPECT_EQ(file_.header().process_count, 1u);
   });
@@ -145,7 +145,7 @@ TEST_F(BpfEngineTest, AttachedProcessIsCountedFromThenOn) {
     let_go();
     drain_until_end(&engine, child);
     expect_exact(engine);
-    EXPECT_NEAR(static_cast<double>(file_.header().ledger.counted * settings_.period_ns), 2e8, 4e7);
+    EXPECT_NEAR(static_cast<double>(file_.header().ledger.counted * settings_.period), 2e8, 4e7);
   });
 }
 
@@ -157,14 +157,14 @@ TEST_F(BpfEngineTest, WholeMachineKnowsOldAndNewProcessesByName) {
     let_go();
     drain_until_end(&engine, child);
     expect_exact(engine);
-    EXPECT_GT(fresh_.by_comm()["bpf_test"] * settings_.period_ns, 160000000u);
+    EXPECT_GT(fresh_.by_comm()["bpf_test"] * settings_.period, 160000000u);
   });
 }
 
 // A recorder that gets no CPU for a second: the tables keep what they have room for, and the rest is told.
 TEST_F(BpfEngineTest, LateRecorderLosesNoTick) {
   in_own_process([this] {
-    settings_.period_ns = 20000;
+    settings_.period = 20000;
     pid_t child = hold([] {
       execl("/usr/bin/env", "env", "python3", "-c", "sum(map(str.count, ['aXb']*4000000, ['X']*4000000))",
             nullptr);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/event.h"
 #include "engine/period.h"
 #include "engine/target.h"
 #include "histfile/profile_file.h"
@@ -15,7 +16,8 @@
 namespace pctally {
 
 struct EngineSettings {
-  uint64_t period_ns = 1000000;
+  Event event = kCpuTime;                   ///< what ticks stand for; others: for engines outside the program
+  uint64_t period = 1000000;                ///< ns of CPU time, or events, of one tick
   bool randomise = true;                    ///< shift phases at random moments too
   bool children = true;                     ///< follow fork and exec
   std::function<uint64_t()> target_cpu_ns;  ///< CPU time the target has used so far; 0 or empty: not known

@@ -18,22 +18,17 @@
 namespace pctally {
 namespace {
 
+constexpr Event kRecordsAlone = {"dummy", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 0};
+
 perf_event_attr attributes(PerfScope scope, const PerfSettings& settings) noexcept {
   bool of_task = scope.kind == PerfScope::Kind::kTask;
-  perf_event_attr attr{};
-  attr.size = sizeof attr;
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = settings.samples ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY;
-  if (settings.samples) attr.sample_period = settings.period_ns;
+  perf_event_attr attr = settings.samples ? tick_attributes(settings.event, settings.period, settings.kernel)
+                                          : tick_attributes(kRecordsAlone, 0, settings.kernel);
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   attr.read_format = PERF_FORMAT_ID | (settings.lost_count ? PERF_FORMAT_LOST : 0);
-  attr.disabled = 1;
   attr.enable_on_exec = of_task && settings.at_exec;
   attr.inherit = of_task;
   attr.inherit_thread = of_task && !settings.children;
-  attr.exclude_idle = 1;
-  attr.exclude_kernel = !settings.kernel;
-  attr.exclude_hv = 1;
   attr.mmap = attr.mmap2 = settings.records;
   attr.comm = attr.comm_exec = settings.records;
   attr.task = settings.records;
@@ -115,7 +110,7 @@ PerfCount PerfRing::count() const noexcept {
   PerfCount sum = count_of(fd_.get(), lost_count_);
   for (const UniqueFd& fd : more_) {
     PerfCount count = count_of(fd.get(), lost_count_);
-    sum.cpu_ns += count.cpu_ns;
+    sum.value += count.value;
     sum.lost += count.lost;
   }
   return sum;
@@ -123,7 +118,7 @@ PerfCount PerfRing::count() const noexcept {
 
 void PerfRing::enable() noexcept { request(PERF_EVENT_IOC_ENABLE, nullptr); }
 
-void PerfRing::shift_phase(uint64_t period_ns) noexcept { request(PERF_EVENT_IOC_PERIOD, &period_ns); }
+void PerfRing::shift_phase(uint64_t period) noexcept { request(PERF_EVENT_IOC_PERIOD, &period); }
 
 void PerfRing::disable() noexcept { request(PERF_EVENT_IOC_DISABLE, nullptr); }
 

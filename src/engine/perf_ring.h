@@ -8,6 +8,7 @@
 #include "base/mapped_file.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "engine/event.h"
 
 namespace pctally {
 
@@ -24,27 +25,28 @@ struct PerfScope {
 };
 
 struct PerfSettings {
-  uint64_t period_ns = 1000000;
-  bool strangers = true;     ///< a tree of processes may be observed by way of the whole machine
-  bool samples = true;       ///< ticks
-  bool records = true;       ///< of what processes do: mmap, exec, fork, exit
-  bool at_exec = true;       ///< kTask: starts counting at the next exec; else when enabled
-  bool kernel = false;       ///< count ticks in kernel mode too
-  bool children = true;      ///< follow fork; threads are always followed
-  bool build_ids = true;     ///< let the kernel tell build ids (Linux 5.12)
-  bool lost_count = true;    ///< PERF_FORMAT_LOST (Linux 6.0)
-  uint32_t ring_pages = 64;  ///< a power of two
+  Event event = kCpuTime;
+  uint64_t period = 1000000;  ///< ns of CPU time, or events, of one tick
+  bool strangers = true;      ///< a tree of processes may be observed by way of the whole machine
+  bool samples = true;        ///< ticks
+  bool records = true;        ///< of what processes do: mmap, exec, fork, exit
+  bool at_exec = true;        ///< kTask: starts counting at the next exec; else when enabled
+  bool kernel = false;        ///< count ticks in kernel mode too
+  bool children = true;       ///< follow fork; threads are always followed
+  bool build_ids = true;      ///< let the kernel tell build ids (Linux 5.12)
+  bool lost_count = true;     ///< PERF_FORMAT_LOST (Linux 6.0)
+  uint32_t ring_pages = 64;   ///< a power of two
 };
 
 /// What read(2) on the event says.
 struct PerfCount {
-  uint64_t cpu_ns = 0;  ///< CPU time of all observed tasks on this CPU
-  uint64_t lost = 0;    ///< records the ring had no room for, if the kernel counts them
+  uint64_t value = 0;  ///< CPU time, or events, of all observed tasks on this CPU
+  uint64_t lost = 0;   ///< records the ring had no room for, if the kernel counts them
 };
 
 class PerfRing {
  public:
-  /// Opens a cpu-clock event on one CPU: for a thread and all it starts later, or for all that run there.
+  /// Opens an event on one CPU: for a thread and all it starts later, or for all that run there.
   /// Errors: errno of perf_event_open(2) or mmap(2).
   static Result<PerfRing> open(PerfScope scope, int cpu, const PerfSettings& settings);
 
@@ -61,7 +63,7 @@ class PerfRing {
 
   /// Restarts the running period from now, which moves the ticks to another phase of whatever the program
   /// repeats.
-  void shift_phase(uint64_t period_ns) noexcept;
+  void shift_phase(uint64_t period) noexcept;
   void disable() noexcept;
 
   /// Calls visit(const unsigned char* record, size_t bytes) for every record written so far, then frees their

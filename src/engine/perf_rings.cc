@@ -161,7 +161,7 @@ void PerfRings::disable() noexcept {
 
 void PerfRings::shift_phases() noexcept {
   for (PerfRing& ring : rings_)
-    if (ring.has_ticks()) ring.shift_phase(settings_.period_ns);
+    if (ring.has_ticks()) ring.shift_phase(settings_.period);
 }
 
 void PerfRings::collect() {
@@ -194,7 +194,7 @@ PerfCount PerfRings::count() const noexcept {
   for (const PerfRing& ring : rings_) {
     PerfCount count = ring.count();
     sum.lost += count.lost;
-    sum.cpu_ns += count.cpu_ns;
+    sum.value += count.value;
   }
   return sum;
 }

@@ -29,6 +29,11 @@ bool walks_over_all(uint64_t period_ns, uint64_t asked_ns) noexcept {
   return walks_over(period_ns, asked_ns);
 }
 
+uint64_t draw_near(uint64_t asked, Random* random) noexcept {
+  auto spread = static_cast<uint64_t>(static_cast<double>(asked) * kPeriodSpread);
+  return asked - spread + random->below(2 * spread + 1);
+}
+
 }  // namespace
 
 Random::Random() noexcept : Random(kernel_seed()) {}
@@ -53,12 +58,20 @@ uint64_t shortest_perf_period_ns() noexcept {
 }
 
 uint64_t draw_period(uint64_t asked_ns, Random* random) noexcept {
-  auto spread = static_cast<uint64_t>(static_cast<double>(asked_ns) * kPeriodSpread);
   uint64_t drawn = asked_ns;
   for (unsigned i = 0; i < kDraws; ++i) {
-    drawn = asked_ns - spread + random->below(2 * spread + 1);
+    drawn = draw_near(asked_ns, random);
     if (drawn < kShortestPeriodNs) drawn = kShortestPeriodNs;
     if (walks_over_all(drawn, asked_ns)) break;
+  }
+  return drawn;
+}
+
+uint64_t draw_count(uint64_t asked, Random* random) noexcept {
+  uint64_t drawn = asked;
+  for (unsigned i = 0; i < kDraws && asked >= kFewestDrawn; ++i) {
+    drawn = draw_near(asked, random);
+    if (walks_over(drawn, asked)) break;
   }
   return drawn;
 }

@@ -32,6 +32,11 @@ inline constexpr double kPeriodSpread = 0.08;  ///< a drawn period lies within +
 /// see one phase of a 4 ms cycle four ways only; 1.0309 ms walks over all of them.)
 uint64_t draw_period(uint64_t asked_ns, Random* random) noexcept;
 
+/// As draw_period(), of a number of events: within +-8 % of the asked one, visiting every 1/64 of a cycle of
+/// as many events as asked. Below kFewestDrawn exactly as asked: there is little to draw from.
+uint64_t draw_count(uint64_t asked, Random* random) noexcept;
+inline constexpr uint64_t kFewestDrawn = 100;
+
 /// As draw_period(), uniformly from 85 % to 99 % of asked_ns, and also in step with no program whose cycle is
 /// twice the asked period: for clocks that drop ticks at random to keep the mean exact.
 uint64_t draw_shorter_period(uint64_t asked_ns, Random* random) noexcept;

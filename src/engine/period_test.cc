@@ -47,6 +47,25 @@ TEST(Period, MeanOfDrawsIsTheAskedPeriod) {
   EXPECT_NEAR(sum / 4000, 1e6, 1e4);
 }
 
+TEST(Period, FewEventsArePeriodsAsTheyAre) {
+  Random random(6);
+  for (uint64_t asked = 1; asked < kFewestDrawn; ++asked) EXPECT_EQ(draw_count(asked, &random), asked);
+}
+
+TEST(Period, ManyEventsAreDrawnNearAndWalkOverACycleOfAsMany) {
+  Random random(7);
+  for (uint64_t asked : {uint64_t{100}, uint64_t{1000}, uint64_t{1000000}, uint64_t{1000000000000}}) {
+    uint64_t first = draw_count(asked, &random), others = 0;
+    for (int i = 0; i < 300; ++i) {
+      uint64_t drawn = draw_count(asked, &random);
+      EXPECT_LE(std::abs(static_cast<double>(drawn) / static_cast<double>(asked) - 1), kPeriodSpread + 1e-6);
+      EXPECT_TRUE(walks_over(drawn, asked)) << drawn;
+      others += drawn != first ? 1 : 0;
+    }
+    EXPECT_GT(others, 200u) << asked;
+  }
+}
+
 TEST(Period, ShorterPeriodsLieInTheirRangeAndWalk) {
   Random random(5);
   for (uint64_t asked : {976562u, 1000000u, 50000u, 10000000u})

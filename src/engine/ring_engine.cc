@@ -30,7 +30,10 @@ std::string ring_blindness(bool per_thread, bool kernel) {
 Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environment*) {
   file_ = file;
   PerfSettings settings;
-  settings.period_ns = settings_.period_ns;
+  settings.event = settings_.event;
+  settings.period = settings_.period;
+  // Events counted one by one leave no part of a period behind in any thread: the command's own are all.
+  settings.strangers = settings_.period > 1 || target.kind != Target::Kind::kCommand;
   settings.children = settings_.children;
   settings.kernel = true;
   if (auto opened = rings_.open(target, settings); !opened) return opened;
@@ -47,13 +50,19 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   for (pid_t pid : target.processes)
     target.kind == Target::Kind::kCommand ? tasks_.expect(pid) : tasks_.adopt(pid);
   if (!at_exec) rings_.enable();
-  if (!at_exec && target.kind == Target::Kind::kCommand) wait_for_random_phase(settings_.period_ns, &random_);
+  bool timed = settings_.event.is_cpu_time();
+  if (timed && !at_exec && target.kind == Target::Kind::kCommand)
+    wait_for_random_phase(settings_.period, &random_);
   begin_window();
-  shifts_ = PhaseShifts(settings_.randomise, settings_.period_ns, monotonic_ns());
+  shifts_ = PhaseShifts(timed && settings_.randomise, settings_.period, monotonic_ns());
   return {};
 }
 
-std::string RingEngine::blind_spots() const { return ring_blindness(per_thread_, rings_.settings().kernel); }
+std::string RingEngine::blind_spots() const {
+  bool kernel = rings_.settings().kernel;
+  if (settings_.event.is_cpu_time()) return ring_blindness(per_thread_, kernel);
+  return kernel ? "" : "kernel mode (kernel.perf_event_paranoid forbids it)";
+}
 
 void RingEngine::drain() {
   // Whatever was written before this moment is in the rings when their heads are read after it; what is
@@ -96,7 +105,8 @@ void RingEngine::count(const PerfRings::Sample& sample) {
 }
 
 uint64_t RingEngine::target_cpu_ns() const {
-  return rings_.sees_strangers() && settings_.target_cpu_ns ? settings_.target_cpu_ns() : 0;
+  bool tells = settings_.event.is_cpu_time() && rings_.sees_strangers() && settings_.target_cpu_ns;
+  return tells ? settings_.target_cpu_ns() : 0;
 }
 
 void RingEngine::begin_window() {
@@ -112,8 +122,8 @@ double RingEngine::target_part(size_t ring) const {
   return tally.all == 0 ? 0 : static_cast<double>(tally.own) / static_cast<double>(tally.all);
 }
 
-/// Where the target's CPU time is known, what it used since the rings were last emptied in time tells how
-/// many ticks should have come through; no more are lost than the kernel says.
+/// Where ticks are CPU time and the target's is known, what it used since the rings were last emptied in time
+/// tells how many ticks should have come through; no more are lost than the kernel says.
 void RingEngine::settle_losses() {
   uint64_t records = 0, ticks = 0;
   double own = 0;
@@ -127,7 +137,7 @@ void RingEngine::settle_losses() {
     own += static_cast<double>(fresh) * target_part(i);
   }
   if (uint64_t cpu = target_cpu_ns(); cpu > window_cpu_ns_) {
-    double due = static_cast<double>(cpu - window_cpu_ns_) / static_cast<double>(settings_.period_ns);
+    double due = static_cast<double>(cpu - window_cpu_ns_) / static_cast<double>(settings_.period);
     own = std::clamp(due - static_cast<double>(window_own_), 0.0, static_cast<double>(ticks));
   }
   lost_ += own;
@@ -140,7 +150,7 @@ void RingEngine::stop() {
   rings_.collect();
   replay(UINT64_MAX);
   settle_losses();
-  if (per_thread_) cpu_ns_ = rings_.count().cpu_ns;
+  if (knows_cpu_time()) cpu_ns_ = rings_.count().value;
   rings_.close();
   file_->beat();
 }

@@ -22,7 +22,7 @@ class RingEngine : public Engine {
   [[nodiscard]] int drain_interval_ms() const override { return 100; }
   void drain() override;
   void stop() override;
-  [[nodiscard]] bool knows_cpu_time() const override { return per_thread_; }
+  [[nodiscard]] bool knows_cpu_time() const override { return per_thread_ && settings_.event.is_cpu_time(); }
   [[nodiscard]] uint64_t cpu_ns() const override { return cpu_ns_; }
   [[nodiscard]] std::string blind_spots() const override;
 
@@ -48,7 +48,7 @@ class RingEngine : public Engine {
 
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
-  bool per_thread_ = false;  ///< the events count the target's CPU time, and nothing else's
+  bool per_thread_ = false;  ///< the perf events count what the target does, and nobody else
   PerfRings rings_;
   TaskTable tasks_;
   Random random_;

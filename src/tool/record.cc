@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "engine/program_file.h"
 #include "tool/command.h"
@@ -16,6 +17,9 @@
 
 namespace pctally {
 namespace {
+
+constexpr double kUsualHertz = 1000;
+constexpr uint64_t kMostEvents = 1000000000000u;  ///< of one tick: what a reader believes
 
 /// "250us", "1ms", "0.5s", or a number of `plain_unit`s, in nanoseconds; 0 if it is none of these.
 uint64_t parse_duration(const std::string& text, const char* plain_unit) {
@@ -43,7 +47,8 @@ std::vector<pid_t> parse_processes(const std::string& text) {
 
 struct CommandLine {
   RecordOptions options;
-  double hertz = 1000;
+  std::vector<std::string> chosen;  ///< by -e: an engine, an event
+  std::optional<double> hertz;
   std::string period;
   std::string processes;
   std::string duration;
@@ -62,12 +67,15 @@ void describe(CLI::App* app, CommandLine* line) {
       ->type_name("SECONDS");
   app->add_option("-F,--frequency", line->hertz, "ticks per second of CPU time (default 1000)")
       ->type_name("HZ");
-  app->add_option("-c,--period", line->period, "CPU time per tick instead: 250us, 1ms, or nanoseconds")
+  app->add_option("-c,--period", line->period,
+                  "CPU time per tick instead: 250us, 1ms, or nanoseconds; with an event, events per tick")
       ->type_name("PERIOD")
       ->excludes("-F");
-  app->add_option("-e,--engine,--event", line->options.engine,
-                  "see pctally engines (default: the first that works); or cpu-clock")
-      ->type_name("ENGINE");
+  app->add_option("-e,--engine,--event", line->chosen,
+                  "an engine, see pctally engines (default: the first that works); or an event, counted in\n"
+                  "the place of CPU time: page-faults, context-switches, cycles, cache-misses, ...")
+      ->type_name("ENGINE|EVENT")
+      ->allow_extra_args(false);
   app->add_option("-o,--output", line->options.path, "profile file (default: pctally.<comm>.<pid>.pct)")
       ->type_name("FILE");
   app->add_flag("-f,--force", line->options.overwrite, "overwrite an existing file");
@@ -123,22 +131,56 @@ std::string check_target(CommandLine* line) {
   return {};
 }
 
+/// An engine and an event are told apart by their names, which have none in common.
+std::string check_events(CommandLine* line) {
+  RecordOptions& options = line->options;
+  bool event_chosen = false;
+  for (const std::string& word : line->chosen) {
+    const Event* event = find_event(word);
+    if (event != nullptr ? event_chosen : !options.engine.empty())
+      return "-e " + word + ": one engine and one event can be chosen, not two";
+    if (event == nullptr) {
+      options.engine = word;
+    } else {
+      options.event = *event;
+      event_chosen = true;
+    }
+  }
+  return {};
+}
+
+std::string check_count(CommandLine* line) {
+  RecordOptions& options = line->options;
+  std::string name = options.event.name;
+  options.period = options.event.usual_count;
+  if (line->hertz) return "-F is for CPU time; for " + name + " it is -c N: so many of them to a tick";
+  if (line->period.empty()) return {};
+  bool number =
+      line->period.size() <= 13 && line->period.find_first_not_of("0123456789") == std::string::npos;
+  options.period = number ? strtoull(line->period.c_str(), nullptr, 10) : 0;
+  if (options.period >= 1 && options.period <= kMostEvents) return {};
+  return "-c " + line->period + ": with " + name + " a number of them, from 1 to 1000000000000";
+}
+
 std::string check_period(CommandLine* line) {
-  uint64_t& period = line->options.period_ns;
+  if (!line->options.event.is_cpu_time()) return check_count(line);
+  uint64_t& period = line->options.period;
   if (!line->period.empty()) {
     period = parse_duration(line->period, "ns");
     if (period < kShortestPeriodNs || period > kLongestPeriodNs)
       return "-c " + line->period + ": a period lies between 10us and 10s, for example 250us, 1ms or 1000000";
     return {};
   }
-  if (!(line->hertz >= 0.1 && line->hertz <= 100000)) return "-F: a frequency lies between 0.1 and 100000 Hz";
-  period = static_cast<uint64_t>(std::llround(1e9 / line->hertz));
+  double hertz = line->hertz.value_or(kUsualHertz);
+  if (!(hertz >= 0.1 && hertz <= 100000)) return "-F: a frequency lies between 0.1 and 100000 Hz";
+  period = static_cast<uint64_t>(std::llround(1e9 / hertz));
   return {};
 }
 
 /// An empty string, or what is wrong.
 std::string check(CommandLine* line) {
   if (std::string wrong = check_target(line); !wrong.empty()) return wrong;
+  if (std::string wrong = check_events(line); !wrong.empty()) return wrong;
   line->options.randomise = !line->fixed_period;
   line->options.children = !line->no_children;
   return check_period(line);

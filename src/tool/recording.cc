@@ -8,7 +8,6 @@
 
 #include <algorithm>
 
-#include "engine/event_name.h"
 #include "engine/file_guard.h"
 #include "engine/process_tree.h"
 #include "engine/program_file.h"
@@ -53,39 +52,63 @@ void for_each_process(const ProfileFile& file, Visit&& visit) {
 }  // namespace
 
 Result<void> Recording::choose_engine() {
-  if (is_hardware_event(options_.engine))
-    return fail(ENOTSUP, "%s", explain_hardware_event(options_.engine).c_str());
-  if (is_clock_event(options_.engine)) options_.engine.clear();
+  if (std::string absence = explain_absence(options_.event); !absence.empty())
+    return fail(ENOTSUP, "%s", absence.c_str());
   bool asked_for = !options_.engine.empty();
-  bool attached = options_.command.empty();
+  bool attached = options_.command.empty(), timed = options_.event.is_cpu_time();
   bool known = !asked_for;
+  std::string remedies;
   for (Rung& rung : probe_ladder()) {
-    if (asked_for && rung.name != options_.engine) continue;
+    if (asked_for ? rung.name != options_.engine : rung.enters_program && !timed) continue;
     known = true;
-    if (rung.available && rung.enters_program && attached) {
-      rung.available = false;
-      rung.reason = "it observes only programs that pctally record starts";
-      rung.remedy = "start the program with pctally record -- CMD";
-    }
+    rule_out_unfit(&rung);
     if (rung.available) {
       candidates_.push_back(rung);
     } else if (candidates_.empty()) {
       why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", rung.name, rung.reason);
       if (asked_for || attached) why_not_better_ += "; " + rung.remedy;
+      remedies += "; " + rung.remedy;
     }
   }
-  if (!known) return fail(EINVAL, "no engine is called %s: see pctally engines", options_.engine.c_str());
+  if (!known)
+    return fail(EINVAL, "no engine and no event is called %s: see pctally engines and pctally-record(1)",
+                options_.engine.c_str());
+  if (candidates_.empty() && !timed && !asked_for && !attached) why_not_better_ += remedies;
   if (candidates_.empty()) return fail(ENOSYS, "%s", why_not_better_.c_str());
   obstacle_ = attached ? ProcessNote::kNone : injection_obstacle(options_.program);
-  Random random;
   settings_.randomise = options_.randomise;
   settings_.children = options_.children;
-  uint64_t shortest = candidates_.front().shortest_period_ns, asked = std::max(options_.period_ns, shortest);
-  if (asked != options_.period_ns)
+  choose_period();
+  return {};
+}
+
+/// Engines that run in the program cannot be put into one that runs already, and have but a clock.
+void Recording::rule_out_unfit(Rung* rung) const {
+  if (!rung->available || !rung->enters_program) return;
+  if (!options_.event.is_cpu_time()) {
+    rung->available = false;
+    rung->reason = "it counts CPU time alone";
+    rung->remedy = fmt::format("for {0} use -e ring -e {0}, or -e bpf -e {0}", options_.event.name);
+  } else if (options_.command.empty()) {
+    rung->available = false;
+    rung->reason = "it observes only programs that pctally record starts";
+    rung->remedy = "start the program with pctally record -- CMD";
+  }
+}
+
+void Recording::choose_period() {
+  Random random;
+  settings_.event = options_.event;
+  settings_.period = options_.period;
+  if (!settings_.event.is_cpu_time()) {
+    if (options_.randomise) settings_.period = draw_count(options_.period, &random);
+    return;
+  }
+  uint64_t shortest = candidates_.front().shortest_period_ns, asked = std::max(options_.period, shortest);
+  if (asked != options_.period)
     inform("{:.0f} ticks per second are the most that kernel.perf_event_max_sample_rate allows",
            1e9 / static_cast<double>(asked));
-  settings_.period_ns = options_.randomise ? draw_period(asked, &random) : asked;
-  return {};
+  settings_.period = options_.randomise ? draw_period(asked, &random) : asked;
 }
 
 Result<void> Recording::start_engine(const Target& target) {
@@ -131,8 +154,9 @@ Result<void> Recording::open(const Target& target) {
   ProfileFile::Settings file;
   file.path = path_.c_str();
   file.overwrite = options_.overwrite;
-  file.period_asked_ns = options_.period_ns;
-  file.period_ns = settings_.period_ns;
+  file.event = settings_.event.is_cpu_time() ? "" : settings_.event.name;
+  file.period_asked_ns = options_.period;
+  file.period_ns = settings_.period;
   file.deferred = std::any_of(candidates_.begin(), candidates_.end(),
                               [](const Rung& rung) { return rung.enters_program; });
   auto created = ProfileFile::create(file);
@@ -268,8 +292,9 @@ void Recording::say_result() const {
   uint64_t ticks =
       ledger.counted + ledger.outside + ledger.full + ledger.lost + (ledger.deferred - ledger.resolved);
   double cpu = static_cast<double>(header.cpu_user_ns + header.cpu_system_ns) * 1e-9;
-  inform("engine {}, {} ticks in {:.2f} s of CPU time; to read them: pctally report {}", header.engine, ticks,
-         cpu, path_);
+  std::string unit = header.event[0] == '\0' ? "" : fmt::format(" of {} {}", header.period_ns, header.event);
+  inform("engine {}, {} ticks{} in {:.2f} s of CPU time; to read them: pctally report {}", header.engine,
+         ticks, unit, cpu, path_);
 }
 
 }  // namespace pctally

@@ -22,7 +22,8 @@ struct RecordOptions {
   uint64_t for_ns = 0;           ///< how long; 0: to the end
   std::string engine;            ///< empty: the first of the ladder that works
   std::string path;              ///< empty: pctally.<what>.<pid>.pct
-  uint64_t period_ns = 1000000;
+  Event event = kCpuTime;        ///< what a tick stands for
+  uint64_t period = 1000000;     ///< ns of CPU time, or events, of one tick
   bool overwrite = false;
   bool randomise = true;
   bool children = true;
@@ -51,6 +52,8 @@ class Recording {
   bool finish(Child* child);
 
  private:
+  void rule_out_unfit(Rung* rung) const;
+  void choose_period();
   Result<void> start_engine(const Target& target);
   void say_engine() const;
   void drain_until(const std::vector<int>& descriptors, const std::function<bool()>& ended);

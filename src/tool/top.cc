@@ -24,7 +24,8 @@ namespace {
 constexpr int kFirstLookMs = 10;  ///< between two looks for the file of our own recorder
 
 struct Arguments {
-  std::string file, processes, cgroup, engine, frequency;
+  std::string file, processes, cgroup, frequency, period;
+  std::vector<std::string> chosen;  ///< engine, event
   bool machine = false;
   std::string by = "function";
   double interval_s = 1, window_s = 5;
@@ -80,7 +81,8 @@ int Top::start_recorder() {
     if (!value.empty()) words.insert(words.end(), {option, value});
   };
   pass("-F", arguments_.frequency);
-  pass("-e", arguments_.engine);
+  pass("-c", arguments_.period);
+  for (const std::string& word : arguments_.chosen) pass("-e", word);
   pass("-p", arguments_.processes);
   pass("--cgroup", arguments_.cgroup);
   if (arguments_.machine) words.emplace_back("-a");
@@ -267,7 +269,11 @@ void describe(CLI::App* app, Arguments* arguments) {
   app->add_option("--cgroup", arguments->cgroup, "Record a control group")->option_text("PATH");
   app->add_option("-F,--frequency", arguments->frequency, "Ticks per second of CPU time, as for record")
       ->option_text("HZ");
-  app->add_option("-e,--engine", arguments->engine, "Engine, as for record")->option_text("ENGINE");
+  app->add_option("-c,--period", arguments->period, "CPU time or events per tick, as for record")
+      ->option_text("PERIOD");
+  app->add_option("-e,--engine,--event", arguments->chosen, "Engine, event, as for record")
+      ->option_text("ENGINE|EVENT")
+      ->allow_extra_args(false);
   app->add_option("--by", arguments->by, "Rows: function (default), object, line or process")
       ->check(CLI::IsMember({"function", "object", "line", "process"}).description(""))
       ->option_text("WHAT");
@@ -293,8 +299,8 @@ std::string check(const Arguments& arguments) {
                 (arguments.command.empty() ? 0 : 1);
   if (sources == 0) return "nothing to look at: name a FILE, -p PID, -a, --cgroup PATH, or -- CMD";
   if (sources > 1) return "one of FILE, -p, -a, --cgroup and -- CMD, not several";
-  if (!arguments.file.empty() && !(arguments.engine.empty() && arguments.frequency.empty()))
-    return "-e and -F are for a recording of top's own";
+  bool recording = !arguments.chosen.empty() || !arguments.frequency.empty() || !arguments.period.empty();
+  if (!arguments.file.empty() && recording) return "-e, -F and -c are for a recording of top's own";
   return {};
 }
 

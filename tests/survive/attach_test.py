@@ -300,10 +300,6 @@ class Refusals(unittest.TestCase):
     def test_only_a_program_can_be_entered(self):
         self.refused(["-p", str(os.getpid()), "-e", "timer"], "pctally record --")
 
-    def test_hardware_events(self):
-        self.refused(["-a", "-e", "cycles"], "-e cycles", "cpu-clock")
-        self.refused(["-a", "--event", "branch-misses"], "branch-misses")
-
     def test_too_many_threads_for_the_descriptors(self):
         if not may_become_nobody():
             self.skipTest("needs root and setpriv to become another user")

@@ -54,7 +54,8 @@ bool set_constants(bpf_object* object, const BpfCounter::Settings& settings) noe
   bpf_map* constants = bpf_object__find_map_by_name(object, ".rodata");
   size_t bytes = 0;
   void* image = constants == nullptr ? nullptr : const_cast<void*>(bpf_map__initial_value(constants, &bytes));
-  pctally_tick_settings values{settings.filter, settings.children, settings.table_slots - 1};
+  pctally_tick_settings values{settings.filter, settings.children, settings.table_slots - 1,
+                               !settings.event.is_cpu_time()};
   if (image == nullptr || bytes < sizeof values) return false;
   memcpy(image, &values, sizeof values);
   return true;
@@ -67,16 +68,8 @@ Result<MappedFile> map_array(const bpf_object* object, const char* name) {
   return MappedFile::map(bpf_map__fd(map), bytes, true);
 }
 
-Result<UniqueFd> open_clock(const BpfCounter::Settings& settings, int cpu) {
-  perf_event_attr attr{};
-  attr.size = sizeof attr;
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_CPU_CLOCK;
-  attr.sample_period = settings.period_ns;
-  attr.disabled = 1;
-  attr.exclude_idle = 1;
-  attr.exclude_hv = 1;
-  attr.exclude_kernel = !settings.kernel;
+Result<UniqueFd> open_event(const BpfCounter::Settings& settings, int cpu) {
+  perf_event_attr attr = tick_attributes(settings.event, settings.period, settings.kernel);
   UniqueFd event(static_cast<int>(syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
   if (!event.valid()) return fail(errno, "perf_event_open: %s", strerror(errno));
   return event;
@@ -99,7 +92,8 @@ BpfCounter::~BpfCounter() = default;
 
 Result<BpfCounter> BpfCounter::load(const Settings& settings) {
   BpfCounter counter;
-  counter.period_ns_ = settings.period_ns;
+  counter.event_ = settings.event;
+  counter.period_ = settings.period;
   counter.cpus_ = static_cast<size_t>(std::max(1, libbpf_num_possible_cpus()));
   if (auto loaded = counter.load_object(settings); !loaded) return std::unexpected(loaded.error());
   if (auto mapped = counter.map_tables(); !mapped) return std::unexpected(mapped.error());
@@ -122,7 +116,7 @@ Result<void> BpfCounter::probe() {
   UniqueFd map(
       bpf_map_create(BPF_MAP_TYPE_ARRAY, "pctally", sizeof(uint32_t), sizeof(uint64_t), 1, &options));
   if (!map.valid()) return fail(errno, "bpf");
-  auto event = open_clock(Settings{}, 0);
+  auto event = open_event(Settings{}, 0);
   if (!event) return std::unexpected(event.error());
   return {};
 }
@@ -185,12 +179,12 @@ Result<void> BpfCounter::follow_forks(const Settings& settings) {
 Result<void> BpfCounter::open_events(const Settings& settings) {
   int program = bpf_program__fd(bpf_object__find_program_by_name(object_.get(), "count_tick"));
   for (size_t cpu = 0; cpu < cpus_; ++cpu) {
-    auto event = open_clock(settings, static_cast<int>(cpu));
+    auto event = open_event(settings, static_cast<int>(cpu));
     if (!event && event.error().code == ENODEV) continue;  // that CPU is offline
     if (!event) return std::unexpected(event.error());
     if (ioctl(event->get(), PERF_EVENT_IOC_SET_BPF, program) != 0)
       return fail(errno, "PERF_EVENT_IOC_SET_BPF: %s", strerror(errno));
-    events_.push_back(std::move(*event));
+    events_.push_back({std::move(*event), cpu});
   }
   if (events_.empty()) return fail(ENODEV, "no CPU accepts a perf event");
   return {};
@@ -205,9 +199,9 @@ bool BpfCounter::follow(pid_t pid) noexcept {
 }
 
 Result<void> BpfCounter::enable(Random* random) {
-  uint64_t wait_ns = std::min(period_ns_, kLongestWaitNs), now = 0;
+  uint64_t wait_ns = event_.is_cpu_time() ? std::min(period_, kLongestWaitNs) : 1, now = 0;
   std::vector<std::pair<uint64_t, int>> starts;
-  for (const UniqueFd& event : events_) starts.emplace_back(random->below(wait_ns), event.get());
+  for (const CpuEvent& event : events_) starts.emplace_back(random->below(wait_ns), event.fd.get());
   std::sort(starts.begin(), starts.end());
   for (auto [moment, event] : starts) {
     sleep_ns(moment - now);
@@ -220,25 +214,30 @@ Result<void> BpfCounter::enable(Random* random) {
 }
 
 void BpfCounter::disable() noexcept {
-  for (const UniqueFd& event : events_) ioctl(event.get(), PERF_EVENT_IOC_DISABLE, 0);
+  for (const CpuEvent& event : events_) ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
 }
 
 void BpfCounter::shift_phases() noexcept {
-  for (const UniqueFd& event : events_) ioctl(event.get(), PERF_EVENT_IOC_PERIOD, &period_ns_);
+  for (const CpuEvent& event : events_) ioctl(event.fd.get(), PERF_EVENT_IOC_PERIOD, &period_);
 }
 
 /// Reading a running event interrupts its CPU and waits for the answer. A CPU that answers is not inside the
-/// program, and its next run sees the new turn: the other tables are ours.
+/// program, or says that it is (where the program can be interrupted) and is asked again. Its next run sees
+/// the new turn: the other tables are ours.
 uint64_t BpfCounter::turn_over() noexcept {
   auto* active = reinterpret_cast<uint64_t*>(active_.data());
   uint64_t turn = __atomic_load_n(active, __ATOMIC_RELAXED);
   __atomic_store_n(active, turn ^ 1, __ATOMIC_SEQ_CST);
-  for (const UniqueFd& event : events_) {
+  for (const CpuEvent& event : events_) {
     uint64_t count = 0;
-    while (read(event.get(), &count, sizeof count) < 0 && errno == EINTR) {
+    while ((read(event.fd.get(), &count, sizeof count) < 0 && errno == EINTR) || is_running(event.cpu)) {
     }
   }
   return turn;
+}
+
+bool BpfCounter::is_running(size_t cpu) const noexcept {
+  return __atomic_load_n(&table(cpu, 0)->running, __ATOMIC_ACQUIRE) != 0;
 }
 
 pctally_table* BpfCounter::table(size_t cpu, uint64_t turn) const noexcept {

@@ -1,4 +1,4 @@
-// The BPF program with its maps and one clock event per CPU: counts pcs in the kernel, hands out the counts.
+// The BPF program with its maps and one perf event per CPU: counts pcs in the kernel, hands out the counts.
 //
 // Nothing is pinned: programs, maps and events are gone when this process is, however it ends. It refuses to
 // know what a pc means.
@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "engine/bpf/tick_tables.h"
+#include "engine/event.h"
 #include "engine/period.h"
 
 struct bpf_object;
@@ -32,8 +33,9 @@ struct BpfRuns {
 class BpfCounter {
  public:
   struct Settings {
-    uint64_t period_ns = 1000000;
-    bool kernel = true;  ///< count ticks in kernel mode too
+    Event event = kCpuTime;
+    uint64_t period = 1000000;  ///< ns of CPU time, or events, of one tick
+    bool kernel = true;         ///< count ticks in kernel mode too
     pctally_filter filter = PCTALLY_FILTER_ALL;
     bool children = true;                        ///< PCTALLY_FILTER_FOLLOWED: follow what they fork
     int cgroup = -1;                             ///< PCTALLY_FILTER_CGROUP: a descriptor of its directory
@@ -62,8 +64,8 @@ class BpfCounter {
   /// the kernel's pid_max at load().
   bool follow(pid_t pid) noexcept;
 
-  /// Starts every CPU's event. Waits for one period (at most 10 ms), so that what starts next meets each CPU
-  /// at a random phase.
+  /// Starts every CPU's event. Waits for one period of CPU time (at most 10 ms), so that what starts next
+  /// meets each CPU at a random phase.
   Result<void> enable(Random* random);
   /// After it has returned no program runs any more.
   void disable() noexcept;
@@ -94,6 +96,10 @@ class BpfCounter {
  private:
   static constexpr uint32_t kMask = PCTALLY_TABLE_SLOTS - 1;
 
+  struct CpuEvent {
+    UniqueFd fd;
+    size_t cpu;
+  };
   struct ObjectCloser {
     void operator()(bpf_object* object) const noexcept;
   };
@@ -106,6 +112,7 @@ class BpfCounter {
   Result<void> follow_forks(const Settings& settings);
   Result<void> open_events(const Settings& settings);
   uint64_t turn_over() noexcept;
+  [[nodiscard]] bool is_running(size_t cpu) const noexcept;
   void settle(pctally_table* table) noexcept;
   [[nodiscard]] pctally_table* table(size_t cpu, uint64_t turn) const noexcept;
   static uint32_t used(const pctally_table& table) noexcept;
@@ -113,10 +120,11 @@ class BpfCounter {
 
   std::unique_ptr<bpf_object, ObjectCloser> object_;
   std::unique_ptr<bpf_link, LinkCloser> forks_;
-  std::vector<UniqueFd> events_;
+  std::vector<CpuEvent> events_;
   MappedFile active_, tables_, followed_;
   size_t cpus_ = 0;
-  uint64_t period_ns_ = 0;
+  Event event_ = kCpuTime;
+  uint64_t period_ = 0;
   Totals totals_;
 };
 

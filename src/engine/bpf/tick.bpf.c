@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
-/* Engine "bpf", the kernel's half: a clock event of every CPU runs count_tick(), which raises one counter.
+/* Engine "bpf", the kernel's half: a perf event of every CPU runs count_tick(), which raises one counter.
  *
  * No locks, no helper that can fail, no memory but the maps below, all of a size fixed before the start. It
  * refuses to know where code comes from: the recorder turns a pc into object and offset.
+ *
+ * Hardware events run it in an NMI. Look-ups in arrays, bpf_ktime_get_ns() and plain stores into memory of
+ * this CPU are all it does, and are safe there; what it may interrupt is follow_fork(), whose words it only
+ * reads.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -21,7 +25,7 @@ struct task_struct {
   __u64 self_exec_id;
 } __attribute__((preserve_access_index));
 
-const volatile struct pctally_tick_settings settings = {PCTALLY_FILTER_ALL, 1, PCTALLY_TABLE_SLOTS - 1};
+const volatile struct pctally_tick_settings settings = {PCTALLY_FILTER_ALL, 1, PCTALLY_TABLE_SLOTS - 1, 0};
 
 /* 0 or 1: which table of a CPU is counted into. */
 struct {
@@ -71,12 +75,24 @@ static __always_inline int passes(__u32 tgid) {
   return 1;
 }
 
+static __always_inline struct pctally_table* own_table(__u64 turn) {
+  __u32 index = bpf_get_smp_processor_id() * 2 + (turn & 1);
+  return bpf_map_lookup_elem(&tables, &index);
+}
+
 static __always_inline struct pctally_table* current_table(void) {
   __u32 first = 0;
   __u64* turn = bpf_map_lookup_elem(&active, &first);
-  if (turn == 0) return 0;
-  __u32 index = bpf_get_smp_processor_id() * 2 + (*(volatile __u64*)turn & 1);
-  return bpf_map_lookup_elem(&tables, &index);
+  return turn == 0 ? 0 : own_table(*(volatile __u64*)turn);
+}
+
+/* Before any look at `active`, and after the last store. */
+static __always_inline void set_running(__u32 running) {
+  if (!settings.says_running) return;
+  struct pctally_table* first = own_table(0);
+  barrier();
+  if (first != 0) first->running = running;
+  barrier();
 }
 
 /* Fibonacci hashing: the upper half of a product depends on all of the pc. */
@@ -113,15 +129,7 @@ static __always_inline void take_slot(struct pctally_table* table, __u32 index, 
   slot->ticks = 1;
 }
 
-SEC("perf_event")
-int count_tick(struct bpf_perf_event_data* event) {
-  struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
-  __u32 tgid = task->tgid;
-  if (!passes(tgid)) return 0;
-  struct pctally_table* table = current_table();
-  if (table == 0) return 0; /* a CPU the kernel said was not possible */
-  __u64 pc = PT_REGS_IP(&event->regs);
-  __u32 exec_id = task->self_exec_id;
+static __always_inline void count_pc(struct pctally_table* table, __u64 pc, __u32 tgid, __u32 exec_id) {
   __u32 hash = first_slot(pc, tgid, exec_id);
   ++table->passed;
   for (__u32 i = 0; i < PCTALLY_TABLE_PROBES; ++i) {
@@ -129,14 +137,26 @@ int count_tick(struct bpf_perf_event_data* event) {
     struct pctally_slot* slot = &table->slots[index];
     if (slot->ticks == 0) {
       take_slot(table, index, pc, tgid, exec_id);
-      return 0;
+      return;
     }
     if (slot->pc == pc && slot->tgid == tgid && slot->exec_id == exec_id) {
       ++slot->ticks;
-      return 0;
+      return;
     }
   }
   count_full(table, tgid);
+}
+
+SEC("perf_event")
+int count_tick(struct bpf_perf_event_data* event) {
+  struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
+  __u32 tgid = task->tgid;
+  if (!passes(tgid)) return 0;
+  set_running(1);
+  struct pctally_table* table = current_table();
+  /* None: a CPU the kernel said was not possible. */
+  if (table != 0) count_pc(table, PT_REGS_IP(&event->regs), tgid, task->self_exec_id);
+  set_running(0);
   return 0;
 }
 

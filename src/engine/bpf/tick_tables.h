@@ -5,6 +5,10 @@
  * until no program can still be in the other one, reads it, zeroes it. A CPU runs one instance of the program
  * at a time (the kernel refuses to nest them), so nothing in a table is ever contended: plain stores, and one
  * tick is one store more or less whatever the number of CPUs.
+ *
+ * "Until": the recorder interrupts the CPU. A clock or a hardware event runs the program in an interrupt,
+ * which the recorder's waits for; but older kernels run it for a page fault where it can be interrupted, so
+ * then it says in `running` that it is not through.
  */
 #ifndef PCTALLY_ENGINE_BPF_TICK_TABLES_H
 #define PCTALLY_ENGINE_BPF_TICK_TABLES_H
@@ -23,9 +27,10 @@ enum {
 
 /* Settled before the program is loaded: the verifier drops the branches not taken. */
 struct pctally_tick_settings {
-  unsigned int filter;     /* enum pctally_filter */
-  unsigned int children;   /* FOLLOWED: 1 if what followed processes fork is followed */
-  unsigned int slots_mask; /* a power of two less one: below PCTALLY_TABLE_SLOTS in tests only */
+  unsigned int filter;       /* enum pctally_filter */
+  unsigned int children;     /* FOLLOWED: 1 if what followed processes fork is followed */
+  unsigned int slots_mask;   /* a power of two less one: below PCTALLY_TABLE_SLOTS in tests only */
+  unsigned int says_running; /* 1: the program keeps `running`, for it may be interrupted */
 };
 
 /* One pc of one program image. `exec_id` tells the images of a process apart: exec changes it. */
@@ -51,6 +56,9 @@ struct pctally_table {
   unsigned long long unowned; /* ticks that found neither a slot nor room in full[] */
   unsigned int used;          /* entries of order[] */
   unsigned int full_used;
+  unsigned int
+      running; /* in the first of a CPU's two tables: 1 from before the look at `active` to the end */
+  unsigned int unused;
   struct pctally_full full[PCTALLY_TABLE_FULL];
   unsigned short order[PCTALLY_TABLE_SLOTS]; /* the slots in use: the reader looks at no other */
   struct pctally_slot slots[PCTALLY_TABLE_SLOTS];

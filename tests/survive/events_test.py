@@ -1,0 +1,181 @@
+"""record -e EVENT: ticks that stand for page faults, switches, cycles instead of CPU time, from the command line to
+every report; and who refuses what."""
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+PAGES = 4000
+STARTUP = 600  # page faults of a program's own start and end: pages of its text, libraries, stack
+TOUCHER = [p.program("toucher"), str(PAGES)]
+ENGINES = [engine for engine in ("ring", "bpf") if p.engine_available(engine)]
+for missing in {"ring", "bpf"} - set(ENGINES):
+    print(f"skipped: engine {missing} (not available here: pctally engines says why)")
+
+
+def run(*words):
+    return subprocess.run([p.PCTALLY, *words], capture_output=True, text=True)
+
+
+def kernel_is_seen(engine):
+    rows = json.loads(run("engines", "--json").stdout)
+    return "kernel mode" not in next(row for row in rows if row["engine"] == engine)["misses"]
+
+
+@unittest.skipUnless(ENGINES, "no engine that counts events is available here: pctally engines says why")
+class Events(unittest.TestCase):
+    def recorded(self, engine, event, *options, command=TOUCHER):
+        done = p.record(command, "-e", engine, "-e", event, *options)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        data = done.report()
+        p.assert_ledger(self, data)
+        self.assertEqual(data["engine"], engine)
+        return done, data
+
+    def test_page_faults_are_where_the_pages_are_touched(self):
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                done, data = self.recorded(engine, "page-faults")
+                truth = int(done.stdout.split()[0])
+                print(f"{engine}: {data['ticks']} page faults, {p.ticks_of(data, 'touch_pages')} of {truth} in "
+                      f"touch_pages, {data['lost']} lost", flush=True)
+                self.assertGreaterEqual(truth, PAGES)
+                self.assertEqual(data["event"], "page-faults")
+                self.assertEqual(data["period_events"], 1)
+                self.assertGreaterEqual(p.ticks_of(data, "touch_pages") + data["lost"], 0.999 * truth)
+                self.assertGreaterEqual(p.ticks_of(data, "touch_pages"), 0.95 * truth)
+                self.assertLessEqual(p.ticks_of(data, "touch_pages"), truth + 5)
+                self.assertLessEqual(data["ticks"], truth + STARTUP)
+
+    def test_several_events_make_one_tick(self):
+        for engine in ENGINES:
+            for asked, fewest, most in ((7, 7, 7), (100, 92, 108)):
+                with self.subTest(engine=engine, asked=asked):
+                    _, data = self.recorded(engine, "faults", "-c", str(asked), command=[p.program("toucher"), "20000"])
+                    self.assertTrue(fewest <= data["period_events"] <= most, data["period_events"])
+                    period = data["period_events"]
+                    # The last period of each CPU, and, at worst, who else faults decides at random which fault is the tick's:
+                    # four standard deviations.
+                    self.assertAlmostEqual(p.ticks_of(data, "touch_pages") * period, 20000,
+                                           delta=period * (os.cpu_count() + 4 * (20000 / period) ** 0.5))
+
+    def test_as_asked_if_the_period_shall_not_be_drawn(self):
+        _, data = self.recorded(ENGINES[0], "page-faults", "-c", "1000", "--fixed-period")
+        self.assertEqual(data["period_events"], 1000)
+
+    def test_context_switches_are_in_the_kernel(self):
+        for engine in ENGINES:
+            with self.subTest(engine=engine):
+                if not kernel_is_seen(engine):
+                    self.skipTest("kernel mode may not be seen here")
+                done, data = self.recorded(engine, "cs", command=[p.program("toucher"), "1", "300"])
+                truth = int(done.stdout.split()[1])
+                self.assertEqual(data["event"], "context-switches")
+                self.assertGreaterEqual(truth, 300)
+                self.assertAlmostEqual(data["ticks"], truth, delta=0.05 * truth + 20)
+                kernel = sum(row["share"] for row in data["rows"] if row["object"] == "[kernel]")
+                self.assertGreater(kernel, 0.95)
+
+    def test_reports_speak_of_events_and_not_of_time(self):
+        done, data = self.recorded(ENGINES[0], "page-faults")
+        for key in ("period_ns", "sampled_s", "lost_s", "unsampled_s"):
+            self.assertIsNone(data[key], key)
+        self.assertTrue(all(row["seconds"] is None and row["events"] == row["ticks"] for row in data["rows"]))
+        self.assertFalse([warning for warning in data["warnings"] if "CPU time" in warning["text"]])
+        text = run("report", done.path).stdout
+        self.assertIn(f"{ENGINES[0]}: page-faults, one tick per 1", text)
+        self.assertIn(f"events    {data['ticks']} page-faults = ", text)
+        for time in ("seconds ", "unsampled", "cpu time"):
+            self.assertNotIn(time, text)
+        self.assertIn("ticks of 1 page-faults, engine", run("top", done.path).stdout)
+
+    def test_the_recorder_says_what_it_counted(self):
+        done = p.record(TOUCHER, "-e", "page-faults", quiet=False)
+        self.assertRegex(done.stderr.decode(), r"engine (ring|bpf).* \d+ ticks of 1 page-faults in")
+
+    def test_a_snapshot_keeps_the_event(self):
+        done, data = self.recorded(ENGINES[0], "page-faults")
+        copy = os.path.join(p.scratch(), "copy.pct")
+        self.assertEqual(run("snapshot", "-q", "-f", "-o", copy, done.path).returncode, 0)
+        self.assertEqual(p.report(copy)["event"], "page-faults")
+        self.assertEqual(p.report(copy)["ticks"], data["ticks"])
+
+    def test_prof_has_no_column_for_it(self):
+        done, _ = self.recorded(ENGINES[0], "page-faults")
+        listing = run("prof", "-m", done.path, p.program("toucher"))
+        self.assertEqual(listing.returncode, 4)
+        self.assertRegex(listing.stderr, r"^pctally: .* counts page-faults, and prof lists seconds; .*\n$")
+        self.assertEqual(listing.stdout, "")
+
+    def test_cpu_time_by_its_own_names(self):
+        for name in ("cpu-clock", "task-clock"):
+            done, data = self.recorded(ENGINES[0], name, command=[p.program("spinner"), "1", "0.2"])
+            self.assertNotIn("event", data)
+            self.assertGreater(data["sampled_s"], 0.1)
+
+    def test_top_records_events_too(self):
+        shown = run("top", "--count", "1", "--interval", "0.5", "-e", ENGINES[0], "-e", "page-faults", "-c", "3", "--",
+                    p.program("churn"), "10")
+        self.assertIn("ticks of 3 page-faults", shown.stdout, shown.stderr)
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, code, *words, **options):
+        done = run("record", "-o", os.path.join(p.scratch(), "refused.pct"), *words, "--", "true")
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertRegex(done.stderr, r"^pctally: [^\n]*\n$")
+        self.assertFalse(os.path.exists(os.path.join(p.scratch(), "refused.pct")))
+        return done.stderr
+
+    def test_without_a_pmu(self):
+        probe = run("record", "-q", "-f", "-o", os.path.join(p.scratch(), "probe.pct"), "-e", "cycles", "--", "true")
+        if probe.returncode == 0:
+            self.skipTest("this machine has a PMU")
+        for event, name in (("cycles", "cycles"), ("branch-instructions", "branches"), ("cache-misses", "cache-misses")):
+            line = self.refused(125, "-e", event)
+            if "has no PMU" not in line:
+                self.skipTest("perf_event_open is not permitted here")
+            self.assertIn(f"-e {name}: this machine has no PMU that counts it (perf_event_open: E", line)
+            self.assertIn("use -e cpu-clock", line)
+
+    def test_engines_that_have_a_clock_alone(self):
+        for engine in ("timer", "trap", "thread-timer"):
+            line = self.refused(125, "-e", engine, "-e", "page-faults")
+            self.assertIn(engine, line)
+            if "counts CPU time alone" not in line:
+                self.skipTest(f"engine {engine} is not available here")
+            self.assertIn("-e ring -e page-faults", line)
+
+    def test_a_frequency_is_for_cpu_time(self):
+        line = self.refused(2, "-e", "page-faults", "-F", "100")
+        self.assertIn("page-faults", line)
+        self.assertIn("-c N", line)
+
+    def test_a_number_of_events_is_one(self):
+        for wrong in ("0", "1ms", "-1", "1.5", "1e3", "1000000000001", "99999999999999999999999"):
+            line = self.refused(2, "-e", "page-faults", f"--period={wrong}")
+            self.assertIn("page-faults a number of them, from 1 to 1000000000000", line)
+        self.assertIn("between 10us and 10s", self.refused(2, "-e", "ring", "-c", "7"))
+
+    def test_one_of_each(self):
+        for words in (["-e", "ring", "-e", "bpf"], ["-e", "page-faults", "-e", "cycles"], ["-e", "cpu-clock", "-e", "cs"],
+                      ["-e", "ring", "-e", "cs", "-e", "ring"]):
+            self.assertIn("one engine and one event", self.refused(2, *words))
+
+    def test_neither(self):
+        for word in ("cycle", "Page-Faults", "r01c4"):
+            self.assertIn(f"no engine and no event is called {word}", self.refused(125, "-e", word))
+
+    def test_where_perf_is_refused(self):
+        done = subprocess.run([p.program("no_perf"), "EPERM", p.PCTALLY, "record", "-e", "page-faults", "-o",
+                               os.path.join(p.scratch(), "refused.pct"), "--", "true"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 125)
+        self.assertRegex(done.stderr, r"^pctally: [^\n]*perf_event_open: EPERM[^\n]*seccomp[^\n]*\n$")
+
+
+if __name__ == "__main__":
+    p.main()
