@@ -86,8 +86,9 @@ TEST(LiveFile, BetweenTicksACopyIsOfOneMoment) {
   recording.start(1, pause_ns);
   LiveFile file = open(recording);
   std::set<uint64_t> moments;
-  for (int round = 0; round < 1000 && moments.size() < 10; ++round) {
+  while (moments.size() < 10) {
     FileCopy copy = file.copy().value();
+    std::this_thread::yield();  // whoever ticks may be waiting for this CPU
     if (!copy.still) {
       recording.set_pause(pause_ns += pause_ns / 4);
       continue;
@@ -96,7 +97,6 @@ TEST(LiveFile, BetweenTicksACopyIsOfOneMoment) {
     EXPECT_EQ(copy.contents.header.ledger.counted, sum_of_cells(copy.contents));
     EXPECT_EQ(settle_account(&copy.contents), 0u);
   }
-  EXPECT_EQ(moments.size(), 10u);
 }
 
 TEST(LiveFile, WhatWasPutAsideIsOutsideUntilItIsSettled) {

@@ -167,7 +167,7 @@ class Plain(Live):
         self.assertRegex(result.stderr, r"\Apctally: [^\n]*/nonexistent[^\n]*\n\Z")
 
     def test_help_manual_and_completion_name_the_same_options(self):
-        options = set(re.findall(r"(?m)^ +(-\w,--\w+|--\w+)", top("--help").stdout))
+        options = set(re.findall(r"(?m)^ +((?:-\w,)?--\w+(?:,--\w+)*)", top("--help").stdout))
         options = {name for words in options for name in words.split(",")} - {"-h", "--help"}
         with open(os.path.join(TOP, "man", "pctally-top.1.scd")) as file:
             page = file.read().split("# OPTIONS\n")[1].split("\n# ")[0]
