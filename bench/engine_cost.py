@@ -20,9 +20,11 @@ def ticks():
     configurations = [samplers.Bare(), samplers.Floor("machine"), samplers.Floor("inherit")]
     configurations += [samplers.Engine(name) for name in samplers.engines()] + samplers.peers()
     nothing = [os.path.join(PROGRAMS, "empty")]
-    start_up = {name: [run.cpu * 1e9 for run in runs] for name, runs in rounds_of(configurations, nothing, 1000, ROUNDS).items()}
+    starts = rounds_of(configurations, nothing, 1000, ROUNDS)
+    start_up = {name: [run.cpu * 1e9 for run in runs] for name, runs in starts.items()}
     print(f"### A program that does nothing, {ROUNDS} interleaved rounds\n")
-    measure.table(("configuration", "CPU ms in all"), [(name, measure.spread(cpu, 1e-6, 1)) for name, cpu in start_up.items()])
+    measure.table(("configuration", "CPU ms in all"),
+                  [(name, measure.spread(cpu, 1e-6, 1)) for name, cpu in start_up.items()])
     for hertz in (1000, 4000, 10000):
         results = rounds_of(configurations, work, hertz, ROUNDS)
         said = {name: [[float(word) for word in run.program_says.split()] for run in runs] for name, runs in results.items()}

@@ -15,7 +15,7 @@ def workloads():
     program = lambda name, *args: [os.path.join(PROGRAMS, name), *map(str, args)]
     found = {}
     for threads in (1, 4, 16, 64):
-        found[f"{threads} threads"] = program("spinner", threads, 4 / threads)
+        found[f"{threads} threads"] = program("spinner", threads, 2 / threads)
     for ms in (0.3, 2, 10):
         found[f"threads of {ms} ms"] = program("churner", ms, 2)
     for how in ("fork", "spawn"):
@@ -23,7 +23,7 @@ def workloads():
             found[f"{how}ed children of {ms} ms"] = program("forker", how, int(1500 / ms), ms)
     if measure.have("stress-ng"):
         for stressor in ("fork", "vfork", "spawn", "clone", "pthread"):
-            found[f"stress-ng --{stressor}"] = ["stress-ng", "-q", f"--{stressor}", "1", "-t", "3"]
+            found[f"stress-ng --{stressor}"] = ["stress-ng", "-q", f"--{stressor}", "1", "-t", "2"]
     else:
         print("skipped: stress-ng (not installed)")
     found["make -j2"] = make_project()
@@ -48,7 +48,8 @@ def make_project():
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     configurations = [samplers.Engine(name) for name in samplers.engines()] + samplers.peers()
-    rows = []
+    print(f"### Coverage at {HERTZ} Hz: % of the CPU time the samples stand for, {rounds} rounds\n")
+    measure.header(("workload", *[s.name for s in configurations]))
     for name, words in workloads().items():
         row = [name]
         results = measure.interleaved(dict(
@@ -62,9 +63,7 @@ def main():
                 cpu = data["cpu_s"] if data and data["cpu_s"] else bare
                 shares.append(seen.seconds / cpu)
             row.append(measure.spread(shares, 100, 1))
-        rows.append(row)
-    print(f"### Coverage at {HERTZ} Hz: % of the CPU time the samples stand for, {rounds} rounds\n")
-    measure.table(("workload", *[s.name for s in configurations]), rows)
+        measure.row(row)
 
 
 if __name__ == "__main__":

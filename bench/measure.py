@@ -76,11 +76,19 @@ def spread(values, unit=1.0, digits=3):
     return f"{middle:.{digits}f} [{low:.{digits}f}..{high:.{digits}f}]"
 
 
-def table(header, rows):
-    print("| " + " | ".join(header) + " |")
-    print("|" + "---|" * len(header))
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+def row(cells):
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def header(cells):
+    row(cells)
+    print("|" + "---|" * len(cells))
+
+
+def table(names, rows):
+    header(names)
+    for cells in rows:
+        row(cells)
     print(flush=True)
 
 

@@ -1,5 +1,6 @@
 """The samplers that are compared: pctally's engines as they work here, and the peers; each records a command and says
 what it saw."""
+import bisect
 import collections
 import glob
 import json
@@ -26,11 +27,13 @@ def _run(words, env=None, complain=False):
 
 
 def engines():
+    """Those that work here; of them those of $ENGINES, if it is set."""
     rows = json.loads(subprocess.run([PCTALLY, "engines", "--json"], capture_output=True, text=True).stdout)
     for row in rows:
         if not row["available"]:
             print(f"skipped: engine {row['engine']}: {row['reason']}")
-    return [row["engine"] for row in rows if row["available"]]
+    wanted = os.environ.get("ENGINES", "").split()
+    return [row["engine"] for row in rows if row["available"] and (not wanted or row["engine"] in wanted)]
 
 
 class Bare:
@@ -78,9 +81,9 @@ class Perf:
 
     def record(self, words, hertz):
         path = os.path.join(SCRATCH, "perf.data")
-        stdout, cpu = _run(["perf", "record", "-q", "--no-bpf-event", "-e", "cpu-clock", "-F", str(hertz), "-o", path,
+        stdout, cpu = _run(["perf", "record", "-q", "-B", "--no-bpf-event", "-e", "cpu-clock", "-F", str(hertz), "-o", path,
                             *(["-a"] if self.whole_machine else []), "--", *words])
-        text = subprocess.run(["perf", "script", "-i", path, "-F", "comm,sym"], capture_output=True, text=True).stdout
+        text = subprocess.run(["perf", "script", "-i", path, "-F", "comm,ip,sym"], capture_output=True, text=True).stdout
         share, samples = collections.defaultdict(float), 0
         comm = os.path.basename(words[0])[:15]
         for line in text.splitlines():
@@ -107,37 +110,40 @@ class Gperftools:
         if self.realtime:
             env["CPUPROFILE_REALTIME"] = "1"
         stdout, cpu = _run(words, env)
-        samples, seconds = 0, 0.0
+        samples, seconds, share = 0, 0.0, {}
         for path in glob.glob(base + "*"):
-            count, period_us = self._count(path)
-            samples += count
-            seconds += count * period_us * 1e-6
-        return Seen(seconds, samples, self._shares(words[0], base), cpu, stdout)
+            counts, period_us = self._counts(path)
+            samples += sum(counts.values())
+            seconds += sum(counts.values()) * period_us * 1e-6
+            if path == base:
+                share = self._shares(words[0], counts)
+        return Seen(seconds, samples, share, cpu, stdout)
 
     @staticmethod
-    def _count(path):
-        """Words of its file: 0 3 0 period 0, then count depth pc... until 0 1 0."""
+    def _counts(path):
+        """pc -> samples, and the period. Words of its file: 0 3 0 period 0, then count depth pc... until 0 1 0."""
         with open(path, "rb") as file:
             data = file.read()
         numbers = struct.unpack(f"<{len(data) // 8}Q", data[:len(data) // 8 * 8])
         if len(numbers) < 5:
-            return 0, 0
-        at, samples = 5, 0
-        while at + 1 < len(numbers) and numbers[at] != 0:
-            samples += numbers[at]
+            return {}, 0
+        at, counts = 5, collections.Counter()
+        while at + 2 < len(numbers) and numbers[at] != 0:
+            counts[numbers[at + 2]] += numbers[at]
             at += 2 + numbers[at + 1]
-        return samples, numbers[3]
+        return counts, numbers[3]
 
     @staticmethod
-    def _shares(program, path):
-        share = collections.defaultdict(float)
-        if not os.path.exists(path):
-            return share
-        text = subprocess.run(["google-pprof", "--text", program, path], capture_output=True, text=True).stdout
-        for line in text.splitlines():
-            fields = line.split()
-            if len(fields) >= 6 and fields[1].endswith("%"):
-                share[fields[5]] += float(fields[1][:-1]) / 100
+    def _shares(program, counts):
+        """By the symbols of a program at a fixed address: google-pprof gives what was inlined to the callee."""
+        text = subprocess.run(["nm", "-n", "--defined-only", program], capture_output=True, text=True).stdout
+        symbols = [line.split() for line in text.splitlines()]
+        starts = [int(fields[0], 16) for fields in symbols if len(fields) == 3]
+        names = [fields[2] for fields in symbols if len(fields) == 3]
+        share, total = collections.defaultdict(float), sum(counts.values())
+        for pc, count in counts.items():
+            at = bisect.bisect_right(starts, pc) - 1
+            share[names[at] if at >= 0 else "?"] += count / total
         return share
 
 
@@ -147,7 +153,7 @@ def peers():
         found.append(Perf())
     else:
         print("skipped: perf (not installed)")
-    if glob.glob("/usr/lib/*/libprofiler.so*") and measure.have("google-pprof"):
+    if glob.glob("/usr/lib/*/libprofiler.so*") and measure.have("nm"):
         found += [Gperftools(), Gperftools(realtime=True)]
     else:
         print("skipped: gperftools (not installed)")
