@@ -8,6 +8,7 @@ import os
 import resource
 import struct
 import subprocess
+import sys
 
 import measure
 from measure import PCTALLY, PROGRAMS, SCRATCH
@@ -23,6 +24,8 @@ def _run(words, env=None, complain=False):
     result = subprocess.run(words, env=dict(os.environ, **(env or {})), stdout=subprocess.PIPE,
                             stderr=None if complain else subprocess.DEVNULL, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if complain and result.returncode != 0:
+        print(f"bench: {' '.join(words)} ended with {result.returncode}", file=sys.stderr, flush=True)
     return result.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
