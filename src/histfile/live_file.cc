@@ -155,7 +155,8 @@ Result<FileCopy> LiveFile::copy() const {
   // Asked first: a recorder that ends after this has closed the file by the time its bytes are read.
   copy.recorder_alive = is_locked(fd_.get());
   Sums last;
-  for (uint64_t until = monotonic_ns() + kPatienceNs;; pause()) {
+  uint64_t until = monotonic_ns() + kPatienceNs;
+  for (bool first = true;; first = false, pause()) {
     auto before = copy_once(fd_.get(), &copy);
     if (!before) return std::unexpected(before.error());
     if (before->state == FileState::kClosed) copy.still = true;
@@ -163,7 +164,7 @@ Result<FileCopy> LiveFile::copy() const {
     Sums sums = sums_of(copy.contents);
     // A thread killed inside its tick leaves sums that never balance: then it is enough that nothing moves.
     copy.still = copy.still && (sums.balanced() || sums == last);
-    if (copy.still || monotonic_ns() >= until) return copy;
+    if (copy.still || (!first && monotonic_ns() >= until)) return copy;
     last = sums;
   }
 }
