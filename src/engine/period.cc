@@ -40,7 +40,14 @@ Random::Random() noexcept : Random(kernel_seed()) {}
 
 bool walks_over(uint64_t period_ns, uint64_t cycle_ns) noexcept {
   uint64_t seen = 0;  // one bit per 1/64 of the cycle
-  for (uint64_t i = 0; i < kTicks; ++i) seen |= uint64_t{1} << (i * period_ns % cycle_ns * 64 / cycle_ns);
+  const uint64_t step = period_ns % cycle_ns * 64, parts = step / cycle_ns, more = step % cycle_ns;
+  uint64_t part = 0, rest = 0;
+  for (unsigned i = 0; i < kTicks; ++i) {  // no division in here: a thousand draws would start a program late
+    seen |= uint64_t{1} << part % 64;
+    part += parts;
+    rest += more;
+    if (rest >= cycle_ns) rest -= cycle_ns, ++part;
+  }
   return seen == ~uint64_t{0};
 }
 

@@ -33,6 +33,20 @@ TEST(Period, APeriodInStepDoesNotWalk) {
   EXPECT_TRUE(walks_over(1030900, 1000000));
 }
 
+TEST(Period, WalksOverAsItsDefinitionSays) {
+  Random random(7);
+  unsigned walking = 0;
+  for (int i = 0; i < 400; ++i) {
+    uint64_t period = 1 + random.below(3000000), cycle = 1 + random.below(i % 2 == 0 ? 200 : 3000000);
+    uint64_t seen = 0;
+    for (uint64_t tick = 0; tick < 256; ++tick) seen |= uint64_t{1} << tick * period % cycle * 64 / cycle;
+    EXPECT_EQ(walks_over(period, cycle), seen == ~uint64_t{0}) << period << " over " << cycle;
+    walking += walks_over(period, cycle);
+  }
+  EXPECT_GT(walking, 40u);
+  EXPECT_LT(walking, 360u);
+}
+
 TEST(Period, NeverShorterThanTheKernelAllows) {
   Random random(3);
   for (int i = 0; i < 100; ++i) EXPECT_GE(draw_period(kShortestPeriodNs, &random), kShortestPeriodNs);
