@@ -1,6 +1,9 @@
 #include "engine/program_file.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
+#include <link.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +12,9 @@
 
 namespace pctally {
 namespace {
+
+constexpr unsigned char kOurs = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32,
+                        kOthers = sizeof(void*) == 8 ? ELFCLASS32 : ELFCLASS64;
 
 class ProgramFile : public testing::Test {
  protected:
@@ -31,21 +37,25 @@ TEST_F(ProgramFile, AnOrdinaryProgramIsReachable) {
   EXPECT_EQ(injection_obstacle("/bin/sh"), ProcessNote::kNone);
 }
 
+/// The header of a program without program headers: one that is linked statically.
+std::string elf_header(unsigned char word_size) {
+  ElfW(Ehdr) header{};
+  memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = word_size;
+  return {reinterpret_cast<const char*>(&header), sizeof header};
+}
+
 TEST_F(ProgramFile, AScriptIsWhatItsInterpreterIs) {
-  EXPECT_EQ(injection_obstacle(write("s", "#!/bin/sh\n")), ProcessNote::kNone);
-  std::string elf(64, '\0');
-  elf.replace(0, 6, "\177ELF\002\001");
-  elf[52] = 64, elf[54] = 56;  // header and program header sizes; no program header: static
-  std::string program = write("static", elf);
+  std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  EXPECT_EQ(injection_obstacle(write("s", "#!" + self + "\n")), ProcessNote::kNone);
+  std::string program = write("static", elf_header(kOurs));
   EXPECT_EQ(injection_obstacle(program), ProcessNote::kStatic);
   EXPECT_EQ(injection_obstacle(write("s2", "#! " + program + " -x\n")), ProcessNote::kStatic);
   EXPECT_EQ(injection_obstacle(write("s3", "#!/usr/bin/env " + program + "\n")), ProcessNote::kStatic);
 }
 
 TEST_F(ProgramFile, AnotherWordSizeIsNamed) {
-  std::string elf(64, '\0');
-  elf.replace(0, 5, "\177ELF\001");
-  EXPECT_EQ(injection_obstacle(write("m32", elf)), ProcessNote::kWordSize);
+  EXPECT_EQ(injection_obstacle(write("other", elf_header(kOthers))), ProcessNote::kWordSize);
 }
 
 TEST_F(ProgramFile, AScriptThatNamesItselfEnds) {

@@ -114,8 +114,9 @@ TEST_F(ProfileFileTest, GrowsOnlyWhileThereIsRoom) {
   auto file = ProfileFile::create(settings_);
   ASSERT_TRUE(file);
   uint32_t before = file->header().pool.limit;
-  EXPECT_TRUE(file->make_room(before));
-  EXPECT_GT(file->header().pool.limit, before);
+  bool roomy = sizeof(void*) == 8;  // elsewhere address space is rationed, and the file is what it was made
+  EXPECT_EQ(file->make_room(before), roomy);
+  EXPECT_EQ(file->header().pool.limit > before, roomy);
   EXPECT_FALSE(file->make_room(kLargestBytes / kUnitBytes));
   struct stat status;
   ASSERT_EQ(stat(path_.c_str(), &status), 0);
