@@ -123,9 +123,11 @@ class vanishing_buffers : public Page {
   /// The same address again, writable.
   static void give_back(const Fenced& cells, Fate fate) {
     if (fate == Fate::kReadOnly) return cells.protect(PROT_READ | PROT_WRITE);
-    void* again = mmap(cells.as<void>(), kBytes, PROT_READ | PROT_WRITE,
+    auto start = reinterpret_cast<uintptr_t>(cells.as<void>());  // its end is a page's, its start need not be
+    uintptr_t page = start & ~(static_cast<uintptr_t>(sysconf(_SC_PAGESIZE)) - 1);
+    void* again = mmap(reinterpret_cast<void*>(page), start - page + kBytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    ASSERT_EQ(again, cells.as<void>());
+    ASSERT_EQ(again, reinterpret_cast<void*>(page));
   }
 };
 
