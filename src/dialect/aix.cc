@@ -19,9 +19,10 @@ constexpr unsigned kScaleFromSizes = UINT32_MAX;
 
 uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
 
-/// On while on, off while off and off by the other form are ineffective, which is no error.
+/// On while on, off while off and off by the other form are ineffective, which is no error. A profile whose
+/// only buffer is gone counts as off, but its clock has to be stopped.
 int turn_off(Form form) noexcept {
-  if (g_aix.on() && g_form == form) g_aix.stop();
+  if (!g_aix.on() || g_form == form) g_aix.stop();
   return 0;
 }
 

@@ -206,6 +206,8 @@ TEST_F(vanishing_buffers, the_only_region) {
       std::vector<unsigned char> before(a.as<unsigned char>(), a.as<unsigned char>() + kBytes);
       run_hot(hot_a, 60'000'000);
       EXPECT_EQ(memcmp(a.as<void>(), before.data(), kBytes), 0) << "off for good";
+      dialect.stop();
+      EXPECT_EQ(pctally_count(nullptr, 1), -1) << "and its clock can be turned off";
       dialect.start(a.as<void>(), kBytes, text_of_hot_a().start);
       ASSERT_TRUE(ticks_into(a.as<unsigned char>(), hot_a)) << "until it is turned on again";
       dialect.stop();
