@@ -27,7 +27,7 @@ struct Place {
 /// nobody | a page to write | nobody | a page to read | nobody
 class Grounds {
  public:
-  static constexpr size_t kPage = 4096;
+  static inline const size_t kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   Grounds() : start_(far_from_all_else()) {
     mprotect(write_page(), kPage, PROT_READ | PROT_WRITE);
     mprotect(read_page(), kPage, PROT_READ | PROT_WRITE);
@@ -48,8 +48,11 @@ class Grounds {
   void restore() const {
     for (size_t i = 0; i < kPage; ++i) write_page()[i] = pattern(i);
   }
-  [[nodiscard]] char pattern_of(const char* byte) const {
-    return pattern(static_cast<size_t>(byte - write_page()));
+  /// In any byte of a counter of 16 or 32 bits: which one depends on the machine's order.
+  [[nodiscard]] bool changed(const char* counter) const {
+    for (const char* byte = counter; byte != write_end() && byte != counter + 4; ++byte)
+      if (*byte != pattern(static_cast<size_t>(byte - write_page()))) return true;
+    return false;
   }
   static char pattern(size_t i) { return static_cast<char>(i * 7 % 61 + 1); }
 
@@ -151,7 +154,9 @@ class ListGrounds {
 struct Verdict {
   std::vector<int> errors;  ///< one of these is told; none: the call succeeds
   enum After { kNotSaid, kOff, kAsBefore, kOn } after = kOn;
-  const char* raised = nullptr;  ///< the first byte of a counter in the grounds that the ticks raise
+  /// A counter in the grounds that the ticks raise, if they can: at an odd address none can be counted
+  /// atomically but on x86-64 (docs/machines.md).
+  const char* raised = nullptr;
 };
 
 /// A page's generated calls. Each is made with nothing on, and with a profile of the same dialect on.
@@ -187,11 +192,19 @@ class BadArguments : public Page {
     Spans allowed = of_call;
     allowed.insert(allowed.end(), of_ticks.begin(), of_ticks.end());
     EXPECT_EQ(grounds_.changed_outside(allowed), -1) << "changed by a tick";
-    if (verdict.raised != nullptr) {
-      EXPECT_NE(*verdict.raised, grounds_.pattern_of(verdict.raised)) << "no tick was counted";
+    if (verdict.raised != nullptr && can_be_raised(verdict.raised)) {
+      EXPECT_TRUE(grounds_.changed(verdict.raised)) << "no tick was counted";
     }
     turn_off_();
     EXPECT_EQ(pctally_count(nullptr, 1), -1) << "not to be turned off";
+  }
+
+  static bool can_be_raised(const char* counter) {
+#ifdef __x86_64__
+    return counter != nullptr;
+#else
+    return reinterpret_cast<uintptr_t>(counter) % 2 == 0;
+#endif
   }
 
   void judge_state(Verdict::After after, bool was_on) {
