@@ -12,7 +12,6 @@ namespace pctally {
 namespace {
 
 constexpr uint64_t kCyclesNs[] = {1000000, 2000000, 4000000, 5000000, 10000000};
-constexpr unsigned kTicks = 256;
 constexpr unsigned kDraws = 1000;
 
 uint64_t kernel_seed() noexcept {
@@ -21,6 +20,20 @@ uint64_t kernel_seed() noexcept {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_nsec) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(now.tv_sec);
+}
+
+/// Whether so many ticks fall into every one of `parts` parts of the cycle, a power of two up to 64.
+bool visits_all(uint64_t period_ns, uint64_t cycle_ns, unsigned parts, unsigned ticks) noexcept {
+  uint64_t seen = 0;  // one bit per part
+  const uint64_t step = period_ns % cycle_ns * parts, whole = step / cycle_ns, more = step % cycle_ns;
+  uint64_t part = 0, rest = 0;
+  for (unsigned i = 0; i < ticks; ++i) {  // no division in here: a thousand draws would start a program late
+    seen |= uint64_t{1} << (part & (parts - 1));
+    part += whole;
+    rest += more;
+    if (rest >= cycle_ns) rest -= cycle_ns, ++part;
+  }
+  return seen == ~uint64_t{0} >> (64 - parts);
 }
 
 bool walks_over_all(uint64_t period_ns, uint64_t asked_ns) noexcept {
@@ -39,16 +52,8 @@ uint64_t draw_near(uint64_t asked, Random* random) noexcept {
 Random::Random() noexcept : Random(kernel_seed()) {}
 
 bool walks_over(uint64_t period_ns, uint64_t cycle_ns) noexcept {
-  uint64_t seen = 0;  // one bit per 1/64 of the cycle
-  const uint64_t step = period_ns % cycle_ns * 64, parts = step / cycle_ns, more = step % cycle_ns;
-  uint64_t part = 0, rest = 0;
-  for (unsigned i = 0; i < kTicks; ++i) {  // no division in here: a thousand draws would start a program late
-    seen |= uint64_t{1} << part % 64;
-    part += parts;
-    rest += more;
-    if (rest >= cycle_ns) rest -= cycle_ns, ++part;
-  }
-  return seen == ~uint64_t{0};
+  return visits_all(period_ns, cycle_ns, 64, 256) &&
+         (period_ns < cycle_ns / 16 || visits_all(period_ns, cycle_ns, 16, 40));
 }
 
 uint64_t shortest_perf_period_ns() noexcept {
