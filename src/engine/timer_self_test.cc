@@ -6,12 +6,16 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/process_timer.h"
 #include "engine/tick_signal.h"
+#include "histfile/profile_file.h"
 
 namespace pctally {
 namespace {
 
-constexpr uint64_t kPatienceNs = 50000000;  // five ticks of the slowest kernels
+constexpr uint64_t kPatienceNs = 2000000000;  // of CPU time
+constexpr uint64_t kGapNs = 300000;  // longer than the kernel's tick takes, shorter than a turn of another
+constexpr unsigned kStretches = 5;
 
 uint64_t cpu_ns() noexcept {
   timespec now{};
@@ -19,11 +23,22 @@ uint64_t cpu_ns() noexcept {
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-/// True once a tick has come.
+/// True once a tick has come. On a busy machine all kernel ticks may fall on others for many milliseconds of
+/// our CPU time: what proves that none comes is stretches without a gap that are longer than a kernel tick.
 bool burn_until_tick(const uint64_t& ticks) noexcept {
-  for (uint64_t end = cpu_ns() + kPatienceNs; cpu_ns() < end;)
+  const uint64_t stretch_ns = kernel_tick_ns() * 5 / 4;
+  uint64_t last = monotonic_ns(), began = last;
+  unsigned stretches = 0;
+  for (uint64_t end = cpu_ns() + kPatienceNs; stretches < kStretches && cpu_ns() < end;) {
     if (__atomic_load_n(&ticks, __ATOMIC_RELAXED) != 0) return true;
-  return false;
+    uint64_t now = monotonic_ns();
+    if (now - last > kGapNs) began = now;
+    last = now;
+    if (now - began < stretch_ns) continue;
+    began = now;
+    ++stretches;
+  }
+  return __atomic_load_n(&ticks, __ATOMIC_RELAXED) != 0;
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 
 namespace pctally {
 
-/// Arms a CPU timer of this process and uses CPU time until it fires: on average half a kernel tick, at most
-/// 50 ms. ENOTSUP if it does not; EAGAIN if there is no timer.
+/// Arms a CPU timer of this process and uses CPU time until it fires: on average half a kernel tick. ENOTSUP
+/// if it does not in six kernel ticks of undisturbed running (25 ms of a machine that is idle, 2 s of CPU
+/// time at most); EAGAIN if there is no timer.
 Result<void> test_cpu_timer() noexcept;
 
 }  // namespace pctally

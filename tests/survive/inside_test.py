@@ -1,5 +1,6 @@
 """Engines that run in the program: the program lives on, its clock is its own, and what is not seen is stated."""
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -127,6 +128,20 @@ class Inside(unittest.TestCase):
         for command in ([p.program("threads_masked"), "0.6"], ["dd", "if=/dev/zero", "of=/dev/null", "bs=1G", "count=2"]):
             data = p.record(command, "-e", "timer").report()
             self.assertEqual([row["note"] for row in data["processes"]], [""] * len(data["processes"]), command)
+
+    def test_a_busy_machine_is_not_a_kernel_whose_timers_do_not_fire(self):
+        """Among others that sleep and wake all the time no kernel tick may fall on a process for 50 ms of its CPU time."""
+        commands = [[p.program("switcher"), "processes", "100000000"]] * 2 + [[p.program("spinner"), "3", "1000"]]
+        load = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+                for words in commands]
+        try:
+            for _ in range(p.scale(20)):
+                done = p.record(["true"], "-e", "timer")
+                self.assertEqual(done.returncode, 0, done.stderr)
+        finally:
+            for process in load:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
     def test_a_kernel_whose_timers_do_not_fire(self):
         broken = [p.program("no_timer"), p.PCTALLY, "record", "-f", "-o", os.path.join(p.scratch(), "b.pct")]
