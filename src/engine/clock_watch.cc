@@ -17,18 +17,18 @@ constexpr uint64_t kTicksPerLook = 16;
 ClockWatch::Look g_look = nullptr;
 int g_timer = 0;
 int g_signal = 0;
-bool g_busy = false;  ///< somebody looks, or will never again
+unsigned g_busy = 0;  ///< somebody looks, or will never again; a word, for not every machine exchanges bytes
 
 bool is_ours(const siginfo_t* info) noexcept {
   return info->si_code == SI_TIMER && info->si_value.sival_ptr == &g_timer;
 }
 
 void on_watch(int, siginfo_t* info, void*) {
-  if (!is_ours(info) || __atomic_exchange_n(&g_busy, true, __ATOMIC_ACQUIRE)) return;
+  if (!is_ours(info) || __atomic_exchange_n(&g_busy, 1u, __ATOMIC_ACQUIRE)) return;
   int before = errno;
   g_look();
   errno = before;
-  __atomic_store_n(&g_busy, false, __ATOMIC_RELEASE);
+  __atomic_store_n(&g_busy, 0u, __ATOMIC_RELEASE);
 }
 
 Result<void> take_signal() noexcept {
@@ -52,7 +52,7 @@ Result<void> ClockWatch::start(Clock clock, Look look) noexcept {
   if (!timer) return std::unexpected(timer.error());
   g_timer = *timer;
   g_look = look;
-  __atomic_store_n(&g_busy, false, __ATOMIC_RELEASE);
+  __atomic_store_n(&g_busy, 0u, __ATOMIC_RELEASE);
   uint64_t interval_ns = kTicksPerLook * kernel_tick_ns();
   if (int error = set_timer(g_timer, interval_ns, interval_ns, false); error != 0) {
     stop();
@@ -63,7 +63,7 @@ Result<void> ClockWatch::start(Clock clock, Look look) noexcept {
 
 void ClockWatch::stop() noexcept {
   if (g_look == nullptr) return;
-  while (__atomic_exchange_n(&g_busy, true, __ATOMIC_ACQUIRE)) sched_yield();
+  while (__atomic_exchange_n(&g_busy, 1u, __ATOMIC_ACQUIRE)) sched_yield();
   delete_timer(g_timer);
   g_look = nullptr;
 }
