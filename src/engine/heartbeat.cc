@@ -69,7 +69,7 @@ void Heartbeat::suspect(ProcessRecord* record, Pulse* pulse, uint64_t silence_ns
 
 void Heartbeat::feel(ProcessRecord* record, Pulse* pulse, uint64_t period_ns) {
   timespec used;
-  uint64_t ticks = __atomic_load_n(&record->ticks, __ATOMIC_RELAXED);
+  uint64_t ticks = load_relaxed(&record->ticks);
   pulse->gone = clock_gettime(clock_of(record->pid), &used) != 0;
   if (pulse->gone) return;
   uint64_t cpu_ns = static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec);

@@ -30,7 +30,7 @@ bool burn_until_tick(const uint64_t& ticks) noexcept {
   uint64_t last = monotonic_ns(), began = last;
   unsigned stretches = 0;
   for (uint64_t end = cpu_ns() + kPatienceNs; stretches < kStretches && cpu_ns() < end;) {
-    if (__atomic_load_n(&ticks, __ATOMIC_RELAXED) != 0) return true;
+    if (load_relaxed(&ticks) != 0) return true;
     uint64_t now = monotonic_ns();
     if (now - last > kGapNs) began = now;
     last = now;
@@ -38,7 +38,7 @@ bool burn_until_tick(const uint64_t& ticks) noexcept {
     began = now;
     ++stretches;
   }
-  return __atomic_load_n(&ticks, __ATOMIC_RELAXED) != 0;
+  return load_relaxed(&ticks) != 0;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ void name_engine() noexcept {
 void look_after_clock() noexcept {
   BusErrorsAdmitted admitted;
   ProcessRecord* process = own_record();
-  uint64_t ticks = __atomic_load_n(&process->ticks, __ATOMIC_RELAXED);
+  uint64_t ticks = load_relaxed(&process->ticks);
   bool silent = ticks == g_injected->ticks_at_last_look;
   g_injected->ticks_at_last_look = ticks;
   if (!silent || g_injected->clock.intact()) return;
