@@ -61,13 +61,13 @@ bool take_tick(siginfo_t* info, void* context) {
   auto* slot = reinterpret_cast<Slot*>(perf->data);
   if (slot < g_slots || slot >= g_slots + PerfTrap::kMost) return false;
   PublishedTables* tables = __atomic_load_n(&slot->tables, __ATOMIC_ACQUIRE);
-  if (tables == nullptr || !keeps(slot)) return true;
-  if (tables->may_fault && blocks_faults(context)) admit_faults();
-  // One that the program had blocked comes late, and its place is not known.
   uint64_t pc = interrupted_pc(context);
-  if ((perf->flags & kAsynchronous) != 0 && !follows_delivery(context, pc))
-    return lost_published(tables, 1), true;
-  tick_published(tables, pc, 1);
+  // One that the program had blocked comes late, and its place is not known.
+  bool late = (perf->flags & kAsynchronous) != 0 && !follows_delivery(context, pc);
+  if (tables != nullptr && keeps(slot)) {
+    if (tables->may_fault && blocks_faults(context)) admit_faults();
+    late ? lost_published(tables, 1) : tick_published(tables, pc, 1);
+  }
   note_delivery(context, pc);
   return true;
 }

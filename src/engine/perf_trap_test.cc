@@ -92,6 +92,9 @@ TEST_F(Trap, FiftyMicroseconds) {
 }
 
 TEST_F(Trap, ThreadsOlderThanTheStartAndYoungerOnes) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer calls handlers in threads whose own state it has not made yet, and dies";
+#endif
   std::atomic<bool> go = false;
   auto work = [&] {
     while (!go) std::this_thread::yield();
@@ -145,9 +148,10 @@ TEST_F(Trap, DescriptorsTheProgramClosedAreNotClosedTwice) {
   close(mine);
 }
 
-// perf drops what comes while one is pending: the thread lives, one tick is lost, and the account says so.
+// perf drops what comes while one is pending: the thread lives, one tick is lost, and the account says so. (A
+// drawn period keeps a share of its ticks only, of lost ones too.)
 TEST_F(Trap, AThreadThatBlocksSigtrapLives) {
-  start();
+  start(1000000, Pace::kAsGiven);
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -160,17 +164,18 @@ TEST_F(Trap, AThreadThatBlocksSigtrapLives) {
   EXPECT_GT(count(), open + 20);
 }
 
-// Two profiles at 20 us: many ticks of one come while the handler runs for the other. They wait, and are no
-// loss.
+// Two profiles, every 20 and every 23 us: many ticks of one come while the handler runs for the other. They
+// wait, and are no loss; those that meet one that waits already are dropped by the kernel without a word, a
+// quarter of all here. (With equal periods in step it would be one whole profile.)
 TEST_F(Trap, TicksThatWaitForOurOwnHandlerAreCounted) {
   start(20000, Pace::kAsGiven);
   PerfTrap second;
-  ASSERT_TRUE(second.start(&tables_, 20000, Pace::kAsGiven));
+  ASSERT_TRUE(second.start(&tables_, 23000, Pace::kAsGiven));
   burn(200'000'000);
   second.stop();
   trap_.stop();
   withdraw(&tables_);
-  EXPECT_GT(count(), 10000);
+  EXPECT_GT(count(), 10000 * 1.1);
   EXPECT_EQ(ledger_.lost, 0u);
 }
 

@@ -239,7 +239,9 @@ class Screen(Live):
     def until(self, condition, what):
         def look():
             lines = self.screen()
-            return lines if len(lines) > 1 and condition(lines) else None
+            if len(lines) > 1 and condition(lines) and lines == self.screen():  # not one that is half drawn
+                return lines
+            return None
         return wait_until(look, what)
 
     def keys(self, *keys):
