@@ -17,7 +17,8 @@ void publish(PublishedTables* tables, const RegionTable& table) noexcept {
   uint32_t spare = old == 0 ? 1 : 0;
   wait_until_empty(tables, spare);
   tables->slots[spare] = table;
-  __atomic_store_n(&tables->current, spare, __ATOMIC_SEQ_CST);
+  // An exchange where a store would do: qemu-user lets aarch64's stores pass the loads behind them.
+  (void)__atomic_exchange_n(&tables->current, spare, __ATOMIC_SEQ_CST);
   wait_until_empty(tables, old);
 }
 

@@ -242,7 +242,7 @@ void replace_and_reuse(PublishedTables* tables, const RegionTable& next, const R
   uint32_t old = tables->current, spare = 1 - old;
   if (tables->in_flight[spare] != 0) return;
   tables->slots[spare] = next;
-  __atomic_store_n(&tables->current, spare, __ATOMIC_SEQ_CST);
+  (void)__atomic_exchange_n(&tables->current, spare, __ATOMIC_SEQ_CST);
   if (tables->in_flight[old] == 0) tables->slots[old] = reused;
 }
 

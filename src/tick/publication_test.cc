@@ -18,7 +18,7 @@ void replace(PublishedTables* tables, const RegionTable& table) {
   uint32_t old = tables->current, spare = old == 0 ? 1 : 0;
   wait_until_empty(tables, spare);
   tables->slots[spare] = table;
-  __atomic_store_n(&tables->current, spare, __ATOMIC_SEQ_CST);
+  (void)__atomic_exchange_n(&tables->current, spare, __ATOMIC_SEQ_CST);
   if (old < kTableSlots) wait_until_empty(tables, old);
 }
 
