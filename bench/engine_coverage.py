@@ -11,7 +11,7 @@ HERTZ = 1000
 
 
 def workloads():
-    """{name: (words, seconds the program itself says it uses)}; None: what the bare run used"""
+    """{name: words}"""
     program = lambda name, *args: [os.path.join(PROGRAMS, name), *map(str, args)]
     found = {}
     for threads in (1, 4, 16, 64):
@@ -22,8 +22,9 @@ def workloads():
         for ms in (0.5, 3, 20):
             found[f"{how}ed children of {ms} ms"] = program("forker", how, int(1500 / ms), ms)
     if measure.have("stress-ng"):
+        nobody = ["unshare", "-U"] if os.geteuid() == 0 else []  # root may not run its spawn
         for stressor in ("fork", "vfork", "spawn", "clone", "pthread"):
-            found[f"stress-ng --{stressor}"] = ["stress-ng", "-q", f"--{stressor}", "1", "-t", "2"]
+            found[f"stress-ng --{stressor}"] = [*nobody, "stress-ng", "-q", f"--{stressor}", "1", "-t", "2"]
     else:
         print("skipped: stress-ng (not installed)")
     found["make -j2"] = make_project()
@@ -45,25 +46,28 @@ def make_project():
     return ["make", "-s", "-B", "-j2", "-C", directory]
 
 
+def coverage(sampler, words):
+    """What the samples stand for, of the CPU time of the command and all it started in that same run."""
+    group = measure.ControlGroup.make()
+    if group is None:
+        cpu = samplers.Bare().record(words, HERTZ).cpu
+        return sampler.record(words, HERTZ).seconds / cpu
+    seen = sampler.record(words, HERTZ, group.around)
+    return seen.seconds / group.end()
+
+
 def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     configurations = [samplers.Engine(name) for name in samplers.engines()] + samplers.peers()
     print(f"### Coverage at {HERTZ} Hz: % of the CPU time the samples stand for, {rounds} rounds\n")
+    if (group := measure.ControlGroup.make()) is None:
+        print("skipped: the CPU time of the very run (no control groups to be had; that of a bare run is taken)\n")
+    else:
+        group.end()
     measure.header(("workload", *[s.name for s in configurations]))
     for name, words in workloads().items():
-        row = [name]
-        results = measure.interleaved(dict(
-            {"bare": lambda: samplers.Bare().record(words, HERTZ)},
-            **{s.name: lambda s=s: (s.record(words, HERTZ), getattr(s, "last", None)) for s in configurations}), rounds)
-        bare = sorted(run.cpu for run in results["bare"])[rounds // 2]
-        for sampler in configurations:
-            shares = []
-            for seen, data in results[sampler.name]:
-                # pctally's report has the CPU time of just that run, from wait4; for the others the bare run's is taken.
-                cpu = data["cpu_s"] if data and data["cpu_s"] else bare
-                shares.append(seen.seconds / cpu)
-            row.append(measure.spread(shares, 100, 1))
-        measure.row(row)
+        shares = measure.interleaved({s.name: lambda s=s: coverage(s, words) for s in configurations}, rounds)
+        measure.row([name, *[measure.spread(shares[s.name], 100, 1) for s in configurations]])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Paired, interleaved measurements: every configuration in every round, in an order that rotates, medians at the end."""
 import os
 import platform
+import select
 import statistics
 import sys
 import tempfile
@@ -39,6 +40,44 @@ class Run:
         self.status = status
         if status != 0:
             raise SystemExit(f"bench: {' '.join(words)} ended with {status}")
+
+
+def _unified_hierarchy():
+    with open("/proc/mounts") as file:
+        return next((line.split()[1] for line in file if line.split()[2] == "cgroup2"), None)
+
+
+class ControlGroup:
+    """Of its own for a run: knows the CPU time of all that a command started, also of what nobody waited for."""
+
+    def __init__(self, path):
+        self.path = path
+
+    @classmethod
+    def make(cls):
+        """None where there is no hierarchy of version 2, or not for this user."""
+        top = _unified_hierarchy()
+        try:
+            return cls(tempfile.mkdtemp(prefix="pctally-bench-", dir=top)) if top else None
+        except OSError:
+            return None
+
+    def around(self, words):
+        """The command that joins the group and becomes the given one."""
+        return ["/bin/sh", "-c", 'echo $$ >"$0" && exec "$@"', os.path.join(self.path, "cgroup.procs"), *words]
+
+    def end(self):
+        """CPU seconds; the group is gone then, once what is left in it has ended."""
+        with open(os.path.join(self.path, "cgroup.kill"), "w") as file:
+            file.write("1")
+        with open(os.path.join(self.path, "cgroup.events")) as file:
+            while "populated 1" in file.read():
+                select.select([], [], [file], 1)
+                file.seek(0)
+        with open(os.path.join(self.path, "cpu.stat")) as file:
+            microseconds = next(int(line.split()[1]) for line in file if line.startswith("usage_usec "))
+        os.rmdir(self.path)
+        return microseconds * 1e-6
 
 
 def peak_mb(words):

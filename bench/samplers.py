@@ -18,11 +18,10 @@ Seen = collections.namedtuple("Seen", "seconds samples share cpu program_says")
 sampler together; program_says: what the command printed"""
 
 
-def _run(words, env=None, complain=False):
+def _run(words, complain=False):
     """stdout, CPU seconds of everything."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    result = subprocess.run(words, env=dict(os.environ, **(env or {})), stdout=subprocess.PIPE,
-                            stderr=None if complain else subprocess.DEVNULL, text=True)
+    result = subprocess.run(words, stdout=subprocess.PIPE, stderr=None if complain else subprocess.DEVNULL, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if complain and result.returncode != 0:
         print(f"bench: {' '.join(words)} ended with {result.returncode}", file=sys.stderr, flush=True)
@@ -42,8 +41,8 @@ def engines():
 class Bare:
     name = "bare"
 
-    def record(self, words, hertz):
-        stdout, cpu = _run(words)
+    def record(self, words, hertz, around=list):
+        stdout, cpu = _run(around(words))
         return Seen(0, 0, {}, cpu, stdout)
 
 
@@ -54,8 +53,8 @@ class Floor:
         self.scope = scope
         self.name = f"bare interrupt, {scope}"
 
-    def record(self, words, hertz):
-        stdout, cpu = _run([os.path.join(PROGRAMS, "bare_interrupt"), self.scope, str(int(1e9 / hertz)), *words])
+    def record(self, words, hertz, around=list):
+        stdout, cpu = _run([os.path.join(PROGRAMS, "bare_interrupt"), self.scope, str(int(1e9 / hertz)), *around(words)])
         return Seen(0, 0, {}, cpu, stdout)
 
 
@@ -64,10 +63,10 @@ class Engine:
         self.engine = engine
         self.name = f"pctally {engine}"
 
-    def record(self, words, hertz):
+    def record(self, words, hertz, around=list):
         path = os.path.join(SCRATCH, self.engine + ".pct")
-        stdout, cpu = _run([PCTALLY, "record", "-q", "-f", "-e", self.engine, "-F", str(hertz), "-o", path, "--", *words],
-                           complain=True)
+        stdout, cpu = _run([PCTALLY, "record", "-q", "-f", "-e", self.engine, "-F", str(hertz), "-o", path, "--",
+                            *around(words)], complain=True)
         report = subprocess.run([PCTALLY, "report", "--json", "--limit", "1000000", path], capture_output=True)
         data = json.loads(report.stdout)
         share = collections.defaultdict(float)
@@ -82,10 +81,10 @@ class Perf:
         self.whole_machine = whole_machine
         self.name = "perf record" + (" -a" if whole_machine else "")
 
-    def record(self, words, hertz):
+    def record(self, words, hertz, around=list):
         path = os.path.join(SCRATCH, "perf.data")
         stdout, cpu = _run(["perf", "record", "-q", "-B", "--no-bpf-event", "-e", "cpu-clock", "-F", str(hertz), "-o", path,
-                            *(["-a"] if self.whole_machine else []), "--", *words])
+                            *(["-a"] if self.whole_machine else []), "--", *around(words)])
         text = subprocess.run(["perf", "script", "-i", path, "-F", "comm,ip,sym"], capture_output=True, text=True).stdout
         share, samples = collections.defaultdict(float), 0
         comm = os.path.basename(words[0])[:15]
@@ -105,14 +104,15 @@ class Gperftools:
         self.name = "gperftools" + (" REALTIME" if realtime else "")
         self.library = sorted(glob.glob("/usr/lib/*/libprofiler.so*"))[0]
 
-    def record(self, words, hertz):
+    def record(self, words, hertz, around=list):
         base = os.path.join(SCRATCH, "gperf")
         for old in glob.glob(base + "*"):
             os.unlink(old)
-        env = {"LD_PRELOAD": self.library, "CPUPROFILE": base, "CPUPROFILE_FREQUENCY": str(hertz)}
+        env = [f"LD_PRELOAD={self.library}", f"CPUPROFILE={base}", f"CPUPROFILE_FREQUENCY={hertz}"]
         if self.realtime:
-            env["CPUPROFILE_REALTIME"] = "1"
-        stdout, cpu = _run(words, env)
+            env.append("CPUPROFILE_REALTIME=1")
+        # What goes around the command would be profiled too, and die of the alarm it leaves behind.
+        stdout, cpu = _run(around(["env", *env, *words]))
         samples, seconds, share = 0, 0.0, {}
         for path in glob.glob(base + "*"):
             counts, period_us = self._counts(path)

@@ -1,5 +1,5 @@
-"""Real programs on input made here: bzip2, sqlite3, python3, pigz -p2, redis-server; half a second to a second of CPU
-time each."""
+"""Real programs on input made here: bzip2, sqlite3, python3, pigz -p2, redis-server; one to three seconds of CPU time
+each, so that what a profiler does at its start is seen and does not rule."""
 import os
 import random
 import subprocess
@@ -23,14 +23,14 @@ def _text(path, megabytes):
 def make():
     """{name: (words, stdin, what to do while it runs)}"""
     text = os.path.join(SCRATCH, "text")
-    _text(text, 8)
+    _text(text, 24)
     large = os.path.join(SCRATCH, "large")
     with open(text, "rb") as source, open(large, "wb") as file:
         file.write(source.read() * 2)
     sql = os.path.join(SCRATCH, "queries.sql")
     with open(sql, "w") as file:
         file.write("create table t(a integer primary key, b int, c text);\n"
-                   "with recursive n(x) as (select 1 union all select x + 1 from n where x < 250000)\n"
+                   "with recursive n(x) as (select 1 union all select x + 1 from n where x < 1000000)\n"
                    "insert into t select x, x * 7919 % 100003, hex(x) from n;\n"
                    "create index i on t(b);\n"
                    "select count(*), sum(a) from t where b between 100 and 50000;\n"
@@ -39,12 +39,12 @@ def make():
     script = os.path.join(SCRATCH, "work.py")
     with open(script, "w") as file:
         file.write("import json, re\n"
-                   "rows = [{'id': i, 'name': 'n%d' % i, 'score': i * 7 % 101} for i in range(60000)]\n"
+                   "rows = [{'id': i, 'name': 'n%d' % i, 'score': i * 7 % 101} for i in range(240000)]\n"
                    "text = json.dumps(rows)\n"
                    "back = json.loads(text)\n"
                    "total = sum(len(re.findall('n[0-9]+7', row['name'])) for row in back)\n"
                    "back.sort(key=lambda row: (row['score'], row['name']))\n"
-                   "print(total, sum(i * i % 7 for i in range(1500000)))\n")
+                   "print(total, sum(i * i % 7 for i in range(6000000)))\n")
     python = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else "python3"
     found = {
         "bzip2": (["bzip2", "-k", "-c", text], None, None),
@@ -67,5 +67,5 @@ def _ask_redis():
     while not os.path.exists(_SOCKET):
         time.sleep(0.002)
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run(["redis-benchmark", "-q", "-s", _SOCKET, "-n", "20000", "-c", "20", "-t", "set,get,incr,lpush"], **quiet)
+    subprocess.run(["redis-benchmark", "-q", "-s", _SOCKET, "-n", "80000", "-c", "20", "-t", "set,get,incr,lpush"], **quiet)
     subprocess.run(["redis-cli", "-s", _SOCKET, "shutdown", "nosave"], **quiet)
