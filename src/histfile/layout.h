@@ -35,6 +35,7 @@ enum class ObjectKind : uint32_t {
   kVdso = 1,     ///< the kernel's vdso; keyed by the distance from its start
   kKernel = 2,   ///< kernel text; keyed by address
   kPrivate = 3,  ///< anonymous executable memory of one process (a JIT's); keyed by address
+  kStart = 4,    ///< no text: what processes used before the engine was in them, all at position 0
 };
 
 /// An executable file, or something like one. Two units.
@@ -93,9 +94,12 @@ struct ProcessRecord {
   uint64_t started_ns;  ///< CLOCK_MONOTONIC
   char comm[16];        ///< not necessarily ended by a zero byte
   char engine[16];
-  uint8_t unused[48];
+  uint64_t entered_cpu_ns;  ///< engines in the program: CPU time it had used when the engine began
+  uint64_t start_ticks;     ///< of `ticks`, those that were counted for it
+  uint8_t unused[32];
 };
 static_assert(sizeof(ProcessRecord) == 128 && offsetof(ProcessRecord, ticks) == 24);
+static_assert(offsetof(ProcessRecord, entered_cpu_ns) == 80);
 
 /// Text of `bytes` bytes, any bytes; followed by the bytes themselves.
 struct StringRecord {
@@ -140,11 +144,14 @@ struct FileHeader {
   uint32_t machine_cpus;  ///< CPUs whose every tick was looked at, to see whom it found there: the sum is
                           ///< then subject to chance; 0: the ticks are measured in the target's own CPU time
   char event[24];         ///< what ticks stand for, by perf(1)'s name; empty: CPU time
+  int32_t
+      start_owed_us;  ///< CPU time before the engine's first moment that is less than a tick, not yet counted
 
   alignas(64) Ledger ledger;  ///< offset 320
 };
 static_assert(offsetof(FileHeader, pool) == 32 && offsetof(FileHeader, engine) == 64);
 static_assert(offsetof(FileHeader, boot_id) == 168 && offsetof(FileHeader, event) == 276);
+static_assert(offsetof(FileHeader, start_owed_us) == 300);
 static_assert(offsetof(FileHeader, ledger) == 320);
 static_assert(sizeof(FileHeader) == 384 && sizeof(FileHeader) <= kHeaderBytes);
 

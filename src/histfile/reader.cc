@@ -165,7 +165,7 @@ void Walk::read_objects() {
   ObjectRecord record;
   for (uint32_t unit = contents_.header.objects; unit != 0; unit = record.next) {
     if (!take(unit, &record)) return;
-    if (record.kind > ObjectKind::kPrivate) {
+    if (record.kind > ObjectKind::kStart) {
       note(kKind);
       continue;
     }

@@ -147,6 +147,9 @@ std::unique_ptr<Symbolizer> open_kind(const ExecutableIdentity& identity) {
       return open_kernel(identity);
     case ExecutableIdentity::Kind::kPrivate:
       return open_private(identity);
+    case ExecutableIdentity::Kind::kStart:
+      return std::make_unique<ObjectSymbolizer>("[process start]", "process start", nullptr, "",
+                                                DebugFinder());
     case ExecutableIdentity::Kind::kFile:
       break;
   }

@@ -10,7 +10,7 @@ namespace pctally {
 
 /// What is to be named: mirrors one Executable of a profile, without depending on profile/.
 struct ExecutableIdentity {
-  enum class Kind { kFile, kVdso, kKernel, kPrivate };
+  enum class Kind { kFile, kVdso, kKernel, kPrivate, kStart };
   Kind kind = Kind::kFile;
   std::string path;
   std::vector<uint8_t> build_id;

@@ -6,13 +6,14 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
-#include <time.h>
+#include <sys/resource.h>
 
 #include <new>
 
 #include "engine/address_space.h"
 #include "engine/clock_watch.h"
 #include "engine/file_guard.h"
+#include "engine/process_start.h"
 #include "engine/tick_clock.h"
 #include "histfile/publish.h"
 
@@ -62,6 +63,22 @@ void enter_process() noexcept {
   publish(&g_tables, table);
 }
 
+/// Exact also where a timer runs, or did before an exec: CLOCK_PROCESS_CPUTIME_ID goes by kernel ticks then.
+uint64_t cpu_used_ns() noexcept {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return to_ns(used.ru_utime) + to_ns(used.ru_stime);
+}
+
+/// What the process used before the engine was in it.
+void count_start(uint32_t before) noexcept {
+  if (g_injected->process == 0) return;
+  const uint64_t used_ns = cpu_used_ns();
+  bool before_is_whole = strcmp(g_injected->file.header().engine, clock_name(ClockKind::kTimer)) == 0;
+  uint64_t ticks = settle_start(g_injected->file, g_injected->process, before, before_is_whole, used_ns);
+  if (ticks != 0) tick_published(&g_tables, kStartPc, ticks);
+}
+
 ProcessRecord* own_record() noexcept {
   return pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);
 }
@@ -105,6 +122,7 @@ void in_child() {
   if (!g_injected->children) return g_injected->clock.forget();
   BusErrorsAdmitted admitted;
   enter_process();
+  count_start(0);
   (void)g_injected->clock.restart();
   name_engine();
   watch_clock();
@@ -138,8 +156,11 @@ __attribute__((constructor)) void enter() {
   injected->children = children == nullptr || children[0] != '0';
   if (!injected->children) clean_environment();
   if (!injected->space.map_process(injected->file, 0)) return;
+  (void)injected->space.map(injected->file, kStartPc, kStartPc + 1, 0, start_object());
   g_injected = injected;
+  uint32_t before = image_before(injected->file, getpid());
   enter_process();
+  count_start(before);
   pthread_atfork(nullptr, nullptr, in_child);
   (void)injected->clock.start(&g_tables, {kind, period_ns, Pace::kAsGiven, false, true});
   name_engine();
@@ -151,10 +172,8 @@ __attribute__((destructor)) void leave() {
   ClockWatch::stop();
   g_injected->clock.stop();
   BusErrorsAdmitted admitted;
-  timespec used{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   ProcessRecord* process = own_record();
-  process->cpu_ns = static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec);
+  process->cpu_ns = cpu_used_ns();
   __atomic_fetch_or(&process->flags, kProcessExited, __ATOMIC_RELAXED);
 }
 

@@ -25,6 +25,8 @@ ExecutableKind executable_kind(ObjectKind kind) {
       return ExecutableKind::kKernel;
     case ObjectKind::kPrivate:
       return ExecutableKind::kPrivate;
+    case ObjectKind::kStart:
+      return ExecutableKind::kStart;
     default:
       return ExecutableKind::kFile;
   }

@@ -6,7 +6,7 @@
 
 namespace pctally {
 
-enum class ExecutableKind { kFile, kVdso, kKernel, kPrivate };
+enum class ExecutableKind { kFile, kVdso, kKernel, kPrivate, kStart };
 
 /// An executable file or something like one, as seen by the recorder (pprof's Mapping without the addresses).
 struct Executable {
@@ -17,7 +17,7 @@ struct Executable {
 };
 
 /// Ticks at one byte of text. `position` is a file offset (kFile), a distance from the start (kVdso) or a
-/// runtime address (kKernel, kPrivate).
+/// runtime address (kKernel, kPrivate); 0 (kStart).
 struct WeightedPosition {
   uint32_t executable = 0;  ///< index into Profile::executables
   uint64_t position = 0;

@@ -244,8 +244,15 @@ void TextReport::add_hidden() {
   add("{}\n", colored(kBold, text));
 }
 
-/// Says what a range without a name is, where the table shows one.
+/// Says what a range without a name is, and what is no sample, where the table shows one.
 void TextReport::add_legend() {
+  auto is_start = [](const Row& row) {
+    return row.function == "[process start]" || row.object == "[process start]";
+  };
+  if (std::any_of(report_.rows.begin(), report_.rows.end(), is_start))
+    add("[process start]: fork, exec, the dynamic linker and early constructors, before the engine is in a "
+        "process; "
+        "known from\n          the process's own clock, not sampled\n");
   auto unnamed = [](const Row& row) {
     return row.function.starts_with('[') && row.function.find("+0x") != std::string::npos;
   };

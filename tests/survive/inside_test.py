@@ -50,6 +50,26 @@ class Inside(unittest.TestCase):
         self.assertLess(data["sampled_s"], 1.2 * data["cpu_s"])
         self.assertGreater(p.share_of(data, "burn"), 0.8)
 
+    def test_what_a_process_uses_before_the_engine_is_in_it_is_counted(self):
+        """Half of the CPU time of so short programs. Known, not sampled; the ticks of burn are a binomial of 1 in 8 for 300
+        kernel ticks' worth, with a standard deviation of 4 % of the whole."""
+        for how in ("spawn", "vfork"):
+            data = p.record([p.program("forker"), how, "600", "0.5"], "-e", "timer").report()
+            p.assert_ledger(self, data)
+            self.assertGreater(p.share_of(data, "[process start]"), 0.2, how)
+            self.assertGreater(data["sampled_s"], 0.75 * data["cpu_s"], how)
+            self.assertLess(data["sampled_s"], 1.2 * data["cpu_s"], how)
+
+    def test_nothing_is_counted_twice_over_fork_and_exec(self):
+        """A shell's children tick, and then become another program; 300 of them, of which a standard deviation is 5 %."""
+        loop = "i=0; while [ $((i+=1)) -le 300 ]; do (j=0; while [ $((j+=1)) -le 2000 ]; do :; done; exec true); done"
+        for engine in inside():
+            data = p.record(["sh", "-c", loop], "-e", engine).report()
+            p.assert_ledger(self, data)
+            self.assertLess(data["sampled_s"], 1.2 * data["cpu_s"], engine)
+            if engine == "timer":
+                self.assertGreater(data["sampled_s"], 0.7 * data["cpu_s"])
+
     def test_the_programs_cpu_clock_stays_fine_but_for_timer(self):
         for engine in inside():
             step_us = float(p.record([p.program("cpu_clock"), "0.4"], "-e", engine).stdout)

@@ -1,0 +1,27 @@
+// The CPU time a process used before the engine was in it: in fork(2) and exec(2), in the dynamic linker, in
+// constructors that ran earlier. Nothing ticks there, but the process's own clock tells how much it was: it
+// is counted as whole ticks at a place of its own. Of short processes this is the larger part.
+#pragma once
+#include "histfile/histogram.h"
+
+namespace pctally {
+
+/// The place; no program runs there.
+inline constexpr uint64_t kStartPc = 1;
+
+/// What it is in the file.
+ObjectIdentity start_object() noexcept;
+
+/// The record of the program image that exec(2) made this one of, which its own process `pid` had entered:
+/// among the newest 256. 0 if there is none. To be asked before the new image gets its record.
+uint32_t image_before(const ProfileFile& file, int32_t pid) noexcept;
+
+/// `process` begins to be observed, having used `used_ns` since it was made; `before` is its image_before().
+/// Returns the ticks to be counted at kStartPc. What is short of a tick, and what an older image's ticks
+/// stand for beyond its time, goes to the file's next process, so that the sum is exact. An older image that
+/// was there for long, or whose ticks leave out kernel mode (`before_is_whole` false), is left as it is: what
+/// it lacks has other reasons.
+uint64_t settle_start(const ProfileFile& file, uint32_t process, uint32_t before, bool before_is_whole,
+                      uint64_t used_ns) noexcept;
+
+}  // namespace pctally
