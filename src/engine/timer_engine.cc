@@ -25,8 +25,10 @@ namespace pctally {
 namespace {
 
 constexpr char kLibrary[] = "libpctally-preload.so";
-constexpr uint64_t kLookNs = 50000000;  ///< at least this long between two looks for processes not entered,
-constexpr uint64_t kLookShare = 50;     ///< and this many times as long as the last one took
+constexpr uint64_t kBusyNs = 1000000000;  ///< so long after a process came or a tick was put aside more may
+constexpr int kQuietMs = 250;
+constexpr uint64_t kLookNs = 100000000;  ///< at least this long between two looks for processes not entered,
+constexpr uint64_t kLookShare = 50;      ///< and this many times as long as the last one took
 constexpr unsigned kMeetings = 2;  ///< the first may fall between a process's exec and our constructor in it
 
 std::string own_directory() {
@@ -177,9 +179,26 @@ void TimerEngine::look_for_silence() {
   next_pulse_ns_ = now + std::max(kLookNs, kLookShare * (monotonic_ns() - now));
 }
 
+/// Ticks put aside are settled while their process lives, and before their ring is full: soon where such may
+/// come. Waking up is most of what the recorder costs, so otherwise less often.
+void TimerEngine::choose_interval() {
+  uint64_t now = monotonic_ns();
+  const DeferredRing* ring = file_->deferred();
+  uint64_t seen = uint64_t{__atomic_load_n(&file_->header().process_count, __ATOMIC_RELAXED)} << 32;
+  if (ring != nullptr) seen += __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED);
+  if (seen != seen_) busy_until_ns_ = now + kBusyNs;
+  seen_ = seen;
+  uint64_t cpus = static_cast<uint64_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
+  uint64_t ticks_ns = std::max(file_->header().period_ns, tick_grid_ns(kind_));
+  uint64_t half_full_ms = kDeferredSlots / 2 * ticks_ns / cpus / 1000000;
+  bool quiet = now >= busy_until_ns_ && half_full_ms > kBusyMs;
+  interval_ms_ = quiet ? static_cast<int>(std::min<uint64_t>(kQuietMs, half_full_ms)) : kBusyMs;
+}
+
 void TimerEngine::drain() {
   file_->make_room(0);
   settle(false);
+  choose_interval();
   look_for_strangers();
   look_for_silence();
   file_->beat();

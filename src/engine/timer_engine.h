@@ -21,17 +21,20 @@ class TimerEngine : public Engine {
   [[nodiscard]] const char* name() const override { return clock_name(kind_); }
   [[nodiscard]] bool enters_program() const override { return true; }
   Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
-  [[nodiscard]] int drain_interval_ms() const override { return 20; }
+  [[nodiscard]] int drain_interval_ms() const override { return interval_ms_; }
   void drain() override;
   void stop() override;
   [[nodiscard]] std::string blind_spots() const override;
 
  private:
+  static constexpr int kBusyMs = 20;
+
   void settle(bool final);
   void look_for_strangers();
   [[nodiscard]] bool has_entered(pid_t pid) const;
   void name_stranger(pid_t pid);
 
+  void choose_interval();
   void look_at_clocks();
   void look_for_silence();
 
@@ -39,6 +42,9 @@ class TimerEngine : public Engine {
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
   pid_t target_ = 0;
+  int interval_ms_ = kBusyMs;
+  uint64_t seen_ = 0;  ///< processes and ticks put aside, ever
+  uint64_t busy_until_ns_ = 0;
   uint64_t next_look_ns_ = 0;
   uint64_t next_pulse_ns_ = 0;
   Heartbeat heartbeat_;

@@ -19,6 +19,8 @@
 namespace pctally {
 namespace {
 
+constexpr uint64_t kAccountNs = 100000000;  ///< between two looks at what the target uses
+
 std::string file_name_for(const std::string& what, pid_t pid) {
   std::string name = what.substr(0, 64);
   for (char& c : name)
@@ -219,10 +221,17 @@ void Recording::drain_until(const std::vector<int>& descriptors, const std::func
     for (pollfd& entry : watched)  // a ring hangs up when its last task has ended: nothing more comes from it
       if ((entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) entry.fd = -1;
     engine_->drain();
-    account_.look();
     now = monotonic_ns();
+    look_at_account(now);
     show_drained(now);
   }
+}
+
+/// Not as often as an engine may want to be drained: a look costs more than that.
+void Recording::look_at_account(uint64_t now) {
+  if (now < account_at_) return;
+  account_.look();
+  account_at_ = now + kAccountNs;
 }
 
 void Recording::show_drained(uint64_t now) {

@@ -57,6 +57,7 @@ class Recording {
   Result<void> start_engine(const Target& target);
   void say_engine() const;
   void drain_until(const std::vector<int>& descriptors, const std::function<bool()>& ended);
+  void look_at_account(uint64_t now);
   void show_drained(uint64_t now);
   void book_cpu_time(Child* child);
   void note_unobserved(const Child& child);
@@ -75,6 +76,7 @@ class Recording {
   ProfileFile file_;
   std::string path_;
   Environment environment_;
+  uint64_t account_at_ = 0;
   uint64_t progress_at_ = 0;
 };
 
