@@ -45,6 +45,7 @@ static void print_header() {
   FIELD(FileHeader, snapshot);
   FIELD(FileHeader, machine_cpus);
   FIELD(FileHeader, event);
+  FIELD(FileHeader, start_owed_us);
   FIELD(FileHeader, ledger);
 }
 
@@ -74,6 +75,8 @@ static void print_records() {
   FIELD(ProcessRecord, started_ns);
   FIELD(ProcessRecord, comm);
   FIELD(ProcessRecord, engine);
+  FIELD(ProcessRecord, entered_cpu_ns);
+  FIELD(ProcessRecord, start_ticks);
 }
 
 static void print_tick_records() {
