@@ -18,8 +18,7 @@ ExecutableIdentity identity_of(const Profile& profile, const Executable& executa
   if (executable.kind == ExecutableKind::kKernel) identity.boot_id = profile.boot_id;
   return identity;
 }
-static_assert(static_cast<int>(ExecutableIdentity::Kind::kStart) ==
-              static_cast<int>(ExecutableKind::kStart));
+static_assert(static_cast<int>(ExecutableIdentity::Kind::kStart) == static_cast<int>(ExecutableKind::kStart));
 
 std::string build_id_start(const Executable& executable) {
   std::span<const uint8_t> id(executable.build_id);
