@@ -2,6 +2,7 @@
 #include <sys/profil.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 __attribute__((aligned(256))) void hot(long n) { volatile long i; for (i = 0; i < n; i++) ; }
@@ -11,7 +12,7 @@ __attribute__((aligned(256))) void elsewhere(long n) { volatile long i; for (i =
 static void *work(void *arg)
 {
     clock_t end = clock() + CLOCKS_PER_SEC / 2;
-    while (clock() < end) { hot(600000L); warm(200000L); elsewhere(200000L); }
+    while (clock() < end) { long n = rand() % 400000; hot(3 * n); warm(n); elsewhere(n); }
     return arg;
 }
 
