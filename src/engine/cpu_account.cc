@@ -68,19 +68,37 @@ std::optional<CpuTime> time_of_cgroup(const std::string& directory) {
   return CpuTime{total - system, system};
 }
 
+/// The first line of /proc/stat, in ticks of 10 ms.
+struct MachineTicks {
+  uint64_t user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0;
+  [[nodiscard]] uint64_t in_user() const { return user + nice; }
+  [[nodiscard]] uint64_t in_system() const { return system + irq + softirq; }
+};
+
+MachineTicks ticks_of_machine() {
+  std::istringstream fields(text_of("/proc/stat"));
+  std::string name;
+  MachineTicks t;
+  fields >> name >> t.user >> t.nice >> t.system >> t.idle >> t.wait >> t.irq >> t.softirq >> t.steal;
+  return t;
+}
+
+MachineTime busy_and_stolen() {
+  MachineTicks ticks = ticks_of_machine();
+  return {ticks_to_ns(ticks.in_user() + ticks.in_system()), ticks_to_ns(ticks.steal)};
+}
+
 /// All time of all CPUs less what they were idle or away. The idle time is measured; the other columns of
 /// /proc/stat are counted in ticks, good enough to tell user from system.
 std::optional<CpuTime> time_of_machine() {
-  std::istringstream fields(text_of("/proc/stat"));
-  std::string name;
-  uint64_t user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0;
-  fields >> name >> user >> nice >> system >> idle >> wait >> irq >> softirq >> steal;
-  uint64_t in_user = user + nice, in_system = system + irq + softirq;
+  MachineTicks ticks = ticks_of_machine();
+  uint64_t in_user = ticks.in_user(), in_system = ticks.in_system();
   timespec now{};
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   if (in_user + in_system == 0 || cpus < 1 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return {};
   uint64_t wall = static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-  uint64_t all = wall * static_cast<uint64_t>(cpus), away = ticks_to_ns(idle + wait + steal);
+  uint64_t all = wall * static_cast<uint64_t>(cpus),
+           away = ticks_to_ns(ticks.idle + ticks.wait + ticks.steal);
   uint64_t busy = all > away ? all - away : 0;
   double share = static_cast<double>(in_system) / static_cast<double>(in_user + in_system);
   auto system_ns = static_cast<uint64_t>(static_cast<double>(busy) * share);
@@ -90,6 +108,13 @@ std::optional<CpuTime> time_of_machine() {
 uint64_t growth(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
 }  // namespace
+
+uint64_t without_stolen(uint64_t counted_ns, const MachineTime& first, const MachineTime& last) {
+  uint64_t stolen = growth(first.stolen_ns, last.stolen_ns), busy = growth(first.busy_ns, last.busy_ns);
+  if (stolen == 0) return counted_ns;
+  double part = std::min(1.0, static_cast<double>(counted_ns) / static_cast<double>(busy + stolen));
+  return growth(static_cast<uint64_t>(part * static_cast<double>(stolen)), counted_ns);
+}
 
 void CpuAccount::count_tree(const Target& target) {
   if (!target.is_process_tree() || !may_observe_machine()) return;
@@ -106,24 +131,29 @@ void CpuAccount::start(const Target& target) {
   tree_first_ns_ = tree_ ? tree_->ns() : 0;
   look();
   first_ = last_;
+  machine_first_ = machine_last_;
 }
 
 void CpuAccount::look() {
   for (Process& process : processes_)
     if (auto time = time_of_process(process.pid)) process.last = *time;
   if (tree_) tree_last_ns_ = tree_->ns();
+  machine_last_ = busy_and_stolen();
   if (target_.is_process_tree()) return;
   auto time = target_.kind == Target::Kind::kCgroup ? time_of_cgroup(target_.cgroup) : time_of_machine();
   if (time) last_ = *time;
   known_ = known_ && time.has_value();
 }
 
-/// Of a command the larger figure: the kernel stops counting a process whose exec gains privileges. Of
-/// running processes the kernel's: their clocks take in children from before the start.
-CpuTime CpuAccount::used(const CpuTime* command) const {
+/// Of a command the larger figure: perf stops counting a process whose exec gains privileges, and wait4(2)
+/// does not know what nobody waited for. A difference that the host may have stolen is taken to be that. Of
+/// running processes perf's count: their clocks take in children from before the start.
+CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_ns) const {
   CpuTime time = command != nullptr ? *command : by_clocks();
-  if (!tree_) return time;
-  uint64_t total = growth(tree_first_ns_, tree_last_ns_);
+  if (!tree_ && !engine_ns) return time;
+  uint64_t counted = engine_ns.value_or(growth(tree_first_ns_, tree_last_ns_));
+  if (command != nullptr && counted <= command->total() + stolen_ns()) return time;
+  uint64_t total = without_stolen(counted, machine_first_, machine_last_);
   if (command != nullptr) total = std::max(total, command->total());
   time.system_ns = std::min(time.system_ns, total);
   time.user_ns = total - time.system_ns;

@@ -16,6 +16,17 @@ struct CpuTime {
   [[nodiscard]] uint64_t total() const noexcept { return user_ns + system_ns; }
 };
 
+/// What all CPUs did since the system started, in ticks of 10 ms, as /proc/stat tells.
+struct MachineTime {
+  uint64_t busy_ns = 0;
+  uint64_t stolen_ns = 0;  ///< the host of a virtual machine gave its CPUs to others while they had work
+};
+
+/// perf's clocks run on while the host has the CPU; the kernel's clocks of processes do not, and nothing
+/// ticks then. Of `counted_ns` by perf's clocks what is left without the time stolen between two looks, of
+/// which the target bears as large a part as of the CPUs' time.
+[[nodiscard]] uint64_t without_stolen(uint64_t counted_ns, const MachineTime& first, const MachineTime& last);
+
 /// Where it comes from:
 ///   processes  the kernel's count of them and of all they start, where that may be asked for; else their CPU
 ///              clocks, to the nanosecond, and the time of children they have waited for, to 10 ms; of one
@@ -37,10 +48,16 @@ class CpuAccount {
   void look();
 
   /// Used from start() until the last look. `command`: what wait4(2) says of a command's process, else null.
-  [[nodiscard]] CpuTime used(const CpuTime* command) const;
+  /// `engine_ns`: the engine's own count, where it has one, for that of count_tree().
+  [[nodiscard]] CpuTime used(const CpuTime* command, std::optional<uint64_t> engine_ns = {}) const;
 
   /// What count_tree() has counted so far; 0 if it does not.
   [[nodiscard]] uint64_t tree_ns() const noexcept { return tree_ ? tree_->ns() : 0; }
+
+  /// Taken from the whole machine by its host from start() until the last look.
+  [[nodiscard]] uint64_t stolen_ns() const noexcept {
+    return machine_last_.stolen_ns - machine_first_.stolen_ns;
+  }
 
   /// No count is needed after all.
   void forget_tree() { tree_.reset(); }
@@ -60,6 +77,8 @@ class CpuAccount {
   std::optional<TaskClock> tree_;
   uint64_t tree_first_ns_ = 0;
   uint64_t tree_last_ns_ = 0;
+  MachineTime machine_first_;
+  MachineTime machine_last_;
   std::vector<Process> processes_;
   CpuTime first_;
   CpuTime last_;

@@ -144,14 +144,14 @@ struct FileHeader {
   uint32_t machine_cpus;  ///< CPUs whose every tick was looked at, to see whom it found there: the sum is
                           ///< then subject to chance; 0: the ticks are measured in the target's own CPU time
   char event[24];         ///< what ticks stand for, by perf(1)'s name; empty: CPU time
-  int32_t
-      start_owed_us;  ///< CPU time before the engine's first moment that is less than a tick, not yet counted
+  int32_t start_owed_us;  ///< CPU time before the engine's first moment, less than a tick and not yet counted
+  uint64_t stolen_ns;     ///< CPU time of the whole machine that its host took while the recording ran
 
   alignas(64) Ledger ledger;  ///< offset 320
 };
 static_assert(offsetof(FileHeader, pool) == 32 && offsetof(FileHeader, engine) == 64);
 static_assert(offsetof(FileHeader, boot_id) == 168 && offsetof(FileHeader, event) == 276);
-static_assert(offsetof(FileHeader, start_owed_us) == 300);
+static_assert(offsetof(FileHeader, start_owed_us) == 300 && offsetof(FileHeader, stolen_ns) == 304);
 static_assert(offsetof(FileHeader, ledger) == 320);
 static_assert(sizeof(FileHeader) == 384 && sizeof(FileHeader) <= kHeaderBytes);
 

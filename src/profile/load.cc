@@ -50,6 +50,7 @@ void describe_run(const FileHeader& header, Profile* profile) {
   profile->cpu_known = header.cpu_known != 0;
   profile->cpu_user_ns = header.cpu_user_ns;
   profile->cpu_system_ns = header.cpu_system_ns;
+  profile->stolen_ns = header.stolen_ns;
   profile->throttled = header.throttled;
   profile->clock_tick_ns = header.clock_tick_ns;
   profile->machine_cpus = header.machine_cpus;

@@ -65,6 +65,7 @@ struct Profile {
   bool cpu_known = false;
   uint64_t cpu_user_ns = 0;
   uint64_t cpu_system_ns = 0;
+  uint64_t stolen_ns = 0;  ///< CPU time of the whole machine that its host took meanwhile
   uint64_t throttled = 0;
   uint64_t clock_tick_ns = 0;       ///< the engine's ticks land on multiples of this; 0 if they land anywhere
   uint32_t machine_cpus = 0;        ///< CPUs all of whose ticks were looked at; 0: ticks of the target's time

@@ -102,6 +102,7 @@ Profile subtract(const Profile& later, const Profile& earlier) {
   subtract_ledger(earlier.ledger, &result);
   balance_processes(&result);
   result.duration_ns = beyond(later.duration_ns, earlier.duration_ns);
+  result.stolen_ns = beyond(later.stolen_ns, earlier.stolen_ns);
   result.throttled = beyond(later.throttled, earlier.throttled);
   result.cpu_known = false;
   result.cpu_user_ns = result.cpu_system_ns = 0;

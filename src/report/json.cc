@@ -70,6 +70,7 @@ void add_run(const Profile& profile, const Account& account, Json* json) {
   (*json)["samples"] = profile.ledger.samples;
   (*json)["effective_samples"] = account.looks;
   (*json)["wall_s"] = seconds(duration_of(profile.duration_ns, 1));
+  (*json)["stolen_s"] = seconds(duration_of(profile.stolen_ns, 1));
 }
 
 void add_account(const Profile& profile, const Account& account, Json* json) {

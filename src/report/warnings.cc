@@ -174,6 +174,16 @@ void check_engine(const Profile& profile, Warnings* out) {
              static_cast<double>(profile.clock_tick_ns) / 1e6)});
 }
 
+/// Nothing runs and nothing ticks then: shares hold, but the program took longer by what it bore of it.
+void check_host(const Profile& profile, const Account& account, Warnings* out) {
+  if (percent(profile.stolen_ns, static_cast<uint64_t>(std::max<int64_t>(0, account.cpu_ns))) >
+      100 * kTolerableTheft)
+    out->push_back(
+        {Severity::kNote, fmt::format("this machine's host took {:.2f} s of its CPU time meanwhile; it is no "
+                                      "part of the CPU time above",
+                                      seconds(duration_of(profile.stolen_ns, 1)))});
+}
+
 Warnings gravest_first(const Warnings& warnings) {
   Warnings sorted;
   for (Severity severity : {Severity::kIncomplete, Severity::kWarning, Severity::kNote})
@@ -194,6 +204,7 @@ Warnings warnings_of(const Profile& profile, const Account& account) {
   check_looks(profile, account, &warnings);
   check_gap(profile, account, &warnings);
   check_engine(profile, &warnings);
+  check_host(profile, account, &warnings);
   return gravest_first(warnings);
 }
 

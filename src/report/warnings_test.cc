@@ -42,6 +42,14 @@ TEST(Warnings, FewTicks) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "no ticks")));
 }
 
+TEST(Warnings, WhatTheHostTookIsTold) {
+  Profile profile = trusty();
+  profile.stolen_ns = 10'000'000;
+  EXPECT_THAT(warnings(profile), IsEmpty());
+  profile.stolen_ns = 20'000'000;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "host took 0.02 s of its CPU time")));
+}
+
 TEST(Warnings, OfAnEventSpeakOfIt) {
   Profile profile = trusty();
   profile.event = "page-faults";

@@ -247,15 +247,12 @@ void Recording::book_cpu_time(Child* child) {
   CpuTime command;
   bool ended = child != nullptr && child->ended();
   if (ended) command = {to_ns(child->usage().ru_utime), to_ns(child->usage().ru_stime)};
-  CpuTime used = account_.used(ended ? &command : nullptr);
-  // The engine also knows the time of descendants nobody has waited for.
-  if (engine_->cpu_ns() > used.total() || (child == nullptr && engine_->knows_cpu_time())) {
-    used.system_ns = std::min(used.system_ns, engine_->cpu_ns());
-    used.user_ns = engine_->cpu_ns() - used.system_ns;
-  }
+  auto counted = engine_->knows_cpu_time() ? std::optional(engine_->cpu_ns()) : std::nullopt;
+  CpuTime used = account_.used(ended ? &command : nullptr, counted);
   header.cpu_user_ns = used.user_ns;
   header.cpu_system_ns = used.system_ns;
   header.cpu_known = account_.known();
+  header.stolen_ns = account_.stolen_ns();
 }
 
 void Recording::note_unobserved(const Child& child) {

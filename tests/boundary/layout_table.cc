@@ -46,6 +46,7 @@ static void print_header() {
   FIELD(FileHeader, machine_cpus);
   FIELD(FileHeader, event);
   FIELD(FileHeader, start_owed_us);
+  FIELD(FileHeader, stolen_ns);
   FIELD(FileHeader, ledger);
 }
 
