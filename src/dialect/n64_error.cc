@@ -2,9 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "histfile/profile_file.h"
 #include "pctally/n64.h"
 
 namespace pctally::n64 {
@@ -23,12 +23,7 @@ constexpr const char* kMessages[] = {
 };
 
 /// The console's: 46.875 MHz, 32 bits.
-uint32_t cpu_count() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  uint64_t ns = static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-  return static_cast<uint32_t>(ns / 64 * 3);
-}
+uint32_t cpu_count() noexcept { return static_cast<uint32_t>(monotonic_ns() / 64 * 3); }
 
 struct Line {
   char text[256];

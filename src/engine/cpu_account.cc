@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "histfile/profile_file.h"
+
 namespace pctally {
 namespace {
 
@@ -29,7 +31,7 @@ std::optional<uint64_t> clock_of(pid_t pid) {
   clockid_t clock = 0;
   timespec used{};
   if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return {};
-  return static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec);
+  return to_ns(used);
 }
 
 /// Fields utime, stime, cutime, cstime of /proc/PID/stat: those behind the name, which may hold anything.
@@ -96,7 +98,7 @@ std::optional<CpuTime> time_of_machine() {
   timespec now{};
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   if (in_user + in_system == 0 || cpus < 1 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return {};
-  uint64_t wall = static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+  uint64_t wall = to_ns(now);
   uint64_t all = wall * static_cast<uint64_t>(cpus),
            away = ticks_to_ns(ticks.idle + ticks.wait + ticks.steal);
   uint64_t busy = all > away ? all - away : 0;

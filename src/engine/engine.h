@@ -70,8 +70,8 @@ struct Rung {
   std::string cost;                 ///< what it costs the program
 };
 
-/// Best first. Probes by trying; leaves nothing behind.
-std::vector<Rung> probe_ladder();
+/// Best first, or `only` the one of that name. Probes by trying; leaves nothing behind.
+std::vector<Rung> probe_ladder(const std::string& only = {});
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSettings& settings);
 

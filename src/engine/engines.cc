@@ -127,8 +127,19 @@ Rung probe_bpf() {
 
 }  // namespace
 
-std::vector<Rung> probe_ladder() {
-  return {probe_bpf(), probe_ring(), probe_timer(), probe_trap(), probe_thread_timer()};
+std::vector<Rung> probe_ladder(const std::string& only) {
+  struct {
+    const char* name;
+    Rung (*probe)();
+  } constexpr kRungs[] = {{"bpf", probe_bpf},
+                          {"ring", probe_ring},
+                          {"timer", probe_timer},
+                          {"trap", probe_trap},
+                          {"thread-timer", probe_thread_timer}};
+  std::vector<Rung> ladder;
+  for (const auto& rung : kRungs)
+    if (only.empty() || only == rung.name) ladder.push_back(rung.probe());
+  return ladder;
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSettings& settings) {

@@ -72,7 +72,7 @@ void Heartbeat::feel(ProcessRecord* record, Pulse* pulse, uint64_t period_ns) {
   uint64_t ticks = load_relaxed(&record->ticks);
   pulse->gone = clock_gettime(clock_of(record->pid), &used) != 0;
   if (pulse->gone) return;
-  uint64_t cpu_ns = static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec);
+  uint64_t cpu_ns = to_ns(used);
   uint64_t silence_ns = std::max(3 * period_ns, kShortestSilenceNs);
   if (ticks != pulse->ticks || pulse->cpu_ns == 0) {
     if (record->note == ProcessNote::kSignalTaken) record->note = pulse->note;

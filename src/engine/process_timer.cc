@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "histfile/profile_file.h"
+
 namespace pctally {
 
 Result<void> ProcessTimer::arm(uint64_t period_ns, uint64_t first_ns) noexcept {
@@ -37,7 +39,7 @@ uint64_t kernel_tick_ns() noexcept {
   timespec coarse{};
   // The coarse clock moves once a kernel tick and says how far.
   if (clock_getres(CLOCK_MONOTONIC_COARSE, &coarse) != 0) return 0;
-  return static_cast<uint64_t>(coarse.tv_sec) * 1000000000u + static_cast<uint64_t>(coarse.tv_nsec);
+  return to_ns(coarse);
 }
 
 }  // namespace pctally

@@ -11,6 +11,7 @@
 
 #include "engine/period.h"
 #include "engine/thread_list.h"
+#include "histfile/profile_file.h"
 
 namespace pctally {
 namespace {
@@ -25,7 +26,7 @@ int clock_of(pid_t thread) noexcept { return static_cast<int>((~static_cast<unsi
 uint64_t now_ns(clockid_t clock) noexcept {
   timespec now{};
   clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+  return to_ns(now);
 }
 
 unsigned quarter_of_pending_limit() noexcept {

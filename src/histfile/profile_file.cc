@@ -19,7 +19,7 @@ constexpr uint64_t kRoomKept =
 uint64_t clock_ns(clockid_t clock) noexcept {
   timespec time{};
   clock_gettime(clock, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+  return to_ns(time);
 }
 
 template <size_t N>

@@ -61,6 +61,9 @@ class ProfileFile {
 /// CLOCK_MONOTONIC in nanoseconds. Any thread; not for signal handlers.
 uint64_t monotonic_ns() noexcept;
 
+inline uint64_t to_ns(const timespec& time) noexcept {
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
 inline uint64_t to_ns(const timeval& time) noexcept {
   return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_usec) * 1000u;
 }

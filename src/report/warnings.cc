@@ -104,6 +104,11 @@ bool has_unobserved(const Profile& profile) {
                      [](const ProfileProcess& process) { return process.engine.empty(); });
 }
 
+bool is_robbed(const Profile& profile, const Account& account) {
+  auto cpu = static_cast<uint64_t>(std::max<int64_t>(0, account.cpu_ns));
+  return profile.stolen_ns > kTheftNoise && percent(profile.stolen_ns, cpu) > 100 * kTolerableTheft;
+}
+
 /// Why CPU time went unsampled, as far as the file can tell.
 std::string gap_reason(const Profile& profile, const Account& account) {
   auto system_ns = static_cast<int64_t>(std::min<uint64_t>(profile.cpu_system_ns, INT64_MAX));
@@ -115,6 +120,7 @@ std::string gap_reason(const Profile& profile, const Account& account) {
                            "short-lived for a tick"
                          : "threads or processes too short-lived for a tick, or code that "
                            "blocks the engine";
+  if (is_robbed(profile, account)) rest += ", or the machine stood still for its host";
   return kernel_is_part ? kernel + "; the rest: " + rest : rest;
 }
 
@@ -176,12 +182,13 @@ void check_engine(const Profile& profile, Warnings* out) {
 
 /// Nothing runs and nothing ticks then: shares hold, but the program took longer by what it bore of it.
 void check_host(const Profile& profile, const Account& account, Warnings* out) {
-  if (percent(profile.stolen_ns, static_cast<uint64_t>(std::max<int64_t>(0, account.cpu_ns))) >
-      100 * kTolerableTheft)
+  if (is_robbed(profile, account))
     out->push_back(
-        {Severity::kNote, fmt::format("this machine's host took {:.2f} s of its CPU time meanwhile; it is no "
-                                      "part of the CPU time above",
-                                      seconds(duration_of(profile.stolen_ns, 1)))});
+        {Severity::kNote,
+         fmt::format(
+             "this machine's host took {:.2f} s of its CPU time meanwhile, as far as it says; what it "
+             "took besides is in the unsampled time",
+             seconds(duration_of(profile.stolen_ns, 1)))});
 }
 
 Warnings gravest_first(const Warnings& warnings) {

@@ -46,8 +46,12 @@ TEST(Warnings, WhatTheHostTookIsTold) {
   Profile profile = trusty();
   profile.stolen_ns = 10'000'000;
   EXPECT_THAT(warnings(profile), IsEmpty());
-  profile.stolen_ns = 20'000'000;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "host took 0.02 s of its CPU time")));
+  profile.stolen_ns = 30'000'000;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "host took 0.03 s of its CPU time")));
+  profile.cpu_user_ns = 2'000'000'000;
+  profile.stolen_ns = 100'000'000;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "stood still for its host"),
+                                             is(Severity::kNote, "host took 0.10 s")));
 }
 
 TEST(Warnings, OfAnEventSpeakOfIt) {

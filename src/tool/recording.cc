@@ -60,8 +60,8 @@ Result<void> Recording::choose_engine() {
   bool attached = options_.command.empty(), timed = options_.event.is_cpu_time();
   bool known = !asked_for;
   std::string remedies;
-  for (Rung& rung : probe_ladder()) {
-    if (asked_for ? rung.name != options_.engine : rung.enters_program && !timed) continue;
+  for (Rung& rung : probe_ladder(options_.engine)) {
+    if (!asked_for && rung.enters_program && !timed) continue;
     known = true;
     rule_out_unfit(&rung);
     if (rung.available) {
@@ -227,9 +227,9 @@ void Recording::drain_until(const std::vector<int>& descriptors, const std::func
   }
 }
 
-/// Not as often as an engine may want to be drained: a look costs more than that.
+/// Not as often as an engine may want to be drained: a look costs more than that. A command tells at its end.
 void Recording::look_at_account(uint64_t now) {
-  if (now < account_at_) return;
+  if (!options_.command.empty() || now < account_at_) return;
   account_.look();
   account_at_ = now + kAccountNs;
 }

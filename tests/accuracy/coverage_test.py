@@ -4,8 +4,7 @@ Under timer a thread of T seconds gets T/period ticks, rounded: the bound is 2 %
 thread alone, the program loses half a period on every CPU a thread ran on, so that the run must be long against threads x
 CPUs x period. Where it may observe the machine, and under bpf, a tick finds the program on its CPU or does not: with N ticks
 and the program's part p of the machine the ratio's standard deviation is sqrt((1 - p) / N). The bound is 1 % and four of
-them: a false alarm in one of 1700 full runs. What the host of a virtual machine took meanwhile widens the bound: a tick
-that fell due then comes late and finds the program.
+them: a false alarm in one of 1700 full runs. What the host of a virtual machine takes widens the bound.
 """
 import os
 import sys
@@ -22,9 +21,8 @@ class Coverage(unittest.TestCase):
                 for hertz in (100, 1000, 4000):
                     with self.subTest(engine=engine, threads=threads, hertz=hertz):
                         total = 24 if hertz == 100 and threads == 16 else 8 if hertz == 100 else 3
-                        done = p.record([p.program("spinner"), str(threads), str(total / threads)],
-                                        "-e", engine, "-F", str(hertz))
-                        data = done.report()
+                        done, data = p.undisturbed(lambda: p.record(
+                            [p.program("spinner"), str(threads), str(total / threads)], "-e", engine, "-F", str(hertz)))
                         p.assert_ledger(self, data)
                         ratio = data["sampled_s"] / data["cpu_s"]
                         print(f"{engine:5} {threads:2} threads {hertz:4} Hz: {data['ticks']:6} ticks, "

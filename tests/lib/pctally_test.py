@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 os.environ["PCTALLY_NO_CACHE"] = "1"  # tests leave nothing in anybody's cache directory
@@ -69,6 +70,44 @@ def record(command, *options, path=None, env=None, cwd=None, quiet=True):
     result = subprocess.run(words, capture_output=True, env=env, cwd=cwd)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Recorded(path, result, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def stolen_s():
+    """What the host of a virtual machine has taken of its CPU time since it started."""
+    with open("/proc/stat") as file:
+        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for_quiet(patience_s=60):
+    """Until the host lets the machine have its CPUs for a second, or for patience_s."""
+    end = time.monotonic() + patience_s
+    while True:
+        before, children = stolen_s(), []
+        for _ in range(os.cpu_count()):
+            child = os.fork()
+            if child == 0:
+                until = time.monotonic() + 1
+                while time.monotonic() < until:
+                    pass
+                os._exit(0)
+            children.append(child)
+        for child in children:
+            os.waitpid(child, 0)
+        if stolen_s() - before <= 0.02 or time.monotonic() > end:
+            return
+        time.sleep(1)
+
+
+def undisturbed(take, attempts=5):
+    """take() -> Recorded, and its report, of a run the host of the machine left alone: the kernel charges programs for a
+    part of what a host takes, and nothing ticks then. Skips where it never does."""
+    for _ in range(attempts):
+        done = take()
+        data = done.report()
+        if data["stolen_s"] <= 0.005 * (data["cpu_s"] or 0) + 0.02:
+            return done, data
+        wait_for_quiet()
+    raise unittest.SkipTest(f"this machine's host took CPU time each time, {data['stolen_s']:.2f} s the last")
 
 
 _scratch = None
@@ -135,13 +174,35 @@ def ticks_of(data, function):
     return sum(row["ticks"] for row in data["rows"] if row["function"] == function)
 
 
+class PatientRunner(unittest.TextTestRunner):
+    """Runs tests that fail again, up to three times, if the machine's host took CPU time from it meanwhile: whatever
+    weighs ticks against CPU time or waits for others may fail of that. Says so each time."""
+
+    def run(self, suite):
+        first = None
+        for attempt in range(4):
+            began, before = time.monotonic(), stolen_s()
+            result = super().run(suite)
+            first = first or result
+            failed = {getattr(test, "test_case", test) for test, _ in result.failures + result.errors}
+            took, lasted = stolen_s() - before, time.monotonic() - began
+            if not failed or took < 0.005 * lasted or attempt == 3 or not all(isinstance(test, unittest.TestCase) for test in failed):
+                break
+            print(f"this machine's host took {took:.2f} s of its CPU time in {lasted:.1f} s; once more: "
+                  + ", ".join(test.id() for test in failed), flush=True)
+            wait_for_quiet()
+            suite = unittest.TestSuite(failed)
+        self.succeeded = result.wasSuccessful()
+        return first
+
+
 def main():
     """Runs the module's tests; ctest reads exit code 77 as skipped."""
-    result = unittest.main(exit=False, verbosity=1).result
-    if not result.wasSuccessful():
+    runner = PatientRunner(verbosity=1)
+    result = unittest.main(exit=False, testRunner=runner).result
+    for test, reason in result.skipped:
+        print(f"skipped: {test}: {reason}")
+    if not runner.succeeded:
         sys.exit(1)
-    if result.testsRun == len(result.skipped):
-        for _, reason in result.skipped:
-            print("skipped:", reason)
-        sys.exit(77)
-    sys.exit(0)
+    whole = [test for test, _ in result.skipped if not hasattr(test, "test_case")]  # and not only a case within one
+    sys.exit(77 if result.testsRun == len(whole) else 0)
