@@ -25,8 +25,8 @@ namespace pctally {
 namespace {
 
 constexpr char kLibrary[] = "libpctally-preload.so";
-constexpr uint64_t kBusyNs = 1000000000;  ///< so long after a process came or a tick was put aside more may
-constexpr int kQuietMs = 250;
+constexpr uint64_t kQuietMs = 250;
+constexpr uint64_t kQuietShare = 4;      ///< of the time since a process came or a tick was put aside
 constexpr uint64_t kLookNs = 100000000;  ///< at least this long between two looks for processes not entered,
 constexpr uint64_t kLookShare = 50;      ///< and this many times as long as the last one took
 constexpr unsigned kMeetings = 2;  ///< the first may fall between a process's exec and our constructor in it
@@ -104,7 +104,8 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
     if (auto fires = test_cpu_timer(); !fires) return fires;
   file_ = file;
   target_ = target.processes[0];
-  next_look_ns_ = monotonic_ns() + kLookNs;
+  changed_ns_ = monotonic_ns();
+  next_look_ns_ = changed_ns_ + kLookNs;
   // A timer's tick in kernel mode is counted at the instruction that entered it; the trap has none.
   file->header().kernel_observed = kind_ != ClockKind::kTrap;
   file->header().clock_tick_ns = tick_grid_ns(kind_);
@@ -180,19 +181,19 @@ void TimerEngine::look_for_silence() {
 }
 
 /// Ticks put aside are settled while their process lives, and before their ring is full: soon where such may
-/// come. Waking up is most of what the recorder costs, so otherwise less often.
+/// come. Waking up is most of what the recorder costs, so the less often the longer nothing came.
 void TimerEngine::choose_interval() {
   uint64_t now = monotonic_ns();
   const DeferredRing* ring = file_->deferred();
   uint64_t seen = uint64_t{__atomic_load_n(&file_->header().process_count, __ATOMIC_RELAXED)} << 32;
   if (ring != nullptr) seen += __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED);
-  if (seen != seen_) busy_until_ns_ = now + kBusyNs;
+  if (seen != seen_) changed_ns_ = now;
   seen_ = seen;
   uint64_t cpus = static_cast<uint64_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
   uint64_t ticks_ns = std::max(file_->header().period_ns, tick_grid_ns(kind_));
   uint64_t half_full_ms = kDeferredSlots / 2 * ticks_ns / cpus / 1000000;
-  bool quiet = now >= busy_until_ns_ && half_full_ms > kBusyMs;
-  interval_ms_ = quiet ? static_cast<int>(std::min<uint64_t>(kQuietMs, half_full_ms)) : kBusyMs;
+  uint64_t quiet_ms = std::min({(now - changed_ns_) / kQuietShare / 1000000, kQuietMs, half_full_ms});
+  interval_ms_ = std::max(kBusyMs, static_cast<int>(quiet_ms));
 }
 
 void TimerEngine::drain() {

@@ -43,8 +43,8 @@ class TimerEngine : public Engine {
   ProfileFile* file_ = nullptr;
   pid_t target_ = 0;
   int interval_ms_ = kBusyMs;
-  uint64_t seen_ = 0;  ///< processes and ticks put aside, ever
-  uint64_t busy_until_ns_ = 0;
+  uint64_t seen_ = 0;        ///< processes and ticks put aside, ever
+  uint64_t changed_ns_ = 0;  ///< when it last grew
   uint64_t next_look_ns_ = 0;
   uint64_t next_pulse_ns_ = 0;
   Heartbeat heartbeat_;
