@@ -36,20 +36,23 @@ void sleep_until_tick() noexcept {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
 }
 
-/// True once a tick has come. On a busy machine all kernel ticks may fall on others for many milliseconds of
-/// our CPU time: what proves that none comes is stretches without a gap that are longer than a kernel tick.
+/// True once a tick has come. On a busy machine, or under a tracer, all kernel ticks may fall on others for
+/// many milliseconds of our CPU time: what proves that none comes is stretches that are longer than a kernel
+/// tick and our own without a gap.
 bool burn_until_tick(const uint64_t& ticks) noexcept {
   const uint64_t stretch_ns = kernel_tick_ns() * 5 / 4;
-  uint64_t last = monotonic_ns(), began = last;
+  uint64_t last = monotonic_ns(), began = last, began_cpu = cpu_ns();
   unsigned stretches = 0;
-  for (uint64_t end = cpu_ns() + kPatienceNs; stretches < kStretches && cpu_ns() < end;) {
+  for (uint64_t cpu = began_cpu, end = cpu + kPatienceNs; stretches < kStretches && cpu < end;
+       cpu = cpu_ns()) {
     if (load_relaxed(&ticks) != 0) return true;
     uint64_t now = monotonic_ns();
-    if (now - last > kGapNs) began = now;
+    bool whole = now - began >= stretch_ns, gap = now - last > kGapNs;
     last = now;
-    if (now - began < stretch_ns) continue;
+    if (!whole && !gap) continue;
+    if (!gap && cpu - began_cpu > stretch_ns / 10 * 9) ++stretches;
     began = now;
-    ++stretches;
+    began_cpu = cpu;
   }
   return load_relaxed(&ticks) != 0;
 }
