@@ -8,6 +8,9 @@ import tempfile
 import time
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), ".."))
+sys.path.insert(0, os.path.join(ROOT, "tests", "lib"))
+import host  # noqa: E402
+
 BUILD = os.environ.get("PCTALLY_BUILD", os.path.join(ROOT, "build", "release"))
 PCTALLY = os.path.join(BUILD, "bin", "pctally")
 PROGRAMS = os.path.join(BUILD, "programs")
@@ -91,19 +94,6 @@ def peak_mb(words):
 ATTEMPTS = 5
 
 
-def _stolen_s():
-    """What the host of a virtual machine has taken of its CPU time since it started."""
-    with open("/proc/stat") as file:
-        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
-
-
-def _left_alone(take):
-    """take()'s result and whether it may be used: the host took no more than 0.5 % of the time, or 20 ms."""
-    began, before = time.monotonic(), _stolen_s()
-    result = take()
-    return result, _stolen_s() - before <= 0.005 * (time.monotonic() - began) + 0.02
-
-
 def interleaved(configurations, rounds, prepare=None):
     """configurations: {name: function() -> Run}. Returns {name: [Run]}; the order rotates from round to round. A run of
     which the machine's host took a part is taken again, up to four times; how often is said."""
@@ -116,7 +106,7 @@ def interleaved(configurations, rounds, prepare=None):
             for attempt in range(ATTEMPTS):
                 if prepare:
                     prepare()
-                result, fit = _left_alone(configurations[name])
+                result, fit = host.left_alone(configurations[name])
                 if fit:
                     break
                 again += attempt + 1 < ATTEMPTS

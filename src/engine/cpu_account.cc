@@ -133,18 +133,26 @@ void CpuAccount::start(const Target& target) {
   tree_first_ns_ = tree_ ? tree_->ns() : 0;
   look();
   first_ = last_;
-  machine_first_ = machine_last_;
+  machine_first_ = machine_last_ = busy_and_stolen();
 }
 
 void CpuAccount::look() {
   for (Process& process : processes_)
     if (auto time = time_of_process(process.pid)) process.last = *time;
   if (tree_) tree_last_ns_ = tree_->ns();
-  machine_last_ = busy_and_stolen();
   if (target_.is_process_tree()) return;
   auto time = target_.kind == Target::Kind::kCgroup ? time_of_cgroup(target_.cgroup) : time_of_machine();
   if (time) last_ = *time;
   known_ = known_ && time.has_value();
+}
+
+void CpuAccount::end() {
+  look();
+  machine_last_ = busy_and_stolen();
+}
+
+uint64_t CpuAccount::stolen_ns() const noexcept {
+  return growth(machine_first_.stolen_ns, machine_last_.stolen_ns);
 }
 
 /// Of a command the larger figure: perf stops counting a process whose exec gains privileges, and wait4(2)

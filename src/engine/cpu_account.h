@@ -47,6 +47,9 @@ class CpuAccount {
   /// A look: call it now and then, or the last of a process that ends is missed.
   void look();
 
+  /// The last look.
+  void end();
+
   /// Used from start() until the last look. `command`: what wait4(2) says of a command's process, else null.
   /// `engine_ns`: the engine's own count, where it has one, for that of count_tree().
   [[nodiscard]] CpuTime used(const CpuTime* command, std::optional<uint64_t> engine_ns = {}) const;
@@ -54,10 +57,8 @@ class CpuAccount {
   /// What count_tree() has counted so far; 0 if it does not.
   [[nodiscard]] uint64_t tree_ns() const noexcept { return tree_ ? tree_->ns() : 0; }
 
-  /// Taken from the whole machine by its host from start() until the last look.
-  [[nodiscard]] uint64_t stolen_ns() const noexcept {
-    return machine_last_.stolen_ns - machine_first_.stolen_ns;
-  }
+  /// Taken from the whole machine by its host from start() to end().
+  [[nodiscard]] uint64_t stolen_ns() const noexcept;
 
   /// No count is needed after all.
   void forget_tree() { tree_.reset(); }

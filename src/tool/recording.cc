@@ -277,7 +277,7 @@ bool Recording::all_exited() const {
 }
 
 bool Recording::finish(Child* child) {
-  account_.look();  // at the last moment of sampling
+  account_.end();  // at the last moment of sampling
   engine_->stop();
   if (child != nullptr) note_unobserved(*child);
   book_cpu_time(child);

@@ -1,4 +1,5 @@
 """What the whole-program tests share: where things are, how to record and to read a profile, how to skip by name."""
+import functools
 import json
 import os
 import resource
@@ -6,8 +7,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+import host
 
 os.environ["PCTALLY_NO_CACHE"] = "1"  # tests leave nothing in anybody's cache directory
 
@@ -72,42 +74,14 @@ def record(command, *options, path=None, env=None, cwd=None, quiet=True):
     return Recorded(path, result, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def stolen_s():
-    """What the host of a virtual machine has taken of its CPU time since it started."""
-    with open("/proc/stat") as file:
-        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
-
-
-def wait_for_quiet(patience_s=60):
-    """Until the host lets the machine have its CPUs for a second, or for patience_s."""
-    end = time.monotonic() + patience_s
-    while True:
-        before, children = stolen_s(), []
-        for _ in range(os.cpu_count()):
-            child = os.fork()
-            if child == 0:
-                until = time.monotonic() + 1
-                while time.monotonic() < until:
-                    pass
-                os._exit(0)
-            children.append(child)
-        for child in children:
-            os.waitpid(child, 0)
-        if stolen_s() - before <= 0.02 or time.monotonic() > end:
-            return
-        time.sleep(1)
-
-
 def undisturbed(take, attempts=5):
-    """take() -> Recorded, and its report, of a run the host of the machine left alone: the kernel charges programs for a
-    part of what a host takes, and nothing ticks then. Skips where it never does."""
+    """take() -> Recorded, and its report, of a run the host of the machine left alone. Skips where it never does."""
     for _ in range(attempts):
-        done = take()
-        data = done.report()
-        if data["stolen_s"] <= 0.005 * (data["cpu_s"] or 0) + 0.02:
-            return done, data
-        wait_for_quiet()
-    raise unittest.SkipTest(f"this machine's host took CPU time each time, {data['stolen_s']:.2f} s the last")
+        done, fit = host.left_alone(take)
+        if fit:
+            return done, done.report()
+        host.wait_for_quiet()
+    raise unittest.SkipTest("this machine's host took CPU time from it each time")
 
 
 _scratch = None
@@ -181,16 +155,13 @@ class PatientRunner(unittest.TextTestRunner):
     def run(self, suite):
         first = None
         for attempt in range(4):
-            began, before = time.monotonic(), stolen_s()
-            result = super().run(suite)
+            result, fit = host.left_alone(functools.partial(super().run, suite))
             first = first or result
             failed = {getattr(test, "test_case", test) for test, _ in result.failures + result.errors}
-            took, lasted = stolen_s() - before, time.monotonic() - began
-            if not failed or took < 0.005 * lasted or attempt == 3 or not all(isinstance(test, unittest.TestCase) for test in failed):
+            if not failed or fit or attempt == 3 or not all(isinstance(test, unittest.TestCase) for test in failed):
                 break
-            print(f"this machine's host took {took:.2f} s of its CPU time in {lasted:.1f} s; once more: "
-                  + ", ".join(test.id() for test in failed), flush=True)
-            wait_for_quiet()
+            print("this machine's host took CPU time from it; once more: " + ", ".join(test.id() for test in failed), flush=True)
+            host.wait_for_quiet()
             suite = unittest.TestSuite(failed)
         self.succeeded = result.wasSuccessful()
         return first

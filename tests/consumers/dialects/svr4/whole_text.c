@@ -18,7 +18,7 @@ int main(void)
     WORD *buffer = (WORD *)malloc(words * sizeof(WORD));
     unsigned long most = 0;
     monitor((int (*)())low, etext, buffer, words, 0);
-    while (clock() < end) { long n = rand() % 200000; hot(9 * n); cold(n); }
+    while (clock() < end) { long n = rand() % 100000; hot(19 * n); cold(n); }
     monitor((int (*)())0, (int (*)())0, (WORD *)0, 0, 0);
     for (i = sizeof(struct hdr) / sizeof(WORD); i < words; i++)
         if (buffer[i] > most) most = buffer[i];
