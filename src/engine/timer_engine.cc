@@ -104,6 +104,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
     if (auto fires = test_cpu_timer(); !fires) return fires;
   file_ = file;
   target_ = target.processes[0];
+  cpus_ = static_cast<uint64_t>(std::max(1l, sysconf(_SC_NPROCESSORS_CONF)));
   changed_ns_ = monotonic_ns();
   next_look_ns_ = changed_ns_ + kLookNs;
   // A timer's tick in kernel mode is counted at the instruction that entered it; the trap has none.
@@ -189,9 +190,8 @@ void TimerEngine::choose_interval() {
   if (ring != nullptr) seen += __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED);
   if (seen != seen_) changed_ns_ = now;
   seen_ = seen;
-  uint64_t cpus = static_cast<uint64_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
   uint64_t ticks_ns = std::max(file_->header().period_ns, tick_grid_ns(kind_));
-  uint64_t half_full_ms = kDeferredSlots / 2 * ticks_ns / cpus / 1000000;
+  uint64_t half_full_ms = kDeferredSlots / 2 * ticks_ns / cpus_ / 1000000;
   uint64_t quiet_ms = std::min({(now - changed_ns_) / kQuietShare / 1000000, kQuietMs, half_full_ms});
   interval_ms_ = std::max(kBusyMs, static_cast<int>(quiet_ms));
 }

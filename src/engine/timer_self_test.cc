@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kPatienceNs = 2000000000;  // of CPU time
 constexpr uint64_t kGapNs = 300000;  // longer than the kernel's tick takes, shorter than a turn of another
 constexpr unsigned kStretches = 5;
-constexpr uint64_t kWakeNs = 200000;  // to be awake before the kernel's tick
+constexpr uint64_t kWakeNs = 250000;  // to be awake before the kernel's tick
 
 uint64_t cpu_ns() noexcept {
   timespec now{};
@@ -24,14 +24,13 @@ uint64_t cpu_ns() noexcept {
   return to_ns(now);
 }
 
-/// CPU timers fire at the kernel's tick: sleeping until shortly before the next saves most of the time to
-/// burn.
+/// CPU timers fire at the kernel's tick, which Linux 6.4 and later (and stable kernels since) keep at
+/// multiples of its length: sleeping until shortly before one saves most of the time to burn. Elsewhere it
+/// saves nothing.
 void sleep_until_tick() noexcept {
-  const uint64_t tick_ns = kernel_tick_ns();
-  timespec last{};
-  if (tick_ns <= kWakeNs || clock_gettime(CLOCK_MONOTONIC_COARSE, &last) != 0) return;
-  uint64_t wake_ns = to_ns(last) + tick_ns - kWakeNs, now = monotonic_ns();
-  if (wake_ns <= now || wake_ns > now + tick_ns) return;
+  const uint64_t tick_ns = kernel_tick_ns(), earliest_ns = monotonic_ns() + kWakeNs;
+  if (tick_ns == 0) return;
+  uint64_t wake_ns = (earliest_ns / tick_ns + 1) * tick_ns - kWakeNs;
   timespec wake{static_cast<time_t>(wake_ns / 1000000000u), static_cast<long>(wake_ns % 1000000000u)};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
 }
