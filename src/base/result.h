@@ -8,7 +8,7 @@ namespace pctally {
 /// What went wrong, in one line, and the remedy in words. `code` is an errno value, or 0.
 struct Error {
   int code = 0;
-  char text[320] = {};
+  char text[640] = {};
 };
 
 template <class T>

@@ -1,6 +1,7 @@
 #include "tool/command_line.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,12 +22,20 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv) {
   return std::nullopt;
 }
 
+void let_writes_fail() {
+  for (int writing : {SIGPIPE, SIGXFSZ}) signal(writing, SIG_IGN);
+}
+
+void let_writes_kill() {
+  for (int writing : {SIGPIPE, SIGXFSZ}) signal(writing, SIG_DFL);
+}
+
 int write_out(std::string_view text) {
   while (!text.empty()) {
     ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      complain("cannot write the report to standard output: {}", strerror(errno));
+      complain("cannot write to standard output: {}", strerror(errno));
       return kExitFailed;
     }
     text.remove_prefix(static_cast<size_t>(written));

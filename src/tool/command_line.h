@@ -8,6 +8,14 @@ namespace pctally {
 /// An exit code if the command line ends here: help was asked for, or it is wrong and a line says so.
 std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv);
 
+/// From now on a write to a pipe that nobody reads, or beyond the limit of a file's size, is an error with a
+/// line that says so, not the end of this program. A program executed later inherits that: see
+/// let_writes_kill().
+void let_writes_fail();
+
+/// As it was.
+void let_writes_kill();
+
 /// All of it to standard output. The exit code: kExitFailed, with a line on stderr, if that could not be
 /// done.
 int write_out(std::string_view text);

@@ -172,7 +172,7 @@ void describe_options(CLI::App& app, Arguments& arguments) {
 }  // namespace
 
 int run_gperf(int argc, char** argv) {
-  signal(SIGPIPE, SIG_IGN);
+  let_writes_fail();
   Arguments arguments;
   CLI::App app(
       "Prints where a program spends its time that profiles itself by the Nintendo 64's osProfile calls.",

@@ -1,5 +1,4 @@
 // pctally prof: what monitor() of a program has written, or a profile, as prof(1) of System V lists it.
-#include <signal.h>
 #include <unistd.h>
 
 #include "report/prof_listing.h"
@@ -80,7 +79,7 @@ int list(const Arguments& arguments) {
 }  // namespace
 
 int run_prof(int argc, char** argv) {
-  signal(SIGPIPE, SIG_IGN);
+  let_writes_fail();
   Arguments arguments;
   CLI::App app("Lists the functions of a program with the time each used, as prof(1) of System V did.",
                "pctally prof");

@@ -1,5 +1,4 @@
 // pctally report: a profile file as a table, or as JSON.
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -143,7 +142,7 @@ int report(Arguments& arguments) {
 }  // namespace
 
 int run_report(int argc, char** argv) {
-  signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), with a line that says so
+  let_writes_fail();
   Arguments arguments;
   if (std::optional<int> code = parse(argc, argv, &arguments)) return *code;
   return report(arguments);

@@ -55,6 +55,7 @@ std::string snapshot_name(const std::string& file) {
 }
 
 int run_snapshot(int argc, char** argv) {
+  let_writes_fail();
   CLI::App app("Copies a recording that goes on into a profile file of its own, exact to the tick.",
                "pctally snapshot");
   Arguments arguments;

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "tool/command.h"
+#include "tool/command_line.h"
 
 namespace pctally {
 namespace {
@@ -36,7 +37,7 @@ std::string temporary_place() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGPIPE, SIG_DFL);
+  let_writes_kill();
   int null = open("/dev/null", O_RDWR);
   dup2(null, STDIN_FILENO);
   dup2(null, STDOUT_FILENO);

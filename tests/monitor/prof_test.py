@@ -157,7 +157,7 @@ class Prof(unittest.TestCase):
         ran = subprocess.run([pt.PCTALLY, "prof", self.movable], cwd=self.directory, stderr=subprocess.PIPE, text=True,
                              stdout=open("/dev/full", "w"))
         self.assertEqual(ran.returncode, 125)
-        self.assertIn("cannot write the report", ran.stderr)
+        self.assertIn("cannot write to standard output", ran.stderr)
 
 
 if __name__ == "__main__":

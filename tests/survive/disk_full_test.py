@@ -45,6 +45,20 @@ class DiskFull(unittest.TestCase):
             self.assertRegex(result.stderr, r"\Apctally: no room [^\n]*ulimit -f[^\n]*\n\Z")
             self.assertEqual(os.listdir(directory), [])
 
+    def test_a_report_or_copy_beyond_ulimit_f_is_a_clear_error(self):
+        path, out = p.record([p.program("spinner"), "1", "0.1"]).path, os.path.join(p.scratch(), "limited.out")
+        limited = ["prlimit", "--fsize=64:64", p.PCTALLY]
+        with open(out, "w") as file:
+            for words in (["report", path], ["report", "--json", path], ["engines", "--json"]):
+                result = subprocess.run([*limited, *words], stdout=file, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(result.returncode, 125, result)
+                self.assertRegex(result.stderr, r"\Apctally: cannot write [^\n]*File too large\n\Z")
+        os.unlink(out)
+        result = subprocess.run([*limited, "snapshot", "-o", out, path], capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stdout), (125, ""), result)
+        self.assertRegex(result.stderr, r"\Apctally: [^\n]*\n\Z")
+        self.assertFalse(os.path.exists(out))
+
     def test_full_during_the_run_harms_nobody(self):
         for engine in p.engines():
             result = self.inside(3, f"""
