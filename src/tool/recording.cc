@@ -61,7 +61,7 @@ Result<void> Recording::choose_engine() {
   bool known = !asked_for;
   std::string remedies;
   for (Rung& rung : probe_ladder(options_.engine)) {
-    if (!asked_for && rung.enters_program && !timed) continue;
+    if (!asked_for && rung.enters_program && (attached || !timed)) continue;
     known = true;
     rule_out_unfit(&rung);
     if (rung.available) {
@@ -75,6 +75,8 @@ Result<void> Recording::choose_engine() {
   if (!known)
     return fail(EINVAL, "no engine and no event is called %s: see pctally engines and pctally-record(1)",
                 options_.engine.c_str());
+  if (candidates_.empty() && !asked_for && attached && timed)
+    why_not_better_ += "; or start the program with pctally record -- CMD: engine timer needs none of that";
   if (candidates_.empty() && !timed && !asked_for && !attached) why_not_better_ += remedies;
   if (candidates_.empty()) return fail(ENOSYS, "%s", why_not_better_.c_str());
   obstacle_ = attached ? ProcessNote::kNone : injection_obstacle(options_.program);

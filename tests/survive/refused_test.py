@@ -37,6 +37,13 @@ class Refused(unittest.TestCase):
         self.assertIn("EPERM", rows["ring"]["reason"])
         self.assertIn("seccomp", rows["ring"]["remedy"])
 
+    def test_a_target_that_no_engine_can_observe_is_refused_in_a_whole_line(self):
+        path = os.path.join(p.scratch(), "a.pct")
+        for target in (["-a"], ["-p", str(os.getpid())]):
+            result = refused("EPERM", ["record", *target, "--for", "0.1", "-o", path])
+            self.assertEqual((result.returncode, os.path.exists(path)), (125, False), result)
+            self.assertRegex(result.stderr, r"\Apctally: bpf: [^\n]*EPERM[^\n]*; ring: [^\n]*EPERM[^\n]* needs none of that\n\Z")
+
     def test_asking_for_a_refused_engine_fails_with_the_remedy(self):
         result = refused("EPERM", ["record", "-e", "ring", "-o", os.path.join(p.scratch(), "r.pct"), "true"])
         self.assertEqual(result.returncode, 125)
