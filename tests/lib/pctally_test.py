@@ -140,11 +140,6 @@ def assert_ledger(test, data):
         test.assertAlmostEqual(data["cpu_s"], data["sampled_s"] + data["lost_s"] + data["unsampled_s"], places=6)
 
 
-def assert_sampled(test, data, slack, *says):
-    """No more than `slack` seconds are unsampled, and what the machine's host took meanwhile: no clock tells whose it was."""
-    test.assertLess(abs(data["unsampled_s"]), slack + data["stolen_s"], (data["cpu_s"], data["stolen_s"], *says))
-
-
 def share_of(data, function):
     return sum(row["share"] for row in data["rows"] if row["function"] == function)
 
