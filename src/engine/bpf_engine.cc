@@ -113,11 +113,21 @@ void BpfEngine::fetch() {
 void BpfEngine::drain() {
   uint64_t until = monotonic_ns();  // as in RingEngine: what is older is complete after fetching, not before
   fetch();
+  book_missed();
   rings_.collect();
   replay(until);
   if (shifts_.due(monotonic_ns())) counter_.shift_phases();
   file_->make_room(0);
   file_->beat();
+}
+
+/// What the kernel kept back, and what found no room in its tables.
+void BpfEngine::book_missed() {
+  missed_ += counter_.take_missed();
+  FileHeader& header = file_->header();
+  header.throttled = counter_.throttled();
+  __atomic_store_n(&header.ledger.lost, static_cast<uint64_t>(missed_ + 0.5) + counter_.totals().unowned,
+                   __ATOMIC_RELAXED);
 }
 
 void BpfEngine::replay(uint64_t until) {
@@ -138,9 +148,9 @@ void BpfEngine::stop() {
   counter_.disable();
   rings_.disable();
   fetch();
+  book_missed();
   rings_.collect();
   replay(UINT64_MAX);
-  add_relaxed(&file_->header().ledger.lost, counter_.totals().unowned);
   counter_.close();
   rings_.close();
   file_->beat();

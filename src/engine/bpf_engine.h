@@ -33,6 +33,7 @@ class BpfEngine : public Engine {
   Result<void> open_records(const Target& target);
   Result<void> watch_processes(const Target& target);
   void fetch();
+  void book_missed();
   void replay(uint64_t until);
   void count(const PerfRings::Sample& sample);
 
@@ -44,6 +45,7 @@ class BpfEngine : public Engine {
   Random random_;
   PhaseShifts shifts_;
   uint64_t counted_ = 0;
+  double missed_ = 0;  ///< ticks that the kernel's throttling kept back
   uint64_t before_exec_ = 0;
 };
 

@@ -9,6 +9,7 @@
 
 #include "engine/bpf/bpf_counter.h"
 #include "engine/bpf/capabilities.h"
+#include "engine/period.h"
 
 namespace pctally {
 namespace {
@@ -62,6 +63,7 @@ Rung probe_bpf() {
   Rung rung;
   rung.name = "bpf";
   rung.cost = "one interrupt per tick on every CPU, also where others run; nothing runs in the program";
+  rung.shortest_period_ns = shortest_perf_period_ns();
   rung.misses = "ticks that fall into another BPF program";
   if (std::string missing = missing_capabilities(); !missing.empty()) {
     explain_capabilities(missing, &rung);

@@ -105,6 +105,7 @@ Rung probe_trap() {
       injected_rung(ClockKind::kTrap,
                     "one interrupt and one signal per tick in the program, which sees LD_PRELOAD and a "
                     "descriptor per thread");
+  rung.shortest_period_ns = shortest_perf_period_ns();
   if (!rung.available) return rung;
   auto works = PerfTrap::probe();
   if (works) return rung;

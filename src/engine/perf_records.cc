@@ -93,6 +93,13 @@ void parse_lost(FieldReader& fields, PerfRecord* record) noexcept {
   record->lost = fields.take<uint64_t>();
 }
 
+void parse_throttle(FieldReader& fields, PerfRecord::Kind kind, PerfRecord* record) noexcept {
+  record->kind = kind;
+  fields.take<uint64_t>();  // time, by another clock in older kernels
+  fields.take<uint64_t>();  // id, one for all that were inherited
+  record->stream = fields.take<uint64_t>();
+}
+
 }  // namespace
 
 PerfRecord parse_perf_record(const unsigned char* bytes, size_t length) noexcept {
@@ -119,7 +126,10 @@ PerfRecord parse_perf_record(const unsigned char* bytes, size_t length) noexcept
       parse_lost(fields, &record);
       break;
     case PERF_RECORD_THROTTLE:
-      record.kind = PerfRecord::Kind::kThrottle;
+      parse_throttle(fields, PerfRecord::Kind::kThrottle, &record);
+      break;
+    case PERF_RECORD_UNTHROTTLE:
+      parse_throttle(fields, PerfRecord::Kind::kUnthrottle, &record);
       break;
     default:
       break;

@@ -9,7 +9,7 @@ namespace pctally {
 
 /// What perf_event_attr asks every record to carry: sample_type IP|TID|TIME, sample_id_all.
 struct PerfRecord {
-  enum class Kind : uint8_t { kOther, kSample, kMmap, kComm, kFork, kExit, kLost, kThrottle };
+  enum class Kind : uint8_t { kOther, kSample, kMmap, kComm, kFork, kExit, kLost, kThrottle, kUnthrottle };
   Kind kind = Kind::kOther;
   bool kernel = false;      ///< kSample: in kernel mode
   bool exec = false;        ///< kComm: because of exec
@@ -23,6 +23,7 @@ struct PerfRecord {
   uint64_t bytes = 0;   ///< kMmap
   uint64_t offset = 0;  ///< kMmap
   uint64_t lost = 0;    ///< kLost
+  uint64_t stream = 0;  ///< kThrottle, kUnthrottle: a number of the event stopped, inherited ones apart
   uint64_t device = 0;  ///< kMmap without a build id
   uint64_t inode = 0;
   uint32_t build_id_bytes = 0;  ///< kMmap with a build id

@@ -96,6 +96,13 @@ TEST(PerfRecords, CommForkExitLostThrottle) {
   RecordBytes throttle(PERF_RECORD_THROTTLE, 0);
   throttle.put(uint64_t{1}).put(uint64_t{2}).put(uint64_t{3}).trailer(4);
   EXPECT_EQ(throttle.parse().kind, PerfRecord::Kind::kThrottle);
+  EXPECT_EQ(throttle.parse().stream, 3u);
+
+  RecordBytes unthrottle(PERF_RECORD_UNTHROTTLE, 0);
+  unthrottle.put(uint64_t{1}).put(uint64_t{2}).put(uint64_t{3}).trailer(4);
+  EXPECT_EQ(unthrottle.parse().kind, PerfRecord::Kind::kUnthrottle);
+  EXPECT_EQ(unthrottle.parse().stream, 3u);
+  EXPECT_EQ(unthrottle.parse().time, 4u);
 }
 
 TEST(PerfRecords, ATooShortRecordIsNothing) {

@@ -139,11 +139,10 @@ const unsigned char* PerfRing::record_at(uint64_t at, uint64_t head, size_t* byt
   *bytes = header.size;
   if (header.size < sizeof header || header.size > head - at) return nullptr;
   if (offset + header.size <= ring_bytes_) return ring + offset;
-  if (header.size > sizeof split_) return nullptr;
   size_t first = ring_bytes_ - offset;
-  memcpy(split_, ring + offset, first);
-  memcpy(split_ + first, ring, header.size - first);
-  return split_;
+  split_.assign(ring + offset, ring + ring_bytes_);
+  split_.insert(split_.end(), ring, ring + (header.size - first));
+  return split_.data();
 }
 
 void PerfRing::release(uint64_t tail) noexcept { put_release(&page_of(map_)->data_tail, tail); }

@@ -99,7 +99,7 @@ class PerfRing {
   uint64_t id_ = 0;
   bool lost_count_ = false;
   bool has_ticks_ = true;
-  alignas(8) unsigned char split_[65536 / 8] = {};  ///< a record that wraps around the ring's end, made whole
+  std::vector<unsigned char> split_;  ///< a record that wraps around the ring's end, made whole
 };
 
 }  // namespace pctally

@@ -39,6 +39,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   if (auto opened = rings_.open(target, settings); !opened) return opened;
   file->header().kernel_observed = rings_.settings().kernel;
   losses_.resize(rings_.size());
+  for (Losses& losses : losses_) losses.throttle = ThrottleMeter(settings_.event, settings_.period);
   per_thread_ = target.is_process_tree() && !rings_.sees_strangers();
   bool all_ticks = rings_.sees_strangers() || target.kind == Target::Kind::kMachine;
   file->header().machine_cpus = all_ticks ? static_cast<uint32_t>(rings_.size() / 2) : 0;
@@ -71,7 +72,7 @@ void RingEngine::drain() {
   uint64_t until = monotonic_ns();
   rings_.collect();
   replay(until);
-  if (rings_.pressed()) settle_losses();
+  if (rings_.pressed() || throttled_) settle_losses();
   begin_window();
   if (shifts_.due(monotonic_ns())) rings_.shift_phases();
   file_->make_room(0);
@@ -88,10 +89,17 @@ void RingEngine::apply(const PerfRings::Event& event) {
   ++losses_[event.ring].recent.all;
   if (event.record.kind == PerfRecord::Kind::kLost)
     losses_[event.ring].told += event.record.lost;
-  else if (event.record.kind == PerfRecord::Kind::kThrottle)
-    ++file_->header().throttled;
+  else if (event.record.kind == PerfRecord::Kind::kThrottle ||
+           event.record.kind == PerfRecord::Kind::kUnthrottle)
+    apply_throttle(event);
   else
     tasks_.apply(event.record, event.text);
+}
+
+void RingEngine::apply_throttle(const PerfRings::Event& event) {
+  losses_[event.ring].throttle.apply(event.record);
+  throttled_ = true;
+  if (event.record.kind == PerfRecord::Kind::kThrottle) ++file_->header().throttled;
 }
 
 void RingEngine::count(const PerfRings::Sample& sample) {
@@ -113,10 +121,11 @@ void RingEngine::begin_window() {
   for (Losses& losses : losses_) losses.recent = {};
   window_cpu_ns_ = target_cpu_ns();
   window_own_ = 0;
+  throttled_ = false;
 }
 
-/// Of the records a ring lost, the target's ticks are taken to be as large a part as of those that came
-/// through around that time.
+/// Of the ticks a ring lost or was not given, the target's are taken to be as large a part as of those that
+/// came through around that time.
 double RingEngine::target_part(size_t ring) const {
   const Tally& tally = losses_[ring].recent.all != 0 ? losses_[ring].recent : sum_;
   return tally.all == 0 ? 0 : static_cast<double>(tally.own) / static_cast<double>(tally.all);
@@ -125,20 +134,21 @@ double RingEngine::target_part(size_t ring) const {
 /// Where ticks are CPU time and the target's is known, what it used since the rings were last emptied in time
 /// tells how many ticks should have come through; no more are lost than the kernel says.
 void RingEngine::settle_losses() {
-  uint64_t records = 0, ticks = 0;
-  double own = 0;
+  uint64_t records = 0;
+  double ticks = 0, own = 0;
   for (size_t i = 0; i < losses_.size(); ++i) {
     uint64_t lost = std::max({rings_.count(i).lost, losses_[i].told, losses_[i].settled});
     uint64_t fresh = lost - losses_[i].settled;
     losses_[i].settled = lost;
     records += fresh;
     if (!rings_.has_ticks(i)) continue;
-    ticks += fresh;
-    own += static_cast<double>(fresh) * target_part(i);
+    double missed = static_cast<double>(fresh) + losses_[i].throttle.take_missed();
+    ticks += missed;
+    own += missed * target_part(i);
   }
   if (uint64_t cpu = target_cpu_ns(); cpu > window_cpu_ns_) {
     double due = static_cast<double>(cpu - window_cpu_ns_) / static_cast<double>(settings_.period);
-    own = std::clamp(due - static_cast<double>(window_own_), 0.0, static_cast<double>(ticks));
+    own = std::clamp(due - static_cast<double>(window_own_), 0.0, ticks);
   }
   lost_ += own;
   __atomic_store_n(&file_->header().ledger.lost, static_cast<uint64_t>(lost_ + 0.5), __ATOMIC_RELAXED);
@@ -149,6 +159,7 @@ void RingEngine::stop() {
   rings_.disable();
   rings_.collect();
   replay(UINT64_MAX);
+  for (Losses& losses : losses_) losses.throttle.finish(monotonic_ns());
   settle_losses();
   if (knows_cpu_time()) cpu_ns_ = rings_.count().value;
   rings_.close();

@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "engine/perf_rings.h"
 #include "engine/task_table.h"
+#include "engine/throttle.h"
 
 namespace pctally {
 
@@ -29,6 +30,7 @@ class RingEngine : public Engine {
  private:
   void replay(uint64_t until);
   void apply(const PerfRings::Event& event);
+  void apply_throttle(const PerfRings::Event& event);
   void count(const PerfRings::Sample& sample);
   void settle_losses();
   double target_part(size_t ring) const;
@@ -43,7 +45,8 @@ class RingEngine : public Engine {
   struct Losses {
     uint64_t told = 0;     ///< by LOST records
     uint64_t settled = 0;  ///< of all
-    Tally recent;          ///< since the rings were last emptied in time
+    ThrottleMeter throttle;
+    Tally recent;  ///< since the rings were last emptied in time
   };
 
   EngineSettings settings_;
@@ -54,6 +57,7 @@ class RingEngine : public Engine {
   Random random_;
   PhaseShifts shifts_;
   uint64_t samples_ = 0;
+  bool throttled_ = false;  ///< since the rings were last emptied in time
   Tally sum_;
   std::vector<Losses> losses_;  ///< one per ring
   double lost_ = 0;             ///< ticks of the target

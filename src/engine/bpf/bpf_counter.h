@@ -15,7 +15,9 @@
 #include "base/unique_fd.h"
 #include "engine/bpf/tick_tables.h"
 #include "engine/event.h"
+#include "engine/perf_ring.h"
 #include "engine/period.h"
+#include "engine/throttle.h"
 
 struct bpf_object;
 struct bpf_link;
@@ -73,6 +75,13 @@ class BpfCounter {
   /// Restarts the running period on every CPU, which moves its ticks to another phase.
   void shift_phases() noexcept;
 
+  /// Ticks passing the filter that the kernel's throttling has kept back since the last call: of each CPU's
+  /// ticks kept back the part that has passed among those that came. Call it after drain(), the last time
+  /// after disable().
+  double take_missed();
+  /// Times an event was throttled, in all.
+  [[nodiscard]] uint64_t throttled() const noexcept;
+
   /// Hands out what was counted since the last call, every tick once: slot(const pctally_slot&) per pc,
   /// full(const pctally_full&) per process whose ticks found no slot.
   template <class Slot, class Full>
@@ -83,6 +92,7 @@ class BpfCounter {
       if (table->passed == 0) continue;
       for (uint32_t i = 0; i < used(*table); ++i) slot(std::as_const(table->slots[table->order[i] & kMask]));
       for (uint32_t i = 0; i < full_used(*table); ++i) full(std::as_const(table->full[i]));
+      shares_[cpu].passed += table->passed;
       settle(table);
     }
   }
@@ -97,8 +107,14 @@ class BpfCounter {
   static constexpr uint32_t kMask = PCTALLY_TABLE_SLOTS - 1;
 
   struct CpuEvent {
-    UniqueFd fd;
+    PerfRing ring;  ///< holds nothing but the records of throttling
     size_t cpu;
+    ThrottleMeter throttle;
+  };
+  /// Of one CPU, since the last take_missed().
+  struct Share {
+    uint64_t passed = 0;
+    uint32_t seen_before = 0;
   };
   struct ObjectCloser {
     void operator()(bpf_object* object) const noexcept;
@@ -111,6 +127,7 @@ class BpfCounter {
   Result<void> map_tables();
   Result<void> follow_forks(const Settings& settings);
   Result<void> open_events(const Settings& settings);
+  static void read_throttling(CpuEvent* event);
   uint64_t turn_over() noexcept;
   [[nodiscard]] bool is_running(size_t cpu) const noexcept;
   void settle(pctally_table* table) noexcept;
@@ -121,6 +138,7 @@ class BpfCounter {
   std::unique_ptr<bpf_object, ObjectCloser> object_;
   std::unique_ptr<bpf_link, LinkCloser> forks_;
   std::vector<CpuEvent> events_;
+  std::vector<Share> shares_;  ///< by CPU
   MappedFile active_, tables_, followed_;
   size_t cpus_ = 0;
   Event event_ = kCpuTime;

@@ -69,7 +69,6 @@ static __always_inline int is_followed(__u32 tgid) {
 }
 
 static __always_inline int passes(__u32 tgid) {
-  if (tgid == 0) return 0; /* the idle task's time is nobody's */
   if (settings.filter == PCTALLY_FILTER_FOLLOWED) return is_followed(tgid);
   if (settings.filter == PCTALLY_FILTER_CGROUP) return bpf_current_task_under_cgroup(&cgroups, 0) == 1;
   return 1;
@@ -84,6 +83,11 @@ static __always_inline struct pctally_table* current_table(void) {
   __u32 first = 0;
   __u64* turn = bpf_map_lookup_elem(&active, &first);
   return turn == 0 ? 0 : own_table(*(volatile __u64*)turn);
+}
+
+static __always_inline void count_seen(void) {
+  struct pctally_table* first = own_table(0);
+  if (first != 0) ++first->seen;
 }
 
 /* Before any look at `active`, and after the last store. */
@@ -151,6 +155,8 @@ SEC("perf_event")
 int count_tick(struct bpf_perf_event_data* event) {
   struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
   __u32 tgid = task->tgid;
+  if (tgid == 0) return 0; /* the idle task's time is nobody's */
+  count_seen();
   if (!passes(tgid)) return 0;
   set_running(1);
   struct pctally_table* table = current_table();

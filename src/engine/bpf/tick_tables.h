@@ -57,8 +57,9 @@ struct pctally_table {
   unsigned int used;          /* entries of order[] */
   unsigned int full_used;
   unsigned int
-      running; /* in the first of a CPU's two tables: 1 from before the look at `active` to the end */
-  unsigned int unused;
+      running;       /* in the first of a CPU's two tables: 1 from before the look at `active` to the end */
+  unsigned int seen; /* in the first of a CPU's two tables: ticks of anybody but the idle task; never zeroed,
+                        goes round */
   struct pctally_full full[PCTALLY_TABLE_FULL];
   unsigned short order[PCTALLY_TABLE_SLOTS]; /* the slots in use: the reader looks at no other */
   struct pctally_slot slots[PCTALLY_TABLE_SLOTS];

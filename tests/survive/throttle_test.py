@@ -1,0 +1,67 @@
+"""kernel.perf_event_max_sample_rate: rates above it are cut, and said; what the kernel throttles all the same (the limit
+fell while recording) is booked as lost. Lowers the sysctl and restores it: runs beside no other recording."""
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
+
+
+def set_rate(text):
+    with open(RATE, "w") as file:
+        file.write(text)
+
+
+class Throttle(unittest.TestCase):
+    def setUp(self):
+        if os.geteuid() != 0:
+            self.skipTest(f"needs root to lower {RATE}")
+        with open(RATE) as file:
+            self.addCleanup(set_rate, file.read())
+
+    def each(self, *names):
+        for name in names:
+            with self.subTest(engine=name):
+                if p.engine_available(name):
+                    yield name
+                else:
+                    print(f"skipped: engine {name} (not available here: pctally engines says why)")
+
+    def test_a_rate_above_the_limit_is_cut_and_said(self):
+        set_rate("2000")
+        for name in self.each("bpf", "ring", "trap"):
+            done = p.record([p.program("spinner"), "1", "0.6"], "-F", "10000", "-e", name, quiet=False)
+            self.assertIn("perf_event_max_sample_rate", done.stderr.decode().splitlines()[0])
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertGreater(data["period_ns"], 1e9 / 2000)
+            self.assertFalse([row["text"] for row in data["warnings"] if "throttled" in row["text"]])
+            # What the program did in kernel mode, trap cannot see; a throttled recording misses 80 %
+            self.assertLess(abs(data["unsampled_s"]), 0.25 * data["cpu_s"])
+
+    def test_what_is_throttled_is_lost_and_named(self):
+        for name in self.each("bpf", "ring"):
+            set_rate("50000")
+            path = os.path.join(p.scratch(), name + ".pct")
+            recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-e", name, "-F", "5000", "-o", path, "--",
+                                         p.program("spinner"), "1", "1.2"])
+            while not (os.path.exists(path) and p.report(path)["ticks"] > 100):
+                time.sleep(0.01)
+            set_rate("1000")
+            self.assertEqual(recorder.wait(), 0)
+            data = p.report(path)
+            p.assert_ledger(self, data)
+            print(f"{name}: cpu {data['cpu_s']:.3f} = {data['sampled_s']:.3f} sampled + {data['lost_s']:.3f} lost "
+                  f"+ {data['unsampled_s']:.3f} unsampled", flush=True)
+            self.assertGreater(data["lost_s"], 0.2 * data["cpu_s"])
+            self.assertLess(abs(data["unsampled_s"]), 0.1 * data["cpu_s"])
+            self.assertTrue([row for row in data["warnings"] if "kernel.perf_event_max_sample_rate" in row["text"]])
+
+
+if __name__ == "__main__":
+    p.main()
