@@ -70,25 +70,33 @@ class Trap : public testing::Test {
   PerfTrap trap_;
 };
 
+/// The ticks of so much CPU time, `spread` periods more at most. Those that would fall into the kernel do not
+/// come, which is a few percent on an idle machine and more where its interrupts are slow: a quarter may be
+/// missing.
+void expect_ticks(double ticks, double periods, double spread) {
+  EXPECT_LE(ticks, periods + spread);
+  EXPECT_GE(ticks, 0.75 * periods - spread);
+}
+
 // The number of kept ticks of N has a standard deviation below sqrt(0.13 N); with N = 500 below 8.1. The
-// bound of 10 % is 6 of them.
+// bound of 50 is 6 of them.
 TEST_F(Trap, OneTickPerPeriodAndNoWeights) {
   start();
   burn(500'000'000);
-  EXPECT_NEAR(count(), 500, 50);
+  expect_ticks(count(), 500, 50);
   EXPECT_EQ(ledger_.samples, ledger_.weight_squares);
 }
 
 TEST_F(Trap, AsGivenIsAsGiven) {
   start(1000000, Pace::kAsGiven);
   burn(500'000'000);
-  EXPECT_NEAR(count(), 500, 15);
+  expect_ticks(count(), 500, 15);
 }
 
 TEST_F(Trap, FiftyMicroseconds) {
   start(50000);
   burn(200'000'000);
-  EXPECT_NEAR(count(), 4000, 400);
+  expect_ticks(count(), 4000, 400);
 }
 
 TEST_F(Trap, ThreadsOlderThanTheStartAndYoungerOnes) {
@@ -107,7 +115,7 @@ TEST_F(Trap, ThreadsOlderThanTheStartAndYoungerOnes) {
   older.join();
   second.join();
   younger.join();
-  EXPECT_NEAR(count(), 600, 70);
+  expect_ticks(count(), 600, 70);
 }
 
 TEST_F(Trap, NoTickAfterStopAndAgainAfterAStart) {
@@ -164,18 +172,44 @@ TEST_F(Trap, AThreadThatBlocksSigtrapLives) {
   EXPECT_GT(count(), open + 20);
 }
 
+struct sigaction g_traps_handler;
+std::atomic<uint64_t> g_signals, g_waited;
+
+/// Counts the signals of perf and those among them that found SIGTRAP blocked; then the trap's own handler
+/// runs.
+void count_and_pass_on(int signal, siginfo_t* info, void* context) {
+  constexpr int kTrapPerf = 6;  // younger than the C library's header, as are the fields behind si_addr
+  struct Fields {
+    unsigned long data;
+    uint32_t type, flags;
+  };
+  const auto* fields = reinterpret_cast<const Fields*>(&info->si_addr + 1);
+  if (info->si_code == kTrapPerf) ++g_signals, g_waited += fields->flags & 1;
+  g_traps_handler.sa_sigaction(signal, info, context);
+}
+
 // Two profiles, every 20 and every 23 us: many ticks of one come while the handler runs for the other. They
-// wait, and are no loss; those that meet one that waits already are dropped by the kernel without a word, a
-// quarter of all here. (With equal periods in step it would be one whole profile.)
+// wait and are counted. (Those that meet one that waits already never become a signal: the kernel drops
+// them.)
 TEST_F(Trap, TicksThatWaitForOurOwnHandlerAreCounted) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer puts its own handler in front of a program's and delivers signals later";
+#endif
   start(20000, Pace::kAsGiven);
   PerfTrap second;
   ASSERT_TRUE(second.start(&tables_, 23000, Pace::kAsGiven));
+  g_signals = g_waited = 0;
+  ASSERT_EQ(sigaction(SIGTRAP, nullptr, &g_traps_handler), 0);
+  struct sigaction counting = g_traps_handler;
+  counting.sa_sigaction = count_and_pass_on;
+  ASSERT_EQ(sigaction(SIGTRAP, &counting, nullptr), 0);
   burn(200'000'000);
   second.stop();
   trap_.stop();
+  sigaction(SIGTRAP, &g_traps_handler, nullptr);
   withdraw(&tables_);
-  EXPECT_GT(count(), 10000 * 1.1);
+  EXPECT_GT(g_waited, 0u);
+  EXPECT_GE(count(), static_cast<double>(g_signals)) << "and those before the handler that counts them";
   EXPECT_EQ(ledger_.lost, 0u);
 }
 

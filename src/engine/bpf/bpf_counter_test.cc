@@ -127,7 +127,7 @@ TEST(BpfCounter, HandsOutEveryRunOfTheProgramOnce) {
 // In older kernels a page fault runs the program where it can be interrupted, and by the recorder while
 // another interrupt keeps it from its end: not one fault may be lost between the tables.
 TEST(BpfCounter, HandsOutEveryPageFaultOnce) {
-  constexpr size_t kRounds = 100, kPages = 2000;
+  constexpr size_t kRounds = 20, kPages = 2000;
   BpfCounter::Settings settings;
   settings.event = *find_event("page-faults");
   settings.period = 1;
@@ -156,7 +156,7 @@ TEST(BpfCounter, HandsOutEveryPageFaultOnce) {
   counter->disable();
   ticks.take(&*counter);
   expect_exact(*counter, ticks);
-  EXPECT_GT(turns, 100u);
+  EXPECT_GT(turns, 20u);
   EXPECT_EQ(ticks.by_process.size(), 1u);
   EXPECT_GE(ticks.by_process[child], kRounds * kPages);
   EXPECT_LE(ticks.by_process[child], kRounds * kPages + 500);  // its own pages, copied on write
@@ -226,8 +226,8 @@ TEST(BpfCounter, ProcessNumbersUsedAgainStartUnfollowed) {
 
 /// 1 M addresses, one per instruction pair, executed in turn.
 void walk_over_text(unsigned char* text, size_t bytes) {
-  for (size_t at = 0; at + 1 < bytes; at += 2) text[at] = 0x66, text[at + 1] = 0x90;  // a nop of two bytes
-  text[bytes - 1] = 0xc3;
+  for (size_t at = 0; at + 2 < bytes; at += 2) text[at] = 0x66, text[at + 1] = 0x90;  // a nop of two bytes
+  text[bytes - 2] = text[bytes - 1] = 0xc3;  // no 66 before the return: on AMD that makes it one of 16 bits
   auto walk = reinterpret_cast<void (*)()>(text);
   for (uint64_t end = cpu_ns() + 400000000; cpu_ns() < end;) walk();
 }
