@@ -9,7 +9,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
-#include "engine/bpf/tick_tables.h"
+#include "bpf/tick_tables.h"
 #include "tick/bin_index.h"
 
 struct super_block {

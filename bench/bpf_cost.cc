@@ -1,5 +1,5 @@
 // What a tick of engine "bpf" costs, and what it would cost keyed otherwise (docs/decisions/006-bpf-keys.md).
-// The objects are src/engine/bpf/tick.bpf.o and bench/bpf_cost.bpf.o of the build directory.
+// The objects are src/bpf/tick.bpf.o and bench/bpf_cost.bpf.o of the build directory.
 //
 //   runs   ns per run of the program, by the kernel's own statistics (less those of an empty program, which
 //   are
@@ -27,7 +27,7 @@
 #include <string>
 #include <thread>
 
-#include "engine/bpf/bpf_counter.h"
+#include "bpf/bpf_counter.h"
 
 namespace pctally {
 namespace {

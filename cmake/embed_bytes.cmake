@@ -2,7 +2,7 @@
 file(READ ${FILE} bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
-file(WRITE ${SOURCE} "#include \"engine/bpf/program_image.h\"
+file(WRITE ${SOURCE} "#include \"bpf/program_image.h\"
 
 namespace pctally {
 

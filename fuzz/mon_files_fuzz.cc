@@ -2,8 +2,8 @@
 // memory follows the bytes, and every counter lies inside its range.
 #include <cstdlib>
 
-#include "import/gmon_out.h"
-#include "import/mon_out.h"
+#include "monfile/read/gmon_out.h"
+#include "monfile/read/mon_out.h"
 
 using namespace pctally;
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#include "dialect/n64_channel.h"
-#include "dialect/n64_loopback.h"
-#include "tool/gperf_transfer.h"
+#include "dialect/n64/channel.h"
+#include "dialect/n64/loopback.h"
+#include "tool/gperf/transfer.h"
 
 using namespace pctally;
 

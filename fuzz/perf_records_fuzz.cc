@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/perf_records.h"
+#include "perf/record.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   pctally::PerfRecord record = pctally::parse_perf_record(data, size);

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "histfile/reader.h"
+#include "histread/reader.h"
 #include "profile/load.h"
 #include "report/fake_symbolizer_for_test.h"
 #include "report/json.h"

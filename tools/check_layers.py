@@ -2,6 +2,7 @@
 """Checks the #include lines of src/ and include/ against the layers of the design.
 
     check_layers.py [ROOT]      prints file:line and the rule broken; exit status 1 if there is any
+    check_layers.py --draw      prints each room: where it runs, files, lines, nouns, and the rooms it includes
 
 Capture and analysis meet at the profile file (histfile/) and nowhere else; tick/ stands alone; public headers are C.
 """
@@ -9,24 +10,40 @@ import pathlib
 import re
 import sys
 
-# folder -> the folders it may include, besides itself
+# room -> the rooms it may include, besides itself. A room is a folder of src/, or a folder in it that is named here.
 ALLOWED = {
     "base": set(),
     "tick": set(),
     "histfile": {"tick", "base"},
-    # capture: runs in, or beside, the program
-    "engine": {"histfile", "tick", "base"},
-    "dialect": {"engine", "histfile", "tick", "base"},
-    "preload": {"engine", "histfile", "tick", "base"},
-    "library": {"dialect", "engine", "histfile", "tick", "base"},
+    "monfile": {"base"},  # the layout of the bytes
+    "monfile/write": {"monfile", "tick", "base"},
+    # in the program: libc alone
+    "fault": {"histfile", "tick", "base"},
+    "clock": {"fault", "histfile", "tick", "base"},
+    "process": {"histfile", "tick", "base"},
+    "dialect": {"clock", "fault", "process", "histfile", "tick", "base"},
+    "dialect/monitor": {"dialect", "monfile/write", "monfile", "tick", "base"},
+    "dialect/n64": {"dialect", "tick", "histfile", "base"},
+    "library": {"dialect", "clock", "fault", "process", "histfile", "tick", "base"},
+    "preload": {"clock", "fault", "process", "histfile", "tick", "base"},
+    # beside the program
+    "perf": {"process", "histfile", "tick", "base"},
+    "bpf": {"perf", "process", "histfile", "tick", "base"},
+    "recorder": {"perf", "bpf", "clock", "fault", "process", "histfile", "tick", "base"},
     # analysis: runs later, anywhere
-    "object": {"base"},
-    "profile": {"histfile", "tick", "base"},
-    "report": {"profile", "object", "base"},
+    "histread": {"histfile", "tick", "base"},
+    "monfile/read": {"monfile", "base"},
+    "object/elf": {"base"},
+    "object/dwarf": {"object/elf", "base"},
+    "object/kernel": {"object/elf", "base"},
+    "object": {"object/elf", "object/dwarf", "object/kernel", "base"},
+    "profile": {"histread", "histfile", "tick", "base"},
+    "report": {"profile", "monfile/read", "object", "object/elf", "base"},
     "export": {"profile", "object", "base"},
-    "import": {"profile", "object", "base"},
 }
 ALLOWED["tool"] = set(ALLOWED)
+IN_PROGRAM = ("tick", "base", "histfile", "monfile/write", "fault", "clock", "process", "dialect", "dialect/monitor",
+              "dialect/n64", "library", "preload")
 
 PUBLIC_USERS = {"library", "preload", "dialect", "tool"}
 TICK_SYSTEM_HEADERS = {"stdint.h"}
@@ -34,6 +51,16 @@ TICK_FILE_HEADERS = {"context.h": {"ucontext.h"}}  # where the kernel keeps the 
 PUBLIC_SYSTEM_HEADERS = {"stddef.h", "stdint.h", "stdbool.h", "sys/types.h"}
 CPLUSPLUS_ONLY = re.compile(r"\b(class|namespace|template|constexpr|noexcept|using|nullptr)\b|::")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def room_of(path):
+    """The room of a path below src/: the longest of its folders that is a room."""
+    folders = path.split("/")[:-1]
+    for length in range(len(folders), 0, -1):
+        room = "/".join(folders[:length])
+        if room in ALLOWED:
+            return room
+    return folders[0] if folders else ""
 
 
 def layers_below(folder):
@@ -60,7 +87,7 @@ def is_test(path):
 def broken_source_rule(folder, path, quoted, header):
     """The rule that one include of a file in src/ breaks, or None."""
     first = header.split("/")[0]
-    if first == "pctally" and folder not in PUBLIC_USERS:
+    if first == "pctally" and folder.split("/")[0] not in PUBLIC_USERS:
         return f"{folder}/ may not include the public headers ({header})"
     if first == "pctally":
         return None
@@ -69,23 +96,26 @@ def broken_source_rule(folder, path, quoted, header):
         if folder == "tick" and not is_test(path) and header not in allowed:
             return f"tick/ may include nothing but its own headers and <stdint.h> (<{header}>)"
         return None
-    if "/" not in header or first not in ALLOWED:
+    room = room_of(header)
+    if room not in ALLOWED:
         return f'a quoted include names a folder of src/ ("{header}")'
-    allowed = layers_below(folder) if is_test(path) else ALLOWED[folder]
-    if first != folder and first not in allowed:
-        return f'{folder}/ may not include {first}/ ("{header}"); allowed: {", ".join(sorted(allowed)) or "itself only"}'
+    whole = folder.split("/")[0]  # a test of one of its rooms may include them all
+    allowed = layers_below(folder) | layers_below(whole) | {whole} if is_test(path) else ALLOWED[folder]
+    if room != folder and room not in allowed:
+        return f'{folder}/ may not include {room}/ ("{header}"); allowed: {", ".join(sorted(allowed)) or "itself only"}'
     return None
 
 
 def check_sources(root):
     for folder in sorted(path for path in (root / "src").iterdir() if path.is_dir()):
         files = [p for p in sorted(folder.rglob("*")) if p.suffix in {".h", ".cc", ".c", ".inc"}]
-        if files and folder.name not in ALLOWED:
+        if files and not any(room.split("/")[0] == folder.name for room in ALLOWED):
             yield files[0], 1, f"{folder.name}/ is not a layer of the design"
             continue
         for path in files:
+            room = room_of(str(path.relative_to(root / "src")))
             for number, quoted, header in includes(path):
-                rule = broken_source_rule(folder.name, path, quoted, header)
+                rule = broken_source_rule(room, path, quoted, header)
                 if rule:
                     yield path, number, rule
 
@@ -120,7 +150,34 @@ def check_public_headers(root):
                 yield path, number, f"a public header is C ({match.group().strip()})"
 
 
+def draw(root):
+    """Each room with its size and the rooms that its files really include."""
+    rooms = {}
+    for path in sorted((root / "src").rglob("*")):
+        if path.suffix not in {".h", ".cc", ".c"} or "testdata" in path.parts:
+            continue
+        room = rooms.setdefault(room_of(str(path.relative_to(root / "src"))),
+                                {"nouns": set(), "lines": 0, "tests": 0, "longest": 0, "arrows": set()})
+        lines = len(path.read_text(errors="replace").splitlines())
+        if is_test(path):
+            room["tests"] += lines
+            continue
+        room["nouns"].add(re.sub(r"\.bpf$", "", path.stem))
+        room["lines"] += lines
+        room["longest"] = max(room["longest"], lines)
+        room["arrows"] |= {room_of(header) for _, quoted, header in includes(path) if quoted}
+    print(f"{'room':16} {'runs':11} {'nouns':>5} {'lines':>6} {'tests':>6} {'longest':>7}  includes")
+    for name in sorted(rooms, key=lambda name: list(ALLOWED).index(name)):
+        room = rooms[name]
+        where = "in program" if name in IN_PROGRAM else "recorder" if name in {"perf", "bpf", "recorder"} else "later"
+        arrows = " ".join(sorted(room["arrows"] - {name, "pctally", ""}))
+        print(f"{name:16} {where:11} {len(room['nouns']):5} {room['lines']:6} {room['tests']:6} {room['longest']:7}  {arrows}")
+    return 0
+
+
 def main(arguments):
+    if arguments[1:2] == ["--draw"]:
+        return draw(pathlib.Path(__file__).parent.parent)
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else pathlib.Path(__file__).parent.parent)
     broken = [*check_sources(root), *check_public_headers(root)]
     for path, number, rule in broken:

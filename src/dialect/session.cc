@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "engine/fault_guard.h"
+#include "fault/fault_guard.h"
 #include "histfile/publish.h"
 
 namespace pctally {

@@ -7,7 +7,7 @@
 
 #include "base/mapped_array.h"
 #include "base/result.h"
-#include "engine/tick_clock.h"
+#include "clock/tick_clock.h"
 #include "tick/publication.h"
 
 namespace pctally {

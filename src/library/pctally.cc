@@ -11,12 +11,12 @@
 
 #include <new>
 
+#include "base/period.h"
+#include "clock/tick_clock.h"
 #include "dialect/session.h"
-#include "engine/deferred_settler.h"
-#include "engine/file_guard.h"
-#include "engine/period.h"
-#include "engine/tick_clock.h"
+#include "fault/file_guard.h"
 #include "histfile/publish.h"
+#include "process/deferred_settler.h"
 #include "tick/tick.h"
 
 #ifndef PCTALLY_VERSION

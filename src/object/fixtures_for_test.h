@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "object/elf_file.h"
+#include "object/elf/elf_file.h"
 #include "object/symbolizer.h"
 
 namespace pctally {

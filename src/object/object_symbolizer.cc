@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "object/debug_sections.h"
+#include "object/dwarf/debug_sections.h"
 
 namespace pctally {
 namespace {

@@ -4,11 +4,11 @@
 #include <memory>
 #include <optional>
 
-#include "object/debug_finder.h"
-#include "object/dwarf_frames.h"
-#include "object/elf_file.h"
+#include "object/dwarf/debug_finder.h"
+#include "object/dwarf/dwarf_frames.h"
+#include "object/elf/elf_file.h"
+#include "object/elf/text_map.h"
 #include "object/symbolizer.h"
-#include "object/text_map.h"
 
 namespace pctally {
 

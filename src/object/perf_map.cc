@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "object/cover.h"
-#include "object/demangle.h"
-#include "object/side_file.h"
-#include "object/text_map.h"
+#include "object/elf/cover.h"
+#include "object/elf/demangle.h"
+#include "object/elf/side_file.h"
+#include "object/elf/text_map.h"
 
 namespace pctally {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "object/cover.h"
+#include "object/elf/cover.h"
 #include "object/symbolizer.h"
 
 namespace pctally {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "object/kernel_symbols.h"
+#include "object/kernel/kernel_symbols.h"
 #include "object/object_symbolizer.h"
 #include "object/perf_map.h"
 #include "object/vdso.h"

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "object/elf/frame.h"
+
 namespace pctally {
 
 /// What is to be named: mirrors one Executable of a profile, without depending on profile/.
@@ -16,22 +18,6 @@ struct ExecutableIdentity {
   std::vector<uint8_t> build_id;
   int32_t owner = 0;             ///< pid, kPrivate only: names come from its perf map
   std::vector<uint8_t> boot_id;  ///< kKernel: names only if this is still the same boot
-};
-
-/// One source-level frame at a position: innermost first when a function was inlined.
-struct Frame {
-  std::string function;  ///< demangled
-  std::string file;      ///< empty if unknown
-  uint32_t line = 0;     ///< 0 if unknown
-};
-
-/// The named range a position lies in. Text nobody has a name for gets "[object+0xSTART]", START being an
-/// ObjectAddress: never a neighbour's name. The range of a function is the whole function, so that its start
-/// tells it from another of the same name; where symbols overlap, ranges do.
-struct NamedRange {
-  std::string function;  ///< demangled symbol, "name@plt", "[object+0x...]"; "[object]" if nothing is known
-  uint64_t start = 0;    ///< of the range, in the unit the positions are in
-  uint64_t end = 0;
 };
 
 /// Names for positions of one executable. Opening never fails: what cannot be read leaves its range unnamed,

@@ -5,7 +5,7 @@
 #include <sys/auxv.h>
 #include <time.h>
 
-#include "object/debug_finder.h"
+#include "object/dwarf/debug_finder.h"
 #include "object/fixtures_for_test.h"
 #include "object/vdso.h"
 

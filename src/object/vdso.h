@@ -1,7 +1,7 @@
 // The kernel's vdso. It has no file; the image mapped into this process is the same for every process of one
 // kernel.
 #pragma once
-#include "object/elf_file.h"
+#include "object/elf/elf_file.h"
 
 namespace pctally {
 

@@ -10,12 +10,12 @@
 
 #include <new>
 
-#include "engine/address_space.h"
-#include "engine/clock_watch.h"
-#include "engine/file_guard.h"
-#include "engine/process_start.h"
-#include "engine/tick_clock.h"
+#include "clock/clock_watch.h"
+#include "clock/tick_clock.h"
+#include "fault/file_guard.h"
 #include "histfile/publish.h"
+#include "process/address_space.h"
+#include "process/process_start.h"
 
 namespace pctally {
 namespace {

@@ -6,8 +6,8 @@
 #include <map>
 #include <tuple>
 
-#include "histfile/live_file.h"
 #include "histfile/process_note.h"
+#include "histread/live_file.h"
 
 namespace pctally {
 namespace {

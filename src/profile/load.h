@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/result.h"
-#include "histfile/live_file.h"
+#include "histread/live_file.h"
 #include "profile/profile.h"
 
 namespace pctally {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "base/unique_fd.h"
-#include "histfile/file_builder_for_test.h"
+#include "histread/file_builder_for_test.h"
 
 namespace pctally {
 namespace {

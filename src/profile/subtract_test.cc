@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "histfile/file_builder_for_test.h"
+#include "histread/file_builder_for_test.h"
 #include "profile/load.h"
 
 namespace pctally {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "histfile/file_builder_for_test.h"
+#include "histread/file_builder_for_test.h"
 #include "profile/load.h"
 #include "report/escape.h"
 #include "report/fake_symbolizer_for_test.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "object/demangle.h"
-#include "object/symbol_table.h"
+#include "object/elf/demangle.h"
+#include "object/elf/symbol_table.h"
 
 namespace pctally {
 namespace {

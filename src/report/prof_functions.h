@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "object/elf_file.h"
-#include "profile/text_histogram.h"
+#include "monfile/read/text_histogram.h"
+#include "object/elf/elf_file.h"
 
 namespace pctally {
 

@@ -1,14 +1,8 @@
 // The subcommands of pctally: one file each, one function each.
 #pragma once
+#include "recorder/exit_status.h"
 
 namespace pctally {
-
-// Exit codes of pctally itself. record passes its command's own status through otherwise.
-inline constexpr int kExitUsage = 2;        ///< the command line is wrong
-inline constexpr int kExitInput = 4;        ///< a file to be read is missing, damaged or of another kind
-inline constexpr int kExitFailed = 125;     ///< pctally itself failed
-inline constexpr int kExitCannotRun = 126;  ///< the command to record cannot be run
-inline constexpr int kExitNotFound = 127;   ///< the command to record was not found
 
 int run_record(int argc, char** argv);
 int run_report(int argc, char** argv);

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "engine/engine.h"
+#include "recorder/engine.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "recorder/notices.h"
 #include "report/escape.h"
 
 namespace pctally {
@@ -18,6 +19,12 @@ void put(const std::string& bytes) {
   }
 }
 
+class TerminalNotices : public Notices {
+ public:
+  void line(const std::string& text, bool error) override { say_line(text, error); }
+  void progress(const std::string& text) override { show_progress(text); }
+};
+
 }  // namespace
 
 void be_quiet() { g_quiet = true; }
@@ -33,6 +40,11 @@ void show_progress(const std::string& text) {
   if (!wanted || g_quiet) return;
   put("\r\033[Kpctally: " + escaped(text));
   g_progress_shown = true;
+}
+
+Notices& recorder_notices() {
+  static TerminalNotices notices;
+  return notices;
 }
 
 }  // namespace pctally

@@ -9,11 +9,11 @@
 #include <cmath>
 #include <optional>
 
-#include "engine/program_file.h"
+#include "recorder/program_file.h"
+#include "recorder/recording.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/message.h"
-#include "tool/recording.h"
 
 namespace pctally {
 namespace {
@@ -202,7 +202,7 @@ int record_command(RecordOptions options) {
   if (options.program.empty()) return cannot_run(command, errno);
   std::vector<std::string> arguments = options.command;
   std::string program = options.program;
-  Recording recording(std::move(options));
+  Recording recording(std::move(options), &recorder_notices());
   if (auto chosen = recording.choose_engine(); !chosen) return give_up(chosen.error());
   auto child = Child::fork(program, arguments);
   if (!child) return give_up(child.error());
@@ -225,7 +225,7 @@ int record_running(RecordOptions options) {
   Target target = target_of(options);
   auto attachment = Attachment::open(target.processes);
   if (!attachment) return give_up(attachment.error());
-  Recording recording(std::move(options));
+  Recording recording(std::move(options), &recorder_notices());
   if (auto chosen = recording.choose_engine(); !chosen) return give_up(chosen.error());
   if (auto opened = recording.open(target); !opened) return give_up(opened.error());
   recording.watch(&*attachment);

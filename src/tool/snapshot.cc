@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "histfile/snapshot.h"
+#include "histread/snapshot.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/message.h"

@@ -30,17 +30,17 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(status, 0, said)
 
     def test_analysis_may_not_include_capture(self):
-        self.assert_found("src/report/text.cc", '#include "report/text.h"\n#include "engine/engine.h"\n', 2)
-        self.assert_found("src/object/elf_file.cc", '#include "histfile/layout.h"\n', 1)
+        self.assert_found("src/report/text.cc", '#include "report/text.h"\n#include "recorder/engine.h"\n', 2)
+        self.assert_found("src/object/elf/elf_file.cc", '#include "histfile/layout.h"\n', 1)
 
     def test_capture_may_not_include_analysis(self):
-        self.assert_found("src/engine/perf_ring.cc", '#include "object/elf_file.h"\n', 1)
+        self.assert_found("src/perf/ring.cc", '#include "object/elf/elf_file.h"\n', 1)
         self.assert_found("src/preload/entry.cc", '  #  include "profile/profile.h"\n', 1)
 
     def test_arrows_point_down(self):
-        self.assert_found("src/histfile/reader.h", '#include "profile/profile.h"\n', 1)
+        self.assert_found("src/histread/reader.h", '#include "profile/profile.h"\n', 1)
         self.assert_found("src/base/result.h", '#include "tick/tick.h"\n', 1)
-        self.assert_sound("src/tool/report.cc", '#include "report/text.h"\n#include "histfile/reader.h"\n')
+        self.assert_sound("src/tool/report.cc", '#include "report/text.h"\n#include "histread/reader.h"\n')
 
     def test_tick_stands_alone(self):
         self.assert_found("src/tick/tick.cc", '#include "base/result.h"\n', 1)
@@ -50,7 +50,7 @@ class CheckLayers(unittest.TestCase):
 
     def test_tests_may_look_further_down(self):
         self.assert_sound("src/report/text_test.cc", '#include "histfile/layout.h"\n')
-        self.assert_found("src/report/text_test.cc", '#include "engine/engine.h"\n', 1)
+        self.assert_found("src/report/text_test.cc", '#include "recorder/engine.h"\n', 1)
 
     def test_a_folder_is_named_in_every_quoted_include(self):
         self.assert_found("src/report/text.cc", '#include "text.h"\n', 1)

@@ -1,7 +1,7 @@
 // The profile the golden reports are made from: every kind of row, process, warning and awkward name in one
 // file.
 #pragma once
-#include "histfile/file_builder_for_test.h"
+#include "histread/file_builder_for_test.h"
 
 namespace pctally {
 

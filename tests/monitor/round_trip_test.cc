@@ -10,9 +10,9 @@
 #include <iterator>
 #include <random>
 
-#include "dialect/gmon_out.h"
 #include "dialect/policy.h"
-#include "import/gmon_out.h"
+#include "monfile/read/gmon_out.h"
+#include "monfile/write/gmon_out.h"
 
 namespace pctally {
 namespace {

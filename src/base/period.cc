@@ -1,0 +1,101 @@
+#include "base/period.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kCyclesNs[] = {1000000, 2000000, 4000000, 5000000, 10000000};
+constexpr unsigned kDraws = 1000;
+
+uint64_t kernel_seed() noexcept {
+  uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == sizeof seed) return seed;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_nsec) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(now.tv_sec);
+}
+
+/// Whether so many ticks fall into every one of `parts` parts of the cycle, a power of two up to 64.
+bool visits_all(uint64_t period_ns, uint64_t cycle_ns, unsigned parts, unsigned ticks) noexcept {
+  uint64_t seen = 0;  // one bit per part
+  const uint64_t step = period_ns % cycle_ns * parts, whole = step / cycle_ns, more = step % cycle_ns;
+  uint64_t part = 0, rest = 0;
+  for (unsigned i = 0; i < ticks; ++i) {  // no division in here: a thousand draws would start a program late
+    seen |= uint64_t{1} << (part & (parts - 1));
+    part += whole;
+    rest += more;
+    if (rest >= cycle_ns) rest -= cycle_ns, ++part;
+  }
+  return seen == ~uint64_t{0} >> (64 - parts);
+}
+
+bool walks_over_all(uint64_t period_ns, uint64_t asked_ns) noexcept {
+  for (uint64_t cycle : kCyclesNs)
+    if (!walks_over(period_ns, cycle)) return false;
+  return walks_over(period_ns, asked_ns);
+}
+
+uint64_t draw_near(uint64_t asked, Random* random) noexcept {
+  auto spread = static_cast<uint64_t>(static_cast<double>(asked) * kPeriodSpread);
+  return asked - spread + random->below(2 * spread + 1);
+}
+
+}  // namespace
+
+Random::Random() noexcept : Random(kernel_seed()) {}
+
+bool walks_over(uint64_t period_ns, uint64_t cycle_ns) noexcept {
+  return visits_all(period_ns, cycle_ns, 64, 256) &&
+         (period_ns < cycle_ns / 16 || visits_all(period_ns, cycle_ns, 16, 40));
+}
+
+uint64_t shortest_perf_period_ns() noexcept {
+  int fd = open("/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY | O_CLOEXEC);
+  char text[32] = {};
+  ssize_t bytes = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  if (fd >= 0) close(fd);
+  double hertz = bytes > 0 ? static_cast<double>(strtoull(text, nullptr, 10)) : 0;
+  timespec tick{};
+  if (hertz < 1 || clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0) return kShortestPeriodNs;
+  // The kernel throttles at so many interrupts in one of its own ticks; one more may fall into it.
+  double in_tick = std::max(1.0, hertz * static_cast<double>(tick.tv_nsec) * 1e-9 - 2);
+  return static_cast<uint64_t>(static_cast<double>(tick.tv_nsec) / in_tick / (1 - kPeriodSpread)) + 1;
+}
+
+uint64_t draw_period(uint64_t asked_ns, Random* random) noexcept {
+  uint64_t drawn = asked_ns;
+  for (unsigned i = 0; i < kDraws; ++i) {
+    drawn = draw_near(asked_ns, random);
+    if (drawn < kShortestPeriodNs) drawn = kShortestPeriodNs;
+    if (walks_over_all(drawn, asked_ns)) break;
+  }
+  return drawn;
+}
+
+uint64_t draw_count(uint64_t asked, Random* random) noexcept {
+  uint64_t drawn = asked;
+  for (unsigned i = 0; i < kDraws && asked >= kFewestDrawn; ++i) {
+    drawn = draw_near(asked, random);
+    if (walks_over(drawn, asked)) break;
+  }
+  return drawn;
+}
+
+uint64_t draw_shorter_period(uint64_t asked_ns, Random* random) noexcept {
+  uint64_t drawn = asked_ns;
+  for (unsigned i = 0; i < kDraws; ++i) {
+    drawn = asked_ns - asked_ns / 100 - random->below(asked_ns / 7);
+    if (drawn < kShortestPeriodNs) drawn = asked_ns < kShortestPeriodNs ? asked_ns : kShortestPeriodNs;
+    if (walks_over_all(drawn, asked_ns) && walks_over(drawn, 2 * asked_ns)) break;
+  }
+  return drawn;
+}
+
+}  // namespace pctally

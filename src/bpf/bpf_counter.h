@@ -1,0 +1,149 @@
+// The BPF program with its maps and one perf event per CPU: counts pcs in the kernel, hands out the counts.
+//
+// Nothing is pinned: programs, maps and events are gone when this process is, however it ends. It refuses to
+// know what a pc means.
+#pragma once
+#include <sys/types.h>
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "base/period.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "bpf/tick_tables.h"
+#include "perf/event.h"
+#include "perf/ring.h"
+#include "perf/throttle.h"
+
+struct bpf_object;
+struct bpf_link;
+struct bpf_program;
+
+namespace pctally {
+
+/// What the kernel did, by the statistics of sysctl kernel.bpf_stats_enabled; 0 while that is off.
+struct BpfRuns {
+  uint64_t runs = 0;
+  uint64_t ns = 0;
+  uint64_t skipped = 0;  ///< not run, because another BPF program ran on that CPU
+};
+
+class BpfCounter {
+ public:
+  struct Settings {
+    Event event = kCpuTime;
+    uint64_t period = 1000000;  ///< ns of CPU time, or events, of one tick
+    bool kernel = true;         ///< count ticks in kernel mode too
+    pctally_filter filter = PCTALLY_FILTER_ALL;
+    bool children = true;                        ///< PCTALLY_FILTER_FOLLOWED: follow what they fork
+    int cgroup = -1;                             ///< PCTALLY_FILTER_CGROUP: a descriptor of its directory
+    uint32_t table_slots = PCTALLY_TABLE_SLOTS;  ///< a power of two up to that
+  };
+  struct Totals {
+    uint64_t passed = 0;   ///< ticks that passed the filter = those in slots + full + unowned
+    uint64_t slots = 0;    ///< ticks handed out by slot
+    uint64_t full = 0;     ///< ticks handed out as full
+    uint64_t unowned = 0;  ///< ticks without slot whose process is not known either
+  };
+
+  BpfCounter();
+  BpfCounter(BpfCounter&&) noexcept;
+  BpfCounter& operator=(BpfCounter&&) noexcept;
+  ~BpfCounter();
+
+  /// Loads the program, makes the maps and opens the events, which do not run yet. Afterwards no privilege is
+  /// needed any more. Errors: errno of bpf(2) or perf_event_open(2), with the remedy.
+  static Result<BpfCounter> load(const Settings& settings);
+
+  /// Would load() work? Tries each kind of call it makes, on something small. Errors: as load().
+  static Result<void> probe();
+
+  /// PCTALLY_FILTER_FOLLOWED: counts `pid` from now on, and what it will fork. False if the number is beyond
+  /// the kernel's pid_max at load().
+  bool follow(pid_t pid) noexcept;
+
+  /// Starts every CPU's event. Waits for one period of CPU time (at most 10 ms), so that what starts next
+  /// meets each CPU at a random phase.
+  Result<void> enable(Random* random);
+  /// After it has returned no program runs any more.
+  void disable() noexcept;
+
+  /// Restarts the running period on every CPU, which moves its ticks to another phase.
+  void shift_phases() noexcept;
+
+  /// Ticks passing the filter that the kernel's throttling has kept back since the last call: of each CPU's
+  /// ticks kept back the part that has passed among those that came. Call it after drain(), the last time
+  /// after disable().
+  double take_missed();
+  /// Times an event was throttled, in all.
+  [[nodiscard]] uint64_t throttled() const noexcept;
+
+  /// Hands out what was counted since the last call, every tick once: slot(const pctally_slot&) per pc,
+  /// full(const pctally_full&) per process whose ticks found no slot.
+  template <class Slot, class Full>
+  void drain(Slot&& slot, Full&& full) {
+    uint64_t turn = turn_over();
+    for (size_t cpu = 0; cpu < cpus_; ++cpu) {
+      pctally_table* table = this->table(cpu, turn);
+      if (table->passed == 0) continue;
+      for (uint32_t i = 0; i < used(*table); ++i) slot(std::as_const(table->slots[table->order[i] & kMask]));
+      for (uint32_t i = 0; i < full_used(*table); ++i) full(std::as_const(table->full[i]));
+      shares_[cpu].passed += table->passed;
+      settle(table);
+    }
+  }
+
+  /// Gives the maps, the program and the events back. The totals stay.
+  void close() noexcept;
+
+  [[nodiscard]] const Totals& totals() const noexcept { return totals_; }
+  [[nodiscard]] BpfRuns runs() const noexcept;
+
+ private:
+  static constexpr uint32_t kMask = PCTALLY_TABLE_SLOTS - 1;
+
+  struct CpuEvent {
+    PerfRing ring;  ///< holds nothing but the records of throttling
+    size_t cpu;
+    ThrottleMeter throttle;
+  };
+  /// Of one CPU, since the last take_missed().
+  struct Share {
+    uint64_t passed = 0;
+    uint32_t seen_before = 0;
+  };
+  struct ObjectCloser {
+    void operator()(bpf_object* object) const noexcept;
+  };
+  struct LinkCloser {
+    void operator()(bpf_link* link) const noexcept;
+  };
+
+  Result<void> load_object(const Settings& settings);
+  Result<void> map_tables();
+  Result<void> follow_forks(const Settings& settings);
+  Result<void> open_events(const Settings& settings);
+  static void read_throttling(CpuEvent* event);
+  uint64_t turn_over() noexcept;
+  [[nodiscard]] bool is_running(size_t cpu) const noexcept;
+  void settle(pctally_table* table) noexcept;
+  [[nodiscard]] pctally_table* table(size_t cpu, uint64_t turn) const noexcept;
+  static uint32_t used(const pctally_table& table) noexcept;
+  static uint32_t full_used(const pctally_table& table) noexcept;
+
+  std::unique_ptr<bpf_object, ObjectCloser> object_;
+  std::unique_ptr<bpf_link, LinkCloser> forks_;
+  std::vector<CpuEvent> events_;
+  std::vector<Share> shares_;  ///< by CPU
+  MappedFile active_, tables_, followed_;
+  size_t cpus_ = 0;
+  Event event_ = kCpuTime;
+  uint64_t period_ = 0;
+  Totals totals_;
+};
+
+}  // namespace pctally

@@ -1,0 +1,360 @@
+#include "bpf/bpf_counter.h"
+
+#include <bpf/bpf.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <map>
+#include <set>
+
+#include "histfile/profile_file.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kPeriodNs = 100000;
+
+/// Loads, or says why this machine cannot.
+#define LOAD_OR_SKIP(counter, settings)                                                                    \
+  auto counter = BpfCounter::load(settings);                                                               \
+  if (!counter &&                                                                                          \
+      (counter.error().code == EPERM || counter.error().code == EACCES || counter.error().code == ENOSYS)) \
+    GTEST_SKIP() << "BPF is not permitted here: " << counter.error().text;                                 \
+  ASSERT_TRUE(counter) << counter.error().text
+
+uint64_t cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+void spin(uint64_t ns) {
+  for (uint64_t end = cpu_ns() + ns; cpu_ns() < end;)
+    for (int i = 0; i < 10000; ++i) asm volatile("");
+}
+
+/// On one CPU, if there is such; -1: on any.
+void stay_on(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (cpu < 0 || i == cpu) CPU_SET(i, &set);
+  (void)sched_setaffinity(0, sizeof set, &set);
+}
+
+/// Interrupts that CPU every 20 us, as long as it is there.
+UniqueFd interrupter(int cpu) {
+  perf_event_attr attr = tick_attributes(kCpuTime, 20000, true);
+  attr.disabled = 0;
+  return UniqueFd(static_cast<int>(syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+}
+
+/// Touches so many fresh pages, and again.
+void fault_pages(size_t rounds, size_t pages) {
+  auto page = static_cast<size_t>(getpagesize());
+  void* memory = mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  madvise(memory, pages * page, MADV_NOHUGEPAGE);
+  for (size_t round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < pages; ++i) static_cast<volatile char*>(memory)[i * page] = 1;
+    madvise(memory, pages * page, MADV_DONTNEED);
+  }
+}
+
+/// What was handed out.
+struct Ticks {
+  std::map<pid_t, uint64_t> by_process;
+  std::set<unsigned> exec_ids;
+  uint64_t slots = 0, full = 0;
+
+  void take(BpfCounter* counter) {
+    counter->drain(
+        [this](const pctally_slot& slot) {
+          EXPECT_GT(slot.ticks, 0u);
+          EXPECT_GT(slot.first_ns, 0u);
+          by_process[static_cast<pid_t>(slot.tgid)] += slot.ticks;
+          if (slot.tgid == static_cast<unsigned>(getpid())) exec_ids.insert(slot.exec_id);
+          slots += slot.ticks;
+        },
+        [this](const pctally_full& place) {
+          by_process[static_cast<pid_t>(place.tgid)] += place.ticks;
+          full += place.ticks;
+        });
+  }
+};
+
+void expect_exact(const BpfCounter& counter, const Ticks& ticks) {
+  const BpfCounter::Totals& totals = counter.totals();
+  EXPECT_EQ(totals.passed, totals.slots + totals.full + totals.unowned);
+  EXPECT_EQ(totals.slots, ticks.slots);
+  EXPECT_EQ(totals.full, ticks.full);
+}
+
+void await(pid_t child) { EXPECT_EQ(waitpid(child, nullptr, 0), child); }
+
+// Every run of the program is one tick handed out, by the kernel's own count of the runs, while two processes
+// keep both tables turning over.
+TEST(BpfCounter, HandsOutEveryRunOfTheProgramOnce) {
+  BpfCounter::Settings settings;
+  settings.period = kPeriodNs;
+  LOAD_OR_SKIP(counter, settings);
+  UniqueFd statistics(bpf_enable_stats(BPF_STATS_RUN_TIME));
+  ASSERT_TRUE(statistics.valid());
+  pid_t other = fork();
+  if (other == 0) spin(300000000), _exit(0);
+  Random random(1);
+  Ticks ticks;
+  ASSERT_TRUE(counter->enable(&random));
+  for (int i = 0; i < 200; ++i) {
+    spin(1000000);
+    ticks.take(&*counter);
+  }
+  await(other);
+  counter->disable();
+  ticks.take(&*counter);
+  expect_exact(*counter, ticks);
+  EXPECT_GT(counter->totals().passed, 1000u);
+  EXPECT_EQ(counter->totals().passed, counter->runs().runs);
+}
+
+// In older kernels a page fault runs the program where it can be interrupted, and by the recorder while
+// another interrupt keeps it from its end: not one fault may be lost between the tables.
+TEST(BpfCounter, HandsOutEveryPageFaultOnce) {
+  constexpr size_t kRounds = 20, kPages = 2000;
+  BpfCounter::Settings settings;
+  settings.event = *find_event("page-faults");
+  settings.period = 1;
+  settings.filter = PCTALLY_FILTER_FOLLOWED;
+  LOAD_OR_SKIP(counter, settings);
+  int held[2];
+  ASSERT_EQ(pipe(held), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    char go;
+    if (read(held[0], &go, 1) != 1) _exit(1);
+    stay_on(1);
+    fault_pages(kRounds, kPages);
+    _exit(0);
+  }
+  ASSERT_TRUE(counter->follow(child));
+  Random random(1);
+  ASSERT_TRUE(counter->enable(&random));
+  stay_on(0);
+  UniqueFd interrupts = interrupter(1);
+  ASSERT_EQ(write(held[1], "g", 1), 1);
+  Ticks ticks;
+  uint64_t turns = 0;
+  for (; waitpid(child, nullptr, WNOHANG) == 0; ++turns) ticks.take(&*counter);
+  stay_on(-1);
+  counter->disable();
+  ticks.take(&*counter);
+  expect_exact(*counter, ticks);
+  EXPECT_GT(turns, 20u);
+  EXPECT_EQ(ticks.by_process.size(), 1u);
+  EXPECT_GE(ticks.by_process[child], kRounds * kPages);
+  EXPECT_LE(ticks.by_process[child], kRounds * kPages + 500);  // its own pages, copied on write
+  close(held[0]), close(held[1]);
+}
+
+TEST(BpfCounter, FollowsChildrenOfChildrenAndNobodyElse) {
+  BpfCounter::Settings settings;
+  settings.period = kPeriodNs;
+  settings.filter = PCTALLY_FILTER_FOLLOWED;
+  LOAD_OR_SKIP(counter, settings);
+  int held[2];
+  ASSERT_EQ(pipe(held), 0);
+  pid_t stranger = fork();
+  if (stranger == 0) spin(100000000), _exit(0);
+  pid_t root = fork();
+  if (root == 0) {
+    char go;
+    if (read(held[0], &go, 1) != 1) _exit(1);
+    pid_t child = fork();
+    if (child == 0) {
+      pid_t grandchild = fork();
+      if (grandchild == 0) spin(100000000), _exit(0);
+      waitpid(grandchild, nullptr, 0);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    _exit(0);
+  }
+  ASSERT_TRUE(counter->follow(root));
+  Random random(1);
+  ASSERT_TRUE(counter->enable(&random));
+  ASSERT_EQ(write(held[1], "g", 1), 1);
+  await(root);
+  await(stranger);
+  counter->disable();
+  Ticks ticks;
+  ticks.take(&*counter);
+  expect_exact(*counter, ticks);
+  uint64_t most = 0;
+  for (const auto& [pid, count] : ticks.by_process) most = std::max(most, count);
+  EXPECT_EQ(ticks.by_process.count(stranger), 0u);
+  EXPECT_EQ(ticks.by_process.count(getpid()), 0u);
+  EXPECT_GT(most * kPeriodNs, 80000000u);  // the grandchild's 100 ms
+  close(held[0]), close(held[1]);
+}
+
+TEST(BpfCounter, ProcessNumbersUsedAgainStartUnfollowed) {
+  BpfCounter::Settings settings;
+  settings.filter = PCTALLY_FILTER_FOLLOWED;
+  LOAD_OR_SKIP(counter, settings);
+  EXPECT_FALSE(counter->follow(0));
+  EXPECT_FALSE(counter->follow(-1));
+  EXPECT_FALSE(counter->follow(INT32_MAX));
+  for (pid_t pid = 2; pid < 32768; ++pid)  // as if everything had been followed once
+    if (pid != getpid()) counter->follow(pid);
+  Random random(1);
+  ASSERT_TRUE(counter->enable(&random));
+  pid_t child = fork();
+  if (child == 0) spin(50000000), _exit(0);
+  await(child);
+  counter->disable();
+  Ticks ticks;
+  ticks.take(&*counter);
+  EXPECT_EQ(ticks.by_process.count(child), 0u);
+}
+
+/// 1 M addresses, one per instruction pair, executed in turn.
+void walk_over_text(unsigned char* text, size_t bytes) {
+  for (size_t at = 0; at + 2 < bytes; at += 2) text[at] = 0x66, text[at + 1] = 0x90;  // a nop of two bytes
+  text[bytes - 2] = text[bytes - 1] = 0xc3;  // no 66 before the return: on AMD that makes it one of 16 bits
+  auto walk = reinterpret_cast<void (*)()>(text);
+  for (uint64_t end = cpu_ns() + 400000000; cpu_ns() < end;) walk();
+}
+
+// Far more distinct pcs than slots: nothing is lost, it is booked as full under its process, and the maps
+// stay the size they are.
+TEST(BpfCounter, MillionPcsInSmallTablesAreAllAccountedFor) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "the text is x86 code";
+#else
+  BpfCounter::Settings settings;
+  settings.period = 50000;
+  settings.filter = PCTALLY_FILTER_FOLLOWED;
+  settings.table_slots = 64;
+  LOAD_OR_SKIP(counter, settings);
+  constexpr size_t kBytes = 2 << 20;
+  void* text = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(text, MAP_FAILED);
+  ASSERT_TRUE(counter->follow(getpid()));
+  Random random(1);
+  ASSERT_TRUE(counter->enable(&random));
+  walk_over_text(static_cast<unsigned char*>(text), kBytes);
+  counter->disable();
+  Ticks ticks;
+  ticks.take(&*counter);
+  expect_exact(*counter, ticks);
+  EXPECT_GT(ticks.full, 1000u);
+  EXPECT_EQ(counter->totals().unowned, 0u);
+  EXPECT_EQ(ticks.by_process.size(), 1u);
+  EXPECT_EQ(ticks.by_process[getpid()], counter->totals().passed);
+  munmap(text, kBytes);
+#endif
+}
+
+TEST(BpfCounter, ExecIsAnotherImage) {
+  BpfCounter::Settings settings;
+  settings.period = kPeriodNs;
+  settings.filter = PCTALLY_FILTER_FOLLOWED;
+  LOAD_OR_SKIP(counter, settings);
+  pid_t child = fork();
+  if (child == 0) {
+    counter->follow(getpid());
+    Random random(1);
+    if (!counter->enable(&random)) _exit(1);
+    spin(50000000);
+    execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done", nullptr);
+    _exit(1);
+  }
+  await(child);
+  std::set<unsigned> images;
+  counter->drain([&](const pctally_slot& slot) { images.insert(slot.exec_id); }, [](const pctally_full&) {});
+  EXPECT_EQ(images.size(), 2u);
+}
+
+std::set<uint32_t> ids(int (*next)(uint32_t, uint32_t*)) {
+  std::set<uint32_t> all;
+  for (uint32_t id = 0; next(id, &id) == 0;) all.insert(id);
+  return all;
+}
+
+// What a killed recorder leaves in the kernel: nothing. (The kernel frees maps some time after.)
+TEST(BpfCounter, KilledProcessLeavesNoProgramAndNoMap) {
+  BpfCounter::Settings settings;
+  settings.filter = PCTALLY_FILTER_FOLLOWED;
+  std::set<uint32_t> programs = ids(bpf_prog_get_next_id), maps = ids(bpf_map_get_next_id);
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    auto counter = BpfCounter::load(settings);
+    Random random(1);
+    bool runs = counter && counter->enable(&random);
+    if (write(ready[1], runs ? "y" : "n", 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  char answer = 0;
+  ASSERT_EQ(read(ready[0], &answer, 1), 1);
+  std::set<uint32_t> added;
+  for (uint32_t id : ids(bpf_map_get_next_id))
+    if (maps.count(id) == 0) added.insert(id);
+  kill(child, SIGKILL);
+  await(child);
+  close(ready[0]), close(ready[1]);
+  if (answer == 'n') GTEST_SKIP() << "BPF is not permitted here";
+  EXPECT_GE(added.size(), 4u);
+  bool gone = false;
+  for (uint64_t end = monotonic_ns() + 20000000000u; !gone && monotonic_ns() < end; usleep(20000)) {
+    gone = true;
+    for (uint32_t id : ids(bpf_map_get_next_id)) gone = gone && added.count(id) == 0;
+  }
+  EXPECT_TRUE(gone);
+}
+
+TEST(BpfCounter, CgroupCountsItsOwn) {
+  std::string root = access("/sys/fs/cgroup/cgroup.procs", F_OK) == 0 &&
+                             access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0
+                         ? "/sys/fs/cgroup"
+                         : "/sys/fs/cgroup/unified";
+  std::string directory = root + "/pctally-test-" + std::to_string(getpid());
+  if (mkdir(directory.c_str(), 0755) != 0) GTEST_SKIP() << "no cgroup v2 to be written at " << root;
+  UniqueFd cgroup(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  BpfCounter::Settings settings;
+  settings.period = kPeriodNs;
+  settings.filter = PCTALLY_FILTER_CGROUP;
+  settings.cgroup = cgroup.get();
+  auto counter = BpfCounter::load(settings);
+  if (!counter) rmdir(directory.c_str());
+  ASSERT_TRUE(counter) << counter.error().text;
+  Random random(1);
+  ASSERT_TRUE(counter->enable(&random));
+  pid_t inside = fork();
+  if (inside == 0) {
+    UniqueFd members(open((directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    if (write(members.get(), "0", 1) != 1) _exit(1);
+    spin(100000000);
+    _exit(0);
+  }
+  spin(50000000);
+  await(inside);
+  counter->disable();
+  Ticks ticks;
+  ticks.take(&*counter);
+  expect_exact(*counter, ticks);
+  EXPECT_EQ(ticks.by_process.size(), 1u);
+  EXPECT_GT(ticks.by_process[inside] * kPeriodNs, 80000000u);
+  rmdir(directory.c_str());
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,59 @@
+#include "clock/thread_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+
+namespace pctally {
+namespace {
+
+constexpr char kTasks[] = "/proc/self/task";
+
+/// What getdents64(2) writes; readdir(3) would allocate.
+struct DirectoryEntry {
+  uint64_t inode;
+  int64_t offset;
+  uint16_t bytes;
+  uint8_t type;
+  char name[];
+};
+
+bool add_entries(const char* entries, long bytes, MappedArray<pid_t>* threads) noexcept {
+  for (long at = 0; at < bytes;) {
+    const auto* entry = reinterpret_cast<const DirectoryEntry*>(entries + at);
+    pid_t thread = atoi(entry->name);
+    if (thread > 0 && !threads->push_back(thread)) return false;
+    at += entry->bytes;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> list_threads(MappedArray<pid_t>* threads) noexcept {
+  threads->clear();
+  UniqueFd fd(open(kTasks, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) return fail(errno, "%s: %s", kTasks, strerror(errno));
+  alignas(DirectoryEntry) char entries[4096];
+  for (;;) {
+    long bytes = syscall(SYS_getdents64, fd.get(), entries, sizeof entries);
+    if (bytes < 0) return fail(errno, "%s: %s", kTasks, strerror(errno));
+    if (bytes == 0) return {};
+    if (!add_entries(entries, bytes, threads)) return fail(ENOMEM, "no memory for the list of threads");
+  }
+}
+
+unsigned count_threads() noexcept {
+  struct stat directory;
+  if (stat(kTasks, &directory) != 0 || directory.st_nlink < 2) return 0;
+  return static_cast<unsigned>(directory.st_nlink) - 2;
+}
+
+}  // namespace pctally

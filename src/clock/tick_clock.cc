@@ -1,0 +1,128 @@
+#include "clock/tick_clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/period.h"
+
+namespace pctally {
+namespace {
+
+constexpr ClockKind kKinds[] = {ClockKind::kNone, ClockKind::kTimer, ClockKind::kTrap,
+                                ClockKind::kThreadTimer};
+
+uint64_t random_phase(uint64_t period_ns) noexcept {
+  Random random;
+  return 1 + random.below(period_ns);
+}
+
+/// A kernel tick in periods, rounded at random so that the mean is exact; 0 if it is shorter than one.
+uint32_t kernel_tick_weight(uint64_t period_ns) noexcept {
+  uint64_t tick_ns = kernel_tick_ns();
+  Random random;
+  return tick_ns < period_ns ? 0 : static_cast<uint32_t>((tick_ns + random.below(period_ns)) / period_ns);
+}
+
+}  // namespace
+
+const char* clock_name(ClockKind kind) noexcept {
+  switch (kind) {
+    case ClockKind::kTimer:
+      return "timer";
+    case ClockKind::kTrap:
+      return "trap";
+    case ClockKind::kThreadTimer:
+      return "thread-timer";
+    case ClockKind::kNone:
+      break;
+  }
+  return "manual";
+}
+
+bool clock_of(const char* name, ClockKind* kind) noexcept {
+  for (ClockKind candidate : kKinds) {
+    if (strcmp(name, clock_name(candidate)) != 0) continue;
+    *kind = candidate;
+    return true;
+  }
+  return false;
+}
+
+ClockKind chosen_clock(ClockKind usual) noexcept {
+  const char* name = getenv("PCTALLY_ENGINE");
+  if (name != nullptr) (void)clock_of(name, &usual);
+  return usual;
+}
+
+uint64_t tick_grid_ns(ClockKind kind) noexcept {
+  return kind == ClockKind::kTimer || kind == ClockKind::kThreadTimer ? kernel_tick_ns() : 0;
+}
+
+int clock_signal(ClockKind kind) noexcept {
+  return kind == ClockKind::kNone ? 0 : kind == ClockKind::kTrap ? SIGTRAP : TickSlot::signal_number();
+}
+
+Result<void> TickClock::begin(ClockKind kind) noexcept {
+  if (kind == ClockKind::kTrap) {
+    TickSlot::reserve_signal();
+    return trap_.start(tables_, plan_.period_ns, plan_.pace);
+  }
+  if (kind == ClockKind::kThreadTimer) return thread_timers_.start(tables_, plan_.period_ns);
+  uint32_t weight = plan_.whole_life ? kernel_tick_weight(plan_.period_ns) : 0;
+  return timer_.start(tables_, plan_.period_ns, weight != 0 ? 1 : random_phase(plan_.period_ns), weight);
+}
+
+Result<void> TickClock::start_kind(ClockKind kind) noexcept {
+  auto begun = begin(kind);
+  if (begun) kind_ = kind;
+  return begun;
+}
+
+Result<void> TickClock::start(PublishedTables* tables, const ClockPlan& plan) noexcept {
+  if (running()) return fail(EBUSY, "the clock is running already");
+  if (plan.period_ns == 0) return fail(EINVAL, "a clock needs a period");  // of a file that was cut
+  tables_ = tables;
+  plan_ = plan;
+  auto started = start_kind(plan.kind);
+  if (started || plan.insist || plan.kind == ClockKind::kTimer) return started;
+  return start_kind(ClockKind::kTimer);
+}
+
+void TickClock::stop() noexcept {
+  timer_.stop();
+  trap_.stop();
+  thread_timers_.stop();
+  kind_ = ClockKind::kNone;
+}
+
+void TickClock::forget() noexcept {
+  timer_.forget();
+  trap_.forget();
+  thread_timers_.forget();
+  kind_ = ClockKind::kNone;
+}
+
+bool TickClock::intact() const noexcept {
+  if (kind_ == ClockKind::kTimer) return ProcessTimer::intact();
+  return kind_ != ClockKind::kTrap || trap_.intact();  // thread timers have a thread that looks after them
+}
+
+Result<void> TickClock::replace() noexcept {
+  stop();
+  bool whole_life = plan_.whole_life;
+  plan_.whole_life = false;  // for its first tick is past
+  auto started = start_kind(ClockKind::kTimer);
+  plan_.whole_life = whole_life;
+  return started;
+}
+
+Result<void> TickClock::restart() noexcept {
+  ClockPlan plan = plan_;
+  plan.insist = false;
+  forget();
+  return start(tables_, plan);
+}
+
+}  // namespace pctally

@@ -1,0 +1,82 @@
+// The clock behind a profile of this process: one of the engines that run in the program, chosen by what is
+// asked for and what works here.
+#pragma once
+#include "clock/perf_trap.h"
+#include "clock/process_timer.h"
+#include "clock/thread_timers.h"
+
+namespace pctally {
+
+enum class ClockKind : unsigned char { kNone, kTimer, kTrap, kThreadTimer };
+
+/// "timer", "trap", "thread-timer"; "manual" for kNone: ticks then come from pctally_count() alone.
+const char* clock_name(ClockKind kind) noexcept;
+
+/// The kind of that name into *kind; false if there is none.
+bool clock_of(const char* name, ClockKind* kind) noexcept;
+
+/// The granularity that the ticks of a kind fall on: the kernel's tick, or 0 if there is none.
+uint64_t tick_grid_ns(ClockKind kind) noexcept;
+
+/// The signal that brings the ticks of a kind that runs; 0 for kNone.
+int clock_signal(ClockKind kind) noexcept;
+
+/// PCTALLY_ENGINE if it names a kind; else `usual`.
+ClockKind chosen_clock(ClockKind usual) noexcept;
+
+struct ClockPlan {
+  ClockKind kind;
+  uint64_t period_ns;  ///< CPU time per tick; REQUIRES: > 0
+  Pace pace = Pace::kRandomised;
+  bool insist = false;  ///< fail if `kind` does not work here, instead of taking the timer
+  /// The process is observed from its beginning to its end. Of each, the timer misses the time after the last
+  /// kernel tick, or all if no kernel tick fell into it; so the first weighs a whole kernel tick however
+  /// early it comes, which makes the sum right on the average.
+  bool whole_life = false;
+};
+
+/// A value without allocation, usable in static storage. Calls on one clock under the caller's lock; none
+/// from a signal handler.
+class TickClock {
+ public:
+  /// Ticks go to `tables`, which must outlive the process, at a random phase. Where the plan's kind does not
+  /// work the timer runs instead, unless the plan insists. Errors: those of the kinds.
+  Result<void> start(PublishedTables* tables, const ClockPlan& plan) noexcept;
+
+  /// On return nothing ticks; a tick that is in its handler already may still count until the tables are
+  /// withdrawn.
+  void stop() noexcept;
+
+  /// In the child of a fork: nothing ticks there yet. Starts again as planned, where that works; a child that
+  /// blocks SIGTRAP gets the timer.
+  Result<void> restart() noexcept;
+
+  /// False if the program has taken away what brings the ticks. Async-signal-safe.
+  [[nodiscard]] bool intact() const noexcept;
+
+  /// Goes on with what the program has not taken: the timer in place of a trap, another signal in place of
+  /// the timer's. Async-signal-safe, if no other call on this clock is under way. Errors: those of the timer;
+  /// nothing runs then.
+  Result<void> replace() noexcept;
+
+  /// In the child of a fork that does not go on: lets go of what it has copies of.
+  void forget() noexcept;
+
+  [[nodiscard]] bool running() const noexcept { return kind_ != ClockKind::kNone; }
+
+  /// What really runs: kNone if nothing does.
+  [[nodiscard]] ClockKind kind() const noexcept { return kind_; }
+
+ private:
+  Result<void> begin(ClockKind kind) noexcept;
+  Result<void> start_kind(ClockKind kind) noexcept;
+
+  PublishedTables* tables_ = nullptr;
+  ClockPlan plan_{};
+  ClockKind kind_ = ClockKind::kNone;
+  ProcessTimer timer_;
+  PerfTrap trap_;
+  ThreadTimers thread_timers_;
+};
+
+}  // namespace pctally

@@ -1,0 +1,144 @@
+// monitor(), monstartup() and moncontrol() of AIX.
+#include <string.h>
+
+#include "dialect/call.h"
+#include "dialect/caller_memory.h"
+#include "dialect/monitor/classic_monitor.h"
+#include "dialect/monitor/start_monitor.h"
+#include "pctally/aix.h"
+
+namespace pctally {
+namespace {
+
+constexpr uintptr_t kManyRanges = UINTPTR_MAX;
+constexpr int kArrayForm = -1;
+constexpr uint32_t kOneToOne = 0xffff;
+constexpr uint32_t kScaleFromSizes = UINT32_MAX;
+constexpr uint64_t kExactReach = 65536;  ///< bytes of text for which 0xffff is one counter per two bytes
+constexpr int kProfTypeGprof = 1;
+
+pctally_aix_prof g_end{};
+
+constexpr MonitorRow kRow = {MonNaming::kProfdir, kAixProfil.period_ns, [] {
+                               (void)pctally_aix_profil(nullptr, 0, 0, 0);
+                               (void)pctally_aix_profil(&g_end, UINT32_MAX, 0, 0);
+                             }};
+constinit Monitor g_monitor(kRow);
+bool g_on = false;  ///< what moncontrol() last asked for
+
+uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
+
+int profil_regions(std::span<const Region> regions) {
+  MappedArray<pctally_aix_prof> entries;
+  for (const Region& region : regions) {
+    auto bytes = region.rule.cells * sizeof(uint16_t);
+    if (bytes > INT32_MAX) return refuse(EINVAL);
+    if (!entries.push_back({reinterpret_cast<char*>(region.low), reinterpret_cast<char*>(region.last + 1),
+                            static_cast<uint16_t*>(region.cells), static_cast<int>(bytes),
+                            region.rule.scale}))
+      return refuse(ENOMEM);
+  }
+  if (!entries.push_back(pctally_aix_prof{})) return refuse(ENOMEM);
+  int result = pctally_aix_profil(entries.data(), UINT32_MAX, 0, 0);
+  g_on = result == 0;
+  return result;
+}
+
+int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
+  if (bytes >= UINT32_MAX) return refuse(EINVAL);
+  int result = pctally_aix_profil(counters, static_cast<unsigned>(bytes), offset, scale);
+  g_on = result == 0;
+  return result;
+}
+
+constexpr ClassicMonitor kMonitor = {g_monitor, kAixProfil, kOneToOne, false, profil};
+constexpr StartMonitor kStart = {g_monitor, kAixProfil,  CellKind::kU16, kOneToOne,
+                                 2,         kExactReach, profil_regions};
+
+uint64_t bytes_of(const pctally_aix_prof& entry) noexcept {
+  return entry.p_bufsize > 0 ? static_cast<uint64_t>(entry.p_bufsize) * sizeof *entry.p_buff : 0;
+}
+
+/// One entry of the array form, where p_bufsize counts counters; 0 or an errno.
+int add_entry(const pctally_aix_prof& entry, uint64_t before, MappedArray<Region>* regions) noexcept {
+  uint64_t low = address(entry.p_low), high = address(entry.p_high), bytes = bytes_of(entry);
+  if (high <= before || low < before || low >= high || bytes == 0) return EINVAL;
+  if (!writable(entry.p_buff, bytes)) return EFAULT;
+  uint32_t scale = entry.p_scale == kScaleFromSizes ? monitor_scale(bytes / 2, high - low, kOneToOne)
+                                                    : entry.p_scale & 0xffff;
+  if (scale < 2) return EINVAL;
+  return regions->push_back(monitor_region(kAixProfil, {entry.p_buff, bytes}, low, high, scale)) ? 0 : ENOMEM;
+}
+
+int start_array(const pctally_aix_prof* entry) noexcept {
+  MappedArray<Region> regions;
+  for (uint64_t before = 0;; before = address(entry->p_high), ++entry) {
+    if (!readable(entry, sizeof *entry)) return refuse(EFAULT);
+    if (entry->p_high == nullptr) break;
+    if (int error = add_entry(*entry, before, &regions); error != 0) return refuse(error);
+  }
+  if (regions.size() == 0) return refuse(EINVAL);
+  g_monitor.pause();
+  for (const Region& region : regions) memset(region.cells, 0, region.rule.cells * sizeof(uint16_t));
+  if (profil_regions({regions.data(), regions.size()}) != 0) return -1;
+  MonitorPlan plan{
+      .regions = {regions.data(), regions.size()}, .format = MonFormat::kGmonOut, .histogram = {}};
+  if (g_monitor.keep(plan)) return 0;
+  g_monitor.pause();
+  return refuse(ENOMEM);
+}
+
+bool fragments(const pctally_aix_frag* fragment, MappedArray<TextRange>* ranges) noexcept {
+  if (fragment == nullptr) return loaded_text(ranges);
+  for (; readable(fragment, sizeof *fragment); ++fragment) {
+    if (fragment->p_high == nullptr) return true;
+    if (!ranges->push_back({address(fragment->p_low), address(fragment->p_high)})) return false;
+  }
+  return false;
+}
+
+bool ascending(const MappedArray<TextRange>& ranges) noexcept {
+  for (size_t i = 1; i < ranges.size(); ++i)
+    if (ranges[i].low < ranges[i - 1].high) return false;
+  return true;
+}
+
+MonFormat format_asked() noexcept {
+  return pctally_aix_mondata.prof_type == kProfTypeGprof ? MonFormat::kGmonOut : MonFormat::kMonOut;
+}
+
+}  // namespace
+}  // namespace pctally
+
+using namespace pctally;
+
+__attribute__((visibility("default"))) pctally_aix_monglobal pctally_aix_mondata{};  // C by its declaration
+
+PCTALLY_DIALECT_CALL int pctally_aix_monitor(uintptr_t low, uintptr_t high, void* buffer, int bufsize,
+                                             int nfunc) {
+  if (low == 0 || bufsize != kArrayForm) {
+    auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize);
+    (void)nfunc;  // the call counts never lay in the buffer
+    return classic_monitor(kMonitor, {low, high, buffer, words, 0, format_asked()});
+  }
+  MonitorLock lock;
+  return start_array(static_cast<const pctally_aix_prof*>(buffer));
+}
+
+PCTALLY_DIALECT_CALL int pctally_aix_monstartup(uintptr_t low, uintptr_t high) {
+  MonitorLock lock;
+  MappedArray<TextRange> ranges;
+  bool known = low == kManyRanges ? fragments(reinterpret_cast<const pctally_aix_frag*>(high), &ranges)
+                                  : ranges.push_back({low, high});
+  if (!known || !ascending(ranges)) return refuse(known ? EINVAL : EFAULT);
+  MonFormat format = low == kManyRanges ? MonFormat::kGmonOut : format_asked();
+  return start_monitor(kStart, {ranges.data(), ranges.size()}, format);
+}
+
+PCTALLY_DIALECT_CALL int pctally_aix_moncontrol(int mode) {
+  MonitorLock lock;
+  int before = g_on && g_monitor.active() ? 1 : 0;
+  if (control_monitor(kStart, mode != 0) != 0) return -1;
+  if (mode == 0) g_on = false;
+  return before;
+}

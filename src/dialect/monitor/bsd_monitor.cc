@@ -1,0 +1,57 @@
+// monitor(3) of 4.3BSD, and moncontrol, monstartup and _mcleanup of it and its descendants.
+#include "dialect/call.h"
+#include "dialect/monitor/classic_monitor.h"
+#include "dialect/monitor/start_monitor.h"
+#include "pctally/bsd.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint32_t kHalf = 0x8000;  ///< HISTFRACTION 2: 2 bytes of counters for 4 of text
+
+constexpr MonitorRow kRow = {MonNaming::kProfdir, kBsdProfil.period_ns,
+                             [] { (void)pctally_bsd_profil(nullptr, 0, 0, 0); }};
+constinit Monitor g_monitor(kRow);
+
+int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
+  return pctally_bsd_profil(reinterpret_cast<char*>(counters), bytes, offset, scale);
+}
+
+constexpr ClassicMonitor kMonitor = {g_monitor, kBsdProfil, 0x10000, true, profil};
+
+int profil_regions(std::span<const Region> regions) {
+  const Region& region = regions[0];
+  return profil(static_cast<uint16_t*>(region.cells), region.rule.cells * sizeof(uint16_t), region.low,
+                region.rule.scale);
+}
+
+constexpr StartMonitor kStart = {g_monitor, kBsdProfil, CellKind::kU16, kHalf, 4, kOneRegion, profil_regions};
+
+}  // namespace
+}  // namespace pctally
+
+using namespace pctally;
+
+PCTALLY_DIALECT_CALL void pctally_bsd_monitor(int (*lowpc)(void), int (*highpc)(void), short* buffer,
+                                              int bufsize, int nfunc) {
+  auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize),
+       counts = static_cast<size_t>(nfunc < 0 ? 0 : nfunc);
+  (void)classic_monitor(kMonitor, {reinterpret_cast<uintptr_t>(lowpc), reinterpret_cast<uintptr_t>(highpc),
+                                   buffer, words, counts});
+}
+
+PCTALLY_DIALECT_CALL void pctally_bsd_monstartup(unsigned long lowpc, unsigned long highpc) {
+  MonitorLock lock;
+  TextRange text{lowpc, highpc};
+  (void)start_monitor(kStart, {&text, 1}, MonFormat::kGmonOut);
+}
+
+PCTALLY_DIALECT_CALL void pctally_bsd_moncontrol(int mode) {
+  MonitorLock lock;
+  (void)control_monitor(kStart, mode != 0);
+}
+
+PCTALLY_DIALECT_CALL void pctally_bsd_mcleanup(void) {
+  MonitorLock lock;
+  g_monitor.finish();
+}

@@ -1,0 +1,82 @@
+#include "dialect/monitor/classic_monitor.h"
+
+#include <string.h>
+
+#include "dialect/call.h"
+#include "dialect/caller_memory.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kWord = sizeof(uint16_t);
+
+size_t head_words(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept {
+  if (!system.has_header) return 0;
+  return (sizeof(MonHeader) + arguments.call_counts * sizeof(MonCallCount)) / kWord;
+}
+
+/// The histogram in the buffer; no counters if it does not fit. Counters beyond the text are left unused: a
+/// reader takes the width of one from how many there are.
+MonHistogram lay_out(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept {
+  MonHistogram histogram{
+      .low = arguments.low, .high = arguments.high, .calls = nullptr, .call_counts = 0, .counters = {}};
+  if (arguments.call_counts > arguments.words) return histogram;
+  size_t room = arguments.words, head = head_words(system, arguments);
+  if (head >= room) return histogram;
+  if (system.has_header) {
+    histogram.calls = static_cast<unsigned char*>(arguments.buffer) + sizeof(MonHeader);
+    histogram.call_counts = arguments.call_counts;
+  }
+  uint64_t wanted = (arguments.high - arguments.low + 1) / kWord;
+  size_t counters = room - head < wanted ? room - head : wanted;
+  histogram.counters = {static_cast<uint16_t*>(arguments.buffer) + head, counters};
+  return histogram;
+}
+
+int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept {
+  if (arguments.low >= arguments.high || arguments.words > SIZE_MAX / kWord) return refuse(EINVAL);
+  MonHistogram histogram = lay_out(system, arguments);
+  uint32_t scale =
+      monitor_scale(histogram.counters.size(), arguments.high - arguments.low, system.one_to_one);
+  if (scale == 0) return refuse(EINVAL);
+  if (!writable(arguments.buffer, arguments.words * kWord)) return refuse(EFAULT);
+  auto* counters = static_cast<uint16_t*>(arguments.buffer) + head_words(system, arguments);
+  system.monitor.pause();
+  memset(arguments.buffer, 0, arguments.words * kWord);
+  MonHeader header{static_cast<uintptr_t>(arguments.low), static_cast<uintptr_t>(arguments.high),
+                   arguments.call_counts};
+  if (system.has_header) memcpy(arguments.buffer, &header, sizeof header);
+  if (system.profil(counters, histogram.counters.size_bytes(), arguments.low, scale) != 0) return -1;
+  CellBuffer buffer{counters, histogram.counters.size_bytes()};
+  Region region = monitor_region(system.policy, buffer, arguments.low, arguments.high, scale);
+  if (system.monitor.keep({.regions = {&region, 1}, .format = arguments.format, .histogram = histogram}))
+    return 0;
+  system.monitor.pause();
+  return refuse(ENOMEM);
+}
+
+}  // namespace
+
+int classic_monitor(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept {
+  MonitorLock lock;
+  if (arguments.low != 0) return start(system, arguments);
+  system.monitor.finish();
+  return 0;
+}
+
+uint32_t monitor_scale(uint64_t counters, uint64_t text_bytes, uint32_t one_to_one) noexcept {
+  uint64_t words = (text_bytes + 1) / kWord;
+  if (counters >= words) return one_to_one;
+  bool narrow = counters >> 48 == 0;  // no machine has more, but a caller may say so
+  auto scale = static_cast<uint32_t>(narrow ? (counters << 16) / words : counters / (words >> 16));
+  return scale < 2 ? 0 : scale;
+}
+
+Region monitor_region(const DialectPolicy& policy, const CellBuffer& buffer, uint64_t low, uint64_t high,
+                      uint32_t scale) noexcept {
+  Region region = region_of(policy, buffer, low, scale);
+  if (region.last >= high) region.last = high - 1;
+  return region;
+}
+
+}  // namespace pctally

@@ -1,0 +1,156 @@
+#include "dialect/monitor/monitor.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dialect/caller_memory.h"
+#include "dialect/monitor/text_object.h"
+#include "monfile/write/gmon_out.h"
+
+namespace pctally {
+
+void finish_at_exit() noexcept;
+
+namespace {
+
+constexpr unsigned kMostMonitors = 8;
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
+Monitor* g_monitors[kMostMonitors] = {};
+
+void enlist(Monitor* monitor) noexcept {
+  for (Monitor*& entry : g_monitors) {
+    if (entry == monitor) return;
+    if (entry != nullptr) continue;
+    entry = monitor;
+    return;
+  }
+}
+
+/// To be called once a profil is on: sessions watch forks by then, and fork(2) asks those who came last
+/// first. So it takes this lock before theirs, as every monitor does.
+void watch_forks() noexcept {
+  static bool watching = false;
+  if (!watching)
+    pthread_atfork([] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); },
+                   [] { pthread_mutex_init(&g_lock, nullptr); });
+  watching = true;
+}
+
+/// One line on stderr, whatever bytes a path in it has: the program lives on, without its profile.
+void complain(const char* what) noexcept {
+  char line[sizeof(Error::text) + 32];
+  int length = snprintf(line, sizeof line, "pctally: monitor: %s", what);
+  if (length < 0) return;
+  for (int i = 0; i < length; ++i)
+    if (static_cast<unsigned char>(line[i]) < ' ' || line[i] == 0x7f) line[i] = '?';
+  line[length] = '\n';
+  (void)!write(STDERR_FILENO, line, static_cast<size_t>(length) + 1);
+}
+
+/// PCTALLY_MONITOR=gmon.out: also for calls that write mon.out of themselves.
+bool gmon_wanted() noexcept {
+  const char* wanted = secure_getenv("PCTALLY_MONITOR");
+  return wanted != nullptr && strcmp(wanted, "gmon.out") == 0;
+}
+
+size_t cell_bytes(const Region& region) noexcept { return region.rule.cells << region.rule.cell_shift; }
+
+}  // namespace
+
+MonitorLock::MonitorLock() noexcept { pthread_mutex_lock(&g_lock); }
+MonitorLock::~MonitorLock() { pthread_mutex_unlock(&g_lock); }
+
+bool Monitor::keep(const MonitorPlan& plan) noexcept {
+  watch_forks();
+  enlist(this);
+  if (!regions_.assign(plan.regions)) return false;
+  format_ = plan.format;
+  histogram_ = plan.histogram;
+  until_exit_ = plan.until_exit;
+  return true;
+}
+
+void* Monitor::allocate(size_t bytes) noexcept {
+  MappedArray<unsigned char> fresh;
+  if (!fresh.reserve(bytes != 0 ? bytes : 1)) return nullptr;
+  own_ = static_cast<MappedArray<unsigned char>&&>(fresh);  // exchanged: the old one ends with this call
+  return own_.data();
+}
+
+void Monitor::finish() noexcept {
+  if (!active()) return;
+  int error = errno;
+  pause();
+  if (auto written = write(); !written) complain(written.error().text);
+  regions_.clear();
+  errno = error;
+}
+
+Result<void> Monitor::write() noexcept {
+  for (const Region& region : regions_)
+    if (!readable(region.cells, cell_bytes(region)))
+      return fail(EFAULT, "the counters cannot be read any more; call monitor before the buffer goes");
+  return format_ == MonFormat::kMonOut && !gmon_wanted() ? write_mon(text_object(regions_[0].low).base)
+                                                         : write_gmon();
+}
+
+Result<void> Monitor::write_mon(uint64_t base) noexcept {
+  auto path = mon_path(row_.naming, "mon.out");
+  if (!path) return std::unexpected(path.error());
+  if (*path->text == '\0') return {};
+  if (!readable(histogram_.calls, histogram_.call_counts * sizeof(MonCallCount)))
+    return fail(EFAULT, "the call counts cannot be read any more");
+  auto file = MonFile::create(*path);
+  if (!file) return std::unexpected(file.error());
+  write_mon_out(&*file, histogram_, base);
+  return file->close();
+}
+
+/// A file holds the addresses of one object. The program's, or that of the first region, has the plain name.
+Result<void> Monitor::write_gmon() noexcept {
+  auto path = mon_path(row_.naming, "gmon.out");
+  if (!path) return std::unexpected(path.error());
+  if (*path->text == '\0') return {};
+  TextObject plain = text_object(regions_[0].low), object, before;
+  for (const Region& region : regions_)
+    if (object = text_object(region.low); object.is_program) plain = object;
+  Result<void> all;
+  for (size_t i = 0; i < regions_.size(); ++i, before = object) {
+    object = text_object(regions_[i].low);
+    if (i > 0 && object == before) continue;  // the regions of one object are neighbours
+    auto written = write_object(object, object == plain, *path);
+    if (all && !written) all = written;
+  }
+  return all;
+}
+
+Result<void> Monitor::write_object(const TextObject& object, bool plain, MonPath path) noexcept {
+  size_t length = strlen(path.text), first = 0, count = 0;
+  if (!plain)
+    snprintf(path.text + length, sizeof path.text - length, ".%s", object.found ? object.name : "unknown");
+  while (!(text_object(regions_[first].low) == object)) ++first;
+  while (first + count < regions_.size() && text_object(regions_[first + count].low) == object) ++count;
+  auto file = MonFile::create(path);
+  if (!file) return std::unexpected(file.error());
+  auto hertz = static_cast<uint32_t>((1000000000u + row_.period_ns / 2) / row_.period_ns);
+  uint64_t cut = write_gmon_out(&*file, {regions_.data() + first, count}, object.base, hertz);
+  if (auto closed = file->close(); !closed) return closed;
+  if (cut == 0) return {};
+  return fail(ERANGE, "%llu ticks of counters above 2147483647 are not in %s: gprof could not add them up",
+              static_cast<unsigned long long>(cut), path.text);
+}
+
+void finish_at_exit() noexcept {
+  MonitorLock lock;
+  for (Monitor* monitor : g_monitors)
+    if (monitor != nullptr && monitor->until_exit_) monitor->finish();
+}
+
+namespace {
+__attribute__((destructor)) void at_exit() { finish_at_exit(); }
+}  // namespace
+
+}  // namespace pctally

@@ -1,0 +1,66 @@
+#include "dialect/monitor/start_monitor.h"
+
+#include "dialect/call.h"
+#include "dialect/monitor/classic_monitor.h"
+
+namespace pctally {
+namespace {
+
+uint64_t start_of(const StartMonitor& system, const TextRange& range) noexcept {
+  return range.low / system.width * system.width;
+}
+
+uint64_t counters_for(const StartMonitor& system, const TextRange& range) noexcept {
+  return (range.high - start_of(system, range) + system.width - 1) / system.width;
+}
+
+/// All its counters lie in one piece of memory, so that they can be cleared and written as one.
+bool add_regions(const StartMonitor& system, const TextRange& range, unsigned char** counters,
+                 MappedArray<Region>* regions) noexcept {
+  for (uint64_t low = start_of(system, range); low < range.high; low += system.longest) {
+    uint64_t high = range.high - low < system.longest ? range.high : low + system.longest;
+    CellBuffer cells{*counters, counters_for(system, {low, high}) << cell_shift(system.kind), system.kind};
+    if (!regions->push_back(monitor_region(system.policy, cells, low, high, system.scale))) return false;
+    *counters += cells.bytes;
+    if (range.high - low <= system.longest) break;
+  }
+  return true;
+}
+
+}  // namespace
+
+int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept {
+  uint64_t counters = 0;
+  for (const TextRange& range : text) {
+    if (range.low >= range.high) return refuse(EINVAL);
+    counters += counters_for(system, range);
+  }
+  system.monitor.finish();
+  system.monitor.pause();  // the program's own profil, of the same system
+  auto* memory = static_cast<unsigned char*>(system.monitor.allocate(counters << cell_shift(system.kind)));
+  if (memory == nullptr || text.empty()) return refuse(memory == nullptr ? ENOMEM : EINVAL);
+  auto* histogram = reinterpret_cast<uint16_t*>(memory);
+  MappedArray<Region> regions;
+  for (const TextRange& range : text)
+    if (!add_regions(system, range, &memory, &regions)) return refuse(ENOMEM);
+  if (system.profil({regions.data(), regions.size()}) != 0) return -1;
+  MonitorPlan plan{
+      .regions = {regions.data(), regions.size()}, .format = format, .histogram = {}, .until_exit = true};
+  if (format == MonFormat::kMonOut)
+    plan.histogram = {.low = start_of(system, text[0]),
+                      .high = text[0].high,
+                      .calls = nullptr,
+                      .call_counts = 0,
+                      .counters = {histogram, static_cast<size_t>(counters)}};
+  if (system.monitor.keep(plan)) return 0;
+  system.monitor.pause();
+  return refuse(ENOMEM);
+}
+
+int control_monitor(const StartMonitor& system, bool on) noexcept {
+  if (on && system.monitor.active()) return system.profil(system.monitor.regions());
+  if (!on) system.monitor.pause();
+  return 0;
+}
+
+}  // namespace pctally

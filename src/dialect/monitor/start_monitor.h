@@ -1,0 +1,29 @@
+// monstartup(3): a monitor that brings its own counters, and writes gmon.out at the latest when the process
+// ends.
+#pragma once
+#include "dialect/monitor/monitor.h"
+#include "dialect/monitor/text_object.h"
+#include "dialect/policy.h"
+
+namespace pctally {
+
+inline constexpr uint64_t kOneRegion = uint64_t{1} << 62;  ///< of any length
+
+struct StartMonitor {
+  Monitor& monitor;
+  const DialectPolicy& policy;
+  CellKind kind;
+  uint32_t scale;
+  uint64_t width;                                  ///< bytes of text per counter
+  uint64_t longest;                                ///< bytes of text in one region, a multiple of width
+  int (*profil)(std::span<const Region> regions);  ///< turns it on; 0, or -1 and errno
+};
+
+/// REQUIRES: a MonitorLock, and ranges ascending and disjoint. What was on before ends, and is written.
+/// Returns 0, or -1 with errno: EINVAL (an empty range), ENOMEM, or what the profil says; nothing is on then.
+int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept;
+
+/// moncontrol(3). REQUIRES: a MonitorLock. Without a monitor it does nothing. Returns 0, or -1 with errno.
+int control_monitor(const StartMonitor& system, bool on) noexcept;
+
+}  // namespace pctally

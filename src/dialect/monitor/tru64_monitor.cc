@@ -1,0 +1,114 @@
+// monitor(3), monstartup(3) and moncontrol(3) of Tru64 UNIX: the traditional call with 16-bit counters, the
+// extended one and monstartup with counters of 32 bits.
+#include <string.h>
+
+#include "dialect/call.h"
+#include "dialect/caller_memory.h"
+#include "dialect/monitor/classic_monitor.h"
+#include "dialect/monitor/start_monitor.h"
+#include "pctally/tru64.h"
+
+namespace pctally {
+namespace {
+
+constexpr long kExtended = -1;
+constexpr long kMostEntries = 64;
+
+constexpr MonitorRow kRow = {MonNaming::kProfdir, kTru64Profil.period_ns,
+                             [] { pctally_tru64_profil(nullptr, 0, 0, 0); }};
+constinit Monitor g_monitor(kRow);
+
+int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
+  if (bytes > INT32_MAX) return refuse(EINVAL);
+  return result_by_errno(
+      [&] { pctally_tru64_profil(counters, static_cast<long>(bytes), static_cast<long>(offset), scale); });
+}
+
+constexpr ClassicMonitor kMonitor = {g_monitor, kTru64Profil, 0x10000, true, profil};
+
+pctally_tru64_profil_args entry_of(const Region& region) noexcept {
+  void* low = reinterpret_cast<void*>(region.low);
+  return {static_cast<unsigned*>(region.cells), reinterpret_cast<void*>(region.last + 1), low, low,
+          region.rule.scale};
+}
+
+/// The regions ascend, the entries of the call have to descend.
+int profil_regions(std::span<const Region> regions) {
+  const Region& first = regions[0];
+  if (first.kind == CellKind::kU16)
+    return profil(static_cast<uint16_t*>(first.cells), first.rule.cells * sizeof(uint16_t), first.low,
+                  first.rule.scale);
+  pctally_tru64_profil_args entries[kMostEntries];
+  for (size_t i = 0; i < regions.size(); ++i) entries[i] = entry_of(regions[regions.size() - 1 - i]);
+  auto count = static_cast<long>(regions.size());
+  return result_by_errno([&] { pctally_tru64_profil(entries, count, kExtended, 0); });
+}
+
+constexpr StartMonitor kStart = {g_monitor, kTru64Profil, CellKind::kU32, 0x10000,
+                                 4,         kOneRegion,   profil_regions};
+
+uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
+
+uint64_t bytes_of(const pctally_tru64_monitor_args& entry) noexcept {
+  return uint64_t{entry.bufsize} * sizeof *entry.buffer;
+}
+
+/// A scale of a power of two, so that every counter stands for as many bytes; 0 if there is no room.
+uint32_t scale_of(const pctally_tru64_monitor_args& entry) noexcept {
+  uint64_t text = address(entry.highpc) - address(entry.lowpc);
+  uint32_t scale = 0x10000;
+  while (scale >= 4 && (text * scale + 0x3ffff) >> 18 > entry.bufsize) scale /= 2;
+  return scale >= 4 ? scale : 0;
+}
+
+int start_extended(const pctally_tru64_monitor_args* entries, long count, unsigned long flags) noexcept {
+  if (count < 1 || count > kMostEntries || flags != 0) return refuse(EINVAL);
+  auto number = static_cast<size_t>(count);
+  if (!readable(entries, number * sizeof *entries)) return refuse(EFAULT);
+  Region kept[kMostEntries];
+  for (size_t i = 0; i < number; ++i) {
+    const auto& entry = entries[i];
+    bool in_order = i == 0 || address(entry.highpc) <= address(entries[i - 1].lowpc);
+    if (!in_order || address(entry.highpc) <= address(entry.lowpc) || scale_of(entry) == 0)
+      return refuse(EINVAL);
+    if (!writable(entry.buffer, bytes_of(entry))) return refuse(EFAULT);
+    Region& region = kept[number - 1 - i];  // ascending, where the call's are decreasing
+    region = monitor_region(kTru64Profil, {entry.buffer, bytes_of(entry), CellKind::kU32},
+                            address(entry.lowpc), address(entry.highpc), scale_of(entry));
+  }
+  g_monitor.pause();
+  for (size_t i = 0; i < number; ++i) memset(entries[i].buffer, 0, bytes_of(entries[i]));
+  if (profil_regions({kept, number}) != 0) return -1;
+  if (g_monitor.keep({.regions = {kept, number}, .format = MonFormat::kGmonOut, .histogram = {}})) return 0;
+  g_monitor.pause();
+  return refuse(ENOMEM);
+}
+
+}  // namespace
+}  // namespace pctally
+
+using namespace pctally;
+
+PCTALLY_DIALECT_CALL void pctally_tru64_monitor(long lowpc, long highpc, void* buffer, long bufsize,
+                                                long nfunc_or_flags) {
+  auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize),
+       rest = static_cast<size_t>(nfunc_or_flags < 0 ? 0 : nfunc_or_flags);
+  if (lowpc != kExtended) {
+    (void)classic_monitor(kMonitor,
+                          {static_cast<uint64_t>(lowpc), static_cast<uint64_t>(highpc), buffer, words, rest});
+    return;
+  }
+  MonitorLock lock;
+  (void)start_extended(static_cast<const pctally_tru64_monitor_args*>(buffer), bufsize, rest);
+}
+
+PCTALLY_DIALECT_CALL void pctally_tru64_monstartup(void* lowpc, void* highpc) {
+  MonitorLock lock;
+  TextRange text{address(lowpc), address(highpc)};
+  (void)start_monitor(kStart, {&text, 1}, MonFormat::kGmonOut);
+}
+
+PCTALLY_DIALECT_CALL void pctally_tru64_moncontrol(int mode) {
+  MonitorLock lock;
+  (void)control_monitor(kStart, mode != 0);
+}

@@ -1,0 +1,201 @@
+// The I/O thread that serves queries of gperf, and the flush to a gperf in server mode.
+//
+// A gperf can make a program wait two seconds in osProfileFlush, once, and nothing else: all memory is
+// bounded, all waiting ends, and the thread holds the lock for one block at a time.
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dialect/n64/channel.h"
+#include "dialect/n64/loopback.h"
+#include "dialect/n64/profile.h"
+#include "dialect/n64/socket.h"
+
+namespace pctally::n64 {
+namespace {
+
+constexpr Patience kFlushPatience{1000, 1500};
+constexpr int kConnectPatienceMs = 500;
+constexpr size_t kStackBytes = 256 << 10;
+
+struct IoThread {
+  int listener = -1;
+  ino_t inode = 0;  ///< of the listener: a program may close what it did not open, and reuse the number
+  pid_t owner = 0;  ///< the process whose socket it is
+  char path[sizeof sockaddr_un::sun_path] = {};
+};
+
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
+IoThread g_io;
+bool g_running = false;
+
+ino_t inode_of(int fd) noexcept {
+  struct stat status;
+  return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) ? status.st_ino : 0;
+}
+
+bool send_block(Channel* channel, const uint16_t* counters, uint32_t count) noexcept {
+  uint8_t bytes[kBlockBytes];
+  for (uint32_t i = 0; i < count; ++i) put_big_endian(bytes + 2 * i, counters[i], 2);
+  return channel->send_data(bytes, 2 * size_t{count}) && channel->receive_signal(kAck);
+}
+
+bool send_section(Channel* channel, uint64_t generation, uint32_t index, UserMemory* memory) noexcept {
+  constexpr uint32_t kPerBlock = kBlockBytes / sizeof(uint16_t);
+  Section it;
+  uint8_t header[kHeaderBytes];
+  if (!section(generation, index, &it)) return false;
+  put_big_endian(header, it.text_start, 8);
+  put_big_endian(header + 8, it.counters, 4);
+  if (!channel->send_data(header, sizeof header) || !channel->receive_signal(kAck)) return false;
+  for (uint32_t first = 0; first < it.counters;) {
+    uint16_t counters[kPerBlock];
+    uint32_t count = it.counters - first < kPerBlock ? it.counters - first : kPerBlock;
+    if (!read_counters(generation, index, first, count, counters, memory)) return false;
+    if (!send_block(channel, counters, count)) return false;
+    first += count;
+  }
+  return true;
+}
+
+/// A list that is replaced half-way ends the transfer: gperf sees that it is not complete.
+void send_all(Channel* channel) noexcept {
+  Summary now = summary();
+  UserMemory memory;
+  uint8_t header[kHeaderBytes];
+  put_big_endian(header, now.sections, 4);
+  put_big_endian(header + 4, now.period_us, 4);
+  put_big_endian(header + 8, now.overflow, 4);
+  if (!channel->send_data(header, sizeof header)) return;
+  for (uint32_t index = 0; index < now.sections; ++index)
+    if (!send_section(channel, now.generation, index, &memory)) return;
+}
+
+void send_to(UniqueFd server) noexcept {
+  Channel channel(static_cast<UniqueFd&&>(server), kFlushPatience);
+  send_all(&channel);
+}
+
+void serve(int socket) noexcept {
+  UniqueFd connection(socket);
+  bool same_user = port_of(socket) != 0 ? loopback_peer(socket).has_value() : peer(socket).has_value();
+  if (!same_user) return;
+  Channel channel(static_cast<UniqueFd&&>(connection), Patience{});
+  if (channel.receive_signal(kFlush)) send_all(&channel);
+}
+
+bool wait_for_query(const IoThread& io) noexcept {
+  pollfd waiting{io.listener, POLLIN, 0};
+  if (poll(&waiting, 1, -1) < 0) return errno == EINTR;
+  return (waiting.revents & POLLNVAL) == 0 && inode_of(io.listener) == io.inode;
+}
+
+/// Ends when its socket has been taken away.
+void* run_io(void*) {
+  prctl(PR_SET_NAME, "pctally-n64");
+  pthread_mutex_lock(&g_lock);
+  IoThread io = g_io;
+  pthread_mutex_unlock(&g_lock);
+  while (wait_for_query(io)) {
+    int socket = accept4(io.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket >= 0) serve(socket);
+    if (socket < 0 && (errno == EMFILE || errno == ENFILE)) poll(nullptr, 0, 100);
+  }
+  pthread_mutex_lock(&g_lock);
+  g_running = false;
+  pthread_mutex_unlock(&g_lock);
+  return nullptr;
+}
+
+bool create_thread() noexcept {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  bool created = pthread_create(&thread, &attributes, run_io, nullptr) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return created;
+}
+
+/// At the port the user asked for, if no other process has it; else at a Unix socket.
+Result<UniqueFd> new_listener() noexcept {
+  if (uint16_t port = loopback_port(kQueryVariable); port != 0)
+    if (auto socket = listen_on_loopback(port); socket) return socket;
+  char name[32];
+  snprintf(name, sizeof name, "%s%d", kProgramPrefix, static_cast<int>(getpid()));
+  return listen_at(name, g_io.path);
+}
+
+bool listen_here() noexcept {
+  auto socket = new_listener();
+  if (!socket) return false;
+  g_io.listener = socket->release();
+  g_io.inode = inode_of(g_io.listener);
+  g_io.owner = getpid();
+  return true;
+}
+
+void close_listener() noexcept {
+  if (g_io.listener >= 0 && inode_of(g_io.listener) == g_io.inode) close(g_io.listener);
+  g_io = IoThread{};
+}
+
+/// The child of a fork has no I/O thread until it calls osProfileInit itself.
+void in_child() {
+  pthread_mutex_init(&g_lock, nullptr);
+  close_listener();
+  g_running = false;
+}
+
+void watch_forks() noexcept {
+  static bool watching = false;
+  if (!watching)
+    pthread_atfork([] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
+  watching = true;
+}
+
+__attribute__((destructor)) void remove_socket() {
+  if (g_io.listener >= 0 && g_io.owner == getpid()) unlink(g_io.path);
+}
+
+}  // namespace
+
+void start_io_thread() noexcept {
+  pthread_mutex_lock(&g_lock);
+  watch_forks();
+  if (!g_running) {
+    close_listener();
+    g_running = listen_here() && create_thread();
+    if (!g_running && g_io.listener >= 0) unlink(g_io.path), close_listener();
+  }
+  pthread_mutex_unlock(&g_lock);
+}
+
+void flush() noexcept {
+  if (summary().generation == 0) return;
+  if (uint16_t port = loopback_port(kFlushVariable); port != 0) {
+    auto server = connect_to_loopback(port, kConnectPatienceMs);
+    return server ? send_to(static_cast<UniqueFd&&>(*server)) : void();
+  }
+  for (unsigned number = 0; number < kDirectories; ++number) {
+    char folder[sizeof sockaddr_un::sun_path], path[sizeof folder + sizeof kServerName];
+    if (!directory(number, folder)) continue;
+    snprintf(path, sizeof path, "%s/%s", folder, kServerName);
+    auto server = connect_to(path);
+    if (server) return send_to(static_cast<UniqueFd&&>(*server));
+  }
+}
+
+}  // namespace pctally::n64

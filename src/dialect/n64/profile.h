@@ -1,0 +1,42 @@
+// What n64.cc keeps, for those who send it to gperf (n64_io.cc).
+//
+// Everything here may change between two calls; `generation` says whether it is still the same list of
+// segments.
+#pragma once
+#include <stdint.h>
+
+#include "dialect/n64/memory.h"
+
+namespace pctally::n64 {
+
+struct Summary {
+  uint64_t generation = 0;  ///< 0: osProfileInit was never called
+  uint32_t sections = 0;
+  uint32_t period_us = 0;  ///< 0: osProfileStart was never called
+  uint32_t overflow = 0;
+};
+
+struct Section {
+  uint64_t text_start = 0;
+  uint32_t counters = 0;
+};
+
+/// As of now. Any thread, not under a SessionLock; so are the two below.
+Summary summary() noexcept;
+
+/// False if the list is another one by now.
+bool section(uint64_t generation, uint32_t index, Section* section) noexcept;
+
+/// Copies counters [first, first + count). Those whose memory has gone are read as 0. False if the list is
+/// another one by now. REQUIRES: they are counters of the section.
+bool read_counters(uint64_t generation, uint32_t section, uint32_t first, uint32_t count, uint16_t* to,
+                   UserMemory* memory) noexcept;
+
+/// Starts the I/O thread unless it runs. Without a thread or a place for its socket there is none: the
+/// profile goes on, gperf finds nothing.
+void start_io_thread() noexcept;
+
+/// Sends everything to a gperf in server mode, if there is one.
+void flush() noexcept;
+
+}  // namespace pctally::n64

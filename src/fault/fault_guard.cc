@@ -1,0 +1,116 @@
+#include "fault/fault_guard.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tick/context.h"
+#include "tick/guarded_cell.h"
+
+namespace pctally {
+namespace {
+
+#if PCTALLY_GUARDED_CELLS
+
+#if PCTALLY_FAULT_TABLE
+// Made by the linker where any object has such a section.
+extern "C" [[gnu::weak, gnu::visibility("hidden")]] const FaultEntry __start_pctally_faults[];
+extern "C" [[gnu::weak, gnu::visibility("hidden")]] const FaultEntry __stop_pctally_faults[];
+#endif
+
+/// A signal mask as the kernel knows it: 64 signals, on mips 128.
+using KernelMask = unsigned long[_NSIG / 8 / sizeof(unsigned long)];
+
+void set_bit(KernelMask& mask, int signal) noexcept {
+  constexpr unsigned kBits = 8 * sizeof mask[0];
+  auto bit = static_cast<unsigned>(signal - 1);
+  mask[bit / kBits] |= 1ul << bit % kBits;
+}
+
+bool has_bit(const void* mask, int signal) noexcept {
+  constexpr unsigned kBits = 8 * sizeof(unsigned long);
+  auto bit = static_cast<unsigned>(signal - 1);
+  return (static_cast<const unsigned long*>(mask)[bit / kBits] >> bit % kBits & 1) != 0;
+}
+
+#if PCTALLY_FAULT_TABLE
+
+uint64_t target(const int32_t& offset) noexcept {
+  return reinterpret_cast<uint64_t>(&offset) + static_cast<uint64_t>(int64_t{offset});
+}
+
+/// True if the fault was a guarded cell's.
+bool land(siginfo_t*, void* context) noexcept {
+  uint64_t pc = interrupted_pc(context);
+  for (const FaultEntry* entry = __start_pctally_faults; entry != __stop_pctally_faults; ++entry) {
+    if (target(entry->instruction) != pc) continue;
+    set_interrupted_pc(context, target(entry->landing));
+    return true;
+  }
+  return false;
+}
+
+#else
+
+/// Does not return if the fault was a guarded cell's: it leaves the handler as a return would, mask restored,
+/// but for the place that the thread noted.
+bool land(siginfo_t* info, void* context) noexcept {
+  FaultLanding* landing = t_landing;
+  if (landing == nullptr || !landing->covers(reinterpret_cast<uintptr_t>(info->si_addr))) return false;
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, interrupted_mask(context), nullptr, sizeof(KernelMask));
+  __builtin_longjmp(landing->place, 1);
+}
+
+#endif
+
+#else
+
+bool land(siginfo_t*, void*) noexcept { return false; }
+
+#endif
+
+Claim g_first_claim = nullptr;
+
+/// One claim for all there is to guard: a signal has room for one.
+bool claim_fault(siginfo_t* info, void* context) noexcept {
+  Claim first = __atomic_load_n(&g_first_claim, __ATOMIC_ACQUIRE);
+  return (first != nullptr && first(info, context)) || land(info, context);
+}
+
+}  // namespace
+
+void claim_faults_first(Claim claim) noexcept { __atomic_store_n(&g_first_claim, claim, __ATOMIC_RELEASE); }
+
+Result<void> install_fault_guard(int signal) noexcept {
+  return put_in_front(signal, claim_fault, WhileClaiming::kBlockAsBefore);
+}
+
+#if PCTALLY_GUARDED_CELLS
+
+Result<void> install_fault_guard() noexcept {
+  for (int signal : {SIGSEGV, SIGBUS})
+    if (auto installed = install_fault_guard(signal); !installed) return installed;
+  return {};
+}
+
+void admit_faults() noexcept {
+  // The raw call: no C library keeps a copy of the mask, and none is needed.
+  KernelMask faults = {};
+  for (int signal : {SIGSEGV, SIGBUS}) set_bit(faults, signal);
+  syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, nullptr, sizeof faults);
+}
+
+bool blocks_faults(const void* context) noexcept {
+  const void* mask = interrupted_mask(context);
+  return has_bit(mask, SIGSEGV) || has_bit(mask, SIGBUS);
+}
+
+#else
+
+Result<void> install_fault_guard() noexcept { return {}; }
+void admit_faults() noexcept {}
+bool blocks_faults(const void*) noexcept { return false; }
+
+#endif
+
+}  // namespace pctally

@@ -1,0 +1,200 @@
+#include "histread/live_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "histfile/profile_file.h"
+
+namespace pctally {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+constexpr uint64_t kMostBytes = kHeaderBytes + kLargestBytes;
+constexpr uint64_t kPatienceNs = 20'000'000;
+constexpr long kPauseNs = 300'000;    ///< between two attempts: a drain takes about that long
+constexpr unsigned kMostRounds = 64;  ///< a forged file may claim to grow without end
+
+/// What changes with every tick, in the order a tick changes it.
+struct Sums {
+  uint64_t processes = 0;
+  uint64_t cells = 0;
+  Ledger ledger{};
+
+  bool operator==(const Sums& other) const {
+    return processes == other.processes && cells == other.cells &&
+           memcmp(&ledger, &other.ledger, sizeof ledger) == 0;
+  }
+  /// No tick was half-way: everything a tick raises agrees.
+  [[nodiscard]] bool balanced() const {
+    uint64_t placed = ledger.counted + ledger.outside + ledger.full + ledger.deferred - ledger.resolved;
+    return cells == ledger.counted && (processes == 0 || processes == placed);
+  }
+};
+
+Sums sums_of(const FileContents& contents) {
+  Sums sums;
+  for (const FileProcess& process : contents.processes) sums.processes += process.ticks;
+  sums.cells = sum_of_cells(contents);
+  sums.ledger = contents.header.ledger;
+  return sums;
+}
+
+uint64_t size_of(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
+}
+
+/// Bytes [from, to) of the file into their place, in ascending order; false on an error. Stops early where
+/// the file does.
+bool read_part(int fd, uint64_t from, uint64_t to, Bytes* bytes) {
+  if (bytes->size() < to) bytes->resize(to);
+  while (from < to) {
+    ssize_t got = pread(fd, bytes->data() + from, to - from, static_cast<off_t>(from));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    if (got == 0) break;
+    from += static_cast<uint64_t>(got);
+  }
+  if (from < to && bytes->size() == to) bytes->resize(from);
+  return true;
+}
+
+Result<FileHeader> read_header(int fd) {
+  Bytes bytes;
+  if (!read_part(fd, 0, std::min(size_of(fd), kHeaderBytes), &bytes))
+    return fail(errno, "cannot read: %s", strerror(errno));
+  return read_file_header(bytes);
+}
+
+/// Where the part in use ends.
+uint64_t used_bytes(int fd, const FileHeader& header) {
+  uint64_t units = std::min(header.pool.used, header.pool.limit);
+  return std::min({size_of(fd), kMostBytes, kHeaderBytes + kUnitBytes * units});
+}
+
+/// Copies the pool upwards and what was added to it meanwhile. What refers to a unit was made after it and,
+/// but for the heads of chains, lies below it: so whatever the copy refers to is in the copy, complete.
+Result<FileHeader> copy_pool(int fd, const FileHeader& first, Bytes* bytes) {
+  FileHeader header = first;
+  uint64_t done = kHeaderBytes;
+  bytes->resize(kHeaderBytes);
+  for (unsigned round = 0; round < kMostRounds; ++round) {
+    uint64_t end = used_bytes(fd, header);
+    if (end > done && !read_part(fd, done, end, bytes))
+      return fail(errno, "cannot read: %s", strerror(errno));
+    auto now = read_header(fd);
+    if (!now || end <= done) return now;
+    done = end;
+    header = *now;
+  }
+  return header;
+}
+
+/// The heads of chains as they were before the pool was copied, the account as it was afterwards.
+FileHeader joined(const FileHeader& before, const FileHeader& latest) {
+  FileHeader after = latest;
+  after.objects = before.objects;
+  after.processes = before.processes;
+  after.process_count = before.process_count;
+  after.command = before.command;
+  return after;
+}
+
+Result<FileHeader> copy_once(int fd, FileCopy* copy) {
+  auto before = read_header(fd);
+  if (!before) return before;
+  auto after = copy_pool(fd, *before, &copy->bytes);
+  if (!after) return after;
+  FileHeader header = joined(*before, *after);
+  memcpy(copy->bytes.data(), &header, sizeof header);
+  auto contents = read_file_contents(copy->bytes);
+  if (!contents) return std::unexpected(contents.error());
+  copy->contents = std::move(*contents);
+  bool chains = before->objects == after->objects && before->processes == after->processes;
+  copy->still = chains && before->state == after->state &&
+                memcmp(&before->ledger, &after->ledger, sizeof before->ledger) == 0;
+  return before;
+}
+
+/// The recorder holds an exclusive lock on the file as long as it lives.
+bool is_locked(int fd) {
+  if (flock(fd, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
+  flock(fd, LOCK_UN);
+  return false;
+}
+
+void pause() {
+  timespec time{0, kPauseNs};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+Result<LiveFile> LiveFile::open(const char* path) {
+  LiveFile file;
+  file.fd_.reset(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.fd_.valid()) return fail(errno, "cannot open %s: %s", path, strerror(errno));
+  struct stat status;
+  if (fstat(file.fd_.get(), &status) != 0) return fail(errno, "cannot stat %s: %s", path, strerror(errno));
+  if (!S_ISREG(status.st_mode)) return fail(EINVAL, "%s is not a regular file", path);
+  return file;
+}
+
+Result<FileCopy> LiveFile::copy() const {
+  // Not before there is a header: its recorder has the lock by then, and our question cannot get in its way.
+  if (auto header = read_header(fd_.get()); !header) return std::unexpected(header.error());
+  FileCopy copy;
+  // Asked first: a recorder that ends after this has closed the file by the time its bytes are read.
+  copy.recorder_alive = is_locked(fd_.get());
+  Sums last;
+  uint64_t until = monotonic_ns() + kPatienceNs;
+  for (bool first = true;; first = false, pause()) {
+    auto before = copy_once(fd_.get(), &copy);
+    if (!before) return std::unexpected(before.error());
+    if (before->state == FileState::kClosed) copy.still = true;
+    if (before->state == FileState::kClosed) return copy;
+    Sums sums = sums_of(copy.contents);
+    // A thread killed inside its tick leaves sums that never balance: then it is enough that nothing moves.
+    copy.still = copy.still && (sums.balanced() || sums == last);
+    if (copy.still || (!first && monotonic_ns() >= until)) return copy;
+    last = sums;
+  }
+}
+
+uint64_t sum_of_cells(const FileContents& contents) {
+  uint64_t sum = 0;
+  for (const FileCell& cell : contents.cells) sum += cell.ticks;
+  return sum;
+}
+
+uint64_t settle_account(FileContents* contents) {
+  Ledger& ledger = contents->header.ledger;
+  ledger.counted = sum_of_cells(*contents);
+  if (ledger.deferred > ledger.resolved) ledger.outside += ledger.deferred - ledger.resolved;
+  ledger.resolved = ledger.deferred;
+  std::vector<FileProcess>& processes = contents->processes;
+  uint64_t claimed = 0, placed = ledger.counted + ledger.outside + ledger.full;
+  for (const FileProcess& process : processes) claimed += process.ticks;
+  uint64_t excess = claimed > placed ? claimed - placed : 0;
+  std::vector<size_t> order(processes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return processes[a].ticks != processes[b].ticks ? processes[a].ticks > processes[b].ticks : a < b;
+  });
+  for (size_t index : order) {
+    uint64_t taken = std::min(excess, processes[index].ticks);
+    processes[index].ticks -= taken;
+    excess -= taken;
+  }
+  return claimed > placed ? claimed - placed : 0;
+}
+
+}  // namespace pctally

@@ -1,0 +1,45 @@
+// A profile file as its readers see it: opened once, copied any number of times while others count into it.
+//
+// Refuses to map it (whoever cuts the file would fault the reader) and to disturb its writers: no lock is
+// held, nothing is stored.
+#pragma once
+#include "base/unique_fd.h"
+#include "histread/reader.h"
+
+namespace pctally {
+
+/// A copy of the part of a file that is in use, and what the reader found in it.
+struct FileCopy {
+  std::vector<unsigned char> bytes;
+  FileContents contents;
+  bool recorder_alive = false;  ///< somebody holds the recorder's lock
+  /// All of it is from one moment between two ticks. Otherwise each count is from a moment of its own during
+  /// the copy: every tick is in it once or not yet.
+  bool still = false;
+};
+
+class LiveFile {
+ public:
+  /// Opens a regular file without ever blocking on anything else. Errors: open(2)'s, EINVAL; naming the path.
+  static Result<LiveFile> open(const char* path);
+
+  /// Copies until nothing was counted meanwhile, or patience is out: 20 ms, but never before a second
+  /// attempt, however slow the machine, as it takes two to see that a file rests. Whatever the file says,
+  /// time and memory are bounded by the size of the file. Errors: EINVAL (not a profile file), read(2)'s.
+  [[nodiscard]] Result<FileCopy> copy() const;
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+
+ private:
+  UniqueFd fd_;
+};
+
+/// Ticks in all cells of a copy.
+uint64_t sum_of_cells(const FileContents& contents);
+
+/// Makes the account of a growing file exact, as docs/profile-file.md has it: counted is the sum of the
+/// cells, ticks put aside and not settled are outside, and no process claims what no cell has. Returns the
+/// ticks taken from processes: from the largest first.
+uint64_t settle_account(FileContents* contents);
+
+}  // namespace pctally

@@ -1,0 +1,143 @@
+#include "histread/live_file.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "histread/live_recording_for_test.h"
+
+namespace pctally {
+namespace {
+
+using ::testing::IsEmpty;
+
+using Cells = std::map<std::pair<std::string, uint64_t>, uint64_t>;
+
+Cells cells_of(const FileContents& contents) {
+  Cells cells;
+  for (const FileCell& cell : contents.cells)
+    cells[{contents.objects[cell.object].path, cell.position}] += cell.ticks;
+  return cells;
+}
+
+uint64_t claimed_by_processes(const FileContents& contents) {
+  uint64_t sum = 0;
+  for (const FileProcess& process : contents.processes) sum += process.ticks;
+  return sum;
+}
+
+LiveFile open(const LiveRecording& recording) { return LiveFile::open(recording.path().c_str()).value(); }
+
+TEST(LiveFile, ARecordingThatRestsIsCopiedInOneGo) {
+  LiveRecording recording;
+  Region region;
+  RegionTable table = recording.table("a", &region);
+  tick(table, 100, 3);
+  tick(table, LiveRecording::kText, 2);
+  FileCopy copy = open(recording).copy().value();
+  EXPECT_TRUE(copy.still);
+  EXPECT_TRUE(copy.recorder_alive);
+  EXPECT_EQ(settle_account(&copy.contents), 0u);
+  EXPECT_EQ(copy.contents.header.ledger.counted, 3u);
+  EXPECT_EQ(copy.contents.header.ledger.outside, 2u);
+  EXPECT_EQ(copy.bytes.size(), kHeaderBytes + kUnitBytes * recording.file().header().pool.used);
+}
+
+TEST(LiveFile, AThreadThatDiedInsideItsTickDoesNotDisturb) {
+  LiveRecording recording;
+  Region region;
+  RegionTable table = recording.table("a", &region);
+  tick(table, 100, 3);
+  *table.process_ticks += 40;  // raised first, and then nothing
+  FileCopy copy = open(recording).copy().value();
+  EXPECT_TRUE(copy.still);
+  EXPECT_EQ(settle_account(&copy.contents), 40u);
+  EXPECT_EQ(claimed_by_processes(copy.contents), 3u);
+}
+
+// With ticks so close together that no copy falls between two of them, each cell is from a moment of its own.
+TEST(LiveFile, NoCellOfABusyRecordingEverFallsAndNothingIsTakenForDamage) {
+  LiveRecording recording;
+  recording.start(2, 1000);
+  LiveFile file = open(recording);
+  Cells last;
+  for (int round = 0; round < 8; ++round) {
+    recording.file().make_room(0);
+    FileCopy copy = file.copy().value();
+    settle_account(&copy.contents);
+    EXPECT_THAT(copy.contents.damage, IsEmpty());
+    const Ledger& ledger = copy.contents.header.ledger;
+    EXPECT_EQ(sum_of_cells(copy.contents), ledger.counted);
+    EXPECT_LE(claimed_by_processes(copy.contents), ledger.counted + ledger.outside + ledger.full);
+    Cells now = cells_of(copy.contents);
+    for (const auto& [place, ticks] : last)
+      ASSERT_GE(now[place], ticks) << place.first << " " << place.second;
+    last = std::move(now);
+  }
+  EXPECT_GT(last.size(), 1000u);
+}
+
+// Two moments of rest are two states of the file: whatever is counted, sampled and claimed agrees. How far
+// apart two ticks have to be for a copy to fit between them is the machine's and the sanitizer's.
+TEST(LiveFile, BetweenTicksACopyIsOfOneMoment) {
+  uint64_t pause_ns = 500'000;
+  LiveRecording recording;
+  recording.start(1, pause_ns);
+  LiveFile file = open(recording);
+  std::set<uint64_t> moments;
+  while (moments.size() < 10) {
+    FileCopy copy = file.copy().value();
+    std::this_thread::yield();  // whoever ticks may be waiting for this CPU
+    if (!copy.still) {
+      recording.set_pause(pause_ns += pause_ns / 4);
+      continue;
+    }
+    moments.insert(copy.contents.header.ledger.samples);
+    EXPECT_EQ(copy.contents.header.ledger.counted, sum_of_cells(copy.contents));
+    EXPECT_EQ(settle_account(&copy.contents), 0u);
+  }
+}
+
+TEST(LiveFile, WhatWasPutAsideIsOutsideUntilItIsSettled) {
+  LiveRecording recording;
+  Region region;
+  RegionTable table = recording.table("a", &region);
+  table.deferred = recording.file().deferred();
+  table.deferred_capacity = kDeferredSlots;
+  tick(table, LiveRecording::kText + 1, 5);
+  FileCopy copy = open(recording).copy().value();
+  EXPECT_TRUE(copy.still);
+  settle_account(&copy.contents);
+  EXPECT_EQ(copy.contents.header.ledger.outside, 5u);
+  EXPECT_EQ(copy.contents.header.ledger.resolved, 5u);
+}
+
+TEST(LiveFile, AFileCutUnderItsReaderIsAnErrorAndNotTheEnd) {
+  LiveRecording recording;
+  Region region;
+  tick(recording.table("a", &region), 100, 3);
+  LiveFile file = open(recording);
+  ASSERT_EQ(truncate(recording.path().c_str(), 100), 0);
+  EXPECT_FALSE(file.copy());
+  ASSERT_EQ(truncate(recording.path().c_str(), 2 << 20), 0);
+  EXPECT_TRUE(file.copy()) << "of a header that ends in zeroes";
+  ASSERT_EQ(truncate(recording.path().c_str(), 0), 0);
+  ASSERT_EQ(truncate(recording.path().c_str(), 2 << 20), 0);
+  EXPECT_FALSE(file.copy()) << "all zero";
+}
+
+TEST(LiveFile, AClosedFileIsCopiedAsItIs) {
+  LiveRecording recording;
+  Region region;
+  tick(recording.table("a", &region), 100, 3);
+  LiveFile file = open(recording);
+  ASSERT_TRUE(recording.file().close(true));
+  FileCopy copy = file.copy().value();
+  EXPECT_TRUE(copy.still);
+  EXPECT_FALSE(copy.recorder_alive);
+  EXPECT_EQ(copy.bytes.size(), std::filesystem::file_size(recording.path()));
+}
+
+}  // namespace
+}  // namespace pctally

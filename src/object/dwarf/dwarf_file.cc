@@ -1,0 +1,112 @@
+#include "object/dwarf/dwarf_file.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <string>
+
+#include "object/dwarf/debug_sections.h"
+
+namespace pctally {
+namespace {
+
+bool is_absent_or_regular(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) != 0 ? errno == ENOENT : S_ISREG(status.st_mode);
+}
+
+std::string joined(const std::string& directory, const std::string& name) {
+  return name.starts_with('/') ? name : directory + "/" + name;
+}
+
+/// libdw opens the file that dwz moved common parts to by the name it finds here, whatever lies there.
+bool has_safe_companion(Dwarf* dwarf, const std::string& path) {
+  const char* name = nullptr;
+  const void* id = nullptr;
+  if (dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) <= 0) return true;
+  return is_absent_or_regular(joined(path.substr(0, path.rfind('/') + 1), name));
+}
+
+std::string text_attribute(Dwarf_Die* die, unsigned name, unsigned older_name) {
+  Dwarf_Attribute attribute;
+  if (dwarf_attr(die, name, &attribute) == nullptr && dwarf_attr(die, older_name, &attribute) == nullptr)
+    return {};
+  const char* text = dwarf_formstring(&attribute);
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+/// Whether this is a skeleton whose split unit may be looked for: libdw tries the name in the file's own
+/// directory and in the directory of compilation.
+bool has_safe_split_unit(Dwarf_Die* unit, const std::string& path) {
+  const std::string name = text_attribute(unit, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+  if (name.empty()) return false;
+  const std::string directory = text_attribute(unit, DW_AT_comp_dir, DW_AT_comp_dir);
+  const std::string own = path.substr(0, path.rfind('/') + 1);
+  return is_absent_or_regular(name) && is_absent_or_regular(joined(own, name)) &&
+         is_absent_or_regular(joined(directory, name)) && is_absent_or_regular(own + joined(directory, name));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const ElfFile& file) {
+  auto decompressed = decompress_debug_sections(file);
+  if (!decompressed) return std::unexpected(decompressed.error());
+  auto result = std::make_unique<DwarfFile>();
+  result->file_ = &file;
+  result->decompressed_ = std::move(*decompressed);
+  Elf* elf = result->decompressed_ ? result->decompressed_->handle() : file.handle();
+  result->dwarf_.reset(dwarf_begin_elf(elf, DWARF_C_READ, nullptr));
+  if (!result->dwarf_) return fail(0, "debug information cannot be read: %s", dwarf_errmsg(-1));
+  if (!has_safe_companion(result->dwarf_.get(), file.path())) {
+    return fail(0, "debug information names a companion that is not a regular file");
+  }
+  result->read_units();
+  return result;
+}
+
+void DwarfFile::read_units() {
+  const AddressRange text = text_bounds(*file_);
+  Dwarf_CU* unit = nullptr;
+  Dwarf_Die die;
+  uint8_t type = 0;
+  // Unit by unit: clang writes no .debug_aranges.
+  while (dwarf_get_units(dwarf_.get(), unit, &unit, nullptr, &type, &die, nullptr) == 0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    add_ranges(&die, text, static_cast<uint32_t>(units_.size()), &intervals_);
+    units_.push_back(die);
+  }
+  intervals_.flatten();
+}
+
+DwarfFile::Unit DwarfFile::unit(uint32_t index) {
+  Unit unit{units_[index], units_[index]};
+  if (!has_safe_split_unit(&unit.die, file_->path())) return unit;
+  Dwarf_Die split;
+  uint8_t type = 0;
+  if (dwarf_cu_info(unit.die.cu, nullptr, &type, nullptr, &split, nullptr, nullptr, nullptr) == 0 &&
+      type == DW_UT_skeleton && split.cu != nullptr) {
+    unit.inner = split;
+  }
+  return unit;
+}
+
+void add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* intervals) {
+  constexpr unsigned kMostRanges = 1 << 16;
+  Dwarf_Addr base = 0;
+  Dwarf_Addr start = 0;
+  Dwarf_Addr end = 0;
+  ptrdiff_t next = 0;
+  for (unsigned i = 0; i < kMostRanges && (next = dwarf_ranges(die, next, &base, &start, &end)) > 0; i++) {
+    if (text.contains(start)) intervals->add({start, end}, id);
+  }
+}
+
+AddressRange text_bounds(const ElfFile& file) {
+  if (file.text().empty()) return {};
+  const ElfSection& last = file.text().back();
+  return {file.text().front().address, last.address + last.size};
+}
+
+}  // namespace pctally

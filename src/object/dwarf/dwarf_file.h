@@ -1,0 +1,50 @@
+// The DWARF of one file, opened by libdw: its units and which of them an address belongs to. It never lets
+// libdw open a companion file (split units, dwz) that is not a regular one.
+#pragma once
+#include <elfutils/libdw.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "object/dwarf/interval_map.h"
+#include "object/elf/elf_file.h"
+
+namespace pctally {
+
+class DwarfFile {
+ public:
+  struct Unit {
+    Dwarf_Die die;    ///< has the line table
+    Dwarf_Die inner;  ///< has the functions: the split unit if there is one, else `die`
+  };
+
+  /// `file` must outlive the result.
+  static Result<std::unique_ptr<DwarfFile>> open(const ElfFile& file);
+
+  /// Index of the unit whose code `address` is, below units().
+  [[nodiscard]] std::optional<uint32_t> unit_at(uint64_t address) const { return intervals_.find(address); }
+  /// Opens the split unit, if any.
+  Unit unit(uint32_t index);
+
+ private:
+  struct End {
+    void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
+  };
+  void read_units();
+
+  const ElfFile* file_ = nullptr;
+  std::unique_ptr<ElfFile> decompressed_;
+  std::unique_ptr<Dwarf, End> dwarf_;
+  std::vector<Dwarf_Die> units_;
+  IntervalMap intervals_;
+};
+
+/// Adds the address ranges of a DIE that begin in `text`; linkers leave ranges of dropped functions at
+/// address 0.
+void add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* intervals);
+
+/// From the start of the first executable section to the end of the last.
+AddressRange text_bounds(const ElfFile& file);
+
+}  // namespace pctally

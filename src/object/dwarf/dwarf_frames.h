@@ -1,0 +1,26 @@
+// Source frames from debug information. The one way from the rest of this folder to libdw: nothing of libdw
+// is needed to include or to hold it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "object/elf/elf_file.h"
+#include "object/elf/frame.h"
+
+namespace pctally {
+
+class DwarfFrames {
+ public:
+  /// `file` is the one with the debug sections, and must outlive the result.
+  static Result<std::unique_ptr<DwarfFrames>> open(const ElfFile& file);
+  virtual ~DwarfFrames() = default;
+
+  /// Frames per ObjectAddress, innermost first, as of Symbolizer::frames(). A function's name is empty where
+  /// debug information has the line and not the function.
+  virtual std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) = 0;
+};
+
+}  // namespace pctally

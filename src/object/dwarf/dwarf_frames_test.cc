@@ -1,0 +1,149 @@
+#include "object/dwarf/dwarf_frames.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "object/dwarf/debug_sections.h"
+#include "object/fixtures_for_test.h"
+
+namespace pctally {
+namespace {
+
+/// The line of inlined.cc that ends in this comment.
+uint32_t line_of(const std::string& comment) {
+  const auto lines = output_of(std::string("cat ") + PCTALLY_TESTDATA + "/inlined.cc");
+  for (size_t i = 0; i < lines.size(); i++) {
+    if (lines[i].ends_with("// " + comment)) return static_cast<uint32_t>(i + 1);
+  }
+  return 0;
+}
+
+std::vector<uint64_t> positions_of(const std::string& path, const ListedSymbol& symbol) {
+  std::vector<uint64_t> positions;
+  for (uint64_t i = 0; i < symbol.size; i++) positions.push_back(position_of(path, symbol.value + i));
+  return positions;
+}
+
+std::string written(const Frame& frame) {
+  return frame.function + " " + std::filesystem::path(frame.file).filename().string() + ":" +
+         std::to_string(frame.line);
+}
+
+class FramesOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(FramesOf, AnInlinedChainIsToldInnermostFirst) {
+  const std::string path = fixture(GetParam());
+  if (!exists(path)) GTEST_SKIP() << "no compiler or tool for " << GetParam();
+  const auto symbolizer = Symbolizer::open(identity_of(path));
+  auto symbol = listed_symbol(fixture(std::string(GetParam()) == "linked" ? "inlined" : GetParam()),
+                              "_ZN4deep9outermostEi");
+  std::set<std::vector<std::string>> chains;
+  for (const auto& frames : symbolizer->frames(positions_of(path, symbol))) {
+    std::vector<std::string> chain;
+    for (const Frame& frame : frames) chain.push_back(written(frame));
+    ASSERT_FALSE(chain.empty());
+    EXPECT_THAT(chain.back(), testing::StartsWith("deep::outermost(int) inlined.cc:"));
+    chains.insert(chain);
+  }
+  const std::vector<std::string> expected{
+      "deep::Leaf::run(int) inlined.cc:" + std::to_string(line_of("in leaf")),
+      "int deep::middle<int>(int) inlined.cc:" + std::to_string(line_of("in middle")),
+      "deep::outermost(int) inlined.cc:" + std::to_string(line_of("in outermost"))};
+  EXPECT_THAT(chains, testing::Contains(expected));
+  EXPECT_EQ(symbolizer->problem(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, FramesOf,
+                         testing::Values("inlined", "inlined_dwarf4", "inlined_split", "inlined_zlib",
+                                         "inlined_zstd", "inlined_clang5", "inlined_clang_split", "linked"),
+                         [](const auto& name) { return std::string(name.param); });
+
+/// Each chain as addr2line -i prints it: "function file:line" per frame.
+std::vector<std::string> addr2line(const std::string& path, uint64_t address) {
+  char number[24];
+  snprintf(number, sizeof number, "0x%llx", static_cast<unsigned long long>(address));
+  const auto lines = output_of("addr2line -i -f -C -e " + path + " " + number);
+  std::vector<std::string> frames;
+  for (size_t i = 0; i + 1 < lines.size(); i += 2) {
+    std::string place = std::filesystem::path(lines[i + 1]).filename();
+    place = place.substr(0, place.find(' '));
+    frames.push_back(lines[i] + " " + place);
+  }
+  return frames;
+}
+
+TEST(Frames, AgreeWithAddr2line) {
+  const std::string path = fixture("inlined");
+  const auto symbol = listed_symbol(path, "_ZN4deep9outermostEi");
+  const auto positions = positions_of(path, symbol);
+  const auto frames = Symbolizer::open(identity_of(path))->frames(positions);
+  for (size_t i = 0; i < frames.size(); i++) {
+    std::vector<std::string> ours;
+    for (const Frame& frame : frames[i]) ours.push_back(written(frame));
+    const auto theirs = addr2line(path, symbol.value + i);
+    EXPECT_EQ(ours, theirs) << "at " << std::hex << symbol.value + i;
+  }
+}
+
+TEST(Frames, ASelfReferringOriginAndADeepTreeEnd) {
+  const std::string path = fixture("circle");
+  const auto symbol = listed_symbol(path, "main");
+  const auto frames = Symbolizer::open(identity_of(path))->frames(positions_of(path, symbol));
+  ASSERT_EQ(frames.size(), 64u);
+  EXPECT_EQ(frames[0].at(0).function, "main");
+  ASSERT_EQ(frames[8].size(), 2u);
+  EXPECT_EQ(frames[8][0].function, "");
+  EXPECT_EQ(frames[8][1].function, "main");
+}
+
+TEST(Frames, WithoutLineInformationTheProblemSaysSo) {
+  const auto symbolizer = Symbolizer::open(identity_of(fixture("layout_stripped")));
+  EXPECT_EQ(symbolizer->problem(), "");
+  const uint64_t position = position_of(fixture("layout"), listed_symbol(fixture("layout"), "main").value);
+  EXPECT_TRUE(symbolizer->frames({&position, 1}).at(0).empty());
+  EXPECT_THAT(symbolizer->problem(), testing::HasSubstr("no line information"));
+}
+
+/// The bytes of a fixture with the size a compressed section claims replaced.
+std::vector<unsigned char> with_claim(const std::string& name, uint64_t claim) {
+  const std::string text = read_file(fixture(name));
+  std::vector<unsigned char> bytes(text.begin(), text.end());
+  const auto file = open_elf(fixture(name));
+  const ElfSection* section = file->section(".debug_info");
+  for (size_t i = 0; i < sizeof claim; i++) {
+    bytes[section->offset + 8 + i] = static_cast<unsigned char>(claim >> 8 * i);
+  }
+  return bytes;
+}
+
+TEST(DebugSections, ClaimsNobodyCanBelieveAreRefused) {
+  for (const char* name : {"inlined_zlib", "inlined_zstd"}) {
+    if (!exists(fixture(name))) continue;
+    for (uint64_t claim : {uint64_t{1} << 32, uint64_t{1} << 62, UINT64_MAX}) {
+      const auto file = ElfFile::from_image(with_claim(name, claim));
+      ASSERT_TRUE(file);
+      EXPECT_FALSE(DwarfFrames::open(*file)) << name << " claiming " << claim;
+    }
+  }
+}
+
+TEST(DebugSections, ZstdIsDecompressed) {
+  if (!exists(fixture("inlined_zstd"))) GTEST_SKIP() << "objcopy knows no zstd";
+  const auto file = open_elf(fixture("inlined_zstd"));
+  const auto plain = open_elf(fixture("inlined"));
+  const auto decompressed = decompress_debug_sections(*file);
+  ASSERT_TRUE(decompressed) << decompressed.error().text;
+  ASSERT_NE(*decompressed, nullptr);
+  for (const char* name : {".debug_info", ".debug_abbrev", ".debug_line"}) {
+    const auto ours = (*decompressed)->contents(*(*decompressed)->section(name));
+    const auto theirs = plain->contents(*plain->section(name));
+    EXPECT_TRUE(std::ranges::equal(ours, theirs)) << name;
+  }
+  const auto unchanged = decompress_debug_sections(*plain);
+  ASSERT_TRUE(unchanged);
+  EXPECT_EQ(*unchanged, nullptr);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,138 @@
+#include "object/dwarf/dwarf_inline.h"
+
+#include <dwarf.h>
+
+#include <functional>
+
+#include "object/dwarf/dwarf_file.h"
+#include "object/elf/demangle.h"
+
+namespace pctally {
+namespace {
+
+/// DIEs under which functions with code are found.
+bool may_hold_functions(int tag) {
+  switch (tag) {
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_lexical_block:
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_union_type:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+    case DW_TAG_with_stmt:
+    case DW_TAG_common_block:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// A string of this DIE alone; dwarf_attr_integrate() would follow references its own way.
+const char* own_string(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  return dwarf_attr(die, name, &attribute) == nullptr ? nullptr : dwarf_formstring(&attribute);
+}
+
+bool follow(Dwarf_Die* die, unsigned name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die target;
+  if (dwarf_attr(die, name, &attribute) == nullptr || dwarf_formref_die(&attribute, &target) == nullptr)
+    return false;
+  *die = target;
+  return true;
+}
+
+/// The linkage name on the way from a concrete function to its declaration, else the first plain name. The
+/// way may be a circle.
+std::string function_name(Dwarf_Die die) {
+  constexpr unsigned kLongestWay = 16;
+  const char* plain = nullptr;
+  for (unsigned step = 0; step < kLongestWay; step++) {
+    if (const char* linkage = own_string(&die, DW_AT_linkage_name)) return demangle(linkage);
+    if (const char* linkage = own_string(&die, DW_AT_MIPS_linkage_name)) return demangle(linkage);
+    if (plain == nullptr) plain = own_string(&die, DW_AT_name);
+    if (!follow(&die, DW_AT_abstract_origin) && !follow(&die, DW_AT_specification)) break;
+  }
+  return plain == nullptr ? std::string() : std::string(plain).substr(0, kLongestName);
+}
+
+bool own_number(Dwarf_Die* die, unsigned name, Dwarf_Word* value) {
+  Dwarf_Attribute attribute;
+  return dwarf_attr(die, name, &attribute) != nullptr && dwarf_formudata(&attribute, value) == 0;
+}
+
+}  // namespace
+
+DwarfInline::DwarfInline(Dwarf_Die unit, AddressRange text) : unit_(unit), text_(text) {
+  last_ = unit.addr;
+  walk(&unit, kNone, 0);
+  intervals_.flatten();
+}
+
+void DwarfInline::walk(Dwarf_Die* parent, uint32_t node, unsigned depth) {
+  Dwarf_Die die;
+  if (depth == kDeepest || dwarf_child(parent, &die) != 0) return;
+  do {
+    // Sibling references of malformed units may lead backwards, for ever.
+    if (!std::less<>()(last_, die.addr)) return;
+    last_ = die.addr;
+    visit(&die, node, depth);
+  } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+void DwarfInline::visit(Dwarf_Die* die, uint32_t node, unsigned depth) {
+  const int tag = dwarf_tag(die);
+  if (!may_hold_functions(tag)) return;
+  if (tag == DW_TAG_subprogram) node = add(die, kNone);
+  if (tag == DW_TAG_inlined_subroutine) node = add(die, node);
+  walk(die, node, depth + 1);
+}
+
+uint32_t DwarfInline::add(Dwarf_Die* die, uint32_t parent) {
+  if (nodes_.size() >= IntervalMap::kMostIntervals) return kNone;
+  const auto node = static_cast<uint32_t>(nodes_.size());
+  nodes_.push_back({*die, parent});
+  add_ranges(die, text_, node, &intervals_);
+  return node;
+}
+
+std::vector<DwarfInline::Call> DwarfInline::calls(uint64_t address) {
+  std::vector<uint32_t> chain;
+  for (uint32_t node = intervals_.find(address).value_or(kNone); node != kNone; node = nodes_[node].parent) {
+    chain.push_back(node);
+    name_of(&nodes_[node]);
+  }
+  std::vector<Call> result;
+  for (uint32_t node : chain) {
+    result.push_back({&name_of(&nodes_[node]), call_site(&nodes_[node].die)});
+  }
+  return result;
+}
+
+const std::string& DwarfInline::name_of(Node* node) {
+  if (node->name == kNone) {
+    node->name = static_cast<uint32_t>(names_.size());
+    names_.push_back(function_name(node->die));
+  }
+  return names_[node->name];
+}
+
+SourceLine DwarfInline::call_site(Dwarf_Die* die) {
+  SourceLine site;
+  Dwarf_Word line = 0;
+  Dwarf_Word file = 0;
+  if (own_number(die, DW_AT_call_line, &line)) site.line = static_cast<uint32_t>(line);
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  if (own_number(die, DW_AT_call_file, &file) && dwarf_getsrcfiles(&unit_, &files, &count) == 0 &&
+      file < count) {
+    site.file = dwarf_filesrc(files, file, nullptr, nullptr);
+  }
+  return site;
+}
+
+}  // namespace pctally

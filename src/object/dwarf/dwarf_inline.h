@@ -1,0 +1,51 @@
+// Which functions were inlined into one another around an address of one unit. Built for a whole unit at
+// once, because one walk over its DIEs costs what a few look-ups by libdw do.
+#pragma once
+#include <elfutils/libdw.h>
+
+#include <string>
+#include <vector>
+
+#include "object/dwarf/dwarf_line.h"
+#include "object/dwarf/interval_map.h"
+
+namespace pctally {
+
+class DwarfInline {
+ public:
+  /// A function around an address, and where it was called from if it was inlined there.
+  struct Call {
+    const std::string* function = nullptr;  ///< demangled; empty if it has no name
+    SourceLine call;
+  };
+
+  /// Walks the unit. Ranges outside `text` are ignored.
+  DwarfInline(Dwarf_Die unit, AddressRange text);
+
+  /// Innermost first; empty if no function of the unit holds the address. The pointers live until the next
+  /// call.
+  std::vector<Call> calls(uint64_t address);
+
+ private:
+  static constexpr unsigned kDeepest = 64;
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Node {
+    Dwarf_Die die;
+    uint32_t parent = kNone;  ///< below the node's own index, so that every chain ends
+    uint32_t name = kNone;    ///< index into names_ once it was asked for
+  };
+  void walk(Dwarf_Die* parent, uint32_t node, unsigned depth);
+  void visit(Dwarf_Die* die, uint32_t node, unsigned depth);
+  uint32_t add(Dwarf_Die* die, uint32_t parent);
+  const std::string& name_of(Node* node);
+  SourceLine call_site(Dwarf_Die* die);
+
+  Dwarf_Die unit_;
+  AddressRange text_;
+  const void* last_ = nullptr;  ///< the DIE visited last: a walk goes forward only
+  std::vector<Node> nodes_;
+  std::vector<std::string> names_;
+  IntervalMap intervals_;
+};
+
+}  // namespace pctally

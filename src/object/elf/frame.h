@@ -1,0 +1,24 @@
+// What a position in an object is called: its source frames, and the named range it lies in. Plain values.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace pctally {
+
+/// One source-level frame at a position: innermost first when a function was inlined.
+struct Frame {
+  std::string function;  ///< demangled
+  std::string file;      ///< empty if unknown
+  uint32_t line = 0;     ///< 0 if unknown
+};
+
+/// The named range a position lies in. Text nobody has a name for gets "[object+0xSTART]", START being an
+/// ObjectAddress: never a neighbour's name. The range of a function is the whole function, so that its start
+/// tells it from another of the same name; where symbols overlap, ranges do.
+struct NamedRange {
+  std::string function;  ///< demangled symbol, "name@plt", "[object+0x...]"; "[object]" if nothing is known
+  uint64_t start = 0;    ///< of the range, in the unit the positions are in
+  uint64_t end = 0;
+};
+
+}  // namespace pctally

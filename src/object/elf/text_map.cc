@@ -1,0 +1,172 @@
+#include "object/elf/text_map.h"
+
+#include <elf.h>
+
+#include <algorithm>
+
+#include "object/elf/demangle.h"
+
+namespace pctally {
+namespace {
+
+// A symbol's id: its table in the upper bits, its index in the lower.
+constexpr unsigned kTableShift = 48;
+
+uint64_t index_of(uint64_t id) { return id & ((uint64_t{1} << kTableShift) - 1); }
+
+AddressRange intersection(AddressRange a, AddressRange b) {
+  return {std::max(a.start, b.start), std::min(a.end, b.end)};
+}
+
+AddressRange range_of(const ElfSection& section) { return {section.address, section.address + section.size}; }
+
+}  // namespace
+
+TextMap::TextMap(const ElfFile& object, const ElfFile* debug, std::string label)
+    : object_(object), label_(std::move(label)), plt_(object) {
+  add_tables(object);
+  if (debug != nullptr) add_tables(*debug);
+}
+
+void TextMap::add_tables(const ElfFile& file) {
+  constexpr size_t kMostTables = 8;
+  for (const ElfSection& section : file.sections()) {
+    if (section.type != SHT_SYMTAB && section.type != SHT_DYNSYM) continue;
+    if (auto table = SymbolTable::open(file, section); table && tables_.size() < kMostTables) {
+      tables_.push_back(std::move(*table));
+    }
+  }
+}
+
+std::vector<NamedRange> TextMap::name(std::span<const uint64_t> addresses) {
+  Cover cover(addresses);
+  add_symbols(&cover);
+  cover.resolve([this](const Cover::Candidate& a, const Cover::Candidate& b) {
+    return a.start != b.start ? a.start > b.start : better(a.id, b.id);
+  });
+  std::vector<NamedRange> result;
+  result.reserve(addresses.size());
+  const Cover::Candidate* last = nullptr;
+  for (size_t i = 0; i < addresses.size(); i++) {
+    const Cover::Candidate* winner = cover.winner(i);
+    const bool same = i > 0 && winner == last && addresses[i] < result.back().end;
+    result.push_back(same ? result.back() : range_at(addresses[i], winner, cover.cell(i)));
+    last = winner;
+  }
+  return result;
+}
+
+NamedRange TextMap::range_at(uint64_t address, const Cover::Candidate* winner, AddressRange cell) {
+  const std::string_view name = winner == nullptr ? std::string_view() : symbol_name(winner->id);
+  if (!name.empty()) return {demangle(name), winner->start, winner->end};
+  return without_symbol(address, intersection(cell, surroundings(address)));
+}
+
+void TextMap::add_symbols(Cover* cover) {
+  labels_.clear();
+  labels_sorted_ = false;
+  for (size_t table = 0; table < tables_.size(); table++) {
+    for (size_t i = 0; i < tables_[table].size(); i++) {
+      if (auto symbol = tables_[table].code(i))
+        add_symbol(cover, *symbol, uint64_t{table} << kTableShift | i);
+    }
+  }
+}
+
+void TextMap::add_symbol(Cover* cover, const Symbol& symbol, uint64_t id) {
+  const ElfSection* section = section_at(symbol.value);
+  if (section == nullptr) return;
+  const uint64_t room = range_of(*section).end - symbol.value;
+  if (symbol.size == 0) {
+    labels_.push_back({symbol.value, id});
+  } else {
+    cover->add(symbol.value, symbol.value + std::min(symbol.size, room), id);
+  }
+}
+
+const ElfSection* TextMap::section_at(uint64_t address) const {
+  for (const ElfSection& section : object_.text()) {
+    if (range_of(section).contains(address)) return &section;
+  }
+  return nullptr;
+}
+
+/// The section an address lies in, or the space between two sections.
+AddressRange TextMap::surroundings(uint64_t address) const {
+  AddressRange space{0, UINT64_MAX};
+  for (const ElfSection& section : object_.text()) {
+    const AddressRange range = range_of(section);
+    if (range.contains(address)) return range;
+    if (range.end <= address) space.start = std::max(space.start, range.end);
+    if (range.start > address) space.end = std::min(space.end, range.start);
+  }
+  for (const ElfSegment& segment : object_.segments()) {
+    const AddressRange range{segment.address, segment.address + segment.memory_size};
+    if (segment.type == PT_LOAD && range.contains(address)) return intersection(space, range);
+  }
+  return space;
+}
+
+Symbol TextMap::symbol(uint64_t id) const {
+  return tables_[id >> kTableShift].code(index_of(id)).value_or(Symbol{});
+}
+
+std::string_view TextMap::symbol_name(uint64_t id) const {
+  return tables_[id >> kTableShift].name(index_of(id));
+}
+
+bool TextMap::better(uint64_t a, uint64_t b) const {
+  if (names_better(symbol(a), symbol_name(a), symbol(b), symbol_name(b))) return true;
+  return a < b && !names_better(symbol(b), symbol_name(b), symbol(a), symbol_name(a));
+}
+
+void TextMap::sort_labels() {
+  if (labels_sorted_) return;
+  labels_sorted_ = true;
+  std::ranges::sort(labels_, [this](const Label& a, const Label& b) {
+    return a.value != b.value ? a.value < b.value : better(a.id, b.id);
+  });
+  const auto aliases = std::ranges::unique(labels_, {}, &Label::value);
+  labels_.erase(aliases.begin(), aliases.end());
+}
+
+NamedRange TextMap::without_symbol(uint64_t address, AddressRange gap) {
+  const ElfSection* section = section_at(address);
+  if (section == nullptr) return unnamed(gap);
+  return Plt::is_stub_section(*section) ? in_stubs(*section, address, gap) : in_gap(address, gap);
+}
+
+NamedRange TextMap::in_stubs(const ElfSection& section, uint64_t address, AddressRange gap) {
+  const AddressRange stub = plt_.stub(section, address);
+  const AddressRange range = intersection(gap, stub);
+  const std::string target = plt_.target(stub);
+  return target.empty() ? unnamed(range) : NamedRange{demangle(target) + "@plt", range.start, range.end};
+}
+
+/// A label without a size reaches to the next label and not beyond the function of .eh_frame it stands in, or
+/// the gap between two.
+NamedRange TextMap::in_gap(uint64_t address, AddressRange gap) {
+  if (!eh_frame_read_) eh_frame_ = EhFrame::open(object_);
+  eh_frame_read_ = true;
+  AddressRange range = eh_frame_ ? intersection(gap, eh_frame_->find(address).range) : gap;
+  sort_labels();
+  const auto next = std::ranges::upper_bound(labels_, address, {}, &Label::value);
+  if (next != labels_.end()) range.end = std::min(range.end, next->value);
+  if (next == labels_.begin()) return unnamed(range);
+  const Label& label = *(next - 1);
+  const std::string_view name = symbol_name(label.id);
+  if (label.value < range.start || name.empty()) return unnamed(range);
+  return {demangle(name), label.value, range.end};
+}
+
+NamedRange TextMap::unnamed(AddressRange range) const {
+  return {unnamed_text(label_, range.start), range.start, range.end};
+}
+
+std::string unnamed_text(const std::string& label, uint64_t start) {
+  char number[24];
+  snprintf(number, sizeof number, "+0x%llx]", static_cast<unsigned long long>(start));
+  return "[" + label + number;
+}
+
+}  // namespace pctally

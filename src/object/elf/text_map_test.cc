@@ -1,0 +1,180 @@
+#include "object/elf/text_map.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "object/dwarf/debug_finder.h"
+#include "object/elf/demangle.h"
+#include "object/fixtures_for_test.h"
+
+namespace pctally {
+namespace {
+
+TEST(TextMap, OfAliasesTheExportedPlainShortOneWins) {
+  const auto symbol = listed_symbol(fixture("layout"), "documented");
+  const NamedRange range = name_at(fixture("layout"), symbol.value + 1);
+  EXPECT_EQ(range.function, "documented");  // not loc, _documented or other_alias
+  EXPECT_EQ(range.start, position_of(fixture("layout"), symbol.value));
+  EXPECT_EQ(range.end - range.start, symbol.size);
+}
+
+TEST(TextMap, TextNobodyNamesIsNotItsNeighbours) {
+  const std::string path = fixture("layout");
+  const uint64_t gap = listed_symbol(path, "before_gap").value + 8;
+  EXPECT_EQ(name_at(path, gap - 1).function, "before_gap");
+  const NamedRange range = name_at(path, gap + 5);
+  EXPECT_EQ(range.function, label("layout", gap));
+  EXPECT_EQ(range.start, position_of(path, gap));
+  EXPECT_EQ(range.end - range.start, 24u);
+}
+
+TEST(TextMap, ALabelWithoutSizeReachesToTheNextSymbol) {
+  const std::string path = fixture("layout");
+  const uint64_t start = listed_symbol(path, "bare_label").value;
+  const NamedRange range = name_at(path, start + 7);
+  EXPECT_EQ(range.function, "bare_label");
+  EXPECT_EQ(range.end - range.start, 8u);
+  EXPECT_EQ(name_at(path, start + 8).function, "after_gap");
+}
+
+TEST(TextMap, AFunctionWithinAFunctionNamesItsOwnText) {
+  const std::string path = fixture("layout");
+  const uint64_t start = listed_symbol(path, "outer_function").value;
+  EXPECT_EQ(name_at(path, start + 15).function, "outer_function");
+  EXPECT_EQ(name_at(path, start + 16).function, "inner_function");
+  const NamedRange tail = name_at(path, start + 32);
+  EXPECT_EQ(tail.function, "outer_function");
+  EXPECT_EQ(tail.start, position_of(path, start)) << "one function, one start";
+  EXPECT_EQ(tail.end, position_of(path, start) + 48);
+}
+
+TEST(TextMap, StrippedTextHasTheBoundsOfItsFunctions) {
+  const auto symbol = listed_symbol(fixture("layout"), "main");
+  const NamedRange range = name_at(fixture("layout_stripped"), symbol.value + 2);
+  EXPECT_EQ(range.function, label("layout_stripped", symbol.value));
+  EXPECT_EQ(range.end - range.start, symbol.size);
+  const auto gap = listed_symbol(fixture("layout"), "before_gap");
+  EXPECT_NE(name_at(fixture("layout_stripped"), gap.value).function, range.function);
+}
+
+/// What readelf says of each byte of a section: where the innermost sized function there starts, if any.
+class Painted {
+ public:
+  Painted(const std::vector<ListedSymbol>& symbols, const ElfSection& section)
+      : start_(section.address), functions_(section.size, 0) {
+    for (const ListedSymbol& symbol : symbols) {
+      if (symbol.type != "FUNC" && symbol.type != "IFUNC" && symbol.type != "NOTYPE") continue;
+      if (symbol.section == "UND" || symbol.section == "ABS" || symbol.name.empty()) continue;
+      if (symbol.value < start_ || symbol.value - start_ >= section.size) continue;
+      (symbol.size == 0 ? labels_ : starts_).emplace(symbol.value, symbol.name);
+      const uint64_t end = std::min(symbol.value - start_ + symbol.size, section.size);
+      for (uint64_t i = symbol.value - start_; i < end; i++)
+        functions_[i] = std::max(functions_[i], symbol.value);
+    }
+  }
+  [[nodiscard]] uint64_t function_at(uint64_t address) const { return functions_[address - start_]; }
+  /// Whether a symbol of this (demangled) name begins at `start`.
+  [[nodiscard]] bool begins(uint64_t start, const std::string& name, bool sized) const {
+    const auto [first, last] = (sized ? starts_ : labels_).equal_range(start);
+    return std::any_of(first, last, [&](const auto& entry) { return demangle(entry.second) == name; });
+  }
+
+ private:
+  uint64_t start_;
+  std::vector<uint64_t> functions_;
+  std::multimap<uint64_t, std::string> starts_;
+  std::multimap<uint64_t, std::string> labels_;
+};
+
+void expect_agreement(const Painted& painted, uint64_t address, const NamedRange& range) {
+  ASSERT_LE(range.start, address);
+  ASSERT_GT(range.end, address);
+  ASSERT_FALSE(range.function.empty());
+  if (const uint64_t start = painted.function_at(address)) {
+    ASSERT_EQ(range.start, start) << range.function;
+    ASSERT_TRUE(painted.begins(start, range.function, true)) << range.function << " at " << std::hex << start;
+  } else if (range.function[0] != '[' && !range.function.ends_with("@plt")) {
+    ASSERT_TRUE(painted.begins(range.start, range.function, false))
+        << range.function << " is a neighbour's name";
+  }
+}
+
+/// Asks for every byte of every executable section, a part at a time.
+void expect_every_byte_named(const ElfFile& object, const ElfFile* debug,
+                             const std::vector<ListedSymbol>& symbols) {
+  constexpr uint64_t kPart = 1 << 16;
+  TextMap map(object, debug, "object");
+  for (const ElfSection& section : object.text()) {
+    const Painted painted(symbols, section);
+    for (uint64_t done = 0; done < section.size; done += kPart) {
+      std::vector<uint64_t> addresses(std::min(kPart, section.size - done));
+      std::iota(addresses.begin(), addresses.end(), section.address + done);
+      const auto ranges = map.name(addresses);
+      ASSERT_EQ(ranges.size(), addresses.size());
+      for (size_t i = 0; i < ranges.size(); i++) {
+        expect_agreement(painted, addresses[i], ranges[i]);
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+class SystemLibrary : public testing::TestWithParam<const char*> {};
+
+TEST_P(SystemLibrary, EveryByteAgreesWithReadelf) {
+  std::string path = GetParam();
+  if (path[0] != '/') path = output_of(std::string("gcc -print-file-name=") + GetParam())[0];
+  if (path[0] != '/' || !exists(path)) GTEST_SKIP() << GetParam() << " is not here";
+  const auto object = open_elf(path);
+  expect_every_byte_named(*object, nullptr, listed_symbols(path));
+}
+
+TEST_P(SystemLibrary, EveryByteAgreesWithReadelfOfItsDebugFile) {
+  std::string path = GetParam();
+  if (path[0] != '/') path = output_of(std::string("gcc -print-file-name=") + GetParam())[0];
+  if (path[0] != '/' || !exists(path)) GTEST_SKIP() << GetParam() << " is not here";
+  const auto object = open_elf(path);
+  const auto debug = DebugFinder().find(*object);
+  if (!debug) GTEST_SKIP() << path << " has no debug file here";
+  auto symbols = listed_symbols(path);
+  const auto more = listed_symbols(debug->path());
+  symbols.insert(symbols.end(), more.begin(), more.end());
+  expect_every_byte_named(*object, debug.get(), symbols);
+}
+
+INSTANTIATE_TEST_SUITE_P(Libraries, SystemLibrary,
+                         testing::Values("libc.so.6", "libm.so.6", "libstdc++.so.6", "liblzma.so.5",
+                                         "libz.so.1", "libgcc_s.so.1", "libcrypto.so.3",
+                                         "/usr/bin/python3.11", "/usr/bin/sqlite3",
+                                         "/lib64/ld-linux-x86-64.so.2"),
+                         [](const auto& name) {
+                           std::string text = std::filesystem::path(name.param).filename();
+                           std::ranges::replace_if(
+                               text, [](char c) { return !isalnum(c); }, '_');
+                           return text;
+                         });
+
+TEST(TextMap, OwnProgramsAgreeWithReadelf) {
+  for (const char* name : {"layout", "layout_stripped", "inlined", "libcalls.so", "circle"}) {
+    expect_every_byte_named(*open_elf(fixture(name)), nullptr, listed_symbols(fixture(name)));
+  }
+}
+
+TEST(TextMap, WhatOneAsksForDoesNotChangeTheAnswers) {
+  const auto object = open_elf(fixture("layout"));
+  TextMap map(*object, nullptr, "object");
+  std::vector<uint64_t> all;
+  for (const ElfSection& section : object->text()) {
+    for (uint64_t i = 0; i < section.size; i++) all.push_back(section.address + i);
+  }
+  const auto together = map.name(all);
+  for (size_t i = 0; i < all.size(); i++) {
+    const NamedRange alone = map.name({&all[i], 1}).at(0);
+    ASSERT_EQ(alone.function, together[i].function);
+    ASSERT_EQ(alone.start, together[i].start);
+    ASSERT_EQ(alone.end, together[i].end);
+  }
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,85 @@
+#include "object/kernel/kernel_symbol_epoch.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <charconv>
+#include <ranges>
+
+#include "object/elf/side_file.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kLargestList = 16 << 20;
+
+/// FNV-1a.
+class Digest {
+ public:
+  void add(std::string_view bytes) {
+    for (unsigned char byte : bytes) value_ = (value_ ^ byte) * 0x100000001b3;
+  }
+  void add(uint64_t number) { add(std::to_string(number) + "\n"); }
+  [[nodiscard]] uint64_t value() const { return value_; }
+
+ private:
+  uint64_t value_ = 0xcbf29ce484222325;
+};
+
+bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+uint64_t inode_of(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
+/// "name size users dependants state address": users come and go without a symbol changing.
+void add_module(std::string_view line, const std::string& directories, Digest* digest) {
+  size_t column = 0;
+  std::string name;
+  for (const auto part : std::views::split(line, ' ')) {
+    const std::string_view field(part.begin(), part.end());
+    if (column == 0) name = field;
+    if (column == 0 || column == 1 || column == 5) digest->add(std::string(field) + " ");
+    column++;
+  }
+  digest->add(inode_of(directories + "/" + name));
+}
+
+}  // namespace
+
+std::optional<uint64_t> kernel_module_state(const KernelModulePlaces& places) {
+  Digest digest;
+  const auto list = read_side_file(places.list, kLargestList, Trust::kAnybody);
+  if (!list) return list.error().code == ENOENT ? std::optional(digest.value()) : std::nullopt;
+  for (const auto line : std::views::split(*list, '\n')) {
+    if (!line.empty()) add_module(std::string_view(line.begin(), line.end()), places.directories, &digest);
+  }
+  return digest.value();
+}
+
+std::vector<uint8_t> parse_uuid(std::string_view text) {
+  std::string digits;
+  for (char c : text) {
+    if (is_hex(c)) digits += c;
+  }
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+    uint8_t byte = 0;
+    std::from_chars(digits.data() + i, digits.data() + i + 2, byte, 16);
+    bytes.push_back(byte);
+  }
+  return bytes.size() == 16 ? bytes : std::vector<uint8_t>{};
+}
+
+std::string uuid_digits(std::span<const uint8_t> uuid) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (uint8_t byte : uuid) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace pctally

@@ -1,0 +1,85 @@
+#include "perf/process_tree.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/unique_fd.h"
+
+namespace pctally {
+namespace {
+
+/// "12 34 56 ": the children one thread has started.
+void add_children(const std::string& path, std::vector<pid_t>* tree) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(65536, '\0');
+  ssize_t bytes = fd.valid() ? read(fd.get(), text.data(), text.size() - 1) : 0;
+  const char* at = text.c_str();
+  for (char* end = nullptr; bytes > 0; at = end) {
+    long pid = strtol(at, &end, 10);
+    if (end == at) return;
+    tree->push_back(static_cast<pid_t>(pid));
+  }
+}
+
+/// The entries of a directory that are numbers.
+std::vector<pid_t> numbers_in(const std::string& path) {
+  std::vector<pid_t> numbers;
+  DIR* directory = opendir(path.c_str());
+  if (directory == nullptr) return numbers;
+  while (const dirent* entry = readdir(directory))
+    if (int number = atoi(entry->d_name); number > 0) numbers.push_back(number);
+  closedir(directory);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+std::string directory_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
+
+}  // namespace
+
+std::vector<pid_t> process_tree(pid_t root) {
+  std::vector<pid_t> tree;
+  if (access(directory_of(root).c_str(), F_OK) != 0) return tree;
+  tree.push_back(root);
+  for (size_t i = 0; i < tree.size(); ++i) {
+    std::string tasks = directory_of(tree[i]) + "/task/";
+    for (pid_t thread : threads_of(tree[i]))
+      add_children(tasks + std::to_string(thread) + "/children", &tree);
+  }
+  return tree;
+}
+
+std::vector<pid_t> all_processes() { return numbers_in("/proc"); }
+
+std::vector<pid_t> threads_of(pid_t pid) { return numbers_in(directory_of(pid) + "/task"); }
+
+pid_t process_of_thread(pid_t tid) {
+  char text[4096] = {};
+  UniqueFd fd(open((directory_of(tid) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
+  ssize_t bytes = fd.valid() ? read(fd.get(), text, sizeof text - 1) : 0;
+  const char* group = bytes > 0 ? strstr(text, "\nTgid:") : nullptr;
+  return group == nullptr ? 0 : static_cast<pid_t>(strtol(group + 6, nullptr, 10));
+}
+
+std::string command_line_of(pid_t pid) {
+  UniqueFd fd(open((directory_of(pid) + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(65536, '\0');
+  ssize_t bytes = fd.valid() ? read(fd.get(), text.data(), text.size()) : 0;
+  text.resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
+  return text;
+}
+
+std::string comm_of(pid_t pid) {
+  char comm[16] = {};  // a kernel worker's is longer there
+  UniqueFd fd(open((directory_of(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
+  ssize_t bytes = fd.valid() ? read(fd.get(), comm, sizeof comm - 1) : 0;
+  return {comm, bytes > 0 ? strcspn(comm, "\n") : 0};
+}
+
+}  // namespace pctally

@@ -1,0 +1,125 @@
+#include "perf/record.h"
+
+#include <gtest/gtest.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <string>
+
+namespace pctally {
+namespace {
+
+/// Writes records the way the kernel does.
+class RecordBytes {
+ public:
+  RecordBytes(uint32_t type, uint16_t misc) {
+    perf_event_header header{type, misc, 0};
+    put(header);
+  }
+  template <class T>
+  RecordBytes& put(const T& value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  RecordBytes& text(std::string text) {
+    text.resize((text.size() / 8 + 1) * 8);
+    bytes_.append(text);
+    return *this;
+  }
+  RecordBytes& trailer(uint64_t time) { return put(int32_t{7}).put(int32_t{8}).put(time); }
+  PerfRecord parse() const { return parse_perf_record(data(), bytes_.size()); }
+  const unsigned char* data() const { return reinterpret_cast<const unsigned char*>(bytes_.data()); }
+
+ private:
+  std::string bytes_;
+};
+
+RecordBytes mmap_record(uint16_t misc) {
+  RecordBytes record(PERF_RECORD_MMAP2, misc);
+  record.put(int32_t{11}).put(int32_t{12}).put(uint64_t{0x7000}).put(uint64_t{0x2000}).put(uint64_t{0x1000});
+  if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+    record.put(uint8_t{20}).put(uint8_t{0}).put(uint16_t{0});
+    for (uint8_t i = 0; i < 20; ++i) record.put(i);
+  } else {
+    record.put(uint32_t{8}).put(uint32_t{1}).put(uint64_t{4242}).put(uint64_t{0});
+  }
+  return record.put(uint32_t{PROT_READ | PROT_EXEC}).put(uint32_t{0}).text("/usr/lib/libx.so").trailer(99);
+}
+
+TEST(PerfRecords, Sample) {
+  PerfRecord record = RecordBytes(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL)
+                          .put(uint64_t{0xffffffff81000000})
+                          .put(int32_t{5})
+                          .put(int32_t{6})
+                          .put(uint64_t{77})
+                          .parse();
+  EXPECT_EQ(record.kind, PerfRecord::Kind::kSample);
+  EXPECT_TRUE(record.kernel);
+  EXPECT_EQ(record.pc, 0xffffffff81000000u);
+  EXPECT_EQ(record.pid, 5);
+  EXPECT_EQ(record.tid, 6);
+  EXPECT_EQ(record.time, 77u);
+}
+
+TEST(PerfRecords, MmapWithAndWithoutBuildId) {
+  for (uint16_t misc : {0, PERF_RECORD_MISC_MMAP_BUILD_ID}) {
+    RecordBytes bytes = mmap_record(misc);
+    PerfRecord record = bytes.parse();
+    EXPECT_EQ(record.kind, PerfRecord::Kind::kMmap);
+    EXPECT_EQ(record.pid, 11);
+    EXPECT_EQ(record.start, 0x7000u);
+    EXPECT_EQ(record.bytes, 0x2000u);
+    EXPECT_EQ(record.offset, 0x1000u);
+    EXPECT_TRUE(record.executable);
+    EXPECT_EQ(record.text, "/usr/lib/libx.so");
+    EXPECT_EQ(record.time, 99u);
+    EXPECT_EQ(record.build_id_bytes, misc ? 20u : 0u);
+    EXPECT_EQ(record.inode, misc ? 0u : 4242u);
+  }
+}
+
+TEST(PerfRecords, CommForkExitLostThrottle) {
+  RecordBytes comm(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
+  comm.put(int32_t{1}).put(int32_t{1}).text("name").trailer(5);
+  EXPECT_EQ(comm.parse().kind, PerfRecord::Kind::kComm);
+  EXPECT_EQ(comm.parse().text, "name");
+  EXPECT_TRUE(comm.parse().exec);
+  RecordBytes fork(PERF_RECORD_FORK, 0);
+  fork.put(int32_t{20}).put(int32_t{10}).put(int32_t{21}).put(int32_t{11}).put(uint64_t{3}).trailer(3);
+  EXPECT_EQ(fork.parse().kind, PerfRecord::Kind::kFork);
+  EXPECT_EQ(fork.parse().pid, 20);
+  EXPECT_EQ(fork.parse().parent, 10);
+  RecordBytes lost(PERF_RECORD_LOST, 0);
+  lost.put(uint64_t{1}).put(uint64_t{123}).trailer(4);
+  EXPECT_EQ(lost.parse().lost, 123u);
+  RecordBytes throttle(PERF_RECORD_THROTTLE, 0);
+  throttle.put(uint64_t{1}).put(uint64_t{2}).put(uint64_t{3}).trailer(4);
+  EXPECT_EQ(throttle.parse().kind, PerfRecord::Kind::kThrottle);
+  EXPECT_EQ(throttle.parse().stream, 3u);
+
+  RecordBytes unthrottle(PERF_RECORD_UNTHROTTLE, 0);
+  unthrottle.put(uint64_t{1}).put(uint64_t{2}).put(uint64_t{3}).trailer(4);
+  EXPECT_EQ(unthrottle.parse().kind, PerfRecord::Kind::kUnthrottle);
+  EXPECT_EQ(unthrottle.parse().stream, 3u);
+  EXPECT_EQ(unthrottle.parse().time, 4u);
+}
+
+TEST(PerfRecords, ATooShortRecordIsNothing) {
+  for (uint16_t misc : {0, PERF_RECORD_MISC_MMAP_BUILD_ID}) {
+    RecordBytes whole = mmap_record(misc);
+    for (size_t length = 0; length < 72; ++length)
+      EXPECT_EQ(parse_perf_record(whole.data(), length).kind, PerfRecord::Kind::kOther) << length;
+  }
+}
+
+TEST(PerfRecords, TextWithoutAnEndStaysInside) {
+  RecordBytes record(PERF_RECORD_COMM, 0);
+  record.put(int32_t{1}).put(int32_t{1});
+  for (int i = 0; i < 16; ++i) record.put('x');
+  record.trailer(1);
+  EXPECT_EQ(record.parse().text.size(), 16u);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,86 @@
+#include "perf/refusal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+
+namespace pctally {
+namespace {
+
+constexpr int kUnreadable = -100;
+
+int read_number(const char* path) {
+  UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
+  char text[32] = {};
+  if (!fd.valid() || read(fd.get(), text, sizeof text - 1) <= 0) return kUnreadable;
+  return atoi(text);
+}
+
+int paranoid_level() { return read_number("/proc/sys/kernel/perf_event_paranoid"); }
+
+bool under_seccomp() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2; }
+
+bool is_of_another_user(pid_t pid) {
+  struct stat status;
+  return stat(("/proc/" + std::to_string(pid)).c_str(), &status) == 0 && status.st_uid != geteuid();
+}
+
+std::string foreign_remedy(const Target& target) {
+  for (pid_t pid : target.processes)
+    if (is_of_another_user(pid))
+      return "process " + std::to_string(pid) +
+             " is another user's, or its program is privileged: record as root, or with CAP_PERFMON";
+  return {};
+}
+
+}  // namespace
+
+std::string error_name(int error) {
+  const char* name = strerrorname_np(error);
+  return name != nullptr ? name : "error " + std::to_string(error);
+}
+
+Refusal explain_refusal(int error) {
+  Refusal refusal;
+  int paranoid = paranoid_level();
+  refusal.reason = "perf_event_open: " + error_name(error);
+  if (paranoid != kUnreadable) refusal.reason += ", kernel.perf_event_paranoid = " + std::to_string(paranoid);
+  if (under_seccomp()) refusal.reason += ", under a seccomp filter";
+  if (error == ENOSYS) {
+    refusal.remedy = under_seccomp() ? "let the sandbox's seccomp profile allow perf_event_open"
+                                     : "use a kernel with CONFIG_PERF_EVENTS";
+  } else if (paranoid > 2 && !under_seccomp()) {
+    refusal.remedy = "as root: sysctl kernel.perf_event_paranoid=2";
+  } else if (error == EACCES || error == EPERM) {
+    refusal.remedy =
+        "in a container: allow perf_event_open in its seccomp profile, or run with --cap-add PERFMON";
+  } else if (error == EMFILE || error == ENOMEM) {
+    refusal.remedy = "raise ulimit -n or ulimit -l";
+  }
+  return refusal;
+}
+
+Refusal explain_refusal(int error, const Target& target) {
+  Refusal refusal = explain_refusal(error);
+  bool denied = error == EACCES || error == EPERM;
+  if (target.kind == Target::Kind::kCgroup && !denied) {
+    refusal.remedy = target.cgroup +
+                     " is in no hierarchy of the perf_event controller: give a directory of cgroup2, or of a "
+                     "mount -t cgroup -o perf_event";
+  } else if (denied && !under_seccomp() && !target.is_process_tree()) {
+    refusal.remedy =
+        "to see other users' processes: record as root, or with CAP_PERFMON, or sysctl "
+        "kernel.perf_event_paranoid=0";
+  } else if (denied && !under_seccomp()) {
+    if (std::string remedy = foreign_remedy(target); !remedy.empty()) refusal.remedy = remedy;
+  }
+  return refusal;
+}
+
+}  // namespace pctally

@@ -1,0 +1,105 @@
+// One CPU's perf event with its ring buffer.
+#pragma once
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "perf/event.h"
+
+namespace pctally {
+
+inline constexpr char kPerfEventOpen[] = "perf_event_open: ";  ///< starts the text of that call's errors
+
+/// Whose ticks an event on one CPU gets.
+struct PerfScope {
+  enum class Kind : uint8_t { kTask, kMachine, kCgroup } kind = Kind::kTask;
+  int id = 0;  ///< kTask: a thread's id, 0 for the caller; kCgroup: descriptor of its directory
+
+  static PerfScope task(pid_t tid) { return {Kind::kTask, tid}; }
+  static PerfScope machine() { return {Kind::kMachine, -1}; }
+  static PerfScope cgroup(int directory) { return {Kind::kCgroup, directory}; }
+};
+
+struct PerfSettings {
+  Event event = kCpuTime;
+  uint64_t period = 1000000;  ///< ns of CPU time, or events, of one tick
+  bool strangers = true;      ///< a tree of processes may be observed by way of the whole machine
+  bool samples = true;        ///< ticks
+  bool records = true;        ///< of what processes do: mmap, exec, fork, exit
+  bool at_exec = true;        ///< kTask: starts counting at the next exec; else when enabled
+  bool kernel = false;        ///< count ticks in kernel mode too
+  bool children = true;       ///< follow fork; threads are always followed
+  bool build_ids = true;      ///< let the kernel tell build ids (Linux 5.12)
+  bool lost_count = true;     ///< PERF_FORMAT_LOST (Linux 6.0)
+  uint32_t ring_pages = 64;   ///< a power of two
+};
+
+/// What read(2) on the event says.
+struct PerfCount {
+  uint64_t value = 0;  ///< CPU time, or events, of all observed tasks on this CPU
+  uint64_t lost = 0;   ///< records the ring had no room for, if the kernel counts them
+};
+
+class PerfRing {
+ public:
+  /// Opens an event on one CPU: for a thread and all it starts later, or for all that run there.
+  /// Errors: errno of perf_event_open(2) or mmap(2).
+  static Result<PerfRing> open(PerfScope scope, int cpu, const PerfSettings& settings);
+
+  /// Lets an event of another thread write into this ring too. Errors: as open(); ESRCH if the thread is
+  /// gone.
+  Result<void> add_thread(pid_t tid, const PerfSettings& settings);
+
+  void enable() noexcept;
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  [[nodiscard]] uint64_t id() const noexcept { return id_; }
+  [[nodiscard]] bool has_ticks() const noexcept { return has_ticks_; }
+  [[nodiscard]] PerfCount count() const noexcept;
+
+  /// Restarts the running period from now, which moves the ticks to another phase of whatever the program
+  /// repeats.
+  void shift_phase(uint64_t period) noexcept;
+  void disable() noexcept;
+
+  /// Calls visit(const unsigned char* record, size_t bytes) for every record written so far, then frees their
+  /// space.
+  /// Returns how full the ring was, of 1.
+  template <class Visit>
+  double drain(Visit&& visit) noexcept {
+    uint64_t head = this->head(), tail = this->tail();
+    double fullness = static_cast<double>(head - tail) / static_cast<double>(ring_bytes_);
+    while (tail < head) {
+      size_t bytes = 0;
+      const unsigned char* record = record_at(tail, head, &bytes);
+      if (record == nullptr) break;
+      visit(record, bytes);
+      tail += bytes;
+    }
+    release(head);
+    return fullness;
+  }
+
+ private:
+  [[nodiscard]] uint64_t head() const noexcept;
+  [[nodiscard]] uint64_t tail() const noexcept;
+  const unsigned char* record_at(uint64_t at, uint64_t head, size_t* bytes) noexcept;
+  void release(uint64_t tail) noexcept;
+  void request(unsigned long what, void* argument) noexcept;  ///< an ioctl on all events
+
+  UniqueFd fd_;
+  std::vector<UniqueFd> more_;  ///< events of further threads
+  int cpu_ = 0;
+  MappedFile map_;
+  uint64_t ring_bytes_ = 0;
+  uint64_t id_ = 0;
+  bool lost_count_ = false;
+  bool has_ticks_ = true;
+  std::vector<unsigned char> split_;  ///< a record that wraps around the ring's end, made whole
+};
+
+}  // namespace pctally

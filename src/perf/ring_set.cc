@@ -1,0 +1,208 @@
+#include "perf/ring_set.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "perf/process_tree.h"
+#include "perf/refusal.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint32_t kFewestPages = 1;
+constexpr double kPressed = 0.5;
+
+/// Tries the call again with less and less of what older kernels and smaller limits refuse.
+Result<PerfRing> open_as_permitted(PerfScope scope, int cpu, PerfSettings* settings) {
+  for (;;) {
+    auto ring = PerfRing::open(scope, cpu, *settings);
+    if (ring) return ring;
+    int error = ring.error().code;
+    bool refused = error == EACCES || error == EPERM;
+    if (refused && settings->kernel) {
+      settings->kernel = false;
+    } else if ((refused || error == ENOMEM) && settings->ring_pages > kFewestPages) {
+      settings->ring_pages /= 2;
+    } else if (error == EINVAL && settings->lost_count) {
+      settings->lost_count = false;
+    } else if (error == EINVAL && settings->build_ids) {
+      settings->build_ids = false;
+    } else {
+      return ring;
+    }
+  }
+}
+
+std::unexpected<Error> explained(const Error& error, const Target& target) {
+  std::string text = error.text;
+  if (text.rfind(kPerfEventOpen, 0) == 0) {
+    Refusal refusal = explain_refusal(error.code, target);
+    text = refusal.reason + (refusal.remedy.empty() ? "" : "; " + refusal.remedy);
+  } else if (error.code == EPERM) {
+    text += ", more than this user may lock; raise ulimit -l";
+  }
+  return fail(error.code, "%s", text.c_str());
+}
+
+/// An event per thread and CPU: as many descriptors as this process may ever have.
+void raise_descriptor_limit() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+Result<void> PerfRings::open(const Target& target, const PerfSettings& settings) {
+  auto opened = open_target(target, settings);
+  return opened ? opened : explained(opened.error(), target);
+}
+
+Result<void> PerfRings::open_target(const Target& target, const PerfSettings& settings) {
+  settings_ = settings;
+  if (target.kind == Target::Kind::kMachine) return open_apart(PerfScope::machine());
+  if (target.kind == Target::Kind::kCgroup) {
+    auto directory = target.open_cgroup();
+    if (!directory) return std::unexpected(directory.error());
+    return open_apart(PerfScope::cgroup(directory->get()));
+  }
+  settings_.at_exec = false;
+  sees_strangers_ = true;
+  if (settings.strangers && settings.children && open_apart(PerfScope::machine())) return {};
+  sees_strangers_ = false;
+  settings_ = settings;
+  settings_.at_exec = target.kind == Target::Kind::kCommand;
+  return settings_.at_exec ? open_apart(PerfScope::task(target.processes.at(0)))
+                           : open_threads(target.processes);
+}
+
+Result<void> PerfRings::open_scope(PerfScope scope) {
+  rings_.clear();
+  return open_rings(scope, settings_.samples, settings_.records);
+}
+
+Result<void> PerfRings::open_apart(PerfScope scope) {
+  rings_.clear();
+  if (auto opened = open_rings(scope, false, true); !opened || !settings_.samples) return opened;
+  return open_rings(scope, true, false);
+}
+
+Result<void> PerfRings::open_rings(PerfScope scope, bool samples, bool records) {
+  size_t before = rings_.size();
+  long cpus = sysconf(_SC_NPROCESSORS_CONF);
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    PerfSettings settings = settings_;
+    settings.samples = samples;
+    settings.records = records;
+    auto ring = open_as_permitted(scope, cpu, &settings);
+    settings.samples = settings_.samples;
+    settings.records = settings_.records;
+    settings_ = settings;
+    if (ring) {
+      rings_.push_back(std::move(*ring));
+    } else if (ring.error().code != ENODEV) {  // ENODEV: that CPU is offline
+      rings_.clear();
+      return std::unexpected(ring.error());
+    }
+  }
+  if (rings_.size() == before) return fail(ENODEV, "no CPU accepts a perf event");
+  return {};
+}
+
+Result<void> PerfRings::add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known) {
+  for (pid_t process : processes) {
+    for (pid_t thread : threads_of(process)) {
+      if (std::find(known->begin(), known->end(), thread) != known->end()) continue;
+      known->push_back(thread);
+      for (PerfRing& ring : rings_) {
+        auto added = ring.add_thread(thread, settings_);
+        if (!added && added.error().code == EMFILE)
+          return fail(
+              EMFILE,
+              "%zu threads need a descriptor each per CPU, more than ulimit -n; raise it, or record as "
+              "root, which needs none per thread",
+              threads_of(process).size());
+        if (!added && added.error().code != ESRCH) return added;
+      }
+    }
+  }
+  return {};
+}
+
+/// Threads inherit the event of the one that starts them; those that run already need one each. Repeated
+/// until no thread is new: one without an event may have started it.
+Result<void> PerfRings::open_threads(const std::vector<pid_t>& processes) {
+  raise_descriptor_limit();
+  if (auto opened = open_scope(PerfScope::task(processes.at(0))); !opened) return opened;
+  std::vector<pid_t> known = {processes.at(0)};
+  for (size_t before = 0; before != known.size();) {
+    before = known.size();
+    if (auto added = add_threads(processes, &known); !added) return added;
+    enable();
+  }
+  return {};
+}
+
+void PerfRings::enable_records() noexcept {
+  for (PerfRing& ring : rings_)
+    if (!ring.has_ticks()) ring.enable();
+}
+
+void PerfRings::enable() noexcept {
+  for (PerfRing& ring : rings_) ring.enable();
+}
+
+void PerfRings::disable() noexcept {
+  for (PerfRing& ring : rings_) ring.disable();
+}
+
+void PerfRings::shift_phases() noexcept {
+  for (PerfRing& ring : rings_)
+    if (ring.has_ticks()) ring.shift_phase(settings_.period);
+}
+
+void PerfRings::collect() {
+  pressed_ = false;
+  for (size_t i = 0; i < rings_.size(); ++i) {
+    double fullness = rings_[i].drain([&](const unsigned char* bytes, size_t length) {
+      store(parse_perf_record(bytes, length), static_cast<uint16_t>(i));
+    });
+    pressed_ = pressed_ || fullness > kPressed;
+  }
+}
+
+void PerfRings::store(const PerfRecord& record, uint16_t ring) {
+  if (record.kind == PerfRecord::Kind::kSample) {
+    samples_.push_back({record.time, record.pc, record.pid, record.kernel, true, 1, ring});
+  } else if (record.kind != PerfRecord::Kind::kOther) {
+    events_.push_back({record, std::string(record.text), ring});
+  }
+}
+
+void PerfRings::sort() {
+  std::stable_sort(samples_.begin(), samples_.end(),
+                   [](const Sample& a, const Sample& b) { return a.time < b.time; });
+  std::stable_sort(events_.begin(), events_.end(),
+                   [](const Event& a, const Event& b) { return a.record.time < b.record.time; });
+}
+
+PerfCount PerfRings::count() const noexcept {
+  PerfCount sum;
+  for (const PerfRing& ring : rings_) {
+    PerfCount count = ring.count();
+    sum.lost += count.lost;
+    sum.value += count.value;
+  }
+  return sum;
+}
+
+std::vector<int> PerfRings::descriptors() const {
+  std::vector<int> descriptors;
+  for (const PerfRing& ring : rings_) descriptors.push_back(ring.fd());
+  return descriptors;
+}
+
+}  // namespace pctally

@@ -1,0 +1,108 @@
+// The perf rings of all CPUs, opened for one target, and their records in the order of their times.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "perf/record.h"
+#include "perf/ring.h"
+#include "perf/target.h"
+
+namespace pctally {
+
+class PerfRings {
+ public:
+  struct Sample {
+    uint64_t time;
+    uint64_t pc;
+    int32_t pid;
+    bool kernel;
+    bool placed = true;  ///< false: whoever counted it had no room for its pc
+    uint64_t ticks = 1;
+    uint16_t ring = 0;  ///< it came from
+  };
+  struct Event {
+    PerfRecord record;
+    std::string text;  ///< the record's text, owned
+    uint16_t ring = 0;
+  };
+
+  /// Opens them, disabled (a command's start at its exec), asking for less where `settings` are refused. For
+  /// a tree of processes the whole machine is opened where that is permitted: it sees the first half period
+  /// of every thread too, and needs no event per thread. Errors: errno of perf_event_open(2) or mmap(2), with
+  /// what to do about it; ENODEV.
+  Result<void> open(const Target& target, const PerfSettings& settings);
+
+  /// What was permitted in the end.
+  [[nodiscard]] const PerfSettings& settings() const noexcept { return settings_; }
+  /// True if they see processes that are not the target's.
+  [[nodiscard]] bool sees_strangers() const noexcept { return sees_strangers_; }
+
+  /// Where they are apart: those that hold no ticks, so that nothing is missed before the ticks begin.
+  void enable_records() noexcept;
+  void enable() noexcept;
+  void disable() noexcept;
+  void close() { rings_.clear(); }
+
+  /// Restarts all running periods from now.
+  void shift_phases() noexcept;
+
+  /// Takes all records out of the rings.
+  void collect();
+
+  /// Puts ticks that were counted elsewhere among the records.
+  void add(const Sample& sample) { samples_.push_back(sample); }
+
+  /// Calls sample(const Sample&) and event(const Event&) for what was collected and happened until then, in
+  /// the order of time, and forgets it.
+  template <class OnSample, class OnEvent>
+  void replay(uint64_t until, OnSample&& on_sample, OnEvent&& on_event) {
+    sort();
+    size_t sample = 0, event = 0;
+    for (;;) {
+      bool more_samples = sample < samples_.size() && samples_[sample].time <= until;
+      bool more_events = event < events_.size() && events_[event].record.time <= until;
+      if (!more_samples && !more_events) break;
+      if (!more_samples || (more_events && events_[event].record.time <= samples_[sample].time)) {
+        on_event(events_[event++]);
+      } else {
+        on_sample(samples_[sample++]);
+      }
+    }
+    samples_.erase(samples_.begin(), samples_.begin() + static_cast<ptrdiff_t>(sample));
+    events_.erase(events_.begin(), events_.begin() + static_cast<ptrdiff_t>(event));
+  }
+
+  /// True if a ring was so full at the last collect() that it may have lost records.
+  [[nodiscard]] bool pressed() const noexcept { return pressed_; }
+
+  /// Rings are numbered. One may hold ticks, records of what processes do, or both; where the whole machine
+  /// is observed they are apart, so that neither pushes the other out.
+  [[nodiscard]] size_t size() const noexcept { return rings_.size(); }
+  [[nodiscard]] bool has_ticks(size_t ring) const noexcept { return rings_[ring].has_ticks(); }
+  [[nodiscard]] PerfCount count(size_t ring) const noexcept { return rings_[ring].count(); }
+
+  /// Sum over the CPUs.
+  [[nodiscard]] PerfCount count() const noexcept;
+
+  [[nodiscard]] std::vector<int> descriptors() const;
+
+ private:
+  Result<void> open_target(const Target& target, const PerfSettings& settings);
+  Result<void> open_scope(PerfScope scope);
+  Result<void> open_apart(PerfScope scope);
+  Result<void> open_rings(PerfScope scope, bool samples, bool records);
+  Result<void> open_threads(const std::vector<pid_t>& processes);
+  Result<void> add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known);
+  void store(const PerfRecord& record, uint16_t ring);
+  void sort();
+
+  PerfSettings settings_;
+  bool sees_strangers_ = false;
+  bool pressed_ = false;
+  std::vector<PerfRing> rings_;
+  std::vector<Sample> samples_;
+  std::vector<Event> events_;
+};
+
+}  // namespace pctally

@@ -1,0 +1,153 @@
+#include "process/address_space.h"
+
+#include <algorithm>
+
+#include "process/proc_maps.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kSegmentStep = uint64_t{64}
+                                  << 10;  ///< so that a file mapped page by page has few segments
+constexpr size_t kMostFresh = 256;
+constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
+
+/// Regions are cut, never moved: where a region starts later, its first byte has a later position too.
+Region upper_part(Region region, uint64_t low) noexcept {
+  region.tree_bias += low - region.low;
+  region.low = low;
+  region.rule.origin = low;
+  region.rule.cells = region.last - low + 1;
+  return region;
+}
+
+Region lower_part(Region region, uint64_t last) noexcept {
+  region.last = last;
+  region.rule.cells = last - region.low + 1;
+  return region;
+}
+
+}  // namespace
+
+ObjectIdentity private_object(int32_t pid) noexcept {
+  ObjectIdentity object;
+  object.kind = ObjectKind::kPrivate;
+  object.path = "//anon";
+  object.owner = pid;
+  return object;
+}
+
+ObjectIdentity kernel_object() noexcept {
+  ObjectIdentity object;
+  object.kind = ObjectKind::kKernel;
+  object.path = "[kernel]";
+  return object;
+}
+
+/// Index of the first region that ends at `address` or later.
+size_t AddressSpace::first_from(uint64_t address) const noexcept {
+  const Region* found = std::partition_point(
+      regions_.begin(), regions_.end(), [address](const Region& region) { return region.last < address; });
+  return static_cast<size_t>(found - regions_.begin());
+}
+
+bool AddressSpace::is_free(uint64_t low, uint64_t last) const noexcept {
+  size_t next = first_from(low);
+  if (next < regions_.size() && regions_[next].low <= last) return false;
+  return std::none_of(fresh_.begin(), fresh_.end(),
+                      [low, last](const Region& region) { return region.last >= low && region.low <= last; });
+}
+
+/// Puts the fresh regions in their places, from the top down.
+bool AddressSpace::merge() noexcept {
+  size_t old = regions_.size(), fresh = fresh_.size();
+  if (fresh == 0) return true;
+  if (!regions_.resize(old + fresh)) return false;
+  std::sort(fresh_.begin(), fresh_.end(), [](const Region& a, const Region& b) { return a.low < b.low; });
+  for (size_t to = old + fresh; fresh > 0;)
+    regions_[--to] =
+        old > 0 && regions_[old - 1].low > fresh_[fresh - 1].low ? regions_[--old] : fresh_[--fresh];
+  fresh_.clear();
+  return true;
+}
+
+bool AddressSpace::cut(uint64_t low, uint64_t last) noexcept {
+  for (size_t i = first_from(low); i < regions_.size() && regions_[i].low <= last;) {
+    Region old = regions_[i];
+    regions_.erase(i);
+    if (old.low < low && !regions_.insert(i++, lower_part(old, low - 1))) return false;
+    if (old.last > last && !regions_.insert(i++, upper_part(old, last + 1))) return false;
+  }
+  return true;
+}
+
+bool AddressSpace::insert(const Region& region) noexcept {
+  return regions_.insert(first_from(region.low), region);
+}
+
+bool AddressSpace::map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
+                       const ObjectIdentity& object) noexcept {
+  if (end <= start) return false;
+  uint64_t segment_start = position & ~(kSegmentStep - 1);
+  uint64_t segment_bytes =
+      ((position - segment_start) + (end - start) + kSegmentStep - 1) & ~(kSegmentStep - 1);
+  uint32_t record = find_or_add_object(file, object);
+  uint32_t segment = record == 0 ? 0 : find_or_add_segment(file, record, segment_start, segment_bytes);
+  if (segment == 0) return merge() && cut(start, end - 1) && false;
+  Region region = tree_region(file.pool(), start, end - 1, segment, position);
+  if (!is_free(start, end - 1)) return merge() && cut(start, end - 1) && insert(region);
+  return fresh_.push_back(region) && (fresh_.size() < kMostFresh || merge());
+}
+
+bool AddressSpace::map(ProfileFile& file, const ExecutableMapping& mapping) noexcept {
+  uint64_t position = mapping.object.kind == ObjectKind::kVdso ? 0 : mapping.file_offset;
+  return map(file, mapping.start, mapping.end, position, mapping.object);
+}
+
+bool AddressSpace::map_window(ProfileFile& file, uint64_t pc, const ObjectIdentity& object) noexcept {
+  uint64_t low = pc & ~(kWindowBytes - 1), last = low + (kWindowBytes - 1);
+  uint32_t record = find_or_add_object(file, object);
+  uint32_t segment = record == 0 ? 0 : find_or_add_segment(file, record, low, kWindowBytes);
+  if (segment == 0 || !merge()) return false;
+  for (const Region& region : regions_) {  // what is already mapped stays: the window is the gap around pc
+    if (region.last < pc && region.last >= low) low = region.last + 1;
+    if (region.low > pc && region.low <= last) last = region.low - 1;
+  }
+  return insert(tree_region(file.pool(), low, last, segment, low));
+}
+
+bool AddressSpace::map_process(ProfileFile& file, int32_t pid, uint64_t pc) noexcept {
+  TextWatch watch(pid);
+  bool without_file = false;
+  bool readable = watch.visit([&](const ExecutableMapping& mapping) {
+    if (mapping.object.kind != ObjectKind::kPrivate) {
+      map(file, mapping);
+    } else if (pc >= mapping.start && pc < mapping.end) {
+      without_file = true;
+    }
+  });
+  if (without_file) map_window(file, pc, private_object(pid == 0 ? getpid() : pid));
+  return readable;
+}
+
+bool AddressSpace::copy_from(AddressSpace& other) noexcept {
+  if (!other.merge()) return false;
+  fresh_.clear();
+  return regions_.assign(std::span<const Region>(other.regions_.data(), other.regions_.size()));
+}
+
+RegionTable AddressSpace::table(const ProfileFile& file, uint32_t process) noexcept {
+  RegionTable table{};
+  (void)merge();  // without memory for it their ticks are outside
+  seal_regions(regions_.data(), static_cast<uint32_t>(regions_.size()));
+  table.regions = regions_.data();
+  table.count = static_cast<uint32_t>(regions_.size());
+  table.process = process;
+  table.pool = file.pool();
+  table.ledger = &file.header().ledger;
+  if (process != 0) table.process_ticks = &pool_at<ProcessRecord>(table.pool, process)->ticks;
+  table.stopped = &file.header().ended;
+  return table;
+}
+
+}  // namespace pctally

@@ -1,0 +1,160 @@
+#include "process/address_space.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <map>
+
+#include "histfile/fresh_file_for_test.h"
+#include "process/deferred_settler.h"
+#include "process/proc_maps.h"
+#include "tick/tick.h"
+
+namespace pctally {
+namespace {
+
+class AddressSpaceTest : public testing::Test {
+ protected:
+  static ObjectIdentity object(const char* path) {
+    ObjectIdentity identity;
+    identity.path = path;
+    return identity;
+  }
+  /// The position counted for pc in the object's own numbering, or -1.
+  int64_t position(AddressSpace& space, uint64_t pc) {
+    RegionTable table = space.table(file_, 0);
+    uint64_t index = 0;
+    const Region* region = find_region(table, pc, &index);
+    if (region == nullptr) return -1;
+    for (uint32_t unit = file_.header().objects; unit != 0;) {
+      const auto* record = pool_at<ObjectRecord>(file_.pool(), unit);
+      for (uint32_t at = record->segments; at != 0;) {
+        const auto* segment = pool_at<SegmentRecord>(file_.pool(), at);
+        if (segment->directory == region->directory)
+          return static_cast<int64_t>(segment->start + region->tree_bias + index);
+        at = segment->next;
+      }
+      unit = record->next;
+    }
+    return -1;
+  }
+
+  FreshFile fresh_{{.deferred = true}};
+  ProfileFile& file_ = fresh_.file();
+};
+
+TEST_F(AddressSpaceTest, PositionsAreFileOffsets) {
+  AddressSpace space;
+  ASSERT_TRUE(space.map(file_, 0x401000, 0x403000, 0x1000, object("/a")));
+  EXPECT_EQ(position(space, 0x401000), 0x1000);
+  EXPECT_EQ(position(space, 0x402fff), 0x2fff);
+  EXPECT_EQ(position(space, 0x403000), -1);
+  EXPECT_EQ(position(space, 0x400fff), -1);
+}
+
+TEST_F(AddressSpaceTest, ANewMappingCutsOlderOnes) {
+  AddressSpace space;
+  ASSERT_TRUE(space.map(file_, 0x10000, 0x20000, 0, object("/a")));
+  ASSERT_TRUE(space.map(file_, 0x14000, 0x18000, 0x5000, object("/b")));
+  EXPECT_EQ(space.size(), 3u);
+  EXPECT_EQ(position(space, 0x13fff), 0x3fff);
+  EXPECT_EQ(position(space, 0x14000), 0x5000);
+  EXPECT_EQ(position(space, 0x18000), 0x8000);
+  ASSERT_TRUE(space.map(file_, 0x0, 0x30000, 0, object("/c")));
+  EXPECT_EQ(space.size(), 1u);
+}
+
+TEST_F(AddressSpaceTest, AgreesWithAMapOfBytes) {
+  // Random mappings over a small range against a byte-by-byte model.
+  AddressSpace space;
+  std::map<uint64_t, int64_t> model;
+  uint64_t state = 7;
+  auto next = [&](uint64_t limit) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (state >> 33) % limit;
+  };
+  file_.make_room(20000);
+  for (int i = 0; i < 60; ++i) {
+    uint64_t start = next(4000), bytes = 1 + next(1500), offset = next(8) * 512;
+    ASSERT_TRUE(space.map(file_, start, start + bytes, offset, object("/x")));
+    for (uint64_t j = 0; j < bytes; ++j) model[start + j] = static_cast<int64_t>(offset + j);
+  }
+  for (uint64_t pc = 0; pc < 6000; ++pc)
+    EXPECT_EQ(position(space, pc), model.contains(pc) ? model[pc] : -1) << pc;
+}
+
+TEST_F(AddressSpaceTest, AWindowIsTheGapAroundThePc) {
+  AddressSpace space;
+  ASSERT_TRUE(space.map(file_, 0x10000, 0x11000, 0, object("/a")));
+  ASSERT_TRUE(space.map_window(file_, 0x18000, private_object(42)));
+  EXPECT_EQ(position(space, 0x18000), 0x18000);
+  EXPECT_EQ(position(space, 0x11000), 0x11000);
+  EXPECT_EQ(position(space, 0x10fff), 0xfff);
+  EXPECT_EQ(position(space, 0x1ffff), 0x1ffff);
+  EXPECT_EQ(position(space, 0x20000), -1);
+}
+
+TEST_F(AddressSpaceTest, OwnMappingsAreThoseOfProc) {
+  AddressSpace space;
+  ASSERT_TRUE(space.map_process(file_, 0));
+  // A function's address may be that of its descriptor; where it returns to is text everywhere.
+  EXPECT_GT(position(space, reinterpret_cast<uintptr_t>(__builtin_return_address(0))), 0);
+  int local = 0;
+  EXPECT_EQ(position(space, reinterpret_cast<uintptr_t>(&local)), -1);
+}
+
+TEST_F(AddressSpaceTest, BuildIdsAreReadFromMemory) {
+  unsigned with_build_id = 0;
+  TextWatch watch(0);
+  ASSERT_TRUE(watch.visit([&](const ExecutableMapping& mapping) {
+    if (mapping.object.kind == ObjectKind::kFile && mapping.object.build_id_bytes == 20) ++with_build_id;
+  }));
+  EXPECT_GE(with_build_id, 1u) << "libc at least has one";
+}
+
+TEST_F(AddressSpaceTest, DeferredTicksAreSettledOnceTheirMappingIsKnown) {
+  void* code = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(code, MAP_FAILED);
+  // Not the stack, which some machines can execute, and far from the code, whose window is 64 KiB.
+  constexpr size_t kData = 256 << 10;
+  void* data = mmap(nullptr, kData, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(data, MAP_FAILED);
+  uintptr_t no_code = reinterpret_cast<uintptr_t>(data) + kData / 2;
+  RegionTable nothing{};
+  nothing.ledger = &file_.header().ledger;
+  nothing.deferred = file_.deferred();
+  nothing.deferred_capacity = kDeferredSlots;
+  for (uint64_t i = 0; i < 2000; ++i) tick(nothing, reinterpret_cast<uintptr_t>(code) + i % 64, 2);
+  tick(nothing, no_code, 5);  // the ring is full by then: outside at once
+  const Ledger& ledger = file_.header().ledger;
+  EXPECT_EQ(ledger.deferred, 2 * kDeferredSlots);
+  KnownProcess self;
+  SettlerState state;
+  DeferredTick deferred;
+  while (take_deferred(&file_, &state, false, &deferred)) settle_tick(&file_, &self, deferred);
+  EXPECT_EQ(ledger.counted, 2 * kDeferredSlots);
+  EXPECT_EQ(ledger.resolved, ledger.deferred);
+  EXPECT_EQ(ledger.counted + ledger.outside, 4005u);
+  tick(nothing, no_code, 5);
+  self.fresh = false;
+  while (take_deferred(&file_, &state, false, &deferred)) settle_tick(&file_, &self, deferred);
+  EXPECT_EQ(ledger.counted + ledger.outside, 4010u);
+  EXPECT_EQ(ledger.counted, 2 * kDeferredSlots) << "data is not code";
+  munmap(data, kData);
+  munmap(code, 4096);
+}
+
+TEST_F(AddressSpaceTest, AWriterThatDiedHalfWayCostsOneTickNotTheRing) {
+  DeferredRing* ring = file_.deferred();
+  ring->claimed = 1;  // claimed, never finished
+  SettlerState state;
+  DeferredTick deferred;
+  EXPECT_FALSE(take_deferred(&file_, &state, false, &deferred));
+  EXPECT_EQ(ring->drained, 0u) << "it may just be slow";
+  for (int turn = 0; turn < 60; ++turn) EXPECT_FALSE(take_deferred(&file_, &state, false, &deferred));
+  EXPECT_EQ(ring->drained, 1u);
+  EXPECT_EQ(file_.header().ledger.lost, 0u) << "booked as deferred before, and told once";
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,31 @@
+// Settles the ticks that processes put aside: code of libraries they loaded later, and code without a file.
+#pragma once
+#include "process/address_space.h"
+#include "tick/deferred.h"
+
+namespace pctally {
+
+/// What the settler knows of a process that puts ticks aside.
+struct KnownProcess {
+  int32_t pid = 0;  ///< 0: the calling process
+  AddressSpace space;
+  bool fresh = false;      ///< its mappings were read in this turn
+  uint64_t looked_up = 0;  ///< the 64 KiB they were last searched for
+};
+
+/// The place in the ring and what to do about a writer that died half-way.
+struct SettlerState {
+  uint32_t stuck_at = 0;
+  unsigned stuck_turns = 0;
+};
+
+/// Counts one deferred tick where it belongs. The process's mappings are read again, once per turn at most,
+/// when the pc is in none of those known. Code without a file gets a window. A process that is gone leaves it
+/// outside.
+void settle_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& deferred) noexcept;
+
+/// The next tick put aside, and its slot free again; false when there is none. A slot still unfinished after
+/// fifty turns (or, with `final`, at once) is given up: its tick stays unresolved. One thread.
+bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredTick* deferred) noexcept;
+
+}  // namespace pctally

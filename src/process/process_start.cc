@@ -1,0 +1,73 @@
+#include "process/process_start.h"
+
+#include <algorithm>
+
+#include "tick/wide_counter.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint32_t kRecordUnits = sizeof(ProcessRecord) / kUnitBytes;
+constexpr unsigned kMostLookedAt = 256;
+constexpr int64_t kLongNs = 64'000'000;         ///< 16 kernel ticks at 250 Hz
+constexpr int64_t kMostOwedUs = 1'000'000'000;  ///< of a file that says nonsense
+
+const ProcessRecord* record_of(const ProfileFile& file, uint32_t process) noexcept {
+  return pool_at<ProcessRecord>(file.pool(), process);
+}
+
+/// Adds to what is owed and takes the whole ticks out of it.
+uint64_t take_whole_ticks(int32_t* owed_us, int64_t more_us, uint64_t period_ns) noexcept {
+  int32_t owed = __atomic_load_n(owed_us, __ATOMIC_RELAXED);
+  for (;;) {
+    int64_t sum = std::clamp(owed + more_us, -kMostOwedUs, kMostOwedUs);
+    uint64_t ticks = sum > 0 ? static_cast<uint64_t>(sum) * 1000 / period_ns : 0;
+    auto left = static_cast<int32_t>(sum - static_cast<int64_t>((ticks * period_ns + 500) / 1000));
+    if (__atomic_compare_exchange_n(owed_us, &owed, left, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return ticks;
+  }
+}
+
+/// What no tick of an older image stands for; below 0 where they stand for more than there was.
+int64_t unseen_ns(const ProcessRecord* before, bool before_is_whole, uint64_t used_ns,
+                  uint64_t period_ns) noexcept {
+  if (before == nullptr) return static_cast<int64_t>(used_ns);
+  auto since = static_cast<int64_t>(used_ns - before->entered_cpu_ns);
+  if (!before_is_whole || since < 0 || since > kLongNs) return 0;
+  return since - static_cast<int64_t>((load_relaxed(&before->ticks) - before->start_ticks) * period_ns);
+}
+
+}  // namespace
+
+ObjectIdentity start_object() noexcept {
+  ObjectIdentity object;
+  object.kind = ObjectKind::kStart;
+  object.path = "[process start]";
+  return object;
+}
+
+uint32_t image_before(const ProfileFile& file, int32_t pid) noexcept {
+  uint32_t process = __atomic_load_n(&file.header().processes, __ATOMIC_ACQUIRE);
+  for (unsigned i = 0; i < kMostLookedAt && pool_holds(file.pool(), process, kRecordUnits); ++i) {
+    const ProcessRecord* record = record_of(file, process);
+    if (record->pid == pid && (record->flags & (kProcessObserved | kProcessExited)) == kProcessObserved)
+      return process;
+    process = record->next;
+  }
+  return 0;
+}
+
+uint64_t settle_start(const ProfileFile& file, uint32_t process, uint32_t before, bool before_is_whole,
+                      uint64_t used_ns) noexcept {
+  FileHeader& header = file.header();
+  auto* record = pool_at<ProcessRecord>(file.pool(), process);
+  const uint64_t period_ns = header.period_ns;
+  if (period_ns == 0 || record->note == ProcessNote::kTogether) return 0;
+  int64_t unseen =
+      unseen_ns(before == 0 ? nullptr : record_of(file, before), before_is_whole, used_ns, period_ns);
+  record->entered_cpu_ns = used_ns;
+  record->start_ticks = take_whole_ticks(&header.start_owed_us, unseen / 1000, period_ns);
+  return record->start_ticks;
+}
+
+}  // namespace pctally

@@ -1,0 +1,104 @@
+#include "process/process_start.h"
+
+#include <gtest/gtest.h>
+
+#include "histfile/fresh_file_for_test.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+class ProcessStart : public testing::Test {
+ protected:
+  ProcessStart() { file_.header().period_ns = kMs; }
+
+  uint32_t add(int32_t pid) { return add_process(file_, pid, 1, "x", "timer"); }
+  ProcessRecord* record(uint32_t process) { return pool_at<ProcessRecord>(file_.pool(), process); }
+  uint64_t settle(uint32_t process, uint64_t used_ns, uint32_t before = 0, bool before_is_whole = true) {
+    uint64_t ticks = settle_start(file_, process, before, before_is_whole, used_ns);
+    record(process)->ticks += ticks;
+    return ticks;
+  }
+  /// Exec: the same process's next image.
+  uint64_t exec(int32_t pid, uint64_t used_ns, bool before_is_whole = true) {
+    uint32_t before = image_before(file_, pid);
+    return settle(add(pid), used_ns, before, before_is_whole);
+  }
+
+  FreshFile fresh_;
+  ProfileFile& file_ = fresh_.file();
+};
+
+TEST_F(ProcessStart, WhatIsShortOfATickGoesToTheNextProcess) {
+  EXPECT_EQ(settle(add(1), 5 * kMs / 2), 2u);
+  EXPECT_EQ(settle(add(2), kMs * 4 / 10), 0u);
+  EXPECT_EQ(settle(add(3), kMs * 2 / 10), 1u);
+  EXPECT_EQ(file_.header().start_owed_us, 100);
+}
+
+TEST_F(ProcessStart, TheSumIsExactForAPeriodOfAnyLength) {
+  file_.header().period_ns = 943'217;
+  uint64_t ticks = 0;
+  for (int32_t pid = 1; pid <= 1000; ++pid) ticks += settle(add(pid), 777'000);
+  EXPECT_NEAR(static_cast<double>(ticks) * 943'217, 777e6, 2e6);
+}
+
+TEST_F(ProcessStart, AnImageOnlyAddsWhatCameAfterTheOneBefore) {
+  uint32_t first = add(7);
+  EXPECT_EQ(settle(first, 3 * kMs), 3u);
+  record(first)->ticks += 4;  // of its own
+  EXPECT_EQ(exec(7, 9 * kMs), 2u);
+  EXPECT_EQ(exec(7, 11 * kMs), 2u) << "the second image is the one before the third";
+}
+
+TEST_F(ProcessStart, TicksForMoreThanThereWasAreADebt) {
+  uint32_t first = add(7);
+  settle(first, 0);
+  record(first)->ticks = 4;  // a whole kernel tick, for 1 ms of life
+  EXPECT_EQ(exec(7, 2 * kMs), 0u);
+  EXPECT_EQ(file_.header().start_owed_us, -2000);
+  EXPECT_EQ(settle(add(8), 5 * kMs), 3u);
+}
+
+TEST_F(ProcessStart, AnImageThatWasThereForLongIsLeftAsItIs) {
+  settle(add(7), 0);
+  EXPECT_EQ(exec(7, 500 * kMs), 0u) << "of which no tick was seen";
+  EXPECT_EQ(exec(7, 503 * kMs), 3u);
+}
+
+TEST_F(ProcessStart, AnImageWithoutKernelTimeIsLeftAsItIs) {
+  settle(add(7), 0);
+  EXPECT_EQ(exec(7, 5 * kMs, false), 0u);
+  EXPECT_EQ(settle(add(8), 5 * kMs, 0, false), 5u);
+}
+
+TEST_F(ProcessStart, OnlyAnImageThatIsStillThereIsTheOneBefore) {
+  EXPECT_EQ(image_before(file_, 7), 0u);
+  uint32_t seven = add(7);
+  add(8);
+  EXPECT_EQ(image_before(file_, 7), seven);
+  record(seven)->flags |= kProcessExited;
+  EXPECT_EQ(image_before(file_, 7), 0u);
+  add_process(file_, 9, 1, "x", "");
+  EXPECT_EQ(image_before(file_, 9), 0u) << "it was never observed";
+}
+
+TEST_F(ProcessStart, ARecordOfManyProcessesHasNone) {
+  uint32_t together = add(0);
+  record(together)->note = ProcessNote::kTogether;
+  EXPECT_EQ(settle(together, 5 * kMs), 0u);
+}
+
+TEST_F(ProcessStart, AFileThatSaysNonsenseIsSurvived) {
+  uint32_t seven = add(7);
+  file_.header().start_owed_us = INT32_MAX;
+  file_.header().processes = 0x7fffffff;
+  EXPECT_EQ(image_before(file_, 1), 0u);
+  EXPECT_GT(settle(seven, UINT64_MAX / 2), 0u);
+  file_.header().period_ns = 0;
+  EXPECT_EQ(settle(seven, 5 * kMs), 0u);
+}
+
+}  // namespace
+}  // namespace pctally

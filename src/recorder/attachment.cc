@@ -1,0 +1,58 @@
+#include "recorder/attachment.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "perf/process_tree.h"
+
+namespace pctally {
+namespace {
+
+bool is_ready(int fd) {
+  pollfd entry{fd, POLLIN, 0};
+  return poll(&entry, 1, 0) > 0;
+}
+
+}  // namespace
+
+Result<Attachment> Attachment::open(const std::vector<pid_t>& processes) {
+  Attachment attachment;
+  for (pid_t pid : processes) {
+    UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    int error = errno;
+    if (pid_t process = process_of_thread(pid); !fd.valid() && process != pid && process > 0)
+      return fail(EINVAL, "%d is a thread of process %d: give that, all its threads are recorded", pid,
+                  process);
+    if (!fd.valid())
+      return fail(error, "process %d: %s", pid, error == ESRCH ? "there is none" : strerror(error));
+    attachment.processes_.push_back(std::move(fd));
+  }
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  attachment.signals_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  return attachment;
+}
+
+std::vector<int> Attachment::descriptors() const {
+  std::vector<int> descriptors = {signals_.get()};
+  if (processes_.size() == 1) descriptors.push_back(processes_[0].get());
+  return descriptors;
+}
+
+bool Attachment::ended() {
+  interrupted_ = interrupted_ || is_ready(signals_.get());
+  bool all_gone = !processes_.empty() && std::all_of(processes_.begin(), processes_.end(),
+                                                     [](const UniqueFd& fd) { return is_ready(fd.get()); });
+  return interrupted_ || all_gone;
+}
+
+}  // namespace pctally

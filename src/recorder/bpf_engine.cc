@@ -1,0 +1,159 @@
+#include "recorder/bpf_engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "bpf/capabilities.h"
+#include "perf/process_tree.h"
+#include "recorder/bpf_probe.h"
+
+namespace pctally {
+namespace {
+
+constexpr int kNice = -10;  ///< tables and rings are emptied in time on a busy machine, too
+constexpr int kEventDrainMs = 10;
+constexpr unsigned kPlacesPerRoomCheck = 256;  ///< each may take three units
+
+pctally_filter filter_for(const Target& target) {
+  if (target.kind == Target::Kind::kMachine) return PCTALLY_FILTER_ALL;
+  if (target.kind == Target::Kind::kCgroup) return PCTALLY_FILTER_CGROUP;
+  return PCTALLY_FILTER_FOLLOWED;
+}
+
+}  // namespace
+
+Result<void> BpfEngine::load(const Target& target) {
+  BpfCounter::Settings settings;
+  settings.event = settings_.event;
+  settings.period = settings_.period;
+  settings.filter = filter_for(target);
+  settings.children = settings_.children;
+  UniqueFd cgroup;
+  if (target.kind == Target::Kind::kCgroup) {
+    auto directory = target.open_cgroup();
+    if (!directory) return std::unexpected(directory.error());
+    cgroup = std::move(*directory);
+    settings.cgroup = cgroup.get();
+  }
+  auto counter = BpfCounter::load(settings);
+  if (!counter) return std::unexpected(counter.error());
+  counter_ = std::move(*counter);
+  return {};
+}
+
+/// A process tree's own records, at 0.1 us per switch between its threads: those of the whole machine would
+/// cost it nothing, but where others start processes by the thousand they overrun the rings and take the
+/// recorder's time. Many threads that run already need more descriptors than there are: then the machine's
+/// after all.
+Result<void> BpfEngine::open_records(const Target& target) {
+  PerfSettings records;
+  records.samples = records.strangers = false;
+  records.children = settings_.children;
+  if (rings_.open(target, records)) return {};
+  return rings_.open(Target::machine(), records);
+}
+
+/// From now on nothing that the processes do is missed; what they did before is in /proc, which is read while
+/// that is still permitted.
+Result<void> BpfEngine::watch_processes(const Target& target) {
+  if (auto opened = open_records(target); !opened) return opened;
+  tasks_ = TaskTable(file_, name(),
+                     target.is_process_tree() ? TaskTable::Strangers::kIgnore : TaskTable::Strangers::kAdopt);
+  tasks_.follow_children(settings_.children);
+  if (target.kind != Target::Kind::kCommand || !rings_.settings().at_exec) rings_.enable();
+  for (pid_t pid : target.processes)
+    if (!counter_.follow(pid)) return fail(ESRCH, "no process has the number %d", pid);
+  if (target.kind == Target::Kind::kCommand) {
+    tasks_.expect(target.processes.at(0));
+  } else {
+    for (pid_t pid : target.is_process_tree() ? target.processes : all_processes()) tasks_.adopt(pid);
+  }
+  return {};
+}
+
+Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environment*) {
+  file_ = file;
+  if (!in_first_pid_namespace()) return fail(ENOTSUP, "in a pid namespace; give it the host's (--pid=host)");
+  if (auto loaded = load(target); !loaded) return loaded;
+  if (auto watching = watch_processes(target); !watching) return watching;
+  file->header().kernel_observed = true;
+  file->header().machine_cpus = static_cast<uint32_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
+  if (auto enabled = counter_.enable(&random_); !enabled) return enabled;
+  bool timed = settings_.event.is_cpu_time();
+  shifts_ = PhaseShifts(timed && settings_.randomise, settings_.period, monotonic_ns());
+  setpriority(PRIO_PROCESS, 0, kNice);  // if it is permitted
+  return drop_capabilities();
+}
+
+/// A CPU's table cannot fill up between two drains but for a recorder that gets no CPU; by other events than
+/// CPU time, of which nobody knows how fast they come, but for more places than it has slots.
+int BpfEngine::drain_interval_ms() const {
+  if (!settings_.event.is_cpu_time()) return kEventDrainMs;
+  return static_cast<int>(std::clamp<uint64_t>(settings_.period * PCTALLY_TABLE_SLOTS / 2000000, 5, 100));
+}
+
+/// Ticks stand at the time of the first of their pc: that is the mapping they belong to, unless another
+/// object took exactly its place before the next drain.
+void BpfEngine::fetch() {
+  counter_.drain(
+      [this](const pctally_slot& slot) {
+        bool kernel = static_cast<int64_t>(slot.pc) < 0;
+        rings_.add({slot.first_ns, slot.pc, static_cast<pid_t>(slot.tgid), kernel, true, slot.ticks});
+      },
+      [this](const pctally_full& full) {
+        rings_.add({full.first_ns, 0, static_cast<pid_t>(full.tgid), false, false, full.ticks});
+      });
+}
+
+void BpfEngine::drain() {
+  uint64_t until = monotonic_ns();  // as in RingEngine: what is older is complete after fetching, not before
+  fetch();
+  book_missed();
+  rings_.collect();
+  replay(until);
+  if (shifts_.due(monotonic_ns())) counter_.shift_phases();
+  file_->make_room(0);
+  file_->beat();
+}
+
+/// What the kernel kept back, and what found no room in its tables.
+void BpfEngine::book_missed() {
+  missed_ += counter_.take_missed();
+  FileHeader& header = file_->header();
+  header.throttled = counter_.throttled();
+  __atomic_store_n(&header.ledger.lost, static_cast<uint64_t>(missed_ + 0.5) + counter_.totals().unowned,
+                   __ATOMIC_RELAXED);
+}
+
+void BpfEngine::replay(uint64_t until) {
+  rings_.replay(
+      until, [this](const PerfRings::Sample& sample) { count(sample); },
+      [this](const PerfRings::Event& event) { tasks_.apply(event.record, event.text); });
+}
+
+void BpfEngine::count(const PerfRings::Sample& sample) {
+  if (counted_++ % kPlacesPerRoomCheck == 0) file_->make_room(kPlacesPerRoomCheck * 3);
+  if (!tasks_.observes(sample.pid)) tasks_.adopt(sample.pid);  // the record of its birth was lost
+  bool counted = sample.placed ? tasks_.count(sample.pid, sample.pc, sample.kernel, sample.ticks)
+                               : tasks_.book_full(sample.pid, sample.ticks);
+  if (!counted) before_exec_ += sample.ticks;
+}
+
+void BpfEngine::stop() {
+  counter_.disable();
+  rings_.disable();
+  fetch();
+  book_missed();
+  rings_.collect();
+  replay(UINT64_MAX);
+  counter_.close();
+  rings_.close();
+  file_->beat();
+}
+
+}  // namespace pctally

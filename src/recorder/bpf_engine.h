@@ -1,0 +1,52 @@
+// Engine "bpf": ticks are counted in the kernel, per CPU, for whoever runs there; the recorder only fetches
+// the counts and tells from the kernel's records of mmap, exec and fork which object each pc belongs to.
+#pragma once
+#include <string>
+
+#include "bpf/bpf_counter.h"
+#include "perf/ring_set.h"
+#include "recorder/engine.h"
+#include "recorder/task_table.h"
+
+namespace pctally {
+
+class BpfEngine : public Engine {
+ public:
+  explicit BpfEngine(const EngineSettings& settings) : settings_(settings) {}
+
+  [[nodiscard]] const char* name() const override { return "bpf"; }
+
+  /// Afterwards this thread has no capabilities any more.
+  Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
+  [[nodiscard]] std::vector<int> descriptors() const override { return rings_.descriptors(); }
+  [[nodiscard]] int drain_interval_ms() const override;
+  void drain() override;
+  void stop() override;
+  [[nodiscard]] std::string blind_spots() const override { return ""; }
+
+  /// What the kernel counted; those of a command before its exec are in no file.
+  [[nodiscard]] const BpfCounter::Totals& totals() const noexcept { return counter_.totals(); }
+  [[nodiscard]] uint64_t before_exec() const noexcept { return before_exec_; }
+
+ private:
+  Result<void> load(const Target& target);
+  Result<void> open_records(const Target& target);
+  Result<void> watch_processes(const Target& target);
+  void fetch();
+  void book_missed();
+  void replay(uint64_t until);
+  void count(const PerfRings::Sample& sample);
+
+  EngineSettings settings_;
+  ProfileFile* file_ = nullptr;
+  BpfCounter counter_;
+  PerfRings rings_;  ///< no ticks: what processes do
+  TaskTable tasks_;
+  Random random_;
+  PhaseShifts shifts_;
+  uint64_t counted_ = 0;
+  double missed_ = 0;  ///< ticks that the kernel's throttling kept back
+  uint64_t before_exec_ = 0;
+};
+
+}  // namespace pctally

@@ -1,0 +1,14 @@
+// Does engine "bpf" work here, and if not, why not and what to do about it.
+#pragma once
+#include "recorder/engine.h"
+
+namespace pctally {
+
+/// The engine's rung of the ladder.
+Rung probe_bpf();
+
+/// The program knows processes by the numbers of the machine's first pid namespace, perf's records by those
+/// of ours: the engine works where the two are the same.
+bool in_first_pid_namespace();
+
+}  // namespace pctally

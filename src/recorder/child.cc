@@ -1,0 +1,142 @@
+#include "recorder/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "recorder/exit_status.h"
+
+namespace pctally {
+namespace {
+
+/// Everything that would end the recorder by default, and SIGCHLD.
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE, SIGXFSZ})
+    sigaddset(&set, signal);
+  return set;
+}
+
+std::string read_all(int fd) {
+  std::string text;
+  char chunk[4096];
+  for (ssize_t bytes; (bytes = read(fd, chunk, sizeof chunk)) != 0;) {
+    if (bytes > 0) text.append(chunk, static_cast<size_t>(bytes));
+    if (bytes < 0 && errno != EINTR) break;
+  }
+  return text;
+}
+
+/// "A=1\0B=2\0\n": complete only with the last byte, so that a recorder that died half-way starts nothing.
+bool take_environment(int fd) {
+  std::string text = read_all(fd);
+  if (text.empty() || text.back() != '\n') return false;
+  for (size_t at = 0; at + 1 < text.size(); at += strlen(&text[at]) + 1) putenv(strdup(&text[at]));
+  return true;
+}
+
+[[noreturn]] void become(const std::string& program, const std::vector<std::string>& arguments, int start,
+                         int failed) {
+  if (!take_environment(start)) _exit(kExitFailed);
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(strdup(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(program.c_str(), argv.data());
+  if (errno == ENOEXEC) {  // a script without "#!", as execvp(3) runs it
+    argv.insert(argv.begin(), strdup("/bin/sh"));
+    argv[1] = strdup(program.c_str());
+    execv("/bin/sh", argv.data());
+  }
+  int error = errno;
+  ssize_t written = write(failed, &error, sizeof error);
+  _exit(written == sizeof error ? 127 : 126);
+}
+
+Result<void> make_pipe(UniqueFd* read_end, UniqueFd* write_end) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return fail(errno, "pipe: %s", strerror(errno));
+  read_end->reset(ends[0]);
+  write_end->reset(ends[1]);
+  return {};
+}
+
+}  // namespace
+
+Result<Child> Child::fork(const std::string& program, const std::vector<std::string>& arguments) {
+  Child child;
+  UniqueFd start, failed;
+  if (auto made = make_pipe(&start, &child.start_); !made) return std::unexpected(made.error());
+  if (auto made = make_pipe(&child.failed_, &failed); !made) return std::unexpected(made.error());
+  sigset_t watched = watched_signals(), before;
+  sigprocmask(SIG_BLOCK, &watched, &before);
+  child.pid_ = ::fork();
+  if (child.pid_ < 0) return fail(errno, "fork: %s", strerror(errno));
+  if (child.pid_ == 0) {
+    child.start_.reset();
+    child.failed_.reset();
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    become(program, arguments, start.get(), failed.get());
+  }
+  child.signals_.reset(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  return child;
+}
+
+Result<void> Child::let_go(const std::vector<std::string>& environment) {
+  std::string text;
+  for (const std::string& variable : environment) text.append(variable).push_back('\0');
+  text.push_back('\n');
+  ssize_t written = write(start_.get(), text.data(), text.size());
+  start_.reset();
+  int error = 0;
+  ssize_t bytes = read(failed_.get(), &error, sizeof error);
+  failed_.reset();
+  if (written != static_cast<ssize_t>(text.size())) return fail(EPIPE, "the program's process is gone");
+  if (bytes != sizeof error) return {};
+  waitpid(pid_, nullptr, 0);
+  reaped_ = true;
+  return fail(error, "%s", strerror(error));
+}
+
+void Child::handle_signals() {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+    auto signal = static_cast<int>(info.ssi_signo);
+    bool own_business = signal == SIGCHLD || signal == SIGPIPE || signal == SIGXFSZ;
+    bool from_terminal = info.ssi_code == SI_KERNEL;  // the whole foreground group has got it
+    if (!own_business && !from_terminal && !reaped_) kill(pid_, signal);
+  }
+}
+
+void Child::wait() {
+  for (pollfd signals{signals_.get(), POLLIN, 0}; !ended(); handle_signals()) poll(&signals, 1, -1);
+}
+
+bool Child::ended() {
+  if (!reaped_ && wait4(pid_, &status_, WNOHANG, &usage_) == pid_) reaped_ = true;
+  return reaped_;
+}
+
+void end_like(int status) {
+  if (WIFSIGNALED(status)) {
+    int signal = WTERMSIG(status);
+    prctl(PR_SET_DUMPABLE, 0);  // the program has dumped its core already
+    ::signal(signal, SIG_DFL);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, signal);
+    sigprocmask(SIG_UNBLOCK, &only, nullptr);
+    raise(signal);
+    _exit(128 + signal);
+  }
+  exit(WIFEXITED(status) ? WEXITSTATUS(status) : kExitFailed);
+}
+
+}  // namespace pctally

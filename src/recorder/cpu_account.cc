@@ -1,0 +1,185 @@
+#include "recorder/cpu_account.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "histfile/profile_file.h"
+
+namespace pctally {
+namespace {
+
+uint64_t ticks_to_ns(uint64_t ticks) {
+  static const auto hertz = static_cast<uint64_t>(std::max(1l, sysconf(_SC_CLK_TCK)));
+  return ticks * (1000000000u / hertz);
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// The process's own clock; /proc rounds to 10 ms.
+std::optional<uint64_t> clock_of(pid_t pid) {
+  clockid_t clock = 0;
+  timespec used{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return {};
+  return to_ns(used);
+}
+
+/// Fields utime, stime, cutime, cstime of /proc/PID/stat: those behind the name, which may hold anything.
+std::optional<CpuTime> time_of_process(pid_t pid) {
+  std::string stat = text_of("/proc/" + std::to_string(pid) + "/stat");
+  size_t name_end = stat.rfind(')');
+  auto clock = clock_of(pid);
+  if (name_end == std::string::npos || !clock) return {};
+  std::istringstream fields(stat.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  uint64_t user = 0, system = 0, children_user = 0, children_system = 0;
+  fields >> user >> system >> children_user >> children_system;
+  CpuTime time;
+  time.system_ns = std::min(*clock, ticks_to_ns(system));
+  time.user_ns = *clock - time.system_ns + ticks_to_ns(children_user);
+  time.system_ns += ticks_to_ns(children_system);
+  return time;
+}
+
+uint64_t value_after(const std::string& text, const char* name) {
+  size_t at = text.find(name);
+  return at == std::string::npos ? 0 : strtoull(text.c_str() + at + strlen(name), nullptr, 10);
+}
+
+std::optional<CpuTime> time_of_cgroup(const std::string& directory) {
+  std::string stat = text_of(directory + "/cpu.stat");
+  if (stat.find("usage_usec") == std::string::npos) {  // version 1
+    std::string user = text_of(directory + "/cpuacct.usage_user");
+    if (user.empty()) return {};
+    return CpuTime{strtoull(user.c_str(), nullptr, 10),
+                   strtoull(text_of(directory + "/cpuacct.usage_sys").c_str(), nullptr, 10)};
+  }
+  uint64_t total = value_after(stat, "usage_usec ") * 1000;
+  uint64_t system = std::min(total, value_after(stat, "system_usec ") * 1000);
+  return CpuTime{total - system, system};
+}
+
+/// The first line of /proc/stat, in ticks of 10 ms.
+struct MachineTicks {
+  uint64_t user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0;
+  [[nodiscard]] uint64_t in_user() const { return user + nice; }
+  [[nodiscard]] uint64_t in_system() const { return system + irq + softirq; }
+};
+
+MachineTicks ticks_of_machine() {
+  std::istringstream fields(text_of("/proc/stat"));
+  std::string name;
+  MachineTicks t;
+  fields >> name >> t.user >> t.nice >> t.system >> t.idle >> t.wait >> t.irq >> t.softirq >> t.steal;
+  return t;
+}
+
+MachineTime busy_and_stolen() {
+  MachineTicks ticks = ticks_of_machine();
+  return {ticks_to_ns(ticks.in_user() + ticks.in_system()), ticks_to_ns(ticks.steal)};
+}
+
+/// All time of all CPUs less what they were idle or away. The idle time is measured; the other columns of
+/// /proc/stat are counted in ticks, good enough to tell user from system.
+std::optional<CpuTime> time_of_machine() {
+  MachineTicks ticks = ticks_of_machine();
+  uint64_t in_user = ticks.in_user(), in_system = ticks.in_system();
+  timespec now{};
+  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  if (in_user + in_system == 0 || cpus < 1 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return {};
+  uint64_t wall = to_ns(now);
+  uint64_t all = wall * static_cast<uint64_t>(cpus),
+           away = ticks_to_ns(ticks.idle + ticks.wait + ticks.steal);
+  uint64_t busy = all > away ? all - away : 0;
+  double share = static_cast<double>(in_system) / static_cast<double>(in_user + in_system);
+  auto system_ns = static_cast<uint64_t>(static_cast<double>(busy) * share);
+  return CpuTime{busy - system_ns, system_ns};
+}
+
+uint64_t growth(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
+
+}  // namespace
+
+uint64_t without_stolen(uint64_t counted_ns, const MachineTime& first, const MachineTime& last) {
+  uint64_t stolen = growth(first.stolen_ns, last.stolen_ns), busy = growth(first.busy_ns, last.busy_ns);
+  if (stolen == 0) return counted_ns;
+  double part = std::min(1.0, static_cast<double>(counted_ns) / static_cast<double>(busy + stolen));
+  return growth(static_cast<uint64_t>(part * static_cast<double>(stolen)), counted_ns);
+}
+
+void CpuAccount::count_tree(const Target& target) {
+  if (!target.is_process_tree() || !may_observe_machine()) return;
+  if (auto clock = TaskClock::open(target)) tree_ = std::move(*clock);
+}
+
+void CpuAccount::start(const Target& target) {
+  target_ = target;
+  for (pid_t pid : target.processes) {
+    auto time = time_of_process(pid);
+    processes_.push_back({pid, time.value_or(CpuTime{}), time.value_or(CpuTime{})});
+  }
+  known_ = true;
+  tree_first_ns_ = tree_ ? tree_->ns() : 0;
+  look();
+  first_ = last_;
+  machine_first_ = machine_last_ = busy_and_stolen();
+}
+
+void CpuAccount::look() {
+  for (Process& process : processes_)
+    if (auto time = time_of_process(process.pid)) process.last = *time;
+  if (tree_) tree_last_ns_ = tree_->ns();
+  if (target_.is_process_tree()) return;
+  auto time = target_.kind == Target::Kind::kCgroup ? time_of_cgroup(target_.cgroup) : time_of_machine();
+  if (time) last_ = *time;
+  known_ = known_ && time.has_value();
+}
+
+void CpuAccount::end() {
+  look();
+  machine_last_ = busy_and_stolen();
+}
+
+uint64_t CpuAccount::stolen_ns() const noexcept {
+  return growth(machine_first_.stolen_ns, machine_last_.stolen_ns);
+}
+
+/// Of a command the larger figure: perf stops counting a process whose exec gains privileges, and wait4(2)
+/// does not know what nobody waited for. A difference that the host may have stolen is taken to be that. Of
+/// running processes perf's count: their clocks take in children from before the start.
+CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_ns) const {
+  CpuTime time = command != nullptr ? *command : by_clocks();
+  if (!tree_ && !engine_ns) return time;
+  uint64_t counted = engine_ns.value_or(growth(tree_first_ns_, tree_last_ns_));
+  if (command != nullptr && counted <= command->total() + stolen_ns()) return time;
+  uint64_t total = without_stolen(counted, machine_first_, machine_last_);
+  if (command != nullptr) total = std::max(total, command->total());
+  time.system_ns = std::min(time.system_ns, total);
+  time.user_ns = total - time.system_ns;
+  return time;
+}
+
+CpuTime CpuAccount::by_clocks() const {
+  CpuTime sum{growth(first_.user_ns, last_.user_ns), growth(first_.system_ns, last_.system_ns)};
+  for (const Process& process : processes_) {
+    // The two kinds of time may be told apart differently at two looks; their sum only grows.
+    uint64_t total = growth(process.first.total(), process.last.total());
+    uint64_t system = std::min(total, growth(process.first.system_ns, process.last.system_ns));
+    sum.system_ns += system;
+    sum.user_ns += total - system;
+  }
+  return sum;
+}
+
+}  // namespace pctally

@@ -1,0 +1,89 @@
+// The CPU time a target used, taken outside every engine: what sampled, lost and unsampled have to add up to.
+#pragma once
+#include <stdint.h>
+
+#include <optional>
+#include <vector>
+
+#include "perf/target.h"
+#include "perf/task_clock.h"
+
+namespace pctally {
+
+struct CpuTime {
+  uint64_t user_ns = 0;
+  uint64_t system_ns = 0;
+  [[nodiscard]] uint64_t total() const noexcept { return user_ns + system_ns; }
+};
+
+/// What all CPUs did since the system started, in ticks of 10 ms, as /proc/stat tells.
+struct MachineTime {
+  uint64_t busy_ns = 0;
+  uint64_t stolen_ns = 0;  ///< the host of a virtual machine gave its CPUs to others while they had work
+};
+
+/// perf's clocks run on while the host has the CPU; the kernel's clocks of processes do not, and nothing
+/// ticks then. Of `counted_ns` by perf's clocks what is left without the time stolen between two looks, of
+/// which the target bears as large a part as of the CPUs' time.
+[[nodiscard]] uint64_t without_stolen(uint64_t counted_ns, const MachineTime& first, const MachineTime& last);
+
+/// Where it comes from:
+///   processes  the kernel's count of them and of all they start, where that may be asked for; else their CPU
+///              clocks, to the nanosecond, and the time of children they have waited for, to 10 ms; of one
+///              that ends, what it had used at the last look
+///   cgroup     cpu.stat of the group
+///   machine    the time of all CPUs less their idle and stolen time, to 10 ms per CPU; user and system in
+///   the
+///              proportion /proc/stat tells
+class CpuAccount {
+ public:
+  /// Lets the kernel count a tree of processes, if this process may observe every process. Before start(),
+  /// and before privileges are given up; for engines that have no such count themselves.
+  void count_tree(const Target& target);
+
+  /// Starts the account at the present moment.
+  void start(const Target& target);
+
+  /// A look: call it now and then, or the last of a process that ends is missed.
+  void look();
+
+  /// The last look.
+  void end();
+
+  /// Used from start() until the last look. `command`: what wait4(2) says of a command's process, else null.
+  /// `engine_ns`: the engine's own count, where it has one, for that of count_tree().
+  [[nodiscard]] CpuTime used(const CpuTime* command, std::optional<uint64_t> engine_ns = {}) const;
+
+  /// What count_tree() has counted so far; 0 if it does not.
+  [[nodiscard]] uint64_t tree_ns() const noexcept { return tree_ ? tree_->ns() : 0; }
+
+  /// Taken from the whole machine by its host from start() to end().
+  [[nodiscard]] uint64_t stolen_ns() const noexcept;
+
+  /// No count is needed after all.
+  void forget_tree() { tree_.reset(); }
+
+  /// False if the system does not tell.
+  [[nodiscard]] bool known() const noexcept { return known_; }
+
+ private:
+  struct Process {
+    pid_t pid;
+    CpuTime first;
+    CpuTime last;
+  };
+  [[nodiscard]] CpuTime by_clocks() const;
+
+  Target target_;
+  std::optional<TaskClock> tree_;
+  uint64_t tree_first_ns_ = 0;
+  uint64_t tree_last_ns_ = 0;
+  MachineTime machine_first_;
+  MachineTime machine_last_;
+  std::vector<Process> processes_;
+  CpuTime first_;
+  CpuTime last_;
+  bool known_ = false;
+};
+
+}  // namespace pctally

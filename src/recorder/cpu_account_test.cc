@@ -1,0 +1,138 @@
+#include "recorder/cpu_account.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "perf/process_tree.h"
+
+namespace pctally {
+namespace {
+
+void burn(uint64_t ns) {
+  timespec used{};
+  do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  while (static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec) < ns);
+}
+
+/// A process that waits for go(), works, says so, and lives on until the end of the test.
+class Worker {
+ public:
+  explicit Worker(const std::function<void()>& work) {
+    EXPECT_EQ(pipe(start_), 0);
+    EXPECT_EQ(pipe(done_), 0);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    char byte = 0;
+    if (read(start_[0], &byte, 1) != 1) _exit(1);
+    work();
+    if (write(done_[1], &byte, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  ~Worker() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    for (int fd : {start_[0], start_[1], done_[0], done_[1]}) close(fd);
+  }
+  void go() {
+    char byte = 0;
+    EXPECT_EQ(write(start_[1], &byte, 1), 1);
+    EXPECT_EQ(read(done_[0], &byte, 1), 1);
+  }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  int start_[2], done_[2];
+  pid_t pid_ = 0;
+};
+
+double seconds_used(CpuAccount& account) {
+  account.look();
+  return static_cast<double>(account.used(nullptr).total()) * 1e-9;
+}
+
+TEST(CpuAccount, OfAProcessIsItsOwnClock) {
+  Worker worker([] { burn(100000000); });
+  CpuAccount account;
+  account.start(Target::running({worker.pid()}));
+  EXPECT_TRUE(account.known());
+  EXPECT_LT(seconds_used(account), 0.01);
+  worker.go();
+  EXPECT_NEAR(seconds_used(account), 0.1, 0.02);
+}
+
+/// A double fork: nobody ever waits for the one that works.
+void leave_an_orphan() {
+  int done[2];
+  char byte = 0;
+  if (pipe(done) != 0) _exit(1);
+  if (fork() == 0) {
+    if (fork() == 0) {
+      burn(100000000);
+      if (write(done[1], &byte, 1) != 1) _exit(1);
+    }
+    _exit(0);
+  }
+  if (read(done[0], &byte, 1) != 1) _exit(1);
+}
+
+TEST(CpuAccount, ATreesCountHoldsWhatNobodyWaitsFor) {
+  if (!may_observe_machine()) GTEST_SKIP() << "needs CAP_PERFMON or kernel.perf_event_paranoid <= 0";
+  Worker worker(leave_an_orphan);
+  CpuAccount account, by_clocks;
+  account.count_tree(Target::running({worker.pid()}));
+  account.start(Target::running({worker.pid()}));
+  by_clocks.start(Target::running({worker.pid()}));
+  worker.go();
+  EXPECT_NEAR(seconds_used(account), 0.1, 0.02);
+  EXPECT_LT(seconds_used(by_clocks), 0.05);
+}
+
+TEST(CpuAccount, OfACommandTheLargerFigureIsTaken) {
+  CpuAccount account;
+  account.start(Target::running({getpid()}));
+  CpuTime command{70, 30};
+  EXPECT_EQ(account.used(&command).total(), 100u);
+}
+
+TEST(CpuAccount, WhatTheHostStoleIsNobodys) {
+  MachineTime first{1000, 500};
+  EXPECT_EQ(without_stolen(400, first, {2000, 500}), 400u);
+  EXPECT_EQ(without_stolen(400, first, {1900, 600}), 360u);   // 400 of the 1000 that were busy or stolen
+  EXPECT_EQ(without_stolen(1000, first, {1900, 600}), 900u);  // alone on the machine
+  EXPECT_EQ(without_stolen(400, first, {1000, 0}), 400u);     // a clock that was set back
+}
+
+TEST(CpuAccount, OfACommandACountBeyondTheKernelsIsOfThoseNobodyWaitedFor) {
+  CpuAccount account;
+  account.start(Target::running({getpid()}));
+  CpuTime command{70, 30};
+  EXPECT_EQ(account.used(&command, 90).total(), 100u);
+  EXPECT_EQ(account.used(&command, 250).total(), 250u);
+  EXPECT_EQ(account.used(nullptr, 90).total(), 90u);
+}
+
+TEST(CpuAccount, OfTheMachineIsKnown) {
+  CpuAccount account;
+  account.start(Target::machine());
+  EXPECT_TRUE(account.known());
+  EXPECT_GE(seconds_used(account), 0);
+}
+
+TEST(CpuAccount, OfNoControlGroupIsUnknown) {
+  CpuAccount account;
+  account.start(Target::control_group("/nonexistent"));
+  EXPECT_FALSE(account.known());
+}
+
+TEST(ProcessTree, KnowsTheProcessOfAThread) {
+  EXPECT_EQ(process_of_thread(gettid()), getpid());
+  EXPECT_EQ(process_of_thread(0x7ffffff0), 0);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,64 @@
+// Engines that run in the program ("timer", "thread-timer", "trap"), the recorder's side: injects the preload
+// library and settles what the processes put aside.
+#pragma once
+#include <unordered_map>
+
+#include "clock/tick_clock.h"
+#include "process/deferred_settler.h"
+#include "recorder/engine.h"
+#include "recorder/heartbeat.h"
+
+namespace pctally {
+
+inline constexpr char kRecordVariable[] = "PCTALLY_RECORD";    ///< profile file to join
+inline constexpr char kPreloadVariable[] = "PCTALLY_PRELOAD";  ///< where the preload library is, for the tool
+inline constexpr char kChildrenVariable[] = "PCTALLY_CHILDREN";
+
+class TimerEngine : public Engine {
+ public:
+  TimerEngine(ClockKind kind, const EngineSettings& settings) : kind_(kind), settings_(settings) {}
+
+  [[nodiscard]] const char* name() const override { return clock_name(kind_); }
+  [[nodiscard]] bool enters_program() const override { return true; }
+  Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
+  [[nodiscard]] int drain_interval_ms() const override { return interval_ms_; }
+  void drain() override;
+  void stop() override;
+  [[nodiscard]] std::string blind_spots() const override;
+
+ private:
+  static constexpr int kBusyMs = 20;
+
+  void settle(bool final);
+  void look_for_strangers();
+  [[nodiscard]] bool has_entered(pid_t pid) const;
+  void name_stranger(pid_t pid);
+
+  void choose_interval();
+  void look_at_clocks();
+  void look_for_silence();
+
+  ClockKind kind_;
+  EngineSettings settings_;
+  ProfileFile* file_ = nullptr;
+  pid_t target_ = 0;
+  int interval_ms_ = kBusyMs;
+  uint64_t seen_ = 0;        ///< processes and ticks put aside, ever
+  uint64_t changed_ns_ = 0;  ///< when it last grew
+  uint64_t cpus_ = 1;
+  uint64_t next_look_ns_ = 0;
+  uint64_t next_pulse_ns_ = 0;
+  Heartbeat heartbeat_;
+  std::unordered_map<pid_t, unsigned>
+      strangers_;  ///< processes without a record, and how often they were met
+  SettlerState state_;
+  std::unordered_map<uint32_t, KnownProcess> known_;  ///< by unit of the process record
+};
+
+/// The preload library to inject: $PCTALLY_PRELOAD, or beside the tool. ENOENT with what to do about it.
+Result<std::string> find_preload_library();
+
+/// For join order: the file's absolute path must reach the processes whatever directory they are in.
+std::string absolute_path(const std::string& path);
+
+}  // namespace pctally

@@ -1,0 +1,308 @@
+#include "recorder/recording.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "fault/file_guard.h"
+#include "histfile/histogram.h"
+#include "histfile/process_note.h"
+#include "perf/process_tree.h"
+#include "recorder/injected_engine.h"
+#include "recorder/program_file.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kAccountNs = 100000000;  ///< between two looks at what the target uses
+
+std::string file_name_for(const std::string& what, pid_t pid) {
+  std::string name = what.substr(0, 64);
+  for (char& c : name)
+    if (!isalnum(static_cast<unsigned char>(c)) && strchr("._+-", c) == nullptr) c = '_';
+  return fmt::format("pctally.{}.{}.pct", name, pid);
+}
+
+std::string last_part(const std::string& path) {
+  size_t end = path.find_last_not_of('/');
+  return end == std::string::npos ? path : path.substr(0, end + 1).substr(path.rfind('/', end) + 1);
+}
+
+std::string joined_by_zero(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text.append(word).push_back('\0');
+  return text.substr(0, 65536);
+}
+
+/// Calls visit(ProcessRecord&) for every process of the file.
+template <class Visit>
+void for_each_process(const ProfileFile& file, Visit&& visit) {
+  Pool pool = file.pool();
+  for (uint32_t unit = __atomic_load_n(&file.header().processes, __ATOMIC_ACQUIRE);
+       pool_holds(pool, unit, 2);) {
+    auto* record = pool_at<ProcessRecord>(pool, unit);
+    visit(*record);
+    unit = record->next;
+  }
+}
+
+}  // namespace
+
+Result<void> Recording::choose_engine() {
+  if (std::string absence = explain_absence(options_.event); !absence.empty())
+    return fail(ENOTSUP, "%s", absence.c_str());
+  bool asked_for = !options_.engine.empty();
+  bool attached = options_.command.empty(), timed = options_.event.is_cpu_time();
+  bool known = !asked_for;
+  std::string remedies;
+  for (Rung& rung : probe_ladder(options_.engine)) {
+    if (!asked_for && rung.enters_program && (attached || !timed)) continue;
+    known = true;
+    rule_out_unfit(&rung);
+    if (rung.available) {
+      candidates_.push_back(rung);
+    } else if (candidates_.empty()) {
+      why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", rung.name, rung.reason);
+      if (asked_for || attached) why_not_better_ += "; " + rung.remedy;
+      remedies += "; " + rung.remedy;
+    }
+  }
+  if (!known)
+    return fail(EINVAL, "no engine and no event is called %s: see pctally engines and pctally-record(1)",
+                options_.engine.c_str());
+  if (candidates_.empty() && !asked_for && attached && timed)
+    why_not_better_ += "; or start the program with pctally record -- CMD: engine timer needs none of that";
+  if (candidates_.empty() && !timed && !asked_for && !attached) why_not_better_ += remedies;
+  if (candidates_.empty()) return fail(ENOSYS, "%s", why_not_better_.c_str());
+  obstacle_ = attached ? ProcessNote::kNone : injection_obstacle(options_.program);
+  settings_.randomise = options_.randomise;
+  settings_.children = options_.children;
+  choose_period();
+  return {};
+}
+
+/// Engines that run in the program cannot be put into one that runs already, and have but a clock.
+void Recording::rule_out_unfit(Rung* rung) const {
+  if (!rung->available || !rung->enters_program) return;
+  if (!options_.event.is_cpu_time()) {
+    rung->available = false;
+    rung->reason = "it counts CPU time alone";
+    rung->remedy = fmt::format("for {0} use -e ring -e {0}, or -e bpf -e {0}", options_.event.name);
+  } else if (options_.command.empty()) {
+    rung->available = false;
+    rung->reason = "it observes only programs that pctally record starts";
+    rung->remedy = "start the program with pctally record -- CMD";
+  }
+}
+
+void Recording::choose_period() {
+  Random random;
+  settings_.event = options_.event;
+  settings_.period = options_.period;
+  if (!settings_.event.is_cpu_time()) {
+    if (options_.randomise) settings_.period = draw_count(options_.period, &random);
+    return;
+  }
+  uint64_t shortest = candidates_.front().shortest_period_ns, asked = std::max(options_.period, shortest);
+  if (asked != options_.period)
+    notices_->inform("{:.0f} ticks per second are the most that kernel.perf_event_max_sample_rate allows",
+                     1e9 / static_cast<double>(asked));
+  settings_.period = options_.randomise ? draw_period(asked, &random) : asked;
+}
+
+Result<void> Recording::start_engine(const Target& target) {
+  Error last;
+  while (!candidates_.empty()) {
+    std::string name = candidates_.front().name;
+    candidates_.erase(candidates_.begin());
+    engine_ = make_engine(name, settings_);
+    environment_.clear();
+    auto started = engine_->start(&file_, target, &environment_);
+    if (started) {
+      if (engine_->enters_program())
+        environment_.push_back(std::string(kRecordVariable) + "=" + absolute_path(path_));
+      return {};
+    }
+    last = started.error();
+    why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", name, last.text);
+  }
+  return std::unexpected(last);
+}
+
+/// For a file name.
+std::string Recording::what() const {
+  if (!options_.command.empty()) return last_part(options_.program);
+  if (options_.machine) return "machine";
+  if (!options_.cgroup.empty()) return last_part(options_.cgroup);
+  return comm_of(options_.processes[0]);
+}
+
+/// For the header, in the place of the command.
+std::string Recording::target_text() const {
+  if (!options_.command.empty()) return joined_by_zero(options_.command);
+  if (options_.machine) return joined_by_zero({"@machine"});
+  if (!options_.cgroup.empty()) return joined_by_zero({"@cgroup", options_.cgroup});
+  std::vector<std::string> words = {"@running"};
+  for (pid_t pid : options_.processes) words.push_back(fmt::format("{}:{}", pid, comm_of(pid)));
+  return joined_by_zero(words);
+}
+
+Result<void> Recording::open(const Target& target) {
+  pid_t pid = target.processes.empty() ? getpid() : target.processes[0];
+  path_ = options_.path.empty() ? file_name_for(what(), pid) : options_.path;
+  ProfileFile::Settings file;
+  file.path = path_.c_str();
+  file.overwrite = options_.overwrite;
+  file.event = settings_.event.is_cpu_time() ? "" : settings_.event.name;
+  file.period_asked_ns = options_.period;
+  file.period_ns = settings_.period;
+  file.deferred = std::any_of(candidates_.begin(), candidates_.end(),
+                              [](const Rung& rung) { return rung.enters_program; });
+  auto created = ProfileFile::create(file);
+  if (!created) return std::unexpected(created.error());
+  file_ = std::move(*created);
+  (void)guard_file(file_);      // at worst it ends with the file
+  account_.count_tree(target);  // an engine may give up the privilege for it
+  settings_.target_cpu_ns = [this] { return account_.tree_ns(); };
+  auto started = start_engine(target);
+  if (!started) {
+    unlink(path_.c_str());
+    return started;
+  }
+  if (engine_->enters_program() || engine_->knows_cpu_time()) account_.forget_tree();
+  account_.start(target);
+  FileHeader& header = file_.header();
+  strncpy(header.engine, engine_->name(), sizeof header.engine - 1);
+  header.command = add_string(file_.pool(), target_text());
+  header.state = FileState::kRecording;
+  return {};
+}
+
+void Recording::say_engine() const {
+  if (why_not_better_.empty()) return;
+  std::string blind = engine_->blind_spots();
+  notices_->inform("engine {} ({}){}{}", engine_->name(), why_not_better_,
+                   blind.empty() ? "" : "; it cannot see: ", blind);
+}
+
+Result<void> Recording::run(Child* child) {
+  say_engine();
+  if (engine_->enters_program() && obstacle_ != ProcessNote::kNone)
+    notices_->inform("{} will not be observed: {}", options_.command[0], process_note_text(obstacle_));
+  if (obstacle_ == ProcessNote::kForeignLibc || obstacle_ == ProcessNote::kWordSize) environment_.clear();
+  if (auto let_go = child->let_go(environment_); !let_go) {
+    unlink(path_.c_str());
+    return let_go;
+  }
+  drain_until({child->signals()}, [child] {
+    child->handle_signals();
+    return child->ended();
+  });
+  return {};
+}
+
+void Recording::watch(Attachment* attachment) {
+  say_engine();
+  drain_until(attachment->descriptors(), [attachment] { return attachment->ended(); });
+}
+
+void Recording::drain_until(const std::vector<int>& descriptors, const std::function<bool()>& ended) {
+  std::vector<pollfd> watched;
+  for (int fd : descriptors) watched.push_back({fd, POLLIN, 0});
+  for (int fd : engine_->descriptors()) watched.push_back({fd, POLLIN, 0});
+  uint64_t now = monotonic_ns(), deadline = options_.for_ns == 0 ? UINT64_MAX : now + options_.for_ns;
+  progress_at_ = now + 1000000000u;
+  while (!ended() && now < deadline) {
+    uint64_t left_ms = std::min<uint64_t>((deadline - now) / 1000000 + 1, 1000000);
+    poll(watched.data(), watched.size(), std::min(engine_->drain_interval_ms(), static_cast<int>(left_ms)));
+    for (pollfd& entry : watched)  // a ring hangs up when its last task has ended: nothing more comes from it
+      if ((entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) entry.fd = -1;
+    engine_->drain();
+    now = monotonic_ns();
+    look_at_account(now);
+    show_drained(now);
+  }
+}
+
+/// Not as often as an engine may want to be drained: a look costs more than that. A command tells at its end.
+void Recording::look_at_account(uint64_t now) {
+  if (!options_.command.empty() || now < account_at_) return;
+  account_.look();
+  account_at_ = now + kAccountNs;
+}
+
+void Recording::show_drained(uint64_t now) {
+  if (now < progress_at_) return;
+  const Ledger& ledger = file_.header().ledger;
+  notices_->progress(fmt::format("{:.0f} s, {} ticks",
+                                 static_cast<double>(now - file_.header().started_ns) * 1e-9,
+                                 ledger.counted + ledger.outside + ledger.full));
+  progress_at_ = now + 500000000u;
+}
+
+void Recording::book_cpu_time(Child* child) {
+  FileHeader& header = file_.header();
+  CpuTime command;
+  bool ended = child != nullptr && child->ended();
+  if (ended) command = {to_ns(child->usage().ru_utime), to_ns(child->usage().ru_stime)};
+  auto counted = engine_->knows_cpu_time() ? std::optional(engine_->cpu_ns()) : std::nullopt;
+  CpuTime used = account_.used(ended ? &command : nullptr, counted);
+  header.cpu_user_ns = used.user_ns;
+  header.cpu_system_ns = used.system_ns;
+  header.cpu_known = account_.known();
+  header.stolen_ns = account_.stolen_ns();
+}
+
+void Recording::note_unobserved(const Child& child) {
+  bool seen = false;
+  for_each_process(file_, [&](const ProcessRecord& record) { seen = seen || record.pid == child.pid(); });
+  if (seen) return;
+  std::string comm = last_part(options_.program);
+  uint32_t unit = add_process(file_, child.pid(), getpid(), comm, "");
+  if (unit == 0) return;
+  auto* record = pool_at<ProcessRecord>(file_.pool(), unit);
+  record->note = obstacle_ != ProcessNote::kNone ? obstacle_ : ProcessNote::kNotEntered;
+  record->flags |= kProcessExited;
+}
+
+bool Recording::all_exited() const {
+  bool all = true;
+  for_each_process(file_, [&](const ProcessRecord& record) {
+    bool gone = (record.flags & kProcessExited) != 0 || record.pid <= 0 || kill(record.pid, 0) != 0;
+    all = all && gone;
+  });
+  return all;
+}
+
+bool Recording::finish(Child* child) {
+  account_.end();  // at the last moment of sampling
+  engine_->stop();
+  if (child != nullptr) note_unobserved(*child);
+  book_cpu_time(child);
+  if (child != nullptr && child->ended()) file_.header().exit_status = child->status();
+  // Only injected processes store into the file themselves.
+  bool cut = !engine_->enters_program() || all_exited();
+  auto closed = file_.close(cut);
+  if (closed)
+    say_result();
+  else
+    notices_->complain("{}: {}", path_, closed.error().text);
+  return closed.has_value();
+}
+
+void Recording::say_result() const {
+  const FileHeader& header = file_.header();
+  const Ledger& ledger = header.ledger;
+  uint64_t ticks =
+      ledger.counted + ledger.outside + ledger.full + ledger.lost + (ledger.deferred - ledger.resolved);
+  double cpu = static_cast<double>(header.cpu_user_ns + header.cpu_system_ns) * 1e-9;
+  std::string unit = header.event[0] == '\0' ? "" : fmt::format(" of {} {}", header.period_ns, header.event);
+  notices_->inform("engine {}, {} ticks{} in {:.2f} s of CPU time; to read them: pctally report {}",
+                   header.engine, ticks, unit, cpu, path_);
+}
+
+}  // namespace pctally

@@ -1,0 +1,231 @@
+#include "recorder/task_table.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "histfile/fresh_file_for_test.h"
+#include "perf/process_tree.h"
+
+namespace pctally {
+namespace {
+
+constexpr pid_t kPid = 0x7ff00001, kChild = 0x7ff00002,
+                kNobody = 0x7ff00003;  // above pid_max: /proc knows nothing of them
+
+class TaskRecordsTest : public testing::Test {
+ protected:
+  TaskRecordsTest() { use(TaskTable::Strangers::kIgnore); }
+
+  void use(TaskTable::Strangers strangers) { tasks_ = TaskTable(&file_, "ring", strangers); }
+
+  void exec(pid_t pid, const char* comm) {
+    tasks_.apply({.kind = PerfRecord::Kind::kComm, .exec = true, .pid = pid, .tid = pid}, comm);
+  }
+  void map(pid_t pid, uint64_t start, const char* path) {
+    tasks_.apply(
+        {.kind = PerfRecord::Kind::kMmap, .executable = true, .pid = pid, .start = start, .bytes = 0x1000},
+        path);
+  }
+  void fork(pid_t parent, pid_t child) {
+    tasks_.apply({.kind = PerfRecord::Kind::kFork, .pid = child, .tid = child, .parent = parent}, "");
+  }
+  /// And long enough ago for the process to be forgotten.
+  void end(pid_t pid) {
+    exit(pid);
+    exit(kNobody);
+  }
+  void exit(pid_t pid) {
+    time_ += 2000000000;
+    tasks_.apply({.kind = PerfRecord::Kind::kExit, .pid = pid, .tid = pid, .time = time_}, "");
+  }
+  bool count(pid_t pid, uint64_t pc) { return tasks_.count(pid, pc, false, 1); }
+
+  /// "path" -> sum of the ticks in its segments' cells, for objects that have any segment.
+  uint64_t ticks_in(const std::string& path) {
+    uint64_t sum = 0;
+    Pool pool = file_.pool();
+    for (uint32_t unit = file_.header().objects; unit != 0; unit = pool_at<ObjectRecord>(pool, unit)->next) {
+      const auto* text = pool_at<StringRecord>(pool, pool_at<ObjectRecord>(pool, unit)->path);
+      if (std::string(reinterpret_cast<const char*>(text + 1), text->bytes) != path) continue;
+      for (uint32_t at = pool_at<ObjectRecord>(pool, unit)->segments; at != 0;
+           at = pool_at<SegmentRecord>(pool, at)->next)
+        sum += ticks_of(pool, *pool_at<SegmentRecord>(pool, at));
+    }
+    return sum;
+  }
+  static uint64_t ticks_of(const Pool& pool, const SegmentRecord& segment) {
+    uint64_t sum = 0;
+    for (uint64_t byte = 0; byte < 0x1000 && byte < segment.bytes; ++byte)
+      sum += *tree_cell(pool, segment.directory, byte);
+    return sum;
+  }
+  const ProcessRecord* process(pid_t pid) { return fresh_.process(pid); }
+
+  FreshFile fresh_{{.bytes = sizeof(void*) < 8 ? 16 << 20 : kInitialBytes}};  // it does not grow on 32 bits
+  ProfileFile& file_ = fresh_.file();
+  TaskTable tasks_;
+  uint64_t time_ = 0;
+};
+
+TEST_F(TaskRecordsTest, AHeldCommandCountsFromItsExecOn) {
+  tasks_.expect(kPid);
+  EXPECT_FALSE(count(kPid, 0x1000));
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/bin/prog");
+  EXPECT_TRUE(count(kPid, 0x1000));
+  EXPECT_EQ(ticks_in("/bin/prog"), 1u);
+  ASSERT_NE(process(kPid), nullptr);
+  EXPECT_EQ(process(kPid)->ticks, 1u);
+  EXPECT_STREQ(process(kPid)->comm, "prog");
+}
+
+TEST_F(TaskRecordsTest, StrangersAreIgnoredOrAdopted) {
+  EXPECT_FALSE(count(kPid, 0x1000));
+  fork(kPid, kChild);
+  EXPECT_EQ(tasks_.size(), 0u);
+  use(TaskTable::Strangers::kAdopt);
+  EXPECT_TRUE(count(kPid, 0x1000));
+  EXPECT_TRUE(tasks_.observes(kPid));
+}
+
+TEST_F(TaskRecordsTest, AChildHasACopyOfItsParentsMemory) {
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/bin/prog");
+  fork(kPid, kChild);
+  map(kChild, 0x1000, "/lib/other");
+  EXPECT_TRUE(count(kChild, 0x1000));
+  EXPECT_TRUE(count(kPid, 0x1001));
+  EXPECT_EQ(ticks_in("/bin/prog"), 1u);
+  EXPECT_EQ(ticks_in("/lib/other"), 1u);
+  EXPECT_EQ(process(kChild)->parent, kPid);
+}
+
+TEST_F(TaskRecordsTest, AParentCountsOnAfterAForkMovedItsRegions) {
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/bin/prog");
+  EXPECT_TRUE(count(kPid, 0x1000));
+  for (uint64_t i = 0; i < 200; ++i) map(kPid, 0x100000 + 0x2000 * i, "/lib/other");
+  fork(kPid, kChild);
+  EXPECT_TRUE(count(kPid, 0x1000));
+  EXPECT_EQ(ticks_in("/bin/prog"), 2u);
+}
+
+TEST_F(TaskRecordsTest, ExecEndsTheOldMemory) {
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/bin/prog");
+  exec(kPid, "next");
+  map(kPid, 0x1000, "/bin/next");
+  EXPECT_TRUE(count(kPid, 0x1000));
+  EXPECT_EQ(ticks_in("/bin/prog"), 0u);
+  EXPECT_EQ(ticks_in("/bin/next"), 1u);
+}
+
+TEST_F(TaskRecordsTest, AReusedNumberIsAnotherProcess) {
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/bin/prog");
+  fork(kPid, kChild);
+  EXPECT_TRUE(count(kChild, 0x1000));
+  end(kChild);
+  EXPECT_FALSE(tasks_.observes(kChild));
+  EXPECT_FALSE(count(kChild, 0x1000));  // a stranger has that number now
+  fork(kPid, kChild);
+  EXPECT_TRUE(count(kChild, 0x1000));
+  EXPECT_EQ(process(kChild)->ticks, 1u);  // the newer of two records
+  EXPECT_EQ(ticks_in("/bin/prog"), 2u);
+}
+
+TEST_F(TaskRecordsTest, AProcessEndsWithItsLastThread) {
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/bin/prog");
+  fork(kPid, kPid);  // a thread
+  exit(kPid);
+  EXPECT_TRUE(tasks_.observes(kPid));
+  end(kPid);
+  EXPECT_FALSE(tasks_.observes(kPid));
+  EXPECT_NE(process(kPid)->flags & kProcessExited, 0u);
+  EXPECT_EQ(process(kPid)->note, ProcessNote::kNone);
+}
+
+TEST_F(TaskRecordsTest, AnEndBetweenExecAndMappingsIsTheKernelsDoing) {
+  tasks_.expect(kPid);
+  exec(kPid, "su");
+  exit(kPid);
+  EXPECT_TRUE(tasks_.observes(kPid));  // the whole machine's events see it go on
+  tasks_.expect_removal(true);
+  end(kPid);
+  EXPECT_FALSE(tasks_.observes(kPid));
+  ASSERT_NE(process(kPid), nullptr);
+  EXPECT_EQ(process(kPid)->note, ProcessNote::kPrivileged);
+  EXPECT_EQ(process(kPid)->flags & kProcessObserved, 0u);
+}
+
+TEST_F(TaskRecordsTest, ChildrenAreLeftOutWhenNotFollowed) {
+  tasks_.follow_children(false);
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  fork(kPid, kChild);
+  EXPECT_FALSE(count(kChild, 0x1000));
+}
+
+TEST_F(TaskRecordsTest, SixtyThousandMappingsAreFoundAgain) {
+  constexpr uint64_t kMappings = 60000, kApart = 0x2000, kBase = 0x10000000;
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  for (uint64_t i = kMappings; i-- > 0;)  // downwards, as the kernel places them
+    tasks_.apply({.kind = PerfRecord::Kind::kMmap,
+                  .executable = true,
+                  .pid = kPid,
+                  .start = kBase + i * kApart,
+                  .bytes = 0x1000,
+                  .offset = i * kApart},
+                 "/bin/prog");
+  for (uint64_t i = 0; i < kMappings; i += 1000) ASSERT_TRUE(count(kPid, kBase + i * kApart));
+  EXPECT_EQ(file_.header().ledger.counted, kMappings / 1000);
+}
+
+TEST_F(TaskRecordsTest, ResyncFindsACommandWhoseExecWasLost) {
+  pid_t held = ::fork();
+  if (held == 0) {
+    pause();
+    _exit(0);
+  }
+  tasks_.expect(held);
+  tasks_.resync();
+  EXPECT_FALSE(count(held, 0x1000));  // still what this process is
+  kill(held, SIGKILL);
+  waitpid(held, nullptr, 0);
+  pid_t command = ::fork();
+  if (command == 0) {
+    execl("/bin/sleep", "sleep", "60", nullptr);
+    _exit(1);
+  }
+  tasks_.expect(command);
+  while (command_line_of(command) == command_line_of(getpid())) usleep(1000);
+  tasks_.resync();
+  EXPECT_TRUE(count(command, 0x1000));
+  kill(command, SIGKILL);
+  waitpid(command, nullptr, 0);
+}
+
+TEST_F(TaskRecordsTest, ResyncTakesUpWhatProcTells) {
+  tasks_.adopt(getpid());
+  tasks_.adopt(kPid);
+  tasks_.resync();
+  end(kNobody);
+  EXPECT_TRUE(tasks_.observes(getpid()));
+  EXPECT_FALSE(tasks_.observes(kPid));
+  auto here = reinterpret_cast<uint64_t>(&getpid);
+  EXPECT_TRUE(count(getpid(), here));
+  EXPECT_EQ(file_.header().ledger.counted, 1u);
+}
+
+}  // namespace
+}  // namespace pctally

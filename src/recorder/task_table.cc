@@ -1,0 +1,253 @@
+#include "recorder/task_table.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "perf/process_tree.h"
+#include "process/proc_maps.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
+constexpr uint64_t kEndedKeptNs = 1000000000;
+
+/// Code without a file gets windows where it is hot.
+bool has_file(std::string_view path) {
+  return path == "[vdso]" || (path.size() > 1 && path[0] == '/' && path[1] != '/');
+}
+
+ObjectIdentity object_of(const PerfRecord& record, std::string_view path) {
+  ObjectIdentity object;
+  object.kind = path == "[vdso]" ? ObjectKind::kVdso : ObjectKind::kFile;
+  object.path = path;
+  object.build_id = record.build_id;
+  object.build_id_bytes = record.build_id_bytes;
+  object.device = record.device;
+  object.inode = record.inode;
+  return object;
+}
+
+}  // namespace
+
+void TaskTable::expect(pid_t pid) {
+  Task& task = tasks_[pid];
+  task.comm = "(starting)";
+  task.held = true;
+}
+
+void TaskTable::adopt(pid_t pid) {
+  if (!tasks_.contains(pid)) add_running(pid);
+}
+
+TaskTable::Task& TaskTable::add_running(pid_t pid) {
+  Task& task = tasks_[pid];
+  task.comm = comm_of(pid);
+  if (task.comm.empty()) task.comm = "(unknown)";
+  task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
+  find_root(pid, task);
+  map_running(pid, task);
+  return task;
+}
+
+/// A process that is gone keeps what its parent had.
+void TaskTable::find_root(pid_t pid, Task& task) {
+  if (auto root = roots_.root_of(pid)) task.root = *root;
+}
+
+void TaskTable::map_running(pid_t pid, Task& task) {
+  TextWatch watch(pid);
+  task.space.clear();
+  watch.visit([&](ExecutableMapping mapping) {
+    if (mapping.object.kind == ObjectKind::kPrivate) return;
+    std::string path = roots_.find(task.root, mapping.object.path);
+    mapping.object.path = path;
+    file_->make_room(segment_units(mapping.end - mapping.start));
+    task.space.map(*file_, mapping);
+  });
+  task.table_valid = false;
+}
+
+void TaskTable::resync() {
+  std::vector<pid_t> known;
+  for (const auto& [pid, task] : tasks_) known.push_back(pid);
+  for (pid_t pid : known) {
+    Task& task = tasks_[pid];
+    std::vector<pid_t> family = process_tree(pid);
+    if (family.empty()) {
+      task.threads = 1;
+      apply_exit({.kind = PerfRecord::Kind::kExit, .pid = pid});
+      continue;
+    }
+    if (task.held && command_line_of(pid) == command_line_of(getpid())) continue;  // not yet at its exec
+    task.held = false;
+    task.comm = comm_of(pid);
+    if (task.record != 0) rename_process(pool_at<ProcessRecord>(file_->pool(), task.record), task.comm);
+    find_root(pid, task);
+    task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
+    map_running(pid, task);
+    for (pid_t descendant : family)
+      if (children_) adopt(descendant);
+  }
+}
+
+TaskTable::Task* TaskTable::find(pid_t pid) {
+  auto found = tasks_.find(pid);
+  if (found != tasks_.end()) return &found->second;
+  return strangers_ == Strangers::kAdopt ? &add_running(pid) : nullptr;
+}
+
+void TaskTable::apply(const PerfRecord& record, std::string_view text) {
+  switch (record.kind) {
+    case PerfRecord::Kind::kMmap:
+      return apply_mmap(record, text);
+    case PerfRecord::Kind::kComm:
+      return apply_comm(record, text);
+    case PerfRecord::Kind::kFork:
+      return apply_fork(record);
+    case PerfRecord::Kind::kExit:
+      return apply_exit(record);
+    default:
+      return;
+  }
+}
+
+void TaskTable::apply_mmap(const PerfRecord& record, std::string_view path) {
+  if (!record.executable || !has_file(path)) return;
+  Task* task = find(record.pid);
+  if (task == nullptr) return;
+  std::string place = roots_.find(task->root, path);
+  ObjectIdentity object = object_of(record, place);
+  file_->make_room(segment_units(record.bytes));
+  task->space.map(*file_, record.start, record.start + record.bytes,
+                  object.kind == ObjectKind::kVdso ? 0 : record.offset, object);
+  task->table_valid = false;
+}
+
+void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
+  Task* task = find(record.pid);
+  if (task == nullptr) return;
+  if (record.pid == record.tid) task->comm = comm;
+  if (record.exec) {
+    task->space.clear();
+    task->held = false;
+    task->executed = true;
+    find_root(record.pid, *task);
+    register_task(record.pid, *task);
+  }
+  if (task->record != 0) rename_process(pool_at<ProcessRecord>(file_->pool(), task->record), task->comm);
+}
+
+void TaskTable::apply_fork(const PerfRecord& record) {
+  Task* parent = find(record.parent);
+  if (parent == nullptr) return;
+  if (record.pid == record.parent) {
+    ++parent->threads;
+    return;
+  }
+  if (!children_) return;
+  Task child;
+  child.parent = record.parent;
+  child.comm = parent->comm;
+  child.held = parent->held;
+  child.root = parent->root;
+  (void)child.space.copy_from(parent->space);
+  parent->table_valid = false;  // its regions may lie elsewhere now
+  tasks_[record.pid] = std::move(child);
+}
+
+void TaskTable::apply_exit(const PerfRecord& record) {
+  if (record.time > kEndedKeptNs) forget_ended(record.time - kEndedKeptNs);
+  auto found = tasks_.find(record.pid);
+  if (found == tasks_.end()) return;
+  if (is_removal(found->second) && !removal_) return map_running(record.pid, found->second);
+  if (--found->second.threads > 0) return;
+  if (found->second.record != 0) book_end(found->second);
+  found->second.ended_ns = record.time;
+  ended_.push_back({record.pid, record.time});
+}
+
+/// A process with the number of one that ended has another end, or none yet.
+void TaskTable::forget_ended(uint64_t before_ns) {
+  for (; !ended_.empty() && ended_.front().ns < before_ns; ended_.pop_front()) {
+    auto found = tasks_.find(ended_.front().pid);
+    if (found != tasks_.end() && found->second.ended_ns == ended_.front().ns) tasks_.erase(found);
+  }
+}
+
+/// At an exec that gains privileges the kernel takes off the events of the process, which is told like its
+/// end: before the new program is mapped, as no other end is.
+bool TaskTable::is_removal(const Task& task) { return task.executed && task.space.size() == 0; }
+
+void TaskTable::book_end(const Task& task) {
+  auto* record = pool_at<ProcessRecord>(file_->pool(), task.record);
+  record->flags |= kProcessExited;
+  if (!is_removal(task)) return;
+  record->note = ProcessNote::kPrivileged;
+  if (record->ticks != 0) return;
+  record->flags &= ~kProcessObserved;
+  memset(record->engine, 0, sizeof record->engine);
+}
+
+void TaskTable::register_task(pid_t pid, Task& task) {
+  if (task.record == 0) task.record = add_process(*file_, pid, task.parent, task.comm, engine_);
+  if (task.record != 0 && task.ended_ns != 0)
+    pool_at<ProcessRecord>(file_->pool(), task.record)->flags |= kProcessExited;
+  task.table_valid = false;
+}
+
+const RegionTable& TaskTable::table_of(Task& task) {
+  if (!task.table_valid) task.table = task.space.table(*file_, task.record);
+  task.table_valid = true;
+  return task.table;
+}
+
+const RegionTable& TaskTable::user_table(pid_t pid, Task& task, uint64_t pc) {
+  uint64_t index = 0;
+  const RegionTable& table = table_of(task);
+  if (find_region(table, pc, &index) != nullptr) return table;
+  file_->make_room(segment_units(kWindowBytes));
+  task.space.map_window(*file_, pc, private_object(pid));
+  task.table_valid = false;
+  return table_of(task);
+}
+
+const RegionTable& TaskTable::kernel_table(Task& task, uint64_t pc) {
+  uint64_t index = 0;
+  if (find_region(kernel_table_, pc, &index) == nullptr) {
+    file_->make_room(segment_units(kWindowBytes));
+    kernel_space_.map_window(*file_, pc, kernel_object());
+    kernel_table_ = kernel_space_.table(*file_, 0);
+  }
+  kernel_table_.process_ticks = table_of(task).process_ticks;
+  return kernel_table_;
+}
+
+TaskTable::Task* TaskTable::counting(pid_t pid) {
+  Task* task = find(pid);
+  if (task == nullptr || task->held) return nullptr;
+  if (task->record == 0) register_task(pid, *task);
+  return task;
+}
+
+bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks) {
+  Task* task = counting(pid);
+  if (task == nullptr) return false;
+  tick_times(kernel ? kernel_table(*task, pc) : user_table(pid, *task, pc), pc, ticks);
+  return true;
+}
+
+bool TaskTable::book_full(pid_t pid, uint64_t ticks) {
+  Task* task = counting(pid);
+  if (task == nullptr) return false;
+  const RegionTable& table = table_of(*task);
+  book_deliveries(table.ledger, ticks);
+  add_relaxed(&table.ledger->full, ticks);
+  if (table.process_ticks != nullptr) add_relaxed(table.process_ticks, ticks);
+  return true;
+}
+
+}  // namespace pctally

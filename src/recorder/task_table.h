@@ -1,0 +1,102 @@
+// The processes an engine outside them observes, as the kernel's records tell them, and where each one's
+// ticks are counted.
+#pragma once
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+#include "perf/record.h"
+#include "perf/target.h"
+#include "process/address_space.h"
+#include "recorder/process_roots.h"
+#include "tick/tick.h"
+
+namespace pctally {
+
+/// Records and ticks go in in the order of their times. Not thread-safe.
+class TaskTable {
+ public:
+  /// What a record or tick of a process nobody has told of means.
+  enum class Strangers : unsigned char {
+    kAdopt,   ///< it is observed: it is older than the events, or its FORK record was lost
+    kIgnore,  ///< it is not observed: the events see the whole machine, the target is part of it
+  };
+
+  TaskTable() = default;
+  TaskTable(ProfileFile* file, std::string engine, Strangers strangers)
+      : file_(file), engine_(std::move(engine)), strangers_(strangers) {}
+
+  /// A command's process, which counts from its exec on.
+  void expect(pid_t pid);
+  /// A process that runs already.
+  void adopt(pid_t pid);
+  void follow_children(bool follow) { children_ = follow; }
+  /// The events are the processes' own: the kernel takes them off one whose exec gains privileges.
+  void expect_removal(bool expected) { removal_ = expected; }
+
+  /// A FORK, EXIT, COMM or MMAP record; others are ignored. `text` is the record's.
+  void apply(const PerfRecord& record, std::string_view text);
+
+  /// Counts ticks of one process at one place. False if the process is not observed.
+  bool count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks);
+
+  /// Books ticks of one process that had no room where they were counted. False as above.
+  bool book_full(pid_t pid, uint64_t ticks);
+
+  /// After records were lost: takes up what /proc says of its processes and of their descendants.
+  void resync();
+
+  [[nodiscard]] bool observes(pid_t pid) const { return tasks_.contains(pid); }
+  [[nodiscard]] size_t size() const { return tasks_.size(); }
+
+ private:
+  struct Task {
+    uint32_t record = 0;  ///< unit of its ProcessRecord, 0 until it executes something of its own
+    pid_t parent = 0;
+    int threads = 1;
+    uint64_t ended_ns =
+        0;              ///< by its last EXIT record; kept a little longer for the ticks of its last breath
+    bool held = false;  ///< before its exec: not the target's doing
+    bool executed = false;  ///< it was seen to exec
+    std::string root;       ///< ProcessRoots::root_of()
+    std::string comm;
+    AddressSpace space;
+    RegionTable table{};
+    bool table_valid = false;
+  };
+
+  struct Ended {
+    pid_t pid;
+    uint64_t ns;
+  };
+
+  Task* find(pid_t pid);
+  Task* counting(pid_t pid);
+  void forget_ended(uint64_t before_ns);
+  Task& add_running(pid_t pid);
+  void map_running(pid_t pid, Task& task);
+  void find_root(pid_t pid, Task& task);
+  void apply_mmap(const PerfRecord& record, std::string_view path);
+  void apply_comm(const PerfRecord& record, std::string_view comm);
+  void apply_fork(const PerfRecord& record);
+  void apply_exit(const PerfRecord& record);
+  static bool is_removal(const Task& task);
+  void book_end(const Task& task);
+  void register_task(pid_t pid, Task& task);
+  const RegionTable& table_of(Task& task);
+  const RegionTable& user_table(pid_t pid, Task& task, uint64_t pc);
+  const RegionTable& kernel_table(Task& task, uint64_t pc);
+
+  ProfileFile* file_ = nullptr;
+  std::string engine_;
+  Strangers strangers_ = Strangers::kAdopt;
+  bool children_ = true;
+  bool removal_ = false;
+  std::unordered_map<pid_t, Task> tasks_;
+  std::deque<Ended> ended_;
+  ProcessRoots roots_;
+  AddressSpace kernel_space_;
+  RegionTable kernel_table_{};
+};
+
+}  // namespace pctally

@@ -1,0 +1,127 @@
+#include "recorder/task_table.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "histfile/fresh_file_for_test.h"
+
+namespace pctally {
+namespace {
+
+constexpr pid_t kPid = 1 << 23;  // beyond every pid_max: /proc knows none of them
+constexpr uint64_t kSecond = 1000000000;
+
+class TaskTableTest : public testing::Test {
+ protected:
+  TaskTableTest() {
+    tasks_.expect(kPid);
+    comm(kPid, "root", 1);
+  }
+
+  void fork(pid_t parent, pid_t pid, uint64_t time) {
+    PerfRecord record;
+    record.kind = PerfRecord::Kind::kFork;
+    record.pid = record.tid = pid;
+    record.parent = parent;
+    record.time = time;
+    tasks_.apply(record, "");
+  }
+  void exit(pid_t pid, uint64_t time) {
+    PerfRecord record;
+    record.kind = PerfRecord::Kind::kExit;
+    record.pid = record.tid = pid;
+    record.time = time;
+    tasks_.apply(record, "");
+  }
+  void comm(pid_t pid, const char* name, uint64_t time) {
+    PerfRecord record;
+    record.kind = PerfRecord::Kind::kComm;
+    record.pid = record.tid = pid;
+    record.exec = true;
+    record.time = time;
+    tasks_.apply(record, name);
+  }
+  void map(pid_t pid, const char* path, uint64_t start, uint64_t bytes) {
+    PerfRecord record;
+    record.kind = PerfRecord::Kind::kMmap;
+    record.pid = record.tid = pid;
+    record.executable = true;
+    record.start = start;
+    record.bytes = bytes;
+    tasks_.apply(record, path);
+  }
+  bool exited(pid_t pid) {
+    const ProcessRecord* record = fresh_.process(pid);
+    return record != nullptr && (record->flags & kProcessExited) != 0;
+  }
+
+  FreshFile fresh_;
+  ProfileFile& file_ = fresh_.file();
+  TaskTable tasks_{&file_, "test", TaskTable::Strangers::kIgnore};
+};
+
+TEST_F(TaskTableTest, CountsManyTicksAtOnce) {
+  map(kPid, "/bin/program", 0x1000, 0x1000);
+  EXPECT_TRUE(tasks_.count(kPid, 0x1234, false, 7));
+  EXPECT_TRUE(tasks_.count(kPid, UINT64_MAX - 0x1000, true, 2));
+  EXPECT_TRUE(tasks_.book_full(kPid, 5));
+  EXPECT_FALSE(tasks_.count(kPid + 1, 0x1234, false, 1));
+  EXPECT_FALSE(tasks_.book_full(kPid + 1, 1));
+  const Ledger& ledger = file_.header().ledger;
+  EXPECT_EQ(ledger.counted, 9u);
+  EXPECT_EQ(ledger.full, 5u);
+  EXPECT_EQ(ledger.samples, 14u);
+  EXPECT_EQ(ledger.weight_squares, 14u);
+  EXPECT_EQ(fresh_.by_comm()["root"], 14u);
+}
+
+// A process's last ticks are in the kernel, after its EXIT record.
+TEST_F(TaskTableTest, TicksAfterTheExitStillHaveAnOwner) {
+  fork(kPid, kPid + 1, kSecond);
+  exit(kPid + 1, 2 * kSecond);
+  EXPECT_TRUE(tasks_.count(kPid + 1, UINT64_MAX - 0x1000, true, 3));
+  EXPECT_TRUE(exited(kPid + 1));
+  fork(kPid, kPid + 2, 4 * kSecond);
+  exit(kPid + 2, 4 * kSecond + 1);
+  EXPECT_FALSE(tasks_.observes(kPid + 1));
+  EXPECT_TRUE(tasks_.observes(kPid + 2));
+}
+
+TEST_F(TaskTableTest, NumberUsedAgainOutlivesTheFirstUsersEnd) {
+  fork(kPid, kPid + 1, kSecond);
+  exit(kPid + 1, 2 * kSecond);
+  fork(kPid, kPid + 1, 2 * kSecond + 5);
+  comm(kPid + 1, "second", 2 * kSecond + 6);
+  for (pid_t pid = kPid + 2; pid < kPid + 9; ++pid) fork(kPid, pid, 9 * kSecond), exit(pid, 9 * kSecond);
+  EXPECT_TRUE(tasks_.count(kPid + 1, 0x1234, false, 1));
+  EXPECT_EQ(fresh_.by_comm()["second"], 1u);
+}
+
+TEST_F(TaskTableTest, EndedProcessesAreForgotten) {
+  for (pid_t i = 1; i < 100000; ++i) {
+    auto time = static_cast<uint64_t>(i) * kSecond / 400;
+    fork(kPid, kPid + i, time);
+    exit(kPid + i, time + 1000000);
+    ASSERT_LE(tasks_.size(), 410u);
+  }
+}
+
+// The default pool has room for fewer: the rest is booked as full, nothing is lost, the file keeps its bound.
+TEST_F(TaskTableTest, MillionDistinctPcsLeaveTheSumExact) {
+  constexpr uint64_t kPcs = 1000000;
+  map(kPid, "/bin/program", 0x100000, kPcs * 16);
+  for (uint64_t i = 0; i < kPcs; ++i) {
+    if (i % 256 == 0) file_.make_room(256 * 3);
+    ASSERT_TRUE(tasks_.count(kPid, 0x100000 + i * 16, false, 1));
+  }
+  const Ledger& ledger = file_.header().ledger;
+  EXPECT_GT(ledger.full, 0u);
+  EXPECT_EQ(ledger.counted + ledger.full, kPcs);
+  EXPECT_EQ(ledger.outside + ledger.lost, 0u);
+  EXPECT_EQ(fresh_.by_comm()["root"], kPcs);
+  EXPECT_LE(std::filesystem::file_size(fresh_.path()), kLargestBytes);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,20 @@
+// What pctally prof reads: mon.out, gmon.out or a profile of pctally's own, told apart by their first bytes.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "monfile/read/text_histogram.h"
+#include "object/elf/elf_file.h"
+#include "report/prof_listing.h"
+
+namespace pctally {
+
+struct ProfData {
+  TextProfile text;                      ///< in the a.out
+  std::vector<ProfElsewhere> elsewhere;  ///< in libraries and the kernel, or not counted; only profiles know
+};
+
+/// Errors name the path.
+Result<ProfData> read_prof_data(const std::string& path, const ElfFile& a_out);
+
+}  // namespace pctally

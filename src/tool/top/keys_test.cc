@@ -1,0 +1,75 @@
+#include "tool/top/keys.h"
+
+#include <gtest/gtest.h>
+
+namespace pctally {
+namespace {
+
+struct Keys {
+  TopState state;
+  Keys& operator()(unsigned key) {
+    press(key, 10, 35, &state);
+    return *this;
+  }
+  Keys& operator()(const char* keys) {
+    for (; *keys != 0; ++keys) (*this)(static_cast<unsigned char>(*keys));
+    return *this;
+  }
+};
+
+TEST(TopKeys, Grouping) {
+  EXPECT_EQ(Keys{}("o").state.by, Grouping::kObject);
+  EXPECT_EQ(Keys{}("l").state.by, Grouping::kLine);
+  EXPECT_EQ(Keys{}("p").state.by, Grouping::kProcess);
+  EXPECT_EQ(Keys{}("of").state.by, Grouping::kFunction);
+}
+
+TEST(TopKeys, AFilterIsTypedAndNoKeyMeansAnythingElseMeanwhile) {
+  Keys keys;
+  keys("/qw o");
+  EXPECT_TRUE(keys.state.typing);
+  EXPECT_FALSE(keys.state.quit || keys.state.write || keys.state.frozen);
+  EXPECT_EQ(keys.state.filter, "qw o");
+  keys(kKeyBackspace)(kKeyEnter);
+  EXPECT_FALSE(keys.state.typing);
+  EXPECT_EQ(keys.state.filter, "qw ");
+  keys("/")(kKeyEscape);
+  EXPECT_EQ(keys.state.filter, "");
+  EXPECT_FALSE(keys.state.typing);
+}
+
+TEST(TopKeys, AFilterHoldsWholeCharactersAndNoControls) {
+  Keys keys;
+  keys("/")(0xe9)(0x20ac)(0x1f600)(7)(0xd800);
+  EXPECT_EQ(keys.state.filter, "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+  keys(0x7f)(8);
+  EXPECT_EQ(keys.state.filter, "\xc3\xa9");
+  keys(0x7f)(0x7f);
+  EXPECT_EQ(keys.state.filter, "");
+  for (int i = 0; i < 500; ++i) keys("x");
+  EXPECT_EQ(keys.state.filter.size(), 100u);
+}
+
+TEST(TopKeys, ScrollingStaysInside) {
+  Keys keys;
+  EXPECT_EQ(keys(kKeyUp).state.first, 0u);
+  EXPECT_EQ(keys(kKeyDown)(kKeyPageDown).state.first, 11u);
+  EXPECT_EQ(keys(kKeyPageDown)(kKeyPageDown)(kKeyDown).state.first, 25u);
+  EXPECT_EQ(keys(kKeyPageUp)(kKeyUp).state.first, 14u);
+  EXPECT_EQ(keys("o").state.first, 0u) << "another table starts at its top";
+  EXPECT_EQ(keys(kKeyPageDown)(kKeyHome).state.first, 0u);
+}
+
+TEST(TopKeys, FreezeWriteHelpQuit) {
+  EXPECT_TRUE(Keys{}(" ").state.frozen);
+  EXPECT_FALSE(Keys{}("  ").state.frozen);
+  EXPECT_TRUE(Keys{}("w").state.write);
+  EXPECT_TRUE(Keys{}("?").state.help);
+  EXPECT_FALSE(Keys{}("?w").state.help);
+  EXPECT_FALSE(Keys{}("?w").state.write) << "any key leaves the help, and does nothing else";
+  EXPECT_TRUE(Keys{}("?q").state.quit);
+  EXPECT_TRUE(Keys{}("q").state.quit);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,114 @@
+#include "tool/top/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "tool/command.h"
+#include "tool/command_line.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kMostSaid = 4096;
+constexpr int kPatienceMs = 2000;  ///< for a command to heed SIGTERM
+
+std::string temporary_place() {
+  const char* runtime = getenv("XDG_RUNTIME_DIR");
+  struct stat status;
+  bool ours = runtime != nullptr && *runtime == '/' && stat(runtime, &status) == 0 &&
+              S_ISDIR(status.st_mode) && status.st_uid == geteuid() && access(runtime, W_OK) == 0;
+  return ours ? runtime : "/tmp";
+}
+
+[[noreturn]] void become_recorder(const std::vector<std::string>& words, int output) {
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(strdup(word.c_str()));
+  argv.push_back(nullptr);
+  setsid();
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  let_writes_kill();
+  int null = open("/dev/null", O_RDWR);
+  dup2(null, STDIN_FILENO);
+  dup2(null, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  execv("/proc/self/exe", argv.data());
+  dprintf(STDERR_FILENO, "pctally: cannot start the recorder: %s\n", strerror(errno));
+  _exit(kExitFailed);
+}
+
+}  // namespace
+
+TopRecorder::TopRecorder(TopRecorder&& other) noexcept
+    : pid_(other.pid_),
+      exit_code_(other.exit_code_),
+      process_(std::move(other.process_)),
+      output_(std::move(other.output_)),
+      directory_(std::move(other.directory_)),
+      path_(std::move(other.path_)),
+      said_(std::move(other.said_)) {
+  other.pid_ = -1;
+  other.directory_.clear();
+}
+
+Result<TopRecorder> TopRecorder::start(const std::vector<std::string>& words) {
+  TopRecorder recorder;
+  std::string directory = temporary_place() + "/pctally-top-XXXXXX";
+  if (mkdtemp(directory.data()) == nullptr)
+    return fail(errno, "cannot make a directory in %s: %s", temporary_place().c_str(), strerror(errno));
+  recorder.directory_ = directory;
+  recorder.path_ = directory + "/pctally.top.pct";
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return fail(errno, "pipe: %s", strerror(errno));
+  recorder.output_.reset(ends[0]);
+  UniqueFd output(ends[1]);
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  std::vector<std::string> all = {"pctally", "record", "-q", "-o", recorder.path_};
+  all.insert(all.end(), words.begin(), words.end());
+  recorder.pid_ = fork();
+  if (recorder.pid_ < 0) return fail(errno, "fork: %s", strerror(errno));
+  if (recorder.pid_ == 0) become_recorder(all, output.get());
+  recorder.process_.reset(static_cast<int>(syscall(SYS_pidfd_open, recorder.pid_, 0)));
+  return recorder;
+}
+
+bool TopRecorder::listen() {
+  char chunk[4096];
+  ssize_t bytes;
+  while ((bytes = read(output_.get(), chunk, sizeof chunk)) > 0) {
+    said_.append(chunk, static_cast<size_t>(bytes));
+    if (said_.size() > kMostSaid) said_.erase(0, said_.size() - kMostSaid);
+  }
+  return bytes < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+int TopRecorder::exit_code() {
+  int status = 0;
+  if (pid_ > 0 && exit_code_ < 0 && waitpid(pid_, &status, WNOHANG) == pid_)
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exit_code_;
+}
+
+TopRecorder::~TopRecorder() {
+  if (pid_ > 0 && exit_code() < 0) {
+    kill(pid_, SIGTERM);
+    pollfd end = {process_.get(), POLLIN, 0};
+    if (poll(&end, 1, kPatienceMs) != 1) kill(pid_, SIGKILL);
+    if (exit_code_ < 0) waitpid(pid_, nullptr, 0);
+  }
+  if (directory_.empty()) return;
+  unlink(path_.c_str());
+  rmdir(directory_.c_str());
+}
+
+}  // namespace pctally

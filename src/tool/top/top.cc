@@ -1,0 +1,324 @@
+// pctally top: a live table of a recording; on a terminal a screen with keys, else plain lines.
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "histfile/profile_file.h"
+#include "report/escape.h"
+#include "tool/command.h"
+#include "tool/command_line.h"
+#include "tool/message.h"
+#include "tool/top/recorder.h"
+#include "tool/top/screen.h"
+#include "tool/top/view.h"
+
+namespace pctally {
+namespace {
+
+constexpr int kFirstLookMs = 10;  ///< between two looks for the file of our own recorder
+
+struct Arguments {
+  std::string file, processes, cgroup, frequency, period;
+  std::vector<std::string> chosen;  ///< engine, event
+  bool machine = false;
+  std::string by = "function";
+  double interval_s = 1, window_s = 5;
+  uint64_t count = 0, limit = 20;
+  std::string filter;
+  std::vector<std::string> command;
+};
+
+/// The loop: one recording, one screen or none.
+class Top {
+ public:
+  explicit Top(Arguments arguments) : arguments_(std::move(arguments)) {}
+  int run();
+
+ private:
+  int start_recorder();
+  int wait_for_recording();
+  int open_file(const std::string& path);
+  void show(LiveFile file, const std::string& path);
+  int show_screen();
+  int print_lines();
+  bool wait(uint64_t until_ns, int input);
+  void take_signals();
+  void take_keys(Screen& screen);
+  void look();
+  void draw(Screen& screen);
+  void listen();
+
+  Arguments arguments_;
+  std::unique_ptr<TopRecorder> recorder_;
+  std::unique_ptr<TopView> view_;
+  UniqueFd signals_;
+  TopState state_;
+  uint64_t looks_ = 0;
+  bool stop_ = false, resized_ = false;
+  bool silent_ = false;  ///< our recorder has said its last
+};
+
+UniqueFd watch_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH}) sigaddset(&set, signal);
+  sigprocmask(SIG_BLOCK, &set, nullptr);
+  let_writes_fail();
+  return UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+uint64_t nanoseconds(double seconds) { return static_cast<uint64_t>(seconds * 1e9); }
+
+int Top::start_recorder() {
+  std::vector<std::string> words;
+  auto pass = [&words](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  pass("-F", arguments_.frequency);
+  pass("-c", arguments_.period);
+  for (const std::string& word : arguments_.chosen) pass("-e", word);
+  pass("-p", arguments_.processes);
+  pass("--cgroup", arguments_.cgroup);
+  if (arguments_.machine) words.emplace_back("-a");
+  if (!arguments_.command.empty()) words.emplace_back("--");
+  words.insert(words.end(), arguments_.command.begin(), arguments_.command.end());
+  auto started = TopRecorder::start(words);
+  if (!started) {
+    complain("{}", started.error().text);
+    return kExitFailed;
+  }
+  recorder_ = std::make_unique<TopRecorder>(std::move(*started));
+  return wait_for_recording();
+}
+
+/// Until our recorder has a file with something to show, or has failed: then its words are ours.
+int Top::wait_for_recording() {
+  for (;;) {
+    pollfd watched[] = {{recorder_->process(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
+    poll(watched, 2, kFirstLookMs);
+    take_signals();
+    if (stop_) return 0;
+    bool ended = recorder_->exit_code() >= 0;
+    listen();
+    auto file = LiveFile::open(recorder_->path().c_str());
+    auto copy = file ? file->copy() : Result<FileCopy>(std::unexpected(file.error()));
+    if (copy && copy->contents.header.state != FileState::kPreparing) {
+      show(std::move(*file), recorder_->path());
+      return 0;
+    }
+    if (!ended) continue;
+    std::string said = recorder_->said();
+    if (said.starts_with("pctally: ")) said.erase(0, 9);
+    while (!said.empty() && said.back() == '\n') said.pop_back();
+    complain("{}", said.empty() ? "the recorder ended before it began" : said);
+    int code = recorder_->exit_code();
+    return code == 0 ? kExitFailed : code;
+  }
+}
+
+int Top::open_file(const std::string& path) {
+  auto file = LiveFile::open(path.c_str());
+  if (!file) {
+    complain("{}", file.error().text);
+    return kExitInput;
+  }
+  if (auto copy = file->copy(); !copy) {
+    complain("{}: {}", path, copy.error().text);
+    return kExitInput;
+  }
+  show(std::move(*file), path);
+  return 0;
+}
+
+void Top::show(LiveFile file, const std::string& path) {
+  view_ = std::make_unique<TopView>(std::move(file), path, nanoseconds(arguments_.window_s));
+}
+
+void Top::listen() {
+  if (recorder_ != nullptr && !silent_) silent_ = !recorder_->listen();
+}
+
+void Top::take_signals() {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo == SIGWINCH)
+      resized_ = true;
+    else
+      stop_ = true;
+  }
+}
+
+/// Sleeps until then, or something happens; true when the time has come.
+bool Top::wait(uint64_t until_ns, int input) {
+  uint64_t now = monotonic_ns();
+  if (now >= until_ns) return true;
+  pollfd watched[] = {{signals_.get(), POLLIN, 0},
+                      {input, POLLIN, 0},
+                      {recorder_ != nullptr && !silent_ ? recorder_->output() : -1, POLLIN, 0}};
+  poll(watched, 3, static_cast<int>((until_ns - now + 999999) / 1000000));
+  take_signals();
+  if ((watched[1].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) stop_ = true;  // the terminal is gone
+  if (watched[2].revents != 0) listen();
+  return monotonic_ns() >= until_ns;
+}
+
+void Top::look() {
+  view_->refresh();
+  ++looks_;
+  if (arguments_.count != 0 && looks_ >= arguments_.count) stop_ = true;
+}
+
+size_t rows_of(const Screen& screen) {
+  return screen.height() > kFixedLiveLines + 1 ? screen.height() - kFixedLiveLines - 1 : 1;
+}
+
+LiveLine key_line(const TopState& state, size_t width) {
+  if (state.typing) return {LineStyle::kHeader, "rows that hold: " + escaped(state.filter) + "_"};
+  std::string text = width < 60 ? "q quit  / filter  ? help"
+                                : "f o l p rows by  / filter  space freeze  w write  ? help  q quit";
+  return {LineStyle::kKeys, text};
+}
+
+void Top::draw(Screen& screen) {
+  LiveTextOptions options{.width = screen.width(), .rows = rows_of(screen), .ascii = screen.ascii()};
+  if (state_.help) return screen.draw(live_help(options));
+  if (view_->empty()) return screen.draw({{LineStyle::kPlain, "waiting for the first tick"}});
+  std::vector<LiveLine> lines = view_->lines(state_, options);
+  size_t wanted = rows_of(screen) + kFixedLiveLines;  // the account stays at the bottom
+  if (lines.size() < wanted) lines.insert(lines.end() - 1, wanted - lines.size(), LiveLine{});
+  lines.push_back(key_line(state_, screen.width()));
+  screen.draw(lines);
+}
+
+void Top::take_keys(Screen& screen) {
+  while (std::optional<unsigned> key = screen.key()) {
+    view_->say("");
+    press(*key, rows_of(screen), view_->rows(), &state_);
+    if (state_.write) view_->write();
+    state_.write = false;
+    if (state_.quit) stop_ = true;
+  }
+}
+
+int Top::show_screen() {
+  std::unique_ptr<Screen> screen = Screen::open();
+  if (screen == nullptr) return print_lines();
+  uint64_t next = monotonic_ns();
+  while (!stop_) {
+    if (monotonic_ns() >= next) {
+      if (!state_.frozen) look();
+      next = monotonic_ns() + nanoseconds(arguments_.interval_s);
+    }
+    if (resized_) screen->resize();
+    resized_ = false;
+    draw(*screen);
+    wait(next, STDIN_FILENO);
+    take_keys(*screen);
+  }
+  return 0;
+}
+
+bool print(const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    ssize_t written = write(STDOUT_FILENO, text.data() + at, text.size() - at);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    at += static_cast<size_t>(written);
+  }
+  return true;
+}
+
+int Top::print_lines() {
+  uint64_t next = monotonic_ns() + (recorder_ != nullptr ? nanoseconds(arguments_.interval_s) : 0);
+  while (!stop_) {
+    if (!wait(next, -1)) continue;
+    next = monotonic_ns() + nanoseconds(arguments_.interval_s);
+    look();
+    std::string text = looks_ > 1 ? "\n" : "";
+    for (const LiveLine& line : view_->lines(state_, {.rows = arguments_.limit})) text += line.text + "\n";
+    if (!print(text)) {
+      if (errno == EPIPE) return 0;  // whoever reads has seen enough
+      complain("cannot write to standard output: {}", strerror(errno));
+      return kExitFailed;
+    }
+    stop_ = stop_ || view_->final();
+  }
+  return 0;
+}
+
+int Top::run() {
+  signals_ = watch_signals();
+  state_.by = grouping_of(arguments_.by);
+  state_.filter = arguments_.filter;
+  int code = arguments_.file.empty() ? start_recorder() : open_file(arguments_.file);
+  if (code != 0 || view_ == nullptr) return code;
+  return show_screen();
+}
+
+void describe(CLI::App* app, Arguments* arguments) {
+  app->add_option("FILE", arguments->file, "Profile being recorded, or a closed one")->option_text(" ");
+  app->add_option("-p,--pid", arguments->processes, "Record these processes, to look at them")
+      ->option_text("PID[,PID]");
+  app->add_flag("-a,--all", arguments->machine, "Record the whole machine");
+  app->add_option("--cgroup", arguments->cgroup, "Record a control group")->option_text("PATH");
+  app->add_option("-F,--frequency", arguments->frequency, "Ticks per second of CPU time, as for record")
+      ->option_text("HZ");
+  app->add_option("-c,--period", arguments->period, "CPU time or events per tick, as for record")
+      ->option_text("PERIOD");
+  app->add_option("-e,--engine,--event", arguments->chosen, "Engine, event, as for record")
+      ->option_text("ENGINE|EVENT")
+      ->allow_extra_args(false);
+  app->add_option("--by", arguments->by, "Rows: function (default), object, line or process")
+      ->check(CLI::IsMember({"function", "object", "line", "process"}).description(""))
+      ->option_text("WHAT");
+  app->add_option("--filter", arguments->filter, "Only rows whose names hold TEXT")->option_text("TEXT");
+  app->add_option("--interval", arguments->interval_s, "Seconds between two looks (default 1)")
+      ->check(CLI::Range(0.05, 86400.0).description(""))
+      ->option_text("S");
+  app->add_option("--window", arguments->window_s, "Seconds that count as now (default 5)")
+      ->check(CLI::Range(0.05, 86400.0).description(""))
+      ->option_text("S");
+  app->add_option("--count", arguments->count, "End after N looks")->option_text("N");
+  app->add_option("--limit", arguments->limit, "Rows of plain lines, 0 for all (default 20)")
+      ->option_text("N");
+  app->footer(
+      "pctally top [OPTIONS] -- CMD ARGS... records a command; it gets SIGTERM at the end.\n"
+      "Exit status: 0; 2 wrong usage; 4 FILE cannot be read; else that of the recorder.");
+}
+
+/// An empty string, or what is wrong.
+std::string check(const Arguments& arguments) {
+  int sources = (arguments.file.empty() ? 0 : 1) + (arguments.processes.empty() ? 0 : 1) +
+                (arguments.machine ? 1 : 0) + (arguments.cgroup.empty() ? 0 : 1) +
+                (arguments.command.empty() ? 0 : 1);
+  if (sources == 0) return "nothing to look at: name a FILE, -p PID, -a, --cgroup PATH, or -- CMD";
+  if (sources > 1) return "one of FILE, -p, -a, --cgroup and -- CMD, not several";
+  bool recording = !arguments.chosen.empty() || !arguments.frequency.empty() || !arguments.period.empty();
+  if (!arguments.file.empty() && recording) return "-e, -F and -c are for a recording of top's own";
+  return {};
+}
+
+}  // namespace
+
+int run_top(int argc, char** argv) {
+  CLI::App app("Shows live where the CPU time of a recording goes.", "pctally top");
+  Arguments arguments;
+  describe(&app, &arguments);
+  int own = 1;
+  while (own < argc && strcmp(argv[own], "--") != 0) ++own;
+  if (auto code = parse_command_line(app, own, argv)) return *code;
+  for (int i = own + 1; i < argc; ++i) arguments.command.emplace_back(argv[i]);
+  if (std::string wrong = check(arguments); !wrong.empty()) {
+    complain("{}; see pctally top --help", wrong);
+    return kExitUsage;
+  }
+  return Top(std::move(arguments)).run();
+}
+
+}  // namespace pctally

@@ -1,7 +1,0 @@
-#include "tool/top_screen.h"
-
-namespace pctally {
-
-std::unique_ptr<Screen> Screen::open() { return nullptr; }
-
-}  // namespace pctally
