@@ -224,6 +224,12 @@ Result<void> BpfCounter::enable(Random* random) {
   return {};
 }
 
+void BpfCounter::separate_ticks(bool separate) noexcept {
+  separate_ = separate;
+  auto* active = reinterpret_cast<uint64_t*>(active_.data());
+  if (separate) __atomic_fetch_or(active, uint64_t{PCTALLY_SEPARATE}, __ATOMIC_RELAXED);
+}
+
 void BpfCounter::disable() noexcept {
   for (CpuEvent& event : events_) event.ring.disable();
   for (CpuEvent& event : events_) read_throttling(&event);
@@ -240,7 +246,8 @@ void BpfCounter::shift_phases() noexcept {
 uint64_t BpfCounter::turn_over() noexcept {
   auto* active = reinterpret_cast<uint64_t*>(active_.data());
   uint64_t turn = __atomic_load_n(active, __ATOMIC_RELAXED);
-  __atomic_store_n(active, turn ^ 1, __ATOMIC_SEQ_CST);
+  uint64_t next = ((turn & PCTALLY_TURN) ^ PCTALLY_TURN) | (separate_ ? PCTALLY_SEPARATE : 0);
+  __atomic_store_n(active, next, __ATOMIC_SEQ_CST);
   for (const CpuEvent& event : events_) {
     uint64_t count[2];  // value, id
     while ((read(event.ring.fd(), count, sizeof count) < 0 && errno == EINTR) || is_running(event.cpu)) {
@@ -280,7 +287,7 @@ bool BpfCounter::is_running(size_t cpu) const noexcept {
 }
 
 pctally_table* BpfCounter::table(size_t cpu, uint64_t turn) const noexcept {
-  return reinterpret_cast<pctally_table*>(tables_.data()) + (2 * cpu + (turn & 1));
+  return reinterpret_cast<pctally_table*>(tables_.data()) + (2 * cpu + (turn & PCTALLY_TURN));
 }
 
 uint32_t BpfCounter::used(const pctally_table& table) noexcept {

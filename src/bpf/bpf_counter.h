@@ -75,6 +75,9 @@ class BpfCounter {
   /// Restarts the running period on every CPU, which moves its ticks to another phase.
   void shift_phases() noexcept;
 
+  /// From now on: whether every tick is handed out by itself, with its time, or those of one pc together.
+  void separate_ticks(bool separate) noexcept;
+
   /// Ticks passing the filter that the kernel's throttling has kept back since the last call: of each CPU's
   /// ticks kept back the part that has passed among those that came. Call it after drain(), the last time
   /// after disable().
@@ -143,6 +146,7 @@ class BpfCounter {
   size_t cpus_ = 0;
   Event event_ = kCpuTime;
   uint64_t period_ = 0;
+  bool separate_ = false;
   Totals totals_;
 };
 

@@ -14,6 +14,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "histfile/profile_file.h"
 
@@ -97,7 +98,42 @@ void expect_exact(const BpfCounter& counter, const Ticks& ticks) {
   EXPECT_EQ(totals.full, ticks.full);
 }
 
+/// Slots handed out after `ms` of spinning at a few pcs, and their ticks.
+std::pair<uint64_t, uint64_t> slots_and_ticks(BpfCounter* counter, int ms) {
+  uint64_t slots = 0, ticks = 0;
+  auto own = [&](const pctally_slot& slot) {
+    EXPECT_GE(slot.last_ns, slot.first_ns);
+    if (static_cast<int64_t>(slot.pc) < 0) return;
+    ++slots;
+    ticks += slot.ticks;
+  };
+  counter->drain([](const pctally_slot&) {}, [](const pctally_full&) {});
+  spin(static_cast<uint64_t>(ms) * 1000000);
+  counter->drain(own, [](const pctally_full&) { ADD_FAILURE() << "no room"; });
+  return {slots, ticks};
+}
+
 void await(pid_t child) { EXPECT_EQ(waitpid(child, nullptr, 0), child); }
+
+TEST(BpfCounter, TicksComeOneByOneIfAskedFor) {
+  BpfCounter::Settings settings;
+  settings.filter = PCTALLY_FILTER_FOLLOWED;  // others' ticks would take slots, too
+  settings.period = kPeriodNs;
+  LOAD_OR_SKIP(counter, settings);
+  Random random(1);
+  counter->follow(getpid());
+  ASSERT_TRUE(counter->enable(&random));
+  auto [slots, ticks] = slots_and_ticks(&*counter, 50);
+  EXPECT_GT(ticks, 4 * slots);
+  counter->separate_ticks(true);
+  std::tie(slots, ticks) = slots_and_ticks(&*counter, 50);
+  EXPECT_GT(ticks, 100u);
+  EXPECT_EQ(ticks, slots);
+  counter->separate_ticks(false);
+  std::tie(slots, ticks) = slots_and_ticks(&*counter, 50);
+  EXPECT_GT(ticks, 4 * slots);
+  counter->disable();
+}
 
 // Every run of the program is one tick handed out, by the kernel's own count of the runs, while two processes
 // keep both tables turning over.

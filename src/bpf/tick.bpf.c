@@ -27,7 +27,7 @@ struct task_struct {
 
 const volatile struct pctally_tick_settings settings = {PCTALLY_FILTER_ALL, 1, PCTALLY_TABLE_SLOTS - 1, 0};
 
-/* 0 or 1: which table of a CPU is counted into. */
+/* PCTALLY_TURN, PCTALLY_SEPARATE. */
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
@@ -75,14 +75,14 @@ static __always_inline int passes(__u32 tgid) {
 }
 
 static __always_inline struct pctally_table* own_table(__u64 turn) {
-  __u32 index = bpf_get_smp_processor_id() * 2 + (turn & 1);
+  __u32 index = bpf_get_smp_processor_id() * 2 + (turn & PCTALLY_TURN);
   return bpf_map_lookup_elem(&tables, &index);
 }
 
-static __always_inline struct pctally_table* current_table(void) {
+static __always_inline __u64 current_turn(void) {
   __u32 first = 0;
   __u64* turn = bpf_map_lookup_elem(&active, &first);
-  return turn == 0 ? 0 : own_table(*(volatile __u64*)turn);
+  return turn == 0 ? 0 : *(volatile __u64*)turn;
 }
 
 static __always_inline void count_seen(void) {
@@ -127,14 +127,16 @@ static __always_inline void take_slot(struct pctally_table* table, __u32 index, 
   table->order[place & (PCTALLY_TABLE_SLOTS - 1)] = index;
   table->used = place + 1;
   slot->pc = pc;
-  slot->first_ns = bpf_ktime_get_ns();
+  slot->first_ns = slot->last_ns = bpf_ktime_get_ns();
   slot->tgid = tgid;
   slot->exec_id = exec_id;
   slot->ticks = 1;
 }
 
-static __always_inline void count_pc(struct pctally_table* table, __u64 pc, __u32 tgid, __u32 exec_id) {
-  __u32 hash = first_slot(pc, tgid, exec_id);
+static __always_inline void count_pc(struct pctally_table* table, __u64 pc, __u32 tgid, __u32 exec_id,
+                                     __u64 separate) {
+  /* Slots that nobody is to find again are spread by their number. */
+  __u32 hash = first_slot(separate ? pc + ((__u64)table->used << 13) : pc, tgid, exec_id);
   ++table->passed;
   for (__u32 i = 0; i < PCTALLY_TABLE_PROBES; ++i) {
     __u32 index = (hash + i) & settings.slots_mask & (PCTALLY_TABLE_SLOTS - 1);
@@ -143,8 +145,9 @@ static __always_inline void count_pc(struct pctally_table* table, __u64 pc, __u3
       take_slot(table, index, pc, tgid, exec_id);
       return;
     }
-    if (slot->pc == pc && slot->tgid == tgid && slot->exec_id == exec_id) {
+    if (!separate && slot->pc == pc && slot->tgid == tgid && slot->exec_id == exec_id) {
       ++slot->ticks;
+      slot->last_ns = bpf_ktime_get_ns();
       return;
     }
   }
@@ -159,9 +162,11 @@ int count_tick(struct bpf_perf_event_data* event) {
   count_seen();
   if (!passes(tgid)) return 0;
   set_running(1);
-  struct pctally_table* table = current_table();
+  __u64 turn = current_turn();
+  struct pctally_table* table = own_table(turn);
   /* None: a CPU the kernel said was not possible. */
-  if (table != 0) count_pc(table, PT_REGS_IP(&event->regs), tgid, task->self_exec_id);
+  if (table != 0)
+    count_pc(table, PT_REGS_IP(&event->regs), tgid, task->self_exec_id, turn & PCTALLY_SEPARATE);
   set_running(0);
   return 0;
 }

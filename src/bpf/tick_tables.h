@@ -20,6 +20,11 @@ enum pctally_filter {
 };
 
 enum {
+  PCTALLY_TURN = 1,     /* bits of `active`: which table is counted into; */
+  PCTALLY_SEPARATE = 2, /* every tick takes a slot of its own, so that the time of each is known */
+};
+
+enum {
   PCTALLY_TABLE_SLOTS = 2048, /* a power of two: distinct pcs per CPU and drain */
   PCTALLY_TABLE_PROBES = 16,  /* slots looked at for one pc */
   PCTALLY_TABLE_FULL = 64,    /* processes told apart whose ticks found no slot */
@@ -36,7 +41,8 @@ struct pctally_tick_settings {
 /* One pc of one program image. `exec_id` tells the images of a process apart: exec changes it. */
 struct pctally_slot {
   unsigned long long pc;
-  unsigned long long first_ns; /* CLOCK_MONOTONIC of its first tick: which mapping the pc belongs to */
+  unsigned long long first_ns; /* CLOCK_MONOTONIC of its first tick and of its last one: which mapping the */
+  unsigned long long last_ns;  /* pc belongs to */
   unsigned int tgid;
   unsigned int exec_id;
   unsigned int ticks; /* 0: the slot is free */

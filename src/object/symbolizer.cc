@@ -104,7 +104,14 @@ Opened open_recorded(const ExecutableIdentity& identity) {
   return {std::make_unique<ElfFile>(std::move(*file)), {}};
 }
 
+/// The recorder knew no object, only why: "[reason]" stands for it and for its one function.
+std::unique_ptr<Symbolizer> open_unknown(const std::string& reason) {
+  return std::make_unique<ObjectSymbolizer>(reason, reason.substr(1, reason.size() - 2), nullptr, "",
+                                            DebugFinder());
+}
+
 std::unique_ptr<Symbolizer> open_file(const ExecutableIdentity& identity) {
+  if (identity.path.starts_with('[') && identity.path.ends_with(']')) return open_unknown(identity.path);
   Opened opened = open_recorded(identity);
   const DebugFinder finder;
   if (!opened.file) {

@@ -19,7 +19,8 @@ class PerfRings {
     bool kernel;
     bool placed = true;  ///< false: whoever counted it had no room for its pc
     uint64_t ticks = 1;
-    uint16_t ring = 0;  ///< it came from
+    uint16_t ring = 0;   ///< it came from
+    uint64_t first = 0;  ///< time of the first of its ticks, if it is older than `time`
   };
   struct Event {
     PerfRecord record;

@@ -37,6 +37,12 @@ ObjectIdentity private_object(int32_t pid) noexcept {
   return object;
 }
 
+ObjectIdentity unknown_object(std::string_view reason) noexcept {
+  ObjectIdentity object;
+  object.path = reason;
+  return object;
+}
+
 ObjectIdentity kernel_object() noexcept {
   ObjectIdentity object;
   object.kind = ObjectKind::kKernel;
@@ -81,6 +87,29 @@ bool AddressSpace::cut(uint64_t low, uint64_t last) noexcept {
   return true;
 }
 
+/// True if some text of a file in [low, last] is not at the place that `region` gives it.
+bool AddressSpace::holds_another(const Region& region) const noexcept {
+  for (size_t i = first_from(region.low); i < regions_.size() && regions_[i].low <= region.last; ++i) {
+    const Region& old = regions_[i];
+    bool same = old.directory == region.directory && old.tree_bias - old.low == region.tree_bias - region.low;
+    if (!old.without_file && !same) return true;
+  }
+  return false;
+}
+
+void AddressSpace::unmap_files(uint64_t start, uint64_t end) noexcept {
+  if (end <= start || is_free(start, end - 1) || !merge()) return;
+  bool found = false;
+  for (size_t i = first_from(start); i < regions_.size() && regions_[i].low < end;) {
+    Region old = regions_[i];
+    if (!old.without_file && !cut(std::max(start, old.low), std::min(end - 1, old.last))) return;
+    found = found || !old.without_file;
+    i = first_from(old.last + 1);
+    if (old.last == UINT64_MAX) break;
+  }
+  if (found) ++replacements_;
+}
+
 bool AddressSpace::insert(const Region& region) noexcept {
   return regions_.insert(first_from(region.low), region);
 }
@@ -95,7 +124,11 @@ bool AddressSpace::map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t
   uint32_t segment = record == 0 ? 0 : find_or_add_segment(file, record, segment_start, segment_bytes);
   if (segment == 0) return merge() && cut(start, end - 1) && false;
   Region region = tree_region(file.pool(), start, end - 1, segment, position);
-  if (!is_free(start, end - 1)) return merge() && cut(start, end - 1) && insert(region);
+  if (!is_free(start, end - 1)) {
+    if (!merge()) return false;
+    if (holds_another(region)) ++replacements_;
+    return cut(start, end - 1) && insert(region);
+  }
   return fresh_.push_back(region) && (fresh_.size() < kMostFresh || merge());
 }
 
@@ -113,7 +146,9 @@ bool AddressSpace::map_window(ProfileFile& file, uint64_t pc, const ObjectIdenti
     if (region.last < pc && region.last >= low) low = region.last + 1;
     if (region.low > pc && region.low <= last) last = region.low - 1;
   }
-  return insert(tree_region(file.pool(), low, last, segment, low));
+  Region window = tree_region(file.pool(), low, last, segment, low);
+  window.without_file = true;
+  return insert(window);
 }
 
 bool AddressSpace::map_process(ProfileFile& file, int32_t pid, uint64_t pc) noexcept {

@@ -18,6 +18,12 @@ class AddressSpace {
            const ObjectIdentity& object) noexcept;
   bool map(ProfileFile& file, const ExecutableMapping& mapping) noexcept;
 
+  /// Takes away what [start, end) covers of files: something without a file is there now.
+  void unmap_files(uint64_t start, uint64_t end) noexcept;
+
+  /// How often map() and unmap_files() took the place of another file's text.
+  [[nodiscard]] uint64_t replacements() const noexcept { return replacements_; }
+
   /// Makes room for ticks at `pc`, which lies in no mapping of a file: code a JIT wrote, or the kernel's.
   /// Keyed by address, in windows of 64 KiB, so that reserved but cold memory costs nothing. False when the
   /// pool is used up.
@@ -40,6 +46,7 @@ class AddressSpace {
 
  private:
   bool cut(uint64_t low, uint64_t last) noexcept;
+  [[nodiscard]] bool holds_another(const Region& region) const noexcept;
   bool insert(const Region& region) noexcept;
   bool merge() noexcept;
   [[nodiscard]] size_t first_from(uint64_t address) const noexcept;
@@ -47,7 +54,12 @@ class AddressSpace {
 
   MappedArray<Region> regions_;  ///< ascending, without overlaps
   MappedArray<Region> fresh_;    ///< not yet among them; overlap with nothing
+  uint64_t replacements_ = 0;
 };
+
+/// Stands for code of which nothing is known but why; `reason` is its name in reports, in brackets.
+ObjectIdentity unknown_object(std::string_view reason) noexcept;
+inline constexpr std::string_view kSinceUnmapped = "[code since unmapped]";
 
 /// The object that code without a file belongs to.
 ObjectIdentity private_object(int32_t pid) noexcept;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kNice = -10;  ///< tables and rings are emptied in time on a busy machine, too
 constexpr int kEventDrainMs = 10;
+constexpr uint64_t kSeparateNs = 2000000000;
 constexpr unsigned kPlacesPerRoomCheck = 256;  ///< each may take three units
 
 pctally_filter filter_for(const Target& target) {
@@ -97,13 +98,13 @@ int BpfEngine::drain_interval_ms() const {
   return static_cast<int>(std::clamp<uint64_t>(settings_.period * PCTALLY_TABLE_SLOTS / 2000000, 5, 100));
 }
 
-/// Ticks stand at the time of the first of their pc: that is the mapping they belong to, unless another
-/// object took exactly its place before the next drain.
+/// Ticks of one pc stand at the time of the last of them.
 void BpfEngine::fetch() {
   counter_.drain(
       [this](const pctally_slot& slot) {
         bool kernel = static_cast<int64_t>(slot.pc) < 0;
-        rings_.add({slot.first_ns, slot.pc, static_cast<pid_t>(slot.tgid), kernel, true, slot.ticks});
+        rings_.add({slot.last_ns, slot.pc, static_cast<pid_t>(slot.tgid), kernel, true, slot.ticks, 0,
+                    slot.first_ns});
       },
       [this](const pctally_full& full) {
         rings_.add({full.first_ns, 0, static_cast<pid_t>(full.tgid), false, false, full.ticks});
@@ -116,6 +117,7 @@ void BpfEngine::drain() {
   book_missed();
   rings_.collect();
   replay(until);
+  separate_where_needed();
   if (shifts_.due(monotonic_ns())) counter_.shift_phases();
   file_->make_room(0);
   file_->beat();
@@ -130,6 +132,14 @@ void BpfEngine::book_missed() {
                    __ATOMIC_RELAXED);
 }
 
+/// Where a program loads libraries one in the place of another, only the time of a tick tells whose it is.
+void BpfEngine::separate_where_needed() {
+  uint64_t now = monotonic_ns();
+  if (tasks_.replacements() != replacements_) separate_until_ = now + kSeparateNs;
+  replacements_ = tasks_.replacements();
+  counter_.separate_ticks(now < separate_until_);
+}
+
 void BpfEngine::replay(uint64_t until) {
   rings_.replay(
       until, [this](const PerfRings::Sample& sample) { count(sample); },
@@ -139,7 +149,8 @@ void BpfEngine::replay(uint64_t until) {
 void BpfEngine::count(const PerfRings::Sample& sample) {
   if (counted_++ % kPlacesPerRoomCheck == 0) file_->make_room(kPlacesPerRoomCheck * 3);
   if (!tasks_.observes(sample.pid)) tasks_.adopt(sample.pid);  // the record of its birth was lost
-  bool counted = sample.placed ? tasks_.count(sample.pid, sample.pc, sample.kernel, sample.ticks)
+  bool counted = sample.placed ? tasks_.count(sample.pid, sample.pc, sample.kernel, sample.ticks,
+                                              sample.first, sample.time)
                                : tasks_.book_full(sample.pid, sample.ticks);
   if (!counted) before_exec_ += sample.ticks;
 }

@@ -34,6 +34,7 @@ class BpfEngine : public Engine {
   Result<void> watch_processes(const Target& target);
   void fetch();
   void book_missed();
+  void separate_where_needed();
   void replay(uint64_t until);
   void count(const PerfRings::Sample& sample);
 
@@ -45,7 +46,9 @@ class BpfEngine : public Engine {
   Random random_;
   PhaseShifts shifts_;
   uint64_t counted_ = 0;
-  double missed_ = 0;  ///< ticks that the kernel's throttling kept back
+  uint64_t replacements_ = 0;    ///< seen by tasks_ so far
+  uint64_t separate_until_ = 0;  ///< ticks come one by one until then
+  double missed_ = 0;            ///< ticks that the kernel's throttling kept back
   uint64_t before_exec_ = 0;
 };
 

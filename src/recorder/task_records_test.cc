@@ -115,6 +115,50 @@ TEST_F(TaskRecordsTest, AParentCountsOnAfterAForkMovedItsRegions) {
   EXPECT_EQ(ticks_in("/bin/prog"), 2u);
 }
 
+// Ticks of one pc that were added up, and other text came to their place meanwhile: the last is the new
+// text's.
+TEST_F(TaskRecordsTest, TicksOfBeforeAndAfterAReplacementAreNobodys) {
+  constexpr uint64_t kPc = 0x1010;
+  auto map_at = [this](uint64_t time, const char* path) {
+    tasks_.apply({.kind = PerfRecord::Kind::kMmap,
+                  .executable = true,
+                  .pid = kPid,
+                  .time = time,
+                  .start = 0x1000,
+                  .bytes = 0x1000},
+                 path);
+  };
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map_at(100, "/lib/first");
+  EXPECT_TRUE(tasks_.count(kPid, kPc, false, 5, 110, 190));
+  map_at(200, "/lib/first");  // the same once more is no replacement
+  EXPECT_TRUE(tasks_.count(kPid, kPc, false, 5, 195, 290));
+  EXPECT_EQ(tasks_.replacements(), 0u);
+  map_at(300, "/lib/second");
+  EXPECT_EQ(tasks_.replacements(), 1u);
+  EXPECT_TRUE(tasks_.count(kPid, kPc, false, 4, 295, 390));
+  EXPECT_TRUE(tasks_.count(kPid, kPc, false, 2, 310, 390));
+  EXPECT_EQ(ticks_in("/lib/first"), 10u);
+  EXPECT_EQ(ticks_in("/lib/second"), 3u);
+  EXPECT_EQ(ticks_in("[code since unmapped]"), 3u);
+  EXPECT_EQ(process(kPid)->ticks, 16u);
+}
+
+// An unloaded library leaves no record: what comes to its place does.
+TEST_F(TaskRecordsTest, CodeWithoutAFileDoesNotTakeTheNameOfTheFileBeforeIt) {
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/lib/gone");
+  map(kPid, 0x1000, "//anon");
+  EXPECT_TRUE(count(kPid, 0x1010));
+  EXPECT_EQ(ticks_in("/lib/gone"), 0u);
+  EXPECT_EQ(process(kPid)->ticks, 1u);
+  uint64_t before = tasks_.replacements();
+  map(kPid, 0x1000, "//anon");  // a JIT protects its memory anew
+  EXPECT_EQ(tasks_.replacements(), before);
+}
+
 TEST_F(TaskRecordsTest, ExecEndsTheOldMemory) {
   tasks_.expect(kPid);
   exec(kPid, "prog");

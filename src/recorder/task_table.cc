@@ -14,6 +14,8 @@ namespace {
 
 constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
 constexpr uint64_t kEndedKeptNs = 1000000000;
+constexpr size_t kMostReplacements = 4096;
+constexpr uint64_t kReasonBytes = 4096;
 
 /// Code without a file gets windows where it is hot.
 bool has_file(std::string_view path) {
@@ -116,15 +118,38 @@ void TaskTable::apply(const PerfRecord& record, std::string_view text) {
 }
 
 void TaskTable::apply_mmap(const PerfRecord& record, std::string_view path) {
-  if (!record.executable || !has_file(path)) return;
+  if (!record.executable || static_cast<int64_t>(record.start) < 0) return;
   Task* task = find(record.pid);
   if (task == nullptr) return;
-  std::string place = roots_.find(task->root, path);
+  uint64_t before = task->space.replacements();
+  if (has_file(path))
+    map_file(record, path, *task);
+  else
+    task->space.unmap_files(record.start, record.start + record.bytes);
+  if (task->space.replacements() != before) note_replacement(record, *task);
+  task->table_valid = false;
+}
+
+void TaskTable::map_file(const PerfRecord& record, std::string_view path, Task& task) {
+  std::string place = roots_.find(task.root, path);
   ObjectIdentity object = object_of(record, place);
   file_->make_room(segment_units(record.bytes));
-  task->space.map(*file_, record.start, record.start + record.bytes,
-                  object.kind == ObjectKind::kVdso ? 0 : record.offset, object);
-  task->table_valid = false;
+  task.space.map(*file_, record.start, record.start + record.bytes,
+                 object.kind == ObjectKind::kVdso ? 0 : record.offset, object);
+}
+
+void TaskTable::note_replacement(const PerfRecord& record, Task& task) {
+  ++replacements_;
+  if (task.replaced.size() >= kMostReplacements)
+    task.replaced.erase(task.replaced.begin(), task.replaced.begin() + kMostReplacements / 2);
+  task.replaced.push_back({record.time, record.start, record.start + record.bytes});
+}
+
+bool TaskTable::was_replaced(const Task& task, uint64_t pc, uint64_t first, uint64_t last) {
+  return std::any_of(task.replaced.rbegin(), task.replaced.rend(), [=](const Replacement& replacement) {
+    return replacement.time >= first && replacement.time <= last && pc >= replacement.start &&
+           pc < replacement.end;
+  });
 }
 
 void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
@@ -233,9 +258,28 @@ TaskTable::Task* TaskTable::counting(pid_t pid) {
   return task;
 }
 
-bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks) {
+/// A table in which *place stands for code of which nothing is known but why.
+const RegionTable& TaskTable::unknown_table(Task& task, std::string_view reason, uint64_t* place) {
+  auto found = std::find(reasons_.begin(), reasons_.end(), reason);
+  *place = static_cast<uint64_t>(found - reasons_.begin()) * kReasonBytes;
+  if (found == reasons_.end()) {
+    reasons_.push_back(reason);
+    file_->make_room(segment_units(kReasonBytes));
+    unknown_space_.map(*file_, *place, *place + kReasonBytes, 0, unknown_object(reason));
+    unknown_table_ = unknown_space_.table(*file_, 0);
+  }
+  unknown_table_.process_ticks = table_of(task).process_ticks;
+  return unknown_table_;
+}
+
+bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first, uint64_t last) {
   Task* task = counting(pid);
   if (task == nullptr) return false;
+  if (!kernel && ticks > 1 && first < last && was_replaced(*task, pc, first, last)) {
+    uint64_t place = 0;
+    tick_times(unknown_table(*task, kSinceUnmapped, &place), place, ticks - 1);
+    ticks = 1;
+  }
   tick_times(kernel ? kernel_table(*task, pc) : user_table(pid, *task, pc), pc, ticks);
   return true;
 }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "perf/record.h"
 #include "perf/target.h"
@@ -37,8 +38,13 @@ class TaskTable {
   /// A FORK, EXIT, COMM or MMAP record; others are ignored. `text` is the record's.
   void apply(const PerfRecord& record, std::string_view text);
 
-  /// Counts ticks of one process at one place. False if the process is not observed.
-  bool count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks);
+  /// Counts ticks of one process at one place. False if the process is not observed. `first` and `last` are
+  /// the times of the first and last of several ticks: if other text was mapped there between them, whose the
+  /// earlier ones are is not known.
+  bool count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first = 0, uint64_t last = 0);
+
+  /// How often a process mapped text in the place of another file's.
+  [[nodiscard]] uint64_t replacements() const noexcept { return replacements_; }
 
   /// Books ticks of one process that had no room where they were counted. False as above.
   bool book_full(pid_t pid, uint64_t ticks);
@@ -50,6 +56,10 @@ class TaskTable {
   [[nodiscard]] size_t size() const { return tasks_.size(); }
 
  private:
+  /// Text that took the place of other text.
+  struct Replacement {
+    uint64_t time, start, end;
+  };
   struct Task {
     uint32_t record = 0;  ///< unit of its ProcessRecord, 0 until it executes something of its own
     pid_t parent = 0;
@@ -63,6 +73,7 @@ class TaskTable {
     AddressSpace space;
     RegionTable table{};
     bool table_valid = false;
+    std::vector<Replacement> replaced;  ///< the newest, in the order of their times
   };
 
   struct Ended {
@@ -76,6 +87,10 @@ class TaskTable {
   Task& add_running(pid_t pid);
   void map_running(pid_t pid, Task& task);
   void find_root(pid_t pid, Task& task);
+  void map_file(const PerfRecord& record, std::string_view path, Task& task);
+  void note_replacement(const PerfRecord& record, Task& task);
+  static bool was_replaced(const Task& task, uint64_t pc, uint64_t first, uint64_t last);
+  const RegionTable& unknown_table(Task& task, std::string_view reason, uint64_t* place);
   void apply_mmap(const PerfRecord& record, std::string_view path);
   void apply_comm(const PerfRecord& record, std::string_view comm);
   void apply_fork(const PerfRecord& record);
@@ -97,6 +112,10 @@ class TaskTable {
   ProcessRoots roots_;
   AddressSpace kernel_space_;
   RegionTable kernel_table_{};
+  AddressSpace unknown_space_;  ///< a page for each reason
+  std::vector<std::string_view> reasons_;
+  RegionTable unknown_table_{};
+  uint64_t replacements_ = 0;
 };
 
 }  // namespace pctally

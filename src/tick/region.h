@@ -30,6 +30,7 @@ struct Region {
   uint32_t directory;  ///< kTree: unit of the directory
   CellKind kind;
   WhenFull when_full;
+  bool without_file;  ///< kTree: a window of code that no file holds
 };
 
 /// Sorted Regions and what happens to the rest. Immutable once published; the cells and the ledger are not.

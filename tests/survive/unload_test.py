@@ -1,0 +1,45 @@
+"""Libraries loaded and unloaded at one address: ticks go to the one that was mapped then, or to [code since unmapped].
+
+unloader spends 3/4 of its time in plugin.so, 1/4 in plugin_twin.so, by turns, at one address. A share's bounds are five
+standard deviations: a false alarm in a million."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+UNMAPPED = "[code since unmapped]"
+
+
+def ticks_in(data, name):
+    return sum(row["ticks"] for row in data["rows"] if os.path.basename(row["object"]) == name)
+
+
+class Unload(unittest.TestCase):
+    def record(self, engine, plugins):
+        if not p.engine_available(engine):
+            self.skipTest(f"engine {engine} is not available: pctally engines says why")
+        done = p.record([p.program("unloader"), *(p.program(name) for name in plugins), "1.5"], "-e", engine)
+        if done.returncode == 3:
+            self.skipTest("the libraries did not come to lie at one address")
+        self.assertEqual(done.returncode, 0)
+        data = done.report()
+        p.assert_ledger(self, data)
+        a, b, unknown = (ticks_in(data, name) for name in ("plugin.so", "plugin_twin.so", UNMAPPED))
+        print(f"{engine}: {a} in A, {b} in B, {unknown} in {UNMAPPED}, of {data['ticks']}", flush=True)
+        return data, a, b, unknown
+
+    def test_ring(self):
+        data, a, b, unknown = self.record("ring", ["plugin.so", "plugin_twin.so"])
+        self.assertEqual(unknown, 0)
+        self.assertAlmostEqual(a / (a + b), 0.75, delta=5 * (0.1875 / (a + b)) ** 0.5)
+
+    def test_bpf(self):
+        data, a, b, unknown = self.record("bpf", ["plugin.so", "plugin_twin.so"])
+        self.assertLess(unknown, 0.15 * data["ticks"])  # until it is seen that they take turns, in the first 0.1 s
+        self.assertAlmostEqual(a / (a + b), 0.75, delta=5 * (0.1875 / (a + b)) ** 0.5)
+
+
+if __name__ == "__main__":
+    p.main()
