@@ -44,7 +44,7 @@ struct Entries {
 
   int add_region(const pctally_hpux_prof& entry) noexcept {
     if (entry.pr_size == 0 || entry.pr_size % element() != 0) return EINVAL;
-    if (entry.pr_size > (uint64_t{entry.pr_scale} << 46 >> 16)) return EINVAL;
+    if (entry.pr_size > uint64_t{entry.pr_scale} << 30) return EINVAL;  // (2^46 * pr_scale) / 65536
     auto offset = reinterpret_cast<uintptr_t>(entry.pr_offset);
     if (has_region && offset <= last) return EINVAL;  // not ascending, or overlapping
     Region region = region_of(kHpuxSprofil, {entry.pr_base, entry.pr_size, kind}, offset, entry.pr_scale);

@@ -132,7 +132,7 @@ TEST_F(bad_arguments_lists, hpux_sprofil_one_entry) {
     for (unsigned size :
          {0u, 1u, 2u, 3u, 4u, 8u, 64u, 66u, 4096u, 0x7ffffff8u, 0x80000000u, 0x80000008u, 0xfffffff8u})
       for (uintptr_t offset : {uintptr_t{0}, kText, kText + 1, UINTPTR_MAX - 7})
-        for (unsigned scale : {0u, 1u, 2u, 3u, 0x8000u, 0xffffu, 0x10000u, 0x20000u, ~0u})
+        for (unsigned scale : {0u, 1u, 2u, 3u, 0x8000u, 0xffffu, 0x10000u, 0x20000u, 0x40000u, 0x80000u, ~0u})
           for (unsigned flags : {1u, 2u, 4u})
             judge_hpux({{{buffer.base, size, reinterpret_cast<void*>(offset), scale}},
                         1,

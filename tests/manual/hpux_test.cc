@@ -351,6 +351,17 @@ TEST_F(hpux_sprofil_description, finer_than_1_to_1_is_computed_all_the_same) {
   EXPECT_EQ(sum(a), 5u);
 }
 
+// One counter of 32 or 64 bits for every byte of text, and finer still.
+TEST_F(hpux_sprofil_description, every_fine_scale_is_taken) {
+  uint64_t cells[4096] = {};
+  for (unsigned shift = 17; shift < 32; ++shift)
+    for (unsigned flags : {kShort, kInt, kLong})
+      EXPECT_EQ(error_of({region(cells, 64, 0, 1u << shift)}, flags), 0) << shift << " " << flags;
+  ASSERT_EQ(sprofil({region(cells, sizeof cells, 0, 0x80000)}, kLong), 0);
+  for (uintptr_t distance = 0; distance < 4096; ++distance) tick_at(kText + distance, distance + 1);
+  for (uintptr_t distance = 0; distance < 4096; ++distance) EXPECT_EQ(cells[distance], distance + 1);
+}
+
 TEST_F(hpux_sprofil_notes, exec_turns_it_off) {
   use_clock();
   EXPECT_EQ(in_child([&] {
