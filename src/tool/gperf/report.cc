@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -14,6 +15,8 @@
 
 namespace pctally {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr size_t kNameColumns = 53;
 constexpr unsigned kWordBytes = 4;
@@ -119,10 +122,11 @@ struct Figures {
 std::vector<GperfMapping> gperf_mappings(pid_t pid, const std::string& a_out) {
   std::vector<GperfMapping> mappings;
   std::string program = link_target(fmt::format("/proc/{}/exe", pid));
+  std::string given = fs::absolute(a_out).lexically_normal();  // only absolute paths are files to a Symbolizer
   TextWatch(pid).visit([&](const ExecutableMapping& one) {
     std::string path(one.object.path);
     bool is_file = one.object.kind == ObjectKind::kFile;
-    mappings.push_back({one.start, one.end, one.file_offset, path == program ? a_out : path, is_file});
+    mappings.push_back({one.start, one.end, one.file_offset, path == program ? given : path, is_file});
   });
   return mappings;
 }

@@ -107,6 +107,14 @@ class Gperf(unittest.TestCase):
         self.assertAlmostEqual(sum(rows.values()), 100, delta=0.01)
         self.assertIsNone(child.poll())
 
+    def test_a_relative_path_names_the_functions(self):
+        child = self.run_program()
+        self.let_work(child)
+        folder, name = os.path.split(self.program)
+        for cwd, a_out in ((folder, "./" + name), (folder, name), (os.path.join(folder, self.runtime), "../" + name)):
+            result = subprocess.run([pt.PCTALLY, "gperf", a_out], env=self.env, cwd=cwd, capture_output=True, text=True)
+            self.assertIn("updateWorld", self.check_layout(result.stdout), a_out)
+
     def test_counts_time_and_threshold(self):
         child = self.run_program()
         self.let_work(child)
