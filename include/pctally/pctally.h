@@ -88,7 +88,8 @@ int pctally_ledger(struct pctally_tick_ledger *ledger);
 
 /* The account of the profile that a system's profil() keeps, since it was last turned on; final after the
  * call that turned it off. system is the name of its header: "hpux", "svr4", "bsd", "tru64", "aix", "n64",
- * "irix" or "glibc". counted is in the program's counters; outside lay in no range; full found a counter at
+ * "irix" or "glibc". counted is in the program's counters (a 16-bit counter that wraps shows 65536 less
+ * each time); outside lay in no range; full found a counter at
  * its limit; lost found its memory gone or read-only. Returns 0, or -1 with errno: EINVAL (NULL), ESRCH (that
  * system's profile was never on). */
 int pctally_profil_ledger(const char *system, struct pctally_tick_ledger *ledger);

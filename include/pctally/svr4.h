@@ -15,9 +15,10 @@
 extern "C" {
 #endif
 
-/* One range, 16-bit counters. Scale 2: every pc from offset on in the first counter; 0 and 1 end it. A tick
- * that would carry a counter past 32767 ends it too. offset is as wide as an address of this machine. Returns
- * 0, or -1 with errno EAGAIN or ENOMEM where this machine has no timer left. */
+/* One range, 16-bit counters. Scale 2: every pc from offset on in the first counter; 0 and 1 end it. The
+ * tick that brings a counter to 32767 ends it too (PCTALLY_SVR4_PROFIL=illumos in the environment: the tick
+ * after that). offset is as wide as an address of this machine. Returns 0, or -1 with errno EAGAIN or ENOMEM
+ * where this machine has no timer left. */
 int pctally_svr4_profil(unsigned short *buff, unsigned int bufsiz, size_t offset, unsigned int scale);
 
 /* monitor(3C): profil over [lowpc, highpc), and the file mon.out when it ends. `bufsize` counts short words;

@@ -67,7 +67,7 @@ bool take_tick(siginfo_t* info, void* context) {
   bool late = (perf->flags & kAsynchronous) != 0 && !follows_delivery(context, pc);
   if (tables != nullptr && keeps(slot)) {
     if (tables->may_fault && blocks_faults(context)) admit_faults();
-    late ? lost_published(tables, 1) : tick_published(tables, pc, 1);
+    late ? lost_published(tables, 1) : void(tick_published(tables, pc, 1));
   }
   note_delivery(context, pc);
   return true;

@@ -1,31 +1,25 @@
 // profil(2) of 4.4BSD, FreeBSD, NetBSD, OpenBSD and macOS.
 #include "pctally/bsd.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "dialect/call.h"
 #include "dialect/caller_memory.h"
 #include "dialect/profil.h"
+#include "dialect/variant.h"
 
 namespace pctally {
 namespace {
 
 constinit Session g_bsd("bsd");
 
-/// What PCTALLY_BSD_PROFIL asks for: "macos" or "manual".
-bool wanted(const char* choice) noexcept {
-  const char* chosen = getenv("PCTALLY_BSD_PROFIL");
-  return chosen != nullptr && strcmp(chosen, choice) == 0;
-}
+constexpr char kVariant[] = "PCTALLY_BSD_PROFIL";
 
 /// "This function is now deprecated. It will always return EINVAL."
-bool as_on_macos() noexcept { return wanted("macos"); }
+bool as_on_macos() noexcept { return is_variant(kVariant, "macos"); }
 
 /// "[(pc - offset) / 2] * scale / 65536" by the letter, where the kernels multiply first.
 DialectPolicy policy() noexcept {
   DialectPolicy policy = kBsdProfil;
-  if (wanted("manual")) policy.family = PCTALLY_BIN_MAN;
+  if (is_variant(kVariant, "manual")) policy.family = PCTALLY_BIN_MAN;
   return policy;
 }
 

@@ -111,11 +111,7 @@ void Session::stop() noexcept {
 
 bool Session::on() const noexcept {
   if (__atomic_load_n(&tables_.current, __ATOMIC_ACQUIRE) == kNoTable) return false;
-  const Side& side = sides_[side_in_use_];
-  if (__atomic_load_n(&side.stopped, __ATOMIC_ACQUIRE) != 0) return false;
-  if (side.regions.size() != 1) return true;
-  return tables_.slots[tables_.current].overflow != nullptr ||
-         __atomic_load_n(&side.faulted[0], __ATOMIC_RELAXED) == 0;
+  return __atomic_load_n(&sides_[side_in_use_].stopped, __ATOMIC_ACQUIRE) == 0;
 }
 
 const Session* session_of(const char* system) noexcept {
@@ -127,14 +123,14 @@ const Session* session_of(const char* system) noexcept {
 }
 
 bool tick_sessions(uint64_t pc, uint64_t weight) noexcept {
-  bool any = false;
+  bool any = false, admitted = false;
   for (Session* const& entry : g_sessions) {
     Session* session = __atomic_load_n(&entry, __ATOMIC_ACQUIRE);
     if (session == nullptr) break;
     if (__atomic_load_n(&session->tables_.current, __ATOMIC_ACQUIRE) == kNoTable) continue;
-    if (!any) admit_faults();
-    any = true;
-    tick_published(&session->tables_, pc, weight);
+    if (!admitted) admit_faults();
+    admitted = true;
+    if (tick_published(&session->tables_, pc, weight)) any = true;
   }
   return any;
 }

@@ -102,8 +102,8 @@ class Session {
 /// The session of a system; null if it was never on.
 const Session* session_of(const char* system) noexcept;
 
-/// Delivers a tick to every session that is on, by the path of a clock tick; false if none is. Any thread,
-/// any signal handler.
+/// Delivers a tick to every session that is on, by the path of a clock tick. Returns false if none is on, be
+/// it that a tick has turned it off. Any thread, any signal handler.
 bool tick_sessions(uint64_t pc, uint64_t weight) noexcept;
 
 /// The clock of the session that was turned on last; false if none ever was. Any thread.

@@ -8,7 +8,8 @@ namespace pctally {
 enum class WhenFull : uint8_t {
   kSaturate,  ///< stays at the largest value of its width (HP-UX, AIX)
   kWrap,      ///< counts modulo its width (4.4BSD, N64: "There is no protection for counter overflow")
-  kStop,      ///< unchanged, and the whole profile is turned off at 32767 (SVR4)
+  kStop,      ///< takes what fits below 32767; reaching it turns the whole profile off (SVR4's page)
+  kStopLate,  ///< the same, but the profile is turned off by the first tick that finds 32767 (illumos)
 };
 
 /// Where a tick went. Every tick has exactly one.
@@ -32,10 +33,11 @@ inline uint64_t add_to_cell(Cell* cell, uint64_t weight, WhenFull when_full, Cel
   event->fault = !guarded_load(cell, &old);
   while (!event->fault) {
     uint64_t taken = weight;
-    if (when_full == WhenFull::kStop) {
-      // The SVR4 kernel adds in the cell's own width and then looks: a preset 65535 wraps to 0 and stays on.
-      event->stop = static_cast<Cell>(old + weight) > kStopLimit;
-      if (event->stop) return 0;
+    if (when_full == WhenFull::kStop || when_full == WhenFull::kStopLate) {
+      const uint64_t room = old < kStopLimit ? kStopLimit - old : 0;
+      event->stop = when_full == WhenFull::kStop ? weight >= room : weight > room;
+      if (weight > room) taken = room;
+      if (taken == 0) return 0;
     } else if (when_full == WhenFull::kSaturate && weight > static_cast<uint64_t>(kLargest - old)) {
       taken = static_cast<uint64_t>(kLargest - old);
       if (taken == 0) return 0;

@@ -114,21 +114,21 @@ TYPED_TEST(EachWidth, WrapsModuloItsWidth) {
             (Added{0x100000000, static_cast<TypeParam>(0x100000003), false}));
 }
 
-// SVR4: the tick that would pass 32767 is not stored and turns everything off.
-TYPED_TEST(EachWidth, StopsBeyond32767) {
-  EXPECT_EQ(add<TypeParam>(32766, 1, WhenFull::kStop), (Added{1, 32767, false}));
+// SVR4's page: "Once one of the counts reaches 32767 ..., profiling stops".
+TYPED_TEST(EachWidth, StopsWhenItReaches32767) {
+  EXPECT_EQ(add<TypeParam>(32765, 1, WhenFull::kStop), (Added{1, 32766, false}));
+  EXPECT_EQ(add<TypeParam>(32766, 1, WhenFull::kStop), (Added{1, 32767, true}));
   EXPECT_EQ(add<TypeParam>(32767, 1, WhenFull::kStop), (Added{0, 32767, true}));
   EXPECT_EQ(add<TypeParam>(40000, 1, WhenFull::kStop), (Added{0, 40000, true}));
-  EXPECT_EQ(add<TypeParam>(32760, 7, WhenFull::kStop), (Added{7, 32767, false}));
-  EXPECT_EQ(add<TypeParam>(32760, 8, WhenFull::kStop), (Added{0, 32760, true}));
+  EXPECT_EQ(add<TypeParam>(32760, 10, WhenFull::kStop), (Added{7, 32767, true}));
 }
 
-// SVR4 adds in the cell's own width before it looks.
-TYPED_TEST(EachWidth, StopComesAfterTheWidthWraps) {
-  constexpr TypeParam kMost = std::numeric_limits<TypeParam>::max();
-  EXPECT_EQ(add<TypeParam>(kMost, 1, WhenFull::kStop), (Added{1, 0, false}));
-  EXPECT_EQ(add<TypeParam>(kMost, 32768, WhenFull::kStop), (Added{32768, 32767, false}));
-  EXPECT_EQ(add<TypeParam>(kMost, 32769, WhenFull::kStop), (Added{0, kMost, true}));
+// illumos: the next tick of that count stops it.
+TYPED_TEST(EachWidth, StopsLateAtTheTickThatFinds32767) {
+  EXPECT_EQ(add<TypeParam>(32766, 1, WhenFull::kStopLate), (Added{1, 32767, false}));
+  EXPECT_EQ(add<TypeParam>(32767, 1, WhenFull::kStopLate), (Added{0, 32767, true}));
+  EXPECT_EQ(add<TypeParam>(32760, 7, WhenFull::kStopLate), (Added{7, 32767, false}));
+  EXPECT_EQ(add<TypeParam>(32760, 8, WhenFull::kStopLate), (Added{7, 32767, true}));
 }
 
 /// The same rules by counting one tick at a time.
@@ -136,12 +136,15 @@ template <class Cell>
 Added count_up(Cell start, uint64_t weight, WhenFull when_full) {
   Added added{0, start, false};
   Cell value = start;
-  for (uint64_t i = 0; i < weight; ++i) {
+  bool stops = when_full == WhenFull::kStop || when_full == WhenFull::kStopLate;
+  for (uint64_t i = 0; i < weight && !added.stop; ++i) {
     if (when_full == WhenFull::kSaturate && value == std::numeric_limits<Cell>::max()) break;
+    added.stop = stops && value >= 32767;
+    if (added.stop) break;
     ++value;
     ++added.taken;
+    added.stop = when_full == WhenFull::kStop && value == 32767;
   }
-  if (when_full == WhenFull::kStop && value >= 32768) return {0, start, true};
   added.value = value;
   return added;
 }
@@ -153,7 +156,7 @@ TYPED_TEST(EachWidth, AgreesWithCountingOneByOne) {
     for (TypeParam limit : {TypeParam{0}, TypeParam{32767}, TypeParam{40000}, kMost})
       starts.push_back(static_cast<TypeParam>(limit + static_cast<TypeParam>(near)));
   for (TypeParam start : starts)
-    for (WhenFull when_full : {WhenFull::kSaturate, WhenFull::kWrap, WhenFull::kStop})
+    for (WhenFull when_full : {WhenFull::kSaturate, WhenFull::kWrap, WhenFull::kStop, WhenFull::kStopLate})
       for (uint64_t weight :
            {1, 2, 3, 4, 5, 6, 7, 100, 25535, 25536, 32766, 32767, 32768, 32769, 65535, 65536, 65537})
         EXPECT_EQ(add(start, weight, when_full), count_up(start, weight, when_full))

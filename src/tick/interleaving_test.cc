@@ -127,8 +127,9 @@ TEST_F(Interleaving, TwoTicksAtTheLimitOfACell) {
     uint64_t counted;
     uint32_t stopped;
   };
-  for (Limit limit : {Limit{WhenFull::kSaturate, 65532, 65535, 3, 0}, Limit{WhenFull::kWrap, 65532, 0, 4, 0},
-                      Limit{WhenFull::kStop, 32764, 32766, 2, 1}, Limit{WhenFull::kStop, 32763, 32767, 4, 0}})
+  for (Limit limit :
+       {Limit{WhenFull::kSaturate, 65532, 65535, 3, 0}, Limit{WhenFull::kWrap, 65532, 0, 4, 0},
+        Limit{WhenFull::kStop, 32763, 32767, 4, 1}, Limit{WhenFull::kStopLate, 32763, 32767, 4, 0}})
     for_every_instruction([&](unsigned k) {
       SharedTable shared(limit.when_full);
       *shared.cell() = limit.preset;

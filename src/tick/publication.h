@@ -21,8 +21,9 @@ struct PublishedTables {
       false;  ///< the cells are the program's own memory, which it may take away; set once, at the start
 };
 
-/// tick() by the current table; nothing if there is none. Any number of threads and signal handlers.
-void tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept;
+/// tick() by the current table. Returns false, and does nothing, if there is none or a tick has turned it
+/// off. Any number of threads and signal handlers.
+bool tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept;
 
 /// Books ticks whose place is not known as lost, where tick_published() would have counted them.
 void lost_published(PublishedTables* tables, uint64_t weight) noexcept;

@@ -39,6 +39,10 @@ uint32_t* fault_flag(const RegionTable& table, const Region& region) noexcept {
   return table.faulted + (&region == table.overflow ? table.count : &region - table.regions);
 }
 
+void stop(const RegionTable& table) noexcept {
+  if (table.stopped != nullptr) __atomic_store_n(table.stopped, 1, __ATOMIC_RELEASE);
+}
+
 /// The caller's buffers: they may have been unmapped or write-protected since the call.
 TickOutcome count_in_buffer(const RegionTable& table, const Region& region, uint64_t index,
                             uint64_t weight) noexcept {
@@ -49,10 +53,11 @@ TickOutcome count_in_buffer(const RegionTable& table, const Region& region, uint
   if (!event.fault) taken = add_to_buffer(region, index, weight, &event);
   if (event.fault) {
     if (faulted != nullptr) __atomic_store_n(faulted, 1, __ATOMIC_RELAXED);
+    if (table.count == 1 && table.overflow == nullptr) stop(table);  // its only buffer is gone
     add_relaxed(&table.ledger->lost, weight);
     return TickOutcome::kFaulted;
   }
-  if (event.stop && table.stopped != nullptr) __atomic_store_n(table.stopped, 1, __ATOMIC_RELEASE);
+  if (event.stop) stop(table);
   return book(table.ledger, taken, weight);
 }
 
@@ -145,11 +150,12 @@ void leave(PublishedTables* tables, uint32_t slot) noexcept {
 
 }  // namespace
 
-void tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept {
+bool tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept {
   uint32_t slot = enter(tables);
-  if (slot == kNoTable) return;
-  tick(tables->slots[slot], pc, weight);
+  if (slot == kNoTable) return false;
+  TickOutcome outcome = tick(tables->slots[slot], pc, weight);
   leave(tables, slot);
+  return outcome != TickOutcome::kStopped;
 }
 
 void lost_published(PublishedTables* tables, uint64_t weight) noexcept {

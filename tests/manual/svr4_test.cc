@@ -42,16 +42,58 @@ TEST_F(svr4_profil_description, one_tick_increments_one_count) {
 }
 
 TEST_F(svr4_profil_description, stops_at_32767) {
-  uint16_t bins[4] = {32766, 0, 40000, 65535};
+  uint16_t bins[2] = {32765, 0};
   pctally_svr4_profil(bins, sizeof bins, kText, 0x10000);
-  tick_at(kText);
-  EXPECT_EQ(bins[0], 32767);
-  tick_at(kText + 2), tick_at(kText + 6);
-  EXPECT_EQ(bins[1], 1) << "on until the next hit of the full counter";
-  EXPECT_EQ(bins[3], 0) << "a preset 65535 wraps and stays on";
   tick_at(kText), tick_at(kText + 2);
+  EXPECT_EQ(bins[1], 1) << "on at 32766";
+  tick_at(kText), tick_at(kText), tick_at(kText + 2);
   EXPECT_EQ(bins[0], 32767);
   EXPECT_EQ(bins[1], 1) << "off everywhere";
+}
+
+// One signal may bring several ticks: they count one by one.
+TEST_F(svr4_profil_description, stops_within_a_heavy_tick) {
+  uint16_t bins[2] = {32760, 0};
+  pctally_svr4_profil(bins, sizeof bins, kText, 0x10000);
+  tick_at(kText, 10), tick_at(kText + 2);
+  EXPECT_EQ(bins[0], 32767);
+  EXPECT_EQ(bins[1], 0);
+  pctally_tick_ledger ledger{};
+  ASSERT_EQ(pctally_profil_ledger("svr4", &ledger), 0);
+  EXPECT_EQ(ledger.counted, 7u);
+  EXPECT_EQ(ledger.full, 3u);
+}
+
+TEST_F(svr4_profil_description, stops_a_tick_later_if_asked_for) {
+  uint16_t bins[2] = {32766, 0};
+  setenv("PCTALLY_SVR4_PROFIL", "illumos", 1);
+  pctally_svr4_profil(bins, sizeof bins, kText, 0x10000);
+  unsetenv("PCTALLY_SVR4_PROFIL");
+  tick_at(kText), tick_at(kText + 2);
+  EXPECT_EQ(bins[1], 1) << "on at 32767";
+  tick_at(kText), tick_at(kText + 2);
+  EXPECT_EQ(bins[0], 32767);
+  EXPECT_EQ(bins[1], 1);
+}
+
+// pctally_count(): -1 and ESRCH if no dialect's profile is on.
+TEST_F(svr4_profil_description, no_tick_is_taken_after_the_stop) {
+  uint16_t bins[2] = {32766, 0};
+  pctally_svr4_profil(bins, sizeof bins, kText, 0x10000);
+  EXPECT_EQ(pctally_count(text(), 1), 0);
+  errno = 0;
+  EXPECT_EQ(pctally_count(text(), 1), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
+TEST_F(svr4_profil_description, no_tick_is_taken_after_the_buffer_is_gone) {
+  Fenced fence(64);
+  pctally_svr4_profil(fence.as<uint16_t>(), 64, kText, 0x10000);
+  fence.protect(PROT_READ);
+  EXPECT_EQ(pctally_count(text(), 1), 0) << "lost";
+  errno = 0;
+  EXPECT_EQ(pctally_count(text(), 1), -1);
+  EXPECT_EQ(errno, ESRCH);
 }
 
 TEST_F(svr4_profil_description, a_count_above_the_limit_stops_at_once) {
