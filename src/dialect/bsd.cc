@@ -3,7 +3,7 @@
 
 #include "dialect/call.h"
 #include "dialect/caller_memory.h"
-#include "dialect/profil.h"
+#include "dialect/region_builder.h"
 #include "dialect/variant.h"
 
 namespace pctally {
@@ -13,10 +13,10 @@ constinit Session g_bsd("bsd");
 
 constexpr char kVariant[] = "PCTALLY_BSD_PROFIL";
 
-/// "This function is now deprecated. It will always return EINVAL."
+/// macOS: "This function is now deprecated. It will always return EINVAL."
 bool as_on_macos() noexcept { return is_variant(kVariant, "macos"); }
 
-/// "[(pc - offset) / 2] * scale / 65536" by the letter, where the kernels multiply first.
+/// "[(pc - offset) / 2] * scale / 65536" as the page has it, where the kernels multiply first.
 DialectPolicy policy() noexcept {
   DialectPolicy policy = kBsdProfil;
   if (is_variant(kVariant, "manual")) policy.family = PCTALLY_BIN_MAN;
@@ -32,9 +32,11 @@ PCTALLY_DIALECT_CALL int pctally_bsd_profil(char* samples, size_t size, unsigned
                                             unsigned int scale) {
   SessionLock lock;
   ScaleMeaning meaning = meaning_of(kBsdProfil, scale);
-  if (meaning == ScaleMeaning::kInvalid || as_on_macos()) return refuse(EINVAL);
-  if (meaning != ScaleMeaning::kOff && writable(samples, size))
-    return told(start_one(g_bsd, policy(), {samples, size}, offset, scale));
-  g_bsd.stop();
-  return meaning == ScaleMeaning::kOff ? 0 : refuse(EFAULT);
+  if (meaning == ScaleMeaning::kInvalid || as_on_macos()) return set_errno(EINVAL);
+  if (meaning != ScaleMeaning::kOff && !writable(samples, size)) {
+    g_bsd.stop();
+    return set_errno(EFAULT);
+  }
+  return set_errno(
+      profil_one(&g_bsd, policy(), {.base = samples, .bytes = size, .offset = offset, .scale = scale}));
 }

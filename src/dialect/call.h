@@ -1,4 +1,4 @@
-// What the calls of all dialects share: how they are exported and how they tell an error.
+// What the calls of all dialects share: how they are exported and how they report an error.
 #pragma once
 #include <errno.h>
 #include <stdint.h>
@@ -10,12 +10,15 @@
 
 namespace pctally {
 
-inline int refuse(int error) noexcept {
+/// The result of a call that reports errors by errno: 0, or -1 with errno set. `error` is 0 or an errno.
+inline int set_errno(int error) noexcept {
+  if (error == 0) return 0;
   errno = error;
   return -1;
 }
 
-inline int told(const Result<void>& result) noexcept { return result ? 0 : refuse(result.error().code); }
+/// 0, or the errno of the error.
+inline int to_errno(const Result<void>& result) noexcept { return result ? 0 : result.error().code; }
 
 inline timeval to_timeval(uint64_t period_ns) noexcept {
   return {static_cast<time_t>(period_ns / 1000000000u),

@@ -3,63 +3,32 @@
 
 #include "dialect/call.h"
 #include "dialect/caller_memory.h"
-#include "dialect/profil.h"
-#include "dialect/region_list.h"
+#include "dialect/region_builder.h"
 
 namespace pctally {
 namespace {
 
 constinit Session g_hpux("hpux");
 
+/// The width of a counter; false unless it is exactly one of the three flags.
 bool width_of(unsigned flags, CellKind* kind) noexcept {
-  switch (flags) {
-    case PCTALLY_HPUX_USHORT:
-      return *kind = CellKind::kU16, true;
-    case PCTALLY_HPUX_UINT:
-      return *kind = CellKind::kU32, true;
-    case PCTALLY_HPUX_UINT64:
-      return *kind = CellKind::kU64, true;
-    default:
-      return false;
-  }
+  if (flags == PCTALLY_HPUX_USHORT)
+    *kind = CellKind::kU16;
+  else if (flags == PCTALLY_HPUX_UINT)
+    *kind = CellKind::kU32;
+  else if (flags == PCTALLY_HPUX_UINT64)
+    *kind = CellKind::kU64;
+  else
+    return false;
+  return true;
 }
 
-/// The entries of one call, checked in their order.
-struct Entries {
-  CellKind kind;
-  RegionList regions;
-  Region overflow{};
-  bool has_overflow = false;
-  bool has_region = false;
-  uint64_t last = 0;  ///< the last pc of the region before
-
-  [[nodiscard]] uint64_t element() const noexcept { return uint64_t{1} << cell_shift(kind); }
-
-  int add_overflow(const pctally_hpux_prof& entry, bool is_last) noexcept {
-    if (!is_last || entry.pr_size != element()) return EINVAL;
-    overflow = overflow_of(entry.pr_base, kind, kHpuxSprofil.when_full);
-    has_overflow = true;
-    return 0;
-  }
-
-  int add_region(const pctally_hpux_prof& entry) noexcept {
-    if (entry.pr_size == 0 || entry.pr_size % element() != 0) return EINVAL;
-    if (entry.pr_size > uint64_t{entry.pr_scale} << 30) return EINVAL;  // (2^46 * pr_scale) / 65536
-    auto offset = reinterpret_cast<uintptr_t>(entry.pr_offset);
-    if (has_region && offset <= last) return EINVAL;  // not ascending, or overlapping
-    Region region = region_of(kHpuxSprofil, {entry.pr_base, entry.pr_size, kind}, offset, entry.pr_scale);
-    has_region = true;
-    last = region.last;
-    return regions.add(region) ? 0 : ENOMEM;
-  }
-
-  int add(const pctally_hpux_prof& entry, bool is_last) noexcept {
-    if (meaning_of(kHpuxSprofil, entry.pr_scale) == ScaleMeaning::kOff)
-      return 0;  // "ignored": not even checked
-    bool is_overflow = entry.pr_offset == nullptr && entry.pr_scale == 2;
-    return is_overflow ? add_overflow(entry, is_last) : add_region(entry);
-  }
-};
+Entry entry_of(const pctally_hpux_prof& prof) noexcept {
+  return {.base = prof.pr_base,
+          .bytes = prof.pr_size,
+          .offset = reinterpret_cast<uintptr_t>(prof.pr_offset),
+          .scale = prof.pr_scale};
+}
 
 int bad_arguments(const pctally_hpux_prof* profp, int profcnt, timeval* tick) noexcept {
   if (profcnt < 0 || profcnt > PCTALLY_HPUX_PROFIL_MAX) return E2BIG;
@@ -67,13 +36,24 @@ int bad_arguments(const pctally_hpux_prof* profp, int profcnt, timeval* tick) no
   return tick != nullptr && !writable(tick, sizeof *tick) ? EFAULT : 0;
 }
 
-int start_entries(const pctally_hpux_prof* profp, int profcnt, CellKind kind) noexcept {
-  Entries entries{};
-  entries.kind = kind;
+int start(const pctally_hpux_prof* profp, int profcnt, unsigned flags) noexcept {
+  CellKind kind{};
+  if (!width_of(flags, &kind)) return EINVAL;
+  RegionBuilder builder(kHpuxSprofil, kind, static_cast<size_t>(profcnt));
   for (int i = 0; i < profcnt; ++i)
-    if (int error = entries.add(fetch(profp + i), i == profcnt - 1); error != 0) return refuse(error);
-  return told(g_hpux.start(
-      {entries.regions.all(), entries.has_overflow ? &entries.overflow : nullptr, kHpuxSprofil.period_ns}));
+    if (int error = builder.add(entry_of(fetch(profp + i))); error != 0) return error;
+  return builder.start(&g_hpux, kHpuxSprofil.period_ns);
+}
+
+int sprofil(const pctally_hpux_prof* profp, int profcnt, timeval* tick, unsigned flags) noexcept {
+  if (int error = bad_arguments(profp, profcnt, tick); error != 0) return error;
+  if (profcnt == 0) {
+    g_hpux.stop();
+  } else if (int error = start(profp, profcnt, flags); error != 0) {
+    return error;
+  }
+  if (tick != nullptr) store(tick, to_timeval(kHpuxSprofil.period_ns));
+  return 0;
 }
 
 }  // namespace
@@ -84,23 +64,12 @@ using namespace pctally;
 PCTALLY_DIALECT_CALL int pctally_hpux_sprofil(pctally_hpux_prof* profp, int profcnt, timeval* tick,
                                               unsigned int flags) {
   SessionLock lock;
-  CellKind kind{};
-  if (int error = bad_arguments(profp, profcnt, tick); error != 0) return refuse(error);
-  if (profcnt == 0)
-    g_hpux.stop();
-  else if (!width_of(flags, &kind))
-    return refuse(EINVAL);
-  else if (start_entries(profp, profcnt, kind) != 0)
-    return -1;
-  if (tick != nullptr) store(tick, to_timeval(kHpuxSprofil.period_ns));
-  return 0;
+  return set_errno(sprofil(profp, profcnt, tick, flags));
 }
 
 PCTALLY_DIALECT_CALL void pctally_hpux_profil(unsigned short* buff, size_t bufsiz, size_t offset,
                                               unsigned int scale) {
   SessionLock lock;
-  if (meaning_of(kHpuxProfil, scale) == ScaleMeaning::kOff)
-    g_hpux.stop();
-  else
-    (void)told(start_one(g_hpux, kHpuxProfil, {buff, bufsiz}, offset, scale));
+  set_errno(
+      profil_one(&g_hpux, kHpuxProfil, {.base = buff, .bytes = bufsiz, .offset = offset, .scale = scale}));
 }

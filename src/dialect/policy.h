@@ -10,6 +10,15 @@ namespace pctally {
 /// What a scale asks for, before any arithmetic.
 enum class ScaleMeaning : uint8_t { kOff, kOneCell, kEveryPc, kOrdinary, kInvalid };
 
+/// What the entries of a call with several ranges have to be like, and what they name.
+enum class ListRule : uint8_t {
+  kNone,        ///< no such call
+  kAnyOrder,    ///< IRIX, glibc: overlaps allowed; {offset 0, scale 2} is the overflow counter
+  kExact,       ///< HP-UX: whole counters, ascending, disjoint; {offset 0, scale 2} comes last
+  kByEnd,       ///< AIX: ascending by the end of the range, which bounds it beside the buffer
+  kDescending,  ///< Tru64: descending and disjoint; the range alone says how many counters there are
+};
+
 struct DialectPolicy {
   pctally_bin_family family;
   uint32_t scale_bits;      ///< the bits of a scale that count
@@ -19,6 +28,8 @@ struct DialectPolicy {
   bool zero_is_every_pc;    ///< scale 0 puts every pc at all there
   WhenFull when_full;
   uint64_t period_ns;  ///< the clock tick of the system
+  ListRule list;
+  WhenFull overflow_when_full;  ///< of the overflow counter, where the list may have one
 };
 
 inline constexpr uint64_t kTick100Hz = 10000000;
@@ -28,16 +39,16 @@ inline constexpr uint32_t kAnyScale = UINT32_MAX;
 
 // docs/dialects.md has this table with the reasons.
 // clang-format off
-//                                             family               bits       from  to         2: one cell  0: any pc  when full            tick
-inline constexpr DialectPolicy kHpuxSprofil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz};
-inline constexpr DialectPolicy kHpuxProfil   = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kSaturate, kTick100Hz};
-inline constexpr DialectPolicy kIrixSprofil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz};
-inline constexpr DialectPolicy kSvr4Profil   = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kStop,     kTick100Hz};
-inline constexpr DialectPolicy kBsdProfil    = {PCTALLY_BIN_FLOOR,   kAnyScale, 1,   65536,     false,       false,     WhenFull::kWrap,     kTick100Hz};
-inline constexpr DialectPolicy kTru64Profil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kSaturate, kTick1024Hz};
-inline constexpr DialectPolicy kAixProfil    = {PCTALLY_BIN_ROUNDUP, 0xffff,    2,   0xffff,    true,        false,     WhenFull::kSaturate, kTick100Hz};
-inline constexpr DialectPolicy kGlibcProfil  = {PCTALLY_BIN_MAN,     kAnyScale, 1,   kAnyScale, false,       true,      WhenFull::kWrap,     kTick100Hz};
-inline constexpr DialectPolicy kGlibcSprofil = {PCTALLY_BIN_MAN,     kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz};
+//                                             family               bits       from  to         2: one cell  0: any pc  when full            tick        list                   overflow when full
+inline constexpr DialectPolicy kHpuxSprofil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz,  ListRule::kExact,      WhenFull::kSaturate};
+inline constexpr DialectPolicy kHpuxProfil   = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kSaturate, kTick100Hz,  ListRule::kNone,       WhenFull::kSaturate};
+inline constexpr DialectPolicy kIrixSprofil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz,  ListRule::kAnyOrder,   WhenFull::kSaturate};
+inline constexpr DialectPolicy kSvr4Profil   = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kStop,     kTick100Hz,  ListRule::kNone,       WhenFull::kStop};
+inline constexpr DialectPolicy kBsdProfil    = {PCTALLY_BIN_FLOOR,   kAnyScale, 1,   65536,     false,       false,     WhenFull::kWrap,     kTick100Hz,  ListRule::kNone,       WhenFull::kWrap};
+inline constexpr DialectPolicy kTru64Profil  = {PCTALLY_BIN_FLOOR,   kAnyScale, 2,   kAnyScale, true,        false,     WhenFull::kSaturate, kTick1024Hz, ListRule::kDescending, WhenFull::kSaturate};
+inline constexpr DialectPolicy kAixProfil    = {PCTALLY_BIN_ROUNDUP, 0xffff,    2,   0xffff,    true,        false,     WhenFull::kSaturate, kTick100Hz,  ListRule::kByEnd,      WhenFull::kSaturate};
+inline constexpr DialectPolicy kGlibcProfil  = {PCTALLY_BIN_MAN,     kAnyScale, 1,   kAnyScale, false,       true,      WhenFull::kWrap,     kTick100Hz,  ListRule::kNone,       WhenFull::kWrap};
+inline constexpr DialectPolicy kGlibcSprofil = {PCTALLY_BIN_MAN,     kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz,  ListRule::kAnyOrder,   WhenFull::kWrap};
 // clang-format on
 
 constexpr ScaleMeaning meaning_of(const DialectPolicy& policy, uint32_t scale) noexcept {

@@ -2,7 +2,7 @@
 #include "pctally/svr4.h"
 
 #include "dialect/call.h"
-#include "dialect/profil.h"
+#include "dialect/region_builder.h"
 #include "dialect/variant.h"
 
 namespace pctally {
@@ -25,8 +25,6 @@ using namespace pctally;
 PCTALLY_DIALECT_CALL int pctally_svr4_profil(unsigned short* buff, unsigned int bufsiz, size_t offset,
                                              unsigned int scale) {
   SessionLock lock;
-  if (meaning_of(kSvr4Profil, scale) != ScaleMeaning::kOff)
-    return told(start_one(g_svr4, policy(), {buff, bufsiz}, offset, scale));
-  g_svr4.stop();
-  return 0;
+  return set_errno(
+      profil_one(&g_svr4, policy(), {.base = buff, .bytes = bufsiz, .offset = offset, .scale = scale}));
 }

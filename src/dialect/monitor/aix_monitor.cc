@@ -32,20 +32,20 @@ int profil_regions(std::span<const Region> regions) {
   MappedArray<pctally_aix_prof> entries;
   for (const Region& region : regions) {
     auto bytes = region.rule.cells * sizeof(uint16_t);
-    if (bytes > INT32_MAX) return refuse(EINVAL);
+    if (bytes > INT32_MAX) return set_errno(EINVAL);
     if (!entries.push_back({reinterpret_cast<char*>(region.low), reinterpret_cast<char*>(region.last + 1),
                             static_cast<uint16_t*>(region.cells), static_cast<int>(bytes),
                             region.rule.scale}))
-      return refuse(ENOMEM);
+      return set_errno(ENOMEM);
   }
-  if (!entries.push_back(pctally_aix_prof{})) return refuse(ENOMEM);
+  if (!entries.push_back(pctally_aix_prof{})) return set_errno(ENOMEM);
   int result = pctally_aix_profil(entries.data(), UINT32_MAX, 0, 0);
   g_on = result == 0;
   return result;
 }
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  if (bytes >= UINT32_MAX) return refuse(EINVAL);
+  if (bytes >= UINT32_MAX) return set_errno(EINVAL);
   int result = pctally_aix_profil(counters, static_cast<unsigned>(bytes), offset, scale);
   g_on = result == 0;
   return result;
@@ -73,11 +73,11 @@ int add_entry(const pctally_aix_prof& entry, uint64_t before, MappedArray<Region
 int start_array(const pctally_aix_prof* entry) noexcept {
   MappedArray<Region> regions;
   for (uint64_t before = 0;; before = address(entry->p_high), ++entry) {
-    if (!readable(entry, sizeof *entry)) return refuse(EFAULT);
+    if (!readable(entry, sizeof *entry)) return set_errno(EFAULT);
     if (entry->p_high == nullptr) break;
-    if (int error = add_entry(*entry, before, &regions); error != 0) return refuse(error);
+    if (int error = add_entry(*entry, before, &regions); error != 0) return set_errno(error);
   }
-  if (regions.size() == 0) return refuse(EINVAL);
+  if (regions.size() == 0) return set_errno(EINVAL);
   g_monitor.pause();
   for (const Region& region : regions) memset(region.cells, 0, region.rule.cells * sizeof(uint16_t));
   if (profil_regions({regions.data(), regions.size()}) != 0) return -1;
@@ -85,7 +85,7 @@ int start_array(const pctally_aix_prof* entry) noexcept {
       .regions = {regions.data(), regions.size()}, .format = MonFormat::kGmonOut, .histogram = {}};
   if (g_monitor.keep(plan)) return 0;
   g_monitor.pause();
-  return refuse(ENOMEM);
+  return set_errno(ENOMEM);
 }
 
 bool fragments(const pctally_aix_frag* fragment, MappedArray<TextRange>* ranges) noexcept {
@@ -130,7 +130,7 @@ PCTALLY_DIALECT_CALL int pctally_aix_monstartup(uintptr_t low, uintptr_t high) {
   MappedArray<TextRange> ranges;
   bool known = low == kManyRanges ? fragments(reinterpret_cast<const pctally_aix_frag*>(high), &ranges)
                                   : ranges.push_back({low, high});
-  if (!known || !ascending(ranges)) return refuse(known ? EINVAL : EFAULT);
+  if (!known || !ascending(ranges)) return set_errno(known ? EINVAL : EFAULT);
   MonFormat format = low == kManyRanges ? MonFormat::kGmonOut : format_asked();
   return start_monitor(kStart, {ranges.data(), ranges.size()}, format);
 }

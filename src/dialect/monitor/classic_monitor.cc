@@ -34,12 +34,12 @@ MonHistogram lay_out(const ClassicMonitor& system, const ClassicArguments& argum
 }
 
 int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept {
-  if (arguments.low >= arguments.high || arguments.words > SIZE_MAX / kWord) return refuse(EINVAL);
+  if (arguments.low >= arguments.high || arguments.words > SIZE_MAX / kWord) return set_errno(EINVAL);
   MonHistogram histogram = lay_out(system, arguments);
   uint32_t scale =
       monitor_scale(histogram.counters.size(), arguments.high - arguments.low, system.one_to_one);
-  if (scale == 0) return refuse(EINVAL);
-  if (!writable(arguments.buffer, arguments.words * kWord)) return refuse(EFAULT);
+  if (scale == 0) return set_errno(EINVAL);
+  if (!writable(arguments.buffer, arguments.words * kWord)) return set_errno(EFAULT);
   auto* counters = static_cast<uint16_t*>(arguments.buffer) + head_words(system, arguments);
   system.monitor.pause();
   memset(arguments.buffer, 0, arguments.words * kWord);
@@ -52,7 +52,7 @@ int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexc
   if (system.monitor.keep({.regions = {&region, 1}, .format = arguments.format, .histogram = histogram}))
     return 0;
   system.monitor.pause();
-  return refuse(ENOMEM);
+  return set_errno(ENOMEM);
 }
 
 }  // namespace

@@ -73,30 +73,31 @@ int start_regions(const Division& division, unsigned char* buffer, unsigned flag
   for (size_t i = 0; i < division.regions.size(); ++i) {
     const auto& text = division.regions[i];
     uint64_t bytes = division.counters(i) << cell_shift(division.kind);
-    if (bytes > UINT32_MAX) return refuse(EINVAL);
+    if (bytes > UINT32_MAX) return set_errno(EINVAL);
     CellBuffer cells{buffer, bytes, division.kind};
     buffer += bytes;
     if (!entries.push_back({cells.base, static_cast<unsigned>(bytes),
                             reinterpret_cast<void*>(text.text_start), division.scale}) ||
         !kept.push_back(monitor_region(kHpuxSprofil, cells, text.text_start, text.text_end, division.scale)))
-      return refuse(ENOMEM);
+      return set_errno(ENOMEM);
   }
   if (pctally_hpux_sprofil(entries.data(), static_cast<int>(entries.size()), nullptr, flags) != 0) return -1;
   if (g_monitor.keep({.regions = {kept.data(), kept.size()}, .format = MonFormat::kGmonOut, .histogram = {}}))
     return 0;
   g_monitor.pause();
-  return refuse(ENOMEM);
+  return set_errno(ENOMEM);
 }
 
 int start(const pctally_hpux_text_region* regions, int count, void* buffer, size_t bytes,
           unsigned flags) noexcept {
-  if (count < 1 || count > PCTALLY_HPUX_PROFIL_MAX) return refuse(E2BIG);
+  if (count < 1 || count > PCTALLY_HPUX_PROFIL_MAX) return set_errno(E2BIG);
   bool known = flags == PCTALLY_HPUX_USHORT || flags == PCTALLY_HPUX_UINT || flags == PCTALLY_HPUX_UINT64;
   auto number = static_cast<size_t>(count);
-  if (!readable(regions, number * sizeof *regions) || !writable(buffer, bytes)) return refuse(EFAULT);
+  if (!readable(regions, number * sizeof *regions) || !writable(buffer, bytes)) return set_errno(EFAULT);
   Division division{{regions, number}, kind_of(flags)};
   bool aligned = reinterpret_cast<uintptr_t>(buffer) % (uint64_t{1} << cell_shift(division.kind)) == 0;
-  if (!known || !aligned || !in_order(division.regions) || !division.find_scale(bytes)) return refuse(EINVAL);
+  if (!known || !aligned || !in_order(division.regions) || !division.find_scale(bytes))
+    return set_errno(EINVAL);
   g_monitor.pause();
   memset(buffer, 0, bytes);
   return start_regions(division, static_cast<unsigned char*>(buffer), flags);

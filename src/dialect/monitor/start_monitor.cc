@@ -32,17 +32,17 @@ bool add_regions(const StartMonitor& system, const TextRange& range, unsigned ch
 int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept {
   uint64_t counters = 0;
   for (const TextRange& range : text) {
-    if (range.low >= range.high) return refuse(EINVAL);
+    if (range.low >= range.high) return set_errno(EINVAL);
     counters += counters_for(system, range);
   }
   system.monitor.finish();
   system.monitor.pause();  // the program's own profil, of the same system
   auto* memory = static_cast<unsigned char*>(system.monitor.allocate(counters << cell_shift(system.kind)));
-  if (memory == nullptr || text.empty()) return refuse(memory == nullptr ? ENOMEM : EINVAL);
+  if (memory == nullptr || text.empty()) return set_errno(memory == nullptr ? ENOMEM : EINVAL);
   auto* histogram = reinterpret_cast<uint16_t*>(memory);
   MappedArray<Region> regions;
   for (const TextRange& range : text)
-    if (!add_regions(system, range, &memory, &regions)) return refuse(ENOMEM);
+    if (!add_regions(system, range, &memory, &regions)) return set_errno(ENOMEM);
   if (system.profil({regions.data(), regions.size()}) != 0) return -1;
   MonitorPlan plan{
       .regions = {regions.data(), regions.size()}, .format = format, .histogram = {}, .until_exit = true};
@@ -54,7 +54,7 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
                       .counters = {histogram, static_cast<size_t>(counters)}};
   if (system.monitor.keep(plan)) return 0;
   system.monitor.pause();
-  return refuse(ENOMEM);
+  return set_errno(ENOMEM);
 }
 
 int control_monitor(const StartMonitor& system, bool on) noexcept {

@@ -11,7 +11,7 @@ constexpr MonitorRow kRow = {MonNaming::kProfdir, kSvr4Profil.period_ns,
 constinit Monitor g_monitor(kRow);
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  if (bytes > UINT32_MAX) return refuse(EINVAL);
+  if (bytes > UINT32_MAX) return set_errno(EINVAL);
   return pctally_svr4_profil(counters, static_cast<unsigned>(bytes), offset, scale);
 }
 

@@ -19,7 +19,7 @@ constexpr MonitorRow kRow = {MonNaming::kProfdir, kTru64Profil.period_ns,
 constinit Monitor g_monitor(kRow);
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  if (bytes > INT32_MAX) return refuse(EINVAL);
+  if (bytes > INT32_MAX) return set_errno(EINVAL);
   return result_by_errno(
       [&] { pctally_tru64_profil(counters, static_cast<long>(bytes), static_cast<long>(offset), scale); });
 }
@@ -62,16 +62,16 @@ uint32_t scale_of(const pctally_tru64_monitor_args& entry) noexcept {
 }
 
 int start_extended(const pctally_tru64_monitor_args* entries, long count, unsigned long flags) noexcept {
-  if (count < 1 || count > kMostEntries || flags != 0) return refuse(EINVAL);
+  if (count < 1 || count > kMostEntries || flags != 0) return set_errno(EINVAL);
   auto number = static_cast<size_t>(count);
-  if (!readable(entries, number * sizeof *entries)) return refuse(EFAULT);
+  if (!readable(entries, number * sizeof *entries)) return set_errno(EFAULT);
   Region kept[kMostEntries];
   for (size_t i = 0; i < number; ++i) {
     const auto& entry = entries[i];
     bool in_order = i == 0 || address(entry.highpc) <= address(entries[i - 1].lowpc);
     if (!in_order || address(entry.highpc) <= address(entry.lowpc) || scale_of(entry) == 0)
-      return refuse(EINVAL);
-    if (!writable(entry.buffer, bytes_of(entry))) return refuse(EFAULT);
+      return set_errno(EINVAL);
+    if (!writable(entry.buffer, bytes_of(entry))) return set_errno(EFAULT);
     Region& region = kept[number - 1 - i];  // ascending, where the call's are decreasing
     region = monitor_region(kTru64Profil, {entry.buffer, bytes_of(entry), CellKind::kU32},
                             address(entry.lowpc), address(entry.highpc), scale_of(entry));
@@ -81,7 +81,7 @@ int start_extended(const pctally_tru64_monitor_args* entries, long count, unsign
   if (profil_regions({kept, number}) != 0) return -1;
   if (g_monitor.keep({.regions = {kept, number}, .format = MonFormat::kGmonOut, .histogram = {}})) return 0;
   g_monitor.pause();
-  return refuse(ENOMEM);
+  return set_errno(ENOMEM);
 }
 
 }  // namespace
