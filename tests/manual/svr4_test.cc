@@ -46,7 +46,7 @@ TEST_F(svr4_profil_description, stops_at_32767) {
   pctally_svr4_profil(bins, sizeof bins, kText, 0x10000);
   tick_at(kText), tick_at(kText + 2);
   EXPECT_EQ(bins[1], 1) << "on at 32766";
-  tick_at(kText), tick_at(kText), tick_at(kText + 2);
+  tick_at(kText), tick_at(kText + 2);
   EXPECT_EQ(bins[0], 32767);
   EXPECT_EQ(bins[1], 1) << "off everywhere";
 }
