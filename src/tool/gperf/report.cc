@@ -122,7 +122,8 @@ struct Figures {
 std::vector<GperfMapping> gperf_mappings(pid_t pid, const std::string& a_out) {
   std::vector<GperfMapping> mappings;
   std::string program = link_target(fmt::format("/proc/{}/exe", pid));
-  std::string given = fs::absolute(a_out).lexically_normal();  // only absolute paths are files to a Symbolizer
+  std::string given =
+      fs::absolute(a_out).lexically_normal();  // only absolute paths are files to a Symbolizer
   TextWatch(pid).visit([&](const ExecutableMapping& one) {
     std::string path(one.object.path);
     bool is_file = one.object.kind == ObjectKind::kFile;
