@@ -21,7 +21,8 @@ inline constexpr uint64_t kHeaderBytes = 4096;      ///< unit 0 starts here
 inline constexpr uint64_t kInitialBytes = 2 << 20;  ///< preallocated before the first tick
 inline constexpr uint64_t kGrowthBytes = 1 << 20;   ///< the recorder's step when the pool runs low
 inline constexpr uint64_t kLargestBytes = 64 << 20;
-inline constexpr uint32_t kMostProcesses = 8192;  ///< more are counted together in the last record
+inline constexpr uint32_t kMostProcesses = 8192;  ///< more are counted together in the last record; engines
+                                                  ///< outside add those that have ended up by program before
 inline constexpr uint64_t kDeferredSlots = 1024;
 
 enum class FileState : uint32_t {
@@ -73,6 +74,7 @@ enum class ProcessNote : uint32_t {
   kNotEntered = 5,   ///< ran without the injected library (cleaned environment, other root)
   kTogether = 6,     ///< stands for all processes beyond kMostProcesses
   kSignalTaken = 7,  ///< observed until it took the signal that ticks come with
+  kEnded = 9,        ///< stands for ended processes of one program: see kMostProcesses
   kReplaced = 8,     ///< took the signal or descriptor of its ticks; something else brings them since
 };
 

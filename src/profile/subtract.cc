@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <tuple>
+#include <utility>
 
 namespace pctally {
 namespace {
@@ -51,16 +53,28 @@ void subtract_positions(const Profile& earlier, Profile* result) {
       subtract_range(ranges[i], old_ranges[found->second], earlier.positions, &result->positions);
 }
 
-/// One pid may have been several processes: matched by turn.
+/// One pid may have been several processes: matched by turn. Rows that stand for many have pid 0 and are
+/// matched by name; they may have taken in what was a process of its own before.
 void subtract_processes(const Profile& earlier, Profile* result) {
-  std::map<std::pair<int32_t, unsigned>, uint64_t> old;
-  std::map<int32_t, unsigned> turns;
+  using Key = std::pair<int32_t, std::string>;
+  auto key = [](const ProfileProcess& process) -> Key {
+    return {process.pid, process.pid == 0 ? process.comm : std::string()};
+  };
+  std::map<std::pair<Key, unsigned>, const ProfileProcess*> old;
+  std::map<Key, unsigned> turns;
   for (const ProfileProcess& process : earlier.processes)
-    old[{process.pid, turns[process.pid]++}] = process.ticks;
+    old[{key(process), turns[key(process)]++}] = &process;
   turns.clear();
+  for (ProfileProcess& process : result->processes) {
+    auto found = old.find({key(process), turns[key(process)]++});
+    if (found == old.end()) continue;
+    process.ticks = beyond(process.ticks, found->second->ticks);
+    old.erase(found);
+  }
+  std::map<std::string, uint64_t> taken_in;
+  for (const auto& [id, process] : old) taken_in[process->comm] += process->ticks;
   for (ProfileProcess& process : result->processes)
-    if (auto found = old.find({process.pid, turns[process.pid]++}); found != old.end())
-      process.ticks = beyond(process.ticks, found->second);
+    if (process.pid == 0) process.ticks = beyond(process.ticks, std::exchange(taken_in[process.comm], 0));
 }
 
 void subtract_ledger(const TickLedger& earlier, Profile* result) {

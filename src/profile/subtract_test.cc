@@ -61,6 +61,24 @@ TEST(Subtract, ObjectsAreTheSameOnlyIfTheirBuildIsAndProcessesByTurn) {
   EXPECT_EQ(between.processes[1].ticks, 1u);
 }
 
+// A row that stands for many took in a process that was one of its own in the earlier copy.
+TEST(Subtract, RowsOfManyAreMatchedByNameWithWhatTheyTookIn) {
+  FileBuilder old_file, new_file;
+  old_file.count(old_file.segment(old_file.object("/a"), 0, 64), 5, 30);
+  old_file.process(0, "cc1", 10);
+  old_file.process(7, "cc1", 15);
+  old_file.process(8, "sh", 5);
+  new_file.count(new_file.segment(new_file.object("/a"), 0, 64), 5, 35);
+  new_file.process(0, "sh", 6);
+  new_file.process(0, "cc1", 28);
+  new_file.process(9, "new", 1);
+  Profile between = subtract(load(new_file), load(old_file));
+  std::map<std::string, uint64_t> ticks;
+  for (const ProfileProcess& process : between.processes) ticks[process.comm] += process.ticks;
+  EXPECT_EQ(ticks["sh"], 1u);
+  EXPECT_EQ(ticks["cc1"], 3u);
+}
+
 TEST(Subtract, ProcessesClaimNoMoreThanTheLedgerHas) {
   FileBuilder old_file, new_file;
   for (FileBuilder* file : {&old_file, &new_file})

@@ -6,6 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
+#include <string>
+
 #include "histfile/fresh_file_for_test.h"
 #include "perf/process_tree.h"
 
@@ -168,6 +171,45 @@ TEST_F(TaskRecordsTest, ExecEndsTheOldMemory) {
   EXPECT_TRUE(count(kPid, 0x1000));
   EXPECT_EQ(ticks_in("/bin/prog"), 0u);
   EXPECT_EQ(ticks_in("/bin/next"), 1u);
+}
+
+// A machine forks without end: 20,000 processes of three programs, of which a hundred live at a time.
+TEST_F(TaskRecordsTest, EndedProcessesAreAddedUpByProgram) {
+  constexpr pid_t kMany = 20000, kAlive = 100;
+  const char* const kPrograms[] = {"sh", "cc1", "rm"};
+  use(TaskTable::Strangers::kAdopt);
+  for (pid_t i = 0; i < kMany + kAlive; ++i) {
+    time_ += 100000000;
+    if (i >= kAlive)
+      tasks_.apply({.kind = PerfRecord::Kind::kExit,
+                    .pid = kPid + i - kAlive,
+                    .tid = kPid + i - kAlive,
+                    .time = time_},
+                   "");
+    if (i >= kMany) continue;
+    exec(kPid + i, kPrograms[i % 3]);
+    EXPECT_TRUE(count(kPid + i, 0x1000));
+  }
+  std::map<std::string, uint64_t> ticks = fresh_.by_comm();
+  EXPECT_EQ(ticks.size(), 3u) << "nothing is in (others)";
+  EXPECT_EQ(ticks["sh"] + ticks["cc1"] + ticks["rm"], static_cast<uint64_t>(kMany));
+  for (const char* program : kPrograms) EXPECT_NEAR(static_cast<double>(ticks[program]), kMany / 3.0, 1);
+  EXPECT_LT(file_.header().process_count, 5000u);
+}
+
+// More live at once than there are records: what the rest is called stays so when one of them executes
+// something.
+TEST_F(TaskRecordsTest, TheRowOfAllOthersKeepsItsName) {
+  use(TaskTable::Strangers::kAdopt);
+  for (pid_t i = 0; i < static_cast<pid_t>(kMostProcesses) + 50; ++i) {
+    exec(kPid + i, "busy");
+    EXPECT_TRUE(count(kPid + i, 0x1000));
+  }
+  exec(kPid + static_cast<pid_t>(kMostProcesses) + 10, "rm");
+  std::map<std::string, uint64_t> ticks = fresh_.by_comm();
+  EXPECT_EQ(ticks["busy"], kMostProcesses);
+  EXPECT_EQ(ticks["(others)"], 50u);
+  EXPECT_EQ(ticks.count("rm"), 0u);
 }
 
 TEST_F(TaskRecordsTest, AReusedNumberIsAnotherProcess) {

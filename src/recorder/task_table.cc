@@ -87,7 +87,7 @@ void TaskTable::resync() {
     if (task.held && command_line_of(pid) == command_line_of(getpid())) continue;  // not yet at its exec
     task.held = false;
     task.comm = comm_of(pid);
-    if (task.record != 0) rename_process(pool_at<ProcessRecord>(file_->pool(), task.record), task.comm);
+    rows_.rename(task.record, task.comm);
     find_root(pid, task);
     task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
     map_running(pid, task);
@@ -163,7 +163,7 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
     find_root(record.pid, *task);
     register_task(record.pid, *task);
   }
-  if (task->record != 0) rename_process(pool_at<ProcessRecord>(file_->pool(), task->record), task->comm);
+  rows_.rename(task->record, task->comm);
 }
 
 void TaskTable::apply_fork(const PerfRecord& record) {
@@ -199,7 +199,9 @@ void TaskTable::apply_exit(const PerfRecord& record) {
 void TaskTable::forget_ended(uint64_t before_ns) {
   for (; !ended_.empty() && ended_.front().ns < before_ns; ended_.pop_front()) {
     auto found = tasks_.find(ended_.front().pid);
-    if (found != tasks_.end() && found->second.ended_ns == ended_.front().ns) tasks_.erase(found);
+    if (found == tasks_.end() || found->second.ended_ns != ended_.front().ns) continue;
+    rows_.end(found->second.record);
+    tasks_.erase(found);
   }
 }
 
@@ -218,7 +220,7 @@ void TaskTable::book_end(const Task& task) {
 }
 
 void TaskTable::register_task(pid_t pid, Task& task) {
-  if (task.record == 0) task.record = add_process(*file_, pid, task.parent, task.comm, engine_);
+  if (task.record == 0) task.record = rows_.add(pid, task.parent, task.comm);
   if (task.record != 0 && task.ended_ns != 0)
     pool_at<ProcessRecord>(file_->pool(), task.record)->flags |= kProcessExited;
   task.table_valid = false;

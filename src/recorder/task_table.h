@@ -10,6 +10,7 @@
 #include "perf/target.h"
 #include "process/address_space.h"
 #include "recorder/process_roots.h"
+#include "recorder/process_rows.h"
 #include "tick/tick.h"
 
 namespace pctally {
@@ -25,7 +26,7 @@ class TaskTable {
 
   TaskTable() = default;
   TaskTable(ProfileFile* file, std::string engine, Strangers strangers)
-      : file_(file), engine_(std::move(engine)), strangers_(strangers) {}
+      : file_(file), rows_(file, std::move(engine)), strangers_(strangers) {}
 
   /// A command's process, which counts from its exec on.
   void expect(pid_t pid);
@@ -103,7 +104,7 @@ class TaskTable {
   const RegionTable& kernel_table(Task& task, uint64_t pc);
 
   ProfileFile* file_ = nullptr;
-  std::string engine_;
+  ProcessRows rows_;
   Strangers strangers_ = Strangers::kAdopt;
   bool children_ = true;
   bool removal_ = false;
