@@ -1,5 +1,6 @@
 #include "recorder/bpf_engine.h"
 
+#include <errno.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdio.h>
@@ -157,7 +158,7 @@ TEST_F(BpfEngineTest, WholeMachineKnowsOldAndNewProcessesByName) {
     let_go();
     drain_until_end(&engine, child);
     expect_exact(engine);
-    EXPECT_GT(fresh_.by_comm()["bpf_test"] * settings_.period, 160000000u);
+    EXPECT_GT(fresh_.by_comm()[program_invocation_short_name] * settings_.period, 160000000u);
   });
 }
 

@@ -1,12 +1,13 @@
-# compile_and_run.sh SOURCE INCLUDE LIBRARY_DIR SANITIZE COMPILER...: an unchanged source of its system, with -isystem of
-# that system's headers alone; it exits 0 when it has found its hot function.
+# compile_and_run.sh SOURCE INCLUDE LIBRARY_DIR SANITIZE run|link COMPILER...: an unchanged source of its system, with
+# -isystem of that system's headers alone; run, it exits 0 when it has found its hot function.
 set -eu
-source=$1 include=$2 libraries=$3 sanitize=$4
-shift 4
+source=$1 include=$2 libraries=$3 sanitize=$4 goal=$5
+shift 5
 [ -z "$sanitize" ] || { echo "skipped: the libraries carry a sanitizer"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 system=$(basename "$(dirname "$source")")
 "$@" -pthread -isystem "$include/pctally/compat/$system" "$source" -o "$work/program" -L "$libraries" -lpctally
+[ "$goal" = run ] || exit 0
 cd "$work" # some leave a file
 LD_LIBRARY_PATH=$libraries ./program
