@@ -71,6 +71,36 @@ _pctally_report() {
   esac
 }
 
+_pctally_diff() {
+  case $previous in
+    --by) _pctally_words 'function object line process' ;;
+    --color) _pctally_words 'always auto never' ;;
+    --budget) _pctally_files ;;
+    --limit | --work | --fail-if) ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '--by --limit --work --fail-if --budget --markdown --json --junit --color --help --'
+      else
+        _pctally_files '!*.pct'
+      fi
+      ;;
+  esac
+}
+
+_pctally_plan() {
+  case $previous in
+    --by) _pctally_words 'function object line process' ;;
+    --limit | --change) ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '--by --limit --change --help'
+      else
+        _pctally_files '!*.pct'
+      fi
+      ;;
+  esac
+}
+
 _pctally_gperf() {
   case $previous in
     -t | --tcp) ;;
@@ -139,12 +169,14 @@ _pctally() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _pctally_words 'record report top snapshot engines gperf prof --help --version'
+    _pctally_words 'record report diff plan top snapshot engines gperf prof --help --version'
     return
   fi
   case ${COMP_WORDS[1]} in
     record) _pctally_record ;;
     report) _pctally_report ;;
+    diff) _pctally_diff ;;
+    plan) _pctally_plan ;;
     top) _pctally_top ;;
     snapshot) _pctally_snapshot ;;
     gperf) _pctally_gperf ;;

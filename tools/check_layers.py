@@ -39,6 +39,7 @@ ALLOWED = {
     "object": {"object/elf", "object/dwarf", "object/kernel", "base"},
     "profile": {"histread", "histfile", "tick", "base"},
     "report": {"profile", "monfile/read", "object", "object/elf", "base"},
+    "report/diff": {"report", "profile", "object", "base"},
     "export": {"profile", "object", "base"},
 }
 ALLOWED["tool"] = set(ALLOWED)

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "tool/command.h"
@@ -28,6 +30,19 @@ void let_writes_fail() {
 
 void let_writes_kill() {
   for (int writing : {SIGPIPE, SIGXFSZ}) signal(writing, SIG_DFL);
+}
+
+bool wants_color(const std::string& when) {
+  if (when != "auto") return when == "always";
+  auto is_set = [](const char* name) { return getenv(name) != nullptr && *getenv(name) != 0; };
+  if (is_set("NO_COLOR")) return false;
+  if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) return true;
+  return isatty(STDOUT_FILENO) != 0 && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
+
+size_t terminal_width() {
+  struct winsize size = {};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 int write_out(std::string_view text) {

@@ -2,6 +2,8 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace pctally {
 
@@ -15,6 +17,13 @@ void let_writes_fail();
 
 /// As it was.
 void let_writes_kill();
+
+/// Whether standard output gets colours: `when` is "auto" (a terminal that has them; NO_COLOR and
+/// CLICOLOR_FORCE are honoured), "always" or "never".
+bool wants_color(const std::string& when);
+
+/// Columns of the terminal that is standard output; 0 if it is none.
+size_t terminal_width();
 
 /// All of it to standard output. The exit code: kExitFailed, with a line on stderr, if that could not be
 /// done.

@@ -1,8 +1,4 @@
 // pctally report: a profile file as a table, or as JSON.
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -92,19 +88,6 @@ std::string newest_profile() {
     newest_time = time;
   }
   return newest;
-}
-
-bool wants_color(const std::string& when) {
-  if (when != "auto") return when == "always";
-  auto is_set = [](const char* name) { return getenv(name) != nullptr && *getenv(name) != 0; };
-  if (is_set("NO_COLOR")) return false;
-  if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) return true;
-  return isatty(STDOUT_FILENO) != 0 && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
-}
-
-size_t terminal_width() {
-  struct winsize size = {};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 RowOrder row_order(const std::string& word) {

@@ -1,0 +1,180 @@
+#include "report/diff/change_test.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace pctally {
+namespace {
+
+constexpr double kExactTicks = 2000;  ///< above that the beta-binomial is normal on the logarithmic scale
+constexpr double kManyDegrees = 1e6;
+
+/// Numerical Recipes' form of Lentz's method for the continued fraction of the incomplete beta function.
+double beta_fraction(double a, double b, double x) {
+  constexpr double kTiny = 1e-300;
+  double c = 1, d = 1 - (a + b) * x / (a + 1);
+  d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+  double result = d;
+  for (int m = 1; m < 300; ++m) {
+    double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    double step = 1;
+    for (double term : {even, odd}) {
+      d = 1 + term * d;
+      c = 1 + term / c;
+      d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+      if (std::abs(c) < kTiny) c = kTiny;
+      step = d * c;
+      result *= step;
+    }
+    if (std::abs(step - 1) < 1e-14) break;
+  }
+  return result;
+}
+
+/// The regularized incomplete beta function I_x(a, b).
+double incomplete_beta(double a, double b, double x) {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  double front =
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+  if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
+  return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
+
+/// P(K >= k) for K beta-binomial in [0, n].
+double upper_tail(double k, double n, double alpha, double beta) {
+  double sum = 0;
+  for (double i = k; i <= n; i += 1) {
+    double choose = std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1);
+    sum += std::exp(choose + log_beta(i + alpha, n - i + beta) - log_beta(alpha, beta));
+  }
+  return std::min(sum, 1.0);
+}
+
+double normal_tail(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
+
+/// `spread`: standard deviation of the difference of the two sides' logarithms from run to run.
+double conditional_p(const Measured& before, const Measured& after, double spread) {
+  double old_ticks = std::round(before.effective_ticks()), new_ticks = std::round(after.effective_ticks());
+  double n = old_ticks + new_ticks;
+  if (n <= 0) return 1;
+  // If nothing changed, a tick is one of `after` with probability q: finer ticks are more of them.
+  double q = before.per_tick / (before.per_tick + after.per_tick);
+  if (n > kExactTicks) {
+    double z = std::log((new_ticks + 0.5) / (old_ticks + 0.5)) - std::log(q / (1 - q));
+    return normal_tail(z / std::sqrt(1 / (old_ticks + 0.5) + 1 / (new_ticks + 0.5) + spread * spread));
+  }
+  double weight = 1 / (q * (1 - q) * spread * spread) - 1;
+  double alpha = q * weight, beta = (1 - q) * weight;
+  double tail = std::min(upper_tail(new_ticks, n, alpha, beta), upper_tail(old_ticks, n, beta, alpha));
+  return std::min(1.0, 2 * tail);
+}
+
+/// The variance that counting alone gives: at least as if one tick had been seen.
+double counting_variance(const Measured& run) {
+  return run.per_tick * run.per_tick * std::max(run.effective_ticks(), 1.0);
+}
+
+struct Side {
+  double runs = 0;
+  double mean = 0;
+  double variance = 0;  ///< of one run
+  double degrees = 0;   ///< that the variance rests on
+};
+
+Side side_of(std::span<const Measured> runs) {
+  Side side;
+  side.runs = static_cast<double>(runs.size());
+  double counting = 0;
+  for (const Measured& run : runs) {
+    side.mean += run.amount / side.runs;
+    counting += (run.per_tick > 0 ? counting_variance(run) : 0) / side.runs;
+  }
+  double squares = 0;
+  for (const Measured& run : runs) squares += (run.amount - side.mean) * (run.amount - side.mean);
+  side.degrees = side.runs - 1;
+  side.variance = std::max(side.degrees > 0 ? squares / side.degrees : 0, counting);
+  return side;
+}
+
+double squared(double value) { return value * value; }
+
+/// A side with one run takes the relative variance between runs from the other; where both have one, it is
+/// assumed.
+void complete(Side* side, const Side& other, double between_runs) {
+  if (side->runs > 1) return;
+  double relative = between_runs;
+  if (other.runs > 1 && other.mean > 0) relative = std::sqrt(other.variance) / other.mean;
+  side->variance += squared(relative * side->mean);
+  side->degrees = other.runs > 1 ? other.degrees : kManyDegrees;
+}
+
+}  // namespace
+
+double t_tail(double t, double degrees) {
+  return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
+}
+
+double t_quantile(double alpha, double degrees) {
+  double low = 0, high = 1e4;
+  for (int step = 0; step < 100; ++step) {
+    double middle = (low + high) / 2;
+    (t_tail(middle, degrees) > alpha ? low : high) = middle;
+  }
+  return low;
+}
+
+Change test_change(std::span<const Measured> before, std::span<const Measured> after, double between_runs) {
+  Side old_side = side_of(before), new_side = side_of(after);
+  const Side old_alone = old_side, new_alone = new_side;
+  complete(&old_side, new_alone, between_runs);
+  complete(&new_side, old_alone, between_runs);
+  Change change;
+  change.before = old_side.mean;
+  change.after = new_side.mean;
+  change.difference = change.after - change.before;
+  double old_part = old_side.variance / old_side.runs, new_part = new_side.variance / new_side.runs;
+  double error = std::sqrt(old_part + new_part);
+  double degrees = kManyDegrees;
+  if (error > 0)
+    degrees = std::min(kManyDegrees, squared(old_part + new_part) / (squared(old_part) / old_side.degrees +
+                                                                     squared(new_part) / new_side.degrees));
+  double width = error * t_quantile(0.05, degrees);
+  change.interval = {change.difference - width, change.difference + width};
+  double alone = std::sqrt(new_part) * t_quantile(0.05, new_side.degrees);
+  change.after_interval = {std::max(0.0, change.after - alone), change.after + alone};
+  bool counted = before[0].per_tick > 0 && after[0].per_tick > 0;
+  if (before.size() == 1 && after.size() == 1 && counted) {
+    change.p = conditional_p(before[0], after[0], between_runs * std::sqrt(2.0));
+  } else if (error > 0) {
+    change.p = t_tail(change.difference / error, degrees);
+  } else {
+    change.p = change.difference == 0 ? 1 : 0;
+  }
+  return change;
+}
+
+double run_deviation(std::span<const Measured> runs, double between_runs) {
+  Side side = side_of(runs);
+  complete(&side, side, between_runs);
+  return std::sqrt(side.variance);
+}
+
+std::vector<bool> rejected(std::span<const double> p_values, double rate) {
+  std::vector<size_t> order(p_values.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return p_values[a] < p_values[b]; });
+  std::vector<bool> result(p_values.size(), false);
+  size_t last = 0;  // how many of the smallest are rejected
+  for (size_t i = 0; i < order.size(); ++i)
+    if (p_values[order[i]] <= rate * static_cast<double>(i + 1) / static_cast<double>(order.size()))
+      last = i + 1;
+  for (size_t i = 0; i < last; ++i) result[order[i]] = true;
+  return result;
+}
+
+}  // namespace pctally

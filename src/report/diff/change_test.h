@@ -1,0 +1,56 @@
+// Whether an amount has changed between two sides of runs, and by how much. docs/statistics.md explains it in
+// words.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "report/statistics.h"
+
+namespace pctally {
+
+/// What one run says about one row: an amount (milliseconds, events, percent points) and how it was counted.
+struct Measured {
+  double amount = 0;
+  double per_tick = 0;  ///< amount of one effective tick; 0: the amount was measured exactly, not sampled
+
+  [[nodiscard]] double effective_ticks() const { return per_tick > 0 ? amount / per_tick : 0; }
+};
+
+struct Change {
+  double before = 0;  ///< mean of the runs
+  double after = 0;
+  double difference = 0;    ///< after - before
+  Interval interval;        ///< of the difference, 95 %; an Interval of any unit
+  Interval after_interval;  ///< of `after` alone
+  double p = 1;             ///< probability of a difference at least as large if nothing changed
+};
+
+/// The standard deviation from run to run, relative to the amount, that is assumed where a side has one run
+/// and so cannot show it. Measured on real programs (docs/statistics.md).
+inline constexpr double kBetweenRuns = 0.08;
+
+/// Compares two sides of at least one run each. Both orders agree: exchanging the sides negates the
+/// difference and keeps p.
+///
+/// Several runs on a side: Welch's t test, with the variance of a side not below what its ticks' counting
+/// noise alone would give. B. L. Welch, "The generalization of Student's problem...", Biometrika 34 (1947)
+/// 28-35. A side with one run is given the other side's relative variance. One run on each side: given their
+/// sum, the ticks of `after` are beta-binomial: binomial by counting, with the share itself spread by
+/// `between_runs` on both sides. The test is exact; two-sided, twice the smaller tail.
+Change test_change(std::span<const Measured> before, std::span<const Measured> after,
+                   double between_runs = kBetweenRuns);
+
+/// The standard deviation of one run's amount: measured where there are several runs, never below the
+/// counting noise; of a single run the counting noise and `between_runs`.
+double run_deviation(std::span<const Measured> runs, double between_runs = kBetweenRuns);
+
+/// Which of the hypotheses are rejected so that of all rejections at most `rate` are wrong on average.
+/// Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57 (1995)
+/// 289-300.
+std::vector<bool> rejected(std::span<const double> p_values, double rate);
+
+/// Student's t: the two-sided tail beyond |t|, and the quantile t whose two-sided tail is `alpha`.
+double t_tail(double t, double degrees);
+double t_quantile(double alpha, double degrees);
+
+}  // namespace pctally

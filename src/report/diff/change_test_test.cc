@@ -1,0 +1,111 @@
+#include "report/diff/change_test.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace pctally {
+namespace {
+
+Measured run_of(double ticks, double per_tick = 1) { return {ticks * per_tick, per_tick}; }
+
+TEST(StudentT, QuantilesAreThoseOfTheTables) {
+  EXPECT_NEAR(t_quantile(0.05, 1), 12.7062, 1e-3);
+  EXPECT_NEAR(t_quantile(0.05, 4), 2.77645, 1e-4);
+  EXPECT_NEAR(t_quantile(0.05, 8), 2.30600, 1e-4);
+  EXPECT_NEAR(t_quantile(0.05, 1e6), kNormal95, 1e-4);
+  EXPECT_NEAR(t_tail(2.30600, 8), 0.05, 1e-5);
+}
+
+TEST(ChangeTest, BothOrdersAgree) {
+  const std::vector<std::vector<Measured>> sides = {{run_of(90)},
+                                                    {run_of(140, 1.03)},
+                                                    {run_of(90), run_of(101), run_of(97)},
+                                                    {run_of(140), run_of(150)},
+                                                    {run_of(0)}};
+  for (const auto& a : sides) {
+    for (const auto& b : sides) {
+      Change forth = test_change(a, b), back = test_change(b, a);
+      EXPECT_NEAR(forth.p, back.p, 1e-9);
+      EXPECT_DOUBLE_EQ(forth.difference, -back.difference);
+      EXPECT_NEAR(forth.interval.low, -back.interval.high, 1e-9);
+    }
+  }
+}
+
+TEST(ChangeTest, TheExactTestMeetsTheNormalOneWhereTheyChange) {
+  Change exact = test_change(std::vector{run_of(950)}, std::vector{run_of(1049)});
+  Change normal = test_change(std::vector{run_of(951)}, std::vector{run_of(1050)});
+  EXPECT_NEAR(exact.p, normal.p, 0.02);
+}
+
+TEST(ChangeTest, ADoubledRowIsSeenAndAFifthMoreIsNotFromOneRunASide) {
+  EXPECT_LT(test_change(std::vector{run_of(300)}, std::vector{run_of(600)}).p, 0.001);
+  EXPECT_GT(test_change(std::vector{run_of(300)}, std::vector{run_of(360)}).p, 0.05);
+}
+
+TEST(ChangeTest, FinerTicksAreNoChange) {
+  EXPECT_GT(test_change(std::vector{run_of(100, 4)}, std::vector{run_of(400, 1)}).p, 0.5);
+}
+
+TEST(ChangeTest, ExactAmountsDifferByMoreThanRunsDo) {
+  EXPECT_GT(test_change(std::vector{Measured{1000, 0}}, std::vector{Measured{1080, 0}}).p, 0.05);
+  EXPECT_LT(test_change(std::vector{Measured{1000, 0}}, std::vector{Measured{1500, 0}}).p, 0.01);
+}
+
+/// 1000 pairs without a change: 5 % is exceeded by chance beyond 7.2 % one time in 1000 (binomial, z = 3.1).
+/// The tests keep their word as long as runs deviate no more than they assume.
+double false_alarms(size_t runs, double mean, double deviation) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> speed(1, deviation);
+  int alarms = 0;
+  constexpr int kPairs = 1000;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    std::vector<Measured> sides[2];
+    for (auto& side : sides)
+      for (size_t i = 0; i < runs; ++i)
+        side.push_back(run_of(std::poisson_distribution<int>(mean * std::max(0.1, speed(random)))(random)));
+    alarms += test_change(sides[0], sides[1]).p <= 0.05;
+  }
+  return static_cast<double>(alarms) / kPairs;
+}
+
+TEST(ChangeTest, OnePairInTwentyIsAFalseAlarmAtMost) {
+  for (double mean : {3.0, 40.0, 400.0, 4000.0}) {
+    EXPECT_LT(false_alarms(1, mean, kBetweenRuns), 0.072) << mean;
+    EXPECT_LT(false_alarms(5, mean, 0.15), 0.072) << mean;
+    EXPECT_LT(false_alarms(2, mean, 0.02), 0.072) << mean;
+  }
+}
+
+TEST(ChangeTest, FiveRunsSeeAFifthMore) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> speed(1, 0.03);
+  int seen = 0;
+  for (int pair = 0; pair < 200; ++pair) {
+    std::vector<Measured> before, after;
+    for (int i = 0; i < 5; ++i) {
+      before.push_back(run_of(std::poisson_distribution<int>(400 * speed(random))(random)));
+      after.push_back(run_of(std::poisson_distribution<int>(480 * speed(random))(random)));
+    }
+    seen += test_change(before, after).p <= 0.05;
+  }
+  EXPECT_GT(seen, 180);
+}
+
+TEST(RunDeviation, IsMeasuredWhereThereAreSeveralRuns) {
+  EXPECT_NEAR(run_deviation(std::vector{run_of(100, 10)}), std::sqrt(100 * 100 + 80 * 80), 1e-9);
+  EXPECT_NEAR(run_deviation(std::vector{run_of(300), run_of(500), run_of(400)}), 100, 1e-9);
+  EXPECT_NEAR(run_deviation(std::vector{run_of(400), run_of(400)}), 20, 1e-9);  // counting noise
+}
+
+TEST(Rejected, IsBenjaminiAndHochbergsRule) {
+  const std::vector<double> p = {0.9, 0.001, 0.028, 0.02, 0.5};
+  EXPECT_EQ(rejected(p, 0.05), (std::vector<bool>{false, true, true, true, false}));
+  EXPECT_EQ(rejected(std::vector<double>{0.06, 0.9}, 0.05), (std::vector<bool>{false, false}));
+  EXPECT_TRUE(rejected({}, 0.05).empty());
+}
+
+}  // namespace
+}  // namespace pctally

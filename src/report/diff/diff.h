@@ -1,0 +1,82 @@
+// What changed between two sides of runs, row by row, and how sure that is. Pure values.
+//
+// Refuses to call a row unchanged: what is not shown to have changed is undecided.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "profile/profile.h"
+#include "report/diff/change_test.h"
+#include "report/rollup.h"
+
+namespace pctally {
+
+enum class Verdict { kUndecided, kMore, kLess, kNew, kGone };
+
+/// "undecided", "more", "less", "new", "gone"
+const char* verdict_word(Verdict verdict);
+
+struct DiffRow {
+  std::string name;                       ///< of the function, object, line or process
+  std::string object;                     ///< where the name is a function's or a line's
+  Change amount;                          ///< ms a run (or a unit of work); or events
+  Change share;                           ///< percent of all ticks
+  uint64_t old_ticks = 0, new_ticks = 0;  ///< of all runs together
+  Verdict verdict = Verdict::kUndecided;
+};
+
+struct DiffOptions {
+  Grouping by = Grouping::kFunction;
+  double work = 1;  ///< units of work a run did: amounts are per unit
+  double between_runs = kBetweenRuns;
+};
+
+struct Diff {
+  Grouping by = Grouping::kFunction;
+  std::string unit;  ///< "ms", or the event's name
+  double work = 1;
+  size_t old_runs = 0, new_runs = 0;
+  DiffRow total;  ///< CPU time as the kernel accounts it where it is known, else the sampled amount
+  std::vector<DiffRow> rows;        ///< decided rows first, then by the size of the change
+  size_t decided = 0;               ///< of the rows
+  std::vector<std::string> doubts;  ///< why the profiles cannot be relied on: incomplete, throttled, damaged
+
+  [[nodiscard]] bool one_run_a_side() const { return old_runs == 1 && new_runs == 1; }
+};
+
+inline constexpr double kDiffRate = 0.05;  ///< of the rows called changed, how many may be wrong, on average
+inline constexpr double kFewestTicks =
+    10;  ///< effective ticks of both sides below which nothing can be decided
+
+/// Rows are matched by what they are called and the name of their object, clone suffixes aside, so that moved
+/// text is the same row. Code without a name is matched by address only within one build of its object.
+/// Error: EINVAL if the profiles count different things.
+Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Profile>& after,
+                       const OpenSymbolizer& open, const DiffOptions& options);
+
+/// `name` without what compilers append to copies of a function: ".isra.0", ".constprop.1", ".part.2",
+/// ".cold",
+/// ".lto_priv.0", ".llvm.123", " [clone .isra.0]".
+std::string without_clone_suffix(std::string name);
+
+/// How much a row's amount varies from run to run.
+struct RowDeviation {
+  std::string name;
+  double amount = 0;     ///< mean of the runs, in the unit of a Diff
+  double deviation = 0;  ///< standard deviation of one run
+};
+
+/// Rows of runs of one program, the largest first; the total before them. Error: as make_diff().
+Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& runs, const OpenSymbolizer& open,
+                                                 const DiffOptions& options);
+
+/// Runs a side that show a change of `relative` in a row four times in five, where `rows` are compared at
+/// once. 0: more than a million.
+size_t runs_needed(const RowDeviation& row, double relative, size_t rows);
+
+/// The smallest change of `row` (in its amount) that would be decided four times in five, with as many runs
+/// as now.
+double visible_change(const Diff& diff, const DiffRow& row);
+
+}  // namespace pctally

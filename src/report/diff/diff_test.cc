@@ -1,0 +1,143 @@
+#include "report/diff/diff.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/diff/output.h"
+#include "report/fake_symbolizer_for_test.h"
+
+namespace pctally {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// A run of one object whose function number i (of 0x100 bytes each) has ticks[i] ticks of 1 ms.
+Profile run_of(const std::vector<uint64_t>& ticks, std::vector<uint8_t> build_id = {1},
+               const char* path = "/x/y") {
+  Profile profile;
+  profile.period_ns = profile.period_asked_ns = 1000000;
+  profile.closed = true;
+  profile.executables.push_back({ExecutableKind::kFile, path, std::move(build_id), 0});
+  for (size_t i = 0; i < ticks.size(); ++i) {
+    if (ticks[i] == 0) continue;
+    profile.positions.push_back({0, 0x100 * i + 8, ticks[i]});
+    profile.ledger.counted += ticks[i];
+  }
+  profile.ledger.samples = profile.ledger.counted;
+  return profile;
+}
+
+Diff diff_of(const std::vector<Profile>& before, const std::vector<Profile>& after,
+             DiffOptions options = {}) {
+  auto diff = make_diff(before, after, &FakeSymbolizer::open, options);
+  EXPECT_TRUE(diff) << diff.error().text;
+  return diff ? *diff : Diff{};
+}
+
+const DiffRow& row_of(const Diff& diff, const std::string& name) {
+  for (const DiffRow& row : diff.rows)
+    if (row.name == name) return row;
+  ADD_FAILURE() << "no row " << name;
+  return diff.rows.at(0);
+}
+
+TEST(Diff, NamesWhatGrewAndLeavesTheRestUndecided) {
+  Diff diff = diff_of({run_of({0, 500, 300, 0})}, {run_of({0, 500, 900, 200})});
+  EXPECT_EQ(row_of(diff, "f2").verdict, Verdict::kMore);
+  EXPECT_EQ(row_of(diff, "f3").verdict, Verdict::kNew);
+  EXPECT_EQ(row_of(diff, "f1").verdict, Verdict::kUndecided);  // in ms: its share fell because the whole grew
+  EXPECT_EQ(diff.rows[0].name, "f2");
+  EXPECT_EQ(diff.decided, 2u);
+  EXPECT_THAT(cause_sentence(diff), HasSubstr("f2 and f3, more by"));
+}
+
+TEST(Diff, BothOrdersAgree) {
+  Diff forth = diff_of({run_of({0, 500, 300, 0})}, {run_of({0, 500, 900, 200})});
+  Diff back = diff_of({run_of({0, 500, 900, 200})}, {run_of({0, 500, 300, 0})});
+  EXPECT_EQ(row_of(back, "f2").verdict, Verdict::kLess);
+  EXPECT_EQ(row_of(back, "f3").verdict, Verdict::kGone);
+  EXPECT_EQ(forth.decided, back.decided);
+  EXPECT_DOUBLE_EQ(row_of(forth, "f2").amount.difference, -row_of(back, "f2").amount.difference);
+}
+
+TEST(Diff, TheSameProfileTwiceIsNoDifference) {
+  Diff diff = diff_of({run_of({0, 500, 300, 20})}, {run_of({0, 500, 300, 20})});
+  EXPECT_EQ(diff.decided, 0u);
+  EXPECT_THAT(verdict_sentence(diff), HasSubstr("No difference found"));
+  EXPECT_THAT(power_sentence(diff), HasSubstr("would have to change by"));
+}
+
+TEST(Diff, AmountsArePerUnitOfWork) {
+  Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 500})}, {.work = 10});
+  EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.before, 50);
+}
+
+TEST(Diff, TicksOfEveryRowAddUpToTheRuns) {
+  Diff diff = diff_of({run_of({0, 5, 7, 11}), run_of({0, 6, 8, 12})}, {run_of({0, 500, 1, 3})});
+  uint64_t before = 0, after = 0;
+  for (const DiffRow& row : diff.rows) before += row.old_ticks, after += row.new_ticks;
+  EXPECT_EQ(before, 49u);
+  EXPECT_EQ(after, 504u);
+}
+
+TEST(Diff, NamelessCodeIsMatchedByAddressWithinOneBuildOnly) {
+  Diff same = diff_of({run_of({0, 90}, {1}, "/lib/stripped.so")}, {run_of({0, 90}, {1}, "/lib/stripped.so")});
+  EXPECT_EQ(same.rows[0].name, "[stripped.so+0x100]");
+  Diff rebuilt =
+      diff_of({run_of({0, 90}, {1}, "/lib/stripped.so")}, {run_of({0, 90}, {2}, "/lib/stripped.so")});
+  EXPECT_EQ(rebuilt.rows[0].name, "[stripped.so]");
+}
+
+TEST(Diff, ClonesOfAFunctionAreTheFunction) {
+  EXPECT_EQ(without_clone_suffix("f.isra.0"), "f");
+  EXPECT_EQ(without_clone_suffix("f.part.12.constprop.3"), "f");
+  EXPECT_EQ(without_clone_suffix("f.cold"), "f");
+  EXPECT_EQ(without_clone_suffix("f(int) [clone .isra.0] [clone .cold]"), "f(int)");
+  EXPECT_EQ(without_clone_suffix("f.llvm.8675309"), "f");
+  EXPECT_EQ(without_clone_suffix("main.main.func1"), "main.main.func1");
+  EXPECT_EQ(without_clone_suffix("v1.2"), "v1.2");
+}
+
+TEST(Diff, RefusesToCompareUnlikeThings) {
+  Profile faults = run_of({0, 5});
+  faults.event = "page-faults";
+  auto diff = make_diff({run_of({0, 5})}, {faults}, &FakeSymbolizer::open, {});
+  ASSERT_FALSE(diff);
+  EXPECT_STREQ(diff.error().text,
+               "one profile counts CPU time, another page-faults: they cannot be compared");
+}
+
+TEST(Diff, DoubtsAreNamed) {
+  Profile damaged = run_of({0, 5});
+  damaged.damage.push_back("half a leaf");
+  Diff diff = diff_of({run_of({0, 5})}, {damaged});
+  EXPECT_THAT(diff.doubts, testing::Contains("it is damaged"));
+}
+
+TEST(Plan, SmallerChangesTakeMoreRuns) {
+  auto rows = run_deviations({run_of({0, 400, 50})}, &FakeSymbolizer::open, {});
+  ASSERT_TRUE(rows);
+  ASSERT_EQ(rows->size(), 3u);
+  EXPECT_EQ((*rows)[0].name, "total");
+  EXPECT_EQ((*rows)[1].name, "f1");
+  EXPECT_GT(runs_needed((*rows)[1], 0.05, 3), 3 * runs_needed((*rows)[1], 0.10, 3));
+  EXPECT_GT(runs_needed((*rows)[2], 0.10, 3), runs_needed((*rows)[1], 0.10, 3));
+  EXPECT_EQ(runs_needed({"f", 0, 1}, 0.1, 3), 0u);
+}
+
+TEST(DiffOutput, HostileNamesSteerNothing) {
+  Diff diff = diff_of({run_of({0, 500}, {1}, "/bin/evil")}, {run_of({0, 5}, {1}, "/bin/evil")});
+  for (const std::string& text : {diff_text(diff, {}), diff_markdown(diff, {}, 20), diff_junit(diff, {})})
+    EXPECT_THAT(text, Not(HasSubstr("\033")));
+  EXPECT_THAT(diff_json(diff, {}), Not(HasSubstr("\033")));
+}
+
+TEST(DiffOutput, MarkdownKeepsItsTable) {
+  Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 5})});
+  diff.rows[0].name = "operator|(a, `b`)";
+  EXPECT_THAT(diff_markdown(diff, {}, 20), HasSubstr("| `operator\\|(a, b)` | less |"));
+}
+
+}  // namespace
+}  // namespace pctally

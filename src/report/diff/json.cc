@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/diff/output.h"
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kDiffJsonVersion = 1;
+
+Json change_json(const Change& change) {
+  return {{"before", change.before},    {"after", change.after},        {"difference", change.difference},
+          {"low", change.interval.low}, {"high", change.interval.high}, {"p", change.p}};
+}
+
+Json row_json(const DiffRow& row) {
+  return {{"name", valid_utf8(row.name)},
+          {"object", valid_utf8(row.object)},
+          {"verdict", verdict_word(row.verdict)},
+          {"amount", change_json(row.amount)},
+          {"share_percent", change_json(row.share)},
+          {"old_ticks", row.old_ticks},
+          {"new_ticks", row.new_ticks}};
+}
+
+}  // namespace
+
+std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results) {
+  Json json = {{"version", kDiffJsonVersion},
+               {"by", grouping_word(diff.by)},
+               {"unit", valid_utf8(diff.unit)},
+               {"work", diff.work},
+               {"old_runs", diff.old_runs},
+               {"new_runs", diff.new_runs},
+               {"verdict", verdict_sentence(diff)},
+               {"cause", cause_sentence(diff)},
+               {"decided", diff.decided}};
+  Json& doubts = json["doubts"] = Json::array();
+  for (const std::string& doubt : diff.doubts) doubts.push_back(valid_utf8(doubt));
+  json["total"] = {{"verdict", verdict_word(diff.total.verdict)}, {"amount", change_json(diff.total.amount)}};
+  Json& rows = json["rows"] = Json::array();
+  for (const DiffRow& row : diff.rows) rows.push_back(row_json(row));
+  Json& limits = json["limits"] = Json::array();
+  for (const LimitResult& result : results)
+    limits.push_back({{"limit", valid_utf8(result.limit.text)},
+                      {"outcome", outcome_word(result.outcome)},
+                      {"measured", result.measured},
+                      {"half_width", result.half_width},
+                      {"unit", unit_of(result.limit)},
+                      {"runs_needed", result.runs_needed}});
+  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace pctally

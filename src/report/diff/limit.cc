@@ -1,0 +1,149 @@
+#include "report/diff/limit.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace pctally {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  size_t first = text.find_first_not_of(" \t\r"), last = text.find_last_not_of(" \t\r");
+  return first == std::string_view::npos ? std::string_view{} : text.substr(first, last - first + 1);
+}
+
+Result<Limit> refused(std::string_view text, const char* why) {
+  return fail(EINVAL,
+              "limit '%.*s': %s; for example 'share(main) > +2pp', 'seconds(main) > +10%%', 'total > +3%%'",
+              static_cast<int>(std::min<size_t>(text.size(), 100)), text.data(), why);
+}
+
+/// False if it is no metric.
+bool take_metric(std::string_view text, Limit* limit) {
+  if (text == "total") return true;
+  size_t open = text.find('(');
+  if (open == std::string_view::npos || text.back() != ')') return false;
+  std::string_view word = trimmed(text.substr(0, open));
+  limit->function = trimmed(text.substr(open + 1, text.size() - open - 2));
+  limit->metric = word == "share" ? Limit::Metric::kShare : Limit::Metric::kSeconds;
+  return (word == "share" || word == "seconds") && !limit->function.empty();
+}
+
+/// False if the unit does not fit the metric.
+bool take_unit(std::string_view unit, Limit* limit) {
+  bool share = limit->metric == Limit::Metric::kShare;
+  if (unit == "pp") return share;
+  if (unit == "%") {
+    limit->relative = limit->change;
+    return share || limit->change;
+  }
+  if (unit == "s") limit->value *= 1000;
+  return !share && (unit == "ms" || unit == "s");
+}
+
+double squared(double value) { return value * value; }
+
+/// Rows of one name in several objects are one: their changes add up, and their variances.
+bool add_rows(const Diff& diff, const Limit& limit, Change* sum) {
+  bool found = false;
+  double variance = 0, variance_after = 0;
+  for (const DiffRow& row : diff.rows) {
+    if (row.name != limit.function) continue;
+    const Change& change = limit.metric == Limit::Metric::kShare ? row.share : row.amount;
+    found = true;
+    sum->before += change.before;
+    sum->after += change.after;
+    variance += squared(change.interval.high - change.difference);
+    variance_after += squared(change.after_interval.high - change.after);
+  }
+  sum->difference = sum->after - sum->before;
+  sum->interval = {sum->difference - std::sqrt(variance), sum->difference + std::sqrt(variance)};
+  sum->after_interval = {sum->after - std::sqrt(variance_after), sum->after + std::sqrt(variance_after)};
+  return found;
+}
+
+}  // namespace
+
+const char* outcome_word(LimitResult::Outcome outcome) {
+  switch (outcome) {
+    case LimitResult::Outcome::kPass:
+      return "PASS";
+    case LimitResult::Outcome::kFail:
+      return "FAIL";
+    default:
+      return "UNDECIDED";
+  }
+}
+
+const char* unit_of(const Limit& limit) {
+  if (limit.relative) return "%";
+  if (limit.metric != Limit::Metric::kShare) return "ms";
+  return limit.change ? "pp" : "%";
+}
+
+Result<Limit> parse_limit(std::string_view text) {
+  Limit limit;
+  limit.text = trimmed(text);
+  size_t sign = text.rfind('>');
+  if (sign == std::string_view::npos) return refused(text, "it has no '>'");
+  if (!take_metric(trimmed(text.substr(0, sign)), &limit))
+    return refused(text, "what is limited is share(NAME), seconds(NAME) or total");
+  std::string number(trimmed(text.substr(sign + 1)));
+  limit.change = !number.empty() && (number[0] == '+' || number[0] == '-');
+  char* end = nullptr;
+  limit.value = strtod(number.c_str(), &end);
+  if (end == number.c_str() || !std::isfinite(limit.value)) return refused(text, "a number follows '>'");
+  if (!take_unit(trimmed(end), &limit))
+    return refused(text,
+                   "the unit is pp or % for a share, ms or s for a time, % of the old amount for a change");
+  return limit;
+}
+
+Result<std::vector<Limit>> parse_limits(std::string_view lines) {
+  std::vector<Limit> limits;
+  int number = 0;
+  while (!lines.empty()) {
+    size_t end = std::min(lines.find('\n'), lines.size());
+    std::string_view line = trimmed(lines.substr(0, end).substr(0, lines.substr(0, end).find('#')));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    ++number;
+    if (line.empty()) continue;
+    auto limit = parse_limit(line);
+    if (!limit) return fail(EINVAL, "line %d: %s", number, limit.error().text);
+    limits.push_back(std::move(*limit));
+  }
+  return limits;
+}
+
+Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
+  Change change = diff.total.amount;
+  if (limit.metric != Limit::Metric::kTotal) {
+    change = {};
+    if (!add_rows(diff, limit, &change))
+      return fail(EINVAL, "limit '%s': neither side has a row '%s'; pctally diff --limit 0 lists the rows",
+                  limit.text.c_str(), limit.function.c_str());
+  }
+  if (limit.relative && !(change.before > 0))
+    return fail(EINVAL,
+                "limit '%s': the old side has nothing that a percentage could be taken of; use ms or pp",
+                limit.text.c_str());
+  double scale = limit.relative ? 100 / change.before : 1;
+  LimitResult result{.limit = limit};
+  const Interval& interval = limit.change ? change.interval : change.after_interval;
+  result.measured = (limit.change ? change.difference : change.after) * scale;
+  result.half_width = (interval.high - interval.low) / 2 * scale;
+  if (interval.low * scale > limit.value)
+    result.outcome = LimitResult::Outcome::kFail;
+  else if (interval.high * scale <= limit.value)
+    result.outcome = LimitResult::Outcome::kPass;
+  double distance = std::abs(result.measured - limit.value);
+  double runs =
+      static_cast<double>(std::max(diff.old_runs, diff.new_runs)) * squared(result.half_width / distance);
+  if (result.outcome == LimitResult::Outcome::kUndecided && distance > 0 && runs < 10000)
+    result.runs_needed = static_cast<size_t>(std::ceil(runs)) + 1;
+  return result;
+}
+
+}  // namespace pctally

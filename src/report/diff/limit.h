@@ -1,0 +1,51 @@
+// A limit that a change must keep to: "share(f) > +2pp", "seconds(f) > +10%", "total > +3%". What fails a
+// build.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "report/diff/diff.h"
+
+namespace pctally {
+
+struct Limit {
+  enum class Metric { kShare, kSeconds, kTotal };
+  Metric metric = Metric::kTotal;
+  std::string function;   ///< kShare, kSeconds: the row's name
+  bool relative = false;  ///< `value` is in percent of the old amount
+  bool change = true;     ///< the change is limited; else the new amount itself
+  double value = 0;       ///< percent points, percent, or ms
+  std::string text;       ///< as it was written
+};
+
+/// LIMIT = METRIC > [+]NUMBER UNIT. METRIC: share(NAME), seconds(NAME) or total. A sign limits the change, no
+/// sign the new amount. UNIT: pp (percent points, share), % (of the old amount with a sign; of all ticks for
+/// share without), ms, s. Error: EINVAL with what is wrong.
+Result<Limit> parse_limit(std::string_view text);
+
+/// One limit a line; empty lines and what follows '#' are skipped. Error: EINVAL with the line's number.
+Result<std::vector<Limit>> parse_limits(std::string_view lines);
+
+struct LimitResult {
+  enum class Outcome { kPass, kFail, kUndecided };
+  Limit limit;
+  Outcome outcome = Outcome::kUndecided;
+  double measured = 0;  ///< in the limit's unit
+  double half_width = 0;
+  size_t runs_needed =
+      0;  ///< kUndecided: a side, to decide it if the measured value is the true one; 0: not known
+};
+
+/// "PASS", "FAIL", "UNDECIDED"
+const char* outcome_word(LimitResult::Outcome outcome);
+
+/// The unit of LimitResult::measured: "%", "pp", "ms".
+const char* unit_of(const Limit& limit);
+
+/// Fails if the whole 95 % interval lies above the limit, passes if all of it lies at or below, else is
+/// undecided. Error: EINVAL if the limit names a row of neither side: a limit on nothing must not pass.
+Result<LimitResult> check_limit(const Diff& diff, const Limit& limit);
+
+}  // namespace pctally

@@ -1,0 +1,76 @@
+#include "report/diff/limit.h"
+
+#include <gtest/gtest.h>
+
+namespace pctally {
+namespace {
+
+Diff diff_with(const char* name, double before, double after, double half) {
+  Diff diff;
+  diff.unit = "ms";
+  diff.old_runs = diff.new_runs = 5;
+  Change change;
+  change.before = before;
+  change.after = after;
+  change.difference = after - before;
+  change.interval = {change.difference - half, change.difference + half};
+  change.after_interval = {after - half, after + half};
+  DiffRow row;
+  row.name = name;
+  row.amount = row.share = change;
+  diff.total.amount = change;
+  diff.rows.push_back(row);
+  return diff;
+}
+
+LimitResult::Outcome outcome_of(const Diff& diff, const char* text) {
+  auto limit = parse_limit(text);
+  EXPECT_TRUE(limit) << limit.error().text;
+  auto result = check_limit(diff, *limit);
+  EXPECT_TRUE(result) << result.error().text;
+  return result->outcome;
+}
+
+using Outcome = LimitResult::Outcome;
+
+TEST(Limit, FailsPassesOrIsUndecided) {
+  Diff diff = diff_with("f", 100, 120, 5);
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > +10%"), Outcome::kFail);
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > +30%"), Outcome::kPass);
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > +22ms"), Outcome::kUndecided);
+  EXPECT_EQ(outcome_of(diff, "share(f) > +2pp"), Outcome::kFail);
+  EXPECT_EQ(outcome_of(diff, "share(f) > 130%"), Outcome::kPass);
+  EXPECT_EQ(outcome_of(diff, "total > +10%"), Outcome::kFail);
+  EXPECT_EQ(outcome_of(diff, " total>0.2s "), Outcome::kPass);
+}
+
+TEST(Limit, SaysHowManyRunsWouldDecide) {
+  auto result = check_limit(diff_with("f", 100, 120, 5), *parse_limit("seconds(f) > +22ms"));
+  EXPECT_EQ(result->runs_needed, 33u);  // 5 runs * (5 / 2)^2, and one more
+}
+
+TEST(Limit, OnNothingNeverPasses) {
+  EXPECT_FALSE(check_limit(diff_with("f", 100, 120, 5), *parse_limit("share(g) > +2pp")));
+  EXPECT_FALSE(check_limit(diff_with("f", 0, 120, 5), *parse_limit("seconds(f) > +10%")));
+}
+
+TEST(Limit, AWrongOneSaysWhatIsWrong) {
+  for (const char* text :
+       {"", "total", "total > ", "total > x%", "size(f) > +1%", "share() > +2pp", "share(f > +2pp",
+        "share(f) > +2ms", "total > +2pp", "seconds(f) > 3%", "total > +3", "total > +nan%"})
+    EXPECT_FALSE(parse_limit(text)) << text;
+  EXPECT_TRUE(parse_limit("share(std::vector<int>::at(unsigned long)) > +2pp"));
+}
+
+TEST(Limit, ABudgetIsOneALine) {
+  auto limits = parse_limits("# hot path\nshare(f) > +2pp   # of all\n\n total > +3%");
+  ASSERT_TRUE(limits);
+  ASSERT_EQ(limits->size(), 2u);
+  EXPECT_EQ((*limits)[0].text, "share(f) > +2pp");
+  auto wrong = parse_limits("total > +3%\nnonsense\n");
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(std::string(wrong.error().text).find("line 2: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pctally

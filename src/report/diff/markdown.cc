@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/diff/output.h"
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+/// For a cell of a table, as code: nothing in a name may end either.
+std::string code_cell(const std::string& name) {
+  std::string cell;
+  for (char byte : escaped(name)) {
+    if (byte == '`') continue;
+    if (byte == '|') cell += '\\';
+    cell += byte;
+  }
+  return fmt::format("`{}`", cell);
+}
+
+std::string row_line(const DiffRow& row) {
+  const Change& change = row.amount;
+  return fmt::format("| {:+.3g} | {:.3g} | {:.4g} | {:.4g} | {} | {} |\n", change.difference,
+                     (change.interval.high - change.interval.low) / 2, change.before, change.after,
+                     code_cell(row.name), verdict_word(row.verdict));
+}
+
+std::string table(const Diff& diff, size_t first, size_t last) {
+  std::string out = fmt::format("| change {0} | ± | old | new | {1} | |\n|--:|--:|--:|--:|:--|:--|\n",
+                                diff.unit, grouping_word(diff.by));
+  for (size_t i = first; i < last; ++i) out += row_line(diff.rows[i]);
+  return out;
+}
+
+}  // namespace
+
+std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& results, size_t limit) {
+  std::string out = fmt::format("**{}**\n", verdict_sentence(diff));
+  if (std::string cause = cause_sentence(diff); !cause.empty()) out += fmt::format("\n{}\n", cause);
+  for (const std::string& doubt : diff.doubts)
+    out += fmt::format("\nWarning: a profile cannot be relied on: {}\n", escaped(doubt));
+  if (!results.empty()) out += "\n| limit | measured | ± | |\n|:--|--:|--:|:--|\n";
+  for (const LimitResult& result : results)
+    out += fmt::format("| {} | {:+.3g} {} | {:.3g} | {} |\n", code_cell(result.limit.text), result.measured,
+                       unit_of(result.limit), result.half_width, outcome_word(result.outcome));
+  if (diff.decided != 0) out += fmt::format("\n{}", table(diff, 0, diff.decided));
+  size_t last = limit == 0 ? diff.rows.size() : std::min(diff.rows.size(), diff.decided + limit);
+  if (last > diff.decided)
+    out += fmt::format("\n<details><summary>{} rows undecided</summary>\n\n{}\n</details>\n",
+                       diff.rows.size() - diff.decided, table(diff, diff.decided, last));
+  return out;
+}
+
+}  // namespace pctally

@@ -1,0 +1,34 @@
+// A Diff as a table for people, as Markdown for a pull request, as JSON, as JUnit for a build server.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "report/diff/diff.h"
+#include "report/diff/limit.h"
+
+namespace pctally {
+
+struct DiffTextOptions {
+  bool color = false;
+  size_t width = 0;   ///< of the terminal; 0: names are not cut
+  size_t limit = 20;  ///< most rows; 0: all
+};
+
+/// The answer in one sentence: what the total did, by how much, of how many runs. For "ms" in seconds.
+std::string verdict_sentence(const Diff& diff);
+
+/// What the change comes from: the decided rows that explain most of it; empty if there are none.
+std::string cause_sentence(const Diff& diff);
+
+/// Where nothing is decided: what would have been seen.
+std::string power_sentence(const Diff& diff);
+
+std::string diff_text(const Diff& diff, const DiffTextOptions& options);
+std::string limits_text(const std::vector<LimitResult>& results, bool color);
+std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& results, size_t limit);
+std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results);
+
+/// One test case a limit.
+std::string diff_junit(const Diff& diff, const std::vector<LimitResult>& results);
+
+}  // namespace pctally
