@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "histfile/chain.h"
+
 namespace pctally {
 namespace {
 
@@ -26,22 +28,66 @@ uint64_t hash_identity(const ObjectIdentity& identity) noexcept {
   return hash;
 }
 
-/// Puts a finished record at the head of a chain.
+/// Puts a finished record at the head of a chain. False, and it is in no chain, if others keep changing the
+/// head.
 template <class Record>
-void push(const Pool& pool, uint32_t* head, uint32_t unit) noexcept {
+bool push(const Pool& pool, uint32_t* head, uint32_t unit) noexcept {
   uint32_t first = __atomic_load_n(head, __ATOMIC_RELAXED);
-  do {
+  for (uint32_t attempt = 0; attempt < kMostStepsInHandler; ++attempt) {
     pool_at<Record>(pool, unit)->next = first;
-  } while (!__atomic_compare_exchange_n(head, &first, unit, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    if (__atomic_compare_exchange_n(head, &first, unit, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+      return true;
+  }
+  return false;
 }
 
-bool covers(const SegmentRecord& segment, uint64_t start, uint64_t bytes) noexcept {
-  return start >= segment.start && bytes <= segment.bytes && start - segment.start <= segment.bytes - bytes;
+/// False also where this process has mapped less of the file than the one that made the directory.
+bool covers(const Pool& pool, const SegmentRecord& segment, uint64_t start, uint64_t bytes) noexcept {
+  const uint64_t first = load_relaxed(&segment.start), held = load_relaxed(&segment.bytes);
+  if (start < first || bytes > held || start - first > held - bytes) return false;
+  const uint64_t units = directory_units(held);
+  return units <= UINT32_MAX && pool_holds(pool, __atomic_load_n(&segment.directory, __ATOMIC_RELAXED),
+                                           static_cast<uint32_t>(units));
 }
 
-/// False where this process has mapped less of the file than the one that made the directory.
-bool holds_directory(const Pool& pool, const SegmentRecord& segment) noexcept {
-  return pool_holds(pool, segment.directory, static_cast<uint32_t>(directory_units(segment.bytes)));
+bool is_string(const Pool& pool, uint32_t unit, std::string_view text) noexcept {
+  const auto units =
+      static_cast<uint32_t>((sizeof(StringRecord) + text.size() + kUnitBytes - 1) / kUnitBytes);
+  if (!pool_holds(pool, unit, units)) return false;
+  const auto* record = pool_at<StringRecord>(pool, unit);
+  return __atomic_load_n(&record->bytes, __ATOMIC_RELAXED) == text.size() &&
+         memcmp(record + 1, text.data(), text.size()) == 0;
+}
+
+/// The hash says where to look; whether it is the same object is decided by everything else.
+bool is_object(const Pool& pool, const ObjectRecord& record, const ObjectIdentity& identity,
+               uint64_t hash) noexcept {
+  if (load_relaxed(&record.identity) != hash || record.kind != identity.kind ||
+      record.owner != identity.owner || record.build_id_bytes != identity.build_id_bytes)
+    return false;
+  if (identity.build_id_bytes == 0 && (record.device != identity.device || record.inode != identity.inode))
+    return false;
+  if (identity.build_id_bytes != 0 &&
+      memcmp(record.build_id, identity.build_id, identity.build_id_bytes) != 0)
+    return false;
+  return is_string(pool, __atomic_load_n(&record.path, __ATOMIC_RELAXED), identity.path);
+}
+
+uint32_t add_object(const ProfileFile& file, const ObjectIdentity& identity, uint64_t hash) noexcept {
+  Pool pool = file.pool();
+  const uint32_t unit = pool_take(pool, kRecordUnits);
+  const uint32_t path = unit == 0 ? 0 : add_string(pool, identity.path);
+  if (path == 0) return 0;
+  auto* record = pool_at<ObjectRecord>(pool, unit);
+  record->path = path;
+  record->kind = identity.kind;
+  record->identity = hash;
+  record->device = identity.device;
+  record->inode = identity.inode;
+  record->owner = identity.owner;
+  record->build_id_bytes = identity.build_id_bytes;
+  if (identity.build_id_bytes != 0) memcpy(record->build_id, identity.build_id, identity.build_id_bytes);
+  return push<ObjectRecord>(pool, &file.header().objects, unit) ? unit : 0;
 }
 
 }  // namespace
@@ -56,53 +102,35 @@ uint32_t add_string(const Pool& pool, std::string_view text) noexcept {
   return unit;
 }
 
-uint32_t find_or_add_object(const ProfileFile& file, const ObjectIdentity& identity) noexcept {
-  Pool pool = file.pool();
-  uint64_t hash = hash_identity(identity);
-  uint32_t unit = __atomic_load_n(&file.header().objects, __ATOMIC_ACQUIRE);
-  while (unit != 0 && pool_holds(pool, unit, kRecordUnits)) {
-    const auto* record = pool_at<ObjectRecord>(pool, unit);
-    if (record->identity == hash) return unit;
-    unit = record->next;
-  }
-  unit = pool_take(pool, kRecordUnits);
-  uint32_t path = unit == 0 ? 0 : add_string(pool, identity.path);
-  if (path == 0) return 0;
-  auto* record = pool_at<ObjectRecord>(pool, unit);
-  record->path = path;
-  record->kind = identity.kind;
-  record->identity = hash;
-  record->device = identity.device;
-  record->inode = identity.inode;
-  record->owner = identity.owner;
-  record->build_id_bytes = identity.build_id_bytes <= sizeof record->build_id ? identity.build_id_bytes : 0;
-  if (record->build_id_bytes != 0) memcpy(record->build_id, identity.build_id, record->build_id_bytes);
-  push<ObjectRecord>(pool, &file.header().objects, unit);
-  return unit;
+uint32_t find_or_add_object(const ProfileFile& file, const ObjectIdentity& given) noexcept {
+  ObjectIdentity identity = given;
+  if (identity.build_id_bytes > sizeof(ObjectRecord::build_id)) identity.build_id_bytes = 0;
+  const Pool pool = file.pool();
+  const uint64_t hash = hash_identity(identity);
+  const uint32_t found = walk_chain<ObjectRecord>(
+      pool, &file.header().objects, kMostObjectsSearched,
+      [&](const ObjectRecord& record, uint32_t) { return is_object(pool, record, identity, hash); });
+  return found != 0 ? found : add_object(file, identity, hash);
 }
 
 uint32_t find_or_add_segment(const ProfileFile& file, uint32_t object, uint64_t start,
                              uint64_t bytes) noexcept {
-  Pool pool = file.pool();
-  if (!pool_holds(pool, object, kRecordUnits)) return 0;
+  const Pool pool = file.pool();
+  const uint64_t units = directory_units(bytes);
+  if (!pool_holds(pool, object, kRecordUnits) || units > UINT32_MAX) return 0;
   uint32_t* head = &pool_at<ObjectRecord>(pool, object)->segments;
-  uint32_t unit = __atomic_load_n(head, __ATOMIC_ACQUIRE);
-  while (unit != 0 && pool_holds(pool, unit, 1)) {
-    const auto* segment = pool_at<SegmentRecord>(pool, unit);
-    if (covers(*segment, start, bytes) && holds_directory(pool, *segment)) return unit;
-    unit = segment->next;
-  }
-  uint64_t units = directory_units(bytes);
-  if (units > UINT32_MAX) return 0;
-  unit = pool_take(pool, 1);
-  uint32_t directory = unit == 0 ? 0 : pool_take(pool, static_cast<uint32_t>(units));
+  const uint32_t found = walk_chain<SegmentRecord>(
+      pool, head, kMostSegmentsSearched,
+      [&](const SegmentRecord& segment, uint32_t) { return covers(pool, segment, start, bytes); });
+  if (found != 0) return found;
+  const uint32_t unit = pool_take(pool, 1);
+  const uint32_t directory = unit == 0 ? 0 : pool_take(pool, static_cast<uint32_t>(units));
   if (directory == 0) return 0;
   auto* segment = pool_at<SegmentRecord>(pool, unit);
   segment->directory = directory;
   segment->start = start;
   segment->bytes = bytes;
-  push<SegmentRecord>(pool, head, unit);
-  return unit;
+  return push<SegmentRecord>(pool, head, unit) ? unit : 0;
 }
 
 uint64_t segment_units(uint64_t bytes) noexcept {
@@ -134,8 +162,7 @@ uint32_t add_process(const ProfileFile& file, int32_t pid, int32_t parent, std::
   process->started_ns = monotonic_ns();
   rename_process(process, comm);
   memcpy(process->engine, engine.data(), engine.size() < sizeof process->engine ? engine.size() : 0);
-  push<ProcessRecord>(pool, &header.processes, unit);
-  return unit;
+  return push<ProcessRecord>(pool, &header.processes, unit) ? unit : 0;
 }
 
 void rename_process(ProcessRecord* process, std::string_view comm) noexcept {

@@ -10,14 +10,14 @@
 
 namespace pctally {
 
-/// What makes two mappings the same object: everything here.
+/// What makes two mappings the same object: everything here. A hash finds it, comparing decides.
 struct ObjectIdentity {
   ObjectKind kind = ObjectKind::kFile;
   std::string_view path;
   const uint8_t* build_id = nullptr;
   uint32_t build_id_bytes = 0;  ///< 0..32
   int32_t owner = 0;
-  uint64_t device = 0;  ///< told, not compared, if there is a build id
+  uint64_t device = 0;  ///< kept, but not compared, if there is a build id
   uint64_t inode = 0;
 };
 

@@ -45,7 +45,7 @@ struct ObjectRecord {
   uint32_t segments;  ///< first SegmentRecord
   uint32_t path;      ///< StringRecord
   ObjectKind kind;
-  uint64_t identity;  ///< hash of path, build id and owner; for finding, never trusted
+  uint64_t identity;  ///< hash of path, build id and owner: finds candidates, which are then compared
   uint64_t device;
   uint64_t inode;
   int32_t owner;  ///< pid for kPrivate, else 0

@@ -10,6 +10,8 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include <algorithm>
+
 namespace pctally {
 namespace {
 
@@ -124,9 +126,11 @@ size_t mapping_bytes(uint64_t file_bytes) noexcept {
   return static_cast<size_t>(kLargestBytes);
 }
 
+constexpr auto kRingUnits = static_cast<uint32_t>(
+    (sizeof(DeferredRing) + kDeferredSlots * sizeof(DeferredTick) + kUnitBytes - 1) / kUnitBytes);
+
 uint32_t take_deferred_ring(const Pool& pool) noexcept {
-  uint64_t bytes = sizeof(DeferredRing) + kDeferredSlots * sizeof(DeferredTick);
-  uint32_t unit = pool_take(pool, static_cast<uint32_t>((bytes + kUnitBytes - 1) / kUnitBytes));
+  uint32_t unit = pool_take(pool, kRingUnits);
   if (unit != 0) pool_at<DeferredRing>(pool, unit)->slots = kDeferredSlots;
   return unit;
 }
@@ -152,7 +156,8 @@ Result<ProfileFile> ProfileFile::create(const Settings& settings) {
   }
   file.map_ = std::move(*map);
   fill_header(file.header(), settings);
-  if (settings.deferred) file.header().deferred = take_deferred_ring(file.pool());
+  file.allocated_ = file.header().pool.limit;
+  if (settings.deferred) file.header().deferred = file.deferred_ = take_deferred_ring(file.pool());
   return file;
 }
 
@@ -171,6 +176,8 @@ Result<ProfileFile> ProfileFile::join(const char* path) {
   if (memcmp(header.magic, kMagic, sizeof header.magic) != 0 || header.version != kLayoutVersion ||
       header.state == FileState::kClosed)
     return fail(EINVAL, "%s is not a live profile file of this version", path);
+  const uint32_t ring = __atomic_load_n(&header.deferred, __ATOMIC_RELAXED);
+  if (pool_holds(file.pool(), ring, kRingUnits)) file.deferred_ = ring;
   return file;
 }
 
@@ -179,38 +186,40 @@ Pool ProfileFile::pool() const noexcept {
   pool.base = map_.data() + kHeaderBytes;
   pool.head = &header().pool;
   pool.mapped = static_cast<uint32_t>((map_.size() - kHeaderBytes) / kUnitBytes);
+  if (allocated_ != 0 && allocated_ < pool.mapped) pool.mapped = allocated_;
   return pool;
 }
 
 DeferredRing* ProfileFile::deferred() const noexcept {
-  uint32_t units =
-      static_cast<uint32_t>((sizeof(DeferredRing) + kDeferredSlots * sizeof(DeferredTick)) / kUnitBytes);
-  Pool view = pool();
-  return pool_holds(view, header().deferred, units) ? pool_at<DeferredRing>(view, header().deferred)
-                                                    : nullptr;
+  return deferred_ == 0 ? nullptr : pool_at<DeferredRing>(pool(), deferred_);
 }
 
-/// False if somebody has cut the file. Where that came to a fault, empty memory is in its place.
-bool ProfileFile::is_whole() const noexcept {
-  const FileHeader& head = header();
+/// An Error if the file is not what it was. Where a cut came to a fault, empty memory is in its place.
+Result<void> ProfileFile::check_whole() const noexcept {
   struct stat status;
-  return head.version == kLayoutVersion && fstat(fd_.get(), &status) == 0 &&
-         static_cast<uint64_t>(status.st_size) >= kHeaderBytes + uint64_t{head.pool.limit} * kUnitBytes;
+  if (fstat(fd_.get(), &status) != 0 ||
+      static_cast<uint64_t>(status.st_size) < kHeaderBytes + uint64_t{allocated_} * kUnitBytes)
+    return fail(EIO, "somebody else cut the profile file while it was recorded: its ticks are gone");
+  const FileHeader& head = header();
+  if (memcmp(head.magic, kMagic, sizeof head.magic) == 0 && head.version == kLayoutVersion) return {};
+  return fail(EIO, "a program overwrote the profile file while it was recorded: its ticks are gone");
 }
 
 bool ProfileFile::make_room(uint64_t units) noexcept {
   PoolHead& head = header().pool;
+  if (__atomic_load_n(&head.limit, __ATOMIC_RELAXED) != allocated_)  // a program has changed it
+    __atomic_store_n(&head.limit, allocated_, __ATOMIC_RELEASE);
   uint64_t wanted = __atomic_load_n(&head.used, __ATOMIC_RELAXED) + units + kRoomKept;
-  while (head.limit < wanted) {
-    uint64_t bytes = kHeaderBytes + uint64_t{head.limit} * kUnitBytes;
-    out_of_room_ = out_of_room_ || !is_whole();
+  while (allocated_ < wanted) {
+    uint64_t bytes = kHeaderBytes + uint64_t{allocated_} * kUnitBytes;
+    out_of_room_ = out_of_room_ || !check_whole();
     if (out_of_room_ || bytes + kGrowthBytes > map_.size()) return false;
     if (!allocate(fd_.get(), bytes, kGrowthBytes, "")) {
       out_of_room_ = true;
       return false;
     }
-    __atomic_store_n(&head.limit, head.limit + static_cast<uint32_t>(kGrowthBytes / kUnitBytes),
-                     __ATOMIC_RELEASE);
+    allocated_ += static_cast<uint32_t>(kGrowthBytes / kUnitBytes);
+    __atomic_store_n(&head.limit, allocated_, __ATOMIC_RELEASE);
   }
   return true;
 }
@@ -218,9 +227,9 @@ bool ProfileFile::make_room(uint64_t units) noexcept {
 void ProfileFile::beat() noexcept { store_relaxed(&header().heartbeat_ns, monotonic_ns()); }
 
 Result<void> ProfileFile::close(bool cut) noexcept {
-  if (!is_whole()) {
+  if (auto whole = check_whole(); !whole) {
     fd_.reset();
-    return fail(EIO, "somebody else cut the profile file while it was recorded: its ticks are gone");
+    return whole;
   }
   FileHeader& head = header();
   head.ended_ns = monotonic_ns();
@@ -230,8 +239,9 @@ Result<void> ProfileFile::close(bool cut) noexcept {
   __atomic_store(&head.state, &closed, __ATOMIC_RELEASE);
   int error = 0;
   if (cut) {
-    __atomic_store_n(&head.pool.limit, head.pool.used, __ATOMIC_RELEASE);
-    error = ftruncate(fd_.get(), static_cast<off_t>(kHeaderBytes + uint64_t{head.pool.used} * kUnitBytes));
+    const uint32_t used = std::min(__atomic_load_n(&head.pool.used, __ATOMIC_RELAXED), allocated_);
+    __atomic_store_n(&head.pool.limit, used, __ATOMIC_RELEASE);
+    error = ftruncate(fd_.get(), static_cast<off_t>(kHeaderBytes + uint64_t{used} * kUnitBytes));
   }
   flock(fd_.get(), LOCK_UN);  // the mapping would hold the lock beyond the descriptor
   fd_.reset();

@@ -47,14 +47,17 @@ class ProfileFile {
 
   /// Recorder only: marks the file closed; `cut` also cuts it to the used size. REQUIRES for cut: no other
   /// process counts into it any more, or its next new leaf would lie behind the end of the file. Errors: EIO
-  /// (somebody else has cut it: it is left as it is), that of ftruncate(2).
+  /// (somebody has cut or overwritten it: it is left as it is), that of ftruncate(2).
   Result<void> close(bool cut) noexcept;
 
  private:
-  [[nodiscard]] bool is_whole() const noexcept;
+  [[nodiscard]] Result<void> check_whole() const noexcept;
 
   MappedFile map_;
   UniqueFd fd_;  ///< the recorder's, locked; invalid after join()
+  /// What the header says, too; but there any program that maps the file may change it.
+  uint32_t allocated_ = 0;  ///< recorder only: units of the pool with disk space
+  uint32_t deferred_ = 0;   ///< unit of the DeferredRing, checked; 0: none
   bool out_of_room_ = false;
 };
 

@@ -185,5 +185,38 @@ TEST_F(ProfileFileTest, IsLockedWhileItsRecorderLives) {
   EXPECT_EQ(flock(other.get(), LOCK_SH | LOCK_NB), 0);
 }
 
+TEST_F(ProfileFileTest, TheDeferredRingStaysWhereItWasMade) {
+  settings_.deferred = true;
+  auto file = ProfileFile::create(settings_);
+  ASSERT_TRUE(file) << file.error().text;
+  const DeferredRing* ring = file->deferred();
+  ASSERT_NE(ring, nullptr);
+  file->header().deferred = 0xfffffff0;  // as a program may that maps the file
+  EXPECT_EQ(file->deferred(), ring);
+}
+
+TEST_F(ProfileFileTest, AProgramThatRaisesUsedOrLimitDoesNotGrowTheFile) {
+  for (uint32_t PoolHead::*word : {&PoolHead::used, &PoolHead::limit}) {
+    settings_.overwrite = true;
+    auto file = ProfileFile::create(settings_);
+    ASSERT_TRUE(file) << file.error().text;
+    file->header().pool.*word = ~0u;
+    EXPECT_EQ(pool_take(file->pool(), static_cast<uint32_t>(kInitialBytes / kUnitBytes)), 0u);
+    ASSERT_TRUE(file->close(true)) << "nobody has cut it";
+    EXPECT_LE(std::filesystem::file_size(path_), kInitialBytes);
+  }
+}
+
+TEST_F(ProfileFileTest, TheRecorderPutsTheLimitRightAgain) {
+  auto file = ProfileFile::create(settings_);
+  ASSERT_TRUE(file) << file.error().text;
+  const uint32_t limit = file->header().pool.limit;
+  for (uint32_t wrong : {0u, ~0u}) {
+    file->header().pool.limit = wrong;
+    EXPECT_TRUE(file->make_room(0));
+    EXPECT_EQ(file->header().pool.limit, limit);
+  }
+}
+
 }  // namespace
 }  // namespace pctally

@@ -16,6 +16,7 @@ bool knows(const RegionTable& table, uint64_t pc) noexcept {
 
 /// Reads the mappings again, once per turn: a pc that is in none of them even so belongs nowhere.
 void learn(ProfileFile* file, KnownProcess* process, uint64_t pc) noexcept {
+  if (!process->readable) return;
   if (process->fresh && pc - process->looked_up < kNearby) return;
   process->fresh = true;
   process->looked_up = pc & ~(kNearby - 1);
@@ -34,7 +35,7 @@ void settle_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& d
 bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredTick* deferred) noexcept {
   DeferredRing* ring = file->deferred();
   if (ring == nullptr) return false;
-  for (;;) {
+  for (uint64_t step = 0; step < kDeferredSlots; ++step) {
     uint32_t drained = __atomic_load_n(&ring->drained, __ATOMIC_RELAXED);
     uint32_t waiting = __atomic_load_n(&ring->claimed, __ATOMIC_ACQUIRE) - drained;
     if (waiting == 0 || waiting > kDeferredSlots) return false;  // more: the ring has been damaged
@@ -49,6 +50,7 @@ bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredT
     if (ready)
       return true;  // otherwise its tick, booked before the slot was filled, stays unresolved: outside
   }
+  return false;
 }
 
 }  // namespace pctally

@@ -7,7 +7,8 @@ namespace pctally {
 
 /// What the settler knows of a process that puts ticks aside.
 struct KnownProcess {
-  int32_t pid = 0;  ///< 0: the calling process
+  int32_t pid = 0;       ///< 0: the calling process
+  bool readable = true;  ///< its mappings may be read
   AddressSpace space;
   bool fresh = false;      ///< its mappings were read in this turn
   uint64_t looked_up = 0;  ///< the 64 KiB they were last searched for
@@ -21,11 +22,12 @@ struct SettlerState {
 
 /// Counts one deferred tick where it belongs. The process's mappings are read again, once per turn at most,
 /// when the pc is in none of those known. Code without a file gets a window. A process that is gone leaves it
-/// outside.
+/// outside. The mappings of one that is not `readable` are left alone.
 void settle_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& deferred) noexcept;
 
 /// The next tick put aside, and its slot free again; false when there is none. A slot still unfinished after
 /// fifty turns (or, with `final`, at once) is given up: its tick stays unresolved. One thread.
+/// Whatever the ring says it returns after at most as many steps as the ring has slots.
 bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredTick* deferred) noexcept;
 
 }  // namespace pctally

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "histfile/chain.h"
 #include "tick/wide_counter.h"
 
 namespace pctally {
 namespace {
 
-constexpr uint32_t kRecordUnits = sizeof(ProcessRecord) / kUnitBytes;
 constexpr unsigned kMostLookedAt = 256;
 constexpr int64_t kLongNs = 64'000'000;         ///< 16 kernel ticks at 250 Hz
 constexpr int64_t kMostOwedUs = 1'000'000'000;  ///< of a file that says nonsense
@@ -19,13 +19,14 @@ const ProcessRecord* record_of(const ProfileFile& file, uint32_t process) noexce
 /// Adds to what is owed and takes the whole ticks out of it.
 uint64_t take_whole_ticks(int32_t* owed_us, int64_t more_us, uint64_t period_ns) noexcept {
   int32_t owed = __atomic_load_n(owed_us, __ATOMIC_RELAXED);
-  for (;;) {
+  for (uint32_t attempt = 0; attempt < kMostStepsInHandler; ++attempt) {
     int64_t sum = std::clamp(owed + more_us, -kMostOwedUs, kMostOwedUs);
     uint64_t ticks = sum > 0 ? static_cast<uint64_t>(sum) * 1000 / period_ns : 0;
     auto left = static_cast<int32_t>(sum - static_cast<int64_t>((ticks * period_ns + 500) / 1000));
     if (__atomic_compare_exchange_n(owed_us, &owed, left, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
       return ticks;
   }
+  return 0;
 }
 
 /// What no tick of an older image stands for; below 0 where they stand for more than there was.
@@ -47,14 +48,9 @@ ObjectIdentity start_object() noexcept {
 }
 
 uint32_t image_before(const ProfileFile& file, int32_t pid) noexcept {
-  uint32_t process = __atomic_load_n(&file.header().processes, __ATOMIC_ACQUIRE);
-  for (unsigned i = 0; i < kMostLookedAt && pool_holds(file.pool(), process, kRecordUnits); ++i) {
-    const ProcessRecord* record = record_of(file, process);
-    if (record->pid == pid && (record->flags & (kProcessObserved | kProcessExited)) == kProcessObserved)
-      return process;
-    process = record->next;
-  }
-  return 0;
+  return for_each_process(file, kMostLookedAt, [pid](const ProcessRecord& record, uint32_t) {
+    return record.pid == pid && (record.flags & (kProcessObserved | kProcessExited)) == kProcessObserved;
+  });
 }
 
 uint64_t settle_start(const ProfileFile& file, uint32_t process, uint32_t before, bool before_is_whole,

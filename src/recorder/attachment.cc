@@ -49,7 +49,8 @@ std::vector<int> Attachment::descriptors() const {
 }
 
 bool Attachment::ended() {
-  interrupted_ = interrupted_ || is_ready(signals_.get());
+  signalfd_siginfo info;  // taken, so that a second signal is a sign that the first did not help
+  while (read(signals_.get(), &info, sizeof info) == sizeof info) interrupted_ = true;
   bool all_gone = !processes_.empty() && std::all_of(processes_.begin(), processes_.end(),
                                                      [](const UniqueFd& fd) { return is_ready(fd.get()); });
   return interrupted_ || all_gone;

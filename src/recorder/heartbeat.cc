@@ -11,13 +11,14 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "histfile/histogram.h"
+#include "histfile/chain.h"
 #include "perf/process_tree.h"
 
 namespace pctally {
 namespace {
 
 constexpr uint64_t kShortestSilenceNs = 50000000;
+constexpr size_t kMostPulses = 2 * kMostProcessRecords;  ///< of a file that makes up ever new ones
 
 /// The kernel's number for the CPU clock of a process.
 clockid_t clock_of(pid_t pid) { return static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u); }
@@ -45,6 +46,7 @@ bool thread_blocks(pid_t pid, pid_t thread, uint32_t signal) {
   std::string status = file_text(proc_of(pid) + "/task/" + std::to_string(thread) + "/status");
   size_t line = status.find("SigBlk:");
   if (line == std::string::npos) return true;
+  if (signal - 1 >= 64) return true;
   return (strtoull(status.c_str() + line + strlen("SigBlk:"), nullptr, 16) >> (signal - 1) & 1) != 0;
 }
 
@@ -56,21 +58,22 @@ bool all_threads_block(pid_t pid, uint32_t signal) {
 
 }  // namespace
 
-void Heartbeat::suspect(ProcessRecord* record, Pulse* pulse, uint64_t silence_ns) {
-  uint64_t now_ns = user_ns(record->pid);
+void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns) {
+  uint64_t now_ns = user_ns(pid);
+  const uint32_t signal = __atomic_load_n(&record->signal, __ATOMIC_RELAXED);
   if (!pulse->suspected) {
     pulse->suspected = true;
     pulse->user_ns = now_ns;
-  } else if (now_ns > pulse->user_ns + silence_ns && !all_threads_block(record->pid, record->signal)) {
+  } else if (now_ns > pulse->user_ns + silence_ns && !all_threads_block(pid, signal)) {
     if (record->note != ProcessNote::kSignalTaken) pulse->note = record->note;
     record->note = ProcessNote::kSignalTaken;
   }
 }
 
-void Heartbeat::feel(ProcessRecord* record, Pulse* pulse, uint64_t period_ns) {
+void Heartbeat::feel(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns) {
   timespec used;
   uint64_t ticks = load_relaxed(&record->ticks);
-  pulse->gone = clock_gettime(clock_of(record->pid), &used) != 0;
+  pulse->gone = clock_gettime(clock_of(pid), &used) != 0;
   if (pulse->gone) return;
   uint64_t cpu_ns = to_ns(used);
   uint64_t silence_ns = std::max(3 * period_ns, kShortestSilenceNs);
@@ -78,21 +81,21 @@ void Heartbeat::feel(ProcessRecord* record, Pulse* pulse, uint64_t period_ns) {
     if (record->note == ProcessNote::kSignalTaken) record->note = pulse->note;
     *pulse = {ticks, cpu_ns, 0, ProcessNote::kNone, false, false};
   } else if (cpu_ns > pulse->cpu_ns + silence_ns / 2) {
-    suspect(record, pulse, silence_ns / 2);
+    suspect(record, pid, pulse, silence_ns / 2);
   }
 }
 
-void Heartbeat::look(ProfileFile* file) {
-  Pool pool = file->pool();
+void Heartbeat::look(ProfileFile* file, const TrustedProcesses& trusted) {
   std::unordered_set<pid_t> seen;  // a program image that another followed in the same process has ended
-  for (uint32_t unit = __atomic_load_n(&file->header().processes, __ATOMIC_ACQUIRE);
-       pool_holds(pool, unit, sizeof(ProcessRecord) / kUnitBytes);) {
-    auto* record = pool_at<ProcessRecord>(pool, unit);
+  const uint64_t period_ns = load_relaxed(&file->header().period_ns);
+  for_each_process(*file, kMostProcessRecords, [&](ProcessRecord& record, uint32_t unit) {
+    const bool living = record.signal != 0 && (record.flags & kProcessExited) == 0;
+    const pid_t pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
+    if (!living || !trusted.in_tree(pid) || pulses_.size() > kMostPulses) return false;
     Pulse& pulse = pulses_[unit];
-    bool lives = !pulse.gone && record->signal != 0 && (record->flags & kProcessExited) == 0;
-    if (lives && seen.insert(record->pid).second) feel(record, &pulse, file->header().period_ns);
-    unit = record->next;
-  }
+    if (!pulse.gone && seen.insert(pid).second) feel(&record, pid, &pulse, period_ns);
+    return false;
+  });
 }
 
 }  // namespace pctally

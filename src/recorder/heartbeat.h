@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "histfile/profile_file.h"
+#include "recorder/trusted_processes.h"
 
 namespace pctally {
 
@@ -10,11 +11,11 @@ namespace pctally {
 /// for.
 class Heartbeat {
  public:
-  /// Looks at every living process of the file. One that got no tick while it used three periods of CPU time
-  /// in user mode (and not less than 50 ms, which is how finely that is known), with the signal blocked in
-  /// not all of its threads, gets the note kSignalTaken; one whose ticks go on again has its earlier note
-  /// back.
-  void look(ProfileFile* file);
+  /// Looks at every living process of the file that is in the recorder's tree. One that got no tick while it
+  /// used three periods of CPU time in user mode (and not less than 50 ms, which is how finely that is
+  /// known), with the signal blocked in not all of its threads, gets the note kSignalTaken; one whose ticks
+  /// go on again has its earlier note back.
+  void look(ProfileFile* file, const TrustedProcesses& trusted);
 
  private:
   struct Pulse {
@@ -26,8 +27,8 @@ class Heartbeat {
     bool gone = false;
   };
 
-  void feel(ProcessRecord* record, Pulse* pulse, uint64_t period_ns);
-  void suspect(ProcessRecord* record, Pulse* pulse, uint64_t silence_ns);
+  void feel(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns);
+  void suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns);
 
   std::unordered_map<uint32_t, Pulse> pulses_;  ///< by unit of the process record
 };

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "clock/timer_self_test.h"
+#include "histfile/chain.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 #include "recorder/program_file.h"
@@ -26,9 +27,12 @@ namespace {
 
 constexpr char kLibrary[] = "libpctally-preload.so";
 constexpr uint64_t kQuietMs = 250;
-constexpr uint64_t kQuietShare = 4;      ///< of the time since a process came or a tick was put aside
-constexpr uint64_t kLookNs = 100000000;  ///< at least this long between two looks for processes not entered,
-constexpr uint64_t kLookShare = 50;      ///< and this many times as long as the last one took
+constexpr uint64_t kQuietShare = 4;       ///< of the time since a process came or a tick was put aside
+constexpr uint64_t kLookNs = 100000000;   ///< at least this long between two looks for processes not entered,
+constexpr uint64_t kLookShare = 50;       ///< and this many times as long as the last one took
+constexpr size_t kMostKnown = 1024;       ///< processes whose mappings are kept,
+constexpr size_t kMostRegions = 1 << 20;  ///< and regions of all of them
+constexpr uint64_t kMostReadingNs = 100000000;  ///< of one turn, spent on reading mappings
 constexpr unsigned kMeetings = 2;  ///< the first may fall between a process's exec and our constructor in it
 
 std::string own_directory() {
@@ -58,8 +62,12 @@ std::string preload_list(const std::string& library) {
   return given == nullptr || *given == '\0' ? library : library + ":" + given;
 }
 
-std::string record_comm(const ProcessRecord& record) {
-  return {record.comm, strnlen(record.comm, sizeof record.comm)};
+/// A copy of a text field of the file, which may change while it is copied.
+template <size_t N>
+std::string copied(const char (&field)[N]) {
+  char text[N];
+  memcpy(text, field, N);
+  return {text, strnlen(text, N)};
 }
 
 bool maps_library(pid_t pid) {
@@ -104,6 +112,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
     if (auto fires = test_cpu_timer(); !fires) return fires;
   file_ = file;
   target_ = target.processes[0];
+  trusted_.emplace(target_);
   cpus_ = static_cast<uint64_t>(std::max(1l, sysconf(_SC_NPROCESSORS_CONF)));
   changed_ns_ = monotonic_ns();
   next_look_ns_ = changed_ns_ + kLookNs;
@@ -115,30 +124,60 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   return {};
 }
 
+/// The process whose record a tick names, null if it is none that may be looked at. A record may name another
+/// process than before, and ticks ever new ones: what is known of them is then forgotten, and read again.
+KnownProcess* TimerEngine::known(uint32_t unit) {
+  const Pool pool = file_->pool();
+  if (!pool_holds(pool, unit, sizeof(ProcessRecord) / kUnitBytes)) return nullptr;
+  const pid_t pid = __atomic_load_n(&pool_at<ProcessRecord>(pool, unit)->pid, __ATOMIC_RELAXED);
+  if (!trusted_->holds(pid)) return nullptr;
+  if (known_.size() >= kMostKnown) known_.clear();
+  auto [found, added] = known_.try_emplace(unit);
+  if (found->second.pid != pid) {
+    found->second = {};
+    found->second.pid = pid;
+  }
+  return &found->second;
+}
+
+std::vector<DeferredTick> TimerEngine::take_all(bool final) {
+  std::vector<DeferredTick> ticks;  // bounded: a program may put ticks aside as fast as they are taken
+  for (DeferredTick tick; ticks.size() < kDeferredSlots && take_deferred(file_, &state_, final, &tick);)
+    ticks.push_back(tick);
+  return ticks;
+}
+
 void TimerEngine::settle(bool final) {
-  DeferredTick deferred;
-  for (auto& [unit, process] : known_) process.fresh = false;
-  while (take_deferred(file_, &state_, final, &deferred)) {
-    auto [found, added] = known_.try_emplace(deferred.process);
-    if (added && pool_holds(file_->pool(), deferred.process, sizeof(ProcessRecord) / kUnitBytes))
-      found->second.pid = pool_at<ProcessRecord>(file_->pool(), deferred.process)->pid;
-    settle_tick(file_, &found->second, deferred);
+  const std::vector<DeferredTick> ticks = take_all(final);
+  if (ticks.empty()) return;
+  trusted_->refresh();
+  size_t regions = 0;
+  for (auto& [unit, process] : known_) {
+    process.fresh = false;
+    regions += process.space.size();
+  }
+  if (regions >= kMostRegions) known_.clear();
+  KnownProcess nobody;
+  nobody.readable = false;
+  const uint64_t deadline = monotonic_ns() + kMostReadingNs;
+  for (const DeferredTick& tick : ticks) {
+    KnownProcess* process = known(tick.process);
+    if (process == nullptr) process = &nobody;
+    if (process != &nobody) process->readable = monotonic_ns() < deadline;
+    settle_tick(file_, process, tick);
   }
 }
 
 /// The library registers each program image under its name; an image of another name may have been executed
 /// without it.
 bool TimerEngine::has_entered(pid_t pid) const {
-  Pool pool = file_->pool();
-  std::string comm = comm_of(pid);
-  uint32_t unit = __atomic_load_n(&file_->header().processes, __ATOMIC_ACQUIRE);
-  while (pool_holds(pool, unit, sizeof(ProcessRecord) / kUnitBytes)) {
-    const auto* record = pool_at<ProcessRecord>(pool, unit);
-    if (record->pid == pid)
-      return comm == record_comm(*record) || record->engine[0] == '\0' || maps_library(pid);
-    unit = record->next;
-  }
-  return false;
+  bool entered = false;
+  for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t) {
+    if (record.pid != pid) return false;
+    entered = comm_of(pid) == copied(record.comm) || copied(record.engine).empty() || maps_library(pid);
+    return true;
+  });
+  return entered;
 }
 
 void TimerEngine::name_stranger(pid_t pid) {
@@ -162,22 +201,19 @@ void TimerEngine::look_for_strangers() {
 
 /// A process whose clock did not work has taken another, and written its name into its record.
 void TimerEngine::look_at_clocks() {
-  Pool pool = file_->pool();
-  uint32_t unit = __atomic_load_n(&file_->header().processes, __ATOMIC_ACQUIRE);
-  while (pool_holds(pool, unit, sizeof(ProcessRecord) / kUnitBytes)) {
-    const auto* record = pool_at<ProcessRecord>(pool, unit);
+  for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t) {
     ClockKind kind;
-    if (std::string engine(record->engine, strnlen(record->engine, sizeof record->engine));
-        clock_of(engine.c_str(), &kind) && tick_grid_ns(kind) != 0)
+    if (clock_of(copied(record.engine).c_str(), &kind) && tick_grid_ns(kind) != 0)
       file_->header().clock_tick_ns = tick_grid_ns(kind);
-    unit = record->next;
-  }
+    return false;
+  });
 }
 
 void TimerEngine::look_for_silence() {
   uint64_t now = monotonic_ns();
   if (now < next_pulse_ns_) return;
-  heartbeat_.look(file_);
+  trusted_->refresh();
+  heartbeat_.look(file_, *trusted_);
   next_pulse_ns_ = now + std::max(kLookNs, kLookShare * (monotonic_ns() - now));
 }
 
@@ -190,7 +226,7 @@ void TimerEngine::choose_interval() {
   if (ring != nullptr) seen += __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED);
   if (seen != seen_) changed_ns_ = now;
   seen_ = seen;
-  uint64_t ticks_ns = std::max(file_->header().period_ns, tick_grid_ns(kind_));
+  uint64_t ticks_ns = std::max(settings_.period, tick_grid_ns(kind_));
   uint64_t half_full_ms = kDeferredSlots / 2 * ticks_ns / cpus_ / 1000000;
   uint64_t quiet_ms = std::min({(now - changed_ns_) / kQuietShare / 1000000, kQuietMs, half_full_ms});
   interval_ms_ = std::max(kBusyMs, static_cast<int>(quiet_ms));

@@ -1,12 +1,14 @@
 // Engines that run in the program ("timer", "thread-timer", "trap"), the recorder's side: injects the preload
 // library and settles what the processes put aside.
 #pragma once
+#include <optional>
 #include <unordered_map>
 
 #include "clock/tick_clock.h"
 #include "process/deferred_settler.h"
 #include "recorder/engine.h"
 #include "recorder/heartbeat.h"
+#include "recorder/trusted_processes.h"
 
 namespace pctally {
 
@@ -30,6 +32,8 @@ class TimerEngine : public Engine {
   static constexpr int kBusyMs = 20;
 
   void settle(bool final);
+  KnownProcess* known(uint32_t unit);
+  std::vector<DeferredTick> take_all(bool final);
   void look_for_strangers();
   [[nodiscard]] bool has_entered(pid_t pid) const;
   void name_stranger(pid_t pid);
@@ -53,6 +57,7 @@ class TimerEngine : public Engine {
       strangers_;  ///< processes without a record, and how often they were met
   SettlerState state_;
   std::unordered_map<uint32_t, KnownProcess> known_;  ///< by unit of the process record
+  std::optional<TrustedProcesses> trusted_;
 };
 
 /// The preload library to inject: $PCTALLY_PRELOAD, or beside the tool. ENOENT with what to do about it.

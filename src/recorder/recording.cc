@@ -9,11 +9,13 @@
 #include <algorithm>
 
 #include "fault/file_guard.h"
+#include "histfile/chain.h"
 #include "histfile/histogram.h"
 #include "histfile/process_note.h"
 #include "perf/process_tree.h"
 #include "recorder/injected_engine.h"
 #include "recorder/program_file.h"
+#include "recorder/watchdog.h"
 
 namespace pctally {
 namespace {
@@ -36,18 +38,6 @@ std::string joined_by_zero(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text.append(word).push_back('\0');
   return text.substr(0, 65536);
-}
-
-/// Calls visit(ProcessRecord&) for every process of the file.
-template <class Visit>
-void for_each_process(const ProfileFile& file, Visit&& visit) {
-  Pool pool = file.pool();
-  for (uint32_t unit = __atomic_load_n(&file.header().processes, __ATOMIC_ACQUIRE);
-       pool_holds(pool, unit, 2);) {
-    auto* record = pool_at<ProcessRecord>(pool, unit);
-    visit(*record);
-    unit = record->next;
-  }
 }
 
 }  // namespace
@@ -194,6 +184,7 @@ Result<void> Recording::run(Child* child) {
   if (engine_->enters_program() && obstacle_ != ProcessNote::kNone)
     notices_->inform("{} will not be observed: {}", options_.command[0], process_note_text(obstacle_));
   if (obstacle_ == ProcessNote::kForeignLibc || obstacle_ == ProcessNote::kWordSize) environment_.clear();
+  Watchdog::start(child->pid());
   if (auto let_go = child->let_go(environment_); !let_go) {
     unlink(path_.c_str());
     return let_go;
@@ -207,6 +198,7 @@ Result<void> Recording::run(Child* child) {
 
 void Recording::watch(Attachment* attachment) {
   say_engine();
+  Watchdog::start(0);
   drain_until(attachment->descriptors(), [attachment] { return attachment->ended(); });
 }
 
@@ -225,6 +217,7 @@ void Recording::drain_until(const std::vector<int>& descriptors, const std::func
     now = monotonic_ns();
     look_at_account(now);
     show_drained(now);
+    Watchdog::feed();
   }
 }
 
@@ -259,7 +252,8 @@ void Recording::book_cpu_time(Child* child) {
 
 void Recording::note_unobserved(const Child& child) {
   bool seen = false;
-  for_each_process(file_, [&](const ProcessRecord& record) { seen = seen || record.pid == child.pid(); });
+  for_each_process(file_, kMostProcessRecords,
+                   [&](const ProcessRecord& record, uint32_t) { return seen = record.pid == child.pid(); });
   if (seen) return;
   std::string comm = last_part(options_.program);
   uint32_t unit = add_process(file_, child.pid(), getpid(), comm, "");
@@ -270,12 +264,10 @@ void Recording::note_unobserved(const Child& child) {
 }
 
 bool Recording::all_exited() const {
-  bool all = true;
-  for_each_process(file_, [&](const ProcessRecord& record) {
-    bool gone = (record.flags & kProcessExited) != 0 || record.pid <= 0 || kill(record.pid, 0) != 0;
-    all = all && gone;
-  });
-  return all;
+  return for_each_process(file_, kMostProcessRecords, [](const ProcessRecord& record, uint32_t) {
+           const pid_t pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
+           return (record.flags & kProcessExited) == 0 && pid > 0 && kill(pid, 0) == 0;
+         }) == 0;
 }
 
 bool Recording::finish(Child* child) {
@@ -300,9 +292,10 @@ void Recording::say_result() const {
   uint64_t ticks =
       ledger.counted + ledger.outside + ledger.full + ledger.lost + (ledger.deferred - ledger.resolved);
   double cpu = static_cast<double>(header.cpu_user_ns + header.cpu_system_ns) * 1e-9;
-  std::string unit = header.event[0] == '\0' ? "" : fmt::format(" of {} {}", header.period_ns, header.event);
+  std::string unit =
+      settings_.event.is_cpu_time() ? "" : fmt::format(" of {} {}", settings_.period, settings_.event.name);
   notices_->inform("engine {}, {} ticks{} in {:.2f} s of CPU time; to read them: pctally report {}",
-                   header.engine, ticks, unit, cpu, path_);
+                   engine_->name(), ticks, unit, cpu, path_);
 }
 
 }  // namespace pctally

@@ -2,6 +2,7 @@
 // mapping up (a library loaded with dlopen, code a JIT has just written). Many writers, one reader; a writer
 // never waits.
 #pragma once
+#include "tick/pool.h"
 #include "tick/wide_counter.h"
 
 namespace pctally {
@@ -35,16 +36,19 @@ inline DeferredTick* deferred_slots(DeferredRing* ring) noexcept {
 /// up and finishes late cannot pass for the one that has its slot now.
 inline uint32_t deferred_stamp(uint32_t claim) noexcept { return claim << 1 | 1; }
 
-/// False when the ring is full. Adds the weight to *booked before the reader can see the tick, so that what
-/// has been resolved never exceeds what was deferred. Any thread, signal handler or process.
+/// False when the ring is full, or others keep taking the next slot. Adds the weight to *booked before the
+/// reader can see the tick, so that what has been resolved never exceeds what was deferred. Any thread,
+/// signal handler or process.
 inline bool defer_tick(DeferredRing* ring, uint64_t slots, uint64_t pc, uint64_t weight, uint32_t process,
                        uint64_t* booked) noexcept {
   uint32_t drained = __atomic_load_n(&ring->drained, __ATOMIC_ACQUIRE);
   uint32_t claimed = __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED);
-  do {
-    if (claimed - drained >= slots) return false;
-  } while (!__atomic_compare_exchange_n(&ring->claimed, &claimed, claimed + 1, true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED));
+  for (uint32_t attempt = 0;; ++attempt) {
+    if (claimed - drained >= slots || attempt == kMostAttempts) return false;
+    if (__atomic_compare_exchange_n(&ring->claimed, &claimed, claimed + 1, true, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED))
+      break;
+  }
   DeferredTick* slot = deferred_slots(ring) + (claimed & (slots - 1));
   slot->pc = pc;
   slot->weight = weight;

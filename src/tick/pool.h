@@ -13,6 +13,10 @@ namespace pctally {
 
 inline constexpr uint64_t kUnitBytes = 64;
 
+/// Attempts at a compare-and-swap on a shared word before a tick gives up. Each one that fails means that
+/// another tick succeeded, so this many in a row do not happen unless somebody keeps changing the word.
+inline constexpr uint32_t kMostAttempts = 64;
+
 struct PoolHead {
   uint32_t used;
   uint32_t limit;
@@ -37,11 +41,14 @@ inline bool pool_holds(const Pool& pool, uint32_t first, uint32_t units) noexcep
 /// Takes `units` consecutive zeroed units; 0 when the pool is used up. Any thread, signal handler or process.
 inline uint32_t pool_take(const Pool& pool, uint32_t units) noexcept {
   uint32_t first = __atomic_load_n(&pool.head->used, __ATOMIC_RELAXED);
-  do {  // no add that is taken back: in between, `used` would promise others units that are not free
+  for (uint32_t attempt = 0; attempt < kMostAttempts; ++attempt) {
+    // No add that is taken back: in between, `used` would promise others units that are not free.
     if (!pool_holds(pool, first, units)) return 0;
-  } while (!__atomic_compare_exchange_n(&pool.head->used, &first, first + units, true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED));
-  return first;
+    if (__atomic_compare_exchange_n(&pool.head->used, &first, first + units, true, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED))
+      return first;
+  }
+  return 0;
 }
 
 /// Address of a unit. REQUIRES: pool_holds().

@@ -1,0 +1,66 @@
+#include "recorder/watchdog.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder/exit_status.h"
+
+namespace pctally {
+namespace {
+
+constexpr int kEnding[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+constexpr char kLine[] =
+    "pctally: the recorder hung and was told to end: the profile holds what was counted until now\n";
+
+timer_t g_timer;
+bool g_started = false;
+pid_t g_child = 0;
+itimerspec g_patience{};
+
+/// Async-signal-safe.
+void on_patience_over(int) {
+  const int before = errno;
+  sigset_t waiting;
+  sigpending(&waiting);
+  for (int signal : kEnding) {
+    if (sigismember(&waiting, signal) != 1) continue;
+    if (g_child > 0) kill(g_child, signal);
+    (void)!write(STDERR_FILENO, kLine, sizeof kLine - 1);
+    _exit(kExitFailed);
+  }
+  errno = before;
+}
+
+}  // namespace
+
+void Watchdog::start(pid_t child, unsigned patience_ms) noexcept {
+  const int number = SIGRTMAX - 1;
+  struct sigaction action {};
+  action.sa_handler = on_patience_over;
+  action.sa_flags = SA_RESTART;
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = number;
+  if (g_started || sigaction(number, &action, nullptr) != 0 ||
+      timer_create(CLOCK_MONOTONIC, &event, &g_timer) != 0)
+    return;
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, number);
+  sigprocmask(SIG_UNBLOCK, &own, nullptr);
+  g_child = child;
+  const timespec patience{static_cast<time_t>(patience_ms / 1000),
+                          static_cast<long>(patience_ms % 1000) * 1000000};
+  g_patience = {patience, patience};  // again and again: the signal to end may come later than the hang
+  g_started = true;
+  feed();
+}
+
+void Watchdog::feed() noexcept {
+  if (g_started) timer_settime(g_timer, 0, &g_patience, nullptr);
+}
+
+}  // namespace pctally
