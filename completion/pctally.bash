@@ -39,7 +39,7 @@ _pctally_record() {
   case $previous in
     -F | --frequency) _pctally_words '100 1000 4000' ;;
     -c | --period) _pctally_words '250us 1ms 10ms' ;;
-    -e | --engine | --event) _pctally_words "bpf ring timer trap thread-timer $_pctally_events" ;;
+    -e | --engine | --event) _pctally_words "bpf ring timer trap $_pctally_events" ;;
     -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
     --cgroup) _pctally_files '*' ;;
     --for) _pctally_words '10 60' ;;
@@ -137,7 +137,7 @@ _pctally_top() {
     -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
     -F | --frequency) _pctally_words '100 1000 4000' ;;
     -c | --period) _pctally_words '250us 1ms 10ms' ;;
-    -e | --engine | --event) _pctally_words "bpf ring timer trap thread-timer $_pctally_events" ;;
+    -e | --engine | --event) _pctally_words "bpf ring timer trap $_pctally_events" ;;
     --by) _pctally_words 'function object line process' ;;
     --cgroup) _pctally_files '' ;;
     --interval | --window | --count | --limit | --filter) ;;

@@ -35,12 +35,10 @@ struct pctally_options {
   uint64_t period_ns; /* CPU time per tick, 10000 (10 us) to 10^10 (10 s); 0: 1000000 (1 ms). The period used
                          is drawn within 8 % of it. */
   unsigned flags;     /* enum pctally_flag, or-ed */
-  const char *engine; /* "timer": a CPU-time timer of the process on a free real-time signal; it works
+  const char *engine; /* "timer": a CPU-time timer per thread on a free real-time signal; it works
                          anywhere, and its signals come with the kernel's tick. "trap": a perf event and
                          SIGTRAP per thread; exactly the period, user mode only, needs perf_event_open(2) and
-                         Linux 6.1. "thread-timer": a CPU-time timer per thread, found by a thread of ours; it
-                         leaves clock(3) as fine as it was, and misses threads that live for a few
-                         milliseconds. "manual": as PCTALLY_NO_TIMER. NULL: what PCTALLY_ENGINE in the
+                         Linux 6.1. "manual": as PCTALLY_NO_TIMER. NULL: what PCTALLY_ENGINE in the
                          environment names if it works here, else "timer". */
 };
 
@@ -94,8 +92,8 @@ int pctally_ledger(struct pctally_tick_ledger *ledger);
  * system's profile was never on). */
 int pctally_profil_ledger(const char *system, struct pctally_tick_ledger *ledger);
 
-/* The engine that really delivers the ticks of the recording, running or last: "timer", "trap",
- * "thread-timer" or "manual". Before the first recording: that of the dialects' call (pctally/hpux.h and so
+/* The engine that really delivers the ticks of the recording, running or last: "timer", "trap"
+ * or "manual". Before the first recording: that of the dialects' call (pctally/hpux.h and so
  * on) that turned a profile on last; "" if none did. Never NULL. */
 const char *pctally_engine(void);
 

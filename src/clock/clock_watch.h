@@ -1,5 +1,5 @@
-// Looks now and then whether a clock's ticks can still come, by a timer and a signal of its own: whoever took
-// the clock's signal or closed its descriptors has rarely taken these, too.
+// Periodically verifies that the trap's ticks can still come, by a CPU timer of the main thread on the
+// timers' signal: a program that closes descriptors it does not know has closed the trap's, too.
 #pragma once
 #include "base/result.h"
 
@@ -11,12 +11,9 @@ class ClockWatch {
   /// In a signal handler; never two at a time.
   using Look = void (*)() noexcept;
 
-  /// Which CPU time passes between two looks: a timer on the process's makes its clock() coarse.
-  enum class Clock : unsigned char { kProcess, kMainThread };
-
-  /// Looks every sixteen kernel ticks of CPU time. Errors: EBUSY (one is running), EAGAIN (no free signal or
-  /// timer left).
-  static Result<void> start(Clock clock, Look look) noexcept;
+  /// Every sixteen kernel ticks of CPU time of the main thread. Errors: EBUSY (one is running), EAGAIN (no
+  /// free signal or timer left).
+  static Result<void> start(Look look) noexcept;
 
   /// On return nothing looks, nor will.
   static void stop() noexcept;

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/next_call.h"
 #include "clock/tick_clock.h"
 #include "histfile/publish.h"
 
@@ -199,14 +200,14 @@ TEST_F(Trap, TicksThatWaitForOurOwnHandlerAreCounted) {
   PerfTrap second;
   ASSERT_TRUE(second.start(&tables_, 23000, Pace::kAsGiven));
   g_signals = g_waited = 0;
-  ASSERT_EQ(sigaction(SIGTRAP, nullptr, &g_traps_handler), 0);
+  ASSERT_EQ(next_sigaction(SIGTRAP, nullptr, &g_traps_handler), 0);
   struct sigaction counting = g_traps_handler;
   counting.sa_sigaction = count_and_pass_on;
-  ASSERT_EQ(sigaction(SIGTRAP, &counting, nullptr), 0);
+  ASSERT_EQ(next_sigaction(SIGTRAP, &counting, nullptr), 0);
   burn(200'000'000);
   second.stop();
   trap_.stop();
-  sigaction(SIGTRAP, &g_traps_handler, nullptr);
+  next_sigaction(SIGTRAP, &g_traps_handler, nullptr);
   withdraw(&tables_);
   EXPECT_GT(g_waited, 0u);
   EXPECT_GE(count(), static_cast<double>(g_signals)) << "and those before the handler that counts them";
@@ -313,9 +314,9 @@ TEST_F(Trap, AChildThatBlocksSigtrapGetsTheTimer) {
   EXPECT_EQ(open_child, 0);
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  next_sigmask(SIG_SETMASK, &all, &before);
   int blocked_child = status_of([&] { _exit(clock.restart() && clock.kind() == ClockKind::kTimer ? 0 : 1); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  next_sigmask(SIG_SETMASK, &before, nullptr);
   EXPECT_EQ(blocked_child, 0);
   double parents = count();
   burn(50'000'000);

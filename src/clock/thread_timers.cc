@@ -1,136 +1,220 @@
 #include "clock/thread_timers.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <new>
-
+#include "base/next_call.h"
 #include "base/period.h"
+#include "clock/kernel_timer.h"
+#include "clock/thread_hook.h"
 #include "clock/thread_list.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {
 namespace {
 
-constexpr uint64_t kShortestLookNs = 10000000;  ///< between two looks while the process is busy
-constexpr uint64_t kLongestLookNs = 64000000;   ///< while it sleeps
-constexpr uint64_t kLookShare = 100;            ///< and at least so many times as long as a look takes
+constexpr unsigned kMostTimers = 1000000;
 
-/// The kernel's number for the CPU clock of a thread of this process.
-int clock_of(pid_t thread) noexcept { return static_cast<int>((~static_cast<unsigned>(thread) << 3) | 6u); }
+unsigned g_armed = 0;
+unsigned g_most = 0;
+unsigned long g_untimed_us[kUntimedReasons] = {};
 
-uint64_t now_ns(clockid_t clock) noexcept {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return to_ns(now);
+class ThreadsLocked {
+ public:
+  ThreadsLocked() noexcept { lock_threads(); }
+  ThreadsLocked(const ThreadsLocked&) = delete;
+  ThreadsLocked& operator=(const ThreadsLocked&) = delete;
+  ~ThreadsLocked() { unlock_threads(); }
+};
+
+/// A quarter of RLIMIT_SIGPENDING: the rest is the program's.
+unsigned most_timers() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_SIGPENDING, &limit) != 0 || limit.rlim_cur / 4 > kMostTimers) return kMostTimers;
+  return limit.rlim_cur < 8 ? 1 : static_cast<unsigned>(limit.rlim_cur / 4);
 }
 
-unsigned quarter_of_pending_limit() noexcept {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_SIGPENDING, &limit) != 0 || limit.rlim_cur / 4 > 1000000) return 1000000;
-  return static_cast<unsigned>(limit.rlim_cur / 4);
+/// By pot and at the beginning of a process the first expiry comes at once, so that the first kernel tick
+/// delivers it; elsewhere, and where the period is the longer, at a random phase.
+uint64_t first_expiry_ns(Booking booking, uint64_t period_ns) noexcept {
+  static Random random;
+  if (booking != Booking::kAsDelivered && period_ns <= kernel_tick_ns()) return 1;
+  return 1 + random.below(period_ns);
+}
+
+Result<int> create_timer(pid_t thread, ThreadTimer* timer) noexcept {
+  for (const int before = errno;;) {
+    auto created = create_thread_timer(thread, TickSlot::signal_number(), timer);
+    if (!created && created.error().code == EINVAL && TickSlot::go_lower()) continue;
+    if (created) errno = before, TickSlot::prove_signal();
+    return created;
+  }
+}
+
+/// REQUIRES: the lock.
+Result<void> arm(ThreadRecord* record, unsigned clock, Booking booking) noexcept {
+  if (g_armed >= g_most) return fail(EAGAIN, "no more timers without taking the program's signals");
+  ThreadTimer& timer = record->timers[clock];
+  timer = ThreadTimer{};
+  timer.id = kNoTimer;
+  timer.booking = booking;
+  const uint64_t period_ns = period_of(clock);
+  auto created = create_timer(record->thread, &timer);
+  if (!created) return std::unexpected(created.error());
+  if (int error = set_timer(*created, first_expiry_ns(booking, period_ns), period_ns); error != 0) {
+    delete_timer(*created);
+    return fail(error, "timer_settime failed");
+  }
+  timer.id = *created;
+  timer.observed = true;
+  ++g_armed;
+  return {};
+}
+
+/// REQUIRES: the lock.
+void disarm(ThreadTimer* timer) noexcept {
+  if (timer->id == kNoTimer) return;
+  delete_timer(timer->id);
+  timer->id = kNoTimer;
+  --g_armed;
+}
+
+bool has_timer(const ThreadRecord& record) noexcept {
+  for (const ThreadTimer& timer : record.timers)
+    if (timer.id != kNoTimer) return true;
+  return false;
+}
+
+/// REQUIRES: the lock.
+ThreadRecord* find_thread(pid_t thread) noexcept {
+  ThreadRecord* records = thread_records();
+  for (unsigned i = 0; i < thread_record_count(); ++i)
+    if (records[i].used && records[i].thread == thread) return &records[i];
+  return nullptr;
+}
+
+/// The record of a thread that did not come by our pthread_create(3).
+ThreadRecord* adopt(pid_t thread) noexcept {
+  ThreadRecord* record = find_thread(thread);
+  if (record != nullptr) return record;
+  record = take_thread_record();
+  if (record != nullptr) record->thread = thread;
+  return record;
+}
+
+/// A thread that begins may have been adopted a moment ago, and an ended one's number may be its own.
+void drop_adopted(pid_t thread) noexcept {
+  ThreadRecord* records = thread_records();
+  for (unsigned i = 0; i < thread_record_count(); ++i) {
+    if (!records[i].used || records[i].hooked || records[i].thread != thread) continue;
+    for (ThreadTimer& timer : records[i].timers) disarm(&timer);
+    give_back(&records[i]);
+  }
+}
+
+bool thread_blocks_ticks() noexcept {
+  sigset_t mask;
+  return next_sigmask(SIG_BLOCK, nullptr, &mask) == 0 && sigismember(&mask, TickSlot::signal_number()) == 1;
+}
+
+/// What a clock's timer has not booked at the end of its thread. A thread that has its ticks blocked was not
+/// in the places where others with the same routine were.
+void book_end(ThreadRecord* record, unsigned clock, uint64_t cpu_ns) noexcept {
+  const ThreadTimer& timer = record->timers[clock];
+  const uint64_t missing_ns = cpu_ns > timer.booked_ns ? cpu_ns - timer.booked_ns : 0;
+  if (missing_ns > 4 * kernel_tick_ns() + 2 * period_of(clock) && thread_blocks_ticks())
+    note_untimed(Untimed::kBlocked, missing_ns);
+  else
+    book_rest(*record, clock, cpu_ns);
 }
 
 }  // namespace
 
-int ThreadTimers::arm(pid_t thread, bool newborn) noexcept {
-  if (armed_ >= most_) return -1;
-  auto timer = slot_.create_timer(clock_of(thread), thread);
-  if (!timer) return -1;
-  Random random;
-  if (set_timer(*timer, 1 + random.below(period_ns_), period_ns_, newborn) != 0) {
-    delete_timer(*timer);
-    return -1;
-  }
-  ++armed_;
-  return *timer;
-}
-
-void ThreadTimers::drop_unseen() noexcept {
-  for (size_t i = timers_.size(); i-- > 0;) {
-    if (timers_[i].seen) continue;
-    if (timers_[i].timer >= 0) delete_timer(timers_[i].timer), --armed_;
-    timers_.erase(i);
-  }
-}
-
-/// Gives the threads that have none a timer, and takes those of ended threads back.
-Result<void> ThreadTimers::adopt(bool newborn) noexcept {
+Result<void> ThreadTimers::adopt_all() noexcept {
   MappedArray<pid_t> threads;
   if (auto listed = list_threads(&threads); !listed) return listed;
-  for (ThreadTimer& known : timers_) known.seen = false;
-  size_t old = timers_.size(), at = 0;
+  Result<void> last = fail(EAGAIN, "no memory for the threads' timers");
+  bool any = false;
   for (pid_t thread : threads) {
-    // Both lists are in the kernel's order, the older threads first.
-    size_t i = at;
-    while (i < old && timers_[i].thread != thread) ++i;
-    if (i < old) {
-      timers_[i].seen = true;
-      at = i + 1;
-    } else if (thread != own_thread_ && !timers_.push_back({thread, arm(thread, newborn), true})) {
-      return fail(ENOMEM, "no memory for the list of timers");
-    }
+    ThreadRecord* record = adopt(thread);
+    if (record == nullptr) break;
+    const bool begins = plan_.first_weight != 0 && thread == getpid();
+    auto armed = arm(record, slot_.index(), begins ? Booking::kFirstWeighs : Booking::kAsDelivered);
+    any = any || armed;
+    if (!armed) last = armed;
   }
-  drop_unseen();
-  return {};
+  return any ? Result<void>{} : last;
 }
 
-/// The program has taken ours: all timers are made anew, on the next free one.
-void ThreadTimers::change_signal() noexcept {
-  for (ThreadTimer& known : timers_) known.seen = false;
-  drop_unseen();
-  TickSlot::reserve_signal();
-  (void)adopt(false);
+Result<void> ThreadTimers::start(PublishedTables* tables, const Plan& plan) noexcept {
+  if (running()) return fail(EBUSY, "the timers are running already");
+  ThreadsLocked locked;
+  if (auto claimed = slot_.claim(tables, plan.period_ns, plan.first_weight); !claimed) return claimed;
+  plan_ = plan;
+  g_most = most_timers();
+  hook_threads(+1);
+  auto adopted = adopt_all();
+  if (!adopted) end();
+  return adopted;
 }
 
-/// The helper's work.
-uint64_t ThreadTimers::look(void* self) noexcept {
-  auto* timers = static_cast<ThreadTimers*>(self);
-  if (timers->own_thread_ == 0) timers->own_thread_ = static_cast<pid_t>(syscall(SYS_gettid));
-  uint64_t cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID), began_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-  bool busy = cpu_ns - timers->looked_ns_ > timers->interval_ns_ / 16;
-  timers->looked_ns_ = cpu_ns;
-  if (TickSlot::stolen()) timers->change_signal();
-  (void)timers->adopt(true);
-  uint64_t took_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
-  uint64_t next = busy ? kShortestLookNs : timers->interval_ns_ * 2;
-  if (next > kLongestLookNs) next = kLongestLookNs;
-  timers->interval_ns_ = next > kLookShare * took_ns ? next : kLookShare * took_ns;
-  return timers->interval_ns_;
-}
-
-Result<void> ThreadTimers::start(PublishedTables* tables, uint64_t period_ns) noexcept {
-  if (running()) return fail(EBUSY, "the thread timers are running already");
-  if (auto claimed = slot_.claim(tables); !claimed) return claimed;
-  period_ns_ = period_ns;
-  own_thread_ = 0;
-  armed_ = 0;
-  most_ = quarter_of_pending_limit();
-  interval_ns_ = kShortestLookNs;
-  auto started = adopt(false);
-  if (started && armed_ == 0) started = fail(EAGAIN, "no CPU timer is to be had for a thread");
-  if (started) started = helper_.start(look, this);
-  if (!started) stop();
-  return started;
+/// REQUIRES: the lock of the threads, and running().
+void ThreadTimers::end() noexcept {
+  hook_threads(-1);
+  ThreadRecord* records = thread_records();
+  for (unsigned i = 0; i < thread_record_count(); ++i) {
+    ThreadRecord& record = records[i];
+    if (!record.used) continue;
+    disarm(&record.timers[slot_.index()]);
+    if (!record.hooked && !has_timer(record)) give_back(&record);
+  }
+  slot_.release();
 }
 
 void ThreadTimers::stop() noexcept {
   if (!running()) return;
-  helper_.stop();
-  for (ThreadTimer& known : timers_) known.seen = false;
-  drop_unseen();
-  timers_ = MappedArray<ThreadTimer>();
-  slot_.release();
+  ThreadsLocked locked;
+  end();
 }
 
 void ThreadTimers::forget() noexcept {
-  helper_.forget();
-  new (&timers_) MappedArray<ThreadTimer>();  // the helper may have been in the middle of it
+  if (forget_threads()) g_armed = 0;
+  if (!running()) return;
+  hook_threads(-1);
   slot_.release();
+}
+
+void begin_thread(ThreadRecord* record) noexcept {
+  const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
+  ThreadsLocked locked;
+  drop_adopted(thread);
+  record->thread = thread;
+  record->hooked = true;
+  for (unsigned clock = 0; clock < kMostClocks; ++clock)
+    if (period_of(clock) != 0 && !arm(record, clock, Booking::kByPot)) record->untimed = Untimed::kLimit;
+}
+
+void end_thread(ThreadRecord* record) noexcept {
+  ThreadsLocked locked;
+  const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
+  if (!record->used || record->thread != thread) return;     // of the parent of a fork
+  for (ThreadTimer& timer : record->timers) disarm(&timer);  // its last signal, too, is past then
+  const uint64_t cpu_ns = thread_cpu_ns(thread);
+  for (unsigned clock = 0; clock < kMostClocks; ++clock)
+    if (record->timers[clock].observed && period_of(clock) != 0) book_end(record, clock, cpu_ns);
+  if (record->untimed != Untimed::kNo) note_untimed(record->untimed, cpu_ns);
+  give_back(record);
+}
+
+void note_untimed(Untimed why, uint64_t cpu_ns) noexcept {
+  __atomic_fetch_add(&g_untimed_us[static_cast<unsigned>(why)], static_cast<unsigned long>(cpu_ns / 1000),
+                     __ATOMIC_RELAXED);
+}
+
+uint64_t take_untimed_ns(Untimed why) noexcept {
+  return uint64_t{__atomic_exchange_n(&g_untimed_us[static_cast<unsigned>(why)], 0, __ATOMIC_RELAXED)} * 1000;
 }
 
 }  // namespace pctally

@@ -1,58 +1,52 @@
-// Engine "thread-timer", the part inside the program: a CPU-time POSIX timer for each thread.
+// Engine "timer", the part inside the program: a CPU-time POSIX timer for each thread.
 //
-// It leaves the process's own CPU clock alone, which a process timer makes coarse: for programs that time
-// themselves by clock(3). Threads that come and go between two looks at the list of threads are not sampled.
+// The kernel delivers a timer's ticks to the thread whose time they are, on every kernel: no thread that
+// waits is ever interrupted. Threads that run at the start get their timer from the caller; those to come
+// make their own, where pthread_create(3) is ours (clock/thread_hook.h). The others have none, and their time
+// is unsampled.
 #pragma once
-#include "base/mapped_array.h"
-#include "clock/side_thread.h"
 #include "clock/tick_signal.h"
 
 namespace pctally {
 
-/// Calls on one object under the caller's lock; none from a signal handler. Never destroyed while it runs.
+/// Calls on one object under the caller's lock; none from a signal handler.
 class ThreadTimers {
  public:
-  constexpr ThreadTimers() noexcept : timers_() {}
-  ~ThreadTimers() {}
-  ThreadTimers(const ThreadTimers&) = delete;
-  ThreadTimers& operator=(const ThreadTimers&) = delete;
+  struct Plan {
+    uint64_t period_ns;
+    uint32_t first_weight = 0;  ///< not 0: the process begins here, and its first delivery weighs so much
+  };
 
-  /// Ticks go to `tables`, which must outlive the process, from threads that run and from those to come. A
-  /// thread met for the first time gets the ticks of its time so far in its first one. Errors: EBUSY (running
-  /// already), EAGAIN (no timer, slot, thread or free signal left), ENOSYS, ENOENT (no /proc).
-  Result<void> start(PublishedTables* tables, uint64_t period_ns) noexcept;
+  /// Ticks go to `tables`, which must outlive the process, from threads that run and from those to come.
+  /// Errors: EBUSY (running already), EAGAIN (no timer, slot or free signal left), ENOSYS, ENOENT (no /proc).
+  Result<void> start(PublishedTables* tables, const Plan& plan) noexcept;
 
+  /// Deletes the timers. The handler stays, so that a signal still on its way does no harm.
   void stop() noexcept;
 
-  /// In the child of a fork, which has neither the timers nor the helper.
+  /// In the child of a fork, which inherits the handler and no timer.
   void forget() noexcept;
 
   [[nodiscard]] bool running() const noexcept { return slot_.claimed(); }
 
+  /// False if the program has taken the signal. Async-signal-safe.
+  [[nodiscard]] static bool intact() noexcept { return !TickSlot::stolen(); }
+
  private:
-  struct ThreadTimer {
-    pid_t thread;
-    int timer;  ///< -1: no timer was to be had
-    bool seen;
-  };
+  Result<void> adopt_all() noexcept;
+  void end() noexcept;
 
-  static uint64_t look(void* self) noexcept;
-  Result<void> adopt(bool newborn) noexcept;
-  int arm(pid_t thread, bool newborn) noexcept;
-  void drop_unseen() noexcept;
-  void change_signal() noexcept;
-
-  union {
-    MappedArray<ThreadTimer> timers_;
-  };
-  SideThread helper_;
   TickSlot slot_;
-  uint64_t period_ns_ = 0;
-  pid_t own_thread_ = 0;  ///< the helper: not sampled
-  unsigned armed_ = 0;
-  unsigned most_ = 0;  ///< a quarter of RLIMIT_SIGPENDING: the rest is the program's
-  uint64_t looked_ns_ = 0;
-  uint64_t interval_ns_ = 0;
+  Plan plan_{};
 };
+
+/// The calling thread, whose record this is, begins or ends: it makes its timers for all clocks that run, or
+/// deletes them and books what they have not. Takes the lock.
+void begin_thread(ThreadRecord* record) noexcept;
+void end_thread(ThreadRecord* record) noexcept;
+
+/// CPU time of threads without ticks, by the reason, since it was last asked for.
+void note_untimed(Untimed why, uint64_t cpu_ns) noexcept;
+uint64_t take_untimed_ns(Untimed why) noexcept;
 
 }  // namespace pctally

@@ -6,17 +6,14 @@
 #include <string.h>
 
 #include "base/period.h"
+#include "clock/kernel_timer.h"
+#include "clock/thread_hook.h"
 
 namespace pctally {
 namespace {
 
-constexpr ClockKind kKinds[] = {ClockKind::kNone, ClockKind::kTimer, ClockKind::kTrap,
-                                ClockKind::kThreadTimer};
-
-uint64_t random_phase(uint64_t period_ns) noexcept {
-  Random random;
-  return 1 + random.below(period_ns);
-}
+constexpr ClockKind kKinds[] = {ClockKind::kNone, ClockKind::kTimer, ClockKind::kTrap};
+constexpr char kOldName[] = "thread-timer";
 
 /// A kernel tick in periods, rounded at random so that the mean is exact; 0 if it is shorter than one.
 uint32_t kernel_tick_weight(uint64_t period_ns) noexcept {
@@ -33,8 +30,6 @@ const char* clock_name(ClockKind kind) noexcept {
       return "timer";
     case ClockKind::kTrap:
       return "trap";
-    case ClockKind::kThreadTimer:
-      return "thread-timer";
     case ClockKind::kNone:
       break;
   }
@@ -42,6 +37,7 @@ const char* clock_name(ClockKind kind) noexcept {
 }
 
 bool clock_of(const char* name, ClockKind* kind) noexcept {
+  if (strcmp(name, kOldName) == 0) name = clock_name(ClockKind::kTimer);
   for (ClockKind candidate : kKinds) {
     if (strcmp(name, clock_name(candidate)) != 0) continue;
     *kind = candidate;
@@ -56,9 +52,7 @@ ClockKind chosen_clock(ClockKind usual) noexcept {
   return usual;
 }
 
-uint64_t tick_grid_ns(ClockKind kind) noexcept {
-  return kind == ClockKind::kTimer || kind == ClockKind::kThreadTimer ? kernel_tick_ns() : 0;
-}
+uint64_t tick_grid_ns(ClockKind kind) noexcept { return kind == ClockKind::kTimer ? kernel_tick_ns() : 0; }
 
 int clock_signal(ClockKind kind) noexcept {
   return kind == ClockKind::kNone ? 0 : kind == ClockKind::kTrap ? SIGTRAP : TickSlot::signal_number();
@@ -67,17 +61,21 @@ int clock_signal(ClockKind kind) noexcept {
 Result<void> TickClock::begin(ClockKind kind) noexcept {
   if (kind == ClockKind::kTrap) {
     TickSlot::reserve_signal();
-    return trap_.start(tables_, plan_.period_ns, plan_.pace);
+    auto started = trap_.start(tables_, plan_.period_ns, plan_.pace);
+    if (started) hook_threads(+1);
+    return started;
   }
-  if (kind == ClockKind::kThreadTimer) return thread_timers_.start(tables_, plan_.period_ns);
-  uint32_t weight = plan_.whole_life ? kernel_tick_weight(plan_.period_ns) : 0;
-  return timer_.start(tables_, plan_.period_ns, weight != 0 ? 1 : random_phase(plan_.period_ns), weight);
+  const uint32_t weight = plan_.whole_life ? kernel_tick_weight(plan_.period_ns) : 0;
+  return timer_.start(tables_, {plan_.period_ns, weight});
 }
 
 Result<void> TickClock::start_kind(ClockKind kind) noexcept {
   auto begun = begin(kind);
-  if (begun) kind_ = kind;
-  return begun;
+  if (!begun) return begun;
+  kind_ = kind;
+  if (TickSlot::signal_number() != 0) hide_signal(TickSlot::signal_number());
+  if (kind == ClockKind::kTrap) hide_signal(SIGTRAP);
+  return {};
 }
 
 Result<void> TickClock::start(PublishedTables* tables, const ClockPlan& plan) noexcept {
@@ -91,25 +89,26 @@ Result<void> TickClock::start(PublishedTables* tables, const ClockPlan& plan) no
 }
 
 void TickClock::stop() noexcept {
+  if (trap_.running()) hook_threads(-1);
   timer_.stop();
   trap_.stop();
-  thread_timers_.stop();
   kind_ = ClockKind::kNone;
 }
 
 void TickClock::forget() noexcept {
+  if (trap_.running()) hook_threads(-1);
   timer_.forget();
   trap_.forget();
-  thread_timers_.forget();
   kind_ = ClockKind::kNone;
 }
 
 bool TickClock::intact() const noexcept {
-  if (kind_ == ClockKind::kTimer) return ProcessTimer::intact();
-  return kind_ != ClockKind::kTrap || trap_.intact();  // thread timers have a thread that looks after them
+  if (kind_ == ClockKind::kTimer) return ThreadTimers::intact();
+  return kind_ != ClockKind::kTrap || trap_.intact();
 }
 
 Result<void> TickClock::replace() noexcept {
+  if (threads_locked_by_us()) return fail(EBUSY, "this thread is being listed");
   stop();
   bool whole_life = plan_.whole_life;
   plan_.whole_life = false;  // for its first tick is past

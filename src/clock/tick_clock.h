@@ -2,17 +2,16 @@
 // asked for and what works here.
 #pragma once
 #include "clock/perf_trap.h"
-#include "clock/process_timer.h"
 #include "clock/thread_timers.h"
 
 namespace pctally {
 
-enum class ClockKind : unsigned char { kNone, kTimer, kTrap, kThreadTimer };
+enum class ClockKind : unsigned char { kNone, kTimer, kTrap };
 
-/// "timer", "trap", "thread-timer"; "manual" for kNone: ticks then come from pctally_count() alone.
+/// "timer", "trap"; "manual" for kNone: ticks then come from pctally_count() alone.
 const char* clock_name(ClockKind kind) noexcept;
 
-/// The kind of that name into *kind; false if there is none.
+/// The kind of that name into *kind; false if there is none. "thread-timer" is an older name of "timer".
 bool clock_of(const char* name, ClockKind* kind) noexcept;
 
 /// The granularity that the ticks of a kind fall on: the kernel's tick, or 0 if there is none.
@@ -29,9 +28,9 @@ struct ClockPlan {
   uint64_t period_ns;  ///< CPU time per tick; REQUIRES: > 0
   Pace pace = Pace::kRandomised;
   bool insist = false;  ///< fail if `kind` does not work here, instead of taking the timer
-  /// The process is observed from its beginning to its end. Of each, the timer misses the time after the last
-  /// kernel tick, or all if no kernel tick fell into it; so the first weighs a whole kernel tick however
-  /// early it comes, which makes the sum right on the average.
+  /// The process is observed from its beginning to its end. Its main thread's timer cannot see the time after
+  /// the last kernel tick, so the first tick counts as at least one full kernel tick: the sum is right on the
+  /// average. (Other threads are exact: clock/thread_pots.h.)
   bool whole_life = false;
 };
 
@@ -55,8 +54,8 @@ class TickClock {
   [[nodiscard]] bool intact() const noexcept;
 
   /// Goes on with what the program has not taken: the timer in place of a trap, another signal in place of
-  /// the timer's. Async-signal-safe, if no other call on this clock is under way. Errors: those of the timer;
-  /// nothing runs then.
+  /// the timer's. Async-signal-safe, if no other call on this clock is under way. Errors: EBUSY (not at this
+  /// moment; nothing has changed), those of the timer; nothing runs then.
   Result<void> replace() noexcept;
 
   /// In the child of a fork that does not go on: lets go of what it has copies of.
@@ -74,9 +73,8 @@ class TickClock {
   PublishedTables* tables_ = nullptr;
   ClockPlan plan_{};
   ClockKind kind_ = ClockKind::kNone;
-  ProcessTimer timer_;
+  ThreadTimers timer_;
   PerfTrap trap_;
-  ThreadTimers thread_timers_;
 };
 
 }  // namespace pctally

@@ -1,14 +1,13 @@
 #include "clock/tick_signal.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/next_call.h"
 #include "clock/last_delivery.h"
+#include "clock/thread_pots.h"
 #include "fault/fault_guard.h"
+#include "fault/front_handler.h"
 #include "tick/context.h"
 
 namespace pctally {
@@ -17,36 +16,21 @@ __thread LastDelivery t_last_delivery;
 
 namespace {
 
-// Raw system calls: the same library then runs with any C library, and timer ids are plain ints. The kernel's
-// own time: 32-bit words where `long` is, whatever the C library's time_t has grown to; machines too new for
-// that have only the call with 64.
-#ifdef SYS_timer_settime
-using KernelWord = long;
-constexpr long kSetTime = SYS_timer_settime;
-#else
-using KernelWord = int64_t;
-constexpr long kSetTime = SYS_timer_settime64;
-#endif
-struct KernelTime {
-  KernelWord seconds;
-  KernelWord nanoseconds;
-};
-struct KernelSpec {
-  KernelTime interval;
-  KernelTime first;
-};
-
-/// A timer's signals carry the address of its slot.
 struct Slot {
   PublishedTables* tables;  ///< where the ticks go; null while it is free
-  uint32_t first_weight;    ///< 0 after the first delivery
+  uint64_t period_ns;
+  uint32_t first_weight;
+  ThreadPots pots;
 };
-Slot g_slots[TickSlot::kMost] = {};
+Slot g_slots[kMostClocks] = {};
 int g_signal = 0;
+bool g_proven = false;  ///< a timer on it exists or did
+void* g_value = nullptr;
+void (*g_work)() noexcept = nullptr;
 
-KernelTime to_kernel_time(uint64_t ns) noexcept {
-  return {static_cast<KernelWord>(ns / 1000000000u), static_cast<KernelWord>(ns % 1000000000u)};
-}
+/// Two, so that the one in use never changes while a handler reads it.
+struct sigaction g_program_actions[2] = {};
+unsigned g_program_action = 0;
 
 bool from_timer(int code) noexcept {
 #ifdef __mips__
@@ -56,24 +40,57 @@ bool from_timer(int code) noexcept {
   return code == SI_TIMER;
 }
 
-uint64_t weight_of(const siginfo_t* info, Slot* slot) noexcept {
-  uint64_t weight = 1 + static_cast<uint64_t>(info->si_overrun);
-  if (__atomic_load_n(&slot->first_weight, __ATOMIC_RELAXED) == 0) return weight;
-  uint64_t first = __atomic_exchange_n(&slot->first_weight, 0, __ATOMIC_RELAXED);
-  return first > weight ? first : weight;
+/// The first delivery's whole weight goes into the pot, for a thread that got one gets more the later it
+/// came.
+uint64_t weigh_by_pot(ThreadTimer* timer, Slot* slot, uint32_t pot, uint64_t expiries) noexcept {
+  const uint64_t time_ns = expiries * slot->period_ns;
+  const bool first = !timer->ticked;
+  // The first expiry comes at the thread's beginning: by now it has run half a period less on the average.
+  timer->booked_ns += first ? time_ns - slot->period_ns / 2 : time_ns;
+  timer->ticked = true;
+  const auto delivered = first ? 0 : static_cast<int64_t>(expiries);
+  const int64_t owed = slot->pots.take(pot, slot->period_ns, delivered);
+  if (first) slot->pots.add(pot, static_cast<int64_t>(timer->booked_ns));
+  return static_cast<uint64_t>(delivered + owed);
 }
 
-/// Signals that carry anything but the address of a slot are somebody else's and let go by.
-void on_tick(int, siginfo_t* info, void* context) {
-  if (!from_timer(info->si_code)) return;
-  auto slot = static_cast<Slot*>(info->si_value.sival_ptr);
-  if (slot < g_slots || slot >= g_slots + TickSlot::kMost) return;
+uint64_t weigh(ThreadTimer* timer, Slot* slot, uint32_t pot, uint64_t expiries) noexcept {
+  if (timer->booking == Booking::kByPot) return weigh_by_pot(timer, slot, pot, expiries);
+  const bool first = !timer->ticked && timer->booking == Booking::kFirstWeighs;
+  timer->ticked = true;
+  timer->booked_ns += expiries * slot->period_ns;
+  return first && expiries < slot->first_weight ? slot->first_weight : expiries;
+}
+
+/// The program's own signal of that number. One it has no handler for is let go by.
+void pass_to_program(int signal, siginfo_t* info, void* context) noexcept {
+  const unsigned current = __atomic_load_n(&g_program_action, __ATOMIC_ACQUIRE);
+  const struct sigaction action = g_program_actions[current];
+  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return;
+  if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0)
+    g_program_actions[current].sa_handler = SIG_DFL;
+  call_with_its_mask(action, signal, info, context);
+}
+
+void on_tick(int signal, siginfo_t* info, void* context) {
+  unsigned clock = 0;
+  ThreadRecord* record = nullptr;
+  void* value = info->si_value.sival_ptr;
+  if (!from_timer(info->si_code)) return pass_to_program(signal, info, context);
+  if (value != nullptr && value == __atomic_load_n(&g_value, __ATOMIC_ACQUIRE)) return g_work();
+  ThreadTimer* timer = thread_timer_at(value, &clock, &record);
+  if (timer == nullptr) return pass_to_program(signal, info, context);
+  Slot* slot = &g_slots[clock];
   PublishedTables* tables = __atomic_load_n(&slot->tables, __ATOMIC_ACQUIRE);
   if (tables == nullptr) return;
-  if (tables->may_fault && blocks_faults(context)) admit_faults();
-  uint64_t pc = interrupted_pc(context);
-  tick_published(tables, pc, weight_of(info, slot));
-  note_delivery(context, pc);
+  const uint64_t weight = weigh(timer, slot, record->pot, 1 + static_cast<uint64_t>(info->si_overrun));
+  const void* below = context_below_new_frames(context);
+  const uint64_t pc = interrupted_pc(below);
+  if (weight != 0) {
+    if (tables->may_fault && blocks_faults(context)) admit_faults();
+    tick_published(tables, pc, weight);
+  }
+  note_delivery(context, interrupted_pc(context));
 }
 
 /// What the program blocked when it was asked for a signal first: it may wait for these.
@@ -81,7 +98,7 @@ sigset_t g_blocked;
 
 bool is_free(int signal) noexcept {
   struct sigaction action;
-  if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return false;
+  if (next_sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return false;
   return sigismember(&g_blocked, signal) == 0;
 }
 
@@ -93,9 +110,18 @@ int free_signal(int below) noexcept {
 }
 
 Result<void> install_handler(int below) noexcept {
-  auto signal = take_free_signal(on_tick, below);
-  if (!signal) return std::unexpected(signal.error());
-  g_signal = *signal;
+  if (g_signal == 0) next_sigmask(SIG_BLOCK, nullptr, &g_blocked);
+  const int signal = free_signal(below);
+  if (signal == 0) return fail(EAGAIN, "no real-time signal is free for the timer");
+  struct sigaction action {};
+  action.sa_sigaction = on_tick;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigfillset(&action.sa_mask);
+  sigdelset(&action.sa_mask, SIGSEGV);  // the fault guard's: blocked, a fault would be the end of the process
+  sigdelset(&action.sa_mask, SIGBUS);
+  if (next_sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
+  g_program_actions[g_program_action] = {};
+  __atomic_store_n(&g_signal, signal, __ATOMIC_RELEASE);
   return {};
 }
 
@@ -103,89 +129,74 @@ Result<void> take_signal() noexcept {
   return g_signal != 0 && !TickSlot::stolen() ? Result<void>{} : install_handler(SIGRTMAX);
 }
 
-/// The process's first timer may go down to a lower signal: qemu-user has no use for the uppermost ones, and
-/// says so only here.
-bool go_lower() noexcept {
-  int below = g_signal;
-  signal(below, SIG_DFL);
-  g_signal = 0;
-  return install_handler(below).has_value();
-}
-
 }  // namespace
 
-Result<int> take_free_signal(void (*handler)(int, siginfo_t*, void*), int below) noexcept {
-  if (g_signal == 0) pthread_sigmask(SIG_BLOCK, nullptr, &g_blocked);
-  int signal = free_signal(below);
-  if (signal == 0) return fail(EAGAIN, "no real-time signal is free for the timer");
-  struct sigaction action {};
-  action.sa_sigaction = handler;
-  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-  sigfillset(&action.sa_mask);
-  sigdelset(&action.sa_mask, SIGSEGV);  // the fault guard's: blocked, a fault would be the end of the process
-  sigdelset(&action.sa_mask, SIGBUS);
-  if (sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
-  return signal;
-}
-
-Result<int> create_cpu_timer(int clock, pid_t thread, int signal, void* value) noexcept {
-  sigevent event{};
-  event.sigev_notify = thread == 0 ? SIGEV_SIGNAL : SIGEV_THREAD_ID;
-  event.sigev_signo = signal;
-  event._sigev_un._tid = thread;
-  event.sigev_value.sival_ptr = value;
-  int timer = 0;
-  if (syscall(SYS_timer_create, clock, &event, &timer) != 0)
-    return fail(errno, "timer_create: %s", strerror(errno));
-  return timer;
-}
-
 /// By compare-and-swap: the callers of two slots need not share a lock.
-Result<void> TickSlot::claim(PublishedTables* tables, uint32_t first_weight) noexcept {
+Result<void> TickSlot::claim(PublishedTables* tables, uint64_t period_ns, uint32_t first_weight) noexcept {
   if (auto installed = take_signal(); !installed) return installed;
-  for (unsigned slot = 0; slot < kMost; ++slot) {
+  for (unsigned index = 0; index < kMostClocks; ++index) {
+    Slot& slot = g_slots[index];
     PublishedTables* free = nullptr;
-    if (!__atomic_compare_exchange_n(&g_slots[slot].tables, &free, tables, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_RELAXED))
+    if (!__atomic_compare_exchange_n(&slot.tables, &free, tables, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
       continue;
-    __atomic_store_n(&g_slots[slot].first_weight, first_weight, __ATOMIC_RELAXED);
-    index_ = slot;
+    slot.period_ns = period_ns;
+    slot.first_weight = first_weight;
+    slot.pots.clear();
+    index_ = index;
     return {};
   }
-  return fail(EAGAIN, "more than %u timers in one process", kMost);
+  return fail(EAGAIN, "more than %u profiles in one process", kMostClocks);
 }
 
 void TickSlot::release() noexcept {
   if (claimed()) __atomic_store_n(&g_slots[index_].tables, nullptr, __ATOMIC_RELEASE);
-  index_ = kMost;
-}
-
-Result<int> TickSlot::create_timer(int clock, pid_t thread) const noexcept {
-  static bool proven = false;
-  for (int before = errno;;) {
-    auto timer = create_cpu_timer(clock, thread, g_signal, &g_slots[index_]);
-    if (!timer && timer.error().code == EINVAL && !proven && go_lower()) continue;
-    if (!timer) return timer;
-    proven = true;
-    errno = before;
-    return timer;
-  }
+  index_ = kMostClocks;
 }
 
 void TickSlot::reserve_signal() noexcept { (void)take_signal(); }
 
-int TickSlot::signal_number() noexcept { return g_signal; }
+int TickSlot::signal_number() noexcept { return __atomic_load_n(&g_signal, __ATOMIC_ACQUIRE); }
 
 bool TickSlot::stolen() noexcept {
   struct sigaction action;
-  return g_signal != 0 && sigaction(g_signal, nullptr, &action) == 0 && action.sa_sigaction != on_tick;
+  return g_signal != 0 && next_sigaction(g_signal, nullptr, &action) == 0 && action.sa_sigaction != on_tick;
 }
 
-int set_timer(int timer, uint64_t first_ns, uint64_t period_ns, bool absolute) noexcept {
-  KernelSpec spec{to_kernel_time(period_ns), to_kernel_time(first_ns == 0 ? 1 : first_ns)};
-  return syscall(kSetTime, timer, absolute ? TIMER_ABSTIME : 0, &spec, nullptr) == 0 ? 0 : errno;
+bool TickSlot::go_lower() noexcept {
+  if (g_proven) return false;
+  const int below = g_signal;
+  struct sigaction none {};
+  next_sigaction(below, &none, nullptr);
+  __atomic_store_n(&g_signal, 0, __ATOMIC_RELEASE);
+  return install_handler(below).has_value();
 }
 
-void delete_timer(int timer) noexcept { syscall(SYS_timer_delete, timer); }
+void TickSlot::prove_signal() noexcept { g_proven = true; }
+
+void book_rest(const ThreadRecord& record, unsigned clock, uint64_t cpu_ns) noexcept {
+  const ThreadTimer& timer = record.timers[clock];
+  if (timer.booking != Booking::kByPot) return;
+  g_slots[clock].pots.add(record.pot, static_cast<int64_t>(cpu_ns) - static_cast<int64_t>(timer.booked_ns));
+}
+
+uint64_t period_of(unsigned clock) noexcept {
+  const Slot& slot = g_slots[clock];
+  return __atomic_load_n(&slot.tables, __ATOMIC_ACQUIRE) == nullptr ? 0 : slot.period_ns;
+}
+
+bool exchange_program_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+  if (signal != TickSlot::signal_number() || signal == 0) return false;
+  const unsigned current = g_program_action;
+  if (before != nullptr) *before = g_program_actions[current];
+  if (action == nullptr) return true;
+  g_program_actions[1 - current] = *action;
+  __atomic_store_n(&g_program_action, 1 - current, __ATOMIC_RELEASE);
+  return true;
+}
+
+void on_signal_with(void* value, void (*work)() noexcept) noexcept {
+  g_work = work;
+  __atomic_store_n(&g_value, value, __ATOMIC_RELEASE);
+}
 
 }  // namespace pctally

@@ -1,35 +1,28 @@
 // The real-time signal on which timers deliver ticks, and its handler.
 //
 // Never SIGPROF, which belongs to the applications. The handler calls nothing but the tick, and does no
-// system call unless it has to open the mask of a thread that blocks SIGSEGV.
+// system call unless it has to open the mask of a thread that blocks SIGSEGV or SIGBUS.
 #pragma once
 #include <signal.h>
-#include <sys/types.h>
 
 #include "base/result.h"
+#include "clock/thread_record.h"
 #include "tick/publication.h"
 
 namespace pctally {
 
-/// Where the ticks of some timers of this process go. Given to each timer as the value its signals carry.
+/// Where the ticks of one clock's timers go. A timer finds it by its number within its thread's record.
 class TickSlot {
  public:
-  /// How many may be in use at once.
-  static constexpr unsigned kMost = 16;
-
-  /// Ticks go to `tables`, which must outlive the process: a signal on its way may still look at them after
-  /// release(). The first delivery weighs `first_weight` ticks if that is more than it brings. Errors: EAGAIN
-  /// (no slot or free signal left).
-  Result<void> claim(PublishedTables* tables, uint32_t first_weight = 0) noexcept;
+  /// Ticks go to `tables`, which must outlive the process: a signal on its way may still use them after
+  /// release(). Errors: EAGAIN (no slot or free signal left).
+  Result<void> claim(PublishedTables* tables, uint64_t period_ns, uint32_t first_weight) noexcept;
 
   /// The handler stays, so that a signal still on its way does no harm.
   void release() noexcept;
 
-  [[nodiscard]] bool claimed() const noexcept { return index_ != kMost; }
-
-  /// Creates a timer (not yet set) on `clock` whose signals come to `thread`, or to any thread of the process
-  /// if that is 0. Errors: EAGAIN, EINVAL (no such clock or thread), ENOSYS. REQUIRES: claimed().
-  Result<int> create_timer(int clock, pid_t thread) const noexcept;
+  [[nodiscard]] bool claimed() const noexcept { return index_ != kMostClocks; }
+  [[nodiscard]] unsigned index() const noexcept { return index_; }
 
   /// Takes a signal now, for a child of fork(2) that may have all of them blocked and then needs one.
   static void reserve_signal() noexcept;
@@ -40,19 +33,28 @@ class TickSlot {
   /// True if the signal is taken and its handler is not ours any more.
   static bool stolen() noexcept;
 
+  /// To be called where the kernel refuses the signal (qemu-user has no use for the uppermost ones): takes a
+  /// lower one. False if there is none, or timers on this one exist.
+  static bool go_lower() noexcept;
+
+  /// A timer on the signal exists: go_lower() is past.
+  static void prove_signal() noexcept;
+
  private:
-  unsigned index_ = kMost;
+  unsigned index_ = kMostClocks;
 };
 
-/// Installs `handler`, which lets faults through, on the highest real-time signal below `below` that nobody
-/// uses. Errors: EAGAIN (none is free).
-Result<int> take_free_signal(void (*handler)(int, siginfo_t*, void*), int below) noexcept;
+/// A thread ends, having used `cpu_ns`: what its timer on `clock` has not booked goes into its pot.
+void book_rest(const ThreadRecord& record, unsigned clock, uint64_t cpu_ns) noexcept;
 
-/// timer_create(2), timer_settime(2) and timer_delete(2) by the kernel's own numbers, all async-signal-safe.
-/// A timer's signals carry `value` and come to `thread`, or to any thread of the process if that is 0.
-/// set_timer: 0 or an errno; with `absolute` a first expiry that has passed fires at once.
-Result<int> create_cpu_timer(int clock, pid_t thread, int signal, void* value) noexcept;
-int set_timer(int timer, uint64_t first_ns, uint64_t period_ns, bool absolute) noexcept;
-void delete_timer(int timer) noexcept;
+/// The clock's period; 0 if none runs there.
+uint64_t period_of(unsigned clock) noexcept;
+
+/// What the program does with signals of this number that are not ticks: it believes it has the signal to
+/// itself. `action` and `before` may be null. False if `signal` is not in use for ticks.
+bool exchange_program_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
+
+/// Signals of this number that carry `value` call `work` in the handler.
+void on_signal_with(void* value, void (*work)() noexcept) noexcept;
 
 }  // namespace pctally

@@ -1,13 +1,15 @@
 #include "clock/timer_self_test.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-#include "clock/process_timer.h"
-#include "clock/tick_signal.h"
+#include "clock/kernel_timer.h"
+#include "clock/last_delivery.h"
+#include "clock/thread_timers.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {
@@ -16,6 +18,7 @@ namespace {
 constexpr uint64_t kPatienceNs = 2000000000;  // of CPU time
 constexpr uint64_t kGapNs = 300000;  // longer than the kernel's tick takes, shorter than a turn of another
 constexpr unsigned kStretches = 5;
+constexpr uint64_t kPeriodNs = 1000000;
 constexpr uint64_t kWakeNs = 250000;  // to be awake before the kernel's tick
 
 uint64_t cpu_ns() noexcept {
@@ -35,16 +38,19 @@ void sleep_until_tick() noexcept {
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, nullptr);
 }
 
-/// True once a tick has come. On a busy machine, or under a tracer, all kernel ticks may fall on others for
-/// many milliseconds of our CPU time: what proves that none comes is stretches that are longer than a kernel
-/// tick and our own without a gap.
-bool burn_until_tick(const uint64_t& ticks) noexcept {
+/// True once a tick has come to this thread. On a busy machine, or under a tracer, all kernel ticks may fall
+/// on others for many milliseconds of our CPU time: what proves that none comes is stretches that are longer
+/// than a kernel tick and our own without a gap.
+bool burn_until_tick() noexcept {
   const uint64_t stretch_ns = kernel_tick_ns() * 5 / 4;
+  t_last_delivery = {};
+  sleep_until_tick();
   uint64_t last = monotonic_ns(), began = last, began_cpu = cpu_ns();
   unsigned stretches = 0;
+  const void* const volatile& delivered = t_last_delivery.context;
   for (uint64_t cpu = began_cpu, end = cpu + kPatienceNs; stretches < kStretches && cpu < end;
        cpu = cpu_ns()) {
-    if (load_relaxed(&ticks) != 0) return true;
+    if (delivered != nullptr) return true;
     uint64_t now = monotonic_ns();
     bool whole = now - began >= stretch_ns, gap = now - last > kGapNs;
     last = now;
@@ -53,7 +59,24 @@ bool burn_until_tick(const uint64_t& ticks) noexcept {
     began = now;
     began_cpu = cpu;
   }
-  return load_relaxed(&ticks) != 0;
+  return delivered != nullptr;
+}
+
+void* burn_beside(void* fired) {
+  *static_cast<bool*>(fired) = burn_until_tick();
+  return nullptr;
+}
+
+/// The calling thread is not to get ticks while it waits for the other.
+Result<void> burn_in_both() noexcept {
+  bool fired = false;
+  if (!burn_until_tick()) return fail(ENOTSUP, "CPU timers do not fire on this kernel");
+  pthread_t thread;
+  t_last_delivery = {};
+  const int error = pthread_create(&thread, nullptr, burn_beside, &fired);
+  if (error != 0) return fail(error, "pthread_create: %s", strerror(error));
+  pthread_join(thread, nullptr);
+  return fired ? Result<void>{} : fail(ENOTSUP, "CPU timers of threads do not fire on this kernel");
 }
 
 }  // namespace
@@ -61,21 +84,16 @@ bool burn_until_tick(const uint64_t& ticks) noexcept {
 Result<void> test_cpu_timer() noexcept {
   static PublishedTables tables;  // a signal on its way may look at it after the end
   static Ledger ledger;
+  static ThreadTimers timers;
   tables.slots[0] = RegionTable{};
   tables.slots[0].ledger = &ledger;
   ledger = Ledger{};
   __atomic_store_n(&tables.current, 0, __ATOMIC_RELEASE);
-  TickSlot slot;
-  if (auto claimed = slot.claim(&tables); !claimed) return claimed;
-  auto timer = slot.create_timer(CLOCK_PROCESS_CPUTIME_ID, 0);
-  if (!timer) return slot.release(), std::unexpected(timer.error());
-  sleep_until_tick();
-  bool fired = set_timer(*timer, 1, 1000000, false) == 0 && burn_until_tick(ledger.samples);
-  delete_timer(*timer);
-  slot.release();
+  auto tested = timers.start(&tables, {kPeriodNs});
+  if (tested) tested = burn_in_both();
+  timers.stop();
   __atomic_store_n(&tables.current, kNoTable, __ATOMIC_RELEASE);
-  if (fired) return {};
-  return fail(ENOTSUP, "CPU timers do not fire on this kernel");
+  return tested;
 }
 
 }  // namespace pctally

@@ -4,9 +4,10 @@
 
 namespace pctally {
 
-/// Arms a CPU timer of this process before a kernel tick and uses CPU time until it fires. ENOTSUP
-/// if it does not in six kernel ticks of undisturbed running (25 ms of a machine that is idle, 2 s of CPU
-/// time at most); EAGAIN if there is no timer.
+/// Uses CPU time until a tick comes, in the calling thread and, while that waits, in a second one that makes
+/// its timer itself: each tick has to come to the thread that runs. ENOTSUP if one does not in six kernel
+/// ticks of undisturbed running (25 ms of a machine that is idle, 2 s of CPU time at most); EAGAIN if there
+/// is no timer.
 Result<void> test_cpu_timer() noexcept;
 
 }  // namespace pctally

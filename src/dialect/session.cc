@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "clock/kernel_timer.h"
 #include "fault/fault_guard.h"
 #include "histfile/publish.h"
 
@@ -15,7 +16,7 @@ void rearm_sessions() noexcept;
 // out.
 namespace {
 
-constexpr unsigned kMostSessions = ProcessTimer::kMost;
+constexpr unsigned kMostSessions = kMostClocks;
 pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
 Session* g_sessions[kMostSessions] = {};
 

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/next_call.h"
 #include "tick/context.h"
 
 namespace pctally {
@@ -12,14 +13,28 @@ namespace {
 
 /// How often ours can get back in front. Each level is a handler of its own: the program's handler may pass
 /// signals on to the level below it, and must not meet itself again there.
-constexpr unsigned kLevels = 8;
+constexpr unsigned kLevels = 3;
 constexpr unsigned kSignals = 3;
+
+/// The action behind a level: two, so that the one in use never changes while a handler reads it.
+struct Displaced {
+  struct sigaction actions[2];
+  unsigned current;
+
+  struct sigaction& action() noexcept {
+    return actions[__atomic_load_n(&current, __ATOMIC_ACQUIRE)];
+  }
+  void set(const struct sigaction& action) noexcept {
+    actions[1 - current] = action;
+    __atomic_store_n(&current, 1 - current, __ATOMIC_RELEASE);
+  }
+};
 
 struct Front {
   Claim claim;
   WhileClaiming masking;
   unsigned levels;  ///< in use
-  struct sigaction previous[kLevels];
+  Displaced previous[kLevels];
 };
 Front g_fronts[kSignals] = {};
 
@@ -34,7 +49,7 @@ bool is_default(const struct sigaction& action) noexcept {
 void default_action(int signal, const siginfo_t* info) noexcept {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
-  sigaction(signal, &action, nullptr);
+  next_sigaction(signal, &action, nullptr);
   if (info->si_code <= 0 || signal == SIGTRAP) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
 }
 
@@ -45,19 +60,23 @@ void mask_as_before(const struct sigaction& to, int signal, const void* context)
   memcpy(&interrupted, interrupted_mask(context), _NSIG / 8);  // as much as the kernel knows of
   sigorset(&mask, &interrupted, &to.sa_mask);
   if ((to.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  next_sigmask(SIG_SETMASK, &mask, nullptr);
+}
+
+void call(const struct sigaction& to, int signal, siginfo_t* info, void* context) noexcept {
+  if ((to.sa_flags & SA_SIGINFO) != 0) return to.sa_sigaction(signal, info, context);
+  to.sa_handler(signal);
 }
 
 void pass_on(Front& front, unsigned level, int signal, siginfo_t* info, void* context) noexcept {
-  struct sigaction& previous = front.previous[level];
+  struct sigaction& previous = front.previous[level].action();
   struct sigaction to = previous;
   bool sent = info->si_code <= 0;
   if (to.sa_handler == SIG_IGN && sent) return;
   if (is_default(to)) return default_action(signal, info);
   if ((to.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) previous.sa_handler = SIG_DFL;
   if (front.masking == WhileClaiming::kBlockAll) mask_as_before(to, signal, context);
-  if ((to.sa_flags & SA_SIGINFO) != 0) return to.sa_sigaction(signal, info, context);
-  to.sa_handler(signal);
+  call(to, signal, info, context);
 }
 
 template <unsigned kLevel>
@@ -68,23 +87,25 @@ void on_signal(int signal, siginfo_t* info, void* context) {
 }
 
 using Handler = void (*)(int, siginfo_t*, void*);
-constexpr Handler kHandlers[] = {on_signal<0>, on_signal<1>, on_signal<2>, on_signal<3>,
-                                 on_signal<4>, on_signal<5>, on_signal<6>, on_signal<7>};
+constexpr Handler kHandlers[] = {on_signal<0>, on_signal<1>, on_signal<2>};
 static_assert(sizeof kHandlers / sizeof kHandlers[0] == kLevels,
               "a level without a handler would be SIG_DFL");
 
-bool is_ours(const struct sigaction& action) noexcept {
-  if ((action.sa_flags & SA_SIGINFO) == 0) return false;
-  for (Handler handler : kHandlers)
-    if (action.sa_sigaction == handler) return true;
-  return false;
+/// kLevels if it is none of ours.
+unsigned level_of(const struct sigaction& action) noexcept {
+  if ((action.sa_flags & SA_SIGINFO) == 0) return kLevels;
+  for (unsigned level = 0; level < kLevels; ++level)
+    if (action.sa_sigaction == kHandlers[level]) return level;
+  return kLevels;
 }
+
+bool is_ours(const struct sigaction& action) noexcept { return level_of(action) != kLevels; }
 
 /// A level that ends in the default can be used again: whoever still passes signals on to it comes no
 /// further.
-unsigned level_for(const Front& front, const struct sigaction& before) noexcept {
+unsigned level_for(Front& front, const struct sigaction& before) noexcept {
   for (unsigned level = 0; is_default(before) && level < front.levels; ++level)
-    if (front.previous[level].sa_handler == before.sa_handler) return level;
+    if (front.previous[level].action().sa_handler == before.sa_handler) return level;
   return front.levels;
 }
 
@@ -107,7 +128,7 @@ struct sigaction action_in_front_of(const struct sigaction& before, WhileClaimin
 Result<void> put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept {
   Front& front = front_of(signal);
   struct sigaction before;
-  if (sigaction(signal, nullptr, &before) != 0) return fail(errno, "sigaction: %s", strerror(errno));
+  if (next_sigaction(signal, nullptr, &before) != 0) return fail(errno, "sigaction: %s", strerror(errno));
   if (is_ours(before)) return {};
   const unsigned level = level_for(front, before);
   if (level == kLevels)
@@ -115,17 +136,40 @@ Result<void> put_in_front(int signal, Claim claim, WhileClaiming masking) noexce
                 sigabbrev_np(signal), kLevels);
   front.claim = claim;
   front.masking = masking;
-  front.previous[level] = before;
+  front.previous[level].set(before);
   struct sigaction action = action_in_front_of(before, masking);
   action.sa_sigaction = kHandlers[level];
-  if (sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
+  if (next_sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
   if (level == front.levels) ++front.levels;
   return {};
 }
 
 bool in_front(int signal) noexcept {
   struct sigaction action;
-  return sigaction(signal, nullptr, &action) == 0 && is_ours(action);
+  return next_sigaction(signal, nullptr, &action) == 0 && is_ours(action);
+}
+
+bool exchange_behind(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+  if (signal != SIGSEGV && signal != SIGBUS && signal != SIGTRAP) return false;
+  struct sigaction ours;
+  if (next_sigaction(signal, nullptr, &ours) != 0) return false;
+  const unsigned level = level_of(ours);
+  if (level == kLevels) return false;
+  Front& front = front_of(signal);
+  const bool ignored = action != nullptr && action->sa_handler == SIG_IGN;
+  if (ignored && signal != SIGTRAP) return false;  // a program it executes shall inherit that
+  if (before != nullptr) *before = front.previous[level].action();
+  if (action == nullptr) return true;
+  front.previous[level].set(*action);
+  struct sigaction adapted = action_in_front_of(*action, front.masking);
+  adapted.sa_sigaction = kHandlers[level];
+  next_sigaction(signal, &adapted, nullptr);
+  return true;
+}
+
+void call_with_its_mask(const struct sigaction& action, int signal, siginfo_t* info, void* context) noexcept {
+  mask_as_before(action, signal, context);
+  call(action, signal, info, context);
 }
 
 }  // namespace pctally

@@ -79,8 +79,7 @@ Result<pctally_options> checked(const pctally_options* given) noexcept {
   if ((options.flags & ~kKnownFlags) != 0) return fail(EINVAL, "options.flags has an unknown flag");
   ClockKind kind;
   if (options.engine != nullptr && !clock_of(options.engine, &kind))
-    return fail(EINVAL, "no engine of a program is called %s: timer, trap, thread-timer or manual",
-                options.engine);
+    return fail(EINVAL, "no engine of a program is called %s: timer, trap or manual", options.engine);
   return options;
 }
 

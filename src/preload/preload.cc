@@ -1,5 +1,6 @@
 // What LD_PRELOAD brings into a program by engines that run in it: joins the profile file, starts the clock
 // the file's header names, and is otherwise not there. If anything is amiss it does nothing at all.
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +11,9 @@
 
 #include <new>
 
+#include "base/next_call.h"
 #include "clock/clock_watch.h"
+#include "clock/thread_hook.h"
 #include "clock/tick_clock.h"
 #include "fault/file_guard.h"
 #include "histfile/publish.h"
@@ -41,11 +44,11 @@ class BusErrorsAdmitted {
     sigset_t bus;
     sigemptyset(&bus);
     sigaddset(&bus, SIGBUS);
-    pthread_sigmask(SIG_UNBLOCK, &bus, &before_);
+    next_sigmask(SIG_UNBLOCK, &bus, &before_);
   }
   BusErrorsAdmitted(const BusErrorsAdmitted&) = delete;
   BusErrorsAdmitted& operator=(const BusErrorsAdmitted&) = delete;
-  ~BusErrorsAdmitted() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~BusErrorsAdmitted() { next_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
   sigset_t before_;
@@ -100,19 +103,19 @@ void look_after_clock() noexcept {
   uint64_t ticks = load_relaxed(&process->ticks);
   bool silent = ticks == g_injected->ticks_at_last_look;
   g_injected->ticks_at_last_look = ticks;
-  if (!silent || g_injected->clock.intact()) return;
-  bool replaced = g_injected->clock.replace().has_value();
+  if (!silent || g_injected->clock.kind() != ClockKind::kTrap || g_injected->clock.intact()) return;
+  auto replacement = g_injected->clock.replace();
+  if (!replacement && replacement.error().code == EBUSY) return;
+  const bool replaced = replacement.has_value();
   if (replaced) name_engine();
   process->note = replaced ? ProcessNote::kReplaced : ProcessNote::kSignalTaken;
 }
 
-/// Thread timers are looked after by a thread. Where no watch is to be had the recorder still notices.
+/// The timers' signal cannot be taken but by a system call that is not the C library's: the recorder notices
+/// that.
 void watch_clock() noexcept {
   ClockKind kind = g_injected->clock.kind();
-  if (g_injected->process == 0 || kind == ClockKind::kNone || kind == ClockKind::kThreadTimer) return;
-  (void)ClockWatch::start(
-      kind == ClockKind::kTimer ? ClockWatch::Clock::kProcess : ClockWatch::Clock::kMainThread,
-      look_after_clock);
+  if (g_injected->process != 0 && kind == ClockKind::kTrap) (void)ClockWatch::start(look_after_clock);
 }
 
 void in_child() {
@@ -168,7 +171,7 @@ __attribute__((constructor)) void enter() {
 }
 
 __attribute__((destructor)) void leave() {
-  if (g_injected == nullptr || g_injected->process == 0) return;
+  if (g_injected == nullptr || g_injected->process == 0 || has_seccomp_filter()) return;
   ClockWatch::stop();
   g_injected->clock.stop();
   BusErrorsAdmitted admitted;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "clock/kernel_timer.h"
 #include "clock/timer_self_test.h"
 #include "histfile/chain.h"
 #include "perf/process_tree.h"
@@ -251,7 +252,6 @@ std::string TimerEngine::blind_spots() const {
   std::string blind = kind_ == ClockKind::kTrap
                           ? "kernel mode (its time is stated as unsampled); half a period of each thread; "
                           : tick_blindness(kernel_tick_ns());
-  if (kind_ == ClockKind::kThreadTimer) blind += "threads that live for a few milliseconds; ";
   return blind +
          "code that blocks signals; programs that are static, setuid, or of another C library or word size";
 }

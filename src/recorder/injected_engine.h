@@ -1,4 +1,4 @@
-// Engines that run in the program ("timer", "thread-timer", "trap"), the recorder's side: injects the preload
+// Engines that run in the program ("timer", "trap"), the recorder's side: injects the preload
 // library and settles what the processes put aside.
 #pragma once
 #include <optional>

@@ -1,11 +1,10 @@
 // The ladder: which engines work here, and if not, why not and what to do about it.
 #include <errno.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/period.h"
+#include "clock/kernel_timer.h"
 #include "perf/refusal.h"
 #include "perf/ring.h"
 #include "recorder/injected_engine.h"
@@ -68,36 +67,19 @@ Rung injected_rung(ClockKind kind, const char* cost) {
   return rung;
 }
 
-void try_cpu_timer(int clock, Rung* rung) {
-  sigevent event{};
-  event.sigev_notify = SIGEV_NONE;
-  int timer = 0;
-  if (!rung->available) return;
-  if (syscall(SYS_timer_create, clock, &event, &timer) == 0) {
-    syscall(SYS_timer_delete, timer);
-    return;
-  }
-  rung->available = false;
-  rung->reason = "timer_create: " + error_name(errno);
-  rung->remedy = errno == EAGAIN ? "raise ulimit -i" : "use a kernel with CONFIG_POSIX_TIMERS";
-}
-
-Rung probe_cpu_timer(ClockKind kind, clockid_t clock, const char* cost) {
-  Rung rung = injected_rung(kind, cost);
-  try_cpu_timer(clock, &rung);
-  return rung;
-}
-
 Rung probe_timer() {
-  return probe_cpu_timer(
-      ClockKind::kTimer, CLOCK_PROCESS_CPUTIME_ID,
-      "one signal per kernel tick in the program, which sees LD_PRELOAD and a coarser clock()");
-}
-
-Rung probe_thread_timer() {
-  return probe_cpu_timer(
-      ClockKind::kThreadTimer, CLOCK_THREAD_CPUTIME_ID,
-      "one signal per kernel tick in the program, which sees LD_PRELOAD and one thread more");
+  Rung rung = injected_rung(
+      ClockKind::kTimer, "one signal per kernel tick and busy thread in the program, which sees LD_PRELOAD");
+  if (!rung.available) return rung;
+  auto timer = create_thread_timer(gettid(), SIGRTMIN, nullptr);  // not set: it brings no signal
+  if (timer) {
+    delete_timer(*timer);
+    return rung;
+  }
+  rung.available = false;
+  rung.reason = timer.error().text;
+  rung.remedy = timer.error().code == EAGAIN ? "raise ulimit -i" : "use a kernel with CONFIG_POSIX_TIMERS";
+  return rung;
 }
 
 Rung probe_trap() {
@@ -132,14 +114,13 @@ std::vector<Rung> probe_ladder(const std::string& only) {
   struct {
     const char* name;
     Rung (*probe)();
-  } constexpr kRungs[] = {{"bpf", probe_bpf},
-                          {"ring", probe_ring},
-                          {"timer", probe_timer},
-                          {"trap", probe_trap},
-                          {"thread-timer", probe_thread_timer}};
+  } constexpr kRungs[] = {
+      {"bpf", probe_bpf}, {"ring", probe_ring}, {"timer", probe_timer}, {"trap", probe_trap}};
   std::vector<Rung> ladder;
+  ClockKind kind;  // "thread-timer" names one, too
+  const std::string name = clock_of(only.c_str(), &kind) ? clock_name(kind) : only;
   for (const auto& rung : kRungs)
-    if (only.empty() || only == rung.name) ladder.push_back(rung.probe());
+    if (name.empty() || name == rung.name) ladder.push_back(rung.probe());
   return ladder;
 }
 

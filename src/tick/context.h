@@ -57,4 +57,33 @@ inline void set_interrupted_pc([[maybe_unused]] void* context, [[maybe_unused]] 
 #endif
 }
 
+/// Where the program was before handlers began that have not run an instruction yet. The kernel makes the
+/// frames of all signals that are pending at once, each on top of the one before: ours then interrupts the
+/// first instruction of another handler, where no CPU time passed.
+inline const void* context_below_new_frames(const void* context) noexcept {
+#if defined(__x86_64__)
+  constexpr uint64_t kKernelContextBytes = 304;  // ucontext as the kernel writes it: siginfo follows
+  for (unsigned depth = 0; depth < 8; ++depth) {
+    const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+    const auto stack = static_cast<uint64_t>(registers[REG_RSP]),
+               below = static_cast<uint64_t>(registers[REG_RDX]);
+    const auto signal = static_cast<uint64_t>(registers[REG_RDI]);
+    if (signal - 1 >= 64 || registers[REG_RAX] != 0 || below != stack + 8 ||
+        static_cast<uint64_t>(registers[REG_RSI]) != below + kKernelContextBytes)
+      break;
+    context = reinterpret_cast<const void*>(below);
+  }
+#elif defined(__aarch64__)
+  constexpr uint64_t kSiginfoBytes = 128;  // ucontext follows
+  for (unsigned depth = 0; depth < 8; ++depth) {
+    const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+    if (machine.regs[0] - 1 >= 64 || machine.regs[1] != machine.sp ||
+        machine.regs[2] != machine.sp + kSiginfoBytes)
+      break;
+    context = reinterpret_cast<const void*>(machine.regs[2]);
+  }
+#endif
+  return context;
+}
+
 }  // namespace pctally

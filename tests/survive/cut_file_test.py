@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
-IN_PROGRAM = ("timer", "trap", "thread-timer")
+IN_PROGRAM = ("timer", "trap")
 PAGE = os.sysconf("SC_PAGESIZE")
 
 MASKED = """

@@ -143,7 +143,7 @@ class Refusals(unittest.TestCase):
             self.assertIn("use -e cpu-clock", line)
 
     def test_engines_that_have_a_clock_alone(self):
-        for engine in ("timer", "trap", "thread-timer"):
+        for engine in ("timer", "trap"):
             line = self.refused(125, "-e", engine, "-e", "page-faults")
             self.assertIn(engine, line)
             if "counts CPU time alone" not in line:

@@ -10,8 +10,8 @@ import pctally_test as p
 
 
 def inside():
-    names = [name for name in ("timer", "trap", "thread-timer") if p.engine_available(name)]
-    for name in {"timer", "trap", "thread-timer"} - set(names):
+    names = [name for name in ("timer", "trap") if p.engine_available(name)]
+    for name in {"timer", "trap"} - set(names):
         print(f"skipped: engine {name} (not available here: pctally engines says why)")
     return names
 
@@ -42,11 +42,11 @@ class Inside(unittest.TestCase):
                 self.assertGreater(data["sampled_s"], 0.75 * data["cpu_s"], (engine, how))
 
     def test_children_shorter_than_a_kernel_tick_are_counted_on_the_average(self):
-        """Each that a kernel tick falls into counts for one that none does: about 450 of 600, so that chance is 4 %. Without
-        that a third is the most there is. Half and not all: where the machine is busy ticks come at other distances."""
+        """Each that a kernel tick falls into counts for one that none does: about 450 of 600, so that chance is 4 %. A fifth and
+        not all: where the machine is busy ticks come at other distances (28 to 62 % were seen beside compilers)."""
         data = p.record([p.program("forker"), "fork", "600", "3"], "-e", "timer").report()
         p.assert_ledger(self, data)
-        self.assertGreater(data["sampled_s"], 0.5 * data["cpu_s"])
+        self.assertGreater(data["sampled_s"], 0.2 * data["cpu_s"])
         self.assertLess(data["sampled_s"], 1.2 * data["cpu_s"])
         self.assertGreater(p.share_of(data, "burn"), 0.8)
 
@@ -57,7 +57,7 @@ class Inside(unittest.TestCase):
             data = p.record([p.program("forker"), how, "600", "0.5"], "-e", "timer").report()
             p.assert_ledger(self, data)
             self.assertGreater(p.share_of(data, "[process start]"), 0.2, how)
-            self.assertGreater(data["sampled_s"], 0.75 * data["cpu_s"], how)
+            self.assertGreater(data["sampled_s"], 0.6 * data["cpu_s"], how)
             self.assertLess(data["sampled_s"], 1.2 * data["cpu_s"], how)
 
     def test_nothing_is_counted_twice_over_fork_and_exec(self):
@@ -70,14 +70,16 @@ class Inside(unittest.TestCase):
             if engine == "timer":
                 self.assertGreater(data["sampled_s"], 0.7 * data["cpu_s"])
 
-    def test_the_programs_cpu_clock_stays_fine_but_for_timer(self):
+    def test_the_programs_cpu_clock_stays_fine(self):
         for engine in inside():
             step_us = float(p.record([p.program("cpu_clock"), "0.4"], "-e", engine).stdout)
             print(f"{engine}: nine of ten steps of the process's CPU clock below {step_us} us", flush=True)
-            if engine == "timer":
-                self.assertGreater(step_us, 900)
-            else:
-                self.assertLess(step_us, 200)
+            self.assertLess(step_us, 200)
+
+    def test_the_old_name_of_timer_is_accepted(self):
+        done = p.record([p.program("spinner"), "1", "0.1"], "-e", "thread-timer")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.report()["engine"], "timer")
 
     def test_short_threads_and_a_main_thread_that_leaves(self):
         """The process ends with its last own thread, and H holds: what was not sampled is stated."""
@@ -90,45 +92,43 @@ class Inside(unittest.TestCase):
                 print(f"{engine}: threads of {milliseconds} ms: {data['sampled_s'] / data['cpu_s']:.1%} sampled", flush=True)
                 self.assertLess(data["sampled_s"], 1.1 * data["cpu_s"])
                 if engine == "timer" or milliseconds == "30":
-                    self.assertGreater(data["sampled_s"], 0.6 * data["cpu_s"], (engine, milliseconds))
+                    least = 0.9 if engine == "timer" else 0.6  # timer: exact but for what threads do at their ends
+                    self.assertGreater(data["sampled_s"], least * data["cpu_s"], (engine, milliseconds))
 
     def test_few_pending_signals_are_left_to_the_program(self):
         """ulimit -i 64 leaves 16 timers for 41 threads; the program lives and the report says what is missing."""
-        if not p.engine_available("thread-timer"):
-            self.skipTest("engine thread-timer is not available")
-        done = p.record(["bash", "-c", f"ulimit -i 64 && exec {p.program('spinner')} 40 0.05"], "-e", "thread-timer")
+        done = p.record(["bash", "-c", f"ulimit -i 64 && exec {p.program('spinner')} 40 0.05"], "-e", "timer")
         self.assertEqual(done.returncode, 0, done.stderr)
         data = done.report()
         p.assert_ledger(self, data)
         self.assertTrue(any("was not sampled" in warning["text"] for warning in data["warnings"]), data["warnings"])
 
-    def test_a_stolen_signal_is_reported(self):
-        for how in ([], ["ignore"]):
-            done = p.record([p.program("thief"), "1", *how], "-e", "timer")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            data = done.report()
-            p.assert_ledger(self, data)
-            self.assertEqual(p.ticks_of(data, "after_theft"), 0)
-            self.assertIn("took the signal", " ".join(row["note"] for row in data["processes"]), how)
-            warnings = [warning for warning in data["warnings"] if "took the signal" in warning["text"]]
-            self.assertEqual([warning["severity"] for warning in warnings], ["incomplete"], data["warnings"])
-            self.assertGreater(data["unsampled_s"], 0.7)
-
-    def test_a_stolen_signal_is_replaced_where_a_helper_runs(self):
-        """thread-timer takes another signal, if the program left one; a thief that ignores them all has not."""
-        if not p.engine_available("thread-timer"):
-            self.skipTest("engine thread-timer is not available")
-        done = p.record([p.program("thief"), "1", "ignore"], "-e", "thread-timer")
+    def test_a_signal_taken_behind_the_c_librarys_back_is_reported(self):
+        done = p.record([p.program("thief"), "1", "raw"], "-e", "timer")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("took the signal", " ".join(row["note"] for row in done.report()["processes"]))
-        data = p.record([p.program("thief"), "1", "one"], "-e", "thread-timer").report()
-        self.assertGreater(p.ticks_of(data, "after_theft"), 500)
-        self.assertEqual([row["note"] for row in data["processes"]], [""])
+        data = done.report()
+        p.assert_ledger(self, data)
+        self.assertEqual(p.ticks_of(data, "after_theft"), 0)
+        self.assertIn("took the signal", " ".join(row["note"] for row in data["processes"]))
+        warnings = [warning for warning in data["warnings"] if "took the signal" in warning["text"]]
+        self.assertEqual([warning["severity"] for warning in warnings], ["incomplete"], data["warnings"])
+        self.assertGreater(data["unsampled_s"], 0.7)
+
+    def test_the_program_may_use_every_signal(self):
+        """It sees, and sets, what lies behind our handler; and its ticks go on."""
+        for engine in inside():
+            for what in ("all", "ignore", "one", "trap"):
+                done = p.record([p.program("thief"), "0.5", what], "-e", engine)
+                self.assertEqual(done.returncode, 0, (engine, what, done.stderr))
+                data = done.report()
+                p.assert_ledger(self, data)
+                self.assertEqual([(row["engine"], row["note"]) for row in data["processes"]], [(engine, "")], what)
+                self.assertGreater(data["sampled_s"], 0.5 * data["cpu_s"], (engine, what))
+                self.assertGreater(p.ticks_of(data, "after_theft"), 0.5 * data["ticks"], (engine, what))
 
     def test_what_the_program_took_is_replaced(self):
-        """The signal of its ticks, SIGTRAP, all descriptors: another signal or engine goes on."""
-        for engine, what, then in (("timer", "one", "timer"), ("timer", "close", "timer"),
-                                   ("trap", "trap", "timer"), ("trap", "close", "timer")):
+        """All descriptors: the trap's are replaced by a timer, which has none."""
+        for engine, what, then in (("timer", "close", "timer"), ("trap", "close", "timer")):
             if not p.engine_available(engine):
                 print(f"skipped: engine {engine} (not available here: pctally engines says why)")
                 continue

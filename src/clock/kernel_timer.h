@@ -1,0 +1,25 @@
+// POSIX timers on CPU clocks by the kernel's own calls, all async-signal-safe.
+#pragma once
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/result.h"
+
+namespace pctally {
+
+/// Creates a timer, not yet set, on the CPU clock of `thread` (of this process), which also gets its signals;
+/// they carry `value`. Errors: EAGAIN (RLIMIT_SIGPENDING), EINVAL (no such thread or signal), ENOSYS.
+Result<int> create_thread_timer(pid_t thread, int signal, void* value) noexcept;
+
+/// Fires after `first_ns` (at least 1) and then every `period_ns`. 0 or an errno.
+int set_timer(int timer, uint64_t first_ns, uint64_t period_ns) noexcept;
+
+void delete_timer(int timer) noexcept;
+
+/// CPU time that `thread` of this process has used so far; 0 if there is no such thread.
+uint64_t thread_cpu_ns(pid_t thread) noexcept;
+
+/// What expiries are tied to: the kernel's tick, in nanoseconds (10^9 / CONFIG_HZ), measured.
+uint64_t kernel_tick_ns() noexcept;
+
+}  // namespace pctally

@@ -1,0 +1,166 @@
+#include "clock/thread_hook.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/next_call.h"
+#include "clock/thread_pots.h"
+#include "clock/thread_timers.h"
+
+namespace pctally {
+namespace {
+
+using Routine = void* (*)(void*);
+
+/// A signal's frame (3.5 KiB with AVX-512, 11 with AMX) and what the handler needs, above all that the
+/// program asked for.
+constexpr size_t kHandlerRoom = 32 << 10;
+
+int g_clocks = 0;
+int g_filtered = 0;
+constexpr unsigned kWordBits = 8 * sizeof(unsigned long), kHiddenWords = 64 / kWordBits;
+unsigned long g_hidden[kHiddenWords] = {};  // words every machine changes atomically
+pthread_key_t g_key;
+bool g_has_key = false;
+decltype(pthread_create)* g_next = nullptr;
+
+/// The attributes the thread gets: the program's, with room for a handler.
+class RoomyAttributes {
+ public:
+  explicit RoomyAttributes(const pthread_attr_t* asked) noexcept : used_(asked) {
+    void* stack = nullptr;
+    size_t bytes = 0;
+    if (asked == nullptr) return;
+    if (pthread_attr_getstack(asked, &stack, &bytes) == 0 && stack_is_own(stack, bytes)) {
+      small_ = bytes < kHandlerRoom;
+      return;
+    }
+    if (pthread_attr_getstacksize(asked, &bytes) != 0 || bytes > SIZE_MAX - kHandlerRoom) return;
+    copy_ = *asked;  // shares what it points to with the program's, and is not destroyed
+    if (pthread_attr_setstacksize(&copy_, bytes + kHandlerRoom) == 0) used_ = &copy_;
+  }
+  [[nodiscard]] const pthread_attr_t* get() const noexcept { return used_; }
+  [[nodiscard]] bool small() const noexcept { return small_; }
+
+ private:
+  /// Without one the C library tells the size below address 0.
+  static bool stack_is_own(void* stack, size_t bytes) noexcept {
+    return stack != nullptr && reinterpret_cast<uintptr_t>(stack) + bytes != 0;
+  }
+  const pthread_attr_t* used_;
+  pthread_attr_t copy_;
+  bool small_ = false;
+};
+
+void unblock_hidden() noexcept {
+  sigset_t ours;
+  sigemptyset(&ours);
+  for (int signal = 1; signal <= 64; ++signal)
+    if ((hidden_signals() >> (signal - 1) & 1) != 0) sigaddset(&ours, signal);
+  next_sigmask(SIG_UNBLOCK, &ours, nullptr);
+}
+
+void block_hidden() noexcept {
+  sigset_t trap;
+  sigemptyset(&trap);
+  sigaddset(&trap, SIGTRAP);
+  next_sigmask(SIG_BLOCK, &trap, nullptr);
+}
+
+/// In the new thread.
+void begin(ThreadRecord* record) noexcept {
+  if (has_seccomp_filter()) record->untimed = Untimed::kSeccomp;
+  if (record->untimed == Untimed::kSeccomp) return;
+  if (record->untimed == Untimed::kSmallStack)
+    block_hidden();
+  else
+    unblock_hidden();
+  begin_thread(record);
+  if (g_has_key) pthread_setspecific(g_key, record);
+}
+
+/// The last call is a jump: the thread's stack is as it would be without us.
+void* run(void* given) {
+  auto* record = static_cast<ThreadRecord*>(given);
+  Routine routine = record->routine;
+  void* argument = record->argument;
+  begin(record);
+  return routine(argument);
+}
+
+void at_thread_end(void* record) {
+  if (!has_seccomp_filter()) end_thread(static_cast<ThreadRecord*>(record));
+}
+
+ThreadRecord* new_record(Routine routine, void* argument, bool small) noexcept {
+  lock_threads();
+  ThreadRecord* record = take_thread_record();
+  unlock_threads();
+  if (record == nullptr) return nullptr;
+  record->routine = routine;
+  record->argument = argument;
+  record->pot = ThreadPots::pot_of(reinterpret_cast<const void*>(routine));
+  record->hooked = true;
+  if (small) record->untimed = Untimed::kSmallStack;
+  return record;
+}
+
+int create(pthread_t* thread, const pthread_attr_t* asked, Routine routine, void* argument) noexcept {
+  const RoomyAttributes attributes(asked);
+  ThreadRecord* record = has_seccomp_filter() ? nullptr : new_record(routine, argument, attributes.small());
+  if (record == nullptr) return g_next(thread, asked, routine, argument);
+  int error = g_next(thread, attributes.get(), run, record);
+  if (error != 0 && attributes.get() != asked) {
+    record->untimed = Untimed::kSmallStack;
+    error = g_next(thread, asked, run, record);
+  }
+  if (error == 0) return 0;
+  lock_threads();
+  give_back(record);
+  unlock_threads();
+  return error;
+}
+
+}  // namespace
+
+void hook_threads(int change) noexcept {
+  bring_signal_hooks();
+  bring_action_hooks();
+  if (!g_has_key && change > 0) g_has_key = pthread_key_create(&g_key, at_thread_end) == 0;
+  (void)next_function("pthread_create", &g_next);
+  if (__atomic_add_fetch(&g_clocks, change, __ATOMIC_ACQ_REL) != 0) return;
+  for (unsigned long& word : g_hidden) __atomic_store_n(&word, 0, __ATOMIC_RELEASE);
+}
+
+void note_seccomp_filter() noexcept { __atomic_store_n(&g_filtered, 1, __ATOMIC_RELEASE); }
+bool has_seccomp_filter() noexcept { return __atomic_load_n(&g_filtered, __ATOMIC_RELAXED) != 0; }
+
+void hide_signal(int signal) noexcept {
+  const auto place = static_cast<unsigned>(signal - 1);
+  __atomic_fetch_or(&g_hidden[place / kWordBits], 1ul << place % kWordBits, __ATOMIC_ACQ_REL);
+}
+
+unsigned long long hidden_signals() noexcept {
+  unsigned long long all = 0;
+  for (unsigned i = kHiddenWords; i-- > 0;)
+    all = (kHiddenWords > 1 ? all << (kWordBits % 64) : 0) | __atomic_load_n(&g_hidden[i], __ATOMIC_RELAXED);
+  return all;
+}
+
+bool hooks_threads() noexcept {
+  return dlsym(RTLD_DEFAULT, "pthread_create") == reinterpret_cast<void*>(&::pthread_create);
+}
+
+}  // namespace pctally
+
+extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread,
+                                                                     const pthread_attr_t* attributes,
+                                                                     void* (*routine)(void*),
+                                                                     void* argument) noexcept {
+  using namespace pctally;
+  if (__atomic_load_n(&g_clocks, __ATOMIC_RELAXED) != 0) return create(thread, attributes, routine, argument);
+  return next_function("pthread_create", &g_next)(thread, attributes, routine, argument);
+}

@@ -1,0 +1,30 @@
+// pthread_create(3) in front of the C library's: the thread that begins makes its own timers, takes the
+// signals of its ticks off its mask, and is booked exactly at its end.
+//
+// While no clock runs the call costs one load more. It takes no memory from the heap, leaves no frame on the
+// new thread's stack, and calls the next definition (ASan's, TSan's, the C library's).
+#pragma once
+#include <signal.h>
+
+namespace pctally {
+
+/// A clock starts (+1) or stops (-1). Any lock.
+void hook_threads(int change) noexcept;
+
+/// The program has installed a seccomp filter: threads that begin from now on make no system call of ours.
+void note_seccomp_filter() noexcept;
+[[nodiscard]] bool has_seccomp_filter() noexcept;
+
+/// The program is not to see this signal until the last clock stops.
+void hide_signal(int signal) noexcept;
+/// Those, by bit (signal - 1); 0: none.
+[[nodiscard]] unsigned long long hidden_signals() noexcept;
+
+/// Nothing but a reference, so that a static link brings the calls of signal_hook.cc and action_hook.cc, too.
+void bring_signal_hooks() noexcept;
+void bring_action_hooks() noexcept;
+
+/// True if pthread_create(3) of the program is ours; a library brought by dlopen(3) comes too late for that.
+[[nodiscard]] bool hooks_threads() noexcept;
+
+}  // namespace pctally

@@ -1,0 +1,96 @@
+#include "clock/thread_record.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <new>
+
+namespace pctally {
+namespace {
+
+pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
+bool g_locked = false;
+pthread_t g_holder;
+ThreadRecord* g_records = nullptr;
+unsigned g_count = 0;  ///< that were ever in use
+unsigned g_free = 0;   ///< first of the free list, by index + 1
+pid_t g_process = 0;
+
+bool map_records() noexcept {
+  if (g_records != nullptr) return true;
+  void* memory = mmap(nullptr, kMostThreads * sizeof(ThreadRecord), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  __atomic_store_n(&g_records, static_cast<ThreadRecord*>(memory), __ATOMIC_RELEASE);
+  return true;
+}
+
+}  // namespace
+
+void lock_threads() noexcept {
+  pthread_mutex_lock(&g_lock);
+  g_holder = pthread_self();
+  __atomic_store_n(&g_locked, true, __ATOMIC_RELAXED);
+}
+
+void unlock_threads() noexcept {
+  __atomic_store_n(&g_locked, false, __ATOMIC_RELAXED);
+  pthread_mutex_unlock(&g_lock);
+}
+
+bool threads_locked_by_us() noexcept {
+  return __atomic_load_n(&g_locked, __ATOMIC_RELAXED) && pthread_equal(g_holder, pthread_self()) != 0;
+}
+
+bool forget_threads() noexcept {
+  const pid_t process = getpid();
+  if (g_process == process) return false;
+  g_process = process;
+  new (&g_lock) pthread_mutex_t(PTHREAD_MUTEX_INITIALIZER);
+  __atomic_store_n(&g_locked, false, __ATOMIC_RELAXED);
+  for (unsigned i = 0; i < g_count; ++i) g_records[i].used = false;
+  g_count = g_free = 0;
+  return true;
+}
+
+ThreadRecord* take_thread_record() noexcept {
+  if (g_process == 0) g_process = getpid();
+  if (!map_records()) return nullptr;
+  unsigned index = g_free;
+  if (index != 0)
+    g_free = g_records[index - 1].next;
+  else if (g_count < kMostThreads)
+    index = ++g_count;
+  else
+    return nullptr;
+  ThreadRecord* record = &g_records[index - 1];
+  *record = ThreadRecord{};
+  for (ThreadTimer& timer : record->timers) timer.id = kNoTimer;
+  record->used = true;
+  return record;
+}
+
+void give_back(ThreadRecord* record) noexcept {
+  record->used = false;
+  record->next = g_free;
+  g_free = static_cast<unsigned>(record - g_records) + 1;
+}
+
+ThreadRecord* thread_records() noexcept { return g_records; }
+unsigned thread_record_count() noexcept { return g_count; }
+
+ThreadTimer* thread_timer_at(void* address, unsigned* clock, ThreadRecord** record) noexcept {
+  ThreadRecord* records = __atomic_load_n(&g_records, __ATOMIC_ACQUIRE);
+  const auto distance = reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(records);
+  if (records == nullptr || distance >= kMostThreads * sizeof(ThreadRecord)) return nullptr;
+  ThreadRecord* owner = &records[distance / sizeof(ThreadRecord)];
+  const auto within = distance % sizeof(ThreadRecord) - offsetof(ThreadRecord, timers);
+  if (within >= sizeof owner->timers || within % sizeof(ThreadTimer) != 0) return nullptr;
+  *clock = static_cast<unsigned>(within / sizeof(ThreadTimer));
+  *record = owner;
+  return &owner->timers[*clock];
+}
+
+}  // namespace pctally

@@ -1,0 +1,72 @@
+// The threads of this process that CPU timers observe, and what each of their timers has booked.
+//
+//   1. Records lie in one mapping, made at the first use and never given back: a signal on its way may carry
+//      the address of a timer in it. Nothing else in the process has such an address.
+//   2. A record is taken and given back under lock_threads(). Its timers are created, deleted and listed
+//   under
+//      that lock, too.
+//   3. What a timer has booked is changed by its own thread alone: in the handler, and at the thread's end.
+//   4. In the child of a fork the records are those of no thread: forget_threads() clears them.
+#pragma once
+#include <stdint.h>
+#include <sys/types.h>
+
+namespace pctally {
+
+inline constexpr unsigned kMostClocks = 16;      ///< clocks (profiles) that can run at once in a process
+inline constexpr unsigned kMostThreads = 16384;  ///< threads with a timer at once
+inline constexpr int kNoTimer = -1;
+
+/// How a timer's deliveries become ticks.
+enum class Booking : uint8_t {
+  kAsDelivered,  ///< one tick per expiry
+  kFirstWeighs,  ///< the first delivery counts at least one kernel tick
+  kByPot,        ///< exact from the thread's first to its last moment (thread_pots.h)
+};
+
+struct ThreadTimer {
+  int32_t id;
+  Booking booking;
+  bool ticked;         ///< after the first delivery
+  bool observed;       ///< it has, or had, a timer
+  uint64_t booked_ns;  ///< CPU time of the thread that its deliveries stand for
+};
+
+/// Why a thread has no timer, or no ticks.
+enum class Untimed : uint8_t { kNo, kSmallStack, kSeccomp, kLimit, kBlocked };
+inline constexpr unsigned kUntimedReasons = 5;
+
+struct ThreadRecord {
+  pid_t thread;   ///< 0 until it runs
+  uint32_t pot;   ///< of its start routine
+  uint32_t next;  ///< in the list of free or adopted records, by index + 1
+  Untimed untimed;
+  bool hooked;  ///< takes itself out at its end; the others are only known from /proc
+  bool used;
+  void* (*routine)(void*);
+  void* argument;
+  ThreadTimer timers[kMostClocks];
+};
+
+/// Not from a signal handler, unless threads_locked_by_us() says no: the handler may have interrupted the
+/// holder.
+void lock_threads() noexcept;
+void unlock_threads() noexcept;
+bool threads_locked_by_us() noexcept;
+
+/// In the child of a fork, before anything else of this header. True the first time.
+bool forget_threads() noexcept;
+
+/// A record without timers; null if all are in use or there is no memory. REQUIRES: the lock.
+ThreadRecord* take_thread_record() noexcept;
+void give_back(ThreadRecord* record) noexcept;
+
+/// All records ever taken, in use or not. REQUIRES: the lock.
+ThreadRecord* thread_records() noexcept;
+unsigned thread_record_count() noexcept;
+
+/// The timer whose address a signal carries, its number among the record's in *clock; null if it is none of
+/// ours. Async-signal-safe.
+ThreadTimer* thread_timer_at(void* address, unsigned* clock, ThreadRecord** record) noexcept;
+
+}  // namespace pctally

@@ -1,0 +1,104 @@
+"""Programs with threads, signals, small stacks and filters do what they do without us, and each thread's time is its own."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+WAITS = ("poll", "nanosleep", "epoll_wait", "futex", "pthread_join", "sem_")
+
+
+def inside():
+    for name in ("timer", "trap"):
+        if p.engine_available(name):
+            yield name
+        else:
+            print(f"skipped: engine {name} (not available here: pctally engines says why)")
+
+
+def waiting_ticks(data):
+    return sum(row["ticks"] for row in data["rows"] if any(word in (row["function"] or "") for word in WAITS))
+
+
+class Threads(unittest.TestCase):
+    def test_nobody_who_waits_is_interrupted_or_counted(self):
+        for engine in inside():
+            done = p.record([p.program("waiting_main"), "1.5"], "-e", engine)
+            interrupted, waits = map(int, done.stdout.split())
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertGreater(waits, 10)
+            self.assertEqual(interrupted, 0, engine)
+            self.assertLess(waiting_ticks(data), 0.005 * data["ticks"], engine)
+            self.assertGreater(p.share_of(data, "work"), 0.9, engine)
+
+    def test_threads_that_block_all_signals_are_sampled_where_they_run(self):
+        for engine in inside():
+            for how in ("worker", "sigwait", "signalfd", "mask"):
+                done = p.record([p.program("signal_reader"), how, "0.6"], "-e", engine)
+                self.assertEqual((done.returncode, done.stdout), (0, b"0\n"), (engine, how, done.stderr))
+                data = done.report()
+                p.assert_ledger(self, data)
+                self.assertGreater(p.share_of(data, "hidden_work"), 0.8, (engine, how))
+                self.assertLess(waiting_ticks(data), 0.01 * data["ticks"], (engine, how))
+                self.assertGreater(data["sampled_s"], 0.8 * data["cpu_s"], (engine, how))
+
+    def test_xz_with_threads(self):
+        if shutil.which("xz") is None:
+            self.skipTest("xz is not installed")
+        with tempfile.TemporaryDirectory(dir=p.scratch()) as directory:
+            source = os.path.join(directory, "x")
+            with open(p.PCTALLY, "rb") as file, open(source, "wb") as copy:
+                copy.write(file.read(16 << 20))
+            data = p.record(["xz", "-1", "-T2", "--block-size=1MiB", "-k", source], "-e", "timer").report()
+        p.assert_ledger(self, data)
+        by_object = {}
+        for row in data["rows"]:
+            by_object[os.path.basename(row["object"] or "")] = by_object.get(os.path.basename(row["object"] or ""), 0) + row["ticks"]
+        lzma = sum(ticks for name, ticks in by_object.items() if name.startswith("liblzma"))
+        self.assertGreater(lzma, 0.8 * data["ticks"], by_object)
+        self.assertEqual(waiting_ticks(data), 0)
+
+    def test_small_stacks(self):
+        """16 KiB, of which 4 or 8 are used (the C library's own part and its guard are in it), also of stacks that the program
+        brings itself, where no handler has room."""
+        names = [row["engine"] for row in json.loads(subprocess.run([p.PCTALLY, "engines", "--json"], capture_output=True).stdout)
+                 if row["available"]]
+        for engine in names:
+            for used, own in (("4096", []), ("8192", []), ("4096", ["own"]), ("8192", ["own"])):
+                with self.subTest(engine=engine, used=used, own=own):
+                    done = p.record([p.program("small_stacks"), used, *own], "-e", engine)
+                    self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), (engine, used, own, done.stderr))
+                    data = done.report()
+                    p.assert_ledger(self, data)
+                    if not own or engine not in ("timer", "trap"):
+                        self.assertGreater(p.share_of(data, "on_small_stack"), 0.6, (engine, used))
+
+    def test_threads_end_as_without_us(self):
+        bare = subprocess.run([p.program("thread_ends")], capture_output=True)
+        self.assertEqual(bare.stdout, b"150 100 150 50\n")
+        for engine in inside():
+            done = p.record([p.program("thread_ends")], "-e", engine)
+            self.assertEqual((done.returncode, done.stdout), (0, bare.stdout), (engine, done.stderr))
+
+    def test_no_room_for_a_timer(self):
+        """RLIMIT_SIGPENDING of the whole user is used up by the program itself: it lives."""
+        done = p.record(["bash", "-c", f"ulimit -i 5 && exec {p.program('thread_ends')}"], "-e", "timer")
+        self.assertEqual((done.returncode, done.stdout), (0, b"150 100 150 50\n"), done.stderr)
+
+    def test_a_filter_that_kills(self):
+        if subprocess.run([p.program("filtered_thread")], capture_output=True).returncode == 77:
+            self.skipTest("seccomp filters are not permitted here")
+        for engine in inside():
+            done = p.record([p.program("filtered_thread")], "-e", engine)
+            self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), (engine, done.stderr))
+            p.assert_ledger(self, done.report())
+
+
+if __name__ == "__main__":
+    p.main()
