@@ -101,6 +101,20 @@ _pctally_plan() {
   esac
 }
 
+_pctally_export() {
+  case $previous in
+    --format) _pctally_words 'pprof folded speedscope callgrind csv' ;;
+    -o | --output) _pctally_files ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '--format --output --no-lines --help'
+      else
+        _pctally_files '!*.pct'
+      fi
+      ;;
+  esac
+}
+
 _pctally_gperf() {
   case $previous in
     -t | --tcp) ;;
@@ -169,7 +183,7 @@ _pctally() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _pctally_words 'record report diff plan top snapshot engines gperf prof --help --version'
+    _pctally_words 'record report diff plan export top snapshot engines gperf prof --help --version'
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -177,6 +191,7 @@ _pctally() {
     report) _pctally_report ;;
     diff) _pctally_diff ;;
     plan) _pctally_plan ;;
+    export) _pctally_export ;;
     top) _pctally_top ;;
     snapshot) _pctally_snapshot ;;
     gperf) _pctally_gperf ;;

@@ -19,6 +19,7 @@ constexpr char kHelp[] =
     "  pctally report [FILE]           print where its CPU time went\n"
     "  pctally diff OLD NEW            say what changed between two profiles, and how sure that is\n"
     "  pctally plan FILE...            say how many runs it takes to see a change\n"
+    "  pctally export --format F FILE  write a profile for pprof, speedscope, kcachegrind, ...\n"
     "  pctally top FILE|-p PID|-a|...  watch where it goes, live\n"
     "  pctally snapshot FILE           copy a recording that goes on into a file of its own\n"
     "  pctally engines                 which ways of sampling work here, and why not the others\n"
@@ -36,9 +37,10 @@ struct Command {
   int (*run)(int argc, char** argv);
 };
 
-constexpr Command kCommands[] = {{"record", run_record}, {"report", run_report},     {"diff", run_diff},
-                                 {"plan", run_plan},     {"engines", run_engines},   {"gperf", run_gperf},
-                                 {"prof", run_prof},     {"snapshot", run_snapshot}, {"top", run_top}};
+constexpr Command kCommands[] = {{"record", run_record}, {"report", run_report}, {"diff", run_diff},
+                                 {"plan", run_plan},     {"export", run_export}, {"engines", run_engines},
+                                 {"gperf", run_gperf},   {"prof", run_prof},     {"snapshot", run_snapshot},
+                                 {"top", run_top}};
 
 int run(int argc, char** argv) {
   if (argc < 2) return fputs(kHelp, stderr), kExitUsage;

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "export/formats.h"
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+/// A name on one line; callgrind's own compression "(1)" must not be taken for one.
+std::string plain(const std::string& name) {
+  std::string text = escaped(name);
+  if (text.empty()) return "???";
+  if (text[0] == '(') text.insert(0, " ");
+  return text;
+}
+
+using Function = std::tuple<std::string, std::string, std::string>;  ///< object, file, function
+using Place = std::pair<std::string, uint32_t>;                      ///< file, line
+
+}  // namespace
+
+/// A tick is of the line that was executed, in the function that holds it; a line of another file was inlined
+/// there.
+std::string callgrind_export(const Profile& profile, const Samples& samples) {
+  std::map<Function, std::map<Place, uint64_t>> functions;
+  uint64_t total = 0;
+  for (const Sample& sample : samples.samples) {
+    const Frame &outer = sample.frames.back(), &inner = sample.frames.front();
+    std::string object = sample.executable == Sample::kNowhere ? "" : samples.objects[sample.executable];
+    functions[{object, outer.file, outer.function}][{inner.file, inner.line}] += sample.ticks;
+    total += sample.ticks;
+  }
+  std::string command;
+  for (const std::string& word : profile.command)
+    command.append(command.empty() ? "" : " ").append(escaped(word));
+  std::string out = fmt::format(
+      "# callgrind format\nversion: 1\ncreator: pctally\ncmd: {}\npositions: line\nevents: Ticks\n"
+      "summary: {}\n",
+      command, total);
+  for (const auto& [function, places] : functions) {
+    const auto& [object, file, name] = function;
+    fmt::format_to(std::back_inserter(out), "\nob={}\nfl={}\nfn={}\n", plain(object), plain(file),
+                   plain(name));
+    const std::string* current = &file;
+    for (const auto& [place, ticks] : places) {
+      if (place.first != *current) {
+        fmt::format_to(std::back_inserter(out), "{}={}\n", place.first == file ? "fe" : "fi",
+                       plain(place.first));
+        current = &place.first;
+      }
+      fmt::format_to(std::back_inserter(out), "{} {}\n", place.second, ticks);
+    }
+  }
+  return out + fmt::format("\ntotals: {}\n", total);
+}
+
+}  // namespace pctally

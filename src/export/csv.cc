@@ -1,0 +1,41 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "export/formats.h"
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+/// Quoted where a comma, a quote or a line end would divide it. A cell that a spreadsheet would take for a
+/// formula gets an apostrophe in front.
+std::string cell(const std::string& text) {
+  std::string clean = valid_utf8(text);
+  if (!clean.empty() && std::string_view("=+-@\t\r").find(clean[0]) != std::string_view::npos)
+    clean.insert(0, "'");
+  if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;
+  std::string quoted = "\"";
+  for (char byte : clean) quoted.append(byte == '"' ? 2 : 1, byte);
+  return quoted.append("\"");
+}
+
+}  // namespace
+
+std::string csv_export(const Profile& profile, const Samples& samples) {
+  std::string out = fmt::format("object,function,file,line,position,ticks,{}\r\n",
+                                profile.counts_cpu_time() ? "seconds" : "events");
+  double scale = static_cast<double>(profile.period_ns) * (profile.counts_cpu_time() ? 1e-9 : 1);
+  for (const Sample& sample : samples.samples) {
+    const Frame& frame = sample.frames.front();
+    bool placed = sample.executable != Sample::kNowhere;
+    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{:.9g}\r\n",
+                   placed ? cell(samples.objects[sample.executable]) : "", cell(frame.function),
+                   cell(frame.file), frame.line == 0 ? "" : std::to_string(frame.line),
+                   placed ? fmt::format("0x{:x}", sample.position) : "", sample.ticks,
+                   static_cast<double>(sample.ticks) * scale);
+  }
+  return out;
+}
+
+}  // namespace pctally

@@ -1,0 +1,94 @@
+#include "export/formats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/fake_symbolizer_for_test.h"
+
+namespace pctally {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Profile sample_profile() {
+  Profile profile;
+  profile.command = {"/bin/prog", "a b"};
+  profile.period_ns = 1000000;
+  profile.executables = {{ExecutableKind::kFile, "/x/y", {0xab, 0x01}, 0},
+                         {ExecutableKind::kFile, "/bin/evil", {}, 0}};
+  profile.positions = {{0, 0x110, 7}, {0, 0x211, 5}, {1, 0x300, 2}};
+  profile.ledger = {.counted = 14, .outside = 3, .full = 1, .lost = 4, .samples = 22};
+  return profile;
+}
+
+std::string all_formats() {
+  Profile profile = sample_profile();
+  Samples samples = samples_of(profile, &FakeSymbolizer::open, true);
+  return folded_export(profile, samples) + callgrind_export(profile, samples) + csv_export(profile, samples) +
+         speedscope_export(profile, samples);
+}
+
+TEST(Samples, AddUpToTheLedger) {
+  for (bool lines : {false, true}) {
+    uint64_t sum = 0;
+    for (const Sample& sample : samples_of(sample_profile(), &FakeSymbolizer::open, lines).samples)
+      sum += sample.ticks;
+    EXPECT_EQ(sum, 22u);
+  }
+}
+
+TEST(Folded, OneLineAPlaceInlinedFramesLast) {
+  Profile profile = sample_profile();
+  std::string text = folded_export(profile, samples_of(profile, &FakeSymbolizer::open, true));
+  EXPECT_THAT(text, HasSubstr("prog;y;f1 7\n"));
+  EXPECT_THAT(text, HasSubstr("prog;y;f2;inlined 5\n"));
+  EXPECT_THAT(text, HasSubstr("prog;[outside] 3\n"));
+  std::istringstream lines(text);
+  uint64_t sum = 0;
+  for (std::string line; std::getline(lines, line);) sum += std::stoull(line.substr(line.rfind(' ') + 1));
+  EXPECT_EQ(sum, 22u);
+}
+
+TEST(Callgrind, TotalsAreTheLedgers) {
+  Profile profile = sample_profile();
+  std::string text = callgrind_export(profile, samples_of(profile, &FakeSymbolizer::open, true));
+  EXPECT_THAT(text, HasSubstr("summary: 22\n"));
+  EXPECT_THAT(text, HasSubstr("ob=y\nfl=/src/y.c\nfn=f2\nfi=/src/inlined.h\n7 5\n"));
+}
+
+TEST(Speedscope, WeightsAreNanoseconds) {
+  Profile profile = sample_profile();
+  auto json =
+      nlohmann::json::parse(speedscope_export(profile, samples_of(profile, &FakeSymbolizer::open, true)));
+  uint64_t sum = 0;
+  for (uint64_t weight : json["profiles"][0]["weights"]) sum += weight;
+  EXPECT_EQ(sum, 22'000'000u);
+  EXPECT_EQ(json["profiles"][0]["endValue"], 22'000'000u);
+  EXPECT_EQ(json["profiles"][0]["samples"].size(), json["profiles"][0]["weights"].size());
+}
+
+TEST(Csv, QuotesAndStartsNoFormula) {
+  Profile profile = sample_profile();
+  Samples samples = samples_of(profile, &FakeSymbolizer::open, false);
+  samples.samples[0].frames[0].function = "f(int, \"x\")";
+  samples.samples[1].frames[0].function = "=cmd()";
+  std::string text = csv_export(profile, samples);
+  EXPECT_THAT(text, HasSubstr("y,\"f(int, \"\"x\"\")\",,,0x110,7,0.007\r\n"));
+  EXPECT_THAT(text, HasSubstr("y,'=cmd(),"));
+}
+
+TEST(Pprof, IsGzip) {
+  Profile profile = sample_profile();
+  std::string bytes = pprof_export(profile, samples_of(profile, &FakeSymbolizer::open, true));
+  ASSERT_GT(bytes.size(), 20u);
+  EXPECT_EQ(bytes.substr(0, 2), "\x1f\x8b");
+}
+
+TEST(Formats, HostileNamesSteerNothing) { EXPECT_THAT(all_formats(), Not(HasSubstr("\033"))); }
+
+}  // namespace
+}  // namespace pctally

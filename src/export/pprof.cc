@@ -1,0 +1,175 @@
+#include <zlib.h>
+
+#include <map>
+#include <protozero/pbf_writer.hpp>
+#include <tuple>
+
+#include "export/formats.h"
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+// Field numbers of profile.proto (google/pprof).
+enum ProfileField : protozero::pbf_tag_type {
+  kSampleType = 1,
+  kSample = 2,
+  kMapping = 3,
+  kLocation = 4,
+  kFunction = 5,
+  kStringTable = 6,
+  kTimeNanos = 9,
+  kDurationNanos = 10,
+  kPeriodType = 11,
+  kPeriod = 12,
+  kComment = 13,
+  kDefaultSampleType = 14
+};
+enum ValueTypeField : protozero::pbf_tag_type { kType = 1, kUnit = 2 };
+enum SampleField : protozero::pbf_tag_type { kLocationId = 1, kValue = 2 };
+enum MappingField : protozero::pbf_tag_type {
+  kMappingId = 1,
+  kMemoryStart = 2,
+  kMemoryLimit = 3,
+  kFilename = 5,
+  kBuildId = 6,
+  kHasFunctions = 7,
+  kHasFilenames = 8,
+  kHasLineNumbers = 9,
+  kHasInlineFrames = 10
+};
+enum LocationField : protozero::pbf_tag_type {
+  kLocationNumber = 1,
+  kLocationMapping = 2,
+  kAddress = 3,
+  kLine = 4
+};
+enum LineField : protozero::pbf_tag_type { kLineFunction = 1, kLineNumber = 2 };
+enum FunctionField : protozero::pbf_tag_type {
+  kFunctionId = 1,
+  kName = 2,
+  kSystemName = 3,
+  kFunctionFile = 4
+};
+
+std::string hex_of(const std::vector<uint8_t>& bytes) {
+  std::string text;
+  for (uint8_t byte : bytes)
+    text.append(1, "0123456789abcdef"[byte >> 4]).append(1, "0123456789abcdef"[byte & 15]);
+  return text;
+}
+
+class Pprof {
+ public:
+  Pprof(const Profile& profile, const Samples& samples)
+      : profile_(profile), samples_(samples), writer_(out_) {}
+
+  std::string run() {
+    const ValueKind kind = value_kind(profile_);
+    add_value_type(kSampleType, "samples", "count");
+    add_value_type(kSampleType, kind.type, kind.unit);
+    add_mappings();
+    for (const Sample& sample : samples_.samples) add_sample(sample);
+    writer_.add_int64(kTimeNanos, static_cast<int64_t>(profile_.started_unix_ns));
+    writer_.add_int64(kDurationNanos, static_cast<int64_t>(profile_.duration_ns));
+    add_value_type(kPeriodType, kind.type, kind.unit);
+    writer_.add_int64(kPeriod, static_cast<int64_t>(profile_.period_ns));
+    writer_.add_int64(kDefaultSampleType, text(kind.type));
+    for (const std::string& string : strings_) writer_.add_string(kStringTable, string);
+    return std::move(out_);
+  }
+
+ private:
+  int64_t text(const std::string& string) {
+    auto [found, added] = known_.try_emplace(valid_utf8(string), static_cast<int64_t>(strings_.size()));
+    if (added) strings_.push_back(found->first);
+    return found->second;
+  }
+
+  void add_value_type(ProfileField field, const std::string& type, const std::string& unit) {
+    const int64_t type_text = text(type), unit_text = text(unit);
+    protozero::pbf_writer value(writer_, field);
+    value.add_int64(kType, type_text);
+    value.add_int64(kUnit, unit_text);
+  }
+
+  void add_mappings() {
+    for (size_t i = 0; i < profile_.executables.size(); ++i) {
+      const Executable& executable = profile_.executables[i];
+      const int64_t path = text(executable.path), build_id = text(hex_of(executable.build_id));
+      protozero::pbf_writer mapping(writer_, kMapping);
+      mapping.add_uint64(kMappingId, i + 1);
+      mapping.add_int64(kFilename, path);
+      mapping.add_int64(kBuildId, build_id);
+      for (MappingField field : {kHasFunctions, kHasFilenames, kHasLineNumbers, kHasInlineFrames})
+        mapping.add_bool(field, true);
+    }
+  }
+
+  uint64_t function_of(const Frame& frame) {
+    auto [found, added] = functions_.try_emplace({frame.function, frame.file}, functions_.size() + 1);
+    if (!added) return found->second;
+    const int64_t name = text(frame.function), file = text(frame.file);
+    protozero::pbf_writer function(writer_, kFunction);
+    function.add_uint64(kFunctionId, found->second);
+    function.add_int64(kName, name);
+    function.add_int64(kSystemName, name);
+    function.add_int64(kFunctionFile, file);
+    return found->second;
+  }
+
+  void add_sample(const Sample& sample) {
+    std::vector<std::pair<uint64_t, uint32_t>> lines;
+    for (const Frame& frame : sample.frames) lines.emplace_back(function_of(frame), frame.line);
+    const uint64_t id = ++locations_;
+    {
+      protozero::pbf_writer location(writer_, kLocation);
+      location.add_uint64(kLocationNumber, id);
+      if (sample.executable != Sample::kNowhere) location.add_uint64(kLocationMapping, sample.executable + 1);
+      location.add_uint64(kAddress, sample.position);
+      for (const auto& [function, number] : lines) {
+        protozero::pbf_writer line(location, kLine);
+        line.add_uint64(kLineFunction, function);
+        line.add_int64(kLineNumber, number);
+      }
+    }
+    const uint64_t ids[] = {id};
+    const int64_t values[] = {static_cast<int64_t>(sample.ticks),
+                              static_cast<int64_t>(sample.ticks * profile_.period_ns)};
+    protozero::pbf_writer message(writer_, kSample);
+    message.add_packed_uint64(kLocationId, std::begin(ids), std::end(ids));
+    message.add_packed_int64(kValue, std::begin(values), std::end(values));
+  }
+
+  const Profile& profile_;
+  const Samples& samples_;
+  std::string out_;
+  protozero::pbf_writer writer_;
+  std::vector<std::string> strings_ = {""};
+  std::map<std::string, int64_t> known_ = {{"", 0}};
+  std::map<std::tuple<std::string, std::string>, uint64_t> functions_;
+  uint64_t locations_ = 0;
+};
+
+std::string gzipped(const std::string& bytes) {
+  constexpr int kGzip = 15 + 16;  // the largest window, with gzip's header
+  z_stream stream{};
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) return bytes;
+  std::string out(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<unsigned>(bytes.size());
+  stream.next_out = reinterpret_cast<unsigned char*>(out.data());
+  stream.avail_out = static_cast<unsigned>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+}  // namespace
+
+std::string pprof_export(const Profile& profile, const Samples& samples) {
+  return gzipped(Pprof(profile, samples).run());
+}
+
+}  // namespace pctally

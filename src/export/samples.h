@@ -1,0 +1,38 @@
+// What every exporter writes: places in the code with their source frames and ticks. Their sum is the
+// ledger's, to the tick: ticks that no place has are samples with a name in brackets.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/object_names.h"
+
+namespace pctally {
+
+struct Sample {
+  static constexpr uint32_t kNowhere = UINT32_MAX;
+
+  uint32_t executable = kNowhere;  ///< index into Profile::executables; kNowhere: not counted in any
+  uint64_t position = 0;           ///< as of WeightedPosition
+  uint64_t ticks = 0;
+  std::vector<Frame> frames;  ///< innermost inlined first, the function itself last; never empty
+};
+
+struct Samples {
+  std::vector<std::string> objects;  ///< as shown, one for each executable
+  std::vector<Sample> samples;
+};
+
+/// `lines`: with source lines and inlined frames, which takes reading the debug information; else functions
+/// alone.
+Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines);
+
+/// "cpu" and "nanoseconds", or the event and "count".
+struct ValueKind {
+  std::string type;
+  std::string unit;
+};
+ValueKind value_kind(const Profile& profile);
+
+}  // namespace pctally

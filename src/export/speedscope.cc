@@ -1,0 +1,63 @@
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "export/formats.h"
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Each distinct frame once, in order of first use.
+class FrameTable {
+ public:
+  size_t index_of(const Frame& frame) {
+    auto [found, added] = known_.try_emplace({frame.function, frame.file, frame.line}, known_.size());
+    if (added) {
+      Json entry = {{"name", valid_utf8(frame.function)}};
+      if (!frame.file.empty()) entry["file"] = valid_utf8(frame.file);
+      if (frame.line != 0) entry["line"] = frame.line;
+      frames_.push_back(std::move(entry));
+    }
+    return found->second;
+  }
+  Json take() { return std::move(frames_); }
+
+ private:
+  std::map<std::tuple<std::string, std::string, uint32_t>, size_t> known_;
+  Json frames_ = Json::array();
+};
+
+}  // namespace
+
+std::string speedscope_export(const Profile& profile, const Samples& samples) {
+  FrameTable frames;
+  Json stacks = Json::array(), weights = Json::array();
+  uint64_t sum = 0;
+  for (const Sample& sample : samples.samples) {
+    Json stack = Json::array();
+    if (sample.executable != Sample::kNowhere)
+      stack.push_back(frames.index_of({samples.objects[sample.executable], "", 0}));
+    for (size_t i = sample.frames.size(); i-- > 0;) stack.push_back(frames.index_of(sample.frames[i]));
+    stacks.push_back(std::move(stack));
+    uint64_t weight = sample.ticks * profile.period_ns;
+    weights.push_back(weight);
+    sum += weight;
+  }
+  Json run = {{"type", "sampled"},
+              {"name", profile.command.empty() ? "pctally" : valid_utf8(profile.command[0])},
+              {"unit", profile.counts_cpu_time() ? "nanoseconds" : "none"},
+              {"startValue", 0},
+              {"endValue", sum},
+              {"samples", std::move(stacks)},
+              {"weights", std::move(weights)}};
+  Json json = {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
+               {"exporter", "pctally"},
+               {"shared", {{"frames", frames.take()}}},
+               {"profiles", Json::array({std::move(run)})}};
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace pctally

@@ -1,0 +1,88 @@
+// pctally export: a profile in the format of another tool.
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "base/write_all.h"
+#include "export/formats.h"
+#include "object/symbolizer.h"
+#include "tool/command.h"
+#include "tool/command_line.h"
+#include "tool/load_profiles.h"
+#include "tool/message.h"
+
+namespace pctally {
+namespace {
+
+struct Format {
+  const char* name;
+  std::string (*write)(const Profile& profile, const Samples& samples);
+  bool binary;
+};
+
+constexpr Format kFormats[] = {{"pprof", pprof_export, true},
+                               {"folded", folded_export, false},
+                               {"speedscope", speedscope_export, false},
+                               {"callgrind", callgrind_export, false},
+                               {"csv", csv_export, false}};
+
+struct Arguments {
+  std::string file;
+  std::string format;
+  std::string output;
+  bool no_lines = false;
+};
+
+std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
+  CLI::App app("Writes a profile in the format of another tool.", "pctally export");
+  app.footer(
+      "pprof: go tool pprof FILE; folded: flamegraph.pl FILE; speedscope: speedscope.app; callgrind:\n"
+      "kcachegrind FILE; csv: a spreadsheet. Exit status: 0; 2 wrong usage; 4 FILE cannot be read;\n"
+      "125 the output cannot be written. See pctally-export(1).");
+  app.add_option("FILE", arguments->file, "Profile to read")->required()->option_text(" ");
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.emplace_back(format.name);
+  app.add_option("--format", arguments->format, "pprof, folded, speedscope, callgrind or csv")
+      ->required()
+      ->check(CLI::IsMember(names).description(""))
+      ->option_text("FORMAT");
+  app.add_option("-o,--output", arguments->output, "File to write (default: standard output)")
+      ->option_text("FILE");
+  app.add_flag("--no-lines", arguments->no_lines, "Functions alone: does not read debug information");
+  return parse_command_line(app, argc, argv);
+}
+
+int write_file(const std::string& path, const std::string& bytes) {
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (fd.valid() && write_all(fd.get(), bytes.data(), bytes.size()) && close(fd.release()) == 0) return 0;
+  complain("cannot write {}: {}", path, strerror(errno));
+  return kExitFailed;
+}
+
+}  // namespace
+
+int run_export(int argc, char** argv) {
+  let_writes_fail();
+  Arguments arguments;
+  if (std::optional<int> code = parse(argc, argv, &arguments)) return *code;
+  const Format* format = kFormats;
+  while (arguments.format != format->name) ++format;
+  if (format->binary && arguments.output.empty() && isatty(STDOUT_FILENO) != 0) {
+    complain("{} is not for a terminal: name a file with -o", format->name);
+    return kExitUsage;
+  }
+  std::vector<Profile> profiles;
+  if (!load_profiles({arguments.file}, &profiles)) return kExitInput;
+  std::string bytes =
+      format->write(profiles[0], samples_of(profiles[0], &Symbolizer::open, !arguments.no_lines));
+  return arguments.output.empty() ? write_out(bytes) : write_file(arguments.output, bytes);
+}
+
+}  // namespace pctally
