@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <string>
 
-#include "base/perf_event.h"
+#include "base/time_ns.h"
 #include "bpf/kernel_fields.h"
 #include "bpf/program_image.h"
 
@@ -77,17 +77,6 @@ Result<PerfRing> open_event(const BpfCounter::Settings& settings, int cpu) {
   ring.records = ring.lost_count = ring.build_ids = false;
   ring.ring_pages = 4;
   return PerfRing::open(PerfScope::machine(), cpu, ring);
-}
-
-uint64_t monotonic() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-void sleep_ns(uint64_t ns) noexcept {
-  timespec time{static_cast<time_t>(ns / 1000000000u), static_cast<long>(ns % 1000000000u)};
-  nanosleep(&time, nullptr);
 }
 
 }  // namespace
@@ -233,7 +222,7 @@ void BpfCounter::separate_ticks(bool separate) noexcept {
 void BpfCounter::disable() noexcept {
   for (CpuEvent& event : events_) event.ring.disable();
   for (CpuEvent& event : events_) read_throttling(&event);
-  for (CpuEvent& event : events_) event.throttle.finish(monotonic());
+  for (CpuEvent& event : events_) event.throttle.finish(monotonic_ns());
 }
 
 void BpfCounter::shift_phases() noexcept {

@@ -5,6 +5,7 @@
 #include <sys/time.h>
 
 #include "base/result.h"
+#include "base/time_ns.h"
 
 #define PCTALLY_DIALECT_CALL extern "C" __attribute__((visibility("default")))
 
@@ -19,10 +20,5 @@ inline int set_errno(int error) noexcept {
 
 /// 0, or the errno of the error.
 inline int to_errno(const Result<void>& result) noexcept { return result ? 0 : result.error().code; }
-
-inline timeval to_timeval(uint64_t period_ns) noexcept {
-  return {static_cast<time_t>(period_ns / 1000000000u),
-          static_cast<suseconds_t>(period_ns % 1000000000u / 1000u)};
-}
 
 }  // namespace pctally

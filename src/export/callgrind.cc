@@ -14,8 +14,7 @@ namespace {
 std::string plain(const std::string& name) {
   std::string text = escaped(name);
   if (text.empty()) return "???";
-  if (text[0] == '(') text.insert(0, " ");
-  return text;
+  return text[0] == '(' ? fmt::format(" {}", text) : text;
 }
 
 using Function = std::tuple<std::string, std::string, std::string>;  ///< object, file, function
@@ -55,7 +54,8 @@ std::string callgrind_export(const Profile& profile, const Samples& samples) {
       fmt::format_to(std::back_inserter(out), "{} {}\n", place.second, ticks);
     }
   }
-  return out + fmt::format("\ntotals: {}\n", total);
+  fmt::format_to(std::back_inserter(out), "\ntotals: {}\n", total);
+  return out;
 }
 
 }  // namespace pctally

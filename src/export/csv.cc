@@ -11,13 +11,13 @@ namespace {
 /// Quoted where a comma, a quote or a line end would divide it. A cell that a spreadsheet would take for a
 /// formula gets an apostrophe in front.
 std::string cell(const std::string& text) {
-  std::string clean = valid_utf8(text);
+  std::string clean = escaped(text);
   if (!clean.empty() && std::string_view("=+-@\t\r").find(clean[0]) != std::string_view::npos)
-    clean.insert(0, "'");
+    clean = fmt::format("'{}", clean);
   if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;
-  std::string quoted = "\"";
-  for (char byte : clean) quoted.append(byte == '"' ? 2 : 1, byte);
-  return quoted.append("\"");
+  std::string doubled;
+  for (char byte : clean) doubled.append(byte == '"' ? 2 : 1, byte);
+  return fmt::format("\"{}\"", doubled);
 }
 
 }  // namespace

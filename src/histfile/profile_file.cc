@@ -137,8 +137,6 @@ uint32_t take_deferred_ring(const Pool& pool) noexcept {
 
 }  // namespace
 
-uint64_t monotonic_ns() noexcept { return clock_ns(CLOCK_MONOTONIC); }
-
 Result<ProfileFile> ProfileFile::create(const Settings& settings) {
   if (settings.overwrite) {
     if (auto removed = remove_old(settings.path); !removed) return std::unexpected(removed.error());

@@ -5,6 +5,7 @@
 
 #include "base/mapped_file.h"
 #include "base/result.h"
+#include "base/time_ns.h"
 #include "base/unique_fd.h"
 #include "histfile/layout.h"
 
@@ -60,15 +61,5 @@ class ProfileFile {
   uint32_t deferred_ = 0;   ///< unit of the DeferredRing, checked; 0: none
   bool out_of_room_ = false;
 };
-
-/// CLOCK_MONOTONIC in nanoseconds. Any thread; not for signal handlers.
-uint64_t monotonic_ns() noexcept;
-
-inline uint64_t to_ns(const timespec& time) noexcept {
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
-}
-inline uint64_t to_ns(const timeval& time) noexcept {
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_usec) * 1000u;
-}
 
 }  // namespace pctally

@@ -131,11 +131,6 @@ bool is_locked(int fd) {
   return false;
 }
 
-void pause() {
-  timespec time{0, kPauseNs};
-  nanosleep(&time, nullptr);
-}
-
 }  // namespace
 
 Result<LiveFile> LiveFile::open(const char* path) {
@@ -156,7 +151,7 @@ Result<FileCopy> LiveFile::copy() const {
   copy.recorder_alive = is_locked(fd_.get());
   Sums last;
   uint64_t until = monotonic_ns() + kPatienceNs;
-  for (bool first = true;; first = false, pause()) {
+  for (bool first = true;; first = false, sleep_ns(kPauseNs)) {
     auto before = copy_once(fd_.get(), &copy);
     if (!before) return std::unexpected(before.error());
     if (before->state == FileState::kClosed) copy.still = true;

@@ -12,8 +12,7 @@ constexpr uint64_t kLongestStart = 20000000;
 
 /// Lets some random time of a period pass, so that the first tick of what starts next may fall anywhere.
 void wait_for_random_phase(uint64_t period_ns, Random* random) {
-  timespec pause{0, static_cast<long>(random->below(std::min(period_ns, kLongestStart)))};
-  nanosleep(&pause, nullptr);
+  sleep_ns(random->below(std::min(period_ns, kLongestStart)));
 }
 
 }  // namespace

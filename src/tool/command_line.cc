@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "tool/command.h"
 #include "tool/message.h"
 
@@ -46,16 +47,9 @@ size_t terminal_width() {
 }
 
 int write_out(std::string_view text) {
-  while (!text.empty()) {
-    ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      complain("cannot write to standard output: {}", strerror(errno));
-      return kExitFailed;
-    }
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return 0;
+  if (write_all(STDOUT_FILENO, text.data(), text.size())) return 0;
+  complain("cannot write to standard output: {}", strerror(errno));
+  return kExitFailed;
 }
 
 }  // namespace pctally

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "base/write_all.h"
 #include "recorder/notices.h"
 #include "report/escape.h"
 
@@ -11,13 +12,7 @@ namespace {
 bool g_quiet = false;
 bool g_progress_shown = false;
 
-void put(const std::string& bytes) {
-  for (size_t at = 0; at < bytes.size();) {
-    ssize_t written = write(STDERR_FILENO, bytes.data() + at, bytes.size() - at);
-    if (written <= 0) return;
-    at += static_cast<size_t>(written);
-  }
-}
+void put(const std::string& bytes) { (void)write_all(STDERR_FILENO, bytes.data(), bytes.size()); }
 
 class TerminalNotices : public Notices {
  public:

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/write_all.h"
+
 namespace pctally {
 namespace {
 
@@ -69,12 +71,7 @@ void MonFile::flush() noexcept {
     if (used_ > room_) error_ = EFBIG;
     room_ -= used_ < room_ ? used_ : room_;
   }
-  for (size_t at = 0; at < used_ && error_ == 0;) {
-    ssize_t count = write(fd_.get(), buffer_ + at, used_ - at);
-    if (count > 0) at += static_cast<size_t>(count);
-    if (count < 0 && errno != EINTR) error_ = errno;
-    if (count == 0) error_ = EIO;
-  }
+  if (error_ == 0 && !write_all(fd_.get(), buffer_, used_)) error_ = errno;
   used_ = 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include <memory>
 
+#include "base/write_all.h"
 #include "histfile/profile_file.h"
 #include "report/escape.h"
 #include "tool/command.h"
@@ -224,15 +225,7 @@ int Top::show_screen() {
   return 0;
 }
 
-bool print(const std::string& text) {
-  for (size_t at = 0; at < text.size();) {
-    ssize_t written = write(STDOUT_FILENO, text.data() + at, text.size() - at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    at += static_cast<size_t>(written);
-  }
-  return true;
-}
+bool print(const std::string& text) { return write_all(STDOUT_FILENO, text.data(), text.size()); }
 
 int Top::print_lines() {
   uint64_t next = monotonic_ns() + (recorder_ != nullptr ? nanoseconds(arguments_.interval_s) : 0);

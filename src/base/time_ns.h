@@ -1,0 +1,37 @@
+// Times in whole nanoseconds, and what the kernel's structures make of them.
+#pragma once
+#include <stdint.h>
+#include <sys/time.h>
+#include <time.h>
+
+namespace pctally {
+
+inline constexpr uint64_t kNsPerSecond = 1000000000;
+
+inline uint64_t to_ns(const timespec& time) noexcept {
+  return static_cast<uint64_t>(time.tv_sec) * kNsPerSecond + static_cast<uint64_t>(time.tv_nsec);
+}
+inline uint64_t to_ns(const timeval& time) noexcept {
+  return static_cast<uint64_t>(time.tv_sec) * kNsPerSecond + static_cast<uint64_t>(time.tv_usec) * 1000u;
+}
+inline timespec to_timespec(uint64_t ns) noexcept {
+  return {static_cast<time_t>(ns / kNsPerSecond), static_cast<long>(ns % kNsPerSecond)};
+}
+inline timeval to_timeval(uint64_t ns) noexcept {
+  return {static_cast<time_t>(ns / kNsPerSecond), static_cast<suseconds_t>(ns % kNsPerSecond / 1000u)};
+}
+
+/// CLOCK_MONOTONIC. Async-signal-safe.
+inline uint64_t monotonic_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return to_ns(now);
+}
+
+/// Sleeps at most that long: a signal ends it early.
+inline void sleep_ns(uint64_t ns) noexcept {
+  timespec time = to_timespec(ns);
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace pctally
