@@ -21,6 +21,7 @@ constexpr size_t kHandlerRoom = 32 << 10;
 
 int g_clocks = 0;
 int g_filtered = 0;
+int g_behind_filter = 0;
 constexpr unsigned kWordBits = 8 * sizeof(unsigned long), kHiddenWords = 64 / kWordBits;
 unsigned long g_hidden[kHiddenWords] = {};  // words every machine changes atomically
 pthread_key_t g_key;
@@ -111,6 +112,7 @@ ThreadRecord* new_record(Routine routine, void* argument, bool small) noexcept {
 int create(pthread_t* thread, const pthread_attr_t* asked, Routine routine, void* argument) noexcept {
   const RoomyAttributes attributes(asked);
   ThreadRecord* record = has_seccomp_filter() ? nullptr : new_record(routine, argument, attributes.small());
+  if (has_seccomp_filter()) __atomic_store_n(&g_behind_filter, 1, __ATOMIC_RELAXED);
   if (record == nullptr) return g_next(thread, asked, routine, argument);
   int error = g_next(thread, attributes.get(), run, record);
   if (error != 0 && attributes.get() != asked) {
@@ -137,6 +139,8 @@ void hook_threads(int change) noexcept {
 
 void note_seccomp_filter() noexcept { __atomic_store_n(&g_filtered, 1, __ATOMIC_RELEASE); }
 bool has_seccomp_filter() noexcept { return __atomic_load_n(&g_filtered, __ATOMIC_RELAXED) != 0; }
+
+bool filter_cost_a_thread() noexcept { return __atomic_load_n(&g_behind_filter, __ATOMIC_RELAXED) != 0; }
 
 void hide_signal(int signal) noexcept {
   const auto place = static_cast<unsigned>(signal - 1);

@@ -14,6 +14,8 @@ void hook_threads(int change) noexcept;
 /// The program has installed a seccomp filter: threads that begin from now on make no system call of ours.
 void note_seccomp_filter() noexcept;
 [[nodiscard]] bool has_seccomp_filter() noexcept;
+/// True if a thread began behind it while a clock ran.
+[[nodiscard]] bool filter_cost_a_thread() noexcept;
 
 /// The program is not to see this signal until the last clock stops.
 void hide_signal(int signal) noexcept;

@@ -41,7 +41,8 @@ struct ThreadRecord {
   uint32_t pot;   ///< of its start routine
   uint32_t next;  ///< in the list of free or adopted records, by index + 1
   Untimed untimed;
-  bool hooked;  ///< takes itself out at its end; the others are only known from /proc
+  uint64_t began_cpu_ns;  ///< CPU time it had used when it was first observed
+  bool hooked;            ///< takes itself out at its end; the others are only known from /proc
   bool used;
   void* (*routine)(void*);
   void* argument;

@@ -100,7 +100,9 @@ ThreadRecord* adopt(pid_t thread) noexcept {
   ThreadRecord* record = find_thread(thread);
   if (record != nullptr) return record;
   record = take_thread_record();
-  if (record != nullptr) record->thread = thread;
+  if (record == nullptr) return nullptr;
+  record->thread = thread;
+  record->began_cpu_ns = thread_cpu_ns(thread);
   return record;
 }
 
@@ -123,7 +125,8 @@ bool thread_blocks_ticks() noexcept {
 /// in the places where others with the same routine were.
 void book_end(ThreadRecord* record, unsigned clock, uint64_t cpu_ns) noexcept {
   const ThreadTimer& timer = record->timers[clock];
-  const uint64_t missing_ns = cpu_ns > timer.booked_ns ? cpu_ns - timer.booked_ns : 0;
+  const uint64_t booked_ns = timer.booked_ns + record->began_cpu_ns;
+  const uint64_t missing_ns = cpu_ns > booked_ns ? cpu_ns - booked_ns : 0;
   if (missing_ns > 4 * kernel_tick_ns() + 2 * period_of(clock) && thread_blocks_ticks())
     note_untimed(Untimed::kBlocked, missing_ns);
   else
@@ -192,6 +195,7 @@ void begin_thread(ThreadRecord* record) noexcept {
   drop_adopted(thread);
   record->thread = thread;
   record->hooked = true;
+  if (record->untimed != Untimed::kNo) return;
   for (unsigned clock = 0; clock < kMostClocks; ++clock)
     if (period_of(clock) != 0 && !arm(record, clock, Booking::kByPot)) record->untimed = Untimed::kLimit;
 }
@@ -206,6 +210,15 @@ void end_thread(ThreadRecord* record) noexcept {
     if (record->timers[clock].observed && period_of(clock) != 0) book_end(record, clock, cpu_ns);
   if (record->untimed != Untimed::kNo) note_untimed(record->untimed, cpu_ns);
   give_back(record);
+}
+
+void end_process() noexcept {
+  ThreadsLocked locked;
+  const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
+  const uint64_t cpu_ns = thread_cpu_ns(thread);
+  ThreadRecord* record = find_thread(thread);
+  for (unsigned clock = 0; record != nullptr && clock < kMostClocks; ++clock)
+    if (record->timers[clock].observed && period_of(clock) != 0) book_end(record, clock, cpu_ns);
 }
 
 void note_untimed(Untimed why, uint64_t cpu_ns) noexcept {

@@ -45,6 +45,9 @@ class ThreadTimers {
 void begin_thread(ThreadRecord* record) noexcept;
 void end_thread(ThreadRecord* record) noexcept;
 
+/// The calling thread ends the process: the CPU time it had its ticks blocked is noted.
+void end_process() noexcept;
+
 /// CPU time of threads without ticks, by the reason, since it was last asked for.
 void note_untimed(Untimed why, uint64_t cpu_ns) noexcept;
 uint64_t take_untimed_ns(Untimed why) noexcept;

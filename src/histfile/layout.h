@@ -75,6 +75,7 @@ enum class ProcessNote : uint32_t {
   kTogether = 6,     ///< stands for all processes beyond kMostProcesses
   kSignalTaken = 7,  ///< observed until it took the signal that ticks come with
   kEnded = 9,        ///< stands for ended processes of one program: see kMostProcesses
+  kFiltered = 10,    ///< threads it started behind a seccomp filter of its own have no timer
   kReplaced = 8,     ///< took the signal or descriptor of its ticks; something else brings them since
 };
 
@@ -98,10 +99,13 @@ struct ProcessRecord {
   char engine[16];
   uint64_t entered_cpu_ns;  ///< engines in the program: CPU time it had used when the engine began
   uint64_t start_ticks;     ///< of `ticks`, those that were counted for it
-  uint8_t unused[32];
+  uint64_t blocked_ns;      ///< CPU time of threads that had the signal of their ticks blocked
+  uint64_t small_stack_ns;  ///< of threads without a timer because their stack has no room for a handler
+  uint64_t timerless_ns;    ///< of threads for which there was no timer (RLIMIT_SIGPENDING)
+  uint8_t unused[8];
 };
 static_assert(sizeof(ProcessRecord) == 128 && offsetof(ProcessRecord, ticks) == 24);
-static_assert(offsetof(ProcessRecord, entered_cpu_ns) == 80);
+static_assert(offsetof(ProcessRecord, entered_cpu_ns) == 80 && offsetof(ProcessRecord, blocked_ns) == 96);
 
 /// Text of `bytes` bytes, any bytes; followed by the bytes themselves.
 struct StringRecord {

@@ -25,6 +25,8 @@ inline const char* process_note_text(ProcessNote note) noexcept {
       return "stands for all further processes";
     case ProcessNote::kSignalTaken:
       return "took the signal that ticks come with: not sampled from then on";
+    case ProcessNote::kFiltered:
+      return "installed a seccomp filter: threads it started after that were not sampled";
     case ProcessNote::kReplaced:
       return "took the signal or descriptor its ticks came with: for a moment it was not sampled";
   }

@@ -239,7 +239,8 @@ void Walk::read_processes() {
   for (uint32_t unit = contents_.header.processes; unit != 0; unit = record.next) {
     if (!take(unit, &record)) return;
     limit(&record.ticks, std::min(kLargestCount, kLargestTotal - total));
-    limit(&record.cpu_ns, kLongestTimeNs);
+    for (uint64_t* time : {&record.cpu_ns, &record.blocked_ns, &record.small_stack_ns, &record.timerless_ns})
+      limit(time, kLongestTimeNs);
     total += record.ticks;
     contents_.processes.push_back({.unit = unit,
                                    .pid = record.pid,
@@ -248,6 +249,9 @@ void Walk::read_processes() {
                                    .flags = record.flags,
                                    .ticks = record.ticks,
                                    .cpu_ns = record.cpu_ns,
+                                   .blocked_ns = record.blocked_ns,
+                                   .small_stack_ns = record.small_stack_ns,
+                                   .timerless_ns = record.timerless_ns,
                                    .started_ns = record.started_ns,
                                    .comm = text_of(record.comm, sizeof record.comm),
                                    .engine = text_of(record.engine, sizeof record.engine)});

@@ -48,6 +48,9 @@ struct FileProcess {
   uint32_t flags = 0;
   uint64_t ticks = 0;
   uint64_t cpu_ns = 0;
+  uint64_t blocked_ns = 0;
+  uint64_t small_stack_ns = 0;
+  uint64_t timerless_ns = 0;
   uint64_t started_ns = 0;
   std::string comm;
   std::string engine;

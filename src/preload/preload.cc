@@ -171,12 +171,20 @@ __attribute__((constructor)) void enter() {
 }
 
 __attribute__((destructor)) void leave() {
-  if (g_injected == nullptr || g_injected->process == 0 || has_seccomp_filter()) return;
+  if (g_injected == nullptr || g_injected->process == 0) return;
+  if (has_seccomp_filter()) {  // no system call of ours
+    if (filter_cost_a_thread()) own_record()->note = ProcessNote::kFiltered;
+    return;
+  }
   ClockWatch::stop();
+  if (g_injected->clock.kind() == ClockKind::kTimer) end_process();
   g_injected->clock.stop();
   BusErrorsAdmitted admitted;
   ProcessRecord* process = own_record();
   process->cpu_ns = cpu_used_ns();
+  process->blocked_ns = take_untimed_ns(Untimed::kBlocked);
+  process->small_stack_ns = take_untimed_ns(Untimed::kSmallStack);
+  process->timerless_ns = take_untimed_ns(Untimed::kLimit);
   __atomic_fetch_or(&process->flags, kProcessExited, __ATOMIC_RELAXED);
 }
 

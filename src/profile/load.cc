@@ -117,7 +117,10 @@ ProfileProcess process_of(FileProcess& process) {
           .note = process_note_text(process.note),
           .sampled_again = process.note == ProcessNote::kReplaced,
           .ticks = process.ticks,
-          .cpu_ns = process.cpu_ns};
+          .cpu_ns = process.cpu_ns,
+          .blocked_ns = process.blocked_ns,
+          .small_stack_ns = process.small_stack_ns,
+          .timerless_ns = process.timerless_ns};
 }
 
 void add_processes(std::vector<FileProcess>& processes, uint64_t excess, Profile* profile) {

@@ -60,6 +60,23 @@ Account account_of(const Profile& profile) {
   return account;
 }
 
+std::vector<UnsampledPart> unsampled_parts(const Profile& profile) {
+  uint64_t blocked = 0, small = 0, timerless = 0;
+  for (const ProfileProcess& process : profile.processes) {
+    blocked += std::min(process.blocked_ns, kLongestNs / 65536);
+    small += std::min(process.small_stack_ns, kLongestNs / 65536);
+    timerless += std::min(process.timerless_ns, kLongestNs / 65536);
+  }
+  std::vector<UnsampledPart> parts;
+  auto add = [&parts](const char* reason, uint64_t ns) {
+    if (ns != 0) parts.push_back({reason, static_cast<int64_t>(std::min(ns, kLongestNs))});
+  };
+  add("blocked signals", blocked);
+  add("stacks below 32 KiB", small);
+  add("no timer left (ulimit -i)", timerless);
+  return parts;
+}
+
 double unsampled_share(const Account& account) {
   if (!account.cpu_known || account.cpu_ns <= 0) return 0;
   return static_cast<double>(account.unsampled_ns) / static_cast<double>(account.cpu_ns);

@@ -2,6 +2,7 @@
 // nanoseconds. Or, of another event, how many the ticks stand for: how many went unseen nobody knows.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "profile/profile.h"
 
@@ -23,6 +24,15 @@ struct Account {
 };
 
 Account account_of(const Profile& profile);
+
+/// A part of the unsampled time whose reason the file tells.
+struct UnsampledPart {
+  const char* reason;
+  int64_t ns;
+};
+
+/// Those above 0, of all processes. Measured in the program: they need not add up to the unsampled time.
+std::vector<UnsampledPart> unsampled_parts(const Profile& profile);
 
 /// ticks * period, in nanoseconds (or events), at most what an int64_t holds.
 int64_t duration_of(uint64_t ticks, uint64_t period_ns);

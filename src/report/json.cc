@@ -85,6 +85,10 @@ void add_account(const Profile& profile, const Account& account, Json* json) {
   (*json)["lost_s"] = time_json(profile, account.lost_ns);
   (*json)["chance_s"] = seconds(account.chance_ns);
   (*json)["unsampled_s"] = account.cpu_known ? time_json(profile, account.unsampled_ns) : Json();
+  Json parts = Json::array();
+  for (const UnsampledPart& part : unsampled_parts(profile))
+    parts.push_back({{"reason", part.reason}, {"seconds", seconds(part.ns)}});
+  if (!parts.empty()) (*json)["unsampled_parts"] = std::move(parts);
 }
 
 void add_warnings(const Report& report, Json* json) {

@@ -289,6 +289,9 @@ void TextReport::add_cpu_time() {
       account.chance_ns != 0
           ? fmt::format(" (± {} by chance)", decimal(rounded(account.chance_ns, decimals), decimals))
           : "");
+  for (const UnsampledPart& part : unsampled_parts(profile_))
+    add("          of which {} s of threads with {}\n", decimal(rounded(part.ns, decimals), decimals),
+        part.reason);
 }
 
 std::string TextReport::run() {

@@ -120,6 +120,8 @@ std::string gap_reason(const Profile& profile, const Account& account) {
                            "short-lived for a tick"
                          : "threads or processes too short-lived for a tick, or code that "
                            "blocks the engine";
+  for (const UnsampledPart& part : unsampled_parts(profile))
+    if (part.ns > account.unsampled_ns / 2) rest = std::string("threads with ") + part.reason;
   if (is_robbed(profile, account)) rest += ", or the machine stood still for its host";
   return kernel_is_part ? kernel + "; the rest: " + rest : rest;
 }

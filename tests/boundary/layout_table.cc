@@ -78,6 +78,9 @@ static void print_records() {
   FIELD(ProcessRecord, engine);
   FIELD(ProcessRecord, entered_cpu_ns);
   FIELD(ProcessRecord, start_ticks);
+  FIELD(ProcessRecord, blocked_ns);
+  FIELD(ProcessRecord, small_stack_ns);
+  FIELD(ProcessRecord, timerless_ns);
 }
 
 static void print_tick_records() {

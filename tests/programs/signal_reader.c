@@ -1,7 +1,7 @@
-/* signal_reader worker|sigwait|signalfd|mask SECONDS: a thread that blocks all signals uses the CPU: made so,
- * as xz(1) makes its own; taking signals by sigtimedwait(2), sigwaitinfo(2) and sigwait(3) meanwhile; by
- * signalfd(2); setting and reading back its mask. Prints how many signals it got that it did not send itself,
- * or how many masks were wrong. */
+/* signal_reader worker|sigwait|signalfd|mask|raw SECONDS: a thread that blocks all signals uses the CPU: made
+ * so, as xz(1) makes its own; taking signals by sigtimedwait(2), sigwaitinfo(2) and sigwait(3) meanwhile; by
+ * signalfd(2); setting and reading back its mask; blocking them by a bare system call. Prints how many
+ * signals it got that it did not send itself, or how many masks were wrong. */
 #define _GNU_SOURCE
 #include "spin.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const char* g_how;
@@ -59,6 +60,7 @@ static void* worker(void* unused) {
   (void)unused;
   sigset_t all;
   sigfillset(&all);
+  if (strcmp(g_how, "raw") == 0) syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, 8);
   uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)(g_seconds * 1e9), value = 0;
   while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
     for (int i = 0; i < 20; ++i) value = hidden_work(value);

@@ -48,6 +48,26 @@ class Threads(unittest.TestCase):
                 self.assertLess(waiting_ticks(data), 0.01 * data["ticks"], (engine, how))
                 self.assertGreater(data["sampled_s"], 0.8 * data["cpu_s"], (engine, how))
 
+    def test_what_is_blocked_behind_the_c_librarys_back_is_stated(self):
+        data = p.record([p.program("signal_reader"), "raw", "0.6"], "-e", "timer").report()
+        p.assert_ledger(self, data)
+        parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
+        self.assertGreater(parts["blocked signals"], 0.5)
+        self.assertLess(data["sampled_s"], 0.1)
+        self.assertIn("threads with blocked signals", " ".join(warning["text"] for warning in data["warnings"]))
+
+    def test_the_historical_calls_count_in_every_thread(self):
+        """profil(3) of libpctally-glibc.so against the C library's own: not less than half of what that counts."""
+        library = os.path.join(p.BUILD, "lib", "libpctally-glibc.so")
+        if not os.path.exists(library):
+            self.skipTest("this C library has no sprofil: libpctally-glibc.so is not built")
+        bare = subprocess.run([p.program("profil_threads"), "0.3"], capture_output=True, text=True).stdout.split()
+        ours = subprocess.run([p.program("profil_threads"), "0.3"], capture_output=True, text=True,
+                              env={**os.environ, "LD_PRELOAD": library}).stdout.split()
+        self.assertGreater(int(ours[0]), int(bare[0]) / 2)
+        self.assertGreater(int(ours[0]), 40)
+        self.assertLess(int(ours[1]), int(ours[0]) / 20)
+
     def test_xz_with_threads(self):
         if shutil.which("xz") is None:
             self.skipTest("xz is not installed")
@@ -78,6 +98,9 @@ class Threads(unittest.TestCase):
                     p.assert_ledger(self, data)
                     if not own or engine not in ("timer", "trap"):
                         self.assertGreater(p.share_of(data, "on_small_stack"), 0.6, (engine, used))
+                    elif engine == "timer":
+                        parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
+                        self.assertGreater(parts["stacks below 32 KiB"], 0.15)
 
     def test_threads_end_as_without_us(self):
         bare = subprocess.run([p.program("thread_ends")], capture_output=True)
@@ -97,7 +120,10 @@ class Threads(unittest.TestCase):
         for engine in inside():
             done = p.record([p.program("filtered_thread")], "-e", engine)
             self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), (engine, done.stderr))
-            p.assert_ledger(self, done.report())
+            data = done.report()
+            p.assert_ledger(self, data)
+            if engine == "timer":
+                self.assertIn("seccomp filter", " ".join(row["note"] for row in data["processes"]))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,121 @@
+"""Engine timer and the historical calls on Debian's own kernel, booted in QEMU: threads, EINTR, xz -T2, children.
+
+As root and as a plain user at kernel.perf_event_paranoid 3. Emulation loses clock interrupts, so shares are judged, counts of
+EINTR, and what is refused; never totals. Kernels are fetched by apt into the build directory (PCTALLY_KERNELS names another
+place, where they may lie unpacked); one that cannot be had is skipped by name.
+"""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(here, "..", "lib"))
+import pctally_test as p
+
+PACKAGES = ("linux-image-cloud-amd64", "linux-image-6.12-cloud-amd64")
+STORE = os.environ.get("PCTALLY_KERNELS", os.path.join(p.BUILD, "kernels"))
+
+SCRIPT = r"""
+sysctl -qw kernel.perf_event_paranoid=3
+cd /tmp
+uname -r
+as() { [ $1 = root ] && bash -c "$2" || su u -s /bin/bash -c "$2"; }
+for user in root u; do
+  for name in "threads /t/spinner 4 0.5" "waiting /t/waiting_main 1" "shares /t/known_shares 1.5" \
+              "blocked /t/signal_reader worker 0.4" "reader /t/signal_reader signalfd 0.4" "short /t/churn 2 0.6" \
+              "children /t/forker fork 10 40" "xz xz -1 -T2 --block-size=250000 -c /t/data"; do
+    set -- $name; what=$1; shift
+    as $user "pctally record -q -f -e timer -o /out/$user.$what.pct -- $* >/out/$user.$what.out 2>/out/$user.$what.err"
+    echo "$user $what $?"
+    pctally report --json --limit 1000000 /out/$user.$what.pct >/out/$user.$what.json  # where the programs are
+  done
+  as $user "LD_PRELOAD=/p/lib/libpctally-glibc.so /t/profil_threads 0.4 >/out/$user.profil.out 2>&1"
+  echo "$user profil $?"
+done
+"""
+
+WAITS = ("poll", "nanosleep", "epoll_wait", "futex", "pthread_join", "sem_")
+
+
+def unpacked(package):
+    """A directory with the kernel and its modules, or None and why."""
+    directory = os.path.join(STORE, package)
+    if glob.glob(os.path.join(directory, "boot", "vmlinuz-*")):
+        return directory, ""
+    depends = subprocess.run(["apt-cache", "depends", package], capture_output=True, text=True).stdout
+    names = [line.split()[1] for line in depends.splitlines() if "Depends: linux-image-" in line]
+    if not names:
+        return None, f"apt knows no {package}"
+    os.makedirs(directory, exist_ok=True)
+    subprocess.run(["apt-get", "download", names[0]], cwd=directory, capture_output=True)
+    files = glob.glob(os.path.join(directory, "*.deb"))
+    if not files:
+        return None, f"apt-get download {names[0]} failed"
+    subprocess.run(["dpkg", "-x", files[0], directory], check=True)
+    os.unlink(files[0])
+    return directory, ""
+
+
+class Kernels(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        for tool in ("qemu-system-x86_64", "busybox", "apt-cache", "mkfs.ext4"):
+            if shutil.which(tool) is None:
+                raise unittest.SkipTest(f"{tool} is not installed (apt-get install qemu-system-x86 busybox-static e2fsprogs)")
+        if os.uname().machine != "x86_64":
+            raise unittest.SkipTest("the kernels are of x86-64")
+        cls.image = os.path.join(p.scratch(), "root.img")
+        subprocess.run([os.path.join(here, "make_root.sh"), p.BUILD, cls.image], check=True)
+
+    def boot(self, package):
+        kernel, why = unpacked(package)
+        if kernel is None:
+            self.skipTest(f"kernel {package}: {why}")
+        script, out = os.path.join(p.scratch(), "script"), os.path.join(p.scratch(), package)
+        with open(script, "w") as file:
+            file.write(SCRIPT)
+        done = subprocess.run([os.path.join(here, "boot_and_run.sh"), kernel, self.image, script, out], capture_output=True,
+                              text=True)
+        print(done.stdout, flush=True)
+        self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr)
+        return out, done.stdout
+
+    def judge(self, package):
+        out, said = self.boot(package)
+        for user in ("root", "u"):
+            data = {}
+            for what in ("threads", "waiting", "shares", "blocked", "reader", "short", "children", "xz"):
+                self.assertIn(f"{user} {what} 0", said.splitlines())
+                with open(os.path.join(out, f"{user}.{what}.json")) as file:
+                    data[what] = json.load(file)
+                p.assert_ledger(self, data[what])
+                print(f"{package} {user} {what}: {data[what]['sampled_s']:.2f} of {data[what]['cpu_s']:.2f} s", flush=True)
+            text = lambda what: open(os.path.join(out, f"{user}.{what}.out")).read()
+            self.assertGreater(p.share_of(data["threads"], "spin_here"), 0.8)
+            self.assertEqual(text("waiting").split()[0], "0", "EINTR")
+            for what in ("threads", "waiting", "blocked"):
+                waiting = sum(row["ticks"] for row in data[what]["rows"] if any(w in (row["function"] or "") for w in WAITS))
+                self.assertLess(waiting, 0.08 * data[what]["ticks"], what)
+            self.assertEqual((text("blocked"), text("reader")), ("0\n", "0\n"))
+            self.assertGreater(p.share_of(data["blocked"], "hidden_work"), 0.5)
+            self.assertGreater(p.share_of(data["short"], "churned"), 0.5)
+            self.assertGreater(p.share_of(data["children"], "burn"), 0.4)  # the rest is mostly their start
+            lzma = sum(row["share"] for row in data["xz"]["rows"] if "liblzma" in (row["object"] or ""))
+            self.assertGreater(lzma, 0.8)
+            inside, elsewhere = map(int, text("profil").split())
+            self.assertGreater(inside, 10)
+            self.assertLess(elsewhere, inside / 5)
+
+    def test_debian_12(self):
+        self.judge(PACKAGES[0])
+
+    def test_debian_12_with_a_newer_kernel(self):
+        self.judge(PACKAGES[1])
+
+
+if __name__ == "__main__":
+    p.main()
