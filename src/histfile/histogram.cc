@@ -25,6 +25,10 @@ uint64_t hash_identity(const ObjectIdentity& identity) noexcept {
     hash = hash_bytes(hash, &identity.device, sizeof identity.device);
     hash = hash_bytes(hash, &identity.inode, sizeof identity.inode);
   }
+  if (identity.build_id_bytes == 0 && identity.kind == ObjectKind::kFile) {
+    hash = hash_bytes(hash, &identity.file_bytes, sizeof identity.file_bytes);
+    hash = hash_bytes(hash, &identity.time_unix_ns, sizeof identity.time_unix_ns);
+  }
   return hash;
 }
 
@@ -67,6 +71,9 @@ bool is_object(const Pool& pool, const ObjectRecord& record, const ObjectIdentit
     return false;
   if (identity.build_id_bytes == 0 && (record.device != identity.device || record.inode != identity.inode))
     return false;
+  if (identity.build_id_bytes == 0 && identity.kind == ObjectKind::kFile &&
+      (record.file_bytes != identity.file_bytes || record.time_unix_ns != identity.time_unix_ns))
+    return false;
   if (identity.build_id_bytes != 0 &&
       memcmp(record.build_id, identity.build_id, identity.build_id_bytes) != 0)
     return false;
@@ -84,6 +91,8 @@ uint32_t add_object(const ProfileFile& file, const ObjectIdentity& identity, uin
   record->identity = hash;
   record->device = identity.device;
   record->inode = identity.inode;
+  record->file_bytes = identity.file_bytes;
+  record->time_unix_ns = identity.time_unix_ns;
   record->owner = identity.owner;
   record->build_id_bytes = identity.build_id_bytes;
   if (identity.build_id_bytes != 0) memcpy(record->build_id, identity.build_id, identity.build_id_bytes);

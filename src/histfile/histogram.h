@@ -19,6 +19,8 @@ struct ObjectIdentity {
   int32_t owner = 0;
   uint64_t device = 0;  ///< kept, but not compared, if there is a build id
   uint64_t inode = 0;
+  uint64_t file_bytes = 0;  ///< as ObjectRecord
+  uint64_t time_unix_ns = 0;
 };
 
 /// Unit of a new StringRecord; 0 when the pool is used up.

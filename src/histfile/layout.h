@@ -51,9 +51,12 @@ struct ObjectRecord {
   int32_t owner;  ///< pid for kPrivate, else 0
   uint32_t build_id_bytes;
   uint8_t build_id[32];
-  uint8_t unused[48];
+  uint64_t file_bytes;    ///< kFile without a build id, where the recorder saw the file: its size,
+  uint64_t time_unix_ns;  ///< and when it was last changed; kPrivate: when the process started; else 0
+  uint8_t unused[32];
 };
 static_assert(sizeof(ObjectRecord) == 128 && offsetof(ObjectRecord, build_id) == 48);
+static_assert(offsetof(ObjectRecord, file_bytes) == 80);
 
 /// A range of an object with a directory of cells. One unit.
 struct SegmentRecord {

@@ -174,7 +174,9 @@ void Walk::read_objects() {
                       .build_id = {},
                       .owner = record.kind == ObjectKind::kPrivate ? record.owner : 0,
                       .device = record.device,
-                      .inode = record.inode};
+                      .inode = record.inode,
+                      .file_bytes = record.file_bytes,
+                      .time_unix_ns = record.time_unix_ns};
     if (record.build_id_bytes > sizeof record.build_id)
       note(kBuildId);
     else

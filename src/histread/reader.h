@@ -26,6 +26,8 @@ struct FileObject {
   int32_t owner = 0;
   uint64_t device = 0;
   uint64_t inode = 0;
+  uint64_t file_bytes = 0;  ///< as ObjectRecord
+  uint64_t time_unix_ns = 0;
 };
 
 struct FileSegment {

@@ -34,6 +34,7 @@ std::vector<NamedRange> ObjectSymbolizer::name(std::span<const uint64_t> positio
     const size_t at = addresses.positions[i];
     result[at] = to_positions(std::move(ranges[i]), addresses.values[i], positions[at]);
   }
+  if (file_->shrank() || (debug_ && debug_->shrank())) complain("the file was cut while it was read");
   return result;
 }
 

@@ -1,8 +1,16 @@
 #include "object/perf_map.h"
 
-#include <algorithm>
-#include <charconv>
+#include <time.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/proc_file.h"
 #include "object/elf/cover.h"
 #include "object/elf/demangle.h"
 #include "object/elf/side_file.h"
@@ -12,6 +20,8 @@ namespace pctally {
 namespace {
 
 constexpr size_t kLargestMap = 256u << 20;
+constexpr uint64_t kClockStepNs =
+    1000000000;  ///< the clocks of files and processes agree to a kernel tick or two
 constexpr size_t kMostEntries = 4u << 20;
 
 /// Reads a hexadecimal number and the space behind it.
@@ -24,16 +34,49 @@ bool take_number(std::string_view* line, uint64_t* value) {
   return true;
 }
 
+/// The number a living process has in its own pid namespace, if that is not ours; 0: it has none, is gone, or
+/// is another process by now.
+int32_t number_inside(int32_t pid, uint64_t started_unix_ns) {
+  ProcStat stat;
+  char text[4096];
+  if (started_unix_ns == 0 || !read_proc_stat(pid, &stat)) return 0;
+  if (read_proc_file(pid, "status", text, sizeof text) == 0) return 0;
+  timespec now{}, up{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  clock_gettime(CLOCK_BOOTTIME, &up);
+  const double started = static_cast<double>(now.tv_sec - up.tv_sec) +
+                         1e-9 * static_cast<double>(now.tv_nsec - up.tv_nsec) +
+                         static_cast<double>(stat.started) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  if (std::abs(started - 1e-9 * static_cast<double>(started_unix_ns)) > 1e-9 * kClockStepNs) return 0;
+  const char* line = strstr(text, "\nNSpid:");
+  if (line == nullptr) return 0;
+  const std::string_view numbers(line + 7, strcspn(line + 7, "\n"));
+  const size_t last = numbers.find_last_of("\t ");
+  const int32_t inner =
+      atoi(std::string(numbers.substr(last == std::string_view::npos ? 0 : last + 1)).c_str());
+  return inner == pid ? 0 : inner;
+}
+
 NamedRange unnamed(AddressRange gap) {
   return {gap.start == 0 ? "[jit]" : unnamed_text("jit", gap.start), gap.start, gap.end};
 }
 
 }  // namespace
 
-Result<PerfMap> PerfMap::open(int32_t pid, const std::string& directory) {
-  auto text = read_side_file(directory + "/perf-" + std::to_string(pid) + ".map", kLargestMap,
-                             Trust::kRootOrOurselves);
+Result<PerfMap> PerfMap::open(int32_t pid, const std::string& directory, uint64_t started_unix_ns) {
+  std::string path = directory + "/perf-" + std::to_string(pid) + ".map";
+  Trust trust = Trust::kRootOrOurselves;
+  const int32_t inner = number_inside(pid, started_unix_ns);
+  if (inner != 0) {
+    // Whoever runs there may write what he likes of himself.
+    path = "/proc/" + std::to_string(pid) + "/root" + directory + "/perf-" + std::to_string(inner) + ".map";
+    trust = Trust::kAnybody;
+  }
+  uint64_t changed = 0;
+  auto text = read_side_file(path, kLargestMap, trust, &changed);
   if (!text) return std::unexpected(text.error());
+  if (started_unix_ns > kClockStepNs && changed < started_unix_ns - kClockStepNs)
+    return fail(ESTALE, "%s is older than the process", path.c_str());
   return parse(std::move(*text));
 }
 

@@ -17,8 +17,11 @@ class PerfMap {
  public:
   /// A map that names nothing.
   PerfMap() = default;
-  /// "perf-`pid`.map" in `directory`.
-  static Result<PerfMap> open(int32_t pid, const std::string& directory = "/tmp");
+  /// "perf-`pid`.map" in `directory`; while the process lives in a container, that in the container's root
+  /// under the number it has there. One last written before the process started (0: not known) is of another
+  /// and is refused.
+  static Result<PerfMap> open(int32_t pid, const std::string& directory = "/tmp",
+                              uint64_t started_unix_ns = 0);
   /// Takes the lines "START SIZE name" (hexadecimal); others are skipped.
   static PerfMap parse(std::string text);
 

@@ -1,5 +1,7 @@
 #include "object/symbolizer.h"
 
+#include <sys/sysmacros.h>
+
 #include <algorithm>
 #include <exception>
 #include <functional>
@@ -14,6 +16,8 @@ namespace pctally {
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
+constexpr char kAnother[] =
+    "not the file that ran: another device, inode, size or time of change (it has no build id)";
 constexpr char kReplaced[] = "build id differs: the file was replaced since the recording";
 
 /// Names by a table of runtime addresses, read when the first is asked for; there is no source behind them.
@@ -83,6 +87,17 @@ bool has_id(const ElfFile& file, const std::vector<uint8_t>& id) {
   return std::ranges::equal(file.build_id(), id);
 }
 
+/// Without a build id: by all that the recorder knew of it.
+bool is_same(const struct stat& status, const ExecutableIdentity& identity) {
+  if (identity.inode == 0) return true;
+  const uint64_t device = uint64_t{major(status.st_dev)} << 32 | minor(status.st_dev);
+  if (status.st_ino != identity.inode || device != identity.device) return false;
+  if (identity.time_unix_ns == 0) return true;
+  const uint64_t changed = static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000u +
+                           static_cast<uint64_t>(status.st_mtim.tv_nsec);
+  return static_cast<uint64_t>(status.st_size) == identity.file_bytes && changed == identity.time_unix_ns;
+}
+
 struct Opened {
   std::unique_ptr<ElfFile> file;
   std::string problem;
@@ -101,6 +116,7 @@ Opened open_recorded(const ExecutableIdentity& identity) {
   }
   if (!file) return {nullptr, file.error().text};
   if (!identity.build_id.empty() && !has_id(*file, identity.build_id)) return {nullptr, kReplaced};
+  if (identity.build_id.empty() && !is_same(file->status(), identity)) return {nullptr, kAnother};
   return {std::make_unique<ElfFile>(std::move(*file)), {}};
 }
 
@@ -143,7 +159,9 @@ std::unique_ptr<Symbolizer> open_kernel(const ExecutableIdentity& identity) {
 
 std::unique_ptr<Symbolizer> open_private(const ExecutableIdentity& identity) {
   return std::make_unique<TableSymbolizer<PerfMap>>("[jit]",
-                                                    [pid = identity.owner] { return PerfMap::open(pid); });
+                                                    [pid = identity.owner, started = identity.time_unix_ns] {
+                                                      return PerfMap::open(pid, "/tmp", started);
+                                                    });
 }
 
 std::unique_ptr<Symbolizer> open_kind(const ExecutableIdentity& identity) {

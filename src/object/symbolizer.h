@@ -18,6 +18,10 @@ struct ExecutableIdentity {
   std::vector<uint8_t> build_id;
   int32_t owner = 0;             ///< pid, kPrivate only: names come from its perf map
   std::vector<uint8_t> boot_id;  ///< kKernel: names only if this is still the same boot
+  uint64_t device = 0;           ///< kFile without a build id: which file it was; 0: not known
+  uint64_t inode = 0;
+  uint64_t file_bytes = 0;    ///< kFile without a build id: its size; 0: not known
+  uint64_t time_unix_ns = 0;  ///< the same: when it was last changed; kPrivate: when the process started
 };
 
 /// Names for positions of one executable. Opening never fails: what cannot be read leaves its range unnamed,

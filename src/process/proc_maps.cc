@@ -5,6 +5,8 @@
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 namespace pctally {
 namespace {
@@ -58,10 +60,23 @@ MapsLine parse_line(const char* line) noexcept {
 
 ObjectKind kind_of(const MapsLine& line) noexcept {
   if (strcmp(line.path, "[vdso]") == 0) return ObjectKind::kVdso;
-  return line.inode != 0 ? ObjectKind::kFile : ObjectKind::kPrivate;
+  return line.inode != 0 && !is_anonymous(line.path) ? ObjectKind::kFile : ObjectKind::kPrivate;
 }
 
 }  // namespace
+
+void stamp_file(ObjectIdentity* object) noexcept {
+  if (object->kind != ObjectKind::kFile || object->build_id_bytes != 0 || object->inode == 0) return;
+  char path[4096];
+  if (object->path.size() >= sizeof path) return;
+  memcpy(path, object->path.data(), object->path.size());
+  path[object->path.size()] = '\0';
+  struct stat status;
+  if (stat(path, &status) != 0 || status.st_ino != object->inode) return;
+  object->device = uint64_t{major(status.st_dev)} << 32 | minor(status.st_dev);
+  object->file_bytes = static_cast<uint64_t>(status.st_size);
+  object->time_unix_ns = to_ns(status.st_mtim);
+}
 
 bool TextWatch::read_maps() noexcept {
   UniqueFd fd = open_proc(pid_, "maps");
@@ -97,6 +112,7 @@ bool TextWatch::next(size_t* position, ExecutableMapping* mapping) noexcept {
     mapping->object.device = fields.device;
     mapping->object.inode = fields.inode;
     if (mapping->object.kind == ObjectKind::kFile) read_build_id(mapping);
+    if (pid_ == 0) stamp_file(&mapping->object);
     return true;
   }
   return false;
@@ -108,39 +124,58 @@ ssize_t TextWatch::read_memory(uint64_t address, void* to, size_t bytes) noexcep
   return pread(memory_.get(), to, bytes, static_cast<off_t>(address));
 }
 
-/// From the notes of the object as it is in memory: the file may have been replaced since.
-void TextWatch::read_build_id(ExecutableMapping* mapping) noexcept {
-  if (header_inode_ != mapping->object.inode) return;
-  alignas(ElfW(Ehdr)) char page[4096];
-  ssize_t bytes = read_memory(header_address_, page, sizeof page);
+bool is_anonymous(std::string_view path) noexcept {
+  if (path.empty() || path[0] != '/') return path != "[vdso]";
+  for (std::string_view start : {"//", "/dev/zero", "/SYSV", "/anon_hugepage"})
+    if (path.substr(0, start.size()) == start) return true;
+  return false;
+}
+
+/// The id in the notes [note, end) of `page`, or 0.
+static uint32_t id_in_notes(const char* page, uint64_t note, uint64_t end, uint8_t* id) noexcept {
+  ElfW(Nhdr) header;
+  while (note < end && end - note >= sizeof header) {
+    memcpy(&header, page + note, sizeof header);
+    uint64_t name = note + sizeof header;
+    uint64_t text = name + ((uint64_t{header.n_namesz} + 3) & ~uint64_t{3});
+    if (text > end || header.n_descsz > end - text) return 0;
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && memcmp(page + name, "GNU", 4) == 0 &&
+        header.n_descsz <= kBuildIdBytes) {
+      memcpy(id, page + text, header.n_descsz);
+      return header.n_descsz;
+    }
+    note = text + ((uint64_t{header.n_descsz} + 3) & ~uint64_t{3});
+  }
+  return 0;
+}
+
+uint32_t find_build_id(const char* page, size_t held, uint8_t* id) noexcept {
   ElfW(Ehdr) header;
-  if (bytes < static_cast<ssize_t>(sizeof header)) return;
+  if (held < sizeof header) return 0;
   memcpy(&header, page, sizeof header);
-  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return;
-  auto held = static_cast<uint64_t>(bytes);
+  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return 0;
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     ElfW(Phdr) segment;
     uint64_t at = header.e_phoff + uint64_t{i} * sizeof segment;
-    if (at > held || held - at < sizeof segment) return;
+    if (at > held || held - at < sizeof segment) return 0;
     memcpy(&segment, page + at, sizeof segment);
-    if (segment.p_type != PT_NOTE) continue;
-    uint64_t note = segment.p_offset, end = segment.p_offset + segment.p_filesz;
-    ElfW(Nhdr) note_header;
-    while (note < end && end <= held && end - note >= sizeof note_header) {
-      memcpy(&note_header, page + note, sizeof note_header);
-      uint64_t name = note + sizeof note_header;
-      uint64_t text = name + ((uint64_t{note_header.n_namesz} + 3) & ~uint64_t{3});
-      if (text > end || note_header.n_descsz > end - text) break;
-      if (note_header.n_type == NT_GNU_BUILD_ID && note_header.n_namesz == 4 &&
-          memcmp(page + name, "GNU", 4) == 0 && note_header.n_descsz <= sizeof mapping->build_id) {
-        memcpy(mapping->build_id, page + text, note_header.n_descsz);
-        mapping->object.build_id = mapping->build_id;
-        mapping->object.build_id_bytes = note_header.n_descsz;
-        return;
-      }
-      note = text + ((uint64_t{note_header.n_descsz} + 3) & ~uint64_t{3});
-    }
+    uint64_t end = segment.p_offset + segment.p_filesz;
+    if (segment.p_type != PT_NOTE || end > held || end < segment.p_offset) continue;
+    if (uint32_t length = id_in_notes(page, segment.p_offset, end, id); length != 0) return length;
   }
+  return 0;
+}
+
+/// From the notes of the object as it is in memory: the file may have been replaced since.
+void TextWatch::read_build_id(ExecutableMapping* mapping) noexcept {
+  if (header_inode_ != mapping->object.inode) return;
+  alignas(ElfW(Ehdr)) char page[kElfStartBytes];
+  ssize_t bytes = read_memory(header_address_, page, sizeof page);
+  if (bytes <= 0) return;
+  uint32_t length = find_build_id(page, static_cast<size_t>(bytes), mapping->build_id);
+  if (length == 0) return;
+  mapping->object.build_id = mapping->build_id;
+  mapping->object.build_id_bytes = length;
 }
 
 }  // namespace pctally

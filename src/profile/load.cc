@@ -57,17 +57,25 @@ void describe_run(const FileHeader& header, Profile* profile) {
   profile->exit_status = header.exit_status;
 }
 
+FileStamp stamp_of(const FileObject& object) {
+  if (object.kind != ObjectKind::kFile || !object.build_id.empty()) return {};
+  return {object.device, object.inode, object.file_bytes, object.time_unix_ns};
+}
+
 /// Enters every object once, however often racing writers did, and returns where each went.
 std::vector<uint32_t> merge_objects(std::vector<FileObject>& objects, Profile* profile) {
-  using Identity = std::tuple<ObjectKind, std::string, std::vector<uint8_t>, int32_t>;
+  using Identity = std::tuple<ObjectKind, std::string, std::vector<uint8_t>, int32_t, FileStamp>;
   std::map<Identity, uint32_t> known;
   std::vector<uint32_t> place;
   for (FileObject& object : objects) {
     auto next = static_cast<uint32_t>(profile->executables.size());
-    auto [entry, fresh] = known.try_emplace({object.kind, object.path, object.build_id, object.owner}, next);
+    const FileStamp stamp = stamp_of(object);
+    auto [entry, fresh] =
+        known.try_emplace({object.kind, object.path, object.build_id, object.owner, stamp}, next);
     if (fresh)
-      profile->executables.push_back(
-          {executable_kind(object.kind), std::move(object.path), std::move(object.build_id), object.owner});
+      profile->executables.push_back({executable_kind(object.kind), std::move(object.path),
+                                      std::move(object.build_id), object.owner, stamp,
+                                      object.kind == ObjectKind::kPrivate ? object.time_unix_ns : 0});
     place.push_back(entry->second);
   }
   return place;

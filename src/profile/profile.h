@@ -1,5 +1,6 @@
 // The model of a finished (or still growing) recording: pure values, no file, no symbol.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,12 +9,23 @@ namespace pctally {
 
 enum class ExecutableKind { kFile, kVdso, kKernel, kPrivate, kStart };
 
+/// 0: not known.
+struct FileStamp {
+  uint64_t device = 0;  ///< major << 32 | minor
+  uint64_t inode = 0;
+  uint64_t bytes = 0;
+  uint64_t changed_unix_ns = 0;
+  auto operator<=>(const FileStamp&) const = default;
+};
+
 /// An executable file or something like one, as seen by the recorder (pprof's Mapping without the addresses).
 struct Executable {
   ExecutableKind kind = ExecutableKind::kFile;
   std::string path;               ///< as the kernel named it: may be "[vdso]", "//anon", end in " (deleted)"
   std::vector<uint8_t> build_id;  ///< empty if it has none
   int32_t owner = 0;              ///< pid, for kPrivate
+  FileStamp stamp{};              ///< kFile without a build id: what tells it from another file at that path
+  uint64_t time_unix_ns = 0;      ///< kPrivate: when the process started; 0: not known
 };
 
 /// Ticks at one byte of text. `position` is a file offset (kFile), a distance from the start (kVdso) or a

@@ -10,7 +10,7 @@ namespace pctally {
 namespace {
 
 auto identity_of(const Executable& executable) {
-  return std::tie(executable.kind, executable.path, executable.build_id, executable.owner);
+  return std::tie(executable.kind, executable.path, executable.build_id, executable.owner, executable.stamp);
 }
 
 struct ByIdentity {

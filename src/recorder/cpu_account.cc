@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/proc_file.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {
@@ -34,21 +35,14 @@ std::optional<uint64_t> clock_of(pid_t pid) {
   return to_ns(used);
 }
 
-/// Fields utime, stime, cutime, cstime of /proc/PID/stat: those behind the name, which may hold anything.
 std::optional<CpuTime> time_of_process(pid_t pid) {
-  std::string stat = text_of("/proc/" + std::to_string(pid) + "/stat");
-  size_t name_end = stat.rfind(')');
+  ProcStat stat;
   auto clock = clock_of(pid);
-  if (name_end == std::string::npos || !clock) return {};
-  std::istringstream fields(stat.substr(name_end + 1));
-  std::string skipped;
-  for (int field = 3; field < 14; ++field) fields >> skipped;
-  uint64_t user = 0, system = 0, children_user = 0, children_system = 0;
-  fields >> user >> system >> children_user >> children_system;
+  if (!clock || !read_proc_stat(pid, &stat)) return {};
   CpuTime time;
-  time.system_ns = std::min(*clock, ticks_to_ns(system));
-  time.user_ns = *clock - time.system_ns + ticks_to_ns(children_user);
-  time.system_ns += ticks_to_ns(children_system);
+  time.system_ns = std::min(*clock, ticks_to_ns(stat.system));
+  time.user_ns = *clock - time.system_ns + ticks_to_ns(stat.children_user);
+  time.system_ns += ticks_to_ns(stat.children_system);
   return time;
 }
 

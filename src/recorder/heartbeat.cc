@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/proc_file.h"
 #include "histfile/chain.h"
 #include "perf/process_tree.h"
 
@@ -33,13 +34,9 @@ std::string file_text(const std::string& path) {
 std::string proc_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
 uint64_t user_ns(pid_t pid) {
-  std::string stat = file_text(proc_of(pid) + "/stat");
-  size_t name_end = stat.rfind(')');
-  unsigned long long ticks = 0;
-  if (name_end == std::string::npos ||
-      sscanf(stat.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu", &ticks) != 1)
-    return 0;
-  return ticks * (1000000000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+  ProcStat stat;
+  if (!read_proc_stat(pid, &stat)) return 0;
+  return stat.user * (1000000000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
 }
 
 bool thread_blocks(pid_t pid, pid_t thread, uint32_t signal) {

@@ -1,9 +1,15 @@
 #include "recorder/process_roots.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
+#include <optional>
+
+#include "base/proc_file.h"
+#include "base/unique_fd.h"
+#include "process/proc_maps.h"
 
 namespace pctally {
 namespace {
@@ -26,10 +32,8 @@ std::optional<View> view_of(pid_t pid) {
 }
 
 pid_t parent_of(pid_t pid) {
-  std::ifstream file(directory_of(pid) + "/stat");
-  std::string stat((std::istreambuf_iterator<char>(file)), {});
-  size_t name_end = stat.rfind(')');  // then: state, parent
-  return name_end == std::string::npos || name_end + 4 > stat.size() ? 0 : atoi(stat.c_str() + name_end + 4);
+  ProcStat stat;
+  return read_proc_stat(pid, &stat) ? stat.parent : 0;
 }
 
 std::string link_of(const std::string& path) {
@@ -44,26 +48,66 @@ std::string without_prefix(const std::string& path, const std::string& prefix) {
   return starts ? path.substr(prefix.size()) : path;
 }
 
+bool is_path(std::string_view path) {
+  return path.size() > 1 && path[0] == '/' && !is_anonymous(path) && path.substr(0, 7) != "/memfd:";
+}
+
+/// The build id of a file, read without a chance to wait: "" if it cannot be told.
+std::string build_id_of(const std::string& path) {
+  UniqueFd place(open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat status;
+  if (!place.valid() || fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  UniqueFd fd(open(("/proc/self/fd/" + std::to_string(place.get())).c_str(), O_RDONLY | O_CLOEXEC));
+  char page[kElfStartBytes];
+  uint8_t id[kBuildIdBytes];
+  ssize_t bytes = fd.valid() ? pread(fd.get(), page, sizeof page, 0) : -1;
+  uint32_t length = bytes <= 0 ? 0 : find_build_id(page, static_cast<size_t>(bytes), id);
+  return {reinterpret_cast<const char*>(id), length};
+}
+
+std::string identity_text(const ObjectIdentity& object) {
+  if (object.build_id_bytes != 0)
+    return {reinterpret_cast<const char*>(object.build_id), object.build_id_bytes};
+  return std::to_string(object.device) + ":" + std::to_string(object.inode);
+}
+
+/// File systems made of others show one device in /proc/PID/maps and another to stat(2); the inode is the
+/// same.
+bool is_mapped_file(const std::string& place, const ObjectIdentity& mapped) {
+  if (mapped.build_id_bytes != 0) return build_id_of(place) == identity_text(mapped);
+  struct stat status;
+  return stat(place.c_str(), &status) == 0 && status.st_ino == mapped.inode;
+}
+
 }  // namespace
 
-std::optional<std::string> ProcessRoots::root_of(pid_t pid) {
+ProcessRoots::Root ProcessRoots::root_of(pid_t pid) {
   auto own = view_of(0), view = view_of(pid);
-  if (!own || !view) return {};
-  if (*view == *own) return "";
+  if (!view) return {.hidden = errno == EACCES || errno == EPERM};
+  if (own && *view == *own) return {.known = true};
   for (pid_t parent = parent_of(pid); parent > 1 && view_of(parent) == view; parent = parent_of(pid))
     pid = parent;
-  return directory_of(pid) + "/root";
+  return {.known = true, .path = directory_of(pid) + "/root"};
 }
 
 std::string ProcessRoots::find(const std::string& root, std::string_view path) {
-  if (root.empty() || path.empty() || path[0] != '/') return std::string(path);
+  if (root.empty() || !is_path(path)) return std::string(path);
   std::string plain(path), under = root + without_prefix(plain, link_of(root));
   if (auto known = found_.find(root + plain); known != found_.end()) return known->second;
   struct stat inside, outside;
-  bool exists = stat(under.c_str(), &inside) == 0;
-  bool same = exists && stat(plain.c_str(), &outside) == 0 && inside.st_dev == outside.st_dev &&
-              inside.st_ino == outside.st_ino;
-  return found_[root + plain] = same || !exists ? plain : under;
+  bool same = stat(under.c_str(), &inside) == 0 && stat(plain.c_str(), &outside) == 0 &&
+              inside.st_dev == outside.st_dev && inside.st_ino == outside.st_ino;
+  return found_[root + plain] = same ? plain : under;
+}
+
+std::string ProcessRoots::find_proved(const std::string& root, std::string_view path, pid_t pid,
+                                      const ObjectIdentity& mapped) {
+  std::string place = find(root, path);
+  if (!is_path(path)) return place;
+  std::string key = place + '\n' + identity_text(mapped);
+  if (auto known = hidden_.find(key); known != hidden_.end()) return known->second;
+  if (!is_mapped_file(place, mapped)) place = directory_of(pid) + "/root" + std::string(path);
+  return hidden_[key] = place;
 }
 
 }  // namespace pctally

@@ -2,27 +2,39 @@
 #pragma once
 #include <sys/types.h>
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+
+#include "histfile/histogram.h"
 
 namespace pctally {
 
 /// Not thread-safe. What it has found it remembers.
 class ProcessRoots {
  public:
-  /// Empty if the process sees the recorder's files; else "/proc/N/root", N being its farthest ancestor that
-  /// sees the same as it does: a container's first process. Nothing if the process is gone or not ours to
-  /// ask.
-  std::optional<std::string> root_of(pid_t pid);
+  struct Root {
+    bool known = false;   ///< false: the process is gone, or
+    bool hidden = false;  ///< not ours to ask
+    std::string path{};   ///< see below
+  };
+  /// The path is empty if the process sees the recorder's files; else "/proc/N/root", N being its farthest
+  /// ancestor that sees the same as it does: a container's first process.
+  Root root_of(pid_t pid);
 
-  /// The path under which the recorder reads what processes of that root call `path`. That may be `path`
-  /// itself: if both are one file, or if there is nothing under the root.
+  /// The path under which the recorder reads what processes of that root call `path`. That is `path` itself
+  /// if both are one file.
   std::string find(const std::string& root, std::string_view path);
+
+  /// As find(), of a process that only seems to have that root: what lies there is taken if it proves to be
+  /// the file of `mapped` (by build id, else by inode). Otherwise the path is "/proc/PID/root/...", which is
+  /// the file's for whoever may look there.
+  std::string find_proved(const std::string& root, std::string_view path, pid_t pid,
+                          const ObjectIdentity& mapped);
 
  private:
   std::unordered_map<std::string, std::string> found_;
+  std::unordered_map<std::string, std::string> hidden_;  ///< path and identity -> where it was seen first
 };
 
 }  // namespace pctally

@@ -3,9 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <time.h>
+
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
+#include "base/proc_file.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 
@@ -15,12 +19,9 @@ namespace {
 constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
 constexpr uint64_t kEndedKeptNs = 1000000000;
 constexpr size_t kMostReplacements = 4096;
-constexpr uint64_t kReasonBytes = 4096;
 
 /// Code without a file gets windows where it is hot.
-bool has_file(std::string_view path) {
-  return path == "[vdso]" || (path.size() > 1 && path[0] == '/' && path[1] != '/');
-}
+bool has_file(std::string_view path) { return path == "[vdso]" || (path.size() > 1 && !is_anonymous(path)); }
 
 ObjectIdentity object_of(const PerfRecord& record, std::string_view path) {
   ObjectIdentity object;
@@ -31,6 +32,35 @@ ObjectIdentity object_of(const PerfRecord& record, std::string_view path) {
   object.device = record.device;
   object.inode = record.inode;
   return object;
+}
+
+/// Joins it with those it touches.
+void add_range(uint64_t start, uint64_t end, std::map<uint64_t, uint64_t>* ranges) {
+  auto at = ranges->upper_bound(start);
+  if (at != ranges->begin() && std::prev(at)->second >= start) --at;
+  while (at != ranges->end() && at->first <= end) {
+    start = std::min(start, at->first);
+    end = std::max(end, at->second);
+    at = ranges->erase(at);
+  }
+  (*ranges)[start] = end;
+}
+
+/// CLOCK_MONOTONIC, which stands still while the machine sleeps, as time of day.
+uint64_t unix_ns(uint64_t monotonic) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  uint64_t age = monotonic_ns() - monotonic;
+  return to_ns(now) - std::min(age, to_ns(now));
+}
+
+uint64_t process_start_unix_ns(pid_t pid) {
+  ProcStat stat;
+  timespec now{}, up{};
+  if (pid == 0 || !read_proc_stat(pid, &stat)) return 0;
+  clock_gettime(CLOCK_REALTIME, &now);
+  clock_gettime(CLOCK_BOOTTIME, &up);
+  return to_ns(now) - to_ns(up) + stat.started * (1000000000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
 }
 
 }  // namespace
@@ -48,25 +78,38 @@ void TaskTable::adopt(pid_t pid) {
 TaskTable::Task& TaskTable::add_running(pid_t pid) {
   Task& task = tasks_[pid];
   task.comm = comm_of(pid);
-  if (task.comm.empty()) task.comm = "(unknown)";
+  if (task.comm.empty()) task.comm = pid == 0 ? "(outside)" : "(unknown)";
+  task.started_unix_ns = process_start_unix_ns(pid);
   task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
   find_root(pid, task);
   map_running(pid, task);
   return task;
 }
 
-/// A process that is gone keeps what its parent had.
+/// A process that is gone, or not ours to ask, seems to have what its parent had.
 void TaskTable::find_root(pid_t pid, Task& task) {
-  if (auto root = roots_.root_of(pid)) task.root = *root;
+  ProcessRoots::Root root = roots_.root_of(pid);
+  task.root_hidden = root.hidden;
+  if (root.known) task.root = root.path;
+}
+
+std::string TaskTable::place_of(pid_t pid, const Task& task, std::string_view path,
+                                const ObjectIdentity& object) {
+  return task.root_hidden ? roots_.find_proved(task.root, path, pid, object) : roots_.find(task.root, path);
 }
 
 void TaskTable::map_running(pid_t pid, Task& task) {
   TextWatch watch(pid);
   task.space.clear();
-  watch.visit([&](ExecutableMapping mapping) {
-    if (mapping.object.kind == ObjectKind::kPrivate) return;
-    std::string path = roots_.find(task.root, mapping.object.path);
+  task.anonymous.clear();
+  task.maps_unreadable = !watch.visit([&](ExecutableMapping mapping) {
+    if (mapping.object.kind == ObjectKind::kPrivate) {
+      add_range(mapping.start, mapping.end, &task.anonymous);
+      return;
+    }
+    std::string path = place_of(pid, task, mapping.object.path, mapping.object);
     mapping.object.path = path;
+    stamp_file(&mapping.object);
     file_->make_room(segment_units(mapping.end - mapping.start));
     task.space.map(*file_, mapping);
   });
@@ -122,17 +165,21 @@ void TaskTable::apply_mmap(const PerfRecord& record, std::string_view path) {
   Task* task = find(record.pid);
   if (task == nullptr) return;
   uint64_t before = task->space.replacements();
-  if (has_file(path))
+  if (has_file(path)) {
     map_file(record, path, *task);
-  else
+  } else {
+    add_range(record.start, record.start + record.bytes, &task->anonymous);
     task->space.unmap_files(record.start, record.start + record.bytes);
+  }
   if (task->space.replacements() != before) note_replacement(record, *task);
   task->table_valid = false;
 }
 
 void TaskTable::map_file(const PerfRecord& record, std::string_view path, Task& task) {
-  std::string place = roots_.find(task.root, path);
-  ObjectIdentity object = object_of(record, place);
+  ObjectIdentity object = object_of(record, path);
+  std::string place = place_of(record.pid, task, path, object);
+  object.path = place;
+  stamp_file(&object);
   file_->make_room(segment_units(record.bytes));
   task.space.map(*file_, record.start, record.start + record.bytes,
                  object.kind == ObjectKind::kVdso ? 0 : record.offset, object);
@@ -158,6 +205,8 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
   if (record.pid == record.tid) task->comm = comm;
   if (record.exec) {
     task->space.clear();
+    task->anonymous.clear();
+    task->maps_unreadable = false;
     task->held = false;
     task->executed = true;
     find_root(record.pid, *task);
@@ -179,6 +228,10 @@ void TaskTable::apply_fork(const PerfRecord& record) {
   child.comm = parent->comm;
   child.held = parent->held;
   child.root = parent->root;
+  child.root_hidden = parent->root_hidden;
+  child.maps_unreadable = parent->maps_unreadable;
+  child.anonymous = parent->anonymous;
+  child.started_unix_ns = unix_ns(record.time);
   (void)child.space.copy_from(parent->space);
   parent->table_valid = false;  // its regions may lie elsewhere now
   tasks_[record.pid] = std::move(child);
@@ -232,14 +285,30 @@ const RegionTable& TaskTable::table_of(Task& task) {
   return task.table;
 }
 
-const RegionTable& TaskTable::user_table(pid_t pid, Task& task, uint64_t pc) {
+std::string_view TaskTable::reason_of(pid_t pid, const Task& task) const {
+  if (pid == 0) return kOtherNamespace;
+  return task.maps_unreadable ? kMapsUnreadable : kUnknownCode;
+}
+
+/// Makes a window for code in memory without a file. False if nothing is known to be mapped there.
+bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   uint64_t index = 0;
-  const RegionTable& table = table_of(task);
-  if (find_region(table, pc, &index) != nullptr) return table;
+  if (find_region(table_of(task), pc, &index) != nullptr) return true;
+  auto after = task.anonymous.upper_bound(pc);
+  if (after == task.anonymous.begin() || std::prev(after)->second <= pc) return false;
   file_->make_room(segment_units(kWindowBytes));
-  task.space.map_window(*file_, pc, private_object(pid));
+  ObjectIdentity object = private_object(pid);
+  object.time_unix_ns = task.started_unix_ns;
+  task.space.map_window(*file_, pc, object);
   task.table_valid = false;
-  return table_of(task);
+  return true;
+}
+
+void TaskTable::count_unknown(Task& task, std::string_view reason, uint64_t ticks) {
+  uint64_t place = 0;
+  RegionTable& table = unknown_.table(reason, &place);
+  table.process_ticks = table_of(task).process_ticks;
+  tick_times(table, place, ticks);
 }
 
 const RegionTable& TaskTable::kernel_table(Task& task, uint64_t pc) {
@@ -260,29 +329,21 @@ TaskTable::Task* TaskTable::counting(pid_t pid) {
   return task;
 }
 
-/// A table in which *place stands for code of which nothing is known but why.
-const RegionTable& TaskTable::unknown_table(Task& task, std::string_view reason, uint64_t* place) {
-  auto found = std::find(reasons_.begin(), reasons_.end(), reason);
-  *place = static_cast<uint64_t>(found - reasons_.begin()) * kReasonBytes;
-  if (found == reasons_.end()) {
-    reasons_.push_back(reason);
-    file_->make_room(segment_units(kReasonBytes));
-    unknown_space_.map(*file_, *place, *place + kReasonBytes, 0, unknown_object(reason));
-    unknown_table_ = unknown_space_.table(*file_, 0);
-  }
-  unknown_table_.process_ticks = table_of(task).process_ticks;
-  return unknown_table_;
-}
-
 bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first, uint64_t last) {
   Task* task = counting(pid);
   if (task == nullptr) return false;
-  if (!kernel && ticks > 1 && first < last && was_replaced(*task, pc, first, last)) {
-    uint64_t place = 0;
-    tick_times(unknown_table(*task, kSinceUnmapped, &place), place, ticks - 1);
+  if (kernel) {
+    tick_times(kernel_table(*task, pc), pc, ticks);
+    return true;
+  }
+  if (ticks > 1 && first < last && was_replaced(*task, pc, first, last)) {
+    count_unknown(*task, kSinceUnmapped, ticks - 1);
     ticks = 1;
   }
-  tick_times(kernel ? kernel_table(*task, pc) : user_table(pid, *task, pc), pc, ticks);
+  if (has_text(pid, *task, pc))
+    tick_times(table_of(*task), pc, ticks);
+  else
+    count_unknown(*task, reason_of(pid, *task), ticks);
   return true;
 }
 

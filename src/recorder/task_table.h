@@ -2,6 +2,7 @@
 // ticks are counted.
 #pragma once
 #include <deque>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "process/address_space.h"
 #include "recorder/process_roots.h"
 #include "recorder/process_rows.h"
+#include "recorder/unknown_code.h"
 #include "tick/tick.h"
 
 namespace pctally {
@@ -26,7 +28,7 @@ class TaskTable {
 
   TaskTable() = default;
   TaskTable(ProfileFile* file, std::string engine, Strangers strangers)
-      : file_(file), rows_(file, std::move(engine)), strangers_(strangers) {}
+      : file_(file), rows_(file, std::move(engine)), unknown_(file), strangers_(strangers) {}
 
   /// A command's process, which counts from its exec on.
   void expect(pid_t pid);
@@ -68,8 +70,12 @@ class TaskTable {
     uint64_t ended_ns =
         0;              ///< by its last EXIT record; kept a little longer for the ticks of its last breath
     bool held = false;  ///< before its exec: not the target's doing
-    bool executed = false;  ///< it was seen to exec
-    std::string root;       ///< ProcessRoots::root_of()
+    bool executed = false;         ///< it was seen to exec
+    std::string root;              ///< ProcessRoots::root_of(), or that of its parent
+    bool root_hidden = false;      ///< it may have another since its last exec
+    bool maps_unreadable = false;  ///< what it had mapped when it was met is not known
+    uint64_t started_unix_ns = 0;
+    std::map<uint64_t, uint64_t> anonymous;  ///< executable memory without a file: start -> end
     std::string comm;
     AddressSpace space;
     RegionTable table{};
@@ -88,10 +94,13 @@ class TaskTable {
   Task& add_running(pid_t pid);
   void map_running(pid_t pid, Task& task);
   void find_root(pid_t pid, Task& task);
+  std::string place_of(pid_t pid, const Task& task, std::string_view path, const ObjectIdentity& object);
   void map_file(const PerfRecord& record, std::string_view path, Task& task);
   void note_replacement(const PerfRecord& record, Task& task);
   static bool was_replaced(const Task& task, uint64_t pc, uint64_t first, uint64_t last);
-  const RegionTable& unknown_table(Task& task, std::string_view reason, uint64_t* place);
+  void count_unknown(Task& task, std::string_view reason, uint64_t ticks);
+  [[nodiscard]] std::string_view reason_of(pid_t pid, const Task& task) const;
+  bool has_text(pid_t pid, Task& task, uint64_t pc);
   void apply_mmap(const PerfRecord& record, std::string_view path);
   void apply_comm(const PerfRecord& record, std::string_view comm);
   void apply_fork(const PerfRecord& record);
@@ -100,11 +109,11 @@ class TaskTable {
   void book_end(const Task& task);
   void register_task(pid_t pid, Task& task);
   const RegionTable& table_of(Task& task);
-  const RegionTable& user_table(pid_t pid, Task& task, uint64_t pc);
   const RegionTable& kernel_table(Task& task, uint64_t pc);
 
   ProfileFile* file_ = nullptr;
   ProcessRows rows_;
+  UnknownCode unknown_;
   Strangers strangers_ = Strangers::kAdopt;
   bool children_ = true;
   bool removal_ = false;
@@ -113,9 +122,6 @@ class TaskTable {
   ProcessRoots roots_;
   AddressSpace kernel_space_;
   RegionTable kernel_table_{};
-  AddressSpace unknown_space_;  ///< a page for each reason
-  std::vector<std::string_view> reasons_;
-  RegionTable unknown_table_{};
   uint64_t replacements_ = 0;
 };
 

@@ -15,6 +15,11 @@ ExecutableIdentity identity_of(const Profile& profile, const Executable& executa
   identity.path = executable.path;
   identity.build_id = executable.build_id;
   identity.owner = executable.owner;
+  identity.device = executable.stamp.device;
+  identity.inode = executable.stamp.inode;
+  identity.file_bytes = executable.stamp.bytes;
+  identity.time_unix_ns = executable.kind == ExecutableKind::kPrivate ? executable.time_unix_ns
+                                                                      : executable.stamp.changed_unix_ns;
   if (executable.kind == ExecutableKind::kKernel) identity.boot_id = profile.boot_id;
   return identity;
 }

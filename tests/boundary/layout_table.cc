@@ -61,6 +61,8 @@ static void print_records() {
   FIELD(ObjectRecord, owner);
   FIELD(ObjectRecord, build_id_bytes);
   FIELD(ObjectRecord, build_id);
+  FIELD(ObjectRecord, file_bytes);
+  FIELD(ObjectRecord, time_unix_ns);
   FIELD(SegmentRecord, next);
   FIELD(SegmentRecord, directory);
   FIELD(SegmentRecord, start);

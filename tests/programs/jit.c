@@ -1,4 +1,5 @@
-/* jit SECONDS: writes machine code into memory without a file, tells perf's map file about it, and runs it.
+/* jit SECONDS [shared]: writes machine code into memory without a file, tells perf's map file about it, and
+ * runs it.
  */
 #include "spin.h"
 
@@ -20,7 +21,8 @@ static const unsigned char kCode[] = {0};
 
 int main(int argc, char** argv) {
   if (sizeof kCode < 2) return 77;
-  unsigned char* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  unsigned char* page =
+      mmap(NULL, 4096, PROT_READ | PROT_WRITE, (argc > 2 ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return 1;
   memcpy(page + 128, kCode, sizeof kCode);
   if (mprotect(page, 4096, PROT_READ | PROT_EXEC) != 0) return 1;

@@ -1,8 +1,6 @@
 #include "object/elf/elf_file.h"
 
-#include <fcntl.h>
 #include <gelf.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
@@ -61,14 +59,12 @@ void make_disjoint(std::vector<ElfSection>* text) {
 Result<ElfFile> ElfFile::open(const std::string& path) {
   ElfFile file;
   file.path_ = path;
-  file.fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file.fd_.valid()) return fail(errno, "cannot open %s: %s", path.c_str(), strerror(errno));
-  struct stat status;
-  if (fstat(file.fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    return fail(EINVAL, "%s is not a regular file", path.c_str());
-  }
+  auto bytes = FileBytes::open(path);
+  if (!bytes) return std::unexpected(bytes.error());
+  file.file_ = std::move(*bytes);
   elf_version(EV_CURRENT);
-  file.elf_.reset(elf_begin(file.fd_.get(), ELF_C_READ_MMAP, nullptr));
+  const auto image = file.file_.span();
+  file.elf_.reset(elf_memory(reinterpret_cast<char*>(image.data()), image.size()));
   if (auto done = file.read(); !done)
     return fail(done.error().code, "%s: %s", path.c_str(), done.error().text);
   return file;

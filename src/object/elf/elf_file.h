@@ -14,9 +14,9 @@
 
 #include "base/byte_reader.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "object/elf/address.h"
 #include "object/elf/build_id.h"
+#include "object/elf/regular_file.h"
 
 namespace pctally {
 
@@ -53,7 +53,7 @@ struct ElfSegment {
 
 class ElfFile {
  public:
-  /// Opens a regular file, without ever blocking on another kind.
+  /// Opens a regular file, and no other kind: see open_regular(). Keeps no descriptor.
   static Result<ElfFile> open(const std::string& path);
   /// Takes the bytes of an ELF file that lies in memory.
   static Result<ElfFile> from_image(std::vector<unsigned char> image);
@@ -87,6 +87,10 @@ class ElfFile {
   bool restore_layout();
   /// False after restore_layout(): the places of the text are known, its bytes are not here.
   [[nodiscard]] bool has_code() const { return has_code_; }
+  /// Of the file opened.
+  [[nodiscard]] const struct stat& status() const { return file_.status(); }
+  /// See FileBytes.
+  [[nodiscard]] bool shrank() const { return file_.shrank(); }
   /// As given to open(); empty for an image.
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -102,7 +106,7 @@ class ElfFile {
 
   std::string path_;
   std::vector<unsigned char> image_;
-  UniqueFd fd_;
+  FileBytes file_;
   std::unique_ptr<Elf, Close> elf_;
   ByteReader bytes_{{}};
   uint16_t machine_ = 0;

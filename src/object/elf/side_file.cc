@@ -1,6 +1,5 @@
 #include "object/elf/side_file.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,19 +7,22 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/unique_fd.h"
+#include "object/elf/regular_file.h"
 
 namespace pctally {
 
-Result<std::string> read_side_file(const std::string& path, size_t limit, Trust trust) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!fd.valid()) return fail(errno, "cannot open %s: %s", path.c_str(), strerror(errno));
+Result<std::string> read_side_file(const std::string& path, size_t limit, Trust trust,
+                                   uint64_t* changed_unix_ns) {
   struct stat status;
-  if (fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    return fail(EINVAL, "%s is not a regular file", path.c_str());
-  }
+  auto opened = open_regular(path, &status, LastLink::kRefuse);
+  if (!opened) return std::unexpected(opened.error());
+  const UniqueFd fd = std::move(*opened);
   if (trust == Trust::kRootOrOurselves && status.st_uid != 0 && status.st_uid != geteuid()) {
     return fail(EPERM, "%s belongs to another user (chown it, or run as that user)", path.c_str());
+  }
+  if (changed_unix_ns != nullptr) {
+    *changed_unix_ns = static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000u +
+                       static_cast<uint64_t>(status.st_mtim.tv_nsec);
   }
   // The size is a hint: files of /proc have none.
   std::string text;

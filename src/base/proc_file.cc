@@ -1,0 +1,66 @@
+#include "base/proc_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+
+namespace pctally {
+namespace {
+
+constexpr unsigned kStatFields = 22;  ///< up to the start of the process
+
+void append_number(char** to, unsigned number) noexcept {
+  char digits[12];
+  char* at = digits + sizeof digits;
+  do {
+    *--at = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  while (at != digits + sizeof digits) *(*to)++ = *at++;
+}
+
+}  // namespace
+
+size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noexcept {
+  char path[64] = "/proc/self", *end = path + 10;
+  text[0] = '\0';
+  if (pid != 0) append_number(&(end = path + 6), static_cast<unsigned>(pid));
+  if (strlen(name) + 2 > static_cast<size_t>(path + sizeof path - end))
+    return errno = ENAMETOOLONG, size_t{0};
+  *end++ = '/';
+  strcpy(end, name);
+  UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
+  ssize_t count = fd.valid() ? read(fd.get(), text, bytes - 1) : -1;
+  if (count <= 0) return 0;
+  text[count] = '\0';
+  return static_cast<size_t>(count);
+}
+
+/// The name, in parentheses, may hold anything; the numbers follow the last of these.
+bool read_proc_stat(pid_t pid, ProcStat* stat) noexcept {
+  char text[1024];
+  if (read_proc_file(pid, "stat", text, sizeof text) == 0) return false;
+  const char* at = strrchr(text, ')');
+  if (at == nullptr || at[1] != ' ' || at[2] == '\0') return false;
+  stat->state = at[2];
+  at += 3;
+  uint64_t fields[kStatFields + 1] = {};
+  for (unsigned field = 4; field <= kStatFields && *at != '\0'; ++field) {
+    while (*at == ' ' || *at == '-') ++at;
+    for (; *at >= '0' && *at <= '9'; ++at)
+      fields[field] = fields[field] * 10 + static_cast<uint64_t>(*at - '0');
+  }
+  stat->parent = static_cast<pid_t>(fields[4]);
+  stat->user = fields[14];
+  stat->system = fields[15];
+  stat->children_user = fields[16];
+  stat->children_system = fields[17];
+  stat->threads = fields[20];
+  stat->started = fields[22];
+  return true;
+}
+
+}  // namespace pctally

@@ -1,0 +1,26 @@
+// Small files of /proc, read in one place: no heap, no locale, nothing that waits. In the program and beside
+// it.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+namespace pctally {
+
+/// Reads the start of "/proc/PID/NAME" (pid 0: "/proc/self/NAME") into `text`, ended by a zero byte. Bytes
+/// read; 0 if it cannot be read, or is empty: errno says why. REQUIRES: bytes > 0. Async-signal-safe.
+size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noexcept;
+
+/// Of /proc/PID/stat, times in clock ticks (sysconf(_SC_CLK_TCK)).
+struct ProcStat {
+  char state = '?';
+  pid_t parent = 0;
+  uint64_t user = 0, system = 0, children_user = 0, children_system = 0;
+  uint64_t threads = 0;
+  uint64_t started = 0;  ///< since the system started
+};
+
+/// False if the process is gone. pid 0: the calling process. Async-signal-safe.
+bool read_proc_stat(pid_t pid, ProcStat* stat) noexcept;
+
+}  // namespace pctally

@@ -1,0 +1,46 @@
+// Opening files that others named: looked at before they are opened, because opening a device, a fifo or a
+// tape can do something. Read through a mapping that survives a file that shrinks meanwhile.
+#pragma once
+#include <sys/stat.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace pctally {
+
+enum class LastLink { kFollow, kRefuse };
+
+/// A regular file (or one of /proc), open for reading, and what fstat(2) says of it. A path below
+/// "/proc/N/root" is looked up in that root: its links do not lead out of it. Errors name the path.
+Result<UniqueFd> open_regular(const std::string& path, struct stat* status,
+                              LastLink last = LastLink::kFollow);
+
+/// The bytes of a regular file. Those of a file that neither root nor the caller owns are copied first, so
+/// that its owner cannot change them under the reader; others are mapped. One thread at a time, in the whole
+/// process.
+class FileBytes {
+ public:
+  static Result<FileBytes> open(const std::string& path);
+
+  [[nodiscard]] std::span<unsigned char> span() noexcept { return bytes_; }
+  [[nodiscard]] const struct stat& status() const noexcept { return status_; }
+  /// The file was cut while it was read: what lay behind its new end reads as zeros.
+  [[nodiscard]] bool shrank() const noexcept;
+
+ private:
+  struct Guard;
+  struct Release {
+    void operator()(Guard* guard) const noexcept;
+  };
+  std::vector<unsigned char> copy_;
+  std::unique_ptr<Guard, Release> guard_;  ///< of a mapping
+  std::span<unsigned char> bytes_;
+  struct stat status_ {};
+};
+
+}  // namespace pctally

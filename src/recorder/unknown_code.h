@@ -1,0 +1,30 @@
+// Rows for ticks in code that cannot be named, by the reason: "[code since unmapped]". Never a guess.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "process/address_space.h"
+
+namespace pctally {
+
+inline constexpr std::string_view kOtherNamespace = "[processes outside this pid namespace]";
+inline constexpr std::string_view kMapsUnreadable =
+    "[maps unreadable]";  ///< of another user, or it has ended
+inline constexpr std::string_view kUnknownCode = "[code in no known mapping]";
+
+class UnknownCode {
+ public:
+  UnknownCode() = default;
+  explicit UnknownCode(ProfileFile* file) : file_(file) {}
+
+  /// A table, good until the next call, in which *place is the row of that reason. Reasons are literals.
+  RegionTable& table(std::string_view reason, uint64_t* place);
+
+ private:
+  ProfileFile* file_ = nullptr;
+  std::vector<std::string_view> reasons_;
+  AddressSpace space_;  ///< a page for each reason
+  RegionTable table_{};
+};
+
+}  // namespace pctally
