@@ -147,7 +147,8 @@ Result<void> BpfCounter::load_object(const Settings& settings) {
   bpf_program__set_autoload(bpf_object__find_program_by_name(object_.get(), "follow_fork"), forks);
   if (!set_constants(object_.get(), settings)) return fail(EINVAL, "bpf: the program has no settings");
   if (int error = bpf_object__load(object_.get()); error != 0)
-    return fail(-error, "bpf: %s", strerror(-error));
+    return fail(-error, "bpf: %s%s", strerror(-error),
+                error == -EINVAL ? ": this kernel does not accept the program; use Linux 5.15 or later" : "");
   uint32_t first = 0;
   if (settings.filter == PCTALLY_FILTER_CGROUP &&
       bpf_map_update_elem(bpf_map__fd(map("cgroups")), &first, &settings.cgroup, BPF_ANY) != 0)

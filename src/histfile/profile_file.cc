@@ -204,6 +204,7 @@ Result<void> ProfileFile::check_whole() const noexcept {
 }
 
 bool ProfileFile::make_room(uint64_t units) noexcept {
+  if (!fd_.valid()) return false;
   PoolHead& head = header().pool;
   if (__atomic_load_n(&head.limit, __ATOMIC_RELAXED) != allocated_)  // a program has changed it
     __atomic_store_n(&head.limit, allocated_, __ATOMIC_RELEASE);

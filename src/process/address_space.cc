@@ -122,6 +122,10 @@ bool AddressSpace::map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t
       ((position - segment_start) + (end - start) + kSegmentStep - 1) & ~(kSegmentStep - 1);
   uint32_t record = find_or_add_object(file, object);
   uint32_t segment = record == 0 ? 0 : find_or_add_segment(file, record, segment_start, segment_bytes);
+  if (segment == 0 && file.make_room(segment_units(segment_bytes))) {  // a huge text's directory is one piece
+    record = find_or_add_object(file, object);
+    segment = record == 0 ? 0 : find_or_add_segment(file, record, segment_start, segment_bytes);
+  }
   if (segment == 0) return merge() && cut(start, end - 1) && false;
   Region region = tree_region(file.pool(), start, end - 1, segment, position);
   if (!is_free(start, end - 1)) {

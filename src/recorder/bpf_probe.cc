@@ -45,6 +45,8 @@ void explain_refusal(const Error& error, Rung* rung) {
     rung->remedy = "let the sandbox's seccomp profile allow bpf and perf_event_open";
   } else if (error.code == ENOSYS) {
     rung->remedy = "use a kernel with CONFIG_BPF_SYSCALL and CONFIG_PERF_EVENTS";
+  } else if (error.code == EMFILE) {
+    rung->remedy = "raise ulimit -n";
   } else if (error.code == EPERM || error.code == EACCES) {
     rung->remedy = "leave the user namespace or kernel lockdown that forbids it";
   } else {
@@ -57,6 +59,14 @@ void explain_refusal(const Error& error, Rung* rung) {
 bool in_first_pid_namespace() {
   struct stat status;
   return stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kFirstPidNamespace;
+}
+
+void load_bpf(Rung* rung) {
+  if (!rung->available) return;
+  auto counter = BpfCounter::load(BpfCounter::Settings{});
+  if (counter) return;
+  rung->available = false;
+  explain_refusal(counter.error(), rung);
 }
 
 Rung probe_bpf() {

@@ -70,8 +70,9 @@ struct Rung {
   std::string cost;                 ///< what it costs the program
 };
 
-/// Best first, or `only` the one of that name. Probes by trying; leaves nothing behind.
-std::vector<Rung> probe_ladder(const std::string& only = {});
+/// Best first, or `only` the one of that name. Probes by trying; leaves nothing behind. `whole`: also loads
+/// what a recording would load, which takes some 20 ms.
+std::vector<Rung> probe_ladder(const std::string& only = {}, bool whole = false);
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSettings& settings);
 

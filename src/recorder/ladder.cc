@@ -94,6 +94,10 @@ Rung probe_trap() {
   rung.available = false;
   int error = works.error().code;
   if (error == EACCES || error == EPERM || error == ENOSYS) explain(error, &rung);
+  if (error == ENOSYS && try_ring(PerfScope::task(getpid()), false)) {  // the call is there, the trap is not
+    rung.reason = works.error().text;
+    rung.remedy = "use a newer kernel, or engine timer";
+  }
   if (rung.remedy.empty()) rung.reason = works.error().text;
   return rung;
 }
@@ -110,7 +114,7 @@ Rung probe_bpf() {
 
 }  // namespace
 
-std::vector<Rung> probe_ladder(const std::string& only) {
+std::vector<Rung> probe_ladder(const std::string& only, bool whole) {
   struct {
     const char* name;
     Rung (*probe)();
@@ -121,6 +125,9 @@ std::vector<Rung> probe_ladder(const std::string& only) {
   const std::string name = clock_of(only.c_str(), &kind) ? clock_name(kind) : only;
   for (const auto& rung : kRungs)
     if (name.empty() || name == rung.name) ladder.push_back(rung.probe());
+#if PCTALLY_HAVE_BPF
+  if (whole && !ladder.empty() && ladder[0].name == "bpf") load_bpf(&ladder[0]);
+#endif
   return ladder;
 }
 

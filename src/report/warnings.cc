@@ -126,6 +126,12 @@ std::string gap_reason(const Profile& profile, const Account& account) {
   return kernel_is_part ? kernel + "; the rest: " + rest : rest;
 }
 
+/// What no clock of the account has seen, though it was sampled.
+const char* left_out_of_cpu_time(const Profile& profile) {
+  bool attached = !profile.command.empty() && profile.command[0].starts_with('@');
+  return attached ? "what processes used after it was last read" : "children that nobody waited for";
+}
+
 void check_gap(const Profile& profile, const Account& account, Warnings* out) {
   double gap = unsampled_share(account);
   if (std::abs(unsampled_beyond_chance(account)) <= kTolerableGap) return;
@@ -135,9 +141,10 @@ void check_gap(const Profile& profile, const Account& account, Warnings* out) {
   if (gap < -kTolerableGap)
     out->push_back(
         {Severity::kWarning,
-         fmt::format("the ticks claim {:.1f} % more CPU time than the system measured; shares hold, "
-                     "seconds are too large",
-                     -100 * gap)});
+         fmt::format(
+             "the ticks stand for {:.1f} % more CPU time than was measured: the measured time is too small, "
+             "it leaves out {}; shares and the ticks' seconds hold",
+             -100 * gap, left_out_of_cpu_time(profile))});
 }
 
 /// CPU time in kernel mode is told as unsampled; of other events nothing is.

@@ -51,7 +51,7 @@ int run_engines(int argc, char** argv) {
   bool json = false;
   app.add_flag("--json", json, "print one JSON array");
   if (auto code = parse_command_line(app, argc, argv)) return *code;
-  std::vector<Rung> ladder = probe_ladder();
+  std::vector<Rung> ladder = probe_ladder({}, true);
   if (int code = write_out(json ? json_of(ladder) : text_of(ladder)); code != 0) return code;
   for (const Rung& rung : ladder)
     if (rung.available) return 0;

@@ -64,6 +64,12 @@ class Bpf(unittest.TestCase):
         self.assertIn("CAP_BPF, CAP_PERFMON", row["reason"])
         self.assertIn("setcap", row["remedy"])
 
+    def test_a_kernel_that_refuses_the_program_itself_has_no_engine_bpf(self):
+        run = subprocess.run([p.program("old_bpf"), p.PCTALLY, "engines", "--json"], capture_output=True, text=True)
+        row = next(row for row in json.loads(run.stdout) if row["engine"] == "bpf")
+        self.assertFalse(row["available"], row)
+        self.assertIn("bpf(2): EINVAL", row["reason"])
+
     def test_refused_by_a_sandbox_it_says_so(self):
         run = subprocess.run([p.program("no_perf"), "EPERM", p.PCTALLY, "engines", "--json"], capture_output=True, text=True)
         row = next(row for row in json.loads(run.stdout) if row["engine"] == "bpf")

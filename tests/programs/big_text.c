@@ -1,0 +1,33 @@
+/* big_text SECONDS MIB FILE: maps that many MiB of FILE, which it makes, as code, and spends its CPU time
+ * near their end. */
+#include "spin.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+/* mov $20000,%ecx; 1: dec %ecx; jnz 1b; ret */
+static const unsigned char kCode[] = {0xb9, 0x20, 0x4e, 0x00, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
+#elif defined(__aarch64__)
+/* mov w0,#20000; 1: subs w0,w0,#1; b.ne 1b; ret */
+static const unsigned char kCode[] = {0x00, 0xc4, 0x89, 0x52, 0x00, 0x04, 0x00, 0x71,
+                                      0xe1, 0xff, 0xff, 0x54, 0xc0, 0x03, 0x5f, 0xd6};
+#else
+static const unsigned char kCode[] = {0};
+#endif
+
+int main(int argc, char** argv) {
+  if (sizeof kCode < 2 || argc < 4) return 77;
+  size_t bytes = (size_t)atoi(argv[2]) << 20;
+  int fd = open(argv[3], O_RDWR | O_CREAT | O_TRUNC, 0700);
+  if (fd < 0 || pwrite(fd, kCode, sizeof kCode, (off_t)bytes - 4096) < 0 || ftruncate(fd, (off_t)bytes) != 0)
+    return 1;
+  unsigned char* text = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+  if (text == MAP_FAILED) return 1;
+  void (*loop)(void) = (void (*)(void))(text + bytes - 4096);
+  uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)(atof(argv[1]) * 1e9);
+  while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end) loop();
+  return 0;
+}

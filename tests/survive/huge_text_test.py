@@ -1,0 +1,31 @@
+"""A text of 225 MiB, as browsers have: its directory of 3.6 MB is larger than a new profile file."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+
+class HugeText(unittest.TestCase):
+    def test_has_its_ticks(self):
+        for engine in ("bpf", "ring", "timer", "trap"):
+            with self.subTest(engine=engine):
+                if not p.engine_available(engine):
+                    print(f"skipped: engine {engine} (not available here: pctally engines says why)")
+                    continue
+                name = os.path.join(p.scratch(), "big.bin")
+                done = p.record([p.program("big_text"), "0.5", "225", name], "-e", engine)
+                os.unlink(name)
+                if done.returncode == 77:
+                    self.skipTest("no code for this machine")
+                data = done.report()
+                p.assert_ledger(self, data)
+                share = sum(row["share"] for row in data["rows"] if "big.bin" in row["object"])
+                self.assertGreater(share, 0.7, data["rows"][:4])
+                # One tick a moment before the recorder has made the room may lie outside
+                self.assertLess(data["outside"] + data["full"], 0.05 * data["ticks"])
+
+
+if __name__ == "__main__":
+    p.main()
