@@ -15,6 +15,7 @@
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 #include "recorder/program_file.h"
+#include "tick/tick.h"
 
 #ifndef PCTALLY_LIBDIR
 #define PCTALLY_LIBDIR "/usr/local/lib"
@@ -112,6 +113,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   if (kind_ != ClockKind::kTrap)
     if (auto fires = test_cpu_timer(); !fires) return fires;
   file_ = file;
+  unknown_ = UnknownCode(file);
   target_ = target.processes[0];
   trusted_.emplace(target_);
   cpus_ = static_cast<uint64_t>(std::max(1l, sysconf(_SC_NPROCESSORS_CONF)));
@@ -132,7 +134,7 @@ KnownProcess* TimerEngine::known(uint32_t unit) {
   if (!pool_holds(pool, unit, sizeof(ProcessRecord) / kUnitBytes)) return nullptr;
   const pid_t pid = __atomic_load_n(&pool_at<ProcessRecord>(pool, unit)->pid, __ATOMIC_RELAXED);
   if (!trusted_->holds(pid)) return nullptr;
-  if (known_.size() >= kMostKnown) known_.clear();
+  if (known_.size() >= kMostKnown) known_.clear(), histories_.clear();
   auto [found, added] = known_.try_emplace(unit);
   if (found->second.pid != pid) {
     found->second = {};
@@ -146,6 +148,21 @@ std::vector<DeferredTick> TimerEngine::take_all(bool final) {
   for (DeferredTick tick; ticks.size() < kDeferredSlots && take_deferred(file_, &state_, final, &tick);)
     ticks.push_back(tick);
   return ticks;
+}
+
+/// Where libraries take each other's places, whose a tick is that was put aside is not known.
+void TimerEngine::settle_late(const DeferredTick& tick, KnownProcess* process) {
+  if (process->pid != 0) {
+    MappingHistory& history = histories_[tick.process];
+    if (process->readable && history.read(process->pid, monotonic_ns())) process->space.clear();
+    if (history.is_doubtful(tick.pc)) {
+      uint64_t place = 0;
+      const RegionTable& table = unknown_.table(kSinceUnmapped, &place);
+      ::pctally::settle(table, place, tick.weight);
+      return;
+    }
+  }
+  settle_tick(file_, process, tick);
 }
 
 void TimerEngine::settle(bool final) {
@@ -165,7 +182,7 @@ void TimerEngine::settle(bool final) {
     KnownProcess* process = known(tick.process);
     if (process == nullptr) process = &nobody;
     if (process != &nobody) process->readable = monotonic_ns() < deadline;
-    settle_tick(file_, process, tick);
+    settle_late(tick, process);
   }
 }
 

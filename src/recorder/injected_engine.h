@@ -8,7 +8,9 @@
 #include "process/deferred_settler.h"
 #include "recorder/engine.h"
 #include "recorder/heartbeat.h"
+#include "recorder/mapping_history.h"
 #include "recorder/trusted_processes.h"
+#include "recorder/unknown_code.h"
 
 namespace pctally {
 
@@ -32,6 +34,7 @@ class TimerEngine : public Engine {
   static constexpr int kBusyMs = 20;
 
   void settle(bool final);
+  void settle_late(const DeferredTick& tick, KnownProcess* process);
   KnownProcess* known(uint32_t unit);
   std::vector<DeferredTick> take_all(bool final);
   void look_for_strangers();
@@ -56,6 +59,8 @@ class TimerEngine : public Engine {
   std::unordered_map<pid_t, unsigned>
       strangers_;  ///< processes without a record, and how often they were met
   SettlerState state_;
+  std::unordered_map<uint32_t, MappingHistory> histories_;  ///< as known_
+  UnknownCode unknown_;
   std::unordered_map<uint32_t, KnownProcess> known_;  ///< by unit of the process record
   std::optional<TrustedProcesses> trusted_;
 };

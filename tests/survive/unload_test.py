@@ -40,6 +40,15 @@ class Unload(unittest.TestCase):
         self.assertLess(unknown, 0.15 * data["ticks"])  # until it is seen that they take turns, in the first 0.1 s
         self.assertAlmostEqual(a / (a + b), 0.75, delta=5 * (0.1875 / (a + b)) ** 0.5)
 
+    def test_engines_in_the_program(self):
+        """They see that libraries take turns at the recorder's next look, 20 ms later or more."""
+        for engine in ("timer", "trap"):
+            with self.subTest(engine=engine):
+                data, a, b, unknown = self.record(engine, ["plugin.so", "plugin_twin.so"])
+                self.assertGreater(unknown, 0.3 * data["ticks"])
+                self.assertLess(a, 0.3 * data["ticks"])
+                self.assertLess(b, 0.3 * data["ticks"])
+
 
 if __name__ == "__main__":
     p.main()

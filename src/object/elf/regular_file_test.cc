@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "base/mapped_file.h"
 
@@ -76,6 +78,22 @@ TEST_F(RegularFileTest, OtherKindsAreNotOpened) {
   }
   // open(2) of the master makes a terminal: its number would be the next one's then.
   ASSERT_FALSE(open_regular("/dev/ptmx", &status_));
+}
+
+// Every object of a recording stays open, and there may be thousands.
+TEST_F(RegularFileTest, KeepsNoDescriptor) {
+  const std::string path = file("a", 10);
+  rlimit before{}, few{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  few = {32, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<FileBytes> open;
+  for (int i = 0; i < 100; ++i) {
+    auto bytes = FileBytes::open(path);
+    EXPECT_TRUE(bytes) << i;
+    if (bytes) open.push_back(std::move(*bytes));
+  }
+  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST_F(RegularFileTest, LinksOfARootDoNotLeadOutOfIt) {

@@ -1,0 +1,61 @@
+#include "recorder/mapping_history.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "histfile/profile_file.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kQuietReadings = 5;  ///< after a change: it may go on faster than it is looked at
+constexpr uint64_t kCostShare = 25;
+constexpr size_t kMostRanges = 1 << 16;
+
+}  // namespace
+
+/// Enters a mapping in the place of those it covers. True if one of them was of another file.
+bool MappingHistory::take(const ExecutableMapping& mapping) {
+  Range range{mapping.end, mapping.object.device, mapping.object.inode, mapping.file_offset, readings_, 0};
+  auto at = ranges_.upper_bound(mapping.start);
+  if (at != ranges_.begin() && std::prev(at)->second.end > mapping.start) --at;
+  bool replaces = false;
+  while (at != ranges_.end() && at->first < mapping.end) {
+    const Range& old = at->second;
+    const bool same = at->first == mapping.start && old.same_file(range);
+    replaces = replaces || !same;
+    range.changed = std::max(range.changed, old.changed);
+    at = ranges_.erase(at);
+  }
+  if (replaces) range.changed = readings_;
+  ranges_[mapping.start] = range;
+  return replaces;
+}
+
+bool MappingHistory::read(pid_t pid, uint64_t now_ns) {
+  if (now_ns < next_ns_) return false;
+  ++readings_;
+  if (ranges_.size() > kMostRanges) ranges_.clear();
+  bool changed = false;
+  TextWatch maps(pid);
+  const bool readable = maps.visit([&](const ExecutableMapping& mapping) {
+    if (mapping.object.kind == ObjectKind::kFile) changed = take(mapping) || changed;
+  });
+  if (!readable) {  // it has ended: what it had is what it had
+    --readings_;
+    return false;
+  }
+  for (const auto& [start, range] : ranges_) changed = changed || range.seen + 1 == readings_;
+  const uint64_t end_ns = monotonic_ns();
+  next_ns_ = end_ns + kCostShare * (end_ns - now_ns);
+  return changed;
+}
+
+bool MappingHistory::is_doubtful(uint64_t pc) const {
+  auto after = ranges_.upper_bound(pc);
+  if (after == ranges_.begin() || std::prev(after)->second.end <= pc) return false;
+  const Range& range = std::prev(after)->second;
+  return range.seen != readings_ || (range.changed != 0 && range.changed + kQuietReadings >= readings_);
+}
+
+}  // namespace pctally

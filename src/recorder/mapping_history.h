@@ -1,0 +1,41 @@
+// Which file a process had mapped where, reading after reading: what engines in the program can know of
+// libraries that are loaded in each other's place, for nothing tells when a library goes.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+
+#include "process/proc_maps.h"
+
+namespace pctally {
+
+/// A value per process. Not thread-safe.
+class MappingHistory {
+ public:
+  /// Reads /proc/PID/maps again, unless the last reading was short ago for what it cost. True if a file has
+  /// gone from a place or another has taken it.
+  bool read(pid_t pid, uint64_t now_ns);
+
+  /// True if a tick at `pc` since the reading before may belong to a file that is there no more: nothing is
+  /// there where a file was, or another file was there a few readings ago.
+  [[nodiscard]] bool is_doubtful(uint64_t pc) const;
+
+ private:
+  struct Range {
+    uint64_t end = 0;
+    uint64_t device = 0, inode = 0, offset = 0;
+    uint64_t seen = 0;     ///< the last reading that had it
+    uint64_t changed = 0;  ///< the last reading that found another file there than the one before; 0: none
+    [[nodiscard]] bool same_file(const Range& other) const {
+      return end == other.end && device == other.device && inode == other.inode && offset == other.offset;
+    }
+  };
+  bool take(const ExecutableMapping& mapping);
+
+  std::map<uint64_t, Range> ranges_;  ///< by start; disjoint; also of files that are gone
+  uint64_t readings_ = 0;
+  uint64_t next_ns_ = 0;
+};
+
+}  // namespace pctally
