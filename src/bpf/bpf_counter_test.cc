@@ -206,8 +206,8 @@ TEST(BpfCounter, FollowsChildrenOfChildrenAndNobodyElse) {
   LOAD_OR_SKIP(counter, settings);
   int held[2];
   ASSERT_EQ(pipe(held), 0);
-  pid_t stranger = fork();
-  if (stranger == 0) spin(100000000), _exit(0);
+  pid_t other = fork();
+  if (other == 0) spin(100000000), _exit(0);
   pid_t root = fork();
   if (root == 0) {
     char go;
@@ -227,14 +227,14 @@ TEST(BpfCounter, FollowsChildrenOfChildrenAndNobodyElse) {
   ASSERT_TRUE(counter->enable(&random));
   ASSERT_EQ(write(held[1], "g", 1), 1);
   await(root);
-  await(stranger);
+  await(other);
   counter->disable();
   Ticks ticks;
   ticks.take(&*counter);
   expect_exact(*counter, ticks);
   uint64_t most = 0;
   for (const auto& [pid, count] : ticks.by_process) most = std::max(most, count);
-  EXPECT_EQ(ticks.by_process.count(stranger), 0u);
+  EXPECT_EQ(ticks.by_process.count(other), 0u);
   EXPECT_EQ(ticks.by_process.count(getpid()), 0u);
   EXPECT_GT(most * kPeriodNs, 80000000u);  // the grandchild's 100 ms
   close(held[0]), close(held[1]);

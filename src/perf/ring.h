@@ -27,7 +27,7 @@ struct PerfScope {
 struct PerfSettings {
   Event event = kCpuTime;
   uint64_t period = 1000000;  ///< ns of CPU time, or events, of one tick
-  bool strangers = true;      ///< a tree of processes may be observed by way of the whole machine
+  bool whole_machine = true;  ///< a tree of processes may be observed by way of the whole machine
   bool samples = true;        ///< ticks
   bool records = true;        ///< of what processes do: mmap, exec, fork, exit
   bool at_exec = true;        ///< kTask: starts counting at the next exec; else when enabled

@@ -56,12 +56,12 @@ void raise_descriptor_limit() noexcept {
 
 }  // namespace
 
-Result<void> PerfRings::open(const Target& target, const PerfSettings& settings) {
+Result<void> RingSet::open(const Target& target, const PerfSettings& settings) {
   auto opened = open_target(target, settings);
   return opened ? opened : explained(opened.error(), target);
 }
 
-Result<void> PerfRings::open_target(const Target& target, const PerfSettings& settings) {
+Result<void> RingSet::open_target(const Target& target, const PerfSettings& settings) {
   settings_ = settings;
   if (target.kind == Target::Kind::kMachine) return open_apart(PerfScope::machine());
   if (target.kind == Target::Kind::kCgroup) {
@@ -70,27 +70,27 @@ Result<void> PerfRings::open_target(const Target& target, const PerfSettings& se
     return open_apart(PerfScope::cgroup(directory->get()));
   }
   settings_.at_exec = false;
-  sees_strangers_ = true;
-  if (settings.strangers && settings.children && open_apart(PerfScope::machine())) return {};
-  sees_strangers_ = false;
+  sees_machine_ = true;
+  if (settings.whole_machine && settings.children && open_apart(PerfScope::machine())) return {};
+  sees_machine_ = false;
   settings_ = settings;
   settings_.at_exec = target.kind == Target::Kind::kCommand;
   return settings_.at_exec ? open_apart(PerfScope::task(target.processes.at(0)))
                            : open_threads(target.processes);
 }
 
-Result<void> PerfRings::open_scope(PerfScope scope) {
+Result<void> RingSet::open_scope(PerfScope scope) {
   rings_.clear();
   return open_rings(scope, settings_.samples, settings_.records);
 }
 
-Result<void> PerfRings::open_apart(PerfScope scope) {
+Result<void> RingSet::open_apart(PerfScope scope) {
   rings_.clear();
   if (auto opened = open_rings(scope, false, true); !opened || !settings_.samples) return opened;
   return open_rings(scope, true, false);
 }
 
-Result<void> PerfRings::open_rings(PerfScope scope, bool samples, bool records) {
+Result<void> RingSet::open_rings(PerfScope scope, bool samples, bool records) {
   size_t before = rings_.size();
   long cpus = sysconf(_SC_NPROCESSORS_CONF);
   for (int cpu = 0; cpu < cpus; ++cpu) {
@@ -112,7 +112,7 @@ Result<void> PerfRings::open_rings(PerfScope scope, bool samples, bool records) 
   return {};
 }
 
-Result<void> PerfRings::add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known) {
+Result<void> RingSet::add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known) {
   for (pid_t process : processes) {
     for (pid_t thread : threads_of(process)) {
       if (std::find(known->begin(), known->end(), thread) != known->end()) continue;
@@ -134,7 +134,7 @@ Result<void> PerfRings::add_threads(const std::vector<pid_t>& processes, std::ve
 
 /// Threads inherit the event of the one that starts them; those that run already need one each. Repeated
 /// until no thread is new: one without an event may have started it.
-Result<void> PerfRings::open_threads(const std::vector<pid_t>& processes) {
+Result<void> RingSet::open_threads(const std::vector<pid_t>& processes) {
   raise_descriptor_limit();
   if (auto opened = open_scope(PerfScope::task(processes.at(0))); !opened) return opened;
   std::vector<pid_t> known = {processes.at(0)};
@@ -146,25 +146,25 @@ Result<void> PerfRings::open_threads(const std::vector<pid_t>& processes) {
   return {};
 }
 
-void PerfRings::enable_records() noexcept {
+void RingSet::enable_records() noexcept {
   for (PerfRing& ring : rings_)
     if (!ring.has_ticks()) ring.enable();
 }
 
-void PerfRings::enable() noexcept {
+void RingSet::enable() noexcept {
   for (PerfRing& ring : rings_) ring.enable();
 }
 
-void PerfRings::disable() noexcept {
+void RingSet::disable() noexcept {
   for (PerfRing& ring : rings_) ring.disable();
 }
 
-void PerfRings::shift_phases() noexcept {
+void RingSet::shift_phases() noexcept {
   for (PerfRing& ring : rings_)
     if (ring.has_ticks()) ring.shift_phase(settings_.period);
 }
 
-void PerfRings::collect() {
+void RingSet::collect() {
   pressed_ = false;
   for (size_t i = 0; i < rings_.size(); ++i) {
     double fullness = rings_[i].drain([&](const unsigned char* bytes, size_t length) {
@@ -174,7 +174,7 @@ void PerfRings::collect() {
   }
 }
 
-void PerfRings::store(const PerfRecord& record, uint16_t ring) {
+void RingSet::store(const PerfRecord& record, uint16_t ring) {
   if (record.kind == PerfRecord::Kind::kSample) {
     samples_.push_back({record.time, record.pc, record.pid, record.kernel, true, 1, ring});
   } else if (record.kind != PerfRecord::Kind::kOther) {
@@ -182,14 +182,14 @@ void PerfRings::store(const PerfRecord& record, uint16_t ring) {
   }
 }
 
-void PerfRings::sort() {
+void RingSet::sort() {
   std::stable_sort(samples_.begin(), samples_.end(),
                    [](const Sample& a, const Sample& b) { return a.time < b.time; });
   std::stable_sort(events_.begin(), events_.end(),
-                   [](const Event& a, const Event& b) { return a.record.time < b.record.time; });
+                   [](const Record& a, const Record& b) { return a.record.time < b.record.time; });
 }
 
-PerfCount PerfRings::count() const noexcept {
+PerfCount RingSet::count() const noexcept {
   PerfCount sum;
   for (const PerfRing& ring : rings_) {
     PerfCount count = ring.count();
@@ -199,7 +199,7 @@ PerfCount PerfRings::count() const noexcept {
   return sum;
 }
 
-std::vector<int> PerfRings::descriptors() const {
+std::vector<int> RingSet::descriptors() const {
   std::vector<int> descriptors;
   for (const PerfRing& ring : rings_) descriptors.push_back(ring.fd());
   return descriptors;

@@ -10,7 +10,7 @@
 
 namespace pctally {
 
-class PerfRings {
+class RingSet {
  public:
   struct Sample {
     uint64_t time;
@@ -22,7 +22,7 @@ class PerfRings {
     uint16_t ring = 0;   ///< it came from
     uint64_t first = 0;  ///< time of the first of its ticks, if it is older than `time`
   };
-  struct Event {
+  struct Record {
     PerfRecord record;
     std::string text;  ///< the record's text, owned
     uint16_t ring = 0;
@@ -37,7 +37,7 @@ class PerfRings {
   /// What was permitted in the end.
   [[nodiscard]] const PerfSettings& settings() const noexcept { return settings_; }
   /// True if they see processes that are not the target's.
-  [[nodiscard]] bool sees_strangers() const noexcept { return sees_strangers_; }
+  [[nodiscard]] bool sees_machine() const noexcept { return sees_machine_; }
 
   /// Where they are apart: those that hold no ticks, so that nothing is missed before the ticks begin.
   void enable_records() noexcept;
@@ -54,7 +54,7 @@ class PerfRings {
   /// Puts ticks that were counted elsewhere among the records.
   void add(const Sample& sample) { samples_.push_back(sample); }
 
-  /// Calls sample(const Sample&) and event(const Event&) for what was collected and happened until then, in
+  /// Calls sample(const Sample&) and event(const Record&) for what was collected and happened until then, in
   /// the order of time, and forgets it.
   template <class OnSample, class OnEvent>
   void replay(uint64_t until, OnSample&& on_sample, OnEvent&& on_event) {
@@ -99,11 +99,11 @@ class PerfRings {
   void sort();
 
   PerfSettings settings_;
-  bool sees_strangers_ = false;
+  bool sees_machine_ = false;
   bool pressed_ = false;
   std::vector<PerfRing> rings_;
   std::vector<Sample> samples_;
-  std::vector<Event> events_;
+  std::vector<Record> events_;
 };
 
 }  // namespace pctally

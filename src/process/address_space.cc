@@ -156,9 +156,9 @@ bool AddressSpace::map_window(ProfileFile& file, uint64_t pc, const ObjectIdenti
 }
 
 bool AddressSpace::map_process(ProfileFile& file, int32_t pid, uint64_t pc) noexcept {
-  TextWatch watch(pid);
+  ProcMaps maps(pid);
   bool without_file = false;
-  bool readable = watch.visit([&](const ExecutableMapping& mapping) {
+  bool readable = maps.visit([&](const ExecutableMapping& mapping) {
     if (mapping.object.kind != ObjectKind::kPrivate) {
       map(file, mapping);
     } else if (pc >= mapping.start && pc < mapping.end) {

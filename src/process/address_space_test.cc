@@ -105,8 +105,8 @@ TEST_F(AddressSpaceTest, OwnMappingsAreThoseOfProc) {
 
 TEST_F(AddressSpaceTest, BuildIdsAreReadFromMemory) {
   unsigned with_build_id = 0;
-  TextWatch watch(0);
-  ASSERT_TRUE(watch.visit([&](const ExecutableMapping& mapping) {
+  ProcMaps maps(0);
+  ASSERT_TRUE(maps.visit([&](const ExecutableMapping& mapping) {
     if (mapping.object.kind == ObjectKind::kFile && mapping.object.build_id_bytes == 20) ++with_build_id;
   }));
   EXPECT_GE(with_build_id, 1u) << "libc at least has one";

@@ -78,7 +78,7 @@ void stamp_file(ObjectIdentity* object) noexcept {
   object->time_unix_ns = to_ns(status.st_mtim);
 }
 
-bool TextWatch::read_maps() noexcept {
+bool ProcMaps::read_maps() noexcept {
   UniqueFd fd = open_proc(pid_, "maps");
   if (!fd.valid()) return false;
   text_.clear();
@@ -90,7 +90,7 @@ bool TextWatch::read_maps() noexcept {
   return text_.size() > 0 && text_.push_back('\0');
 }
 
-bool TextWatch::next(size_t* position, ExecutableMapping* mapping) noexcept {
+bool ProcMaps::next(size_t* position, ExecutableMapping* mapping) noexcept {
   while (*position + 1 < text_.size()) {
     char* line = text_.data() + *position;
     char* end = strchr(line, '\n');
@@ -118,7 +118,7 @@ bool TextWatch::next(size_t* position, ExecutableMapping* mapping) noexcept {
   return false;
 }
 
-ssize_t TextWatch::read_memory(uint64_t address, void* to, size_t bytes) noexcept {
+ssize_t ProcMaps::read_memory(uint64_t address, void* to, size_t bytes) noexcept {
   if (!memory_.valid()) memory_ = open_proc(pid_, "mem");
   if (!memory_.valid()) return -1;
   return pread(memory_.get(), to, bytes, static_cast<off_t>(address));
@@ -167,7 +167,7 @@ uint32_t find_build_id(const char* page, size_t held, uint8_t* id) noexcept {
 }
 
 /// From the notes of the object as it is in memory: the file may have been replaced since.
-void TextWatch::read_build_id(ExecutableMapping* mapping) noexcept {
+void ProcMaps::read_build_id(ExecutableMapping* mapping) noexcept {
   if (header_inode_ != mapping->object.inode) return;
   alignas(ElfW(Ehdr)) char page[kElfStartBytes];
   ssize_t bytes = read_memory(header_address_, page, sizeof page);

@@ -25,7 +25,7 @@ uint32_t find_build_id(const char* page, size_t held, uint8_t* id) noexcept;
 /// that is mapped.
 void stamp_file(ObjectIdentity* object) noexcept;
 
-/// One executable mapping. A value; the path is held by the TextWatch that produced it.
+/// One executable mapping. A value; the path is held by the ProcMaps that produced it.
 struct ExecutableMapping {
   uint64_t start = 0;
   uint64_t end = 0;  ///< first byte after it
@@ -35,10 +35,10 @@ struct ExecutableMapping {
 };
 
 /// Reads one process's mappings, as often as asked. Not for signal handlers. No heap.
-class TextWatch {
+class ProcMaps {
  public:
   /// pid 0: the calling process.
-  explicit TextWatch(pid_t pid) noexcept : pid_(pid) {}
+  explicit ProcMaps(pid_t pid) noexcept : pid_(pid) {}
 
   /// Calls `visit(const ExecutableMapping&)` for each executable mapping, ascending. False if /proc cannot be
   /// read (the process is gone, or belongs to somebody else).

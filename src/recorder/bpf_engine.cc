@@ -53,7 +53,7 @@ Result<void> BpfEngine::load(const Target& target) {
 /// after all.
 Result<void> BpfEngine::open_records(const Target& target) {
   PerfSettings records;
-  records.samples = records.strangers = false;
+  records.samples = records.whole_machine = false;
   records.children = settings_.children;
   if (rings_.open(target, records)) return {};
   return rings_.open(Target::machine(), records);
@@ -64,7 +64,7 @@ Result<void> BpfEngine::open_records(const Target& target) {
 Result<void> BpfEngine::watch_processes(const Target& target) {
   if (auto opened = open_records(target); !opened) return opened;
   tasks_ = TaskTable(file_, name(),
-                     target.is_process_tree() ? TaskTable::Strangers::kIgnore : TaskTable::Strangers::kAdopt);
+                     target.is_process_tree() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
   tasks_.follow_children(settings_.children);
   if (target.kind != Target::Kind::kCommand || !rings_.settings().at_exec) rings_.enable();
   for (pid_t pid : target.processes)
@@ -142,11 +142,11 @@ void BpfEngine::separate_where_needed() {
 
 void BpfEngine::replay(uint64_t until) {
   rings_.replay(
-      until, [this](const PerfRings::Sample& sample) { count(sample); },
-      [this](const PerfRings::Event& event) { tasks_.apply(event.record, event.text); });
+      until, [this](const RingSet::Sample& sample) { count(sample); },
+      [this](const RingSet::Record& event) { tasks_.apply(event.record, event.text); });
 }
 
-void BpfEngine::count(const PerfRings::Sample& sample) {
+void BpfEngine::count(const RingSet::Sample& sample) {
   if (counted_++ % kPlacesPerRoomCheck == 0) file_->make_room(kPlacesPerRoomCheck * 3);
   if (!tasks_.observes(sample.pid)) tasks_.adopt(sample.pid);  // the record of its birth was lost
   bool counted = sample.placed ? tasks_.count(sample.pid, sample.pc, sample.kernel, sample.ticks,

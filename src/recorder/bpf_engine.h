@@ -36,12 +36,12 @@ class BpfEngine : public Engine {
   void book_missed();
   void separate_where_needed();
   void replay(uint64_t until);
-  void count(const PerfRings::Sample& sample);
+  void count(const RingSet::Sample& sample);
 
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
   BpfCounter counter_;
-  PerfRings rings_;  ///< no ticks: what processes do
+  RingSet rings_;  ///< no ticks: what processes do
   TaskTable tasks_;
   Random random_;
   PhaseShifts shifts_;

@@ -74,8 +74,8 @@ std::string copied(const char (&field)[N]) {
 
 bool maps_library(pid_t pid) {
   bool found = false;
-  TextWatch watch(pid);
-  watch.visit([&](const ExecutableMapping& mapping) {
+  ProcMaps maps(pid);
+  maps.visit([&](const ExecutableMapping& mapping) {
     found = found || mapping.object.path.find(kLibrary) != std::string_view::npos;
   });
   return found;
@@ -198,7 +198,7 @@ bool TimerEngine::has_entered(pid_t pid) const {
   return entered;
 }
 
-void TimerEngine::name_stranger(pid_t pid) {
+void TimerEngine::name_not_entered(pid_t pid) {
   std::string process = "/proc/" + std::to_string(pid);
   uint32_t unit = add_process(*file_, pid, 0, comm_of(pid), "");
   if (unit == 0) return;
@@ -208,11 +208,11 @@ void TimerEngine::name_stranger(pid_t pid) {
 }
 
 /// Processes of the tree that the library is not in, each named once with the reason.
-void TimerEngine::look_for_strangers() {
+void TimerEngine::find_not_entered() {
   uint64_t now = monotonic_ns();
   if (now < next_look_ns_ || !settings_.children) return;
   for (pid_t pid : process_tree(target_))
-    if (!has_entered(pid) && ++strangers_[pid] == kMeetings) name_stranger(pid);
+    if (!has_entered(pid) && ++not_entered_[pid] == kMeetings) name_not_entered(pid);
   uint64_t end = monotonic_ns();
   next_look_ns_ = end + std::max(kLookNs, kLookShare * (end - now));
 }
@@ -254,7 +254,7 @@ void TimerEngine::drain() {
   file_->make_room(0);
   settle(false);
   choose_interval();
-  look_for_strangers();
+  find_not_entered();
   look_for_silence();
   file_->beat();
 }

@@ -37,9 +37,9 @@ class TimerEngine : public Engine {
   void settle_late(const DeferredTick& tick, KnownProcess* process);
   KnownProcess* known(uint32_t unit);
   std::vector<DeferredTick> take_all(bool final);
-  void look_for_strangers();
+  void find_not_entered();
   [[nodiscard]] bool has_entered(pid_t pid) const;
-  void name_stranger(pid_t pid);
+  void name_not_entered(pid_t pid);
 
   void choose_interval();
   void look_at_clocks();
@@ -57,7 +57,7 @@ class TimerEngine : public Engine {
   uint64_t next_pulse_ns_ = 0;
   Heartbeat heartbeat_;
   std::unordered_map<pid_t, unsigned>
-      strangers_;  ///< processes without a record, and how often they were met
+      not_entered_;  ///< processes without a record, and how often they were met
   SettlerState state_;
   std::unordered_map<uint32_t, MappingHistory> histories_;  ///< as known_
   UnknownCode unknown_;

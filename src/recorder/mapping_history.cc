@@ -37,7 +37,7 @@ bool MappingHistory::read(pid_t pid, uint64_t now_ns) {
   ++readings_;
   if (ranges_.size() > kMostRanges) ranges_.clear();
   bool changed = false;
-  TextWatch maps(pid);
+  ProcMaps maps(pid);
   const bool readable = maps.visit([&](const ExecutableMapping& mapping) {
     if (mapping.object.kind == ObjectKind::kFile) changed = take(mapping) || changed;
   });

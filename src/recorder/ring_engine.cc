@@ -32,18 +32,18 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   settings.event = settings_.event;
   settings.period = settings_.period;
   // Events counted one by one leave no part of a period behind in any thread: the command's own are all.
-  settings.strangers = settings_.period > 1 || target.kind != Target::Kind::kCommand;
+  settings.whole_machine = settings_.period > 1 || target.kind != Target::Kind::kCommand;
   settings.children = settings_.children;
   settings.kernel = true;
   if (auto opened = rings_.open(target, settings); !opened) return opened;
   file->header().kernel_observed = rings_.settings().kernel;
   losses_.resize(rings_.size());
   for (Losses& losses : losses_) losses.throttle = ThrottleMeter(settings_.event, settings_.period);
-  per_thread_ = target.is_process_tree() && !rings_.sees_strangers();
-  bool all_ticks = rings_.sees_strangers() || target.kind == Target::Kind::kMachine;
+  per_thread_ = target.is_process_tree() && !rings_.sees_machine();
+  bool all_ticks = rings_.sees_machine() || target.kind == Target::Kind::kMachine;
   file->header().machine_cpus = all_ticks ? static_cast<uint32_t>(rings_.size() / 2) : 0;
   tasks_ = TaskTable(file, name(),
-                     rings_.sees_strangers() ? TaskTable::Strangers::kIgnore : TaskTable::Strangers::kAdopt);
+                     rings_.sees_machine() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
   tasks_.expect_removal(per_thread_);
   bool at_exec = rings_.settings().at_exec && target.is_process_tree();
   if (!at_exec) rings_.enable_records();
@@ -71,7 +71,7 @@ void RingEngine::drain() {
   uint64_t until = monotonic_ns();
   rings_.collect();
   replay(until);
-  if (rings_.pressed() || throttled_) settle_losses();
+  if (rings_.pressed() || throttled_) book_losses();
   begin_window();
   if (shifts_.due(monotonic_ns())) rings_.shift_phases();
   file_->make_room(0);
@@ -80,14 +80,14 @@ void RingEngine::drain() {
 
 void RingEngine::replay(uint64_t until) {
   rings_.replay(
-      until, [this](const PerfRings::Sample& sample) { count(sample); },
-      [this](const PerfRings::Event& event) { apply(event); });
+      until, [this](const RingSet::Sample& sample) { count(sample); },
+      [this](const RingSet::Record& event) { apply(event); });
 }
 
-void RingEngine::apply(const PerfRings::Event& event) {
+void RingEngine::apply(const RingSet::Record& event) {
   ++losses_[event.ring].recent.all;
   if (event.record.kind == PerfRecord::Kind::kLost)
-    losses_[event.ring].told += event.record.lost;
+    losses_[event.ring].by_records += event.record.lost;
   else if (event.record.kind == PerfRecord::Kind::kThrottle ||
            event.record.kind == PerfRecord::Kind::kUnthrottle)
     apply_throttle(event);
@@ -95,13 +95,13 @@ void RingEngine::apply(const PerfRings::Event& event) {
     tasks_.apply(event.record, event.text);
 }
 
-void RingEngine::apply_throttle(const PerfRings::Event& event) {
+void RingEngine::apply_throttle(const RingSet::Record& event) {
   losses_[event.ring].throttle.apply(event.record);
   throttled_ = true;
   if (event.record.kind == PerfRecord::Kind::kThrottle) ++file_->header().throttled;
 }
 
-void RingEngine::count(const PerfRings::Sample& sample) {
+void RingEngine::count(const RingSet::Sample& sample) {
   if (samples_++ % kTicksPerRoomCheck == 0) file_->make_room(kTicksPerRoomCheck * 3);
   bool own = tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
   window_own_ += own ? 1 : 0;
@@ -112,7 +112,7 @@ void RingEngine::count(const PerfRings::Sample& sample) {
 }
 
 uint64_t RingEngine::target_cpu_ns() const {
-  bool tells = settings_.event.is_cpu_time() && rings_.sees_strangers() && settings_.target_cpu_ns;
+  bool tells = settings_.event.is_cpu_time() && rings_.sees_machine() && settings_.target_cpu_ns;
   return tells ? settings_.target_cpu_ns() : 0;
 }
 
@@ -132,11 +132,11 @@ double RingEngine::target_part(size_t ring) const {
 
 /// Where ticks are CPU time and the target's is known, what it used since the rings were last emptied in time
 /// tells how many ticks should have come through; no more are lost than the kernel says.
-void RingEngine::settle_losses() {
+void RingEngine::book_losses() {
   uint64_t records = 0;
   double ticks = 0, own = 0;
   for (size_t i = 0; i < losses_.size(); ++i) {
-    uint64_t lost = std::max({rings_.count(i).lost, losses_[i].told, losses_[i].settled});
+    uint64_t lost = std::max({rings_.count(i).lost, losses_[i].by_records, losses_[i].settled});
     uint64_t fresh = lost - losses_[i].settled;
     losses_[i].settled = lost;
     records += fresh;
@@ -159,7 +159,7 @@ void RingEngine::stop() {
   rings_.collect();
   replay(UINT64_MAX);
   for (Losses& losses : losses_) losses.throttle.finish(monotonic_ns());
-  settle_losses();
+  book_losses();
   if (knows_cpu_time()) cpu_ns_ = rings_.count().value;
   rings_.close();
   file_->beat();

@@ -29,10 +29,10 @@ class RingEngine : public Engine {
 
  private:
   void replay(uint64_t until);
-  void apply(const PerfRings::Event& event);
-  void apply_throttle(const PerfRings::Event& event);
-  void count(const PerfRings::Sample& sample);
-  void settle_losses();
+  void apply(const RingSet::Record& event);
+  void apply_throttle(const RingSet::Record& event);
+  void count(const RingSet::Sample& sample);
+  void book_losses();
   double target_part(size_t ring) const;
   [[nodiscard]] uint64_t target_cpu_ns() const;
   void begin_window();
@@ -43,8 +43,8 @@ class RingEngine : public Engine {
     uint64_t own = 0;  ///< those that are ticks of the target
   };
   struct Losses {
-    uint64_t told = 0;     ///< by LOST records
-    uint64_t settled = 0;  ///< of all
+    uint64_t by_records = 0;  ///< by LOST records
+    uint64_t settled = 0;     ///< of all
     ThrottleMeter throttle;
     Tally recent;  ///< since the rings were last emptied in time
   };
@@ -52,7 +52,7 @@ class RingEngine : public Engine {
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
   bool per_thread_ = false;  ///< the perf events count what the target does, and nobody else
-  PerfRings rings_;
+  RingSet rings_;
   TaskTable tasks_;
   Random random_;
   PhaseShifts shifts_;

@@ -20,9 +20,9 @@ constexpr pid_t kPid = 0x7ff00001, kChild = 0x7ff00002,
 
 class TaskRecordsTest : public testing::Test {
  protected:
-  TaskRecordsTest() { use(TaskTable::Strangers::kIgnore); }
+  TaskRecordsTest() { use(TaskTable::Unknown::kIgnore); }
 
-  void use(TaskTable::Strangers strangers) { tasks_ = TaskTable(&file_, "ring", strangers); }
+  void use(TaskTable::Unknown unknown_processes) { tasks_ = TaskTable(&file_, "ring", unknown_processes); }
 
   void exec(pid_t pid, const char* comm) {
     tasks_.apply({.kind = PerfRecord::Kind::kComm, .exec = true, .pid = pid, .tid = pid}, comm);
@@ -85,11 +85,11 @@ TEST_F(TaskRecordsTest, AHeldCommandCountsFromItsExecOn) {
   EXPECT_STREQ(process(kPid)->comm, "prog");
 }
 
-TEST_F(TaskRecordsTest, StrangersAreIgnoredOrAdopted) {
+TEST_F(TaskRecordsTest, UnknownProcessesAreIgnoredOrAdopted) {
   EXPECT_FALSE(count(kPid, 0x1000));
   fork(kPid, kChild);
   EXPECT_EQ(tasks_.size(), 0u);
-  use(TaskTable::Strangers::kAdopt);
+  use(TaskTable::Unknown::kAdopt);
   EXPECT_TRUE(count(kPid, 0x1000));
   EXPECT_TRUE(tasks_.observes(kPid));
 }
@@ -203,7 +203,7 @@ TEST_F(TaskRecordsTest, EndedProcessesAreAddedUpByProgram) {
 // More live at once than there are records: what the rest is called stays so when one of them executes
 // something.
 TEST_F(TaskRecordsTest, TheRowOfAllOthersKeepsItsName) {
-  use(TaskTable::Strangers::kAdopt);
+  use(TaskTable::Unknown::kAdopt);
   for (pid_t i = 0; i < static_cast<pid_t>(kMostProcesses) + 50; ++i) {
     exec(kPid + i, "busy");
     EXPECT_TRUE(count(kPid + i, 0x1000));
@@ -223,7 +223,7 @@ TEST_F(TaskRecordsTest, AReusedNumberIsAnotherProcess) {
   EXPECT_TRUE(count(kChild, 0x1000));
   end(kChild);
   EXPECT_FALSE(tasks_.observes(kChild));
-  EXPECT_FALSE(count(kChild, 0x1000));  // a stranger has that number now
+  EXPECT_FALSE(count(kChild, 0x1000));  // a other has that number now
   fork(kPid, kChild);
   EXPECT_TRUE(count(kChild, 0x1000));
   EXPECT_EQ(process(kChild)->ticks, 1u);  // the newer of two records

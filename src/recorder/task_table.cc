@@ -99,10 +99,10 @@ std::string TaskTable::place_of(pid_t pid, const Task& task, std::string_view pa
 }
 
 void TaskTable::map_running(pid_t pid, Task& task) {
-  TextWatch watch(pid);
+  ProcMaps maps(pid);
   task.space.clear();
   task.anonymous.clear();
-  task.maps_unreadable = !watch.visit([&](ExecutableMapping mapping) {
+  task.maps_unreadable = !maps.visit([&](ExecutableMapping mapping) {
     if (mapping.object.kind == ObjectKind::kPrivate) {
       add_range(mapping.start, mapping.end, &task.anonymous);
       return;
@@ -142,7 +142,7 @@ void TaskTable::resync() {
 TaskTable::Task* TaskTable::find(pid_t pid) {
   auto found = tasks_.find(pid);
   if (found != tasks_.end()) return &found->second;
-  return strangers_ == Strangers::kAdopt ? &add_running(pid) : nullptr;
+  return unknown_processes_ == Unknown::kAdopt ? &add_running(pid) : nullptr;
 }
 
 void TaskTable::apply(const PerfRecord& record, std::string_view text) {

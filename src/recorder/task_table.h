@@ -20,15 +20,15 @@ namespace pctally {
 /// Records and ticks go in in the order of their times. Not thread-safe.
 class TaskTable {
  public:
-  /// What a record or tick of a process nobody has told of means.
-  enum class Strangers : unsigned char {
+  /// What a record or tick of an unknown process means.
+  enum class Unknown : unsigned char {
     kAdopt,   ///< it is observed: it is older than the events, or its FORK record was lost
     kIgnore,  ///< it is not observed: the events see the whole machine, the target is part of it
   };
 
   TaskTable() = default;
-  TaskTable(ProfileFile* file, std::string engine, Strangers strangers)
-      : file_(file), rows_(file, std::move(engine)), unknown_(file), strangers_(strangers) {}
+  TaskTable(ProfileFile* file, std::string engine, Unknown unknown_processes)
+      : file_(file), rows_(file, std::move(engine)), unknown_(file), unknown_processes_(unknown_processes) {}
 
   /// A command's process, which counts from its exec on.
   void expect(pid_t pid);
@@ -114,7 +114,7 @@ class TaskTable {
   ProfileFile* file_ = nullptr;
   ProcessRows rows_;
   UnknownCode unknown_;
-  Strangers strangers_ = Strangers::kAdopt;
+  Unknown unknown_processes_ = Unknown::kAdopt;
   bool children_ = true;
   bool removal_ = false;
   std::unordered_map<pid_t, Task> tasks_;

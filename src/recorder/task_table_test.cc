@@ -58,7 +58,7 @@ class TaskTableTest : public testing::Test {
 
   FreshFile fresh_;
   ProfileFile& file_ = fresh_.file();
-  TaskTable tasks_{&file_, "test", TaskTable::Strangers::kIgnore};
+  TaskTable tasks_{&file_, "test", TaskTable::Unknown::kIgnore};
 };
 
 TEST_F(TaskTableTest, CountsManyTicksAtOnce) {
