@@ -24,7 +24,7 @@ extern "C" {
 
 /* Flags of struct pctally_options. */
 enum pctally_flag {
-  PCTALLY_OVERWRITE = 1,   /* replace an existing regular file */
+  PCTALLY_OVERWRITE = 1,   /* replace an existing profile, or empty file */
   PCTALLY_NO_TIMER = 2,    /* no engine: only pctally_count() delivers ticks */
   PCTALLY_FIXED_PERIOD = 4 /* exactly period_ns; a program in step with it is then misjudged */
 };

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/fork_hook.h"
 #include "clock/kernel_timer.h"
 #include "fault/fault_guard.h"
 #include "histfile/publish.h"
@@ -43,12 +44,9 @@ void in_child() {
   rearm_sessions();
 }
 
-void watch_forks() noexcept {
-  static bool watching = false;
-  if (!watching)
-    pthread_atfork([] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
-  watching = true;
-}
+// Taken inside a monitor's lock.
+const ForkHook g_fork_hook(
+    2, [] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
 
 }  // namespace
 
@@ -93,7 +91,6 @@ Result<void> Session::start(const SessionPlan& plan) noexcept {
     return fail(EINVAL, "the regions are not in ascending order");
   if (!enlist(this)) return fail(EAGAIN, "more than %u dialects in one process", kMostSessions);
   if (auto guarded = install_fault_guard(); !guarded) return guarded;
-  watch_forks();
   if (!tables_.may_fault) tables_.may_fault = true;  // ticks read it
   if (auto timed = keep_time(plan.period_ns); !timed) return stop(), timed;
   if (!on()) ledger_ = Ledger{};

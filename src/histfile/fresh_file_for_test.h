@@ -19,6 +19,7 @@ class FreshFile {
     path_ = beside("fresh.pct");
     settings.path = path_.c_str();
     file_ = std::move(ProfileFile::create(settings).value());
+    EXPECT_TRUE(file_.place());
   }
   FreshFile(const FreshFile&) = delete;
   FreshFile& operator=(const FreshFile&) = delete;

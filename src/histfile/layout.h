@@ -157,11 +157,14 @@ struct FileHeader {
   uint64_t stolen_ns;     ///< CPU time of the whole machine that its host took while the recording ran
 
   alignas(64) Ledger ledger;  ///< offset 320
+
+  uint8_t recording_id[16];  ///< random: what joins the file by its path has to know it
+  uint8_t unused[48];
 };
 static_assert(offsetof(FileHeader, pool) == 32 && offsetof(FileHeader, engine) == 64);
 static_assert(offsetof(FileHeader, boot_id) == 168 && offsetof(FileHeader, event) == 276);
 static_assert(offsetof(FileHeader, start_owed_us) == 300 && offsetof(FileHeader, stolen_ns) == 304);
-static_assert(offsetof(FileHeader, ledger) == 320);
-static_assert(sizeof(FileHeader) == 384 && sizeof(FileHeader) <= kHeaderBytes);
+static_assert(offsetof(FileHeader, ledger) == 320 && offsetof(FileHeader, recording_id) == 384);
+static_assert(sizeof(FileHeader) == 448 && sizeof(FileHeader) <= kHeaderBytes);
 
 }  // namespace pctally

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -57,6 +57,14 @@ void describe_machine(FileHeader& header) noexcept {
   read_boot_id(header.boot_id);
 }
 
+/// Where the kernel has no random bytes yet, or a filter forbids to ask: what no two recordings share.
+void draw_id(uint8_t (&id)[16]) noexcept {
+  if (getrandom(id, sizeof id, GRND_NONBLOCK) == sizeof id) return;
+  const uint64_t words[2] = {clock_ns(CLOCK_REALTIME), monotonic_ns() ^ static_cast<uint64_t>(getpid())
+                                                                            << 40};
+  memcpy(id, words, sizeof id);
+}
+
 void fill_header(FileHeader& header, const ProfileFile::Settings& settings) noexcept {
   memcpy(header.magic, kMagic, sizeof header.magic);
   header.version = kLayoutVersion;
@@ -75,28 +83,12 @@ void fill_header(FileHeader& header, const ProfileFile::Settings& settings) noex
   header.started_unix_ns = clock_ns(CLOCK_REALTIME);
   header.started_ns = header.heartbeat_ns = monotonic_ns();
   describe_machine(header);
+  draw_id(header.recording_id);
 }
 
-/// An existing file is replaced by unlinking: whoever has it mapped keeps it, and a link is never followed.
-Result<void> remove_old(const char* path) {
-  struct stat status;
-  if (lstat(path, &status) != 0) return {};
-  if (!S_ISREG(status.st_mode))
-    return fail(EEXIST, "%s is not a regular file: choose another name with -o", path);
-  if (unlink(path) != 0) return fail(errno, "cannot replace %s: %s", path, strerror(errno));
-  return {};
-}
-
-Result<UniqueFd> open_new(const char* path) {
-  UniqueFd fd(open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (fd.valid()) {
-    fchmod(fd.get(), 0600);
-    flock(fd.get(), LOCK_EX | LOCK_NB);
-    return fd;
-  }
-  if (errno == EEXIST)
-    return fail(EEXIST, "%s exists: choose another name with -o, or overwrite it with -f", path);
-  return fail(errno, "cannot create %s: %s; choose another place with -o", path, strerror(errno));
+bool is_profile(int fd) noexcept {
+  char magic[sizeof kMagic];
+  return pread(fd, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, kMagic, sizeof magic) == 0;
 }
 
 /// A file that grows beyond RLIMIT_FSIZE is not only refused: SIGXFSZ ends the process, which may be somebody
@@ -137,29 +129,37 @@ uint32_t take_deferred_ring(const Pool& pool) noexcept {
 
 }  // namespace
 
+NewFile::Plan profile_plan(const char* path, bool overwrite) noexcept {
+  return {path, overwrite, is_profile, "a profile file"};
+}
+
 Result<ProfileFile> ProfileFile::create(const Settings& settings) {
-  if (settings.overwrite) {
-    if (auto removed = remove_old(settings.path); !removed) return std::unexpected(removed.error());
-  }
-  auto fd = open_new(settings.path);
-  if (!fd) return std::unexpected(fd.error());
+  auto made = NewFile::create(profile_plan(settings.path, settings.overwrite));
+  if (!made) return std::unexpected(made.error());
   ProfileFile file;
-  file.fd_ = std::move(*fd);
-  auto allocated = allocate(file.fd_.get(), 0, settings.bytes, settings.path);
-  auto map = allocated ? MappedFile::map(file.fd_.get(), mapping_bytes(settings.bytes), true)
+  file.own_ = static_cast<NewFile&&>(*made);
+  auto allocated = allocate(file.own_.fd(), 0, settings.bytes, settings.path);
+  auto map = allocated ? MappedFile::map(file.own_.fd(), mapping_bytes(settings.bytes), true)
                        : Result<MappedFile>(std::unexpected(allocated.error()));
   if (!map) {
-    unlink(settings.path);
+    file.discard();
     return std::unexpected(map.error());
   }
-  file.map_ = std::move(*map);
+  file.map_ = static_cast<MappedFile&&>(*map);
   fill_header(file.header(), settings);
   file.allocated_ = file.header().pool.limit;
   if (settings.deferred) file.header().deferred = file.deferred_ = take_deferred_ring(file.pool());
   return file;
 }
 
-Result<ProfileFile> ProfileFile::join(const char* path) {
+Result<ProfileFile> ProfileFile::join(const char* path, const char* id) {
+  char part[PATH_MAX];
+  if (part_name(path, &part))  // a recording that replaces an older file has its name only later
+    if (auto file = join_at(part, id); file) return file;
+  return join_at(path, id);
+}
+
+Result<ProfileFile> ProfileFile::join_at(const char* path, const char* id) {
   UniqueFd fd(open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return fail(errno, "cannot open %s: %s", path, strerror(errno));
   struct stat status;
@@ -169,14 +169,26 @@ Result<ProfileFile> ProfileFile::join(const char* path) {
   auto map = MappedFile::map(fd.get(), mapping_bytes(static_cast<uint64_t>(status.st_size)), true);
   if (!map) return std::unexpected(map.error());
   ProfileFile file;
-  file.map_ = std::move(*map);
+  file.map_ = static_cast<MappedFile&&>(*map);
   const FileHeader& header = file.header();
   if (memcmp(header.magic, kMagic, sizeof header.magic) != 0 || header.version != kLayoutVersion ||
       header.state == FileState::kClosed)
     return fail(EINVAL, "%s is not a live profile file of this version", path);
+  if (strcmp(file.recording_id().text, id) != 0) return fail(ESTALE, "%s is another recording's", path);
   const uint32_t ring = __atomic_load_n(&header.deferred, __ATOMIC_RELAXED);
   if (pool_holds(file.pool(), ring, kRingUnits)) file.deferred_ = ring;
   return file;
+}
+
+RecordingId ProfileFile::recording_id() const noexcept {
+  constexpr char kDigits[] = "0123456789abcdef";
+  RecordingId id;
+  char* to = id.text;
+  for (uint8_t byte : header().recording_id) {
+    *to++ = kDigits[byte >> 4];
+    *to++ = kDigits[byte & 15];
+  }
+  return id;
 }
 
 Pool ProfileFile::pool() const noexcept {
@@ -195,7 +207,7 @@ DeferredRing* ProfileFile::deferred() const noexcept {
 /// An Error if the file is not what it was. Where a cut came to a fault, empty memory is in its place.
 Result<void> ProfileFile::check_whole() const noexcept {
   struct stat status;
-  if (fstat(fd_.get(), &status) != 0 ||
+  if (fstat(own_.fd(), &status) != 0 ||
       static_cast<uint64_t>(status.st_size) < kHeaderBytes + uint64_t{allocated_} * kUnitBytes)
     return fail(EIO, "somebody else cut the profile file while it was recorded: its ticks are gone");
   const FileHeader& head = header();
@@ -213,7 +225,7 @@ bool ProfileFile::make_room(uint64_t units) noexcept {
     uint64_t bytes = kHeaderBytes + uint64_t{allocated_} * kUnitBytes;
     out_of_room_ = out_of_room_ || !check_whole();
     if (out_of_room_ || bytes + kGrowthBytes > map_.size()) return false;
-    if (!allocate(fd_.get(), bytes, kGrowthBytes, "")) {
+    if (!allocate(own_.fd(), bytes, kGrowthBytes, "")) {
       out_of_room_ = true;
       return false;
     }
@@ -227,7 +239,7 @@ void ProfileFile::beat() noexcept { store_relaxed(&header().heartbeat_ns, monoto
 
 Result<void> ProfileFile::close(bool cut) noexcept {
   if (auto whole = check_whole(); !whole) {
-    fd_.reset();
+    own_.close();
     return whole;
   }
   FileHeader& head = header();
@@ -240,11 +252,11 @@ Result<void> ProfileFile::close(bool cut) noexcept {
   if (cut) {
     const uint32_t used = std::min(__atomic_load_n(&head.pool.used, __ATOMIC_RELAXED), allocated_);
     __atomic_store_n(&head.pool.limit, used, __ATOMIC_RELEASE);
-    error = ftruncate(fd_.get(), static_cast<off_t>(kHeaderBytes + uint64_t{used} * kUnitBytes));
+    error = ftruncate(own_.fd(), static_cast<off_t>(kHeaderBytes + uint64_t{used} * kUnitBytes));
   }
-  flock(fd_.get(), LOCK_UN);  // the mapping would hold the lock beyond the descriptor
-  fd_.reset();
-  if (error != 0) return fail(errno, "cannot cut the profile file to its used size: %s", strerror(errno));
+  if (error != 0) error = errno;
+  own_.close();
+  if (error != 0) return fail(error, "cannot cut the profile file to its used size: %s", strerror(error));
   return {};
 }
 

@@ -4,18 +4,26 @@
 #include <sys/time.h>
 
 #include "base/mapped_file.h"
+#include "base/new_file.h"
 #include "base/result.h"
 #include "base/time_ns.h"
-#include "base/unique_fd.h"
 #include "histfile/layout.h"
 
 namespace pctally {
+
+/// How a profile file is made, or one replaced: never a file of another kind.
+NewFile::Plan profile_plan(const char* path, bool overwrite) noexcept;
+
+/// A recording's identity in hexadecimal digits.
+struct RecordingId {
+  char text[2 * sizeof(FileHeader::recording_id) + 1] = {};
+};
 
 class ProfileFile {
  public:
   struct Settings {
     const char* path = nullptr;
-    bool overwrite = false;  ///< replace an existing regular file (it is unlinked, never written into)
+    bool overwrite = false;  ///< an older profile may be replaced, by place() (it is never written into)
     const char* engine = "";
     const char* event = "";  ///< see FileHeader
     uint64_t period_asked_ns = 0;
@@ -26,13 +34,26 @@ class ProfileFile {
     uint64_t bytes = kInitialBytes;
   };
 
-  /// Creates the file: O_EXCL, O_NOFOLLOW, mode 0600 whatever the umask, disk space allocated, locked for its
-  /// recorder's life. Errors: EEXIST, ENOSPC/EDQUOT/EFBIG (nothing is left behind), whatever open(2) says.
+  /// Creates the file under a temporary name (base/new_file.h): mode 0600 whatever the umask, disk space
+  /// allocated, locked for its recorder's life. Errors: those of NewFile::create, ENOSPC/EDQUOT/EFBIG
+  /// (nothing is left behind).
   static Result<ProfileFile> create(const Settings& settings);
 
-  /// Maps a file another process records into. Errors: EACCES, ENOENT, EINVAL (not a live profile file of
-  /// ours).
-  static Result<ProfileFile> join(const char* path);
+  /// Maps the file that another process records into and will call, or calls, `path`. Errors: EACCES, ENOENT,
+  /// EINVAL (not a live profile file of ours), ESTALE (its recording is not the one of that `id`).
+  static Result<ProfileFile> join(const char* path, const char* id);
+
+  /// Of this recording alone: what was started by an earlier one at the same path does not know it.
+  [[nodiscard]] RecordingId recording_id() const noexcept;
+
+  /// True if place() will cost an older file.
+  [[nodiscard]] bool replaces() const noexcept { return own_.replaces(); }
+
+  /// Gives it its name. What had it before is lost only now. Errors: those of NewFile::place.
+  Result<void> place() { return own_.place(); }
+
+  /// Removes it: there will be no recording.
+  void discard() noexcept { own_.discard(); }
 
   [[nodiscard]] FileHeader& header() const noexcept { return *reinterpret_cast<FileHeader*>(map_.data()); }
   [[nodiscard]] Pool pool() const noexcept;
@@ -52,10 +73,11 @@ class ProfileFile {
   Result<void> close(bool cut) noexcept;
 
  private:
+  static Result<ProfileFile> join_at(const char* path, const char* id);
   [[nodiscard]] Result<void> check_whole() const noexcept;
 
   MappedFile map_;
-  UniqueFd fd_;  ///< the recorder's, locked; invalid after join()
+  NewFile own_;  ///< the recorder's, locked; none after join()
   /// What the header says, too; but there any program that maps the file may change it.
   uint32_t allocated_ = 0;  ///< recorder only: units of the pool with disk space
   uint32_t deferred_ = 0;   ///< unit of the DeferredRing, checked; 0: none

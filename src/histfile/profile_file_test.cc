@@ -28,50 +28,16 @@ class ProfileFileTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
+  Result<ProfileFile> make() {
+    auto file = ProfileFile::create(settings_);
+    if (!file) return file;
+    if (auto placed = file->place(); !placed) return std::unexpected(placed.error());
+    return file;
+  }
+
   std::string directory_, path_;
   ProfileFile::Settings settings_;
 };
-
-TEST_F(ProfileFileTest, IsAllocatedBeforeTheFirstTick) {
-  auto file = ProfileFile::create(settings_);
-  ASSERT_TRUE(file) << file.error().text;
-  struct stat status;
-  ASSERT_EQ(stat(path_.c_str(), &status), 0);
-  EXPECT_EQ(static_cast<uint64_t>(status.st_size), kInitialBytes);
-  EXPECT_GE(static_cast<uint64_t>(status.st_blocks) * 512, kInitialBytes);
-}
-
-TEST_F(ProfileFileTest, ModeIs0600WhateverTheUmask) {
-  for (mode_t mask : {0u, 0022u, 0777u}) {
-    mode_t old = umask(mask);
-    settings_.overwrite = true;
-    EXPECT_TRUE(ProfileFile::create(settings_));
-    umask(old);
-    struct stat status;
-    ASSERT_EQ(stat(path_.c_str(), &status), 0);
-    EXPECT_EQ(status.st_mode & 07777, 0600u);
-  }
-}
-
-TEST_F(ProfileFileTest, ExistingFileIsKeptUnlessToldOtherwise) {
-  std::ofstream(path_) << "precious";
-  auto refused = ProfileFile::create(settings_);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, EEXIST);
-  settings_.overwrite = true;
-  EXPECT_TRUE(ProfileFile::create(settings_));
-}
-
-TEST_F(ProfileFileTest, SymbolicLinkIsNotFollowed) {
-  std::string victim = directory_ + "/victim";
-  std::ofstream(victim) << "precious";
-  ASSERT_EQ(symlink(victim.c_str(), path_.c_str()), 0);
-  for (bool overwrite : {false, true}) {
-    settings_.overwrite = overwrite;
-    EXPECT_FALSE(ProfileFile::create(settings_));
-  }
-  EXPECT_EQ(std::filesystem::file_size(victim), 8u);
-}
 
 /// While it lives no file may grow beyond so many bytes, on pain of SIGXFSZ.
 class SizeLimit {
@@ -89,10 +55,74 @@ class SizeLimit {
   rlimit before_{};
 };
 
+TEST_F(ProfileFileTest, IsAllocatedBeforeTheFirstTick) {
+  auto file = make();
+  ASSERT_TRUE(file) << file.error().text;
+  struct stat status;
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(static_cast<uint64_t>(status.st_size), kInitialBytes);
+  EXPECT_GE(static_cast<uint64_t>(status.st_blocks) * 512, kInitialBytes);
+}
+
+TEST_F(ProfileFileTest, ModeIs0600WhateverTheUmask) {
+  for (mode_t mask : {0u, 0022u, 0777u}) {
+    mode_t old = umask(mask);
+    settings_.overwrite = true;
+    EXPECT_TRUE(make());
+    umask(old);
+    struct stat status;
+    ASSERT_EQ(stat(path_.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, 0600u);
+  }
+}
+
+TEST_F(ProfileFileTest, AnOlderProfileIsKeptUnlessToldOtherwise) {
+  ASSERT_TRUE(make());
+  auto refused = make();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, EEXIST);
+  settings_.overwrite = true;
+  EXPECT_TRUE(make());
+}
+
+TEST_F(ProfileFileTest, WhatIsNoProfileIsNeverReplaced) {
+  std::ofstream(path_) << "precious";
+  settings_.overwrite = true;
+  auto refused = make();
+  ASSERT_FALSE(refused);
+  EXPECT_NE(std::string(refused.error().text).find("is not a profile file"), std::string::npos);
+  EXPECT_EQ(std::filesystem::file_size(path_), 8u);
+}
+
+TEST_F(ProfileFileTest, AnOlderProfileStaysUntilTheNewOneTakesItsName) {
+  ASSERT_TRUE(make());
+  auto older = std::filesystem::last_write_time(path_);
+  settings_.overwrite = true;
+  {
+    SizeLimit limit(kInitialBytes - 1);
+    EXPECT_FALSE(make());
+  }
+  auto file = ProfileFile::create(settings_);
+  ASSERT_TRUE(file) << file.error().text;
+  file->discard();
+  EXPECT_EQ(std::filesystem::last_write_time(path_), older);
+}
+
+TEST_F(ProfileFileTest, SymbolicLinkIsNotFollowed) {
+  std::string victim = directory_ + "/victim";
+  std::ofstream(victim) << "precious";
+  ASSERT_EQ(symlink(victim.c_str(), path_.c_str()), 0);
+  for (bool overwrite : {false, true}) {
+    settings_.overwrite = overwrite;
+    EXPECT_FALSE(make());
+  }
+  EXPECT_EQ(std::filesystem::file_size(victim), 8u);
+}
+
 TEST_F(ProfileFileTest, NoRoomIsAnErrorAndLeavesNothing) {
   auto file = [this] {
     SizeLimit limit(kInitialBytes - 1);
-    return ProfileFile::create(settings_);
+    return make();
   }();
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, EFBIG);
@@ -102,7 +132,7 @@ TEST_F(ProfileFileTest, NoRoomIsAnErrorAndLeavesNothing) {
 
 TEST_F(ProfileFileTest, WithoutRoomToGrowItStaysAsItIs) {
   SizeLimit limit(kInitialBytes);
-  auto file = ProfileFile::create(settings_);
+  auto file = make();
   ASSERT_TRUE(file) << file.error().text;
   uint32_t before = file->header().pool.limit;
   EXPECT_FALSE(file->make_room(before));
@@ -111,7 +141,7 @@ TEST_F(ProfileFileTest, WithoutRoomToGrowItStaysAsItIs) {
 }
 
 TEST_F(ProfileFileTest, GrowsOnlyWhileThereIsRoom) {
-  auto file = ProfileFile::create(settings_);
+  auto file = make();
   ASSERT_TRUE(file);
   uint32_t before = file->header().pool.limit;
   bool roomy = sizeof(void*) == 8;  // elsewhere address space is rationed, and the file is what it was made
@@ -125,10 +155,10 @@ TEST_F(ProfileFileTest, GrowsOnlyWhileThereIsRoom) {
 }
 
 TEST_F(ProfileFileTest, JoinedByAnotherItCountsAndIsCutAtTheEnd) {
-  auto file = ProfileFile::create(settings_);
+  auto file = make();
   ASSERT_TRUE(file);
   file->header().state = FileState::kRecording;
-  auto joined = ProfileFile::join(path_.c_str());
+  auto joined = ProfileFile::join(path_.c_str(), file->recording_id().text);
   ASSERT_TRUE(joined) << joined.error().text;
   ObjectIdentity object;
   object.path = "/bin/x";
@@ -150,18 +180,18 @@ TEST_F(ProfileFileTest, JoinedByAnotherItCountsAndIsCutAtTheEnd) {
   EXPECT_EQ(std::filesystem::file_size(path_), kHeaderBytes + file->header().pool.used * kUnitBytes);
   EXPECT_EQ(tick(table, 0x401234, 3), TickOutcome::kStopped);
   EXPECT_EQ(file->header().ledger.counted, 3u);
-  EXPECT_FALSE(ProfileFile::join(path_.c_str())) << "a closed file is not joined";
+  EXPECT_FALSE(ProfileFile::join(path_.c_str(), file->recording_id().text)) << "a closed file is not joined";
 }
 
 TEST_F(ProfileFileTest, JoinRefusesWhatIsNotALiveProfile) {
   std::ofstream(path_) << std::string(8192, 'x');
-  EXPECT_FALSE(ProfileFile::join(path_.c_str()));
-  EXPECT_FALSE(ProfileFile::join("/dev/null"));
-  EXPECT_FALSE(ProfileFile::join("/nonexistent"));
+  EXPECT_FALSE(ProfileFile::join(path_.c_str(), ""));
+  EXPECT_FALSE(ProfileFile::join("/dev/null", ""));
+  EXPECT_FALSE(ProfileFile::join("/nonexistent", ""));
 }
 
 TEST_F(ProfileFileTest, ProcessesBeyondTheLimitAreCountedTogether) {
-  auto file = ProfileFile::create(settings_);
+  auto file = make();
   ASSERT_TRUE(file);
   file->make_room(kMostProcesses * 2 + 100);
   uint32_t last = 0;
@@ -177,7 +207,7 @@ TEST_F(ProfileFileTest, ProcessesBeyondTheLimitAreCountedTogether) {
 }
 
 TEST_F(ProfileFileTest, IsLockedWhileItsRecorderLives) {
-  auto file = ProfileFile::create(settings_);
+  auto file = make();
   ASSERT_TRUE(file);
   UniqueFd other(open(path_.c_str(), O_RDONLY));
   EXPECT_NE(flock(other.get(), LOCK_SH | LOCK_NB), 0);
@@ -185,9 +215,35 @@ TEST_F(ProfileFileTest, IsLockedWhileItsRecorderLives) {
   EXPECT_EQ(flock(other.get(), LOCK_SH | LOCK_NB), 0);
 }
 
+TEST_F(ProfileFileTest, OnlyWhoKnowsTheRecordingJoinsIt) {
+  auto first = make();
+  ASSERT_TRUE(first) << first.error().text;
+  const RecordingId id = first->recording_id();
+  EXPECT_EQ(strlen(id.text), 32u);
+  EXPECT_TRUE(ProfileFile::join(path_.c_str(), id.text));
+  ASSERT_TRUE(first->close(true));
+  settings_.overwrite = true;
+  auto second = make();
+  ASSERT_TRUE(second) << second.error().text;
+  auto refused = ProfileFile::join(path_.c_str(), id.text);
+  ASSERT_FALSE(refused) << "what the first recording left behind is not the second's";
+  EXPECT_EQ(refused.error().code, ESTALE);
+  EXPECT_FALSE(ProfileFile::join(path_.c_str(), ""));
+}
+
+TEST_F(ProfileFileTest, IsJoinedBeforeItHasReplacedTheOlderOne) {
+  ASSERT_TRUE(make()->close(true));
+  settings_.overwrite = true;
+  auto file = ProfileFile::create(settings_);
+  ASSERT_TRUE(file) << file.error().text;
+  EXPECT_TRUE(ProfileFile::join(path_.c_str(), file->recording_id().text));
+  ASSERT_TRUE(file->place());
+  EXPECT_TRUE(ProfileFile::join(path_.c_str(), file->recording_id().text));
+}
+
 TEST_F(ProfileFileTest, TheDeferredRingStaysWhereItWasMade) {
   settings_.deferred = true;
-  auto file = ProfileFile::create(settings_);
+  auto file = make();
   ASSERT_TRUE(file) << file.error().text;
   const DeferredRing* ring = file->deferred();
   ASSERT_NE(ring, nullptr);
@@ -198,7 +254,7 @@ TEST_F(ProfileFileTest, TheDeferredRingStaysWhereItWasMade) {
 TEST_F(ProfileFileTest, AProgramThatRaisesUsedOrLimitDoesNotGrowTheFile) {
   for (uint32_t PoolHead::*word : {&PoolHead::used, &PoolHead::limit}) {
     settings_.overwrite = true;
-    auto file = ProfileFile::create(settings_);
+    auto file = make();
     ASSERT_TRUE(file) << file.error().text;
     file->header().pool.*word = ~0u;
     EXPECT_EQ(pool_take(file->pool(), static_cast<uint32_t>(kInitialBytes / kUnitBytes)), 0u);
@@ -208,7 +264,7 @@ TEST_F(ProfileFileTest, AProgramThatRaisesUsedOrLimitDoesNotGrowTheFile) {
 }
 
 TEST_F(ProfileFileTest, TheRecorderPutsTheLimitRightAgain) {
-  auto file = ProfileFile::create(settings_);
+  auto file = make();
   ASSERT_TRUE(file) << file.error().text;
   const uint32_t limit = file->header().pool.limit;
   for (uint32_t wrong : {0u, ~0u}) {

@@ -27,16 +27,11 @@ void store_processes(const std::vector<FileProcess>& processes, std::vector<unsi
   }
 }
 
-/// Refuses to write over what is being read, by whatever name, and over anything but a regular file.
-Result<void> remove_old(const LiveFile& source, const char* path) {
+/// Whether `path` is what is being read, by whatever name.
+bool is_source(const LiveFile& source, const char* path) {
   struct stat old, own;
-  if (lstat(path, &old) != 0) return {};
-  if (!S_ISREG(old.st_mode))
-    return fail(EEXIST, "%s is not a regular file: choose another name with -o", path);
-  if (fstat(source.fd(), &own) == 0 && own.st_dev == old.st_dev && own.st_ino == old.st_ino)
-    return fail(EINVAL, "%s is the recording itself: choose another name with -o", path);
-  if (unlink(path) != 0) return fail(errno, "cannot replace %s: %s", path, strerror(errno));
-  return {};
+  return lstat(path, &old) == 0 && fstat(source.fd(), &own) == 0 && own.st_dev == old.st_dev &&
+         own.st_ino == old.st_ino;
 }
 
 bool write_part(int fd, const unsigned char* bytes, uint64_t from, uint64_t to) {
@@ -47,17 +42,6 @@ bool write_part(int fd, const unsigned char* bytes, uint64_t from, uint64_t to) 
     from += static_cast<uint64_t>(written);
   }
   return true;
-}
-
-Result<UniqueFd> create(const char* path) {
-  UniqueFd fd(open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (fd.valid()) {
-    fchmod(fd.get(), 0600);
-    return fd;
-  }
-  if (errno == EEXIST)
-    return fail(EEXIST, "%s exists: choose another name with -o, or overwrite it with -f", path);
-  return fail(errno, "cannot create %s: %s; choose another place with -o", path, strerror(errno));
 }
 
 }  // namespace
@@ -75,19 +59,19 @@ void close_copy(FileCopy* copy) {
 }
 
 Result<void> write_snapshot(const FileCopy& copy, const LiveFile& source, const char* path, bool overwrite) {
-  if (overwrite) {
-    if (auto removed = remove_old(source, path); !removed) return removed;
+  if (overwrite && is_source(source, path))
+    return fail(EINVAL, "%s is the recording itself: choose another name with -o", path);
+  auto file = NewFile::create(profile_plan(path, overwrite));
+  if (!file) return std::unexpected(file.error());
+  if (!write_part(file->fd(), copy.bytes.data(), 0, copy.bytes.size())) {
+    int error = errno;
+    file->discard();
+    return fail(error, "cannot write %s: %s; free some space or choose another place with -o", path,
+                strerror(error));
   }
-  auto fd = create(path);
-  if (!fd) return std::unexpected(fd.error());
-  const unsigned char* bytes = copy.bytes.data();
-  if (write_part(fd->get(), bytes, kHeaderBytes, copy.bytes.size()) &&
-      write_part(fd->get(), bytes, 0, kHeaderBytes))
-    return {};
-  int error = errno;
-  unlink(path);
-  return fail(error, "cannot write %s: %s; free some space or choose another place with -o", path,
-              strerror(error));
+  auto placed = file->place();
+  if (!placed) file->discard();
+  return placed;
 }
 
 }  // namespace pctally

@@ -111,7 +111,24 @@ TEST_F(Snapshot, NeverReplacesWhatItReadsNorWhatIsNotAFile) {
   EXPECT_FALSE(write("/dev/null", true));
   std::ofstream(out_) << "precious";
   EXPECT_EQ(write(out_).error().code, EEXIST);
+  EXPECT_THAT(write(out_, true).error().text, HasSubstr("is not a profile file"));
   EXPECT_EQ(std::filesystem::file_size(out_), 8u);
+}
+
+TEST_F(Snapshot, WithoutRoomAnOlderOneStays) {
+  ASSERT_TRUE(write(out_));
+  const auto size = std::filesystem::file_size(out_);
+  rlimit old, small;
+  getrlimit(RLIMIT_FSIZE, &old);
+  small = {5000, old.rlim_max};
+  auto handler = signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  auto written = write(out_, true);
+  setrlimit(RLIMIT_FSIZE, &old);
+  signal(SIGXFSZ, handler);
+  EXPECT_FALSE(written);
+  EXPECT_EQ(std::filesystem::file_size(out_), size);
+  EXPECT_TRUE(write(out_, true));
 }
 
 TEST_F(Snapshot, WithoutRoomLeavesNothing) {

@@ -11,6 +11,7 @@
 
 #include <new>
 
+#include "base/fork_hook.h"
 #include "base/period.h"
 #include "clock/tick_clock.h"
 #include "dialect/session.h"
@@ -188,12 +189,9 @@ void in_child() {
   abandon();
 }
 
-void watch_forks() noexcept {
-  static bool watching = false;
-  if (!watching)
-    pthread_atfork([] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
-  watching = true;
-}
+// No other lock is taken inside this one.
+const ForkHook g_fork_hook(
+    3, [] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
 
 /// What the report has to know about the clock that really runs.
 void name_engine(Recording& recording) noexcept {
@@ -249,14 +247,16 @@ PCTALLY_API int pctally_start(const pctally_options* given) {
   if (options->path == nullptr) options->path = name.text;
   auto file = create_file(*options);
   if (!file) return failed(file.error());
-  watch_forks();
   g_recording = new (g_storage) Recording();
   g_recording->file = std::move(*file);
   g_tables.may_fault = guard_file(g_recording->file).has_value();
-  if (auto begun = begin(*g_recording, *options); !begun) {
+  auto begun = begin(*g_recording, *options);
+  if (begun) begun = g_recording->file.place();
+  if (!begun) {
+    g_recording->clock.stop();
     withdraw(&g_tables);
+    g_recording->file.discard();
     abandon();
-    unlink(options->path);
     return failed(begun.error());
   }
   g_ever = true;

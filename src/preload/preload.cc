@@ -134,6 +134,7 @@ void in_child() {
 /// With --no-children what we put into the environment goes no further.
 void clean_environment() noexcept {
   unsetenv("PCTALLY_RECORD");
+  unsetenv("PCTALLY_RECORD_ID");
   unsetenv("PCTALLY_CHILDREN");
   const char* list = getenv("LD_PRELOAD");
   const char* rest = list == nullptr ? nullptr : strchr(list, ':');
@@ -147,7 +148,8 @@ __attribute__((constructor)) void enter() {
   if (getauxval(AT_SECURE) != 0) return;
   const char* path = getenv("PCTALLY_RECORD");
   if (path == nullptr) return;
-  auto file = ProfileFile::join(path);
+  const char* id = getenv("PCTALLY_RECORD_ID");
+  auto file = ProfileFile::join(path, id == nullptr ? "" : id);
   ClockKind kind;
   if (!file || !clock_of(file->header().engine, &kind)) return;
   const uint64_t period_ns = file->header().period_ns;  // read once: it may be gone the next moment

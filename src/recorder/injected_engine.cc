@@ -85,7 +85,11 @@ bool maps_library(pid_t pid) {
 
 std::string absolute_path(const std::string& path) {
   char resolved[PATH_MAX];
-  return realpath(path.c_str(), resolved) != nullptr ? resolved : path;
+  if (realpath(path.c_str(), resolved) != nullptr) return resolved;
+  const size_t slash = path.rfind('/');  // it has its name only later: its directory is there
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (realpath(directory.c_str(), resolved) == nullptr) return path;
+  return std::string(resolved) + "/" + path.substr(slash + 1);
 }
 
 Result<std::string> find_preload_library() {

@@ -1,6 +1,7 @@
 #include "recorder/recording.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -113,8 +114,10 @@ Result<void> Recording::start_engine(const Target& target) {
     environment_.clear();
     auto started = engine_->start(&file_, target, &environment_);
     if (started) {
-      if (engine_->enters_program())
+      if (engine_->enters_program()) {
         environment_.push_back(std::string(kRecordVariable) + "=" + absolute_path(path_));
+        environment_.push_back(std::string(kIdVariable) + "=" + file_.recording_id().text);
+      }
       return {};
     }
     last = started.error();
@@ -159,8 +162,10 @@ Result<void> Recording::open(const Target& target) {
   account_.count_tree(target);  // an engine may give up the privilege for it
   settings_.target_cpu_ns = [this] { return account_.tree_ns(); };
   auto started = start_engine(target);
+  // An older file is replaced only when there is something to replace it with: once the command runs.
+  if (started && !replaces_later()) started = file_.place();
   if (!started) {
-    unlink(path_.c_str());
+    file_.discard();
     return started;
   }
   if (engine_->enters_program() || engine_->knows_cpu_time()) account_.forget_tree();
@@ -170,6 +175,14 @@ Result<void> Recording::open(const Target& target) {
   header.command = add_string(file_.pool(), target_text());
   header.state = FileState::kRecording;
   return {};
+}
+
+/// The command runs already, and the name is not to be had: the recording keeps its temporary one.
+std::string Recording::give_other_name(const Error& error) const {
+  char part[PATH_MAX];
+  part_name(path_.c_str(), &part);
+  notices_->complain("{}; the profile is {}", error.text, part);
+  return part;
 }
 
 void Recording::say_engine() const {
@@ -186,9 +199,11 @@ Result<void> Recording::run(Child* child) {
   if (obstacle_ == ProcessNote::kForeignLibc || obstacle_ == ProcessNote::kWordSize) environment_.clear();
   Watchdog::start(child->pid());
   if (auto let_go = child->let_go(environment_); !let_go) {
-    unlink(path_.c_str());
+    file_.discard();
     return let_go;
   }
+  if (replaces_later())
+    if (auto placed = file_.place(); !placed) path_ = give_other_name(placed.error());
   drain_until({child->signals()}, [child] {
     child->handle_signals();
     return child->ended();

@@ -58,6 +58,8 @@ class Recording {
   void choose_period();
   Result<void> start_engine(const Target& target);
   void say_engine() const;
+  [[nodiscard]] bool replaces_later() const { return file_.replaces() && !options_.command.empty(); }
+  [[nodiscard]] std::string give_other_name(const Error& error) const;
   void drain_until(const std::vector<int>& descriptors, const std::function<bool()>& ended);
   void look_at_account(uint64_t now);
   void show_drained(uint64_t now);

@@ -48,6 +48,7 @@ static void print_header() {
   FIELD(FileHeader, start_owed_us);
   FIELD(FileHeader, stolen_ns);
   FIELD(FileHeader, ledger);
+  FIELD(FileHeader, recording_id);
 }
 
 static void print_records() {

@@ -161,11 +161,17 @@ TEST_F(Library, ErrorsSayWhatToDo) {
 
 TEST_F(Library, ExistingFileIsKeptUnlessToldOtherwise) {
   std::ofstream(path_) << "precious";
-  EXPECT_EQ(pctally_start(&options_), -1);
-  EXPECT_EQ(errno, EEXIST);
-  EXPECT_EQ(std::filesystem::file_size(path_), 8u);
-  options_.flags |= PCTALLY_OVERWRITE;
-  EXPECT_EQ(pctally_start(&options_), 0) << pctally_error();
+  for (unsigned flag : {0u, unsigned{PCTALLY_OVERWRITE}}) {  // what is no profile is never replaced
+    options_.flags |= flag;
+    EXPECT_EQ(pctally_start(&options_), -1);
+    EXPECT_EQ(errno, EEXIST);
+    EXPECT_EQ(std::filesystem::file_size(path_), 8u);
+  }
+  std::filesystem::remove(path_);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(pctally_start(&options_), 0) << pctally_error();
+    EXPECT_EQ(pctally_stop(), 0) << pctally_error();
+  }
 }
 
 TEST_F(Library, AFileBeyondUlimitFIsAnErrorAndNotTheEnd) {

@@ -18,12 +18,12 @@ def children_of(pid):
 
 
 def wait_until(condition):
-    for _ in range(2000):
+    for _ in range(20000):
         value = condition()
         if value:
             return value
         time.sleep(0.001)  # polls another process's state: there is no event to wait for
-    raise AssertionError("nothing happened in two seconds")
+    raise AssertionError("nothing happened in twenty seconds")
 
 
 class Kill(unittest.TestCase):
@@ -32,6 +32,7 @@ class Kill(unittest.TestCase):
     def start(self, engine, path):
         recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-e", engine, "-o", path, "--",
                                      p.program("spinner"), "2", "20"], stderr=subprocess.DEVNULL)
+        wait_until(lambda: os.path.exists(path))
         child = wait_until(lambda: children_of(recorder.pid))[0]
         wait_until(lambda: b"spinner" in open(f"/proc/{child}/cmdline", "rb").read())
         return recorder, child
@@ -42,7 +43,7 @@ class Kill(unittest.TestCase):
         return data["counted"]
 
     def one(self, engine, victims, seed):
-        path = os.path.join(p.scratch(), f"{engine}.pct")
+        path = os.path.join(p.scratch(), f"{engine}.{'.'.join(victims)}.{seed}.pct")  # an older file stays for a moment
         recorder, child = self.start(engine, path)
         time.sleep(random.Random(seed).uniform(0.0, 0.25))  # the random moment is the test
         before = self.counted(path)

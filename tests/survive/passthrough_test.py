@@ -127,9 +127,18 @@ class Passthrough(unittest.TestCase):
                 self.assertEqual(self.record(*force, "-o", "a.pct", "true").returncode, 125)
             os.rmdir(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
         os.link(victim, path)
-        self.assertEqual(self.record("-q", "-f", "-o", "a.pct", "true").returncode, 0)  # the name is replaced,
+        self.assertEqual(self.record("-f", "-o", "a.pct", "true").returncode, 125)  # no profile
         with open(victim) as file:
-            self.assertEqual(file.read(), "precious")  # the file it stood for is not
+            self.assertEqual(file.read(), "precious")
+        os.unlink(path)
+        self.assertEqual(self.record("-q", "-o", "older.pct", "true").returncode, 0)
+        older = os.path.join(self.directory, "older.pct")
+        with open(older, "rb") as file:
+            before = file.read()
+        os.link(older, path)
+        self.assertEqual(self.record("-q", "-f", "-o", "a.pct", "true").returncode, 0)  # the name is replaced,
+        with open(older, "rb") as file:
+            self.assertEqual(file.read(), before)  # the file it stood for is not
 
     def test_program_that_ignores_everything_sees_nothing(self):
         """Signal dispositions and mask as without us."""

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fork_hook.h"
 #include "dialect/caller_memory.h"
 #include "dialect/monitor/text_object.h"
 #include "monfile/write/gmon_out.h"
@@ -29,15 +30,10 @@ void enlist(Monitor* monitor) noexcept {
   }
 }
 
-/// To be called once a profil is on: sessions watch forks by then, and fork(2) asks those who came last
-/// first. So it takes this lock before theirs, as every monitor does.
-void watch_forks() noexcept {
-  static bool watching = false;
-  if (!watching)
-    pthread_atfork([] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); },
-                   [] { pthread_mutex_init(&g_lock, nullptr); });
-  watching = true;
-}
+// Every monitor takes this lock before its profil's.
+const ForkHook g_fork_hook(
+    1, [] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); },
+    [] { pthread_mutex_init(&g_lock, nullptr); });
 
 /// One line on stderr, whatever bytes a path in it has: the program lives on, without its profile.
 void complain(const char* what) noexcept {
@@ -64,7 +60,6 @@ MonitorLock::MonitorLock() noexcept { pthread_mutex_lock(&g_lock); }
 MonitorLock::~MonitorLock() { pthread_mutex_unlock(&g_lock); }
 
 bool Monitor::keep(const MonitorPlan& plan) noexcept {
-  watch_forks();
   enlist(this);
   if (!regions_.assign(plan.regions)) return false;
   format_ = plan.format;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fork_hook.h"
 #include "dialect/n64/channel.h"
 #include "dialect/n64/loopback.h"
 #include "dialect/n64/profile.h"
@@ -159,12 +160,9 @@ void in_child() {
   g_running = false;
 }
 
-void watch_forks() noexcept {
-  static bool watching = false;
-  if (!watching)
-    pthread_atfork([] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
-  watching = true;
-}
+// No other lock is taken inside this one.
+const ForkHook g_fork_hook(
+    0, [] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
 
 __attribute__((destructor)) void remove_socket() {
   if (g_io.listener >= 0 && g_io.owner == getpid()) unlink(g_io.path);
@@ -174,7 +172,6 @@ __attribute__((destructor)) void remove_socket() {
 
 void start_io_thread() noexcept {
   pthread_mutex_lock(&g_lock);
-  watch_forks();
   if (!g_running) {
     close_listener();
     g_running = listen_here() && create_thread();

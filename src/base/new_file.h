@@ -1,0 +1,55 @@
+// A file that takes its name only once it is worth having: it is made beside it under a temporary name.
+//
+//  1. Whatever goes wrong before place(), a file that has the name already stays as it is.
+//  2. The temporary name is that of the file with a dot before and ".part" behind it. Its maker holds a lock
+//     (flock) on it as long as it lives: without the lock it is a left-over, which the next maker removes.
+//  3. place() takes the name by rename(2): readers see the old file or the new one, never half of one.
+#pragma once
+#include <limits.h>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace pctally {
+
+class NewFile {
+ public:
+  struct Plan {
+    const char* path = nullptr;
+    bool overwrite = false;
+    bool (*may_replace)(int fd) = nullptr;  ///< whether a regular file that is not empty is of our kind
+    const char* kind = "a file";            ///< what our kind is called
+  };
+
+  /// Creates it with mode 0600 whatever the umask, O_EXCL and O_NOFOLLOW, locked. Errors: EEXIST (the name is
+  /// taken, by a file that may not be replaced or without `overwrite`), EBUSY (its maker still writes it),
+  /// ENAMETOOLONG, whatever open(2) says. Nothing is left behind.
+  static Result<NewFile> create(const Plan& plan);
+
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  [[nodiscard]] const char* path() const noexcept { return plan_path_; }
+
+  /// True if it replaces a file that had the name when this was made.
+  [[nodiscard]] bool replaces() const noexcept { return replaces_; }
+
+  /// Takes the name. Errors: EEXIST (taken meanwhile), whatever rename(2) says; it can be tried again.
+  Result<void> place();
+
+  /// Removes it, under whichever name it has.
+  void discard() noexcept;
+
+  /// Gives up the descriptor and the lock.
+  void close() noexcept;
+
+ private:
+  Plan plan_;  ///< but for the path
+  char plan_path_[PATH_MAX] = {};
+  UniqueFd fd_;
+  bool placed_ = false;
+  bool replaces_ = false;
+};
+
+/// The temporary name for `path` into *name; false if it is too long.
+bool part_name(const char* path, char (*name)[PATH_MAX]) noexcept;
+
+}  // namespace pctally
