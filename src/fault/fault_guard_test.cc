@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/next_call.h"
+#include "fault/front_handler.h"
 #include "tick/guarded_cell.h"
 #include "tick/tick.h"
 
@@ -221,6 +222,28 @@ TEST_F(FaultGuard, ACrashMeetsEachHandlerOnceOnItsWayThroughAllLevels) {
       },
       testing::ExitedWithCode(7), "");
   testing::GTEST_FLAG(death_test_style) = "fast";
+}
+
+volatile sig_atomic_t g_calls = 0;
+
+// SA_RESETHAND: a handler for one signal; the next finds the default, which ends the program.
+TEST(FrontHandler, AHandlerForOneSignalIsCalledOnce) {
+  pid_t child = fork();
+  if (child == 0) {
+    struct sigaction once {};
+    once.sa_handler = [](int) { g_calls = g_calls + 1; };
+    once.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGTRAP, &once, nullptr);
+    Claim nothing = [](siginfo_t*, void*) { return false; };
+    if (!put_in_front(SIGTRAP, nothing, WhileClaiming::kBlockAsBefore)) _exit(2);
+    raise(SIGTRAP);
+    if (g_calls != 1) _exit(3);
+    raise(SIGTRAP);
+    _exit(4);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP) << "status " << status;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "histread/live_recording_for_test.h"
+#include "tick/stepped_child_for_test.h"
 
 namespace pctally {
 namespace {
@@ -54,6 +55,31 @@ TEST(LiveFile, AThreadThatDiedInsideItsTickDoesNotDisturb) {
   EXPECT_TRUE(copy.still);
   EXPECT_EQ(settle_account(&copy.contents), 40u);
   EXPECT_EQ(claimed_by_processes(copy.contents), 3u);
+}
+
+// A tick that is stopped after each of its instructions in turn. While what it raises does not agree, the
+// copy is made again after a pause, for the tick may go on; only a copy that agrees is taken at once.
+TEST(LiveFile, ACopyFromWithinATickIsNotTakenAtOnce) {
+  if (!tracing_permitted()) GTEST_SKIP() << "needs single steps of its own child";
+  constexpr uint64_t kPauseNs = 300'000;
+  LiveRecording recording;
+  Region region;
+  RegionTable table = recording.table("a", &region);
+  LiveFile file = open(recording);
+  unsigned torn = 0;
+  SteppedChild child([&] { tick(table, 100, 3); });
+  while (child.step()) {
+    uint64_t begun = monotonic_ns();
+    FileCopy copy = file.copy().value();
+    uint64_t took = monotonic_ns() - begun;
+    const Ledger& ledger = copy.contents.header.ledger;
+    if (sum_of_cells(copy.contents) == ledger.counted &&
+        claimed_by_processes(copy.contents) == ledger.counted)
+      continue;
+    ++torn;
+    EXPECT_GE(took, kPauseNs);
+  }
+  EXPECT_GT(torn, 3u);
 }
 
 // With ticks so close together that no copy falls between two of them, each cell is from a moment of its own.

@@ -16,10 +16,11 @@
 namespace pctally {
 
 struct EngineSettings {
-  Event event = kCpuTime;                   ///< what ticks stand for; others: for engines outside the program
-  uint64_t period = 1000000;                ///< ns of CPU time, or events, of one tick
-  bool randomise = true;                    ///< shift phases at random moments too
-  bool children = true;                     ///< follow fork and exec
+  Event event = kCpuTime;     ///< what ticks stand for; others: for engines outside the program
+  uint64_t period = 1000000;  ///< ns of CPU time, or events, of one tick
+  bool randomise = true;      ///< shift phases at random moments too
+  bool children = true;       ///< follow fork and exec
+  bool lost_count = true;     ///< let perf count what it loses; kernels before 6.0 tell it in records alone
   std::function<uint64_t()> target_cpu_ns;  ///< CPU time the target has used so far; 0 or empty: not known
 };
 

@@ -34,6 +34,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   // Events counted one by one leave no part of a period behind in any thread: the command's own are all.
   settings.whole_machine = settings_.period > 1 || target.kind != Target::Kind::kCommand;
   settings.children = settings_.children;
+  settings.lost_count = settings_.lost_count;
   settings.kernel = true;
   if (auto opened = rings_.open(target, settings); !opened) return opened;
   file->header().kernel_observed = rings_.settings().kernel;

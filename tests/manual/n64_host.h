@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -37,9 +38,11 @@ class Host {
     EXPECT_EQ(send(fd_, packet, 4, MSG_NOSIGNAL), 4);
   }
 
-  /// Everything that one transfer sends; nothing if it breaks off.
-  std::optional<Dump> receive() {
+  /// Everything that one transfer sends; nothing if it breaks off. `in_between` runs when the first block of
+  /// counters has come, which the sender waits to hear of.
+  std::optional<Dump> receive(const std::function<void()>& in_between = [] {}) {
     Dump dump;
+    bool first = true;
     dump.sections = word(4), dump.period_us = word(4), dump.overflow = word(4);
     for (uint32_t i = 0; i < dump.sections && !broken_; ++i) {
       dump.starts.push_back(word(8));
@@ -48,7 +51,10 @@ class Host {
       std::vector<uint16_t>& counters = dump.counters.emplace_back();
       while (counters.size() < count && !broken_) {
         counters.push_back(static_cast<uint16_t>(word(2)));
-        if (counters.size() % 1024 == 0 || counters.size() == count) signal(1);
+        if (counters.size() % 1024 != 0 && counters.size() != count) continue;
+        if (first && !broken_) in_between();
+        first = false;
+        signal(1);
       }
     }
     return broken_ ? std::nullopt : std::optional(dump);
@@ -97,13 +103,13 @@ inline sockaddr_un address_of(const std::string& path) {
 }
 
 /// A query to this very process.
-inline std::optional<Dump> dump_self() {
+inline std::optional<Dump> dump_self(const std::function<void()>& in_between = [] {}) {
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address = address_of(socket_path(std::to_string(getpid())));
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return close(fd), std::nullopt;
   Host host(fd);
   host.signal(2);
-  return host.receive();
+  return host.receive(in_between);
 }
 
 /// A gperf in server mode, listening.

@@ -173,6 +173,17 @@ TEST_F(n64_osprofile_description, data_can_be_dumped_any_time_after_init) {
   EXPECT_EQ(dump_self().value_or(Dump{}).counters.at(0)[0], 1) << "as often as one likes";
 }
 
+// The counters of the old list may be gone by then, and those of the new one are not what the header
+// announced.
+TEST_F(n64_osprofile_description, a_list_replaced_during_a_transfer_ends_it) {
+  std::vector<u16> large(4096);
+  OSProf list[] = {{large.data(), 4096, code(kStart), code(kStart + 4 * 4096)}};
+  osProfileInit(list, 1);
+  ASSERT_TRUE(dump_self());
+  EXPECT_FALSE(dump_self([&] { osProfileInit(list, 1); }));
+  EXPECT_TRUE(dump_self()) << "the next is whole again";
+}
+
 TEST_F(n64_osprofile_description, without_init_nothing_goes_wrong) {
   EXPECT_EQ(in_child([] {  // of a program that never called it
               execlp("/proc/self/exe", "n64", "--gtest_filter=n64_osprofile_alone.*", "--gtest_brief=1",

@@ -1,0 +1,49 @@
+#include "recorder/ring_engine.h"
+
+#include <gtest/gtest.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "histfile/fresh_file_for_test.h"
+
+namespace pctally {
+namespace {
+
+uint64_t cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+void burn(uint64_t ns) {
+  for (uint64_t end = cpu_ns() + ns; cpu_ns() < end;)
+    for (int i = 0; i < 10000; ++i) asm volatile("");
+}
+
+// A recorder that comes too late for its rings: what they had no room for is lost and not unsampled, whether
+// the kernel counts it (from Linux 6.0 on) or tells it in a record as soon as there is room again.
+TEST(RingEngine, WhatARingHasNoRoomForIsLost) {
+  for (bool counted : {true, false}) {
+    FreshFile fresh;
+    Environment environment;
+    EngineSettings settings;
+    settings.period = 20000;
+    settings.lost_count = counted;
+    RingEngine engine(settings);
+    auto started = engine.start(&fresh.file(), Target::running({getpid()}), &environment);
+    if (!started && !counted) FAIL() << started.error().text;
+    if (!started) GTEST_SKIP() << "engine ring is not available here: " << started.error().text;
+    uint64_t begun = cpu_ns();
+    burn(600'000'000);
+    engine.drain();
+    burn(20'000'000);
+    double due = static_cast<double>(cpu_ns() - begun) / static_cast<double>(settings.period);
+    engine.stop();
+    const Ledger& ledger = fresh.file().header().ledger;
+    EXPECT_GT(ledger.lost, 0u) << "lost ticks " << (counted ? "counted" : "told in records");
+    EXPECT_LT(static_cast<double>(ledger.counted + ledger.lost), 1.1 * due);
+  }
+}
+
+}  // namespace
+}  // namespace pctally
