@@ -1,5 +1,5 @@
 """What the host of a virtual machine takes of its CPU time: the kernel charges programs for a part of it, and nothing ticks
-then. For tests and benchmarks."""
+then. For benchmarks."""
 import os
 import time
 
@@ -15,24 +15,3 @@ def left_alone(take):
     began, before = time.monotonic(), stolen_s()
     result = take()
     return result, stolen_s() - before <= 0.005 * (time.monotonic() - began) + 0.02
-
-
-def wait_for_quiet(patience_s=60):
-    """Until the host lets the machine have its CPUs for a second, or for patience_s."""
-    end = time.monotonic() + patience_s
-    while not left_alone(_busy_second)[1] and time.monotonic() < end:
-        time.sleep(1)
-
-
-def _busy_second():
-    children = []
-    for _ in range(os.cpu_count()):
-        child = os.fork()
-        if child == 0:
-            until = time.monotonic() + 1
-            while time.monotonic() < until:
-                pass
-            os._exit(0)
-        children.append(child)
-    for child in children:
-        os.waitpid(child, 0)

@@ -8,7 +8,7 @@ import tempfile
 import time
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), ".."))
-sys.path.insert(0, os.path.join(ROOT, "tests", "lib"))
+sys.path.insert(0, os.path.join(ROOT, "bench"))
 import host  # noqa: E402
 
 BUILD = os.environ.get("PCTALLY_BUILD", os.path.join(ROOT, "build", "release"))

@@ -4,8 +4,8 @@ Under timer a thread of T seconds gets T/period ticks, rounded: the bound is 2 %
 thread alone, the program loses half a period on every CPU a thread ran on, so that the run must be long against threads x
 CPUs x period. Where it may observe the machine, and under bpf, a tick finds the program on its CPU or does not: with N ticks
 and the program's part p of the machine the ratio's standard deviation is sqrt((1 - p) / N). The bound is 1 % and four of
-them: a false alarm in one of 1700 full runs. A run of which the host of a virtual
-machine took a part is taken again.
+them: a false alarm in one of 1700 full runs. What the host of a
+virtual machine takes meanwhile is allowed for.
 """
 import os
 import sys
@@ -22,7 +22,7 @@ class Coverage(unittest.TestCase):
                 for hertz in (100, 1000, 4000):
                     with self.subTest(engine=engine, threads=threads, hertz=hertz):
                         total = 24 if hertz == 100 and threads == 16 else 8 if hertz == 100 else 3
-                        done, data = p.undisturbed(lambda: p.record(
+                        done, data, stolen = p.record_and_stolen(lambda: p.record(
                             [p.program("spinner"), str(threads), str(total / threads)], "-e", engine, "-F", str(hertz)))
                         p.assert_ledger(self, data)
                         ratio = data["sampled_s"] / data["cpu_s"]
@@ -30,8 +30,8 @@ class Coverage(unittest.TestCase):
                               f"{data['sampled_s']:.3f} s of {data['cpu_s']:.3f} s CPU, ratio {ratio:.4f}", flush=True)
                         part = min(1, data["cpu_s"] / (data["wall_s"] * os.cpu_count()))
                         chance = 4 * ((1 - part) / data["ticks"]) ** 0.5 + 0.01 if engine in ("ring", "bpf") else 0
-                        self.assertAlmostEqual(ratio, 1, delta=max(0.02, chance))
-                        self.assertAlmostEqual(data["cpu_s"], done.cpu_s, delta=0.02 * done.cpu_s + 0.02)
+                        self.assertAlmostEqual(ratio, 1, delta=max(0.02, chance) + stolen / data["cpu_s"])
+                        self.assertAlmostEqual(data["cpu_s"], done.cpu_s, delta=0.02 * done.cpu_s + 0.02 + stolen)
 
 
 if __name__ == "__main__":

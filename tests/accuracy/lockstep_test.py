@@ -22,7 +22,8 @@ class Lockstep(unittest.TestCase):
             self.skipTest("none of the engines ring, trap and bpf is available")
         for engine, cycle in itertools.product(engines, ("1000", "4000")):
             for run in range(p.scale(3)):
-                done, data = p.undisturbed(lambda: p.record([p.program("lockstep"), cycle, "3"], "-e", engine))
+                done = p.record([p.program("lockstep"), cycle, "3"], "-e", engine)
+                data = done.report()
                 share, true = p.share_of(data, "phase_a"), float(done.stdout)
                 print(f"{engine}, cycle {cycle} us: phase_a {share:.2%} (true {true:.2%}) of {data['ticks']} ticks", flush=True)
                 bound = max(0.03, 4 * math.sqrt(true * (1 - true) / data["ticks"]))

@@ -1,5 +1,4 @@
 """What the whole-program tests share: where things are, how to record and to read a profile, how to skip by name."""
-import functools
 import json
 import os
 import resource
@@ -8,8 +7,6 @@ import subprocess
 import sys
 import tempfile
 import unittest
-
-import host
 
 os.environ["PCTALLY_NO_CACHE"] = "1"  # tests leave nothing in anybody's cache directory
 
@@ -74,14 +71,17 @@ def record(command, *options, path=None, env=None, cwd=None, quiet=True):
     return Recorded(path, result, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def undisturbed(take, attempts=5):
-    """take() -> Recorded, and its report, of a run the host of the machine left alone. Skips where it never does."""
-    for _ in range(attempts):
-        done, fit = host.left_alone(take)
-        if fit:
-            return done, done.report()
-        host.wait_for_quiet()
-    raise unittest.SkipTest("this machine's host took CPU time from it each time")
+def stolen_s():
+    """What the host of a virtual machine has taken of its CPUs since it started: charged to programs in part, never ticked."""
+    with open("/proc/stat", encoding="ascii") as file:
+        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def record_and_stolen(take):
+    """take() -> Recorded, its report, and what the host took meanwhile: accounts may differ by as much."""
+    before = stolen_s()
+    done = take()
+    return done, done.report(), stolen_s() - before
 
 
 _scratch = None
@@ -148,32 +148,12 @@ def ticks_of(data, function):
     return sum(row["ticks"] for row in data["rows"] if row["function"] == function)
 
 
-class PatientRunner(unittest.TextTestRunner):
-    """Runs tests that fail again, up to three times, if the machine's host took CPU time from it meanwhile: whatever
-    weighs ticks against CPU time or waits for others may fail of that. Says so each time."""
-
-    def run(self, suite):
-        first = None
-        for attempt in range(4):
-            result, fit = host.left_alone(functools.partial(super().run, suite))
-            first = first or result
-            failed = {getattr(test, "test_case", test) for test, _ in result.failures + result.errors}
-            if not failed or fit or attempt == 3 or not all(isinstance(test, unittest.TestCase) for test in failed):
-                break
-            print("this machine's host took CPU time from it; once more: " + ", ".join(test.id() for test in failed), flush=True)
-            host.wait_for_quiet()
-            suite = unittest.TestSuite(failed)
-        self.succeeded = result.wasSuccessful()
-        return first
-
-
 def main():
     """Runs the module's tests; ctest reads exit code 77 as skipped."""
-    runner = PatientRunner(verbosity=1)
-    result = unittest.main(exit=False, testRunner=runner).result
+    result = unittest.main(exit=False).result
     for test, reason in result.skipped:
         print(f"skipped: {test}: {reason}")
-    if not runner.succeeded:
+    if not result.wasSuccessful():
         sys.exit(1)
     whole = [test for test, _ in result.skipped if not hasattr(test, "test_case")]  # and not only a case within one
     sys.exit(77 if result.testsRun == len(whole) else 0)

@@ -9,6 +9,7 @@ class Results:
     """Tests by how they ended. A program of GoogleTest counts as many tests as it has cases."""
 
     def __init__(self):
+        self.tests = 0     # of ctest
         self.passed = 0
         self.failed = []   # (name, what it said)
         self.skipped = []  # (name, reason)
@@ -22,6 +23,7 @@ def options(report):
 def read(report):
     results = Results()
     for test in xml.parse(report).getroot().iter("testcase"):
+        results.tests += 1
         name, said = test.get("name"), test.findtext("system-out") or ""
         if "[==========]" in said:
             read_cases(name, said, test.get("status"), results)

@@ -1,0 +1,96 @@
+"""The account of one run of scripts/check: each step's result in a file of its own as it ends, and a summary of them."""
+import hashlib
+import json
+import os
+import platform
+import re
+import resource
+import subprocess
+import sys
+import time
+
+
+def output_of(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+
+
+def sources():
+    """What is checked: the commit, and a hash of what differs from it."""
+    changes = output_of("git", "diff", "HEAD") + output_of("git", "ls-files", "-o", "--exclude-standard")
+    commit = output_of("git", "rev-parse", "--short=12", "HEAD").strip()
+    return commit + ("-" + hashlib.sha256(changes.encode()).hexdigest()[:8] if changes else "")
+
+
+def children_cpu_s():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class Record:
+    def __init__(self, mode, resume):
+        self.mode, self.resume = mode, resume
+        self.directory = os.path.join("build", "check", mode)
+        self.sources = sources()
+        self.results = []
+        self.closing = []  # lines a step wants at the very end of the output
+        self.notes = []    # lines of the step that runs: what was skipped, what was repeated
+        os.makedirs(self.directory, exist_ok=True)
+
+    def path(self, name, ending):
+        return os.path.join(self.directory, re.sub(r"\W+", "-", name) + ending)
+
+    def step(self, name, run):
+        """run(self) -> true if it passed. What it said is in its notes."""
+        file = self.path(name, ".json")
+        if self.resume and os.path.exists(file):
+            with open(file, encoding="utf-8") as kept:
+                earlier = json.load(kept)
+            if earlier["passed"] and earlier["sources"] == self.sources:
+                print(f"\n== {name}: passed already", flush=True)
+                self.results.append(earlier)
+                return
+        print(f"\n== {name}", flush=True)
+        self.notes = []
+        began, cpu = time.monotonic(), children_cpu_s()
+        passed = bool(run(self))
+        result = {"step": name, "passed": passed, "wall_s": round(time.monotonic() - began, 1),
+                  "cpu_s": round(children_cpu_s() - cpu, 1), "notes": self.notes, "sources": self.sources}
+        for note in self.notes:
+            print("   " + note)
+        print(f"-- {name}: {'passed' if passed else 'FAILED'} in {result['wall_s']} s ({result['cpu_s']} s of CPU time)", flush=True)
+        self.results.append(result)
+        with open(file, "w", encoding="utf-8") as kept:
+            json.dump(result, kept, indent=1)
+        with open(os.path.join(self.directory, "summary.md"), "w", encoding="utf-8") as summary:
+            summary.write(self.summary())
+
+    def run(self, *command, env=None, log=None):
+        """Runs a command; with `log`, into that file, of which the end is shown if it fails."""
+        env = {**os.environ, **(env or {})}
+        sys.stdout.flush()
+        if log is None:
+            return subprocess.run(command, env=env, check=False).returncode == 0
+        with open(self.path(log, ".log"), "w", encoding="utf-8") as file:
+            passed = subprocess.run(command, env=env, stdout=file, stderr=subprocess.STDOUT, check=False).returncode == 0
+        if not passed:
+            with open(self.path(log, ".log"), encoding="utf-8", errors="replace") as file:
+                print("".join(file.readlines()[-40:]))
+        return passed
+
+    def failed(self):
+        return [result["step"] for result in self.results if not result["passed"]]
+
+    def lines(self):
+        rows = [f"{'passed' if r['passed'] else 'FAILED'}  {r['wall_s']:7.1f} s  {r['cpu_s']:7.1f} s CPU  {r['step']}"
+                for r in self.results]
+        wall, cpu = (sum(r[key] for r in self.results) for key in ("wall_s", "cpu_s"))
+        return rows + [f"{'FAILED' if self.failed() else 'passed'}  {wall:7.1f} s  {cpu:7.1f} s CPU  all steps"]
+
+    def summary(self):
+        head = (f"# scripts/check{'' if self.mode == 'full' else ' --' + self.mode}: "
+                f"{'FAILED: ' + ', '.join(self.failed()) if self.failed() else 'passed'}\n\n"
+                f"Sources {self.sources}, {time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs, Linux {platform.release()}, "
+                f"{platform.machine()}.\n\n| step | result | wall s | CPU s |\n|---|---|---|---|\n")
+        rows = [f"| {r['step']} | {'passed' if r['passed'] else 'FAILED'} | {r['wall_s']} | {r['cpu_s']} |" for r in self.results]
+        notes = [f"- {r['step']}: {note}" for r in self.results for note in r["notes"]]
+        return head + "\n".join(rows) + "\n\n" + "\n".join(notes) + "\n"

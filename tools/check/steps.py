@@ -1,0 +1,148 @@
+"""The steps of scripts/check, in their order: name, modes, and what to run. Each takes the record and returns whether it
+passed; what it cannot do here it notes as skipped."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+import test_runs
+import tidy
+from record import output_of
+
+EVERY = ("quick", "full", "all")
+LONG = ("full", "all")
+
+
+def have(record, program, package=None):
+    if shutil.which(program):
+        return True
+    record.notes.append(f"skipped: {program} is not installed (package {package or program})")
+    return False
+
+
+def layers(record):
+    return record.run("python3", "tools/check_layers.py")
+
+
+def formatted(record):
+    if not have(record, "clang-format-14"):
+        return True
+    files = output_of("git", "ls-files", "-co", "--exclude-standard", "src/*.[ch]", "src/*.cc", "include/*.h", "tests/*.[ch]",
+                      "tests/*.cc", "bench/*.[ch]", "bench/*.cc", "fuzz/*.cc").split()
+    files = [file for file in files if os.path.exists(file) and not file.startswith("tests/consumers/")]
+    return record.run("clang-format-14", "--dry-run", "-Werror", *files)
+
+
+def release_build(record):
+    return record.run("scripts/build", "release", "all", env={"TESTS": "ON"}, log="release build")
+
+
+def same_bytes(record):
+    """Nothing is left to build after a build, and a second one from nothing makes the same files."""
+    trees = ["build/release", "build/again"]
+    shutil.rmtree(trees[1], ignore_errors=True)
+    if "no work to do" not in output_of("ninja", "-C", trees[0], "-n"):
+        record.notes.append("a finished build finds more to build")
+        return False
+    built = record.run("cmake", "-S", ".", "-B", trees[1], "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DPCTALLY_TESTS=OFF",
+                       log="second configuration") and record.run("cmake", "--build", trees[1], log="second build")
+    files = ["bin/pctally", "lib/libpctally.so", "lib/libpctally-preload.so"]
+    differ = [file for file in files if built and subprocess.run(["cmp", "-s", *(f"{t}/{file}" for t in trees)], check=False).returncode]
+    record.notes += [f"not the same when built again: {file}" for file in differ]
+    return built and not differ
+
+
+def man_pages(record):
+    if not (have(record, "mandoc") and have(record, "scdoc")):
+        return True
+    said = output_of("mandoc", "-Tlint", "-Wwarning", *glob.glob("build/release/man/*.[1-8]")).splitlines()
+    # scdoc writes a paragraph macro at every turn; all else is a fault of the page.
+    faults = [line for line in said if "WARNING: skipping paragraph macro: PP" not in line]
+    print("\n".join(faults))
+    return not faults
+
+
+def sanitizer_preset(record):
+    """One build with clang serves the sanitizers and the fuzzers; without clang, gcc serves the first."""
+    return "fuzz" if have(record, "clang++-19", "clang-19") else "asan-ubsan"
+
+
+def address_sanitizer(record):
+    preset = sanitizer_preset(record)
+    built = record.run("scripts/build", preset, "pctally_tests", env={"TESTS": "ON"}, log="sanitized build")
+    return built and test_runs.run(record, f"build/{preset}", "-L", "unit|manual")
+
+
+def thread_sanitizer(record):
+    programs = ["tick_test", "publish_test", "histfile_test", "histread_test", "clock_test", "fault_test"]
+    built = record.run("scripts/build", "tsan", *programs, env={"TESTS": "ON"}, log="tsan build")
+    # ThreadSanitizer of gcc 12 cannot live with the address randomisation of newer kernels.
+    return built and test_runs.run(record, "build/tsan", "-R", f"^({'|'.join(programs)})$", no_aslr=True)
+
+
+def executed(log):
+    with open(log, encoding="utf-8", errors="replace") as file:
+        units = re.search(r"^stat::number_of_executed_units: +(\d+)", file.read(), re.M)
+    return int(units.group(1)) if units else 0
+
+
+def fuzz(record):
+    if not have(record, "clang++-19", "clang-19"):
+        return True
+    if not record.run("scripts/build", "fuzz", "fuzz/all", env={"TESTS": "ON"}, log="fuzz build"):
+        return False
+    programs = sorted(glob.glob("build/fuzz/bin/*_fuzz"))
+    seconds = os.environ.get("FUZZ_SECONDS") or str(3600 // len(programs) if record.mode == "all" else 3)
+    passed = True
+    for program in programs:
+        name = os.path.basename(program)
+        found = f"build/fuzz/found/{name}"
+        os.makedirs(found, exist_ok=True)
+        seeds = [f"fuzz/corpus/{name}"] if os.path.isdir(f"fuzz/corpus/{name}") else []
+        fine = record.run(program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
+                          f"-artifact_prefix=build/fuzz/{name}-", found, *seeds, log=name)
+        record.notes.append(f"{name}: {executed(record.path(name, '.log'))} inputs")
+        passed = passed and fine
+    return passed
+
+
+def machines(record):
+    wanted = os.environ.get("MACHINES", "all" if record.mode == "all" else "aarch64").split()
+    return record.run("scripts/check-machines", *wanted)
+
+
+def tests_of_hosts(record):
+    others = [] if record.mode == "all" else ["-LE", "^all$"]
+    return test_runs.run(record, "build/release", "-L", "^host$", *others, jobs="1", repeat=2)
+
+
+def survive_often(record):
+    return test_runs.often(record, "build/release", "survive|live", int(os.environ.get("RUNS", "20")))
+
+
+def long_tests(record):
+    return test_runs.run(record, "build/release", "-L", "^all$", "-LE", "^host$", jobs="1")
+
+
+def tests(record):
+    chosen = ["-L", "unit|manual|boundary"] if record.mode == "quick" else ["-LE", "^(host|all)$"]
+    return test_runs.run(record, "build/release", *chosen, last=True)
+
+
+STEPS = (
+    ("layers", EVERY, layers),
+    ("format", EVERY, formatted),
+    ("release build", EVERY, release_build),
+    ("the same bytes when built again", ("all",), same_bytes),
+    ("man pages", EVERY, man_pages),
+    ("clang-tidy", EVERY, tidy.check),
+    ("address and undefined-behaviour sanitizers", LONG, address_sanitizer),
+    ("thread sanitizer", LONG, thread_sanitizer),
+    ("fuzz", LONG, fuzz),
+    ("other machines under qemu-user", LONG, machines),
+    ("survive and live tests again and again", ("all",), survive_often),
+    ("tests that take long", ("all",), long_tests),
+    ("tests that depend on the host", LONG, tests_of_hosts),
+    ("tests of the release build", EVERY, tests),
+)

@@ -1,0 +1,86 @@
+"""Runs ctest and passes its lines on: of a test's own output what a failed one said, and why one was skipped."""
+import os
+import re
+import shutil
+import subprocess
+
+import ctest_results
+
+NOISE = re.compile(r"^(UpdateCTestConf|Internal ctest|Test project|Updating test list|Constructing|Done constr|Checking test|"
+                   r"Added \d+ tests|Errors while|Output from these|Use \"--rerun)|^ *Start +\d+:|^$")
+
+
+def jobs_by_default():
+    return os.environ.get("JOBS") or str(os.cpu_count())
+
+
+def run(record, tree, *chosen, jobs=None, repeat=1, no_aslr=False, last=False):
+    """True if all passed. `repeat`: how often each may be tried. `last`: ctest's summary ends the output."""
+    report = os.path.abspath(os.path.join(tree, "tests.xml"))
+    command = ["ctest", "--test-dir", tree, "-j", jobs or jobs_by_default(), "--no-tests=ignore", *ctest_results.options(report), *chosen]
+    if repeat > 1:
+        command += ["--repeat", f"until-pass:{repeat}"]
+    if no_aslr and shutil.which("setarch") and subprocess.run(["setarch", "-R", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+        command = ["setarch", "-R", *command]
+    if os.path.exists(report):
+        os.remove(report)
+    passed, tried, summary = stream(command)
+    if not os.path.exists(report):
+        return passed
+    results = ctest_results.read(report)
+    for name, said in results.failed:
+        print(f"\nFAILED: {name}\n{said[-6000:]}")
+    note(record, results, tried)
+    if last:
+        record.closing = closing(record, summary)
+    else:
+        print("\n".join(line for line in summary if "tests passed" in line or "(Failed)" in line))
+    return passed
+
+
+def stream(command):
+    """ctest's verdict, how many times it started a test, and the lines of its summary."""
+    started, summary = 0, []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as ctest:
+        for line in ctest.stdout:
+            started += bool(re.match(r" *Start +\d+:", line))
+            if summary or re.match(r"\d+% tests passed", line):
+                summary.append(line.rstrip("\n"))
+            elif not NOISE.match(line):
+                print(line, end="", flush=True)
+    return ctest.returncode == 0, started, summary
+
+
+def note(record, results, tried):
+    tests = results.tests
+    record.notes.append(f"{results.passed} passed, {len(results.failed)} failed, {len(results.skipped)} skipped by name"
+                        + (f", {tried - tests} tests repeated" if tried > tests else ""))
+    reasons = {}
+    for name, reason in results.skipped:
+        reasons.setdefault(reason, []).append(name)
+    record.notes += [f"skipped: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+
+
+def closing(record, summary):
+    """The end of the output: what failed before, what was repeated and skipped, and ctest's summary."""
+    lines = [f"FAILED before: {', '.join(record.failed())}"] if record.failed() else []
+    notes = [line for result in record.results for line in result["notes"]] + record.notes
+    repeated = sum(int(match.group(1)) for line in notes for match in [re.search(r"(\d+) tests repeated", line)] if match)
+    skipped = sum(int(match.group(1)) for line in notes for match in [re.search(r"(\d+) skipped by name", line)] if match)
+    return lines + [f"repeated: {repeated} (tests labelled host alone may be); skipped: {skipped}, named above", *summary]
+
+
+def often(record, tree, label, times):
+    """Every test of a label so many times, never repeated to pass; the failures of each are counted."""
+    failures, passed = {}, True
+    for _ in range(times):
+        report = os.path.abspath(os.path.join(tree, "tests.xml"))
+        command = ["ctest", "--test-dir", tree, "-j", jobs_by_default(), "-L", label, *ctest_results.options(report)]
+        fine, _, _ = stream(command)
+        passed = passed and fine
+        for name, said in ctest_results.read(report).failed:
+            failures.setdefault(name, []).append(said)
+            print(f"\nFAILED: {name}\n{said[-4000:]}")
+    record.notes += [f"{name} failed {len(said)} times of {times}" for name, said in failures.items()]
+    record.notes.append(f"{times} times, {sum(map(len, failures.values()))} failures")
+    return passed

@@ -1,0 +1,67 @@
+"""clang-tidy with the checks of .clang-tidy as errors: on what differs from main, in --all on all."""
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from record import output_of
+
+TREE = "build/release"
+SOURCE = re.compile(r"^(src|tests|fuzz|bench)/.*\.cc$")
+
+
+def changed():
+    """Files that differ from the merge base with main; on main itself what is not committed, or else the last commit."""
+    base = next((base for base in (output_of("git", "merge-base", "HEAD", name).strip() for name in ("main", "origin/main")) if base), "")
+    if not base or base == output_of("git", "rev-parse", "HEAD").strip():
+        base = "HEAD" if output_of("git", "diff", "--name-only", "HEAD") else "HEAD~"
+    files = output_of("git", "diff", "--name-only", "--diff-filter=d", base).split() + \
+        output_of("git", "ls-files", "-o", "--exclude-standard").split()
+    return {file for file in files if os.path.exists(file)}
+
+
+def compiled():
+    with open(os.path.join(TREE, "compile_commands.json"), encoding="utf-8") as file:
+        return {os.path.relpath(entry["file"]) for entry in json.load(file)}
+
+
+def commands():
+    """The compile commands without what clang does not know: gcc's precompiled headers and some warnings."""
+    directory = os.path.join(TREE, "tidy")
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(TREE, "compile_commands.json"), encoding="utf-8") as file:
+        entries = json.load(file)
+    for entry in entries:
+        entry["command"] = re.sub(r" -Winvalid-pch| -include \S*cmake_pch\.hxx| -Werror", "", entry["command"])
+        entry["command"] = re.sub(r"^.*?(?=\S*(c\+\+|g\+\+|gcc|cc) )", "", entry["command"], count=1)
+    with open(os.path.join(directory, "compile_commands.json"), "w", encoding="utf-8") as file:
+        json.dump(entries, file)
+    return directory
+
+
+def check_one(file):
+    done = subprocess.run(["clang-tidy-19", "-p", os.path.join(TREE, "tidy"), "--quiet", "--warnings-as-errors=*", file],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    return file, done.returncode == 0, done.stdout
+
+
+def check(record):
+    if shutil.which("clang-tidy-19") is None:
+        record.notes.append("skipped: clang-tidy-19 is not installed (package clang-tidy-19)")
+        return True
+    files = sorted(file for file in compiled() if SOURCE.match(file))
+    if record.mode != "all":
+        files = sorted(set(files) & changed())
+    commands()
+    passed = True
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count())) as pool:
+        for file, fine, said in pool.map(check_one, files):
+            if not fine:
+                print(said)
+                sys.stdout.flush()
+            passed = passed and fine
+    record.notes.append(f"{len(files)} files")
+    return passed
