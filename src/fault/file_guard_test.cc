@@ -55,7 +55,7 @@ TEST_F(FileGuard, AFileThatKeepsItsHeaderIsGoneAllTheSame) {
 
 TEST_F(FileGuard, TheRecorderNeitherGrowsNorClosesIt) {
   cut(0);
-  EXPECT_FALSE(file_.make_room(1000));
+  EXPECT_FALSE(file_.make_room(kInitialBytes / kUnitBytes)) << "more than there is";
   EXPECT_EQ(add_process(file_, 1, 1, "x", "timer"), 0u);
   file_.beat();
   auto closed = file_.close(true);

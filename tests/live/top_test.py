@@ -23,7 +23,7 @@ NOBODY = 65534
 ROW = re.compile(r"^ *(\d+\.\d\d)% +\d+\.\d\d +(?:[-+]\d+\.\d\d [▲▼ ]|-  ) +(\d+\.\d\d)%  ", re.M)
 
 
-def wait_until(condition, what, seconds=20):
+def wait_until(condition, what, seconds=60):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()
