@@ -3,6 +3,9 @@
 #define PCTALLY_COMPAT_AIX_MON_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
+#if __has_include(<sys/gmon.h>)
+#include <sys/gmon.h> /* declares the C library's own before the names are taken */
+#endif
 #include <sys/types.h>
 #include <unistd.h> /* the C library declares a profil there: it has to be seen before the name is taken */
 

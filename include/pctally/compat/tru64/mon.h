@@ -3,6 +3,10 @@
 #define PCTALLY_COMPAT_TRU64_MON_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
+#if __has_include(<sys/gmon.h>)
+#include <sys/gmon.h> /* declares the C library's own before the names are taken */
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -3,15 +3,16 @@
 #define PCTALLY_COMPAT_GLIBC_SYS_PROFIL_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
+#include <features.h> /* as the C library's own does: sources rely on it */
 #include <stddef.h>
+#include <sys/time.h>
+#include <sys/types.h>
 
 enum { PROF_USHORT = 0, PROF_UINT = 1, PROF_FAST = 2 };
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct timeval;
 
 struct prof {
   void *pr_base;
