@@ -20,3 +20,17 @@ install(FILES ${PROJECT_BINARY_DIR}/package/pctallyConfig.cmake
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/pctally.pc.in ${PROJECT_BINARY_DIR}/package/pctally.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/package/pctally.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# One file for each system. no_header is what makes a source without any header find that system's calls and not the C
+# library's.
+set(no_header_svr4 "-include unistd.h")
+set(no_header_hpux "-include time.h")
+set(no_header_bsd "-include unistd.h -include sys/gmon.h")
+set(no_header_tru64 "-include unistd.h -include mon.h")
+set(no_header_aix "-include mon.h")
+set(no_header_glibc "-include unistd.h -include sys/gmon.h")
+foreach(system svr4 hpux bsd tru64 aix irix glibc n64)
+  set(no_header "${no_header_${system}}")
+  configure_file(cmake/pctally-system.pc.in ${PROJECT_BINARY_DIR}/package/pctally-${system}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/pctally-${system}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

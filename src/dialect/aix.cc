@@ -31,7 +31,10 @@ int turned_on(int error, Form form) noexcept {
 }
 
 int short_form(void* buffer, unsigned bytes, uint64_t offset, unsigned scale) noexcept {
-  if (meaning_of(kAixProfil, scale) == ScaleMeaning::kOff) return turn_off(Form::kShort);
+  if (meaning_of(kAixProfil, scale) == ScaleMeaning::kOff) {
+    if (scale > 0xffff && is_verbose()) say("aix: scale 0x%x is off: its low 16 bits are below 2", scale);
+    return turn_off(Form::kShort);
+  }
   if (bytes == 0 || g_aix.on()) return 0;
   if (!writable(buffer, bytes)) return EFAULT;
   return turned_on(

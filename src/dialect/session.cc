@@ -6,6 +6,7 @@
 
 #include "base/fork_hook.h"
 #include "clock/kernel_timer.h"
+#include "dialect/verbose.h"
 #include "fault/fault_guard.h"
 #include "histfile/publish.h"
 
@@ -98,6 +99,7 @@ Result<void> Session::start(const SessionPlan& plan) noexcept {
   publish(&tables_, table_of(side, plan.overflow != nullptr));
   side_in_use_ = spare;
   __atomic_store_n(&g_last_clock, static_cast<int>(clock_.kind()), __ATOMIC_RELAXED);
+  say_if_nothing_counts(system_, plan);
   errno = errno_before;
   return {};
 }

@@ -9,6 +9,7 @@
 #include "base/fork_hook.h"
 #include "dialect/caller_memory.h"
 #include "dialect/monitor/text_object.h"
+#include "dialect/verbose.h"
 #include "monfile/write/gmon_out.h"
 
 namespace pctally {
@@ -34,17 +35,6 @@ void enlist(Monitor* monitor) noexcept {
 const ForkHook g_fork_hook(
     1, [] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); },
     [] { pthread_mutex_init(&g_lock, nullptr); });
-
-/// One line on stderr, whatever bytes a path in it has: the program lives on, without its profile.
-void complain(const char* what) noexcept {
-  char line[sizeof(Error::text) + 32];
-  int length = snprintf(line, sizeof line, "pctally: monitor: %s", what);
-  if (length < 0) return;
-  for (int i = 0; i < length; ++i)
-    if (static_cast<unsigned char>(line[i]) < ' ' || line[i] == 0x7f) line[i] = '?';
-  line[length] = '\n';
-  (void)!write(STDERR_FILENO, line, static_cast<size_t>(length) + 1);
-}
 
 /// PCTALLY_MONITOR=gmon.out: also for calls that write mon.out of themselves.
 bool gmon_wanted() noexcept {
@@ -79,7 +69,7 @@ void Monitor::finish() noexcept {
   if (!active()) return;
   int error = errno;
   pause();
-  if (auto written = write(); !written) complain(written.error().text);
+  if (auto written = write(); !written) say("monitor: %s", written.error().text);
   regions_.clear();
   errno = error;
 }
