@@ -41,7 +41,7 @@ struct rawarc {
 };
 
 #define ROUNDDOWN(x, y) (((x) / (y)) * (y))
-#define ROUNDUP(x, y) ((((x) + (y) - 1) / (y)) * (y))
+#define ROUNDUP(x, y) ((((x) + (y)-1) / (y)) * (y))
 
 struct gmonparam {
   int state;
