@@ -45,6 +45,25 @@ TEST_F(aix_profil_description, histogram_of_sampled_pcs) {
   EXPECT_GE(sum(bins), 20u);
 }
 
+// A clock on the wall would bring 30 ticks of the sleep.
+TEST_F(aix_profil_description, a_process_that_sleeps_is_not_examined) {
+  use_clock();
+  auto ticks = [] {
+    pctally_tick_ledger ledger{};
+    EXPECT_EQ(pctally_profil_ledger("aix", &ledger), 0);
+    return ledger.ticks;
+  };
+  uint16_t bins[kBurnBytes / 2] = {};
+  ASSERT_EQ(pctally_aix_profil(bins, sizeof bins, text_of<unsigned long>(burn), 0xffff), 0);
+  uint64_t before = ticks(), cpu_before = process_cpu_ns();
+  timespec rest{0, 300'000'000};
+  while (nanosleep(&rest, &rest) != 0) continue;
+  EXPECT_LE(ticks() - before, (process_cpu_ns() - cpu_before) / 10'000'000 + 1);
+  burn(100'000'000);
+  pctally_aix_profil(bins, 0, 0, 0);
+  EXPECT_GE(ticks() - before, 5u) << "and on again when it runs";
+}
+
 TEST_F(aix_profil_description, rounded_up_to_the_next_half_word) {
   ASSERT_EQ(one(0x8000), 0);
   tick_at(kText), tick_at(kText + 1);

@@ -2,6 +2,9 @@
 #pragma once
 #include <stdint.h>
 
+#include <atomic>
+#include <thread>
+
 namespace pctally::manual {
 
 void hot_a(uint64_t turns);
@@ -15,7 +18,23 @@ struct Text {
 Text text_of_hot_a();
 Text text_of_hot_b();
 
-/// Runs a function for so much CPU time of the calling thread; the clock is looked at once a millisecond.
+/// Runs a function for so much CPU time of the calling thread; the clock is read about once a millisecond.
 void run_hot(void (*hot)(uint64_t), uint64_t ns);
+
+/// Two threads at once, one in hot_a and one in hot_b: the first exists before `turn_on` is called, the
+/// second is created after it. Each uses 0.3 s of CPU time.
+template <class Call>
+void run_two_threads(Call turn_on) {
+  std::atomic<bool> on = false;
+  std::thread older([&] {
+    on.wait(false);
+    run_hot(hot_a, 300'000'000);
+  });
+  turn_on();
+  on = true;
+  on.notify_one();
+  std::thread newer([] { run_hot(hot_b, 300'000'000); });
+  older.join(), newer.join();
+}
 
 }  // namespace pctally::manual

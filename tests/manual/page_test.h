@@ -59,11 +59,13 @@ class Fenced {
   char* start_;
 };
 
-inline uint64_t thread_cpu_ns() {
+inline uint64_t cpu_ns(clockid_t clock) {
   timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  clock_gettime(clock, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
 }
+inline uint64_t thread_cpu_ns() { return cpu_ns(CLOCK_THREAD_CPUTIME_ID); }
+inline uint64_t process_cpu_ns() { return cpu_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 /// A function to find: aligned, so that it has counters of its own; runs for so much CPU time of its thread.
 [[gnu::noinline, gnu::aligned(4096)]] inline uint64_t burn(uint64_t ns) {

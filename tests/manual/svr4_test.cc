@@ -130,6 +130,21 @@ TEST_F(svr4_profil_description, scale_is_the_contraction_factor) {
   }
 }
 
+// Every one of the sixteen bits counts, the highest too (it is no sign): the cell of each of the first pcs.
+TEST_F(svr4_profil_description, scale_is_a_fraction_of_sixteen_bits) {
+  for (unsigned scale :
+       {0x0003u, 0x0100u, 0x1234u, 0x5555u, 0x7fffu, 0x8000u, 0x8001u, 0xaaaau, 0xfffeu, 0xffffu}) {
+    std::vector<uint16_t> bins(200), wanted(200);
+    pctally_svr4_profil(bins.data(), 400, kText, scale);
+    for (uint64_t distance = 0; distance < 3000; ++distance) {
+      tick_at(kText + distance);
+      uint64_t byte = distance * scale / 65536;  // the fraction scale / 65536 of the distance
+      if (byte < 400) ++wanted[byte / 2];
+    }
+    EXPECT_EQ(bins, wanted) << scale;
+  }
+}
+
 TEST_F(svr4_profil_description, scale_ffff_maps_2_bytes) {
   pctally_svr4_profil(cells, sizeof cells, kText, 0xffff);
   for (uintptr_t distance = 1; distance <= 64; ++distance) tick_at(kText + distance);

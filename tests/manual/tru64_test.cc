@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "tests/manual/hot.h"
 #include "tests/manual/page_test.h"
 
 namespace pctally::manual {
@@ -156,11 +157,18 @@ TEST_F(tru64_profil_description, a_fault_turns_it_off) {
 
 TEST_F(tru64_profil_description, the_sum_over_all_threads) {
   use_clock();
-  uint16_t bins[kBurnBytes / 2] = {};
-  pctally_tru64_profil(bins, sizeof bins, text_of<long>(burn), 0x10000);
-  std::thread one([] { burn(150'000'000); }), two([] { burn(150'000'000); });
-  one.join(), two.join();
-  EXPECT_GT(sum(bins), 150u);
+  std::vector<unsigned> of_a(text_of_hot_a().bytes() / 4 + 1), of_b(text_of_hot_b().bytes() / 4 + 1);
+  auto whole = [](std::vector<unsigned>& counters, Text text) {
+    auto low = reinterpret_cast<void*>(text.start);
+    return Entry{counters.data(), reinterpret_cast<void*>(text.end), low, low, 0x10000};
+  };
+  std::vector<Entry> entries = {whole(of_a, text_of_hot_a()), whole(of_b, text_of_hot_b())};
+  if (entries[0].lowpc < entries[1].lowpc) std::swap(entries[0], entries[1]);
+  run_two_threads([&] { ASSERT_EQ(extended(entries), 0); });
+  pctally_tru64_profil(nullptr, 0, 0, 0);
+  // 307 ticks are expected of each, in 75 signals at the least: fewer than 100 come once in 10^8 runs.
+  EXPECT_GE(sum(of_a), 100u) << "a thread older than the call";
+  EXPECT_GE(sum(of_b), 100u) << "a thread younger than the call";
 }
 
 TEST_F(tru64_profil_description, buffers_of_unsigned_int) {
