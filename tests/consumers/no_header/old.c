@@ -6,7 +6,7 @@ work()
 {
 	register long i;
 	volatile long n;
-	for (i = 0; i < 300000000; i++)
+	for (i = 0; i < 150000000; i++)
 		n = i;
 }
 
