@@ -117,11 +117,11 @@ _pctally_export() {
 
 _pctally_gperf() {
   case $previous in
-    -t | --tcp) ;;
+    -t) ;;
     -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '-c -r -s -t -p --pid --tcp --help'
+        _pctally_words '-c -r -s -t -p --pid --help'
       else
         _pctally_files ''
       fi

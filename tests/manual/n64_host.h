@@ -1,4 +1,4 @@
-// A gperf in a test: speaks the packets of the development board byte by byte, by no code of the library's.
+// A gperf in a test: speaks the stream of protocol.h byte by byte, by no code of the library's.
 #pragma once
 #include <dirent.h>
 #include <errno.h>
@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <fstream>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -33,31 +32,34 @@ class Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  void signal(uint8_t what) const {
-    const uint8_t packet[4] = {21 << 2 | 1, what, 0, 0};
-    EXPECT_EQ(send(fd_, packet, 4, MSG_NOSIGNAL), 4);
+  void say(char what) const { EXPECT_EQ(send(fd_, &what, 1, MSG_NOSIGNAL), 1); }
+
+  /// The numbers in front of the segments; false if something else comes.
+  bool receive_header(Dump* dump) {
+    if (word(4) != 0x4e363450) return false;  // "N64P"
+    dump->sections = static_cast<uint32_t>(word(4));
+    dump->period_us = static_cast<uint32_t>(word(4));
+    dump->overflow = static_cast<uint32_t>(word(4));
+    return !broken_;
   }
 
   /// Everything that one transfer sends; nothing if it breaks off. `in_between` runs when the first block of
   /// counters has come, which the sender waits to hear of.
   std::optional<Dump> receive(const std::function<void()>& in_between = [] {}) {
     Dump dump;
-    bool first = true;
-    dump.sections = word(4), dump.period_us = word(4), dump.overflow = word(4);
+    if (!receive_header(&dump)) return std::nullopt;
+    return receive_segments(dump);
+  }
+  std::optional<Dump> receive_segments(Dump dump) {
     for (uint32_t i = 0; i < dump.sections && !broken_; ++i) {
       dump.starts.push_back(word(8));
-      uint32_t count = word(4);
-      signal(1);
+      uint64_t count = word(4);
       std::vector<uint16_t>& counters = dump.counters.emplace_back();
-      while (counters.size() < count && !broken_) {
-        counters.push_back(static_cast<uint16_t>(word(2)));
-        if (counters.size() % 1024 != 0 && counters.size() != count) continue;
-        if (first && !broken_) in_between();
-        first = false;
-        signal(1);
-      }
+      while (counters.size() < count && !broken_) counters.push_back(static_cast<uint16_t>(word(2)));
     }
-    return broken_ ? std::nullopt : std::optional(dump);
+    if (broken_) return std::nullopt;
+    say('k');
+    return dump;
   }
 
  private:
@@ -66,27 +68,19 @@ class Host {
     while (bytes-- > 0) value = value << 8 | byte();
     return value;
   }
-  /// In as many pieces as ticks that fall into this thread make of it: with a time limit no call is
-  /// restarted.
-  bool next_packet() {
-    for (size_t got = 0; got < sizeof packet_;) {
-      ssize_t more = recv(fd_, packet_ + got, sizeof packet_ - got, 0);
-      if (more <= 0 && !(more < 0 && errno == EINTR)) return false;
-      if (more > 0) got += static_cast<size_t>(more);
-    }
-    return true;
-  }
+  /// With a time limit no call is restarted after the ticks that fall into this thread.
   uint8_t byte() {
-    if (used_ == (packet_[0] & 3)) {
-      broken_ = broken_ || !next_packet() || packet_[0] >> 2 != 22;
-      used_ = 0;
+    while (used_ == filled_ && !broken_) {
+      ssize_t more = recv(fd_, bytes_, sizeof bytes_, 0);
+      broken_ = more == 0 || (more < 0 && errno != EINTR);
+      used_ = 0, filled_ = more > 0 ? static_cast<size_t>(more) : 0;
     }
-    return packet_[1 + used_++ % 3];
+    return broken_ ? 0 : bytes_[used_++];
   }
 
   int fd_;
-  uint8_t packet_[4] = {};
-  unsigned used_ = 0;
+  uint8_t bytes_[4096] = {};
+  size_t used_ = 0, filled_ = 0;
   bool broken_ = false;
 };
 
@@ -102,14 +96,18 @@ inline sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-/// A query to this very process.
-inline std::optional<Dump> dump_self(const std::function<void()>& in_between = [] {}) {
+/// A connection to this very process, on which a query has been sent; -1 if nobody listens.
+inline int query_self() {
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address = address_of(socket_path(std::to_string(getpid())));
-  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return close(fd), std::nullopt;
-  Host host(fd);
-  host.signal(2);
-  return host.receive(in_between);
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return close(fd), -1;
+  EXPECT_EQ(send(fd, "q", 1, MSG_NOSIGNAL), 1);
+  return fd;
+}
+
+inline std::optional<Dump> dump_self() {
+  int fd = query_self();
+  return fd < 0 ? std::nullopt : Host(fd).receive();
 }
 
 /// A gperf in server mode, listening.

@@ -1,7 +1,6 @@
-// A connected socket that carries the packets of n64_protocol.h, both ends' side of it.
+// A connected socket with patience: bytes out and bytes in, both ends' side of protocol.h.
 //
-// Trusts nothing that arrives: a packet of another type, an empty one, silence and slowness all end the
-// channel. No operation waits longer than `step`, nor all together longer than `total`.
+// Refuses to wait longer than `step` in one operation, or than `total` in all of them together.
 #pragma once
 #include "base/unique_fd.h"
 #include "dialect/n64/protocol.h"
@@ -13,31 +12,27 @@ struct Patience {
   int total_ms = 30000;
 };
 
-/// One thread. After the first `false` every operation is false.
+/// One thread. The first operation that fails closes the socket; every later one is false.
 class Channel {
  public:
   Channel(UniqueFd socket, Patience patience) noexcept;
 
-  bool send_data(const uint8_t* bytes, size_t count) noexcept;
-  bool receive_data(uint8_t* bytes, size_t count) noexcept;
-  bool send_signal(uint8_t signal) noexcept;
-  /// False unless exactly this signal comes.
-  bool receive_signal(uint8_t signal) noexcept;
+  bool send(const uint8_t* bytes, size_t count) noexcept;
+  bool receive(uint8_t* bytes, size_t count) noexcept;
+  bool send(uint8_t byte) noexcept { return send(&byte, 1); }
+  /// False unless exactly this byte comes.
+  bool receive(uint8_t byte) noexcept;
 
  private:
   [[nodiscard]] bool wait_for(short event) noexcept;
-  bool send_all(const uint8_t* bytes, size_t count) noexcept;
-  bool refill() noexcept;
-  bool receive_packet(unsigned type, Packet* packet) noexcept;
+  /// Moves bytes by send(2) or recv(2), as often as it takes.
+  template <class Move>
+  bool all(size_t count, short event, Move move) noexcept;
   bool broken() noexcept;
 
   UniqueFd socket_;
   int step_ms_;
   int64_t deadline_ms_;
-  uint8_t arrived_[4096];
-  size_t read_ = 0, filled_ = 0;  ///< of arrived_
-  Packet packet_{};               ///< data packet being consumed
-  size_t taken_ = 0;              ///< of its data
 };
 
 }  // namespace pctally::n64

@@ -15,7 +15,6 @@
 
 #include "base/fork_hook.h"
 #include "dialect/n64/channel.h"
-#include "dialect/n64/loopback.h"
 #include "dialect/n64/profile.h"
 #include "dialect/n64/socket.h"
 
@@ -23,7 +22,6 @@ namespace pctally::n64 {
 namespace {
 
 constexpr Patience kFlushPatience{1000, 1500};
-constexpr int kConnectPatienceMs = 500;
 constexpr size_t kStackBytes = 256 << 10;
 
 struct IoThread {
@@ -42,41 +40,38 @@ ino_t inode_of(int fd) noexcept {
   return fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode) ? status.st_ino : 0;
 }
 
-bool send_block(Channel* channel, const uint16_t* counters, uint32_t count) noexcept {
-  uint8_t bytes[kBlockBytes];
-  for (uint32_t i = 0; i < count; ++i) put_big_endian(bytes + 2 * i, counters[i], 2);
-  return channel->send_data(bytes, 2 * size_t{count}) && channel->receive_signal(kAck);
-}
-
 bool send_section(Channel* channel, uint64_t generation, uint32_t index, UserMemory* memory) noexcept {
   constexpr uint32_t kPerBlock = kBlockBytes / sizeof(uint16_t);
   Section it;
-  uint8_t header[kHeaderBytes];
+  uint8_t bytes[kBlockBytes];
   if (!section(generation, index, &it)) return false;
-  put_big_endian(header, it.text_start, 8);
-  put_big_endian(header + 8, it.counters, 4);
-  if (!channel->send_data(header, sizeof header) || !channel->receive_signal(kAck)) return false;
-  for (uint32_t first = 0; first < it.counters;) {
+  put_big_endian(bytes, it.text_start, 8);
+  put_big_endian(bytes + 8, it.counters, 4);
+  if (!channel->send(bytes, kSegmentBytes)) return false;
+  for (uint32_t first = 0, count = 0; first < it.counters; first += count) {
     uint16_t counters[kPerBlock];
-    uint32_t count = it.counters - first < kPerBlock ? it.counters - first : kPerBlock;
+    count = it.counters - first < kPerBlock ? it.counters - first : kPerBlock;
     if (!read_counters(generation, index, first, count, counters, memory)) return false;
-    if (!send_block(channel, counters, count)) return false;
-    first += count;
+    for (uint32_t i = 0; i < count; ++i) put_big_endian(bytes + 2 * i, counters[i], 2);
+    if (!channel->send(bytes, 2 * size_t{count})) return false;
   }
   return true;
 }
 
-/// A list that is replaced half-way ends the transfer: gperf sees that it is not complete.
+/// A list that is replaced half-way ends the transfer: gperf sees that it is not complete. On return gperf
+/// has everything, or the transfer has failed.
 void send_all(Channel* channel) noexcept {
   Summary now = summary();
   UserMemory memory;
   uint8_t header[kHeaderBytes];
-  put_big_endian(header, now.sections, 4);
-  put_big_endian(header + 4, now.period_us, 4);
-  put_big_endian(header + 8, now.overflow, 4);
-  if (!channel->send_data(header, sizeof header)) return;
+  put_big_endian(header, kMagic, 4);
+  put_big_endian(header + 4, now.sections, 4);
+  put_big_endian(header + 8, now.period_us, 4);
+  put_big_endian(header + 12, now.overflow, 4);
+  if (!channel->send(header, sizeof header)) return;
   for (uint32_t index = 0; index < now.sections; ++index)
     if (!send_section(channel, now.generation, index, &memory)) return;
+  channel->receive(kReceived);
 }
 
 void send_to(UniqueFd server) noexcept {
@@ -86,10 +81,9 @@ void send_to(UniqueFd server) noexcept {
 
 void serve(int socket) noexcept {
   UniqueFd connection(socket);
-  bool same_user = port_of(socket) != 0 ? loopback_peer(socket).has_value() : peer(socket).has_value();
-  if (!same_user) return;
+  if (!peer(socket)) return;  // another user's
   Channel channel(static_cast<UniqueFd&&>(connection), Patience{});
-  if (channel.receive_signal(kFlush)) send_all(&channel);
+  if (channel.receive(kRequest)) send_all(&channel);
 }
 
 bool wait_for_query(const IoThread& io) noexcept {
@@ -130,17 +124,10 @@ bool create_thread() noexcept {
   return created;
 }
 
-/// At the port the user asked for, if no other process has it; else at a Unix socket.
-Result<UniqueFd> new_listener() noexcept {
-  if (uint16_t port = loopback_port(kQueryVariable); port != 0)
-    if (auto socket = listen_on_loopback(port); socket) return socket;
+bool listen_here() noexcept {
   char name[32];
   snprintf(name, sizeof name, "%s%d", kProgramPrefix, static_cast<int>(getpid()));
-  return listen_at(name, g_io.path);
-}
-
-bool listen_here() noexcept {
-  auto socket = new_listener();
+  auto socket = listen_at(name, g_io.path);
   if (!socket) return false;
   g_io.listener = socket->release();
   g_io.inode = inode_of(g_io.listener);
@@ -182,10 +169,6 @@ void start_io_thread() noexcept {
 
 void flush() noexcept {
   if (summary().generation == 0) return;
-  if (uint16_t port = loopback_port(kFlushVariable); port != 0) {
-    auto server = connect_to_loopback(port, kConnectPatienceMs);
-    return server ? send_to(static_cast<UniqueFd&&>(*server)) : void();
-  }
   for (unsigned number = 0; number < kDirectories; ++number) {
     char folder[sizeof sockaddr_un::sun_path], path[sizeof folder + sizeof kServerName];
     if (!directory(number, folder)) continue;

@@ -9,11 +9,9 @@
 
 #include <optional>
 
-#include "dialect/n64/loopback.h"
 #include "dialect/n64/socket.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
-#include "tool/gperf/peer.h"
 #include "tool/gperf/report.h"
 #include "tool/message.h"
 
@@ -27,10 +25,8 @@ struct Arguments {
   bool server = false;
   double threshold = 0;
   pid_t pid = 0;
-  std::optional<uint16_t> port;  ///< of the loopback interface; without it Unix sockets
+  std::string tcp;
 };
-
-constexpr int kTcpPatienceMs = 5000;
 
 volatile sig_atomic_t g_ended = 0;
 
@@ -75,20 +71,7 @@ bool is_wanted(const Arguments& arguments, pid_t pid) {
   return false;
 }
 
-int ask_at_port(const Arguments& arguments) {
-  auto connection = n64::connect_to_loopback(*arguments.port, kTcpPatienceMs);
-  if (!connection) return complain("{}", connection.error().text), kExitInput;
-  auto pid = gperf_peer(connection->get());
-  if (!pid) return complain("127.0.0.1:{}: {}", *arguments.port, pid.error().text), kExitInput;
-  if (!is_wanted(arguments, *pid)) return kExitInput;
-  auto mappings = mappings_of(arguments, *pid);
-  auto counts = receive_counts(std::move(*connection), true);
-  if (!counts) return complain("process {}: {}", *pid, counts.error().text), kExitInput;
-  return print_report(arguments, *counts, mappings);
-}
-
 int ask(const Arguments& arguments) {
-  if (arguments.port) return ask_at_port(arguments);
   auto program = find_program(arguments);
   if (!program) {
     complain("{} is not running, or has not called osProfileInit yet", arguments.a_out);
@@ -102,7 +85,7 @@ int ask(const Arguments& arguments) {
 
 /// One flush. What is wrong with it is told, and is no reason to stop serving others.
 int receive_flush(const Arguments& arguments, UniqueFd connection) {
-  auto pid = gperf_peer(connection.get());
+  auto pid = n64::peer(connection.get());
   if (!pid) return complain("{}", pid.error().text), 0;
   if (!is_wanted(arguments, *pid)) return 0;
   auto mappings = mappings_of(arguments, *pid);
@@ -136,19 +119,16 @@ void end_on_signals() {
 
 int serve(const Arguments& arguments) {
   char path[sizeof sockaddr_un::sun_path] = "";
-  auto listener =
-      arguments.port ? n64::listen_on_loopback(*arguments.port) : n64::listen_at(n64::kServerName, path);
+  auto listener = n64::listen_at(n64::kServerName, path);
   if (!listener) {
-    bool taken = listener.error().code == EADDRINUSE && !arguments.port;
+    bool taken = listener.error().code == EADDRINUSE;
     complain("{}{}", listener.error().text, taken ? "; end the other gperf -s first" : "");
     return kExitFailed;
   }
   end_on_signals();
   inform("waiting for osProfileFlush of {}; end with Ctrl-C", arguments.a_out);
-  if (arguments.port)
-    inform("the program needs {}=tcp:{}", n64::kFlushVariable, n64::port_of(listener->get()));
   int code = serve_flushes(arguments, listener->get());
-  if (!arguments.port) unlink(path);
+  unlink(path);
   return code;
 }
 
@@ -164,9 +144,7 @@ void describe_options(CLI::App& app, Arguments& arguments) {
   app.add_option("-p,--pid", arguments.pid, "This process; without it the newest that runs a.out")
       ->check(CLI::PositiveNumber.description(""))
       ->option_text("PID");
-  app.add_option("--tcp", arguments.port,
-                 "Not by Unix socket but at this port of 127.0.0.1 (with -s, 0: any)")
-      ->option_text("PORT");
+  app.add_option("--tcp", arguments.tcp)->group("");  // gone; the message says what replaces it
 }
 
 }  // namespace
@@ -180,8 +158,8 @@ int run_gperf(int argc, char** argv) {
   app.footer("Exit status: 0; 2 wrong usage; 4 no such program or file; 125 the report cannot be written.");
   describe_options(app, arguments);
   if (auto code = parse_command_line(app, argc, argv)) return *code;
-  if (arguments.port == 0 && !arguments.server) {
-    complain("--tcp 0 is for -s alone; name the port of the program's {}", n64::kQueryVariable);
+  if (!arguments.tcp.empty()) {
+    complain("--tcp is gone: give gperf and the program one XDG_RUNTIME_DIR, a directory that both see");
     return kExitUsage;
   }
   if (auto symbols = count_text_symbols(arguments.a_out); !symbols)

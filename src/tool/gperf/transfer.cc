@@ -53,7 +53,7 @@ void look_into(const char* folder, std::vector<Found>* found) {
 
 Result<void> receive_block(Channel& channel, std::vector<uint16_t>* counters, size_t count) {
   uint8_t bytes[kBlockBytes];
-  if (!channel.receive_data(bytes, 2 * count) || !channel.send_signal(kAck))
+  if (!channel.receive(bytes, 2 * count))
     return fail(EPIPE, "the program broke off in the middle of its counters");
   for (size_t i = 0; i < count; ++i)
     counters->push_back(static_cast<uint16_t>(get_big_endian(bytes + 2 * i, 2)));
@@ -62,9 +62,8 @@ Result<void> receive_block(Channel& channel, std::vector<uint16_t>* counters, si
 
 /// Takes memory as the counters come, not as they are announced.
 Result<GperfSegment> receive_segment(Channel& channel, uint64_t* room) {
-  uint8_t header[kHeaderBytes];
-  if (!channel.receive_data(header, sizeof header) || !channel.send_signal(kAck))
-    return fail(EPIPE, "the program broke off before a segment");
+  uint8_t header[kSegmentBytes];
+  if (!channel.receive(header, sizeof header)) return fail(EPIPE, "the program broke off before a segment");
   GperfSegment segment{get_big_endian(header, 8), {}};
   uint64_t count = get_big_endian(header + 8, 4);
   if (count > *room) return fail(EMSGSIZE, "the program announces more counters than there can be");
@@ -79,11 +78,13 @@ Result<GperfSegment> receive_segment(Channel& channel, uint64_t* room) {
 
 Result<GperfCounts> receive_all(Channel& channel) {
   uint8_t header[kHeaderBytes];
-  if (!channel.receive_data(header, sizeof header)) return fail(ETIMEDOUT, "the program sent nothing");
+  if (!channel.receive(header, sizeof header)) return fail(ETIMEDOUT, "the program sent nothing");
+  if (get_big_endian(header, 4) != kMagic)
+    return fail(EPROTO, "the program has another version of libpctally: use the gperf that belongs to it");
   GperfCounts counts;
-  uint64_t sections = get_big_endian(header, 4), room = kMostCounters;
-  counts.period_us = static_cast<uint32_t>(get_big_endian(header + 4, 4));
-  counts.overflow = static_cast<uint32_t>(get_big_endian(header + 8, 4));
+  uint64_t sections = get_big_endian(header + 4, 4), room = kMostCounters;
+  counts.period_us = static_cast<uint32_t>(get_big_endian(header + 8, 4));
+  counts.overflow = static_cast<uint32_t>(get_big_endian(header + 12, 4));
   if (sections > kMostSections)
     return fail(EMSGSIZE, "the program announces more segments than there can be");
   for (uint64_t i = 0; i < sections; ++i) {
@@ -116,8 +117,10 @@ Result<GperfCounts> query(const GperfProgram& program) {
 
 Result<GperfCounts> receive_counts(UniqueFd connection, bool ask) {
   Channel channel(std::move(connection), {.step_ms = 5000, .total_ms = 60000});
-  if (ask && !channel.send_signal(kFlush)) return fail(EPIPE, "the program does not listen");
-  return receive_all(channel);
+  if (ask && !channel.send(kRequest)) return fail(EPIPE, "the program does not listen");
+  auto counts = receive_all(channel);
+  if (counts) channel.send(kReceived);
+  return counts;
 }
 
 }  // namespace pctally

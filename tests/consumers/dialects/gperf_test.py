@@ -17,7 +17,7 @@ import pctally_test as pt
 HERE = os.path.dirname(os.path.abspath(__file__))
 INCLUDE = os.path.join(HERE, "..", "..", "..", "include", "pctally", "compat", "n64")
 RULE = "-" * 61
-ACK, FLUSH = bytes([21 << 2 | 1, 1, 0, 0]), bytes([21 << 2 | 1, 2, 0, 0])
+REQUEST, RECEIVED, MAGIC = b"q", b"k", 0x4e363450
 
 
 def build():
@@ -171,8 +171,7 @@ class Gperf(unittest.TestCase):
 
     def test_program_survives_hostile_peers(self):
         child = self.run_program()
-        for noise in (b"", b"\0" * 4096, b"\xff" * 100000, FLUSH[:2], bytes([22 << 2 | 3, 1, 2, 3]), FLUSH + b"\xff" * 4096,
-                      FLUSH + FLUSH * 100):
+        for noise in (b"", b"\0" * 4096, b"\xff" * 100000, RECEIVED, REQUEST + b"\xff" * 4096, REQUEST * 100):
             with self.connect(child) as peer:
                 try:
                     peer.sendall(noise)
@@ -192,50 +191,17 @@ class Gperf(unittest.TestCase):
             stream = peer.makefile("rb")
 
             def data(count):
-                got = b""
-                while len(got) < count:
-                    packet = stream.read(4)
-                    self.assertEqual(packet[0] >> 2, 22)
-                    got += packet[1:1 + (packet[0] & 3)]
+                got = stream.read(count)
                 self.assertEqual(len(got), count)
                 return got
 
-            peer.sendall(FLUSH)
-            sections, period, _ = struct.unpack(">III", data(12))
+            peer.sendall(REQUEST)
+            magic, segments, period, _ = struct.unpack(">IIII", data(16))
             start, counters = struct.unpack(">QI", data(12))
-            self.assertEqual((sections, period, counters, start % 4096), (1, 10000, 1024, 0))
-            peer.sendall(ACK)
-            block = data(2048)
-            self.assertIn(sum(struct.unpack(">1024H", block)), range(20, 400))
-            peer.sendall(ACK)
+            self.assertEqual((magic, segments, period, counters, start % 4096), (MAGIC, 1, 10000, 1024, 0))
+            self.assertIn(sum(struct.unpack(">1024H", data(2048))), range(20, 400))
+            peer.sendall(RECEIVED)
             self.assertEqual(stream.read(), b"")
-
-    # Loopback TCP: the same protocol, and the same rule that nobody but the user is talked to.
-
-    def free_port(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return probe.getsockname()[1]
-
-    def listeners_at(self, port):
-        """The local addresses in /proc/net/tcp that listen at the port."""
-        with open("/proc/net/tcp", encoding="ascii") as table:
-            rows = [line.split() for line in table]
-        return [row[1].split(":")[0] for row in rows if row[1].endswith(f":{port:04X}") and row[3] == "0A"]
-
-    def tcp_server(self, *words):
-        server = self.start(pt.PCTALLY, "gperf", "-s", "--tcp", "0", *words, self.program, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE)
-        while not (match := re.search(r"PCTALLY_GPERF=tcp:(\d+)", server.stderr.readline())):
-            self.assertIsNone(server.poll())
-        return server, int(match.group(1))
-
-    def tcp_program(self):
-        port = self.free_port()
-        self.env["PCTALLY_GPERF_QUERIES"] = f"tcp:{port}"
-        child = self.start(self.program, "forever", stdout=subprocess.DEVNULL)
-        self.assertTrue(eventually(lambda: self.listeners_at(port)))
-        return child, port
 
     def as_another_user(self, work):
         """Runs work() in a child of the user nobody; the file its bytes can be read from."""
@@ -251,101 +217,43 @@ class Gperf(unittest.TestCase):
         self.addCleanup(os.waitpid, child, 0)
         return os.fdopen(reader, "rb")
 
-    def exchange_as_another_user(self, port, sent):
+    def ask_as_another_user(self, path, sent):
         def exchange():
-            with socket.create_connection(("127.0.0.1", port), timeout=10) as peer:
-                try:
+            try:
+                with socket.socket(socket.AF_UNIX) as peer:
+                    peer.settimeout(10)
+                    peer.connect(path)
                     peer.sendall(sent)
                     return b"got:" + peer.recv(4096)
-                except ConnectionError:
-                    return b"got:"
+            except ConnectionError:
+                return b"got:"
         with self.as_another_user(exchange) as answer:
             return answer.read()
 
-    def test_tcp_server_prints_at_each_flush(self):
-        server, port = self.tcp_server()
-        self.assertEqual(self.listeners_at(port), [f"{struct.unpack('=I', bytes([127, 0, 0, 1]))[0]:08X}"])
-        self.env["PCTALLY_GPERF"] = f"tcp:{port}"
-        self.start(self.program, "forever", stdout=subprocess.DEVNULL)
-        text = ""
-        while text.count("Overflow") < 2:
-            text += server.stdout.readline()
-        self.assertIn("updateWorld", text)
-        self.assertFalse(os.path.exists(self.path("gperf")))
-        server.send_signal(signal.SIGTERM)
-        server.communicate(timeout=10)
-        self.assertEqual(server.returncode, 0)
-
-    def test_tcp_query_names_the_hot_function(self):
-        child, port = self.tcp_program()
-        self.assertFalse(os.path.exists(self.path(child.pid)), "both at once")
-        self.let_work(child)
-        result = self.gperf("--tcp", str(port), self.program)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertGreater(self.check_layout(result.stdout)["updateWorld"], 80)
-        self.assertEqual(self.gperf("--tcp", str(port), "-p", str(child.pid), self.program).returncode, 0)
-        other = self.gperf("--tcp", str(port), "-p", str(os.getpid()), self.program)
-        self.assertEqual(other.returncode, 4)
-        self.assertIn("does not run", other.stderr)
-        self.assertIsNone(child.poll())
-
-    def test_tcp_port_in_use_leaves_the_unix_socket(self):
-        _, port = self.tcp_program()
-        second = self.run_program()  # its environment names the same port
-        self.assertEqual(self.gperf("-p", str(second.pid), self.program).returncode, 0)
-        self.assertEqual(len(self.listeners_at(port)), 1)
-
-    def test_tcp_program_survives_hostile_peers(self):
-        child, port = self.tcp_program()
-        for noise in (b"", b"\0" * 4096, b"\xff" * 100000, FLUSH[:2], b"POST / HTTP/1.1\r\n\r\n" + FLUSH, FLUSH + FLUSH * 100):
-            with socket.create_connection(("127.0.0.1", port), timeout=10) as peer:
-                try:
-                    peer.sendall(noise)
-                    answer = peer.recv(4)
-                    self.assertTrue(noise.startswith(FLUSH) or answer == b"", answer)
-                except OSError:
-                    pass  # hung up on: as it should be
-        self.assertEqual(self.gperf("--tcp", str(port), self.program).returncode, 0)
-        self.assertIsNone(child.poll())
-
     @unittest.skipIf(os.geteuid() != 0, "needs root, to become another user")
-    def test_tcp_refuses_another_user(self):
-        child, port = self.tcp_program()
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as peer:
-            peer.sendall(FLUSH)
+    def test_another_user_is_not_answered(self):
+        """Whoever gets past the modes of directory and socket is refused by the kernel's word on who it is."""
+        child = self.run_program()
+        for path, mode in ((pt.scratch(), 0o755), (self.runtime, 0o755), (os.path.dirname(self.path(0)), 0o755), (self.path(child.pid), 0o666)):
+            os.chmod(path, mode)
+        self.assertEqual(self.ask_as_another_user(self.path(child.pid), REQUEST), b"got:")
+        with self.connect(child) as peer:
+            peer.sendall(REQUEST)
             self.assertEqual(len(peer.recv(4)), 4, "its own user is answered")
-        self.assertEqual(self.exchange_as_another_user(port, FLUSH), b"got:")
         self.assertIsNone(child.poll())
-        server, port = self.tcp_server("-p", str(os.getpid()))
-        self.assertEqual(self.exchange_as_another_user(port, bytes([22 << 2 | 3, 0, 0, 0])), b"got:")
-        server.send_signal(signal.SIGTERM)
-        out, err = server.communicate(timeout=20)
-        self.assertEqual((server.returncode, out), (0, ""))
-        self.assertIn("another user", err)
 
-    @unittest.skipIf(os.geteuid() != 0, "needs root, to become another user")
-    def test_tcp_flush_to_another_user_sends_nothing(self):
-        port = self.free_port()
+    def test_tcp_is_gone(self):
+        result = self.gperf("--tcp", "5021", self.program)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("XDG_RUNTIME_DIR", result.stderr)
 
-        def spy():
-            with socket.create_server(("127.0.0.1", port)) as server:
-                server.settimeout(20)
-                peer = server.accept()[0]
-                peer.settimeout(20)
-                return b"got:" + peer.recv(4096)
-        seen = self.as_another_user(spy)
-        self.assertTrue(eventually(lambda: self.listeners_at(port)))
-        self.env["PCTALLY_GPERF"] = f"tcp:{port}"
-        self.assertEqual(subprocess.run([self.program], env=self.env, capture_output=True).returncode, 0)
-        with seen:
-            self.assertEqual(seen.read(), b"got:")
-
-    def test_tcp_flush_to_nobody_and_to_a_silent_one_ends(self):
-        with socket.create_server(("127.0.0.1", 0)) as silent:
-            for port in (silent.getsockname()[1], self.free_port()):
-                self.env["PCTALLY_GPERF"] = f"tcp:{port}"
-                result = subprocess.run([self.program], env=self.env, capture_output=True, text=True, timeout=60)
-                self.assertEqual(result.returncode, 0, result.stdout)
+    def test_flush_to_a_silent_gperf_ends(self):
+        os.makedirs(os.path.dirname(self.path("gperf")), mode=0o700)
+        with socket.socket(socket.AF_UNIX) as silent:
+            silent.bind(self.path("gperf"))
+            silent.listen()
+            result = subprocess.run([self.program], env=self.env, capture_output=True, text=True, timeout=60)
+            self.assertEqual(result.returncode, 0, result.stdout)
 
     def hostile_program(self, *answers):
         """A server that takes this process for its program: what it prints and says of each answer."""
@@ -369,16 +277,15 @@ class Gperf(unittest.TestCase):
         return out, err
 
     def test_gperf_survives_hostile_programs(self):
-        def packets(data):
-            return b"".join(bytes([22 << 2 | len(data[i:i + 3])]) + data[i:i + 3].ljust(3, b"\0") for i in range(0, len(data), 3))
-
         out, err = self.hostile_program(
-            b"\xff" * 5000, packets(b"\xff" * 12), packets(struct.pack(">III", 1, 0, 0) + struct.pack(">QI", 2**64 - 1, 2**32 - 1)),
-            packets(struct.pack(">III", 4096, 1, 1)), packets(struct.pack(">III", 0, 7, 5)))
+            b"\xff" * 5000, struct.pack(">IIII", 0, 0, 7, 5), struct.pack(">IIII", MAGIC, 1, 0, 0) + struct.pack(">QI", 2**64 - 1, 2**32 - 1),
+            struct.pack(">IIII", MAGIC, 4096, 1, 1), struct.pack(">IIII", MAGIC, 4097, 1, 1), struct.pack(">IIII", MAGIC, 0, 7, 5))
         self.assertEqual(out.count("Profile Report"), 1)
         self.assertIn("Sample period: 7 microseconds", out)
         self.assertIn("100.0000 %", out)
-        self.assertIn("announces more", err)
+        self.assertIn("announces more counters", err)
+        self.assertIn("announces more segments", err)
+        self.assertIn("another version", err)
 
     def test_a_directory_of_others_is_not_used(self):
         os.makedirs(os.path.join(self.runtime, "pctally"))
