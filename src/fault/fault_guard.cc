@@ -18,7 +18,7 @@ extern "C" [[gnu::weak, gnu::visibility("hidden")]] const FaultEntry __start_pct
 extern "C" [[gnu::weak, gnu::visibility("hidden")]] const FaultEntry __stop_pctally_faults[];
 #endif
 
-/// A signal mask as the kernel knows it: 64 signals, on mips 128.
+/// A signal mask as the kernel knows it: 64 signals.
 using KernelMask = unsigned long[_NSIG / 8 / sizeof(unsigned long)];
 
 void set_bit(KernelMask& mask, int signal) noexcept {

@@ -5,33 +5,21 @@
 
 namespace pctally {
 
-#if defined(__sparc__) && defined(__arch64__)
-using MachineContext = sigcontext;  // what the kernel hands to a handler there, whatever its type says
-#else
-using MachineContext = ucontext_t;
-#endif
-
 /// For SA_SIGINFO handlers. 0 on a machine it does not know.
 inline uint64_t interrupted_pc(const void* context) noexcept {
-  [[maybe_unused]] const auto* machine = static_cast<const MachineContext*>(context);
+  [[maybe_unused]] const auto* machine = static_cast<const ucontext_t*>(context);
 #if defined(__x86_64__)
   return static_cast<uint64_t>(machine->uc_mcontext.gregs[REG_RIP]);
 #elif defined(__i386__)
   return static_cast<uint32_t>(machine->uc_mcontext.gregs[REG_EIP]);
-#elif defined(__aarch64__) || defined(__mips__)
+#elif defined(__aarch64__)
   return machine->uc_mcontext.pc;
 #elif defined(__riscv)
   return machine->uc_mcontext.__gregs[REG_PC];
-#elif defined(__alpha__)
-  return static_cast<uint64_t>(machine->uc_mcontext.sc_pc);
-#elif defined(__hppa__)
-  return machine->uc_mcontext.sc_iaoq[0] & ~3u;  // the lower bits are the privilege
 #elif defined(__powerpc64__)
   return machine->uc_mcontext.gp_regs[32];
 #elif defined(__powerpc__)
   return machine->uc_mcontext.uc_regs->gregs[32];
-#elif defined(__sparc__) && defined(__arch64__)
-  return machine->sigc_regs.tpc;
 #else
   return 0;
 #endif
@@ -39,12 +27,7 @@ inline uint64_t interrupted_pc(const void* context) noexcept {
 
 /// The signals that the interrupted thread blocks, as many as the kernel has.
 inline const void* interrupted_mask(const void* context) noexcept {
-  const auto* machine = static_cast<const MachineContext*>(context);
-#if defined(__sparc__) && defined(__arch64__)
-  return &machine->sigc_mask;
-#else
-  return &machine->uc_sigmask;
-#endif
+  return &static_cast<const ucontext_t*>(context)->uc_sigmask;
 }
 
 /// Where the program goes on when the handler returns. Only machines with a table of faults (guarded_cell.h)

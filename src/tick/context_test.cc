@@ -1,9 +1,8 @@
-#include <signal.h>  // sparc64 knows its context from here
-
 #include "tick/context.h"
 
 #include <gtest/gtest.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

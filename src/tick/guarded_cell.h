@@ -192,37 +192,11 @@ inline bool guarded_load(const Cell* cell, Cell* value) noexcept {
   return land_if_faulted(cell, [=] { *value = load_cell(cell); });
 }
 
-#ifdef __hppa__
-
-/// hppa has no compare-and-swap; the kernel does it at a fixed address, and says itself what would fault.
-template <class Cell>
-inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) noexcept {
-  constexpr int kFault = -14;
-  register Cell* at asm("r26") = cell;
-  register Cell* before asm("r25") = expected;
-  register Cell* after asm("r24") = &desired;
-  register unsigned width asm("r23") = sizeof(Cell) == 2 ? 1 : sizeof(Cell) == 4 ? 2 : 3;
-  register int differs asm("r28");
-  register int error asm("r21");
-  asm volatile("ble 0xb0(%%sr2, %%r0)\n\tldi 2, %%r20"
-               : "=r"(differs), "=r"(error), "+r"(at), "+r"(before), "+r"(after), "+r"(width)
-               :
-               : "r1", "r20", "r22", "r29", "r31", "fr4", "memory");
-  const int refused = error, other = differs;
-  *done = refused == 0 && other == 0;
-  if (refused == kFault) return false;
-  return *done || guarded_load(cell, expected);
-}
-
-#else
-
 template <class Cell>
 inline bool guarded_swap(Cell* cell, Cell* expected, Cell desired, bool* done) noexcept {
   *done = false;
   return land_if_faulted(cell, [=] { *done = swap_cell(cell, expected, desired); });
 }
-
-#endif
 
 #endif
 

@@ -1,11 +1,10 @@
 // 64-bit counters that several threads and processes raise, on every machine.
 //
-// Where the machine has atomics of 64 bits these are they: one instruction. 32-bit powerpc and mips have only
-// words, and the C library's substitute takes a lock, which no signal handler may. There a counter is two
-// words: the lower is raised by an atomic add, and whoever carries it past its end adds one to the upper.
-// Nothing is ever lost, and the sum is exact once every add has returned. A reader that comes between the two
-// adds sees a value 2^32 too small; a process killed between them leaves it so. That place is passed once in
-// 2^32 ticks.
+// A machine with 64-bit atomics raises a counter by one instruction. 32-bit powerpc has none, and the C
+// library's substitute takes a lock, which a signal handler must not do. There a counter is two words: an
+// atomic add raises the lower word, and whoever carries it past its end adds one to the upper word. Nothing
+// is lost, and the sum is exact once every add has returned. A reader between the two adds sees a value that
+// is 2^32 too small; a process killed between them leaves it so. This happens at most once in 2^32 ticks.
 #pragma once
 #include <stdint.h>
 

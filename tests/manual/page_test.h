@@ -75,14 +75,11 @@ inline uint64_t process_cpu_ns() { return cpu_ns(CLOCK_PROCESS_CPUTIME_ID); }
     for (int i = 0; i < 200000; ++i) work = work + 1;
   return work;
 }
-/// Where a function's text starts: hppa and the older ppc64 call by descriptors, and a pointer is one of
-/// those.
+/// Where a function's code starts: a function pointer of big-endian ppc64 points to a descriptor.
 template <class Address, class Function>
 Address text_of(Function* function) {
   auto at = reinterpret_cast<uintptr_t>(function);
-#if defined(__hppa__)
-  if ((at & 2) != 0) at = *reinterpret_cast<uintptr_t*>(at & ~uintptr_t{3});
-#elif defined(__powerpc64__) && (!defined(_CALL_ELF) || _CALL_ELF == 1)
+#if defined(__powerpc64__) && (!defined(_CALL_ELF) || _CALL_ELF == 1)
   at = *reinterpret_cast<uintptr_t*>(at);
 #endif
   if constexpr (std::is_pointer_v<Address>)
