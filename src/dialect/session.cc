@@ -56,9 +56,9 @@ SessionLock::~SessionLock() { pthread_mutex_unlock(&g_lock); }
 
 bool Session::fill(Side& side, const SessionPlan& plan) noexcept {
   size_t flags = plan.regions.size() + 1;
-  if (!side.regions.assign(plan.regions) || !side.faulted.reserve(flags)) return false;
-  side.faulted.clear();
-  while (side.faulted.size() < flags) (void)side.faulted.push_back(0);
+  if (!side.regions->assign(plan.regions) || !side.faulted->reserve(flags)) return false;
+  side.faulted->clear();
+  while (side.faulted->size() < flags) (void)side.faulted->push_back(0);
   side.stopped = 0;
   if (plan.overflow != nullptr) side.overflow = *plan.overflow;
   return true;
@@ -66,12 +66,12 @@ bool Session::fill(Side& side, const SessionPlan& plan) noexcept {
 
 RegionTable Session::table_of(Side& side, bool has_overflow) noexcept {
   RegionTable table{};
-  table.regions = side.regions.data();
-  table.count = static_cast<uint32_t>(side.regions.size());
+  table.regions = side.regions->data();
+  table.count = static_cast<uint32_t>(side.regions->size());
   table.overflow = has_overflow ? &side.overflow : nullptr;
   table.ledger = &ledger_;
   table.stopped = &side.stopped;
-  table.faulted = side.faulted.data();
+  table.faulted = side.faulted->data();
   return table;
 }
 
@@ -88,7 +88,7 @@ Result<void> Session::start(const SessionPlan& plan) noexcept {
   unsigned spare = 1 - side_in_use_;
   Side& side = sides_[spare];
   if (!fill(side, plan)) return fail(ENOMEM, "no memory for %zu regions", plan.regions.size());
-  if (!seal_regions(side.regions.data(), static_cast<uint32_t>(side.regions.size())))
+  if (!seal_regions(side.regions->data(), static_cast<uint32_t>(side.regions->size())))
     return fail(EINVAL, "the regions are not in ascending order");
   if (!enlist(this)) return fail(EAGAIN, "more than %u dialects in one process", kMostSessions);
   if (auto guarded = install_fault_guard(); !guarded) return guarded;

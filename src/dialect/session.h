@@ -5,6 +5,7 @@
 #pragma once
 #include <span>
 
+#include "base/immortal.h"
 #include "base/mapped_array.h"
 #include "base/result.h"
 #include "clock/tick_clock.h"
@@ -74,16 +75,10 @@ class Session {
 
   /// What one published table points to. There are two, so that the one in use never changes.
   struct Side {
-    union {
-      MappedArray<Region> regions;  ///< never destroyed: ticks outlive static destructors
-    };
-    union {
-      MappedArray<uint32_t> faulted;  ///< one per region and one for the overflow cell
-    };
+    Immortal<MappedArray<Region>> regions;
+    Immortal<MappedArray<uint32_t>> faulted;  ///< one per region and one for the overflow cell
     Region overflow{};
     uint32_t stopped = 0;
-    constexpr Side() noexcept : regions(), faulted() {}
-    ~Side() {}
   };
 
   bool fill(Side& side, const SessionPlan& plan) noexcept;

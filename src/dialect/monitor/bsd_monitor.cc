@@ -41,17 +41,9 @@ PCTALLY_DIALECT_CALL void pctally_bsd_monitor(int (*lowpc)(void), int (*highpc)(
 }
 
 PCTALLY_DIALECT_CALL void pctally_bsd_monstartup(unsigned long lowpc, unsigned long highpc) {
-  MonitorLock lock;
-  TextRange text{lowpc, highpc};
-  (void)start_monitor(kStart, {&text, 1}, MonFormat::kGmonOut);
+  call_monstartup(kStart, lowpc, highpc);
 }
 
-PCTALLY_DIALECT_CALL void pctally_bsd_moncontrol(int mode) {
-  MonitorLock lock;
-  (void)control_monitor(kStart, mode != 0);
-}
+PCTALLY_DIALECT_CALL void pctally_bsd_moncontrol(int mode) { call_moncontrol(kStart, mode); }
 
-PCTALLY_DIALECT_CALL void pctally_bsd_mcleanup(void) {
-  MonitorLock lock;
-  g_monitor.finish();
-}
+PCTALLY_DIALECT_CALL void pctally_bsd_mcleanup(void) { call_mcleanup(kStart); }

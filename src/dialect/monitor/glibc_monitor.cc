@@ -26,17 +26,9 @@ constexpr StartMonitor kStart = {g_monitor, kGlibcSprofil, CellKind::kU32, 0x100
 using namespace pctally;
 
 PCTALLY_DIALECT_CALL void pctally_glibc_monstartup(unsigned long lowpc, unsigned long highpc) {
-  MonitorLock lock;
-  TextRange text{lowpc, highpc};
-  (void)start_monitor(kStart, {&text, 1}, MonFormat::kGmonOut);
+  call_monstartup(kStart, lowpc, highpc);
 }
 
-PCTALLY_DIALECT_CALL void pctally_glibc_moncontrol(int mode) {
-  MonitorLock lock;
-  (void)control_monitor(kStart, mode != 0);
-}
+PCTALLY_DIALECT_CALL void pctally_glibc_moncontrol(int mode) { call_moncontrol(kStart, mode); }
 
-PCTALLY_DIALECT_CALL void pctally_glibc_mcleanup(void) {
-  MonitorLock lock;
-  g_monitor.finish();
-}
+PCTALLY_DIALECT_CALL void pctally_glibc_mcleanup(void) { call_mcleanup(kStart); }

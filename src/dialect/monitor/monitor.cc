@@ -51,7 +51,7 @@ MonitorLock::~MonitorLock() { pthread_mutex_unlock(&g_lock); }
 
 bool Monitor::keep(const MonitorPlan& plan) noexcept {
   enlist(this);
-  if (!regions_.assign(plan.regions)) return false;
+  if (!regions_->assign(plan.regions)) return false;
   format_ = plan.format;
   histogram_ = plan.histogram;
   until_exit_ = plan.until_exit;
@@ -61,8 +61,8 @@ bool Monitor::keep(const MonitorPlan& plan) noexcept {
 void* Monitor::allocate(size_t bytes) noexcept {
   MappedArray<unsigned char> fresh;
   if (!fresh.reserve(bytes != 0 ? bytes : 1)) return nullptr;
-  own_ = static_cast<MappedArray<unsigned char>&&>(fresh);  // exchanged: the old one ends with this call
-  return own_.data();
+  *own_ = static_cast<MappedArray<unsigned char>&&>(fresh);  // exchanged: the old one ends with this call
+  return own_->data();
 }
 
 void Monitor::finish() noexcept {
@@ -70,15 +70,15 @@ void Monitor::finish() noexcept {
   int error = errno;
   pause();
   if (auto written = write(); !written) say("monitor: %s", written.error().text);
-  regions_.clear();
+  regions_->clear();
   errno = error;
 }
 
 Result<void> Monitor::write() noexcept {
-  for (const Region& region : regions_)
+  for (const Region& region : *regions_)
     if (!readable(region.cells, cell_bytes(region)))
       return fail(EFAULT, "the counters cannot be read any more; call monitor before the buffer goes");
-  return format_ == MonFormat::kMonOut && !gmon_wanted() ? write_mon(text_object(regions_[0].low).base)
+  return format_ == MonFormat::kMonOut && !gmon_wanted() ? write_mon(text_object((*regions_)[0].low).base)
                                                          : write_gmon();
 }
 
@@ -99,12 +99,12 @@ Result<void> Monitor::write_gmon() noexcept {
   auto path = mon_path(row_.naming, "gmon.out");
   if (!path) return std::unexpected(path.error());
   if (*path->text == '\0') return {};
-  TextObject plain = text_object(regions_[0].low), object, before;
-  for (const Region& region : regions_)
+  TextObject plain = text_object((*regions_)[0].low), object, before;
+  for (const Region& region : *regions_)
     if (object = text_object(region.low); object.is_program) plain = object;
   Result<void> all;
-  for (size_t i = 0; i < regions_.size(); ++i, before = object) {
-    object = text_object(regions_[i].low);
+  for (size_t i = 0; i < regions_->size(); ++i, before = object) {
+    object = text_object((*regions_)[i].low);
     if (i > 0 && object == before) continue;  // the regions of one object are neighbours
     auto written = write_object(object, object == plain, *path);
     if (all && !written) all = written;
@@ -116,12 +116,12 @@ Result<void> Monitor::write_object(const TextObject& object, bool plain, MonPath
   size_t length = strlen(path.text), first = 0, count = 0;
   if (!plain)
     snprintf(path.text + length, sizeof path.text - length, ".%s", object.found ? object.name : "unknown");
-  while (!(text_object(regions_[first].low) == object)) ++first;
-  while (first + count < regions_.size() && text_object(regions_[first + count].low) == object) ++count;
+  while (!(text_object((*regions_)[first].low) == object)) ++first;
+  while (first + count < regions_->size() && text_object((*regions_)[first + count].low) == object) ++count;
   auto file = MonFile::create(path);
   if (!file) return std::unexpected(file.error());
   auto hertz = static_cast<uint32_t>((1000000000u + row_.period_ns / 2) / row_.period_ns);
-  uint64_t cut = write_gmon_out(&*file, {regions_.data() + first, count}, object.base, hertz);
+  uint64_t cut = write_gmon_out(&*file, {regions_->data() + first, count}, object.base, hertz);
   if (auto closed = file->close(); !closed) return closed;
   if (cut == 0) return {};
   return fail(ERANGE, "%llu ticks of counters above 2147483647 are not in %s: gprof could not add them up",

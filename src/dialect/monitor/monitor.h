@@ -4,6 +4,7 @@
 #pragma once
 #include <span>
 
+#include "base/immortal.h"
 #include "base/mapped_array.h"
 #include "base/result.h"
 #include "monfile/write/mon_file.h"
@@ -43,8 +44,7 @@ struct MonitorPlan {
 /// One per system, in static storage. Every member REQUIRES a MonitorLock.
 class Monitor {
  public:
-  constexpr explicit Monitor(const MonitorRow& row) noexcept : row_(row), regions_(), own_() {}
-  ~Monitor() {}
+  constexpr explicit Monitor(const MonitorRow& row) noexcept : row_(row) {}
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
@@ -60,9 +60,9 @@ class Monitor {
   /// Turns the profil off; keep() may follow, or finish().
   void pause() const noexcept { row_.turn_off(); }
 
-  [[nodiscard]] bool active() const noexcept { return regions_.size() != 0; }
+  [[nodiscard]] bool active() const noexcept { return regions_->size() != 0; }
   [[nodiscard]] std::span<const Region> regions() const noexcept {
-    return {regions_.data(), regions_.size()};
+    return {regions_->data(), regions_->size()};
   }
 
  private:
@@ -73,12 +73,8 @@ class Monitor {
   Result<void> write_object(const struct TextObject& object, bool plain, MonPath path) noexcept;
 
   const MonitorRow& row_;
-  union {
-    MappedArray<Region> regions_;  ///< never destroyed: the end of the process may come at any time
-  };
-  union {
-    MappedArray<unsigned char> own_;
-  };
+  Immortal<MappedArray<Region>> regions_;
+  Immortal<MappedArray<unsigned char>> own_;
   MonFormat format_ = MonFormat::kGmonOut;
   MonHistogram histogram_;
   bool until_exit_ = false;

@@ -63,4 +63,20 @@ int control_monitor(const StartMonitor& system, bool on) noexcept {
   return 0;
 }
 
+void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high) noexcept {
+  MonitorLock lock;
+  TextRange text{low, high};
+  (void)start_monitor(system, {&text, 1}, MonFormat::kGmonOut);
+}
+
+void call_moncontrol(const StartMonitor& system, int mode) noexcept {
+  MonitorLock lock;
+  (void)control_monitor(system, mode != 0);
+}
+
+void call_mcleanup(const StartMonitor& system) noexcept {
+  MonitorLock lock;
+  system.monitor.finish();
+}
+
 }  // namespace pctally

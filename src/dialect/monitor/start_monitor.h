@@ -26,4 +26,10 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
 /// moncontrol(3). REQUIRES: a MonitorLock. Without a monitor it does nothing. Returns 0, or -1 with errno.
 int control_monitor(const StartMonitor& system, bool on) noexcept;
 
+/// monstartup, moncontrol and _mcleanup as BSD, glibc and Tru64 have them: one range, gmon.out, errors in
+/// errno alone. Each takes the MonitorLock.
+void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high) noexcept;
+void call_moncontrol(const StartMonitor& system, int mode) noexcept;
+void call_mcleanup(const StartMonitor& system) noexcept;
+
 }  // namespace pctally

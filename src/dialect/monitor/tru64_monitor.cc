@@ -103,12 +103,7 @@ PCTALLY_DIALECT_CALL void pctally_tru64_monitor(long lowpc, long highpc, void* b
 }
 
 PCTALLY_DIALECT_CALL void pctally_tru64_monstartup(void* lowpc, void* highpc) {
-  MonitorLock lock;
-  TextRange text{address(lowpc), address(highpc)};
-  (void)start_monitor(kStart, {&text, 1}, MonFormat::kGmonOut);
+  call_monstartup(kStart, address(lowpc), address(highpc));
 }
 
-PCTALLY_DIALECT_CALL void pctally_tru64_moncontrol(int mode) {
-  MonitorLock lock;
-  (void)control_monitor(kStart, mode != 0);
-}
+PCTALLY_DIALECT_CALL void pctally_tru64_moncontrol(int mode) { call_moncontrol(kStart, mode); }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/immortal.h"
 #include "dialect/caller_memory.h"
 #include "dialect/n64/error.h"
 #include "dialect/n64/profile.h"
@@ -30,17 +31,10 @@ struct Profile {
   bool timed = false;
 };
 
-/// Never destroyed: the I/O thread outlives static destructors.
-union Lasting {
-  Profile profile;
-  constexpr Lasting() noexcept : profile() {}
-  ~Lasting() {}
-};
-
-constinit Lasting g_lasting;
+constinit Immortal<Profile> g_profile;  ///< under the SessionLock
 constinit Session g_session("n64");
 
-Profile& profile() noexcept { return g_lasting.profile; }
+Profile& profile() noexcept { return *g_profile; }
 
 uintptr_t number_of(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
 
