@@ -1,9 +1,13 @@
-/* bsd.h - the profil(2) of 4.4BSD and its descendants.
+/* bsd.h - profil(2) of 4.4BSD and its descendants, monitor(3) of 4.3BSD, and moncontrol(3). Manual page:
+ * pctally-bsd(3).
  *
- * The program's own text is sampled every clock tick of CPU time, all threads together, until the call that
- * ends it. Unmodified sources: -isystem .../pctally/compat/bsd. Thread-safe, not async-signal-safe. Profiling
- * remains on in both processes after fork(2) and ends with exec(2). A buffer that is unmapped or
- * write-protected while it is in use is left alone from then on.
+ * Profiling samples the program counter of the whole process, all threads, once per 10 ms of CPU time, and
+ * raises the counter that stands for it. Counters are changed atomically and can be read at any time. When a
+ * call that ends or replaces a profile returns, no tick uses the old buffers any more. A buffer that is
+ * unmapped or made read-only while it is in use is not written any more; the program does not notice.
+ *
+ * All functions are thread-safe and none is async-signal-safe. After fork(2) profiling stays on in both
+ * processes; exec(2) ends it. Unmodified sources: cc $(pkg-config --cflags pctally-bsd) ...
  */
 #ifndef PCTALLY_BSD_H
 #define PCTALLY_BSD_H
@@ -15,25 +19,32 @@
 extern "C" {
 #endif
 
-/* One range, 16-bit counters that wrap. Scale 1 to 65536; 0 ends it. Returns 0, or -1 with errno: EINVAL
- * (scale above 65536), EFAULT (a byte of samples cannot be written; profiling has ended). With
- * PCTALLY_BSD_PROFIL=macos in the environment every call fails with EINVAL, as it does on macOS.
- *
- * The bin of a pc is (pc - offset) * scale / 65536 / 2, as the kernels of the family compute it. The manual
- * page divides first, "[(pc - offset) / 2] * scale / 65536", which differs at odd distances where the scale
- * is no power of two: PCTALLY_BSD_PROFIL=manual counts by the page. */
+/* profil(2). Counts in one range of code, by 16-bit counters that wrap.
+ *   samples  the counters: any address; an odd byte at the end is not used
+ *   size     bytes of them; every byte must be writable
+ *   offset   "the lowest address at which these samples are to be taken"
+ *   scale    1 to 65536: bytes of counters per 65536 bytes of code; 0: profiling ends
+ * A pc raises counter (pc - offset) * scale / 65536 / 2, as the kernels of the family compute it. The page
+ * divides first, "[(pc - offset) / 2] * scale / 65536"; the two differ at odd distances where the scale is
+ * no power of two. PCTALLY_BSD_PROFIL=manual in the environment counts by the page. Returns 0, or -1 with
+ * errno: EINVAL (scale above 65536; nothing has changed), EFAULT (a byte of samples cannot be written;
+ * profiling has ended), EAGAIN, ENOMEM. With PCTALLY_BSD_PROFIL=macos every call fails with EINVAL, as on
+ * macOS. */
 int pctally_bsd_profil(char *samples, size_t size, unsigned long offset, unsigned int scale);
 
-/* monitor(3) of 4.3BSD: as pctally_svr4_monitor, over this profil. */
+/* monitor(3) of 4.3BSD: as pctally_svr4_monitor() in svr4.h, by this profil. Negative sizes count as 0. */
 void pctally_bsd_monitor(int (*lowpc)(void), int (*highpc)(void), short *buffer, int bufsize, int nfunc);
 
-/* Profiles [lowpc, highpc) with counters of its own, 16 bits for every 4 bytes of text; they wrap. The file
- * gmon.out (PROFDIR/pid.program; none if PROFDIR is empty) is written by pctally_bsd_mcleanup, which is
- * _mcleanup, or when the process ends. No result: errno is set to EINVAL, EAGAIN or ENOMEM, and nothing is
- * on. */
+/* monstartup(3). Profiles [lowpc, highpc) with counters of its own: 16 bits for every 4 bytes of code; they
+ * wrap. pctally_bsd_mcleanup(), which is _mcleanup(), writes gmon.out; so does the end of the process.
+ * PROFDIR names the file: unset, the usual name in the current directory; empty, no file; otherwise
+ * PROFDIR/pid.program. There is no result: errno is set to EINVAL (empty range), EAGAIN or ENOMEM, and
+ * nothing is on. */
 void pctally_bsd_monstartup(unsigned long lowpc, unsigned long highpc);
-/* 0 halts the profile, any other mode goes on with it; without one nothing happens. */
+/* moncontrol(3). Mode 0 halts the profile of monstartup, any other mode resumes it; without one it does
+ * nothing. */
 void pctally_bsd_moncontrol(int mode);
+/* _mcleanup(3). Ends the profile and writes its file. Does nothing without one. */
 void pctally_bsd_mcleanup(void);
 
 #ifdef __cplusplus

@@ -1,9 +1,12 @@
-/* glibc.h - profil(3) and sprofil(3) with the GNU C library's types.
+/* glibc.h - profil(3), sprofil(3) and monstartup of the GNU C library. Manual page: pctally-glibc(3).
  *
- * The program's own text is sampled every clock tick of CPU time, all threads together, until the call that
- * ends it. Unmodified sources: -isystem .../pctally/compat/glibc. Thread-safe, not async-signal-safe.
- * Profiling remains on in both processes after fork(2) and ends with exec(2). A buffer that is unmapped or
- * write-protected while it is in use is left alone from then on.
+ * Profiling samples the program counter of the whole process, all threads, once per 10 ms of CPU time, and
+ * raises the counter that stands for it. Counters are changed atomically and can be read at any time. When a
+ * call that ends or replaces a profile returns, no tick uses the old buffers any more. A buffer that is
+ * unmapped or made read-only while it is in use is not written any more; the program does not notice.
+ *
+ * All functions are thread-safe and none is async-signal-safe. After fork(2) profiling stays on in both
+ * processes; exec(2) ends it. Unmodified sources: cc $(pkg-config --cflags pctally-glibc) ...
  */
 #ifndef PCTALLY_GLIBC_H
 #define PCTALLY_GLIBC_H
@@ -26,21 +29,34 @@ struct pctally_glibc_prof {
   unsigned long pr_scale;
 };
 
-/* One range, 16-bit counters that wrap. A null buffer ends it; scale 0 puts every pc at all into the first
- * counter. Returns 0, or -1 with errno EAGAIN or ENOMEM. */
+/* profil(3). Counts in one range of code, by 16-bit counters that wrap.
+ *   sample_buffer  the counters: any address; NULL: profiling ends
+ *   size           bytes of them; an odd byte at the end is not used
+ *   offset         address of the first byte of code
+ *   scale          bytes of counters per 65536 bytes of code; 0: every pc at all goes to the first counter
+ * A pc raises counter (pc - offset) / 2 * scale / 65536. Returns 0, or -1 with errno EAGAIN or ENOMEM, and
+ * nothing has changed. */
 int pctally_glibc_profil(unsigned short *sample_buffer, size_t size, size_t offset, unsigned int scale);
 
-/* Any order; counters of ranges stay at their largest value, that of the overflow entry wraps. profcnt 0 ends
- * it. Returns 0, or -1 with errno: EFAULT, EINVAL, EAGAIN, ENOMEM. */
+/* sprofil(3). Counts in profcnt (0 to 65536) ranges, in any order, overlaps allowed: of the ranges that
+ * hold a pc the one with the largest pr_off counts, of two with the same the first. Counters stay at their
+ * largest value. An entry {pr_off 0, pr_scale 2} is the counter for every other pc; it wraps. Entries with
+ * a pr_scale of 0 or 1 are ignored. profcnt 0 ends profiling.
+ *   tick   set to the time of a tick, unless NULL
+ *   flags  PCTALLY_GLIBC_UINT: 32-bit counters, otherwise 16; PCTALLY_GLIBC_FAST: a tick every 1 ms
+ * Returns 0, or -1 with errno and nothing changed: EFAULT (profp or tick), EINVAL (profcnt or flags),
+ * EAGAIN, ENOMEM. */
 int pctally_glibc_sprofil(struct pctally_glibc_prof *profp, int profcnt, struct timeval *tick,
                           unsigned int flags);
 
-/* Profiles [lowpc, highpc) with counters of its own, 32 bits for every 4 bytes of text. The file gmon.out, or
- * prefix.pid where GMON_OUT_PREFIX is set, is written by pctally_glibc_mcleanup, which is _mcleanup, or when
- * the process ends. No result: errno is set to EINVAL, EAGAIN or ENOMEM, and nothing is on. */
+/* monstartup. Profiles [lowpc, highpc) with counters of its own: 32 bits for every 4 bytes of code.
+ * pctally_glibc_mcleanup(), which is _mcleanup(), writes gmon.out, or prefix.pid where the environment has
+ * GMON_OUT_PREFIX=prefix; so does the end of the process. There is no result: errno is set to EINVAL (empty
+ * range), EAGAIN or ENOMEM, and nothing is on. */
 void pctally_glibc_monstartup(unsigned long lowpc, unsigned long highpc);
-/* 0 halts the profile, any other mode goes on with it; without one nothing happens. */
+/* moncontrol. Mode 0 halts the profile of monstartup, any other mode resumes it. Does nothing without one. */
 void pctally_glibc_moncontrol(int mode);
+/* _mcleanup. Ends the profile and writes its file. Does nothing without one. */
 void pctally_glibc_mcleanup(void);
 
 #ifdef __cplusplus

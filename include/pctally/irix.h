@@ -1,9 +1,12 @@
-/* irix.h - the sprofil(2) of IRIX.
+/* irix.h - sprofil(2) of IRIX. Manual page: pctally-irix(3).
  *
- * The program's own text is sampled every clock tick of CPU time, all threads together, until the call that
- * ends it. Unmodified sources: -isystem .../pctally/compat/irix. Thread-safe, not async-signal-safe.
- * Profiling remains on in both processes after fork(2) and ends with exec(2). A buffer that is unmapped or
- * write-protected while it is in use is left alone from then on.
+ * Profiling samples the program counter of the whole process, all threads, once per 10 ms of CPU time, and
+ * raises the counter that stands for it. Counters are changed atomically and can be read at any time. When a
+ * call that ends or replaces a profile returns, no tick uses the old buffers any more. A buffer that is
+ * unmapped or made read-only while it is in use is not written any more; the program does not notice.
+ *
+ * All functions are thread-safe and none is async-signal-safe. After fork(2) profiling stays on in both
+ * processes; exec(2) ends it. Unmodified sources: cc $(pkg-config --cflags pctally-irix) ...
  */
 #ifndef PCTALLY_IRIX_H
 #define PCTALLY_IRIX_H
@@ -19,7 +22,7 @@ struct timeval;
 
 enum pctally_irix_flag { PCTALLY_IRIX_USHORT = 1, PCTALLY_IRIX_UINT = 2, PCTALLY_IRIX_FAST = 4 };
 
-/* sysconf has no name for it; PROFIL_MAX of <sys/profil.h>. */
+/* Most entries of a call: PROFIL_MAX of <sys/profil.h>. */
 #define PCTALLY_IRIX_PROFIL_MAX 100
 
 struct pctally_irix_prof {
@@ -29,9 +32,16 @@ struct pctally_irix_prof {
   unsigned int pr_scale;
 };
 
-/* As HP-UX's, but in any order and with overlaps: of two ranges with the pc the one with the larger pr_off
- * counts, of two with the same the first. PCTALLY_IRIX_FAST: ten ticks per clock tick. Returns 0, or -1 with
- * errno: E2BIG, EFAULT, EINVAL, EAGAIN, ENOMEM. */
+/* sprofil(2). Counts in profcnt (0 to 100) ranges, in any order, overlaps allowed: of the ranges that hold
+ * a pc the one with the largest pr_off counts, of two with the same the first. A pc raises the counter at
+ * byte (pc - pr_off) * pr_scale / 65536 of pr_base, rounded down to a counter. Counters stay at their
+ * largest value. An entry {pr_off 0, pr_scale 2} is the counter for every other pc; one with pr_scale 0 or
+ * 1 is ignored. profcnt 0 ends profiling.
+ *   tick   set to the time of a tick, unless NULL
+ *   flags  PCTALLY_IRIX_USHORT or PCTALLY_IRIX_UINT, 16- or 32-bit counters; with PCTALLY_IRIX_FAST ten
+ *          ticks per clock tick
+ * Returns 0, or -1 with errno and nothing changed: E2BIG (profcnt), EFAULT (profp or tick), EINVAL (flags),
+ * EAGAIN, ENOMEM. */
 int pctally_irix_sprofil(struct pctally_irix_prof *profp, int profcnt, struct timeval *tick,
                          unsigned int flags);
 

@@ -74,7 +74,7 @@ int pctally_stop(void);
  * all executable memory is not an error: it is counted as outside. */
 int pctally_count(const void *pc, uint64_t weight);
 
-/* Looks the process's mappings up again, so that libraries loaded since are counted in the tick itself. Not
+/* Reads the process's mappings again, so that libraries loaded since are counted in the tick itself. Not
  * needed for completeness: ticks in unknown code are put aside and looked up by pctally_ledger() and
  * pctally_stop(); only more than 1024 of them between two such calls become "outside". Returns 0, or -1 with
  * errno ESRCH (no recording) or ENOMEM. */

@@ -1,9 +1,12 @@
-/* svr4.h - the profil(2) of System V Release 4.
+/* svr4.h - profil(2) and monitor(3C) of System V Release 4. Manual page: pctally-svr4(3).
  *
- * The program's own text is sampled every clock tick of CPU time, all threads together, until the call that
- * ends it. Unmodified sources: -isystem .../pctally/compat/svr4. Thread-safe, not async-signal-safe.
- * Profiling remains on in both processes after fork(2) and ends with exec(2). A buffer that is unmapped or
- * write-protected while it is in use is left alone from then on.
+ * Profiling samples the program counter of the whole process, all threads, once per 10 ms of CPU time, and
+ * raises the counter that stands for it. Counters are changed atomically and can be read at any time. When a
+ * call that ends or replaces a profile returns, no tick uses the old buffers any more. A buffer that is
+ * unmapped or made read-only while it is in use is not written any more; the program does not notice.
+ *
+ * All functions are thread-safe and none is async-signal-safe. After fork(2) profiling stays on in both
+ * processes; exec(2) ends it. Unmodified sources: cc $(pkg-config --cflags pctally-svr4) ...
  */
 #ifndef PCTALLY_SVR4_H
 #define PCTALLY_SVR4_H
@@ -15,19 +18,28 @@
 extern "C" {
 #endif
 
-/* One range, 16-bit counters. Scale 2: every pc from offset on in the first counter; 0 and 1 end it. The
- * tick that brings a counter to 32767 ends it too (PCTALLY_SVR4_PROFIL=illumos in the environment: the tick
- * after that). offset is as wide as an address of this machine. Returns 0, or -1 with errno EAGAIN or ENOMEM
- * where this machine has no timer left. */
+/* profil(2). Counts in one range of code, by 16-bit counters.
+ *   buff    the counters: any address; an odd byte at the end is not used
+ *   bufsiz  bytes of them; 0: nothing is counted
+ *   offset  address of the first byte of code; as wide as an address of this machine
+ *   scale   bytes of counters per 65536 bytes of code, 2 to 2^32 - 1; 2: every pc from offset on goes to
+ *           the first counter; 0 and 1: profiling ends
+ * A pc raises the counter at byte (pc - offset) * scale / 65536 of buff, rounded down to an even one, if
+ * that is less than bufsiz. "Once one of the counts reaches 32767 ..., profiling stops"; with
+ * PCTALLY_SVR4_PROFIL=illumos in the environment it stops one tick later. Returns 0, or -1 with errno
+ * EAGAIN (no timer or signal left) or ENOMEM, and nothing has changed. */
 int pctally_svr4_profil(unsigned short *buff, unsigned int bufsiz, size_t offset, unsigned int scale);
 
-/* monitor(3C): profil over [lowpc, highpc), and the file mon.out when it ends. `bufsize` counts short words;
- * the buffer holds a header (struct hdr of <mon.h>), `nfunc` call counts, which nobody raises here, and the
- * counters, in this order, and is cleared. A lowpc of 0 ends it and writes, by PROFDIR: unset, mon.out in the
- * current directory; empty, no file; else PROFDIR/pid.program. With PCTALLY_MONITOR=gmon.out in the
- * environment a gmon.out for gprof(1) takes its place. No result: errno is set to EINVAL (no room for a
- * counter, lowpc not below highpc), EFAULT, EAGAIN or ENOMEM for a call that was ignored; a file that cannot
- * be written is one line on standard error. */
+/* monitor(3C). Profiles [lowpc, highpc) by this system's profil and writes mon.out at the end.
+ *   buffer   cleared by the call; holds struct hdr of <mon.h>, nfunc call counts, which are never raised,
+ *            and the counters
+ *   bufsize  16-bit words in buffer
+ *   nfunc    call counts
+ * A lowpc of 0 ends it and writes the file. PROFDIR names the file: unset, the usual name in the current
+ * directory; empty, no file; otherwise PROFDIR/pid.program. With PCTALLY_MONITOR=gmon.out in the
+ * environment the file is a gmon.out for gprof(1). There is no result: a call that is wrong is ignored and
+ * sets errno to EINVAL (no room for a counter, or lowpc not below highpc), EFAULT (buffer cannot be
+ * written), EAGAIN or ENOMEM. A file that cannot be written is one line on standard error. */
 void pctally_svr4_monitor(int (*lowpc)(void), int (*highpc)(void), unsigned short *buffer, size_t bufsize,
                           size_t nfunc);
 

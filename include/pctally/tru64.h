@@ -1,9 +1,13 @@
-/* tru64.h - the profil(2) of Tru64 UNIX, both forms.
+/* tru64.h - profil(2), monitor(3), monstartup(3) and moncontrol(3) of Tru64 UNIX. Manual page:
+ * pctally-tru64(3).
  *
- * The program's own text is sampled every clock tick of CPU time, all threads together, until the call that
- * ends it. Unmodified sources: -isystem .../pctally/compat/tru64. Thread-safe, not async-signal-safe.
- * Profiling remains on in both processes after fork(2) and ends with exec(2). A buffer that is unmapped or
- * write-protected while it is in use is left alone from then on.
+ * Profiling samples the program counter of the whole process, all threads, once per 1/1024 s of CPU time, and
+ * raises the counter that stands for it. Counters are changed atomically and can be read at any time. When a
+ * call that ends or replaces a profile returns, no tick uses the old buffers any more. A buffer that is
+ * unmapped or made read-only while it is in use is not written any more; the program does not notice.
+ *
+ * All functions are thread-safe and none is async-signal-safe. After fork(2) profiling stays on in both
+ * processes; exec(2) ends it. Unmodified sources: cc $(pkg-config --cflags pctally-tru64) ...
  */
 #ifndef PCTALLY_TRU64_H
 #define PCTALLY_TRU64_H
@@ -23,14 +27,19 @@ struct pctally_tru64_profil_args {
   unsigned int scale;
 };
 
-/* getsysinfo(GSI_CLK_TCK). */
+/* Ticks per second: getsysinfo(GSI_CLK_TCK). */
 #define PCTALLY_TRU64_CLK_TCK 1024
 
-/* Classic form: one range, 16-bit counters; scale 2: every pc from offset on in the first counter; 0 and 1
- * end it. Extended form, offset -1: buffer is an array of buffer_size (1 to 64) struct
- * pctally_tru64_profil_args by decreasing lowpc, scale_or_flags is 0. The last call wins, whatever its form;
- * profil(0, 0, 0, 0) ends either. There is no result: errno is set to EINVAL, EFAULT, EAGAIN or ENOMEM for a
- * call that was ignored. */
+/* profil(2). Classic form: counts in one range of code, by 16-bit counters that stay at 65535.
+ *   buffer, buffer_size  the counters, in bytes
+ *   offset               address of the first byte of code
+ *   scale_or_flags       bytes of counters per 65536 bytes of code; 2: every pc from offset on goes to the
+ *                        first counter; 0 and 1: profiling ends
+ * Extended form, offset -1: buffer is an array of buffer_size (1 to 64) struct pctally_tru64_profil_args,
+ * descending and disjoint, scale_or_flags is 0. Each counts pcs from lowpc up to highpc by 32-bit counters:
+ * counter (pc - offset) * scale / 65536 / 4. Its buffer must hold the counter of the last pc. The last call
+ * wins, whatever its form; profil(0, 0, 0, 0) ends either. There is no result: a call that is wrong is
+ * ignored and sets errno to EINVAL, EFAULT, EAGAIN or ENOMEM. */
 void pctally_tru64_profil(void *buffer, long buffer_size, long offset, unsigned long scale_or_flags);
 
 struct pctally_tru64_monitor_args {
@@ -40,18 +49,20 @@ struct pctally_tru64_monitor_args {
   unsigned int bufsize; /* counters */
 };
 
-/* Traditional form: as pctally_svr4_monitor, over this profil. Extended form, lowpc -1: buffer is an array of
- * bufsize (1 to 64) struct pctally_tru64_monitor_args by decreasing lowpc, nfunc_or_flags is 0; their
- * counters are cleared, each stands for 4 bytes of text or the smallest multiple by a power of two for which
- * there are enough, and the file is gmon.out. A lowpc of 0 ends either and writes, by PROFDIR: unset, in the
- * current directory; empty, no file; else PROFDIR/pid.program. No result: errno is set to EINVAL, EFAULT,
- * EAGAIN or ENOMEM for a call that was ignored. */
+/* monitor(3). Traditional form: as pctally_svr4_monitor() in svr4.h, by this profil. Extended form, lowpc
+ * -1: buffer is an array of bufsize (1 to 64) struct pctally_tru64_monitor_args, descending and disjoint,
+ * nfunc_or_flags is 0. Their counters are cleared; each stands for 4 bytes of code, or for the smallest
+ * multiple of that by a power of two for which there is room. The file is gmon.out. A lowpc of 0 ends
+ * either form and writes the file. PROFDIR names the file: unset, the usual name in the current directory;
+ * empty, no file; otherwise PROFDIR/pid.program. There is no result: a call that is wrong is ignored and
+ * sets errno to EINVAL, EFAULT, EAGAIN or ENOMEM. */
 void pctally_tru64_monitor(long lowpc, long highpc, void *buffer, long bufsize, long nfunc_or_flags);
 
-/* Profiles [lowpc, highpc) with counters of its own, 32 bits for every 4 bytes of text; gmon.out is written
- * by monitor(0) or when the process ends. errno as above. */
+/* monstartup(3). Profiles [lowpc, highpc) with counters of its own: 32 bits for every 4 bytes of code.
+ * monitor(0) writes gmon.out; so does the end of the process. errno as for monitor. */
 void pctally_tru64_monstartup(void *lowpc, void *highpc);
-/* 0 halts the profile, any other mode goes on with it; without one nothing happens. */
+/* moncontrol(3). Mode 0 halts the profile of monstartup, any other mode resumes it; without one it does
+ * nothing. */
 void pctally_tru64_moncontrol(int mode);
 
 #ifdef __cplusplus

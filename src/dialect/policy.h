@@ -1,5 +1,4 @@
-// What one dialect does differently from the next, as rows of a table. The arithmetic is tick/bin_index.h's,
-// once.
+// How the systems' calls differ: one row of policy each. The arithmetic is written once, in tick/bin_index.h.
 #pragma once
 #include <stdint.h>
 
@@ -7,7 +6,7 @@
 
 namespace pctally {
 
-/// What a scale asks for, before any arithmetic.
+/// What a scale means before any arithmetic.
 enum class ScaleMeaning : uint8_t { kOff, kOneCell, kEveryPc, kOrdinary, kInvalid };
 
 /// What the entries of a call with several ranges have to be like, and what they name.
@@ -21,11 +20,11 @@ enum class ListRule : uint8_t {
 
 struct DialectPolicy {
   pctally_bin_family family;
-  uint32_t scale_bits;      ///< the bits of a scale that count
-  uint32_t smallest_scale;  ///< what lies below is kOff
-  uint32_t largest_scale;   ///< what lies above is kInvalid
+  uint32_t scale_bits;      ///< mask of the bits of a scale that count
+  uint32_t smallest_scale;  ///< a smaller scale is kOff
+  uint32_t largest_scale;   ///< a larger scale is kInvalid
   bool two_is_one_cell;     ///< scale 2 puts every pc from the offset on into the first counter
-  bool zero_is_every_pc;    ///< scale 0 puts every pc at all there
+  bool zero_is_every_pc;    ///< scale 0 puts every pc into the first counter
   WhenFull when_full;
   uint64_t period_ns;  ///< the clock tick of the system
   ListRule list;
@@ -91,7 +90,7 @@ inline Region region_of(const DialectPolicy& policy, const CellBuffer& buffer, u
   return region;
 }
 
-/// One counter for every pc that no region wants.
+/// The counter for every pc that lies in no region.
 inline Region overflow_of(void* cell, CellKind kind, WhenFull when_full) noexcept {
   Region region{};
   region.last = UINT64_MAX;

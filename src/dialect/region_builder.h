@@ -1,4 +1,4 @@
-// From the entries of a call to the regions of its session, by the system's row of policy.
+// Turns the entries of a call into the regions of its session, by the system's row of policy.
 //
 //   a page's file    checks the call (count, flags, memory) and copies its entries, one Entry each
 //   RegionBuilder    checks each entry and makes its region, or says which errno the page names
@@ -33,8 +33,8 @@ class RegionBuilder {
   /// makes no region and is no error.
   [[nodiscard]] int add(const Entry& entry) noexcept;
 
-  /// Starts the session with what was added, or puts it in the place of what is on. Returns 0 or an errno:
-  /// those of Session::start().
+  /// Starts the session with the entries added, or replaces what is on. Returns 0 or an errno of
+  /// Session::start().
   [[nodiscard]] int start(Session* session, uint64_t period_ns) noexcept;
 
  private:

@@ -14,8 +14,7 @@ namespace pctally {
 
 void rearm_sessions() noexcept;
 
-// One lock, and all sessions that were ever on: ticks read the list without the lock, so none is ever taken
-// out.
+// One lock, and all sessions that were ever on. Ticks read the list without the lock, so no entry is removed.
 namespace {
 
 constexpr unsigned kMostSessions = kMostClocks;
@@ -34,7 +33,7 @@ bool enlist(Session* session) noexcept {
 
 int g_last_clock = -1;  ///< ClockKind
 
-/// The timer's ticks fall on the kernel's: what is asked to be finer gets the trap.
+/// The timer fires at the kernel's tick. A shorter period gets the trap.
 ClockKind clock_for(uint64_t period_ns) noexcept {
   if (period_ns == 0) return ClockKind::kNone;
   return chosen_clock(period_ns < kernel_tick_ns() ? ClockKind::kTrap : ClockKind::kTimer);
@@ -84,7 +83,7 @@ Result<void> Session::keep_time(uint64_t period_ns) noexcept {
 }
 
 Result<void> Session::start(const SessionPlan& plan) noexcept {
-  const int errno_before = errno;  // of a call without a result it is all that tells of an error
+  const int errno_before = errno;  // calls without a result report errors by errno alone
   unsigned spare = 1 - side_in_use_;
   Side& side = sides_[spare];
   if (!fill(side, plan)) return fail(ENOMEM, "no memory for %zu regions", plan.regions.size());
@@ -141,8 +140,7 @@ bool last_session_clock(ClockKind* kind) noexcept {
   return last >= 0;
 }
 
-/// In the child of a fork: no clock is inherited, and the ticks that were in flight in other threads are not
-/// here.
+/// In the child of a fork: clocks are not inherited, and ticks in flight in other threads do not exist.
 void rearm_sessions() noexcept {
   for (Session* session : g_sessions) {
     if (session == nullptr) break;

@@ -1,7 +1,7 @@
-// A dialect's profile of this process while it is on: the published regions and the clock that feeds them.
+// A dialect's profile of this process: the published regions and the clock that brings ticks.
 //
-// Refuses to know what a call's arguments mean (one file per manual page does) and where a pc is counted
-// (tick/ does).
+// Does not know what a call's arguments mean (one file per manual page does) nor where a pc is counted (tick/
+// does).
 #pragma once
 #include <span>
 
@@ -13,7 +13,7 @@
 
 namespace pctally {
 
-/// The lock of all dialects. Hold it from the first look at a session's state to the last change of it.
+/// The lock of all dialects. Hold it from the first read of a session's state to the last change of it.
 /// Not from a signal handler. fork(2) waits for it.
 class SessionLock {
  public:
@@ -23,48 +23,47 @@ class SessionLock {
   SessionLock& operator=(const SessionLock&) = delete;
 };
 
-/// What a session counts. Borrowed for the call: the regions are copied, the cells they point to are the
-/// caller's and are raised by every tick until the session is stopped or replaced.
+/// What a session counts. The regions are copied by start(). Their cells are the caller's; ticks raise them
+/// until the session is stopped or replaced.
 struct SessionPlan {
   std::span<const Region> regions;  ///< ascending by low; `reach` need not be set
   const Region* overflow = nullptr;
-  /// CPU time of the process per tick; 0: no clock, ticks come from tick_sessions() alone. Below the kernel's
-  /// own tick the clock is the trap, where that works (engine/tick_clock.h).
+  /// CPU time of the process per tick; 0: no clock, only tick_sessions() brings ticks. Below the kernel's own
+  /// tick the clock is the trap, where that works (engine/tick_clock.h).
   uint64_t period_ns = 0;
 };
 
-/// One per dialect, in static storage (`constinit Session g_session("svr4");`): a signal on its way may look
-/// at it at any time until the process is gone. It allocates by mmap only. Every member but on() REQUIRES a
+/// One per dialect, in static storage (`constinit Session g_session("svr4");`): a signal handler may
+/// read it at any time until the process ends. Allocates by mmap only. Every member but on() REQUIRES a
 /// SessionLock.
 ///
-/// After fork(2) it is on in both processes, each with its own clock and (the buffers being private memory)
-/// its own counts; exec(2) ends it with everything else.
+/// After fork(2) it is on in both processes, each with its own clock. Buffers in private memory have counts
+/// of their own; exec(2) ends the session.
 class Session {
  public:
   constexpr explicit Session(const char* system) noexcept : system_(system) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Turns the profile on, or puts this plan in the place of the one before: no tick falls between the two,
-  /// and on return none uses the old buffers. On an error nothing has changed, except that EAGAIN for a new
-  /// period leaves the profile off. Errors: EINVAL (regions out of order), ENOMEM, EAGAIN (no timer, session
-  /// or free signal left).
+  /// Turns the profile on, or replaces the plan: no tick falls between the two plans, and on return no tick
+  /// uses the old buffers. On an error nothing has changed, except that EAGAIN for a new period leaves the
+  /// profile off. Errors: EINVAL (regions out of order), ENOMEM, EAGAIN (no timer, session or free signal
+  /// left).
   Result<void> start(const SessionPlan& plan) noexcept;
 
   /// Turns the profile off. On return no tick is in flight: the buffers are the caller's again.
   void stop() noexcept;
 
-  /// Started, not stopped, and not turned off by a tick (a counter at SVR4's limit; a lone buffer that
-  /// faulted).
+  /// Started, not stopped, and not ended by a tick (a counter at SVR4's limit; a fault in the only buffer).
   [[nodiscard]] bool on() const noexcept;
 
-  /// Where this session's ticks went since it was last turned on.
+  /// The account of this session's ticks since it was last turned on.
   [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
 
-  /// The folder of pctally/compat/ that it belongs to.
+  /// The name of its folder in pctally/compat/.
   [[nodiscard]] const char* system() const noexcept { return system_; }
 
-  /// The clock that feeds it; kNone if there is none.
+  /// The kind of its clock; kNone if it has none.
   [[nodiscard]] ClockKind clock() const noexcept { return clock_.kind(); }
 
   [[nodiscard]] uint64_t period_ns() const noexcept { return period_ns_; }
@@ -73,7 +72,7 @@ class Session {
   friend bool tick_sessions(uint64_t pc, uint64_t weight) noexcept;
   friend void rearm_sessions() noexcept;
 
-  /// What one published table points to. There are two, so that the one in use never changes.
+  /// What a published table points to. There are two: the one that is published never changes.
   struct Side {
     Immortal<MappedArray<Region>> regions;
     Immortal<MappedArray<uint32_t>> faulted;  ///< one per region and one for the overflow cell

@@ -1,4 +1,4 @@
-// monitor(3C) as System V has it and others took it over: one range of text, and one buffer of the caller's
+// monitor(3C) of System V, which other systems took over: one range of code, and a buffer of the caller's
 // that holds a header, the call counts and 16-bit counters, in this order, as mon.out does.
 #pragma once
 #include <errno.h>
@@ -25,18 +25,18 @@ struct ClassicArguments {
   MonFormat format = MonFormat::kMonOut;
 };
 
-/// Clears the buffer and starts; a low of 0 ends and writes. Returns 0, or -1 with errno and nothing changed:
-/// EINVAL (no room for one counter, or low >= high), EFAULT, or what the profil says.
+/// Clears the buffer and starts; a low of 0 ends and writes the file. Returns 0, or -1 with errno and nothing
+/// changed: EINVAL (no room for one counter, or low >= high), EFAULT, or an errno of the profil.
 int classic_monitor(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept;
 
-/// As many counters as there are, spread over the text; 0 if that is too few.
+/// The scale that spreads the counters over the text; 0 if there are too few.
 uint32_t monitor_scale(uint64_t counters, uint64_t text_bytes, uint32_t one_to_one) noexcept;
 
-/// The region that a profil() call makes, for the text alone. REQUIRES: a scale that is on.
+/// The region of a profil() call, ended at `high`. REQUIRES: a scale that is not "off".
 Region monitor_region(const DialectPolicy& policy, const CellBuffer& buffer, uint64_t low, uint64_t high,
                       uint32_t scale) noexcept;
 
-/// For a profil() without a result: calls it and looks at errno, which it leaves alone when nothing is wrong.
+/// Calls a profil() without a result. Returns -1 if it has set errno; otherwise 0, and errno is as before.
 template <class Call>
 int result_by_errno(Call call) noexcept {
   int before = errno;

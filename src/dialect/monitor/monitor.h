@@ -1,6 +1,6 @@
-// What monitor(3) of every system keeps while it is on, and the files it leaves behind when it ends.
+// What monitor(3) of any system keeps while it is on, and the files it writes at the end.
 //
-// Refuses to know how a program counter is counted: under each monitor lies its own system's profil.
+// Does not know how a program counter is counted: each monitor calls its own system's profil.
 #pragma once
 #include <span>
 
@@ -25,20 +25,20 @@ class MonitorLock {
 
 enum class MonFormat : uint8_t { kMonOut, kGmonOut };
 
-/// What one system does differently from the next.
+/// How the systems differ.
 struct MonitorRow {
   MonNaming naming;
   uint64_t period_ns;
   void (*turn_off)();  ///< the profil underneath
 };
 
-/// What is on. Borrowed for the call; the counters are read when the monitor ends.
+/// What keep() takes over. The regions are copied; the counters are read when the monitor ends.
 struct MonitorPlan {
   std::span<const Region> regions;  ///< ascending and disjoint; `last` is the last pc of the text
   MonFormat format = MonFormat::kGmonOut;
   MonHistogram histogram;  ///< kMonOut: the same as the one region
   bool until_exit =
-      false;  ///< the end of the process writes it too, as the startup file of cc -p and -pg did
+      false;  ///< the end of the process writes the file too, as the start-up code of cc -pg did
 };
 
 /// One per system, in static storage. Every member REQUIRES a MonitorLock.
@@ -48,13 +48,14 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  /// In the place of what was on before, whose counters are then never written. Called when profil is on.
+  /// Replaces what was on before; its counters are never written. REQUIRES: profil is on. False when memory
+  /// is refused.
   [[nodiscard]] bool keep(const MonitorPlan& plan) noexcept;
 
-  /// Zeroed counters of the monitor's own, in the place of those before. Null when memory is refused.
+  /// New zeroed counters that the monitor owns; frees the old ones. Null when memory is refused.
   void* allocate(size_t bytes) noexcept;
 
-  /// Turns the profil off and writes the file. With nothing on it does nothing at all.
+  /// Turns the profil off and writes the file. Does nothing if nothing is on.
   void finish() noexcept;
 
   /// Turns the profil off; keep() may follow, or finish().

@@ -1,5 +1,5 @@
-// monstartup(3): a monitor that brings its own counters, and writes gmon.out at the latest when the process
-// ends.
+// monstartup(3): a monitor with counters of its own, which writes gmon.out when the process ends, if not
+// before.
 #pragma once
 #include "dialect/monitor/monitor.h"
 #include "dialect/monitor/text_object.h"
@@ -19,8 +19,9 @@ struct StartMonitor {
   int (*profil)(std::span<const Region> regions);  ///< turns it on; 0, or -1 and errno
 };
 
-/// REQUIRES: a MonitorLock, and ranges ascending and disjoint. What was on before ends, and is written.
-/// Returns 0, or -1 with errno: EINVAL (an empty range), ENOMEM, or what the profil says; nothing is on then.
+/// REQUIRES: a MonitorLock, and ranges that ascend and are disjoint. Ends what was on before and writes its
+/// file. Returns 0, or -1 with errno, and nothing is on: EINVAL (an empty range), ENOMEM, or an errno of the
+/// profil.
 int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept;
 
 /// moncontrol(3). REQUIRES: a MonitorLock. Without a monitor it does nothing. Returns 0, or -1 with errno.

@@ -21,7 +21,7 @@ bool holds(const dl_phdr_info& info, uint64_t address) noexcept {
   return false;
 }
 
-int look_in(dl_phdr_info* info, size_t, void* argument) {
+int find_in(dl_phdr_info* info, size_t, void* argument) {
   auto* search = static_cast<Search*>(argument);
   if (!holds(*info, search->address)) return 0;
   const char* slash = strrchr(info->dlpi_name, '/');
@@ -59,7 +59,7 @@ int collect(dl_phdr_info* info, size_t, void* argument) {
 
 TextObject text_object(uint64_t address) noexcept {
   Search search{address, {}};
-  dl_iterate_phdr(look_in, &search);
+  dl_iterate_phdr(find_in, &search);
   return search.object;
 }
 

@@ -1,4 +1,4 @@
-// Which loaded object some text belongs to: files of profiles hold addresses as the linker gave them.
+// Finds the loaded object that an address belongs to: profile files hold addresses as the linker gave them.
 #pragma once
 #include <stdint.h>
 

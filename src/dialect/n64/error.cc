@@ -52,7 +52,7 @@ void add_message(Line* line, const char* message, va_list arguments) noexcept {
   }
 }
 
-// The console's type of a handler: what is behind a short is where it would be behind the int it is passed
+// The console's type of a handler: what follows a short lies where it would follow the int it is passed
 // as, on every machine there is.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wvarargs"

@@ -1,4 +1,4 @@
-// What the debug library complains about, told to the program's error handler.
+// The errors of the debug library, reported to the program's error handler.
 #pragma once
 #include "pctally/n64.h"
 

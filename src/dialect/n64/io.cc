@@ -1,7 +1,7 @@
 // The I/O thread that serves queries of gperf, and the flush to a gperf in server mode.
 //
-// A gperf can make a program wait two seconds in osProfileFlush, once, and nothing else: all memory is
-// bounded, all waiting ends, and the thread holds the lock for one block at a time.
+// The worst a gperf can do is to make osProfileFlush wait two seconds. All memory and all waiting are
+// bounded, and the thread holds the lock for one block of counters at a time.
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-// The program's memory, read by way of a pipe: what has been taken away meanwhile is an answer, not a fault.
+// Reads the program's memory through a pipe: memory that is gone is an error of write(2), not a fault.
 #pragma once
 #include <stddef.h>
 
@@ -11,7 +11,7 @@ class UserMemory {
  public:
   UserMemory() noexcept;
 
-  /// False if not all of it can be read, or no pipe is to be had.
+  /// False if not all of it can be read, or no pipe could be opened.
   bool read(const void* from, void* to, size_t bytes) noexcept;
 
  private:

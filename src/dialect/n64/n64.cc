@@ -1,6 +1,6 @@
 // osProfileInit, osProfileStart, osProfileStop, osProfileFlush: the page osProfile(3P) of the Nintendo 64.
 //
-// Keeps the debug library's checks at all times, and bounds every counter by histo_size, which the console
+// Makes the debug library's checks in every call, and bounds every counter by histo_size, which the console
 // did not.
 #include "pctally/n64.h"
 
@@ -38,7 +38,7 @@ Profile& profile() noexcept { return *g_profile; }
 
 uintptr_t number_of(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
 
-/// The console's library compares a quarter of the words, so a list that passed there passes here.
+/// The console's library compares a quarter of the words: a list that it accepted is accepted here.
 bool too_small(const pctally_n64_prof& entry) noexcept {
   uint64_t words = (number_of(entry.text_end) - number_of(entry.text_start)) / 4;
   return entry.histo_size == 0 || words / 4 > entry.histo_size;
@@ -68,7 +68,7 @@ bool copy_list(const pctally_n64_prof* from, uint32_t count, List* list) noexcep
   return true;
 }
 
-/// Everything is looked at before anything is changed.
+/// Checks everything before anything is changed.
 Complaint check_list(const pctally_n64_prof* given, uint32_t count, List* list) noexcept {
   if (profile().active) return {PCTALLY_N64_INIT_STR};
   if (count == 0 || count > kMostSections || !copy_list(given, count, list)) return illegal_count(count);
@@ -91,8 +91,8 @@ Complaint init(const pctally_n64_prof* given, uint32_t count) noexcept {
   return {};
 }
 
-/// Where no timer is to be had the profile is on all the same: ticks given by hand count, and the stop says
-/// it.
+/// Without a timer the profile is on all the same: ticks by pctally_count() count, and osProfileStop()
+/// reports it.
 Complaint start(uint32_t microseconds) noexcept {
   SessionLock lock;
   Profile& self = profile();

@@ -1,7 +1,6 @@
-// What n64.cc keeps, for those who send it to gperf (n64_io.cc).
+// What n64.cc keeps, as io.cc reads it to send it to gperf.
 //
-// Everything here may change between two calls; `generation` says whether it is still the same list of
-// segments.
+// Everything may change between two calls; `generation` says whether it is still the same list of segments.
 #pragma once
 #include <stdint.h>
 
@@ -21,19 +20,19 @@ struct Section {
   uint32_t counters = 0;
 };
 
-/// As of now. Any thread, not under a SessionLock; so are the two below.
+/// The state now. Any thread, not under a SessionLock; the same holds for the two functions below.
 Summary summary() noexcept;
 
-/// False if the list is another one by now.
+/// False if the list has been replaced.
 bool section(uint64_t generation, uint32_t index, Section* section) noexcept;
 
-/// Copies counters [first, first + count). Those whose memory has gone are read as 0. False if the list is
-/// another one by now. REQUIRES: they are counters of the section.
+/// Copies counters [first, first + count). Counters whose memory is gone are read as 0. False if the list has
+/// been replaced. REQUIRES: they are counters of the section.
 bool read_counters(uint64_t generation, uint32_t section, uint32_t first, uint32_t count, uint16_t* to,
                    UserMemory* memory) noexcept;
 
-/// Starts the I/O thread unless it runs. Without a thread or a place for its socket there is none: the
-/// profile goes on, gperf finds nothing.
+/// Starts the I/O thread unless it runs. If no thread or no socket can be created the profile works all the
+/// same, and gperf does not find the program.
 void start_io_thread() noexcept;
 
 /// Sends everything to a gperf in server mode, if there is one.

@@ -1,4 +1,4 @@
-// Where programs and gperf meet: Unix sockets in a directory of the user's own, and nobody else's.
+// How programs and gperf find each other: Unix sockets in a directory that belongs to the user alone.
 //
 //   $XDG_RUNTIME_DIR/pctally/  or  /tmp/pctally-UID/      0700, owned by the user, no symbolic link
 //     n64.PID                  a program's I/O thread, for queries          0600
@@ -15,19 +15,19 @@ namespace pctally::n64 {
 inline constexpr char kServerName[] = "n64.gperf";
 inline constexpr char kProgramPrefix[] = "n64.";
 
-/// The directories, the first one first; both are looked into, as the two sides' environments may differ.
+/// The directories in the order of preference. gperf searches both, because the environments may differ.
 inline constexpr unsigned kDirectories = 2;
 
 /// Path of a directory without a slash at its end; false if there is none of that number.
 bool directory(unsigned number, char (&path)[sizeof sockaddr_un::sun_path]) noexcept;
 
-/// A listening socket at `name` in the first directory that can be used, made if need be; its path goes to
-/// `path`. A socket that nobody listens to any more gives way. Errors: EADDRINUSE, or what the last directory
-/// said.
+/// Creates a listening socket `name` in the first directory that can be used, which is created if necessary,
+/// and stores its path. Replaces a socket that nobody listens to. Errors: EADDRINUSE, or those of the last
+/// directory.
 Result<UniqueFd> listen_at(const char* name, char (&path)[sizeof sockaddr_un::sun_path]) noexcept;
 
-/// Connects to a socket whose other side is of the same user. Never waits. Errors: EPERM (another user's), or
-/// connect(2)'s.
+/// Connects to a socket of a process of the same user. Never waits. Errors: EPERM (another user's), or those
+/// of connect(2).
 Result<UniqueFd> connect_to(const char* path) noexcept;
 
 /// The process at the other end of a connected socket; EPERM if it is another user's.

@@ -73,12 +73,12 @@ class Records {
       pending_count_ += count;
       return;
     }
-    settle();
+    flush_pending();
     pending_ = address;
     pending_count_ = count;
   }
 
-  /// A record for text that has no ticks, so that it is known to have been looked at.
+  /// A record for text that has no ticks, so that readers know it was profiled.
   void add_empty(uint64_t address) noexcept {
     finish();
     run_low_ = address;
@@ -87,13 +87,13 @@ class Records {
   }
 
   void finish() noexcept {
-    settle();
+    flush_pending();
     write_run();
   }
   [[nodiscard]] uint64_t cut() const noexcept { return cut_; }
 
  private:
-  void settle() noexcept {
+  void flush_pending() noexcept {
     if (pending_count_ > kMostInRecord)
       repeat();
     else if (pending_count_ > 0)

@@ -1,6 +1,6 @@
-// The file that a monitor leaves behind: what it is called, and how its bytes get there.
+// The file that a monitor writes: its name, and how its bytes get there.
 //
-// Refuses to follow a link, to write into what is not a plain file of this user, and to leave half a file.
+// Does not follow links, writes into plain files of this user only, and leaves no half-written file.
 #pragma once
 #include <limits.h>
 #include <stddef.h>
@@ -30,10 +30,10 @@ class MonFile {
   /// EPERM for what is there and is not a plain file of this user with one name.
   static Result<MonFile> create(const MonPath& path) noexcept;
 
-  /// Never fails at once: close() tells.
+  /// close() reports an error.
   void append(const void* bytes, size_t count) noexcept;
 
-  /// Writes what is left. On an error of any append the file is gone.
+  /// Writes the rest. After an error of any append the file is removed.
   Result<void> close() noexcept;
 
  private:

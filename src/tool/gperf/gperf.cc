@@ -1,5 +1,5 @@
-// pctally gperf: asks a program that profiles itself by osProfile(3P) for its counters, or waits for it to
-// send them, and prints where its time went.
+// pctally gperf: gets the counters of a program that profiles itself by osProfile(3P), by a query or at its
+// osProfileFlush(), and prints where its time went.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -58,7 +58,7 @@ int print_report(const Arguments& arguments, const GperfCounts& counts,
   return write_out(gperf_report(counts, gperf_rows(counts, mappings), layout));
 }
 
-/// To be called before the transfer: a program may end as soon as it has sent its counters.
+/// Call it before the transfer: a program may end as soon as it has sent its counters.
 std::vector<GperfMapping> mappings_of(const Arguments& arguments, pid_t pid) {
   auto mappings = gperf_mappings(pid, arguments.a_out);
   if (mappings.empty()) complain("/proc/{}/maps cannot be read: nothing can be named", pid);
@@ -83,7 +83,7 @@ int ask(const Arguments& arguments) {
   return print_report(arguments, *counts, mappings);
 }
 
-/// One flush. What is wrong with it is told, and is no reason to stop serving others.
+/// One flush. Reports what is wrong with it; the server goes on.
 int receive_flush(const Arguments& arguments, UniqueFd connection) {
   auto pid = n64::peer(connection.get());
   if (!pid) return complain("{}", pid.error().text), 0;
@@ -94,7 +94,7 @@ int receive_flush(const Arguments& arguments, UniqueFd connection) {
   return print_report(arguments, *counts, mappings);
 }
 
-/// A signal between the look at g_ended and the wait is caught by the timeout.
+/// The timeout catches a signal that comes between the test of g_ended and the wait.
 int serve_flushes(const Arguments& arguments, int listener) {
   int code = 0;
   while (g_ended == 0 && code == 0) {

@@ -13,7 +13,7 @@ namespace pctally {
 
 enum class GperfUnit { kPercent, kCounts, kTime };
 
-/// Executable memory of a program: what is needed to name an address of it.
+/// Executable memory of a program, with what it takes to name an address in it.
 struct GperfMapping {
   uint64_t start = 0;
   uint64_t end = 0;

@@ -38,7 +38,7 @@ bool is_newer(const Found& a, const Found& b) {
   return a.program.pid > b.program.pid;
 }
 
-void look_into(const char* folder, std::vector<Found>* found) {
+void collect_programs(const char* folder, std::vector<Found>* found) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     struct stat status;
@@ -101,7 +101,7 @@ std::vector<GperfProgram> gperf_programs() {
   std::vector<Found> found;
   for (unsigned number = 0; number < kDirectories; ++number) {
     char folder[sizeof sockaddr_un::sun_path];
-    if (directory(number, folder)) look_into(folder, &found);
+    if (directory(number, folder)) collect_programs(folder, &found);
   }
   std::ranges::sort(found, is_newer);
   std::vector<GperfProgram> programs;

@@ -1,4 +1,4 @@
-// What pctally prof reads: mon.out, gmon.out or a profile of pctally's own, told apart by their first bytes.
+// Reads the input of pctally prof: mon.out, gmon.out or a profile of pctally; their first bytes say which.
 #pragma once
 #include <string>
 #include <vector>

@@ -67,8 +67,7 @@ int list(const Arguments& arguments) {
   auto data = read_prof_data(arguments.data, *a_out);
   if (!data) return complain("{}", data.error().text), kExitInput;
   ProfFunctions functions = ProfFunctions::of(*a_out, arguments.demangled);
-  if (functions.all().empty())
-    inform("{} has no symbols: its functions cannot be told apart", arguments.a_out);
+  if (functions.all().empty()) inform("{} has no symbols: its functions cannot be named", arguments.a_out);
   for (const TextHistogram& histogram : data->text.histograms) functions.add(histogram);
   for (const CallCount& calls : data->text.calls) functions.add(calls);
   ProfOptions options = options_of(arguments, data->text);
