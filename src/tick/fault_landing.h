@@ -1,5 +1,5 @@
 // Where a guarded access goes on when its cell faults, on machines without a table of their instructions: a
-// place noted by the thread before it touches the cell. engine/fault_guard jumps there.
+// place noted by the thread before it touches the cell. fault/fault_guard jumps there.
 //
 // A pointer per thread, at a fixed distance from the thread's own: no call, nothing allocated. Guarded
 // accesses nest, as signal handlers do.

@@ -1,7 +1,7 @@
 // Loads and stores of a cell that survive when its memory is gone or read-only: they say so instead.
 //
 // Each instruction that may fault has an entry {instruction, landing} in the section pctally_faults;
-// engine/fault_guard moves the program counter from one to the other. Other machines note a landing before
+// fault/fault_guard moves the program counter from one to the other. Other machines note a landing before
 // they touch the cell (fault_landing.h), which costs some stores. Refuses to wait and to call.
 //
 // A cell at an address that is no multiple of its width (a buffer at an odd address) is one like any other on
@@ -47,7 +47,7 @@ inline bool is_odd(const Cell* cell) noexcept {
 
 #if defined(__x86_64__)
 
-/// False if the cell cannot be read. Needs engine/fault_guard installed to say so.
+/// False if the cell cannot be read. Needs fault/fault_guard installed to say so.
 template <class Cell>
 inline bool guarded_load(const Cell* cell, Cell* value) noexcept {
   uint32_t fault = 1;
