@@ -46,8 +46,8 @@ _pctally_record() {
     -o | --output) _pctally_files '' ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '-F -c -e -o -f -q -p -a --frequency --period --engine --event --output --force --quiet
-          --pid --all --cgroup --for --no-children --fixed-period --help --'
+        _pctally_words '-F -c -e -o -f -q -v -p -a --frequency --period --engine --event --output --force --quiet --verbose
+          --pid --all --cgroup --for --no-children --wait --fixed-period --help --'
       else
         _pctally_command "$COMP_CWORD"
       fi
@@ -183,7 +183,7 @@ _pctally() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _pctally_words 'record report diff plan export top snapshot engines gperf prof --help --version'
+    _pctally_words 'record report diff plan export top snapshot engines gperf prof help version --help --version'
     return
   fi
   case ${COMP_WORDS[1]} in

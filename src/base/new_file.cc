@@ -27,15 +27,15 @@ Result<void> check_old(const NewFile::Plan& plan, const char* path) {
   struct stat status;
   if (lstat(path, &status) != 0) return {};
   if (!S_ISREG(status.st_mode))
-    return fail(EEXIST, "%s is not a regular file: choose another name with -o", path);
+    return fail(EEXIST, "%s is not a regular file", path);
   if (!plan.overwrite)
-    return fail(EEXIST, "%s exists: choose another name with -o, or overwrite it with -f", path);
+    return fail(EEXIST, "%s exists", path);
   UniqueFd fd(open(path, kReadOnly));
   if (!fd.valid()) return fail(errno, "cannot replace %s: %s", path, strerror(errno));
   if (fstat(fd.get(), &status) != 0 || (status.st_size != 0 && !plan.may_replace(fd.get())))
-    return fail(EEXIST, "%s is not %s: -f does not replace it; choose another name with -o", path, plan.kind);
+    return fail(EEXIST, "%s is not %s: it is not replaced", path, plan.kind);
   if (flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    return fail(EBUSY, "%s is being recorded now: end that recording, or choose another name with -o", path);
+    return fail(EBUSY, "%s is being recorded now; end that recording first", path);
   return {};
 }
 
@@ -45,7 +45,7 @@ Result<void> remove_left_over(const char* part) {
   if (!fd.valid() && errno == ENOENT) return {};
   if (!fd.valid()) return fail(errno, "cannot remove %s: %s", part, strerror(errno));
   if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0)
-    return fail(EBUSY, "%s is being written by another process: choose another name with -o", part);
+    return fail(EBUSY, "%s is being written by another process", part);
   if (is_at(fd.get(), part) && unlink(part) != 0)
     return fail(errno, "cannot remove %s: %s", part, strerror(errno));
   return {};
@@ -61,10 +61,10 @@ Result<UniqueFd> open_part(const char* part, const char* path) {
       return fd;
     }
     if (errno != EEXIST)
-      return fail(errno, "cannot create %s: %s; choose another place with -o", path, strerror(errno));
+      return fail(errno, "cannot create %s: %s", path, strerror(errno));
     if (auto removed = remove_left_over(part); !removed) return std::unexpected(removed.error());
   }
-  return fail(EBUSY, "%s is being written by another process: choose another name with -o", path);
+  return fail(EBUSY, "%s is being written by another process", path);
 }
 
 /// As rename(2), but EEXIST where the new name is taken. Some file systems cannot do that in one step.

@@ -97,7 +97,7 @@ Result<void> check_size_limit(uint64_t bytes, const char* path) {
   rlimit size{};
   if (getrlimit(RLIMIT_FSIZE, &size) != 0 || size.rlim_cur == RLIM_INFINITY || bytes <= size.rlim_cur)
     return {};
-  return fail(EFBIG, "no room for %llu KiB at %s: ulimit -f allows files of %llu KiB; raise it",
+  return fail(EFBIG, "no room for the profile: %llu KiB at %s, and ulimit -f allows %llu KiB",
               static_cast<unsigned long long>(bytes >> 10), path,
               static_cast<unsigned long long>(size.rlim_cur >> 10));
 }
@@ -106,7 +106,7 @@ Result<void> allocate(int fd, uint64_t offset, uint64_t bytes, const char* path)
   if (auto allowed = check_size_limit(offset + bytes, path); !allowed) return allowed;
   int error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   if (error == 0) return {};
-  return fail(error, "no room for %llu KiB at %s: %s; free some space or choose another place with -o",
+  return fail(error, "no room for the profile: %llu KiB at %s: %s",
               static_cast<unsigned long long>(bytes >> 10), path, strerror(error));
 }
 
@@ -216,7 +216,7 @@ Result<void> ProfileFile::check_whole() const noexcept {
 }
 
 bool ProfileFile::make_room(uint64_t units) noexcept {
-  if (!fd_.valid()) return false;
+  if (own_.fd() < 0) return false;
   PoolHead& head = header().pool;
   if (__atomic_load_n(&head.limit, __ATOMIC_RELAXED) != allocated_)  // a program has changed it
     __atomic_store_n(&head.limit, allocated_, __ATOMIC_RELEASE);

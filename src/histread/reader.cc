@@ -264,8 +264,8 @@ void Walk::describe_damage() {
   const FileHeader& header = contents_.header;
   uint64_t expected = at(std::min(header.pool.used, header.pool.limit));
   if (header.state == FileState::kClosed && bytes_.size() < expected)
-    contents_.damage.push_back("the file is cut short: " + std::to_string(bytes_.size()) + " of " +
-                               std::to_string(expected) + " bytes are there");
+    contents_.damage.push_back(std::to_string(bytes_.size()) + " of " + std::to_string(expected) +
+                               " bytes are there");
   for (int fault = 0; fault < kFaults; ++fault)
     if (faults_[fault] != 0)
       contents_.damage.push_back(std::to_string(faults_[fault]) + " " + kFaultText[fault]);
@@ -285,7 +285,7 @@ FileContents Walk::run() {
 Result<FileHeader> read_file_header(std::span<const unsigned char> bytes) {
   FileHeader header;
   if (bytes.size() < sizeof kMagic || memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
-    return fail(EINVAL, "not a pctally profile (pctally record makes one)");
+    return fail(EINVAL, "not a profile; pctally record makes one");
   if (bytes.size() < kHeaderBytes || !ByteReader(bytes).read(0, &header))
     return fail(EINVAL, "truncated: %zu bytes are less than a header; record again", bytes.size());
   if (header.byte_order == kOtherByteOrder)

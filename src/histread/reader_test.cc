@@ -91,8 +91,8 @@ TEST(Reader, ReadsAFileThatWasNeverClosed) {
 
 TEST(Reader, SaysWhatIsWrongWithTheHeader) {
   Sample sample;
-  EXPECT_THAT(error({}), HasSubstr("not a pctally profile"));
-  EXPECT_THAT(error({'g', 'm', 'o', 'n'}), HasSubstr("not a pctally profile"));
+  EXPECT_THAT(error({}), HasSubstr("not a profile"));
+  EXPECT_THAT(error({'g', 'm', 'o', 'n'}), HasSubstr("not a profile"));
   std::vector<unsigned char> bytes = sample.file.bytes();
   bytes.resize(kHeaderBytes - 1);
   EXPECT_THAT(error(bytes), HasSubstr("truncated"));

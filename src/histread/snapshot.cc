@@ -44,6 +44,14 @@ bool write_part(int fd, const unsigned char* bytes, uint64_t from, uint64_t to) 
   return true;
 }
 
+/// The error with what to do about it at the command line.
+std::unexpected<Error> refused(const Error& error, bool overwrite) {
+  const char* remedy = "name another place with -o";
+  if (error.code == EEXIST || error.code == EBUSY) remedy = "choose another name with -o";
+  if (error.code == EEXIST && !overwrite) remedy = "choose another name with -o, or replace it with -f";
+  return fail(error.code, "%s; %s", error.text, remedy);
+}
+
 }  // namespace
 
 void close_copy(FileCopy* copy) {
@@ -60,13 +68,13 @@ void close_copy(FileCopy* copy) {
 
 Result<void> write_snapshot(const FileCopy& copy, const LiveFile& source, const char* path, bool overwrite) {
   if (overwrite && is_source(source, path))
-    return fail(EINVAL, "%s is the recording itself: choose another name with -o", path);
+    return fail(EINVAL, "%s is the recording itself; choose another name with -o", path);
   auto file = NewFile::create(profile_plan(path, overwrite));
-  if (!file) return std::unexpected(file.error());
+  if (!file) return refused(file.error(), overwrite);
   if (!write_part(file->fd(), copy.bytes.data(), 0, copy.bytes.size())) {
     int error = errno;
     file->discard();
-    return fail(error, "cannot write %s: %s; free some space or choose another place with -o", path,
+    return fail(error, "cannot write %s: %s; free some space, or name another place with -o", path,
                 strerror(error));
   }
   auto placed = file->place();

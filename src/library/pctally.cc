@@ -121,7 +121,11 @@ Result<ProfileFile> create_file(const pctally_options& options) noexcept {
   Random random;
   if ((options.flags & PCTALLY_FIXED_PERIOD) == 0)
     settings.period_ns = draw_period(options.period_ns, &random);
-  return ProfileFile::create(settings);
+  auto file = ProfileFile::create(settings);
+  if (file) return file;
+  const char* remedy = file.error().code == EEXIST ? "set options.path, or PCTALLY_OVERWRITE in options.flags"
+                                                   : "set options.path to another place";
+  return fail(file.error().code, "%s; %s", file.error().text, remedy);
 }
 
 RegionTable table_of(Recording& recording, AddressSpace& space) noexcept {

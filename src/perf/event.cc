@@ -73,6 +73,13 @@ const Event* find_event(std::string_view name) noexcept {
   return nullptr;
 }
 
+std::vector<std::string> event_names() {
+  std::vector<std::string> names;
+  for (const Event& event : kEvents) names.emplace_back(event.name);
+  for (const Alias& alias : kAliases) names.emplace_back(alias.alias);
+  return names;
+}
+
 perf_event_attr tick_attributes(const Event& event, uint64_t period, bool kernel) noexcept {
   perf_event_attr attr{};
   attr.size = sizeof attr;
@@ -90,10 +97,9 @@ std::string explain_absence(const Event& event) {
   int error = event.is_cpu_time() ? 0 : try_to_count(event);
   if (error != ENOENT && error != EOPNOTSUPP && error != ENODEV) return {};
   bool hardware = event.type == PERF_TYPE_HARDWARE;
-  return std::string("-e ") + event.name + ": this " +
-         (hardware ? "machine has no PMU that counts it" : "kernel does not count it") +
-         " (perf_event_open: " + error_name(error) + (hardware ? ", usual in a virtual machine" : "") +
-         "); use -e cpu-clock";
+  return std::string(event.name) + ": this " +
+         (hardware ? "machine has no hardware counter for it" : "kernel does not count it") +
+         "; without -e, CPU time is recorded";
 }
 
 }  // namespace pctally

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pctally {
 
@@ -22,6 +23,9 @@ inline constexpr Event kCpuTime = {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_S
 
 /// The event perf(1) knows by that name or abbreviation ("page-faults", "cs"); null if there is none.
 const Event* find_event(std::string_view name) noexcept;
+
+/// All names that find_event() knows.
+std::vector<std::string> event_names();
 
 /// Of an event that ticks once every `period` (ns of CPU time, or events), still disabled; `kernel`: in
 /// kernel mode too. What else it is to do is the caller's.

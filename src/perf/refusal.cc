@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -39,7 +40,48 @@ std::string foreign_remedy(const Target& target) {
   return {};
 }
 
+std::string name_of_user(uid_t user) {
+  const passwd* entry = getpwuid(user);
+  return entry != nullptr ? entry->pw_name : "user " + std::to_string(user);
+}
+
+/// Of the first process that this user may not observe; the other cause is a program that gained privileges.
+std::string explain_foreign(const Target& target) {
+  for (pid_t pid : target.processes) {
+    struct stat status;
+    if (stat(("/proc/" + std::to_string(pid)).c_str(), &status) != 0 || status.st_uid == geteuid()) continue;
+    return "process " + std::to_string(pid) + " belongs to " + name_of_user(status.st_uid) +
+           "; run as root, or choose a process of your own";
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string perf_obstacle() {
+  if (under_seccomp()) return "this container forbids it";
+  int paranoid = paranoid_level();
+  if (paranoid == kUnreadable) return "this kernel has no perf events";
+  return paranoid > 2 ? "kernel.perf_event_paranoid is " + std::to_string(paranoid) : "";
+}
+
+std::string explain_attach(int error, const Target& target) {
+  constexpr char kStart[] = "start the program under pctally record -- CMD instead";
+  std::string obstacle = perf_obstacle();
+  bool denied = error == EACCES || error == EPERM;
+  if (error == ESRCH && !target.processes.empty())
+    return "process " + std::to_string(target.processes[0]) + " does not exist; it may have ended";
+  if (under_seccomp() || error == ENOSYS) return "cannot attach: " + obstacle + "; " + kStart;
+  if (denied && !target.is_process_tree())
+    return std::string(target.kind == Target::Kind::kCgroup ? "--cgroup" : "-a") +
+           " needs root (or CAP_PERFMON); as a plain user record a program or your own process (-p)";
+  if (!denied) return {};
+  if (std::string foreign = explain_foreign(target); !foreign.empty()) return foreign;
+  if (!obstacle.empty())
+    return "cannot attach: " + obstacle +
+           "; as root: sysctl kernel.perf_event_paranoid=2, or use record -- CMD";
+  return "process " + std::to_string(target.processes.at(0)) + " has privileges of its own; run as root";
+}
 
 std::string error_name(int error) {
   const char* name = strerrorname_np(error);

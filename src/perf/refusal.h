@@ -17,6 +17,13 @@ Refusal explain_refusal(int error);
 /// Of the events for `target`.
 Refusal explain_refusal(int error, const Target& target);
 
+/// What forbids perf events to this process, as a clause; empty if nothing is known to.
+std::string perf_obstacle();
+
+/// Why running processes cannot be observed, and what to do instead, in one line for the user. `error`: of
+/// the events for `target`.
+std::string explain_attach(int error, const Target& target);
+
 /// "ENOENT"
 std::string error_name(int error);
 

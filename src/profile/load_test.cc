@@ -143,7 +143,7 @@ TEST(Load, ErrorsNameTheFile) {
   EXPECT_THAT(load_profile("/nonexistent/x.pct").error().text, HasSubstr("/nonexistent/x.pct"));
   EXPECT_THAT(load_profile("/dev/null").error().text, HasSubstr("not a regular file"));
   EXPECT_THAT(load_profile("/tmp").error().text, HasSubstr("not a regular file"));
-  EXPECT_THAT(load_profile(file.path()).error().text, HasSubstr("not a pctally profile"));
+  EXPECT_THAT(load_profile(file.path()).error().text, HasSubstr("not a profile"));
 }
 
 TEST(Load, AFifoDoesNotBlock) {

@@ -28,10 +28,11 @@ Result<Attachment> Attachment::open(const std::vector<pid_t>& processes) {
     UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     int error = errno;
     if (pid_t process = process_of_thread(pid); !fd.valid() && process != pid && process > 0)
-      return fail(EINVAL, "%d is a thread of process %d: give that, all its threads are recorded", pid,
-                  process);
-    if (!fd.valid())
-      return fail(error, "process %d: %s", pid, error == ESRCH ? "there is none" : strerror(error));
+      return fail(EINVAL, "%d is a thread of process %d; use -p %d, which records all its threads", pid,
+                  process, process);
+    if (!fd.valid() && error == ESRCH)
+      return fail(error, "process %d does not exist; it may have ended", pid);
+    if (!fd.valid()) return fail(error, "process %d: %s", pid, strerror(error));
     attachment.processes_.push_back(std::move(fd));
   }
   sigset_t set;

@@ -22,6 +22,7 @@ class BpfEngine : public Engine {
   [[nodiscard]] int drain_interval_ms() const override;
   void drain() override;
   void stop() override;
+  [[nodiscard]] std::vector<pid_t> living() const override { return tasks_.living(); }
   [[nodiscard]] std::string blind_spots() const override { return ""; }
 
   /// What the kernel counted; those of a command before its exec are in no file.

@@ -8,9 +8,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
+#include "perf/process_tree.h"
 #include "recorder/exit_status.h"
 
 namespace pctally {
@@ -68,10 +72,19 @@ Result<void> make_pipe(UniqueFd* read_end, UniqueFd* write_end) {
   return {};
 }
 
+/// a += b, of what is used of it: the times.
+void add_times(const rusage& b, rusage* a) {
+  timeradd(&a->ru_utime, &b.ru_utime, &a->ru_utime);
+  timeradd(&a->ru_stime, &b.ru_stime, &a->ru_stime);
+}
+
 }  // namespace
 
-Result<Child> Child::fork(const std::string& program, const std::vector<std::string>& arguments) {
+Result<Child> Child::fork(const std::string& program, const std::vector<std::string>& arguments, bool adopt) {
   Child child;
+  child.adopts_ = adopt;
+  if (adopt) child.helpers_ = process_tree(getpid());
+  if (adopt && prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return fail(errno, "prctl: %s", strerror(errno));
   UniqueFd start, failed;
   if (auto made = make_pipe(&start, &child.start_); !made) return std::unexpected(made.error());
   if (auto made = make_pipe(&child.failed_, &failed); !made) return std::unexpected(made.error());
@@ -111,6 +124,7 @@ void Child::handle_signals() {
     auto signal = static_cast<int>(info.ssi_signo);
     bool own_business = signal == SIGCHLD || signal == SIGPIPE || signal == SIGXFSZ;
     bool from_terminal = info.ssi_code == SI_KERNEL;  // the whole foreground group has got it
+    if (!own_business && reaped_) interrupted_ = true;
     if (!own_business && !from_terminal && !reaped_) kill(pid_, signal);
   }
 }
@@ -120,9 +134,34 @@ void Child::wait() {
 }
 
 bool Child::ended() {
-  if (!reaped_ && wait4(pid_, &status_, WNOHANG, &usage_) == pid_) reaped_ = true;
+  if (adopts_)
+    reap();
+  else if (!reaped_ && wait4(pid_, &status_, WNOHANG, &usage_) == pid_)
+    reaped_ = true;
   return reaped_;
 }
+
+void Child::reap() {
+  int status = 0;
+  rusage usage{};
+  for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
+    add_times(usage, &usage_);
+    if (pid != pid_) continue;
+    status_ = status;
+    reaped_ = true;
+  }
+}
+
+std::vector<pid_t> Child::adopted() const {
+  std::vector<pid_t> tree = process_tree(getpid());
+  std::erase_if(tree, [this](pid_t pid) {
+    bool ours = std::find(helpers_.begin(), helpers_.end(), pid) != helpers_.end();
+    return ours || command_line_of(pid).empty();
+  });
+  return tree;
+}
+
+bool Child::tree_ended() { return ended() && (interrupted_ || adopted().empty()); }
 
 void end_like(int status) {
   if (WIFSIGNALED(status)) {

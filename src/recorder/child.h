@@ -16,7 +16,10 @@ class Child {
   /// Forks a process that will run `program` with `arguments` once let go. Signals to this process are from
   /// now on read from signals(): a terminal's interrupt reaches the program by itself, other signals are
   /// passed on.
-  static Result<Child> fork(const std::string& program, const std::vector<std::string>& arguments);
+  ///
+  /// `adopt`: what it starts and leaves behind becomes a child of this process, which can then wait for it.
+  static Result<Child> fork(const std::string& program, const std::vector<std::string>& arguments,
+                            bool adopt);
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
@@ -34,13 +37,26 @@ class Child {
   /// True once it has ended; then status() and usage() are valid.
   bool ended();
   [[nodiscard]] int status() const noexcept { return status_; }
+  /// Its own, and that of everything it waited for or that was adopted and has ended.
   [[nodiscard]] const rusage& usage() const noexcept { return usage_; }
 
+  /// The living descendants that it left behind. REQUIRES: `adopt`.
+  [[nodiscard]] std::vector<pid_t> adopted() const;
+
+  /// True once it has ended and left nothing behind that lives, or a signal then asked to end. REQUIRES:
+  /// `adopt`.
+  bool tree_ended();
+
  private:
+  void reap();
+
   pid_t pid_ = -1;
   UniqueFd start_;   ///< write end: the environment goes in, and closing it lets the process go
   UniqueFd failed_;  ///< read end: errno if exec failed, end-of-file if it worked
   UniqueFd signals_;
+  std::vector<pid_t> helpers_;  ///< this process and what it had started before
+  bool adopts_ = false;
+  bool interrupted_ = false;  ///< by a signal after its end
   bool reaped_ = false;
   int status_ = 0;
   rusage usage_{};

@@ -112,6 +112,8 @@ uint64_t without_stolen(uint64_t counted_ns, const MachineTime& first, const Mac
   return growth(static_cast<uint64_t>(part * static_cast<double>(stolen)), counted_ns);
 }
 
+CpuTime cpu_time_of(pid_t pid) { return time_of_process(pid).value_or(CpuTime{}); }
+
 void CpuAccount::count_tree(const Target& target) {
   if (!target.is_process_tree() || !may_observe_machine()) return;
   if (auto clock = TaskClock::open(target)) tree_ = std::move(*clock);

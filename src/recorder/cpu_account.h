@@ -27,6 +27,9 @@ struct MachineTime {
 /// which the target bears as large a part as of the CPUs' time.
 [[nodiscard]] uint64_t without_stolen(uint64_t counted_ns, const MachineTime& first, const MachineTime& last);
 
+/// What a living process has used, with the children it has waited for; nothing if it is gone.
+[[nodiscard]] CpuTime cpu_time_of(pid_t pid);
+
 /// Where it comes from:
 ///   processes  the kernel's count of them and of all they start, where that may be asked for; else their CPU
 ///              clocks, to the nanosecond, and the time of children they have waited for, to 10 ms; of one

@@ -55,9 +55,16 @@ class Engine {
   [[nodiscard]] virtual bool knows_cpu_time() const { return false; }
   [[nodiscard]] virtual uint64_t cpu_ns() const { return 0; }
 
+  /// Processes it observes that have not ended, as far as it knows; for engines that count outside the
+  /// program.
+  [[nodiscard]] virtual std::vector<pid_t> living() const { return {}; }
+
   /// What this engine cannot see, in one line.
   [[nodiscard]] virtual std::string blind_spots() const = 0;
 };
+
+/// Every name that -e takes for an engine, best first.
+inline constexpr const char* kEngineNames[] = {"bpf", "ring", "timer", "trap", "thread-timer"};
 
 /// One rung of the ladder as it stands on this machine, for this user.
 struct Rung {

@@ -6,24 +6,36 @@
 
 namespace pctally {
 
+enum class Importance : unsigned char {
+  kDetail,   ///< for those who ask for it (-v)
+  kNormal,   ///< unless silence was asked for (-q)
+  kWarning,  ///< the same, and marked as a warning
+  kError,    ///< always
+};
+
 class Notices {
  public:
   virtual ~Notices() = default;
 
-  /// One line, without its end. `error`: said even where the user wants silence.
-  virtual void line(const std::string& text, bool error) = 0;
+  /// One line, without its end.
+  virtual void line(const std::string& text, Importance importance) = 0;
 
   /// How far the recording is: replaces what was shown before.
   virtual void progress(const std::string& text) = 0;
 
   template <class... Arguments>
-  void inform(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    line(fmt::format(format, std::forward<Arguments>(arguments)...), false);
+  void explain(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    line(fmt::format(format, std::forward<Arguments>(arguments)...), Importance::kDetail);
   }
 
   template <class... Arguments>
-  void complain(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    line(fmt::format(format, std::forward<Arguments>(arguments)...), true);
+  void inform(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    line(fmt::format(format, std::forward<Arguments>(arguments)...), Importance::kNormal);
+  }
+
+  template <class... Arguments>
+  void warn(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    line(fmt::format(format, std::forward<Arguments>(arguments)...), Importance::kWarning);
   }
 };
 

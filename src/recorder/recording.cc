@@ -14,6 +14,8 @@
 #include "histfile/histogram.h"
 #include "histfile/process_note.h"
 #include "perf/process_tree.h"
+#include "perf/refusal.h"
+#include "recorder/announcement.h"
 #include "recorder/injected_engine.h"
 #include "recorder/program_file.h"
 #include "recorder/watchdog.h"
@@ -21,6 +23,7 @@
 namespace pctally {
 namespace {
 
+constexpr size_t kMostLeftBehind = 1000;
 constexpr uint64_t kAccountNs = 100000000;  ///< between two looks at what the target uses
 
 std::string file_name_for(const std::string& what, pid_t pid) {
@@ -48,32 +51,42 @@ Result<void> Recording::choose_engine() {
     return fail(ENOTSUP, "%s", absence.c_str());
   bool asked_for = !options_.engine.empty();
   bool attached = options_.command.empty(), timed = options_.event.is_cpu_time();
-  bool known = !asked_for;
-  std::string remedies;
+  std::vector<Rung> refused;
   for (Rung& rung : probe_ladder(options_.engine)) {
     if (!asked_for && rung.enters_program && (attached || !timed)) continue;
-    known = true;
     rule_out_unfit(&rung);
     if (rung.available) {
       candidates_.push_back(rung);
-    } else if (candidates_.empty()) {
-      why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", rung.name, rung.reason);
-      if (asked_for || attached) why_not_better_ += "; " + rung.remedy;
-      remedies += "; " + rung.remedy;
+      continue;
     }
+    refused.push_back(rung);
+    if (!candidates_.empty()) continue;
+    why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", rung.name, rung.reason);
   }
-  if (!known)
-    return fail(EINVAL, "no engine and no event is called %s: see pctally engines and pctally-record(1)",
-                options_.engine.c_str());
-  if (candidates_.empty() && !asked_for && attached && timed)
-    why_not_better_ += "; or start the program with pctally record -- CMD: engine timer needs none of that";
-  if (candidates_.empty() && !timed && !asked_for && !attached) why_not_better_ += remedies;
-  if (candidates_.empty()) return fail(ENOSYS, "%s", why_not_better_.c_str());
+  if (candidates_.empty()) return explain_no_engine(refused);
   obstacle_ = attached ? ProcessNote::kNone : injection_obstacle(options_.program);
   settings_.randomise = options_.randomise;
   settings_.children = options_.children;
   choose_period();
   return {};
+}
+
+/// The line for the user; all reasons are for those who ask (-v).
+std::unexpected<Error> Recording::explain_no_engine(const std::vector<Rung>& refused) const {
+  notices_->explain("no engine works here: {}", why_not_better_);
+  std::string obstacle = perf_obstacle();
+  if (options_.command.empty() && options_.engine.empty()) {
+    std::string line = explain_attach(EACCES, running_target());
+    if (!line.empty()) return fail(EPERM, "%s", line.c_str());
+  }
+  if (!options_.engine.empty() && !refused.empty()) {
+    std::string remedy = refused[0].remedy.size() > 60 ? "see pctally engines" : refused[0].remedy;
+    return fail(ENOSYS, "-e %s: %s; %s", refused[0].name.c_str(), refused[0].reason.c_str(), remedy.c_str());
+  }
+  if (!options_.event.is_cpu_time())
+    return fail(ENOSYS, "cannot count %s: %s; see pctally engines", options_.event.name,
+                obstacle.empty() ? "perf events are not allowed here" : obstacle.c_str());
+  return fail(ENOSYS, "no engine works here; pctally engines says why");
 }
 
 /// Engines that run in the program cannot be put into one that runs already, and have but a clock.
@@ -82,7 +95,7 @@ void Recording::rule_out_unfit(Rung* rung) const {
   if (!options_.event.is_cpu_time()) {
     rung->available = false;
     rung->reason = "it counts CPU time alone";
-    rung->remedy = fmt::format("for {0} use -e ring -e {0}, or -e bpf -e {0}", options_.event.name);
+    rung->remedy = fmt::format("use -e ring -e {0}, or -e bpf -e {0}", options_.event.name);
   } else if (options_.command.empty()) {
     rung->available = false;
     rung->reason = "it observes only programs that pctally record starts";
@@ -100,8 +113,9 @@ void Recording::choose_period() {
   }
   uint64_t shortest = candidates_.front().shortest_period_ns, asked = std::max(options_.period, shortest);
   if (asked != options_.period)
-    notices_->inform("{:.0f} ticks per second are the most that kernel.perf_event_max_sample_rate allows",
-                     1e9 / static_cast<double>(asked));
+    notices_->warn(
+        "-F {:.0f} is above this kernel's limit; recording at {:.0f} (kernel.perf_event_max_sample_rate)",
+        1e9 / static_cast<double>(options_.period), 1e9 / static_cast<double>(asked));
   settings_.period = options_.randomise ? draw_period(asked, &random) : asked;
 }
 
@@ -144,9 +158,13 @@ std::string Recording::target_text() const {
   return joined_by_zero(words);
 }
 
-Result<void> Recording::open(const Target& target) {
-  pid_t pid = target.processes.empty() ? getpid() : target.processes[0];
-  path_ = options_.path.empty() ? file_name_for(what(), pid) : options_.path;
+Target Recording::running_target() const {
+  if (options_.machine) return Target::machine();
+  if (!options_.cgroup.empty()) return Target::control_group(options_.cgroup);
+  return Target::running(options_.processes);
+}
+
+Result<ProfileFile> Recording::create_file() const {
   ProfileFile::Settings file;
   file.path = path_.c_str();
   file.overwrite = options_.overwrite;
@@ -156,6 +174,25 @@ Result<void> Recording::open(const Target& target) {
   file.deferred = std::any_of(candidates_.begin(), candidates_.end(),
                               [](const Rung& rung) { return rung.enters_program; });
   auto created = ProfileFile::create(file);
+  if (created) return created;
+  const Error& error = created.error();
+  const char* remedy = "name another place with -o";
+  if (error.code == EFBIG) remedy = "raise it";
+  if (error.code == EEXIST || error.code == EBUSY) remedy = "choose another name with -o";
+  if (error.code == EEXIST && !options_.overwrite) remedy = "choose another name with -o, or replace it with -f";
+  return fail(error.code, "%s; %s", error.text, remedy);
+}
+
+Result<void> Recording::explain_failed_start(const Error& error, const Target& target) const {
+  notices_->explain("no engine could start: {}", why_not_better_);
+  std::string line = options_.command.empty() ? explain_attach(error.code, target) : "";
+  return fail(error.code, "%s", line.empty() ? error.text : line.c_str());
+}
+
+Result<void> Recording::open(const Target& target) {
+  pid_t pid = target.processes.empty() ? getpid() : target.processes[0];
+  path_ = options_.path.empty() ? file_name_for(what(), pid) : options_.path;
+  auto created = create_file();
   if (!created) return std::unexpected(created.error());
   file_ = std::move(*created);
   (void)guard_file(file_);      // at worst it ends with the file
@@ -166,7 +203,7 @@ Result<void> Recording::open(const Target& target) {
   if (started && !replaces_later()) started = file_.place();
   if (!started) {
     file_.discard();
-    return started;
+    return explain_failed_start(started.error(), target);
   }
   if (engine_->enters_program() || engine_->knows_cpu_time()) account_.forget_tree();
   account_.start(target);
@@ -185,17 +222,19 @@ std::string Recording::give_other_name(const Error& error) const {
   return part;
 }
 
-void Recording::say_engine() const {
-  if (why_not_better_.empty()) return;
+void Recording::announce() const {
+  notices_->inform("{}", announcement(options_, *engine_, file_.header().kernel_observed != 0));
   std::string blind = engine_->blind_spots();
-  notices_->inform("engine {} ({}){}{}", engine_->name(), why_not_better_,
-                   blind.empty() ? "" : "; it cannot see: ", blind);
+  notices_->explain("engine {}, a tick per {} {}", engine_->name(), settings_.period,
+                    settings_.event.is_cpu_time() ? "ns of CPU time" : settings_.event.name);
+  if (!why_not_better_.empty()) notices_->explain("not taken: {}", why_not_better_);
+  if (!blind.empty()) notices_->explain("{} cannot see: {}", engine_->name(), blind);
 }
 
 Result<void> Recording::run(Child* child) {
-  say_engine();
+  announce();
   if (engine_->enters_program() && obstacle_ != ProcessNote::kNone)
-    notices_->inform("{} will not be observed: {}", options_.command[0], process_note_text(obstacle_));
+    notices_->warn("{} will not be observed: {}", options_.command[0], process_note_text(obstacle_));
   if (obstacle_ == ProcessNote::kForeignLibc || obstacle_ == ProcessNote::kWordSize) environment_.clear();
   Watchdog::start(child->pid());
   if (auto let_go = child->let_go(environment_); !let_go) {
@@ -204,15 +243,25 @@ Result<void> Recording::run(Child* child) {
   }
   if (replaces_later())
     if (auto placed = file_.place(); !placed) path_ = give_other_name(placed.error());
-  drain_until({child->signals()}, [child] {
+  drain_until({child->signals()}, [this, child] {
     child->handle_signals();
-    return child->ended();
+    return !waits_for(child);
   });
   return {};
 }
 
+/// True while there is something to record.
+bool Recording::waits_for(Child* child) {
+  if (!options_.wait) return !child->ended();
+  if (child->tree_ended()) return false;
+  if (!child->ended() || waiting_said_) return true;
+  notices_->inform("{} has ended; recording {} until that ends, too; Ctrl-C ends it",
+                   last_part(options_.program), process_names(child->adopted()));
+  return waiting_said_ = true;
+}
+
 void Recording::watch(Attachment* attachment) {
-  say_engine();
+  announce();
   Watchdog::start(0);
   drain_until(attachment->descriptors(), [attachment] { return attachment->ended(); });
 }
@@ -257,6 +306,12 @@ void Recording::book_cpu_time(Child* child) {
   CpuTime command;
   bool ended = child != nullptr && child->ended();
   if (ended) command = {to_ns(child->usage().ru_utime), to_ns(child->usage().ru_stime)};
+  if (ended && options_.wait)
+    for (pid_t pid : child->adopted()) {
+      CpuTime living = cpu_time_of(pid);
+      command.user_ns += living.user_ns;
+      command.system_ns += living.system_ns;
+    }
   auto counted = engine_->knows_cpu_time() ? std::optional(engine_->cpu_ns()) : std::nullopt;
   CpuTime used = account_.used(ended ? &command : nullptr, counted);
   header.cpu_user_ns = used.user_ns;
@@ -278,6 +333,18 @@ void Recording::note_unobserved(const Child& child) {
   record->flags |= kProcessExited;
 }
 
+std::vector<pid_t> Recording::find_left_behind(const Child& child) const {
+  std::vector<pid_t> pids = engine_->living();
+  for_each_process(file_, kMostProcessRecords, [&pids](const ProcessRecord& record, uint32_t) {
+    const pid_t pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);  // as the program claims
+    bool known = std::find(pids.begin(), pids.end(), pid) != pids.end();
+    if (pid > 0 && !known && (record.flags & kProcessExited) == 0) pids.push_back(pid);
+    return pids.size() >= kMostLeftBehind;
+  });
+  std::erase_if(pids, [&child](pid_t pid) { return pid == child.pid() || command_line_of(pid).empty(); });
+  return pids;
+}
+
 bool Recording::all_exited() const {
   return for_each_process(file_, kMostProcessRecords, [](const ProcessRecord& record, uint32_t) {
            const pid_t pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
@@ -285,32 +352,18 @@ bool Recording::all_exited() const {
          }) == 0;
 }
 
-bool Recording::finish(Child* child) {
+Result<void> Recording::finish(Child* child) {
   account_.end();  // at the last moment of sampling
   engine_->stop();
   if (child != nullptr) note_unobserved(*child);
+  if (child != nullptr && child->ended()) left_behind_ = find_left_behind(*child);
   book_cpu_time(child);
   if (child != nullptr && child->ended()) file_.header().exit_status = child->status();
   // Only injected processes store into the file themselves.
   bool cut = !engine_->enters_program() || all_exited();
   auto closed = file_.close(cut);
-  if (closed)
-    say_result();
-  else
-    notices_->complain("{}: {}", path_, closed.error().text);
-  return closed.has_value();
-}
-
-void Recording::say_result() const {
-  const FileHeader& header = file_.header();
-  const Ledger& ledger = header.ledger;
-  uint64_t ticks =
-      ledger.counted + ledger.outside + ledger.full + ledger.lost + (ledger.deferred - ledger.resolved);
-  double cpu = static_cast<double>(header.cpu_user_ns + header.cpu_system_ns) * 1e-9;
-  std::string unit =
-      settings_.event.is_cpu_time() ? "" : fmt::format(" of {} {}", settings_.period, settings_.event.name);
-  notices_->inform("engine {}, {} ticks{} in {:.2f} s of CPU time; to read them: pctally report {}",
-                   engine_->name(), ticks, unit, cpu, path_);
+  if (!closed) return fail(closed.error().code, "%s: %s", path_.c_str(), closed.error().text);
+  return {};
 }
 
 }  // namespace pctally

@@ -11,24 +11,9 @@
 #include "recorder/cpu_account.h"
 #include "recorder/engine.h"
 #include "recorder/notices.h"
+#include "recorder/record_options.h"
 
 namespace pctally {
-
-struct RecordOptions {
-  std::vector<std::string> command;
-  std::string program;           ///< the file that will be executed
-  std::vector<pid_t> processes;  ///< instead of a command: these
-  bool machine = false;          ///< instead of a command: everything
-  std::string cgroup;            ///< instead of a command: this group's directory
-  uint64_t for_ns = 0;           ///< how long; 0: to the end
-  std::string engine;            ///< empty: the first of the ladder that works
-  std::string path;              ///< empty: pctally.<what>.<pid>.pct
-  Event event = kCpuTime;        ///< what a tick stands for
-  uint64_t period = 1000000;     ///< ns of CPU time, or events, of one tick
-  bool overwrite = false;
-  bool randomise = true;
-  bool children = true;
-};
 
 /// Where the ticks of one recording come from and go to. Linear: choose, open, run, finish.
 class Recording {
@@ -36,7 +21,7 @@ class Recording {
   /// `notices` outlives the recording.
   Recording(RecordOptions options, Notices* notices) : options_(std::move(options)), notices_(notices) {}
 
-  /// Settles on an engine. An Error if none works, or the one asked for does not.
+  /// Chooses an engine. An Error if none works, or the one asked for does not.
   Result<void> choose_engine();
 
   /// Creates the file for the target and arms the engine; takes the next engine if one fails after all.
@@ -49,17 +34,29 @@ class Recording {
   /// Counts until the attachment ends, or for_ns is over.
   void watch(Attachment* attachment);
 
-  /// Final drain, the CPU account, the file closed, one line said. `child`: null, or the command's. False if
-  /// there is no whole file.
-  bool finish(Child* child);
+  /// Final drain, the CPU account, the file closed. `child`: null, or the command's. An Error if there is no
+  /// whole file.
+  Result<void> finish(Child* child);
+
+  /// Processes of the command that still run although it has ended: no longer recorded. After finish().
+  [[nodiscard]] const std::vector<pid_t>& left_behind() const { return left_behind_; }
+
+  /// What is observed where there is no command.
+  [[nodiscard]] Target running_target() const;
+
+  /// Of the profile, once open.
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   void rule_out_unfit(Rung* rung) const;
   void choose_period();
   Result<void> start_engine(const Target& target);
-  void say_engine() const;
+  void announce() const;
   [[nodiscard]] bool replaces_later() const { return file_.replaces() && !options_.command.empty(); }
   [[nodiscard]] std::string give_other_name(const Error& error) const;
+  bool waits_for(Child* child);
+  [[nodiscard]] std::vector<pid_t> find_left_behind(const Child& child) const;
+  [[nodiscard]] Result<void> explain_failed_start(const Error& error, const Target& target) const;
   void drain_until(const std::vector<int>& descriptors, const std::function<bool()>& ended);
   void look_at_account(uint64_t now);
   void show_drained(uint64_t now);
@@ -68,7 +65,8 @@ class Recording {
   [[nodiscard]] bool all_exited() const;
   [[nodiscard]] std::string what() const;
   [[nodiscard]] std::string target_text() const;
-  void say_result() const;
+  [[nodiscard]] std::unexpected<Error> explain_no_engine(const std::vector<Rung>& refused) const;
+  [[nodiscard]] Result<ProfileFile> create_file() const;
 
   RecordOptions options_;
   Notices* notices_;
@@ -81,6 +79,8 @@ class Recording {
   ProfileFile file_;
   std::string path_;
   Environment environment_;
+  std::vector<pid_t> left_behind_;
+  bool waiting_said_ = false;
   uint64_t account_at_ = 0;
   uint64_t progress_at_ = 0;
 };

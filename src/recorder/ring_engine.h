@@ -25,6 +25,7 @@ class RingEngine : public Engine {
   void stop() override;
   [[nodiscard]] bool knows_cpu_time() const override { return per_thread_ && settings_.event.is_cpu_time(); }
   [[nodiscard]] uint64_t cpu_ns() const override { return cpu_ns_; }
+  [[nodiscard]] std::vector<pid_t> living() const override { return tasks_.living(); }
   [[nodiscard]] std::string blind_spots() const override;
 
  private:

@@ -215,6 +215,14 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
   rows_.rename(task->record, task->comm);
 }
 
+std::vector<pid_t> TaskTable::living() const {
+  std::vector<pid_t> pids;
+  for (const auto& [pid, task] : tasks_)
+    if (task.ended_ns == 0 && !task.held) pids.push_back(pid);
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
 void TaskTable::apply_fork(const PerfRecord& record) {
   Task* parent = find(record.parent);
   if (parent == nullptr) return;

@@ -56,6 +56,8 @@ class TaskTable {
   void resync();
 
   [[nodiscard]] bool observes(pid_t pid) const { return tasks_.contains(pid); }
+  /// The observed processes that have not ended.
+  [[nodiscard]] std::vector<pid_t> living() const;
   [[nodiscard]] size_t size() const { return tasks_.size(); }
 
  private:

@@ -14,8 +14,8 @@ double rate(double events, int64_t nanoseconds) {
   return nanoseconds > 0 ? events / seconds(nanoseconds) : 0;
 }
 
-/// Where every tick of a CPU is looked at, it finds the target there or not: of the ticks it can get, n / p,
-/// it gets n, with the variance (1 - p) n. The first and the last tick of a CPU add one.
+/// An engine that samples whole CPUs finds the target at a tick or not: of n / p ticks it gets n, with the
+/// variance (1 - p) n. The first and the last tick of each CPU add one.
 int64_t chance_of(const Profile& profile, const Account& account, uint64_t seen) {
   if (profile.machine_cpus == 0) return 0;
   double cpus = profile.machine_cpus;
@@ -25,6 +25,14 @@ int64_t chance_of(const Profile& profile, const Account& account, uint64_t seen)
   double sd = std::sqrt((1 - part) * static_cast<double>(seen) + cpus);
   double ns = kNormal95 * sd * static_cast<double>(profile.period_ns);
   return static_cast<int64_t>(std::min(ns, static_cast<double>(kLongestNs)));
+}
+
+/// Part of the seen ticks that were read off a clock ("[process start]"), not sampled.
+double measured_part(const Profile& profile, uint64_t seen) {
+  uint64_t measured = 0;
+  for (const WeightedPosition& position : profile.positions)
+    if (profile.executables[position.executable].kind == ExecutableKind::kStart) measured += position.ticks;
+  return seen == 0 ? 0 : std::min(1.0, static_cast<double>(measured) / static_cast<double>(seen));
 }
 
 }  // namespace
@@ -49,6 +57,7 @@ Account account_of(const Profile& profile) {
     account.lost_ns = lost;
     if (profile.cpu_known) account.unsampled_ns = account.cpu_ns - sampled - lost;
     account.chance_ns = chance_of(profile, account, seen);
+    account.rounding_ns = duration_of(2, std::max(profile.period_ns, profile.clock_tick_ns));
     account.asked_hz = rate(1, static_cast<int64_t>(std::min(profile.period_asked_ns, kLongestNs)));
   } else {
     account.sampled_events = sampled;
@@ -56,7 +65,8 @@ Account account_of(const Profile& profile) {
   }
   account.delivered_hz =
       rate(static_cast<double>(ledger.samples), account.cpu_known ? account.cpu_ns : account.sampled_ns);
-  account.looks = effective_samples(seen, ledger.samples, ledger.weight_squares);
+  account.effective_samples =
+      effective_samples(seen, ledger.samples, ledger.weight_squares) * (1 - measured_part(profile, seen));
   return account;
 }
 
@@ -84,7 +94,8 @@ double unsampled_share(const Account& account) {
 
 double unsampled_beyond_chance(const Account& account) {
   if (!account.cpu_known || account.cpu_ns <= 0) return 0;
-  int64_t by_chance = std::min(std::abs(account.unsampled_ns), account.chance_ns);
+  int64_t by_chance =
+      std::min(std::abs(account.unsampled_ns), std::max(account.chance_ns, account.rounding_ns));
   int64_t rest = std::abs(account.unsampled_ns) - by_chance;
   double share = static_cast<double>(rest) / static_cast<double>(account.cpu_ns);
   return account.unsampled_ns < 0 ? -share : share;

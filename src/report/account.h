@@ -1,5 +1,5 @@
-// Where the CPU time went as far as sampling is concerned: cpu = sampled + lost + unsampled, in whole
-// nanoseconds. Or, of another event, how many the ticks stand for: how many went unseen nobody knows.
+// How much of the CPU time was sampled: cpu = sampled + lost + unsampled, in whole nanoseconds. For other
+// events, how many the ticks stand for; how many were not sampled is not known.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,18 +9,19 @@
 namespace pctally {
 
 struct Account {
-  int64_t sampled_ns = 0;    ///< (counted + outside + full) * period
-  int64_t lost_ns = 0;       ///< lost * period
-  int64_t cpu_ns = 0;        ///< user + system, measured outside the engine; valid if cpu_known
-  int64_t unsampled_ns = 0;  ///< cpu - sampled - lost exactly; slightly negative when the last ticks round
-                             ///< up, or by chance
-  int64_t chance_ns = 0;  ///< sampled_ns is this near its expectation 95 times in 100; 0: chance has no part
+  int64_t sampled_ns = 0;      ///< (counted + outside + full) * period
+  int64_t lost_ns = 0;         ///< lost * period
+  int64_t cpu_ns = 0;          ///< user + system, measured outside the engine; valid if cpu_known
+  int64_t unsampled_ns = 0;    ///< cpu - sampled - lost exactly; slightly negative when the last ticks round
+                               ///< up, or by chance
+  int64_t chance_ns = 0;       ///< half of the 95 % interval of sampled_ns; 0: chance has no part
   int64_t sampled_events = 0;  ///< where ticks are not CPU time, in the place of the times but cpu_ns
   int64_t lost_events = 0;
+  int64_t rounding_ns = 0;  ///< two ticks: unsampled time below that says nothing
   bool cpu_known = false;
   double asked_hz = 0;      ///< 0 if unknown, or not of CPU time
   double delivered_hz = 0;  ///< deliveries per second of CPU time (of sampled time where that is unknown)
-  double looks = 0;         ///< effective_samples()
+  double effective_samples = 0;  ///< independent samples the shares rest on; see statistics.h
 };
 
 Account account_of(const Profile& profile);
@@ -40,7 +41,7 @@ int64_t duration_of(uint64_t ticks, uint64_t period_ns);
 /// Unsampled time as a share of the CPU time, 0 if that is unknown.
 double unsampled_share(const Account& account);
 
-/// The same, as near to 0 as chance allows.
+/// The same, as near to 0 as chance and whole ticks allow.
 double unsampled_beyond_chance(const Account& account);
 
 inline double seconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }

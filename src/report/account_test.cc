@@ -80,10 +80,21 @@ TEST(Account, RatesAreDeliveriesPerCpuSecond) {
   Account account = account_of(profile);
   EXPECT_DOUBLE_EQ(account.asked_hz, 1000);
   EXPECT_DOUBLE_EQ(account.delivered_hz, 250);
-  EXPECT_DOUBLE_EQ(account.looks, 1000);
+  EXPECT_DOUBLE_EQ(account.effective_samples, 1000);
   profile.cpu_known = true;
   profile.cpu_user_ns = 5'000'000'000;
   EXPECT_DOUBLE_EQ(account_of(profile).delivered_hz, 200);
+}
+
+TEST(Account, TimeReadOffAClockIsNoSample) {
+  Profile profile;
+  profile.executables = {{ExecutableKind::kStart, "[process start]", {}, 0},
+                         {ExecutableKind::kFile, "/bin/a", {}, 0}};
+  profile.positions = {{0, 0, 250}, {1, 0x10, 750}};
+  profile.ledger = {.counted = 1000, .samples = 1000, .weight_squares = 1000};
+  EXPECT_DOUBLE_EQ(account_of(profile).effective_samples, 750);
+  profile.executables[0].kind = ExecutableKind::kFile;
+  EXPECT_DOUBLE_EQ(account_of(profile).effective_samples, 1000);
 }
 
 TEST(Account, AnEmptyProfileHasNoRates) {

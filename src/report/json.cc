@@ -68,7 +68,7 @@ void add_run(const Profile& profile, const Account& account, Json* json) {
   (*json)["rate_hz"] = account.delivered_hz;
   (*json)["rate_asked_hz"] = account.asked_hz;
   (*json)["samples"] = profile.ledger.samples;
-  (*json)["effective_samples"] = account.looks;
+  (*json)["effective_samples"] = account.effective_samples;
   (*json)["wall_s"] = seconds(duration_of(profile.duration_ns, 1));
   (*json)["stolen_s"] = seconds(duration_of(profile.stolen_ns, 1));
 }
@@ -95,7 +95,9 @@ void add_warnings(const Report& report, Json* json) {
   Json warnings = Json::array();
   bool complete = true;
   for (const Warning& warning : report.warnings) {
-    warnings.push_back({{"severity", severity_name(warning.severity)}, {"text", valid_utf8(warning.text)}});
+    warnings.push_back({{"id", warning.id},
+                        {"severity", severity_name(warning.severity)},
+                        {"text", valid_utf8(warning.text)}});
     complete = complete && warning.severity != Severity::kIncomplete;
   }
   (*json)["complete"] = complete;

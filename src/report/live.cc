@@ -43,22 +43,22 @@ bool most_now(const LiveRow& a, const LiveRow& b) {
   return names_of(a.all) < names_of(b.all);
 }
 
-/// Totals and looks of the two sides of the comparison.
+/// Totals and effective samples of the two sides of the comparison.
 struct Sides {
   uint64_t all = 0, now = 0, before = 0;  ///< ticks
-  double all_looks = 0, now_looks = 0, before_looks = 0;
+  double all_samples = 0, now_samples = 0, before_samples = 0;
 };
 
 void measure(const Sides& sides, double z, LiveRow* row) {
   row->all.share = share_of(row->all.ticks, sides.all);
-  row->all.interval = wilson_interval(row->all.share, sides.all_looks);
+  row->all.interval = wilson_interval(row->all.share, sides.all_samples);
   row->now_share = share_of(row->now_ticks, sides.now);
-  row->now_interval = wilson_interval(row->now_share, sides.now_looks);
-  if (!(sides.now_looks > 0) || !(sides.before_looks > 0)) return;
+  row->now_interval = wilson_interval(row->now_share, sides.now_samples);
+  if (!(sides.now_samples > 0) || !(sides.before_samples > 0)) return;
   double before = share_of(row->all.ticks - std::min(row->all.ticks, row->now_ticks), sides.before);
   before = std::min(before, 1.0);  // ticks settled since were elsewhere before
   row->change = row->now_share - before;
-  Interval interval = difference_interval(row->now_share, sides.now_looks, before, sides.before_looks, z);
+  Interval interval = difference_interval(row->now_share, sides.now_samples, before, sides.before_samples, z);
   row->trend = interval.low > 0 ? Trend::kUp : interval.high < 0 ? Trend::kDown : Trend::kSteady;
 }
 
@@ -106,8 +106,12 @@ LiveTable make_live_table(const LiveHistory& history, NameCache& names, const Li
   ObjectNames objects(latest, [&names](const ExecutableIdentity& identity) { return names.open(identity); });
   table.rows = joined(all_rows(latest, options.by, objects), all_rows(now, options.by, objects));
   table.all_rows = table.rows.size();
-  Sides sides{latest.ledger.ticks(), now.ledger.ticks(),    before.ledger.ticks(),
-              table.account.looks,   account_of(now).looks, account_of(before).looks};
+  Sides sides{latest.ledger.ticks(),
+              now.ledger.ticks(),
+              before.ledger.ticks(),
+              table.account.effective_samples,
+              account_of(now).effective_samples,
+              account_of(before).effective_samples};
   double z = two_sided_z(kFalseAlarms / static_cast<double>(std::max<size_t>(table.rows.size(), 1)));
   for (LiveRow& row : table.rows) measure(sides, z, &row);
   std::erase_if(table.rows, [&](const LiveRow& row) { return !matches(row.all, options.filter); });

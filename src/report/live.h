@@ -64,11 +64,11 @@ class LiveHistory {
 
 struct LiveOptions {
   Grouping by = Grouping::kFunction;
-  std::string filter;  ///< rows whose names hold it, letters of either case; empty: all
+  std::string filter;  ///< rows whose names contain it, in upper or lower case; empty: all
 };
 
-/// REQUIRES: !history.empty(). A row's trend is up or down if its difference_interval() leaves out 0 at a
-/// level so that of all rows of one table together none does by luck, 95 times in 100.
+/// REQUIRES: !history.empty(). A row's trend is up or down if the change is significant at 95 % over the
+/// whole table: its difference_interval(), corrected for the number of rows, does not contain 0.
 LiveTable make_live_table(const LiveHistory& history, NameCache& names, const LiveOptions& options);
 
 }  // namespace pctally

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/escape.h"
+#include "report/figures.h"
 #include "report/text.h"
 
 namespace pctally {
@@ -63,6 +64,7 @@ class LiveText {
   void add(LineStyle style, std::string text);
   void add_title();
   void add_window();
+  [[nodiscard]] std::string cpus() const;
   void add_message();
   void add_rows();
   void add_ledger();
@@ -104,14 +106,20 @@ void LiveText::add_window() {
   double window = static_cast<double>(table_.window_ns) / 1e9;
   std::string text;
   if (!options_.filter.empty())
-    text = fmt::format("{} of {} rows hold \"{}\"; ", table_.rows.size(), table_.all_rows,
+    text = fmt::format("{} of {} rows contain \"{}\"; ", table_.rows.size(), table_.all_rows,
                        escaped(options_.filter));
-  text += fmt::format("{}{:.1f} s: {} ticks; all {:.1f} s: {}", narrow() ? "" : "last ", window,
-                      table_.now_ledger.ticks(), wall, table_.ledger.ticks());
-  if (!narrow())
-    text += fmt::format(" ticks{}, engine {}; by {}", unit_of(profile_), escaped(profile_.engine),
-                        grouping_word(table_.by));
+  text +=
+      fmt::format("{}{:.1f} s: {}{}; all {:.1f} s: {}", narrow() ? "" : "last ", window,
+                  counted(table_.now_ledger.ticks(), "tick"), cpus(), wall, grouped(table_.ledger.ticks()));
+  if (!narrow()) text += fmt::format(" ticks{}; by {}", unit_of(profile_), grouping_word(table_.by));
   add(LineStyle::kPlain, std::move(text));
+}
+
+/// ", 1.30 CPUs": how busy the window was. Nothing where ticks are not CPU time.
+std::string LiveText::cpus() const {
+  if (narrow() || !profile_.counts_cpu_time() || table_.window_ns == 0) return "";
+  double used = static_cast<double>(table_.now_ledger.ticks()) * static_cast<double>(profile_.period_ns);
+  return fmt::format(", {:.2f} CPUs", used / static_cast<double>(table_.window_ns));
 }
 
 /// One line whether there is something to say or not, so that the table stays where it is.
@@ -219,18 +227,18 @@ std::vector<LiveLine> live_help(const LiveTextOptions& options) {
       "pctally top                                          any key: back",
       "",
       "now     share of the ticks of the last seconds",
-      "±       the true share lies within, 95 times in 100",
-      "change  now, less the share before, in points; ▲ ▼ where that is not luck",
-      "        (not one row of the table by luck, 95 times in 100)",
-      "all     share of the whole recording",
-      "ticks   every tick of the recording, by what became of it",
+      "±       95 % confidence interval of that share",
+      "change  now less before, in percent points; ▲ ▼ mark a change that is",
+      "        significant at 95 % over the whole table",
+      "all     share in the whole recording",
+      "ticks   what became of every tick of the recording",
       "",
       "f o l p    rows: function, object, line, process",
-      "/          filter: rows that hold what you type; Enter keeps it,",
+      "/          filter: rows that contain what you type; Enter keeps it,",
       "           Escape clears it",
       "up down    scroll (also Page Up, Page Down, Home)",
-      "space      freeze the screen, and go on; counting goes on all the time",
-      "w          write a snapshot file here (pctally report reads it)",
+      "space      freeze the screen or go on; recording never stops",
+      "w          write a snapshot here, for pctally report",
       "q          quit",
   };
   std::vector<LiveLine> lines;

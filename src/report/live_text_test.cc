@@ -56,7 +56,7 @@ class LiveTextTest : public testing::Test {
 TEST_F(LiveTextTest, InEightyColumns) {
   EXPECT_EQ(text({.width = 80, .rows = 5, .state = "recording"}),
             "pctally top: sort '-k 2'                                             [recording]\n"
-            "last 2.0 s: 1000 ticks; all 62.0 s: 36280 ticks, engine ring; by function\n"
+            "last 2.0 s: 1,000 ticks, 0.50 CPUs; all 62.0 s: 36,280 ticks; by function\n"
             "\n"
             "    now      ± change       all  function                           object\n"
             " 90.00%   2.03 +89.71 ▲   2.76%  f2                                 sort\n"
@@ -70,7 +70,7 @@ TEST_F(LiveTextTest, InEightyColumns) {
 TEST_F(LiveTextTest, AsPlainLines) {
   EXPECT_EQ(text({.rows = 2}, Grouping::kObject),
             "pctally top: sort '-k 2'\n"
-            "last 2.0 s: 1000 ticks; all 62.0 s: 36280 ticks, engine ring; by object\n"
+            "last 2.0 s: 1,000 ticks, 0.50 CPUs; all 62.0 s: 36,280 ticks; by object\n"
             "\n"
             "    now      ± change       all  object\n"
             " 99.00%   0.84 +85.45 ▲  15.90%  sort\n"
@@ -82,7 +82,7 @@ TEST_F(LiveTextTest, OfAnEventSaysWhatATickIs) {
   memcpy(file_.header().event, "page-faults", 12);
   file_.header().period_ns = 7;
   look(64);
-  EXPECT_THAT(text({.rows = 2}), HasSubstr("36280 ticks of 7 page-faults, engine ring; by function"));
+  EXPECT_THAT(text({.rows = 2}), HasSubstr("36,280 ticks of 7 page-faults; by function"));
 }
 
 TEST_F(LiveTextTest, NoLineIsWiderThanAskedAndNoneStandsBesideItsPlace) {
@@ -103,7 +103,7 @@ TEST_F(LiveTextTest, NoLineIsWiderThanAskedAndNoneStandsBesideItsPlace) {
 TEST_F(LiveTextTest, ANarrowTerminalKeepsShareTrendAndName) {
   EXPECT_THAT(text({.width = 40, .rows = 1}),
               HasSubstr("\n    now      ±   function\n 90.00%   2.03 ▲ f2\n"));
-  EXPECT_THAT(text({.width = 40, .rows = 1}), HasSubstr("\n2.0 s: 1000 ticks; all 62.0 s: 36280\n"));
+  EXPECT_THAT(text({.width = 40, .rows = 1}), HasSubstr("\n2.0 s: 1,000 ticks; all 62.0 s: 36,280\n"));
   EXPECT_THAT(text({.width = 40, .rows = 1}), HasSubstr("\n36280 ticks: 10 outside, 0 full, 0 lost\n"));
 }
 
@@ -122,7 +122,7 @@ TEST_F(LiveTextTest, AMessageTakesThePlaceOfWarnings) {
 }
 
 TEST_F(LiveTextTest, FilterAndScrolling) {
-  EXPECT_THAT(text({.width = 100, .filter = "LIBMANY"}), HasSubstr("1 of 43 rows hold \"LIBMANY\""));
+  EXPECT_THAT(text({.width = 100, .filter = "LIBMANY"}), HasSubstr("1 of 43 rows contain \"LIBMANY\""));
   EXPECT_THAT(text({.width = 80, .rows = 2, .first = 1}), Not(HasSubstr("90.00%")));
   EXPECT_EQ(lines({.width = 80, .rows = 2, .first = 1000}).size(), kFixedLiveLines);
 }

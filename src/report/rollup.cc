@@ -28,7 +28,7 @@ void measure(const Profile& profile, const Account& account, std::vector<Row>* r
   auto total = static_cast<double>(profile.ledger.ticks());
   for (Row& row : *rows) {
     row.share = total > 0 ? static_cast<double>(row.ticks) / total : 0;
-    row.interval = wilson_interval(row.share, account.looks);
+    row.interval = wilson_interval(row.share, account.effective_samples);
     (profile.counts_cpu_time() ? row.nanoseconds : row.events) = duration_of(row.ticks, profile.period_ns);
   }
 }

@@ -7,16 +7,16 @@ namespace pctally {
 
 double effective_samples(uint64_t ticks, uint64_t samples, uint64_t weight_squares) {
   auto sum = static_cast<double>(ticks);
-  double looks = weight_squares == 0 ? sum : sum * sum / static_cast<double>(weight_squares);
-  if (samples != 0) looks = std::min(looks, static_cast<double>(samples));
-  return std::min(looks, sum);
+  double effective = weight_squares == 0 ? sum : sum * sum / static_cast<double>(weight_squares);
+  if (samples != 0) effective = std::min(effective, static_cast<double>(samples));
+  return std::min(effective, sum);
 }
 
-Interval wilson_interval(double share, double looks, double z) {
-  if (!(looks > 0)) return {};
-  double z2 = z * z / looks;
+Interval wilson_interval(double share, double samples, double z) {
+  if (!(samples > 0)) return {};
+  double z2 = z * z / samples;
   double centre = share + z2 / 2;
-  double spread = z * std::sqrt(share * (1 - share) / looks + z2 / (4 * looks));
+  double spread = z * std::sqrt(share * (1 - share) / samples + z2 / (4 * samples));
   double low = (centre - spread) / (1 + z2), high = (centre + spread) / (1 + z2);
   // At 0 and 1 the exact result is the share itself; rounding must not put it outside.
   return {std::clamp(low, 0.0, share), std::clamp(high, share, 1.0)};
@@ -26,9 +26,9 @@ double half_width(double share, const Interval& interval) {
   return std::max(share - interval.low, interval.high - share);
 }
 
-Interval difference_interval(double now, double now_looks, double before, double before_looks, double z) {
-  if (!(now_looks > 0) || !(before_looks > 0)) return {-1, 1};
-  Interval first = wilson_interval(now, now_looks, z), second = wilson_interval(before, before_looks, z);
+Interval difference_interval(double now, double now_samples, double before, double before_samples, double z) {
+  if (!(now_samples > 0) || !(before_samples > 0)) return {-1, 1};
+  Interval first = wilson_interval(now, now_samples, z), second = wilson_interval(before, before_samples, z);
   double difference = now - before;
   return {difference - std::hypot(now - first.low, second.high - before),
           difference + std::hypot(first.high - now, before - second.low)};
@@ -38,7 +38,11 @@ double two_sided_z(double alpha) {
   double low = 0, high = 40;  // erfc falls: halve until the last bit
   for (int step = 0; step < 80; ++step) {
     double middle = (low + high) / 2;
-    (std::erfc(middle / std::sqrt(2.0)) > alpha ? low : high) = middle;
+    bool too_likely = std::erfc(middle / std::sqrt(2.0)) > alpha;
+    if (too_likely)
+      low = middle;
+    else
+      high = middle;
   }
   return low;
 }

@@ -1,4 +1,4 @@
-// How sure a share is. docs/statistics.md explains it in words.
+// Confidence intervals of shares and of their differences. docs/statistics.md explains them in words.
 #pragma once
 #include <cstdint>
 
@@ -13,40 +13,39 @@ struct Interval {
   double high = 1;
 };
 
-/// How many independent looks at the program counter `ticks` ticks rest on:
+/// The effective sample size of `ticks` ticks:
 ///
 ///   n_eff = (sum of w)^2 / sum of w^2      (Kish, Survey Sampling, 1965, section 8.2)
 ///
-/// where w is the number of ticks one delivery stood for. Never more than the ticks, nor than the deliveries
-/// where their number is known (`samples` > 0). Without weights every tick is a look.
+/// where w is the number of ticks that one delivery stood for. At most the number of ticks, and of deliveries
+/// where that is known (`samples` > 0). Without weights every tick is a sample.
 double effective_samples(uint64_t ticks, uint64_t samples, uint64_t weight_squares);
 
-/// Wilson's score interval for a share p seen in n looks, z = kNormal95:
+/// Wilson's score interval for a share p of n samples, z = kNormal95:
 ///
 ///   (p + z^2/2n  -+  z * sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)
 ///
 /// E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927)
 /// 209-212; recommended for small n and shares near 0 or 1 by Brown, Cai, DasGupta, Statistical Science 16
-/// (2001) 101-133. The whole of [0, 1] when there were no looks. Another z is for another confidence.
-Interval wilson_interval(double share, double looks, double z = kNormal95);
+/// (2001) 101-133. The whole of [0, 1] without samples. Another z gives another confidence.
+Interval wilson_interval(double share, double samples, double z = kNormal95);
 
-/// What may follow the share after "±": the distance to the farther end, so that share ± this covers the
-/// interval.
+/// What follows "±": the distance from the share to the farther end of its interval.
 double half_width(double share, const Interval& interval);
 
-/// An interval for the difference between two shares, `now` seen in `now_looks` looks and `before` in
-/// `before_looks`; the two change only by luck if it holds 0. From their Wilson intervals [l1, u1] and [l2,
-/// u2]:
+/// An interval for the difference between the shares `now`, of `now_samples`, and `before`, of
+/// `before_samples`. If it contains 0, the change is not significant. From the Wilson intervals [l1, u1] and
+/// [l2, u2] of the two:
 ///
 ///   d - sqrt((p1 - l1)^2 + (u2 - p2)^2)  to  d + sqrt((u1 - p1)^2 + (p2 - l2)^2)
 ///
 /// R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
-/// Medicine 17 (1998) 873-890, method 10. [-1, 1] without looks on either side.
-Interval difference_interval(double now, double now_looks, double before, double before_looks,
+/// Medicine 17 (1998) 873-890, method 10. [-1, 1] without samples on either side.
+Interval difference_interval(double now, double now_samples, double before, double before_samples,
                              double z = kNormal95);
 
-/// The z of a two-sided interval that misses with probability `alpha`, in (0, 1). For m comparisons of which
-/// not one shall be wrong with probability 95 %: alpha = 0.05 / m (Bonferroni).
+/// The z of a two-sided interval that misses with probability `alpha`, in (0, 1). To keep all of m
+/// comparisons right with probability 95 %: alpha = 0.05 / m (Bonferroni).
 double two_sided_z(double alpha);
 
 }  // namespace pctally

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "report/escape.h"
+#include "report/figures.h"
 
 namespace pctally {
 namespace {
@@ -15,6 +16,7 @@ constexpr const char* kBold = "\033[1m";
 constexpr const char* kRed = "\033[1;31m";
 constexpr const char* kYellow = "\033[33m";
 constexpr const char* kPlain = "\033[0m";
+constexpr double kNoGap = 0.01;       // unsampled part of the CPU time that is not worth a figure
 constexpr size_t kUsualName = 60;     // a longer name leaves its column rather than widen it for all rows
 constexpr size_t kNarrowColumn = 16;  // what a name keeps even on a narrow terminal
 constexpr size_t kSideColumn = 28;    // most that columns behind the first take from a terminal's width
@@ -69,7 +71,12 @@ bool needs_quotes(const std::string& argument) {
 std::string quoted(const std::string& argument) {
   if (!needs_quotes(argument)) return argument;
   std::string result = "'";
-  for (char byte : argument) byte == '\'' ? result.append("'\\''") : result.append(1, byte);
+  for (char byte : argument) {
+    if (byte == '\'')
+      result.append("'\\''");
+    else
+      result.append(1, byte);
+  }
   return result.append("'");
 }
 
@@ -96,26 +103,29 @@ std::string seconds_text(int64_t nanoseconds) {
   return decimal(rounded(nanoseconds, decimals), decimals);
 }
 
+std::string per_second(double rate) { return fmt::format("{:g}", std::round(rate * 10) / 10); }
+
 std::string TextReport::rate() const {
   const Account& account = report_.account;
-  std::string asked = account.asked_hz > 0
-                          ? fmt::format("{:g} Hz asked", std::round(account.asked_hz * 10) / 10)
-                          : std::string("rate asked is not known");
+  std::string text =
+      fmt::format("{:.1f} ticks per {} second", account.delivered_hz, account.cpu_known ? "CPU" : "sampled");
+  if (account.asked_hz <= 0) return text;
+  text += fmt::format(" ({} asked", per_second(account.asked_hz));
   double drawn = profile_.period_ns == 0 ? 0 : 1e9 / static_cast<double>(profile_.period_ns);
-  if (std::abs(drawn - account.asked_hz) > account.asked_hz / 1000 && drawn > 0)
-    asked += fmt::format(" ({:.1f} Hz {})", drawn,
-                         drawn < 0.85 * account.asked_hz ? "taken, near the most the kernel allows"
-                                                         : "drawn at random near it");
-  return fmt::format("{}, {:.1f} Hz delivered per {} second", asked, account.delivered_hz,
-                     account.cpu_known ? "CPU" : "sampled");
+  if (drawn > 0 && drawn < 0.85 * account.asked_hz)
+    text += fmt::format(", {} allowed", per_second(drawn));
+  else if (drawn > 0 && std::abs(drawn - account.asked_hz) > account.asked_hz / 1000)
+    text += fmt::format(", {} drawn at random near it", per_second(drawn));
+  return text + ")";
 }
 
 std::string TextReport::event_rate() const {
-  std::string text = fmt::format("{}, one tick per {}", escaped(profile_.event), profile_.period_asked_ns);
+  std::string text =
+      fmt::format("a tick per {} {}", grouped(profile_.period_asked_ns), escaped(profile_.event));
   if (profile_.period_ns != profile_.period_asked_ns)
-    text += fmt::format(" ({} drawn at random near it)", profile_.period_ns);
+    text += fmt::format(" ({} drawn at random near it)", grouped(profile_.period_ns));
   if (report_.account.delivered_hz > 0)
-    text += fmt::format(", {:.1f} Hz delivered per CPU second", report_.account.delivered_hz);
+    text += fmt::format(", {:.1f} ticks per CPU second", report_.account.delivered_hz);
   return text;
 }
 
@@ -123,12 +133,11 @@ void TextReport::add_header() {
   const Account& account = report_.account;
   std::string command = profile_.command.empty() ? "(not recorded)" : escaped(command_line(profile_));
   add("command   {}{}\n", command, exit_text(profile_));
-  add("engine    {}: {}\n", escaped(profile_.engine), profile_.counts_cpu_time() ? rate() : event_rate());
-  std::string cpu = account.cpu_known ? seconds_text(account.cpu_ns) + " CPU seconds" : "CPU seconds unknown";
-  add("time      {}, {} s wall, {} ticks\n", cpu, seconds_text(duration_of(profile_.duration_ns, 1)),
-      profile_.ledger.ticks());
-  add("shares    {}: where the program counter was, not who called; the true share is\n"
-      "          within ± percent points of the one shown, 95 times in 100\n\n",
+  add("engine    {}, {}\n", escaped(profile_.engine), profile_.counts_cpu_time() ? rate() : event_rate());
+  std::string cpu = account.cpu_known ? seconds_text(account.cpu_ns) + " s of CPU time" : "CPU time unknown";
+  add("time      {}, {} s elapsed, {}\n", cpu, seconds_text(duration_of(profile_.duration_ns, 1)),
+      counted(profile_.ledger.ticks(), "tick"));
+  add("shares    {}, not of callees; ± is a 95 % confidence interval\n\n",
       profile_.counts_cpu_time() ? "self time" : escaped(profile_.event));
 }
 
@@ -236,36 +245,37 @@ void TextReport::add_table() {
 void TextReport::add_hidden() {
   if (report_.hidden_rows == 0) return;
   auto total = static_cast<double>(std::max<uint64_t>(profile_.ledger.ticks(), 1));
-  std::string text = fmt::format(
-      "{} more row{}, none above {:.2f} %: together {:.2f} %, {} ticks (--limit 0 "
-      "--min-share 0 shows all)",
-      report_.hidden_rows, report_.hidden_rows == 1 ? "" : "s", 100 * report_.hidden_share,
-      100 * static_cast<double>(report_.hidden_ticks) / total, report_.hidden_ticks);
+  std::string text =
+      fmt::format("+{} row{} of {:.2f} % or less ({:.2f} % together, {}); --limit 0 shows {}",
+                  report_.hidden_rows, report_.hidden_rows == 1 ? "" : "s", 100 * report_.hidden_share,
+                  100 * static_cast<double>(report_.hidden_ticks) / total,
+                  counted(report_.hidden_ticks, "tick"), report_.hidden_rows == 1 ? "it" : "them");
   add("{}\n", colored(kBold, text));
 }
 
-/// Says what a range without a name is, and what is no sample, where the table shows one.
+/// Explains the rows in brackets, if the table has any.
 void TextReport::add_legend() {
   auto is_start = [](const Row& row) {
     return row.function == "[process start]" || row.object == "[process start]";
   };
   if (std::any_of(report_.rows.begin(), report_.rows.end(), is_start))
-    add("[process start]: fork, exec, the dynamic linker and early constructors, before the engine is in a "
-        "process; "
-        "known from\n          the process's own clock, not sampled\n");
+    add("[process start]: exec, dynamic linking and early constructors; measured by the process's clock, not "
+        "sampled\n");
   auto unnamed = [](const Row& row) {
     return row.function.starts_with('[') && row.function.find("+0x") != std::string::npos;
   };
-  if (std::none_of(report_.rows.begin(), report_.rows.end(), unnamed)) return;
-  add("[object+0x...]: code without a symbol, from that address on; the object's debug package would name "
-      "it\n");
+  if (std::any_of(report_.rows.begin(), report_.rows.end(), unnamed))
+    add("[object+0x...]: code without a symbol; the object's debug package would name it\n");
 }
 
 void TextReport::add_ledger() {
   const TickLedger& ledger = profile_.ledger;
   const Account& account = report_.account;
-  add("\nticks     {} = {} counted + {} outside + {} full + {} lost\n", ledger.ticks(), ledger.counted,
-      ledger.outside, ledger.full, ledger.lost);
+  if (ledger.ticks() == ledger.counted)
+    add("\nticks     {}, all counted\n", ledger.ticks());
+  else
+    add("\nticks     {} = {} counted + {} outside + {} full + {} lost\n", ledger.ticks(), ledger.counted,
+        ledger.outside, ledger.full, ledger.lost);
   if (profile_.counts_cpu_time()) return add_cpu_time();
   add("events    {} {} = {} sampled + {} lost\n", account.sampled_events + account.lost_events,
       escaped(profile_.event), account.sampled_events, account.lost_events);
@@ -276,14 +286,18 @@ void TextReport::add_cpu_time() {
   int decimals = decimals_for(std::max(account.cpu_ns, account.sampled_ns));
   int64_t sampled = rounded(account.sampled_ns, decimals), lost = rounded(account.lost_ns, decimals);
   if (!account.cpu_known) {
-    add("cpu time  unknown: {} s sampled + {} lost + unknown unsampled\n", decimal(sampled, decimals),
+    add("CPU time  unknown: {} s sampled + {} lost + unknown unsampled\n", decimal(sampled, decimals),
         decimal(lost, decimals));
     return;
   }
-  // The difference is taken of the rounded figures, so that the line adds up as it stands.
   int64_t cpu = rounded(account.cpu_ns, decimals);
+  if (lost == 0 && std::abs(unsampled_beyond_chance(account)) <= kNoGap) {
+    add("CPU time  {} s, all sampled ({} s in ticks)\n", decimal(cpu, decimals), decimal(sampled, decimals));
+    return;
+  }
+  // The difference is taken of the rounded figures, so that the line adds up as it stands.
   int64_t unsampled = cpu - sampled - lost;
-  add("cpu time  {} s = {} sampled + {} lost {} {}{} unsampled\n", decimal(cpu, decimals),
+  add("CPU time  {} s = {} sampled + {} lost {} {} unsampled{}\n", decimal(cpu, decimals),
       decimal(sampled, decimals), decimal(lost, decimals), unsampled < 0 ? '-' : '+',
       decimal(std::abs(unsampled), decimals),
       account.chance_ns != 0

@@ -35,27 +35,37 @@ std::string shown(const Profile& profile, const TextOptions& options = {}, const
 TEST(Text, EndsWithTheTwoAccounts) {
   EXPECT_THAT(shown(small_profile()),
               HasSubstr("\nticks     12345 = 12340 counted + 5 outside + 0 full + 0 lost\n"
-                        "cpu time  12.40 s = 12.35 sampled + 0.00 lost + 0.05 unsampled\n"));
+                        "CPU time  12.40 s, all sampled (12.35 s in ticks)\n"));
 }
 
 TEST(Text, TheCpuAccountAddsUpAsPrinted) {
   Profile profile = small_profile();
-  profile.cpu_user_ns = 12'354'900'000;
-  EXPECT_THAT(shown(profile), HasSubstr("12.35 s = 12.35 sampled + 0.00 lost + 0.00 unsampled"));
-  profile.cpu_user_ns = 12'341'000'000;
-  EXPECT_THAT(shown(profile), HasSubstr("12.34 s = 12.35 sampled + 0.00 lost - 0.01 unsampled"));
+  profile.cpu_user_ns = 12'754'900'000;
+  EXPECT_THAT(shown(profile), HasSubstr("12.75 s = 12.35 sampled + 0.00 lost + 0.40 unsampled"));
+  profile.cpu_user_ns = 12'001'000'000;
+  EXPECT_THAT(shown(profile), HasSubstr("12.00 s = 12.35 sampled + 0.00 lost - 0.35 unsampled"));
   profile.machine_cpus = 2;
   EXPECT_THAT(shown(profile),
-              HasSubstr("12.34 s = 12.35 sampled + 0.00 lost - 0.01 (± 0.16 by chance) unsampled"));
+              HasSubstr("12.00 s = 12.35 sampled + 0.00 lost - 0.35 unsampled (± 0.16 by chance)"));
   profile.cpu_known = false;
-  EXPECT_THAT(shown(profile), HasSubstr("cpu time  unknown: 12.35 s sampled"));
+  EXPECT_THAT(shown(profile), HasSubstr("CPU time  unknown: 12.35 s sampled"));
+}
+
+TEST(Text, AGapOfOnePercentIsWorthItsFigures) {
+  Profile profile = small_profile();
+  profile.cpu_user_ns = 12'460'000'000;
+  EXPECT_THAT(shown(profile), HasSubstr("CPU time  12.46 s, all sampled (12.35 s in ticks)\n"));
+  profile.cpu_user_ns = 12'480'000'000;
+  EXPECT_THAT(shown(profile), HasSubstr("CPU time  12.48 s = 12.35 sampled + 0.00 lost + 0.13 unsampled\n"));
+  profile.ledger.outside = 0;
+  EXPECT_THAT(shown(profile), HasSubstr("\nticks     12340, all counted\n"));
 }
 
 TEST(Text, SaysWhatRanAndHowItWasSampled) {
   EXPECT_THAT(shown(small_profile()),
               AllOf(HasSubstr("command   'my prog' -x 'it'\\''s' ''\n"),
-                    HasSubstr("ring: 1000 Hz asked, 995.6 Hz delivered per CPU second"),
-                    HasSubstr("12.40 CPU seconds, 13.00 s wall, 12345 ticks"), HasSubstr("self time")));
+                    HasSubstr("ring, 995.6 ticks per CPU second (1000 asked)"),
+                    HasSubstr("12.40 s of CPU time, 13.00 s elapsed, 12,345 ticks"), HasSubstr("self time")));
   Profile profile = small_profile();
   profile.exit_status = 9;
   EXPECT_THAT(shown(profile), HasSubstr("ended by signal 9"));
@@ -71,14 +81,14 @@ TEST(Text, OfAnEventItCountsEventsAndNoTime) {
   profile.machine_cpus = 2;
   std::string text = shown(profile);
   EXPECT_THAT(text,
-              HasSubstr("ring: cache-misses, one tick per 10000 (9700 drawn at random near it), 995.6 Hz "
-                        "delivered per CPU second\n"));
-  EXPECT_THAT(text, HasSubstr("shares    cache-misses: where the program counter was"));
+              HasSubstr("ring, a tick per 10,000 cache-misses (9,700 drawn at random near it), 995.6 ticks "
+                        "per CPU second\n"));
+  EXPECT_THAT(text, HasSubstr("shares    cache-misses, not of callees; ± is a 95 % confidence interval"));
   EXPECT_THAT(text, HasSubstr("   share      ±      events ticks"));
   EXPECT_THAT(text, HasSubstr("   119698000 12340"));
   EXPECT_THAT(text, HasSubstr("\nticks     12345 = 12340 counted + 5 outside + 0 full + 0 lost\n"
                               "events    119746500 cache-misses = 119746500 sampled + 0 lost\n"));
-  for (const char* time : {"self time", "seconds ", "unsampled", "cpu time", "chance"})
+  for (const char* time : {"self time", "seconds ", "unsampled", "CPU time  ", "chance"})
     EXPECT_THAT(text, Not(HasSubstr(time)));
 }
 
@@ -92,7 +102,7 @@ TEST(Text, EventsTakeTheRoomTheyNeed) {
 
 TEST(Text, TruncationIsLoud) {
   EXPECT_THAT(shown(small_profile(), {}, {.limit = 1}),
-              HasSubstr("1 more row, none above 0.04 %: together 0.04 %, 5 ticks"));
+              HasSubstr("+1 row of 0.04 % or less (0.04 % together, 5 ticks); --limit 0 shows it\n"));
 }
 
 TEST(Text, WideNamesAreCutOnlyToFitATerminal) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "report/figures.h"
+
 namespace pctally {
 namespace {
 
@@ -16,50 +18,49 @@ double percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
+void add(Warnings* out, Severity severity, const char* id, std::string text) {
+  out->push_back({severity, id, std::move(text)});
+}
+
 void check_end(const Profile& profile, Warnings* out) {
   double covered = static_cast<double>(profile.duration_ns) / 1e9;
   if (profile.closed && profile.snapshot)
-    out->push_back(
-        {Severity::kNote, fmt::format("a snapshot: this is what was counted in the first {:.2f} s of "
-                                      "a recording that went on",
-                                      covered)});
+    add(out, Severity::kNote, "snapshot",
+        fmt::format("a snapshot of the first {:.2f} s of a recording that went on", covered));
   if (profile.closed) return;
   if (profile.recorder_alive)
-    out->push_back({Severity::kNote,
-                    fmt::format("still recording: this is what was counted in the first {:.2f} s", covered)});
+    add(out, Severity::kNote, "recording",
+        fmt::format("still recording; this is of the first {:.2f} s", covered));
   else
-    out->push_back(
-        {Severity::kIncomplete,
-         fmt::format("the recorder ended without closing the file; ticks after {:.2f} s are missing",
-                     covered)});
+    add(out, Severity::kIncomplete, "cut-off",
+        fmt::format("the recording was cut off after {:.2f} s; everything up to then is here", covered));
 }
 
 void check_damage(const Profile& profile, Warnings* out) {
   for (const std::string& damage : profile.damage)
-    out->push_back({Severity::kIncomplete, "the file is damaged: " + damage});
+    add(out, Severity::kIncomplete, "damaged", "the file is damaged: " + damage);
 }
 
 /// What makes ticks rarer, or more frequent.
 const char* lower_rate(const Profile& profile) {
-  return profile.counts_cpu_time() ? "at a lower rate (-F)" : "with more events per tick (-c)";
+  return profile.counts_cpu_time() ? "use a lower -F" : "use a higher -c";
 }
 const char* higher_rate(const Profile& profile) {
-  if (profile.counts_cpu_time()) return " or at a higher rate (-F)";
-  return profile.period_ns > 1 ? " or with fewer events per tick (-c)" : "";
+  if (profile.counts_cpu_time()) return " or use a higher -F";
+  return profile.period_ns > 1 ? " or use a lower -c" : "";
 }
 
 void check_loss(const Profile& profile, Warnings* out) {
   const TickLedger& ledger = profile.ledger;
   double lost = percent(ledger.lost, ledger.ticks());
   if (lost > 100 * kTolerableLoss)
-    out->push_back({Severity::kIncomplete,
-                    fmt::format("{:.1f} % of the ticks were lost before they could be counted; record {}",
-                                lost, lower_rate(profile))});
+    add(out, Severity::kIncomplete, "lost",
+        fmt::format("{:.1f} % of the ticks were lost before they could be counted; {}", lost,
+                    lower_rate(profile)));
   if (ledger.full != 0)
-    out->push_back(
-        {Severity::kIncomplete,
-         fmt::format("{} ticks ({:.1f} %) found no room in the profile file: where they belong is not known",
-                     ledger.full, percent(ledger.full, ledger.ticks()))});
+    add(out, Severity::kIncomplete, "full",
+        fmt::format("{} ({:.1f} %) found no room in the profile; which code they belong to is not known",
+                    counted(ledger.full, "tick"), percent(ledger.full, ledger.ticks())));
 }
 
 std::string unobserved_names(const Profile& profile, const std::string& note) {
@@ -84,7 +85,8 @@ void check_processes(const Profile& profile, Warnings* out) {
     if (process.engine.empty()) ++notes[process.note];
   for (const auto& [note, count] : notes) {
     std::string why = note.empty() ? "the engine never reached it" : note;
-    out->push_back({Severity::kIncomplete, fmt::format("{}: {}", unobserved_names(profile, note), why)});
+    add(out, Severity::kIncomplete, "not-observed",
+        fmt::format("{}: {}", unobserved_names(profile, note), why));
   }
 }
 
@@ -95,8 +97,8 @@ void check_interrupted(const Profile& profile, Warnings* out) {
     if (!process.engine.empty() && !process.note.empty() && process.pid != 0)
       examples[process.note] = &process;
   for (const auto& [note, process] : examples)
-    out->push_back({process->sampled_again ? Severity::kNote : Severity::kIncomplete,
-                    fmt::format("{} {}", process->comm, note)});
+    add(out, process->sampled_again ? Severity::kNote : Severity::kIncomplete, "interrupted",
+        fmt::format("{} {}", process->comm, note));
 }
 
 bool has_unobserved(const Profile& profile) {
@@ -104,26 +106,28 @@ bool has_unobserved(const Profile& profile) {
                      [](const ProfileProcess& process) { return process.engine.empty(); });
 }
 
-bool is_robbed(const Profile& profile, const Account& account) {
+/// Of the CPU time used, what the machine's host took meanwhile, in percent; 0 if that is within its noise.
+double stolen_percent(const Profile& profile, const Account& account) {
   auto cpu = static_cast<uint64_t>(std::max<int64_t>(0, account.cpu_ns));
-  return profile.stolen_ns > kTheftNoise && percent(profile.stolen_ns, cpu) > 100 * kTolerableTheft;
+  double stolen = percent(profile.stolen_ns, cpu);
+  return profile.stolen_ns > kTheftNoise && stolen > 100 * kTolerableTheft ? stolen : 0;
 }
+
+bool runs_in_program(const Profile& profile) { return profile.engine != "bpf" && profile.engine != "ring"; }
 
 /// Why CPU time went unsampled, as far as the file can tell.
 std::string gap_reason(const Profile& profile, const Account& account) {
-  auto system_ns = static_cast<int64_t>(std::min<uint64_t>(profile.cpu_system_ns, INT64_MAX));
-  std::string kernel = fmt::format("kernel mode is not observed (system time: {:.2f} s)", seconds(system_ns));
-  bool kernel_is_part = !profile.kernel_observed && system_ns > 0;
-  if (kernel_is_part && account.unsampled_ns <= system_ns + account.cpu_ns / 50) return kernel;
-  std::string rest = has_unobserved(profile)
-                         ? "processes that were not observed, or threads and processes too "
-                           "short-lived for a tick"
-                         : "threads or processes too short-lived for a tick, or code that "
-                           "blocks the engine";
   for (const UnsampledPart& part : unsampled_parts(profile))
-    if (part.ns > account.unsampled_ns / 2) rest = std::string("threads with ") + part.reason;
-  if (is_robbed(profile, account)) rest += ", or the machine stood still for its host";
-  return kernel_is_part ? kernel + "; the rest: " + rest : rest;
+    if (part.ns > account.unsampled_ns / 2) return fmt::format("threads with {}", part.reason);
+  std::string reason = has_unobserved(profile) ? "unobserved processes, " : "";
+  reason += "short threads or processes";
+  if (runs_in_program(profile)) reason += ", or code that blocks signals";
+  if (stolen_percent(profile, account) > 0) reason += ", or CPU time that the host took";
+  return reason;
+}
+
+const char* who_sees_the_kernel(const Profile& profile) {
+  return runs_in_program(profile) ? "engines bpf and ring sample it" : "only root can sample it";
 }
 
 /// What no clock of the account has seen, though it was sampled.
@@ -135,69 +139,91 @@ const char* left_out_of_cpu_time(const Profile& profile) {
 void check_gap(const Profile& profile, const Account& account, Warnings* out) {
   double gap = unsampled_share(account);
   if (std::abs(unsampled_beyond_chance(account)) <= kTolerableGap) return;
-  if (gap > kTolerableGap)
-    out->push_back({Severity::kWarning, fmt::format("{:.1f} % of the CPU time was not sampled: {}", 100 * gap,
-                                                    gap_reason(profile, account))});
-  if (gap < -kTolerableGap)
-    out->push_back(
-        {Severity::kWarning,
-         fmt::format(
-             "the ticks stand for {:.1f} % more CPU time than was measured: the measured time is too small, "
-             "it leaves out {}; shares and the ticks' seconds hold",
-             -100 * gap, left_out_of_cpu_time(profile))});
+  auto system_ns = static_cast<int64_t>(std::min<uint64_t>(profile.cpu_system_ns, INT64_MAX));
+  bool kernel_is_part = !profile.kernel_observed && system_ns > 0;
+  if (gap < 0)
+    add(out, Severity::kWarning, "too-many-ticks",
+        fmt::format(
+            "the ticks stand for {:.1f} % more CPU time than was measured: the measured time leaves out {}; "
+            "shares and the ticks' seconds hold",
+            -100 * gap, left_out_of_cpu_time(profile)));
+  else if (kernel_is_part && account.unsampled_ns <= system_ns + account.cpu_ns / 50)
+    add(out, Severity::kWarning, "kernel-unseen",
+        fmt::format("{:.1f} % of the CPU time is kernel code ({}); shares are of user code", 100 * gap,
+                    who_sees_the_kernel(profile)));
+  else if (kernel_is_part)
+    add(out, Severity::kWarning, "unsampled",
+        fmt::format("{:.1f} % of the CPU time was not sampled: {:.2f} s of kernel code, {}", 100 * gap,
+                    seconds(system_ns), gap_reason(profile, account)));
+  else
+    add(out, Severity::kWarning, "unsampled",
+        fmt::format("{:.1f} % of the CPU time was not sampled: {}", 100 * gap, gap_reason(profile, account)));
 }
 
-/// CPU time in kernel mode is told as unsampled; of other events nothing is.
+/// CPU time in kernel mode is part of the unsampled time; of other events nothing says how many there were.
 const char* kernel_hint(const Profile& profile) {
   bool hidden = !profile.counts_cpu_time() && !profile.kernel_observed;
-  return hidden ? " (in kernel mode it is not)" : "";
+  return hidden ? " (those in kernel mode need root)" : "";
 }
 
-void check_looks(const Profile& profile, const Account& account, Warnings* out) {
+std::string program_name(const Profile& profile) {
+  if (profile.command.empty() || profile.command[0].starts_with('@')) return "what was observed";
+  return profile.command[0].substr(profile.command[0].rfind('/') + 1);
+}
+
+/// "no ticks: ls used 0.4 ms, less than one period (1 ms)", and what to do.
+std::string why_no_ticks(const Profile& profile, const Account& account) {
+  std::string program = program_name(profile);
+  if (!profile.counts_cpu_time())
+    return fmt::format("no ticks: {} had fewer {} than make one tick, or none was observed{}", program,
+                       profile.event, kernel_hint(profile));
+  double period_ms = static_cast<double>(profile.period_asked_ns) / 1e6;
+  if (!account.cpu_known) return fmt::format("no ticks: {} used less CPU time than one period", program);
+  bool short_run = account.cpu_ns <= duration_of(2, profile.period_ns);
+  if (!short_run)
+    return fmt::format("no ticks, although {} used {} of CPU time: none of it was observed", program,
+                       duration_text(account.cpu_ns));
+  bool less = account.cpu_ns < duration_of(1, profile.period_ns);
+  return fmt::format("no ticks: {} used {}, {} one period ({:g} ms); try -F 20000, or a longer run", program,
+                     duration_text(account.cpu_ns), less ? "less than" : "about", period_ms);
+}
+
+void check_samples(const Profile& profile, const Account& account, Warnings* out) {
   if (profile.ledger.ticks() == 0)
-    out->push_back({Severity::kWarning,
-                    fmt::format("no ticks: {}, or nothing of it was observed{}",
-                                profile.counts_cpu_time()
-                                    ? "the program used less CPU time than one period"
-                                    : "the program had fewer " + profile.event + " than make one tick",
-                                kernel_hint(profile))});
-  else if (account.looks < kFewLooks)
-    out->push_back({Severity::kWarning,
-                    fmt::format("only {:.0f} effective samples: the shares are rough; record for longer{}",
-                                account.looks, higher_rate(profile))});
+    add(out, Severity::kWarning, "no-ticks", why_no_ticks(profile, account));
+  else if (account.effective_samples < kFewSamples)
+    add(out, Severity::kWarning, "few-samples",
+        fmt::format(
+            "only {}: the shares are rough; record for longer{}",
+            counted(static_cast<uint64_t>(std::lround(account.effective_samples)), "effective sample"),
+            higher_rate(profile)));
 }
 
 void check_engine(const Profile& profile, Warnings* out) {
   if (profile.throttled != 0)
-    out->push_back(
-        {Severity::kWarning,
-         fmt::format("the kernel throttled sampling {} time(s), so busy moments are under-represented; "
-                     "{} or raise kernel.perf_event_max_sample_rate",
-                     profile.throttled, profile.counts_cpu_time() ? "lower -F" : "raise -c")});
+    add(out, Severity::kWarning, "throttled",
+        fmt::format("the kernel throttled sampling {} (kernel.perf_event_max_sample_rate); shares lean to "
+                    "quiet code; "
+                    "{}",
+                    counted(profile.throttled, "time"), lower_rate(profile)));
   double outside = percent(profile.ledger.outside, profile.ledger.ticks());
   if (outside > 100 * kTolerableGap)
-    out->push_back(
-        {Severity::kWarning,
-         fmt::format("{:.1f} % of the ticks lie outside all text known to the recorder", outside)});
+    add(out, Severity::kWarning, "outside",
+        fmt::format("{:.1f} % of the ticks lie outside all code that the recorder knows", outside));
   if (profile.clock_tick_ns != 0)
-    out->push_back(
-        {Severity::kNote,
-         fmt::format(
-             "ticks fall on the kernel's {:g} ms tick: if the program works in step with it (frames, sleeps "
-             "until a given time), no share is vouched for, whatever its interval; code that blocks "
-             "signals is in none",
-             static_cast<double>(profile.clock_tick_ns) / 1e6)});
+    add(out, Severity::kNote, "in-step",
+        fmt::format("ticks follow the kernel's {:g} ms clock: shares are wrong where the program runs in "
+                    "step with it",
+                    static_cast<double>(profile.clock_tick_ns) / 1e6));
 }
 
 /// Nothing runs and nothing ticks then: shares hold, but the program took longer by what it bore of it.
 void check_host(const Profile& profile, const Account& account, Warnings* out) {
-  if (is_robbed(profile, account))
-    out->push_back(
-        {Severity::kNote,
-         fmt::format(
-             "this machine's host took {:.2f} s of its CPU time meanwhile, as far as it says; what it "
-             "took besides is in the unsampled time",
-             seconds(duration_of(profile.stolen_ns, 1)))});
+  if (double stolen = stolen_percent(profile, account); stolen > 0)
+    add(out, Severity::kNote, "host",
+        fmt::format(
+            "the host took CPU time away ({:.0f} % of what was used); shares hold, times may be too long",
+            stolen));
 }
 
 Warnings gravest_first(const Warnings& warnings) {
@@ -217,7 +243,7 @@ Warnings warnings_of(const Profile& profile, const Account& account) {
   check_loss(profile, &warnings);
   check_processes(profile, &warnings);
   check_interrupted(profile, &warnings);
-  check_looks(profile, account, &warnings);
+  check_samples(profile, account, &warnings);
   check_gap(profile, account, &warnings);
   check_engine(profile, &warnings);
   check_host(profile, account, &warnings);
@@ -231,8 +257,8 @@ void add_missing_names(const Profile& profile, ObjectNames& names, Warnings* war
     const std::string& problem = names.symbolizer(executable).problem();
     double share = percent(sum, profile.ledger.ticks());
     if (problem.empty() || share < 100 * kNamesWorthHaving) continue;
-    warnings->push_back({Severity::kNote, fmt::format("names are missing in {} ({:.1f} % of the ticks): {}",
-                                                      names.shown(executable), share, problem)});
+    add(warnings, Severity::kNote, "no-names",
+        fmt::format("{} has no names ({:.1f} % of the ticks): {}", names.shown(executable), share, problem));
   }
 }
 

@@ -11,16 +11,17 @@ namespace pctally {
 
 enum class Severity {
   kNote,        ///< how to read the result
-  kWarning,     ///< the result is less sure than it looks
+  kWarning,     ///< the result is less sure than it seems
   kIncomplete,  ///< part of what ran is not in the result
 };
 
 struct Warning {
   Severity severity = Severity::kNote;
-  std::string text;  ///< may hold names: to be escaped
+  const char* id = "";  ///< for scripts: does not change with the words
+  std::string text;     ///< the fact, the cause, the way out; may hold names: to be escaped
 };
 
-inline constexpr double kFewLooks = 100;            ///< effective samples below which shares are rough
+inline constexpr double kFewSamples = 100;          ///< effective samples below which shares are rough
 inline constexpr double kTolerableLoss = 0.01;      ///< of all ticks
 inline constexpr double kTolerableTheft = 0.01;     ///< taken by the machine's host, against CPU time
 inline constexpr uint64_t kTheftNoise = 20000000;   ///< ns; it is told in pieces of 10 ms

@@ -13,6 +13,8 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StrEq;
 
 Profile trusty() {
   Profile profile;
@@ -28,7 +30,8 @@ Profile trusty() {
 std::vector<Warning> warnings(const Profile& profile) { return warnings_of(profile, account_of(profile)); }
 
 auto is(Severity severity, const char* text) {
-  return AllOf(Field(&Warning::severity, severity), Field(&Warning::text, HasSubstr(text)));
+  return AllOf(Field(&Warning::severity, severity), Field(&Warning::text, HasSubstr(text)),
+               Field(&Warning::id, Not(StrEq(""))));
 }
 
 TEST(Warnings, AGoodRecordingHasNone) { EXPECT_THAT(warnings(trusty()), IsEmpty()); }
@@ -47,11 +50,12 @@ TEST(Warnings, WhatTheHostTookIsTold) {
   profile.stolen_ns = 10'000'000;
   EXPECT_THAT(warnings(profile), IsEmpty());
   profile.stolen_ns = 30'000'000;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "host took 0.03 s of its CPU time")));
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kNote, "the host took CPU time away (3 % of what was used)")));
   profile.cpu_user_ns = 2'000'000'000;
   profile.stolen_ns = 100'000'000;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "stood still for its host"),
-                                             is(Severity::kNote, "host took 0.10 s")));
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "or CPU time that the host took"),
+                                             is(Severity::kNote, "(5 % of what was used)")));
 }
 
 TEST(Warnings, OfAnEventSpeakOfIt) {
@@ -62,20 +66,23 @@ TEST(Warnings, OfAnEventSpeakOfIt) {
   EXPECT_THAT(warnings(profile), IsEmpty());
   profile.ledger = {.counted = 50, .lost = 50, .samples = 50, .weight_squares = 50};
   profile.throttled = 1;
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kIncomplete, "record with more events per tick (-c)"),
-                          is(Severity::kWarning, "the shares are rough; record for longer"),
-                          is(Severity::kWarning, "raise -c or raise kernel.perf_event_max")));
+  EXPECT_THAT(
+      warnings(profile),
+      ElementsAre(is(Severity::kIncomplete, "counted; use a higher -c"),
+                  is(Severity::kWarning, "the shares are rough; record for longer"),
+                  is(Severity::kWarning,
+                     "kernel.perf_event_max_sample_rate); shares lean to quiet code; use a higher -c")));
   EXPECT_EQ(warnings(profile)[1].text.find("-c"), std::string::npos);
   profile.period_ns = 10;
-  EXPECT_THAT(warnings(profile)[1], is(Severity::kWarning, "longer or with fewer events per tick (-c)"));
+  EXPECT_THAT(warnings(profile)[1], is(Severity::kWarning, "longer or use a lower -c"));
   profile.ledger = {};
   profile.throttled = 0;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning,
                                                 "had fewer page-faults than make one tick, "
-                                                "or nothing of it was observed")));
+                                                "or none was observed")));
   profile.kernel_observed = false;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "observed (in kernel mode it is not)")));
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "observed (those in kernel mode need root)")));
 }
 
 TEST(Warnings, LossAboveOnePercentIsIncomplete) {
@@ -99,13 +106,13 @@ TEST(Warnings, AGapThatChanceExplainsIsNone) {
 TEST(Warnings, AFullFile) {
   Profile profile = trusty();
   profile.ledger.full = 1;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "1 ticks (0.1 %) found no room")));
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "1 tick (0.1 %) found no room")));
 }
 
 TEST(Warnings, ARecorderThatDiedAndOneThatLives) {
   Profile profile = trusty();
   profile.closed = false;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "ticks after 1.50 s are missing")));
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "cut off after 1.50 s")));
   profile.recorder_alive = true;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "still recording")));
 }
@@ -114,13 +121,20 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   Profile profile = trusty();
   profile.cpu_system_ns = 200'000'000;
   EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "16.7 % of the CPU time was not sampled: threads")));
+              ElementsAre(is(Severity::kWarning,
+                             "16.7 % of the CPU time was not sampled: short threads or processes")));
   profile.kernel_observed = false;
+  profile.engine = "trap";
   EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "kernel mode is not observed (system time: 0.20 s)")));
+              ElementsAre(is(Severity::kWarning, "kernel code (engines bpf and ring sample it)")));
+  profile.engine = "ring";
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning,
+                             "16.7 % of the CPU time is kernel code (only root can sample it); shares")));
   profile.cpu_user_ns += 500'000'000;
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "0.20 s); the rest: threads or processes")));
+  EXPECT_THAT(
+      warnings(profile),
+      ElementsAre(is(Severity::kWarning, "not sampled: 0.20 s of kernel code, short threads or processes")));
 }
 
 TEST(Warnings, TicksBeyondTheCpuTime) {
@@ -148,11 +162,13 @@ TEST(Warnings, TheEnginesOwnLimits) {
   profile.ledger.outside = 100;
   profile.damage = {"3 names"};
   profile.cpu_known = false;
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kIncomplete, "damaged: 3 names"),
-                          is(Severity::kWarning, "throttled sampling 3 time(s)"),
-                          is(Severity::kWarning, "9.1 % of the ticks lie outside"),
-                          is(Severity::kNote, "kernel's 4 ms tick: if the program works in step with it")));
+  EXPECT_THAT(
+      warnings(profile),
+      ElementsAre(is(Severity::kIncomplete, "damaged: 3 names"),
+                  is(Severity::kWarning, "throttled sampling 3 times"),
+                  is(Severity::kWarning, "9.1 % of the ticks lie outside"),
+                  is(Severity::kNote,
+                     "kernel's 4 ms clock: shares are wrong where the program runs in step with it")));
 }
 
 TEST(Warnings, ObjectsWithoutNames) {
@@ -164,7 +180,7 @@ TEST(Warnings, ObjectsWithoutNames) {
   std::vector<Warning> found;
   add_missing_names(profile, names, &found);
   EXPECT_THAT(found, ElementsAre(is(Severity::kNote,
-                                    "missing in stripped.so (10.0 % of the ticks): it is stripped")));
+                                    "stripped.so has no names (10.0 % of the ticks): it is stripped")));
 }
 
 }  // namespace

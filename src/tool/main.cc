@@ -1,9 +1,18 @@
 // pctally: picks the subcommand. Each subcommand builds its own command line, so that none pays for
 // another's.
+#include <fmt/format.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include <string>
+#include <vector>
+
+#include "recorder/program_file.h"
 #include "tool/command.h"
+#include "tool/command_line.h"
+#include "tool/message.h"
+#include "tool/suggest.h"
 
 #ifndef PCTALLY_VERSION
 #define PCTALLY_VERSION "0.1.0"
@@ -13,24 +22,26 @@ namespace pctally {
 namespace {
 
 constexpr char kHelp[] =
-    "pctally - where does the CPU time go, and how sure are we?\n"
-    "\n"
-    "  pctally record -- CMD ARGS...   run a program and keep a profile of it\n"
-    "  pctally report [FILE]           print where its CPU time went\n"
-    "  pctally diff OLD NEW            say what changed between two profiles, and how sure that is\n"
-    "  pctally plan FILE...            say how many runs it takes to see a change\n"
-    "  pctally export --format F FILE  write a profile for pprof, speedscope, kcachegrind, ...\n"
-    "  pctally top FILE|-p PID|-a|...  watch where it goes, live\n"
-    "  pctally snapshot FILE           copy a recording that goes on into a file of its own\n"
-    "  pctally engines                 which ways of sampling work here, and why not the others\n"
-    "  pctally gperf A.OUT             print the profile of a program that uses osProfile*\n"
-    "  pctally prof [A.OUT]            print what monitor() of a program wrote, as prof(1) did\n"
-    "\n"
-    "  pctally COMMAND --help          options of a command\n"
-    "  pctally --version\n"
-    "\n"
-    "Manual pages: pctally(1), pctally-record(1), pctally-report(1), pctally-engines(1),\n"
-    "pctally-top(1), pctally-snapshot(1), pctally-gperf(1), pctally-prof(1), pctally-file(5).\n";
+    R"(pctally - where does the CPU time go, and how sure are we?
+
+  pctally record -- ./prog args         profile a program
+  pctally report                        print the newest profile here
+  pctally record -p PID --for 10        profile a running process for 10 seconds
+  pctally top -p PID                    watch it live
+  pctally diff old.pct new.pct          what changed, and is it real?
+
+Measure   record     keep a profile of a program, process, control group, machine
+          top        the same, live
+          snapshot   copy a recording that is still running
+          engines    what works on this machine, and what to do for more
+Read      report     where the time went: by function, line, object or process
+          diff       compare runs, with confidence intervals; plan: how many runs
+Share     export     folded, pprof, speedscope, callgrind, csv
+Classic   prof       print mon.out, gmon.out and profiles, as prof(1) did
+          gperf      print the profile of a program that calls osProfile (Nintendo 64)
+
+pctally COMMAND --help, man pctally-COMMAND.    --version    NO_COLOR
+)";
 
 struct Command {
   const char* name;
@@ -42,15 +53,80 @@ constexpr Command kCommands[] = {{"record", run_record}, {"report", run_report},
                                  {"gperf", run_gperf},   {"prof", run_prof},     {"snapshot", run_snapshot},
                                  {"top", run_top}};
 
-int run(int argc, char** argv) {
-  if (argc < 2) return fputs(kHelp, stderr), kExitUsage;
+/// What other profilers have, and what to use here until pctally has it.
+constexpr struct {
+  const char* name;
+  const char* instead;
+} kNotYet[] = {
+    {"annotate", "pctally report --by line names the lines"},
+    {"stat", "pctally record -e EVENT counts events, and pctally report prints their sum"},
+    {"list", "pctally engines lists what can be recorded here"},
+    {"script", "pctally export and pctally report --json print every row"},
+};
+
+const Command* find_command(const char* name) {
   for (const Command& command : kCommands)
-    if (strcmp(argv[1], command.name) == 0) return command.run(argc - 1, argv + 1);
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
-    return fputs(kHelp, stdout), 0;
-  if (strcmp(argv[1], "--version") == 0) return puts("pctally " PCTALLY_VERSION), 0;
-  fprintf(stderr, "pctally: there is no command of that name; see pctally --help\n");
+    if (strcmp(name, command.name) == 0) return &command;
+  return nullptr;
+}
+
+std::string suggestion(const std::string& word) {
+  std::vector<std::string> names = {"help", "version"};
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  return nearest(word, names);
+}
+
+std::string joined(int argc, char** argv) {
+  std::string text;
+  for (int i = 1; i < argc; ++i) text.append(i > 1 ? " " : "").append(argv[i]);
+  return text;
+}
+
+int refuse(int argc, char** argv) {
+  std::string word = argv[1], near = suggestion(word);
+  for (const auto& missing : kNotYet)
+    if (word == missing.name) {
+      complain("there is no '{}' yet; {}", word, missing.instead);
+      return kExitUsage;
+    }
+  bool path = word.find('/') != std::string::npos, exists = access(word.c_str(), F_OK) == 0;
+  if (exists && word.ends_with(".pct"))
+    complain("'{}' is a profile, not a command; to read it: pctally report {}", word, word);
+  else if (word[0] == '-')
+    complain("'{}' is no option here; write the command first: pctally COMMAND {}, or see pctally --help",
+             word, word);
+  else if (!near.empty() && !path)
+    complain("'{}' is no pctally command; did you mean '{}'?", word, near);
+  else if (!find_program(word).empty())
+    complain("'{}' is a program, not a command; to profile it: pctally record -- {}", word,
+             joined(argc, argv));
+  else
+    complain("'{}' is no pctally command; see pctally --help", word);
   return kExitUsage;
+}
+
+/// "help record" is "record --help".
+int help(int argc, char** argv) {
+  const Command* command = argc > 2 ? find_command(argv[2]) : nullptr;
+  if (argc <= 2) return write_out(kHelp);
+  if (command == nullptr) return refuse(argc - 1, argv + 1);
+  char option[] = "--help";
+  char* words[] = {argv[2], option, nullptr};
+  return command->run(2, words);
+}
+
+bool is_one_of(const char* word, std::initializer_list<const char*> words) {
+  for (const char* other : words)
+    if (strcmp(word, other) == 0) return true;
+  return false;
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2) return write_out(kHelp);
+  if (const Command* command = find_command(argv[1])) return command->run(argc - 1, argv + 1);
+  if (is_one_of(argv[1], {"--help", "-h", "help"})) return help(argc, argv);
+  if (is_one_of(argv[1], {"--version", "-V", "version"})) return write_out("pctally " PCTALLY_VERSION "\n");
+  return refuse(argc, argv);
 }
 
 }  // namespace

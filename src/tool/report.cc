@@ -21,6 +21,22 @@ namespace {
 
 constexpr uint64_t kUsualLimit = 30;
 
+constexpr char kHelp[] =
+    R"(Print where the CPU time of a profile went.
+
+  pctally report                        the newest *.pct here, by function
+  pctally report --by line work.pct     by source line
+
+Rows      --by KEY             function (default), object, line or process
+          --sort KEY           ticks (default), name or object
+          --limit N            rows (30; with --json and with 0 all)
+          --min-share P        leave out rows below P percent
+Output    --json               one object, described in docs/report.schema.json
+          --color WHEN         auto (default), always or never; NO_COLOR is honoured
+
+Exit: 0; 2 usage; 4 the profile cannot be read, or is damaged; 125 the output failed.
+)";
+
 struct Arguments {
   std::string file;
   std::string by = "function";
@@ -31,44 +47,39 @@ struct Arguments {
   std::string color = "auto";
 };
 
+constexpr char kNoPaths[] = "profiles have no call paths yet; the report is of self time";
+
+CommandLineHints hints() {
+  return {.surplus = "report reads one profile at a time; {} is one too many",
+          .unknown = {{"--callers", kNoPaths},
+                      {"--tree", kNoPaths},
+                      {"--filter",
+                       "not in report yet; pctally top --filter TEXT FILE shows the rows that contain TEXT"}},
+          .missing = {}};
+}
+
 std::string is_number(const std::string& text) {
   bool digits =
       !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? "" : text + " is not a number of rows";
-}
-
-/// An option that takes one of a few words.
-void add_choice(CLI::App& app, const char* name, std::string& value, std::vector<std::string> words,
-                const char* text, const char* placeholder) {
-  app.add_option(name, value, text)
-      ->check(CLI::IsMember(std::move(words)).description(""))
-      ->option_text(placeholder);
+  return digits ? "" : text + ": not a number of rows; write 20, or 0 for all";
 }
 
 void describe_options(CLI::App& app, Arguments& arguments) {
-  app.add_option("FILE", arguments.file, "Profile to read; without it the newest *.pct here")
-      ->option_text(" ");
-  add_choice(app, "--by", arguments.by, {"function", "object", "line", "process"},
-             "One row per function (default), object, line or process", "WHAT");
-  add_choice(app, "--sort", arguments.sort, {"ticks", "name", "object"},
-             "Order of the rows: ticks (default), name or object", "KEY");
-  app.add_option("--limit", arguments.limit, "Most rows to show, 0 for all (default 30, with --json all)")
-      ->check(is_number)
-      ->option_text("N");
-  app.add_option("--min-share", arguments.min_share_percent, "Leave out rows below P percent")
-      ->check(CLI::Range(0.0, 100.0).description(""))
-      ->option_text("P");
-  app.add_flag("--json", arguments.json, "Print one JSON object (docs/report.schema.json)");
-  add_choice(app, "--color", arguments.color, {"auto", "always", "never"},
-             "auto (default), always or never; NO_COLOR is honoured", "WHEN");
+  app.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.add_option("FILE", arguments.file);
+  app.add_option("--by", arguments.by)->check(one_of({"function", "object", "line", "process"}));
+  app.add_option("--sort", arguments.sort)->check(one_of({"ticks", "name", "object"}));
+  app.add_option("--limit", arguments.limit)->check(is_number);
+  app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
+  app.add_flag("--json", arguments.json);
+  app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
 }
 
 /// An exit code if the command line ends here: help was asked for, or it is wrong.
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
-  CLI::App app("Shows where the CPU time of a recorded program went.", "pctally report");
-  app.footer("Exit status: 0; 2 wrong usage; 4 FILE cannot be read; 125 the report cannot be written.");
+  CLI::App app("", "pctally report");
   describe_options(app, *arguments);
-  return parse_command_line(app, argc, argv);
+  return parse_command_line(app, argc, argv, hints());
 }
 
 /// The newest *.pct file of the current directory; of two equally new ones the first by name. Empty if there
@@ -109,7 +120,7 @@ int report(Arguments& arguments) {
   if (arguments.file.empty()) {
     arguments.file = newest_profile();
     if (arguments.file.empty()) {
-      complain("no *.pct file in this directory; name one, or make one with: pctally record -- COMMAND");
+      complain("no *.pct file in this directory; make one: pctally record -- ./prog");
       return kExitInput;
     }
     inform("reading {}", arguments.file);
@@ -119,7 +130,10 @@ int report(Arguments& arguments) {
     complain("{}", profile.error().text);
     return kExitInput;
   }
-  return write_out(render(*profile, arguments));
+  if (!profile->damage.empty())
+    complain("{} is damaged: {}; what follows is incomplete", arguments.file, profile->damage.front());
+  int code = write_out(render(*profile, arguments));
+  return code == 0 && !profile->damage.empty() ? kExitInput : code;
 }
 
 }  // namespace

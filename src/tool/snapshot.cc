@@ -5,6 +5,7 @@
 #include <string>
 
 #include "histread/snapshot.h"
+#include "report/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/message.h"
@@ -18,6 +19,18 @@ struct Arguments {
   bool overwrite = false;
   bool quiet = false;
 };
+
+constexpr char kHelp[] =
+    R"(Copy a recording that is still running into a profile of its own, exact to the tick.
+
+  pctally snapshot work.pct             work.1.pct: what was counted so far
+
+          -o, --output OUT     the copy; default: FILE's name with a number, here
+          -f, --force          replace OUT
+          -q, --quiet          say nothing but errors
+
+Exit: 0; 2 usage; 4 FILE cannot be read; 125 OUT cannot be written.
+)";
 
 int snapshot(const Arguments& arguments) {
   auto give_up = [](int code, const std::string& text) {
@@ -35,11 +48,11 @@ int snapshot(const Arguments& arguments) {
   const FileHeader& header = copy->contents.header;
   const Ledger& ledger = header.ledger;
   if (header.state == FileState::kClosed && header.snapshot == 0)
-    inform("{} is closed: this is a plain copy", arguments.file);
+    inform("{} has ended: this is a plain copy", arguments.file);
   if (header.state != FileState::kClosed)
-    inform("{} was left by its recorder: the copy says so too", arguments.file);
-  inform("{} ticks; to read them: pctally report {}",
-         ledger.counted + ledger.outside + ledger.full + ledger.lost, out);
+    inform("the recorder of {} was killed; the copy says so too", arguments.file);
+  uint64_t ticks = ledger.counted + ledger.outside + ledger.full + ledger.lost;
+  inform("{}; next: pctally report {}", counted(ticks, "tick"), out);
   return 0;
 }
 
@@ -56,16 +69,19 @@ std::string snapshot_name(const std::string& file) {
 
 int run_snapshot(int argc, char** argv) {
   let_writes_fail();
-  CLI::App app("Copies a recording that goes on into a profile file of its own, exact to the tick.",
-               "pctally snapshot");
+  CLI::App app("", "pctally snapshot");
   Arguments arguments;
-  app.add_option("FILE", arguments.file, "Profile being recorded")->required()->option_text(" ");
-  app.add_option("-o,--output", arguments.out, "The copy (default: FILE's name with a number, here)")
-      ->option_text("OUT");
-  app.add_flag("-f,--force", arguments.overwrite, "Overwrite an existing OUT");
-  app.add_flag("-q,--quiet", arguments.quiet, "Say nothing but errors");
-  app.footer("Exit status: 0; 2 wrong usage; 4 FILE cannot be read; 125 OUT cannot be written.");
-  if (auto code = parse_command_line(app, argc, argv)) return *code;
+  app.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.add_option("FILE", arguments.file);
+  app.add_option("-o,--output", arguments.out);
+  app.add_flag("-f,--force", arguments.overwrite);
+  app.add_flag("-q,--quiet", arguments.quiet);
+  CommandLineHints hints{.surplus = "the copy's name goes with -o: -o {}", .unknown = {}, .missing = {}};
+  if (auto code = parse_command_line(app, argc, argv, hints)) return *code;
+  if (arguments.file.empty()) {
+    complain("no recording named; write pctally snapshot FILE");
+    return kExitUsage;
+  }
   if (arguments.quiet) be_quiet();
   return snapshot(arguments);
 }

@@ -85,7 +85,7 @@ TEST_F(ReportCommand, ReadsTheNamedFile) {
   put("a.pct", sample_file());
   Outcome outcome = run({"a.pct"});
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("self time"), HasSubstr("ticks     ")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("self time"), HasSubstr("\nticks     ")));
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
@@ -111,7 +111,7 @@ TEST_F(ReportCommand, UnreadableInputIsExit4) {
   EXPECT_EQ(run({"bad.pct"}).code, 4);
   EXPECT_EQ(run({"missing.pct"}).code, 4);
   EXPECT_EQ(run({"."}).code, 4);
-  EXPECT_THAT(run({"bad.pct"}).err, HasSubstr("bad.pct: not a pctally profile"));
+  EXPECT_THAT(run({"bad.pct"}).err, HasSubstr("bad.pct: not a profile"));
   EXPECT_THAT(run({"bad.pct"}).out, IsEmpty());
 }
 
@@ -128,7 +128,7 @@ TEST_F(ReportCommand, WrongUsageIsExit2InOneLine) {
   for (const std::vector<std::string>& words : wrong) {
     Outcome outcome = run(words);
     EXPECT_EQ(outcome.code, 2) << words[0];
-    EXPECT_THAT(outcome.err, AllOf(StartsWith("pctally: "), HasSubstr("--help"))) << words[0];
+    EXPECT_THAT(outcome.err, StartsWith("pctally: ")) << words[0];
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
   }
 }

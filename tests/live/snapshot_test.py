@@ -111,7 +111,7 @@ class Snapshot(unittest.TestCase):
         path = os.path.join(p.scratch(), "closed.pct")
         p.record([p.program("spinner"), "1", "0.2"], path=path)
         result = snapshot("-o", path + ".copy", path)
-        self.assertIn("plain copy", result.stderr)
+        self.assertIn("has ended: this is a plain copy", result.stderr)
         with open(path, "rb") as one, open(path + ".copy", "rb") as other:
             self.assertEqual(one.read(), other.read())
         left = os.path.join(p.scratch(), "left.pct")
@@ -122,7 +122,7 @@ class Snapshot(unittest.TestCase):
         recorder.wait()
         for child in children:
             os.kill(int(child), 9)
-        self.assertIn("left by its recorder", snapshot("-o", left + ".copy", left).stderr)
+        self.assertIn("was killed; the copy says so too", snapshot("-o", left + ".copy", left).stderr)
         warnings = p.report(left + ".copy")["warnings"]
         self.assertTrue(any("recorder ended" in warning["text"] for warning in warnings), warnings)
 

@@ -72,7 +72,7 @@ class CutFile(unittest.TestCase):
                     self.assertEqual((said, code), (["running: 0", "started later: 0"], 7))
                     report = subprocess.run([p.PCTALLY, "report", path], capture_output=True, text=True)
                     told = report.stderr if size < PAGE else report.stdout  # of a whole header there is a report
-                    self.assertIn("not a pctally profile" if size < PAGE else "INCOMPLETE: the file is damaged", told, report)
+                    self.assertIn("not a profile" if size < PAGE else "INCOMPLETE: the file is damaged", told, report)
 
     def test_a_program_that_blocks_the_signal_lives(self):
         for engine in IN_PROGRAM:

@@ -42,7 +42,7 @@ class DiskFull(unittest.TestCase):
         for target in targets:
             result = subprocess.run([*words, *target], capture_output=True, text=True)
             self.assertEqual((result.returncode, result.stdout), (125, ""), result)
-            self.assertRegex(result.stderr, r"\Apctally: no room [^\n]*ulimit -f[^\n]*\n\Z")
+            self.assertRegex(result.stderr, r"\Apctally: no room for the profile: [^\n]*ulimit -f[^\n]*; raise it\n\Z")
             self.assertEqual(os.listdir(directory), [])
 
     def test_a_report_or_copy_beyond_ulimit_f_is_a_clear_error(self):

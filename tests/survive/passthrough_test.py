@@ -83,7 +83,7 @@ class Passthrough(unittest.TestCase):
 
     def test_unknown_engine_is_refused_by_name(self):
         result = self.record("-e", "warp", "true")
-        self.assertEqual(result.returncode, 125)
+        self.assertEqual(result.returncode, 2)
         self.assertIn(b"warp", result.stderr)
 
     def test_own_failure_is_125(self):
@@ -124,7 +124,7 @@ class Passthrough(unittest.TestCase):
         for plant in (lambda: os.symlink(victim, path), lambda: os.mkfifo(path), lambda: os.mkdir(path)):
             plant()
             for force in ([], ["-f"]):
-                self.assertEqual(self.record(*force, "-o", "a.pct", "true").returncode, 125)
+                self.assertEqual(self.record(*force, "-o", "a.pct", "true").returncode, 125 if os.path.islink(path) else 2)
             os.rmdir(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
         os.link(victim, path)
         self.assertEqual(self.record("-f", "-o", "a.pct", "true").returncode, 125)  # no profile

@@ -17,12 +17,13 @@ class Refused(unittest.TestCase):
     def test_record_takes_the_next_rung_and_says_why(self):
         for error in ("EPERM", "EACCES", "ENOSYS"):
             path = os.path.join(p.scratch(), error + ".pct")
-            result = refused(error, ["record", "-f", "-o", path, "--", p.program("spinner"), "2", "0.4"])
+            result = refused(error, ["record", "-v", "-f", "-o", path, "--", p.program("spinner"), "2", "0.4"])
             self.assertEqual(result.returncode, 0, result.stderr)
-            first = result.stderr.splitlines()[0]
-            self.assertIn("pctally: engine timer", first)
-            self.assertIn(error, first)
-            self.assertIn("cannot see", first)
+            lines = result.stderr.splitlines()
+            self.assertTrue(lines[0].startswith("pctally: recording user code only"), lines[0])
+            self.assertTrue(lines[1].startswith("pctally: engine timer, "), lines[1])
+            self.assertRegex(lines[2], f"pctally: not taken: .*{error}")
+            self.assertTrue(lines[3].startswith("pctally: timer cannot see: "), lines[3])
             data = p.report(path)
             p.assert_ledger(self, data)
             self.assertEqual(data["engine"], "timer")
@@ -42,7 +43,8 @@ class Refused(unittest.TestCase):
         for target in (["-a"], ["-p", str(os.getpid())]):
             result = refused("EPERM", ["record", *target, "--for", "0.1", "-o", path])
             self.assertEqual((result.returncode, os.path.exists(path)), (125, False), result)
-            self.assertRegex(result.stderr, r"\Apctally: bpf: [^\n]*EPERM[^\n]*; ring: [^\n]*EPERM[^\n]* needs none of that\n\Z")
+            self.assertEqual(result.stderr, "pctally: cannot attach: this container forbids it; "
+                             "start the program under pctally record -- CMD instead\n")
 
     def test_asking_for_a_refused_engine_fails_with_the_remedy(self):
         result = refused("EPERM", ["record", "-e", "ring", "-o", os.path.join(p.scratch(), "r.pct"), "true"])

@@ -53,7 +53,7 @@ class Replace(unittest.TestCase):
         for words in (["record", "-f", "-o", self.path, "--", "echo", "ran"], ["snapshot", "-f", "-o", self.path, "b.pct"]):
             refused = self.pctally(*words)
             self.assertEqual((refused.returncode, refused.stdout), (125, ""), refused)
-            self.assertIn("is not a profile file: -f does not replace it", refused.stderr)
+            self.assertIn("is not a profile file: it is not replaced", refused.stderr)
             self.assertEqual(self.content(), b"precious")
 
     def test_an_empty_file_and_an_older_profile_are_replaced(self):

@@ -1,6 +1,7 @@
 // pctally gperf: gets the counters of a program that profiles itself by osProfile(3P), by a query or at its
 // osProfileFlush(), and prints where its time went.
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -28,6 +29,13 @@ struct Arguments {
   std::string tcp;
 };
 
+/// One line about what went wrong; `code` again, to be returned.
+template <class... Words>
+int refuse(int code, fmt::format_string<Words...> format, Words&&... words) {
+  complain(format, std::forward<Words>(words)...);
+  return code;
+}
+
 volatile sig_atomic_t g_ended = 0;
 
 void end_server(int) { g_ended = 1; }
@@ -51,7 +59,7 @@ std::optional<GperfProgram> find_program(const Arguments& arguments) {
 int print_report(const Arguments& arguments, const GperfCounts& counts,
                  const std::vector<GperfMapping>& mappings) {
   auto symbols = count_text_symbols(arguments.a_out);
-  if (!symbols) return complain("{}", symbols.error().text), kExitInput;
+  if (!symbols) return refuse(kExitInput, "{}", symbols.error().text);
   GperfLayout layout{.threshold = arguments.threshold, .text_symbols = *symbols};
   if (arguments.time) layout.unit = GperfUnit::kTime;
   if (arguments.counts) layout.unit = GperfUnit::kCounts;
@@ -79,18 +87,18 @@ int ask(const Arguments& arguments) {
   }
   auto mappings = mappings_of(arguments, program->pid);
   auto counts = query(*program);
-  if (!counts) return complain("process {}: {}", program->pid, counts.error().text), kExitInput;
+  if (!counts) return refuse(kExitInput, "process {}: {}", program->pid, counts.error().text);
   return print_report(arguments, *counts, mappings);
 }
 
 /// One flush. Reports what is wrong with it; the server goes on.
 int receive_flush(const Arguments& arguments, UniqueFd connection) {
   auto pid = n64::peer(connection.get());
-  if (!pid) return complain("{}", pid.error().text), 0;
+  if (!pid) return refuse(0, "{}", pid.error().text);
   if (!is_wanted(arguments, *pid)) return 0;
   auto mappings = mappings_of(arguments, *pid);
   auto counts = receive_counts(std::move(connection), false);
-  if (!counts) return complain("process {}: {}", *pid, counts.error().text), 0;
+  if (!counts) return refuse(0, "process {}: {}", *pid, counts.error().text);
   return print_report(arguments, *counts, mappings);
 }
 
@@ -132,19 +140,40 @@ int serve(const Arguments& arguments) {
   return code;
 }
 
+constexpr char kHelp[] =
+    R"(Print the profile of a program that calls osProfile, as the Nintendo 64's gperf did.
+
+  pctally gperf ./game                  ask the running program for its counters
+  pctally gperf -s ./game               print at each osProfileFlush, until Ctrl-C
+
+          PROGRAM              its executable file
+Figures   -c                   counts, not percentages
+          -r                   seconds, not percentages
+          -t T                 leave out functions below T percent (with -c: T counts)
+Program   -p, --pid PID        this process; default: the newest that runs PROGRAM
+          -s                   wait for osProfileFlush instead of asking
+
+Exit: 0; 2 usage; 4 no such program or file; 125 the output failed.
+)";
+
 void describe_options(CLI::App& app, Arguments& arguments) {
-  app.add_option("a.out", arguments.a_out, "The program's executable file")->required()->option_text(" ");
-  auto* counts =
-      app.add_flag("-c", arguments.counts, "Print counts, not percentages; the threshold is one too");
-  app.add_flag("-r", arguments.time, "Print the time used, in seconds")->excludes(counts);
-  app.add_flag("-s", arguments.server, "Serve: print a report at each osProfileFlush, until interrupted");
-  app.add_option("-t", arguments.threshold, "Leave out functions below T percent (with -c: T counts)")
-      ->check(CLI::NonNegativeNumber.description(""))
-      ->option_text("T");
-  app.add_option("-p,--pid", arguments.pid, "This process; without it the newest that runs a.out")
-      ->check(CLI::PositiveNumber.description(""))
-      ->option_text("PID");
-  app.add_option("--tcp", arguments.tcp)->group("");  // gone; the message says what replaces it
+  app.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.add_option("PROGRAM", arguments.a_out);
+  app.add_flag("-c", arguments.counts);
+  app.add_flag("-r", arguments.time);
+  app.add_flag("-s", arguments.server);
+  app.add_option("-t", arguments.threshold)->check(number_from_to(0, 1e15));
+  app.add_option("-p,--pid", arguments.pid)->check(number_from_to(1, INT_MAX));
+  app.add_option("--tcp", arguments.tcp)->group("");  // removed; the message says what replaces it
+}
+
+/// An empty string, or what is wrong.
+std::string check(const Arguments& arguments) {
+  if (arguments.a_out.empty()) return "no program named; write pctally gperf PROGRAM";
+  if (arguments.counts && arguments.time) return "choose one: -c (counts) or -r (seconds)";
+  if (!arguments.tcp.empty())
+    return "--tcp is gone: give gperf and the program one XDG_RUNTIME_DIR, a directory that both see";
+  return {};
 }
 
 }  // namespace
@@ -152,18 +181,15 @@ void describe_options(CLI::App& app, Arguments& arguments) {
 int run_gperf(int argc, char** argv) {
   let_writes_fail();
   Arguments arguments;
-  CLI::App app(
-      "Prints where a program spends its time that profiles itself by the Nintendo 64's osProfile calls.",
-      "pctally gperf");
-  app.footer("Exit status: 0; 2 wrong usage; 4 no such program or file; 125 the report cannot be written.");
+  CLI::App app("", "pctally gperf");
   describe_options(app, arguments);
   if (auto code = parse_command_line(app, argc, argv)) return *code;
-  if (!arguments.tcp.empty()) {
-    complain("--tcp is gone: give gperf and the program one XDG_RUNTIME_DIR, a directory that both see");
+  if (std::string wrong = check(arguments); !wrong.empty()) {
+    complain("{}", wrong);
     return kExitUsage;
   }
   if (auto symbols = count_text_symbols(arguments.a_out); !symbols)
-    return complain("{}", symbols.error().text), kExitInput;
+    return refuse(kExitInput, "{}", symbols.error().text);
   return arguments.server ? serve(arguments) : ask(arguments);
 }
 

@@ -21,26 +21,49 @@ struct Arguments {
   std::optional<double> hertz;
 };
 
+constexpr char kHelp[] =
+    R"(List the functions of a program with their times, as prof(1) of System V did.
+
+  pctally prof                          mon.out of ./a.out
+  pctally prof -m work.pct ./prog       a profile of pctally record
+
+          PROGRAM              its executable file (a.out)
+Data      -m FILE              mon.out (default), gmon.out, or a profile
+          --hz N               ticks per second, where FILE does not say (100)
+Order     -t time (default)    -c calls    -a address    -n name
+Columns   -o addresses in octal    -x in hexadecimal    -C demangle names    -h no header
+Rows      -g static functions too    -z functions without time or calls too
+          -s                   a summary on standard error
+
+Exit: 0; 2 usage; 4 a file cannot be read; 125 the output failed.
+)";
+
 void describe_options(CLI::App& app, Arguments& arguments) {
-  app.add_option("a.out", arguments.a_out, "The program's executable file (default a.out)")->option_text(" ");
-  app.add_option("-m", arguments.data, "The data: mon.out (default), gmon.out, or a profile (*.pct)")
-      ->option_text("FILE");
-  auto* order = app.add_option_group("order");
-  order->add_flag("-t", arguments.by_time, "Sort by decreasing time (default)");
-  order->add_flag("-c", arguments.by_calls, "Sort by decreasing number of calls");
-  order->add_flag("-a", arguments.by_address, "Sort by increasing address");
-  order->add_flag("-n", arguments.by_name, "Sort by name");
-  order->require_option(0, 1);
-  auto* octal = app.add_flag("-o", arguments.octal, "Print addresses, in octal");
-  app.add_flag("-x", arguments.hex, "Print addresses, in hexadecimal")->excludes(octal);
-  app.add_flag("-g", arguments.options.statics, "A line for every static function, too");
-  app.add_flag("-z", arguments.options.unused, "A line for functions without time and calls, too");
-  app.add_flag("-C", arguments.demangled, "Demangle names");
-  app.add_flag("-h", arguments.no_header, "Leave out the header");
-  app.add_flag("-s", arguments.summary, "Print a summary on standard error");
-  app.add_option("--hz", arguments.hertz, "Ticks per second, where the data do not say (default 100)")
-      ->check(CLI::Range(0.001, 1e6).description(""))
-      ->option_text("N");
+  app.set_help_flag("--help");
+  app.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.add_option("PROGRAM", arguments.a_out);
+  app.add_option("-m", arguments.data);
+  app.add_flag("-t", arguments.by_time);
+  app.add_flag("-c", arguments.by_calls);
+  app.add_flag("-a", arguments.by_address);
+  app.add_flag("-n", arguments.by_name);
+  app.add_flag("-o", arguments.octal);
+  app.add_flag("-x", arguments.hex);
+  app.add_flag("-g", arguments.options.statics);
+  app.add_flag("-z", arguments.options.unused);
+  app.add_flag("-C", arguments.demangled);
+  app.add_flag("-h", arguments.no_header);
+  app.add_flag("-s", arguments.summary);
+  app.add_option("--hz", arguments.hertz)->check(number_from_to(0.001, 1e6));
+}
+
+/// An empty string, or what is wrong.
+std::string check(const Arguments& arguments) {
+  int orders = (arguments.by_time ? 1 : 0) + (arguments.by_calls ? 1 : 0) + (arguments.by_address ? 1 : 0) +
+               (arguments.by_name ? 1 : 0);
+  if (orders > 1) return "choose one order: -t, -c, -a or -n";
+  if (arguments.octal && arguments.hex) return "choose one: -o (octal) or -x (hexadecimal)";
+  return {};
 }
 
 ProfOptions options_of(const Arguments& arguments, const TextProfile& profile) {
@@ -61,11 +84,22 @@ void print_summary(const std::string& text) {
     inform("{}", text.substr(at, end - at));
 }
 
+int cannot_open(const std::string& a_out, const Error& error) {
+  if (a_out.ends_with(".pct"))
+    complain("{0} is a profile; name it with -m: pctally prof -m {0} PROGRAM", a_out);
+  else
+    complain("{}; name the program: pctally prof [-m FILE] PROGRAM", error.text);
+  return kExitInput;
+}
+
 int list(const Arguments& arguments) {
   auto a_out = ElfFile::open(arguments.a_out);
-  if (!a_out) return complain("{}", a_out.error().text), kExitInput;
+  if (!a_out) return cannot_open(arguments.a_out, a_out.error());
   auto data = read_prof_data(arguments.data, *a_out);
-  if (!data) return complain("{}", data.error().text), kExitInput;
+  if (!data) {
+    complain("{}", data.error().text);
+    return kExitInput;
+  }
   ProfFunctions functions = ProfFunctions::of(*a_out, arguments.demangled);
   if (functions.all().empty()) inform("{} has no symbols: its functions cannot be named", arguments.a_out);
   for (const TextHistogram& histogram : data->text.histograms) functions.add(histogram);
@@ -80,12 +114,15 @@ int list(const Arguments& arguments) {
 int run_prof(int argc, char** argv) {
   let_writes_fail();
   Arguments arguments;
-  CLI::App app("Lists the functions of a program with the time each used, as prof(1) of System V did.",
-               "pctally prof");
-  app.set_help_flag("--help", "Print this help message and exit");
-  app.footer("Exit status: 0; 2 wrong usage; 4 a file cannot be read; 125 the listing cannot be written.");
+  CLI::App app("", "pctally prof");
   describe_options(app, arguments);
-  if (auto code = parse_command_line(app, argc, argv)) return *code;
+  CommandLineHints hints{
+      .surplus = "one program at a time; the data's name goes with -m: -m {}", .unknown = {}, .missing = {}};
+  if (auto code = parse_command_line(app, argc, argv, hints)) return *code;
+  if (std::string wrong = check(arguments); !wrong.empty()) {
+    complain("{}", wrong);
+    return kExitUsage;
+  }
   return list(arguments);
 }
 

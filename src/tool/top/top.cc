@@ -35,6 +35,27 @@ struct Arguments {
   std::vector<std::string> command;
 };
 
+constexpr char kHelp[] =
+    R"(Watch where the CPU time goes, live. An arrow marks a share that really changed.
+
+  pctally top -p nginx                  a running process
+  pctally top work.pct                  a recording that is still running
+  pctally top -- ./prog args            a program; its output is discarded
+
+What      FILE | -p, --pid LIST | --cgroup DIR | -a, --all | -- CMD ARGS...
+How       -F, --frequency HZ   -c, --period TIME   -e, --event NAME   -e, --engine NAME
+                               as for record
+Rows      --by KEY             function (default), object, line or process
+          --filter TEXT        only rows whose names contain TEXT
+          --limit N            rows of plain lines (20; 0 all)
+Time      --interval S         seconds between two refreshes (1)
+          --window S           seconds that count as now (5)
+          --count N            end after N refreshes
+
+On a terminal ? shows the keys; in a pipe the table is printed again at each refresh.
+Exit: 0; 2 usage; 4 FILE cannot be read; else that of the recorder.
+)";
+
 /// The loop: one recording, one screen or none.
 class Top {
  public:
@@ -180,7 +201,7 @@ size_t rows_of(const Screen& screen) {
 }
 
 LiveLine key_line(const TopState& state, size_t width) {
-  if (state.typing) return {LineStyle::kHeader, "rows that hold: " + escaped(state.filter) + "_"};
+  if (state.typing) return {LineStyle::kHeader, "rows that contain: " + escaped(state.filter) + "_"};
   std::string text = width < 60 ? "q quit  / filter  ? help"
                                 : "f o l p rows by  / filter  space freeze  w write  ? help  q quit";
   return {LineStyle::kKeys, text};
@@ -255,34 +276,28 @@ int Top::run() {
 }
 
 void describe(CLI::App* app, Arguments* arguments) {
-  app->add_option("FILE", arguments->file, "Profile being recorded, or a closed one")->option_text(" ");
-  app->add_option("-p,--pid", arguments->processes, "Record these processes, to look at them")
-      ->option_text("PID[,PID]");
-  app->add_flag("-a,--all", arguments->machine, "Record the whole machine");
-  app->add_option("--cgroup", arguments->cgroup, "Record a control group")->option_text("PATH");
-  app->add_option("-F,--frequency", arguments->frequency, "Ticks per second of CPU time, as for record")
-      ->option_text("HZ");
-  app->add_option("-c,--period", arguments->period, "CPU time or events per tick, as for record")
-      ->option_text("PERIOD");
-  app->add_option("-e,--engine,--event", arguments->chosen, "Engine, event, as for record")
-      ->option_text("ENGINE|EVENT")
-      ->allow_extra_args(false);
-  app->add_option("--by", arguments->by, "Rows: function (default), object, line or process")
-      ->check(CLI::IsMember({"function", "object", "line", "process"}).description(""))
-      ->option_text("WHAT");
-  app->add_option("--filter", arguments->filter, "Only rows whose names hold TEXT")->option_text("TEXT");
-  app->add_option("--interval", arguments->interval_s, "Seconds between two looks (default 1)")
-      ->check(CLI::Range(0.05, 86400.0).description(""))
-      ->option_text("S");
-  app->add_option("--window", arguments->window_s, "Seconds that count as now (default 5)")
-      ->check(CLI::Range(0.05, 86400.0).description(""))
-      ->option_text("S");
-  app->add_option("--count", arguments->count, "End after N looks")->option_text("N");
-  app->add_option("--limit", arguments->limit, "Rows of plain lines, 0 for all (default 20)")
-      ->option_text("N");
-  app->footer(
-      "pctally top [OPTIONS] -- CMD ARGS... records a command; it gets SIGTERM at the end.\n"
-      "Exit status: 0; 2 wrong usage; 4 FILE cannot be read; else that of the recorder.");
+  app->formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app->add_option("FILE", arguments->file);
+  app->add_option("-p,--pid", arguments->processes);
+  app->add_flag("-a,--all", arguments->machine);
+  app->add_option("--cgroup", arguments->cgroup);
+  app->add_option("-F,--frequency", arguments->frequency);
+  app->add_option("-c,--period", arguments->period);
+  app->add_option("-e,--engine,--event", arguments->chosen)->allow_extra_args(false);
+  app->add_option("--by", arguments->by)->check(one_of({"function", "object", "line", "process"}));
+  app->add_option("--filter", arguments->filter);
+  app->add_option("--interval", arguments->interval_s)->check(number_from_to(0.05, 86400));
+  app->add_option("--window", arguments->window_s)->check(number_from_to(0.05, 86400));
+  app->add_option("--count", arguments->count)->check(number_from_to(0, 1e15));
+  app->add_option("--limit", arguments->limit)->check(number_from_to(0, 1e15));
+}
+
+CommandLineHints hints() {
+  return {.surplus = "one profile at a time; to watch a program: pctally top -- {}",
+          .unknown = {},
+          .missing = {{"--pid",
+                       "-p needs a process id or name and got none; is the program running? ($(pidof NAME) "
+                       "was empty)"}}};
 }
 
 /// An empty string, or what is wrong.
@@ -290,25 +305,26 @@ std::string check(const Arguments& arguments) {
   int sources = (arguments.file.empty() ? 0 : 1) + (arguments.processes.empty() ? 0 : 1) +
                 (arguments.machine ? 1 : 0) + (arguments.cgroup.empty() ? 0 : 1) +
                 (arguments.command.empty() ? 0 : 1);
-  if (sources == 0) return "nothing to look at: name a FILE, -p PID, -a, --cgroup PATH, or -- CMD";
-  if (sources > 1) return "one of FILE, -p, -a, --cgroup and -- CMD, not several";
+  if (sources == 0) return "nothing to watch; name a profile, or use -p PID, --cgroup DIR, -a or -- CMD";
+  if (sources > 1) return "choose one: a profile, -p, --cgroup, -a or -- CMD";
   bool recording = !arguments.chosen.empty() || !arguments.frequency.empty() || !arguments.period.empty();
-  if (!arguments.file.empty() && recording) return "-e, -F and -c are for a recording of top's own";
+  if (!arguments.file.empty() && recording)
+    return "-e, -F and -c choose how to record, and that profile is recorded by another pctally";
   return {};
 }
 
 }  // namespace
 
 int run_top(int argc, char** argv) {
-  CLI::App app("Shows live where the CPU time of a recording goes.", "pctally top");
+  CLI::App app("", "pctally top");
   Arguments arguments;
   describe(&app, &arguments);
   int own = 1;
   while (own < argc && strcmp(argv[own], "--") != 0) ++own;
-  if (auto code = parse_command_line(app, own, argv)) return *code;
+  if (auto code = parse_command_line(app, own, argv, hints())) return *code;
   for (int i = own + 1; i < argc; ++i) arguments.command.emplace_back(argv[i]);
   if (std::string wrong = check(arguments); !wrong.empty()) {
-    complain("{}; see pctally top --help", wrong);
+    complain("{}", wrong);
     return kExitUsage;
   }
   return Top(std::move(arguments)).run();

@@ -34,13 +34,13 @@ void TopView::write() {
   if (!copy || !written)
     message_ = "no snapshot: " + std::string(copy ? written.error().text : copy.error().text);
   else
-    message_ = "wrote " + name + "; to read it: pctally report " + name;
+    message_ = "wrote " + name + "; next: pctally report " + name;
 }
 
 std::string TopView::word(const TopState& state) const {
   const Profile& latest = history_.latest();
-  if (latest.closed) return latest.snapshot ? "a snapshot" : "closed: nothing moves any more";
-  if (!latest.recorder_alive) return "left by its recorder";
+  if (latest.closed) return latest.snapshot ? "a snapshot" : "finished recording";
+  if (!latest.recorder_alive) return "recorder killed";
   return state.frozen ? "frozen" : "recording";
 }
 

@@ -1,0 +1,60 @@
+#include "recorder/announcement.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "perf/process_tree.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kMostName = 40;
+
+std::string shortened(const std::string& name) {
+  return name.size() <= kMostName ? name : "..." + name.substr(name.size() - kMostName + 3);
+}
+
+/// What runs already; empty for a command.
+std::string running_text(const RecordOptions& options) {
+  if (options.machine) return "the whole machine";
+  if (!options.cgroup.empty()) return "control group " + shortened(options.cgroup);
+  if (options.processes.size() > 1) return fmt::format("{} processes", options.processes.size());
+  if (options.processes.empty()) return "";
+  return fmt::format("{} ({})", comm_of(options.processes[0]), options.processes[0]);
+}
+
+}  // namespace
+
+std::string process_names(const std::vector<pid_t>& processes) {
+  if (processes.empty()) return "nothing";
+  std::string first = fmt::format("{} ({})", comm_of(processes[0]), processes[0]);
+  return processes.size() == 1 ? first : fmt::format("{} and {} more", first, processes.size() - 1);
+}
+
+std::string left_behind_text(const std::vector<pid_t>& processes, bool waited) {
+  constexpr size_t kMostPids = 3;
+  size_t listed = std::min(processes.size(), kMostPids);
+  std::string list =
+      fmt::format("{}", fmt::join(processes.begin(), processes.begin() + static_cast<long>(listed), ","));
+  bool one = processes.size() == 1;
+  return fmt::format("{} still run{}, unrecorded; record {} {} -p {}", process_names(processes),
+                     one ? "s" : "", one ? "it" : "them",
+                     waited ? "with" : "to the end with --wait, or now with", list);
+}
+
+std::string announcement(const RecordOptions& options, const Engine& engine, bool kernel_observed) {
+  std::string running = running_text(options), event;
+  if (!options.event.is_cpu_time()) event = fmt::format("{} in ", options.event.name);
+  const char* code = kernel_observed && !engine.enters_program() ? "user and kernel code" : "user code only";
+  std::string text = fmt::format("recording {}{}{}{}", running, running.empty() ? "" : ", ", event, code);
+  if (engine.enters_program() && kernel_observed)
+    text += "; kernel time counts for the code that called it (more: pctally engines)";
+  else if (!kernel_observed)
+    text += geteuid() == 0 ? " (why: pctally engines)" : " (kernel code needs root: pctally engines)";
+  return text + (running.empty() ? "" : "; Ctrl-C ends it");
+}
+
+}  // namespace pctally

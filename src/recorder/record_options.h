@@ -1,0 +1,29 @@
+// What the user wants to record, and how.
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "perf/event.h"
+
+namespace pctally {
+
+struct RecordOptions {
+  std::vector<std::string> command;
+  std::string program;           ///< the file that will be executed
+  std::vector<pid_t> processes;  ///< instead of a command: these
+  bool machine = false;          ///< instead of a command: everything
+  std::string cgroup;            ///< instead of a command: this group's directory
+  uint64_t for_ns = 0;           ///< how long; 0: to the end
+  std::string engine;            ///< empty: the first of the ladder that works
+  std::string path;              ///< empty: pctally.<what>.<pid>.pct
+  Event event = kCpuTime;        ///< what a tick stands for
+  uint64_t period = 1000000;     ///< ns of CPU time, or events, of one tick
+  bool overwrite = false;
+  bool randomise = true;
+  bool children = true;
+  bool wait = false;  ///< a command: until the last process that it started has ended
+};
+
+}  // namespace pctally

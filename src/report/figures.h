@@ -1,0 +1,17 @@
+// Figures as people read them.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace pctally {
+
+/// "1,234,567"
+std::string grouped(uint64_t number);
+
+/// "1 tick", "1,234 ticks"
+std::string counted(uint64_t number, const std::string& noun);
+
+/// "12.3 s" with two decimals from 10 ms on, else "0.4 ms".
+std::string duration_text(int64_t nanoseconds);
+
+}  // namespace pctally

@@ -1,0 +1,272 @@
+#include "tool/record/options.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tool/command.h"
+#include "tool/command_line.h"
+#include "tool/message.h"
+#include "tool/record/process_list.h"
+#include "tool/suggest.h"
+
+namespace pctally {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Profile a program, or what is already running.
+
+  pctally record -- ./prog args         a program and its children
+  pctally record -p 4711 --for 10       a running process, 10 seconds
+  sudo pctally record -a --for 30s      the whole machine
+
+What      -- CMD ARGS...       run this; everything after -- is the command
+          -p, --pid LIST       running processes: ids or a name, 4711,4712 or nginx
+          --cgroup DIR         a control group
+          -a, --all            the whole machine
+          --no-children        without the processes they start
+          --wait               until the last process that CMD started has ended
+How       -F, --frequency HZ   ticks per second of CPU time (1000)
+          -c, --period TIME    or the CPU time of one tick: 250us; of an event: how many
+          -e, --event NAME     count page-faults, cycles, ... instead of CPU time
+          -e, --engine NAME    take this engine (see pctally engines)
+          --fixed-period       exactly this period; can fall in step with the program
+Output    -o, --output FILE    default pctally.NAME.PID.pct
+          -f, --force          replace FILE
+          --for TIME           stop after 10, 2.5s or 500ms
+          -q, --quiet          say nothing but errors
+          -v, --verbose        say which engine is taken, why, and what it cannot see
+
+Exit: the command's own; 2 usage, 125 pctally failed, 126 not executable, 127 not found.
+)";
+
+constexpr double kUsualHertz = 1000;
+constexpr double kLowestHertz = 0.1, kHighestHertz = 100000;
+constexpr uint64_t kMostEvents = 1000000000000u;  ///< of one tick: what a reader believes
+constexpr char kNoPaths[] = "this version keeps no call paths; leave it out to record self time";
+
+struct Words {
+  std::vector<std::string> chosen;  ///< by -e: an engine, an event
+  std::optional<std::string> processes;
+  std::string hertz, period, duration;
+  bool no_children = false;
+  bool fixed_period = false;
+};
+
+CommandLineHints hints() {
+  return {.surplus = {},
+          .unknown = {{"-g", kNoPaths}, {"--callers", kNoPaths}, {"--call-graph", kNoPaths}},
+          .missing = {{"--pid",
+                       "-p needs a process id or name and got none; is the program running? ($(pidof NAME) "
+                       "was empty)"}}};
+}
+
+/// "250us", "1ms", "0.5s", or a number of `plain_unit`s, in nanoseconds; 0 if it is none of these.
+uint64_t parse_duration(const std::string& text, const char* plain_unit) {
+  char* end = nullptr;
+  double value = strtod(text.c_str(), &end);
+  std::string unit = *end == '\0' ? plain_unit : end;
+  double factor = unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : 0;
+  double ns = value * factor;
+  bool sensible = end != text.c_str() && std::isfinite(ns) && ns >= 1 && ns < 1e18;
+  return sensible ? static_cast<uint64_t>(std::llround(ns)) : 0;
+}
+
+std::optional<double> parse_number(const std::string& text) {
+  char* end = nullptr;
+  double value = strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end != '\0' || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+void describe(CLI::App* app, RecordCommandLine* line, Words* words) {
+  RecordOptions& options = line->options;
+  app->formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app->prefix_command();  // the first word that is no option's starts the command
+  app->add_option("-p,--pid", words->processes);
+  app->add_flag("-a,--all", options.machine);
+  app->add_option("--cgroup", options.cgroup);
+  app->add_option("--for", words->duration);
+  app->add_option("-F,--frequency", words->hertz);
+  app->add_option("-c,--period", words->period);
+  app->add_option("-e,--engine,--event", words->chosen)->allow_extra_args(false);
+  app->add_option("-o,--output", options.path);
+  app->add_flag("-f,--force", options.overwrite);
+  app->add_flag("-q,--quiet", line->quiet);
+  app->add_flag("-v,--verbose", line->verbose);
+  app->add_flag("--wait", options.wait);
+  app->add_flag("--no-children", words->no_children);
+  app->add_flag("--fixed-period", words->fixed_period);
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// Each check returns an empty string, or the line that says what is wrong.
+
+/// "-p --for 1" and "-p 101 102", as an empty or a double $(pidof NAME) leaves them.
+std::string check_list(const RecordOptions& options, const Words& words) {
+  if (!words.processes) return {};
+  bool empty = words.processes->find_first_not_of(", ") == std::string::npos;
+  if (empty || words.processes->starts_with('-')) return hints().missing.at("--pid");
+  std::string list = *words.processes;
+  for (size_t i = 0; i < options.command.size() && is_number(options.command[i]); ++i)
+    list += "," + options.command[i];
+  if (list == *words.processes) return {};
+  return fmt::format("-p takes one list; separate the ids by commas: -p {}", list);
+}
+
+std::string check_target(const RecordOptions& options, const Words& words) {
+  if (std::string wrong = check_list(options, words); !wrong.empty()) return wrong;
+  int targets = (options.command.empty() ? 0 : 1) + (words.processes ? 1 : 0) + (options.machine ? 1 : 0) +
+                (options.cgroup.empty() ? 0 : 1);
+  if (targets == 0) return "nothing to record; name a program after --, or use -p PID, --cgroup DIR or -a";
+  if (targets > 1) return "choose one: a command, -p, --cgroup or -a";
+  if (options.wait && options.command.empty())
+    return "--wait is for a command; -p, --cgroup and -a end with Ctrl-C";
+  if (options.wait && words.no_children) return "choose one: --wait or --no-children";
+  return {};
+}
+
+/// The root of a hierarchy is no group of its own: -a records it.
+std::string check_cgroup(RecordOptions* options) {
+  std::string& path = options->cgroup;
+  if (path.empty()) return {};
+  std::string group = path[0] == '/' || access(path.c_str(), F_OK) == 0 ? path : "/sys/fs/cgroup/" + path;
+  if (access((group + "/cgroup.procs").c_str(), F_OK) != 0)
+    return fmt::format("'{}' is no control group; give a directory below /sys/fs/cgroup", path);
+  path = group;
+  return {};
+}
+
+std::string check_output(const RecordOptions& options) {
+  struct stat status;
+  const char* path = options.path.c_str();
+  bool special = lstat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode);
+  if (options.path != "-" && !special) return {};
+  return fmt::format("-o {}: a profile must be a regular file; name one, for example -o work.pct", path);
+}
+
+std::string check_duration(RecordOptions* options, const std::string& text) {
+  if (text.empty()) return {};
+  options->for_ns = parse_duration(text, "s");
+  return options->for_ns != 0 ? "" : fmt::format("--for {}: not a time; write 10, 2.5s or 500ms", text);
+}
+
+std::string no_such_event(const std::string& word) {
+  std::vector<std::string> names = event_names();
+  for (const char* engine : kEngineNames) names.emplace_back(engine);
+  std::string near = nearest(word, names);
+  if (near.empty())
+    return fmt::format("'{}' is no event or engine; all are listed in pctally-record(1)", word);
+  return fmt::format("'{}' is no event or engine; did you mean '{}'?", word, near);
+}
+
+bool is_engine(const std::string& word) {
+  return std::find(std::begin(kEngineNames), std::end(kEngineNames), word) != std::end(kEngineNames);
+}
+
+/// An engine and an event are told apart by their names, which have none in common.
+std::string check_events(RecordOptions* options, const std::vector<std::string>& chosen) {
+  bool event_chosen = false;
+  for (const std::string& word : chosen) {
+    const Event* event = find_event(word);
+    if (event == nullptr && !is_engine(word)) return no_such_event(word);
+    if (event != nullptr ? event_chosen : !options->engine.empty())
+      return fmt::format("-e {}: choose one event and one engine, not two of a kind", word);
+    if (event == nullptr) {
+      options->engine = word;
+    } else {
+      options->event = *event;
+      event_chosen = true;
+    }
+  }
+  return {};
+}
+
+std::string check_count(RecordOptions* options, const Words& words) {
+  std::string name = options->event.name;
+  options->period = options->event.usual_count;
+  if (!words.hertz.empty())
+    return fmt::format("-F is for CPU time; with {} write -c N: a tick after N of them", name);
+  if (words.period.empty()) return {};
+  bool number = is_number(words.period) && words.period.size() <= 13;
+  options->period = number ? strtoull(words.period.c_str(), nullptr, 10) : 0;
+  if (options->period >= 1 && options->period <= kMostEvents) return {};
+  return fmt::format("-c {}: not a number of {}; write 1 to 1000000000000", words.period, name);
+}
+
+std::string check_frequency(RecordOptions* options, const std::string& text) {
+  auto hertz = text.empty() ? kUsualHertz : parse_number(text);
+  constexpr char kHow[] = "write ticks per CPU second, 0.1 to 100000, for example -F 1000";
+  if (!hertz) return fmt::format("-F {}: not a number; {}", text, kHow);
+  if (!(*hertz >= kLowestHertz && *hertz <= kHighestHertz))
+    return fmt::format("-F {}: out of range; {}", text, kHow);
+  options->period = static_cast<uint64_t>(std::llround(1e9 / *hertz));
+  return {};
+}
+
+std::string check_period(RecordOptions* options, const Words& words) {
+  if (!words.hertz.empty() && !words.period.empty())
+    return "-F and -c exclude each other: -F is ticks per second, -c the CPU time of one tick";
+  if (!options->event.is_cpu_time()) return check_count(options, words);
+  if (words.period.empty()) return check_frequency(options, words.hertz);
+  options->period = parse_duration(words.period, "ns");
+  if (options->period >= kShortestPeriodNs && options->period <= kLongestPeriodNs) return {};
+  return fmt::format("-c {}: not a time from 10us to 10s; write 250us, 1ms or nanoseconds", words.period);
+}
+
+std::string check(RecordCommandLine* line, const Words& words) {
+  RecordOptions& options = line->options;
+  options.randomise = !words.fixed_period;
+  options.children = !words.no_children;
+  if (std::string wrong = check_target(options, words); !wrong.empty()) return wrong;
+  if (std::string wrong = check_cgroup(&options); !wrong.empty()) return wrong;
+  if (std::string wrong = check_output(options); !wrong.empty()) return wrong;
+  if (std::string wrong = check_duration(&options, words.duration); !wrong.empty()) return wrong;
+  if (std::string wrong = check_events(&options, words.chosen); !wrong.empty()) return wrong;
+  return check_period(&options, words);
+}
+
+/// What follows the options. False if it begins with an option that record does not have.
+bool take_command(std::vector<std::string> rest, std::vector<std::string>* command) {
+  if (!rest.empty() && rest[0] == "--")
+    rest.erase(rest.begin());
+  else if (!rest.empty() && rest[0].size() > 1 && rest[0][0] == '-')
+    return false;
+  *command = std::move(rest);
+  return true;
+}
+
+/// Names are looked up last: that no process has one is no mistake of the command line.
+std::optional<int> find_targets(RecordCommandLine* line, const Words& words) {
+  if (!words.processes) return std::nullopt;
+  ProcessList found = find_processes(*words.processes);
+  line->options.processes = found.processes;
+  if (found.unknown.empty()) return std::nullopt;
+  complain("no running process is called {}; give ids (-p 101,102) or start it under pctally record --",
+           found.unknown);
+  return kExitFailed;
+}
+
+}  // namespace
+
+std::optional<int> parse_record(int argc, char** argv, RecordCommandLine* line) {
+  CLI::App app("", "pctally record");
+  Words words;
+  describe(&app, line, &words);
+  if (auto code = parse_command_line(app, argc, argv, hints())) return code;
+  std::vector<std::string> rest = app.remaining();
+  if (!take_command(rest, &line->options.command)) return complain_of_option(app, rest[0], hints());
+  if (std::string wrong = check(line, words); !wrong.empty()) {
+    complain("{}", wrong);
+    return kExitUsage;
+  }
+  return find_targets(line, words);
+}
+
+}  // namespace pctally

@@ -1,0 +1,71 @@
+// pctally record: run a program and keep a profile of it.
+#include <errno.h>
+
+#include "recorder/announcement.h"
+#include "recorder/program_file.h"
+#include "recorder/recording.h"
+#include "tool/command.h"
+#include "tool/message.h"
+#include "tool/record/cannot_run.h"
+#include "tool/record/options.h"
+#include "tool/record/summary.h"
+
+namespace pctally {
+namespace {
+
+int cannot_run(const std::vector<std::string>& command, int error) {
+  complain("{}", explain_cannot_run(command, error));
+  return error == ENOENT ? kExitNotFound : kExitCannotRun;
+}
+
+int give_up(const Error& error) {
+  complain("{}", error.text);
+  return kExitFailed;
+}
+
+/// The exit code of the command is passed on, whatever became of the profile.
+int record_command(RecordOptions options) {
+  std::vector<std::string> command = options.command;
+  std::string program = options.program = find_program(command[0]);
+  if (program.empty()) return cannot_run(command, errno);
+  bool named = !options.path.empty(), wait = options.wait;
+  Recording recording(std::move(options), &recorder_notices());
+  if (auto chosen = recording.choose_engine(); !chosen) return give_up(chosen.error());
+  auto child = Child::fork(program, command, wait);
+  if (!child) return give_up(child.error());
+  if (auto opened = recording.open(Target::command(child->pid())); !opened) return give_up(opened.error());
+  if (auto ran = recording.run(&*child); !ran) return cannot_run(command, ran.error().code);
+  if (auto finished = recording.finish(&*child))
+    say_summary(recording.path(), named);
+  else
+    (void)give_up(finished.error());
+  if (!recording.left_behind().empty()) warn("{}", left_behind_text(recording.left_behind(), wait));
+  child->wait();
+  end_like(child->status());
+}
+
+int record_running(RecordOptions options) {
+  bool named = !options.path.empty();
+  auto attachment = Attachment::open(options.processes);
+  if (!attachment) return give_up(attachment.error());
+  Recording recording(std::move(options), &recorder_notices());
+  if (auto chosen = recording.choose_engine(); !chosen) return give_up(chosen.error());
+  if (auto opened = recording.open(recording.running_target()); !opened) return give_up(opened.error());
+  recording.watch(&*attachment);
+  if (auto finished = recording.finish(nullptr); !finished) return give_up(finished.error());
+  say_summary(recording.path(), named);
+  return 0;
+}
+
+}  // namespace
+
+int run_record(int argc, char** argv) {
+  RecordCommandLine line;
+  if (auto code = parse_record(argc, argv, &line)) return *code;
+  if (line.quiet) be_quiet();
+  if (line.verbose) be_verbose();
+  return line.options.command.empty() ? record_running(std::move(line.options))
+                                      : record_command(std::move(line.options));
+}
+
+}  // namespace pctally

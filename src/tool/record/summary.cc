@@ -1,0 +1,62 @@
+#include "tool/record/summary.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "profile/load.h"
+#include "report/account.h"
+#include "report/figures.h"
+#include "report/warnings.h"
+#include "tool/message.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kMostWarnings = 3;
+
+std::string file_size(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return "?";
+  auto kib = static_cast<double>(status.st_size) / 1024;
+  return kib < 10240 ? fmt::format("{:.0f} KiB", kib) : fmt::format("{:.1f} MiB", kib / 1024);
+}
+
+std::string amount(const Profile& profile, const Account& account) {
+  std::string ticks = counted(profile.ledger.ticks(), "tick");
+  std::string cpu = account.cpu_known ? duration_text(account.cpu_ns) + " of CPU time" : "CPU time unknown";
+  if (profile.counts_cpu_time()) return ticks + ", " + cpu;
+  return fmt::format("{} {} in {}, {}",
+                     grouped(static_cast<uint64_t>(account.sampled_events + account.lost_events)),
+                     profile.event, ticks, cpu);
+}
+
+/// What part of the CPU time the ticks stand for; nothing where that is not known.
+std::string coverage(const Profile& profile, const Account& account) {
+  if (!profile.counts_cpu_time() || !account.cpu_known || account.cpu_ns <= 0) return "";
+  double missing = unsampled_beyond_chance(account) +
+                   static_cast<double>(account.lost_ns) / static_cast<double>(account.cpu_ns);
+  if (missing <= kTolerableGap) return ", all accounted for";
+  return fmt::format(", {:.1f} % of it sampled", 100 * (1 - missing));
+}
+
+}  // namespace
+
+void say_summary(const std::string& path, bool named) {
+  if (is_quiet()) return;
+  Result<Profile> profile = load_profile(path.c_str());
+  if (!profile) return complain("{}", profile.error().text);
+  Account account = account_of(*profile);
+  std::vector<Warning> warnings = warnings_of(*profile, account);
+  if (profile->ledger.ticks() == 0) return inform("{}", warnings.front().text);
+  std::erase_if(warnings, [](const Warning& warning) { return warning.severity == Severity::kNote; });
+  std::string where = named ? "" : fmt::format(", in {} ({})", path, file_size(path));
+  inform("{}{}{}; next: pctally report{}", amount(*profile, account), coverage(*profile, account), where,
+         named ? " " + path : "");
+  size_t shown = std::min(warnings.size(), kMostWarnings);
+  for (size_t i = 0; i < shown; ++i) warn("{}", warnings[i].text);
+  if (shown < warnings.size()) inform("and {} more in the report", warnings.size() - shown);
+}
+
+}  // namespace pctally

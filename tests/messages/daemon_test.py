@@ -1,0 +1,77 @@
+"""A command that leaves a daemon behind: said; with --wait recorded to its end, or to Ctrl-C."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+DAEMON = p.program("daemon")
+
+
+class Daemon(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(dir=p.scratch())
+        self.path = os.path.join(self.directory, "d.pct")
+
+    def record(self, *words, command):
+        return subprocess.run([p.PCTALLY, "record", "-o", self.path, *words, "--", *command], capture_output=True, text=True,
+                              timeout=60)
+
+    def test_what_still_runs_is_named_with_the_way_to_record_it(self):
+        for engine in p.engines():
+            with self.subTest(engine):
+                ready = os.path.join(self.directory, engine)
+                os.mkfifo(ready)
+                # the shell ends once the daemon ticks: its name in the FIFO comes after its first turn
+                done = self.record("-f", "-e", engine, command=["sh", "-c", f"{DAEMON} 30 {ready}; read pid <{ready}; "
+                                                                f"echo $pid; {p.program('spinner')} 1 0.2"])
+                pid = int(done.stdout)
+                self.addCleanup(os.kill, pid, signal.SIGKILL)
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(done.stderr.splitlines()[-1], f"pctally: warning: daemon ({pid}) still runs, unrecorded; record it "
+                                 f"to the end with --wait, or now with -p {pid}")
+
+    def test_nothing_is_said_where_nothing_is_left(self):
+        done = self.record(command=["sh", "-c", f"{p.program('spinner')} 1 0.2"])
+        self.assertNotIn("still run", done.stderr)
+
+    def test_wait_records_to_the_end_of_the_last(self):
+        for engine in p.engines():
+            with self.subTest(engine):
+                done = self.record("-f", "--wait", "-e", engine, command=["sh", "-c", f"{DAEMON} 0.6; exit 3"])
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertRegex(done.stderr, r"pctally: sh has ended; recording \w+ \(\d+\) until that ends, too; Ctrl-C ends it\n")
+                self.assertNotIn("still run", done.stderr)
+                data = p.report(self.path)
+                p.assert_ledger(self, data)
+                self.assertGreater(data["cpu_s"], 0.55)
+                self.assertGreater(p.share_of(data, "spin_in_daemon"), 0.7)
+                self.assertLess(abs(data["unsampled_s"]), 0.2 * data["cpu_s"])
+
+    def test_ctrl_c_ends_the_waiting_cleanly(self):
+        for engine in p.engines():
+            with self.subTest(engine):
+                recorder = subprocess.Popen([p.PCTALLY, "record", "-f", "--wait", "-e", engine, "-o", self.path, "--", DAEMON,
+                                             "30"], stderr=subprocess.PIPE, text=True)
+                line = recorder.stderr.readline()
+                while "has ended; recording" not in line:
+                    self.assertNotEqual(line, "")
+                    line = recorder.stderr.readline()
+                pid = int(re.search(r"\((\d+)\)", line).group(1))
+                self.addCleanup(os.kill, pid, signal.SIGKILL)
+                recorder.send_signal(signal.SIGINT)
+                rest = recorder.communicate(timeout=60)[1]
+                self.assertEqual(recorder.returncode, 0, rest)
+                self.assertIn("next: pctally report", rest)
+                self.assertIn(f"daemon ({pid}) still runs", rest)
+                os.kill(pid, 0)  # and it lives
+                self.assertTrue(p.report(self.path)["wall_s"] < 30)
+
+
+if __name__ == "__main__":
+    p.main()

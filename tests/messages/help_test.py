@@ -1,0 +1,88 @@
+"""Help, manual page and completions of each command name the same options, and a page of help fits a screen."""
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+TOP = os.path.join(os.path.dirname(__file__), "..", "..")
+COMMANDS = ("record", "report", "top", "snapshot", "prof", "gperf")
+OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*|-[a-zA-Z])\b")
+USUAL = {"--help", "-h", "--"}
+
+
+def text_of(*path):
+    with open(os.path.join(TOP, *path)) as file:
+        return file.read()
+
+
+def options_of_help(command):
+    """The page but for its examples and the options of other programs."""
+    page = subprocess.run([p.PCTALLY, command, "--help"], capture_output=True, text=True).stdout
+    lines = [line for line in page.splitlines() if not line.startswith("  pctally") and not line.startswith("  sudo")]
+    body = "\n".join(line for line in lines[1:] if not line.startswith("Exit:"))
+    # what stands in the column of explanations is not an option's own line
+    return set(OPTION.findall(re.sub(r"\(.*?\)|https?:\S+", "", body))) - USUAL
+
+
+def options_of_manual(command):
+    page = text_of("man", f"pctally-{command}.1.scd").split("# OPTIONS\n")[1].split("\n# ")[0]
+    terms = "\n".join(line for line in page.splitlines() if line.startswith("*-"))
+    return set(re.findall(r"\*(--?[\w-]+)\*", terms)) - USUAL
+
+
+def options_of_bash(command):
+    words = text_of("completion", "pctally.bash").split(f"_pctally_{command}() {{")[1].split("\n}\n")[0]
+    return set(re.findall(r"(?<![\w-])(--[a-z][\w-]*|-[a-zA-Z])(?=[\s'])", words.split("_pctally_words")[-1])) - USUAL
+
+
+class Help(unittest.TestCase):
+    def test_manual_has_the_options_of_the_help(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                self.assertEqual(options_of_manual(command), options_of_help(command))
+
+    def test_completion_has_the_options_of_the_help(self):
+        for command in COMMANDS:
+            with self.subTest(command):
+                self.assertEqual(options_of_bash(command), options_of_help(command))
+
+    def test_every_option_of_the_help_is_one(self):
+        for command in COMMANDS:
+            for option in options_of_help(command):
+                done = subprocess.run([p.PCTALLY, command, option, "--help"], capture_output=True, text=True, timeout=20, cwd=p.scratch(),
+                                      stdin=subprocess.DEVNULL)
+                self.assertNotIn("no option", done.stderr, (command, option))
+
+    def test_a_page_fits_a_screen(self):
+        for words in (["--help"], *([command, "--help"] for command in COMMANDS)):
+            lines = subprocess.run([p.PCTALLY, *words], capture_output=True, text=True).stdout.splitlines()
+            self.assertLessEqual(len(lines), 26, words)
+            for line in lines:
+                self.assertLessEqual(len(line), 90, line)
+
+    def test_help_is_one_page_by_every_way(self):
+        for command in COMMANDS:
+            pages = {subprocess.run([p.PCTALLY, *words], capture_output=True, text=True).stdout
+                     for words in ([command, "--help"], ["help", command])}
+            self.assertEqual(len(pages), 1)
+            self.assertIn(f"  pctally {command} ", pages.pop())
+
+    def test_without_words_help_is_printed_and_all_is_well(self):
+        for words in ([], ["help"], ["-h"], ["--help"]):
+            done = subprocess.run([p.PCTALLY, *words], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertTrue(done.stdout.startswith("pctally - "))
+
+    def test_version_by_every_way(self):
+        for word in ("--version", "-V", "version"):
+            done = subprocess.run([p.PCTALLY, word], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertRegex(done.stdout, r"\Apctally \d+\.\d+\.\d+\n\Z")
+
+
+if __name__ == "__main__":
+    p.main()

@@ -1,0 +1,222 @@
+"""Every message: a command line, the exact line it brings on stderr, and the exit status."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+NOBODY = 65534
+LONGEST = 120
+
+USAGE, INPUT, FAILED, CANNOT_RUN, NOT_FOUND = 2, 4, 125, 126, 127
+
+# command line -> line, status. They run in a directory with the files that setUp makes.
+TABLE = [
+    ("recrod -- ls", "'recrod' is no pctally command; did you mean 'record'?", USAGE),
+    ("xyzzy", "'xyzzy' is no pctally command; see pctally --help", USAGE),
+    ("./slow 2", "'./slow' is a program, not a command; to profile it: pctally record -- ./slow 2", USAGE),
+    ("ls -l", "'ls' is a program, not a command; to profile it: pctally record -- ls -l", USAGE),
+    ("some.pct", "'some.pct' is a profile, not a command; to read it: pctally report some.pct", USAGE),
+    ("-F 100", "'-F' is no option here; write the command first: pctally COMMAND -F, or see pctally --help", USAGE),
+    ("help recrod", "'recrod' is no pctally command; did you mean 'record'?", USAGE),
+    ("stat -- ls", "there is no 'stat' yet; pctally record -e EVENT counts events, and pctally report prints their sum",
+     USAGE),
+
+    ("record", "nothing to record; name a program after --, or use -p PID, --cgroup DIR or -a", USAGE),
+    ("record --", "nothing to record; name a program after --, or use -p PID, --cgroup DIR or -a", USAGE),
+    ("record --freq 100 -- ls", "no option --freq; did you mean --frequency (-F)?", USAGE),
+    ("record --outptu=x -- ls", "no option --outptu; did you mean --output (-o)?", USAGE),
+    ("record --nonsense ls", "no option --nonsense; see pctally record --help", USAGE),
+    ("record -z ls", "no option -z; see pctally record --help", USAGE),
+    ("record -o", "--output (-o) needs a value; see pctally record --help", USAGE),
+    ("record -F abc -- ls", "-F abc: not a number; write ticks per CPU second, 0.1 to 100000, for example -F 1000", USAGE),
+    ("record -F 1k -- ls", "-F 1k: not a number; write ticks per CPU second, 0.1 to 100000, for example -F 1000", USAGE),
+    ("record -F 0 -- ls", "-F 0: out of range; write ticks per CPU second, 0.1 to 100000, for example -F 1000", USAGE),
+    ("record -F 9 -c 1ms -- ls", "-F and -c exclude each other: -F is ticks per second, -c the CPU time of one tick",
+     USAGE),
+    ("record -c 1us -- ls", "-c 1us: not a time from 10us to 10s; write 250us, 1ms or nanoseconds", USAGE),
+    ("record -e faults -c 0 -- ls", "-c 0: not a number of page-faults; write 1 to 1000000000000", USAGE),
+    ("record -e faults -F 9 -- ls", "-F is for CPU time; with page-faults write -c N: a tick after N of them", USAGE),
+    ("record --for abc -- ls", "--for abc: not a time; write 10, 2.5s or 500ms", USAGE),
+    ("record -p --for 1", "-p needs a process id or name and got none; is the program running? ($(pidof NAME) was empty)",
+     USAGE),
+    ("record -p '' --for 1",
+     "-p needs a process id or name and got none; is the program running? ($(pidof NAME) was empty)", USAGE),
+    ("record -p 101 102 --for 1", "-p takes one list; separate the ids by commas: -p 101,102", USAGE),
+    ("record -p 1 -- ls", "choose one: a command, -p, --cgroup or -a", USAGE),
+    ("record -p no-such-name", "no running process is called no-such-name; give ids (-p 101,102) or start it under "
+     "pctally record --", FAILED),
+    ("record --cgroup /", "'/' is no control group; give a directory below /sys/fs/cgroup", USAGE),
+    ("record -- nosuchcmd", "cannot run 'nosuchcmd': not found in PATH", NOT_FOUND),
+    ("record -- ./nosuchcmd", "cannot run './nosuchcmd': not found", NOT_FOUND),
+    ("record -- 'ls -l'", "cannot run 'ls -l': not found; do not quote a command with its arguments: record -- ls -l",
+     NOT_FOUND),
+    ("record -- cd src", "cannot run 'cd': it is part of the shell; use: pctally record -- sh -c 'cd src'", NOT_FOUND),
+    ("record -- ./a.sh", "cannot run ./a.sh: not executable; chmod +x ./a.sh, or record -- sh ./a.sh", CANNOT_RUN),
+    ("record -- ./q.sql", "cannot run ./q.sql: not executable; if it is a program: chmod +x ./q.sql", CANNOT_RUN),
+    ("record -- /", "cannot run /: it is a directory", CANNOT_RUN),
+    ("record -o - -- ls", "-o -: a profile must be a regular file; name one, for example -o work.pct", USAGE),
+    ("record -o /dev/null -- ls", "-o /dev/null: a profile must be a regular file; name one, for example -o work.pct",
+     USAGE),
+    ("record -o /dev/null -f -- ls", "-o /dev/null: a profile must be a regular file; name one, for example -o work.pct",
+     USAGE),
+    ("record -e cylces -- ls", "'cylces' is no event or engine; did you mean 'cycles'?", USAGE),
+    ("record -e warp -- ls", "'warp' is no event or engine; all are listed in pctally-record(1)", USAGE),
+    ("record -e ring -e bpf -- ls", "-e bpf: choose one event and one engine, not two of a kind", USAGE),
+    ("record -g -- ls", "-g: this version keeps no call paths; leave it out to record self time", USAGE),
+    ("record --call-graph dwarf -- ls",
+     "--call-graph: this version keeps no call paths; leave it out to record self time", USAGE),
+
+    ("report empty", "cannot open empty: No such file or directory", INPUT),
+    ("report q.sql", "q.sql: not a profile; pctally record makes one", INPUT),
+    ("report some.pct other.pct", "report reads one profile at a time; other.pct is one too many", USAGE),
+    ("report --by func some.pct", "--by func: did you mean function? (choose function, object, line or process)", USAGE),
+    ("report --by day", "--by day: choose function, object, line or process", USAGE),
+    ("report --min-share 5% some.pct", "--min-share 5%: not a number from 0 to 100", USAGE),
+    ("report --limit many", "--limit many: not a number of rows; write 20, or 0 for all", USAGE),
+    ("report --colour always some.pct", "no option --colour; did you mean --color?", USAGE),
+    ("report --callers main some.pct", "--callers: profiles have no call paths yet; the report is of self time", USAGE),
+
+    ("snapshot", "no recording named; write pctally snapshot FILE", USAGE),
+    ("snapshot some.pct out.pct", "the copy's name goes with -o: -o out.pct", USAGE),
+    ("top", "nothing to watch; name a profile, or use -p PID, --cgroup DIR, -a or -- CMD", USAGE),
+    ("top --window abc some.pct", "--window abc: not a number from 0.05 to 86400", USAGE),
+    ("top -a some.pct", "choose one: a profile, -p, --cgroup, -a or -- CMD", USAGE),
+    ("prof", "cannot open a.out: No such file or directory; name the program: pctally prof [-m FILE] PROGRAM", INPUT),
+    ("prof some.pct", "some.pct is a profile; name it with -m: pctally prof -m some.pct PROGRAM", INPUT),
+    ("prof -t -c", "choose one order: -t, -c, -a or -n", USAGE),
+    ("gperf", "no program named; write pctally gperf PROGRAM", USAGE),
+]
+
+
+class Messages(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(dir=p.scratch())
+        os.chmod(p.scratch(), 0o755)
+        os.chmod(self.directory, 0o777)
+        for name, text, mode in (("slow", "#!/bin/sh\n", 0o755), ("a.sh", "echo\n", 0o644), ("q.sql", "select\n", 0o644)):
+            with open(os.path.join(self.directory, name), "w") as file:
+                file.write(text)
+            os.chmod(os.path.join(self.directory, name), mode)
+        for name in ("some.pct", "other.pct"):
+            os.symlink(sample(), os.path.join(self.directory, name))
+
+    def shell(self, words, cwd=None, prefix=(), **keywords):
+        """The lines on stderr, each without its "pctally: ", the status, and what is on stdout."""
+        done = subprocess.run([*prefix, "sh", "-c", f'"$0" {words}', p.PCTALLY], cwd=cwd or self.directory, capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, **keywords)
+        lines = done.stderr.splitlines()
+        for line in lines:
+            self.assertTrue(line.startswith("pctally: "), line)
+            self.assertLessEqual(len(line), LONGEST + len("pctally: "), line)
+        return [line[len("pctally: "):] for line in lines], done.returncode, done.stdout
+
+    def expect(self, words, line, status, **keywords):
+        lines, code, out = self.shell(words, **keywords)
+        self.assertEqual((lines, code, out), ([line], status, ""), words)
+
+    def test_table(self):
+        for words, line, status in TABLE:
+            with self.subTest(words):
+                self.expect(words, line, status)
+
+
+    def record(self, words, **keywords):
+        lines, code, _ = self.shell("record " + words, **keywords)
+        self.assertEqual(code, 0, lines)
+        return lines
+
+    def test_a_recording_has_a_line_before_and_one_after(self):
+        for engine in p.engines():
+            path = f"{engine}.pct"
+            lines = self.record(f"-e {engine} -o {path} -- {p.program('spinner')} 1 0.8")
+            self.assertEqual(len(lines), 2, lines)
+            self.assertTrue(lines[0].startswith("recording user"), lines[0])
+            self.assertRegex(lines[1], r"^[\d,]+ ticks, 0\.\d\d s of CPU time.*; next: pctally report " + re.escape(path) + "$")
+            self.assertEqual(self.record(f"-q -f -e {engine} -o {path} -- {p.program('spinner')} 1 0.1"), [])
+
+    def test_without_o_the_name_of_the_file_is_said(self):
+        lines = self.record(f"-- {p.program('spinner')} 1 0.1")
+        name = next(name for name in os.listdir(self.directory) if name.startswith("pctally.spinner."))
+        size = round(os.path.getsize(os.path.join(self.directory, name)) / 1024)
+        self.assertTrue(lines[1].endswith(f", in {name} ({size} KiB); next: pctally report"), lines)
+
+    def test_v_says_which_engine_and_why(self):
+        lines = self.record(f"-v -o v.pct -- {p.program('spinner')} 1 0.1")
+        self.assertRegex(lines[1], r"^engine \w+, a tick per \d+ ns of CPU time$")
+
+    def test_no_tick_and_one(self):
+        self.assertRegex(self.record("-o a.pct -F 1 -- true")[-1],
+                         r"^no ticks: true used \d+\.\d+ m?s, less than one period \(1000 ms\); try -F 20000, or a longer run$")
+
+    def test_a_file_that_is_there(self):
+        with open(os.path.join(self.directory, "work.pct"), "w"):
+            pass
+        self.expect("record -o work.pct -- ls", "work.pct exists; choose another name with -o, or replace it with -f", FAILED)
+        self.expect("record -o no/where.pct -- ls",
+                    "cannot create no/where.pct: No such file or directory; name another place with -o", FAILED)
+
+    def test_no_profile_here(self):
+        empty = tempfile.mkdtemp(dir=p.scratch())
+        self.expect("report", "no *.pct file in this directory; make one: pctally record -- ./prog", INPUT, cwd=empty)
+
+    def test_a_damaged_profile_is_shown_and_is_exit_4(self):
+        cut = os.path.join(self.directory, "cut.pct")
+        size = os.path.getsize(sample())
+        with open(sample(), "rb") as source, open(cut, "wb") as file:
+            file.write(source.read()[:5000])
+        lines, code, out = self.shell("report cut.pct")
+        self.assertEqual(code, INPUT)
+        self.assertRegex(lines[0], r"^cut\.pct is damaged: 5000 of \d+ bytes are there; what follows is incomplete$")
+        self.assertIn(str(size), lines[0])
+        self.assertIn("ticks", out)
+
+    def test_a_process_is_found_by_its_name(self):
+        if not p.engine_available("ring") and not p.engine_available("bpf"):
+            self.skipTest("nothing can be attached to here (pctally engines)")
+        name = f"named{os.getpid()}"
+        os.symlink(p.program("spinner"), os.path.join(self.directory, name))
+        with subprocess.Popen([os.path.join(self.directory, name), "1", "20"]) as target:
+            try:
+                lines = self.record(f"-p {name} --for 0.2 -o named.pct")
+                self.assertRegex(lines[0], rf"^recording {name[:15]} \({target.pid}\), .*; Ctrl-C ends it$")
+            finally:
+                target.kill()
+
+    def test_what_is_not_there(self):
+        self.expect("record -p 999999999 --for 1", "process 999999999 does not exist; it may have ended", FAILED)
+
+    def test_as_a_plain_user(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become another user")
+        user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        if p.engine_available("ring"):
+            self.expect("record -p 1 --for 1", "process 1 belongs to root; run as root, or choose a process of your own", FAILED,
+                        **user)
+        self.expect("record -a --for 1", "-a needs root (or CAP_PERFMON); as a plain user record a program or your own process "
+                    "(-p)", FAILED, **user)
+
+    def test_in_a_container_that_forbids_perf(self):
+        lines, code, _ = self.shell(f"record -p {os.getpid()} --for 1", prefix=[p.program("no_perf"), "EPERM"])
+        self.assertEqual((lines, code), (["cannot attach: this container forbids it; start the program under "
+                                          "pctally record -- CMD instead"], FAILED))
+
+
+_sample = None
+
+
+def sample():
+    global _sample
+    if _sample is None:
+        _sample = p.record([p.program("spinner"), "1", "0.05"]).path
+        os.chmod(os.path.dirname(_sample), 0o755)
+        os.chmod(_sample, 0o644)
+    return _sample
+
+
+if __name__ == "__main__":
+    p.main()
