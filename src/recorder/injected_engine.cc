@@ -158,7 +158,7 @@ std::vector<DeferredTick> TimerEngine::take_all(bool final) {
 void TimerEngine::settle_late(const DeferredTick& tick, KnownProcess* process) {
   if (process->pid != 0) {
     MappingHistory& history = histories_[tick.process];
-    if (process->readable && history.read(process->pid, monotonic_ns())) process->space.clear();
+    if (process->readable && history.read(process->pid)) process->space.clear();
     if (history.is_doubtful(tick.pc)) {
       uint64_t place = 0;
       const RegionTable& table = unknown_.table(kSinceUnmapped, &place);

@@ -9,7 +9,6 @@ namespace pctally {
 namespace {
 
 constexpr uint64_t kQuietReadings = 5;  ///< after a change: it may go on faster than it is looked at
-constexpr uint64_t kCostShare = 25;
 constexpr size_t kMostRanges = 1 << 16;
 
 }  // namespace
@@ -32,7 +31,8 @@ bool MappingHistory::take(const ExecutableMapping& mapping) {
   return replaces;
 }
 
-bool MappingHistory::read(pid_t pid, uint64_t now_ns) {
+bool MappingHistory::read(pid_t pid) {
+  const uint64_t now_ns = monotonic_ns();
   if (now_ns < next_ns_) return false;
   ++readings_;
   if (ranges_.size() > kMostRanges) ranges_.clear();
@@ -47,7 +47,7 @@ bool MappingHistory::read(pid_t pid, uint64_t now_ns) {
   }
   for (const auto& [start, range] : ranges_) changed = changed || range.seen + 1 == readings_;
   const uint64_t end_ns = monotonic_ns();
-  next_ns_ = end_ns + kCostShare * (end_ns - now_ns);
+  next_ns_ = end_ns + pause_ * (end_ns - now_ns);
   return changed;
 }
 

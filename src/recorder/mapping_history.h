@@ -13,9 +13,12 @@ namespace pctally {
 /// A value per process. Not thread-safe.
 class MappingHistory {
  public:
-  /// Reads /proc/PID/maps again, unless the last reading was short ago for what it cost. True if a file has
-  /// gone from a place or another has taken it.
-  bool read(pid_t pid, uint64_t now_ns);
+  /// A reading is followed by `pause` times as long without one.
+  explicit MappingHistory(uint64_t pause = 25) : pause_(pause) {}
+
+  /// Reads /proc/PID/maps again, unless the last reading was too short ago. True if a file has gone from a
+  /// place or another has taken it.
+  bool read(pid_t pid);
 
   /// True if a tick at `pc` since the reading before may belong to a file that is there no more: nothing is
   /// there where a file was, or another file was there a few readings ago.
@@ -36,6 +39,7 @@ class MappingHistory {
   std::map<uint64_t, Range> ranges_;  ///< by start; disjoint; also of files that are gone
   uint64_t readings_ = 0;
   uint64_t next_ns_ = 0;
+  uint64_t pause_;
 };
 
 }  // namespace pctally

@@ -29,14 +29,13 @@ class MappingHistoryTest : public testing::Test {
     ASSERT_EQ(mmap(place_, kBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, files_[file], 0), place_);
   }
   void unload() { mmap(place_, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0); }
-  bool read() { return history_.read(0, now_ += 1000000000000); }
+  bool read() { return history_.read(0); }
   bool doubtful() { return history_.is_doubtful(reinterpret_cast<uintptr_t>(place_) + 16); }
 
   static constexpr size_t kBytes = 4096;
   int files_[2];
   void* place_;
-  MappingHistory history_;
-  uint64_t now_ = 0;
+  MappingHistory history_{0};
 };
 
 TEST_F(MappingHistoryTest, AFileThatStaysIsCertainAndItsGoingIsSeen) {
@@ -70,10 +69,11 @@ TEST_F(MappingHistoryTest, AfterAReplacementTheNextReadingsAreInDoubt) {
 }
 
 TEST_F(MappingHistoryTest, IsNotReadMoreOftenThanItIsWorth) {
+  history_ = MappingHistory(1000000);
   load(0);
-  EXPECT_FALSE(history_.read(0, 1));  // as if it had taken the time since the machine started
+  EXPECT_FALSE(read());
   load(1);
-  EXPECT_FALSE(history_.read(0, 2));
+  EXPECT_FALSE(read());
   EXPECT_FALSE(doubtful());
 }
 
