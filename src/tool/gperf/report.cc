@@ -124,7 +124,7 @@ std::vector<GperfMapping> gperf_mappings(pid_t pid, const std::string& a_out) {
   std::string program = link_target(fmt::format("/proc/{}/exe", pid));
   std::string given =
       fs::absolute(a_out).lexically_normal();  // only absolute paths are files to a Symbolizer
-  TextWatch(pid).visit([&](const ExecutableMapping& one) {
+  ProcMaps(pid).visit([&](const ExecutableMapping& one) {
     std::string path(one.object.path);
     bool is_file = one.object.kind == ObjectKind::kFile;
     mappings.push_back({one.start, one.end, one.file_offset, path == program ? given : path, is_file});
