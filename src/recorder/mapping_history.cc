@@ -8,7 +8,8 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kQuietReadings = 5;  ///< after a change: it may go on faster than it is looked at
+constexpr uint64_t kQuietReadings =
+    50;  ///< after a change, a second at least: it may go on faster than maps are read
 constexpr size_t kMostRanges = 1 << 16;
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST_F(MappingHistoryTest, AfterAReplacementTheNextReadingsAreInDoubt) {
   EXPECT_FALSE(read());
   load(1);
   EXPECT_TRUE(read());
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 50; ++i) {
     EXPECT_TRUE(doubtful());
     EXPECT_FALSE(read());
   }
