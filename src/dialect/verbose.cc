@@ -40,7 +40,7 @@ void say_if_nothing_counts(const char* system, const SessionPlan& plan) noexcept
   if (!is_verbose() || plan.overflow != nullptr) return;
   const int error = errno;
   bool any = false;
-  bool known = TextWatch(0).visit([&](const ExecutableMapping& mapping) {
+  bool known = ProcMaps(0).visit([&](const ExecutableMapping& mapping) {
     for (const Region& region : plan.regions)
       if (!any) any = overlaps(region, mapping);
   });
