@@ -26,10 +26,8 @@ bool is_at(int fd, const char* path) noexcept {
 Result<void> check_old(const NewFile::Plan& plan, const char* path) {
   struct stat status;
   if (lstat(path, &status) != 0) return {};
-  if (!S_ISREG(status.st_mode))
-    return fail(EEXIST, "%s is not a regular file", path);
-  if (!plan.overwrite)
-    return fail(EEXIST, "%s exists", path);
+  if (!S_ISREG(status.st_mode)) return fail(EEXIST, "%s is not a regular file", path);
+  if (!plan.overwrite) return fail(EEXIST, "%s exists", path);
   UniqueFd fd(open(path, kReadOnly));
   if (!fd.valid()) return fail(errno, "cannot replace %s: %s", path, strerror(errno));
   if (fstat(fd.get(), &status) != 0 || (status.st_size != 0 && !plan.may_replace(fd.get())))
@@ -60,8 +58,7 @@ Result<UniqueFd> open_part(const char* part, const char* path) {
       fchmod(fd.get(), 0600);
       return fd;
     }
-    if (errno != EEXIST)
-      return fail(errno, "cannot create %s: %s", path, strerror(errno));
+    if (errno != EEXIST) return fail(errno, "cannot create %s: %s", path, strerror(errno));
     if (auto removed = remove_left_over(part); !removed) return std::unexpected(removed.error());
   }
   return fail(EBUSY, "%s is being written by another process", path);

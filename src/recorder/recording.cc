@@ -179,7 +179,8 @@ Result<ProfileFile> Recording::create_file() const {
   const char* remedy = "name another place with -o";
   if (error.code == EFBIG) remedy = "raise it";
   if (error.code == EEXIST || error.code == EBUSY) remedy = "choose another name with -o";
-  if (error.code == EEXIST && !options_.overwrite) remedy = "choose another name with -o, or replace it with -f";
+  if (error.code == EEXIST && !options_.overwrite)
+    remedy = "choose another name with -o, or replace it with -f";
   return fail(error.code, "%s; %s", error.text, remedy);
 }
 
@@ -218,7 +219,7 @@ Result<void> Recording::open(const Target& target) {
 std::string Recording::give_other_name(const Error& error) const {
   char part[PATH_MAX];
   part_name(path_.c_str(), &part);
-  notices_->complain("{}; the profile is {}", error.text, part);
+  notices_->line(fmt::format("{}; the profile is {}", error.text, part), Importance::kError);
   return part;
 }
 

@@ -43,9 +43,8 @@ class Host {
     return !broken_;
   }
 
-  /// Everything that one transfer sends; nothing if it breaks off. `in_between` runs when the first block of
-  /// counters has come, which the sender waits to hear of.
-  std::optional<Dump> receive(const std::function<void()>& in_between = [] {}) {
+  /// Everything that one transfer sends; nothing if it breaks off.
+  std::optional<Dump> receive() {
     Dump dump;
     if (!receive_header(&dump)) return std::nullopt;
     return receive_segments(dump);
