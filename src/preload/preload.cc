@@ -12,6 +12,7 @@
 #include <new>
 
 #include "base/next_call.h"
+#include "base/sanitizer_option.h"
 #include "clock/clock_watch.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_clock.h"
@@ -136,6 +137,9 @@ void clean_environment() noexcept {
   unsetenv("PCTALLY_RECORD");
   unsetenv("PCTALLY_RECORD_ID");
   unsetenv("PCTALLY_CHILDREN");
+  if (const char* options = getenv("ASAN_OPTIONS");
+      options != nullptr && strcmp(options, kSanitizerOption) == 0)
+    unsetenv("ASAN_OPTIONS");
   const char* list = getenv("LD_PRELOAD");
   const char* rest = list == nullptr ? nullptr : strchr(list, ':');
   if (rest != nullptr)

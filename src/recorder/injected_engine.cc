@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "base/sanitizer_option.h"
 #include "clock/kernel_timer.h"
 #include "clock/timer_self_test.h"
 #include "histfile/chain.h"
@@ -72,6 +73,13 @@ std::string copied(const char (&field)[N]) {
   return {text, strnlen(text, N)};
 }
 
+/// AddressSanitizer does not start a program in which another library comes before its own, unless it is told
+/// that this is meant. For whatever the command executes, too.
+std::string sanitizer_options() {
+  const char* given = getenv("ASAN_OPTIONS");
+  return std::string(given == nullptr ? "" : given) + kSanitizerOption;
+}
+
 bool maps_library(pid_t pid) {
   bool found = false;
   ProcMaps maps(pid);
@@ -127,6 +135,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   file->header().kernel_observed = kind_ != ClockKind::kTrap;
   file->header().clock_tick_ns = tick_grid_ns(kind_);
   environment->push_back("LD_PRELOAD=" + preload_list(*library));
+  environment->push_back("ASAN_OPTIONS=" + sanitizer_options());
   environment->push_back(std::string(kChildrenVariable) + (settings_.children ? "=1" : "=0"));
   return {};
 }

@@ -109,6 +109,15 @@ class Threads(unittest.TestCase):
             done = p.record([p.program("thread_ends")], "-e", engine)
             self.assertEqual((done.returncode, done.stdout), (0, bare.stdout), (engine, done.stderr))
 
+    def test_programs_with_address_sanitizer(self):
+        if not os.path.exists(p.program("thread_ends_asan")):
+            self.skipTest("the compiler has no -fsanitize=address")
+        for engine in inside():
+            for command in ([p.program("thread_ends_asan")], ["sh", "-c", p.program("thread_ends_asan")]):
+                done = p.record(command, "-e", engine)
+                self.assertEqual((done.returncode, done.stdout), (0, b"150 100 150 50\n"), (engine, done.stderr))
+                self.assertNotIn("ran without", " ".join(row["note"] for row in done.report()["processes"]))
+
     def test_no_room_for_a_timer(self):
         """RLIMIT_SIGPENDING of the whole user is used up by the program itself: it lives."""
         done = p.record(["bash", "-c", f"ulimit -i 5 && exec {p.program('thread_ends')}"], "-e", "timer")
