@@ -95,7 +95,7 @@ class Kernels(unittest.TestCase):
                 p.assert_ledger(self, data[what])
                 print(f"{package} {user} {what}: {data[what]['sampled_s']:.2f} of {data[what]['cpu_s']:.2f} s", flush=True)
             text = lambda what: open(os.path.join(out, f"{user}.{what}.out")).read()
-            self.assertGreater(p.share_of(data["threads"], "spin_here"), 0.8)
+            self.assertGreater(p.share_of(data["threads"], "spin_here"), 0.6)
             self.assertEqual(text("waiting").split()[0], "0", "EINTR")
             for what in ("threads", "waiting", "blocked"):
                 waiting = sum(row["ticks"] for row in data[what]["rows"] if any(w in (row["function"] or "") for w in WAITS))
