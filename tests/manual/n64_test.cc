@@ -217,7 +217,9 @@ TEST_F(n64_osprofile_description, start_starts_the_interval_counter) {
   burn(400'000'000);
   osProfileStop();
   used = process_cpu_ns() - used;
-  EXPECT_NEAR(overflow(), static_cast<double>(used) / 10e6, 2) << "a tick at either end";
+  double wanted = static_cast<double>(used) / 10e6;
+  EXPECT_LE(overflow(), wanted + 2) << "a tick at either end";
+  EXPECT_GE(overflow(), wanted * 0.8 - 2) << "a machine whose host stops it may lose its last kernel ticks";
 }
 
 TEST_F(n64_osprofile_description, microseconds_is_the_period) {
