@@ -85,10 +85,9 @@ TEST(Event, AnAbsentOneIsRefusedByNameWithTheWayOut) {
        {Event{"made-up", PERF_TYPE_HARDWARE, 9999, 1}, Event{"made-up", PERF_TYPE_SOFTWARE, 9999, 1}}) {
     std::string text = explain_absence(absent);
     if (text.empty()) GTEST_SKIP() << "perf_event_open is not permitted here";
-    EXPECT_EQ(text.rfind("-e made-up: this ", 0), 0u) << text;
-    EXPECT_EQ(text.find("PMU") != std::string::npos, absent.type == PERF_TYPE_HARDWARE) << text;
-    EXPECT_NE(text.find("perf_event_open: E"), std::string::npos) << text;
-    EXPECT_NE(text.find("use -e cpu-clock"), std::string::npos) << text;
+    EXPECT_EQ(text.rfind("made-up: this ", 0), 0u) << text;
+    EXPECT_EQ(text.find("hardware counter") != std::string::npos, absent.type == PERF_TYPE_HARDWARE) << text;
+    EXPECT_NE(text.find("without -e, CPU time is recorded"), std::string::npos) << text;
     EXPECT_EQ(text.find('\n'), std::string::npos);
   }
 }
