@@ -1,5 +1,5 @@
-/* daemon SECONDS [READY]: leaves a process behind that spins for that much CPU time, and ends once it runs. The name
-   of a FIFO to write a line to when it has begun. */
+/* daemon SECONDS [READY]: leaves a process behind that spins for that much CPU time, and ends once it runs.
+   The name of a FIFO to write a line to when it has begun. */
 #include "spin.h"
 
 #include <stdio.h>

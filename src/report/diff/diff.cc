@@ -65,7 +65,8 @@ Run measure(const Profile& profile, const OpenSymbolizer& open, const DiffOption
   run.total_ticks = static_cast<double>(profile.ledger.ticks());
   double scale = profile.counts_cpu_time() ? 1e-6 : 1;
   run.per_tick = static_cast<double>(profile.period_ns) * scale / options.work;
-  if (report.account.effective_samples > 0) run.design = std::max(1.0, run.total_ticks / report.account.effective_samples);
+  if (report.account.effective_samples > 0)
+    run.design = std::max(1.0, run.total_ticks / report.account.effective_samples);
   if (profile.counts_cpu_time() && report.account.cpu_known)
     run.cpu = static_cast<double>(report.account.cpu_ns) * scale / options.work;
   if (!profile.damage.empty()) doubts->push_back("it is damaged");
