@@ -35,8 +35,8 @@ void add_nowhere(const char* name, uint64_t ticks, std::vector<Sample>* samples)
 Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines) {
   Samples result;
   ObjectNames names(profile, open);
-  for (const ExecutableTicks& part : by_executable(profile))
-    add_executable(part, names, lines, &result.samples);
+  for_each_batch(profile,
+                 [&](const ExecutableTicks& part) { add_executable(part, names, lines, &result.samples); });
   for (uint32_t i = 0; i < profile.executables.size(); ++i) result.objects.push_back(names.shown(i));
   add_nowhere("[outside]", profile.ledger.outside, &result.samples);
   add_nowhere("[full]", profile.ledger.full, &result.samples);

@@ -166,7 +166,7 @@ Result<FileCopy> LiveFile::copy() const {
 
 uint64_t sum_of_cells(const FileContents& contents) {
   uint64_t sum = 0;
-  for (const FileCell& cell : contents.cells) sum += cell.ticks;
+  for (const WeightedPosition& cell : contents.cells) sum += cell.ticks;
   return sum;
 }
 

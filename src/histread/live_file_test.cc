@@ -17,8 +17,8 @@ using Cells = std::map<std::pair<std::string, uint64_t>, uint64_t>;
 
 Cells cells_of(const FileContents& contents) {
   Cells cells;
-  for (const FileCell& cell : contents.cells)
-    cells[{contents.objects[cell.object].path, cell.position}] += cell.ticks;
+  for (const WeightedPosition& cell : contents.cells)
+    cells[{contents.objects[cell.executable].path, cell.position}] += cell.ticks;
   return cells;
 }
 

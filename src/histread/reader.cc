@@ -274,6 +274,7 @@ void Walk::describe_damage() {
 FileContents Walk::run() {
   check_header();
   read_command();
+  contents_.cells.reserve(bytes_.size() / sizeof(uint64_t));  // growing would need twice the memory
   read_objects();
   read_processes();
   describe_damage();

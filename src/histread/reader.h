@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "histfile/layout.h"
+#include "histread/weighted_position.h"
 
 namespace pctally {
 
@@ -36,12 +37,6 @@ struct FileSegment {
   uint64_t bytes = 0;
 };
 
-struct FileCell {
-  uint32_t object = 0;  ///< index into FileContents::objects
-  uint64_t position = 0;
-  uint64_t ticks = 0;  ///< never 0
-};
-
 struct FileProcess {
   uint32_t unit = 0;  ///< of its record
   int32_t pid = 0;
@@ -63,7 +58,7 @@ struct FileContents {
   std::vector<std::string> command;
   std::vector<FileObject> objects;  ///< racing writers may have entered one object twice
   std::vector<FileSegment> segments;
-  std::vector<FileCell> cells;  ///< in file order; the same position may occur more than once
+  std::vector<WeightedPosition> cells;  ///< in file order; a position may occur more than once; ticks never 0
   std::vector<FileProcess> processes;
   std::vector<std::string> damage;  ///< what had to be left out, one sentence each
 };

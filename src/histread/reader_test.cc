@@ -38,7 +38,7 @@ struct Sample {
 
 uint64_t total(const FileContents& contents) {
   return std::accumulate(contents.cells.begin(), contents.cells.end(), uint64_t{0},
-                         [](uint64_t sum, const FileCell& cell) { return sum + cell.ticks; });
+                         [](uint64_t sum, const WeightedPosition& cell) { return sum + cell.ticks; });
 }
 
 FileContents read(const std::vector<unsigned char>& bytes) {

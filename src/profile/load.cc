@@ -81,22 +81,22 @@ std::vector<uint32_t> merge_objects(std::vector<FileObject>& objects, Profile* p
   return place;
 }
 
-void merge_cells(const std::vector<FileCell>& cells, const std::vector<uint32_t>& place, Profile* profile) {
-  std::vector<WeightedPosition>& positions = profile->positions;
-  positions.reserve(cells.size());
-  for (const FileCell& cell : cells) positions.push_back({place[cell.object], cell.position, cell.ticks});
-  std::sort(positions.begin(), positions.end(), [](const WeightedPosition& a, const WeightedPosition& b) {
+/// In place: a file may hold millions of cells.
+void merge_cells(std::vector<WeightedPosition> cells, const std::vector<uint32_t>& place, Profile* profile) {
+  for (WeightedPosition& cell : cells) cell.executable = place[cell.executable];
+  std::sort(cells.begin(), cells.end(), [](const WeightedPosition& a, const WeightedPosition& b) {
     return std::tie(a.executable, a.position) < std::tie(b.executable, b.position);
   });
   size_t kept = 0;
-  for (const WeightedPosition& position : positions) {
-    WeightedPosition* last = kept == 0 ? nullptr : &positions[kept - 1];
-    if (last != nullptr && last->executable == position.executable && last->position == position.position)
-      last->ticks += position.ticks;
+  for (const WeightedPosition& cell : cells) {
+    WeightedPosition* last = kept == 0 ? nullptr : &cells[kept - 1];
+    if (last != nullptr && last->executable == cell.executable && last->position == cell.position)
+      last->ticks += cell.ticks;
     else
-      positions[kept++] = position;
+      cells[kept++] = cell;
   }
-  positions.resize(kept);
+  cells.resize(kept);
+  profile->positions = std::move(cells);
 }
 
 /// The cells are the truth of what was counted. In a live file the ledger is in motion; in a closed one it
@@ -152,7 +152,7 @@ Profile profile_of(FileContents contents) {
   uint64_t told_counted = contents.header.ledger.counted;
   uint64_t excess = settle_account(&contents);
   std::vector<uint32_t> place = merge_objects(contents.objects, &profile);
-  merge_cells(contents.cells, place, &profile);
+  merge_cells(std::move(contents.cells), place, &profile);
   add_ledger(contents.header.ledger, told_counted, &profile);
   add_processes(contents.processes, excess, &profile);
   return profile;
@@ -167,6 +167,7 @@ Result<Profile> load_profile(std::span<const unsigned char> bytes) {
 }
 
 Profile load_profile(FileCopy copy) {
+  copy.bytes = {};  // all that is needed of them was read
   Profile profile = profile_of(std::move(copy.contents));
   profile.recorder_alive = copy.recorder_alive && !profile.closed;
   return profile;

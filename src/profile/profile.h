@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "histread/weighted_position.h"
+
 namespace pctally {
 
 enum class ExecutableKind { kFile, kVdso, kKernel, kPrivate, kStart };
@@ -26,14 +28,6 @@ struct Executable {
   int32_t owner = 0;              ///< pid, for kPrivate
   FileStamp stamp{};              ///< kFile without a build id: what tells it from another file at that path
   uint64_t time_unix_ns = 0;      ///< kPrivate: when the process started; 0: not known
-};
-
-/// Ticks at one byte of text. `position` is a file offset (kFile), a distance from the start (kVdso) or a
-/// runtime address (kKernel, kPrivate); 0 (kStart).
-struct WeightedPosition {
-  uint32_t executable = 0;  ///< index into Profile::executables
-  uint64_t position = 0;
-  uint64_t ticks = 0;
 };
 
 struct ProfileProcess {

@@ -32,10 +32,10 @@ void add_executable(const ExecutableTicks& part, bool is_private, ObjectNames& n
 
 std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names) {
   std::map<Key, uint64_t> functions;
-  for (const ExecutableTicks& part : by_executable(profile)) {
+  for_each_batch(profile, [&](const ExecutableTicks& part) {
     bool is_private = profile.executables[part.executable].kind == ExecutableKind::kPrivate;
     add_executable(part, is_private, names, &functions);
-  }
+  });
   std::vector<Row> rows;
   for (const auto& [key, ticks] : functions) {
     Row row;

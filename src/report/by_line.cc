@@ -26,7 +26,7 @@ void add_executable(const ExecutableTicks& part, ObjectNames& names, std::map<Ke
 
 std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names) {
   std::map<Key, uint64_t> lines;
-  for (const ExecutableTicks& part : by_executable(profile)) add_executable(part, names, &lines);
+  for_each_batch(profile, [&](const ExecutableTicks& part) { add_executable(part, names, &lines); });
   std::vector<Row> rows;
   for (const auto& [key, ticks] : lines) {
     Row row;

@@ -6,6 +6,8 @@
 namespace pctally {
 namespace {
 
+constexpr size_t kBatch = 1 << 15;  ///< positions named at a time
+
 Row pseudo_row(Grouping by, const char* name, uint64_t ticks) {
   Row row;
   if (by == Grouping::kObject)
@@ -69,15 +71,19 @@ void truncate(const ReportOptions& options, Report* report) {
 
 }  // namespace
 
-std::vector<ExecutableTicks> by_executable(const Profile& profile) {
-  std::vector<ExecutableTicks> parts;
-  for (const WeightedPosition& position : profile.positions) {
-    if (parts.empty() || parts.back().executable != position.executable)
-      parts.push_back({position.executable, {}, {}});
-    parts.back().positions.push_back(position.position);
-    parts.back().ticks.push_back(position.ticks);
+void for_each_batch(const Profile& profile, const std::function<void(const ExecutableTicks&)>& visit) {
+  std::vector<uint64_t> positions, ticks;
+  const std::vector<WeightedPosition>& all = profile.positions;
+  for (size_t i = 0; i < all.size();) {
+    const uint32_t executable = all[i].executable;
+    positions.clear();
+    ticks.clear();
+    for (; i < all.size() && all[i].executable == executable && positions.size() < kBatch; ++i) {
+      positions.push_back(all[i].position);
+      ticks.push_back(all[i].ticks);
+    }
+    visit({executable, positions, ticks});
   }
-  return parts;
 }
 
 std::vector<Row> grouped_rows(const Profile& profile, Grouping by, ObjectNames& names) {

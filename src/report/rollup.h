@@ -1,6 +1,8 @@
 // A Profile added up into rows. The rows' ticks are the ledger's ticks, to the last one.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,12 +75,15 @@ std::vector<Row> grouped_rows(const Profile& profile, Grouping by, ObjectNames& 
 /// of. `grouped` are the rows of the grouping.
 std::vector<Row> pseudo_rows(const TickLedger& ledger, Grouping by, const std::vector<Row>& grouped);
 
-/// The positions of one executable, for the groupings.
+/// Neighbouring positions of one executable, for the groupings. Borrowed for one visit.
 struct ExecutableTicks {
   uint32_t executable = 0;
-  std::vector<uint64_t> positions;  ///< ascending
-  std::vector<uint64_t> ticks;      ///< of each
+  std::span<const uint64_t> positions;  ///< ascending
+  std::span<const uint64_t> ticks;      ///< of each
 };
-std::vector<ExecutableTicks> by_executable(const Profile& profile);
+
+/// Calls `visit` for all positions in order, a bounded number at a time: names take many times the memory of
+/// what they name.
+void for_each_batch(const Profile& profile, const std::function<void(const ExecutableTicks&)>& visit);
 
 }  // namespace pctally

@@ -22,6 +22,24 @@ Profile two_objects() {
   return profile;
 }
 
+/// Keeps the most positions that were asked for at once.
+class CountingSymbolizer : public FakeSymbolizer {
+ public:
+  CountingSymbolizer(const ExecutableIdentity& identity, size_t* most)
+      : FakeSymbolizer(identity), most_(most) {}
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+    *most_ = std::max(*most_, positions.size());
+    return FakeSymbolizer::name(positions);
+  }
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+    *most_ = std::max(*most_, positions.size());
+    return FakeSymbolizer::frames(positions);
+  }
+
+ private:
+  size_t* most_;
+};
+
 uint64_t total(const Report& report) {
   uint64_t sum = report.hidden_ticks;
   for (const Row& row : report.rows) sum += row.ticks;
@@ -45,6 +63,28 @@ TEST(Rollup, AddsTheBytesOfAFunctionUp) {
   EXPECT_EQ(report.rows[5].function, "[lost]");
   EXPECT_DOUBLE_EQ(report.rows[0].share, 30.0 / 71);
   EXPECT_EQ(report.rows[0].nanoseconds, 30'000'000);
+}
+
+TEST(Rollup, PositionsWithoutNumberAreNamedAFewAtATime) {
+  Profile profile = two_objects();
+  profile.positions.clear();
+  for (uint32_t executable : {0, 1})
+    for (uint64_t position = 0x100; position < 0x100 + 100'000; ++position)
+      profile.positions.push_back({executable, position, 1});
+  profile.ledger = {.counted = 200'000};
+  for (Grouping by : {Grouping::kFunction, Grouping::kLine}) {
+    size_t most = 0;
+    auto open = [&most](const ExecutableIdentity& identity) {
+      return std::make_unique<CountingSymbolizer>(identity, &most);
+    };
+    Report batched = make_report(profile, open, {.by = by});
+    EXPECT_GT(most, 0u);
+    EXPECT_LT(most, 50'000u);
+    EXPECT_EQ(total(batched), 200'000u);
+    if (by == Grouping::kFunction) {
+      EXPECT_EQ(batched.rows.size(), 2 * 391u) << "none is cut in two";
+    }
+  }
 }
 
 TEST(Rollup, LinesAreThoseOfTheInnermostFrame) {

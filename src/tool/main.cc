@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <new>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,13 @@ constexpr Command kCommands[] = {{"record", run_record}, {"report", run_report},
                                  {"plan", run_plan},     {"export", run_export}, {"engines", run_engines},
                                  {"gperf", run_gperf},   {"prof", run_prof},     {"snapshot", run_snapshot},
                                  {"top", run_top}};
+
+/// Takes no memory: there is none.
+[[noreturn]] void say_out_of_memory() {
+  constexpr char kLine[] = "pctally: out of memory; give it more (ulimit -v), or a smaller profile\n";
+  (void)!write(STDERR_FILENO, kLine, sizeof kLine - 1);
+  _exit(kExitFailed);
+}
 
 /// What other profilers have, and what to use here until pctally has it.
 constexpr struct {
@@ -132,4 +140,7 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace pctally
 
-int main(int argc, char** argv) { return pctally::run(argc, argv); }
+int main(int argc, char** argv) {
+  std::set_new_handler(pctally::say_out_of_memory);
+  return pctally::run(argc, argv);
+}

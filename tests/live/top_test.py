@@ -116,6 +116,25 @@ class Plain(Live):
         self.assertEqual(os.listdir(place), [])
         self.assertFalse(os.path.exists(f"/proc/{recorder}"))
 
+    def test_what_a_killed_top_left_is_gone_after_the_next_start(self):
+        place = os.path.join(p.scratch(), "runtime3")
+        os.makedirs(place, exist_ok=True)
+        words = [p.PCTALLY, "top", "--", p.program("spinner"), "1", "1000"]
+        tops = []
+        for _ in range(2):
+            tops.append(subprocess.Popen(words, stdout=subprocess.PIPE, env=dict(os.environ, XDG_RUNTIME_DIR=place)))
+            tops[-1].stdout.readline()
+        self.assertEqual(len(os.listdir(place)), 2, "those that live stay")
+        for top in tops:
+            top.kill()
+            top.communicate()
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, env=dict(os.environ, XDG_RUNTIME_DIR=place))
+        process.stdout.readline()
+        self.assertEqual(len(os.listdir(place)), 1)
+        process.terminate()
+        process.communicate()
+        self.assertEqual(os.listdir(place), [])
+
     def test_running_processes(self):
         if not p.engine_available("ring"):
             self.skipTest("engine ring (not available here: pctally engines says why)")

@@ -1,16 +1,20 @@
 #include "tool/top/recorder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/new_file.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 
@@ -26,6 +30,49 @@ std::string temporary_place() {
   bool ours = runtime != nullptr && *runtime == '/' && stat(runtime, &status) == 0 &&
               S_ISDIR(status.st_mode) && status.st_uid == geteuid() && access(runtime, W_OK) == 0;
   return ours ? runtime : "/tmp";
+}
+
+constexpr char kPrefix[] = "pctally-top-";
+constexpr char kFile[] = "pctally.top.pct";
+
+/// The lock on a directory of ours, which its top holds as long as it lives; invalid if it does.
+UniqueFd locked_directory(const std::string& path) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat open_one, named;
+  bool ours = fd.valid() && flock(fd.get(), LOCK_EX | LOCK_NB) == 0 && fstat(fd.get(), &open_one) == 0 &&
+              lstat(path.c_str(), &named) == 0 && named.st_ino == open_one.st_ino &&
+              named.st_dev == open_one.st_dev && named.st_uid == geteuid();
+  return ours ? std::move(fd) : UniqueFd();
+}
+
+void remove_directory(const std::string& path) {
+  const std::string file = path + "/" + kFile;
+  char part[PATH_MAX];
+  if (part_name(file.c_str(), &part)) unlink(part);
+  unlink(file.c_str());
+  rmdir(path.c_str());
+}
+
+/// What tops left that were killed.
+void remove_left_overs(const std::string& place) {
+  DIR* directory = opendir(place.c_str());
+  if (directory == nullptr) return;
+  while (const dirent* entry = readdir(directory)) {
+    if (strncmp(entry->d_name, kPrefix, strlen(kPrefix)) != 0) continue;
+    const std::string path = place + "/" + entry->d_name;
+    if (UniqueFd lock = locked_directory(path); lock.valid()) remove_directory(path);
+  }
+  closedir(directory);
+}
+
+/// A new directory and its lock. Before it is locked another top may take it for a left-over.
+Result<std::pair<std::string, UniqueFd>> make_directory(const std::string& place) {
+  for (unsigned attempt = 0; attempt < 8; ++attempt) {
+    std::string path = place + "/" + kPrefix + "XXXXXX";
+    if (mkdtemp(path.data()) == nullptr) break;
+    if (UniqueFd lock = locked_directory(path); lock.valid()) return std::pair(path, std::move(lock));
+  }
+  return fail(errno, "cannot make a directory in %s: %s", place.c_str(), strerror(errno));
 }
 
 [[noreturn]] void become_recorder(const std::vector<std::string>& words, int output) {
@@ -54,6 +101,7 @@ TopRecorder::TopRecorder(TopRecorder&& other) noexcept
       exit_code_(other.exit_code_),
       process_(std::move(other.process_)),
       output_(std::move(other.output_)),
+      lock_(std::move(other.lock_)),
       directory_(std::move(other.directory_)),
       path_(std::move(other.path_)),
       said_(std::move(other.said_)) {
@@ -63,11 +111,13 @@ TopRecorder::TopRecorder(TopRecorder&& other) noexcept
 
 Result<TopRecorder> TopRecorder::start(const std::vector<std::string>& words) {
   TopRecorder recorder;
-  std::string directory = temporary_place() + "/pctally-top-XXXXXX";
-  if (mkdtemp(directory.data()) == nullptr)
-    return fail(errno, "cannot make a directory in %s: %s", temporary_place().c_str(), strerror(errno));
-  recorder.directory_ = directory;
-  recorder.path_ = directory + "/pctally.top.pct";
+  const std::string place = temporary_place();
+  remove_left_overs(place);
+  auto made = make_directory(place);
+  if (!made) return std::unexpected(made.error());
+  recorder.directory_ = made->first;
+  recorder.lock_ = std::move(made->second);
+  recorder.path_ = recorder.directory_ + "/" + kFile;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return fail(errno, "pipe: %s", strerror(errno));
   recorder.output_.reset(ends[0]);
@@ -107,8 +157,7 @@ TopRecorder::~TopRecorder() {
     if (exit_code_ < 0) waitpid(pid_, nullptr, 0);
   }
   if (directory_.empty()) return;
-  unlink(path_.c_str());
-  rmdir(directory_.c_str());
+  remove_directory(directory_);
 }
 
 }  // namespace pctally

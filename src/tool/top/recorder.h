@@ -20,7 +20,8 @@ class TopRecorder {
 
   /// Starts `pctally record -q -o FILE WORDS...` in a session of its own: nothing of it reaches the terminal,
   /// and the terminal's signals do not reach it. The file lies in a directory of its own, mode 0700, in
-  /// $XDG_RUNTIME_DIR or /tmp. It is told to end should this process die.
+  /// $XDG_RUNTIME_DIR or /tmp; those that killed ones left there are removed first. It is told to end should
+  /// this process die.
   static Result<TopRecorder> start(const std::vector<std::string>& words);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -37,6 +38,7 @@ class TopRecorder {
   pid_t pid_ = -1;
   int exit_code_ = -1;
   UniqueFd process_, output_;
+  UniqueFd lock_;  ///< on the directory: without it the next top removes it
   std::string directory_, path_, said_;
 };
 

@@ -1,0 +1,80 @@
+"""A profile file costs its reader a bounded multiple of its size in memory; without that much it says so in one line."""
+import array
+import glob
+import os
+import struct
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+HEADER, UNIT, LARGEST = 4096, 64, 64 << 20
+PEAK = ("import os, sys; child = os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:]); "
+        "_, status, usage = os.wait4(child, 0); print(usage.ru_maxrss, file=sys.stderr); sys.exit(os.waitstatus_to_exitcode(status))")
+
+
+def full_file(path, size, text_path):
+    """A closed file of at most `size` bytes with one tick at every byte of one object's text."""
+    seed = p.record([p.program("empty")], "-e", "timer").path
+    with open(seed, "rb") as file:
+        head = bytearray(file.read(HEADER))
+    units = (size - HEADER) // UNIT - 64
+    text = int(units / (2 / 16 + 1 / 256 + 1 / 4096)) // 4096 * 4096  # leaves, blocks, directory
+    name = text_path.encode()
+    record, segment, string = 1, 3, 4
+    directory = string + (4 + len(name) + UNIT - 1) // UNIT
+    block = directory + text // 4096
+    leaf = block + text // 256
+    used = leaf + 2 * (text // 16)
+    pool = bytearray(used * UNIT)
+    struct.pack_into("=IIII", pool, record * UNIT, 0, segment, string, 0)
+    struct.pack_into("=IIQQ", pool, segment * UNIT, 0, directory, 0, text)
+    struct.pack_into("=I", pool, string * UNIT, len(name))
+    pool[string * UNIT + 4:string * UNIT + 4 + len(name)] = name
+    pool[directory * UNIT:block * UNIT] = array.array("I", range(block, leaf)).tobytes().ljust((block - directory) * UNIT, b"\0")
+    pool[block * UNIT:leaf * UNIT] = array.array("I", range(leaf, used, 2)).tobytes()
+    pool[leaf * UNIT:] = array.array("Q", [1]).tobytes() * text
+    struct.pack_into("=I", head, 28, 2)
+    struct.pack_into("=IIIIII", head, 32, used, used, record, 0, 0, 0)
+    struct.pack_into("=I", head, 56, 0)
+    struct.pack_into("=8Q", head, 320, text, 0, 0, 0, 0, 0, text, text)
+    with open(path, "wb") as file:
+        file.write(head + pool)
+    return text
+
+
+class Memory(unittest.TestCase):
+    def library(self):
+        found = glob.glob("/usr/lib/*/libstdc++.so.6") + glob.glob("/usr/lib*/libstdc++.so.6")
+        return os.path.realpath(found[0]) if found else p.PCTALLY
+
+    def test_a_report_takes_four_times_the_file_and_100_mb(self):
+        path = os.path.join(p.scratch(), "full.pct")
+        ticks = full_file(path, LARGEST, self.library())
+        self.assertGreater(ticks, 8000000)
+        for by in ("function", "object"):
+            done = subprocess.run([sys.executable, "-c", PEAK, p.PCTALLY, "report", "--by", by, path], capture_output=True,
+                                  text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"{ticks} ticks", done.stdout.replace(",", ""))
+            self.assertLess(int(done.stderr.split()[-1]) << 10, 4 * os.path.getsize(path) + 100000000)
+
+    def test_without_memory_it_says_so(self):
+        small, large = os.path.join(p.scratch(), "small.pct"), os.path.join(p.scratch(), "large.pct")
+        full_file(small, 200 << 10, "/nonexistent")
+        full_file(large, 16 << 20, "/nonexistent")
+
+        def report(path, limit):
+            return subprocess.run(["prlimit", f"--as={limit}", p.PCTALLY, "report", path], capture_output=True, text=True)
+
+        enough = next(limit for limit in range(8 << 20, 1 << 30, 8 << 20) if report(small, limit).returncode == 0)
+        failed = report(large, enough + (8 << 20))
+        self.assertEqual((failed.returncode, failed.stdout), (125, ""), failed)
+        self.assertRegex(failed.stderr, r"\Apctally: out of memory[^\n]*\n\Z")
+        self.assertEqual(report(large, enough + (200 << 20)).returncode, 0)
+
+
+if __name__ == "__main__":
+    p.main()
