@@ -42,9 +42,9 @@ class Pen:
         return (self.color or INK, self.bold, self.dim, self.reverse)
 
 
-def runs_of(line):
-    """(column, text, pen) of each stretch of one look."""
-    pen, column, at, runs = Pen(), 0, 0, []
+def runs_of(line, pen):
+    """(column, text, pen) of each stretch of one look. The pen goes on from line to line."""
+    column, at, runs = 0, 0, []
     for match in [*SGR.finditer(line), None]:
         text = line[at:match.start() if match else len(line)]
         if text:
@@ -72,7 +72,8 @@ def drawn(runs, y):
 
 def main():
     title = sys.argv[1] if len(sys.argv) > 1 else ""
-    lines = [runs_of(line) for line in sys.stdin.read().rstrip("\n").split("\n")]
+    pen = Pen()
+    lines = [runs_of(line, pen) for line in sys.stdin.read().rstrip("\n").split("\n")]
     columns = max(width for _, width in lines)
     width, height = 2 * MARGIN + columns * CELL, BAR + len(lines) * LINE + MARGIN
     print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}" '
