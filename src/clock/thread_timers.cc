@@ -36,11 +36,13 @@ unsigned most_timers() noexcept {
   return limit.rlim_cur < 8 ? 1 : static_cast<unsigned>(limit.rlim_cur / 4);
 }
 
-/// By pot and at the beginning of a process the first expiry comes at once, so that the first kernel tick
-/// delivers it; elsewhere, and where the period is the longer, at a random phase.
+/// By pot the first expiry comes at once, so that the first kernel tick delivers it, however short the thread
+/// is against the period: what it claims too much is taken off the pot. So it is at the beginning of a
+/// process where the period is no longer than the kernel's tick; elsewhere it comes at a random phase.
 uint64_t first_expiry_ns(Booking booking, uint64_t period_ns) noexcept {
   static Random random;
-  if (booking != Booking::kAsDelivered && period_ns <= kernel_tick_ns()) return 1;
+  if (booking == Booking::kByPot) return 1;
+  if (booking == Booking::kFirstWeighs && period_ns <= kernel_tick_ns()) return 1;
   return 1 + random.below(period_ns);
 }
 

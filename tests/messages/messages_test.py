@@ -134,7 +134,8 @@ class Messages(unittest.TestCase):
         for engine in p.engines():
             path = f"{engine}.pct"
             lines = self.record(f"-e {engine} -o {path} -- {p.program('spinner')} 1 0.8")
-            self.assertEqual(len(lines), 2, lines)
+            few = [line for line in lines if line.startswith("warning: only ")]  # a busy machine gives few ticks
+            self.assertEqual(len(lines) - len(few), 2, lines)
             self.assertTrue(lines[0].startswith("recording user"), lines[0])
             self.assertRegex(lines[1], r"^[\d,]+ ticks, 0\.\d\d s of CPU time.*; next: pctally report " + re.escape(path) + "$")
             self.assertEqual(self.record(f"-q -f -e {engine} -o {path} -- {p.program('spinner')} 1 0.1"), [])

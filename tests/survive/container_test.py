@@ -46,7 +46,7 @@ class Container(unittest.TestCase):
         data = p.report(path)
         p.assert_ledger(self, data)
         self.assertEqual(p.share_of(data, "spin_here"), 0)
-        self.assertTrue(any("names are missing" in warning["text"] for warning in data["warnings"]), data["warnings"])
+        self.assertTrue(any(warning["id"] == "no-names" for warning in data["warnings"]), data["warnings"])
 
     def test_whole_machine(self):
         path = os.path.join(p.scratch(), "machine.pct")

@@ -41,16 +41,17 @@ class DialectStorm(unittest.TestCase):
             told = storm("exec-self")
             self.assertEqual((told["timers"], told["ticks"]), (0, 0))
 
-    def churn(self, life_us, threads):
-        """The clock is one of CPU time, so that ticks * period is the CPU time but for the edges; no statistics."""
+    def churn(self, life_us, threads, untimed=0.05):
+        """The clock is one of CPU time, so that ticks * period is the CPU time but for the edges; no statistics. What the
+        kernel needs to end a thread (about 20 us) is no time of that thread's timer: the share `untimed`."""
         told = storm("churn", life_us, threads)
         self.assertEqual(told["in_counters"], told["counted"])
         self.assertEqual(told["ticks"], told["counted"] + told["outside"] + told["full"] + told["lost"])
         self.assertEqual(told["lost"] + told["full"] + told["outside"], 0)
-        self.assertAlmostEqual(told["ticks"] * 0.01, told["cpu_s"], delta=0.05 * told["cpu_s"] + 0.05)
+        self.assertAlmostEqual(told["ticks"] * 0.01, told["cpu_s"], delta=untimed * told["cpu_s"] + 0.05)
 
     def test_threads_that_live_300_us(self):
-        self.churn(300, 100000 if FULL else 3000)
+        self.churn(300, 100000 if FULL else 3000, untimed=0.15)
 
     def test_threads_that_live_2_ms(self):
         self.churn(2000, 10000 if FULL else 500)
@@ -59,7 +60,7 @@ class DialectStorm(unittest.TestCase):
         self.churn(10000, 2000 if FULL else 100)
 
     def test_threads_that_do_nothing(self):
-        self.churn(0, 1000000 if FULL else 20000)
+        self.churn(0, 1000000 if FULL else 20000, untimed=0.4)
 
 
 if __name__ == "__main__":

