@@ -114,7 +114,7 @@ Rung probe_bpf() {
 
 }  // namespace
 
-std::vector<Rung> probe_ladder(const std::string& only, bool whole) {
+std::vector<Rung> probe_ladder(const std::string& only, [[maybe_unused]] bool whole) {
   struct {
     const char* name;
     Rung (*probe)();
