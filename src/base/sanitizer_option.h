@@ -1,4 +1,5 @@
-// What the recorder adds to ASAN_OPTIONS of a program it injects a library into; the library takes it out again with
+// What the recorder adds to ASAN_OPTIONS of a program it injects a library into; the library takes it out
+// again with
 // --no-children.
 #pragma once
 
