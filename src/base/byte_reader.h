@@ -1,4 +1,4 @@
-// Bounds-checked reading from bytes nobody vouches for. Every read says whether it succeeded; nothing is
+// Bounds-checked reading from bytes that are not trusted. Every read says whether it succeeded; nothing is
 // cast.
 #pragma once
 #include <stddef.h>

@@ -288,7 +288,7 @@ uint32_t BpfCounter::full_used(const pctally_table& table) noexcept {
   return std::min<uint32_t>(table.full_used, PCTALLY_TABLE_FULL);
 }
 
-void BpfCounter::settle(pctally_table* table) noexcept {
+void BpfCounter::account(pctally_table* table) noexcept {
   for (uint32_t i = 0; i < used(*table); ++i) {
     pctally_slot& slot = table->slots[table->order[i] & kMask];
     totals_.slots += slot.ticks;

@@ -96,7 +96,7 @@ class BpfCounter {
       for (uint32_t i = 0; i < used(*table); ++i) slot(std::as_const(table->slots[table->order[i] & kMask]));
       for (uint32_t i = 0; i < full_used(*table); ++i) full(std::as_const(table->full[i]));
       shares_[cpu].passed += table->passed;
-      settle(table);
+      account(table);
     }
   }
 
@@ -133,7 +133,7 @@ class BpfCounter {
   static void read_throttling(CpuEvent* event);
   uint64_t turn_over() noexcept;
   [[nodiscard]] bool is_running(size_t cpu) const noexcept;
-  void settle(pctally_table* table) noexcept;
+  void account(pctally_table* table) noexcept;
   [[nodiscard]] pctally_table* table(size_t cpu, uint64_t turn) const noexcept;
   static uint32_t used(const pctally_table& table) noexcept;
   static uint32_t full_used(const pctally_table& table) noexcept;

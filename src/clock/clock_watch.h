@@ -5,15 +5,15 @@
 
 namespace pctally {
 
-/// One per process. Calls under the caller's lock; none from a signal handler, or from the look.
+/// One per process. Calls under the caller's lock; none from a signal handler, or from the check.
 class ClockWatch {
  public:
   /// In a signal handler; never two at a time.
-  using Look = void (*)() noexcept;
+  using Check = void (*)() noexcept;
 
   /// Every sixteen kernel ticks of CPU time of the main thread. Errors: EBUSY (one is running), EAGAIN (no
   /// free signal or timer left).
-  static Result<void> start(Look look) noexcept;
+  static Result<void> start(Check check) noexcept;
 
   /// On return nothing looks, nor will.
   static void stop() noexcept;

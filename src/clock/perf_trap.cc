@@ -200,10 +200,10 @@ Result<bool> PerfTrap::open_round(uint64_t period_ns, MappedArray<pid_t>* thread
 Result<void> PerfTrap::open_roots(uint64_t period_ns) noexcept {
   MappedArray<pid_t> threads;
   for (unsigned round = 0; round < kRounds; ++round) {
-    auto settled = open_round(period_ns, &threads);
-    if (!settled) return std::unexpected(settled.error());
+    auto complete = open_round(period_ns, &threads);
+    if (!complete) return std::unexpected(complete.error());
     // Where threads never stop coming, the last round stands: nearly all of them have inherited.
-    if (*settled || round + 1 == kRounds) break;
+    if (*complete || round + 1 == kRounds) break;
     close_roots();
   }
   for (const Root& root : roots_) ioctl(root.fd, PERF_EVENT_IOC_ENABLE, 0);

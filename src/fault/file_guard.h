@@ -1,9 +1,9 @@
 // Lets a process survive that somebody else cuts the profile file it has mapped.
 //
-// The kernel answers an access behind the new end with SIGBUS. A handler in front of the program's own then
-// puts empty memory in the place of the whole file, in which the recording has ended: the access is repeated
-// there, and the ticks to come are none. Faults elsewhere go to whoever had the signal before. Nothing is
-// asked of a tick for it, but that the signal is not blocked (PublishedTables::may_fault).
+// The kernel answers an access behind the new end with SIGBUS. Our SIGBUS handler replaces the mapping with
+// zeroed memory whose header says "ended". The faulting access is retried there, and later ticks are ignored.
+// Faults elsewhere go to the handler that was there before. A tick needs nothing for this but that the signal
+// is not blocked (PublishedTables::may_fault).
 #pragma once
 #include "histfile/profile_file.h"
 

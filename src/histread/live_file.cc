@@ -170,7 +170,7 @@ uint64_t sum_of_cells(const FileContents& contents) {
   return sum;
 }
 
-uint64_t settle_account(FileContents* contents) {
+uint64_t balance_account(FileContents* contents) {
   Ledger& ledger = contents->header.ledger;
   ledger.counted = sum_of_cells(*contents);
   if (ledger.deferred > ledger.resolved) ledger.outside += ledger.deferred - ledger.resolved;

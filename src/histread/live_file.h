@@ -38,8 +38,8 @@ class LiveFile {
 uint64_t sum_of_cells(const FileContents& contents);
 
 /// Makes the account of a growing file exact, as docs/profile-file.md has it: counted is the sum of the
-/// cells, ticks put aside and not settled are outside, and no process claims what no cell has. Returns the
+/// cells, ticks put aside and not resolved are outside, and no process claims what no cell has. Returns the
 /// ticks taken from processes: from the largest first.
-uint64_t settle_account(FileContents* contents);
+uint64_t balance_account(FileContents* contents);
 
 }  // namespace pctally

@@ -39,7 +39,7 @@ TEST(LiveFile, ARecordingThatRestsIsCopiedInOneGo) {
   FileCopy copy = open(recording).copy().value();
   EXPECT_TRUE(copy.still);
   EXPECT_TRUE(copy.recorder_alive);
-  EXPECT_EQ(settle_account(&copy.contents), 0u);
+  EXPECT_EQ(balance_account(&copy.contents), 0u);
   EXPECT_EQ(copy.contents.header.ledger.counted, 3u);
   EXPECT_EQ(copy.contents.header.ledger.outside, 2u);
   EXPECT_EQ(copy.bytes.size(), kHeaderBytes + kUnitBytes * recording.file().header().pool.used);
@@ -53,7 +53,7 @@ TEST(LiveFile, AThreadThatDiedInsideItsTickDoesNotDisturb) {
   *table.process_ticks += 40;  // raised first, and then nothing
   FileCopy copy = open(recording).copy().value();
   EXPECT_TRUE(copy.still);
-  EXPECT_EQ(settle_account(&copy.contents), 40u);
+  EXPECT_EQ(balance_account(&copy.contents), 40u);
   EXPECT_EQ(claimed_by_processes(copy.contents), 3u);
 }
 
@@ -91,7 +91,7 @@ TEST(LiveFile, NoCellOfABusyRecordingEverFallsAndNothingIsTakenForDamage) {
   for (int round = 0; round < 8; ++round) {
     recording.file().make_room(0);
     FileCopy copy = file.copy().value();
-    settle_account(&copy.contents);
+    balance_account(&copy.contents);
     EXPECT_THAT(copy.contents.damage, IsEmpty());
     const Ledger& ledger = copy.contents.header.ledger;
     EXPECT_EQ(sum_of_cells(copy.contents), ledger.counted);
@@ -121,7 +121,7 @@ TEST(LiveFile, BetweenTicksACopyIsOfOneMoment) {
     }
     moments.insert(copy.contents.header.ledger.samples);
     EXPECT_EQ(copy.contents.header.ledger.counted, sum_of_cells(copy.contents));
-    EXPECT_EQ(settle_account(&copy.contents), 0u);
+    EXPECT_EQ(balance_account(&copy.contents), 0u);
   }
 }
 
@@ -134,7 +134,7 @@ TEST(LiveFile, WhatWasPutAsideIsOutsideUntilItIsSettled) {
   tick(table, LiveRecording::kText + 1, 5);
   FileCopy copy = open(recording).copy().value();
   EXPECT_TRUE(copy.still);
-  settle_account(&copy.contents);
+  balance_account(&copy.contents);
   EXPECT_EQ(copy.contents.header.ledger.outside, 5u);
   EXPECT_EQ(copy.contents.header.ledger.resolved, 5u);
 }

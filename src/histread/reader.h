@@ -1,4 +1,4 @@
-// Reads the bytes of a profile file that nobody vouches for: it may be damaged, forged, or changing under the
+// Reads the bytes of a profile file that is not trusted: it may be damaged, forged, or changing under the
 // reader.
 //
 // Refuses to trust: the header is copied once, every index is checked before it is followed, and every unit

@@ -57,7 +57,7 @@ std::unexpected<Error> refused(const Error& error, bool overwrite) {
 void close_copy(FileCopy* copy) {
   FileHeader& header = copy->contents.header;
   if (header.state == FileState::kClosed) return;
-  settle_account(&copy->contents);
+  balance_account(&copy->contents);
   if (copy->recorder_alive) close_header(&header);
   auto units = static_cast<uint32_t>((copy->bytes.size() - kHeaderBytes) / kUnitBytes);
   header.pool = {units, units};

@@ -6,7 +6,7 @@ namespace pctally {
 
 /// Turns a copy of a live file into the bytes of a closed one: its ledger's counted is the sum of its cells,
 /// ended_ns is the moment the copy covers, and `snapshot` says what it is. What was copied from a file closed
-/// before stays as it is; from one its recorder left unclosed, only the account is settled.
+/// before stays as it is; from one its recorder left unclosed, only the account is balanced.
 void close_copy(FileCopy* copy);
 
 /// Writes it with mode 0600, under its name once it is whole (base/new_file.h). Errors: those of

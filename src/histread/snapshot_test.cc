@@ -70,7 +70,7 @@ TEST_F(Snapshot, OfABusyRecordingIsExactEveryTime) {
     FileContents contents = read(out_);
     EXPECT_THAT(contents.damage, IsEmpty());
     EXPECT_EQ(contents.header.ledger.counted, sum_of_cells(contents));
-    EXPECT_EQ(settle_account(&contents), 0u) << "processes claim no more than there is";
+    EXPECT_EQ(balance_account(&contents), 0u) << "processes claim no more than there is";
     EXPECT_GE(contents.header.ledger.counted, last);
     last = contents.header.ledger.counted;
   }

@@ -17,7 +17,7 @@
 #include "dialect/session.h"
 #include "fault/file_guard.h"
 #include "histfile/publish.h"
-#include "process/deferred_settler.h"
+#include "process/deferred_resolver.h"
 #include "tick/tick.h"
 
 #ifndef PCTALLY_VERSION
@@ -39,7 +39,7 @@ struct Recording {
   AddressSpace spaces[2];
   unsigned space_in_use = 0;
   KnownProcess self;
-  SettlerState settler;
+  ResolverState settler;
   uint32_t process = 0;
   TickClock clock;
   rusage started{};
@@ -146,11 +146,11 @@ bool refresh(Recording& recording) noexcept {
   return true;
 }
 
-void settle_all(Recording& recording, bool final) noexcept {
+void resolve_all(Recording& recording, bool final) noexcept {
   DeferredTick deferred;
   recording.self.fresh = false;
   while (take_deferred(&recording.file, &recording.settler, final, &deferred))
-    settle_tick(&recording.file, &recording.self, deferred);
+    resolve_tick(&recording.file, &recording.self, deferred);
   recording.file.make_room(0);
   recording.file.beat();
 }
@@ -227,7 +227,7 @@ Result<void> begin(Recording& recording, const pctally_options& options) noexcep
 Result<void> end(Recording& recording) noexcept {
   recording.clock.stop();
   withdraw(&g_tables);
-  settle_all(recording, true);
+  resolve_all(recording, true);
   book_cpu_time(recording);
   g_last_ledger = account(recording.file.header().ledger);
   return recording.file.close(true);
@@ -296,7 +296,7 @@ PCTALLY_API int pctally_ledger(struct pctally_tick_ledger* ledger) {
   if (ledger == nullptr) return failed(fail(EINVAL, "ledger is NULL").error());
   if (!g_ever) return not_recording();
   if (g_recording != nullptr) {
-    settle_all(*g_recording, false);
+    resolve_all(*g_recording, false);
     g_last_ledger = account(g_recording->file.header().ledger);
   }
   *ledger = g_last_ledger;

@@ -77,7 +77,7 @@ NamedRange ObjectSymbolizer::to_positions(NamedRange range, uint64_t address, ui
   return {std::move(range.function), position - before, position + after};
 }
 
-/// What is not loaded from the file has no address to be told by.
+/// What is not loaded from the file has no address.
 NamedRange ObjectSymbolizer::not_loaded(uint64_t position) const {
   NamedRange range{"[" + label_ + "]", 0, UINT64_MAX};
   if (!file_) return range;

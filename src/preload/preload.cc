@@ -29,7 +29,7 @@ struct Injected {
   AddressSpace space;
   TickClock clock;
   uint32_t process = 0;
-  uint64_t ticks_at_last_look = 0;
+  uint64_t ticks_at_last_check = 0;
   bool children = true;
 };
 
@@ -79,7 +79,7 @@ void count_start(uint32_t before) noexcept {
   if (g_injected->process == 0) return;
   const uint64_t used_ns = cpu_used_ns();
   bool before_is_whole = strcmp(g_injected->file.header().engine, clock_name(ClockKind::kTimer)) == 0;
-  uint64_t ticks = settle_start(g_injected->file, g_injected->process, before, before_is_whole, used_ns);
+  uint64_t ticks = account_start(g_injected->file, g_injected->process, before, before_is_whole, used_ns);
   if (ticks != 0) tick_published(&g_tables, kStartPc, ticks);
 }
 
@@ -98,12 +98,12 @@ void name_engine() noexcept {
 
 /// The watch's look: programs take signals and close descriptors that they believe nobody uses. A clock whose
 /// ticks came all the same (its handler is called by the program's) is left alone.
-void look_after_clock() noexcept {
+void check_clock() noexcept {
   BusErrorsAdmitted admitted;
   ProcessRecord* process = own_record();
   uint64_t ticks = load_relaxed(&process->ticks);
-  bool silent = ticks == g_injected->ticks_at_last_look;
-  g_injected->ticks_at_last_look = ticks;
+  bool silent = ticks == g_injected->ticks_at_last_check;
+  g_injected->ticks_at_last_check = ticks;
   if (!silent || g_injected->clock.kind() != ClockKind::kTrap || g_injected->clock.intact()) return;
   auto replacement = g_injected->clock.replace();
   if (!replacement && replacement.error().code == EBUSY) return;
@@ -116,7 +116,7 @@ void look_after_clock() noexcept {
 /// that.
 void watch_clock() noexcept {
   ClockKind kind = g_injected->clock.kind();
-  if (g_injected->process != 0 && kind == ClockKind::kTrap) (void)ClockWatch::start(look_after_clock);
+  if (g_injected->process != 0 && kind == ClockKind::kTrap) (void)ClockWatch::start(check_clock);
 }
 
 void in_child() {

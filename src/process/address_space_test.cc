@@ -6,7 +6,7 @@
 #include <map>
 
 #include "histfile/fresh_file_for_test.h"
-#include "process/deferred_settler.h"
+#include "process/deferred_resolver.h"
 #include "process/proc_maps.h"
 #include "tick/tick.h"
 
@@ -129,15 +129,15 @@ TEST_F(AddressSpaceTest, DeferredTicksAreSettledOnceTheirMappingIsKnown) {
   const Ledger& ledger = file_.header().ledger;
   EXPECT_EQ(ledger.deferred, 2 * kDeferredSlots);
   KnownProcess self;
-  SettlerState state;
+  ResolverState state;
   DeferredTick deferred;
-  while (take_deferred(&file_, &state, false, &deferred)) settle_tick(&file_, &self, deferred);
+  while (take_deferred(&file_, &state, false, &deferred)) resolve_tick(&file_, &self, deferred);
   EXPECT_EQ(ledger.counted, 2 * kDeferredSlots);
   EXPECT_EQ(ledger.resolved, ledger.deferred);
   EXPECT_EQ(ledger.counted + ledger.outside, 4005u);
   tick(nothing, no_code, 5);
   self.fresh = false;
-  while (take_deferred(&file_, &state, false, &deferred)) settle_tick(&file_, &self, deferred);
+  while (take_deferred(&file_, &state, false, &deferred)) resolve_tick(&file_, &self, deferred);
   EXPECT_EQ(ledger.counted + ledger.outside, 4010u);
   EXPECT_EQ(ledger.counted, 2 * kDeferredSlots) << "data is not code";
   munmap(data, kData);
@@ -147,7 +147,7 @@ TEST_F(AddressSpaceTest, DeferredTicksAreSettledOnceTheirMappingIsKnown) {
 TEST_F(AddressSpaceTest, AWriterThatDiedHalfWayCostsOneTickNotTheRing) {
   DeferredRing* ring = file_.deferred();
   ring->claimed = 1;  // claimed, never finished
-  SettlerState state;
+  ResolverState state;
   DeferredTick deferred;
   EXPECT_FALSE(take_deferred(&file_, &state, false, &deferred));
   EXPECT_EQ(ring->drained, 0u) << "it may just be slow";

@@ -53,8 +53,8 @@ uint32_t image_before(const ProfileFile& file, int32_t pid) noexcept {
   });
 }
 
-uint64_t settle_start(const ProfileFile& file, uint32_t process, uint32_t before, bool before_is_whole,
-                      uint64_t used_ns) noexcept {
+uint64_t account_start(const ProfileFile& file, uint32_t process, uint32_t before, bool before_is_whole,
+                       uint64_t used_ns) noexcept {
   FileHeader& header = file.header();
   auto* record = pool_at<ProcessRecord>(file.pool(), process);
   const uint64_t period_ns = header.period_ns;

@@ -17,11 +17,11 @@ ObjectIdentity start_object() noexcept;
 uint32_t image_before(const ProfileFile& file, int32_t pid) noexcept;
 
 /// `process` begins to be observed, having used `used_ns` since it was made; `before` is its image_before().
-/// Returns the ticks to be counted at kStartPc. What is short of a tick, and what an older image's ticks
-/// stand for beyond its time, goes to the file's next process, so that the sum is exact. An older image that
-/// was there for long, or whose ticks leave out kernel mode (`before_is_whole` false), is left as it is: what
-/// it lacks has other reasons.
-uint64_t settle_start(const ProfileFile& file, uint32_t process, uint32_t before, bool before_is_whole,
-                      uint64_t used_ns) noexcept;
+/// Returns the ticks to be counted at kStartPc. Remainders below one tick, and overcounts of an earlier
+/// image, are carried to the next process, so the total is exact. An earlier image that ran for long, or
+/// whose ticks leave out kernel mode (`before_is_whole` false), is not corrected: what it lacks has other
+/// reasons.
+uint64_t account_start(const ProfileFile& file, uint32_t process, uint32_t before, bool before_is_whole,
+                       uint64_t used_ns) noexcept;
 
 }  // namespace pctally

@@ -15,15 +15,15 @@ class ProcessStart : public testing::Test {
 
   uint32_t add(int32_t pid) { return add_process(file_, pid, 1, "x", "timer"); }
   ProcessRecord* record(uint32_t process) { return pool_at<ProcessRecord>(file_.pool(), process); }
-  uint64_t settle(uint32_t process, uint64_t used_ns, uint32_t before = 0, bool before_is_whole = true) {
-    uint64_t ticks = settle_start(file_, process, before, before_is_whole, used_ns);
+  uint64_t resolve(uint32_t process, uint64_t used_ns, uint32_t before = 0, bool before_is_whole = true) {
+    uint64_t ticks = account_start(file_, process, before, before_is_whole, used_ns);
     record(process)->ticks += ticks;
     return ticks;
   }
   /// Exec: the same process's next image.
   uint64_t exec(int32_t pid, uint64_t used_ns, bool before_is_whole = true) {
     uint32_t before = image_before(file_, pid);
-    return settle(add(pid), used_ns, before, before_is_whole);
+    return resolve(add(pid), used_ns, before, before_is_whole);
   }
 
   FreshFile fresh_;
@@ -31,22 +31,22 @@ class ProcessStart : public testing::Test {
 };
 
 TEST_F(ProcessStart, WhatIsShortOfATickGoesToTheNextProcess) {
-  EXPECT_EQ(settle(add(1), 5 * kMs / 2), 2u);
-  EXPECT_EQ(settle(add(2), kMs * 4 / 10), 0u);
-  EXPECT_EQ(settle(add(3), kMs * 2 / 10), 1u);
+  EXPECT_EQ(resolve(add(1), 5 * kMs / 2), 2u);
+  EXPECT_EQ(resolve(add(2), kMs * 4 / 10), 0u);
+  EXPECT_EQ(resolve(add(3), kMs * 2 / 10), 1u);
   EXPECT_EQ(file_.header().start_owed_us, 100);
 }
 
 TEST_F(ProcessStart, TheSumIsExactForAPeriodOfAnyLength) {
   file_.header().period_ns = 943'217;
   uint64_t ticks = 0;
-  for (int32_t pid = 1; pid <= 1000; ++pid) ticks += settle(add(pid), 777'000);
+  for (int32_t pid = 1; pid <= 1000; ++pid) ticks += resolve(add(pid), 777'000);
   EXPECT_NEAR(static_cast<double>(ticks) * 943'217, 777e6, 2e6);
 }
 
 TEST_F(ProcessStart, AnImageOnlyAddsWhatCameAfterTheOneBefore) {
   uint32_t first = add(7);
-  EXPECT_EQ(settle(first, 3 * kMs), 3u);
+  EXPECT_EQ(resolve(first, 3 * kMs), 3u);
   record(first)->ticks += 4;  // of its own
   EXPECT_EQ(exec(7, 9 * kMs), 2u);
   EXPECT_EQ(exec(7, 11 * kMs), 2u) << "the second image is the one before the third";
@@ -54,23 +54,23 @@ TEST_F(ProcessStart, AnImageOnlyAddsWhatCameAfterTheOneBefore) {
 
 TEST_F(ProcessStart, TicksForMoreThanThereWasAreADebt) {
   uint32_t first = add(7);
-  settle(first, 0);
+  resolve(first, 0);
   record(first)->ticks = 4;  // a whole kernel tick, for 1 ms of life
   EXPECT_EQ(exec(7, 2 * kMs), 0u);
   EXPECT_EQ(file_.header().start_owed_us, -2000);
-  EXPECT_EQ(settle(add(8), 5 * kMs), 3u);
+  EXPECT_EQ(resolve(add(8), 5 * kMs), 3u);
 }
 
 TEST_F(ProcessStart, AnImageThatWasThereForLongIsLeftAsItIs) {
-  settle(add(7), 0);
+  resolve(add(7), 0);
   EXPECT_EQ(exec(7, 500 * kMs), 0u) << "of which no tick was seen";
   EXPECT_EQ(exec(7, 503 * kMs), 3u);
 }
 
 TEST_F(ProcessStart, AnImageWithoutKernelTimeIsLeftAsItIs) {
-  settle(add(7), 0);
+  resolve(add(7), 0);
   EXPECT_EQ(exec(7, 5 * kMs, false), 0u);
-  EXPECT_EQ(settle(add(8), 5 * kMs, 0, false), 5u);
+  EXPECT_EQ(resolve(add(8), 5 * kMs, 0, false), 5u);
 }
 
 TEST_F(ProcessStart, OnlyAnImageThatIsStillThereIsTheOneBefore) {
@@ -87,7 +87,7 @@ TEST_F(ProcessStart, OnlyAnImageThatIsStillThereIsTheOneBefore) {
 TEST_F(ProcessStart, ARecordOfManyProcessesHasNone) {
   uint32_t together = add(0);
   record(together)->note = ProcessNote::kTogether;
-  EXPECT_EQ(settle(together, 5 * kMs), 0u);
+  EXPECT_EQ(resolve(together, 5 * kMs), 0u);
 }
 
 TEST_F(ProcessStart, AFileThatSaysNonsenseIsSurvived) {
@@ -95,9 +95,9 @@ TEST_F(ProcessStart, AFileThatSaysNonsenseIsSurvived) {
   file_.header().start_owed_us = INT32_MAX;
   file_.header().processes = 0x7fffffff;
   EXPECT_EQ(image_before(file_, 1), 0u);
-  EXPECT_GT(settle(seven, UINT64_MAX / 2), 0u);
+  EXPECT_GT(resolve(seven, UINT64_MAX / 2), 0u);
   file_.header().period_ns = 0;
-  EXPECT_EQ(settle(seven, 5 * kMs), 0u);
+  EXPECT_EQ(resolve(seven, 5 * kMs), 0u);
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ Profile profile_of(FileContents contents) {
     profile.damage.push_back("the period is not known: ticks cannot be turned into " +
                              (profile.counts_cpu_time() ? "seconds" : profile.event));
   uint64_t told_counted = contents.header.ledger.counted;
-  uint64_t excess = settle_account(&contents);
+  uint64_t excess = balance_account(&contents);
   std::vector<uint32_t> place = merge_objects(contents.objects, &profile);
   merge_cells(std::move(contents.cells), place, &profile);
   add_ledger(contents.header.ledger, told_counted, &profile);

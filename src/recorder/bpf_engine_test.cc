@@ -42,8 +42,8 @@ std::string capability_set(const char* process, const char* which) {
 class BpfEngineTest : public testing::Test {
  protected:
   void SetUp() override {
-    Rung rung = probe_bpf();
-    if (!rung.available) GTEST_SKIP() << "engine bpf is not available here: " << rung.reason;
+    EngineProbe probe = probe_bpf();
+    if (!probe.available) GTEST_SKIP() << "engine bpf is not available here: " << probe.reason;
   }
 
   void in_own_process(const std::function<void()>& test) {

@@ -27,30 +27,30 @@ std::string setting(const char* name, const char* path) {
 
 bool under_seccomp() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2; }
 
-void explain_capabilities(const std::string& missing, Rung* rung) {
-  rung->reason = "without " + missing +
-                 setting("kernel.unprivileged_bpf_disabled", "/proc/sys/kernel/unprivileged_bpf_disabled");
-  rung->remedy =
+void explain_capabilities(const std::string& missing, EngineProbe* probe) {
+  probe->reason = "without " + missing +
+                  setting("kernel.unprivileged_bpf_disabled", "/proc/sys/kernel/unprivileged_bpf_disabled");
+  probe->remedy =
       "run as root, or once as root: setcap cap_bpf,cap_perfmon=ep on the pctally binary; in a container: "
       "--cap-add BPF --cap-add PERFMON --pid host";
 }
 
-void explain_refusal(const Error& error, Rung* rung) {
+void explain_refusal(const Error& error, EngineProbe* probe) {
   const char* name = strerrorname_np(error.code);
   bool event = strncmp(error.text, "perf", 4) == 0;
-  rung->reason =
+  probe->reason =
       std::string(event ? "perf_event_open: " : "bpf(2): ") + (name != nullptr ? name : error.text);
   if (under_seccomp()) {
-    rung->reason += ", under a seccomp filter";
-    rung->remedy = "let the sandbox's seccomp profile allow bpf and perf_event_open";
+    probe->reason += ", under a seccomp filter";
+    probe->remedy = "let the sandbox's seccomp profile allow bpf and perf_event_open";
   } else if (error.code == ENOSYS) {
-    rung->remedy = "use a kernel with CONFIG_BPF_SYSCALL and CONFIG_PERF_EVENTS";
+    probe->remedy = "use a kernel with CONFIG_BPF_SYSCALL and CONFIG_PERF_EVENTS";
   } else if (error.code == EMFILE) {
-    rung->remedy = "raise ulimit -n";
+    probe->remedy = "raise ulimit -n";
   } else if (error.code == EPERM || error.code == EACCES) {
-    rung->remedy = "leave the user namespace or kernel lockdown that forbids it";
+    probe->remedy = "leave the user namespace or kernel lockdown that forbids it";
   } else {
-    rung->remedy = "use a kernel of Linux 5.15 or later";
+    probe->remedy = "use a kernel of Linux 5.15 or later";
   }
 }
 
@@ -61,34 +61,34 @@ bool in_first_pid_namespace() {
   return stat("/proc/self/ns/pid", &status) != 0 || status.st_ino == kFirstPidNamespace;
 }
 
-void load_bpf(Rung* rung) {
-  if (!rung->available) return;
+void load_bpf(EngineProbe* probe) {
+  if (!probe->available) return;
   auto counter = BpfCounter::load(BpfCounter::Settings{});
   if (counter) return;
-  rung->available = false;
-  explain_refusal(counter.error(), rung);
+  probe->available = false;
+  explain_refusal(counter.error(), probe);
 }
 
-Rung probe_bpf() {
-  Rung rung;
-  rung.name = "bpf";
-  rung.cost = "one interrupt per tick on every CPU, also where others run; nothing runs in the program";
-  rung.shortest_period_ns = shortest_perf_period_ns();
-  rung.misses = "ticks that fall into another BPF program";
+EngineProbe probe_bpf() {
+  EngineProbe probe;
+  probe.name = "bpf";
+  probe.cost = "one interrupt per tick on every CPU, also where others run; nothing runs in the program";
+  probe.shortest_period_ns = shortest_perf_period_ns();
+  probe.misses = "ticks that fall into another BPF program";
   if (std::string missing = missing_capabilities(); !missing.empty()) {
-    explain_capabilities(missing, &rung);
+    explain_capabilities(missing, &probe);
   } else if (!in_first_pid_namespace()) {
-    rung.reason = "in a pid namespace, whose process numbers are not the kernel's";
-    rung.remedy = "run it in the host's pid namespace (docker run --pid=host)";
+    probe.reason = "in a pid namespace, whose process numbers are not the kernel's";
+    probe.remedy = "run it in the host's pid namespace (docker run --pid=host)";
   } else if (access(kKernelTypes, R_OK) != 0) {
-    rung.reason = std::string("no ") + kKernelTypes;
-    rung.remedy = "use a kernel with CONFIG_DEBUG_INFO_BTF, and let /sys be seen";
+    probe.reason = std::string("no ") + kKernelTypes;
+    probe.remedy = "use a kernel with CONFIG_DEBUG_INFO_BTF, and let /sys be seen";
   } else if (auto probed = BpfCounter::probe(); !probed) {
-    explain_refusal(probed.error(), &rung);
+    explain_refusal(probed.error(), &probe);
   } else {
-    rung.available = true;
+    probe.available = true;
   }
-  return rung;
+  return probe;
 }
 
 }  // namespace pctally

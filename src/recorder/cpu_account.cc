@@ -127,12 +127,12 @@ void CpuAccount::start(const Target& target) {
   }
   known_ = true;
   tree_first_ns_ = tree_ ? tree_->ns() : 0;
-  look();
+  poll();
   first_ = last_;
   machine_first_ = machine_last_ = busy_and_stolen();
 }
 
-void CpuAccount::look() {
+void CpuAccount::poll() {
   for (Process& process : processes_)
     if (auto time = time_of_process(process.pid)) process.last = *time;
   if (tree_) tree_last_ns_ = tree_->ns();
@@ -143,7 +143,7 @@ void CpuAccount::look() {
 }
 
 void CpuAccount::end() {
-  look();
+  poll();
   machine_last_ = busy_and_stolen();
 }
 
@@ -169,7 +169,7 @@ CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_
 CpuTime CpuAccount::by_clocks() const {
   CpuTime sum{growth(first_.user_ns, last_.user_ns), growth(first_.system_ns, last_.system_ns)};
   for (const Process& process : processes_) {
-    // The two kinds of time may be told apart differently at two looks; their sum only grows.
+    // Two readings may divide the time differently between the two kinds; their sum only grows.
     uint64_t total = growth(process.first.total(), process.last.total());
     uint64_t system = std::min(total, growth(process.first.system_ns, process.last.system_ns));
     sum.system_ns += system;

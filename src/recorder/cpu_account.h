@@ -16,15 +16,14 @@ struct CpuTime {
   [[nodiscard]] uint64_t total() const noexcept { return user_ns + system_ns; }
 };
 
-/// What all CPUs did since the system started, in ticks of 10 ms, as /proc/stat tells.
+/// What all CPUs did since the system started, in ticks of 10 ms, as /proc/stat says.
 struct MachineTime {
   uint64_t busy_ns = 0;
   uint64_t stolen_ns = 0;  ///< the host of a virtual machine gave its CPUs to others while they had work
 };
 
-/// perf's clocks run on while the host has the CPU; the kernel's clocks of processes do not, and nothing
-/// ticks then. Of `counted_ns` by perf's clocks what is left without the time stolen between two looks, of
-/// which the target bears as large a part as of the CPUs' time.
+/// `counted_ns` minus the target's share of the steal time between two readings, assumed proportional to its
+/// share of CPU time. perf's clocks run on while the host has the CPU; the kernel's process clocks do not.
 [[nodiscard]] uint64_t without_stolen(uint64_t counted_ns, const MachineTime& first, const MachineTime& last);
 
 /// What a living process has used, with the children it has waited for; nothing if it is gone.
@@ -33,11 +32,11 @@ struct MachineTime {
 /// Where it comes from:
 ///   processes  the kernel's count of them and of all they start, where that may be asked for; else their CPU
 ///              clocks, to the nanosecond, and the time of children they have waited for, to 10 ms; of one
-///              that ends, what it had used at the last look
+///              that ends, what it had used at the last reading
 ///   cgroup     cpu.stat of the group
 ///   machine    the time of all CPUs less their idle and stolen time, to 10 ms per CPU; user and system in
 ///   the
-///              proportion /proc/stat tells
+///              proportion that /proc/stat shows
 class CpuAccount {
  public:
   /// Lets the kernel count a tree of processes, if this process may observe every process. Before start(),
@@ -47,14 +46,14 @@ class CpuAccount {
   /// Starts the account at the present moment.
   void start(const Target& target);
 
-  /// A look: call it now and then, or the last of a process that ends is missed.
-  void look();
+  /// Reads the clocks. Call it now and then, or the last of a process that ends is missed.
+  void poll();
 
-  /// The last look.
+  /// The last reading.
   void end();
 
-  /// Used from start() until the last look. `command`: what wait4(2) says of a command's process, else null.
-  /// `engine_ns`: the engine's own count, where it has one, for that of count_tree().
+  /// Used from start() until the last reading. `command`: what wait4(2) says of a command's process, else
+  /// null. `engine_ns`: the engine's own count, where it has one, for that of count_tree().
   [[nodiscard]] CpuTime used(const CpuTime* command, std::optional<uint64_t> engine_ns = {}) const;
 
   /// What count_tree() has counted so far; 0 if it does not.

@@ -51,7 +51,7 @@ class Worker {
 };
 
 double seconds_used(CpuAccount& account) {
-  account.look();
+  account.poll();
   return static_cast<double>(account.used(nullptr).total()) * 1e-9;
 }
 

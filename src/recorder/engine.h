@@ -66,8 +66,8 @@ class Engine {
 /// Every name that -e takes for an engine, best first.
 inline constexpr const char* kEngineNames[] = {"bpf", "ring", "timer", "trap", "thread-timer"};
 
-/// One rung of the ladder as it stands on this machine, for this user.
-struct Rung {
+/// One probe of the ladder as it stands on this machine, for this user.
+struct EngineProbe {
   std::string name;
   bool available = false;
   bool enters_program = false;      ///< see Engine
@@ -80,7 +80,7 @@ struct Rung {
 
 /// Best first, or `only` the one of that name. Probes by trying; leaves nothing behind. `whole`: also loads
 /// what a recording would load, which takes some 20 ms.
-std::vector<Rung> probe_ladder(const std::string& only = {}, bool whole = false);
+std::vector<EngineProbe> probe_ladder(const std::string& only = {}, bool whole = false);
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const EngineSettings& settings);
 

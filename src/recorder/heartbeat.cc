@@ -67,7 +67,7 @@ void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t
   }
 }
 
-void Heartbeat::feel(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns) {
+void Heartbeat::update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns) {
   timespec used;
   uint64_t ticks = load_relaxed(&record->ticks);
   pulse->gone = clock_gettime(clock_of(pid), &used) != 0;
@@ -82,7 +82,7 @@ void Heartbeat::feel(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t pe
   }
 }
 
-void Heartbeat::look(ProfileFile* file, const TrustedProcesses& trusted) {
+void Heartbeat::poll(ProfileFile* file, const TrustedProcesses& trusted) {
   std::unordered_set<pid_t> seen;  // a program image that another followed in the same process has ended
   const uint64_t period_ns = load_relaxed(&file->header().period_ns);
   for_each_process(*file, kMostProcessRecords, [&](ProcessRecord& record, uint32_t unit) {
@@ -90,7 +90,7 @@ void Heartbeat::look(ProfileFile* file, const TrustedProcesses& trusted) {
     const pid_t pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
     if (!living || !trusted.in_tree(pid) || pulses_.size() > kMostPulses) return false;
     Pulse& pulse = pulses_[unit];
-    if (!pulse.gone && seen.insert(pid).second) feel(&record, pid, &pulse, period_ns);
+    if (!pulse.gone && seen.insert(pid).second) update(&record, pid, &pulse, period_ns);
     return false;
   });
 }

@@ -15,19 +15,19 @@ class Heartbeat {
   /// used three periods of CPU time in user mode (and not less than 50 ms, which is how finely that is
   /// known), with the signal blocked in not all of its threads, gets the note kSignalTaken; one whose ticks
   /// go on again has its earlier note back.
-  void look(ProfileFile* file, const TrustedProcesses& trusted);
+  void poll(ProfileFile* file, const TrustedProcesses& trusted);
 
  private:
   struct Pulse {
     uint64_t ticks = 0;
     uint64_t cpu_ns = 0;                    ///< of the process, when they last changed
     uint64_t user_ns = 0;                   ///< when it was first found silent
-    ProcessNote note = ProcessNote::kNone;  ///< before it was found robbed
+    ProcessNote note = ProcessNote::kNone;  ///< before its signal was found taken
     bool suspected = false;
     bool gone = false;
   };
 
-  void feel(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns);
+  void update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns);
   void suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns);
 
   std::unordered_map<uint32_t, Pulse> pulses_;  ///< by unit of the process record

@@ -164,21 +164,21 @@ std::vector<DeferredTick> TimerEngine::take_all(bool final) {
 }
 
 /// Where libraries take each other's places, whose a tick is that was put aside is not known.
-void TimerEngine::settle_late(const DeferredTick& tick, KnownProcess* process) {
+void TimerEngine::resolve_late(const DeferredTick& tick, KnownProcess* process) {
   if (process->pid != 0) {
     MappingHistory& history = histories_[tick.process];
     if (process->readable && history.read(process->pid)) process->space.clear();
     if (history.is_doubtful(tick.pc)) {
       uint64_t place = 0;
       const RegionTable& table = unknown_.table(kSinceUnmapped, &place);
-      ::pctally::settle(table, place, tick.weight);
+      ::pctally::resolve(table, place, tick.weight);
       return;
     }
   }
-  settle_tick(file_, process, tick);
+  resolve_tick(file_, process, tick);
 }
 
-void TimerEngine::settle(bool final) {
+void TimerEngine::resolve(bool final) {
   const std::vector<DeferredTick> ticks = take_all(final);
   if (ticks.empty()) return;
   trusted_->refresh();
@@ -195,7 +195,7 @@ void TimerEngine::settle(bool final) {
     KnownProcess* process = known(tick.process);
     if (process == nullptr) process = &nobody;
     if (process != &nobody) process->readable = monotonic_ns() < deadline;
-    settle_late(tick, process);
+    resolve_late(tick, process);
   }
 }
 
@@ -231,7 +231,7 @@ void TimerEngine::find_not_entered() {
 }
 
 /// A process whose clock did not work has taken another, and written its name into its record.
-void TimerEngine::look_at_clocks() {
+void TimerEngine::check_clocks() {
   for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t) {
     ClockKind kind;
     if (clock_of(copied(record.engine).c_str(), &kind) && tick_grid_ns(kind) != 0)
@@ -240,15 +240,15 @@ void TimerEngine::look_at_clocks() {
   });
 }
 
-void TimerEngine::look_for_silence() {
+void TimerEngine::check_silence() {
   uint64_t now = monotonic_ns();
   if (now < next_pulse_ns_) return;
   trusted_->refresh();
-  heartbeat_.look(file_, *trusted_);
+  heartbeat_.poll(file_, *trusted_);
   next_pulse_ns_ = now + std::max(kLookNs, kLookShare * (monotonic_ns() - now));
 }
 
-/// Ticks put aside are settled while their process lives, and before their ring is full: soon where such may
+/// Ticks put aside are resolved while their process lives, and before their ring is full: soon where such may
 /// come. Waking up is most of what the recorder costs, so the less often the longer nothing came.
 void TimerEngine::choose_interval() {
   uint64_t now = monotonic_ns();
@@ -265,16 +265,16 @@ void TimerEngine::choose_interval() {
 
 void TimerEngine::drain() {
   file_->make_room(0);
-  settle(false);
+  resolve(false);
   choose_interval();
   find_not_entered();
-  look_for_silence();
+  check_silence();
   file_->beat();
 }
 
 void TimerEngine::stop() {
-  settle(true);
-  look_at_clocks();
+  resolve(true);
+  check_clocks();
   file_->beat();
 }
 

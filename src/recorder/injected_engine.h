@@ -1,11 +1,11 @@
 // Engines that run in the program ("timer", "trap"), the recorder's side: injects the preload
-// library and settles what the processes put aside.
+// library and resolves what the processes put aside.
 #pragma once
 #include <optional>
 #include <unordered_map>
 
 #include "clock/tick_clock.h"
-#include "process/deferred_settler.h"
+#include "process/deferred_resolver.h"
 #include "recorder/engine.h"
 #include "recorder/heartbeat.h"
 #include "recorder/mapping_history.h"
@@ -34,8 +34,8 @@ class TimerEngine : public Engine {
  private:
   static constexpr int kBusyMs = 20;
 
-  void settle(bool final);
-  void settle_late(const DeferredTick& tick, KnownProcess* process);
+  void resolve(bool final);
+  void resolve_late(const DeferredTick& tick, KnownProcess* process);
   KnownProcess* known(uint32_t unit);
   std::vector<DeferredTick> take_all(bool final);
   void find_not_entered();
@@ -43,8 +43,8 @@ class TimerEngine : public Engine {
   void name_not_entered(pid_t pid);
 
   void choose_interval();
-  void look_at_clocks();
-  void look_for_silence();
+  void check_clocks();
+  void check_silence();
 
   ClockKind kind_;
   EngineSettings settings_;
@@ -59,7 +59,7 @@ class TimerEngine : public Engine {
   Heartbeat heartbeat_;
   std::unordered_map<pid_t, unsigned>
       not_entered_;  ///< processes without a record, and how often they were met
-  SettlerState state_;
+  ResolverState state_;
   std::unordered_map<uint32_t, MappingHistory> histories_;  ///< as known_
   UnknownCode unknown_;
   std::unordered_map<uint32_t, KnownProcess> known_;  ///< by unit of the process record

@@ -21,10 +21,10 @@
 namespace pctally {
 namespace {
 
-void explain(int error, Rung* rung) {
+void explain(int error, EngineProbe* probe) {
   Refusal refusal = explain_refusal(error);
-  rung->reason = refusal.reason;
-  rung->remedy = refusal.remedy;
+  probe->reason = refusal.reason;
+  probe->remedy = refusal.remedy;
 }
 
 Result<PerfRing> try_ring(PerfScope scope, bool kernel) {
@@ -37,94 +37,94 @@ Result<PerfRing> try_ring(PerfScope scope, bool kernel) {
 
 /// What it misses is as of a command and its children: they are observed by way of the whole machine where
 /// that is permitted.
-Rung probe_ring() {
-  Rung rung;
-  rung.name = "ring";
-  rung.cost = "one interrupt per tick; no signal, nothing runs in the program";
-  rung.shortest_period_ns = shortest_perf_period_ns();
+EngineProbe probe_ring() {
+  EngineProbe probe;
+  probe.name = "ring";
+  probe.cost = "one interrupt per tick; no signal, nothing runs in the program";
+  probe.shortest_period_ns = shortest_perf_period_ns();
   const PerfScope self = PerfScope::task(getpid());
   auto ring = try_ring(self, false);
-  rung.available = ring.has_value();
-  if (!ring) explain(ring.error().code, &rung);
+  probe.available = ring.has_value();
+  if (!ring) explain(ring.error().code, &probe);
   bool kernel = try_ring(self, true).has_value();
   bool whole_machine = try_ring(PerfScope::machine(), kernel).has_value();
-  rung.misses = ring_blindness(!whole_machine, kernel);
-  return rung;
+  probe.misses = ring_blindness(!whole_machine, kernel);
+  return probe;
 }
 
 /// For engines that run in the program.
-Rung injected_rung(ClockKind kind, const char* cost) {
-  Rung rung;
-  rung.name = clock_name(kind);
-  rung.enters_program = true;
-  rung.cost = cost;
-  rung.misses = TimerEngine(kind, EngineSettings{}).blind_spots();
+EngineProbe probe_injected(ClockKind kind, const char* cost) {
+  EngineProbe probe;
+  probe.name = clock_name(kind);
+  probe.enters_program = true;
+  probe.cost = cost;
+  probe.misses = TimerEngine(kind, EngineSettings{}).blind_spots();
   auto library = find_preload_library();
-  rung.available = library.has_value();
-  if (library) return rung;
-  rung.reason = library.error().text;
-  rung.remedy = "build or install pctally as a whole";
-  return rung;
+  probe.available = library.has_value();
+  if (library) return probe;
+  probe.reason = library.error().text;
+  probe.remedy = "build or install pctally as a whole";
+  return probe;
 }
 
-Rung probe_timer() {
-  Rung rung = injected_rung(
+EngineProbe probe_timer() {
+  EngineProbe probe = probe_injected(
       ClockKind::kTimer, "one signal per kernel tick and busy thread in the program, which sees LD_PRELOAD");
-  if (!rung.available) return rung;
+  if (!probe.available) return probe;
   auto timer = create_thread_timer(gettid(), SIGRTMIN, nullptr);  // not set: it brings no signal
   if (timer) {
     delete_timer(*timer);
-    return rung;
+    return probe;
   }
-  rung.available = false;
-  rung.reason = timer.error().text;
-  rung.remedy = timer.error().code == EAGAIN ? "raise ulimit -i" : "use a kernel with CONFIG_POSIX_TIMERS";
-  return rung;
+  probe.available = false;
+  probe.reason = timer.error().text;
+  probe.remedy = timer.error().code == EAGAIN ? "raise ulimit -i" : "use a kernel with CONFIG_POSIX_TIMERS";
+  return probe;
 }
 
-Rung probe_trap() {
-  Rung rung =
-      injected_rung(ClockKind::kTrap,
-                    "one interrupt and one signal per tick in the program, which sees LD_PRELOAD and a "
-                    "descriptor per thread");
-  rung.shortest_period_ns = shortest_perf_period_ns();
-  if (!rung.available) return rung;
+EngineProbe probe_trap() {
+  EngineProbe probe =
+      probe_injected(ClockKind::kTrap,
+                     "one interrupt and one signal per tick in the program, which sees LD_PRELOAD and a "
+                     "descriptor per thread");
+  probe.shortest_period_ns = shortest_perf_period_ns();
+  if (!probe.available) return probe;
   auto works = PerfTrap::probe();
-  if (works) return rung;
-  rung.available = false;
+  if (works) return probe;
+  probe.available = false;
   int error = works.error().code;
-  if (error == EACCES || error == EPERM || error == ENOSYS) explain(error, &rung);
+  if (error == EACCES || error == EPERM || error == ENOSYS) explain(error, &probe);
   if (error == ENOSYS && try_ring(PerfScope::task(getpid()), false)) {  // the call is there, the trap is not
-    rung.reason = works.error().text;
-    rung.remedy = "use a newer kernel, or engine timer";
+    probe.reason = works.error().text;
+    probe.remedy = "use a newer kernel, or engine timer";
   }
-  if (rung.remedy.empty()) rung.reason = works.error().text;
-  return rung;
+  if (probe.remedy.empty()) probe.reason = works.error().text;
+  return probe;
 }
 
 #if !PCTALLY_HAVE_BPF
-Rung probe_bpf() {
-  Rung rung;
-  rung.name = "bpf";
-  rung.reason = "left out of this build";
-  rung.remedy = "build with clang and libbpf-dev >= 1.0, and without -DPCTALLY_BPF=OFF";
-  return rung;
+EngineProbe probe_bpf() {
+  EngineProbe probe;
+  probe.name = "bpf";
+  probe.reason = "left out of this build";
+  probe.remedy = "build with clang and libbpf-dev >= 1.0, and without -DPCTALLY_BPF=OFF";
+  return probe;
 }
 #endif
 
 }  // namespace
 
-std::vector<Rung> probe_ladder(const std::string& only, [[maybe_unused]] bool whole) {
+std::vector<EngineProbe> probe_ladder(const std::string& only, [[maybe_unused]] bool whole) {
   struct {
     const char* name;
-    Rung (*probe)();
-  } constexpr kRungs[] = {
+    EngineProbe (*probe)();
+  } constexpr kProbes[] = {
       {"bpf", probe_bpf}, {"ring", probe_ring}, {"timer", probe_timer}, {"trap", probe_trap}};
-  std::vector<Rung> ladder;
+  std::vector<EngineProbe> ladder;
   ClockKind kind;  // "thread-timer" names one, too
   const std::string name = clock_of(only.c_str(), &kind) ? clock_name(kind) : only;
-  for (const auto& rung : kRungs)
-    if (name.empty() || name == rung.name) ladder.push_back(rung.probe());
+  for (const auto& entry : kProbes)
+    if (name.empty() || name == entry.name) ladder.push_back(entry.probe());
 #if PCTALLY_HAVE_BPF
   if (whole && !ladder.empty() && ladder[0].name == "bpf") load_bpf(&ladder[0]);
 #endif

@@ -12,9 +12,10 @@
 namespace pctally {
 namespace {
 
-Rung rung_of(const std::string& name) {
-  std::vector<Rung> ladder = probe_ladder();
-  return *std::find_if(ladder.begin(), ladder.end(), [&](const Rung& rung) { return rung.name == name; });
+EngineProbe rung_of(const std::string& name) {
+  std::vector<EngineProbe> ladder = probe_ladder();
+  return *std::find_if(ladder.begin(), ladder.end(),
+                       [&](const EngineProbe& probe) { return probe.name == name; });
 }
 
 /// A process that waits, as a command does before its exec.
@@ -47,20 +48,20 @@ TEST(Ladder, HalfPeriodsAreMissedByEventsOfThreadsAlone) {
 }
 
 TEST(Ladder, WhatRingMissesIsWhatItsEngineMissesThen) {
-  Rung rung = rung_of("ring");
-  if (!rung.available) GTEST_SKIP() << "engine ring is not available here: " << rung.reason;
+  EngineProbe probe = rung_of("ring");
+  if (!probe.available) GTEST_SKIP() << "engine ring is not available here: " << probe.reason;
   FreshFile fresh;
   Held command;
   Environment environment;
   RingEngine engine{EngineSettings{}};
   auto started = engine.start(&fresh.file(), Target::command(command.pid()), &environment);
   ASSERT_TRUE(started) << started.error().text;
-  EXPECT_EQ(engine.blind_spots(), rung.misses);
+  EXPECT_EQ(engine.blind_spots(), probe.misses);
 }
 
 TEST(Ladder, WithoutChildrenRingLooksAtThreadsWhateverIsPermitted) {
-  Rung rung = rung_of("ring");
-  if (!rung.available) GTEST_SKIP() << "engine ring is not available here: " << rung.reason;
+  EngineProbe probe = rung_of("ring");
+  if (!probe.available) GTEST_SKIP() << "engine ring is not available here: " << probe.reason;
   FreshFile fresh;
   Held command;
   Environment environment;

@@ -52,7 +52,7 @@ bool is_path(std::string_view path) {
   return path.size() > 1 && path[0] == '/' && !is_anonymous(path) && path.substr(0, 7) != "/memfd:";
 }
 
-/// The build id of a file, read without a chance to wait: "" if it cannot be told.
+/// The build id of a file, read without a chance to wait: "" if it is not known.
 std::string build_id_of(const std::string& path) {
   UniqueFd place(open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat status;

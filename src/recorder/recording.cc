@@ -51,17 +51,17 @@ Result<void> Recording::choose_engine() {
     return fail(ENOTSUP, "%s", absence.c_str());
   bool asked_for = !options_.engine.empty();
   bool attached = options_.command.empty(), timed = options_.event.is_cpu_time();
-  std::vector<Rung> refused;
-  for (Rung& rung : probe_ladder(options_.engine)) {
-    if (!asked_for && rung.enters_program && (attached || !timed)) continue;
-    rule_out_unfit(&rung);
-    if (rung.available) {
-      candidates_.push_back(rung);
+  std::vector<EngineProbe> refused;
+  for (EngineProbe& probe : probe_ladder(options_.engine)) {
+    if (!asked_for && probe.enters_program && (attached || !timed)) continue;
+    rule_out_unfit(&probe);
+    if (probe.available) {
+      candidates_.push_back(probe);
       continue;
     }
-    refused.push_back(rung);
+    refused.push_back(probe);
     if (!candidates_.empty()) continue;
-    why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", rung.name, rung.reason);
+    why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", probe.name, probe.reason);
   }
   if (candidates_.empty()) return explain_no_engine(refused);
   obstacle_ = attached ? ProcessNote::kNone : injection_obstacle(options_.program);
@@ -72,7 +72,7 @@ Result<void> Recording::choose_engine() {
 }
 
 /// The line for the user; all reasons are for those who ask (-v).
-std::unexpected<Error> Recording::explain_no_engine(const std::vector<Rung>& refused) const {
+std::unexpected<Error> Recording::explain_no_engine(const std::vector<EngineProbe>& refused) const {
   notices_->explain("no engine works here: {}", why_not_better_);
   std::string obstacle = perf_obstacle();
   if (options_.command.empty() && options_.engine.empty()) {
@@ -90,16 +90,16 @@ std::unexpected<Error> Recording::explain_no_engine(const std::vector<Rung>& ref
 }
 
 /// Engines that run in the program cannot be put into one that runs already, and have but a clock.
-void Recording::rule_out_unfit(Rung* rung) const {
-  if (!rung->available || !rung->enters_program) return;
+void Recording::rule_out_unfit(EngineProbe* probe) const {
+  if (!probe->available || !probe->enters_program) return;
   if (!options_.event.is_cpu_time()) {
-    rung->available = false;
-    rung->reason = "it counts CPU time alone";
-    rung->remedy = fmt::format("use -e ring -e {0}, or -e bpf -e {0}", options_.event.name);
+    probe->available = false;
+    probe->reason = "it counts CPU time alone";
+    probe->remedy = fmt::format("use -e ring -e {0}, or -e bpf -e {0}", options_.event.name);
   } else if (options_.command.empty()) {
-    rung->available = false;
-    rung->reason = "it observes only programs that pctally record starts";
-    rung->remedy = "start the program with pctally record -- CMD";
+    probe->available = false;
+    probe->reason = "it observes only programs that pctally record starts";
+    probe->remedy = "start the program with pctally record -- CMD";
   }
 }
 
@@ -172,7 +172,7 @@ Result<ProfileFile> Recording::create_file() const {
   file.period_asked_ns = options_.period;
   file.period_ns = settings_.period;
   file.deferred = std::any_of(candidates_.begin(), candidates_.end(),
-                              [](const Rung& rung) { return rung.enters_program; });
+                              [](const EngineProbe& probe) { return probe.enters_program; });
   auto created = ProfileFile::create(file);
   if (created) return created;
   const Error& error = created.error();
@@ -280,16 +280,16 @@ void Recording::drain_until(const std::vector<int>& descriptors, const std::func
       if ((entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) entry.fd = -1;
     engine_->drain();
     now = monotonic_ns();
-    look_at_account(now);
+    poll_account(now);
     show_drained(now);
     Watchdog::feed();
   }
 }
 
 /// Not as often as an engine may want to be drained: a look costs more than that. A command tells at its end.
-void Recording::look_at_account(uint64_t now) {
+void Recording::poll_account(uint64_t now) {
   if (!options_.command.empty() || now < account_at_) return;
-  account_.look();
+  account_.poll();
   account_at_ = now + kAccountNs;
 }
 

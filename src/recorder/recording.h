@@ -48,7 +48,7 @@ class Recording {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  void rule_out_unfit(Rung* rung) const;
+  void rule_out_unfit(EngineProbe* probe) const;
   void choose_period();
   Result<void> start_engine(const Target& target);
   void announce() const;
@@ -58,20 +58,20 @@ class Recording {
   [[nodiscard]] std::vector<pid_t> find_left_behind(const Child& child) const;
   [[nodiscard]] Result<void> explain_failed_start(const Error& error, const Target& target) const;
   void drain_until(const std::vector<int>& descriptors, const std::function<bool()>& ended);
-  void look_at_account(uint64_t now);
+  void poll_account(uint64_t now);
   void show_drained(uint64_t now);
   void book_cpu_time(Child* child);
   void note_unobserved(const Child& child);
   [[nodiscard]] bool all_exited() const;
   [[nodiscard]] std::string what() const;
   [[nodiscard]] std::string target_text() const;
-  [[nodiscard]] std::unexpected<Error> explain_no_engine(const std::vector<Rung>& refused) const;
+  [[nodiscard]] std::unexpected<Error> explain_no_engine(const std::vector<EngineProbe>& refused) const;
   [[nodiscard]] Result<ProfileFile> create_file() const;
 
   RecordOptions options_;
   Notices* notices_;
-  std::vector<Rung> candidates_;  ///< engines still to be tried, best first
-  std::string why_not_better_;    ///< why the better ones were passed over
+  std::vector<EngineProbe> candidates_;  ///< engines still to be tried, best first
+  std::string why_not_better_;           ///< why the better ones were passed over
   ProcessNote obstacle_ = ProcessNote::kNone;
   EngineSettings settings_;
   std::unique_ptr<Engine> engine_;

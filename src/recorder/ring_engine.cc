@@ -137,9 +137,9 @@ void RingEngine::book_losses() {
   uint64_t records = 0;
   double ticks = 0, own = 0;
   for (size_t i = 0; i < losses_.size(); ++i) {
-    uint64_t lost = std::max({rings_.count(i).lost, losses_[i].by_records, losses_[i].settled});
-    uint64_t fresh = lost - losses_[i].settled;
-    losses_[i].settled = lost;
+    uint64_t lost = std::max({rings_.count(i).lost, losses_[i].by_records, losses_[i].booked});
+    uint64_t fresh = lost - losses_[i].booked;
+    losses_[i].booked = lost;
     records += fresh;
     if (!rings_.has_ticks(i)) continue;
     double missed = static_cast<double>(fresh) + losses_[i].throttle.take_missed();

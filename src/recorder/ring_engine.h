@@ -45,7 +45,7 @@ class RingEngine : public Engine {
   };
   struct Losses {
     uint64_t by_records = 0;  ///< by LOST records
-    uint64_t settled = 0;     ///< of all
+    uint64_t booked = 0;      ///< of all
     ThrottleMeter throttle;
     Tally recent;  ///< since the rings were last emptied in time
   };

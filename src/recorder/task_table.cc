@@ -266,8 +266,8 @@ void TaskTable::forget_ended(uint64_t before_ns) {
   }
 }
 
-/// At an exec that gains privileges the kernel takes off the events of the process, which is told like its
-/// end: before the new program is mapped, as no other end is.
+/// At an exec that gains privileges the kernel takes off the events of the process, which is reported like
+/// its end: before the new program is mapped, as no other end is.
 bool TaskTable::is_removal(const Task& task) { return task.executed && task.space.size() == 0; }
 
 void TaskTable::book_end(const Task& task) {

@@ -56,7 +56,7 @@ void measure(const Sides& sides, double z, LiveRow* row) {
   row->now_interval = wilson_interval(row->now_share, sides.now_samples);
   if (!(sides.now_samples > 0) || !(sides.before_samples > 0)) return;
   double before = share_of(row->all.ticks - std::min(row->all.ticks, row->now_ticks), sides.before);
-  before = std::min(before, 1.0);  // ticks settled since were elsewhere before
+  before = std::min(before, 1.0);  // ticks resolved since were elsewhere before
   row->change = row->now_share - before;
   Interval interval = difference_interval(row->now_share, sides.now_samples, before, sides.before_samples, z);
   row->trend = interval.low > 0 ? Trend::kUp : interval.high < 0 ? Trend::kDown : Trend::kSteady;

@@ -24,7 +24,7 @@ struct Warning {
 inline constexpr double kFewSamples = 100;          ///< effective samples below which shares are rough
 inline constexpr double kTolerableLoss = 0.01;      ///< of all ticks
 inline constexpr double kTolerableTheft = 0.01;     ///< taken by the machine's host, against CPU time
-inline constexpr uint64_t kTheftNoise = 20000000;   ///< ns; it is told in pieces of 10 ms
+inline constexpr uint64_t kTheftNoise = 20000000;   ///< ns; the kernel reports it in pieces of 10 ms
 inline constexpr double kTolerableGap = 0.05;       ///< unsampled CPU time, either sign; outside ticks
 inline constexpr double kNamesWorthHaving = 0.005;  ///< share of an object whose missing names are mentioned
 

@@ -143,15 +143,15 @@ TEST(DeferredRing, ATickIsBookedBeforeItCanBeResolved) {
     });
   bool ever_less = false;
   DeferredTick taken;
-  auto settle_all = [&] {
+  auto resolve_all = [&] {
     while (ring.take(&taken)) {
-      settle(table, taken.pc, taken.weight);
+      resolve(table, taken.pc, taken.weight);
       ever_less |= load_relaxed(&ledger.deferred) < ledger.resolved;
     }
   };
-  while (load_relaxed(&ledger.samples) < 400'000) settle_all();
+  while (load_relaxed(&ledger.samples) < 400'000) resolve_all();
   for (std::thread& writer : writers) writer.join();
-  settle_all();
+  resolve_all();
   EXPECT_FALSE(ever_less);
   EXPECT_EQ(ledger.deferred, ledger.resolved);
   EXPECT_EQ(ledger.outside, 3u * 400'000);

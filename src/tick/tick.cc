@@ -119,7 +119,7 @@ TickOutcome tick_times(const RegionTable& table, uint64_t pc, uint64_t times) no
   return place(table, pc, times);
 }
 
-TickOutcome settle(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept {
+TickOutcome resolve(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept {
   uint64_t index = 0;
   const Region* region = find_region(table, pc, &index);
   TickOutcome outcome = TickOutcome::kOutside;

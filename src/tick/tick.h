@@ -15,8 +15,8 @@ TickOutcome tick(const RegionTable& table, uint64_t pc, uint64_t weight) noexcep
 /// added up elsewhere. REQUIRES: times >= 1.
 TickOutcome tick_times(const RegionTable& table, uint64_t pc, uint64_t times) noexcept;
 
-/// Settles a tick that was deferred: counts it by `table`, which now knows more, or books it as outside. The
+/// Resolves a tick that was deferred: counts it by `table`, which now knows more, or books it as outside. The
 /// delivery itself was booked when it was deferred. Not for signal handlers of the same table's process.
-TickOutcome settle(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept;
+TickOutcome resolve(const RegionTable& table, uint64_t pc, uint64_t weight) noexcept;
 
 }  // namespace pctally

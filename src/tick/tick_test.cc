@@ -201,9 +201,9 @@ TEST(Tick, SettlingMovesFromDeferredToItsPlace) {
   ledger.deferred = 6;
   Region region = shift_region(0x1000, 2, CellKind::kU16, cells, WhenFull::kSaturate);
   RegionTable table = table_of(&region, 1, &ledger);
-  EXPECT_EQ(settle(table, 0x1000, 1), TickOutcome::kCounted);
-  EXPECT_EQ(settle(table, 0x1001, 2), TickOutcome::kFull);
-  EXPECT_EQ(settle(table, 0x2000, 3), TickOutcome::kOutside);
+  EXPECT_EQ(resolve(table, 0x1000, 1), TickOutcome::kCounted);
+  EXPECT_EQ(resolve(table, 0x1001, 2), TickOutcome::kFull);
+  EXPECT_EQ(resolve(table, 0x2000, 3), TickOutcome::kOutside);
   EXPECT_EQ(ledger.counted, 1u);
   EXPECT_EQ(ledger.full, 2u);
   EXPECT_EQ(ledger.outside, 3u);

@@ -11,34 +11,34 @@
 namespace pctally {
 namespace {
 
-std::string text_of(const std::vector<Rung>& ladder) {
+std::string text_of(const std::vector<EngineProbe>& ladder) {
   std::string text;
   auto to = std::back_inserter(text);
   bool chosen = false;
-  for (const Rung& rung : ladder) {
-    bool first = rung.available && !chosen;
+  for (const EngineProbe& probe : ladder) {
+    bool first = probe.available && !chosen;
     chosen = chosen || first;
-    fmt::format_to(to, "{:<13}{}\n", rung.name,
-                   first            ? "available, record's choice"
-                   : rung.available ? "available"
-                                    : "not available");
-    if (!rung.reason.empty()) fmt::format_to(to, "       why not:  {}\n", rung.reason);
-    if (!rung.remedy.empty()) fmt::format_to(to, "       remedy:   {}\n", rung.remedy);
-    if (!rung.cost.empty()) fmt::format_to(to, "       costs:    {}\n", rung.cost);
-    if (!rung.misses.empty()) fmt::format_to(to, "       misses:   {}\n", rung.misses);
+    fmt::format_to(to, "{:<13}{}\n", probe.name,
+                   first             ? "available, record's choice"
+                   : probe.available ? "available"
+                                     : "not available");
+    if (!probe.reason.empty()) fmt::format_to(to, "       why not:  {}\n", probe.reason);
+    if (!probe.remedy.empty()) fmt::format_to(to, "       remedy:   {}\n", probe.remedy);
+    if (!probe.cost.empty()) fmt::format_to(to, "       costs:    {}\n", probe.cost);
+    if (!probe.misses.empty()) fmt::format_to(to, "       misses:   {}\n", probe.misses);
   }
   return text;
 }
 
-std::string json_of(const std::vector<Rung>& ladder) {
+std::string json_of(const std::vector<EngineProbe>& ladder) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const Rung& rung : ladder)
-    rows.push_back({{"engine", rung.name},
-                    {"available", rung.available},
-                    {"reason", rung.reason},
-                    {"remedy", rung.remedy},
-                    {"costs", rung.cost},
-                    {"misses", rung.misses}});
+  for (const EngineProbe& probe : ladder)
+    rows.push_back({{"engine", probe.name},
+                    {"available", probe.available},
+                    {"reason", probe.reason},
+                    {"remedy", probe.remedy},
+                    {"costs", probe.cost},
+                    {"misses", probe.misses}});
   return rows.dump(2) + "\n";
 }
 
@@ -51,10 +51,10 @@ int run_engines(int argc, char** argv) {
   bool json = false;
   app.add_flag("--json", json, "print one JSON array");
   if (auto code = parse_command_line(app, argc, argv)) return *code;
-  std::vector<Rung> ladder = probe_ladder({}, true);
+  std::vector<EngineProbe> ladder = probe_ladder({}, true);
   if (int code = write_out(json ? json_of(ladder) : text_of(ladder)); code != 0) return code;
-  for (const Rung& rung : ladder)
-    if (rung.available) return 0;
+  for (const EngineProbe& probe : ladder)
+    if (probe.available) return 0;
   return kExitFailed;
 }
 

@@ -1,6 +1,6 @@
-// Which of many overlapping ranges names each of a few wanted positions, without sorting the many. Positions
-// between the same two neighbouring edges form a cell; cells are disjoint and do not depend on what else was
-// asked for.
+// For each of a few query positions, finds the best of many overlapping ranges without sorting them all.
+// Positions between the same two neighbouring edges form a cell; cells are disjoint and do not depend on the
+// other queries.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -83,7 +83,7 @@ class ElfFile {
 
   /// A file of separated debug information keeps the addresses of its segments but not their places in the
   /// original file. This restores them if the text was laid out in one piece with the start of the file, as
-  /// linkers do unless they pack segments; false (and nothing changed) if that cannot be told.
+  /// linkers do unless they pack segments; false (and nothing changed) if that is not known.
   bool restore_layout();
   /// False after restore_layout(): the places of the text are known, its bytes are not here.
   [[nodiscard]] bool has_code() const { return has_code_; }

@@ -19,7 +19,7 @@ class Plt {
 
   /// The stub of `section` that `address` lies in; cut at the section's end.
   [[nodiscard]] AddressRange stub(const ElfSection& section, uint64_t address) const;
-  /// The symbol a stub jumps to, as mangled; empty if that cannot be told.
+  /// The symbol a stub jumps to, as mangled; empty if it is not known.
   std::string target(const AddressRange& stub);
 
  private:

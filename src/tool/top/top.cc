@@ -22,7 +22,7 @@
 namespace pctally {
 namespace {
 
-constexpr int kFirstLookMs = 10;  ///< between two looks for the file of our own recorder
+constexpr int kFirstPollMs = 10;  ///< between two looks for the file of our own recorder
 
 struct Arguments {
   std::string file, processes, cgroup, frequency, period;
@@ -72,7 +72,7 @@ class Top {
   bool wait(uint64_t until_ns, int input);
   void take_signals();
   void take_keys(Screen& screen);
-  void look();
+  void refresh();
   void draw(Screen& screen);
   void listen();
 
@@ -81,7 +81,7 @@ class Top {
   std::unique_ptr<TopView> view_;
   UniqueFd signals_;
   TopState state_;
-  uint64_t looks_ = 0;
+  uint64_t refreshes_ = 0;
   bool stop_ = false, resized_ = false;
   bool silent_ = false;  ///< our recorder has said its last
 };
@@ -123,7 +123,7 @@ int Top::start_recorder() {
 int Top::wait_for_recording() {
   for (;;) {
     pollfd watched[] = {{recorder_->process(), POLLIN, 0}, {signals_.get(), POLLIN, 0}};
-    poll(watched, 2, kFirstLookMs);
+    poll(watched, 2, kFirstPollMs);
     take_signals();
     if (stop_) return 0;
     bool ended = recorder_->exit_code() >= 0;
@@ -190,10 +190,10 @@ bool Top::wait(uint64_t until_ns, int input) {
   return monotonic_ns() >= until_ns;
 }
 
-void Top::look() {
+void Top::refresh() {
   view_->refresh();
-  ++looks_;
-  if (arguments_.count != 0 && looks_ >= arguments_.count) stop_ = true;
+  ++refreshes_;
+  if (arguments_.count != 0 && refreshes_ >= arguments_.count) stop_ = true;
 }
 
 size_t rows_of(const Screen& screen) {
@@ -234,7 +234,7 @@ int Top::show_screen() {
   uint64_t next = monotonic_ns();
   while (!stop_) {
     if (monotonic_ns() >= next) {
-      if (!state_.frozen) look();
+      if (!state_.frozen) refresh();
       next = monotonic_ns() + nanoseconds(arguments_.interval_s);
     }
     if (resized_) screen->resize();
@@ -253,8 +253,8 @@ int Top::print_lines() {
   while (!stop_) {
     if (!wait(next, -1)) continue;
     next = monotonic_ns() + nanoseconds(arguments_.interval_s);
-    look();
-    std::string text = looks_ > 1 ? "\n" : "";
+    refresh();
+    std::string text = refreshes_ > 1 ? "\n" : "";
     for (const LiveLine& line : view_->lines(state_, {.rows = arguments_.limit})) text += line.text + "\n";
     if (!print(text)) {
       if (errno == EPIPE) return 0;  // whoever reads has seen enough

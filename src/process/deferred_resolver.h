@@ -15,7 +15,7 @@ struct KnownProcess {
 };
 
 /// The place in the ring and what to do about a writer that died half-way.
-struct SettlerState {
+struct ResolverState {
   uint32_t stuck_at = 0;
   unsigned stuck_turns = 0;
 };
@@ -23,11 +23,11 @@ struct SettlerState {
 /// Counts one deferred tick where it belongs. The process's mappings are read again, once per turn at most,
 /// when the pc is in none of those known. Code without a file gets a window. A process that is gone leaves it
 /// outside. The mappings of one that is not `readable` are left alone.
-void settle_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& deferred) noexcept;
+void resolve_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& deferred) noexcept;
 
 /// The next tick put aside, and its slot free again; false when there is none. A slot still unfinished after
 /// fifty turns (or, with `final`, at once) is given up: its tick stays unresolved. One thread.
 /// Whatever the ring says it returns after at most as many steps as the ring has slots.
-bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredTick* deferred) noexcept;
+bool take_deferred(ProfileFile* file, ResolverState* state, bool final, DeferredTick* deferred) noexcept;
 
 }  // namespace pctally

@@ -1,4 +1,4 @@
-#include "process/deferred_settler.h"
+#include "process/deferred_resolver.h"
 
 #include "tick/tick.h"
 
@@ -26,13 +26,13 @@ void learn(ProfileFile* file, KnownProcess* process, uint64_t pc) noexcept {
 
 }  // namespace
 
-void settle_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& deferred) noexcept {
+void resolve_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& deferred) noexcept {
   if (!knows(process->space.table(*file, 0), deferred.pc)) learn(file, process, deferred.pc);
   RegionTable table = process->space.table(*file, 0);
-  settle(table, deferred.pc, deferred.weight);
+  resolve(table, deferred.pc, deferred.weight);
 }
 
-bool take_deferred(ProfileFile* file, SettlerState* state, bool final, DeferredTick* deferred) noexcept {
+bool take_deferred(ProfileFile* file, ResolverState* state, bool final, DeferredTick* deferred) noexcept {
   DeferredRing* ring = file->deferred();
   if (ring == nullptr) return false;
   for (uint64_t step = 0; step < kDeferredSlots; ++step) {
