@@ -80,6 +80,9 @@ endfunction()
 
 # A program of tests is compiled quickly rather than well. GCC 12 warns without cause of strings at -O1.
 set(PCTALLY_TEST_FLAGS ${PCTALLY_WARNINGS} ${PCTALLY_SANITIZE_FLAGS} -O1)
+if(PCTALLY_SANITIZE)
+  list(APPEND PCTALLY_TEST_FLAGS -DPCTALLY_SANITIZED)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND PCTALLY_TEST_FLAGS -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-maybe-uninitialized)
 else()

@@ -45,6 +45,9 @@ class Hung {
 };
 
 TEST(Watchdog, EndsARecorderThatHangsByTheFirstSignal) {
+#ifdef PCTALLY_SANITIZED
+  GTEST_SKIP() << "the sanitizer ends the process with a status of its own";
+#endif
   for (int signal : {SIGTERM, SIGINT}) {
     Hung recorder(0, [] {});
     kill(recorder.pid(), signal);

@@ -68,10 +68,17 @@ def sanitizer_preset(record):
     return "fuzz" if have(record, "clang++-19", "clang-19") else "asan-ubsan"
 
 
+# What reads files, and the analysis. Rooms that stand in front of pthread_create(3) and read the stacks of interrupted
+# threads cannot be run under AddressSanitizer: it takes both for faults of theirs.
+SANITIZED = ("base_test", "histfile_test", "publish_test", "process_test", "monfile_read_test", "histread_test", "perf_test",
+             "object_test", "profile_test", "report_test", "report_diff_test", "export_test", "tool_test", "recorder_test",
+             "oracle_test", "golden_test", "report_command_test", "monitor_round_trip_test")
+
+
 def address_sanitizer(record):
     preset = sanitizer_preset(record)
-    built = record.run("scripts/build", preset, "pctally_tests", env={"TESTS": "ON"}, log="sanitized build")
-    return built and test_runs.run(record, f"build/{preset}", "-L", "unit|manual")
+    built = record.run("scripts/build", preset, *SANITIZED, env={"TESTS": "ON"}, log="sanitized build")
+    return built and test_runs.run(record, f"build/{preset}", "-R", f"^({'|'.join(SANITIZED)})$")
 
 
 def thread_sanitizer(record):

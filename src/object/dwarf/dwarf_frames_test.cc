@@ -68,6 +68,7 @@ std::vector<std::string> addr2line(const std::string& path, uint64_t address) {
   for (size_t i = 0; i + 1 < lines.size(); i += 2) {
     std::string place = std::filesystem::path(lines[i + 1]).filename();
     place = place.substr(0, place.find(' '));
+    if (place.ends_with(":?")) place.replace(place.size() - 1, 1, "0");  // a line that is not known
     frames.push_back(lines[i] + " " + place);
   }
   return frames;

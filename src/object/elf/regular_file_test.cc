@@ -49,6 +49,9 @@ TEST_F(RegularFileTest, ACutFileReadsAsZeros) {
 }
 
 TEST_F(RegularFileTest, ABusErrorElsewhereStillEndsTheProcess) {
+#ifdef PCTALLY_SANITIZED
+  GTEST_SKIP() << "the sanitizer ends the process in its own way";
+#endif
   const auto page = static_cast<size_t>(getpagesize());
   const std::string path = file("a", page);
   { auto bytes = FileBytes::open(path); }
