@@ -75,6 +75,9 @@ std::vector<std::string> addr2line(const std::string& path, uint64_t address) {
 }
 
 TEST(Frames, AgreeWithAddr2line) {
+#ifdef __clang__
+  GTEST_SKIP() << "addr2line of binutils does not see the functions that clang has inlined";
+#endif
   const std::string path = fixture("inlined");
   const auto symbol = listed_symbol(path, "_ZN4deep9outermostEi");
   const auto positions = positions_of(path, symbol);
