@@ -196,7 +196,8 @@ Pool ProfileFile::pool() const noexcept {
   pool.base = map_.data() + kHeaderBytes;
   pool.head = &header().pool;
   pool.mapped = static_cast<uint32_t>((map_.size() - kHeaderBytes) / kUnitBytes);
-  if (allocated_ != 0 && allocated_ < pool.mapped) pool.mapped = allocated_;
+  const uint32_t allocated = __atomic_load_n(&allocated_, __ATOMIC_RELAXED);  // make_room() may run beside
+  if (allocated != 0 && allocated < pool.mapped) pool.mapped = allocated;
   return pool;
 }
 
@@ -229,7 +230,7 @@ bool ProfileFile::make_room(uint64_t units) noexcept {
       out_of_room_ = true;
       return false;
     }
-    allocated_ += static_cast<uint32_t>(kGrowthBytes / kUnitBytes);
+    __atomic_fetch_add(&allocated_, static_cast<uint32_t>(kGrowthBytes / kUnitBytes), __ATOMIC_RELAXED);
     __atomic_store_n(&head.limit, allocated_, __ATOMIC_RELEASE);
   }
   return true;
