@@ -56,14 +56,18 @@ class Daemon(unittest.TestCase):
     def test_ctrl_c_ends_the_waiting_cleanly(self):
         for engine in p.engines():
             with self.subTest(engine):
+                ready = os.path.join(self.directory, engine)
+                os.mkfifo(ready)
                 recorder = subprocess.Popen([p.PCTALLY, "record", "-f", "--wait", "-e", engine, "-o", self.path, "--", DAEMON,
-                                             "30"], stderr=subprocess.PIPE, text=True)
+                                             "30", ready], stderr=subprocess.PIPE, text=True)
                 line = recorder.stderr.readline()
                 while "has ended; recording" not in line:
                     self.assertNotEqual(line, "")
                     line = recorder.stderr.readline()
                 pid = int(re.search(r"\((\d+)\)", line).group(1))
                 self.addCleanup(os.kill, pid, signal.SIGKILL)
+                with open(ready) as begun:  # its name comes after its first turn: by then the recorder knows it
+                    self.assertEqual(int(begun.read()), pid)
                 recorder.send_signal(signal.SIGINT)
                 rest = recorder.communicate(timeout=60)[1]
                 self.assertEqual(recorder.returncode, 0, rest)
