@@ -40,7 +40,7 @@ ALLOWED = {
     "profile": {"histread", "histfile", "tick", "base"},
     "report": {"profile", "monfile/read", "object", "object/elf", "base"},
     "report/diff": {"report", "profile", "object", "base"},
-    "export": {"report", "profile", "object", "base"},
+    "export": {"report", "profile", "object", "object/elf", "base"},
 }
 ALLOWED["tool"] = set(ALLOWED)
 IN_PROGRAM = ("tick", "base", "histfile", "monfile/write", "fault", "clock", "process", "dialect", "dialect/monitor",

@@ -127,4 +127,10 @@ void NewFile::close() noexcept {
   fd_.reset();
 }
 
+const char* new_file_remedy(int error, bool overwrite) noexcept {
+  if (error == EEXIST && !overwrite) return "choose another name with -o, or replace it with -f";
+  if (error == EEXIST || error == EBUSY) return "choose another name with -o";
+  return "name another place with -o";
+}
+
 }  // namespace pctally

@@ -52,4 +52,7 @@ class NewFile {
 /// The temporary name for `path` into *name; false if it is too long.
 bool part_name(const char* path, char (*name)[PATH_MAX]) noexcept;
 
+/// What to do at the command line about an error of NewFile::create(), with -f being `overwrite`.
+const char* new_file_remedy(int error, bool overwrite) noexcept;
+
 }  // namespace pctally

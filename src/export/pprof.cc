@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "export/formats.h"
+#include "object/elf/build_id.h"
 #include "report/escape.h"
 
 namespace pctally {
@@ -52,13 +53,6 @@ enum FunctionField : protozero::pbf_tag_type {
   kFunctionFile = 4
 };
 
-std::string hex_of(const std::vector<uint8_t>& bytes) {
-  std::string text;
-  for (uint8_t byte : bytes)
-    text.append(1, "0123456789abcdef"[byte >> 4]).append(1, "0123456789abcdef"[byte & 15]);
-  return text;
-}
-
 class Pprof {
  public:
   Pprof(const Profile& profile, const Samples& samples)
@@ -96,7 +90,7 @@ class Pprof {
   void add_mappings() {
     for (size_t i = 0; i < profile_.executables.size(); ++i) {
       const Executable& executable = profile_.executables[i];
-      const int64_t path = text(executable.path), build_id = text(hex_of(executable.build_id));
+      const int64_t path = text(executable.path), build_id = text(to_hex(executable.build_id));
       protozero::pbf_writer mapping(writer_, kMapping);
       mapping.add_uint64(kMappingId, i + 1);
       mapping.add_int64(kFilename, path);

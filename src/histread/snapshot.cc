@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/new_file.h"
+#include "base/write_all.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {
@@ -34,24 +36,6 @@ bool is_source(const LiveFile& source, const char* path) {
          own.st_ino == old.st_ino;
 }
 
-bool write_part(int fd, const unsigned char* bytes, uint64_t from, uint64_t to) {
-  while (from < to) {
-    ssize_t written = pwrite(fd, bytes + from, to - from, static_cast<off_t>(from));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    from += static_cast<uint64_t>(written);
-  }
-  return true;
-}
-
-/// The error with what to do about it at the command line.
-std::unexpected<Error> refused(const Error& error, bool overwrite) {
-  const char* remedy = "name another place with -o";
-  if (error.code == EEXIST || error.code == EBUSY) remedy = "choose another name with -o";
-  if (error.code == EEXIST && !overwrite) remedy = "choose another name with -o, or replace it with -f";
-  return fail(error.code, "%s; %s", error.text, remedy);
-}
-
 }  // namespace
 
 void close_copy(FileCopy* copy) {
@@ -70,8 +54,10 @@ Result<void> write_snapshot(const FileCopy& copy, const LiveFile& source, const 
   if (overwrite && is_source(source, path))
     return fail(EINVAL, "%s is the recording itself; choose another name with -o", path);
   auto file = NewFile::create(profile_plan(path, overwrite));
-  if (!file) return refused(file.error(), overwrite);
-  if (!write_part(file->fd(), copy.bytes.data(), 0, copy.bytes.size())) {
+  if (!file)
+    return fail(file.error().code, "%s; %s", file.error().text,
+                new_file_remedy(file.error().code, overwrite));
+  if (!write_all(file->fd(), copy.bytes.data(), copy.bytes.size())) {
     int error = errno;
     file->discard();
     return fail(error, "cannot write %s: %s; free some space, or name another place with -o", path,

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/time_ns.h"
 #include "object/kernel/kernel_symbols.h"
 #include "object/object_symbolizer.h"
 #include "object/perf_map.h"
@@ -93,8 +94,7 @@ bool is_same(const struct stat& status, const ExecutableIdentity& identity) {
   const uint64_t device = uint64_t{major(status.st_dev)} << 32 | minor(status.st_dev);
   if (status.st_ino != identity.inode || device != identity.device) return false;
   if (identity.time_unix_ns == 0) return true;
-  const uint64_t changed = static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000u +
-                           static_cast<uint64_t>(status.st_mtim.tv_nsec);
+  const uint64_t changed = to_ns(status.st_mtim);
   return static_cast<uint64_t>(status.st_size) == identity.file_bytes && changed == identity.time_unix_ns;
 }
 

@@ -25,8 +25,6 @@ int read_number(const char* path) {
 
 int paranoid_level() { return read_number("/proc/sys/kernel/perf_event_paranoid"); }
 
-bool under_seccomp() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2; }
-
 bool is_of_another_user(pid_t pid) {
   struct stat status;
   return stat(("/proc/" + std::to_string(pid)).c_str(), &status) == 0 && status.st_uid != geteuid();
@@ -57,6 +55,8 @@ std::string explain_foreign(const Target& target) {
 }
 
 }  // namespace
+
+bool under_seccomp() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2; }
 
 std::string perf_obstacle() {
   if (under_seccomp()) return "this container forbids it";

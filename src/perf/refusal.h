@@ -24,6 +24,9 @@ std::string perf_obstacle();
 /// the events for `target`.
 std::string explain_attach(int error, const Target& target);
 
+/// True if a seccomp filter is installed in this process.
+bool under_seccomp();
+
 /// "ENOENT"
 std::string error_name(int error);
 

@@ -10,7 +10,6 @@ namespace {
 constexpr uint64_t kSegmentStep = uint64_t{64}
                                   << 10;  ///< so that a file mapped page by page has few segments
 constexpr size_t kMostFresh = 256;
-constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
 
 /// Regions are cut, never moved: where a region starts later, its first byte has a later position too.
 Region upper_part(Region region, uint64_t low) noexcept {

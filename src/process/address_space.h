@@ -8,6 +8,9 @@ namespace pctally {
 
 struct ExecutableMapping;
 
+/// Code without a file is counted in windows of that many bytes of addresses.
+inline constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
+
 /// Regions of one process. A value: copying (assign) is what fork does to a process's memory. Not
 /// thread-safe; build a new one to replace a published one.
 class AddressSpace {

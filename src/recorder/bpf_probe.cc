@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/period.h"
 #include "bpf/bpf_counter.h"
 #include "bpf/capabilities.h"
+#include "perf/refusal.h"
 
 namespace pctally {
 namespace {
@@ -24,8 +24,6 @@ std::string setting(const char* name, const char* path) {
   if (file != nullptr) fclose(file);
   return known ? std::string(", ") + name + " = " + text : "";
 }
-
-bool under_seccomp() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2; }
 
 void explain_capabilities(const std::string& missing, EngineProbe* probe) {
   probe->reason = "without " + missing +

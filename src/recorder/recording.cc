@@ -176,11 +176,7 @@ Result<ProfileFile> Recording::create_file() const {
   auto created = ProfileFile::create(file);
   if (created) return created;
   const Error& error = created.error();
-  const char* remedy = "name another place with -o";
-  if (error.code == EFBIG) remedy = "raise it";
-  if (error.code == EEXIST || error.code == EBUSY) remedy = "choose another name with -o";
-  if (error.code == EEXIST && !options_.overwrite)
-    remedy = "choose another name with -o, or replace it with -f";
+  const char* remedy = error.code == EFBIG ? "raise it" : new_file_remedy(error.code, options_.overwrite);
   return fail(error.code, "%s; %s", error.text, remedy);
 }
 

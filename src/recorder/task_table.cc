@@ -16,7 +16,6 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
 constexpr uint64_t kEndedKeptNs = 1000000000;
 constexpr size_t kMostReplacements = 4096;
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/time_ns.h"
 #include "object/elf/regular_file.h"
 
 namespace pctally {
@@ -21,8 +22,7 @@ Result<std::string> read_side_file(const std::string& path, size_t limit, Trust 
     return fail(EPERM, "%s belongs to another user (chown it, or run as that user)", path.c_str());
   }
   if (changed_unix_ns != nullptr) {
-    *changed_unix_ns = static_cast<uint64_t>(status.st_mtim.tv_sec) * 1000000000u +
-                       static_cast<uint64_t>(status.st_mtim.tv_nsec);
+    *changed_unix_ns = to_ns(status.st_mtim);
   }
   // The size is a hint: files of /proc have none.
   std::string text;

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/write_all.h"
+#include "object/elf/build_id.h"
 #include "object/kernel/kernel_symbol_epoch.h"
 
 namespace pctally {
@@ -64,7 +66,7 @@ bool fits(const Header& header, uint64_t size) {
          header.names == rest - header.symbols * sizeof(KernelSymbol);
 }
 
-std::string file_name(std::span<const uint8_t> boot_id) { return kPrefix + uuid_digits(boot_id); }
+std::string file_name(std::span<const uint8_t> boot_id) { return kPrefix + to_hex(boot_id); }
 
 Header header_of(std::span<const uint8_t> boot_id, uint64_t module_state, const KernelSymbolTable& table) {
   Header header;
@@ -79,19 +81,12 @@ Header header_of(std::span<const uint8_t> boot_id, uint64_t module_state, const 
   return header;
 }
 
-bool write_all(int fd, std::span<const unsigned char> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(fd, bytes.data(), bytes.size());
-    if (count <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(count));
-  }
-  return true;
-}
-
 bool write_file(int fd, const Header& header, const KernelSymbolTable& table) {
   unsigned char bytes[sizeof header];
   memcpy(bytes, &header, sizeof header);
-  return fd >= 0 && write_all(fd, bytes) && write_all(fd, table.symbols()) && write_all(fd, table.names());
+  return fd >= 0 && write_all(fd, bytes, sizeof bytes) &&
+         write_all(fd, table.symbols().data(), table.symbols().size()) &&
+         write_all(fd, table.names().data(), table.names().size());
 }
 
 void remove_other_boots(const UniqueFd& directory, const std::string& ours) {

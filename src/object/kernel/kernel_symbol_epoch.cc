@@ -72,14 +72,4 @@ std::vector<uint8_t> parse_uuid(std::string_view text) {
   return bytes.size() == 16 ? bytes : std::vector<uint8_t>{};
 }
 
-std::string uuid_digits(std::span<const uint8_t> uuid) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (uint8_t byte : uuid) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
 }  // namespace pctally

@@ -22,7 +22,5 @@ std::optional<uint64_t> kernel_module_state(const KernelModulePlaces& places);
 
 /// The 16 bytes of an id written in hexadecimal with dashes; empty if it is not one.
 std::vector<uint8_t> parse_uuid(std::string_view text);
-/// 32 hexadecimal digits.
-std::string uuid_digits(std::span<const uint8_t> uuid);
 
 }  // namespace pctally
