@@ -4,7 +4,7 @@
 set(PCTALLY_WARNINGS -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wpointer-arith -Wcast-qual -Wundef -Werror)
 
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # its own standard is newer than the libstdc++ it is used with
-  list(APPEND PCTALLY_WARNINGS -Wno-deprecated-declarations)
+  list(APPEND PCTALLY_WARNINGS -Wno-deprecated-declarations -Wthread-safety)  # the locks: base/mutex.h
 endif()
 
 # Capture code runs in other people's programs and links libc alone.

@@ -5,35 +5,38 @@
 namespace pctally {
 namespace {
 
-struct Handlers {
-  void (*before)();
-  void (*in_parent)();
+struct Hook {
+  Mutex* lock;
   void (*in_child)();
 };
 
-constinit Handlers g_handlers[ForkHook::kRanks] = {};
+constinit Hook g_hooks[ForkHook::kRanks] = {};
 constinit bool g_registered = false;
 
-void before() {
-  for (const Handlers& handlers : g_handlers)
-    if (handlers.before != nullptr) handlers.before();
+// Not analysed: what one function takes another gives back.
+void before() NO_THREAD_SAFETY_ANALYSIS {
+  for (const Hook& hook : g_hooks)
+    if (hook.lock != nullptr) hook.lock->lock();
 }
 
-void in_parent() {
+void in_parent() NO_THREAD_SAFETY_ANALYSIS {
   for (unsigned rank = ForkHook::kRanks; rank-- > 0;)
-    if (g_handlers[rank].in_parent != nullptr) g_handlers[rank].in_parent();
+    if (g_hooks[rank].lock != nullptr) g_hooks[rank].lock->unlock();
 }
 
 void in_child() {
-  for (unsigned rank = ForkHook::kRanks; rank-- > 0;)
-    if (g_handlers[rank].in_child != nullptr) g_handlers[rank].in_child();
+  for (unsigned rank = ForkHook::kRanks; rank-- > 0;) {
+    if (g_hooks[rank].lock == nullptr) continue;
+    g_hooks[rank].lock->reset();
+    if (g_hooks[rank].in_child != nullptr) g_hooks[rank].in_child();
+  }
 }
 
 }  // namespace
 
-ForkHook::ForkHook(unsigned rank, void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
-  g_handlers[rank] = {before, in_parent, in_child};
-  if (!g_registered) pthread_atfork(pctally::before, pctally::in_parent, pctally::in_child);
+ForkHook::ForkHook(unsigned rank, Mutex* lock, void (*in_child)()) noexcept {
+  g_hooks[rank] = {lock, in_child};
+  if (!g_registered) pthread_atfork(before, in_parent, pctally::in_child);
   g_registered = true;
 }
 

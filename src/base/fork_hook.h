@@ -1,10 +1,12 @@
-// What has to happen around fork(2), known before any thread can hold a lock of ours.
+// What has to happen to a lock around fork(2), known before any thread can hold it.
 //
 //  1. A hook is a static object: it is there when the library has been loaded. Were it made by the first call
 //     that takes its lock, a fork in the middle of that call would give the child a lock nobody gives back.
-//  2. fork(2) runs `before` from the lowest rank up and the others from the highest down. So a lock that is
-//     taken while another one is held has the higher rank.
+//  2. fork(2) takes the locks from the lowest rank up and gives them back from the highest down. So a lock
+//  that
+//     is taken while another one is held has the higher rank.
 #pragma once
+#include "base/mutex.h"
 
 namespace pctally {
 
@@ -12,8 +14,9 @@ class ForkHook {
  public:
   static constexpr unsigned kRanks = 8;
 
-  /// One per rank. Any of the three may be null. They run whether or not the lock was ever used.
-  ForkHook(unsigned rank, void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;
+  /// One per rank. In the child the lock is free again when `in_child` (or nothing, if null) is called.
+  /// async-signal-safe, as all that runs in such a child has to be.
+  ForkHook(unsigned rank, Mutex* lock, void (*in_child)()) noexcept;
   ForkHook(const ForkHook&) = delete;
   ForkHook& operator=(const ForkHook&) = delete;
 };

@@ -27,20 +27,19 @@ void on_watch() noexcept {
 
 }  // namespace
 
-Result<void> ClockWatch::start(Check check) noexcept {
-  if (g_check != nullptr) return fail(EBUSY, "a clock is watched already");
+Status ClockWatch::start(Check check) noexcept {
+  if (g_check != nullptr) return {EBUSY, "a clock is watched already"};
   TickSlot::reserve_signal();
-  if (TickSlot::signal_number() == 0) return fail(EAGAIN, "no free signal for the watch");
+  if (TickSlot::signal_number() == 0) return {EAGAIN, "no free signal for the watch"};
   on_signal_with(&g_timer, on_watch);
-  auto timer = create_thread_timer(getpid(), TickSlot::signal_number(), &g_timer);
-  if (!timer) return std::unexpected(timer.error());
-  g_timer = *timer;
+  if (auto made = create_thread_timer(getpid(), TickSlot::signal_number(), &g_timer, &g_timer); !made)
+    return made;
   g_check = check;
   __atomic_store_n(&g_busy, 0u, __ATOMIC_RELEASE);
   uint64_t interval_ns = kTicksPerCheck * kernel_tick_ns();
   if (int error = set_timer(g_timer, interval_ns, interval_ns); error != 0) {
     stop();
-    return fail(error, "timer_settime for the watch failed");
+    return {error, "timer_settime:"};
   }
   return {};
 }

@@ -1,7 +1,7 @@
 // Periodically verifies that the trap's ticks can still come, by a CPU timer of the main thread on the
 // timers' signal: a program that closes descriptors it does not know has closed the trap's, too.
 #pragma once
-#include "base/result.h"
+#include "base/status.h"
 
 namespace pctally {
 
@@ -13,7 +13,7 @@ class ClockWatch {
 
   /// Every sixteen kernel ticks of CPU time of the main thread. Errors: EBUSY (one is running), EAGAIN (no
   /// free signal or timer left).
-  static Result<void> start(Check check) noexcept;
+  static Status start(Check check) noexcept;
 
   /// On return nothing looks, nor will.
   static void stop() noexcept;

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,16 +39,14 @@ int clock_of(pid_t thread) noexcept { return static_cast<int>((~static_cast<unsi
 
 }  // namespace
 
-Result<int> create_thread_timer(pid_t thread, int signal, void* value) noexcept {
+Status create_thread_timer(pid_t thread, int signal, void* value, int* timer) noexcept {
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = signal;
   event._sigev_un._tid = thread;
   event.sigev_value.sival_ptr = value;
-  int timer = 0;
-  if (syscall(SYS_timer_create, clock_of(thread), &event, &timer) != 0)
-    return fail(errno, "timer_create: %s", strerror(errno));
-  return timer;
+  if (syscall(SYS_timer_create, clock_of(thread), &event, timer) != 0) return {errno, "timer_create:"};
+  return {};
 }
 
 int set_timer(int timer, uint64_t first_ns, uint64_t period_ns) noexcept {

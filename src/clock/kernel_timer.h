@@ -3,13 +3,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/result.h"
+#include "base/status.h"
 
 namespace pctally {
 
 /// Creates a timer, not yet set, on the CPU clock of `thread` (of this process), which also gets its signals;
-/// they carry `value`. Errors: EAGAIN (RLIMIT_SIGPENDING), EINVAL (no such thread or signal), ENOSYS.
-Result<int> create_thread_timer(pid_t thread, int signal, void* value) noexcept;
+/// they carry `value`. Its number goes into *timer. Errors: EAGAIN (RLIMIT_SIGPENDING), EINVAL (no such
+/// thread or signal), ENOSYS.
+Status create_thread_timer(pid_t thread, int signal, void* value, int* timer) noexcept;
 
 /// Fires after `first_ns` (at least 1) and then every `period_ns`. 0 or an errno.
 int set_timer(int timer, uint64_t first_ns, uint64_t period_ns) noexcept;

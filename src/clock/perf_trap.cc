@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -110,8 +109,10 @@ uint64_t id_of(int fd) noexcept {
 
 bool kernel_is_old() noexcept {
   utsname system;
-  unsigned major = 0, minor = 0;
-  if (uname(&system) != 0 || sscanf(system.release, "%u.%u", &major, &minor) != 2) return true;
+  char* end = nullptr;
+  if (uname(&system) != 0) return true;
+  const long major = strtol(system.release, &end, 10);
+  const long minor = *end == '.' ? strtol(end + 1, nullptr, 10) : 0;
   return major < 6 || (major == 6 && minor < 1);
 }
 
@@ -130,17 +131,17 @@ bool blocks_traps() noexcept {
   return pthread_sigmask(SIG_BLOCK, nullptr, &mask) != 0 || sigismember(&mask, SIGTRAP) != 0;
 }
 
-Result<void> obstacle() noexcept {
-  if (kernel_is_old()) return fail(ENOSYS, "perf's SIGTRAP is safe from Linux 6.1 on; use engine timer");
-  if (is_traced()) return fail(EBUSY, "a debugger is attached, and would stop at every tick");
-  if (blocks_traps()) return fail(EAGAIN, "this thread blocks SIGTRAP; unblock it");
+Status obstacle() noexcept {
+  if (kernel_is_old()) return {ENOSYS, "perf's SIGTRAP is safe from Linux 6.1 on; use engine timer"};
+  if (is_traced()) return {EBUSY, "a debugger is attached, and would stop at every tick"};
+  if (blocks_traps()) return {EAGAIN, "this thread blocks SIGTRAP; unblock it"};
   return {};
 }
 
-Result<void> refused(int error) noexcept {
+Status refused(int error) noexcept {
   if (error == EMFILE || error == ENFILE)
-    return fail(error, "one descriptor per running thread is needed: raise ulimit -n");
-  return fail(error, "perf_event_open: %s (see pctally engines)", strerror(error));
+    return {error, "one descriptor per running thread is needed: raise ulimit -n"};
+  return {error, "perf_event_open (see pctally engines):"};
 }
 
 unsigned claim_slot() noexcept {
@@ -180,30 +181,31 @@ bool contains_all(const MappedArray<pid_t>& known, const MappedArray<pid_t>& thr
 
 }  // namespace
 
-/// True if no thread came into being meanwhile: one that did may have inherited an event, or not.
-Result<bool> PerfTrap::open_round(uint64_t period_ns, MappedArray<pid_t>* threads) noexcept {
-  if (auto listed = list_threads(threads); !listed) return std::unexpected(listed.error());
+/// Complete if no thread came into being meanwhile: one that did may have inherited an event, or not.
+Status PerfTrap::open_round(uint64_t period_ns, MappedArray<pid_t>* threads, bool* complete) noexcept {
+  if (auto listed = list_threads(threads); !listed) return listed;
   for (pid_t thread : *threads) {
     int fd = open_event(thread, period_ns, &g_slots[slot_]);
     if (fd < 0 && errno == ESRCH) continue;
-    if (fd < 0) return std::unexpected(refused(errno).error());
+    if (fd < 0) return refused(errno);
     fd = move_up(fd);
     if (Root root{fd, id_of(fd)}; roots_.push_back(root)) continue;
     close(fd);
-    return fail(ENOMEM, "no memory for the list of events");
+    return {ENOMEM, "no memory for the list of events"};
   }
   MappedArray<pid_t> now;
-  if (auto listed = list_threads(&now); !listed) return std::unexpected(listed.error());
-  return contains_all(*threads, now);
+  if (auto listed = list_threads(&now); !listed) return listed;
+  *complete = contains_all(*threads, now);
+  return {};
 }
 
-Result<void> PerfTrap::open_roots(uint64_t period_ns) noexcept {
+Status PerfTrap::open_roots(uint64_t period_ns) noexcept {
   MappedArray<pid_t> threads;
   for (unsigned round = 0; round < kRounds; ++round) {
-    auto complete = open_round(period_ns, &threads);
-    if (!complete) return std::unexpected(complete.error());
+    bool complete = false;
+    if (auto opened = open_round(period_ns, &threads, &complete); !opened) return opened;
     // Where threads never stop coming, the last round stands: nearly all of them have inherited.
-    if (*complete || round + 1 == kRounds) break;
+    if (complete || round + 1 == kRounds) break;
     close_roots();
   }
   for (const Root& root : roots_) ioctl(root.fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -219,13 +221,13 @@ void PerfTrap::close_roots() noexcept {
   roots_.clear();
 }
 
-Result<void> PerfTrap::start(PublishedTables* tables, uint64_t period_ns, Pace pace) noexcept {
-  if (running()) return fail(EBUSY, "the trap is running already");
+Status PerfTrap::start(PublishedTables* tables, uint64_t period_ns, Pace pace) noexcept {
+  if (running()) return {EBUSY, "the trap is running already"};
   if (auto free = obstacle(); !free) return free;
   if (auto installed = put_in_front(SIGTRAP, take_tick, WhileClaiming::kBlockAll); !installed)
     return installed;
   slot_ = claim_slot();
-  if (slot_ == kMost) return fail(EAGAIN, "more than %u profiles in one process", kMost);
+  if (slot_ == kMost) return {EAGAIN, "too many profiles in one process"};
   uint64_t drawn_ns;
   set_pace(&g_slots[slot_], pace, period_ns, &drawn_ns);
   __atomic_store_n(&g_slots[slot_].tables, tables, __ATOMIC_RELEASE);
@@ -254,10 +256,10 @@ void PerfTrap::forget() noexcept {
   stop();
 }
 
-Result<void> PerfTrap::probe() noexcept {
+Status PerfTrap::probe() noexcept {
   if (auto free = obstacle(); !free) return free;
   UniqueFd fd(open_event(0, kLongestPeriodNs, g_slots));
-  return fd.valid() ? Result<void>{} : refused(errno);
+  return fd.valid() ? Status() : refused(errno);
 }
 
 }  // namespace pctally

@@ -7,7 +7,7 @@
 // exec(2).
 #pragma once
 #include "base/mapped_array.h"
-#include "base/result.h"
+#include "base/status.h"
 #include "tick/publication.h"
 
 namespace pctally {
@@ -38,7 +38,7 @@ class PerfTrap {
   /// Ticks go to `tables`, which must outlive the process. Errors, with nothing left armed: EBUSY (running
   /// already, or a debugger is attached, which would stop at every tick), EACCES, EPERM, ENOSYS (perf is
   /// refused), EAGAIN (SIGTRAP is blocked in this thread or out of handlers), EMFILE.
-  Result<void> start(PublishedTables* tables, uint64_t period_ns, Pace pace) noexcept;
+  Status start(PublishedTables* tables, uint64_t period_ns, Pace pace) noexcept;
 
   /// On return no event runs. The handler stays, for a signal still on its way.
   void stop() noexcept;
@@ -53,7 +53,7 @@ class PerfTrap {
   [[nodiscard]] bool intact() const noexcept;
 
   /// Why start() would be refused here, found without leaving anything behind.
-  static Result<void> probe() noexcept;
+  static Status probe() noexcept;
 
  private:
   /// An event we hold the descriptor of.
@@ -62,8 +62,8 @@ class PerfTrap {
     uint64_t id;  ///< tells whether the descriptor is still ours: programs close what they do not know
   };
 
-  Result<void> open_roots(uint64_t period_ns) noexcept;
-  Result<bool> open_round(uint64_t period_ns, MappedArray<int>* threads) noexcept;
+  Status open_roots(uint64_t period_ns) noexcept;
+  Status open_round(uint64_t period_ns, MappedArray<int>* threads, bool* complete) noexcept;
   void close_roots() noexcept;
 
   union {

@@ -40,7 +40,7 @@ void burn(uint64_t ns) {
 class Trap : public testing::Test {
  protected:
   void SetUp() override {
-    if (auto works = PerfTrap::probe(); !works) GTEST_SKIP() << works.error().text;
+    if (auto works = PerfTrap::probe(); !works) GTEST_SKIP() << explained(works).error().text;
     region_.last = region_.reach = ~uint64_t{0};
     region_.rule.cells = 1;
     region_.rule.flags = PCTALLY_BIN_ANY_PC;
@@ -58,7 +58,7 @@ class Trap : public testing::Test {
   }
   void start(uint64_t period_ns = 1000000, Pace pace = Pace::kRandomised) {
     auto started = trap_.start(&tables_, period_ns, pace);
-    ASSERT_TRUE(started) << started.error().text;
+    ASSERT_TRUE(started) << explained(started).error().text;
   }
   [[nodiscard]] double count() const {
     return static_cast<double>(__atomic_load_n(&count_, __ATOMIC_RELAXED));
@@ -222,7 +222,7 @@ TEST_F(Trap, IsNotStartedWhereSigtrapIsBlocked) {
   auto started = trap_.start(&tables_, 1000000, Pace::kRandomised);
   pthread_sigmask(SIG_UNBLOCK, &trap, nullptr);
   ASSERT_FALSE(started);
-  EXPECT_EQ(started.error().code, EAGAIN);
+  EXPECT_EQ(started.error(), EAGAIN);
 }
 
 int status_of(const std::function<void()>& body) {

@@ -96,10 +96,13 @@ void at_thread_end(void* record) {
   if (!has_seccomp_filter()) end_thread(static_cast<ThreadRecord*>(record));
 }
 
+ThreadRecord* take_record() noexcept {
+  MutexLock locked(g_threads);
+  return take_thread_record();
+}
+
 ThreadRecord* new_record(Routine routine, void* argument, bool small) noexcept {
-  lock_threads();
-  ThreadRecord* record = take_thread_record();
-  unlock_threads();
+  ThreadRecord* record = take_record();
   if (record == nullptr) return nullptr;
   record->routine = routine;
   record->argument = argument;
@@ -120,9 +123,8 @@ int create(pthread_t* thread, const pthread_attr_t* asked, Routine routine, void
     error = g_next(thread, asked, run, record);
   }
   if (error == 0) return 0;
-  lock_threads();
+  MutexLock locked(g_threads);
   give_back(record);
-  unlock_threads();
   return error;
 }
 

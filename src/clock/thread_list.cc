@@ -37,16 +37,16 @@ bool add_entries(const char* entries, long bytes, MappedArray<pid_t>* threads) n
 
 }  // namespace
 
-Result<void> list_threads(MappedArray<pid_t>* threads) noexcept {
+Status list_threads(MappedArray<pid_t>* threads) noexcept {
   threads->clear();
   UniqueFd fd(open(kTasks, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return fail(errno, "%s: %s", kTasks, strerror(errno));
+  if (!fd.valid()) return {errno, "/proc/self/task:"};
   alignas(DirectoryEntry) char entries[4096];
   for (;;) {
     long bytes = syscall(SYS_getdents64, fd.get(), entries, sizeof entries);
-    if (bytes < 0) return fail(errno, "%s: %s", kTasks, strerror(errno));
+    if (bytes < 0) return {errno, "/proc/self/task:"};
     if (bytes == 0) return {};
-    if (!add_entries(entries, bytes, threads)) return fail(ENOMEM, "no memory for the list of threads");
+    if (!add_entries(entries, bytes, threads)) return {ENOMEM, "no memory for the list of threads"};
   }
 }
 

@@ -1,21 +1,18 @@
 #include "clock/thread_record.h"
 
-#include <pthread.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <new>
-
 namespace pctally {
+
+constinit Mutex g_threads;
+
 namespace {
 
-pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
-bool g_locked = false;
-pthread_t g_holder;
-ThreadRecord* g_records = nullptr;
-unsigned g_count = 0;  ///< that were ever in use
-unsigned g_free = 0;   ///< first of the free list, by index + 1
+ThreadRecord* g_records = nullptr;           ///< mapped under the lock; handlers read where it is
+unsigned g_count GUARDED_BY(g_threads) = 0;  ///< that were ever in use
+unsigned g_free GUARDED_BY(g_threads) = 0;   ///< first of the free list, by index + 1
 pid_t g_process = 0;
 
 bool map_records() noexcept {
@@ -29,27 +26,12 @@ bool map_records() noexcept {
 
 }  // namespace
 
-void lock_threads() noexcept {
-  pthread_mutex_lock(&g_lock);
-  g_holder = pthread_self();
-  __atomic_store_n(&g_locked, true, __ATOMIC_RELAXED);
-}
-
-void unlock_threads() noexcept {
-  __atomic_store_n(&g_locked, false, __ATOMIC_RELAXED);
-  pthread_mutex_unlock(&g_lock);
-}
-
-bool threads_locked_by_us() noexcept {
-  return __atomic_load_n(&g_locked, __ATOMIC_RELAXED) && pthread_equal(g_holder, pthread_self()) != 0;
-}
-
 bool forget_threads() noexcept {
   const pid_t process = getpid();
   if (g_process == process) return false;
   g_process = process;
-  new (&g_lock) pthread_mutex_t(PTHREAD_MUTEX_INITIALIZER);
-  __atomic_store_n(&g_locked, false, __ATOMIC_RELAXED);
+  g_threads.reset();
+  MutexLock locked(g_threads);
   for (unsigned i = 0; i < g_count; ++i) g_records[i].used = false;
   g_count = g_free = 0;
   return true;

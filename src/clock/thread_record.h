@@ -2,14 +2,15 @@
 //
 //   1. Records lie in one mapping, made at the first use and never given back: a signal on its way may carry
 //      the address of a timer in it. Nothing else in the process has such an address.
-//   2. A record is taken and given back under lock_threads(). Its timers are created, deleted and listed
-//   under
-//      that lock, too.
+//   2. A record is taken and given back under g_threads, and its timers are created, deleted and listed under
+//      that lock.
 //   3. What a timer has booked is changed by its own thread alone: in the handler, and at the thread's end.
 //   4. In the child of a fork the records are those of no thread: forget_threads() clears them.
 #pragma once
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "base/mutex.h"
 
 namespace pctally {
 
@@ -49,22 +50,19 @@ struct ThreadRecord {
   ThreadTimer timers[kMostClocks];
 };
 
-/// Not from a signal handler, unless threads_locked_by_us() says no: the handler may have interrupted the
-/// holder.
-void lock_threads() noexcept;
-void unlock_threads() noexcept;
-bool threads_locked_by_us() noexcept;
+/// A signal handler takes it only if held_by_this_thread() says no: it may have interrupted the holder.
+extern Mutex g_threads;
 
 /// In the child of a fork, before anything else of this header. True the first time.
 bool forget_threads() noexcept;
 
-/// A record without timers; null if all are in use or there is no memory. REQUIRES: the lock.
-ThreadRecord* take_thread_record() noexcept;
-void give_back(ThreadRecord* record) noexcept;
+/// A record without timers; null if all are in use or there is no memory.
+ThreadRecord* take_thread_record() noexcept REQUIRES(g_threads);
+void give_back(ThreadRecord* record) noexcept REQUIRES(g_threads);
 
-/// All records ever taken, in use or not. REQUIRES: the lock.
-ThreadRecord* thread_records() noexcept;
-unsigned thread_record_count() noexcept;
+/// All records ever taken, in use or not.
+ThreadRecord* thread_records() noexcept REQUIRES(g_threads);
+unsigned thread_record_count() noexcept REQUIRES(g_threads);
 
 /// The timer whose address a signal carries, its number among the record's in *clock; null if it is none of
 /// ours. Async-signal-safe.

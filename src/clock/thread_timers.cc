@@ -17,17 +17,9 @@ namespace {
 
 constexpr unsigned kMostTimers = 1000000;
 
-unsigned g_armed = 0;
-unsigned g_most = 0;
+unsigned g_armed GUARDED_BY(g_threads) = 0;
+unsigned g_most GUARDED_BY(g_threads) = 0;
 unsigned long g_untimed_us[kUntimedReasons] = {};
-
-class ThreadsLocked {
- public:
-  ThreadsLocked() noexcept { lock_threads(); }
-  ThreadsLocked(const ThreadsLocked&) = delete;
-  ThreadsLocked& operator=(const ThreadsLocked&) = delete;
-  ~ThreadsLocked() { unlock_threads(); }
-};
 
 /// A quarter of RLIMIT_SIGPENDING: the rest is the program's.
 unsigned most_timers() noexcept {
@@ -46,37 +38,35 @@ uint64_t first_expiry_ns(Booking booking, uint64_t period_ns) noexcept {
   return 1 + random.below(period_ns);
 }
 
-Result<int> create_timer(pid_t thread, ThreadTimer* timer) noexcept {
+Status create_timer(pid_t thread, ThreadTimer* timer, int* id) noexcept {
   for (const int before = errno;;) {
-    auto created = create_thread_timer(thread, TickSlot::signal_number(), timer);
-    if (!created && created.error().code == EINVAL && TickSlot::go_lower()) continue;
+    auto created = create_thread_timer(thread, TickSlot::signal_number(), timer, id);
+    if (created.error() == EINVAL && TickSlot::go_lower()) continue;
     if (created) errno = before, TickSlot::prove_signal();
     return created;
   }
 }
 
-/// REQUIRES: the lock.
-Result<void> arm(ThreadRecord* record, unsigned clock, Booking booking) noexcept {
-  if (g_armed >= g_most) return fail(EAGAIN, "no more timers without taking the program's signals");
+Status arm(ThreadRecord* record, unsigned clock, Booking booking) noexcept REQUIRES(g_threads) {
+  if (g_armed >= g_most) return {EAGAIN, "no more timers without taking the program's signals"};
   ThreadTimer& timer = record->timers[clock];
   timer = ThreadTimer{};
   timer.id = kNoTimer;
   timer.booking = booking;
   const uint64_t period_ns = period_of(clock);
-  auto created = create_timer(record->thread, &timer);
-  if (!created) return std::unexpected(created.error());
-  if (int error = set_timer(*created, first_expiry_ns(booking, period_ns), period_ns); error != 0) {
-    delete_timer(*created);
-    return fail(error, "timer_settime failed");
+  int id = kNoTimer;
+  if (auto created = create_timer(record->thread, &timer, &id); !created) return created;
+  if (int error = set_timer(id, first_expiry_ns(booking, period_ns), period_ns); error != 0) {
+    delete_timer(id);
+    return {error, "timer_settime:"};
   }
-  timer.id = *created;
+  timer.id = id;
   timer.observed = true;
   ++g_armed;
   return {};
 }
 
-/// REQUIRES: the lock.
-void disarm(ThreadTimer* timer) noexcept {
+void disarm(ThreadTimer* timer) noexcept REQUIRES(g_threads) {
   if (timer->id == kNoTimer) return;
   delete_timer(timer->id);
   timer->id = kNoTimer;
@@ -89,8 +79,7 @@ bool has_timer(const ThreadRecord& record) noexcept {
   return false;
 }
 
-/// REQUIRES: the lock.
-ThreadRecord* find_thread(pid_t thread) noexcept {
+ThreadRecord* find_thread(pid_t thread) noexcept REQUIRES(g_threads) {
   ThreadRecord* records = thread_records();
   for (unsigned i = 0; i < thread_record_count(); ++i)
     if (records[i].used && records[i].thread == thread) return &records[i];
@@ -98,7 +87,7 @@ ThreadRecord* find_thread(pid_t thread) noexcept {
 }
 
 /// The record of a thread that did not come by our pthread_create(3).
-ThreadRecord* adopt(pid_t thread) noexcept {
+ThreadRecord* adopt(pid_t thread) noexcept REQUIRES(g_threads) {
   ThreadRecord* record = find_thread(thread);
   if (record != nullptr) return record;
   record = take_thread_record();
@@ -109,7 +98,7 @@ ThreadRecord* adopt(pid_t thread) noexcept {
 }
 
 /// A thread that begins may have been adopted a moment ago, and an ended one's number may be its own.
-void drop_adopted(pid_t thread) noexcept {
+void drop_adopted(pid_t thread) noexcept REQUIRES(g_threads) {
   ThreadRecord* records = thread_records();
   for (unsigned i = 0; i < thread_record_count(); ++i) {
     if (!records[i].used || records[i].hooked || records[i].thread != thread) continue;
@@ -137,25 +126,25 @@ void book_end(ThreadRecord* record, unsigned clock, uint64_t cpu_ns) noexcept {
 
 }  // namespace
 
-Result<void> ThreadTimers::adopt_all() noexcept {
+Status ThreadTimers::adopt_all() noexcept {
   MappedArray<pid_t> threads;
   if (auto listed = list_threads(&threads); !listed) return listed;
-  Result<void> last = fail(EAGAIN, "no memory for the threads' timers");
+  Status last = {EAGAIN, "no memory for the threads' timers"};
   bool any = false;
   for (pid_t thread : threads) {
     ThreadRecord* record = adopt(thread);
     if (record == nullptr) break;
     const bool begins = plan_.first_weight != 0 && thread == getpid();
     auto armed = arm(record, slot_.index(), begins ? Booking::kFirstWeighs : Booking::kAsDelivered);
-    any = any || armed;
+    any = any || bool(armed);
     if (!armed) last = armed;
   }
-  return any ? Result<void>{} : last;
+  return any ? Status() : last;
 }
 
-Result<void> ThreadTimers::start(PublishedTables* tables, const Plan& plan) noexcept {
-  if (running()) return fail(EBUSY, "the timers are running already");
-  ThreadsLocked locked;
+Status ThreadTimers::start(PublishedTables* tables, const Plan& plan) noexcept {
+  if (running()) return {EBUSY, "the timers are running already"};
+  MutexLock locked(g_threads);
   if (auto claimed = slot_.claim(tables, plan.period_ns, plan.first_weight); !claimed) return claimed;
   plan_ = plan;
   g_most = most_timers();
@@ -165,7 +154,7 @@ Result<void> ThreadTimers::start(PublishedTables* tables, const Plan& plan) noex
   return adopted;
 }
 
-/// REQUIRES: the lock of the threads, and running().
+/// REQUIRES: running().
 void ThreadTimers::end() noexcept {
   hook_threads(-1);
   ThreadRecord* records = thread_records();
@@ -180,12 +169,15 @@ void ThreadTimers::end() noexcept {
 
 void ThreadTimers::stop() noexcept {
   if (!running()) return;
-  ThreadsLocked locked;
+  MutexLock locked(g_threads);
   end();
 }
 
 void ThreadTimers::forget() noexcept {
-  if (forget_threads()) g_armed = 0;
+  if (forget_threads()) {
+    MutexLock locked(g_threads);
+    g_armed = 0;
+  }
   if (!running()) return;
   hook_threads(-1);
   slot_.release();
@@ -193,7 +185,7 @@ void ThreadTimers::forget() noexcept {
 
 void begin_thread(ThreadRecord* record) noexcept {
   const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
-  ThreadsLocked locked;
+  MutexLock locked(g_threads);
   drop_adopted(thread);
   record->thread = thread;
   record->hooked = true;
@@ -203,7 +195,7 @@ void begin_thread(ThreadRecord* record) noexcept {
 }
 
 void end_thread(ThreadRecord* record) noexcept {
-  ThreadsLocked locked;
+  MutexLock locked(g_threads);
   const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
   if (!record->used || record->thread != thread) return;     // of the parent of a fork
   for (ThreadTimer& timer : record->timers) disarm(&timer);  // its last signal, too, is past then
@@ -215,7 +207,7 @@ void end_thread(ThreadRecord* record) noexcept {
 }
 
 void end_process() noexcept {
-  ThreadsLocked locked;
+  MutexLock locked(g_threads);
   const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
   const uint64_t cpu_ns = thread_cpu_ns(thread);
   ThreadRecord* record = find_thread(thread);

@@ -19,7 +19,7 @@ class ThreadTimers {
 
   /// Ticks go to `tables`, which must outlive the process, from threads that run and from those to come.
   /// Errors: EBUSY (running already), EAGAIN (no timer, slot or free signal left), ENOSYS, ENOENT (no /proc).
-  Result<void> start(PublishedTables* tables, const Plan& plan) noexcept;
+  Status start(PublishedTables* tables, const Plan& plan) noexcept;
 
   /// Deletes the timers. The handler stays, so that a signal still on its way does no harm.
   void stop() noexcept;
@@ -33,8 +33,8 @@ class ThreadTimers {
   [[nodiscard]] static bool intact() noexcept { return !TickSlot::stolen(); }
 
  private:
-  Result<void> adopt_all() noexcept;
-  void end() noexcept;
+  Status adopt_all() noexcept REQUIRES(g_threads);
+  void end() noexcept REQUIRES(g_threads);
 
   TickSlot slot_;
   Plan plan_{};

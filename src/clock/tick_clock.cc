@@ -58,7 +58,7 @@ int clock_signal(ClockKind kind) noexcept {
   return kind == ClockKind::kNone ? 0 : kind == ClockKind::kTrap ? SIGTRAP : TickSlot::signal_number();
 }
 
-Result<void> TickClock::begin(ClockKind kind) noexcept {
+Status TickClock::begin(ClockKind kind) noexcept {
   if (kind == ClockKind::kTrap) {
     TickSlot::reserve_signal();
     auto started = trap_.start(tables_, plan_.period_ns, plan_.pace);
@@ -69,7 +69,7 @@ Result<void> TickClock::begin(ClockKind kind) noexcept {
   return timer_.start(tables_, {plan_.period_ns, weight});
 }
 
-Result<void> TickClock::start_kind(ClockKind kind) noexcept {
+Status TickClock::start_kind(ClockKind kind) noexcept {
   auto begun = begin(kind);
   if (!begun) return begun;
   kind_ = kind;
@@ -78,9 +78,9 @@ Result<void> TickClock::start_kind(ClockKind kind) noexcept {
   return {};
 }
 
-Result<void> TickClock::start(PublishedTables* tables, const ClockPlan& plan) noexcept {
-  if (running()) return fail(EBUSY, "the clock is running already");
-  if (plan.period_ns == 0) return fail(EINVAL, "a clock needs a period");  // of a file that was cut
+Status TickClock::start(PublishedTables* tables, const ClockPlan& plan) noexcept {
+  if (running()) return {EBUSY, "the clock is running already"};
+  if (plan.period_ns == 0) return {EINVAL, "a clock needs a period"};  // of a file that was cut
   tables_ = tables;
   plan_ = plan;
   auto started = start_kind(plan.kind);
@@ -107,8 +107,8 @@ bool TickClock::intact() const noexcept {
   return kind_ != ClockKind::kTrap || trap_.intact();
 }
 
-Result<void> TickClock::replace() noexcept {
-  if (threads_locked_by_us()) return fail(EBUSY, "this thread is being listed");
+Status TickClock::replace() noexcept {
+  if (g_threads.held_by_this_thread()) return {EBUSY, "this thread is being listed"};
   stop();
   bool whole_life = plan_.whole_life;
   plan_.whole_life = false;  // for its first tick is past
@@ -117,7 +117,7 @@ Result<void> TickClock::replace() noexcept {
   return started;
 }
 
-Result<void> TickClock::restart() noexcept {
+Status TickClock::restart() noexcept {
   ClockPlan plan = plan_;
   plan.insist = false;
   forget();

@@ -40,7 +40,7 @@ class TickClock {
  public:
   /// Ticks go to `tables`, which must outlive the process, at a random phase. Where the plan's kind does not
   /// work the timer runs instead, unless the plan insists. Errors: those of the kinds.
-  Result<void> start(PublishedTables* tables, const ClockPlan& plan) noexcept;
+  Status start(PublishedTables* tables, const ClockPlan& plan) noexcept;
 
   /// On return nothing ticks; a tick that is in its handler already may still count until the tables are
   /// withdrawn.
@@ -48,7 +48,7 @@ class TickClock {
 
   /// In the child of a fork: nothing ticks there yet. Starts again as planned, where that works; a child that
   /// blocks SIGTRAP gets the timer.
-  Result<void> restart() noexcept;
+  Status restart() noexcept;
 
   /// False if the program has taken away what brings the ticks. Async-signal-safe.
   [[nodiscard]] bool intact() const noexcept;
@@ -56,7 +56,7 @@ class TickClock {
   /// Goes on with what the program has not taken: the timer in place of a trap, another signal in place of
   /// the timer's. Async-signal-safe, if no other call on this clock is under way. Errors: EBUSY (not at this
   /// moment; nothing has changed), those of the timer; nothing runs then.
-  Result<void> replace() noexcept;
+  Status replace() noexcept;
 
   /// In the child of a fork that does not go on: lets go of what it has copies of.
   void forget() noexcept;
@@ -67,8 +67,8 @@ class TickClock {
   [[nodiscard]] ClockKind kind() const noexcept { return kind_; }
 
  private:
-  Result<void> begin(ClockKind kind) noexcept;
-  Result<void> start_kind(ClockKind kind) noexcept;
+  Status begin(ClockKind kind) noexcept;
+  Status start_kind(ClockKind kind) noexcept;
 
   PublishedTables* tables_ = nullptr;
   ClockPlan plan_{};

@@ -109,30 +109,30 @@ int free_signal(int below) noexcept {
   return 0;
 }
 
-Result<void> install_handler(int below) noexcept {
+Status install_handler(int below) noexcept {
   if (g_signal == 0) next_sigmask(SIG_BLOCK, nullptr, &g_blocked);
   const int signal = free_signal(below);
-  if (signal == 0) return fail(EAGAIN, "no real-time signal is free for the timer");
+  if (signal == 0) return {EAGAIN, "no real-time signal is free for the timer"};
   struct sigaction action {};
   action.sa_sigaction = on_tick;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigfillset(&action.sa_mask);
   sigdelset(&action.sa_mask, SIGSEGV);  // the fault guard's: blocked, a fault would be the end of the process
   sigdelset(&action.sa_mask, SIGBUS);
-  if (next_sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
+  if (next_sigaction(signal, &action, nullptr) != 0) return {errno, "sigaction:"};
   g_program_actions[g_program_action] = {};
   __atomic_store_n(&g_signal, signal, __ATOMIC_RELEASE);
   return {};
 }
 
-Result<void> take_signal() noexcept {
-  return g_signal != 0 && !TickSlot::stolen() ? Result<void>{} : install_handler(SIGRTMAX);
+Status take_signal() noexcept {
+  return g_signal != 0 && !TickSlot::stolen() ? Status() : install_handler(SIGRTMAX);
 }
 
 }  // namespace
 
 /// By compare-and-swap: the callers of two slots need not share a lock.
-Result<void> TickSlot::claim(PublishedTables* tables, uint64_t period_ns, uint32_t first_weight) noexcept {
+Status TickSlot::claim(PublishedTables* tables, uint64_t period_ns, uint32_t first_weight) noexcept {
   if (auto installed = take_signal(); !installed) return installed;
   for (unsigned index = 0; index < kMostClocks; ++index) {
     Slot& slot = g_slots[index];
@@ -145,7 +145,7 @@ Result<void> TickSlot::claim(PublishedTables* tables, uint64_t period_ns, uint32
     index_ = index;
     return {};
   }
-  return fail(EAGAIN, "more than %u profiles in one process", kMostClocks);
+  return {EAGAIN, "too many profiles in one process"};
 }
 
 void TickSlot::release() noexcept {
@@ -168,7 +168,7 @@ bool TickSlot::go_lower() noexcept {
   struct sigaction none {};
   next_sigaction(below, &none, nullptr);
   __atomic_store_n(&g_signal, 0, __ATOMIC_RELEASE);
-  return install_handler(below).has_value();
+  return bool(install_handler(below));
 }
 
 void TickSlot::prove_signal() noexcept { g_proven = true; }

@@ -5,7 +5,7 @@
 #pragma once
 #include <signal.h>
 
-#include "base/result.h"
+#include "base/status.h"
 #include "clock/thread_record.h"
 #include "tick/publication.h"
 
@@ -16,7 +16,7 @@ class TickSlot {
  public:
   /// Ticks go to `tables`, which must outlive the process: a signal on its way may still use them after
   /// release(). Errors: EAGAIN (no slot or free signal left).
-  Result<void> claim(PublishedTables* tables, uint64_t period_ns, uint32_t first_weight) noexcept;
+  Status claim(PublishedTables* tables, uint64_t period_ns, uint32_t first_weight) noexcept;
 
   /// The handler stays, so that a signal still on its way does no harm.
   void release() noexcept;

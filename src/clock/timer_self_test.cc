@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-#include <string.h>
 #include <time.h>
 
 #include "clock/kernel_timer.h"
@@ -68,20 +67,20 @@ void* burn_beside(void* fired) {
 }
 
 /// The calling thread is not to get ticks while it waits for the other.
-Result<void> burn_in_both() noexcept {
+Status burn_in_both() noexcept {
   bool fired = false;
-  if (!burn_until_tick()) return fail(ENOTSUP, "CPU timers do not fire on this kernel");
+  if (!burn_until_tick()) return {ENOTSUP, "CPU timers do not fire on this kernel"};
   pthread_t thread;
   t_last_delivery = {};
   const int error = pthread_create(&thread, nullptr, burn_beside, &fired);
-  if (error != 0) return fail(error, "pthread_create: %s", strerror(error));
+  if (error != 0) return {error, "pthread_create:"};
   pthread_join(thread, nullptr);
-  return fired ? Result<void>{} : fail(ENOTSUP, "CPU timers of threads do not fire on this kernel");
+  return fired ? Status() : Status(ENOTSUP, "CPU timers of threads do not fire on this kernel");
 }
 
 }  // namespace
 
-Result<void> test_cpu_timer() noexcept {
+Status test_cpu_timer() noexcept {
   static PublishedTables tables;  // a signal on its way may look at it after the end
   static Ledger ledger;
   static ThreadTimers timers;

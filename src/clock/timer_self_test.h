@@ -1,6 +1,6 @@
 // Do the CPU timers of this kernel fire? Some have been released on which they do not.
 #pragma once
-#include "base/result.h"
+#include "base/status.h"
 
 namespace pctally {
 
@@ -8,6 +8,6 @@ namespace pctally {
 /// its timer itself: each tick has to come to the thread that runs. ENOTSUP if one does not in six kernel
 /// ticks of undisturbed running (25 ms of a machine that is idle, 2 s of CPU time at most); EAGAIN if there
 /// is no timer.
-Result<void> test_cpu_timer() noexcept;
+Status test_cpu_timer() noexcept;
 
 }  // namespace pctally

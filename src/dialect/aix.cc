@@ -11,7 +11,7 @@ namespace {
 enum class Form { kShort, kArray };
 
 constinit Session g_aix("aix");
-Form g_form;  ///< of the call that turned it on; under the SessionLock
+Form g_form GUARDED_BY(g_sessions_mutex);  ///< of the call that turned it on
 
 constexpr unsigned kArrayForm = UINT32_MAX;
 constexpr unsigned kScaleFromSizes = UINT32_MAX;
@@ -20,17 +20,18 @@ uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr
 
 /// "Off" has no effect while it is off, nor by the other form than the one that turned it on. Neither is an
 /// error. A profile that a fault has ended counts as off, but its clock still has to be stopped.
-int turn_off(Form form) noexcept {
+int turn_off(Form form) noexcept REQUIRES(g_sessions_mutex) {
   if (!g_aix.on() || g_form == form) g_aix.stop();
   return 0;
 }
 
-int turned_on(int error, Form form) noexcept {
+int turned_on(int error, Form form) noexcept REQUIRES(g_sessions_mutex) {
   if (error == 0) g_form = form;
   return error;
 }
 
-int short_form(void* buffer, unsigned bytes, uint64_t offset, unsigned scale) noexcept {
+int short_form(void* buffer, unsigned bytes, uint64_t offset, unsigned scale) noexcept
+    REQUIRES(g_sessions_mutex) {
   if (meaning_of(kAixProfil, scale) == ScaleMeaning::kOff) {
     if (scale > 0xffff && is_verbose()) say("aix: scale 0x%x is off: its low 16 bits are below 2", scale);
     return turn_off(Form::kShort);
@@ -85,7 +86,7 @@ bool next_entry(const pctally_aix_prof** from, pctally_aix_prof* prof) noexcept 
   return true;
 }
 
-int array_form(const pctally_aix_prof* from) noexcept {
+int array_form(const pctally_aix_prof* from) noexcept REQUIRES(g_sessions_mutex) {
   pctally_aix_prof prof;
   if (!next_entry(&from, &prof)) return EFAULT;
   if (prof.p_high == nullptr) return turn_off(Form::kArray);

@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <sys/time.h>
 
-#include "base/result.h"
 #include "base/time_ns.h"
 #include "dialect/verbose.h"
 
@@ -20,8 +19,5 @@ inline int set_errno(int error, const char* call = __builtin_FUNCTION()) noexcep
   errno = error;
   return -1;
 }
-
-/// 0, or the errno of the error.
-inline int to_errno(const Result<void>& result) noexcept { return result ? 0 : result.error().code; }
 
 }  // namespace pctally

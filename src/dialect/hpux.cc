@@ -36,7 +36,7 @@ int bad_arguments(const pctally_hpux_prof* profp, int profcnt, timeval* tick) no
   return tick != nullptr && !writable(tick, sizeof *tick) ? EFAULT : 0;
 }
 
-int start(const pctally_hpux_prof* profp, int profcnt, unsigned flags) noexcept {
+int start(const pctally_hpux_prof* profp, int profcnt, unsigned flags) noexcept REQUIRES(g_sessions_mutex) {
   CellKind kind{};
   if (!width_of(flags, &kind)) return EINVAL;
   RegionBuilder builder(kHpuxSprofil, kind, static_cast<size_t>(profcnt));
@@ -45,7 +45,8 @@ int start(const pctally_hpux_prof* profp, int profcnt, unsigned flags) noexcept 
   return builder.start(&g_hpux, kHpuxSprofil.period_ns);
 }
 
-int sprofil(const pctally_hpux_prof* profp, int profcnt, timeval* tick, unsigned flags) noexcept {
+int sprofil(const pctally_hpux_prof* profp, int profcnt, timeval* tick, unsigned flags) noexcept
+    REQUIRES(g_sessions_mutex) {
   if (int error = bad_arguments(profp, profcnt, tick); error != 0) return error;
   if (profcnt == 0) {
     g_hpux.stop();

@@ -22,7 +22,7 @@ struct SprofilCall {
 };
 
 template <class Prof>
-int start(const SprofilCall& call, const Prof* profp, int profcnt) noexcept {
+int start(const SprofilCall& call, const Prof* profp, int profcnt) noexcept REQUIRES(g_sessions_mutex) {
   RegionBuilder builder(call.policy, call.kind, static_cast<size_t>(profcnt));
   for (int i = 0; i < profcnt; ++i) {
     const Prof prof = fetch(profp + i);
@@ -36,7 +36,8 @@ int start(const SprofilCall& call, const Prof* profp, int profcnt) noexcept {
 }
 
 template <class Prof>
-int sprofil(const SprofilCall& call, const Prof* profp, int profcnt, timeval* tick) noexcept {
+int sprofil(const SprofilCall& call, const Prof* profp, int profcnt, timeval* tick) noexcept
+    REQUIRES(g_sessions_mutex) {
   if (!readable(profp, static_cast<size_t>(profcnt) * sizeof *profp)) return EFAULT;
   if (tick != nullptr && !writable(tick, sizeof *tick)) return EFAULT;
   if (profcnt == 0) {

@@ -85,7 +85,7 @@ int RegionBuilder::start(Session* session, uint64_t period_ns) noexcept {
     return a.low != b.low ? a.low < b.low : a.reach > b.reach;
   });
   SessionPlan plan{{regions_.data(), regions_.size()}, has_overflow_ ? &overflow_ : nullptr, period_ns};
-  return to_errno(session->start(plan));
+  return session->start(plan).error();
 }
 
 int profil_one(Session* session, const DialectPolicy& policy, const Entry& entry) noexcept {
@@ -94,7 +94,7 @@ int profil_one(Session* session, const DialectPolicy& policy, const Entry& entry
     return 0;
   }
   Region region = region_of(policy, {entry.base, entry.bytes}, entry.offset, entry.scale);
-  return to_errno(session->start({{&region, 1}, nullptr, policy.period_ns}));
+  return session->start({{&region, 1}, nullptr, policy.period_ns}).error();
 }
 
 }  // namespace pctally

@@ -35,7 +35,7 @@ class RegionBuilder {
 
   /// Starts the session with the entries added, or replaces what is on. Returns 0 or an errno of
   /// Session::start().
-  [[nodiscard]] int start(Session* session, uint64_t period_ns) noexcept;
+  [[nodiscard]] int start(Session* session, uint64_t period_ns) noexcept REQUIRES(g_sessions_mutex);
 
  private:
   [[nodiscard]] bool in_order(const Entry& entry) const noexcept;
@@ -58,7 +58,8 @@ class RegionBuilder {
 
 /// The call that all the profil(2)s share: one range, 16-bit counters. A scale that means "off" stops the
 /// session; no room for a counter means that it is on and counts nothing. Returns 0 or an errno.
-/// REQUIRES: a SessionLock, and a scale that is not kInvalid.
-[[nodiscard]] int profil_one(Session* session, const DialectPolicy& policy, const Entry& entry) noexcept;
+/// REQUIRES: a scale that is not kInvalid.
+[[nodiscard]] int profil_one(Session* session, const DialectPolicy& policy, const Entry& entry) noexcept
+    REQUIRES(g_sessions_mutex);
 
 }  // namespace pctally

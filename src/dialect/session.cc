@@ -1,7 +1,6 @@
 #include "dialect/session.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "base/fork_hook.h"
@@ -12,16 +11,17 @@
 
 namespace pctally {
 
-void rearm_sessions() noexcept;
+constinit Mutex g_sessions_mutex;
 
-// One lock, and all sessions that were ever on. Ticks read the list without the lock, so no entry is removed.
+void rearm_sessions() noexcept REQUIRES(g_sessions_mutex);
+
+// All sessions that were ever on. Ticks read the list without the lock, so no entry is removed.
 namespace {
 
 constexpr unsigned kMostSessions = kMostClocks;
-pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
 Session* g_sessions[kMostSessions] = {};
 
-bool enlist(Session* session) noexcept {
+bool enlist(Session* session) noexcept REQUIRES(g_sessions_mutex) {
   for (Session*& entry : g_sessions) {
     if (entry == session) return true;
     if (entry != nullptr) continue;
@@ -40,18 +40,14 @@ ClockKind clock_for(uint64_t period_ns) noexcept {
 }
 
 void in_child() {
-  pthread_mutex_init(&g_lock, nullptr);
+  SessionLock lock;
   rearm_sessions();
 }
 
 // Taken inside a monitor's lock.
-const ForkHook g_fork_hook(
-    2, [] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
+const ForkHook g_fork_hook(2, &g_sessions_mutex, in_child);
 
 }  // namespace
-
-SessionLock::SessionLock() noexcept { pthread_mutex_lock(&g_lock); }
-SessionLock::~SessionLock() { pthread_mutex_unlock(&g_lock); }
 
 bool Session::fill(Side& side, const SessionPlan& plan) noexcept {
   size_t flags = plan.regions.size() + 1;
@@ -74,7 +70,7 @@ RegionTable Session::table_of(Side& side, bool has_overflow) noexcept {
   return table;
 }
 
-Result<void> Session::keep_time(uint64_t period_ns) noexcept {
+Status Session::keep_time(uint64_t period_ns) noexcept {
   ClockKind kind = clock_for(period_ns);
   if (clock_.running() && kind != ClockKind::kNone && period_ns == period_ns_) return {};
   clock_.stop();
@@ -82,14 +78,14 @@ Result<void> Session::keep_time(uint64_t period_ns) noexcept {
   return clock_.start(&tables_, {kind, period_ns});
 }
 
-Result<void> Session::start(const SessionPlan& plan) noexcept {
+Status Session::start(const SessionPlan& plan) noexcept {
   const int errno_before = errno;  // calls without a result report errors by errno alone
   unsigned spare = 1 - side_in_use_;
   Side& side = sides_[spare];
-  if (!fill(side, plan)) return fail(ENOMEM, "no memory for %zu regions", plan.regions.size());
+  if (!fill(side, plan)) return {ENOMEM, "no memory for the regions"};
   if (!seal_regions(side.regions->data(), static_cast<uint32_t>(side.regions->size())))
-    return fail(EINVAL, "the regions are not in ascending order");
-  if (!enlist(this)) return fail(EAGAIN, "more than %u dialects in one process", kMostSessions);
+    return {EINVAL, "the regions are not in ascending order"};
+  if (!enlist(this)) return {EAGAIN, "too many dialects in one process"};
   if (auto guarded = install_fault_guard(); !guarded) return guarded;
   if (!tables_.may_fault) tables_.may_fault = true;  // ticks read it
   if (auto timed = keep_time(plan.period_ns); !timed) return stop(), timed;

@@ -7,18 +7,20 @@
 
 #include "base/immortal.h"
 #include "base/mapped_array.h"
-#include "base/result.h"
+#include "base/mutex.h"
+#include "base/status.h"
 #include "clock/tick_clock.h"
 #include "tick/publication.h"
 
 namespace pctally {
 
 /// The lock of all dialects. Hold it from the first read of a session's state to the last change of it.
-/// Not from a signal handler. fork(2) waits for it.
-class SessionLock {
+extern Mutex g_sessions_mutex;
+
+class SCOPED_CAPABILITY SessionLock {
  public:
-  SessionLock() noexcept;
-  ~SessionLock();
+  SessionLock() noexcept ACQUIRE(g_sessions_mutex) { g_sessions_mutex.lock(); }
+  ~SessionLock() RELEASE() { g_sessions_mutex.unlock(); }
   SessionLock(const SessionLock&) = delete;
   SessionLock& operator=(const SessionLock&) = delete;
 };
@@ -34,8 +36,7 @@ struct SessionPlan {
 };
 
 /// One per dialect, in static storage (`constinit Session g_session("svr4");`): a signal handler may
-/// read it at any time until the process ends. Allocates by mmap only. Every member but on() REQUIRES a
-/// SessionLock.
+/// read it at any time until the process ends. Allocates by mmap only.
 ///
 /// After fork(2) it is on in both processes, each with its own clock. Buffers in private memory have counts
 /// of their own; exec(2) ends the session.
@@ -49,10 +50,10 @@ class Session {
   /// uses the old buffers. On an error nothing has changed, except that EAGAIN for a new period leaves the
   /// profile off. Errors: EINVAL (regions out of order), ENOMEM, EAGAIN (no timer, session or free signal
   /// left).
-  Result<void> start(const SessionPlan& plan) noexcept;
+  Status start(const SessionPlan& plan) noexcept REQUIRES(g_sessions_mutex);
 
   /// Turns the profile off. On return no tick is in flight: the buffers are the caller's again.
-  void stop() noexcept;
+  void stop() noexcept REQUIRES(g_sessions_mutex);
 
   /// Started, not stopped, and not ended by a tick (a counter at SVR4's limit; a fault in the only buffer).
   [[nodiscard]] bool on() const noexcept;
@@ -64,13 +65,13 @@ class Session {
   [[nodiscard]] const char* system() const noexcept { return system_; }
 
   /// The kind of its clock; kNone if it has none.
-  [[nodiscard]] ClockKind clock() const noexcept { return clock_.kind(); }
+  [[nodiscard]] ClockKind clock() const noexcept REQUIRES(g_sessions_mutex) { return clock_.kind(); }
 
-  [[nodiscard]] uint64_t period_ns() const noexcept { return period_ns_; }
+  [[nodiscard]] uint64_t period_ns() const noexcept REQUIRES(g_sessions_mutex) { return period_ns_; }
 
  private:
   friend bool tick_sessions(uint64_t pc, uint64_t weight) noexcept;
-  friend void rearm_sessions() noexcept;
+  friend void rearm_sessions() noexcept REQUIRES(g_sessions_mutex);
 
   /// What a published table points to. There are two: the one that is published never changes.
   struct Side {
@@ -80,16 +81,16 @@ class Session {
     uint32_t stopped = 0;
   };
 
-  bool fill(Side& side, const SessionPlan& plan) noexcept;
+  static bool fill(Side& side, const SessionPlan& plan) noexcept;
   RegionTable table_of(Side& side, bool has_overflow) noexcept;
-  Result<void> keep_time(uint64_t period_ns) noexcept;
+  Status keep_time(uint64_t period_ns) noexcept REQUIRES(g_sessions_mutex);
 
   const char* system_;
   PublishedTables tables_{};
   Side sides_[2];
   unsigned side_in_use_ = 0;
-  uint64_t period_ns_ = 0;
-  TickClock clock_{};
+  uint64_t period_ns_ GUARDED_BY(g_sessions_mutex) = 0;
+  TickClock clock_ GUARDED_BY(g_sessions_mutex){};
   Ledger ledger_{};
 };
 

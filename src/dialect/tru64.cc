@@ -25,7 +25,8 @@ Entry entry_of(const pctally_tru64_profil_args& args) noexcept {
           .high = address(args.highpc)};
 }
 
-int extended(const pctally_tru64_profil_args* args, long count, unsigned long flags) noexcept {
+int extended(const pctally_tru64_profil_args* args, long count, unsigned long flags) noexcept
+    REQUIRES(g_sessions_mutex) {
   if (count < 1 || count > kMostEntries || flags != 0) return EINVAL;
   auto number = static_cast<size_t>(count);
   if (!readable(args, number * sizeof *args)) return EFAULT;

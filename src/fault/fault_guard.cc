@@ -81,13 +81,13 @@ bool claim_fault(siginfo_t* info, void* context) noexcept {
 
 void claim_faults_first(Claim claim) noexcept { __atomic_store_n(&g_first_claim, claim, __ATOMIC_RELEASE); }
 
-Result<void> install_fault_guard(int signal) noexcept {
+Status install_fault_guard(int signal) noexcept {
   return put_in_front(signal, claim_fault, WhileClaiming::kBlockAsBefore);
 }
 
 #if PCTALLY_GUARDED_CELLS
 
-Result<void> install_fault_guard() noexcept {
+Status install_fault_guard() noexcept {
   for (int signal : {SIGSEGV, SIGBUS})
     if (auto installed = install_fault_guard(signal); !installed) return installed;
   return {};
@@ -107,7 +107,7 @@ bool blocks_faults(const void* context) noexcept {
 
 #else
 
-Result<void> install_fault_guard() noexcept { return {}; }
+Status install_fault_guard() noexcept { return {}; }
 void admit_faults() noexcept {}
 bool blocks_faults(const void*) noexcept { return false; }
 

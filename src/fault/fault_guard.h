@@ -5,7 +5,7 @@
 // landing, all others go to the handler that was there before, with its mask and flags, as if this one were
 // not.
 #pragma once
-#include "base/result.h"
+#include "base/status.h"
 #include "fault/front_handler.h"
 
 namespace pctally {
@@ -14,10 +14,10 @@ namespace pctally {
 /// installs a handler of its own later, and does not pass on what is not its own, has taken the guard away
 /// until then. One caller at a time; not from a signal handler. Does nothing on machines without guarded
 /// cells.
-Result<void> install_fault_guard() noexcept;
+Status install_fault_guard() noexcept;
 
 /// As above for SIGSEGV or SIGBUS alone, on every machine.
-Result<void> install_fault_guard(int signal) noexcept;
+Status install_fault_guard(int signal) noexcept;
 
 /// Has `claim` asked before all else about each SIGSEGV and SIGBUS. One claim, for good.
 void claim_faults_first(Claim claim) noexcept;

@@ -178,8 +178,8 @@ void climb(void* page) {
     require(told_fault(page), 10 + height);  // passed on by this handler, taken by the guard below it
     require(g_seen[height] == 1, 20 + height);
     auto in_front = install_fault_guard();
-    require(in_front.has_value() == (height + 1 < kStack), 30 + height);
-    if (!in_front) require(in_front.error().code == EAGAIN, 40);
+    require(bool(in_front) == (height + 1 < kStack), 30 + height);
+    if (!in_front) require(in_front.error() == EAGAIN, 40);
     require(told_fault(page), 50 + height);
     require(g_seen[height] == (in_front ? 1 : 2), 60 + height);
   }

@@ -34,12 +34,12 @@ bool replace_cut_file(siginfo_t* info, void*) noexcept {
 
 }  // namespace
 
-Result<void> guard_file(const ProfileFile& file) noexcept {
+Status guard_file(const ProfileFile& file) noexcept {
   unguard_file();
   claim_faults_first(replace_cut_file);
   g_bytes = file.mapping().size();
   __atomic_store_n(&g_start, reinterpret_cast<uintptr_t>(file.mapping().data()), __ATOMIC_RELEASE);
-  return is_ignored(SIGBUS) ? Result<void>{} : install_fault_guard(SIGBUS);
+  return is_ignored(SIGBUS) ? Status() : install_fault_guard(SIGBUS);
 }
 
 void unguard_file() noexcept { __atomic_store_n(&g_start, 0, __ATOMIC_RELEASE); }

@@ -125,21 +125,20 @@ struct sigaction action_in_front_of(const struct sigaction& before, WhileClaimin
 
 }  // namespace
 
-Result<void> put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept {
+Status put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept {
   Front& front = front_of(signal);
   struct sigaction before;
-  if (next_sigaction(signal, nullptr, &before) != 0) return fail(errno, "sigaction: %s", strerror(errno));
+  if (next_sigaction(signal, nullptr, &before) != 0) return {errno, "sigaction:"};
   if (is_ours(before)) return {};
   const unsigned level = level_for(front, before);
   if (level == kLevels)
-    return fail(EAGAIN, "the program replaced its %s handler more than %u times while profiled",
-                sigabbrev_np(signal), kLevels);
+    return {EAGAIN, "the program replaced our signal handler too often while it was profiled"};
   front.claim = claim;
   front.masking = masking;
   front.previous[level].set(before);
   struct sigaction action = action_in_front_of(before, masking);
   action.sa_sigaction = kHandlers[level];
-  if (next_sigaction(signal, &action, nullptr) != 0) return fail(errno, "sigaction: %s", strerror(errno));
+  if (next_sigaction(signal, &action, nullptr) != 0) return {errno, "sigaction:"};
   if (level == front.levels) ++front.levels;
   return {};
 }

@@ -3,7 +3,7 @@
 #pragma once
 #include <signal.h>
 
-#include "base/result.h"
+#include "base/status.h"
 
 namespace pctally {
 
@@ -19,7 +19,7 @@ enum class WhileClaiming : bool {
 /// from time to time: a program that installs a handler of its own later, and does not pass on what is not
 /// its own, has taken ours away until then. One caller per signal at a time; not from a signal handler.
 /// Errors: EAGAIN (the program replaced ours more often than there are levels).
-Result<void> put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept;
+Status put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept;
 
 /// True while a handler of ours is the one the kernel calls.
 [[nodiscard]] bool in_front(int signal) noexcept;

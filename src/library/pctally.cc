@@ -2,7 +2,6 @@
 #include "pctally/pctally.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -45,19 +44,14 @@ struct Recording {
   rusage started{};
 };
 
-pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
+constinit Mutex g_mutex;
 alignas(Recording) unsigned char g_storage[sizeof(Recording)];
-Recording* g_recording = nullptr;
+Recording* g_recording GUARDED_BY(g_mutex) = nullptr;
 PublishedTables g_tables;
-pctally_tick_ledger g_last_ledger{};
+pctally_tick_ledger g_last_ledger GUARDED_BY(g_mutex){};
 const char* g_engine = "";
 bool g_ever = false;
 __thread Error t_error;
-
-struct Locked {
-  Locked() noexcept { pthread_mutex_lock(&g_lock); }
-  ~Locked() { pthread_mutex_unlock(&g_lock); }
-};
 
 int failed(const Error& error) noexcept {
   t_error = error;
@@ -177,7 +171,7 @@ void book_cpu_time(Recording& recording) noexcept {
   process->cpu_ns = header.cpu_user_ns + header.cpu_system_ns;
 }
 
-void abandon() noexcept {
+void abandon() noexcept REQUIRES(g_mutex) {
   unguard_file();
   g_recording->~Recording();
   g_recording = nullptr;
@@ -185,7 +179,7 @@ void abandon() noexcept {
 
 /// The child of a fork: its parent goes on recording, it does not.
 void in_child() {
-  pthread_mutex_init(&g_lock, nullptr);
+  MutexLock locked(g_mutex);
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;
   if (g_recording == nullptr) return;
@@ -194,8 +188,7 @@ void in_child() {
 }
 
 // No other lock is taken inside this one.
-const ForkHook g_fork_hook(
-    3, [] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
+const ForkHook g_fork_hook(3, &g_mutex, in_child);
 
 /// What the report has to know about the clock that really runs.
 void name_engine(Recording& recording) noexcept {
@@ -218,13 +211,13 @@ Result<void> begin(Recording& recording, const pctally_options& options) noexcep
   if (!refresh(recording)) return fail(ENOMEM, "cannot read /proc/self/maps");
   ClockPlan plan = plan_of(options, recording.file.header().period_ns);
   if (plan.kind != ClockKind::kNone)
-    if (auto started = recording.clock.start(&g_tables, plan); !started) return started;
+    if (auto started = recording.clock.start(&g_tables, plan); !started) return explained(started);
   name_engine(recording);
   recording.file.header().state = FileState::kRecording;
   return {};
 }
 
-Result<void> end(Recording& recording) noexcept {
+Result<void> end(Recording& recording) noexcept REQUIRES(g_mutex) {
   recording.clock.stop();
   withdraw(&g_tables);
   resolve_all(recording, true);
@@ -242,7 +235,7 @@ __attribute__((destructor)) void at_exit() { pctally_stop(); }
 using namespace pctally;
 
 PCTALLY_API int pctally_start(const pctally_options* given) {
-  Locked locked;
+  MutexLock locked(g_mutex);
   if (g_recording != nullptr)
     return failed(fail(EBUSY, "a recording is running already: call pctally_stop first").error());
   auto options = checked(given);
@@ -253,7 +246,7 @@ PCTALLY_API int pctally_start(const pctally_options* given) {
   if (!file) return failed(file.error());
   g_recording = new (g_storage) Recording();
   g_recording->file = std::move(*file);
-  g_tables.may_fault = guard_file(g_recording->file).has_value();
+  g_tables.may_fault = bool(guard_file(g_recording->file));
   auto begun = begin(*g_recording, *options);
   if (begun) begun = g_recording->file.place();
   if (!begun) {
@@ -268,7 +261,7 @@ PCTALLY_API int pctally_start(const pctally_options* given) {
 }
 
 PCTALLY_API int pctally_stop(void) {
-  Locked locked;
+  MutexLock locked(g_mutex);
   if (g_recording == nullptr) return not_recording();
   auto ended = end(*g_recording);
   abandon();
@@ -285,14 +278,14 @@ PCTALLY_API int pctally_count(const void* pc, uint64_t weight) {
 }
 
 PCTALLY_API int pctally_refresh(void) {
-  Locked locked;
+  MutexLock locked(g_mutex);
   if (g_recording == nullptr) return not_recording();
   if (!refresh(*g_recording)) return failed(fail(ENOMEM, "cannot read /proc/self/maps").error());
   return 0;
 }
 
 PCTALLY_API int pctally_ledger(struct pctally_tick_ledger* ledger) {
-  Locked locked;
+  MutexLock locked(g_mutex);
   if (ledger == nullptr) return failed(fail(EINVAL, "ledger is NULL").error());
   if (!g_ever) return not_recording();
   if (g_recording != nullptr) {

@@ -106,8 +106,8 @@ void check_clock() noexcept {
   g_injected->ticks_at_last_check = ticks;
   if (!silent || g_injected->clock.kind() != ClockKind::kTrap || g_injected->clock.intact()) return;
   auto replacement = g_injected->clock.replace();
-  if (!replacement && replacement.error().code == EBUSY) return;
-  const bool replaced = replacement.has_value();
+  if (replacement.error() == EBUSY) return;
+  const auto replaced = bool(replacement);
   if (replaced) name_engine();
   process->note = replaced ? ProcessNote::kReplaced : ProcessNote::kSignalTaken;
 }
@@ -160,7 +160,7 @@ __attribute__((constructor)) void enter() {
   if (period_ns == 0) return;
   auto* injected = new (g_storage) Injected();
   injected->file = std::move(*file);
-  g_tables.may_fault = guard_file(injected->file).has_value();
+  g_tables.may_fault = bool(guard_file(injected->file));
   const char* children = getenv("PCTALLY_CHILDREN");
   injected->children = children == nullptr || children[0] != '0';
   if (!injected->children) clean_environment();

@@ -123,7 +123,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   auto library = find_preload_library();
   if (!library) return std::unexpected(library.error());
   if (kind_ != ClockKind::kTrap)
-    if (auto fires = test_cpu_timer(); !fires) return fires;
+    if (auto fires = test_cpu_timer(); !fires) return explained(fires);
   file_ = file;
   unknown_ = UnknownCode(file);
   target_ = target.processes[0];

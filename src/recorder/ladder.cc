@@ -71,14 +71,15 @@ EngineProbe probe_timer() {
   EngineProbe probe = probe_injected(
       ClockKind::kTimer, "one signal per kernel tick and busy thread in the program, which sees LD_PRELOAD");
   if (!probe.available) return probe;
-  auto timer = create_thread_timer(gettid(), SIGRTMIN, nullptr);  // not set: it brings no signal
-  if (timer) {
-    delete_timer(*timer);
+  int timer = 0;
+  auto created = create_thread_timer(gettid(), SIGRTMIN, nullptr, &timer);  // not set: it brings no signal
+  if (created) {
+    delete_timer(timer);
     return probe;
   }
   probe.available = false;
-  probe.reason = timer.error().text;
-  probe.remedy = timer.error().code == EAGAIN ? "raise ulimit -i" : "use a kernel with CONFIG_POSIX_TIMERS";
+  probe.reason = explained(created).error().text;
+  probe.remedy = created.error() == EAGAIN ? "raise ulimit -i" : "use a kernel with CONFIG_POSIX_TIMERS";
   return probe;
 }
 
@@ -92,13 +93,13 @@ EngineProbe probe_trap() {
   auto works = PerfTrap::probe();
   if (works) return probe;
   probe.available = false;
-  int error = works.error().code;
+  const int error = works.error();
   if (error == EACCES || error == EPERM || error == ENOSYS) explain(error, &probe);
   if (error == ENOSYS && try_ring(PerfScope::task(getpid()), false)) {  // the call is there, the trap is not
-    probe.reason = works.error().text;
+    probe.reason = explained(works).error().text;
     probe.remedy = "use a newer kernel, or engine timer";
   }
-  if (probe.remedy.empty()) probe.reason = works.error().text;
+  if (probe.remedy.empty()) probe.reason = explained(works).error().text;
   return probe;
 }
 

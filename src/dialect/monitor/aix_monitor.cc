@@ -70,7 +70,7 @@ int add_entry(const pctally_aix_prof& entry, uint64_t before, MappedArray<Region
   return regions->push_back(monitor_region(kAixProfil, {entry.p_buff, bytes}, low, high, scale)) ? 0 : ENOMEM;
 }
 
-int start_array(const pctally_aix_prof* entry) noexcept {
+int start_array(const pctally_aix_prof* entry) noexcept REQUIRES(g_monitors_mutex) {
   MappedArray<Region> regions;
   for (uint64_t before = 0;; before = address(entry->p_high), ++entry) {
     if (!readable(entry, sizeof *entry)) return set_errno(EFAULT);

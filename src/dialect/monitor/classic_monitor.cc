@@ -33,7 +33,8 @@ MonHistogram lay_out(const ClassicMonitor& system, const ClassicArguments& argum
   return histogram;
 }
 
-int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept {
+int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept
+    REQUIRES(g_monitors_mutex) {
   if (arguments.low >= arguments.high || arguments.words > SIZE_MAX / kWord) return set_errno(EINVAL);
   MonHistogram histogram = lay_out(system, arguments);
   uint32_t scale =

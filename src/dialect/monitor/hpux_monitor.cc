@@ -67,7 +67,8 @@ bool in_order(std::span<const pctally_hpux_text_region> regions) noexcept {
   return true;
 }
 
-int start_regions(const Division& division, unsigned char* buffer, unsigned flags) noexcept {
+int start_regions(const Division& division, unsigned char* buffer, unsigned flags) noexcept
+    REQUIRES(g_monitors_mutex) {
   MappedArray<pctally_hpux_prof> entries;
   MappedArray<Region> kept;
   for (size_t i = 0; i < division.regions.size(); ++i) {
@@ -89,7 +90,7 @@ int start_regions(const Division& division, unsigned char* buffer, unsigned flag
 }
 
 int start(const pctally_hpux_text_region* regions, int count, void* buffer, size_t bytes,
-          unsigned flags) noexcept {
+          unsigned flags) noexcept REQUIRES(g_monitors_mutex) {
   if (count < 1 || count > PCTALLY_HPUX_PROFIL_MAX) return set_errno(E2BIG);
   bool known = flags == PCTALLY_HPUX_USHORT || flags == PCTALLY_HPUX_UINT || flags == PCTALLY_HPUX_UINT64;
   auto number = static_cast<size_t>(count);

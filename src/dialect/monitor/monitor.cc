@@ -1,7 +1,6 @@
 #include "dialect/monitor/monitor.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +15,14 @@ namespace pctally {
 
 void finish_at_exit() noexcept;
 
+constinit Mutex g_monitors_mutex;
+
 namespace {
 
 constexpr unsigned kMostMonitors = 8;
-pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
-Monitor* g_monitors[kMostMonitors] = {};
+Monitor* g_monitors[kMostMonitors] GUARDED_BY(g_monitors_mutex) = {};
 
-void enlist(Monitor* monitor) noexcept {
+void enlist(Monitor* monitor) noexcept REQUIRES(g_monitors_mutex) {
   for (Monitor*& entry : g_monitors) {
     if (entry == monitor) return;
     if (entry != nullptr) continue;
@@ -32,9 +32,7 @@ void enlist(Monitor* monitor) noexcept {
 }
 
 // Every monitor takes this lock before its profil's.
-const ForkHook g_fork_hook(
-    1, [] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); },
-    [] { pthread_mutex_init(&g_lock, nullptr); });
+const ForkHook g_fork_hook(1, &g_monitors_mutex, nullptr);
 
 /// PCTALLY_MONITOR=gmon.out: also for calls that write mon.out of themselves.
 bool gmon_wanted() noexcept {
@@ -45,9 +43,6 @@ bool gmon_wanted() noexcept {
 size_t cell_bytes(const Region& region) noexcept { return region.rule.cells << region.rule.cell_shift; }
 
 }  // namespace
-
-MonitorLock::MonitorLock() noexcept { pthread_mutex_lock(&g_lock); }
-MonitorLock::~MonitorLock() { pthread_mutex_unlock(&g_lock); }
 
 bool Monitor::keep(const MonitorPlan& plan) noexcept {
   enlist(this);

@@ -6,6 +6,7 @@
 
 #include "base/immortal.h"
 #include "base/mapped_array.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "monfile/write/mon_file.h"
 #include "monfile/write/mon_out.h"
@@ -15,10 +16,12 @@ namespace pctally {
 
 /// The lock of all monitors, to be held from entry to return of every call. A profil's own lock is taken
 /// inside it. Not from a signal handler.
-class MonitorLock {
+extern Mutex g_monitors_mutex;
+
+class SCOPED_CAPABILITY MonitorLock {
  public:
-  MonitorLock() noexcept;
-  ~MonitorLock();
+  MonitorLock() noexcept ACQUIRE(g_monitors_mutex) { g_monitors_mutex.lock(); }
+  ~MonitorLock() RELEASE() { g_monitors_mutex.unlock(); }
   MonitorLock(const MonitorLock&) = delete;
   MonitorLock& operator=(const MonitorLock&) = delete;
 };
@@ -41,7 +44,7 @@ struct MonitorPlan {
       false;  ///< the end of the process writes the file too, as the start-up code of cc -pg did
 };
 
-/// One per system, in static storage. Every member REQUIRES a MonitorLock.
+/// One per system, in static storage.
 class Monitor {
  public:
   constexpr explicit Monitor(const MonitorRow& row) noexcept : row_(row) {}
@@ -50,35 +53,36 @@ class Monitor {
 
   /// Replaces what was on before; its counters are never written. REQUIRES: profil is on. False when memory
   /// is refused.
-  [[nodiscard]] bool keep(const MonitorPlan& plan) noexcept;
+  [[nodiscard]] bool keep(const MonitorPlan& plan) noexcept REQUIRES(g_monitors_mutex);
 
   /// New zeroed counters that the monitor owns; frees the old ones. Null when memory is refused.
-  void* allocate(size_t bytes) noexcept;
+  void* allocate(size_t bytes) noexcept REQUIRES(g_monitors_mutex);
 
   /// Turns the profil off and writes the file. Does nothing if nothing is on.
-  void finish() noexcept;
+  void finish() noexcept REQUIRES(g_monitors_mutex);
 
   /// Turns the profil off; keep() may follow, or finish().
   void pause() const noexcept { row_.turn_off(); }
 
-  [[nodiscard]] bool active() const noexcept { return regions_->size() != 0; }
-  [[nodiscard]] std::span<const Region> regions() const noexcept {
+  [[nodiscard]] bool active() const noexcept REQUIRES(g_monitors_mutex) { return regions_->size() != 0; }
+  [[nodiscard]] std::span<const Region> regions() const noexcept REQUIRES(g_monitors_mutex) {
     return {regions_->data(), regions_->size()};
   }
 
  private:
   friend void finish_at_exit() noexcept;
-  Result<void> write() noexcept;
-  Result<void> write_mon(uint64_t base) noexcept;
-  Result<void> write_gmon() noexcept;
-  Result<void> write_object(const struct TextObject& object, bool plain, MonPath path) noexcept;
+  Result<void> write() noexcept REQUIRES(g_monitors_mutex);
+  Result<void> write_mon(uint64_t base) noexcept REQUIRES(g_monitors_mutex);
+  Result<void> write_gmon() noexcept REQUIRES(g_monitors_mutex);
+  Result<void> write_object(const struct TextObject& object, bool plain, MonPath path) noexcept
+      REQUIRES(g_monitors_mutex);
 
   const MonitorRow& row_;
-  Immortal<MappedArray<Region>> regions_;
-  Immortal<MappedArray<unsigned char>> own_;
-  MonFormat format_ = MonFormat::kGmonOut;
-  MonHistogram histogram_;
-  bool until_exit_ = false;
+  Immortal<MappedArray<Region>> regions_ GUARDED_BY(g_monitors_mutex);
+  Immortal<MappedArray<unsigned char>> own_ GUARDED_BY(g_monitors_mutex);
+  MonFormat format_ GUARDED_BY(g_monitors_mutex) = MonFormat::kGmonOut;
+  MonHistogram histogram_ GUARDED_BY(g_monitors_mutex);
+  bool until_exit_ GUARDED_BY(g_monitors_mutex) = false;
 };
 
 }  // namespace pctally

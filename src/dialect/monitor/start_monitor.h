@@ -19,13 +19,14 @@ struct StartMonitor {
   int (*profil)(std::span<const Region> regions);  ///< turns it on; 0, or -1 and errno
 };
 
-/// REQUIRES: a MonitorLock, and ranges that ascend and are disjoint. Ends what was on before and writes its
+/// REQUIRES: ranges that ascend and are disjoint. Ends what was on before and writes its
 /// file. Returns 0, or -1 with errno, and nothing is on: EINVAL (an empty range), ENOMEM, or an errno of the
 /// profil.
-int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept;
+int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept
+    REQUIRES(g_monitors_mutex);
 
-/// moncontrol(3). REQUIRES: a MonitorLock. Without a monitor it does nothing. Returns 0, or -1 with errno.
-int control_monitor(const StartMonitor& system, bool on) noexcept;
+/// moncontrol(3). Without a monitor it does nothing. Returns 0, or -1 with errno.
+int control_monitor(const StartMonitor& system, bool on) noexcept REQUIRES(g_monitors_mutex);
 
 /// monstartup, moncontrol and _mcleanup as BSD, glibc and Tru64 have them: one range, gmon.out, errors in
 /// errno alone. Each takes the MonitorLock.

@@ -61,7 +61,8 @@ uint32_t scale_of(const pctally_tru64_monitor_args& entry) noexcept {
   return scale >= 4 ? scale : 0;
 }
 
-int start_extended(const pctally_tru64_monitor_args* entries, long count, unsigned long flags) noexcept {
+int start_extended(const pctally_tru64_monitor_args* entries, long count, unsigned long flags) noexcept
+    REQUIRES(g_monitors_mutex) {
   if (count < 1 || count > kMostEntries || flags != 0) return set_errno(EINVAL);
   auto number = static_cast<size_t>(count);
   if (!readable(entries, number * sizeof *entries)) return set_errno(EFAULT);

@@ -31,9 +31,9 @@ struct IoThread {
   char path[sizeof sockaddr_un::sun_path] = {};
 };
 
-pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
-IoThread g_io;
-bool g_running = false;
+constinit Mutex g_mutex;
+IoThread g_io GUARDED_BY(g_mutex);
+bool g_running GUARDED_BY(g_mutex) = false;
 
 ino_t inode_of(int fd) noexcept {
   struct stat status;
@@ -92,20 +92,22 @@ bool wait_for_query(const IoThread& io) noexcept {
   return (waiting.revents & POLLNVAL) == 0 && inode_of(io.listener) == io.inode;
 }
 
+IoThread io_thread() noexcept {
+  MutexLock lock(g_mutex);
+  return g_io;
+}
+
 /// Ends when its socket has been taken away.
 void* run_io(void*) {
   prctl(PR_SET_NAME, "pctally-n64");
-  pthread_mutex_lock(&g_lock);
-  IoThread io = g_io;
-  pthread_mutex_unlock(&g_lock);
+  const IoThread io = io_thread();
   while (wait_for_query(io)) {
     int socket = accept4(io.listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket >= 0) serve(socket);
     if (socket < 0 && (errno == EMFILE || errno == ENFILE)) poll(nullptr, 0, 100);
   }
-  pthread_mutex_lock(&g_lock);
+  MutexLock lock(g_mutex);
   g_running = false;
-  pthread_mutex_unlock(&g_lock);
   return nullptr;
 }
 
@@ -124,7 +126,7 @@ bool create_thread() noexcept {
   return created;
 }
 
-bool listen_here() noexcept {
+bool listen_here() noexcept REQUIRES(g_mutex) {
   char name[32];
   snprintf(name, sizeof name, "%s%d", kProgramPrefix, static_cast<int>(getpid()));
   auto socket = listen_at(name, g_io.path);
@@ -135,36 +137,35 @@ bool listen_here() noexcept {
   return true;
 }
 
-void close_listener() noexcept {
+void close_listener() noexcept REQUIRES(g_mutex) {
   if (g_io.listener >= 0 && inode_of(g_io.listener) == g_io.inode) close(g_io.listener);
   g_io = IoThread{};
 }
 
 /// The child of a fork has no I/O thread until it calls osProfileInit itself.
 void in_child() {
-  pthread_mutex_init(&g_lock, nullptr);
+  MutexLock lock(g_mutex);
   close_listener();
   g_running = false;
 }
 
 // No other lock is taken inside this one.
-const ForkHook g_fork_hook(
-    0, [] { pthread_mutex_lock(&g_lock); }, [] { pthread_mutex_unlock(&g_lock); }, in_child);
+const ForkHook g_fork_hook(0, &g_mutex, in_child);
 
 __attribute__((destructor)) void remove_socket() {
+  MutexLock lock(g_mutex);
   if (g_io.listener >= 0 && g_io.owner == getpid()) unlink(g_io.path);
 }
 
 }  // namespace
 
 void start_io_thread() noexcept {
-  pthread_mutex_lock(&g_lock);
+  MutexLock lock(g_mutex);
   if (!g_running) {
     close_listener();
     g_running = listen_here() && create_thread();
     if (!g_running && g_io.listener >= 0) unlink(g_io.path), close_listener();
   }
-  pthread_mutex_unlock(&g_lock);
 }
 
 void flush() noexcept {

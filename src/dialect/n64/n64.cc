@@ -31,10 +31,10 @@ struct Profile {
   bool timed = false;
 };
 
-constinit Immortal<Profile> g_profile;  ///< under the SessionLock
+constinit Immortal<Profile> g_profile GUARDED_BY(g_sessions_mutex);
 constinit Session g_session("n64");
 
-Profile& profile() noexcept { return *g_profile; }
+Profile& profile() noexcept REQUIRES(g_sessions_mutex) { return *g_profile; }
 
 uintptr_t number_of(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
 
@@ -69,7 +69,8 @@ bool copy_list(const pctally_n64_prof* from, uint32_t count, List* list) noexcep
 }
 
 /// Checks everything before anything is changed.
-Complaint check_list(const pctally_n64_prof* given, uint32_t count, List* list) noexcept {
+Complaint check_list(const pctally_n64_prof* given, uint32_t count, List* list) noexcept
+    REQUIRES(g_sessions_mutex) {
   if (profile().active) return {PCTALLY_N64_INIT_STR};
   if (count == 0 || count > kMostSections || !copy_list(given, count, list)) return illegal_count(count);
   for (const pctally_n64_prof& entry : *list)
@@ -100,9 +101,9 @@ Complaint start(uint32_t microseconds) noexcept {
   if (self.active) return {PCTALLY_N64_START_FLAG};
   Region overflow = overflow_region(&self.overflow);
   SessionPlan plan{{self.regions.data(), self.regions.size()}, &overflow, uint64_t{microseconds} * 1000};
-  self.timed = g_session.start(plan).has_value();
+  self.timed = bool(g_session.start(plan));
   plan.period_ns = 0;
-  self.active = self.timed || g_session.start(plan).has_value();
+  self.active = self.timed || g_session.start(plan);
   self.period_us = microseconds;
   return {};
 }
