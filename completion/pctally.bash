@@ -59,11 +59,12 @@ _pctally_report() {
   case $previous in
     --by) _pctally_words 'function object line process' ;;
     --sort) _pctally_words 'ticks name object' ;;
+    --names) _pctally_words 'short full linkage' ;;
     --color) _pctally_words 'always auto never' ;;
     --limit | --min-share) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --sort --limit --min-share --json --color --help'
+        _pctally_words '--by --sort --limit --min-share --names --json --color --help'
       else
         _pctally_files '!*.pct'
       fi
@@ -76,10 +77,11 @@ _pctally_diff() {
     --by) _pctally_words 'function object line process' ;;
     --color) _pctally_words 'always auto never' ;;
     --budget) _pctally_files ;;
+    --names) _pctally_words 'short full linkage' ;;
     --limit | --work | --fail-if) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --limit --work --fail-if --budget --markdown --json --junit --color --help --'
+        _pctally_words '--by --limit --names --work --fail-if --budget --markdown --json --junit --color --help --'
       else
         _pctally_files '!*.pct'
       fi
@@ -90,10 +92,11 @@ _pctally_diff() {
 _pctally_plan() {
   case $previous in
     --by) _pctally_words 'function object line process' ;;
+    --names) _pctally_words 'short full linkage' ;;
     --limit | --change) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --limit --change --help'
+        _pctally_words '--by --limit --names --change --help'
       else
         _pctally_files '!*.pct'
       fi
@@ -105,9 +108,10 @@ _pctally_export() {
   case $previous in
     --format) _pctally_words 'pprof folded speedscope callgrind csv' ;;
     -o | --output) _pctally_files ;;
+    --names) _pctally_words 'short full linkage' ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--format --output --no-lines --help'
+        _pctally_words '--format --output --names --no-lines --help'
       else
         _pctally_files '!*.pct'
       fi
@@ -154,10 +158,11 @@ _pctally_top() {
     -e | --engine | --event) _pctally_words "bpf ring timer trap $_pctally_events" ;;
     --by) _pctally_words 'function object line process' ;;
     --cgroup) _pctally_files '' ;;
+    --names) _pctally_words 'short full linkage' ;;
     --interval | --window | --count | --limit | --filter) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '-p -a -F -c -e --pid --all --cgroup --frequency --period --engine --event --by --filter --interval --window --count
+        _pctally_words '-p -a -F -c -e --pid --all --cgroup --frequency --period --engine --event --by --filter --names --interval --window --count
           --limit --help --'
       else
         _pctally_files '!*.pct'

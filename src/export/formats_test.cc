@@ -41,6 +41,17 @@ TEST(Samples, AddUpToTheLedger) {
   }
 }
 
+TEST(Samples, NamesAreFullUnlessAsked) {
+  Profile profile = sample_profile();
+  profile.executables[0].path = "/bin/cxx";
+  auto folded = [&profile](NameStyle style) {
+    return folded_export(profile, samples_of(profile, &FakeSymbolizer::open, false, style));
+  };
+  EXPECT_THAT(folded(NameStyle::kFull), HasSubstr("prog;cxx;void put<long>(long) 5\n"));
+  EXPECT_THAT(folded(NameStyle::kShort), HasSubstr("prog;cxx;put(long) 5\n"));
+  EXPECT_THAT(folded(NameStyle::kLinkage), HasSubstr("prog;cxx;_Zputl 5\n"));
+}
+
 TEST(Folded, OneLineAPlaceInlinedFramesLast) {
   Profile profile = sample_profile();
   std::string text = folded_export(profile, samples_of(profile, &FakeSymbolizer::open, true));

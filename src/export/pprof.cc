@@ -101,13 +101,15 @@ class Pprof {
   }
 
   uint64_t function_of(const Frame& frame) {
-    auto [found, added] = functions_.try_emplace({frame.function, frame.file}, functions_.size() + 1);
+    auto [found, added] =
+        functions_.try_emplace({frame.function, frame.linkage, frame.file}, functions_.size() + 1);
     if (!added) return found->second;
     const int64_t name = text(frame.function), file = text(frame.file);
+    const int64_t symbol = frame.linkage.empty() ? name : text(frame.linkage);
     protozero::pbf_writer function(writer_, kFunction);
     function.add_uint64(kFunctionId, found->second);
     function.add_int64(kName, name);
-    function.add_int64(kSystemName, name);
+    function.add_int64(kSystemName, symbol);
     function.add_int64(kFunctionFile, file);
     return found->second;
   }
@@ -141,7 +143,7 @@ class Pprof {
   protozero::pbf_writer writer_;
   std::vector<std::string> strings_ = {""};
   std::map<std::string, int64_t> known_ = {{"", 0}};
-  std::map<std::tuple<std::string, std::string>, uint64_t> functions_;
+  std::map<std::tuple<std::string, std::string, std::string>, uint64_t> functions_;
   uint64_t locations_ = 0;
 };
 

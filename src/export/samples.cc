@@ -17,7 +17,10 @@ void add_executable(const ExecutableTicks& part, ObjectNames& names, bool lines,
     Sample sample{part.executable, part.positions[i], part.ticks[i], std::move(frames[i])};
     if (sample.frames.empty()) sample.frames.push_back({});
     // The symbol names the function: debug information may not know it, or by another name.
-    if (!ranges[i].function.empty()) sample.frames.back().function = std::move(ranges[i].function);
+    if (!ranges[i].function.empty()) {
+      sample.frames.back().function = std::move(ranges[i].function);
+      sample.frames.back().linkage = std::move(ranges[i].linkage);
+    }
     samples->push_back(std::move(sample));
   }
 }
@@ -30,9 +33,32 @@ void add_nowhere(const char* name, uint64_t ticks, std::vector<Sample>* samples)
   samples->push_back(std::move(sample));
 }
 
+/// Frames are named all at once, because look-alikes tell each other's names.
+void shorten(Samples* samples) {
+  std::vector<Frame*> frames;
+  std::vector<FunctionName> functions;
+  for (Sample& sample : samples->samples) {
+    const bool placed = sample.executable != Sample::kNowhere;
+    for (Frame& frame : sample.frames) {
+      frames.push_back(&frame);
+      functions.push_back({frame.function, frame.linkage, placed ? samples->objects[sample.executable] : ""});
+    }
+  }
+  std::vector<std::string> names = short_names(functions);
+  for (size_t i = 0; i < frames.size(); ++i) frames[i]->function = std::move(names[i]);
+}
+
+void rename(NameStyle style, Samples* samples) {
+  if (style == NameStyle::kShort) shorten(samples);
+  if (style != NameStyle::kLinkage) return;
+  for (Sample& sample : samples->samples)
+    for (Frame& frame : sample.frames)
+      if (!frame.linkage.empty()) frame.function = frame.linkage;
+}
+
 }  // namespace
 
-Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines) {
+Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines, NameStyle style) {
   Samples result;
   ObjectNames names(profile, open);
   for_each_batch(profile,
@@ -41,6 +67,7 @@ Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool line
   add_nowhere("[outside]", profile.ledger.outside, &result.samples);
   add_nowhere("[full]", profile.ledger.full, &result.samples);
   add_nowhere("[lost]", profile.ledger.lost, &result.samples);
+  rename(style, &result);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/profile.h"
+#include "report/names/shown_names.h"
 #include "report/object_names.h"
 
 namespace pctally {
@@ -16,7 +17,8 @@ struct Sample {
   uint32_t executable = kNowhere;  ///< index into Profile::executables; kNowhere: not counted in any
   uint64_t position = 0;           ///< as of WeightedPosition
   uint64_t ticks = 0;
-  std::vector<Frame> frames;  ///< innermost inlined first, the function itself last; never empty
+  std::vector<Frame> frames;  ///< innermost inlined first, the function itself last; never empty; each with
+                              ///< its linkage name, whatever it is called
 };
 
 struct Samples {
@@ -25,8 +27,9 @@ struct Samples {
 };
 
 /// `lines`: with source lines and inlined frames, which takes reading the debug information; else functions
-/// alone.
-Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines);
+/// alone. Two functions of one object that `names` calls alike are told apart.
+Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines,
+                   NameStyle names = NameStyle::kFull);
 
 /// "cpu" and "nanoseconds", or the event and "count".
 struct ValueKind {

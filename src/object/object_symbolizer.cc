@@ -51,6 +51,7 @@ std::vector<std::vector<Frame>> ObjectSymbolizer::frames(std::span<const uint64_
     if (result[at].empty() || !result[at].back().function.empty()) continue;
     if (names.empty()) names = name(positions);
     result[at].back().function = names[at].function;
+    result[at].back().linkage = names[at].linkage;
   }
   return result;
 }
@@ -74,7 +75,8 @@ ObjectSymbolizer::Addresses ObjectSymbolizer::addresses_of(std::span<const uint6
 NamedRange ObjectSymbolizer::to_positions(NamedRange range, uint64_t address, uint64_t position) const {
   const uint64_t before = std::min(address - range.start, position);
   const uint64_t after = std::min(range.end - address, UINT64_MAX - position);
-  return {std::move(range.function), position - before, position + after};
+  return {std::move(range.function), position - before, position + after, std::move(range.linkage),
+          range.start};
 }
 
 /// What is not loaded from the file has no address.

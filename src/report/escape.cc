@@ -69,6 +69,17 @@ std::string piece_for_people(std::string_view text, const Character& character) 
   return std::string(text.substr(0, character.bytes));
 }
 
+/// The last "::" outside brackets; npos if there is none.
+size_t last_scope(std::string_view text) {
+  size_t found = std::string_view::npos, depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (std::string_view("<([{").find(text[i]) != std::string_view::npos) ++depth;
+    if (depth > 0 && std::string_view(">)]}").find(text[i]) != std::string_view::npos) --depth;
+    if (depth == 0 && i != 0 && text.substr(i).starts_with("::")) found = i;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string escaped(std::string_view name) {
@@ -110,6 +121,18 @@ std::string elided(std::string_view text, size_t width) {
   size_t bytes = 0;
   for (size_t kept = 0; kept + 1 < width; ++kept) bytes += first_character(text.substr(bytes)).bytes;
   return std::string(text.substr(0, bytes)).append(kEllipsis);
+}
+
+std::string elided_name(std::string_view text, size_t width) {
+  constexpr std::string_view kScope = "::";
+  const size_t last = last_scope(text);
+  if (width_of(text) <= width || last == std::string_view::npos) return elided(text, width);
+  const std::string_view tail = text.substr(last);
+  if (width_of(tail) + 2 > width) return elided(tail.substr(kScope.size()), width);
+  std::string head = elided(text.substr(0, last), width - width_of(tail));
+  head.resize(head.size() - kEllipsis.size());
+  if (size_t scope = head.rfind(kScope); scope != std::string::npos) head.resize(scope + kScope.size());
+  return head.append(kEllipsis).append(tail);
 }
 
 }  // namespace pctally

@@ -22,4 +22,8 @@ size_t width_of(std::string_view text);
 /// At most `width` characters, the last one "…" if any were cut. REQUIRES: made by escaped(), width > 0.
 std::string elided(std::string_view text, size_t width);
 
+/// Cuts a name in the middle: the last component ("::operator[]") stays as long as it has room. REQUIRES: as
+/// elided().
+std::string elided_name(std::string_view text, size_t width);
+
 }  // namespace pctally

@@ -71,5 +71,16 @@ TEST(Escape, WidthCountsCharacters) {
   EXPECT_EQ(elided("ab", 1), "…");
 }
 
+TEST(Escape, NamesAreCutInTheMiddle) {
+  EXPECT_EQ(elided_name("std::__detail::_Map_base::operator[]", 36), "std::__detail::_Map_base::operator[]");
+  EXPECT_EQ(elided_name("std::__detail::_Map_base::operator[]", 30), "std::__detail::…::operator[]");
+  EXPECT_EQ(elided_name("averylongnamespace::put", 10), "aver…::put");
+  EXPECT_EQ(elided_name("a::averylongfunction", 10), "averylong…");
+  EXPECT_EQ(elided_name("averylongfunction", 10), "averylong…");
+  EXPECT_EQ(elided_name("f(std::vector::iterator)", 10), "f(std::ve…");
+  for (size_t width = 1; width < 40; ++width)
+    EXPECT_LE(width_of(elided_name("größe::a::b::größer::ööööööööööö", width)), width);
+}
+
 }  // namespace
 }  // namespace pctally

@@ -2,6 +2,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -10,7 +11,7 @@
 namespace pctally {
 
 /// Executables of these paths behave specially: "/lib/stripped.so" has a problem and no names; in "/bin/evil"
-/// every name tries to steer the terminal.
+/// every name tries to steer the terminal; "/bin/cxx" has functions of C++ and look-alikes among them.
 class FakeSymbolizer : public Symbolizer {
  public:
   static std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity) {
@@ -29,7 +30,7 @@ class FakeSymbolizer : public Symbolizer {
     std::vector<NamedRange> ranges;
     for (uint64_t position : positions) {
       uint64_t start = position & ~uint64_t{0xff};
-      ranges.push_back({function(start), start, start + 0x100});
+      ranges.push_back({function(start), start, start + 0x100, linkage(start), start});
     }
     return ranges;
   }
@@ -40,7 +41,7 @@ class FakeSymbolizer : public Symbolizer {
       std::vector<Frame> frames;
       if (problem_.empty())
         frames.push_back({function(position & ~uint64_t{0xff}), "/src/" + object_ + ".c",
-                          static_cast<uint32_t>(position / 16)});
+                          static_cast<uint32_t>(position / 16), linkage(position & ~uint64_t{0xff})});
       if (problem_.empty() && position % 2 != 0)
         frames.insert(frames.begin(), {"inlined", "/src/inlined.h", 7});
       all.push_back(std::move(frames));
@@ -49,9 +50,25 @@ class FakeSymbolizer : public Symbolizer {
   }
 
  private:
+  static constexpr std::pair<const char*, const char*> kCxx[] = {
+      {"std::map<int, std::vector<int, std::allocator<int> >, std::less<int> >::operator[](int const&)",
+       "_ZM"},
+      {"void put<int>(int)", "_Zputi"},
+      {"void put<long>(long)", "_Zputl"},
+      {"std::__cxx11::list<int>::sort() [clone .isra.0]", "_ZL.isra.0"},
+      {"help", ""},
+      {"help", ""},
+      {"read_all.cold", ""},
+      {"ns::log(int, char const*)", "_Zlogi"},
+      {"ns::log(int, char const*) [clone .cold]", "_Zlogi.cold"},
+  };
+  [[nodiscard]] std::string linkage(uint64_t start) const {
+    return path_ == "/bin/cxx" ? kCxx[start / 0x100 % std::size(kCxx)].second : "";
+  }
   [[nodiscard]] std::string function(uint64_t start) const {
     if (!problem_.empty()) return fmt::format("[{}+0x{:x}]", object_, start);
     if (path_ == "/bin/evil") return "\033]0;owned\007\xe2\x80\xae\xff\xc2\x9b";
+    if (path_ == "/bin/cxx") return kCxx[start / 0x100 % std::size(kCxx)].first;
     return fmt::format("f{:x}", start / 0x100);
   }
 

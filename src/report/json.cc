@@ -29,6 +29,8 @@ Json row_json(const Profile& profile, const Row& row, Grouping by) {
                {"seconds", time_json(profile, row.nanoseconds)},
                {"ticks", row.ticks},
                {"function", valid_utf8(row.function)},
+               {"short", valid_utf8(row.short_function)},
+               {"linkage", valid_utf8(row.linkage.empty() ? row.function : row.linkage)},
                {"object", valid_utf8(row.object)},
                {"file", valid_utf8(row.file)},
                {"line", row.line}};

@@ -29,8 +29,8 @@ bool holds(const std::string& name, const std::string& part) {
 }
 
 bool matches(const Row& row, const std::string& filter) {
-  return filter.empty() || holds(row.function, filter) || holds(row.object, filter) ||
-         holds(row.file, filter) || holds(row.process, filter);
+  return filter.empty() || holds(row.function, filter) || holds(row.short_function, filter) ||
+         holds(row.object, filter) || holds(row.file, filter) || holds(row.process, filter);
 }
 
 auto names_of(const Row& row) {
@@ -104,7 +104,9 @@ LiveTable make_live_table(const LiveHistory& history, NameCache& names, const Li
   table.account = account_of(latest);
   table.warnings = warnings_of(latest, table.account);
   ObjectNames objects(latest, [&names](const ExecutableIdentity& identity) { return names.open(identity); });
-  table.rows = joined(all_rows(latest, options.by, objects), all_rows(now, options.by, objects));
+  std::vector<Row> all = all_rows(latest, options.by, objects);
+  name_rows(&all);
+  table.rows = joined(std::move(all), all_rows(now, options.by, objects));
   table.all_rows = table.rows.size();
   Sides sides{latest.ledger.ticks(),
               now.ledger.ticks(),

@@ -71,6 +71,9 @@ class LiveText {
   [[nodiscard]] Names titles() const;
   [[nodiscard]] Names names_of(const Row& row) const;
   [[nodiscard]] std::string place_of(const Row& row) const;
+  [[nodiscard]] std::string function_of(const Row& row) const {
+    return escaped(shown_name(options_.names, row.short_function, row.function, row.linkage));
+  }
   [[nodiscard]] std::string numbers(const LiveRow& row) const;
   [[nodiscard]] std::string joined(const Names& names) const;
   void choose_widths(const std::vector<Names>& names);
@@ -148,10 +151,10 @@ std::string LiveText::place_of(const Row& row) const {
 LiveText::Names LiveText::names_of(const Row& row) const {
   if (table_.by == Grouping::kObject) return {escaped(row.object), ""};
   if (table_.by == Grouping::kLine)
-    return {escaped(place_of(row)), row.object.empty() ? std::string() : escaped(row.function)};
+    return {escaped(place_of(row)), row.object.empty() ? std::string() : function_of(row)};
   if (table_.by == Grouping::kProcess)
     return {escaped(row.process), row.pid == 0 ? std::string() : std::to_string(row.pid)};
-  return {escaped(row.function), escaped(row.object)};
+  return {function_of(row), escaped(row.object)};
 }
 
 std::string LiveText::numbers(const LiveRow& row) const {
@@ -181,7 +184,7 @@ void LiveText::choose_widths(const std::vector<Names>& names) {
 
 std::string LiveText::joined(const Names& names) const {
   bool cut = options_.width != 0;
-  std::string first = cut ? elided(names.first, std::max<size_t>(first_width_, 1)) : names.first;
+  std::string first = cut ? elided_name(names.first, std::max<size_t>(first_width_, 1)) : names.first;
   if (second_width_ == 0) return first;
   first.append(first_width_ - std::min(first_width_, width_of(first)), ' ');
   return first + "  " + (cut ? elided(names.second, second_width_) : names.second);

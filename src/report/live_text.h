@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/live.h"
+#include "report/names/shown_names.h"
 
 namespace pctally {
 
@@ -16,6 +17,7 @@ struct LiveLine {
 };
 
 struct LiveTextOptions {
+  NameStyle names = NameStyle::kShort;
   size_t width = 0;          ///< 0: nothing is cut
   size_t rows = 0;           ///< most rows of the table; 0: all
   size_t first = 0;          ///< rows scrolled over

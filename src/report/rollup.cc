@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "report/names/shown_names.h"
+
 namespace pctally {
 namespace {
 
@@ -86,6 +88,14 @@ void for_each_batch(const Profile& profile, const std::function<void(const Execu
   }
 }
 
+void name_rows(std::vector<Row>* rows) {
+  std::vector<FunctionName> functions;
+  functions.reserve(rows->size());
+  for (const Row& row : *rows) functions.push_back({row.function, row.linkage, row.object, row.address});
+  std::vector<std::string> names = short_names(functions);
+  for (size_t i = 0; i < names.size(); ++i) (*rows)[i].short_function = std::move(names[i]);
+}
+
 std::vector<Row> grouped_rows(const Profile& profile, Grouping by, ObjectNames& names) {
   switch (by) {
     case Grouping::kObject:
@@ -141,6 +151,7 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
   }
   for (Row& row : pseudo_rows(profile.ledger, options.by, report.rows))
     if (row.ticks != 0) report.rows.push_back(std::move(row));
+  name_rows(&report.rows);
   measure(profile, report.account, &report.rows);
   std::sort(report.rows.begin(), report.rows.end(), by_ticks);
   truncate(options, &report);

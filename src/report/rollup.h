@@ -26,13 +26,16 @@ enum class RowOrder { kTicks, kName, kObject };
 /// Which fields are filled depends on the grouping; pseudo rows such as "[lost]" have their name in the first
 /// shown.
 struct Row {
-  std::string function;  ///< kFunction, kLine: the innermost inlined one
+  std::string function;  ///< kFunction, kLine: the innermost inlined one; its full name
   std::string object;    ///< kFunction, kObject, kLine
   std::string file;      ///< kLine; empty if unknown
   uint32_t line = 0;
   std::string process;  ///< kProcess: its comm
   int32_t pid = 0;
   std::string note;
+  std::string short_function;  ///< kFunction, kLine: as name_rows() gives it
+  std::string linkage;         ///< of `function`, if it is not its name
+  uint64_t address = 0;        ///< kFunction: where it starts; 0: not known
   uint64_t ticks = 0;
   double share = 0;  ///< of all ticks
   Interval interval;
@@ -67,6 +70,9 @@ std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names);
 std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names);
 std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names);
 std::vector<Row> rows_by_process(const Profile& profile);
+
+/// Gives all rows their short names.
+void name_rows(std::vector<Row>* rows);
 
 /// The grouping `by`.
 std::vector<Row> grouped_rows(const Profile& profile, Grouping by, ObjectNames& names);

@@ -188,5 +188,22 @@ TEST(Rollup, ASymbolizerThatReturnsTooLittleLosesNoTick) {
     EXPECT_EQ(total(make_report(two_objects(), open, {.by = by})), 71u);
 }
 
+TEST(Rollup, NamesDoNotChangeTheRows) {
+  Profile profile;
+  profile.executables.push_back({ExecutableKind::kFile, "/bin/cxx", {1}, 0});
+  for (uint64_t i = 0; i < 9; ++i) profile.positions.push_back({0, 0x100 * i, 10});
+  profile.ledger.counted = 90;
+  Report report = make_report(profile, &FakeSymbolizer::open, {});
+  EXPECT_EQ(report.rows.size(), 9u);
+  std::set<std::string> shown;
+  uint64_t sum = 0;
+  for (const Row& row : report.rows) {
+    shown.insert(row.short_function);
+    sum += row.ticks;
+  }
+  EXPECT_EQ(shown.size(), 9u) << "look-alikes are told apart";
+  EXPECT_EQ(sum, 90u);
+}
+
 }  // namespace
 }  // namespace pctally

@@ -41,6 +41,9 @@ class TextReport {
   [[nodiscard]] Names titles() const;
   [[nodiscard]] Names names_of(const Row& row) const;
   [[nodiscard]] std::string place_of(const Row& row) const;
+  [[nodiscard]] std::string function_of(const Row& row) const {
+    return escaped(shown_name(options_.names, row.short_function, row.function, row.linkage));
+  }
   void choose_widths(const std::vector<Names>& rows);
   void fit_widths();
   std::string joined(Names names) const;
@@ -179,12 +182,12 @@ TextReport::Names TextReport::names_of(const Row& row) const {
     case Grouping::kObject:
       return {escaped(row.object)};
     case Grouping::kLine:
-      return {place_of(row), escaped(row.function), escaped(row.object)};
+      return {place_of(row), function_of(row), escaped(row.object)};
     case Grouping::kProcess:
       return {escaped(row.process), row.pid == 0 ? std::string() : std::to_string(row.pid),
               escaped(row.note)};
     default:
-      return {escaped(row.function), escaped(row.object)};
+      return {function_of(row), escaped(row.object)};
   }
 }
 
@@ -209,7 +212,8 @@ void TextReport::fit_widths() {
 std::string TextReport::joined(Names names) const {
   std::string line;
   for (size_t i = 0; i < names.size(); ++i) {
-    std::string name = options_.width != 0 ? elided(names[i], std::max<size_t>(widths_[i], 1)) : names[i];
+    std::string name =
+        options_.width != 0 ? elided_name(names[i], std::max<size_t>(widths_[i], 1)) : names[i];
     size_t width = width_of(name);
     line.append("  ").append(name).append(width < widths_[i] ? widths_[i] - width : 0, ' ');
   }

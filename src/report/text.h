@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <string>
 
+#include "report/names/shown_names.h"
 #include "report/rollup.h"
 
 namespace pctally {
 
 struct TextOptions {
   bool color = false;
+  NameStyle names = NameStyle::kShort;
   size_t width = 0;  ///< of the terminal: names are elided to fit; 0: nothing is cut
 };
 

@@ -103,6 +103,12 @@ CLI::Validator number_from_to(double low, double high) {
   return {wrong, ""};
 }
 
+void add_names_option(CLI::App& app, std::string& names) {
+  app.add_option("--names", names, "How functions are called: short (default), full, or linkage (the symbol)")
+      ->check(one_of({"short", "full", "linkage"}))
+      ->option_text("STYLE");
+}
+
 std::string listed(const std::vector<std::string>& words) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) {

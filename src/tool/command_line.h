@@ -28,6 +28,9 @@ CLI::Validator number_from_to(double low, double high);
 /// Accepts one of a few words.
 CLI::Validator one_of(std::vector<std::string> words);
 
+/// "--names short|full|linkage": how functions are called.
+void add_names_option(CLI::App& app, std::string& names);
+
 /// "function, object or line"
 std::string listed(const std::vector<std::string>& words);
 

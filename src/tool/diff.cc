@@ -28,6 +28,7 @@ struct Arguments {
   std::vector<std::string> fail_if;
   std::string budget;
   bool markdown = false, json = false, junit = false;
+  std::string names = "short";
   std::string color = "auto";
 };
 
@@ -36,6 +37,7 @@ void describe_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::IsMember({"function", "object", "line", "process"}).description(""))
       ->option_text("WHAT");
   app.add_option("--limit", arguments.limit, "Most rows to show, 0 for all (default 20)")->option_text("N");
+  add_names_option(app, arguments.names);
   app.add_option("--work", arguments.work, "Units of work a run does: amounts are per unit")
       ->check(CLI::PositiveNumber.description(""))
       ->option_text("N");
@@ -146,8 +148,9 @@ int compare(const Arguments& arguments) {
   if (std::optional<int> code = read_limits(arguments, &limits)) return *code;
   std::vector<Profile> before, after;
   if (!load_profiles(arguments.before, &before) || !load_profiles(arguments.after, &after)) return kExitInput;
-  auto diff =
-      make_diff(before, after, &Symbolizer::open, {.by = grouping_of(arguments.by), .work = arguments.work});
+  auto diff = make_diff(
+      before, after, &Symbolizer::open,
+      {.by = grouping_of(arguments.by), .work = arguments.work, .names = name_style_of(arguments.names)});
   if (!diff) {
     complain("{}", diff.error().text);
     return kExitUsage;

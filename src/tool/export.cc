@@ -38,6 +38,7 @@ struct Arguments {
   std::string format;
   std::string output;
   bool no_lines = false;
+  std::string names = "full";
 };
 
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
@@ -55,6 +56,9 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
       ->option_text("FORMAT");
   app.add_option("-o,--output", arguments->output, "File to write (default: standard output)")
       ->option_text("FILE");
+  app.add_option("--names", arguments->names, "How functions are called: full (default), short, or linkage")
+      ->check(one_of({"full", "short", "linkage"}))
+      ->option_text("STYLE");
   app.add_flag("--no-lines", arguments->no_lines, "Functions alone: does not read debug information");
   return parse_command_line(app, argc, argv);
 }
@@ -80,8 +84,9 @@ int run_export(int argc, char** argv) {
   }
   std::vector<Profile> profiles;
   if (!load_profiles({arguments.file}, &profiles)) return kExitInput;
-  std::string bytes =
-      format->write(profiles[0], samples_of(profiles[0], &Symbolizer::open, !arguments.no_lines));
+  std::string bytes = format->write(
+      profiles[0],
+      samples_of(profiles[0], &Symbolizer::open, !arguments.no_lines, name_style_of(arguments.names)));
   return arguments.output.empty() ? write_out(bytes) : write_file(arguments.output, bytes);
 }
 

@@ -25,6 +25,7 @@ struct Arguments {
   std::string by = "function";
   size_t limit = 10;
   double change = 0;  ///< percent; 0: the usual ones
+  std::string names = "short";
 };
 
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
@@ -39,13 +40,15 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   app.add_option("--by", arguments->by, "One row per function (default), object, line or process")
       ->check(CLI::IsMember({"function", "object", "line", "process"}).description(""))
       ->option_text("WHAT");
+  add_names_option(app, arguments->names);
   app.add_option("--limit", arguments->limit, "Most rows to show, 0 for all (default 10)")->option_text("N");
   return parse_command_line(app, argc, argv);
 }
 
 std::string runs_text(size_t runs) { return runs == 0 ? "-" : std::to_string(runs); }
 
-std::string table(const std::vector<RowDeviation>& rows, const std::vector<double>& changes, size_t limit) {
+std::string table(const std::vector<RowDeviation>& rows, const std::vector<double>& changes, size_t limit,
+                  NameStyle names) {
   std::string out = fmt::format("{:>10} {:>6}", "ms a run", "dev %");
   for (double change : changes) out += fmt::format(" {:>8}", fmt::format("{:g} %", change));
   out += "  runs a side to see that change of\n";
@@ -56,7 +59,8 @@ std::string table(const std::vector<RowDeviation>& rows, const std::vector<doubl
                        row.amount > 0 ? 100 * row.deviation / row.amount : 0.0);
     for (double change : changes)
       out += fmt::format(" {:>8}", runs_text(runs_needed(row, change / 100, rows.size())));
-    out += fmt::format("  {}\n", elided(escaped(row.name), 60));
+    out += fmt::format("  {}\n",
+                       elided_name(escaped(shown_name(names, row.short_name, row.name, row.linkage)), 60));
   }
   return out;
 }
@@ -76,7 +80,7 @@ int run_plan(int argc, char** argv) {
   }
   std::vector<double> changes(std::begin(kUsualChanges), std::end(kUsualChanges));
   if (arguments.change > 0) changes = {arguments.change};
-  std::string out = table(*rows, changes, arguments.limit);
+  std::string out = table(*rows, changes, arguments.limit, name_style_of(arguments.names));
   out += runs.size() == 1
              ? fmt::format(
                    "\nOne run: a run-to-run deviation of {:.0f} % is assumed; several runs measure it.\n",

@@ -31,6 +31,7 @@ Rows      --by KEY             function (default), object, line or process
           --sort KEY           ticks (default), name or object
           --limit N            rows (30; with --json and with 0 all)
           --min-share P        leave out rows below P percent
+          --names STYLE        short (default), full (arguments, templates), linkage
 Output    --json               one object, described in docs/report.schema.json
           --color WHEN         auto (default), always or never; NO_COLOR is honoured
 
@@ -44,6 +45,7 @@ struct Arguments {
   std::optional<uint64_t> limit;
   double min_share_percent = 0;
   bool json = false;
+  std::string names = "short";
   std::string color = "auto";
 };
 
@@ -71,6 +73,7 @@ void describe_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--sort", arguments.sort)->check(one_of({"ticks", "name", "object"}));
   app.add_option("--limit", arguments.limit)->check(is_number);
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
+  add_names_option(app, arguments.names);
   app.add_flag("--json", arguments.json);
   app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
 }
@@ -113,7 +116,10 @@ std::string render(const Profile& profile, const Arguments& arguments) {
                         .min_share = arguments.min_share_percent / 100};
   Report report = make_report(profile, &Symbolizer::open, options);
   if (arguments.json) return json_report(profile, report);
-  return text_report(profile, report, {.color = wants_color(arguments.color), .width = terminal_width()});
+  return text_report(profile, report,
+                     {.color = wants_color(arguments.color),
+                      .names = name_style_of(arguments.names),
+                      .width = terminal_width()});
 }
 
 int report(Arguments& arguments) {

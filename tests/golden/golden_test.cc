@@ -20,6 +20,7 @@ struct Flags {
   TextOptions text;
   bool json = false;
   bool events = false;
+  bool cxx = false;
 
   explicit Flags(const std::string& name) {
     std::istringstream words(name);
@@ -37,12 +38,14 @@ struct Flags {
     if (word == "color") text.color = true;
     if (word == "json") json = true;
     if (word == "events") events = true;
+    if (word == "cxx") cxx = true;
+    if (word.starts_with("names-")) text.names = name_style_of(word.substr(6));
   }
 };
 
 std::string rendered(const std::string& name) {
   Flags flags(name);
-  Result<Profile> profile = load_profile(sample_file(flags.events));
+  Result<Profile> profile = load_profile(flags.cxx ? sample_cxx_file() : sample_file(flags.events));
   if (!profile) return profile.error().text;
   Report report = make_report(*profile, FakeSymbolizer::open, flags.options);
   return flags.json ? json_report(*profile, report) : text_report(*profile, report, flags.text);
@@ -66,7 +69,9 @@ INSTANTIATE_TEST_SUITE_P(Report, Golden,
                                          "report.limit-5.color.width-72.txt", "report.json",
                                          "report.by-object.json", "report.by-line.limit-3.json",
                                          "report.by-process.json", "report.events.limit-8.txt",
-                                         "report.events.by-line.limit-3.json"),
+                                         "report.events.by-line.limit-3.json", "report.cxx.txt",
+                                         "report.cxx.names-full.txt", "report.cxx.names-linkage.txt",
+                                         "report.cxx.by-line.width-80.txt", "report.cxx.limit-4.json"),
                          [](const auto& test) {
                            std::string name = test.param;
                            for (char& byte : name)

@@ -122,6 +122,7 @@ TEST_F(ReportCommand, WrongUsageIsExit2InOneLine) {
                                                        {"--limit", "many"},
                                                        {"--min-share", "101"},
                                                        {"--color", "maybe"},
+                                                       {"--names", "mangled"},
                                                        {"--frobnicate"},
                                                        {"a", "b"},
                                                        {"--by"}};
@@ -177,6 +178,13 @@ TEST_F(ReportCommand, ErrorsCannotSteerTheTerminal) {
   EXPECT_EQ(outcome.code, 4);
   EXPECT_THAT(outcome.err, HasSubstr("\\x1b[2Jx\\u{9b}.pct"));
   EXPECT_THAT(run({"--by", "\033[2J"}).err, Not(HasSubstr("\033")));
+}
+
+TEST_F(ReportCommand, NamesAreShortUnlessAsked) {
+  put("cxx.pct", sample_cxx_file());
+  EXPECT_THAT(run({"cxx.pct"}).out, AllOf(HasSubstr("  std::map::operator[]  "), HasSubstr("  put(long)  ")));
+  EXPECT_THAT(run({"cxx.pct", "--names", "full"}).out, HasSubstr("  void put<long>(long)  "));
+  EXPECT_THAT(run({"cxx.pct", "--names=linkage"}).out, HasSubstr("  _Zputl  "));
 }
 
 TEST_F(ReportCommand, JsonHasAllRowsUnlessLimited) {

@@ -42,6 +42,19 @@ inline void of_cache_misses(FileHeader& header) {
   header.period_ns = 10'300;
 }
 
+inline void cxx_ticks(FileBuilder& file) {
+  uint32_t cxx = file.segment(file.object("/bin/cxx", "cxx-build-id"), 0, 0x1000);
+  for (uint64_t i = 0; i < 9; ++i) file.count(cxx, 0x100 * i + 0x10, 200 - 17 * i);
+}
+
+/// A program of C++ functions, some of which look alike.
+inline std::vector<unsigned char> sample_cxx_file() {
+  FileBuilder file;
+  sample_run(file);
+  cxx_ticks(file);
+  return file.bytes();
+}
+
 /// `events`: its ticks stand for cache misses.
 inline std::vector<unsigned char> sample_file(bool events = false) {
   FileBuilder file;

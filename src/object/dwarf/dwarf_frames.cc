@@ -17,8 +17,8 @@ struct IndexedUnit {
   DwarfInline functions;
 };
 
-Frame frame_at(const std::string& function, const SourceLine& place) {
-  return {function, place.file == nullptr ? std::string() : std::string(place.file), place.line};
+Frame frame_at(const std::string& function, const std::string& linkage, const SourceLine& place) {
+  return {function, place.file == nullptr ? std::string() : std::string(place.file), place.line, linkage};
 }
 
 /// The line table knows where the innermost function is; where each further one is, the call in it says.
@@ -27,10 +27,10 @@ std::vector<Frame> frames_at(IndexedUnit* unit, uint64_t address) {
   SourceLine place = line.value_or(SourceLine{});
   std::vector<Frame> frames;
   for (const DwarfInline::Call& call : unit->functions.calls(address)) {
-    frames.push_back(frame_at(*call.function, place));
+    frames.push_back(frame_at(*call.function, *call.linkage, place));
     place = call.call;
   }
-  if (frames.empty() && line) frames.push_back(frame_at({}, place));
+  if (frames.empty() && line) frames.push_back(frame_at({}, {}, place));
   return frames;
 }
 

@@ -46,20 +46,6 @@ bool follow(Dwarf_Die* die, unsigned name) {
   return true;
 }
 
-/// The linkage name on the way from a concrete function to its declaration, else the first plain name. The
-/// way may be a circle.
-std::string function_name(Dwarf_Die die) {
-  constexpr unsigned kLongestWay = 16;
-  const char* plain = nullptr;
-  for (unsigned step = 0; step < kLongestWay; step++) {
-    if (const char* linkage = own_string(&die, DW_AT_linkage_name)) return demangle(linkage);
-    if (const char* linkage = own_string(&die, DW_AT_MIPS_linkage_name)) return demangle(linkage);
-    if (plain == nullptr) plain = own_string(&die, DW_AT_name);
-    if (!follow(&die, DW_AT_abstract_origin) && !follow(&die, DW_AT_specification)) break;
-  }
-  return plain == nullptr ? std::string() : std::string(plain).substr(0, kLongestName);
-}
-
 bool own_number(Dwarf_Die* die, unsigned name, Dwarf_Word* value) {
   Dwarf_Attribute attribute;
   return dwarf_attr(die, name, &attribute) != nullptr && dwarf_formudata(&attribute, value) == 0;
@@ -108,12 +94,32 @@ std::vector<DwarfInline::Call> DwarfInline::calls(uint64_t address) {
   }
   std::vector<Call> result;
   for (uint32_t node : chain) {
-    result.push_back({&name_of(&nodes_[node]), call_site(&nodes_[node].die)});
+    const Name& name = name_of(&nodes_[node]);
+    result.push_back({&name.function, &name.linkage, call_site(&nodes_[node].die)});
   }
   return result;
 }
 
-const std::string& DwarfInline::name_of(Node* node) {
+/// The linkage name on the way from a concrete function to its declaration, else the first plain name. The
+/// way may be a circle.
+DwarfInline::Name DwarfInline::function_name(Dwarf_Die die) {
+  constexpr unsigned kLongestWay = 16;
+  const char* plain = nullptr;
+  for (unsigned step = 0; step < kLongestWay; step++) {
+    for (unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
+      const char* linkage = own_string(&die, attribute);
+      if (linkage == nullptr) continue;
+      Name name{demangle(linkage), {}};
+      if (name.function != linkage) name.linkage = std::string(linkage).substr(0, kLongestName);
+      return name;
+    }
+    if (plain == nullptr) plain = own_string(&die, DW_AT_name);
+    if (!follow(&die, DW_AT_abstract_origin) && !follow(&die, DW_AT_specification)) break;
+  }
+  return {plain == nullptr ? std::string() : std::string(plain).substr(0, kLongestName), {}};
+}
+
+const DwarfInline::Name& DwarfInline::name_of(Node* node) {
   if (node->name == kNone) {
     node->name = static_cast<uint32_t>(names_.size());
     names_.push_back(function_name(node->die));

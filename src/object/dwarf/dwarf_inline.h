@@ -16,6 +16,7 @@ class DwarfInline {
   /// A function around an address, and where it was called from if it was inlined there.
   struct Call {
     const std::string* function = nullptr;  ///< demangled; empty if it has no name
+    const std::string* linkage = nullptr;   ///< the symbol; empty if that is `function`
     SourceLine call;
   };
 
@@ -37,14 +38,18 @@ class DwarfInline {
   void walk(Dwarf_Die* parent, uint32_t node, unsigned depth);
   void visit(Dwarf_Die* die, uint32_t node, unsigned depth);
   uint32_t add(Dwarf_Die* die, uint32_t parent);
-  const std::string& name_of(Node* node);
+  struct Name {
+    std::string function, linkage;
+  };
+  static Name function_name(Dwarf_Die die);
+  const Name& name_of(Node* node);
   SourceLine call_site(Dwarf_Die* die);
 
   Dwarf_Die unit_;
   AddressRange text_;
   const void* last_ = nullptr;  ///< the DIE visited last: a walk goes forward only
   std::vector<Node> nodes_;
-  std::vector<std::string> names_;
+  std::vector<Name> names_;
   IntervalMap intervals_;
 };
 

@@ -7,9 +7,10 @@ namespace pctally {
 
 /// One source-level frame at a position: innermost first when a function was inlined.
 struct Frame {
-  std::string function;  ///< demangled
-  std::string file;      ///< empty if unknown
-  uint32_t line = 0;     ///< 0 if unknown
+  std::string function;   ///< demangled
+  std::string file;       ///< empty if unknown
+  uint32_t line = 0;      ///< 0 if unknown
+  std::string linkage{};  ///< the symbol that `function` is the demangled form of; empty if that is the same
 };
 
 /// The named range a position lies in. Text nobody has a name for gets "[object+0xSTART]", START being an
@@ -19,6 +20,8 @@ struct NamedRange {
   std::string function;  ///< demangled symbol, "name@plt", "[object+0x...]"; "[object]" if nothing is known
   uint64_t start = 0;    ///< of the range, in the unit the positions are in
   uint64_t end = 0;
+  std::string linkage{};  ///< as of Frame; of a stub with "@plt" behind it
+  uint64_t address = 0;   ///< ObjectAddress of the start, where positions are another unit; else 0
 };
 
 }  // namespace pctally

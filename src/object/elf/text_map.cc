@@ -18,6 +18,14 @@ AddressRange intersection(AddressRange a, AddressRange b) {
   return {std::max(a.start, b.start), std::min(a.end, b.end)};
 }
 
+/// A symbol's range; `suffix` stands behind its name.
+NamedRange named(std::string_view symbol, const char* suffix, AddressRange range) {
+  NamedRange result{demangle(symbol).append(suffix), range.start, range.end};
+  std::string linkage = std::string(symbol).append(suffix);
+  if (linkage != result.function) result.linkage = std::move(linkage);
+  return result;
+}
+
 AddressRange range_of(const ElfSection& section) { return {section.address, section.address + section.size}; }
 
 }  // namespace
@@ -58,7 +66,7 @@ std::vector<NamedRange> TextMap::name(std::span<const uint64_t> addresses) {
 
 NamedRange TextMap::range_at(uint64_t address, const Cover::Candidate* winner, AddressRange cell) {
   const std::string_view name = winner == nullptr ? std::string_view() : symbol_name(winner->id);
-  if (!name.empty()) return {demangle(name), winner->start, winner->end};
+  if (!name.empty()) return named(name, "", {winner->start, winner->end});
   return without_symbol(address, intersection(cell, surroundings(address)));
 }
 
@@ -140,7 +148,7 @@ NamedRange TextMap::in_stubs(const ElfSection& section, uint64_t address, Addres
   const AddressRange stub = plt_.stub(section, address);
   const AddressRange range = intersection(gap, stub);
   const std::string target = plt_.target(stub);
-  return target.empty() ? unnamed(range) : NamedRange{demangle(target) + "@plt", range.start, range.end};
+  return target.empty() ? unnamed(range) : named(target, "@plt", range);
 }
 
 /// A label without a size reaches to the next label and not beyond the function of .eh_frame it stands in, or
@@ -156,7 +164,7 @@ NamedRange TextMap::in_gap(uint64_t address, AddressRange gap) {
   const Label& label = *(next - 1);
   const std::string_view name = symbol_name(label.id);
   if (label.value < range.start || name.empty()) return unnamed(range);
-  return {demangle(name), label.value, range.end};
+  return named(name, "", {label.value, range.end});
 }
 
 NamedRange TextMap::unnamed(AddressRange range) const {

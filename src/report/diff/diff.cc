@@ -10,6 +10,9 @@
 #include <string_view>
 #include <tuple>
 
+#include "report/names/short_name.h"
+#include "report/names/shown_names.h"
+
 namespace pctally {
 namespace {
 
@@ -19,6 +22,7 @@ using Key = std::tuple<std::string, std::string>;  ///< name, object
 
 struct Run {
   std::map<Key, uint64_t> ticks;
+  std::map<Key, std::string> linkage;  ///< of functions whose symbol is another word
   double total_ticks = 0;
   double per_tick = 0;  ///< amount of one tick
   double design = 1;    ///< ticks for one effective tick
@@ -60,7 +64,10 @@ Run measure(const Profile& profile, const OpenSymbolizer& open, const DiffOption
   for (const Row& row : report.rows) {
     std::string name = row_name(row, options.by);
     if (is_nameless(name) && !same.contains(row.object)) name = "[" + row.object + "]";
-    run.ticks[{name, options.by == Grouping::kObject ? "" : row.object}] += row.ticks;
+    Key key(name, options.by == Grouping::kObject ? "" : row.object);
+    run.ticks[key] += row.ticks;
+    if (options.by == Grouping::kFunction && !row.linkage.empty())
+      run.linkage[key] = without_clone_suffix(row.linkage);
   }
   run.total_ticks = static_cast<double>(profile.ledger.ticks());
   double scale = profile.counts_cpu_time() ? 1e-6 : 1;
@@ -89,12 +96,21 @@ uint64_t ticks_of(const Run& run, const Key& key) {
   return found == run.ticks.end() ? 0 : found->second;
 }
 
+/// The symbol of `key` in the first run that knows it.
+std::string linkage_of(const Key& key, const std::vector<Run>& before, const std::vector<Run>& after) {
+  for (const auto* side : {&before, &after})
+    for (const Run& run : *side)
+      if (auto found = run.linkage.find(key); found != run.linkage.end()) return found->second;
+  return {};
+}
+
 /// A row that a run has no ticks of counts as 0 there.
 DiffRow compare(const Key& key, const std::vector<Run>& before, const std::vector<Run>& after,
                 double between_runs) {
   DiffRow row;
   row.name = std::get<0>(key);
   row.object = std::get<1>(key);
+  row.linkage = linkage_of(key, before, after);
   std::array<std::vector<Measured>, 2> amounts, shares;
   const std::array<const std::vector<Run>*, 2> sides = {&before, &after};
   for (size_t side = 0; side < 2; ++side) {
@@ -170,6 +186,17 @@ Result<std::string> common_unit(const std::vector<const Profile*>& profiles) {
   return profiles[0]->counts_cpu_time() ? "ms" : profiles[0]->event;
 }
 
+/// Of rows that are functions; what else is compared is short already.
+template <class Named>
+void add_short_names(Grouping by, std::vector<Named>* rows) {
+  if (by != Grouping::kFunction) return;
+  std::vector<FunctionName> functions;
+  functions.reserve(rows->size());
+  for (const Named& row : *rows) functions.push_back({row.name, row.linkage, row.object});
+  std::vector<std::string> names = short_names(functions);
+  for (size_t i = 0; i < names.size(); ++i) (*rows)[i].short_name = std::move(names[i]);
+}
+
 }  // namespace
 
 const char* verdict_word(Verdict verdict) {
@@ -187,24 +214,6 @@ const char* verdict_word(Verdict verdict) {
   }
 }
 
-std::string without_clone_suffix(std::string name) {
-  constexpr std::string_view kSuffixes[] = {".isra", ".constprop", ".part", ".cold", ".lto_priv", ".llvm"};
-  for (bool cut = true; cut;) {
-    size_t clone = name.ends_with(']') ? name.rfind(" [clone .") : std::string::npos;
-    cut = clone != std::string::npos;
-    if (cut) name.resize(clone);
-    size_t end = name.find_last_not_of("0123456789");
-    size_t body = end != std::string::npos && end + 1 < name.size() && name[end] == '.' ? end : name.size();
-    for (std::string_view suffix : kSuffixes) {
-      if (body <= suffix.size() || !std::string_view(name).substr(0, body).ends_with(suffix)) continue;
-      name.resize(body - suffix.size());
-      cut = true;
-      break;
-    }
-  }
-  return name;
-}
-
 Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Profile>& after,
                        const OpenSymbolizer& open, const DiffOptions& options) {
   std::vector<const Profile*> all;
@@ -215,6 +224,7 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   const std::set<std::string> same = same_builds(all);
   Diff diff;
   diff.by = options.by;
+  diff.names = options.names;
   diff.unit = *unit;
   diff.work = options.work;
   diff.old_runs = before.size();
@@ -234,6 +244,7 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   }
   diff.total = compare_totals(old_runs, new_runs, options.between_runs);
   for (const Key& key : keys) diff.rows.push_back(compare(key, old_runs, new_runs, options.between_runs));
+  add_short_names(options.by, &diff.rows);
   decide(&diff, design);
   std::sort(diff.rows.begin(), diff.rows.end(), [](const DiffRow& a, const DiffRow& b) {
     auto rank = [](const DiffRow& row) {
@@ -271,12 +282,14 @@ Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& run
       sum += amounts.back().amount;
     }
     rows.push_back({std::get<0>(key), sum / static_cast<double>(runs.size()),
-                    run_deviation(amounts, options.between_runs)});
+                    run_deviation(amounts, options.between_runs), std::get<1>(key),
+                    linkage_of(key, measured, {}), std::get<0>(key)});
   }
+  add_short_names(options.by, &rows);
   std::sort(rows.begin(), rows.end(), [](const RowDeviation& a, const RowDeviation& b) {
     return a.amount != b.amount ? a.amount > b.amount : a.name < b.name;
   });
-  rows.insert(rows.begin(), {"total", total, run_deviation(totals, options.between_runs)});
+  rows.insert(rows.begin(), {"total", total, run_deviation(totals, options.between_runs), "", "", "total"});
   return rows;
 }
 

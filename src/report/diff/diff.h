@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "profile/profile.h"
 #include "report/diff/change_test.h"
+#include "report/names/shown_names.h"
 #include "report/rollup.h"
 
 namespace pctally {
@@ -18,7 +19,9 @@ enum class Verdict { kUndecided, kMore, kLess, kNew, kGone };
 const char* verdict_word(Verdict verdict);
 
 struct DiffRow {
-  std::string name;                       ///< of the function, object, line or process
+  std::string name;                       ///< of the function (in full), object, line or process
+  std::string short_name;                 ///< as short_names() gives it
+  std::string linkage;                    ///< the function's symbol, if it is not `name`
   std::string object;                     ///< where the name is a function's or a line's
   Change amount;                          ///< ms a run (or a unit of work); or events
   Change share;                           ///< percent of all ticks
@@ -30,10 +33,12 @@ struct DiffOptions {
   Grouping by = Grouping::kFunction;
   double work = 1;  ///< units of work a run did: amounts are per unit
   double between_runs = kBetweenRuns;
+  NameStyle names = NameStyle::kShort;
 };
 
 struct Diff {
   Grouping by = Grouping::kFunction;
+  NameStyle names = NameStyle::kShort;
   std::string unit;  ///< "ms", or the event's name
   double work = 1;
   size_t old_runs = 0, new_runs = 0;
@@ -45,6 +50,11 @@ struct Diff {
   [[nodiscard]] bool one_run_a_side() const { return old_runs == 1 && new_runs == 1; }
 };
 
+/// The row's name in the style of the Diff.
+inline const std::string& shown_name(const Diff& diff, const DiffRow& row) {
+  return shown_name(diff.names, row.short_name, row.name, row.linkage);
+}
+
 inline constexpr double kDiffRate = 0.05;  ///< of the rows called changed, how many may be wrong, on average
 inline constexpr double kFewestTicks =
     10;  ///< effective ticks of both sides below which nothing can be decided
@@ -55,16 +65,12 @@ inline constexpr double kFewestTicks =
 Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Profile>& after,
                        const OpenSymbolizer& open, const DiffOptions& options);
 
-/// `name` without what compilers append to copies of a function: ".isra.0", ".constprop.1", ".part.2",
-/// ".cold",
-/// ".lto_priv.0", ".llvm.123", " [clone .isra.0]".
-std::string without_clone_suffix(std::string name);
-
 /// How much a row's amount varies from run to run.
 struct RowDeviation {
   std::string name;
-  double amount = 0;     ///< mean of the runs, in the unit of a Diff
-  double deviation = 0;  ///< standard deviation of one run
+  double amount = 0;                              ///< mean of the runs, in the unit of a Diff
+  double deviation = 0;                           ///< standard deviation of one run
+  std::string object{}, linkage{}, short_name{};  ///< as of DiffRow
 };
 
 /// Rows of runs of one program, the largest first; the total before them. Error: as make_diff().

@@ -5,10 +5,12 @@
 
 #include "report/diff/output.h"
 #include "report/fake_symbolizer_for_test.h"
+#include "report/names/short_name.h"
 
 namespace pctally {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -135,8 +137,22 @@ TEST(DiffOutput, HostileNamesSteerNothing) {
 
 TEST(DiffOutput, MarkdownKeepsItsTable) {
   Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 5})});
-  diff.rows[0].name = "operator|(a, `b`)";
+  diff.rows[0].short_name = "operator|(a, `b`)";
   EXPECT_THAT(diff_markdown(diff, {}, 20), HasSubstr("| `operator\\|(a, b)` | less |"));
+}
+
+TEST(Diff, NamesAreShortUnlessAsked) {
+  const std::vector<Profile> runs = {run_of({9, 8, 7, 6, 0, 0, 5, 40, 50}, {1}, "/bin/cxx")};
+  Diff diff = diff_of(runs, runs);
+  EXPECT_THAT(diff_text(diff, {.limit = 0}), AllOf(HasSubstr("  ns::log "), HasSubstr("  put(int) ")));
+  EXPECT_EQ(row_of(diff, "ns::log(int, char const*)").old_ticks, 90u);  // with its clone
+  EXPECT_THAT(diff_markdown(diff, {}, 0), HasSubstr("`std::map::operator[]`"));
+  EXPECT_THAT(diff_json(diff, {}),
+              AllOf(HasSubstr("\"name\": \"void put<int>(int)\""), HasSubstr("\"short\": \"put(int)\"")));
+  diff = diff_of(runs, runs, {.names = NameStyle::kFull});
+  EXPECT_THAT(diff_text(diff, {.limit = 0}), HasSubstr("  void put<int>(int) "));
+  diff = diff_of(runs, runs, {.names = NameStyle::kLinkage});
+  EXPECT_THAT(diff_text(diff, {.limit = 0}), HasSubstr("  _Zputi "));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ Json change_json(const Change& change) {
 
 Json row_json(const DiffRow& row) {
   return {{"name", valid_utf8(row.name)},
+          {"short", valid_utf8(row.short_name.empty() ? row.name : row.short_name)},
           {"object", valid_utf8(row.object)},
           {"verdict", verdict_word(row.verdict)},
           {"amount", change_json(row.amount)},

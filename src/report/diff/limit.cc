@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "report/names/short_name.h"
+
 namespace pctally {
 namespace {
 
@@ -45,14 +47,31 @@ bool take_unit(std::string_view unit, Limit* limit) {
 
 double squared(double value) { return value * value; }
 
+/// The ways to call a row, the most exact first.
+enum class Called { kInFull, kAsShown, kShort, kNothing };
+
+Called called(const DiffRow& row, const std::string& name) {
+  if (row.name == name || row.linkage == name || row.name == without_clone_suffix(name))
+    return Called::kInFull;
+  if (row.short_name == name) return Called::kAsShown;
+  const std::string bare = row.linkage.empty() ? short_c_name(row.name) : short_name(row.name);
+  return bare == name ? Called::kShort : Called::kNothing;
+}
+
+/// A name that is exact for one row does not mean others that look like it.
+Called best_called(const Diff& diff, const std::string& name) {
+  Called best = Called::kNothing;
+  for (const DiffRow& row : diff.rows) best = std::min(best, called(row, name));
+  return best;
+}
+
 /// Rows of one name in several objects are one: their changes add up, and their variances.
 bool add_rows(const Diff& diff, const Limit& limit, Change* sum) {
-  bool found = false;
+  const Called best = best_called(diff, limit.function);
   double variance = 0, variance_after = 0;
   for (const DiffRow& row : diff.rows) {
-    if (row.name != limit.function) continue;
+    if (best == Called::kNothing || called(row, limit.function) != best) continue;
     const Change& change = limit.metric == Limit::Metric::kShare ? row.share : row.amount;
-    found = true;
     sum->before += change.before;
     sum->after += change.after;
     variance += squared(change.interval.high - change.difference);
@@ -61,7 +80,7 @@ bool add_rows(const Diff& diff, const Limit& limit, Change* sum) {
   sum->difference = sum->after - sum->before;
   sum->interval = {sum->difference - std::sqrt(variance), sum->difference + std::sqrt(variance)};
   sum->after_interval = {sum->after - std::sqrt(variance_after), sum->after + std::sqrt(variance_after)};
-  return found;
+  return best != Called::kNothing;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace pctally {
 struct Limit {
   enum class Metric { kShare, kSeconds, kTotal };
   Metric metric = Metric::kTotal;
-  std::string function;   ///< kShare, kSeconds: the row's name
+  std::string function;   ///< kShare, kSeconds: the row's name, full or short
   bool relative = false;  ///< `value` is in percent of the old amount
   bool change = true;     ///< the change is limited; else the new amount itself
   double value = 0;       ///< percent points, percent, or ms

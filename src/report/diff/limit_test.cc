@@ -49,6 +49,33 @@ TEST(Limit, SaysHowManyRunsWouldDecide) {
   EXPECT_EQ(result->runs_needed, 33u);  // 5 runs * (5 / 2)^2, and one more
 }
 
+DiffRow row_with(const DiffRow& like, const char* name, const char* linkage, const char* short_name) {
+  DiffRow row = like;
+  row.name = name;
+  row.linkage = linkage;
+  row.short_name = short_name;
+  return row;
+}
+
+TEST(Limit, NamesARowInFullOrShort) {
+  Diff diff = diff_with("main", 100, 120, 5);
+  const DiffRow like = diff.rows[0];
+  diff.rows.push_back(row_with(like, "ns::put(int)", "_Zputi", "ns::put(int)"));
+  diff.rows.push_back(row_with(like, "ns::put(long)", "_Zputl", "ns::put(long)"));
+  diff.rows.push_back(row_with(like, "ns::log(int, char const*)", "_Zlogi", "ns::log"));
+  auto measured = [&diff](const char* text) {
+    auto result = check_limit(diff, *parse_limit(text));
+    return result ? result->measured : -1;
+  };
+  EXPECT_EQ(measured("seconds(ns::log) > +1ms"), 20);
+  EXPECT_EQ(measured("seconds(ns::log(int, char const*)) > +1ms"), 20);
+  EXPECT_EQ(measured("seconds(_Zlogi) > +1ms"), 20);
+  EXPECT_EQ(measured("seconds(ns::put(int)) > +1ms"), 20);
+  EXPECT_EQ(measured("seconds(ns::put) > +1ms"), 40) << "the short name of two means both";
+  EXPECT_EQ(measured("seconds(main.isra.0) > +1ms"), 20);
+  EXPECT_EQ(measured("seconds(put) > +1ms"), -1);
+}
+
 TEST(Limit, OnNothingNeverPasses) {
   EXPECT_FALSE(check_limit(diff_with("f", 100, 120, 5), *parse_limit("share(g) > +2pp")));
   EXPECT_FALSE(check_limit(diff_with("f", 0, 120, 5), *parse_limit("seconds(f) > +10%")));

@@ -19,17 +19,17 @@ std::string code_cell(const std::string& name) {
   return fmt::format("`{}`", cell);
 }
 
-std::string row_line(const DiffRow& row) {
+std::string row_line(const Diff& diff, const DiffRow& row) {
   const Change& change = row.amount;
   return fmt::format("| {:+.3g} | {:.3g} | {:.4g} | {:.4g} | {} | {} |\n", change.difference,
                      (change.interval.high - change.interval.low) / 2, change.before, change.after,
-                     code_cell(row.name), verdict_word(row.verdict));
+                     code_cell(shown_name(diff, row)), verdict_word(row.verdict));
 }
 
 std::string table(const Diff& diff, size_t first, size_t last) {
   std::string out = fmt::format("| change {0} | ± | old | new | {1} | |\n|--:|--:|--:|--:|:--|:--|\n",
                                 diff.unit, grouping_word(diff.by));
-  for (size_t i = first; i < last; ++i) out += row_line(diff.rows[i]);
+  for (size_t i = first; i < last; ++i) out += row_line(diff, diff.rows[i]);
   return out;
 }
 

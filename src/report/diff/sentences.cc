@@ -57,7 +57,7 @@ std::string cause_sentence(const Diff& diff) {
   double sum = 0;
   for (size_t i = 0; i < causes.size(); ++i) {
     const char* joint = i == 0 ? "" : i + 1 == causes.size() ? " and " : ", ";
-    names += joint + elided(escaped(causes[i]->name), 40);
+    names += joint + elided_name(escaped(shown_name(diff, *causes[i])), 40);
     sum += causes[i]->amount.difference;
   }
   return fmt::format("Main cause: {}, {} by {}{}.", names, rose ? "more" : "less",
@@ -72,7 +72,7 @@ std::string power_sentence(const Diff& diff) {
       });
   return fmt::format(
       "{} ({}) would have to change by {} to be seen with {}; for less, record more runs (pctally plan).",
-      elided(escaped(row.name), 40), amount_text(diff, row.amount.before),
+      elided_name(escaped(shown_name(diff, row)), 40), amount_text(diff, row.amount.before),
       amount_text(diff, visible_change(diff, row)), runs_text(diff));
 }
 

@@ -54,13 +54,15 @@ class DiffTable {
 
   void choose_width(size_t shown) {
     for (size_t i = 0; i < shown; ++i)
-      name_width_ = std::max(name_width_, std::min(kUsualName, width_of(escaped(diff_.rows[i].name))));
+      name_width_ =
+          std::max(name_width_, std::min(kUsualName, width_of(escaped(shown_name(diff_, diff_.rows[i])))));
     if (options_.width > kNumbers + kVerdict)
       name_width_ = std::min(name_width_, std::max(kNarrowName, options_.width - kNumbers - kVerdict));
   }
 
   [[nodiscard]] std::string line(const DiffRow& row) const {
-    std::string name = elided(escaped(row.name), name_width_);
+    std::string name = escaped(shown_name(diff_, row));
+    if (options_.width != 0) name = elided_name(name, name_width_);
     name.append(name_width_ - std::min(name_width_, width_of(name)), ' ');
     std::string text = fmt::format("{:>+10.{}f} {:>7.{}f} {:>8.{}f} {:>8.{}f}  {}  {}", row.amount.difference,
                                    decimals_, half_of(row.amount.interval), decimals_, row.amount.before,

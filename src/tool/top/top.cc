@@ -28,7 +28,7 @@ struct Arguments {
   std::string file, processes, cgroup, frequency, period;
   std::vector<std::string> chosen;  ///< engine, event
   bool machine = false;
-  std::string by = "function";
+  std::string by = "function", names = "short";
   double interval_s = 1, window_s = 5;
   uint64_t count = 0, limit = 20;
   std::string filter;
@@ -47,6 +47,7 @@ How       -F, --frequency HZ   -c, --period TIME   -e, --event NAME   -e, --engi
                                as for record
 Rows      --by KEY             function (default), object, line or process
           --filter TEXT        only rows whose names contain TEXT
+          --names STYLE        short (default), full or linkage
           --limit N            rows of plain lines (20; 0 all)
 Time      --interval S         seconds between two refreshes (1)
           --window S           seconds that count as now (5)
@@ -208,7 +209,10 @@ LiveLine key_line(const TopState& state, size_t width) {
 }
 
 void Top::draw(Screen& screen) {
-  LiveTextOptions options{.width = screen.width(), .rows = rows_of(screen), .ascii = screen.ascii()};
+  LiveTextOptions options{.names = name_style_of(arguments_.names),
+                          .width = screen.width(),
+                          .rows = rows_of(screen),
+                          .ascii = screen.ascii()};
   if (state_.help) return screen.draw(live_help(options));
   if (view_->empty()) return screen.draw({{LineStyle::kPlain, "waiting for the first tick"}});
   std::vector<LiveLine> lines = view_->lines(state_, options);
@@ -255,7 +259,8 @@ int Top::print_lines() {
     next = monotonic_ns() + nanoseconds(arguments_.interval_s);
     refresh();
     std::string text = refreshes_ > 1 ? "\n" : "";
-    for (const LiveLine& line : view_->lines(state_, {.rows = arguments_.limit})) text += line.text + "\n";
+    const LiveTextOptions options{.names = name_style_of(arguments_.names), .rows = arguments_.limit};
+    for (const LiveLine& line : view_->lines(state_, options)) text += line.text + "\n";
     if (!print(text)) {
       if (errno == EPIPE) return 0;  // whoever reads has seen enough
       complain("cannot write to standard output: {}", strerror(errno));
@@ -286,6 +291,7 @@ void describe(CLI::App* app, Arguments* arguments) {
   app->add_option("-e,--engine,--event", arguments->chosen)->allow_extra_args(false);
   app->add_option("--by", arguments->by)->check(one_of({"function", "object", "line", "process"}));
   app->add_option("--filter", arguments->filter);
+  add_names_option(*app, arguments->names);
   app->add_option("--interval", arguments->interval_s)->check(number_from_to(0.05, 86400));
   app->add_option("--window", arguments->window_s)->check(number_from_to(0.05, 86400));
   app->add_option("--count", arguments->count)->check(number_from_to(0, 1e15));

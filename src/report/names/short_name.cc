@@ -1,0 +1,369 @@
+#include "report/names/short_name.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace pctally {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+         (c & 0x80) != 0;
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == kNone;
+}
+
+/// Namespaces that a compiler adds by itself: std::__cxx11, std::__1, std::_V2, absl::lts_20220623.
+bool is_inline_namespace(std::string_view name) {
+  if (name == "__cxx11" || name == "__cxx1998") return true;
+  for (std::string_view prefix : {"__ndk", "__", "_V", "lts_"})
+    if (name.starts_with(prefix) && is_digits(name.substr(prefix.size()))) return true;
+  return false;
+}
+
+bool starts_operator(std::string_view text, size_t at) {
+  constexpr std::string_view kWord = "operator";
+  return text.substr(at).starts_with(kWord) && (at == 0 || !is_word(text[at - 1])) &&
+         (at + kWord.size() == text.size() || !is_word(text[at + kWord.size()]));
+}
+
+/// Length of "operator<<", "operator()", "operator new[]" at `at`; of a conversion the word alone.
+size_t operator_length(std::string_view text, size_t at) {
+  constexpr std::string_view kSymbols[] = {
+      "<=>", "<<=", ">>=", "->*", "()", "[]", "->",    "++",     "--",        "<<",   ">>",
+      "<=",  ">=",  "==",  "!=",  "&&", "||", "+=",    "-=",     "*=",        "/=",   "%=",
+      "^=",  "&=",  "|=",  "<",   ">",  "+",  "-",     "*",      "/",         "%",    "^",
+      "&",   "|",   "~",   "!",   "=",  ",",  "\"\" ", " new[]", " delete[]", " new", " delete"};
+  constexpr size_t kWord = 8;
+  std::string_view rest = text.substr(at + kWord);
+  for (std::string_view symbol : kSymbols)
+    if (rest.starts_with(symbol)) return kWord + symbol.size();
+  return kWord;
+}
+
+/// The bracket that closes the one at `open`; kNone if there is none.
+size_t closing(std::string_view text, size_t open) {
+  std::string pending;
+  for (size_t i = open; i < text.size(); ++i) {
+    if (starts_operator(text, i)) {
+      i += operator_length(text, i) - 1;
+      continue;
+    }
+    char c = text[i];
+    if (c == '-' && i + 1 < text.size() && text[i + 1] == '>') {
+      ++i;
+    } else if (c == '(' || c == '<' || c == '[' || c == '{') {
+      pending += c == '(' ? ')' : static_cast<char>(c + 2);
+    } else if (c == ')' || c == ']' || c == '}' || c == '>') {
+      // A '>' in an expression closes nothing.
+      if (pending.back() != c && c == '>') continue;
+      while (!pending.empty() && pending.back() != c) pending.pop_back();
+      if (pending.empty()) return kNone;
+      pending.pop_back();
+      if (pending.empty()) return i;
+    }
+  }
+  return kNone;
+}
+
+/// Where `word` stands outside all brackets.
+size_t find_outside(std::string_view text, std::string_view word) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with(word)) return i;
+    if (text[i] != '<' && text[i] != '(' && text[i] != '[' && text[i] != '{') continue;
+    size_t close = closing(text, i);
+    if (close == kNone) return kNone;
+    i = close;
+  }
+  return kNone;
+}
+
+std::vector<std::string_view> split_arguments(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (size_t comma; (comma = find_outside(text, ",")) != kNone;) {
+    parts.push_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    while (text.starts_with(' ')) text.remove_prefix(1);
+  }
+  parts.push_back(text);
+  while (!parts.back().empty() && parts.back().ends_with(' ')) parts.back().remove_suffix(1);
+  return parts;
+}
+
+/// A template argument that the standard library fills in.
+bool is_usual_argument(std::string_view argument) {
+  for (std::string_view usual : {"std::allocator<", "std::char_traits<", "std::less<", "std::default_delete<",
+                                 "std::hash<", "std::equal_to<"})
+    if (argument.starts_with(usual)) return true;
+  return false;
+}
+
+/// Takes one name (or type) apart, left to right.
+class Shortener {
+ public:
+  Shortener(std::string_view text, bool arguments, bool templates, unsigned depth)
+      : text_(text), arguments_(arguments), templates_(templates), depth_(depth) {}
+
+  /// A function's name; nothing if it cannot be told what is what.
+  std::optional<std::string> function() {
+    while (at_ < text_.size())
+      if (!step()) return {};
+    while (out_.ends_with(' ')) out_.pop_back();
+    if (out_.empty()) return {};
+    return std::move(out_);
+  }
+
+  /// A type: blanks and parentheses stay.
+  std::string type() {
+    is_type_ = true;
+    return function().value_or(std::string(text_));
+  }
+
+ private:
+  static constexpr unsigned kDeepest = 16;
+
+  [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
+
+  std::string shortened_type(std::string_view text) const {
+    if (depth_ >= kDeepest) return std::string(text);
+    return Shortener(text, true, templates_, depth_ + 1).type();
+  }
+
+  bool step() {
+    if (starts_operator(text_, at_)) return take_operator();
+    switch (text_[at_]) {
+      case '<':
+        return take_angle();
+      case '(':
+        return take_parentheses();
+      case '[':
+        return take_square();
+      case '{':
+        return take_brace();
+      case ' ':
+        return take_blank();
+      default:
+        return take_word();
+    }
+  }
+
+  bool take_word() {
+    size_t end = at_;
+    while (end < text_.size() && is_word(text_[end])) ++end;
+    std::string_view word = text_.substr(at_, end - at_);
+    if (is_inline_namespace(word) && text_.substr(end).starts_with("::") && out_.ends_with("::")) {
+      at_ = end + 2;
+      return true;
+    }
+    end = std::max(end, at_ + 1);
+    out_ += text_.substr(at_, end - at_);
+    at_ = end;
+    return true;
+  }
+
+  bool take_operator() {
+    constexpr size_t kWord = 8;
+    size_t length = operator_length(text_, at_);
+    out_ += text_.substr(at_, length);
+    at_ += length;
+    if (length > kWord) {
+      if (rest().starts_with(" <")) ++at_;
+      return true;
+    }
+    size_t end = find_outside(rest(), "(");  // "operator std::vector<int>()": a conversion
+    if (end == kNone || !rest().starts_with(' ')) return true;
+    out_.append(" ").append(shortened_type(rest().substr(1, end - 1)));
+    at_ += end;
+    return true;
+  }
+
+  /// Template arguments, or what Rust has in angle brackets.
+  bool take_angle() {
+    size_t close = closing(text_, at_);
+    if (close == kNone) return false;
+    std::string_view inner = text_.substr(at_ + 1, close - at_ - 1);
+    bool begins = out_.empty() || out_.ends_with("::");
+    if (begins && !is_type_ && (out_.empty() || inner.starts_with("impl "))) {
+      if (out_.empty() && !text_.substr(close + 1).starts_with("::")) return false;
+      out_ = rust_owner(inner);
+    } else if (templates_) {
+      out_ += template_arguments(inner);
+    } else if (begins && out_.size() >= 2) {
+      out_.resize(out_.size() - 2);  // Rust: "f::<T>"
+    }
+    at_ = close + 1;
+    return true;
+  }
+
+  std::string template_arguments(std::string_view inner) const {
+    std::string text;
+    for (std::string_view argument : split_arguments(inner))
+      if (!is_usual_argument(argument))
+        text.append(text.empty() ? "<" : ", ").append(shortened_type(argument));
+    if (!text.empty()) text.append(">");
+    return text;
+  }
+
+  /// Of "T as Trait", "impl Trait for T", "T": the type, or the trait if the type is nobody's name.
+  std::string rust_owner(std::string_view inner) const {
+    std::string_view type = inner, trait;
+    if (type.starts_with("impl ")) {
+      type.remove_prefix(5);
+      if (size_t middle = find_outside(type, " for "); middle != kNone) {
+        trait = type.substr(0, middle);
+        type.remove_prefix(middle + 5);
+      }
+    } else if (size_t middle = find_outside(type, " as "); middle != kNone) {
+      trait = type.substr(middle + 4);
+      type = type.substr(0, middle);
+    }
+    for (std::string_view sign : {"&mut ", "&", "dyn ", "*const ", "*mut "})
+      if (type.starts_with(sign)) type.remove_prefix(sign.size());
+    bool is_path = find_outside(type, "::") != kNone && is_word(type[0]);
+    return shortened_type(is_path || trait.empty() ? type : trait);
+  }
+
+  bool take_parentheses() {
+    constexpr std::string_view kAnonymous = "(anonymous namespace)";
+    if (rest().starts_with(kAnonymous)) {
+      out_ += kAnonymous;
+      at_ += kAnonymous.size();
+      return true;
+    }
+    size_t close = closing(text_, at_);
+    bool returns_pointer = !is_type_ && (rest().starts_with("(*") || rest().starts_with("(&"));
+    if (close == kNone || returns_pointer) return false;
+    std::string_view inner = text_.substr(at_ + 1, close - at_ - 1);
+    if (is_type_ || (arguments_ && !out_.empty())) out_ += argument_list(inner);
+    at_ = close + 1;
+    after_arguments_ = true;
+    return true;
+  }
+
+  std::string argument_list(std::string_view inner) const {
+    std::string text = "(";
+    for (std::string_view argument : split_arguments(inner))
+      text.append(text.size() == 1 ? "" : ", ").append(shortened_type(argument));
+    return text.append(")");
+  }
+
+  bool take_square() {
+    size_t close = closing(text_, at_);
+    if (close == kNone) return false;
+    if (!rest().starts_with("[abi:")) out_ += text_.substr(at_, close + 1 - at_);
+    at_ = close + 1;
+    return true;
+  }
+
+  /// "{lambda(int)#1}" as "{lambda#1}", Rust's "{{closure}}" as it is.
+  bool take_brace() {
+    size_t close = closing(text_, at_);
+    if (close == kNone) return false;
+    std::string_view inner = text_.substr(at_, close + 1 - at_);
+    size_t open = inner.find('('), end = open == kNone ? kNone : closing(inner, open);
+    if (end != kNone && !arguments_)
+      out_.append(inner.substr(0, open)).append(inner.substr(end + 1));
+    else
+      out_ += inner;
+    at_ = close + 1;
+    return true;
+  }
+
+  /// What stands before a blank is a return type, what stands behind one after arguments a qualifier.
+  bool take_blank() {
+    if (is_type_) {
+      if (!rest().starts_with(" >")) out_ += ' ';
+      ++at_;
+      return true;
+    }
+    for (std::string_view qualifier : {" const", " volatile", " &&", " &", " noexcept"}) {
+      if (!after_arguments_ || !rest().starts_with(qualifier)) continue;
+      if (arguments_) out_ += qualifier;
+      at_ += qualifier.size();
+      return true;
+    }
+    out_.clear();
+    after_arguments_ = false;
+    ++at_;
+    return true;
+  }
+
+  std::string_view text_;
+  bool arguments_, templates_;
+  unsigned depth_;
+  size_t at_ = 0;
+  bool is_type_ = false, after_arguments_ = false;
+  std::string out_;
+};
+
+void replace_all(std::string* text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text->find(from, at)) != std::string::npos; at += to.size())
+    text->replace(at, from.size(), to);
+}
+
+/// The clones of a name in the form C has them: " [clone .isra.0] [clone .cold]" is ".isra.0.cold".
+std::string take_clones(std::string_view* name) {
+  std::string clones;
+  for (size_t open; name->ends_with(']') && (open = name->rfind(" [clone ")) != kNone;) {
+    clones.insert(0, name->substr(open + 8, name->size() - open - 9));
+    *name = name->substr(0, open);
+  }
+  return clones;
+}
+
+std::string_view without_thunk(std::string_view name) {
+  for (std::string_view prefix : {"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to "})
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  return name;
+}
+
+}  // namespace
+
+std::string short_name(std::string_view full, NameDetail detail) {
+  constexpr std::string_view kStub = "@plt";
+  if (detail == NameDetail::kFull || full.starts_with('[')) return std::string(full);
+  std::string_view name = full;
+  const bool stub = name.ends_with(kStub);
+  if (stub) name.remove_suffix(kStub.size());
+  const std::string clones = take_clones(&name);
+  std::string text(without_thunk(name));
+  constexpr std::string_view kString = "basic_string<char, std::char_traits<char>, std::allocator<char> >";
+  for (const char* scope : {"std::__cxx11::", "std::"})
+    replace_all(&text, std::string(scope).append(kString), "std::string");
+  const bool arguments = detail == NameDetail::kArguments || detail == NameDetail::kBoth;
+  const bool templates = detail == NameDetail::kTemplates || detail == NameDetail::kBoth;
+  std::optional<std::string> result = Shortener(text, arguments, templates, 0).function();
+  if (!result) return std::string(full);
+  if (detail != NameDetail::kBare) result->append(clones);
+  return stub ? result->append(kStub) : *result;
+}
+
+std::string short_c_name(std::string_view name, NameDetail detail) {
+  if (detail != NameDetail::kBare || name.starts_with('[')) return std::string(name);
+  return without_clone_suffix(std::string(name));
+}
+
+std::string without_clone_suffix(std::string name) {
+  constexpr std::string_view kSuffixes[] = {".isra", ".constprop", ".part", ".cold", ".lto_priv", ".llvm"};
+  for (bool cut = true; cut;) {
+    size_t clone = name.ends_with(']') ? name.rfind(" [clone .") : std::string::npos;
+    cut = clone != std::string::npos;
+    if (cut) name.resize(clone);
+    size_t end = name.find_last_not_of("0123456789");
+    size_t body = end != std::string::npos && end + 1 < name.size() && name[end] == '.' ? end : name.size();
+    for (std::string_view suffix : kSuffixes) {
+      if (body <= suffix.size() || !std::string_view(name).substr(0, body).ends_with(suffix)) continue;
+      name.resize(body - suffix.size());
+      cut = true;
+      break;
+    }
+  }
+  return name;
+}
+
+}  // namespace pctally

@@ -1,0 +1,83 @@
+#include "report/names/shown_names.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "report/names/short_name.h"
+
+namespace pctally {
+namespace {
+
+std::string at_level(const FunctionName& name, NameDetail detail) {
+  return name.linkage.empty() ? short_c_name(name.full, detail) : short_name(name.full, detail);
+}
+
+/// Functions of one object whose bare names are the same.
+class LookAlikes {
+ public:
+  void add(size_t index) { members_.push_back(index); }
+
+  void name(std::span<const FunctionName> functions, std::vector<std::string>* names) const {
+    std::map<std::string_view, const FunctionName*> fulls;
+    for (size_t index : members_) fulls.emplace(functions[index].full, &functions[index]);
+    if (fulls.size() > 1) {
+      const NameDetail detail = least_detail(fulls);
+      for (size_t index : members_) (*names)[index] = at_level(functions[index], detail);
+    }
+    add_addresses(functions, names);
+  }
+
+ private:
+  using Fulls = std::map<std::string_view, const FunctionName*>;
+
+  static NameDetail least_detail(const Fulls& fulls) {
+    for (NameDetail detail :
+         {NameDetail::kClone, NameDetail::kArguments, NameDetail::kTemplates, NameDetail::kBoth}) {
+      std::set<std::string> texts;
+      for (const auto& [full, name] : fulls)
+        if (!texts.insert(at_level(*name, detail)).second) break;
+      if (texts.size() == fulls.size()) return detail;
+    }
+    return NameDetail::kFull;
+  }
+
+  /// Functions of one full name are told apart by where they start.
+  void add_addresses(std::span<const FunctionName> functions, std::vector<std::string>* names) const {
+    std::map<std::string_view, std::set<uint64_t>> starts;
+    for (size_t index : members_) starts[functions[index].full].insert(functions[index].address);
+    for (size_t index : members_)
+      if (starts[functions[index].full].size() > 1)
+        (*names)[index] += fmt::format(" [0x{:x}]", functions[index].address);
+  }
+
+  std::vector<size_t> members_;
+};
+
+}  // namespace
+
+NameStyle name_style_of(std::string_view word) {
+  if (word == "full") return NameStyle::kFull;
+  return word == "linkage" ? NameStyle::kLinkage : NameStyle::kShort;
+}
+
+std::vector<std::string> short_names(std::span<const FunctionName> functions) {
+  std::vector<std::string> names;
+  names.reserve(functions.size());
+  std::map<std::pair<std::string_view, std::string_view>, LookAlikes> groups;
+  for (const FunctionName& function : functions) names.push_back(at_level(function, NameDetail::kBare));
+  for (size_t i = 0; i < functions.size(); ++i) groups[{functions[i].object, names[i]}].add(i);
+  std::vector<std::string> result = names;  // the groups' keys borrow from `names`
+  for (const auto& [key, group] : groups) group.name(functions, &result);
+  return result;
+}
+
+const std::string& shown_name(NameStyle style, const std::string& short_name, const std::string& full,
+                              const std::string& linkage) {
+  if (style == NameStyle::kShort && !short_name.empty()) return short_name;
+  return style == NameStyle::kLinkage && !linkage.empty() ? linkage : full;
+}
+
+}  // namespace pctally

@@ -1,0 +1,36 @@
+// Which name of a function is shown. Short names are given to all rows of a table at once: functions that
+// would look alike show what tells them apart.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pctally {
+
+enum class NameStyle {
+  kShort,    ///< "std::vector::push_back"
+  kFull,     ///< "std::vector<int, std::allocator<int> >::push_back(int&&)"
+  kLinkage,  ///< "_ZNSt6vectorIiSaIiEE9push_backEOi"
+};
+
+/// "short", "full" or "linkage"; any other word is kShort.
+NameStyle name_style_of(std::string_view word);
+
+/// A function of a table. Borrowed.
+struct FunctionName {
+  std::string_view full;
+  std::string_view linkage;  ///< the symbol; empty if it is `full`
+  std::string_view object;   ///< stands beside the name, and so tells functions apart by itself
+  uint64_t address = 0;      ///< of the function; 0: not known. Two of one full name are two functions.
+};
+
+/// One short name each. Functions of one object get the same name only if they are the same.
+std::vector<std::string> short_names(std::span<const FunctionName> functions);
+
+/// What is shown of a function whose short name is `short_name`.
+const std::string& shown_name(NameStyle style, const std::string& short_name, const std::string& full,
+                              const std::string& linkage);
+
+}  // namespace pctally
