@@ -79,6 +79,7 @@ enum class ProcessNote : uint32_t {
   kSignalTaken = 7,  ///< observed until it took the signal that ticks come with
   kEnded = 9,        ///< stands for ended processes of one program: see kMostProcesses
   kFiltered = 10,    ///< threads it started behind a seccomp filter of its own have no timer
+  kOtherUser = 11,   ///< another user's since an exec: the recording is not for it
   kReplaced = 8,     ///< took the signal or descriptor of its ticks; something else brings them since
 };
 

@@ -19,6 +19,8 @@ inline const char* process_note_text(ProcessNote note) noexcept {
       return "of another word size or machine: injection cannot reach it";
     case ProcessNote::kNotEntered:
       return "ran without the injected library (cleaned environment or another root)";
+    case ProcessNote::kOtherUser:
+      return "runs as another user; use: gosu USER pctally record -- CMD, or -e ring";
     case ProcessNote::kEnded:
       return "stands for processes of this name that have ended";
     case ProcessNote::kTogether:

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "base/proc_file.h"
 #include "histfile/chain.h"
@@ -64,6 +63,7 @@ void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t
   } else if (now_ns > pulse->user_ns + silence_ns && !all_threads_block(pid, signal)) {
     if (record->note != ProcessNote::kSignalTaken) pulse->note = record->note;
     record->note = ProcessNote::kSignalTaken;
+    pulse->noted = true;
   }
 }
 
@@ -76,21 +76,25 @@ void Heartbeat::update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t 
   uint64_t silence_ns = std::max(3 * period_ns, kShortestSilenceNs);
   if (ticks != pulse->ticks || pulse->cpu_ns == 0) {
     if (record->note == ProcessNote::kSignalTaken) record->note = pulse->note;
-    *pulse = {ticks, cpu_ns, 0, ProcessNote::kNone, false, false};
+    *pulse = {ticks, cpu_ns};
   } else if (cpu_ns > pulse->cpu_ns + silence_ns / 2) {
     suspect(record, pid, pulse, silence_ns / 2);
   }
 }
 
 void Heartbeat::poll(ProfileFile* file, const TrustedProcesses& trusted) {
-  std::unordered_set<pid_t> seen;  // a program image that another followed in the same process has ended
+  // A program image that another one followed in the same process has ended. Where we are not in that one,
+  // what looked like a signal taken was the exec.
+  std::unordered_map<pid_t, bool> images;
   const uint64_t period_ns = load_relaxed(&file->header().period_ns);
   for_each_process(*file, kMostProcessRecords, [&](ProcessRecord& record, uint32_t unit) {
-    const bool living = record.signal != 0 && (record.flags & kProcessExited) == 0;
     const pid_t pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
-    if (!living || !trusted.in_tree(pid) || pulses_.size() > kMostPulses) return false;
+    if (!trusted.in_tree(pid) || pulses_.size() > kMostPulses) return false;
     Pulse& pulse = pulses_[unit];
-    if (!pulse.gone && seen.insert(pid).second) update(&record, pid, &pulse, period_ns);
+    const bool living = record.signal != 0 && (record.flags & kProcessExited) == 0;
+    auto [image, last] = images.try_emplace(pid, record.engine[0] != '\0');
+    if (!last && !image->second && pulse.noted) record.note = pulse.note;
+    if (last && living && !pulse.gone) update(&record, pid, &pulse, period_ns);
     return false;
   });
 }

@@ -14,7 +14,7 @@ class Heartbeat {
   /// Looks at every living process of the file that is in the recorder's tree. One that got no tick while it
   /// used three periods of CPU time in user mode (and not less than 50 ms, which is how finely that is
   /// known), with the signal blocked in not all of its threads, gets the note kSignalTaken; one whose ticks
-  /// go on again has its earlier note back.
+  /// go on again, or that another image has followed in the process, has its earlier note back.
   void poll(ProfileFile* file, const TrustedProcesses& trusted);
 
  private:
@@ -24,6 +24,7 @@ class Heartbeat {
     uint64_t user_ns = 0;                   ///< when it was first found silent
     ProcessNote note = ProcessNote::kNone;  ///< before its signal was found taken
     bool suspected = false;
+    bool noted = false;
     bool gone = false;
   };
 

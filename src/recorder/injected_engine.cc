@@ -13,9 +13,7 @@
 #include "clock/kernel_timer.h"
 #include "clock/timer_self_test.h"
 #include "histfile/chain.h"
-#include "perf/process_tree.h"
 #include "process/proc_maps.h"
-#include "recorder/program_file.h"
 #include "tick/tick.h"
 
 #ifndef PCTALLY_LIBDIR
@@ -36,7 +34,6 @@ constexpr uint64_t kLookShare = 50;       ///< and this many times as long as th
 constexpr size_t kMostKnown = 1024;       ///< processes whose mappings are kept,
 constexpr size_t kMostRegions = 1 << 20;  ///< and regions of all of them
 constexpr uint64_t kMostReadingNs = 100000000;  ///< of one turn, spent on reading mappings
-constexpr unsigned kMeetings = 2;  ///< the first may fall between a process's exec and our constructor in it
 
 std::string own_directory() {
   char path[PATH_MAX];
@@ -80,15 +77,6 @@ std::string sanitizer_options() {
   return std::string(given == nullptr ? "" : given) + kSanitizerOption;
 }
 
-bool maps_library(pid_t pid) {
-  bool found = false;
-  ProcMaps maps(pid);
-  maps.visit([&](const ExecutableMapping& mapping) {
-    found = found || mapping.object.path.find(kLibrary) != std::string_view::npos;
-  });
-  return found;
-}
-
 }  // namespace
 
 std::string absolute_path(const std::string& path) {
@@ -128,6 +116,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   unknown_ = UnknownCode(file);
   target_ = target.processes[0];
   trusted_.emplace(target_);
+  not_entered_.emplace(file, target_);
   cpus_ = static_cast<uint64_t>(std::max(1l, sysconf(_SC_NPROCESSORS_CONF)));
   changed_ns_ = monotonic_ns();
   next_look_ns_ = changed_ns_ + kLookNs;
@@ -199,34 +188,11 @@ void TimerEngine::resolve(bool final) {
   }
 }
 
-/// The library registers each program image under its name; an image of another name may have been executed
-/// without it.
-bool TimerEngine::has_entered(pid_t pid) const {
-  bool entered = false;
-  for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t) {
-    if (record.pid != pid) return false;
-    entered = comm_of(pid) == copied(record.comm) || copied(record.engine).empty() || maps_library(pid);
-    return true;
-  });
-  return entered;
-}
-
-void TimerEngine::name_not_entered(pid_t pid) {
-  std::string process = "/proc/" + std::to_string(pid);
-  uint32_t unit = add_process(*file_, pid, 0, comm_of(pid), "");
-  if (unit == 0) return;
-  ProcessNote obstacle = injection_obstacle(process + "/exe");
-  pool_at<ProcessRecord>(file_->pool(), unit)->note =
-      obstacle == ProcessNote::kNone ? ProcessNote::kNotEntered : obstacle;
-}
-
-/// Processes of the tree that the library is not in, each named once with the reason.
 void TimerEngine::find_not_entered() {
-  uint64_t now = monotonic_ns();
+  const uint64_t now = monotonic_ns();
   if (now < next_look_ns_ || !settings_.children) return;
-  for (pid_t pid : process_tree(target_))
-    if (!has_entered(pid) && ++not_entered_[pid] == kMeetings) name_not_entered(pid);
-  uint64_t end = monotonic_ns();
+  not_entered_->poll();
+  const uint64_t end = monotonic_ns();
   next_look_ns_ = end + std::max(kLookNs, kLookShare * (end - now));
 }
 

@@ -9,6 +9,7 @@
 #include "recorder/engine.h"
 #include "recorder/heartbeat.h"
 #include "recorder/mapping_history.h"
+#include "recorder/not_entered.h"
 #include "recorder/trusted_processes.h"
 #include "recorder/unknown_code.h"
 
@@ -39,8 +40,6 @@ class TimerEngine : public Engine {
   KnownProcess* known(uint32_t unit);
   std::vector<DeferredTick> take_all(bool final);
   void find_not_entered();
-  [[nodiscard]] bool has_entered(pid_t pid) const;
-  void name_not_entered(pid_t pid);
 
   void choose_interval();
   void check_clocks();
@@ -57,8 +56,7 @@ class TimerEngine : public Engine {
   uint64_t next_look_ns_ = 0;
   uint64_t next_pulse_ns_ = 0;
   Heartbeat heartbeat_;
-  std::unordered_map<pid_t, unsigned>
-      not_entered_;  ///< processes without a record, and how often they were met
+  std::optional<NotEntered> not_entered_;
   ResolverState state_;
   std::unordered_map<uint32_t, MappingHistory> histories_;  ///< as known_
   UnknownCode unknown_;

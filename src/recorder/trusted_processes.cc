@@ -23,7 +23,8 @@ bool has_capabilities() {
   return std::any_of(std::begin(data), std::end(data), [](const auto& word) { return word.effective != 0; });
 }
 
-/// All four users of a process are this one's, or it is gone.
+}  // namespace
+
 bool has_our_user(pid_t pid) {
   char text[4096] = {};
   UniqueFd fd(open(("/proc/" + std::to_string(pid) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
@@ -34,8 +35,6 @@ bool has_our_user(pid_t pid) {
   if (sscanf(line + 5, "%u %u %u %u", &users[0], &users[1], &users[2], &users[3]) != 4) return false;
   return std::all_of(std::begin(users), std::end(users), [](unsigned user) { return user == geteuid(); });
 }
-
-}  // namespace
 
 TrustedProcesses::TrustedProcesses(pid_t root) : root_(root), privileged_(has_capabilities()) {}
 

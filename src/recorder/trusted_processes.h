@@ -33,4 +33,7 @@ class TrustedProcesses {
   std::vector<pid_t> tree_;
 };
 
+/// All four users of a process are this one's, or it is gone.
+[[nodiscard]] bool has_our_user(pid_t pid);
+
 }  // namespace pctally

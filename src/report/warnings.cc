@@ -63,6 +63,14 @@ void check_loss(const Profile& profile, Warnings* out) {
                     counted(ledger.full, "tick"), percent(ledger.full, ledger.ticks())));
 }
 
+/// CPU time of processes without an engine, as far as it is known: until they were last read.
+uint64_t unobserved_ns(const Profile& profile, const std::string* note = nullptr) {
+  uint64_t sum = 0;
+  for (const ProfileProcess& process : profile.processes)
+    if (process.engine.empty() && (note == nullptr || process.note == *note)) sum += process.cpu_ns;
+  return sum;
+}
+
 std::string unobserved_names(const Profile& profile, const std::string& note) {
   constexpr size_t kMostNames = 3;
   std::vector<std::string> names;
@@ -75,8 +83,11 @@ std::string unobserved_names(const Profile& profile, const std::string& note) {
     names.resize(kMostNames);
     names.emplace_back("...");
   }
-  return fmt::format("{} process{} not observed ({})", all, all == 1 ? " was" : "es were",
-                     fmt::join(names, ", "));
+  std::string missed;
+  if (const uint64_t cpu_ns = unobserved_ns(profile, &note); cpu_ns >= 10000000)
+    missed = fmt::format(", over {:.2f} s", static_cast<double>(cpu_ns / 10000000) / 100);
+  return fmt::format("{} process{} not observed ({}{})", all, all == 1 ? " was" : "es were",
+                     fmt::join(names, ", "), missed);
 }
 
 void check_processes(const Profile& profile, Warnings* out) {
@@ -119,6 +130,8 @@ bool runs_in_program(const Profile& profile) { return profile.engine != "bpf" &&
 std::string gap_reason(const Profile& profile, const Account& account) {
   for (const UnsampledPart& part : unsampled_parts(profile))
     if (part.ns > account.unsampled_ns / 2) return fmt::format("threads with {}", part.reason);
+  if (static_cast<int64_t>(unobserved_ns(profile)) > account.unsampled_ns / 2)
+    return "processes that were not observed";
   std::string reason = has_unobserved(profile) ? "unobserved processes, " : "";
   reason += "short threads or processes";
   if (runs_in_program(profile)) reason += ", or code that blocks signals";

@@ -73,6 +73,36 @@ class Reach(unittest.TestCase):
         self.assertTrue(rows and words in rows[0]["note"], data["processes"])
         return data
 
+    def test_another_users_program_is_named(self):
+        """A container's entrypoint gives up its user and executes the program: the recording is not for that one."""
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("needs root and setpriv to become another user")
+        another = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        os.chmod(p.scratch(), 0o755)
+        spinner = shutil.copy(p.program("spinner"), os.path.join(p.scratch(), "of_another"))
+        for engine in ("timer", "trap"):
+            if not p.engine_available(engine):
+                continue
+            done = p.record([*another, spinner, "1", "1.2"], "-e", engine, quiet=False)
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertRegex(done.stderr.decode(), r"warning: 1 process was not observed \(of_another, over \d\.\d\d s\): "
+                             r"runs as another user; use: gosu USER pctally record -- CMD, or -e ring\n")
+            self.assertIn("processes that were not observed\n", done.stderr.decode())
+            self.assertNotIn("took the signal", done.stderr.decode())
+            self.assertGreater(data["unsampled_s"], 1)
+            rows = [row for row in data["processes"] if row["note"]]
+            self.assertEqual([row["comm"] for row in rows], ["of_another"])
+
+    def test_a_user_given_up_without_exec_goes_on_being_seen(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become another user")
+        script = "import os, time\nos.setuid(65534)\nwhile time.process_time() < 0.8: pass"
+        data = p.record([sys.executable, "-c", script], "-e", "timer").report()
+        p.assert_ledger(self, data)
+        self.assertGreater(data["sampled_s"], 0.85 * data["cpu_s"])
+        self.assertFalse([row for row in data["processes"] if row["note"]], data["processes"])
+
     def test_static_program_is_named_unobserved(self):
         data = self.unobserved([p.program("spinner_static"), "1", "0.3"], "static")
         self.assertGreater(data["unsampled_s"], 0.25)

@@ -1,0 +1,133 @@
+#include "recorder/not_entered.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "histfile/chain.h"
+#include "histfile/histogram.h"
+#include "perf/process_tree.h"
+#include "recorder/program_file.h"
+#include "recorder/trusted_processes.h"
+
+namespace pctally {
+namespace {
+
+constexpr unsigned kMeetings = 2;  ///< the first may fall between its exec and our constructor in it
+
+struct MapsLine {
+  uint64_t start = 0;
+  std::string file;  ///< "08:01 1234": device and inode
+};
+
+MapsLine parse(const std::string& line) {
+  unsigned long start = 0;
+  char device[32] = {}, inode[32] = {};
+  if (sscanf(line.c_str(), "%lx-%*x %*s %*x %31s %31s", &start, device, inode) != 3) return {};
+  return {start, std::string(device) + " " + inode};
+}
+
+/// Calls visit(const MapsLine&) for each mapping of a process until it returns true; whether it did.
+template <class Visit>
+bool find_mapping(const std::string& process, Visit&& visit) {
+  std::ifstream maps("/proc/" + process + "/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (visit(parse(line))) return true;
+  return false;
+}
+
+std::string file_mapped_at(const void* address) {
+  std::string file;
+  find_mapping("self", [&](const MapsLine& line) {
+    if (line.start == reinterpret_cast<uintptr_t>(address)) file = line.file;
+    return !file.empty();
+  });
+  return file;
+}
+
+/// A copy of a text field of the file, which may change while it is copied.
+template <size_t N>
+std::string copied(const char (&field)[N]) {
+  char text[N];
+  memcpy(text, field, N);
+  return {text, strnlen(text, N)};
+}
+
+ProcessNote reason(pid_t pid) {
+  const ProcessNote obstacle = injection_obstacle("/proc/" + std::to_string(pid) + "/exe");
+  if (obstacle != ProcessNote::kNone) return obstacle;
+  if (has_our_user(pid)) return ProcessNote::kNotEntered;
+  return geteuid() == 0 ? ProcessNote::kOtherUser : ProcessNote::kPrivileged;
+}
+
+uint64_t used_ns(const ProcStat& stat) {
+  return (stat.user + stat.system) * (1000000000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+}
+
+}  // namespace
+
+NotEntered::NotEntered(ProfileFile* file, pid_t root)
+    : file_(file), root_(root), recording_(file_mapped_at(file->mapping().data())) {}
+
+bool NotEntered::maps_recording(pid_t pid) const {
+  return find_mapping(std::to_string(pid), [&](const MapsLine& line) { return line.file == recording_; });
+}
+
+/// The library registers an image under its name, and the children it forks. Where the user is another one
+/// since, the same program may have been executed again, and kept out.
+bool NotEntered::has_entered(pid_t pid, uint32_t row) const {
+  bool entered = false;
+  for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t unit) {
+    if (__atomic_load_n(&record.pid, __ATOMIC_RELAXED) != pid) return false;
+    const bool same = comm_of(pid) == copied(record.comm) && has_our_user(pid);
+    entered = unit != row && !copied(record.engine).empty() && (same || maps_recording(pid));
+    return true;
+  });
+  return entered;
+}
+
+void NotEntered::add_row(pid_t pid, Process* process) const {
+  process->row = add_process(*file_, pid, 0, comm_of(pid), "");
+  if (process->row == 0) return;
+  auto* record = pool_at<ProcessRecord>(file_->pool(), process->row);
+  if (record->note == ProcessNote::kTogether)
+    process->row = 0;
+  else
+    record->note = reason(pid);
+}
+
+/// The program may have executed another one meanwhile. Of one that has ended no more than the time is known.
+void NotEntered::update_row(pid_t pid, const ProcStat& now, const Process& process) const {
+  auto* record = pool_at<ProcessRecord>(file_->pool(), process.row);
+  if (used_ns(now) > process.first_ns) record->cpu_ns = used_ns(now) - process.first_ns;
+  if (now.state == 'Z' || now.state == 'X') return;
+  rename_process(record, comm_of(pid));
+  record->note = reason(pid);
+}
+
+void NotEntered::meet(pid_t pid, Process* process) const {
+  ProcStat now;
+  if (!read_proc_stat(pid, &now)) return;
+  if (has_entered(pid, process->row)) {
+    *process = {};
+    return;
+  }
+  if (process->meetings++ == 0) process->first_ns = used_ns(now);
+  if (process->meetings == kMeetings) add_row(pid, process);
+  if (process->row != 0) update_row(pid, now, *process);
+}
+
+void NotEntered::poll() {
+  std::unordered_map<pid_t, Process> living;
+  for (pid_t pid : process_tree(root_)) {
+    auto known = processes_.find(pid);
+    Process process = known == processes_.end() ? Process() : known->second;
+    meet(pid, &process);
+    if (process.meetings != 0) living[pid] = process;
+  }
+  processes_ = std::move(living);
+}
+
+}  // namespace pctally

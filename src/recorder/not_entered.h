@@ -1,0 +1,43 @@
+// Processes of the command's tree that the injected library is not in, each with a row that says why.
+//
+// The library registers each program image that it enters. One may follow in the same process that it could
+// not enter: of another user, static, with a cleaned environment.
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+#include <unordered_map>
+
+#include "base/proc_file.h"
+#include "histfile/profile_file.h"
+
+namespace pctally {
+
+class NotEntered {
+ public:
+  NotEntered(ProfileFile* file, pid_t root);
+
+  /// Looks at every living process of the tree. One that is met twice without the recording in its memory
+  /// gets its row, and in it the CPU time it has used since.
+  void poll();
+
+ private:
+  struct Process {
+    unsigned meetings = 0;  ///< while it had not been entered
+    uint32_t row = 0;
+    uint64_t first_ns = 0;  ///< CPU time it had used at the first
+  };
+
+  [[nodiscard]] bool has_entered(pid_t pid, uint32_t row) const;
+  [[nodiscard]] bool maps_recording(pid_t pid) const;
+  void meet(pid_t pid, Process* process) const;
+  void add_row(pid_t pid, Process* process) const;
+  void update_row(pid_t pid, const ProcStat& now, const Process& process) const;
+
+  ProfileFile* file_;
+  pid_t root_;
+  std::string recording_;  ///< how /proc/PID/maps names the profile file: its device and inode
+  std::unordered_map<pid_t, Process> processes_;
+};
+
+}  // namespace pctally
