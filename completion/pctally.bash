@@ -61,10 +61,10 @@ _pctally_report() {
     --sort) _pctally_words 'ticks name object' ;;
     --names) _pctally_words 'short full linkage' ;;
     --color) _pctally_words 'always auto never' ;;
-    --limit | --min-share) ;;
+    --limit | --min-share | --filter | --object) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --sort --limit --min-share --names --json --color --help'
+        _pctally_words '--by --sort --limit --min-share --filter --object --names --json --color --help'
       else
         _pctally_files '!*.pct'
       fi

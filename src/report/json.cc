@@ -112,6 +112,9 @@ void add_rows(const Profile& profile, const Report& report, Json* json) {
   for (const Row& row : report.rows) rows.push_back(row_json(profile, row, report.by));
   (*json)["hidden_rows"] = report.hidden_rows;
   (*json)["hidden_ticks"] = report.hidden_ticks;
+  if (!report.filtered) return;
+  (*json)["filtered_rows"] = report.filtered_rows;
+  (*json)["filtered_ticks"] = report.filtered_ticks;
 }
 
 }  // namespace

@@ -58,6 +58,25 @@ bool by_object_name(const Row& a, const Row& b) {
   return a.object != b.object ? a.object < b.object : by_ticks(a, b);
 }
 
+bool is_wanted(const ReportOptions& options, const Row& row) {
+  if (options.object != nullptr && !options.object->matches(row.object)) return false;
+  if (options.filter == nullptr) return true;
+  const std::string place = row.file.empty() ? "" : row.file + ":" + std::to_string(row.line);
+  for (const std::string* name : {&row.function, &row.short_function, &row.object, &place, &row.process})
+    if (!name->empty() && options.filter->matches(*name)) return true;
+  return false;
+}
+
+void filter(const ReportOptions& options, Report* report) {
+  report->filtered = options.filter != nullptr || options.object != nullptr;
+  for (const Row& row : report->rows) {
+    if (is_wanted(options, row)) continue;
+    ++report->filtered_rows;
+    report->filtered_ticks += row.ticks;
+  }
+  std::erase_if(report->rows, [&](const Row& row) { return !is_wanted(options, row); });
+}
+
 /// Cuts the rows with the fewest ticks. REQUIRES: rows sorted by_ticks.
 void truncate(const ReportOptions& options, Report* report) {
   std::vector<Row>& rows = report->rows;
@@ -153,6 +172,7 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
     if (row.ticks != 0) report.rows.push_back(std::move(row));
   name_rows(&report.rows);
   measure(profile, report.account, &report.rows);
+  filter(options, &report);
   std::sort(report.rows.begin(), report.rows.end(), by_ticks);
   truncate(options, &report);
   if (options.order != RowOrder::kTicks)

@@ -9,6 +9,7 @@
 
 #include "profile/profile.h"
 #include "report/account.h"
+#include "report/names/name_pattern.h"
 #include "report/object_names.h"
 #include "report/statistics.h"
 #include "report/warnings.h"
@@ -46,17 +47,22 @@ struct Row {
 struct ReportOptions {
   Grouping by = Grouping::kFunction;
   RowOrder order = RowOrder::kTicks;
-  uint64_t limit = 0;    ///< most rows; 0: all
-  double min_share = 0;  ///< of 1
+  uint64_t limit = 0;                   ///< most rows; 0: all
+  double min_share = 0;                 ///< of 1
+  const NamePattern* filter = nullptr;  ///< only rows with a name that has it; null: all. Outlives the call.
+  const NamePattern* object = nullptr;  ///< only rows of objects whose name has it
 };
 
-/// The sum of `ticks` over rows, plus hidden_ticks, is the ledger's ticks().
+/// The sum of `ticks` over rows, plus hidden_ticks and filtered_ticks, is the ledger's ticks().
 struct Report {
   Grouping by = Grouping::kFunction;
   std::vector<Row> rows;
-  uint64_t hidden_rows = 0;   ///< left out by limit or min_share: always those with the fewest ticks
-  uint64_t hidden_ticks = 0;  ///< their ticks
-  double hidden_share = 0;    ///< the largest share among them
+  uint64_t hidden_rows = 0;    ///< left out by limit or min_share: always those with the fewest ticks
+  uint64_t hidden_ticks = 0;   ///< their ticks
+  double hidden_share = 0;     ///< the largest share among them
+  bool filtered = false;       ///< the options have a filter
+  uint64_t filtered_rows = 0;  ///< left out by it
+  uint64_t filtered_ticks = 0;
   Account account;
   std::vector<Warning> warnings;
 };

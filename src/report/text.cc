@@ -35,6 +35,7 @@ class TextReport {
   void add_table();
   void add_row(const Row& row, Names names);
   void add_hidden();
+  void add_filtered();
   void add_legend();
   void add_ledger();
 
@@ -244,6 +245,7 @@ void TextReport::add_table() {
   add("{}\n", colored(kBold, title));
   for (size_t i = 0; i < report_.rows.size(); ++i) add_row(report_.rows[i], std::move(names[i + 1]));
   add_hidden();
+  add_filtered();
 }
 
 void TextReport::add_hidden() {
@@ -255,6 +257,15 @@ void TextReport::add_hidden() {
                   100 * static_cast<double>(report_.hidden_ticks) / total,
                   counted(report_.hidden_ticks, "tick"), report_.hidden_rows == 1 ? "it" : "them");
   add("{}\n", colored(kBold, text));
+}
+
+void TextReport::add_filtered() {
+  if (!report_.filtered) return;
+  auto total = static_cast<double>(std::max<uint64_t>(profile_.ledger.ticks(), 1));
+  double share = 100 * static_cast<double>(report_.filtered_ticks) / total;
+  add("{}\n", colored(kBold, fmt::format("+{} row{} filtered out ({:.2f} % together, {})",
+                                         report_.filtered_rows, report_.filtered_rows == 1 ? "" : "s", share,
+                                         counted(report_.filtered_ticks, "tick"))));
 }
 
 /// Explains the rows in brackets, if the table has any.

@@ -31,6 +31,8 @@ Rows      --by KEY             function (default), object, line or process
           --sort KEY           ticks (default), name or object
           --limit N            rows (30; with --json and with 0 all)
           --min-share P        leave out rows below P percent
+          --filter REGEX       only rows whose names match (a capital in it counts)
+          --object REGEX       only rows of objects whose names match
           --names STYLE        short (default), full (arguments, templates), linkage
 Output    --json               one object, described in docs/report.schema.json
           --color WHEN         auto (default), always or never; NO_COLOR is honoured
@@ -46,17 +48,20 @@ struct Arguments {
   double min_share_percent = 0;
   bool json = false;
   std::string names = "short";
+  std::string filter, object;
   std::string color = "auto";
 };
 
+constexpr char kNoPrograms[] =
+    "a tick does not know its program or thread; --by process has totals, or record programs one by one";
 constexpr char kNoPaths[] = "profiles have no call paths yet; the report is of self time";
 
 CommandLineHints hints() {
   return {.surplus = "report reads one profile at a time; {} is one too many",
           .unknown = {{"--callers", kNoPaths},
                       {"--tree", kNoPaths},
-                      {"--filter",
-                       "not in report yet; pctally top --filter TEXT FILE shows the rows that contain TEXT"}},
+                      {"--program", kNoPrograms},
+                      {"--thread", kNoPrograms}},
           .missing = {}};
 }
 
@@ -64,6 +69,17 @@ std::string is_number(const std::string& text) {
   bool digits =
       !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string::npos;
   return digits ? "" : text + ": not a number of rows; write 20, or 0 for all";
+}
+
+std::string is_pattern(const std::string& text) {
+  auto pattern = NamePattern::compile(text);
+  return pattern ? "" : text + ": " + pattern.error().text;
+}
+
+/// REQUIRES: checked by is_pattern().
+std::optional<NamePattern> pattern_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return std::move(*NamePattern::compile(text));
 }
 
 void describe_options(CLI::App& app, Arguments& arguments) {
@@ -74,6 +90,8 @@ void describe_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--limit", arguments.limit)->check(is_number);
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
   add_names_option(app, arguments.names);
+  app.add_option("--filter", arguments.filter)->check(is_pattern);
+  app.add_option("--object", arguments.object)->check(is_pattern);
   app.add_flag("--json", arguments.json);
   app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
 }
@@ -110,10 +128,14 @@ RowOrder row_order(const std::string& word) {
 }
 
 std::string render(const Profile& profile, const Arguments& arguments) {
+  const std::optional<NamePattern> filter = pattern_of(arguments.filter),
+                                   object = pattern_of(arguments.object);
   ReportOptions options{.by = grouping_of(arguments.by),
                         .order = row_order(arguments.sort),
                         .limit = arguments.limit.value_or(arguments.json ? 0 : kUsualLimit),
-                        .min_share = arguments.min_share_percent / 100};
+                        .min_share = arguments.min_share_percent / 100,
+                        .filter = filter ? &*filter : nullptr,
+                        .object = object ? &*object : nullptr};
   Report report = make_report(profile, &Symbolizer::open, options);
   if (arguments.json) return json_report(profile, report);
   return text_report(profile, report,
@@ -123,6 +145,10 @@ std::string render(const Profile& profile, const Arguments& arguments) {
 }
 
 int report(Arguments& arguments) {
+  if (!arguments.object.empty() && arguments.by == "process") {
+    complain("--object: a process has no object; leave out --by process");
+    return kExitUsage;
+  }
   if (arguments.file.empty()) {
     arguments.file = newest_profile();
     if (arguments.file.empty()) {

@@ -13,7 +13,7 @@ except ImportError:
 
 def check_sums(report):
     rows = sum(row["ticks"] for row in report["rows"])
-    assert rows + report["hidden_ticks"] == report["ticks"]
+    assert rows + report["hidden_ticks"] + report.get("filtered_ticks", 0) == report["ticks"]
     assert report["ticks"] == sum(report[key] for key in ("counted", "outside", "full", "lost"))
     assert (report["sampled_s"] is None) == ("event" in report)
     if "event" in report:

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "profile/load.h"
@@ -21,6 +22,7 @@ struct Flags {
   bool json = false;
   bool events = false;
   bool cxx = false;
+  std::optional<NamePattern> filter, object;
 
   explicit Flags(const std::string& name) {
     std::istringstream words(name);
@@ -39,6 +41,8 @@ struct Flags {
     if (word == "json") json = true;
     if (word == "events") events = true;
     if (word == "cxx") cxx = true;
+    if (word.starts_with("filter-")) filter = *NamePattern::compile(word.substr(7));
+    if (word.starts_with("object-")) object = *NamePattern::compile(word.substr(7));
     if (word.starts_with("names-")) text.names = name_style_of(word.substr(6));
   }
 };
@@ -47,6 +51,8 @@ std::string rendered(const std::string& name) {
   Flags flags(name);
   Result<Profile> profile = load_profile(flags.cxx ? sample_cxx_file() : sample_file(flags.events));
   if (!profile) return profile.error().text;
+  if (flags.filter) flags.options.filter = &*flags.filter;
+  if (flags.object) flags.options.object = &*flags.object;
   Report report = make_report(*profile, FakeSymbolizer::open, flags.options);
   return flags.json ? json_report(*profile, report) : text_report(*profile, report, flags.text);
 }
@@ -62,22 +68,22 @@ TEST_P(Golden, IsUnchanged) {
   EXPECT_EQ(expected.str(), actual) << "PCTALLY_UPDATE_GOLDEN=1 writes " << path << " anew";
 }
 
-INSTANTIATE_TEST_SUITE_P(Report, Golden,
-                         testing::Values("report.txt", "report.by-object.txt", "report.by-line.limit-12.txt",
-                                         "report.by-process.txt", "report.sort-name.min-share-2.txt",
-                                         "report.sort-object.limit-8.txt",
-                                         "report.limit-5.color.width-72.txt", "report.json",
-                                         "report.by-object.json", "report.by-line.limit-3.json",
-                                         "report.by-process.json", "report.events.limit-8.txt",
-                                         "report.events.by-line.limit-3.json", "report.cxx.txt",
-                                         "report.cxx.names-full.txt", "report.cxx.names-linkage.txt",
-                                         "report.cxx.by-line.width-80.txt", "report.cxx.limit-4.json"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           for (char& byte : name)
-                             if (!isalnum(byte)) byte = '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Report, Golden,
+    testing::Values("report.txt", "report.by-object.txt", "report.by-line.limit-12.txt",
+                    "report.by-process.txt", "report.sort-name.min-share-2.txt",
+                    "report.sort-object.limit-8.txt", "report.limit-5.color.width-72.txt", "report.json",
+                    "report.by-object.json", "report.by-line.limit-3.json", "report.by-process.json",
+                    "report.events.limit-8.txt", "report.events.by-line.limit-3.json",
+                    "report.cxx.filter-put.txt", "report.object-libc.limit-5.json", "report.filter-f1.txt",
+                    "report.cxx.txt", "report.cxx.names-full.txt", "report.cxx.names-linkage.txt",
+                    "report.cxx.by-line.width-80.txt", "report.cxx.limit-4.json"),
+    [](const auto& test) {
+      std::string name = test.param;
+      for (char& byte : name)
+        if (!isalnum(byte)) byte = '_';
+      return name;
+    });
 
 // What a hostile name must never get to: any control byte but the newline, or a C1 control, in any text
 // report.

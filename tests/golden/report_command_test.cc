@@ -180,6 +180,18 @@ TEST_F(ReportCommand, ErrorsCannotSteerTheTerminal) {
   EXPECT_THAT(run({"--by", "\033[2J"}).err, Not(HasSubstr("\033")));
 }
 
+TEST_F(ReportCommand, WhatIsFilteredOutIsOneLine) {
+  put("cxx.pct", sample_cxx_file());
+  Outcome outcome = run({"cxx.pct", "--filter", "put\\(|log"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("  put(long)  "), HasSubstr("  ns::log  "), Not(HasSubstr("help")),
+                                 HasSubstr("\n+5 rows filtered out (58.42 % together, 694 ticks)\n")));
+  EXPECT_THAT(run({"cxx.pct", "--object", "nothing"}).out,
+              HasSubstr("+9 rows filtered out (100.00 % together"));
+  EXPECT_EQ(run({"cxx.pct", "--filter", "a(b"}).code, 2);
+  EXPECT_EQ(run({"cxx.pct", "--object", "x", "--by", "process"}).code, 2);
+}
+
 TEST_F(ReportCommand, NamesAreShortUnlessAsked) {
   put("cxx.pct", sample_cxx_file());
   EXPECT_THAT(run({"cxx.pct"}).out, AllOf(HasSubstr("  std::map::operator[]  "), HasSubstr("  put(long)  ")));

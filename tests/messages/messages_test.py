@@ -79,6 +79,10 @@ TABLE = [
     ("report --min-share 5% some.pct", "--min-share 5%: not a number from 0 to 100", USAGE),
     ("report --limit many", "--limit many: not a number of rows; write 20, or 0 for all", USAGE),
     ("report --colour always some.pct", "no option --colour; did you mean --color?", USAGE),
+    ("report --filter 'a(b' some.pct", "--filter a(b: not a regular expression (Unmatched ( or \\()", USAGE),
+    ("report --object x --by process some.pct", "--object: a process has no object; leave out --by process", USAGE),
+    ("report --program x some.pct", "--program: a tick does not know its program or thread; --by process has totals, or record "
+     "programs one by one", USAGE),
     ("report --callers main some.pct", "--callers: profiles have no call paths yet; the report is of self time", USAGE),
 
     ("snapshot", "no recording named; write pctally snapshot FILE", USAGE),
