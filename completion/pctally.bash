@@ -72,6 +72,21 @@ _pctally_report() {
   esac
 }
 
+_pctally_annotate() {
+  case $previous in
+    --names) _pctally_words 'short full linkage' ;;
+    --color) _pctally_words 'always auto never' ;;
+    --object | --min-share | --source-path) ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '--object --all --min-share --intel --names --source-path --json --color --help'
+      else
+        _pctally_files '!*.pct'
+      fi
+      ;;
+  esac
+}
+
 _pctally_diff() {
   case $previous in
     --by) _pctally_words 'function object line process' ;;
@@ -188,12 +203,13 @@ _pctally() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _pctally_words 'record report diff plan export top snapshot engines gperf prof help version --help --version'
+    _pctally_words 'record report annotate diff plan export top snapshot engines gperf prof help version --help --version'
     return
   fi
   case ${COMP_WORDS[1]} in
     record) _pctally_record ;;
     report) _pctally_report ;;
+    annotate) _pctally_annotate ;;
     diff) _pctally_diff ;;
     plan) _pctally_plan ;;
     export) _pctally_export ;;

@@ -40,6 +40,7 @@ ALLOWED = {
     "profile": {"histread", "histfile", "tick", "base"},
     "report": {"profile", "monfile/read", "object", "object/elf", "base"},
     "report/diff": {"report", "profile", "object", "base"},
+    "report/annotate": {"report", "profile", "object", "object/elf", "base"},
     "export": {"report", "profile", "object", "object/elf", "base"},
 }
 ALLOWED["tool"] = set(ALLOWED)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/time_ns.h"
 #include "object/dwarf/debug_sections.h"
 
 namespace pctally {
@@ -54,6 +55,34 @@ std::vector<std::vector<Frame>> ObjectSymbolizer::frames(std::span<const uint64_
     result[at].back().linkage = names[at].linkage;
   }
   return result;
+}
+
+CodeBytes ObjectSymbolizer::code(uint64_t start, uint64_t end) {
+  constexpr uint64_t kMost = 64 << 20;
+  CodeBytes code;
+  if (!file_) return code;
+  const auto address = file_->address(FileOffset{start});
+  if (!address) return code;
+  code.address = address->value;
+  code.machine = file_->machine();
+  code.changed_unix_ns = to_ns(file_->status().st_mtim);
+  if (!file_->has_code()) return code;
+  for (const ElfSegment& segment : file_->segments()) {
+    if (segment.type != PT_LOAD || start < segment.offset || start - segment.offset >= segment.file_size)
+      continue;
+    const uint64_t loaded = std::min(segment.file_size - (start - segment.offset), kMost);
+    const auto bytes = file_->bytes().slice(start, std::min(end - std::min(start, end), loaded));
+    code.bytes.assign(bytes.begin(), bytes.end());
+    break;
+  }
+  if (file_->shrank()) complain("the file was cut while it was read");
+  return code;
+}
+
+std::optional<uint64_t> ObjectSymbolizer::position(uint64_t address) {
+  if (!file_) return {};
+  const auto offset = file_->offset(ObjectAddress{address});
+  return offset ? std::optional(offset->value) : std::nullopt;
 }
 
 ObjectSymbolizer::Addresses ObjectSymbolizer::addresses_of(std::span<const uint64_t> positions) const {

@@ -23,6 +23,8 @@ class ObjectSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& problem() const override { return problem_; }
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
+  CodeBytes code(uint64_t start, uint64_t end) override;
+  std::optional<uint64_t> position(uint64_t address) override;
 
  private:
   /// The addresses of those positions that are loaded, ascending, and which position each belongs to.

@@ -68,6 +68,14 @@ class GuardedSymbolizer : public Symbolizer {
     return std::vector<std::vector<Frame>>(positions.size());
   }
 
+  CodeBytes code(uint64_t start, uint64_t end) override try {
+    return inner_->code(start, end);
+  } catch (const std::exception& error) {
+    problem_ = std::string("the code cannot be read: ") + error.what();
+    return {};
+  }
+  std::optional<uint64_t> position(uint64_t address) override { return inner_->position(address); }
+
  private:
   std::unique_ptr<Symbolizer> inner_;
   std::string problem_;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,13 @@ class Symbolizer {
   /// Source frames for each position (ascending), innermost inline frame first, the last one the real
   /// function. Empty where there is no line information.
   virtual std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) = 0;
+
+  /// The code at positions [start, end), cut to what is loaded from the file in one piece and to 64 MiB; no
+  /// bytes if the file is not there.
+  virtual CodeBytes code(uint64_t /*start*/, uint64_t /*end*/) { return {}; }
+
+  /// The position of an ObjectAddress; nothing if nothing is loaded there, or positions are addresses.
+  virtual std::optional<uint64_t> position(uint64_t /*address*/) { return {}; }
 
   /// Why names are missing ("build id differs: the file was replaced since the recording"), or empty.
   /// name() and frames() may add a reason: what they need is read when they need it.

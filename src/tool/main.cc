@@ -36,6 +36,7 @@ Measure   record     keep a profile of a program, process, control group, machin
           snapshot   copy a recording that is still running
           engines    what works on this machine, and what to do for more
 Read      report     where the time went: by function, line, object or process
+          annotate   a function's source lines and instructions
           diff       compare runs, with confidence intervals; plan: how many runs
 Share     export     folded, pprof, speedscope, callgrind, csv
 Classic   prof       print mon.out, gmon.out and profiles, as prof(1) did
@@ -49,10 +50,10 @@ struct Command {
   int (*run)(int argc, char** argv);
 };
 
-constexpr Command kCommands[] = {{"record", run_record}, {"report", run_report}, {"diff", run_diff},
-                                 {"plan", run_plan},     {"export", run_export}, {"engines", run_engines},
-                                 {"gperf", run_gperf},   {"prof", run_prof},     {"snapshot", run_snapshot},
-                                 {"top", run_top}};
+constexpr Command kCommands[] = {{"record", run_record},     {"report", run_report}, {"diff", run_diff},
+                                 {"annotate", run_annotate}, {"plan", run_plan},     {"export", run_export},
+                                 {"engines", run_engines},   {"gperf", run_gperf},   {"prof", run_prof},
+                                 {"snapshot", run_snapshot}, {"top", run_top}};
 
 /// Takes no memory: there is none.
 [[noreturn]] void say_out_of_memory() {
@@ -66,7 +67,6 @@ constexpr struct {
   const char* name;
   const char* instead;
 } kNotYet[] = {
-    {"annotate", "pctally report --by line names the lines"},
     {"stat", "pctally record -e EVENT counts events, and pctally report prints their sum"},
     {"list", "pctally engines lists what can be recorded here"},
     {"script", "pctally export and pctally report --json print every row"},

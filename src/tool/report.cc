@@ -1,20 +1,19 @@
 // pctally report: a profile file as a table, or as JSON.
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "object/symbolizer.h"
-#include "profile/load.h"
 #include "report/json.h"
 #include "report/rollup.h"
 #include "report/text.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/message.h"
+#include "tool/newest_profile.h"
 
 namespace pctally {
 namespace {
@@ -103,25 +102,6 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   return parse_command_line(app, argc, argv, hints());
 }
 
-/// The newest *.pct file of the current directory; of two equally new ones the first by name. Empty if there
-/// is none.
-std::string newest_profile() {
-  namespace fs = std::filesystem;
-  std::string newest;
-  fs::file_time_type newest_time;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(".", error)) {
-    if (entry.path().extension() != ".pct" || !entry.is_regular_file(error)) continue;
-    fs::file_time_type time = entry.last_write_time(error);
-    std::string name = entry.path().filename();
-    if (error || (!newest.empty() && (time < newest_time || (time == newest_time && name > newest))))
-      continue;
-    newest = name;
-    newest_time = time;
-  }
-  return newest;
-}
-
 RowOrder row_order(const std::string& word) {
   if (word == "name") return RowOrder::kName;
   return word == "object" ? RowOrder::kObject : RowOrder::kTicks;
@@ -149,15 +129,7 @@ int report(Arguments& arguments) {
     complain("--object: a process has no object; leave out --by process");
     return kExitUsage;
   }
-  if (arguments.file.empty()) {
-    arguments.file = newest_profile();
-    if (arguments.file.empty()) {
-      complain("no *.pct file in this directory; make one: pctally record -- ./prog");
-      return kExitInput;
-    }
-    inform("reading {}", arguments.file);
-  }
-  Result<Profile> profile = load_profile(arguments.file.c_str());
+  Result<Profile> profile = load_named_or_newest(&arguments.file);
   if (!profile) {
     complain("{}", profile.error().text);
     return kExitInput;

@@ -85,6 +85,12 @@ TABLE = [
      "programs one by one", USAGE),
     ("report --callers main some.pct", "--callers: profiles have no call paths yet; the report is of self time", USAGE),
 
+    ("annotate", "no function named; write pctally annotate FUNCTION [FILE], or FILE:LINE", USAGE),
+    ("annotate main some.pct other.pct", "one function at a time; other.pct is one word too many", USAGE),
+    ("annotate main --source-path x some.pct",
+     "--source-path x: write OLD=NEW, for example /build/src=/home/me/src", USAGE),
+    ("annotate xyzzyxyzzy empty", "cannot open empty: No such file or directory", INPUT),
+
     ("snapshot", "no recording named; write pctally snapshot FILE", USAGE),
     ("snapshot some.pct out.pct", "the copy's name goes with -o: -o out.pct", USAGE),
     ("top", "nothing to watch; name a profile, or use -p PID, --cgroup DIR, -a or -- CMD", USAGE),

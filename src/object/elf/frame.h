@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace pctally {
 
@@ -22,6 +23,14 @@ struct NamedRange {
   uint64_t end = 0;
   std::string linkage{};  ///< as of Frame; of a stub with "@plt" behind it
   uint64_t address = 0;   ///< ObjectAddress of the start, where positions are another unit; else 0
+};
+
+/// A piece of code as it lies in its file.
+struct CodeBytes {
+  uint64_t address = 0;          ///< ObjectAddress of the first byte
+  std::vector<uint8_t> bytes{};  ///< empty if they are not here
+  uint16_t machine = 0;          ///< e_machine of ELF
+  uint64_t changed_unix_ns = 0;  ///< the file; 0: not known
 };
 
 }  // namespace pctally

@@ -54,7 +54,7 @@ Called called(const DiffRow& row, const std::string& name) {
   if (row.name == name || row.linkage == name || row.name == without_clone_suffix(name))
     return Called::kInFull;
   if (row.short_name == name) return Called::kAsShown;
-  const std::string bare = row.linkage.empty() ? short_c_name(row.name) : short_name(row.name);
+  const std::string bare = short_function_name(row.name, row.linkage);
   return bare == name ? Called::kShort : Called::kNothing;
 }
 

@@ -4,15 +4,12 @@
 #include <optional>
 #include <vector>
 
+#include "report/names/brackets.h"
+
 namespace pctally {
 namespace {
 
 constexpr size_t kNone = std::string_view::npos;
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
-         (c & 0x80) != 0;
-}
 
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == kNone;
@@ -24,75 +21,6 @@ bool is_inline_namespace(std::string_view name) {
   for (std::string_view prefix : {"__ndk", "__", "_V", "lts_"})
     if (name.starts_with(prefix) && is_digits(name.substr(prefix.size()))) return true;
   return false;
-}
-
-bool starts_operator(std::string_view text, size_t at) {
-  constexpr std::string_view kWord = "operator";
-  return text.substr(at).starts_with(kWord) && (at == 0 || !is_word(text[at - 1])) &&
-         (at + kWord.size() == text.size() || !is_word(text[at + kWord.size()]));
-}
-
-/// Length of "operator<<", "operator()", "operator new[]" at `at`; of a conversion the word alone.
-size_t operator_length(std::string_view text, size_t at) {
-  constexpr std::string_view kSymbols[] = {
-      "<=>", "<<=", ">>=", "->*", "()", "[]", "->",    "++",     "--",        "<<",   ">>",
-      "<=",  ">=",  "==",  "!=",  "&&", "||", "+=",    "-=",     "*=",        "/=",   "%=",
-      "^=",  "&=",  "|=",  "<",   ">",  "+",  "-",     "*",      "/",         "%",    "^",
-      "&",   "|",   "~",   "!",   "=",  ",",  "\"\" ", " new[]", " delete[]", " new", " delete"};
-  constexpr size_t kWord = 8;
-  std::string_view rest = text.substr(at + kWord);
-  for (std::string_view symbol : kSymbols)
-    if (rest.starts_with(symbol)) return kWord + symbol.size();
-  return kWord;
-}
-
-/// The bracket that closes the one at `open`; kNone if there is none.
-size_t closing(std::string_view text, size_t open) {
-  std::string pending;
-  for (size_t i = open; i < text.size(); ++i) {
-    if (starts_operator(text, i)) {
-      i += operator_length(text, i) - 1;
-      continue;
-    }
-    char c = text[i];
-    if (c == '-' && i + 1 < text.size() && text[i + 1] == '>') {
-      ++i;
-    } else if (c == '(' || c == '<' || c == '[' || c == '{') {
-      pending += c == '(' ? ')' : static_cast<char>(c + 2);
-    } else if (c == ')' || c == ']' || c == '}' || c == '>') {
-      // A '>' in an expression closes nothing.
-      if (pending.back() != c && c == '>') continue;
-      while (!pending.empty() && pending.back() != c) pending.pop_back();
-      if (pending.empty()) return kNone;
-      pending.pop_back();
-      if (pending.empty()) return i;
-    }
-  }
-  return kNone;
-}
-
-/// Where `word` stands outside all brackets.
-size_t find_outside(std::string_view text, std::string_view word) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text.substr(i).starts_with(word)) return i;
-    if (text[i] != '<' && text[i] != '(' && text[i] != '[' && text[i] != '{') continue;
-    size_t close = closing(text, i);
-    if (close == kNone) return kNone;
-    i = close;
-  }
-  return kNone;
-}
-
-std::vector<std::string_view> split_arguments(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (size_t comma; (comma = find_outside(text, ",")) != kNone;) {
-    parts.push_back(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    while (text.starts_with(' ')) text.remove_prefix(1);
-  }
-  parts.push_back(text);
-  while (!parts.back().empty() && parts.back().ends_with(' ')) parts.back().remove_suffix(1);
-  return parts;
 }
 
 /// A template argument that the standard library fills in.
@@ -316,6 +244,14 @@ std::string take_clones(std::string_view* name) {
   return clones;
 }
 
+/// "sort<long int*>", "operator()<int>", as debug information calls functions that have no symbol.
+bool is_plain_template(std::string_view name) {
+  const size_t open = name.find('<');
+  return name.ends_with('>') && open != 0 && open != kNone &&
+         (starts_operator(name, 0) ||
+          std::all_of(name.begin(), name.begin() + static_cast<ptrdiff_t>(open), is_word));
+}
+
 std::string_view without_thunk(std::string_view name) {
   for (std::string_view prefix : {"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to "})
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
@@ -346,6 +282,10 @@ std::string short_name(std::string_view full, NameDetail detail) {
 std::string short_c_name(std::string_view name, NameDetail detail) {
   if (detail != NameDetail::kBare || name.starts_with('[')) return std::string(name);
   return without_clone_suffix(std::string(name));
+}
+
+std::string short_function_name(std::string_view full, std::string_view linkage, NameDetail detail) {
+  return linkage.empty() && !is_plain_template(full) ? short_c_name(full, detail) : short_name(full, detail);
 }
 
 std::string without_clone_suffix(std::string name) {

@@ -24,6 +24,10 @@ std::string short_name(std::string_view full, NameDetail detail = NameDetail::kB
 /// A name that was not mangled, as C has them: kBare is without clone suffixes, all else the name as it is.
 std::string short_c_name(std::string_view name, NameDetail detail = NameDetail::kBare);
 
+/// Of a function as symbols or debug information have it: `linkage` is its symbol, empty if that is `full`.
+std::string short_function_name(std::string_view full, std::string_view linkage,
+                                NameDetail detail = NameDetail::kBare);
+
 /// `name` without what compilers append to copies of a function: ".isra.0", ".constprop.1", ".part.2",
 /// ".cold", ".lto_priv.0", ".llvm.123", " [clone .isra.0]".
 std::string without_clone_suffix(std::string name);

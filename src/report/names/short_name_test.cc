@@ -120,6 +120,16 @@ TEST(ShortName, OfRealSymbols) {
   EXPECT_EQ(short_name(demangle("_RINvNtC3std3mem8align_ofdE")), "std::mem::align_of");
 }
 
+TEST(ShortName, OfDebugInformation) {
+  EXPECT_EQ(short_function_name("sort<__gnu_cxx::__normal_iterator<long int*, std::vector<long int> > >", ""),
+            "sort");
+  EXPECT_EQ(short_function_name("operator()<long int, int>", ""), "operator()");
+  EXPECT_EQ(short_function_name("operator>", ""), "operator>");
+  EXPECT_EQ(short_function_name("<lambda(int)>", ""), "<lambda(int)>");
+  EXPECT_EQ(short_function_name("LazyCompile:~f<x>", ""), "LazyCompile:~f<x>");
+  EXPECT_EQ(short_function_name("put(int)", "_Z3puti"), "put");
+}
+
 TEST(ShortName, OfC) {
   EXPECT_EQ(short_c_name("sort_key.constprop.0.isra.3"), "sort_key");
   EXPECT_EQ(short_c_name("sort_key.cold", NameDetail::kClone), "sort_key.cold");

@@ -12,7 +12,7 @@ namespace pctally {
 namespace {
 
 std::string at_level(const FunctionName& name, NameDetail detail) {
-  return name.linkage.empty() ? short_c_name(name.full, detail) : short_name(name.full, detail);
+  return short_function_name(name.full, name.linkage, detail);
 }
 
 /// Functions of one object whose bare names are the same.

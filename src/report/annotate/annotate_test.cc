@@ -1,0 +1,242 @@
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "report/annotate/jump_lanes.h"
+#include "report/annotate/listing_rows.h"
+#include "report/annotate/output.h"
+#include "report/fake_symbolizer_for_test.h"
+
+namespace pctally {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// 0: push %rbp; 1: mov %rsp,%rbp; 4: test %edi,%edi; 6: je c; 8: dec %edi; a: jmp 4; c: pop %rbp; d: ret
+constexpr uint8_t kLoop[] = {0x55, 0x48, 0x89, 0xe5, 0x85, 0xff, 0x74,
+                             0x04, 0xff, 0xcf, 0xeb, 0xf8, 0x5d, 0xc3};
+
+/// The functions of "/bin/cxx", each of which is the loop; its lines are one every four bytes.
+class LoopSymbolizer : public FakeSymbolizer {
+ public:
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+    std::vector<NamedRange> ranges = FakeSymbolizer::name(positions);
+    for (NamedRange& range : ranges) {
+      range.end = range.start + sizeof kLoop;
+      range.address = range.start + kBase;
+    }
+    return ranges;
+  }
+  CodeBytes code(uint64_t start, uint64_t end) override {
+    CodeBytes code{.address = start + kBase, .machine = EM_X86_64, .changed_unix_ns = 1};
+    if (end - start == sizeof kLoop) code.bytes.assign(std::begin(kLoop), std::end(kLoop));
+    return code;
+  }
+  std::optional<uint64_t> position(uint64_t address) override { return address - kBase; }
+  static constexpr uint64_t kBase = 0x400000;
+};
+
+std::unique_ptr<Symbolizer> open_loop(const ExecutableIdentity& identity) {
+  return std::make_unique<LoopSymbolizer>(identity);
+}
+
+Profile loop_profile() {
+  Profile profile;
+  profile.period_ns = 1000000;
+  profile.executables.push_back({ExecutableKind::kFile, "/bin/cxx", {1}, 0});
+  profile.positions = {{0, 0x100, 5}, {0, 0x104, 10}, {0, 0x109, 80}, {0, 0x204, 15}};
+  profile.ledger = {.counted = 110, .outside = 0, .full = 0, .lost = 10, .samples = 110};
+  return profile;
+}
+
+struct Annotated {
+  Profile profile = loop_profile();
+  ObjectNames names{profile, &open_loop};
+  std::vector<HotFunction> functions = hot_functions(profile, names);
+  SourceFiles sources{{}};
+  Annotator annotator{profile, names, functions.at(0), Syntax::kAtt};
+};
+
+TEST(Disassembler, KnowsJumpsAndKeepsEveryByte) {
+  Disassembler disassembler(
+      {.address = 0x10, .bytes = {std::begin(kLoop), std::end(kLoop)}, .machine = EM_X86_64}, Syntax::kAtt);
+  std::vector<Instruction> instructions = disassembler.instructions();
+  if (instructions.empty()) GTEST_SKIP() << "built without Zydis";
+  uint64_t next = 0x10;
+  for (const Instruction& instruction : instructions) {
+    EXPECT_EQ(instruction.address, next);
+    next += instruction.length;
+  }
+  EXPECT_EQ(next, 0x10 + sizeof kLoop);
+  EXPECT_EQ(instructions[3].target, 0x1cu);
+  EXPECT_EQ(instructions[5].target, 0x14u);
+  EXPECT_EQ(disassembler.text(instructions[1]).mnemonic, "mov");
+  EXPECT_EQ(disassembler.text(instructions[1]).operands, "%rsp, %rbp");
+  EXPECT_EQ(disassembler.text(instructions[3]).mnemonic, "je") << "as objdump, not jz";
+}
+
+TEST(Disassembler, BadBytesAreOneEach) {
+  Disassembler disassembler({.address = 0, .bytes = {0x06, 0x90, 0x0f}, .machine = EM_X86_64},
+                            Syntax::kIntel);
+  if (!disassembler.readable() || disassembler.instructions().empty()) GTEST_SKIP() << "built without Zydis";
+  std::vector<Instruction> instructions = disassembler.instructions();
+  ASSERT_EQ(instructions.size(), 3u);
+  EXPECT_EQ(disassembler.text(instructions[0]).mnemonic, "(bad)");
+  EXPECT_EQ(disassembler.text(instructions[1]).mnemonic, "nop");
+  EXPECT_EQ(disassembler.text(instructions[2]).mnemonic, "(bad)");
+}
+
+TEST(JumpLanes, ShortJumpsLieInsideLongOnes) {
+  JumpLanes lanes({{0, 4}, {3, 1}}, 4);
+  std::vector<std::string> rows;
+  for (size_t row = 0; row < 5; ++row) rows.push_back(lanes.drawing(row));
+  EXPECT_THAT(rows, ElementsAre(".----", "| .->", "| |  ", "| '--", "'--->"));
+  EXPECT_EQ(JumpLanes({{0, 4}, {3, 1}}, 1).width(), 3u) << "what finds no lane is not drawn";
+  EXPECT_EQ(JumpLanes({{2, 2}}, 4).width(), 0u);
+}
+
+TEST(FindFunction, ByPlace) {
+  SourcePlace place;
+  EXPECT_TRUE(parse_place("a/b.cc:28", &place));
+  EXPECT_EQ(place.file, "a/b.cc");
+  EXPECT_EQ(place.line, 28u);
+  for (const char* other : {"main", "a::b", "b.cc:", ":3", "b.cc:x", "a::3"})
+    EXPECT_FALSE(parse_place(other, &place)) << other;
+  EXPECT_TRUE(is_path("/src/a/b.cc", "b.cc"));
+  EXPECT_TRUE(is_path("/src/a/b.cc", "./a/b.cc"));
+  EXPECT_FALSE(is_path("/src/a/bb.cc", "b.cc"));
+}
+
+TEST(FindFunction, TheBestNameWins) {
+  Annotated all;
+  auto called = [&](const char* query) {
+    std::vector<std::string> names;
+    for (const HotFunction* function : functions_called(all.functions, query))
+      names.push_back(function->short_name);
+    return names;
+  };
+  EXPECT_THAT(called("void put<int>(int)"), ElementsAre("put(int)"));
+  EXPECT_THAT(called("_Zputl"), ElementsAre("put(long)"));
+  EXPECT_THAT(called("put(long)"), ElementsAre("put(long)"));
+  EXPECT_THAT(called("put"), ElementsAre("put(int)", "put(long)"));
+  EXPECT_THAT(called("ut"), ElementsAre("put(int)", "put(long)"));
+  EXPECT_THAT(called("nothing"), ElementsAre());
+  SourcePlace place{"cxx.c", 0x204 / 16};
+  EXPECT_EQ(functions_at(all.functions, all.names, place).size(), 1u);
+}
+
+TEST(Annotation, AddsUpToTheFunction) {
+  Annotated all;
+  const Annotation& annotation = all.annotator.annotation();
+  EXPECT_EQ(annotation.ticks.ticks, 95u);
+  uint64_t instructions = 0, lines = 0;
+  for (const AnnotatedInstruction& row : annotation.instructions) instructions += row.ticks.ticks;
+  for (const AnnotatedLine& line : annotation.lines) lines += line.ticks.ticks;
+  EXPECT_EQ(instructions, 95u);
+  EXPECT_EQ(lines, 95u);
+  if (!annotation.problem.empty()) GTEST_SKIP() << "built without Zydis";
+  EXPECT_EQ(annotation.instructions.size(), 8u);
+  EXPECT_EQ(annotation.instructions[4].ticks.ticks, 80u) << "a place inside an instruction counts for it";
+  EXPECT_EQ(all.annotator.jump_target(5), 2u);
+  EXPECT_FALSE(all.annotator.jump_target(1).has_value());
+}
+
+TEST(Annotation, LeftOutInstructionsAreARow) {
+  Annotated all;
+  if (!all.annotator.annotation().problem.empty()) GTEST_SKIP() << "built without Zydis";
+  uint64_t ticks = 0;
+  size_t instructions = 0;
+  for (const ListingRow& row : listing_rows(all.annotator, false, 0.8)) {
+    if (row.kind == ListingRow::Kind::kLeftOut) {
+      ticks += row.ticks;
+      instructions += row.last - row.first + 1;
+    } else if (row.kind == ListingRow::Kind::kInstruction) {
+      ticks += all.annotator.annotation().instructions[row.first].ticks.ticks;
+      ++instructions;
+    }
+  }
+  EXPECT_EQ(ticks, 95u);
+  EXPECT_EQ(instructions, 8u);
+}
+
+TEST(Annotation, AsText) {
+  Annotated all;
+  if (!all.annotator.annotation().problem.empty()) GTEST_SKIP() << "built without Zydis";
+  std::string text = annotation_text(all.profile, all.annotator, all.sources, {});
+  EXPECT_THAT(text, AllOf(HasSubstr("put(int)   cxx   79.17 % ± "), HasSubstr("400106  je      40010c"),
+                          HasSubstr("(source not found)"), HasSubstr("skid: "), Not(HasSubstr("\033"))));
+  EXPECT_THAT(text, HasSubstr("> "));
+  EXPECT_THAT(annotation_text(all.profile, all.annotator, all.sources, {.color = true}),
+              HasSubstr("\033[1;31m"));
+  EXPECT_THAT(annotation_text(all.profile, all.annotator, all.sources, {.width = 80}),
+              Not(HasSubstr("  ticks")));
+}
+
+TEST(Annotation, AsJson) {
+  Annotated all;
+  auto json = nlohmann::json::parse(annotation_json(all.profile, all.annotator, all.sources));
+  uint64_t ticks = 0;
+  for (const auto& row : json["instructions"]) ticks += row["ticks"].get<uint64_t>();
+  EXPECT_EQ(ticks, json["ticks"].get<uint64_t>());
+  EXPECT_EQ(json["function"], "void put<int>(int)");
+  EXPECT_EQ(json["short"], "put(int)");
+}
+
+TEST(Annotation, WithoutCodeThePlacesAreNamed) {
+  Profile profile = loop_profile();
+  ObjectNames names(profile, &FakeSymbolizer::open);
+  std::vector<HotFunction> functions = hot_functions(profile, names);
+  Annotator annotator(profile, names, functions[0], Syntax::kAtt);
+  EXPECT_EQ(annotator.annotation().instructions.size(), 3u);
+  SourceFiles sources({});
+  EXPECT_THAT(annotation_text(profile, annotator, sources, {}),
+              HasSubstr("no instructions: its code is not in the file"));
+}
+
+class Sources : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/pctally-sources-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    directory_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  [[nodiscard]] std::string path(const char* name) const { return directory_ + "/" + name; }
+  std::string directory_;
+};
+
+TEST_F(Sources, AreFoundWhereTheyAreNow) {
+  std::ofstream(path("a.c")) << "one\n\ttwo\r\nthree";
+  SourceFiles files({*parse_source_path("/build=" + directory_)});
+  EXPECT_EQ(files.line("/build/a.c", 2), "        two");
+  EXPECT_EQ(files.line("/build/a.c", 3), "three");
+  EXPECT_EQ(files.line("/build/a.c", 4), "");
+  EXPECT_EQ(files.line("/build/a.c", 0), "");
+  EXPECT_EQ(files.file("/build/b.c").problem, "not found");
+  EXPECT_FALSE(parse_source_path("nothing"));
+  EXPECT_FALSE(parse_source_path("=x"));
+}
+
+TEST_F(Sources, WhatIsNoSourceIsNotOpened) {
+  ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
+  std::ofstream(path("binary")) << std::string(10, '\0');
+  std::ofstream(path("large")) << std::string((4 << 20) + 1, 'x');
+  SourceFiles files({});
+  for (const std::string& name :
+       {path("fifo"), path("binary"), path("large"), std::string("/dev/zero"), directory_}) {
+    EXPECT_FALSE(files.file(name).problem.empty()) << name;
+    EXPECT_TRUE(files.file(name).lines.empty()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace pctally

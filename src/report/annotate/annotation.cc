@@ -1,0 +1,131 @@
+#include "report/annotate/annotation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "report/names/short_name.h"
+
+namespace pctally {
+namespace {
+
+uint64_t start_address(const HotFunction& function) {
+  return function.range.address != 0 ? function.range.address : function.range.start;
+}
+
+}  // namespace
+
+Annotator::Annotator(const Profile& profile, ObjectNames& names, const HotFunction& function, Syntax syntax)
+    : profile_(profile),
+      symbolizer_(names.symbolizer(function.executable)),
+      function_(function),
+      samples_(account_of(profile).effective_samples),
+      disassembler_(symbolizer_.code(function.range.start, function.range.end), syntax) {
+  annotation_.function = &function;
+  annotation_.ticks = measured(function.ticks);
+  if (disassembler_.readable())
+    add_instructions();
+  else
+    add_places();
+  add_lines();
+}
+
+TickShare Annotator::measured(uint64_t ticks) const {
+  TickShare result;
+  result.ticks = ticks;
+  auto all = static_cast<double>(profile_.ledger.ticks());
+  result.share = all > 0 ? static_cast<double>(ticks) / all : 0;
+  result.interval = wilson_interval(result.share, samples_);
+  return result;
+}
+
+/// Within one function positions and addresses run side by side.
+uint64_t Annotator::position_of(uint64_t address) const {
+  return function_.range.start + (address - start_address(function_));
+}
+
+void Annotator::add_instructions() {
+  std::vector<uint64_t> ticks;
+  std::vector<Instruction> instructions = disassembler_.instructions();
+  ticks.resize(instructions.size());
+  size_t at = 0;
+  for (size_t i = 0; i < function_.positions.size(); ++i) {
+    const uint64_t address = start_address(function_) + (function_.positions[i] - function_.range.start);
+    // A place inside an instruction counts for that instruction.
+    while (at + 1 < instructions.size() && instructions[at + 1].address <= address) ++at;
+    if (at < ticks.size()) ticks[at] += function_.position_ticks[i];
+  }
+  for (size_t i = 0; i < instructions.size(); ++i)
+    annotation_.instructions.push_back({instructions[i], measured(ticks[i])});
+}
+
+void Annotator::add_places() {
+  annotation_.problem = symbolizer_.problem();
+  if (annotation_.problem.empty())
+    annotation_.problem = disassembler_.code().bytes.empty()
+                              ? "its code is not in the file"
+                              : "instructions of this machine cannot be read here";
+  for (size_t i = 0; i < function_.positions.size(); ++i) {
+    Instruction place{.address = start_address(function_) + (function_.positions[i] - function_.range.start),
+                      .length = 1,
+                      .kind = Instruction::Kind::kBad};
+    annotation_.instructions.push_back({place, measured(function_.position_ticks[i])});
+  }
+}
+
+void Annotator::add_lines() {
+  std::vector<std::vector<Frame>> frames = symbolizer_.frames(function_.positions);
+  frames.resize(function_.positions.size());
+  std::map<std::pair<std::string, uint32_t>, uint64_t> lines;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const Frame own = frames[i].empty() ? Frame{} : frames[i].back();
+    lines[{own.file, own.line}] += function_.position_ticks[i];
+    annotation_.has_lines = annotation_.has_lines || own.line != 0;
+  }
+  for (const auto& [place, ticks] : lines)
+    annotation_.lines.push_back({place.first, place.second, measured(ticks)});
+  std::stable_sort(
+      annotation_.lines.begin(), annotation_.lines.end(),
+      [](const AnnotatedLine& a, const AnnotatedLine& b) { return a.ticks.ticks > b.ticks.ticks; });
+}
+
+std::vector<std::vector<Frame>> Annotator::frames(const std::vector<size_t>& instructions) {
+  std::vector<uint64_t> positions;
+  for (size_t index : instructions)
+    positions.push_back(position_of(annotation_.instructions[index].instruction.address));
+  std::vector<std::vector<Frame>> frames = symbolizer_.frames(positions);
+  frames.resize(positions.size());
+  return frames;
+}
+
+InstructionText Annotator::text(size_t index) const {
+  if (!disassembler_.readable()) return {"(no code)", ""};
+  return disassembler_.text(annotation_.instructions[index].instruction);
+}
+
+std::optional<size_t> Annotator::instruction_at(uint64_t address) const {
+  auto found = std::lower_bound(
+      annotation_.instructions.begin(), annotation_.instructions.end(), address,
+      [](const AnnotatedInstruction& a, uint64_t wanted) { return a.instruction.address < wanted; });
+  if (found == annotation_.instructions.end() || found->instruction.address != address) return {};
+  return static_cast<size_t>(found - annotation_.instructions.begin());
+}
+
+std::optional<size_t> Annotator::jump_target(size_t index) const {
+  const Instruction& instruction = annotation_.instructions[index].instruction;
+  if (instruction.kind != Instruction::Kind::kJump || instruction.target == 0) return {};
+  return instruction_at(instruction.target);
+}
+
+std::string Annotator::name_at(uint64_t address) {
+  const std::optional<uint64_t> position = symbolizer_.position(address);
+  if (!position) return "";
+  std::vector<NamedRange> ranges = symbolizer_.name(std::vector<uint64_t>{*position});
+  if (ranges.empty() || ranges[0].function.starts_with('[')) return "";
+  const NamedRange& range = ranges[0];
+  std::string name = short_function_name(range.function, range.linkage, NameDetail::kClone);
+  return *position == range.start ? name : fmt::format("{}+0x{:x}", name, *position - range.start);
+}
+
+}  // namespace pctally

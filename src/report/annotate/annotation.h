@@ -1,0 +1,80 @@
+// One function, instruction by instruction and line by line: where its ticks lie. Pure values but for the
+// names and the bytes, which are read through the Symbolizer.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/account.h"
+#include "report/annotate/disassembler.h"
+#include "report/annotate/find_function.h"
+#include "report/statistics.h"
+
+namespace pctally {
+
+/// Ticks as shares of all ticks of the profile, as in the report.
+struct TickShare {
+  uint64_t ticks = 0;
+  double share = 0;
+  Interval interval;
+};
+
+struct AnnotatedInstruction {
+  Instruction instruction;
+  TickShare ticks;
+};
+
+/// A line of the function's own source: what was inlined there counts for the line of the call.
+struct AnnotatedLine {
+  std::string file;   ///< empty: not known
+  uint32_t line = 0;  ///< 0: not known
+  TickShare ticks;
+};
+
+struct Annotation {
+  const HotFunction* function = nullptr;
+  TickShare ticks;  ///< of the function; the sum over instructions, and over lines
+  /// All of its instructions; without its code one for each place with ticks.
+  std::vector<AnnotatedInstruction> instructions;
+  std::vector<AnnotatedLine> lines;  ///< most ticks first
+  bool has_lines = false;            ///< false: debug information knows no line
+  std::string problem;               ///< why there are no instructions; empty if there are
+};
+
+/// Builds the annotation and keeps what it takes to show an instruction.
+class Annotator {
+ public:
+  /// REQUIRES: all outlive this.
+  Annotator(const Profile& profile, ObjectNames& names, const HotFunction& function, Syntax syntax);
+
+  [[nodiscard]] const Annotation& annotation() const { return annotation_; }
+  [[nodiscard]] const CodeBytes& code() const { return disassembler_.code(); }
+
+  /// Source frames of each instruction (indices ascending), innermost first.
+  std::vector<std::vector<Frame>> frames(const std::vector<size_t>& instructions);
+  [[nodiscard]] InstructionText text(size_t instruction) const;
+
+  /// Index of the instruction that a direct jump inside the function leads to.
+  [[nodiscard]] std::optional<size_t> jump_target(size_t instruction) const;
+  /// The function that code outside this one at `address` belongs to, and how far into it: "memcmp@plt",
+  /// "main+0x12"; empty if it has no name.
+  std::string name_at(uint64_t address);
+
+ private:
+  [[nodiscard]] uint64_t position_of(uint64_t address) const;
+  [[nodiscard]] TickShare measured(uint64_t ticks) const;
+  [[nodiscard]] std::optional<size_t> instruction_at(uint64_t address) const;
+  void add_instructions();
+  void add_places();
+  void add_lines();
+
+  const Profile& profile_;
+  Symbolizer& symbolizer_;
+  const HotFunction& function_;
+  double samples_ = 0;
+  Disassembler disassembler_;
+  Annotation annotation_;
+};
+
+}  // namespace pctally

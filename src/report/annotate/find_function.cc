@@ -1,0 +1,112 @@
+#include "report/annotate/find_function.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "report/names/short_name.h"
+#include "report/names/shown_names.h"
+#include "report/rollup.h"
+
+namespace pctally {
+namespace {
+
+using Key = std::tuple<uint32_t, uint64_t, std::string>;  ///< executable, start, function
+
+/// How well a function is called `query`; 0 best.
+int distance(const HotFunction& function, const std::string& query) {
+  if (function.range.function == query || function.range.linkage == query) return 0;
+  if (function.short_name == query) return 1;
+  const std::string bare = short_function_name(function.range.function, function.range.linkage);
+  if (bare == query) return 2;
+  if (bare.ends_with("::" + query)) return 3;
+  return bare.find(query) != std::string::npos ? 4 : 5;
+}
+
+void name_all(std::vector<HotFunction>* functions) {
+  std::vector<FunctionName> names;
+  for (const HotFunction& function : *functions) {
+    const NamedRange& range = function.range;
+    names.push_back(
+        {range.function, range.linkage, function.object, range.address != 0 ? range.address : range.start});
+  }
+  std::vector<std::string> shown = short_names(names);
+  for (size_t i = 0; i < shown.size(); ++i) (*functions)[i].short_name = std::move(shown[i]);
+}
+
+}  // namespace
+
+std::vector<HotFunction> hot_functions(const Profile& profile, ObjectNames& names) {
+  std::map<Key, HotFunction> found;
+  for_each_batch(profile, [&](const ExecutableTicks& part) {
+    std::vector<NamedRange> ranges = names.symbolizer(part.executable).name(part.positions);
+    ranges.resize(part.positions.size());
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      HotFunction& function = found[{part.executable, ranges[i].start, ranges[i].function}];
+      function.ticks += part.ticks[i];
+      function.positions.push_back(part.positions[i]);
+      function.position_ticks.push_back(part.ticks[i]);
+      function.executable = part.executable;
+      function.range = std::move(ranges[i]);
+    }
+  });
+  std::vector<HotFunction> functions;
+  for (auto& [key, function] : found) {
+    function.object = names.shown(function.executable);
+    functions.push_back(std::move(function));
+  }
+  name_all(&functions);
+  std::stable_sort(functions.begin(), functions.end(),
+                   [](const HotFunction& a, const HotFunction& b) { return a.ticks > b.ticks; });
+  return functions;
+}
+
+bool parse_place(std::string_view query, SourcePlace* place) {
+  size_t colon = query.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 || query[colon - 1] == ':') return false;
+  std::string_view digits = query.substr(colon + 1);
+  if (digits.empty() || digits.size() > 9 || digits.find_first_not_of("0123456789") != std::string_view::npos)
+    return false;
+  place->file = query.substr(0, colon);
+  place->line = static_cast<uint32_t>(std::stoul(std::string(digits)));
+  return true;
+}
+
+bool is_path(std::string_view path, std::string_view asked) {
+  while (asked.starts_with("./")) asked.remove_prefix(2);
+  if (!path.ends_with(asked)) return false;
+  return path.size() == asked.size() || path[path.size() - asked.size() - 1] == '/';
+}
+
+std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>& functions,
+                                                 const std::string& query) {
+  constexpr int kFar = 5;
+  int best = kFar;
+  for (const HotFunction& function : functions) best = std::min(best, distance(function, query));
+  std::vector<const HotFunction*> called;
+  for (const HotFunction& function : functions)
+    if (best != kFar && distance(function, query) == best) called.push_back(&function);
+  return called;
+}
+
+std::vector<const HotFunction*> functions_at(const std::vector<HotFunction>& functions, ObjectNames& names,
+                                             const SourcePlace& place) {
+  std::vector<std::pair<uint64_t, const HotFunction*>> found;
+  for (const HotFunction& function : functions) {
+    uint64_t ticks = 0;
+    std::vector<std::vector<Frame>> frames = names.symbolizer(function.executable).frames(function.positions);
+    for (size_t i = 0; i < frames.size() && i < function.positions.size(); ++i)
+      if (std::any_of(frames[i].begin(), frames[i].end(), [&](const Frame& frame) {
+            return frame.line == place.line && is_path(frame.file, place.file);
+          }))
+        ticks += function.position_ticks[i];
+    if (ticks != 0) found.emplace_back(ticks, &function);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<const HotFunction*> result;
+  for (const auto& [ticks, function] : found) result.push_back(function);
+  return result;
+}
+
+}  // namespace pctally

@@ -1,0 +1,48 @@
+// The functions of a profile that have ticks, and which of them a person means.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/object_names.h"
+
+namespace pctally {
+
+/// A function with ticks: the row of the report it is.
+struct HotFunction {
+  uint32_t executable = 0;
+  NamedRange range;
+  std::string object;
+  std::string short_name;
+  uint64_t ticks = 0;
+  std::vector<uint64_t> positions;  ///< ascending
+  /// Nothing in its object has a name, nor bounds.
+  [[nodiscard]] bool is_whole_object() const { return range.end == UINT64_MAX; }
+  std::vector<uint64_t> position_ticks;  ///< of each
+};
+
+/// Most ticks first. Their ticks add up to the ledger's counted.
+std::vector<HotFunction> hot_functions(const Profile& profile, ObjectNames& names);
+
+/// "logstat.cc:28", if that is what `query` is: what stands behind the last colon is a line.
+struct SourcePlace {
+  std::string file;
+  uint32_t line = 0;
+};
+bool parse_place(std::string_view query, SourcePlace* place);
+
+/// Whether a path as debug information has it is meant by `asked`: its last elements are the same.
+bool is_path(std::string_view path, std::string_view asked);
+
+/// The functions that `query` means, most ticks first: those called so in full or by their symbol, else as
+/// the report shows them, else by their bare short names, else those whose short names contain it.
+std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>& functions,
+                                                 const std::string& query);
+
+/// The functions with ticks at that place, inlined code too, most ticks there first.
+std::vector<const HotFunction*> functions_at(const std::vector<HotFunction>& functions, ObjectNames& names,
+                                             const SourcePlace& place);
+
+}  // namespace pctally

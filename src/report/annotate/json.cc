@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "report/annotate/output.h"
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kAnnotationVersion = 1;
+
+void add_ticks(const TickShare& ticks, Json* json) {
+  (*json)["ticks"] = ticks.ticks;
+  (*json)["share"] = ticks.share;
+  (*json)["low"] = ticks.interval.low;
+  (*json)["high"] = ticks.interval.high;
+}
+
+Json frame_json(const Frame& frame) {
+  return {{"function", valid_utf8(frame.function)}, {"file", valid_utf8(frame.file)}, {"line", frame.line}};
+}
+
+Json instruction_json(Annotator& annotator, size_t index, const std::vector<Frame>& frames) {
+  const AnnotatedInstruction& row = annotator.annotation().instructions[index];
+  const InstructionText text = annotator.text(index);
+  Json json = {{"address", row.instruction.address},
+               {"length", row.instruction.length},
+               {"mnemonic", text.mnemonic},
+               {"operands", text.operands}};
+  if (row.instruction.target != 0) {
+    json["target"] = row.instruction.target;
+    json["target_name"] = valid_utf8(annotator.name_at(row.instruction.target));
+  }
+  add_ticks(row.ticks, &json);
+  Json& chain = json["frames"] = Json::array();
+  for (const Frame& frame : frames) chain.push_back(frame_json(frame));
+  return json;
+}
+
+}  // namespace
+
+std::string annotation_json(const Profile& profile, Annotator& annotator, SourceFiles& sources) {
+  const Annotation& annotation = annotator.annotation();
+  const NamedRange& range = annotation.function->range;
+  Json json = {{"version", kAnnotationVersion},
+               {"function", valid_utf8(range.function)},
+               {"short", valid_utf8(annotation.function->short_name)},
+               {"linkage", valid_utf8(range.linkage.empty() ? range.function : range.linkage)},
+               {"object", valid_utf8(annotation.function->object)},
+               {"all_ticks", profile.ledger.ticks()},
+               {"problem", valid_utf8(annotation.problem)}};
+  add_ticks(annotation.ticks, &json);
+  Json& lines = json["lines"] = Json::array();
+  for (const AnnotatedLine& line : annotation.lines) {
+    Json entry = {{"file", valid_utf8(line.file)}, {"line", line.line}};
+    if (line.line != 0) entry["source"] = valid_utf8(sources.line(line.file, line.line));
+    add_ticks(line.ticks, &entry);
+    lines.push_back(std::move(entry));
+  }
+  std::vector<size_t> indices(annotation.instructions.size());
+  std::iota(indices.begin(), indices.end(), size_t{0});
+  const std::vector<std::vector<Frame>> frames = annotator.frames(indices);
+  Json& rows = json["instructions"] = Json::array();
+  for (size_t index : indices) rows.push_back(instruction_json(annotator, index, frames[index]));
+  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace pctally

@@ -1,0 +1,95 @@
+#include "report/annotate/source_files.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/time_ns.h"
+#include "object/elf/regular_file.h"
+
+namespace pctally {
+namespace {
+
+constexpr off_t kLargest = 4 << 20;
+constexpr size_t kTab = 8;
+
+/// Nothing if it cannot be read to its end.
+bool read_all(int fd, std::string* bytes) {
+  for (size_t got = 0; got < bytes->size();) {
+    ssize_t count = read(fd, bytes->data() + got, bytes->size() - got);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    if (count == 0) bytes->resize(got);
+    got += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    size_t end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    if (lines.back().ends_with('\r')) lines.back().pop_back();
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+SourceFile read_source(const std::string& path) {
+  SourceFile file;
+  struct stat status;
+  auto fd = open_regular(path, &status);
+  if (!fd) {
+    file.problem = fd.error().code == ENOENT ? "not found" : fd.error().text;
+    return file;
+  }
+  if (status.st_size > kLargest) {
+    file.problem = "larger than 4 MiB";
+    return file;
+  }
+  std::string bytes(static_cast<size_t>(status.st_size), '\0');
+  if (!read_all(fd->get(), &bytes))
+    file.problem = "cannot be read";
+  else if (bytes.find('\0') != std::string::npos)
+    file.problem = "not a text file";
+  else
+    file.lines = lines_of(bytes);
+  file.changed_unix_ns = to_ns(status.st_mtim);
+  return file;
+}
+
+}  // namespace
+
+Result<SourcePath> parse_source_path(std::string_view text) {
+  size_t sign = text.find('=');
+  if (sign == std::string_view::npos || sign == 0) return fail(EINVAL, "not OLD=NEW");
+  return SourcePath{std::string(text.substr(0, sign)), std::string(text.substr(sign + 1))};
+}
+
+std::string SourceFiles::mapped(const std::string& path) const {
+  for (auto mapping = paths_.rbegin(); mapping != paths_.rend(); ++mapping)
+    if (path.starts_with(mapping->from)) return mapping->to + path.substr(mapping->from.size());
+  return path;
+}
+
+const SourceFile& SourceFiles::file(const std::string& path) {
+  auto found = files_.find(path);
+  if (found == files_.end()) found = files_.emplace(path, read_source(mapped(path))).first;
+  return found->second;
+}
+
+std::string SourceFiles::line(const std::string& path, uint32_t number) {
+  const SourceFile& source = file(path);
+  if (number == 0 || number > source.lines.size()) return "";
+  std::string text;
+  for (char byte : source.lines[number - 1])
+    if (byte == '\t')
+      text.append(kTab - text.size() % kTab, ' ');
+    else
+      text += byte;
+  return text;
+}
+
+}  // namespace pctally

@@ -1,0 +1,46 @@
+// Source files that debug information names, read for showing their lines. Their names come from a file that
+// somebody else may have made.
+//
+// Refuses to open what is no regular file, what is larger than 4 MiB, and what is not text.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace pctally {
+
+/// "OLD=NEW": paths that begin with OLD are looked up at NEW.
+struct SourcePath {
+  std::string from, to;
+};
+
+/// Error: EINVAL if there is no '=', or nothing before it.
+Result<SourcePath> parse_source_path(std::string_view text);
+
+struct SourceFile {
+  std::vector<std::string> lines;  ///< as they are: to be escaped
+  std::string problem;             ///< why there are none; empty if there are
+  uint64_t changed_unix_ns = 0;
+};
+
+class SourceFiles {
+ public:
+  /// The last path that fits is taken.
+  explicit SourceFiles(std::vector<SourcePath> paths) : paths_(std::move(paths)) {}
+
+  /// Of a path as debug information has it. Read once.
+  const SourceFile& file(const std::string& path);
+  /// The line, tabs as blanks; empty if it is not there.
+  std::string line(const std::string& path, uint32_t number);
+  [[nodiscard]] std::string mapped(const std::string& path) const;
+
+ private:
+  std::vector<SourcePath> paths_;
+  std::map<std::string, SourceFile> files_;
+};
+
+}  // namespace pctally

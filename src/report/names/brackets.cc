@@ -1,0 +1,84 @@
+#include "report/names/brackets.h"
+
+#include <algorithm>
+#include <string>
+
+namespace pctally {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+}  // namespace
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+         (c & 0x80) != 0;
+}
+
+bool starts_operator(std::string_view text, size_t at) {
+  constexpr std::string_view kWord = "operator";
+  return text.substr(at).starts_with(kWord) && (at == 0 || !is_word(text[at - 1])) &&
+         (at + kWord.size() == text.size() || !is_word(text[at + kWord.size()]));
+}
+
+size_t operator_length(std::string_view text, size_t at) {
+  constexpr std::string_view kSymbols[] = {
+      "<=>", "<<=", ">>=", "->*", "()", "[]", "->",    "++",     "--",        "<<",   ">>",
+      "<=",  ">=",  "==",  "!=",  "&&", "||", "+=",    "-=",     "*=",        "/=",   "%=",
+      "^=",  "&=",  "|=",  "<",   ">",  "+",  "-",     "*",      "/",         "%",    "^",
+      "&",   "|",   "~",   "!",   "=",  ",",  "\"\" ", " new[]", " delete[]", " new", " delete"};
+  constexpr size_t kWord = 8;
+  std::string_view rest = text.substr(at + kWord);
+  for (std::string_view symbol : kSymbols)
+    if (rest.starts_with(symbol)) return kWord + symbol.size();
+  return kWord;
+}
+
+size_t closing(std::string_view text, size_t open) {
+  std::string pending;
+  for (size_t i = open; i < text.size(); ++i) {
+    if (starts_operator(text, i)) {
+      i += operator_length(text, i) - 1;
+      continue;
+    }
+    char c = text[i];
+    if (c == '-' && i + 1 < text.size() && text[i + 1] == '>') {
+      ++i;
+    } else if (c == '(' || c == '<' || c == '[' || c == '{') {
+      pending += c == '(' ? ')' : static_cast<char>(c + 2);
+    } else if (c == ')' || c == ']' || c == '}' || c == '>') {
+      // A '>' in an expression closes nothing.
+      if (pending.back() != c && c == '>') continue;
+      while (!pending.empty() && pending.back() != c) pending.pop_back();
+      if (pending.empty()) return kNone;
+      pending.pop_back();
+      if (pending.empty()) return i;
+    }
+  }
+  return kNone;
+}
+
+size_t find_outside(std::string_view text, std::string_view word) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with(word)) return i;
+    if (text[i] != '<' && text[i] != '(' && text[i] != '[' && text[i] != '{') continue;
+    size_t close = closing(text, i);
+    if (close == kNone) return kNone;
+    i = close;
+  }
+  return kNone;
+}
+
+std::vector<std::string_view> split_arguments(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (size_t comma; (comma = find_outside(text, ",")) != kNone;) {
+    parts.push_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    while (text.starts_with(' ')) text.remove_prefix(1);
+  }
+  parts.push_back(text);
+  while (!parts.back().empty() && parts.back().ends_with(' ')) parts.back().remove_suffix(1);
+  return parts;
+}
+
+}  // namespace pctally

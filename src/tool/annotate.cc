@@ -1,0 +1,194 @@
+// pctally annotate: one function's source lines and instructions, with the ticks of each.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "object/symbolizer.h"
+#include "profile/load.h"
+#include "report/annotate/output.h"
+#include "report/names/name_pattern.h"
+#include "tool/command.h"
+#include "tool/command_line.h"
+#include "tool/message.h"
+#include "tool/newest_profile.h"
+#include "tool/suggest.h"
+
+namespace pctally {
+namespace {
+
+constexpr char kHelp[] =
+    R"(Print a function's source lines and instructions, with the ticks of each.
+
+  pctally annotate main                   of the newest *.pct here
+  pctally annotate Table::add work.pct
+  pctally annotate table.cc:28 work.pct   the function that this line is in
+
+What      FUNCTION             its name, short or full, or a part that no other has
+          FILE:LINE            a source line with ticks
+          --object REGEX       only functions of objects whose names match
+Shown     --all                every instruction (else the hot ones and their neighbours)
+          --min-share P        hot: from P percent of the function on (0.5)
+          --intel              Intel's syntax (else AT&T's)
+          --names STYLE        short (default), full or linkage
+          --source-path OLD=NEW   sources compiled in OLD are now in NEW; may repeat
+Output    --json               one object with all lines and instructions
+          --color WHEN         auto (default), always or never; NO_COLOR is honoured
+
+Exit: 0; 2 usage; 4 the profile cannot be read, or has no such function.
+)";
+
+struct Arguments {
+  std::string query, file, object;
+  std::vector<std::string> source_paths;
+  double min_share_percent = 0.5;
+  bool all = false, intel = false, json = false;
+  std::string names = "short", color = "auto";
+};
+
+std::string is_source_path(const std::string& text) {
+  return parse_source_path(text) ? "" : text + ": write OLD=NEW, for example /build/src=/home/me/src";
+}
+
+std::string is_pattern(const std::string& text) {
+  auto pattern = NamePattern::compile(text);
+  return pattern ? "" : text + ": " + pattern.error().text;
+}
+
+void describe_options(CLI::App& app, Arguments& arguments) {
+  app.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.add_option("FUNCTION", arguments.query);
+  app.add_option("FILE", arguments.file);
+  app.add_option("--object", arguments.object)->check(is_pattern);
+  app.add_flag("--all", arguments.all);
+  app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
+  app.add_flag("--intel", arguments.intel);
+  add_names_option(app, arguments.names);
+  app.add_option("--source-path", arguments.source_paths)->allow_extra_args(false)->check(is_source_path);
+  app.add_flag("--json", arguments.json);
+  app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
+}
+
+std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
+  CLI::App app("", "pctally annotate");
+  describe_options(app, *arguments);
+  const CommandLineHints hints{
+      .surplus = "one function at a time; {} is one word too many", .unknown = {}, .missing = {}};
+  if (std::optional<int> code = parse_command_line(app, argc, argv, hints)) return code;
+  if (!arguments->query.empty()) return std::nullopt;
+  complain("no function named; write pctally annotate FUNCTION [FILE], or FILE:LINE");
+  return kExitUsage;
+}
+
+std::string percent(const HotFunction& function, const Profile& profile) {
+  auto all = static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1));
+  return fmt::format("{:.1f} %", 100 * static_cast<double>(function.ticks) / all);
+}
+
+/// "put(int) (3.1 %), put(long) (2.0 %) and 4 more", short enough for a line.
+std::string listed(const std::vector<const HotFunction*>& functions, const Profile& profile) {
+  constexpr size_t kMost = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, functions.size()); ++i)
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", functions[i]->short_name.substr(0, 40),
+                        percent(*functions[i], profile));
+  if (functions.size() > kMost) text += fmt::format(" and {} more", functions.size() - kMost);
+  return text;
+}
+
+/// Why the object with most ticks without any name has none: "68.9 % have no name in table: ..."; empty if
+/// all have names.
+std::string nameless(const std::vector<HotFunction>& functions, const Profile& profile, ObjectNames& names) {
+  for (const HotFunction& function : functions) {
+    const std::string& problem = names.symbolizer(function.executable).problem();
+    if (function.is_whole_object() && !problem.empty())
+      return fmt::format("{} have no name in {}: {}", percent(function, profile), function.object, problem);
+  }
+  return "";
+}
+
+int no_such_function(const Arguments& arguments, const std::vector<HotFunction>& functions,
+                     const Profile& profile, ObjectNames& object_names) {
+  std::vector<std::string> names;
+  for (const HotFunction& function : functions) names.push_back(function.short_name);
+  std::string near = nearest(arguments.query, names);
+  const std::string why = nameless(functions, profile, object_names);
+  if (functions.empty())
+    complain("no ticks in '{}': the profile has none in any function", arguments.query);
+  else if (!why.empty())
+    complain("no ticks in '{}'; {}", arguments.query, why);
+  else if (!near.empty())
+    complain("no ticks in '{}'; did you mean '{}'?", arguments.query, near);
+  else
+    complain("no ticks in '{}'; most are in {} ({})", arguments.query, functions[0].short_name.substr(0, 60),
+             percent(functions[0], profile));
+  return kExitInput;
+}
+
+/// A line that says why this function has no code to show; empty if it has.
+std::string no_code(const HotFunction& function, const Profile& profile, ObjectNames& names) {
+  const ExecutableKind kind = profile.executables[function.executable].kind;
+  const std::string name = function.short_name.substr(0, 60);
+  if (kind == ExecutableKind::kKernel)
+    return fmt::format("{} is kernel code, which cannot be annotated; pctally report has its ticks", name);
+  if (kind == ExecutableKind::kPrivate)
+    return fmt::format("{} was made by a JIT, whose code is gone; pctally report has its ticks", name);
+  if (kind == ExecutableKind::kStart)
+    return "[process start] is time, not code: exec and dynamic linking, before the first tick";
+  if (function.is_whole_object())
+    return fmt::format("nothing is known of the code of {}: {}", function.object,
+                       names.symbolizer(function.executable).problem());
+  return "";
+}
+
+int annotate(const Arguments& arguments, const Profile& profile) {
+  ObjectNames names(profile, &Symbolizer::open);
+  std::vector<HotFunction> functions = hot_functions(profile, names);
+  if (!arguments.object.empty()) {
+    const NamePattern object = std::move(*NamePattern::compile(arguments.object));
+    std::erase_if(functions, [&](const HotFunction& function) { return !object.matches(function.object); });
+  }
+  SourcePlace place;
+  const bool by_place = parse_place(arguments.query, &place);
+  std::vector<const HotFunction*> meant = functions_called(functions, arguments.query);
+  if (meant.empty() && by_place) meant = functions_at(functions, names, place);
+  if (meant.empty()) return no_such_function(arguments, functions, profile, names);
+  if (meant.size() > 1) {
+    complain("'{}' is {}; name one in full, or its --object", arguments.query, listed(meant, profile));
+    return kExitInput;
+  }
+  if (std::string why = no_code(*meant[0], profile, names); !why.empty()) {
+    complain("{}", why);
+    return kExitInput;
+  }
+  Annotator annotator(profile, names, *meant[0], arguments.intel ? Syntax::kIntel : Syntax::kAtt);
+  std::vector<SourcePath> paths;
+  for (const std::string& text : arguments.source_paths) paths.push_back(*parse_source_path(text));
+  SourceFiles sources(std::move(paths));
+  if (arguments.json) return write_out(annotation_json(profile, annotator, sources));
+  return write_out(annotation_text(profile, annotator, sources,
+                                   {.color = wants_color(arguments.color),
+                                    .all = arguments.all,
+                                    .min_share = arguments.min_share_percent / 100,
+                                    .names = name_style_of(arguments.names),
+                                    .width = terminal_width()}));
+}
+
+}  // namespace
+
+int run_annotate(int argc, char** argv) {
+  let_writes_fail();
+  Arguments arguments;
+  if (std::optional<int> code = parse(argc, argv, &arguments)) return *code;
+  Result<Profile> profile = load_named_or_newest(&arguments.file);
+  if (!profile) {
+    complain("{}", profile.error().text);
+    return kExitInput;
+  }
+  return annotate(arguments, *profile);
+}
+
+}  // namespace pctally

@@ -1,0 +1,165 @@
+"""pctally annotate on real programs: ticks are the report's, addresses objdump's, and what cannot be shown is one line."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INPUT = 4
+
+
+def annotate(*words, **keywords):
+    return subprocess.run([p.PCTALLY, "annotate", *words], capture_output=True, text=True, **keywords)
+
+
+def build(directory, *flags):
+    """table.cc as directory/table, compiled from a copy there."""
+    shutil.copy(os.path.join(HERE, "table.cc"), directory)
+    program = os.path.join(directory, "table")
+    subprocess.run(["g++", "-O2", *flags, "-o", program, os.path.join(directory, "table.cc")], check=True)
+    return program
+
+
+def addresses_of_objdump(program, start, end):
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--start-address={start}", f"--stop-address={end}", program],
+                          capture_output=True, text=True, check=True).stdout
+    return [int(address, 16) for address in re.findall(r"^ +([0-9a-f]+):\t", text, re.M)]
+
+
+@unittest.skipIf(shutil.which("g++") is None, "g++ is not installed")
+class Annotate(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.mkdtemp(dir=p.scratch())
+        cls.program = build(cls.directory, "-g")
+        cls.recorded = p.record([cls.program])
+        cls.profile, cls.data = cls.recorded.path, cls.recorded.report()
+
+    def rows(self):
+        return [row for row in self.data["rows"] if row["object"] == "table"]
+
+    def json(self, function, *options):
+        done = annotate(function, self.profile, "--object", "^table$", "--json", *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), function)
+        return json.loads(done.stdout)
+
+    def test_ticks_are_those_of_the_report(self):
+        self.assertGreaterEqual(len(self.rows()), 3)
+        for row in self.rows():
+            if row["function"].startswith("["):
+                continue
+            data = self.json(row["linkage"])
+            self.assertEqual(data["ticks"], row["ticks"], row["function"])
+            self.assertEqual(data["short"], row["short"])
+            self.assertEqual(data["share"], row["share"])
+            for part in ("instructions", "lines"):
+                self.assertEqual(sum(entry["ticks"] for entry in data[part]), row["ticks"], (part, row["function"]))
+
+    @unittest.skipIf(shutil.which("objdump") is None, "objdump is not installed")
+    def test_addresses_are_those_of_objdump(self):
+        for row in self.rows():
+            data = self.json(row["linkage"])
+            if data["problem"]:
+                self.skipTest(data["problem"])
+            rows = data["instructions"]
+            end = rows[-1]["address"] + rows[-1]["length"]
+            self.assertEqual([entry["address"] for entry in rows],
+                             addresses_of_objdump(self.program, rows[0]["address"], end), row["function"])
+
+    def test_the_text_has_lines_instructions_and_inlined_frames(self):
+        done = annotate("count", self.profile)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^count   table   \d")
+        self.assertRegex(done.stdout, r"(?m)^table\.cc:19 .* \+\+table\[")
+        self.assertRegex(done.stdout, r"(?m)^  \S+:\d+ .* > std::map::operator\[\]")
+        self.assertRegex(done.stdout, r"(?m)^.*>.* [0-9a-f]+  \w+")
+        self.assertIn("\nskid: ", done.stdout)
+        self.assertNotIn("warning", done.stdout)
+
+    def test_by_place_and_by_part_of_the_name(self):
+        line = max((entry for entry in self.json("sum(std::vector&, int)")["lines"]), key=lambda entry: entry["ticks"])
+        both = annotate(f"table.cc:{line['line']}", self.profile)
+        self.assertEqual(both.returncode, INPUT)
+        self.assertRegex(both.stderr, r"^pctally: 'table\.cc:\d+' is sum\(.* %\), sum\(.*; name one in full, or its --object\n$")
+        self.assertEqual(annotate("table.cc:19", self.profile).stdout, annotate("count", self.profile).stdout)
+
+    def test_a_source_that_moved_is_found_and_a_newer_one_is_told(self):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        program = build(directory, "-g")
+        profile = p.record([program, "500"]).path
+        moved = os.path.join(directory, "moved")
+        os.mkdir(moved)
+        os.rename(os.path.join(directory, "table.cc"), os.path.join(moved, "table.cc"))
+        lost = annotate("count", profile)
+        self.assertIn("(source not found)", lost.stdout)
+        self.assertIn("--source-path OLD=NEW", lost.stdout)
+        found = annotate("count", profile, "--source-path", f"{directory}={moved}")
+        self.assertIn("++table[", found.stdout)
+        later = os.stat(program).st_mtime + 10
+        os.utime(os.path.join(moved, "table.cc"), (later, later))
+        newer = annotate("count", profile, "--source-path", f"{directory}={moved}")
+        self.assertRegex(newer.stdout, r"warning: .*table\.cc is newer than table: lines may have moved")
+
+    def test_without_debug_information_and_stripped(self):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        for flags, query in ((["-g0"], "count"), (["-g0", "-s"], None)):
+            program = build(directory, *flags)
+            recorded = p.record([program])
+            row = max((row for row in recorded.report()["rows"] if row["object"] == "table"), key=lambda row: row["ticks"])
+            done = annotate(query or row["function"], recorded.path, "--json")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(sum(entry["ticks"] for entry in json.loads(done.stdout)["instructions"]),
+                             json.loads(done.stdout)["ticks"])
+            text = annotate(query or row["function"], recorded.path).stdout
+            self.assertIn("no source lines: ", text)
+
+    def test_a_file_name_in_debug_information_that_is_no_file(self):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        os.mkfifo(os.path.join(directory, "fifo.h"))
+        source = os.path.join(directory, "evil.c")
+        with open(source, "w") as file:
+            file.write(f'int main(void) {{ volatile long i = 0;\n#line 1 "{directory}/fifo.h"\nwhile (i < 400000000) i++;\n'
+                       '#line 1 "/dev/zero"\nwhile (i < 500000000) i++;\nreturn 0; }\n')
+        program = os.path.join(directory, "evil")
+        subprocess.run(["g++", "-x", "c", "-g", "-O1", "-o", program, source], check=True)
+        done = annotate("main", p.record([program]).path, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("is not a regular file", done.stdout)
+
+    def test_what_cannot_be_shown_is_one_line(self):
+        for words, start in ((["sum", self.profile], "pctally: 'sum' is sum("),
+                             (["coutn", self.profile], "pctally: no ticks in 'coutn'; did you mean 'count'?"),
+                             (["xyzzyxyzzy", self.profile], "pctally: no ticks in 'xyzzyxyzzy'; most are in "),
+                             (["table.cc:2", self.profile], "pctally: no ticks in 'table.cc:2'"),
+                             (["main", "/nowhere/x.pct"], "pctally: cannot open /nowhere/x.pct")):
+            done = annotate(*words)
+            self.assertEqual((done.returncode, done.stdout), (INPUT, ""), words)
+            self.assertTrue(done.stderr.startswith(start), done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        kernel = [row for row in self.data["rows"] if row["object"] == "[kernel]" and not row["function"].startswith("[")]
+        if kernel:
+            done = annotate(kernel[0]["function"], self.profile, "--object", "kernel")
+            self.assertEqual(done.returncode, INPUT)
+            self.assertIn("is kernel code", done.stderr)
+
+    def test_a_program_that_was_rebuilt(self):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        program = build(directory, "-g")
+        profile = p.record([program, "300"]).path
+        build(directory, "-g", "-O1")
+        for name, start in (("count", "no ticks in 'count'; "), ("[table]", "nothing is known of the code of table: ")):
+            done = annotate(name, profile, "--object", "^table$")
+            self.assertEqual((done.returncode, done.stdout), (INPUT, ""))
+            self.assertTrue(done.stderr.startswith("pctally: " + start), done.stderr)
+            self.assertIn("build id differs: the file was replaced since the recording\n", done.stderr)
+
+
+if __name__ == "__main__":
+    p.main()
