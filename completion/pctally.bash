@@ -64,7 +64,7 @@ _pctally_report() {
     --limit | --min-share | --filter | --object) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --sort --limit --min-share --filter --object --names --json --color --help'
+        _pctally_words '--by --sort --limit --min-share --own --inlines --filter --object --names --json --color --help'
       else
         _pctally_files '!*.pct'
       fi

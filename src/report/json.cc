@@ -34,6 +34,8 @@ Json row_json(const Profile& profile, const Row& row, Grouping by) {
                {"object", valid_utf8(row.object)},
                {"file", valid_utf8(row.file)},
                {"line", row.line}};
+  for (const auto& [file, line] : row.inside)
+    json["inside"].push_back({{"file", valid_utf8(file)}, {"line", line}});
   if (!profile.counts_cpu_time()) json["events"] = row.events;
   if (by == Grouping::kProcess) {
     json["process"] = valid_utf8(row.process);

@@ -38,7 +38,7 @@ void measure(const Profile& profile, const Account& account, std::vector<Row>* r
 }
 
 auto names_of(const Row& row) {
-  return std::tie(row.object, row.function, row.file, row.line, row.process, row.pid, row.note);
+  return std::tie(row.object, row.function, row.file, row.line, row.inside, row.process, row.pid, row.note);
 }
 
 bool by_ticks(const Row& a, const Row& b) {
@@ -110,7 +110,14 @@ void for_each_batch(const Profile& profile, const std::function<void(const Execu
 void name_rows(std::vector<Row>* rows) {
   std::vector<FunctionName> functions;
   functions.reserve(rows->size());
-  for (const Row& row : *rows) functions.push_back({row.function, row.linkage, row.object, row.address});
+  std::vector<std::string> beside;  // what stands beside the name: it tells look-alikes apart by itself
+  for (const Row& row : *rows)
+    beside.push_back(row.file.empty() ? row.object
+                                      : row.object + '\n' + row.file + ':' + std::to_string(row.line));
+  for (size_t i = 0; i < rows->size(); ++i) {
+    const Row& row = (*rows)[i];
+    functions.push_back({row.function, row.linkage, beside[i], row.address});
+  }
   std::vector<std::string> names = short_names(functions);
   for (size_t i = 0; i < names.size(); ++i) (*rows)[i].short_function = std::move(names[i]);
 }
@@ -165,7 +172,8 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
     report.rows = rows_by_process(profile);
   } else {
     ObjectNames names(profile, open);
-    report.rows = grouped_rows(profile, options.by, names);
+    report.rows = options.by == Grouping::kLine ? rows_by_line(profile, names, options.lines)
+                                                : grouped_rows(profile, options.by, names);
     add_missing_names(profile, names, &report.warnings);
   }
   for (Row& row : pseudo_rows(profile.ledger, options.by, report.rows))

@@ -2,9 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "profile/profile.h"
@@ -31,7 +33,8 @@ struct Row {
   std::string object;    ///< kFunction, kObject, kLine
   std::string file;      ///< kLine; empty if unknown
   uint32_t line = 0;
-  std::string process;  ///< kProcess: its comm
+  std::vector<std::pair<std::string, uint32_t>> inside;  ///< kLine: lines inlined into it, outermost first
+  std::string process;                                   ///< kProcess: its comm
   int32_t pid = 0;
   std::string note;
   std::string short_function;  ///< kFunction, kLine: as name_rows() gives it
@@ -44,11 +47,20 @@ struct Row {
   int64_t events = 0;
 };
 
+/// Of rows that are lines.
+struct LineOptions {
+  std::optional<std::string> own{};  ///< a tick counts for the innermost line in these files (see OwnFiles);
+                                     ///< code without any is a row of its object
+  bool inlines =
+      false;  ///< a row for each chain of inlined functions: the outermost (own) line, and what is inside
+};
+
 struct ReportOptions {
   Grouping by = Grouping::kFunction;
   RowOrder order = RowOrder::kTicks;
-  uint64_t limit = 0;                   ///< most rows; 0: all
-  double min_share = 0;                 ///< of 1
+  uint64_t limit = 0;    ///< most rows; 0: all
+  double min_share = 0;  ///< of 1
+  LineOptions lines{};
   const NamePattern* filter = nullptr;  ///< only rows with a name that has it; null: all. Outlives the call.
   const NamePattern* object = nullptr;  ///< only rows of objects whose name has it
 };
@@ -74,7 +86,7 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
 // most counted + outside + full).
 std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names);
 std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names);
-std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names);
+std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options = {});
 std::vector<Row> rows_by_process(const Profile& profile);
 
 /// Gives all rows their short names.

@@ -173,9 +173,12 @@ TextReport::Names TextReport::titles() const {
 
 std::string TextReport::place_of(const Row& row) const {
   if (row.file.empty()) return row.object.empty() ? std::string() : "?";
-  size_t slash = row.file.rfind('/');
-  bool short_form = options_.width != 0 && slash != std::string::npos;
-  return fmt::format("{}:{}", escaped(short_form ? row.file.substr(slash + 1) : row.file), row.line);
+  auto text = [](const std::string& file, uint32_t line, bool short_form) {
+    return fmt::format("{}:{}", escaped(short_form ? file.substr(file.rfind('/') + 1) : file), line);
+  };
+  std::string place = text(row.file, row.line, options_.width != 0 || !row.inside.empty());
+  for (const auto& [file, line] : row.inside) place.append(" < ").append(text(file, line, true));
+  return place;
 }
 
 TextReport::Names TextReport::names_of(const Row& row) const {

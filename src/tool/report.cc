@@ -19,6 +19,7 @@ namespace pctally {
 namespace {
 
 constexpr uint64_t kUsualLimit = 30;
+constexpr char kOwn[] = "true";  ///< what the parser makes of a bare --own
 
 constexpr char kHelp[] =
     R"(Print where the CPU time of a profile went.
@@ -30,6 +31,8 @@ Rows      --by KEY             function (default), object, line or process
           --sort KEY           ticks (default), name or object
           --limit N            rows (30; with --json and with 0 all)
           --min-share P        leave out rows below P percent
+          --own[=DIR]          by line: the innermost line in your files (below DIR)
+          --inlines            by line: what is inlined there, a row for each chain
           --filter REGEX       only rows whose names match (a capital in it counts)
           --object REGEX       only rows of objects whose names match
           --names STYLE        short (default), full (arguments, templates), linkage
@@ -48,6 +51,8 @@ struct Arguments {
   bool json = false;
   std::string names = "short";
   std::string filter, object;
+  std::string own;  ///< kOwn: without a directory
+  bool inlines = false;
   std::string color = "auto";
 };
 
@@ -89,6 +94,8 @@ void describe_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--limit", arguments.limit)->check(is_number);
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
   add_names_option(app, arguments.names);
+  app.add_flag("--own", arguments.own);
+  app.add_flag("--inlines", arguments.inlines);
   app.add_option("--filter", arguments.filter)->check(is_pattern);
   app.add_option("--object", arguments.object)->check(is_pattern);
   app.add_flag("--json", arguments.json);
@@ -107,6 +114,12 @@ RowOrder row_order(const std::string& word) {
   return word == "object" ? RowOrder::kObject : RowOrder::kTicks;
 }
 
+LineOptions line_options(const Arguments& arguments) {
+  LineOptions options{.inlines = arguments.inlines};
+  if (!arguments.own.empty()) options.own = arguments.own == kOwn ? "" : arguments.own;
+  return options;
+}
+
 std::string render(const Profile& profile, const Arguments& arguments) {
   const std::optional<NamePattern> filter = pattern_of(arguments.filter),
                                    object = pattern_of(arguments.object);
@@ -114,6 +127,7 @@ std::string render(const Profile& profile, const Arguments& arguments) {
                         .order = row_order(arguments.sort),
                         .limit = arguments.limit.value_or(arguments.json ? 0 : kUsualLimit),
                         .min_share = arguments.min_share_percent / 100,
+                        .lines = line_options(arguments),
                         .filter = filter ? &*filter : nullptr,
                         .object = object ? &*object : nullptr};
   Report report = make_report(profile, &Symbolizer::open, options);
@@ -125,6 +139,11 @@ std::string render(const Profile& profile, const Arguments& arguments) {
 }
 
 int report(Arguments& arguments) {
+  if ((!arguments.own.empty() || arguments.inlines) && arguments.by != "line") {
+    complain("{} is of source lines; write report --by line {}", arguments.inlines ? "--inlines" : "--own",
+             arguments.inlines ? "--inlines" : "--own");
+    return kExitUsage;
+  }
   if (!arguments.object.empty() && arguments.by == "process") {
     complain("--object: a process has no object; leave out --by process");
     return kExitUsage;

@@ -41,6 +41,7 @@ struct Flags {
     if (word == "json") json = true;
     if (word == "events") events = true;
     if (word == "cxx") cxx = true;
+    if (word == "inlines") options.lines.inlines = true;
     if (word.starts_with("filter-")) filter = *NamePattern::compile(word.substr(7));
     if (word.starts_with("object-")) object = *NamePattern::compile(word.substr(7));
     if (word.starts_with("names-")) text.names = name_style_of(word.substr(6));
@@ -75,8 +76,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "report.sort-object.limit-8.txt", "report.limit-5.color.width-72.txt", "report.json",
                     "report.by-object.json", "report.by-line.limit-3.json", "report.by-process.json",
                     "report.events.limit-8.txt", "report.events.by-line.limit-3.json",
-                    "report.cxx.filter-put.txt", "report.object-libc.limit-5.json", "report.filter-f1.txt",
-                    "report.cxx.txt", "report.cxx.names-full.txt", "report.cxx.names-linkage.txt",
+                    "report.by-line.inlines.limit-6.json", "report.cxx.filter-put.txt",
+                    "report.object-libc.limit-5.json", "report.filter-f1.txt", "report.cxx.txt",
+                    "report.cxx.names-full.txt", "report.cxx.names-linkage.txt",
                     "report.cxx.by-line.width-80.txt", "report.cxx.limit-4.json"),
     [](const auto& test) {
       std::string name = test.param;

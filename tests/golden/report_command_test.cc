@@ -192,6 +192,18 @@ TEST_F(ReportCommand, WhatIsFilteredOutIsOneLine) {
   EXPECT_EQ(run({"cxx.pct", "--object", "x", "--by", "process"}).code, 2);
 }
 
+TEST_F(ReportCommand, OwnLinesAndWhatIsInside) {
+  put("a.pct", sample_file());
+  Outcome own = run({"a.pct", "--by", "line", "--own=/src", "--filter", "libc", "--limit", "0"});
+  EXPECT_THAT(own.out, AllOf(HasSubstr("  /src/libc.so.6.c:"), HasSubstr("  /src/inlined.h:7 ")));
+  Outcome none = run({"a.pct", "--by", "line", "--own=/elsewhere"});
+  EXPECT_THAT(none.out, AllOf(HasSubstr("  [sort]  "), Not(HasSubstr("/src/"))));
+  Outcome inlines = run({"a.pct", "--by", "line", "--inlines", "--limit", "0"});
+  EXPECT_THAT(inlines.out, HasSubstr("  libc.so.6.c:528 < inlined.h:7 "));
+  EXPECT_THAT(run({"a.pct", "--own", "--by", "line"}).err, IsEmpty());
+  EXPECT_EQ(run({"a.pct", "--own"}).code, 2);
+}
+
 TEST_F(ReportCommand, NamesAreShortUnlessAsked) {
   put("cxx.pct", sample_cxx_file());
   EXPECT_THAT(run({"cxx.pct"}).out, AllOf(HasSubstr("  std::map::operator[]  "), HasSubstr("  put(long)  ")));

@@ -81,6 +81,7 @@ TABLE = [
     ("report --colour always some.pct", "no option --colour; did you mean --color?", USAGE),
     ("report --filter 'a(b' some.pct", "--filter a(b: not a regular expression (Unmatched ( or \\()", USAGE),
     ("report --object x --by process some.pct", "--object: a process has no object; leave out --by process", USAGE),
+    ("report --own some.pct", "--own is of source lines; write report --by line --own", USAGE),
     ("report --program x some.pct", "--program: a tick does not know its program or thread; --by process has totals, or record "
      "programs one by one", USAGE),
     ("report --callers main some.pct", "--callers: profiles have no call paths yet; the report is of self time", USAGE),

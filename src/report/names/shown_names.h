@@ -22,7 +22,7 @@ NameStyle name_style_of(std::string_view word);
 struct FunctionName {
   std::string_view full;
   std::string_view linkage;  ///< the symbol; empty if it is `full`
-  std::string_view object;   ///< stands beside the name, and so tells functions apart by itself
+  std::string_view object;   ///< or what else stands beside the name, and so tells functions apart by itself
   uint64_t address = 0;      ///< of the function; 0: not known. Two of one full name are two functions.
 };
 
