@@ -23,13 +23,12 @@ namespace {
 
 constexpr uint64_t kPeriodNs = 100000;
 
-/// Loads, or says why this machine cannot.
-#define LOAD_OR_SKIP(counter, settings)                                                                    \
-  auto counter = BpfCounter::load(settings);                                                               \
-  if (!counter &&                                                                                          \
-      (counter.error().code == EPERM || counter.error().code == EACCES || counter.error().code == ENOSYS)) \
-    GTEST_SKIP() << "BPF is not permitted here: " << counter.error().text;                                 \
-  ASSERT_TRUE(counter) << counter.error().text
+/// Says why this machine cannot load it.
+#define SKIP_WHERE_REFUSED(loaded)                                          \
+  if (const int code = (loaded) ? 0 : (loaded).error().code;                \
+      code == EPERM || code == EACCES || code == ENOSYS)                    \
+    GTEST_SKIP() << "BPF is not permitted here: " << (loaded).error().text; \
+  ASSERT_TRUE(loaded) << (loaded).error().text
 
 uint64_t cpu_ns() {
   timespec now{};
@@ -119,7 +118,8 @@ TEST(BpfCounter, TicksComeOneByOneIfAskedFor) {
   BpfCounter::Settings settings;
   settings.filter = PCTALLY_FILTER_FOLLOWED;  // others' ticks would take slots, too
   settings.period = kPeriodNs;
-  LOAD_OR_SKIP(counter, settings);
+  auto counter = BpfCounter::load(settings);
+  SKIP_WHERE_REFUSED(counter);
   Random random(1);
   counter->follow(getpid());
   ASSERT_TRUE(counter->enable(&random));
@@ -140,7 +140,8 @@ TEST(BpfCounter, TicksComeOneByOneIfAskedFor) {
 TEST(BpfCounter, HandsOutEveryRunOfTheProgramOnce) {
   BpfCounter::Settings settings;
   settings.period = kPeriodNs;
-  LOAD_OR_SKIP(counter, settings);
+  auto counter = BpfCounter::load(settings);
+  SKIP_WHERE_REFUSED(counter);
   UniqueFd statistics(bpf_enable_stats(BPF_STATS_RUN_TIME));
   ASSERT_TRUE(statistics.valid());
   pid_t other = fork();
@@ -168,7 +169,8 @@ TEST(BpfCounter, HandsOutEveryPageFaultOnce) {
   settings.event = *find_event("page-faults");
   settings.period = 1;
   settings.filter = PCTALLY_FILTER_FOLLOWED;
-  LOAD_OR_SKIP(counter, settings);
+  auto counter = BpfCounter::load(settings);
+  SKIP_WHERE_REFUSED(counter);
   int held[2];
   ASSERT_EQ(pipe(held), 0);
   pid_t child = fork();
@@ -203,7 +205,8 @@ TEST(BpfCounter, FollowsChildrenOfChildrenAndNobodyElse) {
   BpfCounter::Settings settings;
   settings.period = kPeriodNs;
   settings.filter = PCTALLY_FILTER_FOLLOWED;
-  LOAD_OR_SKIP(counter, settings);
+  auto counter = BpfCounter::load(settings);
+  SKIP_WHERE_REFUSED(counter);
   int held[2];
   ASSERT_EQ(pipe(held), 0);
   pid_t other = fork();
@@ -243,7 +246,8 @@ TEST(BpfCounter, FollowsChildrenOfChildrenAndNobodyElse) {
 TEST(BpfCounter, ProcessNumbersUsedAgainStartUnfollowed) {
   BpfCounter::Settings settings;
   settings.filter = PCTALLY_FILTER_FOLLOWED;
-  LOAD_OR_SKIP(counter, settings);
+  auto counter = BpfCounter::load(settings);
+  SKIP_WHERE_REFUSED(counter);
   EXPECT_FALSE(counter->follow(0));
   EXPECT_FALSE(counter->follow(-1));
   EXPECT_FALSE(counter->follow(INT32_MAX));
@@ -278,7 +282,8 @@ TEST(BpfCounter, MillionPcsInSmallTablesAreAllAccountedFor) {
   settings.period = 50000;
   settings.filter = PCTALLY_FILTER_FOLLOWED;
   settings.table_slots = 64;
-  LOAD_OR_SKIP(counter, settings);
+  auto counter = BpfCounter::load(settings);
+  SKIP_WHERE_REFUSED(counter);
   constexpr size_t kBytes = 2 << 20;
   void* text = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(text, MAP_FAILED);
@@ -302,7 +307,8 @@ TEST(BpfCounter, ExecIsAnotherImage) {
   BpfCounter::Settings settings;
   settings.period = kPeriodNs;
   settings.filter = PCTALLY_FILTER_FOLLOWED;
-  LOAD_OR_SKIP(counter, settings);
+  auto counter = BpfCounter::load(settings);
+  SKIP_WHERE_REFUSED(counter);
   pid_t child = fork();
   if (child == 0) {
     counter->follow(getpid());

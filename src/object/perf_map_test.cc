@@ -46,7 +46,7 @@ TEST(PerfMap, MalformedLinesAreSkipped) {
 
 TEST(PerfMap, RandomBytesAreOnlyNoise) {
   std::mt19937 random(11);
-  const std::string alphabet("0123456789abcdefx \n\t\0z\xff", 24);
+  const std::string alphabet("0123456789abcdefx \n\t\0z\xff", 23);
   const std::vector<uint64_t> addresses{0, 1, 0x10, 0x1000, UINT64_MAX};
   for (int round = 0; round < 3000; round++) {
     std::string text(random() % 300, ' ');

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "bpf/capabilities.h"
 #include "perf/process_tree.h"
@@ -128,7 +129,8 @@ void BpfEngine::book_missed() {
   missed_ += counter_.take_missed();
   FileHeader& header = file_->header();
   header.throttled = counter_.throttled();
-  __atomic_store_n(&header.ledger.lost, static_cast<uint64_t>(missed_ + 0.5) + counter_.totals().unowned,
+  __atomic_store_n(&header.ledger.lost,
+                   static_cast<uint64_t>(std::llround(missed_)) + counter_.totals().unowned,
                    __ATOMIC_RELAXED);
 }
 

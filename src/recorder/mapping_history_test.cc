@@ -28,7 +28,7 @@ class MappingHistoryTest : public testing::Test {
   void load(int file) {
     ASSERT_EQ(mmap(place_, kBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, files_[file], 0), place_);
   }
-  void unload() { mmap(place_, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0); }
+  void unload() { (void)mmap(place_, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0); }
   bool read() { return history_.read(0); }
   bool doubtful() { return history_.is_doubtful(reinterpret_cast<uintptr_t>(place_) + 16); }
 

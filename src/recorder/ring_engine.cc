@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace pctally {
 namespace {
@@ -151,7 +152,8 @@ void RingEngine::book_losses() {
     own = std::clamp(due - static_cast<double>(window_own_), 0.0, ticks);
   }
   lost_ += own;
-  __atomic_store_n(&file_->header().ledger.lost, static_cast<uint64_t>(lost_ + 0.5), __ATOMIC_RELAXED);
+  __atomic_store_n(&file_->header().ledger.lost, static_cast<uint64_t>(std::llround(lost_)),
+                   __ATOMIC_RELAXED);
   if (records != 0) tasks_.resync();
 }
 

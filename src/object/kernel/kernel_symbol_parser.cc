@@ -68,8 +68,8 @@ KernelSymbolTable KernelSymbolParser::table() const {
 
 /// "ffffffff81000000 T _text"
 bool KernelSymbolParser::parse(std::string_view text, Line* line) {
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, line->address, 16);
+  const char *begin = text.data(), *end = begin + text.size();
+  const auto [rest, error] = std::from_chars(begin, end, line->address, 16);
   if (error != std::errc() || line->address == 0) return false;
   if (end - rest < 4 || rest[0] != ' ' || rest[2] != ' ') return false;
   line->type = rest[1];

@@ -17,9 +17,10 @@ std::string_view trimmed(std::string_view text) {
 }
 
 Result<Limit> refused(std::string_view text, const char* why) {
+  const std::string shown(text.substr(0, 100));
   return fail(EINVAL,
-              "limit '%.*s': %s; for example 'share(main) > +2pp', 'seconds(main) > +10%%', 'total > +3%%'",
-              static_cast<int>(std::min<size_t>(text.size(), 100)), text.data(), why);
+              "limit '%s': %s; for example 'share(main) > +2pp', 'seconds(main) > +10%%', 'total > +3%%'",
+              shown.c_str(), why);
 }
 
 /// False if it is no metric.
