@@ -16,9 +16,13 @@ namespace pctally {
 namespace {
 
 constexpr unsigned kMostTimers = 1000000;
+constexpr uint64_t kStartAndEndNs = 500000;  ///< of a thread, that no reading of its clock has seen: at most
+constexpr uint64_t kOurStartNs = 5000000;    ///< of the process, before its threads were listed
 
 unsigned g_armed GUARDED_BY(g_threads) = 0;
 unsigned g_most GUARDED_BY(g_threads) = 0;
+uint64_t g_ended_ns GUARDED_BY(g_threads) = 0;  ///< CPU time of threads that made their timers themselves,
+unsigned g_ended GUARDED_BY(g_threads) = 0;     ///< and how many have ended
 unsigned long g_untimed_us[kUntimedReasons] = {};
 
 /// A quarter of RLIMIT_SIGPENDING: the rest is the program's.
@@ -112,6 +116,17 @@ bool thread_blocks_ticks() noexcept {
   return next_sigmask(SIG_BLOCK, nullptr, &mask) == 0 && sigismember(&mask, TickSlot::signal_number()) == 1;
 }
 
+/// CPU time of a thread that has a record. One that was only met may have ended: what its timers have booked
+/// then.
+uint64_t known_ns(const ThreadRecord& record) noexcept {
+  const uint64_t used_ns = thread_cpu_ns(record.thread);
+  if (used_ns > record.began_cpu_ns) return used_ns - record.began_cpu_ns;
+  uint64_t booked_ns = 0;
+  for (const ThreadTimer& timer : record.timers)
+    if (timer.booked_ns > booked_ns) booked_ns = timer.booked_ns;
+  return booked_ns;
+}
+
 /// What a clock's timer has not booked at the end of its thread. A thread that has its ticks blocked was not
 /// in the places where others with the same routine were.
 void book_end(ThreadRecord* record, unsigned clock, uint64_t cpu_ns) noexcept {
@@ -176,7 +191,8 @@ void ThreadTimers::stop() noexcept {
 void ThreadTimers::forget() noexcept {
   if (forget_threads()) {
     MutexLock locked(g_threads);
-    g_armed = 0;
+    g_armed = g_ended = 0;
+    g_ended_ns = 0;
   }
   if (!running()) return;
   hook_threads(-1);
@@ -200,6 +216,8 @@ void end_thread(ThreadRecord* record) noexcept {
   if (!record->used || record->thread != thread) return;     // of the parent of a fork
   for (ThreadTimer& timer : record->timers) disarm(&timer);  // its last signal, too, is past then
   const uint64_t cpu_ns = thread_cpu_ns(thread);
+  g_ended_ns += cpu_ns;
+  ++g_ended;
   for (unsigned clock = 0; clock < kMostClocks; ++clock)
     if (record->timers[clock].observed && period_of(clock) != 0) book_end(record, clock, cpu_ns);
   if (record->untimed != Untimed::kNo) note_untimed(record->untimed, cpu_ns);
@@ -213,6 +231,15 @@ void end_process() noexcept {
   ThreadRecord* record = find_thread(thread);
   for (unsigned clock = 0; record != nullptr && clock < kMostClocks; ++clock)
     if (record->timers[clock].observed && period_of(clock) != 0) book_end(record, clock, cpu_ns);
+}
+
+uint64_t unseen_start_ns(uint64_t process_ns) noexcept {
+  MutexLock locked(g_threads);
+  uint64_t known = g_ended_ns + kOurStartNs + kStartAndEndNs * g_ended;
+  const ThreadRecord* records = thread_records();
+  for (unsigned i = 0; i < thread_record_count(); ++i)
+    if (records[i].used && records[i].thread != 0) known += known_ns(records[i]);
+  return process_ns > known ? process_ns - known : 0;
 }
 
 void note_untimed(Untimed why, uint64_t cpu_ns) noexcept {

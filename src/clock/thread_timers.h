@@ -48,6 +48,11 @@ void end_thread(ThreadRecord* record) noexcept;
 /// The calling thread ends the process: the CPU time it had its ticks blocked is noted.
 void end_process() noexcept;
 
+/// CPU time of threads that no pthread_create(3) of ours has started and that have no timer for it, out of
+/// `process_ns`: what the process has used since its first clock was started. A lower bound, by half a
+/// millisecond per thread that has ended, and 5 ms.
+[[nodiscard]] uint64_t unseen_start_ns(uint64_t process_ns) noexcept EXCLUDES(g_threads);
+
 /// CPU time of threads without ticks, by the reason, since it was last asked for.
 void note_untimed(Untimed why, uint64_t cpu_ns) noexcept;
 uint64_t take_untimed_ns(Untimed why) noexcept;

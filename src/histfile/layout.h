@@ -101,12 +101,12 @@ struct ProcessRecord {
   uint64_t started_ns;  ///< CLOCK_MONOTONIC
   char comm[16];        ///< not necessarily ended by a zero byte
   char engine[16];
-  uint64_t entered_cpu_ns;  ///< engines in the program: CPU time it had used when the engine began
-  uint64_t start_ticks;     ///< of `ticks`, those that were counted for it
-  uint64_t blocked_ns;      ///< CPU time of threads that had the signal of their ticks blocked
-  uint64_t small_stack_ns;  ///< of threads without a timer because their stack has no room for a handler
-  uint64_t timerless_ns;    ///< of threads for which there was no timer (RLIMIT_SIGPENDING)
-  uint8_t unused[8];
+  uint64_t entered_cpu_ns;   ///< engines in the program: CPU time it had used when the engine began
+  uint64_t start_ticks;      ///< of `ticks`, those that were counted for it
+  uint64_t blocked_ns;       ///< CPU time of threads that had the signal of their ticks blocked
+  uint64_t small_stack_ns;   ///< of threads without a timer because their stack has no room for a handler
+  uint64_t timerless_ns;     ///< of threads for which there was no timer (RLIMIT_SIGPENDING)
+  uint64_t unseen_start_ns;  ///< of threads that no pthread_create(3) of ours has started
 };
 static_assert(sizeof(ProcessRecord) == 128 && offsetof(ProcessRecord, ticks) == 24);
 static_assert(offsetof(ProcessRecord, entered_cpu_ns) == 80 && offsetof(ProcessRecord, blocked_ns) == 96);

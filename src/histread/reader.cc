@@ -241,7 +241,8 @@ void Walk::read_processes() {
   for (uint32_t unit = contents_.header.processes; unit != 0; unit = record.next) {
     if (!take(unit, &record)) return;
     limit(&record.ticks, std::min(kLargestCount, kLargestTotal - total));
-    for (uint64_t* time : {&record.cpu_ns, &record.blocked_ns, &record.small_stack_ns, &record.timerless_ns})
+    for (uint64_t* time : {&record.cpu_ns, &record.blocked_ns, &record.small_stack_ns, &record.timerless_ns,
+                           &record.unseen_start_ns})
       limit(time, kLongestTimeNs);
     total += record.ticks;
     contents_.processes.push_back({.unit = unit,
@@ -254,6 +255,7 @@ void Walk::read_processes() {
                                    .blocked_ns = record.blocked_ns,
                                    .small_stack_ns = record.small_stack_ns,
                                    .timerless_ns = record.timerless_ns,
+                                   .unseen_start_ns = record.unseen_start_ns,
                                    .started_ns = record.started_ns,
                                    .comm = text_of(record.comm, sizeof record.comm),
                                    .engine = text_of(record.engine, sizeof record.engine)});

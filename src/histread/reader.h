@@ -48,6 +48,7 @@ struct FileProcess {
   uint64_t blocked_ns = 0;
   uint64_t small_stack_ns = 0;
   uint64_t timerless_ns = 0;
+  uint64_t unseen_start_ns = 0;
   uint64_t started_ns = 0;
   std::string comm;
   std::string engine;

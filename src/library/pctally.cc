@@ -12,6 +12,7 @@
 
 #include "base/fork_hook.h"
 #include "base/period.h"
+#include "clock/thread_hook.h"
 #include "clock/tick_clock.h"
 #include "dialect/session.h"
 #include "fault/file_guard.h"
@@ -217,7 +218,19 @@ Result<void> begin(Recording& recording, const pctally_options& options) noexcep
   return {};
 }
 
+/// Threads that began after a dlopen(3) of ours, or by the bare clone(2): none of them had a timer.
+void book_unseen_threads(Recording& recording) noexcept {
+  if (recording.clock.kind() != ClockKind::kTimer || has_seccomp_filter()) return;
+  rusage now{};
+  getrusage(RUSAGE_SELF, &now);
+  const uint64_t used_ns = to_ns(now.ru_utime) + to_ns(now.ru_stime);
+  const uint64_t before_ns = to_ns(recording.started.ru_utime) + to_ns(recording.started.ru_stime);
+  auto* process = pool_at<ProcessRecord>(recording.file.pool(), recording.process);
+  process->unseen_start_ns = unseen_start_ns(used_ns - before_ns);
+}
+
 Result<void> end(Recording& recording) noexcept REQUIRES(g_mutex) {
+  book_unseen_threads(recording);
   recording.clock.stop();
   withdraw(&g_tables);
   resolve_all(recording, true);

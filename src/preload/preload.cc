@@ -176,6 +176,21 @@ __attribute__((constructor)) void enter() {
   watch_clock();
 }
 
+/// From outside, time of threads without a timer looks as if the program had taken the signal. It has not.
+void correct_note(ProcessRecord* process) noexcept {
+  if (process->note == ProcessNote::kSignalTaken && g_injected->clock.intact())
+    process->note = ProcessNote::kNone;
+}
+
+/// What is known of the time of threads without a timer, while the records of threads are there.
+void account_threads(ProcessRecord* process) noexcept {
+  if (g_injected->clock.kind() != ClockKind::kTimer) return;
+  if (process->note != ProcessNote::kTogether)
+    process->unseen_start_ns = unseen_start_ns(process->cpu_ns - process->entered_cpu_ns);
+  correct_note(process);
+  end_process();
+}
+
 __attribute__((destructor)) void leave() {
   if (g_injected == nullptr || g_injected->process == 0) return;
   if (has_seccomp_filter()) {  // no system call of ours
@@ -183,11 +198,11 @@ __attribute__((destructor)) void leave() {
     return;
   }
   ClockWatch::stop();
-  if (g_injected->clock.kind() == ClockKind::kTimer) end_process();
-  g_injected->clock.stop();
   BusErrorsAdmitted admitted;
   ProcessRecord* process = own_record();
   process->cpu_ns = cpu_used_ns();
+  account_threads(process);
+  g_injected->clock.stop();
   process->blocked_ns = take_untimed_ns(Untimed::kBlocked);
   process->small_stack_ns = take_untimed_ns(Untimed::kSmallStack);
   process->timerless_ns = take_untimed_ns(Untimed::kLimit);

@@ -128,7 +128,8 @@ ProfileProcess process_of(FileProcess& process) {
           .cpu_ns = process.cpu_ns,
           .blocked_ns = process.blocked_ns,
           .small_stack_ns = process.small_stack_ns,
-          .timerless_ns = process.timerless_ns};
+          .timerless_ns = process.timerless_ns,
+          .unseen_start_ns = process.unseen_start_ns};
 }
 
 void add_processes(std::vector<FileProcess>& processes, uint64_t excess, Profile* profile) {

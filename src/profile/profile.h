@@ -38,10 +38,11 @@ struct ProfileProcess {
   std::string note;            ///< why it was not (wholly) observed; empty if there is nothing to say
   bool sampled_again = false;  ///< `note` is of an interruption that is over
   uint64_t ticks = 0;
-  uint64_t cpu_ns = 0;          ///< 0 if unknown
-  uint64_t blocked_ns = 0;      ///< CPU time of threads that had the signal of their ticks blocked
-  uint64_t small_stack_ns = 0;  ///< of threads whose stack has no room for a handler
-  uint64_t timerless_ns = 0;    ///< of threads for which there was no timer
+  uint64_t cpu_ns = 0;           ///< 0 if unknown
+  uint64_t blocked_ns = 0;       ///< CPU time of threads that had the signal of their ticks blocked
+  uint64_t small_stack_ns = 0;   ///< of threads whose stack has no room for a handler
+  uint64_t timerless_ns = 0;     ///< of threads for which there was no timer
+  uint64_t unseen_start_ns = 0;  ///< of threads that none of our pthread_create(3) has started
 };
 
 /// ticks() = counted + outside + full + lost, always.

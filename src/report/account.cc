@@ -71,11 +71,12 @@ Account account_of(const Profile& profile) {
 }
 
 std::vector<UnsampledPart> unsampled_parts(const Profile& profile) {
-  uint64_t blocked = 0, small = 0, timerless = 0;
+  uint64_t blocked = 0, small = 0, timerless = 0, unseen = 0;
   for (const ProfileProcess& process : profile.processes) {
     blocked += std::min(process.blocked_ns, kLongestNs / 65536);
     small += std::min(process.small_stack_ns, kLongestNs / 65536);
     timerless += std::min(process.timerless_ns, kLongestNs / 65536);
+    unseen += std::min(process.unseen_start_ns, kLongestNs / 65536);
   }
   std::vector<UnsampledPart> parts;
   auto add = [&parts](const char* reason, uint64_t ns) {
@@ -84,6 +85,7 @@ std::vector<UnsampledPart> unsampled_parts(const Profile& profile) {
   add("blocked signals", blocked);
   add("stacks below 32 KiB", small);
   add("no timer left (ulimit -i)", timerless);
+  add("an unseen start (bare clone(2), or libpctally brought by dlopen)", unseen);
   return parts;
 }
 

@@ -84,6 +84,7 @@ static void print_records() {
   FIELD(ProcessRecord, blocked_ns);
   FIELD(ProcessRecord, small_stack_ns);
   FIELD(ProcessRecord, timerless_ns);
+  FIELD(ProcessRecord, unseen_start_ns);
 }
 
 static void print_tick_records() {

@@ -56,6 +56,32 @@ class Threads(unittest.TestCase):
         self.assertLess(data["sampled_s"], 0.1)
         self.assertIn("threads with blocked signals", " ".join(warning["text"] for warning in data["warnings"]))
 
+    def check_unseen(self, data):
+        p.assert_ledger(self, data)
+        parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
+        unseen = next(seconds for reason, seconds in parts.items() if reason.startswith("an unseen start"))
+        self.assertGreater(unseen, 0.5)
+        self.assertLess(unseen, 0.7)
+        self.assertIn("threads with an unseen start (bare clone(2), or libpctally brought by dlopen)",
+                      " ".join(warning["text"] for warning in data["warnings"]))
+
+    def test_threads_of_the_bare_clone_are_stated(self):
+        data = p.record([p.program("unseen_threads"), "0.6"], "-e", "timer").report()
+        self.check_unseen(data)
+        self.assertEqual([row["note"] for row in data["processes"]], [""])
+
+    def test_threads_that_a_library_brought_late_does_not_see_are_stated(self):
+        library = os.path.join(os.path.dirname(p.PCTALLY), "..", "lib", "libpctally.so")
+        path = os.path.join(p.scratch(), "brought.pct")
+        subprocess.run([p.program("unseen_threads"), "0.6", library, path], check=True)
+        self.check_unseen(p.report(path))
+
+    def test_where_every_thread_is_seen_none_is_stated(self):
+        for words in (["thread_ends"], ["small_stacks"], ["spinner", "3", "0.2"]):
+            data = p.record([p.program(words[0]), *words[1:]], "-e", "timer").report()
+            reasons = [part["reason"] for part in data.get("unsampled_parts", [])]
+            self.assertFalse([reason for reason in reasons if "unseen" in reason], (words, reasons))
+
     def test_the_historical_calls_count_in_every_thread(self):
         """profil(3) of libpctally-glibc.so against the C library's own: not less than half of what that counts."""
         library = os.path.join(p.BUILD, "lib", "libpctally-glibc.so")
