@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/debugger.h"
 #include "base/perf_event.h"
 #include "base/period.h"
 #include "base/unique_fd.h"
@@ -116,14 +117,6 @@ bool kernel_is_old() noexcept {
   return major < 6 || (major == 6 && minor < 1);
 }
 
-bool is_traced() noexcept {
-  UniqueFd fd(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
-  char text[1024] = {};
-  if (!fd.valid() || read(fd.get(), text, sizeof text - 1) <= 0) return false;
-  const char* tracer = strstr(text, "TracerPid:");
-  return tracer != nullptr && atoi(tracer + strlen("TracerPid:")) != 0;
-}
-
 /// A signal of perf that is blocked stays pending, also across exec(2), where it would kill the next program.
 /// A child of fork(2) that blocks everything is on its way there.
 bool blocks_traps() noexcept {
@@ -133,7 +126,7 @@ bool blocks_traps() noexcept {
 
 Status obstacle() noexcept {
   if (kernel_is_old()) return {ENOSYS, "perf's SIGTRAP is safe from Linux 6.1 on; use engine timer"};
-  if (is_traced()) return {EBUSY, "a debugger is attached, and would stop at every tick"};
+  if (tracer_of(0) != 0) return {EBUSY, "a debugger is attached, and would stop at every tick"};
   if (blocks_traps()) return {EAGAIN, "this thread blocks SIGTRAP; unblock it"};
   return {};
 }

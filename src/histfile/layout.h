@@ -80,6 +80,8 @@ enum class ProcessNote : uint32_t {
   kEnded = 9,        ///< stands for ended processes of one program: see kMostProcesses
   kFiltered = 10,    ///< threads it started behind a seccomp filter of its own have no timer
   kOtherUser = 11,   ///< another user's since an exec: the recording is not for it
+  kDebugged = 12,    ///< a debugger would stop it at every tick
+  kEmulated = 13,    ///< valgrind: signals and time are not the program's
   kReplaced = 8,     ///< took the signal or descriptor of its ticks; something else brings them since
 };
 

@@ -21,6 +21,10 @@ inline const char* process_note_text(ProcessNote note) noexcept {
       return "ran without the injected library (cleaned environment or another root)";
     case ProcessNote::kOtherUser:
       return "runs as another user; use: gosu USER pctally record -- CMD, or -e ring";
+    case ProcessNote::kDebugged:
+      return "runs under a debugger, which would stop at every tick; record it without, or use -e ring";
+    case ProcessNote::kEmulated:
+      return "runs in valgrind, whose signals and time are not the program's; record it without";
     case ProcessNote::kEnded:
       return "stands for processes of this name that have ended";
     case ProcessNote::kTogether:

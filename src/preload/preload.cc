@@ -11,6 +11,7 @@
 
 #include <new>
 
+#include "base/debugger.h"
 #include "base/next_call.h"
 #include "base/sanitizer_option.h"
 #include "clock/clock_watch.h"
@@ -149,7 +150,7 @@ void clean_environment() noexcept {
 }
 
 __attribute__((constructor)) void enter() {
-  if (getauxval(AT_SECURE) != 0) return;
+  if (getauxval(AT_SECURE) != 0 || in_valgrind() || has_debugger(0)) return;
   const char* path = getenv("PCTALLY_RECORD");
   if (path == nullptr) return;
   const char* id = getenv("PCTALLY_RECORD_ID");

@@ -4,8 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
+#include "base/debugger.h"
 #include "histfile/chain.h"
 #include "histfile/histogram.h"
 #include "perf/process_tree.h"
@@ -55,8 +57,15 @@ std::string copied(const char (&field)[N]) {
   return {text, strnlen(text, N)};
 }
 
-ProcessNote reason(pid_t pid) {
-  const ProcessNote obstacle = injection_obstacle("/proc/" + std::to_string(pid) + "/exe");
+/// `before`: what is known already, for a process that is about to end has no program any more.
+ProcessNote reason(pid_t pid, ProcessNote before) {
+  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
+  std::error_code error;
+  const std::string program = std::filesystem::read_symlink(link, error);
+  if (error == std::errc::no_such_file_or_directory) return before;
+  if (has_debugger(pid)) return ProcessNote::kDebugged;
+  if (program.find("/valgrind/") != std::string::npos) return ProcessNote::kEmulated;
+  const ProcessNote obstacle = injection_obstacle(link);
   if (obstacle != ProcessNote::kNone) return obstacle;
   if (has_our_user(pid)) return ProcessNote::kNotEntered;
   return geteuid() == 0 ? ProcessNote::kOtherUser : ProcessNote::kPrivileged;
@@ -95,7 +104,7 @@ void NotEntered::add_row(pid_t pid, Process* process) const {
   if (record->note == ProcessNote::kTogether)
     process->row = 0;
   else
-    record->note = reason(pid);
+    record->note = reason(pid, ProcessNote::kNotEntered);
 }
 
 /// The program may have executed another one meanwhile. Of one that has ended no more than the time is known.
@@ -104,7 +113,7 @@ void NotEntered::update_row(pid_t pid, const ProcStat& now, const Process& proce
   if (used_ns(now) > process.first_ns) record->cpu_ns = used_ns(now) - process.first_ns;
   if (now.state == 'Z' || now.state == 'X') return;
   rename_process(record, comm_of(pid));
-  record->note = reason(pid);
+  record->note = reason(pid, record->note);
 }
 
 void NotEntered::meet(pid_t pid, Process* process) const {

@@ -1,0 +1,17 @@
+// Who looks after a process from outside: a debugger, which stops it at every signal, or an emulator that is
+// the process and has signals and a time of its own. Ticks would change, or end, what runs there.
+#pragma once
+#include <sys/types.h>
+
+namespace pctally {
+
+/// The process that traces `pid` (0: the calling process), 0 if none does. Async-signal-safe, as is the next.
+[[nodiscard]] pid_t tracer_of(pid_t pid) noexcept;
+
+/// True if that is a debugger: its user decides what a signal does. strace(1) passes them on.
+[[nodiscard]] bool has_debugger(pid_t pid) noexcept;
+
+/// True if the calling program runs in valgrind(1).
+[[nodiscard]] bool in_valgrind() noexcept;
+
+}  // namespace pctally

@@ -1,0 +1,102 @@
+"""Programs whose runtimes take signals, threads or time into their own hands live under the engines in the program, and what
+is not observed of them has its true reason (docs/engines.md has the table)."""
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+PATIENCE_S = 120
+
+
+def inside():
+    return [engine for engine in ("timer", "trap") if p.engine_available(engine)]
+
+
+def source(name, text):
+    path = os.path.join(p.scratch(), name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+class Runtimes(unittest.TestCase):
+    def need(self, *programs):
+        for name in programs:
+            if shutil.which(name) is None:
+                self.skipTest(f"{name} is not installed")
+
+    def check(self, command, engine):
+        """Ends as without us, with the same output; the report."""
+        bare = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, stdin=subprocess.DEVNULL)
+        done = p.record(command, "-e", engine)
+        self.assertEqual((done.returncode, done.stdout), (bare.returncode, bare.stdout), (command, engine, done.stderr))
+        data = done.report()
+        p.assert_ledger(self, data)
+        return data
+
+    def test_gfortran(self):
+        self.need("gfortran")
+        program = os.path.join(p.scratch(), "fort")
+        subprocess.run(["gfortran", "-O1", "-o", program, source("f.f90", "program p\nreal(8) :: s\ninteger :: i, j\ns = 0\n"
+                        "do j = 1, 60\ndo i = 1, 2000000\ns = s + sqrt(dble(i))\nend do\nend do\nprint *, s\nend program\n")], check=True)
+        for engine in inside():
+            self.assertGreater(p.share_of(self.check([program], engine), "MAIN__"), 0.8, engine)
+
+    def test_node(self):
+        self.need("node")
+        script = source("n.js", "let s = 0; for (let i = 0; i < 2e7; i++) s += i * i % 7; console.log(s)")
+        for engine in inside():
+            self.assertGreater(self.check(["node", script], engine)["sampled_s"], 0, engine)
+
+    def test_java(self):
+        self.need("java")
+        script = source("J.java", "public class J { public static void main(String[] a) { long s = 0; for (int i = 0; i < 100000000; i++) "
+                        "s += i * (long) i % 7; System.out.println(s); } }")
+        for engine in inside():
+            self.assertGreater(self.check(["java", script], engine)["sampled_s"], 0, engine)
+
+    def test_go_without_the_c_library_has_the_reason(self):
+        self.need("go")
+        program = os.path.join(p.scratch(), "gostatic")
+        go = source("g.go", 'package main\nimport "fmt"\nfunc main() { s := 0; for i := 0; i < 600000000; i++ { s += i * i % 7 }; fmt.Println(s) }\n')
+        made = subprocess.run(["go", "build", "-o", program, go], capture_output=True, text=True,
+                              env={**os.environ, "GO111MODULE": "off", "GOCACHE": os.path.join(p.scratch(), "go"), "CGO_ENABLED": "0"})
+        if made.returncode != 0:
+            self.skipTest(f"go does not build here: {made.stderr[:200]}")
+        for engine in inside():
+            rows = [row for row in self.check([program], engine)["processes"] if row["note"]]
+            self.assertTrue(rows and "statically linked" in rows[0]["note"], rows)
+
+    def test_valgrind_is_left_alone(self):
+        """It hung under timer, and died under trap."""
+        self.need("valgrind")
+        for engine in inside():
+            data = self.check(["valgrind", "-q", p.program("spinner"), "1", "0.2"], engine)
+            rows = [row for row in data["processes"] if row["note"]]
+            self.assertTrue(rows and "runs in valgrind" in rows[0]["note"], rows)
+
+    def test_a_debuggers_program_is_left_alone(self):
+        """gdb stopped at the first tick, and killed the program."""
+        self.need("gdb")
+        for engine in inside():
+            done = p.record(["gdb", "-q", "-nx", "-batch", "-ex", "run", "--args", p.program("spinner"), "1", "1"], "-e", engine)
+            self.assertIn(b"exited normally", done.stdout, (engine, done.stdout))
+            data = done.report()
+            p.assert_ledger(self, data)
+            rows = {row["comm"]: row["note"] for row in data["processes"]}
+            self.assertIn("runs under a debugger", rows["spinner"], rows)
+
+    def test_strace_is_no_debugger(self):
+        self.need("strace")
+        for engine in inside():
+            done = p.record(["strace", "-f", "-o", "/dev/null", p.program("spinner"), "1", "0.6"], "-e", engine)
+            self.assertEqual(done.returncode, 0)
+            self.assertGreater(p.share_of(done.report(), "spin_here"), 0.1, engine)
+
+
+if __name__ == "__main__":
+    p.main()
