@@ -59,7 +59,8 @@ std::string is_pattern(const std::string& text) {
 }
 
 void describe_options(CLI::App& app, Arguments& arguments) {
-  app.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.formatter_fn(
+      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
   app.add_option("FUNCTION", arguments.query);
   app.add_option("FILE", arguments.file);
   app.add_option("--object", arguments.object)->check(is_pattern);

@@ -87,7 +87,8 @@ std::optional<NamePattern> pattern_of(const std::string& text) {
 }
 
 void describe_options(CLI::App& app, Arguments& arguments) {
-  app.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.formatter_fn(
+      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
   app.add_option("FILE", arguments.file);
   app.add_option("--by", arguments.by)->check(one_of({"function", "object", "line", "process"}));
   app.add_option("--sort", arguments.sort)->check(one_of({"ticks", "name", "object"}));

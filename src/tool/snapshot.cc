@@ -71,7 +71,8 @@ int run_snapshot(int argc, char** argv) {
   let_writes_fail();
   CLI::App app("", "pctally snapshot");
   Arguments arguments;
-  app.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.formatter_fn(
+      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
   app.add_option("FILE", arguments.file);
   app.add_option("-o,--output", arguments.out);
   app.add_flag("-f,--force", arguments.overwrite);

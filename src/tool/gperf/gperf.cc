@@ -157,7 +157,8 @@ Exit: 0; 2 usage; 4 no such program or file; 125 the output failed.
 )";
 
 void describe_options(CLI::App& app, Arguments& arguments) {
-  app.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.formatter_fn(
+      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
   app.add_option("PROGRAM", arguments.a_out);
   app.add_flag("-c", arguments.counts);
   app.add_flag("-r", arguments.time);

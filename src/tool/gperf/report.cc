@@ -92,7 +92,7 @@ std::string header(const GperfCounts& counts, const GperfLayout& layout) {
 }
 
 /// A name too long for its columns makes the line longer; it is not cut.
-std::string dotted(std::string label) {
+std::string dotted(const std::string& label) {
   size_t width = width_of(label);
   return label + std::string(width < kNameColumns ? kNameColumns - width : 1, '.');
 }

@@ -40,7 +40,8 @@ Exit: 0; 2 usage; 4 a file cannot be read; 125 the output failed.
 
 void describe_options(CLI::App& app, Arguments& arguments) {
   app.set_help_flag("--help");
-  app.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.formatter_fn(
+      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
   app.add_option("PROGRAM", arguments.a_out);
   app.add_option("-m", arguments.data);
   app.add_flag("-t", arguments.by_time);

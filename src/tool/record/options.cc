@@ -84,7 +84,8 @@ std::optional<double> parse_number(const std::string& text) {
 
 void describe(CLI::App* app, RecordCommandLine* line, Words* words) {
   RecordOptions& options = line->options;
-  app->formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app->formatter_fn(
+      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
   app->prefix_command();  // the first word that is no option's starts the command
   app->add_option("-p,--pid", words->processes);
   app->add_flag("-a,--all", options.machine);

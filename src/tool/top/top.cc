@@ -281,7 +281,8 @@ int Top::run() {
 }
 
 void describe(CLI::App* app, Arguments* arguments) {
-  app->formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) { return std::string(kHelp); });
+  app->formatter_fn(
+      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
   app->add_option("FILE", arguments->file);
   app->add_option("-p,--pid", arguments->processes);
   app->add_flag("-a,--all", arguments->machine);
