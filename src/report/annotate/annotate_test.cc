@@ -222,6 +222,12 @@ TEST_F(Sources, AreFoundWhereTheyAreNow) {
   EXPECT_EQ(files.line("/build/a.c", 4), "");
   EXPECT_EQ(files.line("/build/a.c", 0), "");
   EXPECT_EQ(files.file("/build/b.c").problem, "not found");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(directory_);
+  EXPECT_EQ(files.file("a.c").problem, "not found") << "a relative name is no file here";
+  SourceFiles here({{"sub/", directory_ + "/"}});
+  EXPECT_EQ(here.line("sub/a.c", 1), "one");
+  std::filesystem::current_path(before);
   EXPECT_FALSE(parse_source_path("nothing"));
   EXPECT_FALSE(parse_source_path("=x"));
 }

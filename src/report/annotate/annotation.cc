@@ -14,6 +14,13 @@ uint64_t start_address(const HotFunction& function) {
   return function.range.address != 0 ? function.range.address : function.range.start;
 }
 
+/// "memcmp@plt", "main+0x12"
+std::string target_text(const NamedRange& range, uint64_t position) {
+  if (range.function.empty() || range.function.starts_with('[')) return "";
+  std::string name = short_function_name(range.function, range.linkage, NameDetail::kClone);
+  return position == range.start ? name : fmt::format("{}+0x{:x}", name, position - range.start);
+}
+
 }  // namespace
 
 Annotator::Annotator(const Profile& profile, ObjectNames& names, const HotFunction& function, Syntax syntax)
@@ -118,14 +125,24 @@ std::optional<size_t> Annotator::jump_target(size_t index) const {
   return instruction_at(instruction.target);
 }
 
-std::string Annotator::name_at(uint64_t address) {
-  const std::optional<uint64_t> position = symbolizer_.position(address);
-  if (!position) return "";
-  std::vector<NamedRange> ranges = symbolizer_.name(std::vector<uint64_t>{*position});
-  if (ranges.empty() || ranges[0].function.starts_with('[')) return "";
-  const NamedRange& range = ranges[0];
-  std::string name = short_function_name(range.function, range.linkage, NameDetail::kClone);
-  return *position == range.start ? name : fmt::format("{}+0x{:x}", name, *position - range.start);
+void Annotator::find_targets(const std::vector<size_t>& instructions) {
+  std::map<uint64_t, uint64_t> wanted;  // addresses by position
+  for (size_t index : instructions) {
+    const uint64_t target = annotation_.instructions[index].instruction.target;
+    if (target == 0 || jump_target(index)) continue;
+    if (auto position = symbolizer_.position(target)) wanted.emplace(*position, target);
+  }
+  std::vector<uint64_t> positions;
+  for (const auto& [position, address] : wanted) positions.push_back(position);
+  std::vector<NamedRange> ranges = symbolizer_.name(positions);
+  ranges.resize(positions.size());
+  for (size_t i = 0; i < positions.size(); ++i)
+    targets_[wanted[positions[i]]] = target_text(ranges[i], positions[i]);
+}
+
+std::string Annotator::target_name(size_t index) const {
+  auto found = targets_.find(annotation_.instructions[index].instruction.target);
+  return found == targets_.end() || jump_target(index) ? "" : found->second;
 }
 
 }  // namespace pctally

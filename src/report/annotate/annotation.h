@@ -2,6 +2,7 @@
 // names and the bytes, which are read through the Symbolizer.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,9 +58,12 @@ class Annotator {
 
   /// Index of the instruction that a direct jump inside the function leads to.
   [[nodiscard]] std::optional<size_t> jump_target(size_t instruction) const;
-  /// The function that code outside this one at `address` belongs to, and how far into it: "memcmp@plt",
-  /// "main+0x12"; empty if it has no name.
-  std::string name_at(uint64_t address);
+  /// Looks up what these instructions call and jump to outside the function, all at once: one look-up goes
+  /// over all symbols of the object.
+  void find_targets(const std::vector<size_t>& instructions);
+  /// What an instruction calls or jumps to outside the function: "memcmp@plt", "main+0x12"; empty if that has
+  /// no name. REQUIRES: find_targets() of it.
+  [[nodiscard]] std::string target_name(size_t instruction) const;
 
  private:
   [[nodiscard]] uint64_t position_of(uint64_t address) const;
@@ -75,6 +79,7 @@ class Annotator {
   double samples_ = 0;
   Disassembler disassembler_;
   Annotation annotation_;
+  std::map<uint64_t, std::string> targets_;  ///< names by address
 };
 
 }  // namespace pctally

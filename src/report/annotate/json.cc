@@ -33,7 +33,7 @@ Json instruction_json(Annotator& annotator, size_t index, const std::vector<Fram
                {"operands", text.operands}};
   if (row.instruction.target != 0) {
     json["target"] = row.instruction.target;
-    json["target_name"] = valid_utf8(annotator.name_at(row.instruction.target));
+    json["target_name"] = valid_utf8(annotator.target_name(index));
   }
   add_ticks(row.ticks, &json);
   Json& chain = json["frames"] = Json::array();
@@ -64,6 +64,7 @@ std::string annotation_json(const Profile& profile, Annotator& annotator, Source
   std::vector<size_t> indices(annotation.instructions.size());
   std::iota(indices.begin(), indices.end(), size_t{0});
   const std::vector<std::vector<Frame>> frames = annotator.frames(indices);
+  annotator.find_targets(indices);
   Json& rows = json["instructions"] = Json::array();
   for (size_t index : indices) rows.push_back(instruction_json(annotator, index, frames[index]));
   return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";

@@ -76,8 +76,16 @@ std::string SourceFiles::mapped(const std::string& path) const {
 
 const SourceFile& SourceFiles::file(const std::string& path) {
   auto found = files_.find(path);
-  if (found == files_.end()) found = files_.emplace(path, read_source(mapped(path))).first;
+  if (found == files_.end()) found = files_.emplace(path, read(path)).first;
   return found->second;
+}
+
+/// A relative name is no file of the directory that the reader happens to be in.
+SourceFile SourceFiles::read(const std::string& path) const {
+  const std::string place = mapped(path);
+  if (place == path && !path.starts_with('/'))
+    return {.lines = {}, .problem = "not found", .changed_unix_ns = 0};
+  return read_source(place);
 }
 
 std::string SourceFiles::line(const std::string& path, uint32_t number) {

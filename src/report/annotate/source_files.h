@@ -39,6 +39,8 @@ class SourceFiles {
   [[nodiscard]] std::string mapped(const std::string& path) const;
 
  private:
+  [[nodiscard]] SourceFile read(const std::string& path) const;
+
   std::vector<SourcePath> paths_;
   std::map<std::string, SourceFile> files_;
 };

@@ -170,8 +170,7 @@ std::string Listing::code_text(size_t index) {
   const Instruction& instruction = annotation_.instructions[index].instruction;
   InstructionText text = annotator_.text(index);
   if (instruction.target != 0) {
-    std::string name;
-    if (!annotator_.jump_target(index)) name = annotator_.name_at(instruction.target);
+    const std::string name = annotator_.target_name(index);
     text.operands = name.empty() ? fmt::format("{:x}", instruction.target) : escaped(name);
   }
   return text.operands.empty() ? text.mnemonic : fmt::format("{:<7} {}", text.mnemonic, text.operands);
@@ -199,7 +198,9 @@ std::string chain_text(const std::vector<Frame>& inlined) {
 
 void Listing::add_heading(const ListingRow& row, const std::string& arrows) {
   const std::string place = place_text(row.file, row.line);
-  const std::string source = row.line == 0 ? "" : source_text(row.file, row.line);
+  // Where there is no source a note at the end says so, once.
+  const bool known = row.line != 0 && sources_.file(row.file).problem.empty();
+  const std::string source = known ? source_text(row.file, row.line) : "";
   const size_t room = numbers_width() + 1 + kBar + 3;
   if (row.kind == ListingRow::Kind::kLine)
     return add_row(kCyan, fmt::format("{:<{}}{}  {}", place, room, arrows, source));
@@ -223,6 +224,9 @@ void Listing::add_instructions() {
   std::map<size_t, size_t> row_of;
   for (size_t i = 0; i < rows.size(); ++i)
     if (rows[i].kind == ListingRow::Kind::kInstruction) row_of[rows[i].first] = i;
+  std::vector<size_t> shown;
+  for (const auto& [index, row] : row_of) shown.push_back(index);
+  annotator_.find_targets(shown);
   std::vector<Jump> jumps;
   for (const auto& [index, row] : row_of)
     if (auto target = annotator_.jump_target(index); target && row_of.contains(*target))
