@@ -64,6 +64,7 @@ class TextReport {
   const Report& report_;
   TextOptions options_;
   size_t amount_width_ = 11, ticks_width_ = 5;
+  bool has_chains_ = false;     // rows with inlined lines: files by their last element alone
   std::vector<size_t> widths_;  // of the columns of names
   std::string out_;
 };
@@ -176,7 +177,7 @@ std::string TextReport::place_of(const Row& row) const {
   auto text = [](const std::string& file, uint32_t line, bool short_form) {
     return fmt::format("{}:{}", escaped(short_form ? file.substr(file.rfind('/') + 1) : file), line);
   };
-  std::string place = text(row.file, row.line, options_.width != 0 || !row.inside.empty());
+  std::string place = text(row.file, row.line, options_.width != 0 || has_chains_);
   for (const auto& [file, line] : row.inside) place.append(" < ").append(text(file, line, true));
   return place;
 }
@@ -235,6 +236,8 @@ std::string TextReport::amount(const Row& row) const {
 }
 
 void TextReport::add_table() {
+  has_chains_ = std::any_of(report_.rows.begin(), report_.rows.end(),
+                            [](const Row& row) { return !row.inside.empty(); });
   std::vector<Names> names{titles()};
   for (const Row& row : report_.rows) {
     names.push_back(names_of(row));

@@ -1,4 +1,7 @@
 """pctally annotate on real programs: ticks are the report's, addresses objdump's, and what cannot be shown is one line."""
+import bisect
+import csv
+import io
 import json
 import os
 import re
@@ -72,6 +75,21 @@ class Annotate(unittest.TestCase):
             end = rows[-1]["address"] + rows[-1]["length"]
             self.assertEqual([entry["address"] for entry in rows],
                              addresses_of_objdump(self.program, rows[0]["address"], end), row["function"])
+
+    def test_each_tick_is_at_its_instruction(self):
+        """export has every place with its ticks; gcc lays code out so that a place in the file is its address."""
+        done = subprocess.run([p.PCTALLY, "export", "--format", "csv", "--names", "linkage", "--no-lines", self.profile],
+                              capture_output=True, text=True, check=True)
+        for row in self.rows():
+            data = self.json(row["linkage"])
+            if data["problem"]:
+                self.skipTest(data["problem"])
+            starts = [entry["address"] for entry in data["instructions"]]
+            expected = [0] * len(starts)
+            for place in csv.DictReader(io.StringIO(done.stdout)):
+                if (place["object"], place["function"]) == ("table", row["linkage"]):
+                    expected[bisect.bisect_right(starts, int(place["position"], 0)) - 1] += int(place["ticks"])
+            self.assertEqual([entry["ticks"] for entry in data["instructions"]], expected, row["function"])
 
     def test_the_text_has_lines_instructions_and_inlined_frames(self):
         done = annotate("count", self.profile)

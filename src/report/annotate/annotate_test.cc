@@ -95,6 +95,18 @@ TEST(Disassembler, BadBytesAreOneEach) {
   EXPECT_EQ(disassembler.text(instructions[2]).mnemonic, "(bad)");
 }
 
+TEST(Disassembler, CallsInstructionsAsObjdumpDoes) {
+  // movzbl (%rsi),%eax; cltq; movsd (%rdi),%xmm1; nopl 0x0(%rax); cvtsi2sdl (%rdi),%xmm0; jne
+  const std::vector<uint8_t> bytes = {0x0f, 0xb6, 0x06, 0x48, 0x98, 0xf2, 0x0f, 0x10, 0x0f, 0x0f,
+                                      0x1f, 0x40, 0x00, 0xf2, 0x0f, 0x2a, 0x07, 0x75, 0x00};
+  Disassembler disassembler({.address = 0, .bytes = bytes, .machine = EM_X86_64}, Syntax::kAtt);
+  std::vector<std::string> names;
+  for (const Instruction& instruction : disassembler.instructions())
+    names.push_back(disassembler.text(instruction).mnemonic);
+  if (names.empty()) GTEST_SKIP() << "built without Zydis";
+  EXPECT_THAT(names, ElementsAre("movzbl", "cltq", "movsd", "nop", "cvtsi2sdl", "jne"));
+}
+
 TEST(JumpLanes, ShortJumpsLieInsideLongOnes) {
   JumpLanes lanes({{0, 4}, {3, 1}}, 4);
   std::vector<std::string> rows;
@@ -146,6 +158,8 @@ TEST(Annotation, AddsUpToTheFunction) {
   if (!annotation.problem.empty()) GTEST_SKIP() << "built without Zydis";
   EXPECT_EQ(annotation.instructions.size(), 8u);
   EXPECT_EQ(annotation.instructions[4].ticks.ticks, 80u) << "a place inside an instruction counts for it";
+  EXPECT_EQ(annotation.instructions[0].ticks.ticks, 5u);
+  EXPECT_EQ(annotation.instructions[2].ticks.ticks, 10u);
   EXPECT_EQ(all.annotator.jump_target(5), 2u);
   EXPECT_FALSE(all.annotator.jump_target(1).has_value());
 }

@@ -62,11 +62,30 @@ char size_letter(const ZydisDecodedOperand& operand) {
   }
 }
 
+/// Instructions to which AT&T's syntax adds no size ("movsd", not "movsdq"), but for conversions from
+/// integers.
+bool is_vector(const ZydisDecodedInstruction& decoded) {
+  switch (decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_CVTSI2SD:
+    case ZYDIS_MNEMONIC_CVTSI2SS:
+    case ZYDIS_MNEMONIC_VCVTSI2SD:
+    case ZYDIS_MNEMONIC_VCVTSI2SS:
+      return false;
+    default:
+      break;
+  }
+  const std::string_view extension = ZydisISAExtGetString(decoded.meta.isa_ext);
+  for (std::string_view name : {"SSE", "SSSE", "AVX", "FMA", "F16C", "BMI", "AES", "SHA", "GFNI", "PCLMUL"})
+    if (extension.starts_with(name)) return true;
+  return false;
+}
+
 /// What assemblers call an instruction that Zydis calls otherwise; empty if they agree.
 std::string usual_mnemonic(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand* operands,
                            bool att) {
   std::string condition = usual_condition(ZydisMnemonicGetString(decoded.mnemonic));
   if (!condition.empty() || !att) return condition;
+  if (is_vector(decoded)) return ZydisMnemonicGetString(decoded.mnemonic);
   switch (decoded.mnemonic) {
     case ZYDIS_MNEMONIC_MOVZX:
       return std::string("movz") + size_letter(operands[1]) + size_letter(operands[0]);

@@ -185,7 +185,7 @@ void Listing::add_instruction(size_t index, const std::string& arrows) {
 
 /// "> outermost > ... > innermost"
 std::string chain_text(const std::vector<Frame>& inlined) {
-  constexpr size_t kMost = 3, kLongest = 48;
+  constexpr size_t kMost = 3, kLongest = 36;
   std::string text;
   for (size_t i = 0; i < inlined.size(); ++i) {
     if (inlined.size() > kMost && i == 1) text += " > ...";
@@ -197,7 +197,7 @@ std::string chain_text(const std::vector<Frame>& inlined) {
 }
 
 void Listing::add_heading(const ListingRow& row, const std::string& arrows) {
-  const std::string place = place_text(row.file, row.line);
+  const std::string place = row.line == 0 ? "" : place_text(row.file, row.line);
   // Where there is no source a note at the end says so, once.
   const bool known = row.line != 0 && sources_.file(row.file).problem.empty();
   const std::string source = known ? source_text(row.file, row.line) : "";
