@@ -58,7 +58,7 @@ std::vector<std::vector<Frame>> ObjectSymbolizer::frames(std::span<const uint64_
 }
 
 CodeBytes ObjectSymbolizer::code(uint64_t start, uint64_t end) {
-  constexpr uint64_t kMost = 64 << 20;
+  constexpr uint64_t kMost = 4 << 20;
   CodeBytes code;
   if (!file_) return code;
   const auto address = file_->address(FileOffset{start});
@@ -66,12 +66,12 @@ CodeBytes ObjectSymbolizer::code(uint64_t start, uint64_t end) {
   code.address = address->value;
   code.machine = file_->machine();
   code.changed_unix_ns = to_ns(file_->status().st_mtim);
-  if (!file_->has_code()) return code;
+  if (!file_->has_code() || start > end) return code;
   for (const ElfSegment& segment : file_->segments()) {
     if (segment.type != PT_LOAD || start < segment.offset || start - segment.offset >= segment.file_size)
       continue;
-    const uint64_t loaded = std::min(segment.file_size - (start - segment.offset), kMost);
-    const auto bytes = file_->bytes().slice(start, std::min(end - std::min(start, end), loaded));
+    const uint64_t length = std::min(end - start, segment.file_size - (start - segment.offset));
+    const auto bytes = file_->bytes().slice(start, length <= kMost ? length : 0);
     code.bytes.assign(bytes.begin(), bytes.end());
     break;
   }

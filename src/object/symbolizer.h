@@ -42,8 +42,8 @@ class Symbolizer {
   /// function. Empty where there is no line information.
   virtual std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) = 0;
 
-  /// The code at positions [start, end), cut to what is loaded from the file in one piece and to 64 MiB; no
-  /// bytes if the file is not there.
+  /// The code at positions [start, end), cut to what is loaded from the file in one piece. No bytes if the
+  /// file is not there, or if they are more than 4 MiB: no function is that large.
   virtual CodeBytes code(uint64_t /*start*/, uint64_t /*end*/) { return {}; }
 
   /// The position of an ObjectAddress; nothing if nothing is loaded there, or positions are addresses.

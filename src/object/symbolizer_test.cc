@@ -36,6 +36,27 @@ TEST(Symbolizer, ObjectsAreCalledByTheirBaseName) {
   }
 }
 
+TEST(Symbolizer, CodeIsTheFilesBytes) {
+  const std::string path = fixture("layout");
+  const auto symbolizer = Symbolizer::open(identity_of(path));
+  std::ifstream file(path, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto elf = ElfFile::open(path);
+  ASSERT_TRUE(elf);
+  const ElfSection* text = elf->section(".text");
+  ASSERT_NE(text, nullptr);
+  const CodeBytes code = symbolizer->code(text->offset, text->offset + text->size);
+  EXPECT_EQ(code.address, text->address);
+  EXPECT_EQ(code.machine, elf->machine());
+  EXPECT_NE(code.changed_unix_ns, 0u);
+  EXPECT_EQ(std::string(code.bytes.begin(), code.bytes.end()), whole.substr(text->offset, text->size));
+  EXPECT_EQ(symbolizer->position(text->address), text->offset);
+  EXPECT_FALSE(symbolizer->position(UINT64_MAX).has_value());
+  EXPECT_TRUE(symbolizer->code(text->offset + 1, text->offset).bytes.empty());
+  EXPECT_TRUE(symbolizer->code(UINT64_MAX - 1, UINT64_MAX).bytes.empty());
+  EXPECT_LE(symbolizer->code(text->offset, UINT64_MAX).bytes.size(), whole.size());
+}
+
 TEST(Symbolizer, AReplacedFileNamesNothing) {
   ExecutableIdentity identity = identity_of(fixture("layout"));
   identity.build_id[0] ^= 1;

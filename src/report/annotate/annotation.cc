@@ -10,6 +10,8 @@
 namespace pctally {
 namespace {
 
+constexpr uint64_t kMostCode = 4 << 20;  ///< as of Symbolizer::code()
+
 uint64_t start_address(const HotFunction& function) {
   return function.range.address != 0 ? function.range.address : function.range.start;
 }
@@ -67,12 +69,15 @@ void Annotator::add_instructions() {
     annotation_.instructions.push_back({instructions[i], measured(ticks[i])});
 }
 
+std::string Annotator::why_no_instructions() const {
+  if (!disassembler_.code().bytes.empty()) return "instructions of this machine cannot be read here";
+  if (function_.range.end - function_.range.start > kMostCode)
+    return "more than 4 MiB of code without a name";
+  return symbolizer_.problem().empty() ? "its code is not in the file" : symbolizer_.problem();
+}
+
 void Annotator::add_places() {
-  annotation_.problem = symbolizer_.problem();
-  if (annotation_.problem.empty())
-    annotation_.problem = disassembler_.code().bytes.empty()
-                              ? "its code is not in the file"
-                              : "instructions of this machine cannot be read here";
+  annotation_.problem = why_no_instructions();
   for (size_t i = 0; i < function_.positions.size(); ++i) {
     Instruction place{.address = start_address(function_) + (function_.positions[i] - function_.range.start),
                       .length = 1,

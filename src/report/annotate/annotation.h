@@ -70,6 +70,7 @@ class Annotator {
   [[nodiscard]] TickShare measured(uint64_t ticks) const;
   [[nodiscard]] std::optional<size_t> instruction_at(uint64_t address) const;
   void add_instructions();
+  [[nodiscard]] std::string why_no_instructions() const;
   void add_places();
   void add_lines();
 
