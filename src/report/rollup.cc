@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "report/names/shown_names.h"
+#include "report/runtime_hints.h"
 
 namespace pctally {
 namespace {
@@ -175,6 +176,7 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
     report.rows = options.by == Grouping::kLine ? rows_by_line(profile, names, options.lines)
                                                 : grouped_rows(profile, options.by, names);
     add_missing_names(profile, names, &report.warnings);
+    add_interpreter_hint(profile, report.rows, &report.warnings);
   }
   for (Row& row : pseudo_rows(profile.ledger, options.by, report.rows))
     if (row.ticks != 0) report.rows.push_back(std::move(row));

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "report/figures.h"
+#include "report/runtime_hints.h"
 
 namespace pctally {
 namespace {
@@ -270,8 +271,11 @@ void add_missing_names(const Profile& profile, ObjectNames& names, Warnings* war
     const std::string& problem = names.symbolizer(executable).problem();
     double share = percent(sum, profile.ledger.ticks());
     if (problem.empty() || share < 100 * kNamesWorthHaving) continue;
-    add(warnings, Severity::kNote, "no-names",
-        fmt::format("{} has no names ({:.1f} % of the ticks): {}", names.shown(executable), share, problem));
+    std::string text =
+        fmt::format("{} has no names ({:.1f} % of the ticks): {}", names.shown(executable), share, problem);
+    const bool made = profile.executables[executable].kind == ExecutableKind::kPrivate;
+    if (made && share >= 100 * kHintsFrom) text += std::string("; ") + way_to_names(profile);
+    add(warnings, Severity::kNote, "no-names", std::move(text));
   }
 }
 

@@ -183,5 +183,16 @@ TEST(Warnings, ObjectsWithoutNames) {
                                     "stripped.so has no names (10.0 % of the ticks): it is stripped")));
 }
 
+TEST(Warnings, CodeMadeAtRunTimeWithoutNamesSaysWhatItsRuntimeWants) {
+  Profile profile = trusty();
+  profile.executables = {{ExecutableKind::kPrivate, "/lib/stripped.so", {}, 7},
+                         {ExecutableKind::kFile, "/bin/node", {}, 0}};
+  profile.positions = {{0, 1, 900}, {1, 1, 100}};
+  ObjectNames names(profile, FakeSymbolizer::open);
+  std::vector<Warning> found;
+  add_missing_names(profile, names, &found);
+  EXPECT_THAT(found, ElementsAre(is(Severity::kNote, "; node --perf-basic-prof names it")));
+}
+
 }  // namespace
 }  // namespace pctally

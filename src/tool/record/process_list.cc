@@ -18,7 +18,7 @@ bool is_number(const std::string& word) {
 
 std::string first_argument(pid_t pid) {
   std::string arguments = command_line_of(pid);
-  std::string first(arguments.c_str());
+  const std::string first = arguments.substr(0, arguments.find('\0'));
   return first.substr(first.rfind('/') + 1);
 }
 

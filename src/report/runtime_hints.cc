@@ -1,0 +1,50 @@
+#include "report/runtime_hints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+namespace pctally {
+namespace {
+
+bool is_python(const std::string& object) {
+  return object.starts_with("python3.") || object.starts_with("libpython3.");
+}
+
+bool has_executable(const Profile& profile, std::string_view name) {
+  return std::any_of(profile.executables.begin(), profile.executables.end(), [name](const Executable& it) {
+    return std::string_view(it.path).substr(it.path.rfind('/') + 1) == name;
+  });
+}
+
+}  // namespace
+
+const char* way_to_names(const Profile& profile) {
+  if (has_executable(profile, "libjvm.so"))
+    return "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit names it";
+  if (has_executable(profile, "node") || has_executable(profile, "nodejs"))
+    return "node --perf-basic-prof names it";
+  if (has_executable(profile, "beam.smp")) return "ERL_FLAGS='+JPperf true' names it";
+  return "a runtime that writes /tmp/perf-PID.map names it";
+}
+
+void add_interpreter_hint(const Profile& profile, const std::vector<Row>& rows,
+                          std::vector<Warning>* warnings) {
+  uint64_t ticks = 0;
+  std::string name;
+  for (const Row& row : rows) {
+    if (!is_python(row.object)) continue;
+    ticks += row.ticks;
+    name = row.object;
+  }
+  const double share =
+      static_cast<double>(ticks) / static_cast<double>(std::max<uint64_t>(1, profile.ledger.ticks()));
+  if (share < kHintsFrom) return;
+  warnings->push_back(
+      {Severity::kNote, "interpreter",
+       fmt::format("{:.0f} % is inside {}, which hides Python functions; python3 -m cProfile names them",
+                   100 * share, name)});
+}
+
+}  // namespace pctally

@@ -1,0 +1,48 @@
+#include "report/runtime_hints.h"
+
+#include <gmock/gmock.h>
+
+namespace pctally {
+namespace {
+
+Row row(std::string function, std::string object, uint64_t ticks) {
+  Row row;
+  row.function = std::move(function);
+  row.object = std::move(object);
+  row.ticks = ticks;
+  return row;
+}
+
+Profile of(std::string path) {
+  Profile profile;
+  profile.ledger.counted = 1000;
+  profile.executables = {{ExecutableKind::kFile, std::move(path), {}, 0}};
+  return profile;
+}
+
+TEST(RuntimeHints, SayWhatToStartARuntimeWith) {
+  EXPECT_STREQ(way_to_names(of("/opt/jdk/lib/server/libjvm.so")),
+               "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit names it");
+  EXPECT_STREQ(way_to_names(of("/usr/bin/node")), "node --perf-basic-prof names it");
+  EXPECT_STREQ(way_to_names(of("/usr/lib/erlang/bin/beam.smp")), "ERL_FLAGS='+JPperf true' names it");
+  EXPECT_STREQ(way_to_names(of("/bin/unknown")), "a runtime that writes /tmp/perf-PID.map names it");
+}
+
+std::vector<Warning> hints(const std::vector<Row>& rows) {
+  std::vector<Warning> warnings;
+  add_interpreter_hint(of("/usr/bin/python3.11"), rows, &warnings);
+  return warnings;
+}
+
+TEST(RuntimeHints, SayThatAnInterpreterHidesFunctions) {
+  const auto found =
+      hints({row("_PyEval_EvalFrameDefault", "python3.11", 500), row("long_add", "python3.11", 110)});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].text,
+            "61 % is inside python3.11, which hides Python functions; python3 -m cProfile names them");
+  EXPECT_TRUE(hints({row("main", "python3.11", 150), row("f", "numpy.so", 850)}).empty());
+  EXPECT_TRUE(hints({}).empty());
+}
+
+}  // namespace
+}  // namespace pctally
