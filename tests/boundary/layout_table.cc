@@ -3,9 +3,11 @@
 
 #include "histfile/layout.h"
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a type has none
 #define FIELD(Struct, field)                                                                              \
   printf("| %zu | %zu | `%s` |\n", offsetof(Struct, field), sizeof(static_cast<Struct*>(nullptr)->field), \
          #field)
+// NOLINTEND(bugprone-macro-parentheses)
 
 using namespace pctally;
 

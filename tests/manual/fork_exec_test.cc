@@ -107,7 +107,7 @@ TEST_P(fork_exec, a_chain_of_execs_lives) {
 }
 
 TEST_P(fork_exec, the_parent_of_a_vfork_counts_on) {
-  pid_t child = vfork();
+  pid_t child = vfork();  // NOLINT(bugprone-unsafe-functions): it is what is tested
   if (child == 0) {
     execl("/bin/true", "true", nullptr);
     _exit(2);

@@ -35,7 +35,9 @@ int sprofil_both(int (*sprofil)(Entry*, int, timeval*, unsigned), unsigned flags
   unsigned size = std::min<unsigned>(bytes, (static_cast<unsigned>(text_of_hot_a().bytes()) + 7) & ~7u);
   entries[a_first ? 0 : 1] = {a, size, {}, 0x10000};
   entries[a_first ? 1 : 0] = {b, size, {}, 0x10000};
-  auto place = [](auto* member, uintptr_t start) { memcpy(member, &start, sizeof start); };
+  auto place = [](auto* member, uintptr_t start) {
+    memcpy(static_cast<void*>(member), &start, sizeof start);
+  };
   if constexpr (requires { entries[0].pr_offset; }) {
     place(&entries[a_first ? 0 : 1].pr_offset, text_of_hot_a().start);
     place(&entries[a_first ? 1 : 0].pr_offset, text_of_hot_b().start);
