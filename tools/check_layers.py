@@ -29,7 +29,8 @@ ALLOWED = {
     # beside the program
     "perf": {"process", "histfile", "tick", "base"},
     "bpf": {"perf", "process", "histfile", "tick", "base"},
-    "recorder": {"perf", "bpf", "clock", "fault", "process", "histfile", "tick", "base"},
+    "path": {"process", "histfile", "tick", "base"},
+    "recorder": {"perf", "bpf", "path", "clock", "fault", "process", "histfile", "tick", "base"},
     # analysis: runs later, anywhere
     "histread": {"histfile", "tick", "base"},
     "monfile/read": {"monfile", "base"},
@@ -39,9 +40,10 @@ ALLOWED = {
     "object": {"object/elf", "object/dwarf", "object/kernel", "base"},
     "profile": {"histread", "histfile", "tick", "base"},
     "report": {"profile", "monfile/read", "object", "object/elf", "base"},
+    "report/paths": {"report", "profile", "object", "base"},
     "report/diff": {"report", "profile", "object", "base"},
     "report/annotate": {"report", "profile", "object", "object/elf", "base"},
-    "export": {"report", "profile", "object", "object/elf", "base"},
+    "export": {"report", "report/paths", "profile", "object", "object/elf", "base"},
 }
 ALLOWED["tool"] = set(ALLOWED)
 IN_PROGRAM = ("tick", "base", "histfile", "monfile/write", "fault", "clock", "process", "dialect", "dialect/monitor",
@@ -171,7 +173,7 @@ def draw(root):
     print(f"{'room':16} {'runs':11} {'nouns':>5} {'lines':>6} {'tests':>6} {'longest':>7}  includes")
     for name in sorted(rooms, key=lambda name: list(ALLOWED).index(name)):
         room = rooms[name]
-        where = "in program" if name in IN_PROGRAM else "recorder" if name in {"perf", "bpf", "recorder"} else "later"
+        where = "in program" if name in IN_PROGRAM else "recorder" if name in {"perf", "bpf", "path", "recorder"} else "later"
         arrows = " ".join(sorted(room["arrows"] - {name, "pctally", ""}))
         print(f"{name:16} {where:11} {len(room['nouns']):5} {room['lines']:6} {room['tests']:6} {room['longest']:7}  {arrows}")
     return 0

@@ -191,6 +191,7 @@ Region tree_region(const Pool& pool, uint64_t low, uint64_t last, uint32_t segme
   region.rule.family = PCTALLY_BIN_SHIFT;
   region.kind = CellKind::kTree;
   region.directory = record->directory;
+  region.segment = segment;
   region.tree_bias = position - record->start;
   return region;
 }

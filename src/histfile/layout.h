@@ -1,5 +1,5 @@
-// The bytes of a profile file, version 1. docs/profile-file.md and pctally-file(5) are the prose of this
-// header.
+// The bytes of a profile file, version 1, and 2 where it holds call paths. docs/profile-file.md and
+// pctally-file(5) are the prose of this header.
 //
 // Numbers are in the byte order of the machine that ran (a tick has no time to turn them round); byte_order
 // tells which, and a machine of the other order refuses to read the file. A header page, then one pool of
@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tick/context_tree.h"
 #include "tick/deferred.h"
 #include "tick/ledger.h"
 #include "tick/pool.h"
@@ -17,6 +18,10 @@ namespace pctally {
 
 inline constexpr char kMagic[8] = {'p', 'c', 't', 'a', 'l', 'l', 'y', '\n'};
 inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint32_t kPathsLayoutVersion = 2;  ///< of files with call paths
+constexpr bool is_layout_version(uint32_t version) {
+  return version == kLayoutVersion || version == kPathsLayoutVersion;
+}
 inline constexpr uint64_t kHeaderBytes = 4096;      ///< unit 0 starts here
 inline constexpr uint64_t kInitialBytes = 2 << 20;  ///< preallocated before the first tick
 inline constexpr uint64_t kGrowthBytes = 1 << 20;   ///< the recorder's step when the pool runs low
@@ -113,6 +118,42 @@ struct ProcessRecord {
 static_assert(sizeof(ProcessRecord) == 128 && offsetof(ProcessRecord, ticks) == 24);
 static_assert(offsetof(ProcessRecord, entered_cpu_ns) == 80 && offsetof(ProcessRecord, blocked_ns) == 96);
 
+enum class ScopeKind : uint32_t {
+  kProgram = 0,  ///< the executable file of a process image
+};
+
+/// Whose ticks they are: the root of a tree of call paths. One unit.
+struct ScopeRecord {
+  uint32_t next;
+  ScopeKind kind;
+  uint32_t name;  ///< StringRecord: the path of the program
+  uint32_t build_id_bytes;
+  uint8_t build_id[32];
+  uint64_t device;
+  uint64_t inode;
+};
+static_assert(sizeof(ScopeRecord) == 64 && offsetof(ScopeRecord, build_id) == 16);
+
+/// Call paths (tick/context_tree.h). Two units.
+///
+/// The context tree: scope, outermost call site, ..., innermost call site, the function that ran. A path
+/// whose outer part is not known has the mark kCut below its scope, and its known part below that.
+///
+/// The call plane: scope, function, call site. A function's `self` counts the ticks with it on the stack, a
+/// call site's those with that call of it on the stack; each once a tick. `folded` of a scope: entries that
+/// found no room.
+struct PathRecord {
+  PathTreeHead context;
+  PathTreeHead plane;
+  uint64_t no_room;      ///< ticks that not even a scope's node took
+  uint64_t prunes;       ///< odd while the context tree is being pruned
+  uint64_t pruned;       ///< nodes taken out of the context tree
+  uint32_t pruning;      ///< node whose counts are being added to its parent's
+  uint32_t stack_bytes;  ///< of a stack that were copied at most, 0 where stacks are read in place
+  uint8_t unused[48];
+};
+static_assert(sizeof(PathRecord) == 2 * kUnitBytes && offsetof(PathRecord, no_room) == 48);
+
 /// Text of `bytes` bytes, any bytes; followed by the bytes themselves.
 struct StringRecord {
   uint32_t bytes;
@@ -162,8 +203,12 @@ struct FileHeader {
   alignas(64) Ledger ledger;  ///< offset 320
 
   uint8_t recording_id[16];  ///< random: what joins the file by its path has to know it
-  uint8_t unused[48];
+  uint32_t paths;            ///< PathRecord, 0 if there are no call paths
+  uint32_t names;            ///< reserved: 0
+  uint32_t scopes;           ///< first ScopeRecord
+  uint8_t unused[36];
 };
+static_assert(offsetof(FileHeader, paths) == 400 && offsetof(FileHeader, scopes) == 408);
 static_assert(offsetof(FileHeader, pool) == 32 && offsetof(FileHeader, engine) == 64);
 static_assert(offsetof(FileHeader, boot_id) == 168 && offsetof(FileHeader, event) == 276);
 static_assert(offsetof(FileHeader, start_owed_us) == 300 && offsetof(FileHeader, stolen_ns) == 304);

@@ -171,7 +171,7 @@ Result<ProfileFile> ProfileFile::join_at(const char* path, const char* id) {
   ProfileFile file;
   file.map_ = static_cast<MappedFile&&>(*map);
   const FileHeader& header = file.header();
-  if (memcmp(header.magic, kMagic, sizeof header.magic) != 0 || header.version != kLayoutVersion ||
+  if (memcmp(header.magic, kMagic, sizeof header.magic) != 0 || !is_layout_version(header.version) ||
       header.state == FileState::kClosed)
     return fail(EINVAL, "%s is not a live profile file of this version", path);
   if (strcmp(file.recording_id().text, id) != 0) return fail(ESTALE, "%s is another recording's", path);
@@ -212,7 +212,7 @@ Result<void> ProfileFile::check_whole() const noexcept {
       static_cast<uint64_t>(status.st_size) < kHeaderBytes + uint64_t{allocated_} * kUnitBytes)
     return fail(EIO, "somebody else cut the profile file while it was recorded: its ticks are gone");
   const FileHeader& head = header();
-  if (memcmp(head.magic, kMagic, sizeof head.magic) == 0 && head.version == kLayoutVersion) return {};
+  if (memcmp(head.magic, kMagic, sizeof head.magic) == 0 && is_layout_version(head.version)) return {};
   return fail(EIO, "a program overwrote the profile file while it was recorded: its ticks are gone");
 }
 

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "histfile/profile_file.h"
+#include "histread/path_reader.h"
 
 namespace pctally {
 namespace {
@@ -26,16 +27,18 @@ constexpr unsigned kMostRounds = 64;  ///< a forged file may claim to grow witho
 struct Sums {
   uint64_t processes = 0;
   uint64_t cells = 0;
+  uint64_t paths = 0;  ///< 0 without call paths
   Ledger ledger{};
 
   bool operator==(const Sums& other) const {
-    return processes == other.processes && cells == other.cells &&
+    return processes == other.processes && cells == other.cells && paths == other.paths &&
            memcmp(&ledger, &other.ledger, sizeof ledger) == 0;
   }
   /// No tick was half-way: everything a tick raises agrees.
   [[nodiscard]] bool balanced() const {
     uint64_t placed = ledger.counted + ledger.outside + ledger.full + ledger.deferred - ledger.resolved;
-    return cells == ledger.counted && (processes == 0 || processes == placed);
+    const bool has_paths = paths == 0 || paths == ledger.counted + ledger.outside + ledger.full;
+    return has_paths && cells == ledger.counted && (processes == 0 || processes == placed);
   }
 };
 
@@ -43,6 +46,7 @@ Sums sums_of(const FileContents& contents) {
   Sums sums;
   for (const FileProcess& process : contents.processes) sums.processes += process.ticks;
   sums.cells = sum_of_cells(contents);
+  sums.paths = sum_of_paths(contents.paths);
   sums.ledger = contents.header.ledger;
   return sums;
 }
@@ -103,6 +107,7 @@ FileHeader joined(const FileHeader& before, const FileHeader& latest) {
   FileHeader after = latest;
   after.objects = before.objects;
   after.processes = before.processes;
+  after.scopes = before.scopes;
   after.process_count = before.process_count;
   after.command = before.command;
   return after;

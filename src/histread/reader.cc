@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/byte_reader.h"
+#include "histread/path_reader.h"
 #include "tick/cell_tree.h"
 
 namespace pctally {
@@ -22,7 +23,7 @@ constexpr uint64_t kLongestTimeNs = uint64_t{1} << 61;
 constexpr std::string_view kUnknownEvent = "unknown-events";
 
 /// What can be wrong with a part of a file that is left out for it.
-enum Fault { kIndex, kShared, kRange, kKind, kText, kBuildId, kCount, kBeyond, kFaults };
+enum Fault { kIndex, kShared, kRange, kKind, kText, kBuildId, kCount, kBeyond, kPath, kFaults };
 
 constexpr const char* kFaultText[kFaults] = {
     "reference(s) lead outside the file",
@@ -33,6 +34,7 @@ constexpr const char* kFaultText[kFaults] = {
     "build id(s) are too long",
     "count(s) are impossibly large",
     "count(s) lie behind the end of their text range",
+    "node(s) of call paths cannot be read",
 };
 
 std::string text_of(const char* field, size_t bytes) { return std::string(field, strnlen(field, bytes)); }
@@ -60,6 +62,7 @@ class Walk {
   void read_leaf(uint32_t unit, const SegmentRecord& segment, uint32_t object, uint64_t index);
   void add_cell(const SegmentRecord& segment, uint32_t object, uint64_t index, uint64_t ticks);
   void read_processes();
+  void read_call_paths();
   std::string read_text(uint32_t unit);
   void describe_damage();
 
@@ -72,6 +75,7 @@ class Walk {
   std::vector<bool> visited_;
   uint64_t text_budget_;  ///< strings may be shared, but not without end
   uint64_t total_ = 0;
+  std::unordered_map<uint32_t, FileSegment> segments_;  ///< by unit
   uint64_t faults_[kFaults] = {};
 };
 
@@ -199,6 +203,7 @@ void Walk::read_segments(uint32_t object, uint32_t first) {
       continue;
     }
     contents_.segments.push_back({object, record.start, record.bytes});
+    segments_[unit] = contents_.segments.back();
     if (claim(record.directory, directory_units(record.bytes))) read_directory(record, object);
   }
 }
@@ -262,6 +267,20 @@ void Walk::read_processes() {
   }
 }
 
+void Walk::read_call_paths() {
+  const Ledger& ledger = contents_.header.ledger;
+  PathSource source{.bytes = bytes_,
+                    .units = units_,
+                    .claim = [this](uint32_t first, uint64_t units) { return claim(first, units); },
+                    .text = [this](uint32_t unit) { return read_text(unit); },
+                    .segments = std::move(segments_)};
+  PathDamage damage;
+  contents_.paths =
+      read_paths(std::move(source), contents_.header, total_ + ledger.outside + ledger.full, &damage);
+  faults_[kPath] += damage.nodes;
+  faults_[kCount] += damage.counts;
+}
+
 void Walk::describe_damage() {
   const FileHeader& header = contents_.header;
   uint64_t expected = at(std::min(header.pool.used, header.pool.limit));
@@ -279,6 +298,7 @@ FileContents Walk::run() {
   contents_.cells.reserve(bytes_.size() / sizeof(uint64_t));  // growing would need twice the memory
   read_objects();
   read_processes();
+  read_call_paths();
   describe_damage();
   return std::move(contents_);
 }
@@ -294,11 +314,11 @@ Result<FileHeader> read_file_header(std::span<const unsigned char> bytes) {
   if (header.byte_order == kOtherByteOrder)
     return fail(EINVAL, "written on a machine of the other byte order; report it there");
   if (header.byte_order != kByteOrder) return fail(EINVAL, "damaged: its header is not one; record again");
-  if (header.version > kLayoutVersion)
+  if (header.version > kPathsLayoutVersion)
     return fail(EINVAL,
                 "written by a newer pctally (layout %" PRIu32 ", this one reads %" PRIu32 "); update pctally",
-                header.version, kLayoutVersion);
-  if (header.version != kLayoutVersion || header.header_bytes != kHeaderBytes ||
+                header.version, kPathsLayoutVersion);
+  if (!is_layout_version(header.version) || header.header_bytes != kHeaderBytes ||
       header.unit_bytes != kUnitBytes || header.state > FileState::kClosed)
     return fail(EINVAL, "damaged: its header is not one; record again");
   return header;

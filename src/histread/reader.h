@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "histfile/layout.h"
+#include "histread/path_tree.h"
 #include "histread/weighted_position.h"
 
 namespace pctally {
@@ -61,6 +62,7 @@ struct FileContents {
   std::vector<FileSegment> segments;
   std::vector<WeightedPosition> cells;  ///< in file order; a position may occur more than once; ticks never 0
   std::vector<FileProcess> processes;
+  CallPaths paths;
   std::vector<std::string> damage;  ///< what had to be left out, one sentence each
 };
 

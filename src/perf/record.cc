@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+
 namespace pctally {
 namespace {
 
@@ -29,6 +31,13 @@ class FieldReader {
     const char* text = reinterpret_cast<const char*>(at_);
     return {text, strnlen(text, left_ - behind)};
   }
+  std::span<const unsigned char> take_bytes(uint64_t bytes) noexcept {
+    if (left_ < bytes) return short_ = true, std::span<const unsigned char>{};
+    std::span<const unsigned char> taken(at_, bytes);
+    at_ += bytes;
+    left_ -= bytes;
+    return taken;
+  }
   [[nodiscard]] bool ran_short() const noexcept { return short_; }
 
  private:
@@ -46,6 +55,20 @@ void parse_sample(FieldReader& fields, uint16_t misc, PerfRecord* record) noexce
   record->pid = fields.take<int32_t>();
   record->tid = fields.take<int32_t>();
   record->time = fields.take<uint64_t>();
+}
+
+/// Threads without user code (the kernel's) have neither; the registers of another word size mean others.
+void parse_stack(FieldReader& fields, PerfRecord* record) noexcept {
+  const auto abi = fields.take<uint64_t>();
+  for (unsigned i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < kStackRegisters; ++i)
+    record->registers[i] = fields.take<uint64_t>();
+  record->has_registers = abi == PERF_SAMPLE_REGS_ABI_64;
+  const auto asked = fields.take<uint64_t>();
+  if (asked == 0) return;
+  record->stack = fields.take_bytes(asked);
+  const auto copied = fields.take<uint64_t>();
+  record->stack = record->stack.first(std::min<uint64_t>(copied, record->stack.size()));
+  record->stack_cut_off = copied >= asked;
 }
 
 void parse_mmap2(FieldReader& fields, uint16_t misc, PerfRecord* record) noexcept {
@@ -102,13 +125,14 @@ void parse_throttle(FieldReader& fields, PerfRecord::Kind kind, PerfRecord* reco
 
 }  // namespace
 
-PerfRecord parse_perf_record(const unsigned char* bytes, size_t length) noexcept {
+PerfRecord parse_perf_record(const unsigned char* bytes, size_t length, bool stack) noexcept {
   PerfRecord record;
   FieldReader fields(bytes, length);
   auto header = fields.take<perf_event_header>();
   switch (header.type) {
     case PERF_RECORD_SAMPLE:
       parse_sample(fields, header.misc, &record);
+      if (stack) parse_stack(fields, &record);
       return fields.ran_short() ? PerfRecord{} : record;
     case PERF_RECORD_MMAP2:
       parse_mmap2(fields, header.misc, &record);

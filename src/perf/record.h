@@ -3,11 +3,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <span>
 #include <string_view>
 
 namespace pctally {
 
-/// What perf_event_attr asks every record to carry: sample_type IP|TID|TIME, sample_id_all.
+inline constexpr unsigned kStackRegisters = 4;
+/// Their bits in perf_event_attr::sample_regs_user, in the numbers of asm/perf_regs.h: bp, sp, ip, r10.
+inline constexpr uint64_t kStackRegisterMask =
+    uint64_t{1} << 6 | uint64_t{1} << 7 | uint64_t{1} << 8 | uint64_t{1} << 18;
+
+/// What perf_event_attr asks every record to carry: sample_type IP|TID|TIME, sample_id_all. Samples with a
+/// stack: REGS_USER|STACK_USER, too.
 struct PerfRecord {
   enum class Kind : uint8_t { kOther, kSample, kMmap, kComm, kFork, kExit, kLost, kThrottle, kUnthrottle };
   Kind kind = Kind::kOther;
@@ -28,10 +35,15 @@ struct PerfRecord {
   uint64_t inode = 0;
   uint32_t build_id_bytes = 0;  ///< kMmap with a build id
   uint8_t build_id[20] = {};
-  std::string_view text{};  ///< kMmap: path, kComm: name; lies in the bytes parsed
+  std::string_view text{};                   ///< kMmap: path, kComm: name; lies in the bytes parsed
+  bool has_registers = false;                ///< kSample with a stack
+  uint64_t registers[kStackRegisters] = {};  ///< frame pointer, stack pointer, program counter, r10
+  std::span<const unsigned char> stack{};    ///< from the stack pointer upwards; lies in the bytes parsed
+  bool stack_cut_off = false;                ///< the stack is longer than what was asked for
 };
 
-/// Reads one record of `bytes` bytes. A record too short for its kind comes back as kOther.
-PerfRecord parse_perf_record(const unsigned char* record, size_t bytes) noexcept;
+/// Reads one record of `bytes` bytes; `stack`: samples carry one. A record too short for its kind comes back
+/// as kOther.
+PerfRecord parse_perf_record(const unsigned char* record, size_t bytes, bool stack = false) noexcept;
 
 }  // namespace pctally

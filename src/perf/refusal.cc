@@ -1,29 +1,18 @@
 #include "perf/refusal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
+#include "perf/kernel_setting.h"
 
 namespace pctally {
 namespace {
 
-constexpr int kUnreadable = -100;
-
-int read_number(const char* path) {
-  UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
-  char text[32] = {};
-  if (!fd.valid() || read(fd.get(), text, sizeof text - 1) <= 0) return kUnreadable;
-  return atoi(text);
-}
-
-int paranoid_level() { return read_number("/proc/sys/kernel/perf_event_paranoid"); }
+int paranoid_level() { return kernel_setting("/proc/sys/kernel/perf_event_paranoid"); }
 
 bool is_of_another_user(pid_t pid) {
   struct stat status;
@@ -61,7 +50,7 @@ bool under_seccomp() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2; }
 std::string perf_obstacle() {
   if (under_seccomp()) return "this container forbids it";
   int paranoid = paranoid_level();
-  if (paranoid == kUnreadable) return "this kernel has no perf events";
+  if (paranoid == kUnreadableSetting) return "this kernel has no perf events";
   return paranoid > 2 ? "kernel.perf_event_paranoid is " + std::to_string(paranoid) : "";
 }
 
@@ -92,7 +81,8 @@ Refusal explain_refusal(int error) {
   Refusal refusal;
   int paranoid = paranoid_level();
   refusal.reason = "perf_event_open: " + error_name(error);
-  if (paranoid != kUnreadable) refusal.reason += ", kernel.perf_event_paranoid = " + std::to_string(paranoid);
+  if (paranoid != kUnreadableSetting)
+    refusal.reason += ", kernel.perf_event_paranoid = " + std::to_string(paranoid);
   if (under_seccomp()) refusal.reason += ", under a seccomp filter";
   if (error == ENOSYS) {
     refusal.remedy = under_seccomp() ? "let the sandbox's seccomp profile allow perf_event_open"

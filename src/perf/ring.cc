@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/perf_event.h"
+#include "perf/record.h"
 #include "tick/wide_counter.h"
 
 #ifndef PERF_FORMAT_LOST
@@ -24,6 +25,11 @@ perf_event_attr attributes(PerfScope scope, const PerfSettings& settings) noexce
   perf_event_attr attr = settings.samples ? tick_attributes(settings.event, settings.period, settings.kernel)
                                           : tick_attributes(kRecordsAlone, 0, settings.kernel);
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  if (settings.samples && settings.stack_bytes != 0) {
+    attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attr.sample_regs_user = kStackRegisterMask;
+    attr.sample_stack_user = settings.stack_bytes;
+  }
   attr.read_format = PERF_FORMAT_ID | (settings.lost_count ? PERF_FORMAT_LOST : 0);
   attr.enable_on_exec = of_task && settings.at_exec;
   attr.inherit = of_task;

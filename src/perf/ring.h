@@ -2,6 +2,7 @@
 #pragma once
 #include <stdint.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <vector>
 
@@ -36,6 +37,11 @@ struct PerfSettings {
   bool build_ids = true;      ///< let the kernel tell build ids (Linux 5.12)
   bool lost_count = true;     ///< PERF_FORMAT_LOST (Linux 6.0)
   uint32_t ring_pages = 64;   ///< a power of two
+  uint32_t stack_bytes = 0;   ///< of the user stack that every tick brings along, a multiple of 8; 0: none
+
+  [[nodiscard]] uint32_t ring_bytes() const {
+    return ring_pages * static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+  }
 };
 
 /// What read(2) on the event says.

@@ -13,6 +13,8 @@ namespace {
 
 constexpr uint32_t kFewestPages = 1;
 constexpr double kPressed = 0.5;
+constexpr uint32_t kRecordPages = 64;    ///< of a ring without ticks
+constexpr uint32_t kStacksInARing = 16;  ///< at least: it is emptied when it is half full
 
 /// Tries the call again with less and less of what older kernels and smaller limits refuse.
 Result<PerfRing> open_as_permitted(PerfScope scope, int cpu, PerfSettings* settings) {
@@ -25,6 +27,7 @@ Result<PerfRing> open_as_permitted(PerfScope scope, int cpu, PerfSettings* setti
       settings->kernel = false;
     } else if ((refused || error == ENOMEM) && settings->ring_pages > kFewestPages) {
       settings->ring_pages /= 2;
+      settings->stack_bytes = std::min(settings->stack_bytes, settings->ring_bytes() / kStacksInARing);
     } else if (error == EINVAL && settings->lost_count) {
       settings->lost_count = false;
     } else if (error == EINVAL && settings->build_ids) {
@@ -97,9 +100,11 @@ Result<void> RingSet::open_rings(PerfScope scope, bool samples, bool records) {
     PerfSettings settings = settings_;
     settings.samples = samples;
     settings.records = records;
+    if (!samples) settings.ring_pages = std::min(settings.ring_pages, kRecordPages);
     auto ring = open_as_permitted(scope, cpu, &settings);
     settings.samples = settings_.samples;
     settings.records = settings_.records;
+    if (!samples) settings.ring_pages = settings_.ring_pages;
     settings_ = settings;
     if (ring) {
       rings_.push_back(std::move(*ring));
@@ -168,7 +173,8 @@ void RingSet::collect() {
   pressed_ = false;
   for (size_t i = 0; i < rings_.size(); ++i) {
     double fullness = rings_[i].drain([&](const unsigned char* bytes, size_t length) {
-      store(parse_perf_record(bytes, length), static_cast<uint16_t>(i));
+      store(parse_perf_record(bytes, length, settings_.stack_bytes != 0 && rings_[i].has_ticks()),
+            static_cast<uint16_t>(i));
     });
     pressed_ = pressed_ || fullness > kPressed;
   }
@@ -176,10 +182,41 @@ void RingSet::collect() {
 
 void RingSet::store(const PerfRecord& record, uint16_t ring) {
   if (record.kind == PerfRecord::Kind::kSample) {
-    samples_.push_back({record.time, record.pc, record.pid, record.kernel, true, 1, ring});
+    store_sample(record, ring);
   } else if (record.kind != PerfRecord::Kind::kOther) {
     events_.push_back({record, std::string(record.text), ring});
   }
+}
+
+void RingSet::store_sample(const PerfRecord& record, uint16_t ring) {
+  Sample sample{record.time, record.pc, record.pid, record.kernel, true, 1, ring};
+  sample.has_registers = record.has_registers;
+  std::copy(std::begin(record.registers), std::end(record.registers), sample.registers);
+  sample.stack_cut_off = record.stack_cut_off;
+  if (!record.stack.empty()) keep_stack(record.stack, &stacks_, &sample);
+  samples_.push_back(sample);
+}
+
+/// Without memory for it the sample has no stack, which its path says.
+void RingSet::keep_stack(std::span<const unsigned char> bytes, MappedArray<unsigned char>* stacks,
+                         Sample* sample) {
+  const size_t at = stacks->size();
+  sample->stack_bytes = 0;
+  if (!stacks->resize(at + bytes.size())) return;
+  std::copy(bytes.begin(), bytes.end(), stacks->data() + at);
+  sample->stack_at = at;
+  sample->stack_bytes = static_cast<uint32_t>(bytes.size());
+}
+
+/// Overwrites all stacks but those of samples that wait for the next turn.
+void RingSet::forget_stacks() {
+  if (stacks_.size() == 0) return;
+  MappedArray<unsigned char>& kept = waiting_stacks_;
+  for (Sample& sample : samples_)
+    if (sample.stack_bytes != 0) keep_stack(stack_of(sample), &kept, &sample);
+  explicit_bzero(stacks_.data(), stacks_.size());
+  stacks_.clear();
+  std::swap(stacks_, kept);
 }
 
 void RingSet::sort() {

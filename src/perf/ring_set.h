@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mapped_array.h"
 #include "perf/record.h"
 #include "perf/ring.h"
 #include "perf/target.h"
@@ -21,6 +22,11 @@ class RingSet {
     uint64_t ticks = 1;
     uint16_t ring = 0;   ///< it came from
     uint64_t first = 0;  ///< time of the first of its ticks, if it is older than `time`
+    bool has_registers = false;
+    uint64_t registers[kStackRegisters] = {};  ///< as PerfRecord
+    uint64_t stack_at = 0;                     ///< in what stack_of() reads
+    uint32_t stack_bytes = 0;
+    bool stack_cut_off = false;
   };
   struct Record {
     PerfRecord record;
@@ -71,7 +77,14 @@ class RingSet {
       }
     }
     samples_.erase(samples_.begin(), samples_.begin() + static_cast<ptrdiff_t>(sample));
+    forget_stacks();
     events_.erase(events_.begin(), events_.begin() + static_cast<ptrdiff_t>(event));
+  }
+
+  /// The stack that came with a sample. Valid in its on_sample.
+  [[nodiscard]] std::span<const unsigned char> stack_of(const Sample& sample) const noexcept {
+    return std::span<const unsigned char>(stacks_.data(), stacks_.size())
+        .subspan(sample.stack_at, sample.stack_bytes);
   }
 
   /// True if a ring was so full at the last collect() that it may have lost records.
@@ -96,6 +109,10 @@ class RingSet {
   Result<void> open_threads(const std::vector<pid_t>& processes);
   Result<void> add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known);
   void store(const PerfRecord& record, uint16_t ring);
+  void store_sample(const PerfRecord& record, uint16_t ring);
+  static void keep_stack(std::span<const unsigned char> bytes, MappedArray<unsigned char>* stacks,
+                         Sample* sample);
+  void forget_stacks();
   void sort();
 
   PerfSettings settings_;
@@ -104,6 +121,8 @@ class RingSet {
   std::vector<PerfRing> rings_;
   std::vector<Sample> samples_;
   std::vector<Record> events_;
+  MappedArray<unsigned char> stacks_;          ///< of samples_
+  MappedArray<unsigned char> waiting_stacks_;  ///< empty but in forget_stacks()
 };
 
 }  // namespace pctally

@@ -113,9 +113,9 @@ bool AddressSpace::insert(const Region& region) noexcept {
   return regions_.insert(first_from(region.low), region);
 }
 
-bool AddressSpace::map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
-                       const ObjectIdentity& object) noexcept {
-  if (end <= start) return false;
+uint32_t AddressSpace::map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
+                           const ObjectIdentity& object) noexcept {
+  if (end <= start) return 0;
   uint64_t segment_start = position & ~(kSegmentStep - 1);
   uint64_t segment_bytes =
       ((position - segment_start) + (end - start) + kSegmentStep - 1) & ~(kSegmentStep - 1);
@@ -125,17 +125,20 @@ bool AddressSpace::map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t
     record = find_or_add_object(file, object);
     segment = record == 0 ? 0 : find_or_add_segment(file, record, segment_start, segment_bytes);
   }
-  if (segment == 0) return merge() && cut(start, end - 1) && false;
+  if (segment == 0) {
+    if (merge()) (void)cut(start, end - 1);
+    return 0;
+  }
   Region region = tree_region(file.pool(), start, end - 1, segment, position);
   if (!is_free(start, end - 1)) {
-    if (!merge()) return false;
+    if (!merge()) return 0;
     if (holds_another(region)) ++replacements_;
-    return cut(start, end - 1) && insert(region);
+    return cut(start, end - 1) && insert(region) ? segment : 0;
   }
-  return fresh_.push_back(region) && (fresh_.size() < kMostFresh || merge());
+  return fresh_.push_back(region) && (fresh_.size() < kMostFresh || merge()) ? segment : 0;
 }
 
-bool AddressSpace::map(ProfileFile& file, const ExecutableMapping& mapping) noexcept {
+uint32_t AddressSpace::map(ProfileFile& file, const ExecutableMapping& mapping) noexcept {
   uint64_t position = mapping.object.kind == ObjectKind::kVdso ? 0 : mapping.file_offset;
   return map(file, mapping.start, mapping.end, position, mapping.object);
 }

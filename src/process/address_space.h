@@ -15,11 +15,11 @@ inline constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
 /// thread-safe; build a new one to replace a published one.
 class AddressSpace {
  public:
-  /// Adds a mapping; what it covers of older ones is gone from them. False when the pool or memory is used
-  /// up: ticks there will be outside.
-  bool map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
-           const ObjectIdentity& object) noexcept;
-  bool map(ProfileFile& file, const ExecutableMapping& mapping) noexcept;
+  /// Adds a mapping; what it covers of older ones is gone from them. Unit of its SegmentRecord; 0 when the
+  /// pool or memory is used up: ticks there will be outside.
+  uint32_t map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
+               const ObjectIdentity& object) noexcept;
+  uint32_t map(ProfileFile& file, const ExecutableMapping& mapping) noexcept;
 
   /// Takes away what [start, end) covers of files: something without a file is there now.
   void unmap_files(uint64_t start, uint64_t end) noexcept;

@@ -8,6 +8,8 @@
 
 #include "histfile/process_note.h"
 #include "histread/live_file.h"
+#include "histread/path_reader.h"
+#include "tick/unwind_rule.h"
 
 namespace pctally {
 namespace {
@@ -142,6 +144,50 @@ void add_processes(std::vector<FileProcess>& processes, uint64_t excess, Profile
                               " tick(s) more than there are");
 }
 
+/// Racing writers may have entered a node twice.
+PathTree merged(const PathTree& tree, const std::vector<uint32_t>& place) {
+  PathTree result;
+  std::map<std::tuple<uint32_t, PathNodeKind, uint32_t, uint64_t>, uint32_t> known;
+  std::vector<uint32_t> moved;
+  for (PathTreeNode node : tree) {
+    if (node.parent != PathTreeNode::kNoParent) node.parent = moved[node.parent];
+    if (node.kind == PathNodeKind::kCode) node.executable = place[node.executable];
+    const auto next = static_cast<uint32_t>(result.size());
+    const auto [entry, fresh] =
+        known.try_emplace({node.parent, node.kind, node.executable, node.position}, next);
+    moved.push_back(entry->second);
+    if (fresh) {
+      result.push_back(node);
+      continue;
+    }
+    result[entry->second].self += node.self;
+    result[entry->second].folded += node.folded;
+  }
+  return result;
+}
+
+/// Ticks whose path is missing, because the recorder was killed before it came to it, are cut paths, too.
+void add_paths(CallPaths paths, const std::vector<uint32_t>& place, Profile* profile) {
+  const TickLedger& ledger = profile->ledger;
+  const uint64_t placed = ledger.counted + ledger.outside + ledger.full;
+  paths.context = merged(paths.context, place);
+  paths.plane = merged(paths.plane, place);
+  uint64_t sum = sum_of_paths(paths);
+  if (sum < placed) {
+    PathTreeNode scope{.kind = PathNodeKind::kScope, .position = UINT32_MAX};
+    PathTreeNode cut{.parent = static_cast<uint32_t>(paths.context.size()),
+                     .kind = PathNodeKind::kCut,
+                     .position = static_cast<uint64_t>(PathEnd::kInterrupted),
+                     .self = placed - sum};
+    paths.context.push_back(scope);
+    paths.context.push_back(cut);
+  }
+  if (sum > placed && profile->closed && sum - placed > kTornTicks)
+    profile->damage.push_back("the call paths hold " + std::to_string(sum) + " ticks, there are " +
+                              std::to_string(placed));
+  profile->paths = std::move(paths);
+}
+
 Profile profile_of(FileContents contents) {
   Profile profile;
   describe_run(contents.header, &profile);
@@ -156,6 +202,7 @@ Profile profile_of(FileContents contents) {
   merge_cells(std::move(contents.cells), place, &profile);
   add_ledger(contents.header.ledger, told_counted, &profile);
   add_processes(contents.processes, excess, &profile);
+  if (contents.paths.recorded) add_paths(std::move(contents.paths), place, &profile);
   return profile;
 }
 

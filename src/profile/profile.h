@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "histread/path_tree.h"
 #include "histread/weighted_position.h"
 
 namespace pctally {
@@ -88,6 +89,7 @@ struct Profile {
   std::vector<Executable> executables;
   std::vector<WeightedPosition> positions;  ///< ascending by (executable, position), no duplicates
   std::vector<ProfileProcess> processes;    ///< in order of start
+  CallPaths paths;                          ///< its context tree holds counted + outside + full ticks
 };
 
 }  // namespace pctally

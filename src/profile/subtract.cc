@@ -77,6 +77,52 @@ void subtract_processes(const Profile& earlier, Profile* result) {
     if (process.pid == 0) process.ticks = beyond(process.ticks, std::exchange(taken_in[process.comm], 0));
 }
 
+/// Where paths of `earlier` were folded since, the parent's difference is what is known.
+void subtract_tree(const PathTree& earlier, const std::vector<uint32_t>& place,
+                   const std::vector<uint32_t>& scope, PathTree* later) {
+  using Key = std::tuple<uint32_t, PathNodeKind, uint32_t, uint64_t>;
+  std::map<Key, uint32_t> known;
+  for (uint32_t i = 0; i < later->size(); ++i) {
+    const PathTreeNode& node = (*later)[i];
+    known.emplace(Key(node.parent, node.kind, node.executable, node.position), i);
+  }
+  std::vector<uint32_t> moved(earlier.size(), UINT32_MAX);
+  for (uint32_t i = 0; i < earlier.size(); ++i) {
+    const PathTreeNode& node = earlier[i];
+    const bool is_root = node.parent == PathTreeNode::kNoParent;
+    if (!is_root && moved[node.parent] == UINT32_MAX) continue;
+    const uint32_t executable = node.kind == PathNodeKind::kCode ? place[node.executable] : 0;
+    const bool is_scope = node.kind == PathNodeKind::kScope && node.position < scope.size();
+    const uint64_t position = is_scope ? scope[node.position] : node.position;
+    const auto found =
+        known.find({is_root ? node.parent : moved[node.parent], node.kind, executable, position});
+    if (found == known.end()) continue;
+    moved[i] = found->second;
+    PathTreeNode& own = (*later)[found->second];
+    own.self = beyond(own.self, node.self);
+    own.folded = beyond(own.folded, node.folded);
+  }
+}
+
+void subtract_paths(const Profile& earlier, Profile* result) {
+  std::map<const Executable*, size_t, ByIdentity> executables;
+  std::map<PathScope, size_t> scopes;
+  for (size_t i = 0; i < result->executables.size(); ++i) executables.emplace(&result->executables[i], i);
+  for (size_t i = 0; i < result->paths.scopes.size(); ++i) scopes.emplace(result->paths.scopes[i], i);
+  std::vector<uint32_t> place, scope;
+  for (const Executable& executable : earlier.executables) {
+    const auto found = executables.find(&executable);
+    place.push_back(found == executables.end() ? UINT32_MAX : static_cast<uint32_t>(found->second));
+  }
+  for (const PathScope& old : earlier.paths.scopes) {
+    const auto found = scopes.find(old);
+    scope.push_back(found == scopes.end() ? UINT32_MAX : static_cast<uint32_t>(found->second));
+  }
+  subtract_tree(earlier.paths.context, place, scope, &result->paths.context);
+  subtract_tree(earlier.paths.plane, place, scope, &result->paths.plane);
+  result->paths.no_room = beyond(result->paths.no_room, earlier.paths.no_room);
+}
+
 void subtract_ledger(const TickLedger& earlier, Profile* result) {
   TickLedger& ledger = result->ledger;
   ledger.counted = 0;
@@ -114,6 +160,7 @@ Profile subtract(const Profile& later, const Profile& earlier) {
   subtract_positions(earlier, &result);
   subtract_processes(earlier, &result);
   subtract_ledger(earlier.ledger, &result);
+  if (result.paths.recorded) subtract_paths(earlier, &result);
   balance_processes(&result);
   result.duration_ns = beyond(later.duration_ns, earlier.duration_ns);
   result.stolen_ns = beyond(later.stolen_ns, earlier.stolen_ns);

@@ -20,6 +20,7 @@ struct EngineSettings {
   uint64_t period = 1000000;  ///< ns of CPU time, or events, of one tick
   bool randomise = true;      ///< shift phases at random moments too
   bool children = true;       ///< follow fork and exec
+  bool paths = false;         ///< count call paths, too. REQUIRES: the file has them, keeps_paths(engine)
   bool lost_count = true;     ///< let perf count what it loses; kernels before 6.0 tell it in records alone
   std::function<uint64_t()> target_cpu_ns;  ///< CPU time the target has used so far; 0 or empty: not known
 };
@@ -65,6 +66,9 @@ class Engine {
 
 /// Every name that -e takes for an engine, best first.
 inline constexpr const char* kEngineNames[] = {"bpf", "ring", "timer", "trap", "thread-timer"};
+
+/// True if the engine of that name counts call paths.
+inline bool keeps_paths(const std::string& engine) { return engine == "ring"; }
 
 /// One probe of the ladder as it stands on this machine, for this user.
 struct EngineProbe {

@@ -23,7 +23,8 @@ struct RecordOptions {
   bool overwrite = false;
   bool randomise = true;
   bool children = true;
-  bool wait = false;  ///< a command: until the last process that it started has ended
+  bool paths = false;  ///< call paths, too
+  bool wait = false;   ///< a command: until the last process that it started has ended
 };
 
 }  // namespace pctally

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "fault/file_guard.h"
+#include "histfile/call_paths.h"
 #include "histfile/chain.h"
 #include "histfile/histogram.h"
 #include "histfile/process_note.h"
@@ -67,6 +68,7 @@ Result<void> Recording::choose_engine() {
   obstacle_ = attached ? ProcessNote::kNone : injection_obstacle(options_.program);
   settings_.randomise = options_.randomise;
   settings_.children = options_.children;
+  settings_.paths = options_.paths;
   choose_period();
   return {};
 }
@@ -91,6 +93,11 @@ std::unexpected<Error> Recording::explain_no_engine(const std::vector<EngineProb
 
 /// Engines that run in the program cannot be put into one that runs already, and have but a clock.
 void Recording::rule_out_unfit(EngineProbe* probe) const {
+  if (probe->available && options_.paths && !keeps_paths(probe->name)) {
+    probe->available = false;
+    probe->reason = "it keeps no call paths";
+    probe->remedy = "use -e ring, or leave out -g";
+  }
   if (!probe->available || !probe->enters_program) return;
   if (!options_.event.is_cpu_time()) {
     probe->available = false;
@@ -174,6 +181,11 @@ Result<ProfileFile> Recording::create_file() const {
   file.deferred = std::any_of(candidates_.begin(), candidates_.end(),
                               [](const EngineProbe& probe) { return probe.enters_program; });
   auto created = ProfileFile::create(file);
+  auto prepared = created && options_.paths ? add_call_paths(&*created, PathLimits{}) : Result<void>{};
+  if (!prepared) {
+    created->discard();
+    return std::unexpected(prepared.error());
+  }
   if (created) return created;
   const Error& error = created.error();
   const char* remedy = error.code == EFBIG ? "raise it" : new_file_remedy(error.code, options_.overwrite);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/stack_room.h"
+
 namespace pctally {
 namespace {
 
@@ -37,6 +39,10 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   settings.children = settings_.children;
   settings.lost_count = settings_.lost_count;
   settings.kernel = true;
+  if (settings_.paths) {
+    choose_stack_room(&settings);
+    settings.whole_machine = false;  // stacks of strangers are not to be copied
+  }
   if (auto opened = rings_.open(target, settings); !opened) return opened;
   file->header().kernel_observed = rings_.settings().kernel;
   losses_.resize(rings_.size());
@@ -47,6 +53,10 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   tasks_ = TaskTable(file, name(),
                      rings_.sees_machine() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
   tasks_.expect_removal(per_thread_);
+  if (settings_.paths) {
+    tasks_.keep_paths();
+    call_paths(*file)->stack_bytes = rings_.settings().stack_bytes;
+  }
   bool at_exec = rings_.settings().at_exec && target.is_process_tree();
   if (!at_exec) rings_.enable_records();
   for (pid_t pid : target.processes)
@@ -103,9 +113,22 @@ void RingEngine::apply_throttle(const RingSet::Record& event) {
   if (event.record.kind == PerfRecord::Kind::kThrottle) ++file_->header().throttled;
 }
 
+StackSample RingEngine::stack_of(const RingSet::Sample& sample) const {
+  StackSample stack;
+  stack.registers = {.pc = sample.registers[2],
+                     .stack = sample.registers[1],
+                     .frame = sample.registers[0],
+                     .scratch = sample.registers[3]};
+  stack.stack = rings_.stack_of(sample);
+  stack.attempted = sample.has_registers;
+  stack.cut_off = sample.stack_cut_off;
+  return stack;
+}
+
 void RingEngine::count(const RingSet::Sample& sample) {
   if (samples_++ % kTicksPerRoomCheck == 0) file_->make_room(kTicksPerRoomCheck * 3);
-  bool own = tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
+  bool own = settings_.paths ? tasks_.count(sample.pid, sample.pc, sample.kernel, stack_of(sample))
+                             : tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
   window_own_ += own ? 1 : 0;
   for (Tally* tally : {&losses_[sample.ring].recent, &sum_}) {
     ++tally->all;

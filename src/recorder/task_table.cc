@@ -1,9 +1,9 @@
 #include "recorder/task_table.h"
 
+#include <limits.h>
 #include <string.h>
-#include <unistd.h>
-
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -53,6 +53,13 @@ uint64_t unix_ns(uint64_t monotonic) {
   return to_ns(now) - std::min(age, to_ns(now));
 }
 
+/// Empty if it is gone, or not ours to ask.
+std::string program_path(pid_t pid) {
+  char path[PATH_MAX];
+  const ssize_t bytes = readlink(("/proc/" + std::to_string(pid) + "/exe").c_str(), path, sizeof path);
+  return bytes < 0 ? std::string() : std::string(path, static_cast<size_t>(bytes));
+}
+
 uint64_t process_start_unix_ns(pid_t pid) {
   ProcStat stat;
   timespec now{}, up{};
@@ -60,6 +67,15 @@ uint64_t process_start_unix_ns(pid_t pid) {
   clock_gettime(CLOCK_REALTIME, &now);
   clock_gettime(CLOCK_BOOTTIME, &up);
   return to_ns(now) - to_ns(up) + stat.started * (1000000000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+}
+
+/// The place of an address in the profile file; false if no region has it.
+bool code_address(const RegionTable& table, uint64_t address, CodeAddress* found) {
+  uint64_t index = 0;
+  const Region* region = find_region(table, address, &index);
+  if (region == nullptr) return false;
+  *found = {region->segment, index + region->tree_bias};
+  return true;
 }
 
 }  // namespace
@@ -101,16 +117,19 @@ void TaskTable::map_running(pid_t pid, Task& task) {
   ProcMaps maps(pid);
   task.space.clear();
   task.anonymous.clear();
+  const std::string program = program_path(pid);
   task.maps_unreadable = !maps.visit([&](ExecutableMapping mapping) {
     if (mapping.object.kind == ObjectKind::kPrivate) {
       add_range(mapping.start, mapping.end, &task.anonymous);
       return;
     }
+    const bool is_program = mapping.object.path == program;
     std::string path = place_of(pid, task, mapping.object.path, mapping.object);
     mapping.object.path = path;
     stamp_file(&mapping.object);
-    file_->make_room(segment_units(mapping.end - mapping.start));
-    task.space.map(*file_, mapping);
+    const bool is_vdso = mapping.object.kind == ObjectKind::kVdso;
+    map_object(task, mapping.start, mapping.end, is_vdso ? 0 : mapping.file_offset, mapping.object,
+               is_program);
   });
   task.table_valid = false;
 }
@@ -179,9 +198,19 @@ void TaskTable::map_file(const PerfRecord& record, std::string_view path, Task& 
   std::string place = place_of(record.pid, task, path, object);
   object.path = place;
   stamp_file(&object);
-  file_->make_room(segment_units(record.bytes));
-  task.space.map(*file_, record.start, record.start + record.bytes,
-                 object.kind == ObjectKind::kVdso ? 0 : record.offset, object);
+  const bool is_vdso = object.kind == ObjectKind::kVdso;
+  // The kernel maps the program before it maps the program's interpreter.
+  map_object(task, record.start, record.start + record.bytes, is_vdso ? 0 : record.offset, object, !is_vdso);
+}
+
+/// `is_program`: it is the program's file if the task has none yet.
+void TaskTable::map_object(Task& task, uint64_t start, uint64_t end, uint64_t position,
+                           const ObjectIdentity& object, bool is_program) {
+  file_->make_room(segment_units(end - start));
+  const uint32_t segment = task.space.map(*file_, start, end, position, object);
+  if (paths_ == nullptr || segment == 0) return;
+  paths_->add_segment(segment, pool_at<SegmentRecord>(file_->pool(), segment)->start, object);
+  if (is_program && task.scope == 0) task.scope = paths_->scope_of(object);
 }
 
 void TaskTable::note_replacement(const PerfRecord& record, Task& task) {
@@ -208,6 +237,7 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
     task->maps_unreadable = false;
     task->held = false;
     task->executed = true;
+    task->scope = 0;
     find_root(record.pid, *task);
     register_task(record.pid, *task);
   }
@@ -238,6 +268,7 @@ void TaskTable::apply_fork(const PerfRecord& record) {
   child.root_hidden = parent->root_hidden;
   child.maps_unreadable = parent->maps_unreadable;
   child.anonymous = parent->anonymous;
+  child.scope = parent->scope;
   child.started_unix_ns = unix_ns(record.time);
   (void)child.space.copy_from(parent->space);
   parent->table_valid = false;  // its regions may lie elsewhere now
@@ -311,11 +342,11 @@ bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   return true;
 }
 
-void TaskTable::count_unknown(Task& task, std::string_view reason, uint64_t ticks) {
+TaskTable::Place TaskTable::unknown_place(Task& task, std::string_view reason) {
   uint64_t place = 0;
   RegionTable& table = unknown_.table(reason, &place);
   table.process_ticks = table_of(task).process_ticks;
-  tick_times(table, place, ticks);
+  return {&table, place};
 }
 
 const RegionTable& TaskTable::kernel_table(Task& task, uint64_t pc) {
@@ -336,23 +367,53 @@ TaskTable::Task* TaskTable::counting(pid_t pid) {
   return task;
 }
 
+TaskTable::Place TaskTable::place_tick(pid_t pid, Task& task, uint64_t pc, bool kernel) {
+  if (kernel) return {&kernel_table(task, pc), pc};
+  if (has_text(pid, task, pc)) return {&table_of(task), pc};
+  return unknown_place(task, reason_of(pid, task));
+}
+
 bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first, uint64_t last) {
   Task* task = counting(pid);
   if (task == nullptr) return false;
-  if (kernel) {
-    tick_times(kernel_table(*task, pc), pc, ticks);
-    return true;
-  }
-  if (ticks > 1 && first < last && was_replaced(*task, pc, first, last)) {
-    count_unknown(*task, kSinceUnmapped, ticks - 1);
+  if (!kernel && ticks > 1 && first < last && was_replaced(*task, pc, first, last)) {
+    const Place place = unknown_place(*task, kSinceUnmapped);
+    tick_times(*place.table, place.pc, ticks - 1);
     ticks = 1;
   }
-  if (has_text(pid, *task, pc))
-    tick_times(table_of(*task), pc, ticks);
-  else
-    count_unknown(*task, reason_of(pid, *task), ticks);
+  const Place place = place_tick(pid, *task, pc, kernel);
+  tick_times(*place.table, place.pc, ticks);
   return true;
 }
+
+/// The code of one task, for the unwinder.
+class TaskTable::TaskCode : public CodeSpace {
+ public:
+  TaskCode(TaskTable* table, pid_t pid, Task* task) : table_(table), pid_(pid), task_(task) {}
+  bool find(uint64_t address, CodeAddress* found) override {
+    return table_->has_text(pid_, *task_, address) && code_address(table_->table_of(*task_), address, found);
+  }
+
+ private:
+  TaskTable* table_;
+  pid_t pid_;
+  Task* task_;
+};
+
+bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, const StackSample& stack) {
+  Task* task = counting(pid);
+  if (task == nullptr) return false;
+  const Place place = place_tick(pid, *task, pc, kernel);
+  tick_times(*place.table, place.pc, 1);
+  TickPlace tick;
+  tick.kernel = kernel;
+  (void)code_address(*place.table, place.pc, &tick.code);
+  TaskCode code(this, pid, task);
+  paths_->count(task->scope, code, stack, tick);
+  return true;
+}
+
+void TaskTable::keep_paths() { paths_ = std::make_unique<PathRecorder>(file_); }
 
 bool TaskTable::book_full(pid_t pid, uint64_t ticks) {
   Task* task = counting(pid);

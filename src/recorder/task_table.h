@@ -3,10 +3,12 @@
 #pragma once
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "path/path_recorder.h"
 #include "perf/record.h"
 #include "perf/target.h"
 #include "process/address_space.h"
@@ -46,6 +48,12 @@ class TaskTable {
   /// earlier ones are is not known.
   bool count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first = 0, uint64_t last = 0);
 
+  /// Counts one tick and its call path. REQUIRES: keep_paths(). False as above.
+  bool count(pid_t pid, uint64_t pc, bool kernel, const StackSample& stack);
+
+  /// Counts call paths into the file from now on. REQUIRES: the file has them.
+  void keep_paths();
+
   /// How often a process mapped text in the place of another file's.
   [[nodiscard]] uint64_t replacements() const noexcept { return replacements_; }
 
@@ -83,7 +91,14 @@ class TaskTable {
     RegionTable table{};
     bool table_valid = false;
     std::vector<Replacement> replaced;  ///< the newest, in the order of their times
+    uint32_t scope = 0;                 ///< unit of its program's ScopeRecord; 0: not known yet
   };
+  /// Where a tick is counted.
+  struct Place {
+    const RegionTable* table = nullptr;
+    uint64_t pc = 0;
+  };
+  class TaskCode;
 
   struct Ended {
     pid_t pid;
@@ -100,7 +115,7 @@ class TaskTable {
   void map_file(const PerfRecord& record, std::string_view path, Task& task);
   void note_replacement(const PerfRecord& record, Task& task);
   static bool was_replaced(const Task& task, uint64_t pc, uint64_t first, uint64_t last);
-  void count_unknown(Task& task, std::string_view reason, uint64_t ticks);
+  Place unknown_place(Task& task, std::string_view reason);
   [[nodiscard]] std::string_view reason_of(pid_t pid, const Task& task) const;
   bool has_text(pid_t pid, Task& task, uint64_t pc);
   void apply_mmap(const PerfRecord& record, std::string_view path);
@@ -110,6 +125,9 @@ class TaskTable {
   static bool is_removal(const Task& task);
   void book_end(const Task& task);
   void register_task(pid_t pid, Task& task);
+  Place place_tick(pid_t pid, Task& task, uint64_t pc, bool kernel);
+  void map_object(Task& task, uint64_t start, uint64_t end, uint64_t position, const ObjectIdentity& object,
+                  bool is_program);
   const RegionTable& table_of(Task& task);
   const RegionTable& kernel_table(Task& task, uint64_t pc);
 
@@ -125,6 +143,7 @@ class TaskTable {
   AddressSpace kernel_space_;
   RegionTable kernel_table_{};
   uint64_t replacements_ = 0;
+  std::unique_ptr<PathRecorder> paths_;
 };
 
 }  // namespace pctally

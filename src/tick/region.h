@@ -28,6 +28,7 @@ struct Region {
   void* cells;         ///< kU16, kU32, kU64: the caller's buffer
   uint64_t tree_bias;  ///< kTree: added to the index
   uint32_t directory;  ///< kTree: unit of the directory
+  uint32_t segment;    ///< kTree: unit of the SegmentRecord, which no tick reads
   CellKind kind;
   WhenFull when_full;
   bool without_file;  ///< kTree: a window of code that no file holds

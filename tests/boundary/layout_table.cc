@@ -51,6 +51,9 @@ static void print_header() {
   FIELD(FileHeader, stolen_ns);
   FIELD(FileHeader, ledger);
   FIELD(FileHeader, recording_id);
+  FIELD(FileHeader, paths);
+  FIELD(FileHeader, names);
+  FIELD(FileHeader, scopes);
 }
 
 static void print_records() {
@@ -89,6 +92,33 @@ static void print_records() {
   FIELD(ProcessRecord, unseen_start_ns);
 }
 
+static void print_path_records() {
+  FIELD(ScopeRecord, next);
+  FIELD(ScopeRecord, kind);
+  FIELD(ScopeRecord, name);
+  FIELD(ScopeRecord, build_id_bytes);
+  FIELD(ScopeRecord, build_id);
+  FIELD(ScopeRecord, device);
+  FIELD(ScopeRecord, inode);
+  FIELD(PathRecord, context);
+  FIELD(PathRecord, plane);
+  FIELD(PathRecord, no_room);
+  FIELD(PathRecord, prunes);
+  FIELD(PathRecord, pruned);
+  FIELD(PathRecord, pruning);
+  FIELD(PathRecord, stack_bytes);
+  FIELD(PathTreeHead, directory);
+  FIELD(PathTreeHead, slots_log2);
+  FIELD(PathTreeHead, nodes);
+  FIELD(PathTreeHead, most_nodes);
+  FIELD(PathTreeHead, spare);
+  FIELD(PathNode, next);
+  FIELD(PathNode, parent);
+  FIELD(PathNode, place);
+  FIELD(PathNode, self);
+  FIELD(PathNode, folded);
+}
+
 static void print_tick_records() {
   FIELD(DeferredRing, claimed);
   FIELD(DeferredRing, drained);
@@ -111,4 +141,5 @@ int main() {
   print_tick_records();
   print_header();
   print_records();
+  print_path_records();
 }

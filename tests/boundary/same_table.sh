@@ -3,4 +3,4 @@ set -eu
 printed=$(mktemp)
 trap 'rm -f "$printed"' EXIT
 ${EMULATOR:-} "$1" >"$printed"
-sed -n 's/^\(| [0-9]* | [0-9]* | `[a-z_.]*` |\).*/\1/p' "$2" | diff -u "$printed" -
+sed -n 's/^\(| [0-9]* | [0-9]* | `[a-z_.0-9]*` |\).*/\1/p' "$2" | diff -u "$printed" -

@@ -28,6 +28,8 @@ What      -- CMD ARGS...       run this; everything after -- is the command
           --cgroup DIR         a control group
           -a, --all            the whole machine
           --no-children        without the processes they start
+          -g, --callers        keep call paths, too: who called it; --no-callers: do not
+          --call-graph MODE    perf's fp, dwarf or lbr: the same as -g
           --wait               until the last process that CMD started has ended
 How       -F, --frequency HZ   ticks per second of CPU time (1000)
           -c, --period TIME    or the CPU time of one tick: 250us; of an event: how many
@@ -46,19 +48,19 @@ Exit: the command's own; 2 usage, 125 pctally failed, 126 not executable, 127 no
 constexpr double kUsualHertz = 1000;
 constexpr double kLowestHertz = 0.1, kHighestHertz = 100000;
 constexpr uint64_t kMostEvents = 1000000000000u;  ///< of one tick: what a reader believes
-constexpr char kNoPaths[] = "this version keeps no call paths; leave it out to record self time";
 
 struct Words {
   std::vector<std::string> chosen;  ///< by -e: an engine, an event
   std::optional<std::string> processes;
   std::string hertz, period, duration;
+  std::string call_graph;  ///< perf's word for how it finds callers
   bool no_children = false;
   bool fixed_period = false;
 };
 
 CommandLineHints hints() {
   return {.surplus = {},
-          .unknown = {{"-g", kNoPaths}, {"--callers", kNoPaths}, {"--call-graph", kNoPaths}},
+          .unknown = {},
           .missing = {{"--pid",
                        "-p needs a process id or name and got none; is the program running? ($(pidof NAME) "
                        "was empty)"}}};
@@ -99,6 +101,8 @@ void describe(CLI::App* app, RecordCommandLine* line, Words* words) {
   app->add_flag("-q,--quiet", line->quiet);
   app->add_flag("-v,--verbose", line->verbose);
   app->add_flag("--wait", options.wait);
+  app->add_flag("-g,--callers,!--no-callers", options.paths);
+  app->add_option("--call-graph", words->call_graph)->check(one_of({"fp", "dwarf", "lbr"}));
   app->add_flag("--no-children", words->no_children);
   app->add_flag("--fixed-period", words->fixed_period);
 }
@@ -189,6 +193,16 @@ std::string check_events(RecordOptions* options, const std::vector<std::string>&
   return {};
 }
 
+std::string check_paths(const RecordOptions& options) {
+  if (!options.paths) return {};
+#if !defined(__x86_64__)
+  return "-g works on x86-64 alone; leave it out to record self time";
+#endif
+  if (options.engine.empty() || keeps_paths(options.engine)) return {};
+  return fmt::format("-g: engine {} keeps no call paths; use -e ring, or leave out -e {}", options.engine,
+                     options.engine);
+}
+
 std::string check_count(RecordOptions* options, const Words& words) {
   std::string name = options->event.name;
   options->period = options->event.usual_count;
@@ -225,11 +239,13 @@ std::string check(RecordCommandLine* line, const Words& words) {
   RecordOptions& options = line->options;
   options.randomise = !words.fixed_period;
   options.children = !words.no_children;
+  options.paths = options.paths || !words.call_graph.empty();
   if (std::string wrong = check_target(options, words); !wrong.empty()) return wrong;
   if (std::string wrong = check_cgroup(&options); !wrong.empty()) return wrong;
   if (std::string wrong = check_output(options); !wrong.empty()) return wrong;
   if (std::string wrong = check_duration(&options, words.duration); !wrong.empty()) return wrong;
   if (std::string wrong = check_events(&options, words.chosen); !wrong.empty()) return wrong;
+  if (std::string wrong = check_paths(options); !wrong.empty()) return wrong;
   return check_period(&options, words);
 }
 

@@ -1,0 +1,23 @@
+// The part of a profile file that holds call paths: made by the recorder before the first tick.
+#pragma once
+#include "histfile/histogram.h"
+
+namespace pctally {
+
+/// Most bytes of nodes in each tree.
+struct PathLimits {
+  uint64_t context_bytes = 8 << 20;
+  uint64_t plane_bytes = 16 << 20;
+};
+
+/// Makes both trees, empty, and the file one with call paths. Errors: ENOSPC (no room for their directories,
+/// as make_room()). Recorder only.
+Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcept;
+
+/// Of a file that may have been changed by others; null if it has none.
+PathRecord* call_paths(const ProfileFile& file) noexcept;
+
+/// Unit of a new scope; 0 when the pool is used up.
+uint32_t add_program_scope(const ProfileFile& file, const ObjectIdentity& program) noexcept;
+
+}  // namespace pctally

@@ -1,0 +1,171 @@
+#include "histread/path_reader.h"
+
+#include <algorithm>
+
+#include "tick/unwind_rule.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint32_t kMostScopes = 8192;
+constexpr uint32_t kMostSlotsLog2 = 24;
+
+uint64_t offset_of(uint64_t unit) { return kHeaderBytes + kUnitBytes * unit; }
+
+/// Nodes of a tree by their numbers.
+using Nodes = std::unordered_map<uint32_t, PathNode>;
+
+class PathReader {
+ public:
+  PathReader(PathSource source, PathDamage* damage)
+      : source_(std::move(source)), damage_(*damage), in_units_(source_.units) {}
+
+  CallPaths read(const FileHeader& header, uint64_t placed);
+
+ private:
+  void read_scopes(uint32_t first, CallPaths* paths);
+  Nodes read_nodes(const PathTreeHead& head);
+  bool read_node(uint32_t number, PathNode* node);
+  PathTree ordered(const Nodes& nodes);
+  PathTreeNode value_of(const PathNode& node, uint32_t parent);
+  void undo_pruning(uint32_t number, uint64_t surplus, Nodes* nodes) const;
+
+  PathSource source_;
+  PathDamage& damage_;
+  std::vector<bool> in_units_;  ///< units claimed for nodes
+  std::unordered_map<uint32_t, uint32_t> scopes_;
+};
+
+void PathReader::read_scopes(uint32_t first, CallPaths* paths) {
+  ScopeRecord record;
+  for (uint32_t unit = first; unit != 0 && paths->scopes.size() < kMostScopes; unit = record.next) {
+    if (!source_.claim(unit, 1) || !source_.bytes.read(offset_of(unit), &record)) return;
+    PathScope scope;
+    scope.name = source_.text(record.name);
+    if (record.build_id_bytes <= sizeof record.build_id)
+      scope.build_id.assign(record.build_id, record.build_id + record.build_id_bytes);
+    scopes_[unit] = static_cast<uint32_t>(paths->scopes.size());
+    paths->scopes.push_back(std::move(scope));
+  }
+}
+
+bool PathReader::read_node(uint32_t number, PathNode* node) {
+  const uint32_t unit = number / kNodesPerUnit;
+  if (unit >= source_.units || (!in_units_[unit] && !source_.claim(unit, 1))) return false;
+  in_units_[unit] = true;
+  if (!source_.bytes.read(offset_of(unit) + number % kNodesPerUnit * sizeof *node, node)) return false;
+  for (uint64_t* count : {&node->self, &node->folded}) {
+    if (*count <= kLargestCount) continue;
+    *count = 0;
+    ++damage_.counts;
+  }
+  return true;
+}
+
+Nodes PathReader::read_nodes(const PathTreeHead& head) {
+  Nodes nodes;
+  if (head.directory == 0) return nodes;
+  const uint64_t slots = uint64_t{1} << std::min(head.slots_log2, kMostSlotsLog2);
+  const bool readable =
+      head.slots_log2 <= kMostSlotsLog2 && source_.claim(head.directory, slots * 4 / kUnitBytes);
+  if (!readable) ++damage_.nodes;
+  for (uint64_t slot = 0; readable && slot < slots; ++slot) {
+    uint32_t number = 0;
+    if (!source_.bytes.read(offset_of(head.directory) + slot * sizeof number, &number)) break;
+    for (PathNode node; number != 0; number = node.next) {
+      if (nodes.contains(number) || !read_node(number, &node)) {
+        ++damage_.nodes;
+        break;
+      }
+      nodes[number] = node;
+    }
+  }
+  return nodes;
+}
+
+PathTreeNode PathReader::value_of(const PathNode& node, uint32_t parent) {
+  PathTreeNode value{.parent = parent, .self = node.self, .folded = node.folded};
+  const uint32_t segment = PathPlace::segment(node.place);
+  if (segment != 0) {
+    const auto found = source_.segments.find(segment);
+    if (found == source_.segments.end() || PathPlace::index(node.place) >= found->second.bytes) return value;
+    value.kind = PathNodeKind::kCode;
+    value.executable = found->second.object;
+    value.position = found->second.start + PathPlace::index(node.place);
+    return value;
+  }
+  const auto mark = node.place >> PathPlace::kMarkShift;
+  const auto number = static_cast<uint32_t>(node.place);
+  value.position = number;
+  if (mark == PathPlace::kCut && number < kPathEnds) value.kind = PathNodeKind::kCut;
+  if (mark != PathPlace::kScope) return value;
+  const auto scope = scopes_.find(number);
+  value.kind = PathNodeKind::kScope;
+  value.position = scope == scopes_.end() ? UINT32_MAX : scope->second;
+  return value;
+}
+
+/// Parents before their children. Nodes that are not reached from a root are left out.
+PathTree PathReader::ordered(const Nodes& nodes) {
+  std::unordered_map<uint32_t, std::vector<uint32_t>> children;
+  for (const auto& [number, node] : nodes) children[node.parent].push_back(number);
+  PathTree tree;
+  tree.reserve(nodes.size());
+  std::vector<std::pair<uint32_t, uint32_t>> pending;  // node, index of its parent
+  const auto add_children = [&](uint32_t number, uint32_t index) {
+    const auto found = children.find(number);
+    if (found == children.end()) return;
+    std::sort(found->second.begin(), found->second.end(), std::greater<>());
+    for (const uint32_t child : found->second) pending.emplace_back(child, index);
+  };
+  for (add_children(0, PathTreeNode::kNoParent); !pending.empty();) {
+    const auto [number, parent] = pending.back();
+    pending.pop_back();
+    tree.push_back(value_of(nodes.at(number), parent));
+    add_children(number, static_cast<uint32_t>(tree.size() - 1));
+  }
+  damage_.nodes += nodes.size() - tree.size();
+  return tree;
+}
+
+/// The recorder adds a node's counts to its parent's, then clears the node's `self`, then its `folded`.
+void PathReader::undo_pruning(uint32_t number, uint64_t surplus, Nodes* nodes) const {
+  const auto found = nodes->find(number);
+  if (found == nodes->end() || surplus == 0 || surplus != found->second.self + found->second.folded) return;
+  found->second.self = found->second.folded = 0;
+}
+
+CallPaths PathReader::read(const FileHeader& header, uint64_t placed) {
+  CallPaths paths;
+  PathRecord record;
+  if (header.paths == 0 || header.version != kPathsLayoutVersion) return paths;
+  if (!source_.claim(header.paths, sizeof record / kUnitBytes) ||
+      !source_.bytes.read(offset_of(header.paths), &record))
+    return paths;
+  paths.recorded = true;
+  paths.no_room = std::min(record.no_room, kLargestCount);
+  paths.pruned = record.pruned;
+  paths.stack_bytes = record.stack_bytes;
+  read_scopes(header.scopes, &paths);
+  Nodes context = read_nodes(record.context);
+  uint64_t sum = paths.no_room;
+  for (const auto& [number, node] : context) sum += node.self + node.folded;
+  if (record.pruning != 0 && sum > placed) undo_pruning(record.pruning, sum - placed, &context);
+  paths.context = ordered(context);
+  paths.plane = ordered(read_nodes(record.plane));
+  return paths;
+}
+
+}  // namespace
+
+CallPaths read_paths(PathSource source, const FileHeader& header, uint64_t placed, PathDamage* damage) {
+  return PathReader(std::move(source), damage).read(header, placed);
+}
+
+uint64_t sum_of_paths(const CallPaths& paths) {
+  uint64_t sum = paths.no_room;
+  for (const PathTreeNode& node : paths.context) sum += node.self + node.folded;
+  return sum;
+}
+
+}  // namespace pctally

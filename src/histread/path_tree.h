@@ -1,0 +1,53 @@
+// A tree of call paths: what a reader finds in a file, and what a profile holds. Values.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tick/unwind_rule.h"
+
+namespace pctally {
+
+enum class PathNodeKind : uint8_t {
+  kScope,    ///< position: index of the scope
+  kCut,      ///< position: a PathEnd; the outer part of the paths below is not known
+  kCode,     ///< a place in code
+  kUnknown,  ///< a place in an object that cannot be read
+};
+
+struct PathTreeNode {
+  static constexpr uint32_t kNoParent = UINT32_MAX;
+
+  uint32_t parent = kNoParent;  ///< index in the tree, always less than the node's own
+  PathNodeKind kind = PathNodeKind::kUnknown;
+  uint32_t executable = 0;  ///< kCode: index into FileContents::objects, or Profile::executables
+  uint64_t position = 0;    ///< kCode: as of WeightedPosition
+  uint64_t self = 0;        ///< ticks whose path ends here
+  uint64_t folded = 0;      ///< ticks whose path went on, where it was not kept
+
+  /// What tells it from its siblings.
+  [[nodiscard]] auto key() const { return std::tuple(kind, executable, position); }
+};
+
+using PathTree = std::vector<PathTreeNode>;
+
+struct PathScope {
+  std::string name;  ///< path of a program; empty: not known
+  std::vector<uint8_t> build_id;
+  auto operator<=>(const PathScope&) const = default;
+};
+
+/// As tick/context_tree.h and PathRecord describe them.
+struct CallPaths {
+  bool recorded = false;
+  std::vector<PathScope> scopes;
+  PathTree context;
+  PathTree plane;
+  uint64_t no_room = 0;      ///< ticks without a node
+  uint64_t pruned = 0;       ///< nodes that were folded into their parents
+  uint32_t stack_bytes = 0;  ///< of a stack that were copied at most; 0: it was read in place
+};
+
+}  // namespace pctally

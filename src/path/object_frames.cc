@@ -1,0 +1,173 @@
+#include "path/object_frames.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "path/call_instruction.h"
+#include "process/proc_maps.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kMostSegments = 64;
+constexpr uint64_t kEntryBytes = 64;  ///< of code without a table at the entry point; glibc's ld.so has 61
+constexpr uint64_t kMostTableBytes = 64 << 20;  ///< chromium's are 0.5 MB, libLLVM's 6
+constexpr size_t kMostVdsoBytes = 64 << 10;
+
+}  // namespace
+
+std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity) {
+  auto frames = std::make_unique<ObjectFrames>();
+  const bool opened = identity.kind == ObjectKind::kVdso
+                          ? frames->open_vdso()
+                          : identity.kind == ObjectKind::kFile && frames->open_file(identity);
+  if (!opened || !frames->read_segments() || !frames->read_tables()) frames->sections_ = {};
+  return frames;
+}
+
+bool ObjectFrames::open_file(const ObjectIdentity& identity) {
+  const std::string path(identity.path);
+  if (path.empty() || path[0] != '/') return false;
+  fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  return fd_.valid() && is_same_file(identity);
+}
+
+bool ObjectFrames::is_same_file(const ObjectIdentity& identity) const {
+  struct stat status;
+  if (fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (identity.build_id_bytes == 0) {
+    const uint64_t device = uint64_t{major(status.st_dev)} << 32 | minor(status.st_dev);
+    return status.st_ino == identity.inode && device == identity.device;
+  }
+  char start[kElfStartBytes];
+  uint8_t id[kBuildIdBytes];
+  const ssize_t held = pread(fd_.get(), start, sizeof start, 0);
+  const uint32_t bytes = held <= 0 ? 0 : find_build_id(start, static_cast<size_t>(held), id);
+  // A build id behind the first page is not looked for: then it has to be believed.
+  return bytes == 0 || (bytes == identity.build_id_bytes && memcmp(id, identity.build_id, bytes) == 0);
+}
+
+/// The same memory in every process of this machine.
+bool ObjectFrames::open_vdso() {
+  const auto* start = reinterpret_cast<const unsigned char*>(getauxval(AT_SYSINFO_EHDR));
+  if (start == nullptr) return false;
+  Elf64_Ehdr header;
+  memcpy(&header, start, sizeof header);
+  const uint64_t bytes = header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
+  if (bytes > kMostVdsoBytes) return false;
+  image_.assign(start, start + bytes);
+  return true;
+}
+
+bool ObjectFrames::read_at(uint64_t offset, void* to, size_t bytes) const noexcept {
+  if (!fd_.valid()) {
+    if (offset > image_.size() || bytes > image_.size() - offset) return false;
+    memcpy(to, image_.data() + offset, bytes);
+    return true;
+  }
+  auto* at = static_cast<char*>(to);
+  while (bytes != 0) {
+    const ssize_t got = pread(fd_.get(), at, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    offset += static_cast<uint64_t>(got);
+    bytes -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+bool ObjectFrames::read_segments() {
+  Elf64_Ehdr header;
+  if (!read_at(0, &header, sizeof header) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return false;
+  if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum > kMostSegments) return false;
+  entry_ = header.e_entry;
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!read_at(header.e_phoff + uint64_t{i} * sizeof segment, &segment, sizeof segment)) return false;
+    if (segment.p_type == PT_LOAD) loads_.push_back(segment);
+    if (segment.p_type != PT_GNU_EH_FRAME) continue;
+    header_address_ = segment.p_vaddr;
+    header_bytes_ = segment.p_filesz;
+  }
+  return header_bytes_ != 0;
+}
+
+/// Bytes of the file that are loaded at `address`, up to the end of its segment.
+ObjectFrames::Bytes ObjectFrames::read_mapped(uint64_t address, uint64_t most) const {
+  for (const Elf64_Phdr& load : loads_) {
+    if (address < load.p_vaddr || address - load.p_vaddr >= load.p_filesz) continue;
+    const uint64_t bytes = std::min(most, load.p_filesz - (address - load.p_vaddr));
+    if (bytes > kMostTableBytes) return {};
+    Bytes result(bytes);
+    if (!read_at(load.p_offset + (address - load.p_vaddr), result.data(), result.size())) return {};
+    return result;
+  }
+  return {};
+}
+
+/// Where .eh_frame starts is said by .eh_frame_hdr; it ends with its segment at the latest.
+bool ObjectFrames::read_tables() {
+  constexpr unsigned char kRelativeSigned4 = 0x1b;
+  int32_t distance = 0;
+  header_ = read_mapped(header_address_, header_bytes_);
+  if (header_.size() < 8 || header_[1] != kRelativeSigned4) return false;
+  memcpy(&distance, header_.data() + 4, sizeof distance);
+  const uint64_t address = header_address_ + 4 + static_cast<uint64_t>(int64_t{distance});
+  frames_ = read_mapped(address, UINT64_MAX);
+  sections_ = {header_.data(), header_.size(), header_address_, frames_.data(), frames_.size(), address};
+  return !frames_.empty();
+}
+
+bool ObjectFrames::to_address(uint64_t position, uint64_t* address) const noexcept {
+  for (const Elf64_Phdr& load : loads_) {
+    if (position < load.p_offset || position - load.p_offset >= load.p_filesz || (load.p_flags & PF_X) == 0)
+      continue;
+    *address = position - load.p_offset + load.p_vaddr;
+    return true;
+  }
+  return false;
+}
+
+bool ObjectFrames::to_position(uint64_t address, uint64_t* position) const noexcept {
+  for (const Elf64_Phdr& load : loads_) {
+    if (address < load.p_vaddr || address - load.p_vaddr > load.p_filesz) continue;
+    *position = address - load.p_vaddr + load.p_offset;
+    return true;
+  }
+  return false;
+}
+
+/// The dynamic linker's, and that of other C libraries, has no table.
+bool ObjectFrames::find_entry(uint64_t address, CfiFunction* found) const noexcept {
+  if (entry_ == 0 || address < entry_ || address - entry_ >= kEntryBytes) return false;
+  found->start = entry_;
+  found->end = entry_ + kEntryBytes;
+  found->rule.cfa = CfaKind::kEnd;
+  return true;
+}
+
+bool ObjectFrames::find(uint64_t position, CfiFunction* found) const noexcept {
+  uint64_t address = 0;
+  *found = {};
+  if (sections_.header == nullptr || !to_address(position, &address)) return false;
+  if (!find_cfi(sections_, address, found) && !find_entry(address, found)) return false;
+  return to_position(found->start, &found->start) && to_position(found->end, &found->end);
+}
+
+bool ObjectFrames::may_return_to(uint64_t position) const noexcept {
+  unsigned char before[kLongestCall];
+  if (position < sizeof before || !read_at(position - sizeof before, before, sizeof before)) return true;
+  return ends_in_call(before);
+}
+
+}  // namespace pctally

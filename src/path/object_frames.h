@@ -1,0 +1,54 @@
+// The unwind tables of one executable file, copied into memory of our own: whoever cuts or rewrites the file
+// cannot fault us. Positions are file offsets, as in a profile's cells; for the vdso distances from its
+// start.
+//
+// Refuses files that are not the one that was mapped, and what is not an ELF file of this machine.
+#pragma once
+#include <elf.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "histfile/histogram.h"
+#include "tick/cfi.h"
+
+namespace pctally {
+
+class ObjectFrames {
+ public:
+  /// Opens the file of `identity`, or reads this process's vdso. Without tables (there are none, the file is
+  /// gone or another one) find() finds nothing.
+  static std::unique_ptr<ObjectFrames> open(const ObjectIdentity& identity);
+
+  /// The rule at a position; start and end of *found are positions, too. False if no table covers it, and it
+  /// is not the code at the file's entry point, which nothing calls.
+  [[nodiscard]] bool find(uint64_t position, CfiFunction* found) const noexcept;
+
+  /// False if the bytes before `position` are known and are no call instruction.
+  [[nodiscard]] bool may_return_to(uint64_t position) const noexcept;
+
+ private:
+  using Bytes = std::vector<unsigned char>;
+
+  bool open_file(const ObjectIdentity& identity);
+  bool open_vdso();
+  bool read_segments();
+  bool read_tables();
+  [[nodiscard]] bool is_same_file(const ObjectIdentity& identity) const;
+  [[nodiscard]] bool read_at(uint64_t offset, void* to, size_t bytes) const noexcept;
+  [[nodiscard]] Bytes read_mapped(uint64_t address, uint64_t most) const;
+  [[nodiscard]] bool find_entry(uint64_t address, CfiFunction* found) const noexcept;
+  [[nodiscard]] bool to_address(uint64_t position, uint64_t* address) const noexcept;
+  [[nodiscard]] bool to_position(uint64_t address, uint64_t* position) const noexcept;
+
+  UniqueFd fd_;
+  Bytes image_;  ///< of the vdso
+  std::vector<Elf64_Phdr> loads_;
+  uint64_t header_address_ = 0, header_bytes_ = 0;
+  uint64_t entry_ = 0;  ///< address at which the kernel starts the program or its interpreter
+  Bytes header_, frames_;
+  CfiSections sections_;
+};
+
+}  // namespace pctally

@@ -1,0 +1,156 @@
+#include "path/path_counter.h"
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "histfile/fresh_file_for_test.h"
+
+namespace pctally {
+namespace {
+
+/// A function every 0x100 bytes of segment 9; a call in it is 0x10 bytes behind its start and on.
+uint64_t function(unsigned number) { return PathPlace::code(9, number * 0x100); }
+uint64_t call_in(unsigned number, unsigned which = 0) {
+  return PathPlace::code(9, number * 0x100 + 0x10 + which);
+}
+
+/// The path main -> ... -> leaf as the unwinder gives it: innermost first.
+std::vector<PathFrame> path_of(const std::vector<unsigned>& functions) {
+  std::vector<PathFrame> frames;
+  for (size_t i = functions.size(); i-- > 0;) {
+    const bool leaf = i + 1 == functions.size();
+    frames.push_back({leaf ? function(functions[i]) : call_in(functions[i]), function(functions[i])});
+  }
+  return frames;
+}
+
+class PathCounterTest : public testing::Test {
+ protected:
+  PathCounter& counter(const PathLimits& limits = {}) {
+    EXPECT_TRUE(add_call_paths(&fresh_.file(), limits));
+    counter_.emplace(&fresh_.file());
+    return *counter_;
+  }
+  [[nodiscard]] PathRecord& paths() { return *call_paths(fresh_.file()); }
+  [[nodiscard]] Pool pool() { return fresh_.file().pool(); }
+
+  /// Nodes of a tree by their numbers.
+  std::map<uint32_t, PathNode> nodes(const PathTreeHead& tree) {
+    std::map<uint32_t, PathNode> found;
+    const uint32_t* slots = pool_at<uint32_t>(pool(), tree.directory);
+    for (uint64_t slot = 0; slot < uint64_t{1} << tree.slots_log2; ++slot)
+      for (uint32_t number = slots[slot]; number != 0; number = found[number].next)
+        found[number] = *path_node(pool(), number);
+    return found;
+  }
+  uint64_t sum(const PathTreeHead& tree) {
+    uint64_t ticks = 0;
+    for (const auto& [number, node] : nodes(tree)) ticks += node.self + node.folded;
+    return ticks;
+  }
+  /// Ticks of functions in the plane.
+  std::map<uint64_t, uint64_t> functions() {
+    std::map<uint64_t, uint64_t> ticks;
+    const auto all = nodes(paths().plane);
+    for (const auto& [number, node] : all)
+      if (node.parent != 0 && all.at(node.parent).parent == 0) ticks[node.place] += node.self;
+    return ticks;
+  }
+  /// Ticks of (callee, call site) in the plane.
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> calls() {
+    std::map<std::pair<uint64_t, uint64_t>, uint64_t> ticks;
+    const auto all = nodes(paths().plane);
+    for (const auto& [number, node] : all)
+      if (node.parent != 0 && all.at(node.parent).parent != 0)
+        ticks[{all.at(node.parent).place, node.place}] += node.self;
+    return ticks;
+  }
+
+  FreshFile fresh_;
+  std::optional<PathCounter> counter_;
+};
+
+TEST_F(PathCounterTest, TheContextTreeHoldsEveryTickOnce) {
+  PathCounter& counter = this->counter();
+  counter.count(1, path_of({0, 1, 2}), PathEnd::kComplete, 3);
+  counter.count(1, path_of({0, 1}), PathEnd::kComplete, 2);
+  counter.count(2, path_of({0, 1, 2}), PathEnd::kComplete, 1);
+  counter.count(1, path_of({1, 2}), PathEnd::kShortDump, 4);
+  EXPECT_EQ(sum(paths().context), 10u);
+  // Two scopes; three nodes of the path in each; a cut with two.
+  EXPECT_EQ(nodes(paths().context).size(), 2u + 3 + 1 + 3 + 3);
+}
+
+TEST_F(PathCounterTest, AFunctionAndACallCountOnceATickUnderRecursion) {
+  PathCounter& counter = this->counter();
+  counter.count(1, path_of({0, 1, 1, 1, 2, 1}), PathEnd::kComplete, 5);
+  EXPECT_EQ(functions(),
+            (std::map<uint64_t, uint64_t>{{function(0), 5}, {function(1), 5}, {function(2), 5}}));
+  EXPECT_EQ(calls(), (std::map<std::pair<uint64_t, uint64_t>, uint64_t>{{{function(1), call_in(0)}, 5},
+                                                                        {{function(1), call_in(1)}, 5},
+                                                                        {{function(2), call_in(1)}, 5},
+                                                                        {{function(1), call_in(2)}, 5}}));
+}
+
+/// Random paths beside an unbounded account of them.
+class RandomPaths {
+ public:
+  std::vector<unsigned> next() {
+    std::vector<unsigned> path = {0};
+    const size_t depth = 2 + random_() % 12;
+    while (path.size() < depth) path.push_back(1 + random_() % 30);
+    return path;
+  }
+
+ private:
+  std::mt19937 random_{7};
+};
+
+TEST_F(PathCounterTest, WhatIsPrunedIsAddedToItsCallersAndThePlaneStaysExact) {
+  PathCounter& counter = this->counter({.context_bytes = 100 * sizeof(PathNode), .plane_bytes = 1 << 20});
+  RandomPaths random;
+  std::map<uint64_t, uint64_t> inclusive;
+  uint64_t ticks = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const std::vector<unsigned> path = random.next();
+    counter.count(1, path_of(path), PathEnd::kComplete, 1);
+    ++ticks;
+    std::set<uint64_t> once;
+    for (unsigned number : path) once.insert(function(number));
+    for (uint64_t place : once) ++inclusive[place];
+    ASSERT_EQ(sum(paths().context) + paths().no_room, ticks) << "after path " << i;
+    ASSERT_LE(paths().context.nodes, 100u);
+  }
+  EXPECT_GT(paths().pruned, 100u);
+  EXPECT_EQ(paths().prunes % 2, 0u);
+  EXPECT_EQ(functions(), inclusive);
+  EXPECT_EQ(nodes(paths().context).size(), paths().context.nodes);
+}
+
+TEST_F(PathCounterTest, ANodeKeepsWhatItCountedInAllWhenNodesBelowItArePruned) {
+  PathCounter& counter = this->counter({.context_bytes = 60 * sizeof(PathNode), .plane_bytes = 1 << 20});
+  for (unsigned i = 0; i < 1000; ++i) {
+    counter.count(1, path_of({0, 1}), PathEnd::kComplete, 10);                    // hot: stays
+    counter.count(1, path_of({0, 2 + i % 200, 300 + i}), PathEnd::kComplete, 1);  // cold: goes
+  }
+  const auto all = nodes(paths().context);
+  uint64_t hot = 0;
+  for (const auto& [number, node] : all)
+    if (node.place == function(1)) hot += node.self;
+  EXPECT_EQ(hot, 10000u);
+  EXPECT_EQ(sum(paths().context), 11000u);
+}
+
+TEST_F(PathCounterTest, WhatFindsNoRoomInThePlaneIsOneRowOfItsScope) {
+  PathCounter& counter = this->counter({.context_bytes = 1 << 20, .plane_bytes = 8 * sizeof(PathNode)});
+  for (unsigned i = 0; i < 100; ++i) counter.count(1, path_of({0, 1 + i}), PathEnd::kComplete, 1);
+  uint64_t others = 0;
+  for (const auto& [number, node] : nodes(paths().plane)) others += node.folded;
+  EXPECT_GT(others, 0u);
+  EXPECT_EQ(functions().at(function(0)), 100u) << "a row that is shown is right";
+  EXPECT_EQ(sum(paths().context), 100u);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,84 @@
+// From registers and a copy of a stack to the call path of one tick. Runs in the recorder.
+//
+// Nothing is guessed: a path ends at a function whose return address is undefined (kComplete), or it is cut
+// where it cannot be continued, with the reason.
+#pragma once
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "path/object_frames.h"
+
+namespace pctally {
+
+/// Registers and stack of a thread at a tick, of user mode.
+struct StackSample {
+  UnwindRegisters registers;
+  std::span<const unsigned char> stack;  ///< from registers.stack upwards; borrowed
+  bool attempted = false;                ///< false: the kernel gave no registers
+  bool cut_off = false;                  ///< the stack is longer than what was copied
+};
+
+/// A place in code as a profile file names it.
+struct CodeAddress {
+  uint32_t segment = 0;
+  uint64_t index = 0;  ///< from the segment's start
+};
+
+/// The code of one process.
+class CodeSpace {
+ public:
+  virtual ~CodeSpace() = default;
+  /// False if nothing is known to be mapped there.
+  virtual bool find(uint64_t address, CodeAddress* found) = 0;
+};
+
+/// Innermost first.
+struct PathFrame {
+  uint64_t place = 0;     ///< PathPlace: of the call, or, of the innermost frame, its function
+  uint64_t function = 0;  ///< PathPlace of the function's first byte; the place itself where no table has it
+};
+
+/// Equal for equal objects alone.
+std::string identity_key(const ObjectIdentity& object);
+
+class Unwinder {
+ public:
+  /// Says which file a segment belongs to. What is not said has no tables.
+  void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object);
+
+  /// Adds the frames of `sample` to *frames, innermost first, and says why there are no more. The first of
+  /// all frames is where the tick fell: the kernel's, if there is one before.
+  PathEnd unwind(CodeSpace& code, const StackSample& sample, std::vector<PathFrame>* frames);
+
+ private:
+  struct Segment {
+    uint64_t start = 0;
+    size_t object = 0;
+  };
+  struct Object {
+    std::string path;
+    std::vector<uint8_t> build_id;
+    ObjectIdentity identity;
+    std::unique_ptr<ObjectFrames> frames;  ///< opened at the first tick there
+  };
+  /// A rule found before, in a table that forgets by being overwritten.
+  struct Known {
+    uint64_t place = 0;
+    uint64_t function = 0;
+    UnwindRule rule;
+  };
+
+  const Known& rule_at(const CodeAddress& address);
+  const ObjectFrames* frames_of(uint32_t segment);
+  bool may_return(const CodeAddress& address);
+
+  std::unordered_map<uint32_t, Segment> segments_;
+  std::vector<std::unique_ptr<Object>> objects_;
+  std::unordered_map<std::string, size_t> by_identity_;
+  std::vector<Known> known_ = std::vector<Known>(size_t{1} << 14);
+  std::unordered_map<uint64_t, bool> returns_;
+};
+
+}  // namespace pctally

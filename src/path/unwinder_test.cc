@@ -1,0 +1,198 @@
+#include "path/unwinder.h"
+
+#include <execinfo.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <functional>
+#include <vector>
+
+#include "histfile/fresh_file_for_test.h"
+#include "process/address_space.h"
+#include "process/proc_maps.h"
+
+#if defined(__x86_64__)
+
+namespace pctally {
+namespace {
+
+/// The code of this process, as the recorder's task table has it.
+class OwnCode : public CodeSpace {
+ public:
+  OwnCode(ProfileFile* file, Unwinder* unwinder) {
+    ProcMaps(0).visit([&](const ExecutableMapping& mapping) {
+      if (mapping.object.kind == ObjectKind::kPrivate) return;
+      const uint32_t segment = space_.map(*file, mapping);
+      const auto* record = pool_at<SegmentRecord>(file->pool(), segment);
+      unwinder->add_segment(segment, record->start, mapping.object);
+    });
+    table_ = space_.table(*file, 0);
+  }
+  bool find(uint64_t address, CodeAddress* found) override {
+    uint64_t index = 0;
+    const Region* region = find_region(table_, address, &index);
+    if (region != nullptr) *found = {region->segment, index + region->tree_bias};
+    return region != nullptr;
+  }
+
+ private:
+  AddressSpace space_;
+  RegionTable table_{};
+};
+
+uint64_t end_of_stack(uint64_t inside) {
+  FILE* maps = fopen("/proc/self/maps", "re");
+  uint64_t low = 0, high = 0, end = inside;
+  char line[512];
+  while (maps != nullptr && fgets(line, sizeof line, maps) != nullptr)
+    if (sscanf(line, "%lx-%lx", &low, &high) == 2 && low <= inside && inside < high) end = high;
+  if (maps != nullptr) fclose(maps);
+  return end;
+}
+
+class UnwinderTest : public testing::Test {
+ public:
+  UnwinderTest() : code_(&fresh_.file(), &unwinder_) {}
+
+  /// Unwinds from here, of a copy of `most` bytes of the stack, and compares with what libgcc's unwinder
+  /// finds.
+  __attribute__((noinline)) void compare_with_backtrace(size_t most = SIZE_MAX) {
+    ucontext_t context;
+    getcontext(&context);
+    void* addresses[512];
+    const int count = backtrace(addresses, 512);
+    StackSample sample;
+    const auto& registers = context.uc_mcontext.gregs;
+    sample.registers = {.pc = static_cast<uint64_t>(registers[REG_RIP]),
+                        .stack = static_cast<uint64_t>(registers[REG_RSP]),
+                        .frame = static_cast<uint64_t>(registers[REG_RBP])};
+    const uint64_t end = end_of_stack(sample.registers.stack);
+    const size_t bytes = std::min<size_t>(most, end - sample.registers.stack);
+    sample.cut_off = bytes == most;
+    const auto* stack = reinterpret_cast<const unsigned char*>(sample.registers.stack);
+    const std::vector<unsigned char> copy(stack, stack + bytes);
+    sample.stack = copy;
+    sample.attempted = true;
+    frames.clear();
+    end_ = unwinder_.unwind(code_, sample, &frames);
+    expected.clear();
+    for (int i = 1; i < count; ++i) {  // the first is this function, at another pc
+      CodeAddress address;
+      ASSERT_TRUE(code_.find(reinterpret_cast<uint64_t>(addresses[i]) - 1, &address));
+      expected.push_back(PathPlace::code(address.segment, address.index));
+    }
+  }
+
+  /// The places of the calls, without the innermost frame.
+  [[nodiscard]] std::vector<uint64_t> calls() const {
+    std::vector<uint64_t> places;
+    for (size_t i = 1; i < frames.size(); ++i) places.push_back(frames[i].place);
+    return places;
+  }
+
+  FreshFile fresh_;
+  Unwinder unwinder_;
+  OwnCode code_;
+  std::vector<PathFrame> frames;
+  std::vector<uint64_t> expected;
+  PathEnd end_ = PathEnd::kNotAttempted;
+
+  static UnwinderTest* running;
+};
+UnwinderTest* UnwinderTest::running = nullptr;
+
+TEST_F(UnwinderTest, FindsWhatLibgccFinds) {
+  compare_with_backtrace();
+  EXPECT_EQ(end_, PathEnd::kComplete);
+  EXPECT_EQ(calls(), expected);
+  EXPECT_GT(frames.size(), 5u);
+}
+
+__attribute__((noinline)) int recurse(int depth, const std::function<void()>& at_end) {
+  if (depth == 0) {
+    at_end();
+    return 1;
+  }
+  return recurse(depth - 1, at_end) + 1;
+}
+
+TEST_F(UnwinderTest, ThroughRecursionAndFramesOfVaryingSize) {
+  const auto grow = [this](size_t bytes) {
+    auto* memory = static_cast<volatile char*>(alloca(bytes));
+    memory[bytes - 1] = 1;
+    compare_with_backtrace();
+  };
+  recurse(50, [&] { grow(5000); });
+  EXPECT_EQ(end_, PathEnd::kComplete);
+  EXPECT_EQ(calls(), expected);
+  EXPECT_GT(frames.size(), 52u);
+}
+
+TEST_F(UnwinderTest, ThroughCodeOfLibc) {
+  running = this;
+  int numbers[] = {3, 1, 2};
+  qsort(numbers, 3, sizeof numbers[0], [](const void* a, const void* b) {
+    running->compare_with_backtrace();
+    return *static_cast<const int*>(a) - *static_cast<const int*>(b);
+  });
+  EXPECT_EQ(end_, PathEnd::kComplete);
+  EXPECT_EQ(calls(), expected);
+}
+
+TEST_F(UnwinderTest, ThroughASignalHandler) {
+  running = this;
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = [](int) { running->compare_with_backtrace(); };
+  sigaction(SIGUSR1, &action, &before);
+  raise(SIGUSR1);
+  sigaction(SIGUSR1, &before, nullptr);
+  EXPECT_EQ(end_, PathEnd::kComplete);
+  // libgcc gives the interrupted pc itself, and the test takes one off: that frame differs by one.
+  ASSERT_EQ(calls().size(), expected.size());
+  size_t different = 0;
+  for (size_t i = 0; i < expected.size(); ++i) different += calls()[i] != expected[i] ? 1 : 0;
+  EXPECT_EQ(different, 1u);
+}
+
+TEST_F(UnwinderTest, ACopyThatIsTooShortCutsThePathThere) {
+  recurse(50, [this] { compare_with_backtrace(1024); });
+  EXPECT_EQ(end_, PathEnd::kShortDump);
+  ASSERT_LT(calls().size(), expected.size());
+  EXPECT_EQ(calls(), std::vector<uint64_t>(expected.begin(),
+                                           expected.begin() + static_cast<ptrdiff_t>(calls().size())))
+      << "what is known is right";
+}
+
+TEST_F(UnwinderTest, DeeperThanTheLimitIsACutWithItsReason) {
+  recurse(10000, [this] { compare_with_backtrace(); });
+  EXPECT_EQ(end_, PathEnd::kTooDeep);
+  EXPECT_EQ(frames.size(), kMostFrames);
+}
+
+TEST_F(UnwinderTest, AThreadWithoutUserCodeHasNoPath) {
+  EXPECT_EQ(unwinder_.unwind(code_, StackSample{}, &frames), PathEnd::kNotAttempted);
+  EXPECT_TRUE(frames.empty());
+}
+
+TEST_F(UnwinderTest, AReturnAddressThatNoCallPrecedesIsACut) {
+  // A stack with the address of a function, where no call ends, in the place of a return address.
+  uint64_t words[64] = {};
+  StackSample sample;
+  sample.attempted = true;
+  CodeAddress address;
+  const auto pc = reinterpret_cast<uint64_t>(&recurse);
+  ASSERT_TRUE(code_.find(pc, &address));
+  sample.registers = {.pc = pc, .stack = 0x1000};  // at its first byte the return address is on top
+  words[0] = reinterpret_cast<uint64_t>(&qsort) + 1;
+  sample.stack = {reinterpret_cast<const unsigned char*>(words), sizeof words};
+  EXPECT_EQ(unwinder_.unwind(code_, sample, &frames), PathEnd::kDoubtful);
+  EXPECT_EQ(frames.size(), 1u);
+}
+
+}  // namespace
+}  // namespace pctally
+#endif

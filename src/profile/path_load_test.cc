@@ -1,0 +1,156 @@
+#include "histread/path_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "histread/file_builder_for_test.h"
+#include "profile/load.h"
+
+namespace pctally {
+namespace {
+
+/// A file with one object, one segment of it, and call paths.
+class PathFile {
+ public:
+  PathFile() {
+    FileHeader& header = builder.header();
+    header.version = kPathsLayoutVersion;
+    header.paths = pool_take(builder.pool(), sizeof(PathRecord) / kUnitBytes);
+    for (PathTreeHead* tree : {&paths().context, &paths().plane}) {
+      tree->slots_log2 = 4;
+      tree->directory = pool_take(builder.pool(), 1);
+      tree->most_nodes = 1000;
+    }
+    segment = builder.segment(builder.object("/bin/x", "id"), 0, 0x10000);
+    scope = pool_take(builder.pool(), 1);
+    builder.edit<ScopeRecord>(scope).name = builder.text("/bin/x");
+    header.scopes = scope;
+  }
+
+  PathRecord& paths() { return builder.edit<PathRecord>(builder.header().paths); }
+  uint32_t child(uint32_t parent, uint64_t place) {
+    return path_child(builder.pool(), &paths().context, parent, place);
+  }
+  uint32_t root() { return child(0, PathPlace::mark(PathPlace::kScope, scope)); }
+  PathNode& node(uint32_t number) { return *path_node(builder.pool(), number); }
+  /// Ticks counted at a position and in a node.
+  void count(uint32_t number, uint64_t ticks) {
+    builder.count(segment, 0x40, ticks);
+    node(number).self += ticks;
+  }
+  FileContents read() { return read_file_contents(builder.bytes()).value(); }
+
+  FileBuilder builder;
+  uint32_t segment = 0, scope = 0;
+};
+
+TEST(PathReader, ReadsScopesCallsAndCuts) {
+  PathFile file;
+  const uint32_t root = file.root(), call = file.child(root, PathPlace::code(file.segment, 0x123));
+  const uint32_t cut = file.child(root, PathPlace::mark(PathPlace::kCut, 4));
+  file.count(file.child(call, PathPlace::code(file.segment, 0x200)), 5);
+  file.count(file.child(cut, PathPlace::code(file.segment, 0x300)), 2);
+  const FileContents contents = file.read();
+  EXPECT_TRUE(contents.damage.empty());
+  ASSERT_TRUE(contents.paths.recorded);
+  ASSERT_EQ(contents.paths.scopes.size(), 1u);
+  EXPECT_EQ(contents.paths.scopes[0].name, "/bin/x");
+  EXPECT_EQ(sum_of_paths(contents.paths), 7u);
+  ASSERT_EQ(contents.paths.context.size(), 5u);
+  for (size_t i = 0; i < contents.paths.context.size(); ++i) {
+    const PathTreeNode& node = contents.paths.context[i];
+    EXPECT_TRUE(node.parent == PathTreeNode::kNoParent || node.parent < i);
+    EXPECT_TRUE(node.self != 5 || node.position == 0x200);
+    EXPECT_TRUE(node.kind != PathNodeKind::kCut ||
+                node.position == static_cast<uint64_t>(PathEnd::kShortDump));
+  }
+}
+
+TEST(PathReader, NodesInACircleAreLeftOutAndSaidToBe) {
+  PathFile file;
+  const uint32_t root = file.root(), a = file.child(root, PathPlace::code(file.segment, 1)),
+                 b = file.child(a, PathPlace::code(file.segment, 2));
+  file.count(b, 5);
+  file.node(a).parent = b;
+  const FileContents contents = file.read();
+  EXPECT_EQ(contents.paths.context.size(), 1u);
+  ASSERT_EQ(contents.damage.size(), 1u);
+  EXPECT_EQ(contents.damage[0], "2 node(s) of call paths cannot be read");
+}
+
+TEST(PathReader, AChainThatLeadsBackIsReadOnce) {
+  PathFile file;
+  const uint32_t root = file.root();
+  file.node(root).next = root;
+  EXPECT_EQ(file.read().paths.context.size(), 1u);
+}
+
+TEST(PathReader, ImpossibleCountsAreNone) {
+  PathFile file;
+  file.node(file.root()).self = UINT64_MAX;
+  const FileContents contents = file.read();
+  EXPECT_EQ(sum_of_paths(contents.paths), 0u);
+  EXPECT_FALSE(contents.damage.empty());
+}
+
+TEST(PathReader, APlaceBehindItsSegmentIsUnknown) {
+  PathFile file;
+  const uint32_t node = file.child(file.root(), PathPlace::code(file.segment, 0x10000));
+  file.count(node, 1);
+  const FileContents contents = file.read();
+  EXPECT_EQ(contents.paths.context[1].kind, PathNodeKind::kUnknown);
+  EXPECT_EQ(sum_of_paths(contents.paths), 1u);
+}
+
+// A recorder killed while it pruned: the node's counts are its parent's, too, or in part.
+TEST(PathReader, ANodeThatWasBeingPrunedCountsOnce) {
+  for (int step = 0; step < 3; ++step) {
+    PathFile file;
+    const uint32_t root = file.root(), node = file.child(root, PathPlace::code(file.segment, 1));
+    file.count(node, 5);
+    file.node(node).self = 3;
+    file.node(node).folded = 2;
+    file.paths().pruning = node;
+    if (step > 0) file.node(root).folded += 5;
+    if (step == 2) file.node(node).self = 0;
+    EXPECT_EQ(sum_of_paths(file.read().paths), 5u) << "step " << step;
+  }
+}
+
+TEST(PathReader, WhatARecorderKilledBeforeThePathLeftOutIsACut) {
+  PathFile file;
+  file.count(file.root(), 5);
+  file.builder.count(file.segment, 0x40, 1);
+  const Profile profile = load_profile(std::span<const unsigned char>(file.builder.bytes())).value();
+  EXPECT_EQ(sum_of_paths(profile.paths), 6u);
+  EXPECT_EQ(profile.paths.context.back().kind, PathNodeKind::kCut);
+  EXPECT_EQ(profile.paths.context.back().position, static_cast<uint64_t>(PathEnd::kInterrupted));
+}
+
+TEST(PathReader, AnyByteMayBeAnything) {
+  PathFile file;
+  for (unsigned i = 0; i < 20; ++i)
+    file.count(file.child(file.child(file.root(), PathPlace::code(file.segment, i)),
+                          PathPlace::code(file.segment, 99)),
+               1);
+  const std::vector<unsigned char> sound = file.builder.bytes();
+  std::mt19937 random(3);
+  for (unsigned i = 0; i < 3000; ++i) {
+    std::vector<unsigned char> bytes = sound;
+    for (unsigned k = 0; k < 1 + i % 5; ++k) {
+      const size_t at = kHeaderBytes + random() % (bytes.size() - kHeaderBytes);
+      bytes[at] = static_cast<unsigned char>(random());
+    }
+    const auto contents = read_file_contents(bytes);
+    if (!contents) continue;
+    for (size_t k = 0; k < contents->paths.context.size(); ++k) {
+      const uint32_t parent = contents->paths.context[k].parent;
+      ASSERT_TRUE(parent == PathTreeNode::kNoParent || parent < k);
+    }
+    (void)load_profile(std::span<const unsigned char>(bytes));
+  }
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,124 @@
+// A tree of places with counts, in the shared pool: call paths from the outermost frame to the innermost.
+//
+//   directory            node (32 bytes)
+//   u32 per slot  --->   next, parent, place, self, folded  --->  next node of the slot
+//
+//  1. A node is the path from its root down to it. Its key is (parent, place); it never moves.
+//  2. `self` counts the ticks whose path ends at the node, `folded` those whose path went on where there was
+//  no
+//     room for it. Both only grow, but for pruning.
+//  3. A node is filled before it is put at the head of its slot's chain, by compare-and-swap: whoever loses
+//     the race leaves an unused node, and two equal nodes may come to be. Readers add up.
+//  4. No walk is longer than kMostAttempts; then there is no room.
+#pragma once
+#include "tick/counter.h"
+#include "tick/pool.h"
+
+namespace pctally {
+
+struct PathNode {
+  uint32_t next;    ///< node of the same slot, 0 at the end
+  uint32_t parent;  ///< 0: a root
+  uint64_t place;   ///< PathPlace
+  uint64_t self;
+  uint64_t folded;
+};
+static_assert(sizeof(PathNode) == 32, "shared-memory layout");
+
+/// A tree. Node numbers count halves of units: 2 * unit, or 2 * unit + 1.
+struct PathTreeHead {
+  uint32_t directory;   ///< first unit; 0: no tree
+  uint32_t slots_log2;  ///< of the directory
+  uint32_t nodes;       ///< in the tree
+  uint32_t most_nodes;
+  uint32_t spare;  ///< second half of the unit taken last, 0 if it is used
+  uint32_t unused;
+};
+static_assert(sizeof(PathTreeHead) == 24, "shared-memory layout");
+
+inline constexpr uint32_t kNodesPerUnit = 2;
+inline constexpr unsigned kMeanChainLog2 = 2;  ///< nodes per slot of a full tree, log2
+
+/// Where a node of a path lies: a segment's unit and the distance from its start, or, with segment 0, a
+/// mark.
+struct PathPlace {
+  static constexpr unsigned kSegmentShift = 40;
+  static constexpr uint64_t kMostIndex = (uint64_t{1} << kSegmentShift) - 1;
+  enum Mark : uint64_t { kScope = 1, kCut = 2, kOthers = 3 };
+  static constexpr unsigned kMarkShift = 32;
+
+  static uint64_t code(uint32_t segment, uint64_t index) noexcept {
+    return uint64_t{segment} << kSegmentShift | (index & kMostIndex);
+  }
+  /// A scope's unit, a PathEnd, or 0.
+  static uint64_t mark(Mark mark, uint32_t value) noexcept { return uint64_t{mark} << kMarkShift | value; }
+  static uint32_t segment(uint64_t place) noexcept { return static_cast<uint32_t>(place >> kSegmentShift); }
+  static uint64_t index(uint64_t place) noexcept { return place & kMostIndex; }
+};
+
+inline PathNode* path_node(const Pool& pool, uint32_t number) noexcept {
+  return pool_at<PathNode>(pool, number / kNodesPerUnit) + number % kNodesPerUnit;
+}
+
+inline uint32_t* path_slot(const Pool& pool, const PathTreeHead& head, uint32_t parent,
+                           uint64_t place) noexcept {
+  if (head.slots_log2 > 24) return nullptr;
+  const uint64_t mixed = (place + uint64_t{parent} * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+  const uint64_t slot = (mixed ^ mixed >> 32) & ((uint64_t{1} << head.slots_log2) - 1);
+  const uint64_t unit = head.directory + (slot >> 4);
+  if (head.directory == 0 || unit > UINT32_MAX || !pool_holds(pool, static_cast<uint32_t>(unit), 1))
+    return nullptr;
+  return pool_at<uint32_t>(pool, static_cast<uint32_t>(unit)) + (slot & 15);
+}
+
+/// A node nobody uses yet; 0 when there is no room.
+inline uint32_t take_path_node(const Pool& pool, PathTreeHead* head) noexcept {
+  if (__atomic_load_n(&head->nodes, __ATOMIC_RELAXED) >= head->most_nodes) return 0;
+  __atomic_fetch_add(&head->nodes, 1, __ATOMIC_RELAXED);
+  if (const uint32_t spare = __atomic_exchange_n(&head->spare, 0, __ATOMIC_ACQ_REL); spare != 0)
+    return pool_holds(pool, spare / kNodesPerUnit, 1) ? spare : 0;
+  const uint32_t unit = pool_take(pool, 1);
+  if (unit == 0) {
+    __atomic_fetch_sub(&head->nodes, 1, __ATOMIC_RELAXED);
+    return 0;
+  }
+  __atomic_store_n(&head->spare, unit * kNodesPerUnit + 1, __ATOMIC_RELEASE);
+  return unit * kNodesPerUnit;
+}
+
+/// Number of the node with that key in the chain from `first` on, or 0. *steps counts down.
+inline uint32_t find_in_chain(const Pool& pool, uint32_t first, uint32_t parent, uint64_t place,
+                              uint32_t* steps) noexcept {
+  for (uint32_t number = first; number != 0 && *steps != 0; --*steps) {
+    if (!pool_holds(pool, number / kNodesPerUnit, 1)) return 0;
+    const PathNode* node = path_node(pool, number);
+    if (node->parent == parent && node->place == place) return number;
+    number = __atomic_load_n(&node->next, __ATOMIC_ACQUIRE);
+  }
+  return 0;
+}
+
+/// Number of the child of `parent` (0: of the root) at `place`, made now if there is none; 0 when there is no
+/// room. Any thread, signal handler or process.
+inline uint32_t path_child(const Pool& pool, PathTreeHead* head, uint32_t parent, uint64_t place) noexcept {
+  uint32_t* slot = path_slot(pool, *head, parent, place);
+  if (slot == nullptr) return 0;
+  uint32_t steps = kMostAttempts, made = 0;
+  uint32_t first = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+  while (steps != 0) {
+    if (const uint32_t found = find_in_chain(pool, first, parent, place, &steps); found != 0) return found;
+    if (made == 0) made = take_path_node(pool, head);
+    if (made == 0 || steps == 0) return 0;
+    PathNode* node = path_node(pool, made);
+    node->parent = parent;
+    node->place = place;
+    node->self = node->folded = 0;
+    node->next = first;
+    if (__atomic_compare_exchange_n(slot, &first, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      return made;
+    --steps;
+  }
+  return 0;
+}
+
+}  // namespace pctally

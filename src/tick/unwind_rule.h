@@ -1,0 +1,173 @@
+// How to step from a frame to its caller: one rule of 8 bytes, and the step itself. x86-64.
+//
+//  1. A rule says where the caller's stack pointer (the CFA, in DWARF's words) is found, and where the
+//  caller's
+//     frame pointer was saved. The return address lies in the word below the CFA.
+//  2. A step reads the stack through `read` and nothing else. It never goes down the stack.
+//  3. A frame that nobody can prove is a cut with a reason, never a guess.
+#pragma once
+#include <stdint.h>
+
+namespace pctally {
+
+/// Why a call path ends. The numbers are in profile files.
+enum class PathEnd : uint8_t {
+  kComplete = 0,        ///< at a function whose return address is undefined: _start, clone3
+  kNoUnwindTable = 1,   ///< code without unwind table
+  kUnsupported = 2,     ///< an unwind rule that is not supported
+  kUnreadable = 3,      ///< the stack could not be read
+  kShortDump = 4,       ///< the stack is deeper than the part of it that was copied
+  kTooDeep = 5,         ///< more frames than kMostFrames
+  kUnknownMapping = 6,  ///< a return address in no known mapping
+  kNoRoom = 7,          ///< no room to put it aside
+  kDoubtful = 8,        ///< no progress, or no call instruction before the return address
+  kNotAttempted = 9,    ///< a thread without user code, or of another word size
+  kFaultsBlocked = 10,  ///< the thread blocks SIGSEGV or SIGBUS
+  kInterrupted = 11,    ///< the recorder was killed between the count of the tick and that of its path
+};
+inline constexpr unsigned kPathEnds = 12;
+
+inline constexpr unsigned kMostFrames = 1023;
+
+enum class CfaKind : uint8_t {
+  kNone,         ///< no table covers the address
+  kStack,        ///< stack pointer + offset
+  kFrame,        ///< frame pointer + offset
+  kPlt,          ///< stack pointer + 8, and 8 more in the second half of a PLT entry
+  kSignal,       ///< the frame the kernel makes for a signal handler: all registers are in it
+  kEnd,          ///< the return address is undefined: the outermost frame
+  kUnsupported,  ///< a rule that is not supported
+  kFrameSlot,    ///< what lies at frame pointer + offset, + add
+  kStackSlot,    ///< what lies at stack pointer + offset, + add
+  kScratch,      ///< r10 + offset, in the innermost frame alone: GCC realigns the stack of main so
+};
+
+enum class FrameKind : uint8_t {
+  kSame,         ///< the frame pointer is the caller's
+  kSaved,        ///< saved at CFA + offset
+  kUndefined,    ///< lost
+  kFrameOffset,  ///< saved at frame pointer + offset
+  kUnsupported,
+};
+
+/// Offsets are in words of 8 bytes. A value.
+struct UnwindRule {
+  CfaKind cfa = CfaKind::kNone;
+  FrameKind frame = FrameKind::kSame;
+  int16_t cfa_words = 0;
+  int16_t frame_words = 0;
+  int16_t add_words = 0;
+  bool operator==(const UnwindRule&) const = default;
+};
+static_assert(sizeof(UnwindRule) == 8);
+
+struct UnwindRegisters {
+  uint64_t pc = 0;
+  uint64_t stack = 0;
+  uint64_t frame = 0;
+  uint64_t scratch = 0;  ///< r10, of the innermost frame
+};
+
+enum class StepResult : uint8_t {
+  kCaller,       ///< pc is a return address: the call lies before it
+  kInterrupted,  ///< pc is where a signal interrupted the caller
+  kEnd,          ///< there is no caller
+  kCut,          ///< *why says
+};
+
+namespace unwind {
+
+inline uint64_t at(uint64_t base, int16_t words) noexcept {
+  return base + static_cast<uint64_t>(int64_t{8} * words);
+}
+
+/// Of the frame that the kernel makes on x86-64: a ucontext_t lies at the stack pointer.
+template <class Read>
+StepResult leave_signal_frame(UnwindRegisters* registers, Read&& read, PathEnd* why) noexcept {
+  constexpr uint64_t kRegisters = 40, kFramePointer = 10, kStackPointer = 15, kProgramCounter = 16;
+  const uint64_t first = registers->stack + kRegisters;
+  UnwindRegisters caller;
+  if (!read(first + 8 * kProgramCounter, &caller.pc, why) ||
+      !read(first + 8 * kStackPointer, &caller.stack, why) ||
+      !read(first + 8 * kFramePointer, &caller.frame, why))
+    return StepResult::kCut;
+  *registers = caller;
+  return StepResult::kInterrupted;
+}
+
+template <class Read>
+bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool innermost, Read&& read,
+              uint64_t* cfa, PathEnd* why) noexcept {
+  const bool of_frame = rule.cfa == CfaKind::kFrame || rule.cfa == CfaKind::kFrameSlot;
+  const uint64_t base = of_frame ? registers.frame : registers.stack;
+  *why = PathEnd::kUnsupported;
+  switch (rule.cfa) {
+    case CfaKind::kStack:
+    case CfaKind::kFrame:
+      *cfa = at(base, rule.cfa_words);
+      return true;
+    case CfaKind::kPlt:
+      *cfa = registers.stack + 8 + ((registers.pc & 15) >= static_cast<uint64_t>(rule.cfa_words) ? 8 : 0);
+      return true;
+    case CfaKind::kFrameSlot:
+    case CfaKind::kStackSlot:
+      if (!read(at(base, rule.cfa_words), cfa, why)) return false;
+      *cfa = at(*cfa, rule.add_words);
+      return true;
+    case CfaKind::kScratch:
+      *cfa = at(registers.scratch, rule.cfa_words);
+      return innermost;
+    case CfaKind::kNone:
+      *why = PathEnd::kNoUnwindTable;
+      return false;
+    default:
+      return false;
+  }
+}
+
+}  // namespace unwind
+
+/// Steps from the frame `registers` to its caller. `innermost`: no step was made before. `read(address,
+/// uint64_t* value, PathEnd* why)` reads a word of the stack, or says why it cannot. With kCut *registers is
+/// as before.
+template <class Read>
+StepResult unwind_step(const UnwindRule& rule, bool innermost, UnwindRegisters* registers, Read&& read,
+                       PathEnd* why) noexcept {
+  if (rule.cfa == CfaKind::kEnd) return StepResult::kEnd;
+  if (rule.cfa == CfaKind::kSignal) return unwind::leave_signal_frame(registers, read, why);
+  uint64_t cfa = 0;
+  UnwindRegisters caller;
+  caller.frame = registers->frame;
+  if (!unwind::find_cfa(rule, *registers, innermost, read, &cfa, why)) return StepResult::kCut;
+  *why = PathEnd::kDoubtful;
+  if (cfa <= registers->stack || (cfa & 7) != 0) return StepResult::kCut;
+  if (!read(cfa - 8, &caller.pc, why)) return StepResult::kCut;
+  const bool saved = rule.frame == FrameKind::kSaved;
+  if (saved || rule.frame == FrameKind::kFrameOffset) {
+    const uint64_t slot = unwind::at(saved ? cfa : registers->frame, rule.frame_words);
+    if (!read(slot, &caller.frame, why)) return StepResult::kCut;
+  } else if (rule.frame != FrameKind::kSame) {
+    caller.frame = 0;
+  }
+  caller.stack = cfa;
+  *registers = caller;
+  return StepResult::kCaller;
+}
+
+/// The same by the frame pointer, for code that no table covers. The caller checks that the new pc lies in
+/// code: without that it is a guess.
+template <class Read>
+StepResult step_by_frame_pointer(UnwindRegisters* registers, Read&& read) noexcept {
+  constexpr uint64_t kLargestFrame = 1 << 20;
+  UnwindRegisters caller;
+  PathEnd why;
+  const uint64_t frame = registers->frame;
+  if (frame < registers->stack || frame - registers->stack >= kLargestFrame || (frame & 7) != 0)
+    return StepResult::kCut;
+  if (!read(frame, &caller.frame, &why) || !read(frame + 8, &caller.pc, &why)) return StepResult::kCut;
+  caller.stack = frame + 16;
+  *registers = caller;
+  return StepResult::kCaller;
+}
+
+}  // namespace pctally
