@@ -31,7 +31,7 @@ _pctally_record() {
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --) _pctally_command $((i + 1)); return ;;
-      -F | -c | -e | -o | -p | --frequency | --period | --engine | --event | --output | --pid | --cgroup | --for) ((i++)) ;;
+      -F | -c | -e | -o | -p | --frequency | --period | --engine | --event | --output | --pid | --cgroup | --for | --call-graph) ((i++)) ;;
       -*) ;;
       *) _pctally_command $i; return ;;
     esac
@@ -47,7 +47,7 @@ _pctally_record() {
     *)
       if [[ $current == -* ]]; then
         _pctally_words '-F -c -e -o -f -q -v -p -a --frequency --period --engine --event --output --force --quiet --verbose
-          --pid --all --cgroup --for --no-children --wait --fixed-period --help --'
+          --pid --all --cgroup --for -g --callers --no-callers --call-graph --no-children --wait --fixed-period --help --'
       else
         _pctally_command "$COMP_CWORD"
       fi
@@ -58,13 +58,13 @@ _pctally_record() {
 _pctally_report() {
   case $previous in
     --by) _pctally_words 'function object line process' ;;
-    --sort) _pctally_words 'ticks name object' ;;
+    --sort) _pctally_words 'ticks total name object' ;;
     --names) _pctally_words 'short full linkage' ;;
     --color) _pctally_words 'always auto never' ;;
-    --limit | --min-share | --filter | --object) ;;
+    --limit | --min-share | --callers | --filter | --object) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --sort --limit --min-share --own --inlines --filter --object --names --json --color --help'
+        _pctally_words '--by --sort --limit --min-share --own --inlines --callers --tree --bottom-up --filter --object --names --json --color --help'
       else
         _pctally_files '!*.pct'
       fi

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "report/escape.h"
@@ -37,6 +38,13 @@ Json row_json(const Profile& profile, const Row& row, Grouping by) {
   for (const auto& [file, line] : row.inside)
     json["inside"].push_back({{"file", valid_utf8(file)}, {"line", line}});
   if (!profile.counts_cpu_time()) json["events"] = row.events;
+  if (profile.paths.recorded && by == Grouping::kFunction && row.total.high != 0) {
+    json["total"] = row.total_share;
+    json["total_low"] = row.total_interval.low;
+    json["total_high"] = row.total_interval.high;
+    json["total_high_with_cut"] = std::min(1.0, row.total_interval.high + row.cut_share);
+    json["total_ticks"] = row.total.low;
+  }
   if (by == Grouping::kProcess) {
     json["process"] = valid_utf8(row.process);
     json["pid"] = row.pid;
@@ -95,6 +103,19 @@ void add_account(const Profile& profile, const Account& account, Json* json) {
   if (!parts.empty()) (*json)["unsampled_parts"] = std::move(parts);
 }
 
+void add_paths(const Report& report, Json* json) {
+  const PathAccount& account = report.paths;
+  Json cuts = Json::array(), hot = Json::array();
+  for (const PathAccount::Cut& cut : account.cuts) cuts.push_back({{"reason", cut.id}, {"ticks", cut.ticks}});
+  for (const HotFrame& frame : report.hot_path)
+    hot.push_back({{"function", valid_utf8(frame.function)}, {"share", frame.share}});
+  (*json)["paths"] = {{"complete", account.complete},
+                      {"cut", std::move(cuts)},
+                      {"folded", account.folded},
+                      {"no_room", account.no_room},
+                      {"hot_path", std::move(hot)}};
+}
+
 void add_warnings(const Report& report, Json* json) {
   Json warnings = Json::array();
   bool complete = true;
@@ -126,6 +147,7 @@ std::string json_report(const Profile& profile, const Report& report) {
   add_run(profile, report.account, &json);
   add_account(profile, report.account, &json);
   add_warnings(report, &json);
+  if (profile.paths.recorded) add_paths(report, &json);
   add_rows(profile, report, &json);
   Json& processes = json["processes"] = Json::array();
   for (const ProfileProcess& process : profile.processes) processes.push_back(process_json(process));

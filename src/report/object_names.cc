@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <span>
 
@@ -30,6 +31,15 @@ std::string build_id_start(const Executable& executable) {
   return fmt::format("{:02x}", fmt::join(id.first(std::min<size_t>(id.size(), 4)), ""));
 }
 
+/// Code that called others may have no ticks of its own.
+void add_callers(const Profile& profile, std::vector<uint32_t>* used) {
+  for (const PathTree* tree : {&profile.paths.context, &profile.paths.plane})
+    for (const PathTreeNode& node : *tree)
+      if (node.kind == PathNodeKind::kCode) used->push_back(node.executable);
+  std::sort(used->begin(), used->end());
+  used->erase(std::unique(used->begin(), used->end()), used->end());
+}
+
 }  // namespace
 
 ObjectNames::ObjectNames(const Profile& profile, const OpenSymbolizer& open) : profile_(profile) {
@@ -38,6 +48,7 @@ ObjectNames::ObjectNames(const Profile& profile, const OpenSymbolizer& open) : p
   std::vector<uint32_t> used;
   for (const WeightedPosition& position : profile.positions)
     if (used.empty() || used.back() != position.executable) used.push_back(position.executable);
+  add_callers(profile, &used);
   for (uint32_t executable : used) {
     symbolizers_[executable] = open(identity_of(profile, profile.executables[executable]));
     shown_[executable] = symbolizers_[executable]->object_name();

@@ -1,4 +1,5 @@
 #include "report/rollup.h"
+#include "report/hot_path.h"
 
 #include <algorithm>
 #include <tuple>
@@ -29,11 +30,22 @@ uint64_t sum_of_ticks(const std::vector<Row>& rows) {
   return sum;
 }
 
+/// A range of ticks has the lower end of its least and the upper end of its largest number.
+void measure_total(const Account& account, double ticks, Row* row) {
+  if (ticks <= 0) return;
+  const double high = static_cast<double>(row->total.high) / ticks;
+  row->total_share = static_cast<double>(row->total.low) / ticks;
+  row->cut_share = static_cast<double>(row->total.cut) / ticks;
+  row->total_interval = {wilson_interval(row->total_share, account.effective_samples).low,
+                         wilson_interval(high, account.effective_samples).high};
+}
+
 void measure(const Profile& profile, const Account& account, std::vector<Row>* rows) {
   auto total = static_cast<double>(profile.ledger.ticks());
   for (Row& row : *rows) {
     row.share = total > 0 ? static_cast<double>(row.ticks) / total : 0;
     row.interval = wilson_interval(row.share, account.effective_samples);
+    if (profile.paths.recorded) measure_total(account, total, &row);
     (profile.counts_cpu_time() ? row.nanoseconds : row.events) = duration_of(row.ticks, profile.period_ns);
   }
 }
@@ -45,6 +57,11 @@ auto names_of(const Row& row) {
 bool by_ticks(const Row& a, const Row& b) {
   if (a.ticks != b.ticks) return a.ticks > b.ticks;
   return names_of(a) < names_of(b);
+}
+
+bool by_total(const Row& a, const Row& b) {
+  if (a.total.low != b.total.low) return a.total.low > b.total.low;
+  return by_ticks(a, b);
 }
 
 bool by_name(const Row& a, const Row& b) {
@@ -78,16 +95,19 @@ void filter(const ReportOptions& options, Report* report) {
   std::erase_if(report->rows, [&](const Row& row) { return !is_wanted(options, row); });
 }
 
-/// Cuts the rows with the fewest ticks. REQUIRES: rows sorted by_ticks.
+/// Cuts the rows with the least of what they are sorted by: ticks, or total ticks.
 void truncate(const ReportOptions& options, Report* report) {
   std::vector<Row>& rows = report->rows;
-  auto small =
-      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.share < options.min_share; });
+  const auto share_of = [&](const Row& row) {
+    return options.order == RowOrder::kTotal ? row.total_share : row.share;
+  };
+  auto small = std::find_if(rows.begin(), rows.end(),
+                            [&](const Row& row) { return share_of(row) < options.min_share; });
   auto kept = static_cast<uint64_t>(small - rows.begin());
   if (options.limit != 0) kept = std::min(kept, options.limit);
   for (uint64_t i = kept; i < rows.size(); ++i) report->hidden_ticks += rows[i].ticks;
   report->hidden_rows = rows.size() - kept;
-  if (report->hidden_rows != 0) report->hidden_share = rows[kept].share;
+  if (report->hidden_rows != 0) report->hidden_share = share_of(rows[kept]);
   rows.resize(kept);
 }
 
@@ -169,12 +189,14 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
   report.by = options.by;
   report.account = account_of(profile);
   report.warnings = warnings_of(profile, report.account);
+  if (profile.paths.recorded) report.paths = path_account(profile.paths);
   if (options.by == Grouping::kProcess) {
     report.rows = rows_by_process(profile);
   } else {
     ObjectNames names(profile, open);
     report.rows = options.by == Grouping::kLine ? rows_by_line(profile, names, options.lines)
                                                 : grouped_rows(profile, options.by, names);
+    if (profile.paths.recorded) report.hot_path = hot_path(profile, names);
     add_missing_names(profile, names, &report.warnings);
     add_interpreter_hint(profile, report.rows, &report.warnings);
   }
@@ -183,9 +205,9 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
   name_rows(&report.rows);
   measure(profile, report.account, &report.rows);
   filter(options, &report);
-  std::sort(report.rows.begin(), report.rows.end(), by_ticks);
+  std::sort(report.rows.begin(), report.rows.end(), options.order == RowOrder::kTotal ? by_total : by_ticks);
   truncate(options, &report);
-  if (options.order != RowOrder::kTicks)
+  if (options.order == RowOrder::kName || options.order == RowOrder::kObject)
     std::sort(report.rows.begin(), report.rows.end(),
               options.order == RowOrder::kName ? by_name : by_object_name);
   return report;

@@ -13,6 +13,8 @@
 #include "report/account.h"
 #include "report/names/name_pattern.h"
 #include "report/object_names.h"
+#include "report/path_account.h"
+#include "report/path_totals.h"
 #include "report/statistics.h"
 #include "report/warnings.h"
 
@@ -24,7 +26,7 @@ enum class Grouping { kFunction, kObject, kLine, kProcess };
 const char* grouping_word(Grouping by);
 Grouping grouping_of(std::string_view word);
 
-enum class RowOrder { kTicks, kName, kObject };
+enum class RowOrder { kTicks, kTotal, kName, kObject };
 
 /// Which fields are filled depends on the grouping; pseudo rows such as "[lost]" have their name in the first
 /// shown.
@@ -43,6 +45,10 @@ struct Row {
   uint64_t ticks = 0;
   double share = 0;  ///< of all ticks
   Interval interval;
+  PathTotal total;  ///< kFunction, with call paths: ticks with it on the stack
+  double total_share = 0;
+  Interval total_interval;
+  double cut_share = 0;     ///< that `total_share` could gain at most from paths that are cut
   int64_t nanoseconds = 0;  ///< of CPU time; or, where ticks stand for others:
   int64_t events = 0;
 };
@@ -53,6 +59,13 @@ struct LineOptions {
                                      ///< code without any is a row of its object
   bool inlines =
       false;  ///< a row for each chain of inlined functions: the outermost (own) line, and what is inside
+};
+
+/// A step of the path that most ticks took.
+struct HotFrame {
+  std::string function;  ///< full name
+  std::string linkage;
+  double share = 0;  ///< of all ticks, with this path
 };
 
 struct ReportOptions {
@@ -76,6 +89,8 @@ struct Report {
   uint64_t filtered_rows = 0;  ///< left out by it
   uint64_t filtered_ticks = 0;
   Account account;
+  PathAccount paths;               ///< with call paths
+  std::vector<HotFrame> hot_path;  ///< with call paths, by function: outermost first
   std::vector<Warning> warnings;
 };
 

@@ -19,6 +19,7 @@ constexpr const char* kPlain = "\033[0m";
 constexpr double kNoGap = 0.01;       // unsampled part of the CPU time that is not worth a figure
 constexpr size_t kUsualName = 60;     // a longer name leaves its column rather than widen it for all rows
 constexpr size_t kNarrowColumn = 16;  // what a name keeps even on a narrow terminal
+constexpr double kWorthCut = 0.005;   // that a total could gain from cut paths, before it is said
 constexpr size_t kSideColumn = 28;    // most that columns behind the first take from a terminal's width
 
 class TextReport {
@@ -32,7 +33,12 @@ class TextReport {
 
   void add_header();
   void add_warnings();
+  void add_hot_path();
   void add_table();
+  [[nodiscard]] std::string total(const Row& row) const;
+  [[nodiscard]] bool with_totals() const {
+    return profile_.paths.recorded && report_.by == Grouping::kFunction;
+  }
   void add_row(const Row& row, Names names);
   void add_hidden();
   void add_filtered();
@@ -142,8 +148,15 @@ void TextReport::add_header() {
   std::string cpu = account.cpu_known ? seconds_text(account.cpu_ns) + " s of CPU time" : "CPU time unknown";
   add("time      {}, {} s elapsed, {}\n", cpu, seconds_text(duration_of(profile_.duration_ns, 1)),
       counted(profile_.ledger.ticks(), "tick"));
-  add("shares    {}, not of callees; ± is a 95 % confidence interval\n\n",
-      profile_.counts_cpu_time() ? "self time" : escaped(profile_.event));
+  const std::string what = profile_.counts_cpu_time() ? "time" : escaped(profile_.event);
+  const std::string own = profile_.counts_cpu_time() ? "self time" : what;
+  if (with_totals())
+    add("shares    self: {0} in the function; total: with its callees; ± is a 95 % confidence interval\n",
+        what);
+  else
+    add("shares    {}, not of callees; ± is a 95 % confidence interval\n", own);
+  add_hot_path();
+  add("\n");
 }
 
 void TextReport::add_warnings() {
@@ -205,7 +218,7 @@ void TextReport::choose_widths(const std::vector<Names>& rows) {
 }
 
 void TextReport::fit_widths() {
-  size_t numbers = 19 + amount_width_ + ticks_width_, side = 0;
+  size_t numbers = (with_totals() ? 36 : 19) + amount_width_ + ticks_width_, side = 0;
   for (size_t i = 1; i < widths_.size(); ++i) {
     widths_[i] = std::min(widths_[i], kSideColumn);
     side += widths_[i] + 2;
@@ -227,8 +240,35 @@ std::string TextReport::joined(Names names) const {
 }
 
 void TextReport::add_row(const Row& row, Names names) {
-  add("{:6.2f} % {:6.2f} {:>{}} {:>{}}{}\n", 100 * row.share, 100 * half_width(row.share, row.interval),
-      amount(row), amount_width_, row.ticks, ticks_width_, joined(std::move(names)));
+  add("{:6.2f} % {:6.2f} {}{:>{}} {:>{}}{}\n", 100 * row.share, 100 * half_width(row.share, row.interval),
+      total(row), amount(row), amount_width_, row.ticks, ticks_width_, joined(std::move(names)));
+}
+
+/// Rows for ticks without code have none.
+std::string TextReport::total(const Row& row) const {
+  if (!with_totals()) return "";
+  if (row.total.high == 0) return fmt::format("{:17} ", "");
+  return fmt::format("{:6.2f} % {:6.2f}{} ", 100 * row.total_share,
+                     100 * half_width(row.total_share, row.total_interval),
+                     row.cut_share >= kWorthCut ? "+" : " ");
+}
+
+void TextReport::add_hot_path() {
+  if (!with_totals() || report_.hot_path.empty()) return;
+  std::vector<FunctionName> functions;
+  for (const HotFrame& frame : report_.hot_path) functions.push_back({frame.function, frame.linkage, {}, 0});
+  const std::vector<std::string> names = short_names(functions);
+  std::string text = "hot path ";
+  double last = -1;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const HotFrame& frame = report_.hot_path[i];
+    text += fmt::format("{}{}", i == 0 ? " " : " > ",
+                        escaped(shown_name(options_.names, names[i], frame.function, frame.linkage)));
+    const double percent = std::round(100 * frame.share);
+    if (percent != last) text += fmt::format(" {:.0f}", percent);
+    last = percent;
+  }
+  add("{} %\n", text);
 }
 
 std::string TextReport::amount(const Row& row) const {
@@ -246,7 +286,8 @@ void TextReport::add_table() {
   }
   choose_widths(names);
   std::string title =
-      fmt::format("   share      ± {:>{}} {:>{}}{}", profile_.counts_cpu_time() ? "seconds" : "events",
+      fmt::format("   {}      ± {}{:>{}} {:>{}}{}", with_totals() ? " self" : "share",
+                  with_totals() ? "  total      ±  " : "", profile_.counts_cpu_time() ? "seconds" : "events",
                   amount_width_, "ticks", ticks_width_, joined(names[0]));
   add("{}\n", colored(kBold, title));
   for (size_t i = 0; i < report_.rows.size(); ++i) add_row(report_.rows[i], std::move(names[i + 1]));
@@ -287,6 +328,11 @@ void TextReport::add_legend() {
   };
   if (std::any_of(report_.rows.begin(), report_.rows.end(), unnamed))
     add("[object+0x...]: code without a symbol; the object's debug package would name it\n");
+  const auto could_gain = [](const Row& row) { return row.cut_share >= kWorthCut; };
+  const auto most = std::max_element(report_.rows.begin(), report_.rows.end(),
+                                     [](const Row& a, const Row& b) { return a.cut_share < b.cut_share; });
+  if (with_totals() && std::any_of(report_.rows.begin(), report_.rows.end(), could_gain))
+    add("+: up to {:.1f} points more in call paths that are cut\n", 100 * most->cut_share);
 }
 
 void TextReport::add_ledger() {
@@ -297,6 +343,7 @@ void TextReport::add_ledger() {
   else
     add("\nticks     {} = {} counted + {} outside + {} full + {} lost\n", ledger.ticks(), ledger.counted,
         ledger.outside, ledger.full, ledger.lost);
+  if (profile_.paths.recorded) add("paths     {}\n", path_account_text(report_.paths));
   if (profile_.counts_cpu_time()) return add_cpu_time();
   add("events    {} {} = {} sampled + {} lost\n", account.sampled_events + account.lost_events,
       escaped(profile_.event), account.sampled_events, account.lost_events);

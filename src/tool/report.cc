@@ -8,6 +8,9 @@
 
 #include "object/symbolizer.h"
 #include "report/json.h"
+#include "report/names/short_name.h"
+#include "report/paths/call_tree.h"
+#include "report/paths/callers.h"
 #include "report/rollup.h"
 #include "report/text.h"
 #include "tool/command.h"
@@ -26,9 +29,11 @@ constexpr char kHelp[] =
 
   pctally report                        the newest *.pct here, by function
   pctally report --by line work.pct     by source line
+  pctally report --callers malloc       who calls it (profiles of record -g)
+  pctally report --tree                 the call tree
 
 Rows      --by KEY             function (default), object, line or process
-          --sort KEY           ticks (default), name or object
+          --sort KEY           ticks (default), total, name or object
           --limit N            rows (30; with --json and with 0 all)
           --min-share P        leave out rows below P percent
           --own[=DIR]          by line: the innermost line in your files (below DIR)
@@ -36,6 +41,9 @@ Rows      --by KEY             function (default), object, line or process
           --filter REGEX       only rows whose names match (a capital in it counts)
           --object REGEX       only rows of objects whose names match
           --names STYLE        short (default), full (arguments, templates), linkage
+Paths     --callers FUNCTION   its callers, with the lines of the calls, and its callees
+          --tree               who called whom; --min-share P (1) adds up small branches
+          --bottom-up          the tree from what ran up to its callers
 Output    --json               one object, described in docs/report.schema.json
           --color WHEN         auto (default), always or never; NO_COLOR is honoured
 
@@ -47,8 +55,11 @@ struct Arguments {
   std::string by = "function";
   std::string sort = "ticks";
   std::optional<uint64_t> limit;
-  double min_share_percent = 0;
+  std::optional<double> min_share_percent;
   bool json = false;
+  std::string callers;
+  bool tree = false;
+  bool bottom_up = false;
   std::string names = "short";
   std::string filter, object;
   std::string own;  ///< kOwn: without a directory
@@ -56,16 +67,14 @@ struct Arguments {
   std::string color = "auto";
 };
 
+constexpr double kUsualTreeShare = 1;  ///< percent
+constexpr size_t kMostListed = 5;      ///< of functions that a name may mean
 constexpr char kNoPrograms[] =
     "a tick does not know its program or thread; --by process has totals, or record programs one by one";
-constexpr char kNoPaths[] = "profiles have no call paths yet; the report is of self time";
 
 CommandLineHints hints() {
   return {.surplus = "report reads one profile at a time; {} is one too many",
-          .unknown = {{"--callers", kNoPaths},
-                      {"--tree", kNoPaths},
-                      {"--program", kNoPrograms},
-                      {"--thread", kNoPrograms}},
+          .unknown = {{"--program", kNoPrograms}, {"--thread", kNoPrograms}},
           .missing = {}};
 }
 
@@ -91,7 +100,7 @@ void describe_options(CLI::App& app, Arguments& arguments) {
       [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
   app.add_option("FILE", arguments.file);
   app.add_option("--by", arguments.by)->check(one_of({"function", "object", "line", "process"}));
-  app.add_option("--sort", arguments.sort)->check(one_of({"ticks", "name", "object"}));
+  app.add_option("--sort", arguments.sort)->check(one_of({"ticks", "total", "name", "object"}));
   app.add_option("--limit", arguments.limit)->check(is_number);
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
   add_names_option(app, arguments.names);
@@ -100,6 +109,9 @@ void describe_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--filter", arguments.filter)->check(is_pattern);
   app.add_option("--object", arguments.object)->check(is_pattern);
   app.add_flag("--json", arguments.json);
+  app.add_option("--callers", arguments.callers);
+  app.add_flag("--tree", arguments.tree);
+  app.add_flag("--bottom-up", arguments.bottom_up);
   app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
 }
 
@@ -107,11 +119,16 @@ void describe_options(CLI::App& app, Arguments& arguments) {
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   CLI::App app("", "pctally report");
   describe_options(app, *arguments);
-  return parse_command_line(app, argc, argv, hints());
+  if (auto code = parse_command_line(app, argc, argv, hints())) return code;
+  arguments->tree = arguments->tree || arguments->bottom_up;
+  if (arguments->callers.empty() || !arguments->tree) return std::nullopt;
+  complain("choose one: --callers or --tree");
+  return kExitUsage;
 }
 
 RowOrder row_order(const std::string& word) {
   if (word == "name") return RowOrder::kName;
+  if (word == "total") return RowOrder::kTotal;
   return word == "object" ? RowOrder::kObject : RowOrder::kTicks;
 }
 
@@ -127,7 +144,7 @@ std::string render(const Profile& profile, const Arguments& arguments) {
   ReportOptions options{.by = grouping_of(arguments.by),
                         .order = row_order(arguments.sort),
                         .limit = arguments.limit.value_or(arguments.json ? 0 : kUsualLimit),
-                        .min_share = arguments.min_share_percent / 100,
+                        .min_share = arguments.min_share_percent.value_or(0) / 100,
                         .lines = line_options(arguments),
                         .filter = filter ? &*filter : nullptr,
                         .object = object ? &*object : nullptr};
@@ -137,6 +154,56 @@ std::string render(const Profile& profile, const Arguments& arguments) {
                      {.color = wants_color(arguments.color),
                       .names = name_style_of(arguments.names),
                       .width = terminal_width()});
+}
+
+int print_tree(const Profile& profile, const Arguments& arguments) {
+  ObjectNames names(profile, &Symbolizer::open);
+  const NamedPaths paths(profile, names, true);
+  const CallTreeNode tree = call_tree(paths, arguments.bottom_up);
+  const CallTreeTextOptions options{.names = name_style_of(arguments.names),
+                                    .min_share = arguments.min_share_percent.value_or(kUsualTreeShare) / 100,
+                                    .bottom_up = arguments.bottom_up};
+  return write_out(arguments.json ? call_tree_json(profile, tree, options)
+                                  : call_tree_text(profile, tree, options));
+}
+
+/// "name (object), ..."
+std::string listed_functions(const std::vector<StackFrame>& functions) {
+  std::string list;
+  for (size_t i = 0; i < functions.size() && i < kMostListed; ++i)
+    list +=
+        fmt::format("{}{} ({})", i == 0 ? "" : ", ", short_name(functions[i].function), functions[i].object);
+  if (functions.size() > kMostListed) list += fmt::format(" and {} more", functions.size() - kMostListed);
+  return list;
+}
+
+int print_callers(const Profile& profile, const Arguments& arguments) {
+  ObjectNames names(profile, &Symbolizer::open);
+  const NamedPaths paths(profile, names, true);
+  const std::vector<StackFrame> functions = find_functions(paths, arguments.callers);
+  if (functions.size() != 1) {
+    if (functions.empty())
+      complain("no function on a stack is called {}; pctally report --sort total lists them",
+               arguments.callers);
+    else
+      complain("{} may be {}; write more of the name, or all of it (--names full)", arguments.callers,
+               listed_functions(functions));
+    return kExitInput;
+  }
+  const Callers callers = callers_of(profile, paths, functions[0]);
+  const CallersTextOptions options{.color = wants_color(arguments.color),
+                                   .names = name_style_of(arguments.names),
+                                   .limit = arguments.limit.value_or(10)};
+  return write_out(arguments.json ? callers_json(profile, callers) : callers_text(profile, callers, options));
+}
+
+int print(const Profile& profile, const Arguments& arguments) {
+  if (arguments.callers.empty() && !arguments.tree) return write_out(render(profile, arguments));
+  if (!profile.paths.recorded) {
+    complain("{} has no call paths; record with pctally record -g", arguments.file);
+    return kExitInput;
+  }
+  return arguments.tree ? print_tree(profile, arguments) : print_callers(profile, arguments);
 }
 
 int report(Arguments& arguments) {
@@ -156,7 +223,7 @@ int report(Arguments& arguments) {
   }
   if (!profile->damage.empty())
     complain("{} is damaged: {}; what follows is incomplete", arguments.file, profile->damage.front());
-  int code = write_out(render(*profile, arguments));
+  int code = print(*profile, arguments);
   return code == 0 && !profile->damage.empty() ? kExitInput : code;
 }
 

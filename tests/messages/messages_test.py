@@ -67,9 +67,8 @@ TABLE = [
     ("record -e cylces -- ls", "'cylces' is no event or engine; did you mean 'cycles'?", USAGE),
     ("record -e warp -- ls", "'warp' is no event or engine; all are listed in pctally-record(1)", USAGE),
     ("record -e ring -e bpf -- ls", "-e bpf: choose one event and one engine, not two of a kind", USAGE),
-    ("record -g -- ls", "-g: this version keeps no call paths; leave it out to record self time", USAGE),
-    ("record --call-graph dwarf -- ls",
-     "--call-graph: this version keeps no call paths; leave it out to record self time", USAGE),
+    ("record -g -e timer -- ls", "-g: engine timer keeps no call paths; use -e ring, or leave out -e timer", USAGE),
+    ("record --call-graph sframe -- ls", "--call-graph sframe: choose fp, dwarf or lbr", USAGE),
 
     ("report empty", "cannot open empty: No such file or directory", INPUT),
     ("report q.sql", "q.sql: not a profile; pctally record makes one", INPUT),
@@ -84,7 +83,8 @@ TABLE = [
     ("report --own some.pct", "--own is of source lines; write report --by line --own", USAGE),
     ("report --program x some.pct", "--program: a tick does not know its program or thread; --by process has totals, or record "
      "programs one by one", USAGE),
-    ("report --callers main some.pct", "--callers: profiles have no call paths yet; the report is of self time", USAGE),
+    ("report --callers main some.pct", "some.pct has no call paths; record with pctally record -g", INPUT),
+    ("report --callers main --tree some.pct", "choose one: --callers or --tree", USAGE),
 
     ("annotate", "no function named; write pctally annotate FUNCTION [FILE], or FILE:LINE", USAGE),
     ("annotate main some.pct other.pct", "one function at a time; other.pct is one word too many", USAGE),

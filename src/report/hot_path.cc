@@ -1,0 +1,104 @@
+#include "report/hot_path.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace pctally {
+namespace {
+
+constexpr double kLeastPart = 0.4;  ///< of its caller's ticks that the next function has to have
+constexpr ptrdiff_t kMostSteps = 8;
+constexpr double kLeastShare = 0.05;  ///< of all ticks
+
+/// Nodes with the same functions on the way to them, and their ticks.
+struct Step {
+  uint32_t function = PathFunctions::kNone;
+  std::vector<uint32_t> nodes;
+  uint64_t ticks = 0;
+};
+
+class HotPath {
+ public:
+  HotPath(const Profile& profile, ObjectNames& names)
+      : tree_(profile.paths.context),
+        functions_(path_functions(profile, names)),
+        children_(children_of(tree_)),
+        below_(ticks_below(tree_)),
+        all_(static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1))) {}
+
+  std::vector<HotFrame> run() {
+    Step step;
+    for (uint32_t root : children_.roots) step.nodes.push_back(root);
+    for (step.ticks = UINT64_MAX; take_hottest(&step);) {
+      const PathFunction& function = functions_.functions[step.function];
+      const double share = static_cast<double>(step.ticks) / all_;
+      if (share < kLeastShare) break;
+      if (function.key.function == "main" || is_start(function.key.function)) path_.clear();
+      if (!is_start(function.key.function)) path_.push_back({function.key.function, function.linkage, share});
+    }
+    return shortened();
+  }
+
+ private:
+  /// What every program runs before its own code.
+  static bool is_start(const std::string& function) {
+    return function == "_start" || function.starts_with("__libc_start_") || function == "clone3" ||
+           function == "start_thread";
+  }
+
+  /// Of functions with the same share the innermost alone, but for the first; the last few of all.
+  std::vector<HotFrame> shortened() {
+    std::vector<HotFrame> steps;
+    for (HotFrame& frame : path_) {
+      const bool same =
+          steps.size() > 1 && std::lround(100 * steps.back().share) == std::lround(100 * frame.share);
+      if (same) steps.pop_back();
+      steps.push_back(std::move(frame));
+    }
+    if (std::ssize(steps) > kMostSteps) steps.erase(steps.begin() + 1, steps.end() - (kMostSteps - 1));
+    return steps;
+  }
+
+  /// Goes on to the callee with most ticks; direct recursion is no step.
+  bool take_hottest(Step* step) {
+    std::map<uint32_t, Step> callees;
+    for (size_t i = 0; i < step->nodes.size(); ++i) {
+      for (uint32_t child = children_.first[step->nodes[i]]; child != PathChildren::kNone;
+           child = children_.next[child]) {
+        const uint32_t function = functions_.context[child];
+        if (function == step->function && function != PathFunctions::kNone) step->nodes.push_back(child);
+        if (function == step->function || function == PathFunctions::kNone) continue;
+        Step& callee = callees[function];
+        callee.function = function;
+        callee.nodes.push_back(child);
+        callee.ticks += below_[child];
+      }
+    }
+    const auto hottest = std::max_element(callees.begin(), callees.end(), [](const auto& a, const auto& b) {
+      return a.second.ticks < b.second.ticks;
+    });
+    if (hottest == callees.end()) return false;
+    const bool first = step->ticks == UINT64_MAX;
+    if (!first && static_cast<double>(hottest->second.ticks) < kLeastPart * static_cast<double>(step->ticks))
+      return false;
+    Step next = std::move(hottest->second);
+    *step = std::move(next);
+    return true;
+  }
+
+  const PathTree& tree_;
+  PathFunctions functions_;
+  PathChildren children_;
+  std::vector<uint64_t> below_;
+  double all_;
+  std::vector<HotFrame> path_;
+};
+
+}  // namespace
+
+std::vector<HotFrame> hot_path(const Profile& profile, ObjectNames& names) {
+  return HotPath(profile, names).run();
+}
+
+}  // namespace pctally

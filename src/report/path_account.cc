@@ -1,0 +1,82 @@
+#include "report/path_account.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/figures.h"
+
+namespace pctally {
+namespace {
+
+struct Reason {
+  const char* id;
+  const char* text;
+};
+
+/// By PathEnd.
+constexpr Reason kReasons[kPathEnds] = {
+    {"complete", ""},
+    {"no-unwind-table", "cut at code without unwind table"},
+    {"unsupported-rule", "cut at an unwind rule that is not supported"},
+    {"stack-unreadable", "cut where the stack could not be read"},
+    {"stack-too-deep", "cut where the stack is deeper than its copy"},
+    {"too-many-frames", "cut after 1,023 frames"},
+    {"unknown-mapping", "cut at code in no known mapping"},
+    {"no-room", "without room for the stack"},
+    {"doubtful", "cut at a doubtful return address"},
+    {"no-user-code", "of threads without user code"},
+    {"faults-blocked", "of threads that block SIGSEGV"},
+    {"interrupted", "without a path, because the recorder was killed"},
+};
+
+}  // namespace
+
+PathAccount path_account(const CallPaths& paths) {
+  PathAccount account;
+  std::vector<uint64_t> below(paths.context.size());
+  uint64_t cuts[kPathEnds] = {}, cut = 0;
+  for (size_t i = paths.context.size(); i-- > 0;) {
+    const PathTreeNode& node = paths.context[i];
+    account.folded += node.folded;
+    below[i] += node.self + node.folded;
+    if (node.parent == PathTreeNode::kNoParent)
+      account.ticks += below[i];
+    else
+      below[node.parent] += below[i];
+    if (node.kind != PathNodeKind::kCut || node.position >= kPathEnds) continue;
+    cuts[node.position] += below[i];
+    cut += below[i];
+  }
+  account.complete = account.ticks - cut;
+  account.no_room = paths.no_room;
+  account.ticks += paths.no_room;
+  for (unsigned i = 0; i < kPathEnds; ++i) {
+    std::string text = kReasons[i].text;
+    if (static_cast<PathEnd>(i) == PathEnd::kShortDump && paths.stack_bytes != 0)
+      text =
+          fmt::format("cut where the stack is deeper than the {} KiB copied of it", paths.stack_bytes / 1024);
+    if (cuts[i] != 0) account.cuts.push_back({text, kReasons[i].id, cuts[i]});
+  }
+  std::stable_sort(account.cuts.begin(), account.cuts.end(),
+                   [](const auto& a, const auto& b) { return a.ticks > b.ticks; });
+  return account;
+}
+
+std::string cut_name(PathEnd end) {
+  const auto number = static_cast<unsigned>(end);
+  return number < kPathEnds ? fmt::format("[path {}]", kReasons[number].text) : "[path cut]";
+}
+
+std::string path_account_text(const PathAccount& account) {
+  if (account.complete == account.ticks && account.folded == 0) return "all complete";
+  std::string text =
+      fmt::format("{} of {} complete", grouped(account.complete), counted(account.ticks, "tick"));
+  for (const PathAccount::Cut& cut : account.cuts)
+    text += fmt::format("; {} {}", grouped(cut.ticks), cut.reason);
+  if (account.no_room != 0) text += fmt::format("; {} without room", grouped(account.no_room));
+  if (account.folded != 0) text += fmt::format("; {} folded into their callers", grouped(account.folded));
+  return text;
+}
+
+}  // namespace pctally

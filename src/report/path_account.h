@@ -1,0 +1,32 @@
+// What became of every call path: complete, cut for a reason, or folded.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace pctally {
+
+struct PathAccount {
+  struct Cut {
+    std::string reason;   ///< "at code without unwind table"
+    const char* id = "";  ///< for scripts: does not change with the words
+    uint64_t ticks = 0;
+  };
+  uint64_t ticks = 0;     ///< complete + cut + no_room
+  uint64_t complete = 0;  ///< with a path to the outermost function
+  uint64_t no_room = 0;
+  uint64_t folded = 0;    ///< of all, those whose path is kept in part
+  std::vector<Cut> cuts;  ///< those with ticks, the most first
+};
+
+PathAccount path_account(const CallPaths& paths);
+
+/// "[cut at code without unwind table]": stands for the outer part of a path that is cut.
+std::string cut_name(PathEnd end);
+
+/// "1,203 of 1,209 ticks with a complete path; 4 cut at code without unwind table; 12 folded"
+std::string path_account_text(const PathAccount& account);
+
+}  // namespace pctally

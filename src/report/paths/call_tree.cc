@@ -1,0 +1,108 @@
+#include "report/paths/call_tree.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace pctally {
+namespace {
+
+/// The tree while it grows: children are found by their function.
+class TreeBuilder {
+ public:
+  TreeBuilder() { nodes_.emplace_back(); }
+
+  uint32_t child(uint32_t parent, const StackFrame& frame) {
+    const uint32_t name = name_of(frame);
+    const auto [entry, fresh] =
+        known_.try_emplace(uint64_t{parent} << 32 | name, static_cast<uint32_t>(nodes_.size()));
+    if (fresh) nodes_.push_back({frame, parent, 0, 0});
+    return entry->second;
+  }
+  /// To the node and all above it.
+  void add(uint32_t node, uint64_t ticks) {
+    for (uint32_t at = node;; at = nodes_[at].parent) {
+      nodes_[at].ticks += ticks;
+      if (at == 0) return;
+    }
+  }
+  void add_self(uint32_t node, uint64_t ticks) { nodes_[node].self += ticks; }
+
+  CallTreeNode take() {
+    std::vector<CallTreeNode> made(nodes_.size());
+    for (size_t i = nodes_.size(); i-- > 0;) {
+      CallTreeNode& node = made[i];
+      node.frame = std::move(nodes_[i].frame);
+      node.ticks = nodes_[i].ticks;
+      node.self = nodes_[i].self;
+      std::stable_sort(node.children.begin(), node.children.end(),
+                       [](const CallTreeNode& a, const CallTreeNode& b) { return a.ticks > b.ticks; });
+      if (i != 0) made[nodes_[i].parent].children.push_back(std::move(node));
+    }
+    return std::move(made[0]);
+  }
+
+ private:
+  struct Node {
+    StackFrame frame;
+    uint32_t parent = 0;
+    uint64_t ticks = 0, self = 0;
+  };
+  uint32_t name_of(const StackFrame& frame) {
+    return names_.try_emplace({frame.object, frame.function}, static_cast<uint32_t>(names_.size()))
+        .first->second;
+  }
+
+  std::vector<Node> nodes_;
+  std::map<std::pair<std::string, std::string>, uint32_t> names_;
+  std::unordered_map<uint64_t, uint32_t> known_;
+};
+
+StackFrame folded_frame() {
+  StackFrame frame;
+  frame.function = "[folded: deeper paths were not kept]";
+  return frame;
+}
+
+void add_top_down(const NamedPaths& paths, TreeBuilder* builder) {
+  const PathTree& tree = paths.tree();
+  std::vector<uint32_t> places(tree.size());
+  for (uint32_t node = 0; node < tree.size(); ++node) {
+    uint32_t at = tree[node].parent == PathTreeNode::kNoParent ? 0 : places[tree[node].parent];
+    for (const StackFrame& frame : paths.frames(node)) at = builder->child(at, frame);
+    places[node] = at;
+    if (tree[node].self != 0) builder->add(at, tree[node].self);
+    if (tree[node].self != 0) builder->add_self(at, tree[node].self);
+    if (tree[node].folded != 0) builder->add(builder->child(at, folded_frame()), tree[node].folded);
+  }
+}
+
+void add_bottom_up(const NamedPaths& paths, TreeBuilder* builder) {
+  const PathTree& tree = paths.tree();
+  for (uint32_t node = 0; node < tree.size(); ++node) {
+    if (tree[node].self + tree[node].folded == 0) continue;
+    uint32_t at = tree[node].folded != 0 && tree[node].self == 0 ? builder->child(0, folded_frame()) : 0;
+    bool first = at == 0;
+    for (uint32_t step = node; step != PathTreeNode::kNoParent; step = tree[step].parent) {
+      const std::vector<StackFrame>& frames = paths.frames(step);
+      for (size_t i = frames.size(); i-- > 0;) {
+        at = builder->child(at, frames[i]);
+        if (first) builder->add_self(at, tree[node].self);
+        first = false;
+      }
+    }
+    builder->add(at, tree[node].self + tree[node].folded);
+  }
+}
+
+}  // namespace
+
+CallTreeNode call_tree(const NamedPaths& paths, bool bottom_up) {
+  TreeBuilder builder;
+  if (bottom_up)
+    add_bottom_up(paths, &builder);
+  else
+    add_top_down(paths, &builder);
+  return builder.take();
+}
+
+}  // namespace pctally

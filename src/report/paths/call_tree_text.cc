@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/escape.h"
+#include "report/json.h"
+#include "report/names/shown_names.h"
+#include "report/paths/call_tree.h"
+
+namespace pctally {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class CallTreeText {
+ public:
+  CallTreeText(const Profile& profile, const CallTreeTextOptions& options)
+      : options_(options),
+        all_(static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1))),
+        samples_(account_of(profile).effective_samples) {}
+
+  std::string run(const CallTreeNode& tree) {
+    out_ = options_.bottom_up ? "  share      ±  self time of a function, and below it who called\n"
+                              : "  total      ±  callees below their callers; self: in the function itself\n";
+    add_children(tree, "");
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] double share(uint64_t ticks) const { return static_cast<double>(ticks) / all_; }
+  [[nodiscard]] bool is_large(const CallTreeNode& node) const {
+    return share(node.ticks) >= options_.min_share;
+  }
+
+  [[nodiscard]] std::string name(const StackFrame& frame) const {
+    const FunctionName function{frame.function, frame.linkage, {}, 0};
+    return escaped(
+        shown_name(options_.names, short_names({&function, 1}).front(), frame.function, frame.linkage));
+  }
+
+  void add_line(uint64_t ticks, const std::string& indent, const std::string& text) {
+    const Interval interval = wilson_interval(share(ticks), samples_);
+    out_ += fmt::format("{:6.2f} % {:6.2f}  {}{}\n", 100 * share(ticks),
+                        100 * half_width(share(ticks), interval), indent, text);
+  }
+
+  /// A chain of functions that each have one large child and next to nothing else is one line.
+  void add_node(const CallTreeNode& node, const std::string& first, const std::string& rest) {
+    std::string text = name(node.frame);
+    const CallTreeNode* last = &node;
+    uint64_t self = node.self;
+    while (continues(*last)) {
+      last = &last->children.front();
+      text += " > " + name(last->frame);
+      self = last->self;
+    }
+    if (!options_.bottom_up && share(self) >= 0.0005)
+      text += fmt::format("   self {:.1f} %", 100 * share(self));
+    add_line(node.ticks, first, text);
+    add_children(*last, rest);
+  }
+
+  [[nodiscard]] bool continues(const CallTreeNode& node) const {
+    return node.children.size() == 1 && node.children.front().ticks == node.ticks && node.self == 0;
+  }
+
+  void add_children(const CallTreeNode& node, const std::string& indent) {
+    uint64_t small = 0, large = 0;
+    for (const CallTreeNode& child : node.children) {
+      if (!is_large(child)) small += child.ticks;
+      if (is_large(child)) ++large;
+    }
+    const bool with_others = share(small) >= options_.min_share;
+    for (const CallTreeNode& child : node.children) {
+      if (!is_large(child)) continue;
+      const bool last = --large == 0 && !with_others;
+      add_node(child, indent + (last ? "└ " : "├ "), indent + (last ? "  " : "│ "));
+    }
+    if (with_others) add_line(small, indent + "└ ", "(others)");
+  }
+
+  CallTreeTextOptions options_;
+  double all_, samples_;
+  std::string out_;
+};
+
+/// A list, because stacks are deeper than parsers of JSON nest: a node stands behind its parent.
+void add_nodes(const CallTreeNode& tree, uint64_t least, Json* nodes) {
+  std::vector<std::pair<const CallTreeNode*, int64_t>> pending;  // with the number of its parent
+  const auto add_children = [&](const CallTreeNode& node, int64_t number) {
+    for (size_t i = node.children.size(); i-- > 0;)
+      if (node.children[i].ticks >= least) pending.emplace_back(&node.children[i], number);
+  };
+  for (add_children(tree, -1); !pending.empty();) {
+    const auto [node, parent] = pending.back();
+    pending.pop_back();
+    const auto number = static_cast<int64_t>(nodes->size());
+    nodes->push_back({{"parent", parent},
+                      {"function", valid_utf8(node->frame.function)},
+                      {"object", valid_utf8(node->frame.object)},
+                      {"inlined", node->frame.inlined},
+                      {"ticks", node->ticks},
+                      {"self", node->self}});
+    add_children(*node, number);
+  }
+}
+
+}  // namespace
+
+std::string call_tree_text(const Profile& profile, const CallTreeNode& tree,
+                           const CallTreeTextOptions& options) {
+  return CallTreeText(profile, options).run(tree);
+}
+
+std::string call_tree_json(const Profile& profile, const CallTreeNode& tree,
+                           const CallTreeTextOptions& options) {
+  const auto least = static_cast<uint64_t>(options.min_share * static_cast<double>(profile.ledger.ticks()));
+  Json json = {
+      {"version", kJsonVersion}, {"all_ticks", profile.ledger.ticks()}, {"bottom_up", options.bottom_up}};
+  add_nodes(tree, least, &(json["nodes"] = Json::array()));
+  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace pctally

@@ -1,0 +1,45 @@
+// Who calls a function, from where, and what it calls: of all ticks with it on the stack.
+//
+// A tick counts once for each caller, however often that call recurs on the stack; so under recursion the
+// parts may add to more than the whole. Paths that were folded below a caller have no callee.
+#pragma once
+#include "report/names/shown_names.h"
+#include "report/paths/named_paths.h"
+#include "report/rollup.h"
+
+namespace pctally {
+
+/// A function on one side of the one asked for.
+struct CallerRow {
+  StackFrame frame;               ///< a caller's, with file and line of the call
+  std::vector<StackFrame> outer;  ///< where the caller was inlined: into what, innermost first
+  uint64_t ticks = 0;
+  double share = 0;  ///< of the ticks with the function on the stack
+  Interval interval;
+};
+
+struct Callers {
+  StackFrame function;
+  uint64_t ticks = 0;   ///< with it on the stack
+  uint64_t folded = 0;  ///< of all, those that may belong here
+  double share = 0;     ///< of all
+  Interval interval;
+  std::vector<CallerRow> callers;  ///< most ticks first
+  std::vector<CallerRow> callees;  ///< "(itself)" among them
+};
+
+/// Functions whose name is `text`; else those whose name contains it. Distinct, most ticks first.
+std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text);
+
+/// REQUIRES: `function` came from find_functions().
+Callers callers_of(const Profile& profile, const NamedPaths& paths, const StackFrame& function);
+
+struct CallersTextOptions {
+  bool color = false;
+  NameStyle names = NameStyle::kShort;
+  uint64_t limit = 10;  ///< rows in each part; 0: all
+};
+std::string callers_text(const Profile& profile, const Callers& callers, const CallersTextOptions& options);
+std::string callers_json(const Profile& profile, const Callers& callers);
+
+}  // namespace pctally

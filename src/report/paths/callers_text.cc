@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/escape.h"
+#include "report/figures.h"
+#include "report/json.h"
+#include "report/names/shown_names.h"
+#include "report/paths/callers.h"
+
+namespace pctally {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string place_text(const StackFrame& frame) {
+  return frame.file.empty() || frame.line == 0
+             ? std::string()
+             : fmt::format("{}:{}", escaped(base_name(frame.file)), frame.line);
+}
+
+class CallersText {
+ public:
+  CallersText(const Callers& callers, const CallersTextOptions& options)
+      : callers_(callers), options_(options) {}
+
+  std::string run() {
+    out_ = fmt::format("{} ({})   {:.1f} % ± {:.1f} of all ticks have it on the stack: {}\n",
+                       name(callers_.function), escaped(callers_.function.object), 100 * callers_.share,
+                       100 * half_width(callers_.share, callers_.interval), counted(callers_.ticks, "tick"));
+    add_part("called from", callers_.callers);
+    add_part("calls", callers_.callees);
+    if (callers_.folded != 0)
+      out_ += fmt::format("\n{} of other paths were folded and may belong here\n",
+                          counted(callers_.folded, "tick"));
+    const bool recurs = sum(callers_.callers) > callers_.ticks || sum(callers_.callees) > callers_.ticks;
+    if (recurs)
+      out_ += "\nit is recursive: a tick may count for several calls, so parts add to more than 100 %\n";
+    return std::move(out_);
+  }
+
+ private:
+  static uint64_t sum(const std::vector<CallerRow>& rows) {
+    uint64_t ticks = 0;
+    for (const CallerRow& row : rows) ticks += row.ticks;
+    return ticks;
+  }
+
+  [[nodiscard]] std::string name(const StackFrame& frame) const {
+    const FunctionName function{frame.function, frame.linkage, {}, 0};
+    const std::string short_form = short_names({&function, 1}).front();
+    return escaped(shown_name(options_.names, short_form, frame.function, frame.linkage));
+  }
+
+  void add_part(const char* title, const std::vector<CallerRow>& rows) {
+    size_t shown = options_.limit == 0 ? rows.size() : std::min<size_t>(rows.size(), options_.limit),
+           width = 40;
+    for (size_t i = 0; i < shown; ++i) width = std::max(width, std::min<size_t>(60, text(rows[i]).size()));
+    const std::string heading = fmt::format("{:<{}} of them      ±  ticks", title, width);
+    out_ += options_.color ? fmt::format("\n\033[1m{}\033[0m\n", heading) : fmt::format("\n{}\n", heading);
+    for (size_t i = 0; i < shown; ++i) {
+      const CallerRow& row = rows[i];
+      const std::string left = text(row);
+      out_ +=
+          fmt::format("{}{:{}} {:5.1f} % {:6.1f} {:6}\n", left, "", width - std::min(width, width_of(left)),
+                      100 * row.share, 100 * half_width(std::min(1.0, row.share), row.interval), row.ticks);
+      add_outer(row);
+    }
+    if (shown < rows.size())
+      out_ += fmt::format("  +{}; --limit 0 shows all\n", counted(rows.size() - shown, "more row"));
+  }
+
+  [[nodiscard]] std::string text(const CallerRow& row) const {
+    const std::string place = place_text(row.frame), object = escaped(row.frame.object);
+    std::string where = place.empty() ? object : place;
+    return fmt::format("  {}{}{}", name(row.frame), where.empty() ? "" : "  ", where);
+  }
+
+  void add_outer(const CallerRow& row) {
+    if (row.outer.empty()) return;
+    std::string chain;
+    for (const StackFrame& frame : row.outer) {
+      const std::string place = place_text(frame);
+      chain +=
+          fmt::format("{}{}{}{}", chain.empty() ? "" : " < ", name(frame), place.empty() ? "" : " ", place);
+    }
+    out_ += fmt::format("      inlined into {}\n", chain);
+  }
+
+  const Callers& callers_;
+  CallersTextOptions options_;
+  std::string out_;
+};
+
+Json row_json(const CallerRow& row) {
+  return {{"function", valid_utf8(row.frame.function)},
+          {"object", valid_utf8(row.frame.object)},
+          {"file", valid_utf8(row.frame.file)},
+          {"line", row.frame.line},
+          {"ticks", row.ticks},
+          {"share", row.share},
+          {"low", row.interval.low},
+          {"high", row.interval.high}};
+}
+
+}  // namespace
+
+std::string callers_text(const Profile&, const Callers& callers, const CallersTextOptions& options) {
+  return CallersText(callers, options).run();
+}
+
+std::string callers_json(const Profile& profile, const Callers& callers) {
+  Json json = {{"version", kJsonVersion},
+               {"function", valid_utf8(callers.function.function)},
+               {"object", valid_utf8(callers.function.object)},
+               {"ticks", callers.ticks},
+               {"all_ticks", profile.ledger.ticks()},
+               {"share", callers.share},
+               {"low", callers.interval.low},
+               {"high", callers.interval.high},
+               {"folded", callers.folded}};
+  Json& in = json["callers"] = Json::array();
+  for (const CallerRow& row : callers.callers) in.push_back(row_json(row));
+  Json& out = json["callees"] = Json::array();
+  for (const CallerRow& row : callers.callees) out.push_back(row_json(row));
+  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace pctally

@@ -1,0 +1,244 @@
+#include <gtest/gtest.h>
+
+#include "report/fake_symbolizer_for_test.h"
+#include "report/hot_path.h"
+#include "report/paths/call_tree.h"
+#include "report/paths/callers.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint32_t kNone = PathTreeNode::kNoParent;
+
+/// Functions are a hundred bytes (hexadecimal) long: position 0x310 is a call in f3, 0x300 is f3 itself.
+class PathProfile {
+ public:
+  PathProfile() {
+    profile.executables.push_back({.path = "/bin/prog", .build_id = {}});
+    profile.period_ns = 1000000;
+    profile.closed = true;
+    profile.paths.recorded = true;
+    profile.paths.scopes.push_back({"/bin/prog", {}});
+    profile.paths.context.push_back({.kind = PathNodeKind::kScope});
+  }
+  uint32_t add(uint32_t parent, uint64_t position, uint64_t self = 0, uint64_t folded = 0) {
+    profile.paths.context.push_back({.parent = parent,
+                                     .kind = PathNodeKind::kCode,
+                                     .position = position,
+                                     .self = self,
+                                     .folded = folded});
+    count(position, self + folded);
+    return static_cast<uint32_t>(profile.paths.context.size() - 1);
+  }
+  uint32_t add_cut(PathEnd end) {
+    profile.paths.context.push_back(
+        {.parent = 0, .kind = PathNodeKind::kCut, .position = static_cast<uint64_t>(end)});
+    return static_cast<uint32_t>(profile.paths.context.size() - 1);
+  }
+  void add_plane(uint64_t position, uint64_t self) {
+    PathTree& plane = profile.paths.plane;
+    if (plane.empty()) plane.push_back({.kind = PathNodeKind::kScope});
+    plane.push_back({.parent = 0, .kind = PathNodeKind::kCode, .position = position, .self = self});
+  }
+  [[nodiscard]] std::map<std::string, PathTotal> totals() const {
+    std::map<std::string, PathTotal> totals;
+    for (const Row& row : make_report(profile, &FakeSymbolizer::open, {}).rows)
+      totals[row.function] = row.total;
+    return totals;
+  }
+
+  Profile profile;
+
+ private:
+  void count(uint64_t position, uint64_t ticks) {
+    if (ticks == 0) return;
+    profile.positions.push_back({0, position, ticks});
+    profile.ledger.counted += ticks;
+    profile.ledger.samples += ticks;
+    profile.ledger.weight_squares += ticks;
+  }
+};
+
+TEST(PathTotals, OfAFunctionAreTheTicksWithItOnTheStack) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(paths.add(main, 0x210), 0x300, 6);
+  paths.add(main, 0x300, 3);
+  paths.add(main, 0x200, 1);
+  auto totals = paths.totals();
+  EXPECT_EQ(totals["f1"].low, 10u);
+  EXPECT_EQ(totals["f2"].low, 7u);
+  EXPECT_EQ(totals["f3"].low, 9u);
+  for (const auto& [name, total] : totals) EXPECT_EQ(total.high, total.low) << name;
+}
+
+TEST(PathTotals, ATickCountsOnceUnderRecursion) {
+  PathProfile paths;
+  paths.add(paths.add(paths.add(paths.add(0, 0x110), 0x210), 0x110), 0x200, 5);
+  EXPECT_EQ(paths.totals()["f1"].low, 5u);
+  EXPECT_EQ(paths.totals()["f2"].low, 5u);
+}
+
+TEST(PathTotals, AreARangeWhereFoldedPathsMayHideTheFunction) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 4);
+  paths.add(main, 0x200, 6);
+  EXPECT_EQ(paths.totals()["f2"].low, 6u);
+  EXPECT_EQ(paths.totals()["f2"].high, 10u);
+  EXPECT_EQ(paths.totals()["f1"].high, 10u);
+}
+
+TEST(PathTotals, AreExactWhereTheCallPlaneHasOneEntry) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 4);
+  paths.add(main, 0x200, 6);
+  paths.add_plane(0x100, 10);
+  paths.add_plane(0x200, 8);
+  EXPECT_EQ(paths.totals()["f2"].low, 8u);
+  EXPECT_EQ(paths.totals()["f2"].high, 8u);
+}
+
+// f2 and another entry of f2 (its cold part) on one stack: adding their totals would be wrong.
+TEST(PathTotals, OfSeveralEntriesAreNeverAdded) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x210), 0x220, 6);
+  paths.add_plane(0x200, 6);
+  paths.add_plane(0x220, 6);
+  EXPECT_EQ(paths.totals()["f2"].low, 6u);
+  EXPECT_EQ(paths.totals()["f2"].high, 6u);
+}
+
+TEST(PathTotals, SayWhatTheyCouldGainFromCutPaths) {
+  PathProfile paths;
+  paths.add(0, 0x100, 7);
+  paths.add(paths.add_cut(PathEnd::kShortDump), 0x200, 3);
+  EXPECT_EQ(paths.totals()["f1"].cut, 3u);
+  EXPECT_EQ(paths.totals()["f2"].cut, 0u);
+}
+
+TEST(PathAccount, EveryTickIsCompleteOrCutForAReason) {
+  PathProfile paths;
+  paths.add(0, 0x100, 7, 2);
+  paths.add(paths.add_cut(PathEnd::kShortDump), 0x200, 3);
+  paths.profile.paths.no_room = 1;
+  paths.profile.paths.stack_bytes = 8192;
+  const PathAccount account = path_account(paths.profile.paths);
+  EXPECT_EQ(account.ticks, 13u);
+  EXPECT_EQ(account.complete, 9u);
+  EXPECT_EQ(
+      path_account_text(account),
+      "9 of 13 ticks complete; 3 cut where the stack is deeper than the 8 KiB copied of it; 1 without room; "
+      "2 folded into their callers");
+}
+
+TEST(HotPath, FollowsMostTicksDownFromTheOutermost) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(paths.add(main, 0x210), 0x300, 8);
+  paths.add(main, 0x400, 2);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  std::string text;
+  for (const HotFrame& frame : hot_path(paths.profile, names)) text += frame.function + " ";
+  EXPECT_EQ(text, "f1 f3 ") << "of f2 and f3 with the same share the inner one";
+}
+
+std::string rows(const std::vector<CallerRow>& list) {
+  std::string text;
+  for (const CallerRow& row : list)
+    text += fmt::format("{}:{} {}, ", row.frame.function, row.frame.line, row.ticks);
+  return text;
+}
+
+TEST(Callers, OfAFunctionWithTheLinesOfTheCalls) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(paths.add(main, 0x210), 0x300, 6);
+  paths.add(main, 0x300, 3);
+  paths.add(paths.add(main, 0x310), 0x400, 1);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  const std::vector<StackFrame> found = find_functions(named, "f3");
+  ASSERT_EQ(found.size(), 1u);
+  const Callers callers = callers_of(paths.profile, named, found[0]);
+  EXPECT_EQ(callers.ticks, 10u);
+  EXPECT_EQ(rows(callers.callers), "f2:33 6, f1:17 4, ");
+  EXPECT_EQ(rows(callers.callees), "(itself):0 9, f4:0 1, ");
+}
+
+TEST(Callers, AnInlinedFunctionIsACallerOfItsOwn) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x211), 0x300, 6);  // at odd positions the fake inlines a function
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  const Callers callers = callers_of(paths.profile, named, find_functions(named, "f3").at(0));
+  EXPECT_EQ(rows(callers.callers), "inlined:7 6, ");
+  ASSERT_EQ(callers.callers[0].outer.size(), 1u);
+  EXPECT_EQ(callers.callers[0].outer[0].function, "f2");
+}
+
+TEST(Callers, UnderRecursionNoPartIsLargerThanTheWhole) {
+  PathProfile paths;
+  paths.add(paths.add(paths.add(paths.add(0, 0x110), 0x210), 0x210), 0x200, 5);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
+  EXPECT_EQ(callers.ticks, 5u);
+  for (const auto* part : {&callers.callers, &callers.callees})
+    for (const CallerRow& row : *part) EXPECT_LE(row.ticks, 5u);
+}
+
+TEST(FindFunctions, AnExactNameWinsElseAllThatContainIt) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x1100, 5);  // f1, f11
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, false);
+  EXPECT_EQ(find_functions(named, "f1").size(), 1u);
+  EXPECT_EQ(find_functions(named, "f").size(), 2u);
+  EXPECT_TRUE(find_functions(named, "none").empty());
+}
+
+std::string tree_text(const PathProfile& paths, bool bottom_up, double min_share = 0.01) {
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  const std::string text = call_tree_text(paths.profile, call_tree(named, bottom_up),
+                                          {.min_share = min_share, .bottom_up = bottom_up});
+  return text.substr(text.find('\n') + 1);
+}
+
+TEST(CallTree, AChainIsOneLineAndSmallBranchesAreAddedUp) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110), parse = paths.add(main, 0x210);
+  paths.add(paths.add(parse, 0x310), 0x400, 90);
+  paths.add(main, 0x500, 6);
+  paths.add(main, 0x600, 2);
+  paths.add(main, 0x700, 2);
+  EXPECT_EQ(tree_text(paths, false, 0.03),
+            "100.00 %   3.70  └ f1\n"
+            " 90.00 %   7.44    ├ f2 > f3 > f4   self 90.0 %\n"
+            "  6.00 %   6.48    ├ f5   self 6.0 %\n"
+            "  4.00 %   5.84    └ (others)\n");
+}
+
+TEST(CallTree, BottomUpStartsAtWhatRan) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(paths.add(main, 0x210), 0x400, 30);
+  paths.add(main, 0x400, 10);
+  EXPECT_EQ(tree_text(paths, true),
+            "100.00 %   8.76  └ f4\n"
+            " 75.00 %  15.19    ├ f2 > f1\n"
+            " 25.00 %  15.19    └ f1\n");
+}
+
+TEST(CallTree, TicksAreThoseOfTheContextTreeInBothDirections) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 3);
+  paths.add(paths.add(main, 0x211), 0x300, 6);
+  paths.add(paths.add_cut(PathEnd::kNoUnwindTable), 0x300, 2);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  for (bool bottom_up : {false, true}) EXPECT_EQ(call_tree(named, bottom_up).ticks, 11u);
+}
+
+}  // namespace
+}  // namespace pctally

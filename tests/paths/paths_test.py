@@ -1,0 +1,190 @@
+"""record -g, against programs whose call paths are known, and the identities that hold for every profile with call paths.
+
+Shares are of the ticks inside one function, all of which have one path but those in its first and last instructions, which
+have the same one: they do not depend on chance. 2 % are allowed for a path that was cut."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+SECONDS = "0.3"
+
+# case: the functions on the stack, from main on, as callers of the next one
+PATHS = {
+    "plain": ["main", "plain", "work"],
+    "recursion": ["main", "recursion", "deep", "deep"],
+    "allocating": ["main", "allocating", "varying_frame", "work"],
+    "realigned": ["main", "realigned", "realigned_frame", "work"],
+    "in_thread": ["thread_body", "work"],
+    "frame_pointer": ["main", "frame_pointer", "with_frame_pointer", "work"],
+}
+
+
+def tree(path, *options):
+    done = subprocess.run([p.PCTALLY, "report", "--json", "--tree", "--min-share", "0", *options, path],
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def paths_of(nodes):
+    """(path, self ticks) of all nodes of a call tree."""
+    paths = []
+    for node in nodes:  # a parent stands before its children
+        paths.append((*(paths[node["parent"]] if node["parent"] >= 0 else ()), node["function"]))
+        yield paths[-1], node["self"]
+
+
+def contains(path, wanted):
+    """True if `wanted` is a run of neighbours in `path`."""
+    return any(path[i:i + len(wanted)] == tuple(wanted) for i in range(len(path)))
+
+
+class Paths(unittest.TestCase):
+    def setUp(self):
+        if not p.engine_available("ring"):
+            self.skipTest("engine ring is not available")
+
+    def record(self, command, *options):
+        done = p.record(command, "-g", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done, done.report()
+
+    def check_identities(self, data, path):
+        """Every tick has one path; no total is above 100 %, and none below the function's own share."""
+        account = data["paths"]
+        placed = data["counted"] + data["outside"] + data["full"]
+        self.assertEqual(account["complete"] + sum(cut["ticks"] for cut in account["cut"]) + account["no_room"], placed)
+        for row in data["rows"]:
+            if "total" not in row:
+                continue
+            self.assertLessEqual(row["total_high"], 1)
+            self.assertGreaterEqual(row["total_ticks"], row["ticks"], row["function"])
+        for direction in ((), ("--bottom-up",)):
+            roots = [node["ticks"] for node in tree(path, *direction)["nodes"] if node["parent"] < 0]
+            self.assertEqual(sum(roots), placed - account["no_room"])
+
+    def test_known_paths(self):
+        for case, wanted in PATHS.items():
+            with self.subTest(case):
+                done, data = self.record([p.program("known_paths"), case, SECONDS])
+                self.check_identities(data, done.path)
+                nodes = tree(done.path)["nodes"]
+                right = sum(ticks for path, ticks in paths_of(nodes) if contains(path, wanted))
+                work = sum(ticks for path, ticks in paths_of(nodes) if "work" in path)
+                self.assertGreater(work, 100)
+                self.assertGreater(right, 0.98 * work, f"{case}: {right} of {work} ticks in work()")
+                self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
+
+    def test_callers_through_libc_and_a_signal_handler(self):
+        for case, caller, callee in (("sorting", "sorting", "compare"), ("in_handler", "in_handler", "handler")):
+            with self.subTest(case):
+                done, data = self.record([p.program("known_paths"), case, SECONDS])
+                self.check_identities(data, done.path)
+                nodes = tree(done.path)["nodes"]
+                inside = sum(ticks for path, ticks in paths_of(nodes) if callee in path)
+                under = sum(ticks for path, ticks in paths_of(nodes)
+                            if caller in path and callee in path and path.index(caller) < path.index(callee))
+                self.assertGreater(inside, 100)
+                self.assertGreater(under, 0.98 * inside)
+
+    def test_a_kernel_tick_hangs_below_the_function_that_called(self):
+        done, data = self.record([p.program("known_paths"), "in_kernel", SECONDS])
+        self.check_identities(data, done.path)
+        kernel = {row["function"] for row in data["rows"] if row["object"] == "[kernel]"}
+        if not kernel:
+            self.skipTest("kernel code is not visible here")
+        below = sum(ticks for path, ticks in paths_of(tree(done.path)["nodes"]) if path[-1] in kernel)
+        of_case = sum(ticks for path, ticks in paths_of(tree(done.path)["nodes"])
+                      if path[-1] in kernel and "in_kernel" in path)
+        self.assertGreater(of_case, 0.9 * below)
+
+    def test_a_path_that_cannot_be_continued_is_cut_with_its_reason(self):
+        for case, reason in (("no_table", "no-unwind-table"), ("very_deep", "stack-too-deep")):
+            with self.subTest(case):
+                done, data = self.record([p.program("known_paths"), case, SECONDS])
+                self.check_identities(data, done.path)
+                cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+                reasons = (reason, "too-many-frames")
+                self.assertGreater(sum(cut.get(name, 0) for name in reasons), 0.9 * data["ticks"], cut)
+
+    def test_callers_says_who_calls_and_from_which_line(self):
+        done, data = self.record([p.program("known_paths"), "plain", SECONDS])
+        out = subprocess.run([p.PCTALLY, "report", "--json", "--callers", "work", done.path], capture_output=True, text=True)
+        callers = json.loads(out.stdout)["callers"]
+        self.assertEqual(callers[0]["function"], "plain")
+        self.assertGreater(callers[0]["share"], 0.98)
+        self.assertTrue(callers[0]["file"].endswith("known_paths.c"), callers[0])
+        self.assertGreater(data["rows"][0]["ticks"], 0)
+
+    def test_messages(self):
+        flat = p.record([p.program("known_paths"), "plain", "0.05"])
+        with_paths, _ = self.record([p.program("known_paths"), "plain", "0.05"])
+        for words, code, text in (
+                (["report", "--callers", "work", flat.path], 4, "has no call paths; record with pctally record -g"),
+                (["report", "--callers", "nobody", with_paths.path], 4, "no function on a stack is called nobody"),
+                (["report", "--tree", "--callers", "x", with_paths.path], 2, "choose one: --callers or --tree"),
+                (["record", "-g", "-e", "timer", "--", "true"], 2, "engine timer keeps no call paths")):
+            done = subprocess.run([p.PCTALLY, *words], capture_output=True, text=True)
+            self.assertEqual(done.returncode, code, words)
+            self.assertIn(text, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_as_a_plain_user(self):
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("needs root and setpriv to become an unprivileged user")
+        os.chmod(p.scratch(), 0o777)
+        path = os.path.join(p.scratch(), "nobody.pct")
+        done = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", p.PCTALLY, "record",
+                               "-q", "-g", "-o", path, "--", p.program("known_paths"), "plain", SECONDS],
+                              capture_output=True, text=True)
+        if done.returncode == 125:
+            self.skipTest("engine ring is refused to plain users here: " + done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = p.report(path)
+        self.check_identities(data, path)
+        self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
+
+    def test_attached_to_a_running_process(self):
+        with subprocess.Popen([p.program("known_paths"), "plain", "30"]) as program:
+            path = os.path.join(p.scratch(), "attached.pct")
+            done = subprocess.run([p.PCTALLY, "record", "-q", "-f", "-g", "-o", path, "--for", "0.5", "-p",
+                                   str(program.pid)], capture_output=True, text=True)
+            program.kill()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = p.report(path)
+        self.check_identities(data, path)
+        nodes = tree(path)["nodes"]
+        work = sum(ticks for path_, ticks in paths_of(nodes) if "work" in path_)
+        self.assertGreater(sum(ticks for path_, ticks in paths_of(nodes) if contains(path_, ("main", "plain", "work"))),
+                           0.98 * work)
+
+    def test_a_killed_recorder_leaves_every_tick_with_a_path(self):
+        for delay in ("0.11", "0.23", "0.37"):
+            path = os.path.join(p.scratch(), "killed.pct")
+            subprocess.run(["timeout", "-s", "KILL", delay, p.PCTALLY, "record", "-q", "-f", "-g", "-o", path, "--",
+                            p.program("known_paths"), "recursion", "2"], capture_output=True)
+            if os.path.exists(path):
+                self.check_identities(p.report(path), path)
+
+    def test_a_snapshot_of_a_growing_profile(self):
+        path, copy = (os.path.join(p.scratch(), name) for name in ("growing.pct", "copy.pct"))
+        with subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-g", "-o", path, "--", p.program("known_paths"),
+                               "recursion", "3"]) as recorder:
+            taken = 0
+            while recorder.poll() is None:
+                done = subprocess.run([p.PCTALLY, "snapshot", "-f", "-o", copy, path], capture_output=True, text=True)
+                if done.returncode == 0 and p.report(copy)["ticks"] > 0:
+                    self.check_identities(p.report(copy), copy)
+                    taken += 1
+        self.assertGreater(taken, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
