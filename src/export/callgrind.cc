@@ -28,8 +28,9 @@ std::string callgrind_export(const Profile& profile, const Samples& samples) {
   std::map<Function, std::map<Place, uint64_t>> functions;
   uint64_t total = 0;
   for (const Sample& sample : samples.samples) {
-    const Frame &outer = sample.frames.back(), &inner = sample.frames.front();
-    std::string object = sample.executable == Sample::kNowhere ? "" : samples.objects[sample.executable];
+    const Location& place = samples.place_of(sample);
+    const Frame &outer = place.frames.back(), &inner = place.frames.front();
+    std::string object = place.executable == Location::kNowhere ? "" : samples.objects[place.executable];
     functions[{object, outer.file, outer.function}][{inner.file, inner.line}] += sample.ticks;
     total += sample.ticks;
   }

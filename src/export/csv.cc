@@ -27,12 +27,13 @@ std::string csv_export(const Profile& profile, const Samples& samples) {
                                 profile.counts_cpu_time() ? "seconds" : "events");
   double scale = static_cast<double>(profile.period_ns) * (profile.counts_cpu_time() ? 1e-9 : 1);
   for (const Sample& sample : samples.samples) {
-    const Frame& frame = sample.frames.front();
-    bool placed = sample.executable != Sample::kNowhere;
+    const Location& place = samples.place_of(sample);
+    const Frame& frame = place.frames.front();
+    bool placed = place.executable != Location::kNowhere;
     fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{:.9g}\r\n",
-                   placed ? cell(samples.objects[sample.executable]) : "", cell(frame.function),
+                   placed ? cell(samples.objects[place.executable]) : "", cell(frame.function),
                    cell(frame.file), frame.line == 0 ? "" : std::to_string(frame.line),
-                   placed ? fmt::format("0x{:x}", sample.position) : "", sample.ticks,
+                   placed ? fmt::format("0x{:x}", place.position) : "", sample.ticks,
                    static_cast<double>(sample.ticks) * scale);
   }
   return out;

@@ -25,11 +25,15 @@ std::string program_of(const Profile& profile) {
 std::string folded_export(const Profile& profile, const Samples& samples) {
   std::map<std::string, uint64_t> lines;
   for (const Sample& sample : samples.samples) {
-    std::string line = folded_frame(program_of(profile));
-    if (sample.executable != Sample::kNowhere)
-      line.append(";").append(folded_frame(samples.objects[sample.executable]));
-    for (size_t i = sample.frames.size(); i-- > 0;)
-      line.append(";").append(folded_frame(sample.frames[i].function));
+    const Location& place = samples.place_of(sample);
+    std::string line = samples.with_callers ? "" : folded_frame(program_of(profile));
+    if (!samples.with_callers && place.executable != Location::kNowhere)
+      line.append(";").append(folded_frame(samples.objects[place.executable]));
+    for (size_t k = sample.stack.size(); k-- > 0;) {
+      const std::vector<Frame>& frames = samples.locations[sample.stack[k]].frames;
+      for (size_t i = frames.size(); i-- > 0;)
+        line.append(line.empty() ? "" : ";").append(folded_frame(frames[i].function));
+    }
     lines[line] += sample.ticks;
   }
   std::string out;

@@ -41,6 +41,49 @@ TEST(Samples, AddUpToTheLedger) {
   }
 }
 
+/// f1 calls f2, with something inlined at the call, and f2 calls f3.
+Profile profile_with_callers() {
+  Profile profile = sample_profile();
+  CallPaths& paths = profile.paths;
+  paths.recorded = true;
+  paths.scopes = {{"/bin/prog", {}}};
+  paths.context = {{.kind = PathNodeKind::kScope},
+                   {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x111},
+                   {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x210},
+                   {.parent = 2, .kind = PathNodeKind::kCode, .position = 0x300, .self = 12},
+                   {.parent = 0, .kind = PathNodeKind::kCut, .position = 1, .self = 4},
+                   {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x400, .self = 1, .folded = 1}};
+  return profile;
+}
+
+TEST(Stacks, AddUpToTheLedger) {
+  uint64_t sum = 0;
+  for (const Sample& sample : stacks_of(profile_with_callers(), &FakeSymbolizer::open, true).samples)
+    sum += sample.ticks;
+  EXPECT_EQ(sum, 22u);
+}
+
+TEST(Stacks, HaveTheProgramTheCallersAndWhatWasInlinedAtTheCalls) {
+  const Profile profile = profile_with_callers();
+  const std::string text = folded_export(profile, stacks_of(profile, &FakeSymbolizer::open, true));
+  EXPECT_THAT(text, HasSubstr("prog;f1;inlined;f2;f3 12\n"));
+  EXPECT_THAT(text, HasSubstr("prog;[path cut at code without unwind table] 4\n"));
+  EXPECT_THAT(text, HasSubstr("prog;f1;inlined;f4 1\n"));
+  EXPECT_THAT(text, HasSubstr("prog;f1;inlined;f4;[folded] 1\n"));
+}
+
+TEST(Stacks, OfSpeedscopeHaveTheInnermostFrameLast) {
+  const Profile profile = profile_with_callers();
+  auto json =
+      nlohmann::json::parse(speedscope_export(profile, stacks_of(profile, &FakeSymbolizer::open, false)));
+  std::string deepest;
+  const auto& run = json["profiles"][0];
+  for (size_t i = 0; i < run["samples"].size(); ++i)
+    if (run["weights"][i] == 12'000'000)
+      deepest = json["shared"]["frames"][run["samples"][i].back().get<size_t>()]["name"];
+  EXPECT_EQ(deepest, "f3");
+}
+
 TEST(Samples, NamesAreFullUnlessAsked) {
   Profile profile = sample_profile();
   profile.executables[0].path = "/bin/cxx";
@@ -85,8 +128,8 @@ TEST(Speedscope, WeightsAreNanoseconds) {
 TEST(Csv, QuotesAndStartsNoFormula) {
   Profile profile = sample_profile();
   Samples samples = samples_of(profile, &FakeSymbolizer::open, false);
-  samples.samples[0].frames[0].function = "f(int, \"x\")";
-  samples.samples[1].frames[0].function = "=cmd()";
+  samples.locations[0].frames[0].function = "f(int, \"x\")";
+  samples.locations[1].frames[0].function = "=cmd()";
   std::string text = csv_export(profile, samples);
   EXPECT_THAT(text, HasSubstr("y,\"f(int, \"\"x\"\")\",,,0x110,7,0.007\r\n"));
   EXPECT_THAT(text, HasSubstr("y,'=cmd(),"));

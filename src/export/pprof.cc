@@ -63,6 +63,7 @@ class Pprof {
     add_value_type(kSampleType, "samples", "count");
     add_value_type(kSampleType, kind.type, kind.unit);
     add_mappings();
+    for (const Location& location : samples_.locations) add_location(location);
     for (const Sample& sample : samples_.samples) add_sample(sample);
     writer_.add_int64(kTimeNanos, static_cast<int64_t>(profile_.started_unix_ns));
     writer_.add_int64(kDurationNanos, static_cast<int64_t>(profile_.duration_ns));
@@ -114,26 +115,27 @@ class Pprof {
     return found->second;
   }
 
-  void add_sample(const Sample& sample) {
+  void add_location(const Location& place) {
     std::vector<std::pair<uint64_t, uint32_t>> lines;
-    for (const Frame& frame : sample.frames) lines.emplace_back(function_of(frame), frame.line);
-    const uint64_t id = ++locations_;
-    {
-      protozero::pbf_writer location(writer_, kLocation);
-      location.add_uint64(kLocationNumber, id);
-      if (sample.executable != Sample::kNowhere) location.add_uint64(kLocationMapping, sample.executable + 1);
-      location.add_uint64(kAddress, sample.position);
-      for (const auto& [function, number] : lines) {
-        protozero::pbf_writer line(location, kLine);
-        line.add_uint64(kLineFunction, function);
-        line.add_int64(kLineNumber, number);
-      }
+    for (const Frame& frame : place.frames) lines.emplace_back(function_of(frame), frame.line);
+    protozero::pbf_writer location(writer_, kLocation);
+    location.add_uint64(kLocationNumber, ++locations_);
+    if (place.executable != Location::kNowhere) location.add_uint64(kLocationMapping, place.executable + 1);
+    location.add_uint64(kAddress, place.position);
+    for (const auto& [function, number] : lines) {
+      protozero::pbf_writer line(location, kLine);
+      line.add_uint64(kLineFunction, function);
+      line.add_int64(kLineNumber, number);
     }
-    const uint64_t ids[] = {id};
+  }
+
+  void add_sample(const Sample& sample) {
+    std::vector<uint64_t> ids;
+    for (uint32_t location : sample.stack) ids.push_back(location + uint64_t{1});
     const int64_t values[] = {static_cast<int64_t>(sample.ticks),
                               static_cast<int64_t>(sample.ticks * profile_.period_ns)};
     protozero::pbf_writer message(writer_, kSample);
-    message.add_packed_uint64(kLocationId, std::begin(ids), std::end(ids));
+    message.add_packed_uint64(kLocationId, ids.begin(), ids.end());
     message.add_packed_int64(kValue, std::begin(values), std::end(values));
   }
 

@@ -1,12 +1,25 @@
 #include "export/samples.h"
 
+#include <map>
+
+#include "report/paths/named_paths.h"
 #include "report/rollup.h"
 
 namespace pctally {
 namespace {
 
-void add_executable(const ExecutableTicks& part, ObjectNames& names, bool lines,
-                    std::vector<Sample>* samples) {
+Location nowhere(const std::string& name) {
+  Location location;
+  location.frames.push_back({name, "", 0});
+  return location;
+}
+
+void add_sample(Location location, uint64_t ticks, Samples* samples) {
+  samples->samples.push_back({{static_cast<uint32_t>(samples->locations.size())}, ticks});
+  samples->locations.push_back(std::move(location));
+}
+
+void add_executable(const ExecutableTicks& part, ObjectNames& names, bool lines, Samples* samples) {
   Symbolizer& symbolizer = names.symbolizer(part.executable);
   std::vector<NamedRange> ranges = symbolizer.name(part.positions);
   ranges.resize(part.positions.size());
@@ -14,34 +27,31 @@ void add_executable(const ExecutableTicks& part, ObjectNames& names, bool lines,
   if (lines) frames = symbolizer.frames(part.positions);
   frames.resize(part.positions.size());
   for (size_t i = 0; i < part.positions.size(); ++i) {
-    Sample sample{part.executable, part.positions[i], part.ticks[i], std::move(frames[i])};
-    if (sample.frames.empty()) sample.frames.push_back({});
+    Location location{part.executable, part.positions[i], std::move(frames[i])};
+    if (location.frames.empty()) location.frames.push_back({});
     // The symbol names the function: debug information may not know it, or by another name.
     if (!ranges[i].function.empty()) {
-      sample.frames.back().function = std::move(ranges[i].function);
-      sample.frames.back().linkage = std::move(ranges[i].linkage);
+      location.frames.back().function = std::move(ranges[i].function);
+      location.frames.back().linkage = std::move(ranges[i].linkage);
     }
-    samples->push_back(std::move(sample));
+    add_sample(std::move(location), part.ticks[i], samples);
   }
 }
 
-void add_nowhere(const char* name, uint64_t ticks, std::vector<Sample>* samples) {
-  if (ticks == 0) return;
-  Sample sample;
-  sample.ticks = ticks;
-  sample.frames.push_back({name, "", 0});
-  samples->push_back(std::move(sample));
+void add_nowhere(const std::string& name, uint64_t ticks, Samples* samples) {
+  if (ticks != 0) add_sample(nowhere(name), ticks, samples);
 }
 
 /// Frames are named all at once, because look-alikes tell each other's names.
 void shorten(Samples* samples) {
   std::vector<Frame*> frames;
   std::vector<FunctionName> functions;
-  for (Sample& sample : samples->samples) {
-    const bool placed = sample.executable != Sample::kNowhere;
-    for (Frame& frame : sample.frames) {
+  for (Location& location : samples->locations) {
+    const bool placed = location.executable != Location::kNowhere;
+    for (Frame& frame : location.frames) {
       frames.push_back(&frame);
-      functions.push_back({frame.function, frame.linkage, placed ? samples->objects[sample.executable] : ""});
+      functions.push_back(
+          {frame.function, frame.linkage, placed ? samples->objects[location.executable] : ""});
     }
   }
   std::vector<std::string> names = short_names(functions);
@@ -51,22 +61,75 @@ void shorten(Samples* samples) {
 void rename(NameStyle style, Samples* samples) {
   if (style == NameStyle::kShort) shorten(samples);
   if (style != NameStyle::kLinkage) return;
-  for (Sample& sample : samples->samples)
-    for (Frame& frame : sample.frames)
+  for (Location& location : samples->locations)
+    for (Frame& frame : location.frames)
       if (!frame.linkage.empty()) frame.function = frame.linkage;
+}
+
+std::string program_name(const Profile& profile, const PathTreeNode& scope) {
+  const bool known = scope.position < profile.paths.scopes.size();
+  const std::string path = known ? profile.paths.scopes[scope.position].name : "";
+  return path.empty() ? "[program not known]" : path.substr(path.rfind('/') + 1);
+}
+
+/// The location of each node of the context tree. Nodes with the same frames at the same place share one.
+std::vector<uint32_t> add_locations(const Profile& profile, const NamedPaths& paths, Samples* samples) {
+  std::map<std::tuple<uint32_t, uint64_t, const void*>, uint32_t> known;
+  std::vector<uint32_t> locations;
+  for (uint32_t node = 0; node < paths.tree().size(); ++node) {
+    const PathTreeNode& own = paths.tree()[node];
+    const std::vector<StackFrame>& frames = paths.frames(node);
+    const bool is_scope = own.kind == PathNodeKind::kScope, is_code = own.kind == PathNodeKind::kCode;
+    const void* identity = is_scope ? static_cast<const void*>(&own) : &frames;
+    const auto [entry, fresh] = known.try_emplace({own.executable, own.position, identity},
+                                                  static_cast<uint32_t>(samples->locations.size()));
+    locations.push_back(entry->second);
+    if (!fresh) continue;
+    Location location = is_scope ? nowhere(program_name(profile, own)) : Location{};
+    if (is_code) location.executable = own.executable;
+    if (is_code) location.position = own.position;
+    for (size_t i = frames.size(); i-- > 0;)
+      location.frames.push_back({frames[i].function, frames[i].file, frames[i].line, frames[i].linkage});
+    samples->locations.push_back(std::move(location));
+  }
+  return locations;
 }
 
 }  // namespace
 
+Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines, NameStyle style) {
+  Samples result;
+  result.with_callers = true;
+  ObjectNames names(profile, open);
+  const NamedPaths paths(profile, names, lines);
+  for (uint32_t i = 0; i < profile.executables.size(); ++i) result.objects.push_back(names.shown(i));
+  const std::vector<uint32_t> locations = add_locations(profile, paths, &result);
+  for (uint32_t node = 0; node < paths.tree().size(); ++node) {
+    const PathTreeNode& own = paths.tree()[node];
+    Sample sample{{}, own.self};
+    for (uint32_t at = node; at != PathTreeNode::kNoParent; at = paths.tree()[at].parent)
+      sample.stack.push_back(locations[at]);
+    if (own.self != 0) result.samples.push_back(sample);
+    if (own.folded == 0) continue;
+    sample.stack.insert(sample.stack.begin(), static_cast<uint32_t>(result.locations.size()));
+    sample.ticks = own.folded;
+    result.locations.push_back(nowhere("[folded]"));
+    result.samples.push_back(std::move(sample));
+  }
+  add_nowhere("[no room for the path]", profile.paths.no_room, &result);
+  add_nowhere("[lost]", profile.ledger.lost, &result);
+  rename(style, &result);
+  return result;
+}
+
 Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines, NameStyle style) {
   Samples result;
   ObjectNames names(profile, open);
-  for_each_batch(profile,
-                 [&](const ExecutableTicks& part) { add_executable(part, names, lines, &result.samples); });
+  for_each_batch(profile, [&](const ExecutableTicks& part) { add_executable(part, names, lines, &result); });
   for (uint32_t i = 0; i < profile.executables.size(); ++i) result.objects.push_back(names.shown(i));
-  add_nowhere("[outside]", profile.ledger.outside, &result.samples);
-  add_nowhere("[full]", profile.ledger.full, &result.samples);
-  add_nowhere("[lost]", profile.ledger.lost, &result.samples);
+  add_nowhere("[outside]", profile.ledger.outside, &result);
+  add_nowhere("[full]", profile.ledger.full, &result);
+  add_nowhere("[lost]", profile.ledger.lost, &result);
   rename(style, &result);
   return result;
 }

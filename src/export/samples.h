@@ -11,25 +11,42 @@
 
 namespace pctally {
 
-struct Sample {
+/// A place in the code with its source frames.
+struct Location {
   static constexpr uint32_t kNowhere = UINT32_MAX;
 
-  uint32_t executable = kNowhere;  ///< index into Profile::executables; kNowhere: not counted in any
+  uint32_t executable = kNowhere;  ///< index into Profile::executables; kNowhere: none, as of "[lost]"
   uint64_t position = 0;           ///< as of WeightedPosition
-  uint64_t ticks = 0;
   std::vector<Frame> frames;  ///< innermost inlined first, the function itself last; never empty; each with
                               ///< its linkage name, whatever it is called
 };
 
+struct Sample {
+  std::vector<uint32_t>
+      stack;  ///< of Samples::locations: where the ticks fell, then its callers; never empty
+  uint64_t ticks = 0;
+};
+
 struct Samples {
   std::vector<std::string> objects;  ///< as shown, one for each executable
+  std::vector<Location> locations;
   std::vector<Sample> samples;
+  bool with_callers = false;  ///< the outermost location of each stack is then its program
+
+  [[nodiscard]] const Location& place_of(const Sample& sample) const {
+    return locations[sample.stack.front()];
+  }
 };
 
 /// `lines`: with source lines and inlined frames, which takes reading the debug information; else functions
 /// alone. Two functions of one object that `names` calls alike are told apart.
 Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines,
                    NameStyle names = NameStyle::kFull);
+
+/// The same with the callers of each place, of a profile with call paths. The innermost location is the
+/// function that ran, at its first byte.
+Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines,
+                  NameStyle names = NameStyle::kFull);
 
 /// "cpu" and "nanoseconds", or the event and "count".
 struct ValueKind {

@@ -38,9 +38,13 @@ std::string speedscope_export(const Profile& profile, const Samples& samples) {
   uint64_t sum = 0;
   for (const Sample& sample : samples.samples) {
     Json stack = Json::array();
-    if (sample.executable != Sample::kNowhere)
-      stack.push_back(frames.index_of({samples.objects[sample.executable], "", 0}));
-    for (size_t i = sample.frames.size(); i-- > 0;) stack.push_back(frames.index_of(sample.frames[i]));
+    const Location& place = samples.place_of(sample);
+    if (!samples.with_callers && place.executable != Location::kNowhere)
+      stack.push_back(frames.index_of({samples.objects[place.executable], "", 0}));
+    for (size_t k = sample.stack.size(); k-- > 0;) {
+      const std::vector<Frame>& own = samples.locations[sample.stack[k]].frames;
+      for (size_t i = own.size(); i-- > 0;) stack.push_back(frames.index_of(own[i]));
+    }
     stacks.push_back(std::move(stack));
     uint64_t weight = sample.ticks * profile.period_ns;
     weights.push_back(weight);

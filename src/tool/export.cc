@@ -25,13 +25,14 @@ struct Format {
   const char* name;
   std::string (*write)(const Profile& profile, const Samples& samples);
   bool binary;
+  bool stacks;  ///< holds callers, if the profile has them
 };
 
-constexpr Format kFormats[] = {{"pprof", pprof_export, true},
-                               {"folded", folded_export, false},
-                               {"speedscope", speedscope_export, false},
-                               {"callgrind", callgrind_export, false},
-                               {"csv", csv_export, false}};
+constexpr Format kFormats[] = {{"pprof", pprof_export, true, true},
+                               {"folded", folded_export, false, true},
+                               {"speedscope", speedscope_export, false, true},
+                               {"callgrind", callgrind_export, false, false},
+                               {"csv", csv_export, false, false}};
 
 struct Arguments {
   std::string file;
@@ -84,9 +85,10 @@ int run_export(int argc, char** argv) {
   }
   std::vector<Profile> profiles;
   if (!load_profiles({arguments.file}, &profiles)) return kExitInput;
-  std::string bytes = format->write(
-      profiles[0],
-      samples_of(profiles[0], &Symbolizer::open, !arguments.no_lines, name_style_of(arguments.names)));
+  const bool stacks = format->stacks && profiles[0].paths.recorded;
+  const Samples samples = (stacks ? stacks_of : samples_of)(
+      profiles[0], &Symbolizer::open, !arguments.no_lines, name_style_of(arguments.names));
+  std::string bytes = format->write(profiles[0], samples);
   return arguments.output.empty() ? write_out(bytes) : write_file(arguments.output, bytes);
 }
 

@@ -51,6 +51,26 @@ class Export(unittest.TestCase):
         self.assertEqual(sum(int(ticks) for ticks, _ in rows), self.data["ticks"], top.stdout)
         self.assertEqual({name: int(ticks) for ticks, name in rows}["share_00"], self.function_ticks()["share_00"])
 
+    def test_callers_are_read_by_go_tool_pprof(self):
+        """Cumulative figures of pprof are the totals of report --sort total, of functions in one piece."""
+        self.need("go")
+        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
+            self.skipTest("call paths need engine ring and x86-64")
+        profile = os.path.join(self.directory, "g.pct")
+        done = p.record([p.program("known_paths"), "recursion", "0.4"], "-g", path=profile)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        out = os.path.join(self.directory, "g.pb.gz")
+        subprocess.run([p.PCTALLY, "export", "--format", "pprof", "--no-lines", "-o", out, profile], check=True)
+        top = subprocess.run(["go", "tool", "pprof", "-top", "-cum", "-nodecount=100000", "-nodefraction=0",
+                              "-sample_index=samples", out], capture_output=True, text=True,
+                             env={**os.environ, "HOME": self.directory})
+        self.assertEqual(top.returncode, 0, top.stderr)
+        totals = {name.strip(): int(ticks) for ticks, name in
+                  re.findall(r"^ *\d+ +[\d.]+% +[\d.]+% +(\d+) +[\d.]+%  (.*)$", top.stdout, re.M)}
+        rows = {row["function"]: row["total_ticks"] for row in p.report(profile)["rows"] if "total_ticks" in row}
+        for function in ("main", "recursion", "deep", "work"):
+            self.assertEqual(totals[function], rows[function], function)
+
     def test_folded_adds_up(self):
         with open(self.export("folded")) as file:
             self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in file), self.data["ticks"])
