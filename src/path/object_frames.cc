@@ -24,12 +24,13 @@ constexpr size_t kMostVdsoBytes = 64 << 10;
 
 }  // namespace
 
-std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity) {
+std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity, bool keep_open) {
   auto frames = std::make_unique<ObjectFrames>();
   const bool opened = identity.kind == ObjectKind::kVdso
                           ? frames->open_vdso()
                           : identity.kind == ObjectKind::kFile && frames->open_file(identity);
   if (!opened || !frames->read_segments() || !frames->read_tables()) frames->sections_ = {};
+  if (!keep_open) frames->fd_.reset();
   return frames;
 }
 

@@ -18,8 +18,8 @@ namespace pctally {
 class ObjectFrames {
  public:
   /// Opens the file of `identity`, or reads this process's vdso. Without tables (there are none, the file is
-  /// gone or another one) find() finds nothing.
-  static std::unique_ptr<ObjectFrames> open(const ObjectIdentity& identity);
+  /// gone or another one) find() finds nothing. `keep_open`: keeps a descriptor, for may_return_to().
+  static std::unique_ptr<ObjectFrames> open(const ObjectIdentity& identity, bool keep_open = true);
 
   /// The rule at a position; start and end of *found are positions, too. False if no table covers it, and it
   /// is not the code at the file's entry point, which nothing calls.

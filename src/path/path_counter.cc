@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <queue>
-#include <unordered_map>
 #include <utility>
 
 namespace pctally {
@@ -18,18 +17,24 @@ bool is_code(const PathNode& node) noexcept {
   return node.parent != 0 && PathPlace::segment(node.place) != 0;
 }
 
-/// Nodes of a tree and how many children each has.
-std::unordered_map<uint32_t, uint32_t> children_in(const Pool& pool, const PathTreeHead& tree) {
-  std::unordered_map<uint32_t, uint32_t> children;
-  children.reserve(tree.nodes);
+/// The nodes of a tree, and how many children each node number has.
+struct Family {
+  std::vector<uint32_t> nodes;
+  std::vector<uint32_t> children;
+};
+
+Family family_of(const Pool& pool, const PathTreeHead& tree) {
+  Family family;
+  family.nodes.reserve(tree.nodes);
+  family.children.resize(uint64_t{pool.head->used} * kNodesPerUnit);
   const uint32_t* slots = pool_at<uint32_t>(pool, tree.directory);
   for (uint64_t slot = 0; slot < uint64_t{1} << tree.slots_log2; ++slot) {
     for (uint32_t number = slots[slot]; number != 0; number = path_node(pool, number)->next) {
-      children.try_emplace(number, 0);
-      if (const uint32_t parent = path_node(pool, number)->parent; parent != 0) ++children[parent];
+      family.nodes.push_back(number);
+      ++family.children[path_node(pool, number)->parent];
     }
   }
-  return children;
+  return family;
 }
 
 }  // namespace
@@ -123,13 +128,13 @@ void PathCounter::prune() {
   const PathTreeHead& tree = paths_->context;
   using Leaf = std::pair<uint64_t, uint32_t>;  // weight, node
   std::priority_queue<Leaf, std::vector<Leaf>, std::greater<>> coldest;
-  auto children = children_in(pool, tree);
+  Family family = family_of(pool, tree);
   const auto add = [&](uint32_t number) {
     if (const PathNode& node = *path_node(pool, number); is_code(node))
       coldest.push({weight_of(node), number});
   };
-  for (const auto& [number, count] : children)
-    if (count == 0) add(number);
+  for (uint32_t number : family.nodes)
+    if (family.children[number] == 0) add(number);
   add_relaxed(&paths_->prunes, 1);
   freed_.insert(freed_.end(), resting_.begin(), resting_.end());
   resting_.clear();
@@ -138,7 +143,7 @@ void PathCounter::prune() {
     const uint32_t number = coldest.top().second, parent = path_node(pool, number)->parent;
     coldest.pop();
     remove(number);
-    if (--children[parent] == 0) add(parent);
+    if (--family.children[parent] == 0) add(parent);
   }
   add_relaxed(&paths_->prunes, 1);
 }

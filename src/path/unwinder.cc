@@ -5,6 +5,7 @@
 namespace pctally {
 namespace {
 
+constexpr size_t kMostOpen = 256;  ///< descriptors; beyond them return addresses are believed
 constexpr size_t kMostReturns = size_t{1} << 18;
 
 /// Words of a copied stack.
@@ -57,7 +58,7 @@ const ObjectFrames* Unwinder::frames_of(uint32_t segment) {
   auto found = segments_.find(segment);
   if (found == segments_.end()) return nullptr;
   Object& object = *objects_[found->second.object];
-  if (object.frames == nullptr) object.frames = ObjectFrames::open(object.identity);
+  if (object.frames == nullptr) object.frames = ObjectFrames::open(object.identity, opened_++ < kMostOpen);
   return object.frames.get();
 }
 

@@ -77,6 +77,7 @@ class Unwinder {
   std::unordered_map<uint32_t, Segment> segments_;
   std::vector<std::unique_ptr<Object>> objects_;
   std::unordered_map<std::string, size_t> by_identity_;
+  size_t opened_ = 0;
   std::vector<Known> known_ = std::vector<Known>(size_t{1} << 14);
   std::unordered_map<uint64_t, bool> returns_;
 };

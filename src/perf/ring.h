@@ -1,6 +1,7 @@
 // One CPU's perf event with its ring buffer.
 #pragma once
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -87,6 +88,7 @@ class PerfRing {
       tail += bytes;
     }
     release(head);
+    explicit_bzero(split_.data(), split_.size());  // it may hold a part of somebody's stack
     return fullness;
   }
 

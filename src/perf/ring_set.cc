@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "perf/process_tree.h"
@@ -66,6 +67,7 @@ Result<void> RingSet::open(const Target& target, const PerfSettings& settings) {
 
 Result<void> RingSet::open_target(const Target& target, const PerfSettings& settings) {
   settings_ = settings;
+  if (settings.stack_bytes != 0) keep_stacks_out_of_dumps();
   if (target.kind == Target::Kind::kMachine) return open_apart(PerfScope::machine());
   if (target.kind == Target::Kind::kCgroup) {
     auto directory = target.open_cgroup();
@@ -80,6 +82,13 @@ Result<void> RingSet::open_target(const Target& target, const PerfSettings& sett
   settings_.at_exec = target.kind == Target::Kind::kCommand;
   return settings_.at_exec ? open_apart(PerfScope::task(target.processes.at(0)))
                            : open_threads(target.processes);
+}
+
+/// The kernel keeps that property of memory when it grows.
+void RingSet::keep_stacks_out_of_dumps() {
+  constexpr size_t kFirstBytes = 64 << 10;
+  for (auto* stacks : {&stacks_, &waiting_stacks_})
+    if (stacks->reserve(kFirstBytes)) madvise(stacks->data(), kFirstBytes, MADV_DONTDUMP);
 }
 
 Result<void> RingSet::open_scope(PerfScope scope) {

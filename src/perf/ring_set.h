@@ -113,6 +113,7 @@ class RingSet {
   static void keep_stack(std::span<const unsigned char> bytes, MappedArray<unsigned char>* stacks,
                          Sample* sample);
   void forget_stacks();
+  void keep_stacks_out_of_dumps();
   void sort();
 
   PerfSettings settings_;
