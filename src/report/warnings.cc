@@ -147,7 +147,7 @@ const char* who_sees_the_kernel(const Profile& profile) {
 /// What no clock of the account has seen, though it was sampled.
 const char* left_out_of_cpu_time(const Profile& profile) {
   bool attached = !profile.command.empty() && profile.command[0].starts_with('@');
-  return attached ? "what processes used after it was last read" : "children that nobody waited for";
+  return attached ? "what ran after its last reading" : "children nobody waited for";
 }
 
 void check_gap(const Profile& profile, const Account& account, Warnings* out) {
@@ -157,10 +157,8 @@ void check_gap(const Profile& profile, const Account& account, Warnings* out) {
   bool kernel_is_part = !profile.kernel_observed && system_ns > 0;
   if (gap < 0)
     add(out, Severity::kWarning, "too-many-ticks",
-        fmt::format(
-            "the ticks stand for {:.1f} % more CPU time than was measured: the measured time leaves out {}; "
-            "shares and the ticks' seconds hold",
-            -100 * gap, left_out_of_cpu_time(profile)));
+        fmt::format("ticks are {:.1f} % more than the measured CPU time, which lacks {}; shares hold",
+                    -100 * gap, left_out_of_cpu_time(profile)));
   else if (kernel_is_part && account.unsampled_ns <= system_ns + account.cpu_ns / 50)
     add(out, Severity::kWarning, "kernel-unseen",
         fmt::format("{:.1f} % of the CPU time is kernel code ({}); shares are of user code", 100 * gap,

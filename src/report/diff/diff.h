@@ -51,7 +51,7 @@ struct Diff {
 };
 
 /// The row's name in the style of the Diff.
-inline const std::string& shown_name(const Diff& diff, const DiffRow& row) {
+inline std::string shown_name(const Diff& diff, const DiffRow& row) {
   return shown_name(diff.names, row.short_name, row.name, row.linkage);
 }
 

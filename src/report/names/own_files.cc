@@ -18,7 +18,7 @@ bool is_of_a_system(std::string_view path) {
 
 }  // namespace
 
-OwnFiles::OwnFiles(std::string directory) {
+OwnFiles::OwnFiles(const std::string& directory) {
   if (directory.empty()) return;
   std::error_code error;
   directory_ = normal(std::filesystem::absolute(directory, error).string());

@@ -9,7 +9,7 @@ class OwnFiles {
  public:
   /// Those below `directory`; of an empty one those outside the places of systems and package managers: /usr,
   /// /lib, /opt/rh, /build, /rustc, a registry of cargo, node_modules, relative paths.
-  explicit OwnFiles(std::string directory = "");
+  explicit OwnFiles(const std::string& directory = "");
 
   [[nodiscard]] bool contains(std::string_view path) const;
 

@@ -74,8 +74,8 @@ std::vector<std::string> short_names(std::span<const FunctionName> functions) {
   return result;
 }
 
-const std::string& shown_name(NameStyle style, const std::string& short_name, const std::string& full,
-                              const std::string& linkage) {
+std::string shown_name(NameStyle style, const std::string& short_name, const std::string& full,
+                       const std::string& linkage) {
   if (style == NameStyle::kShort && !short_name.empty()) return short_name;
   return style == NameStyle::kLinkage && !linkage.empty() ? linkage : full;
 }

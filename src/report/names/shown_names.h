@@ -30,7 +30,7 @@ struct FunctionName {
 std::vector<std::string> short_names(std::span<const FunctionName> functions);
 
 /// What is shown of a function whose short name is `short_name`.
-const std::string& shown_name(NameStyle style, const std::string& short_name, const std::string& full,
-                              const std::string& linkage);
+std::string shown_name(NameStyle style, const std::string& short_name, const std::string& full,
+                       const std::string& linkage);
 
 }  // namespace pctally
