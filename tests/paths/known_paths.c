@@ -1,4 +1,5 @@
-/* Spins for a while under each of a few known call paths: known_paths CASE SECONDS. Built without frame pointers. */
+/* Spins for a while under each of a few known call paths: known_paths CASE SECONDS. Built without frame
+ * pointers. */
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <pthread.h>
@@ -27,11 +28,11 @@ static KEPT void work(void) {
   sink = value;
 }
 
-#define SPIN(statement)                              \
+#define SPIN(statement)                                        \
   for (double end = cpu_time() + seconds; cpu_time() < end;) { \
-    for (int turn = 0; turn < 20; turn++) {          \
-      statement;                                     \
-    }                                                \
+    for (int turn = 0; turn < 20; turn++) {                    \
+      statement;                                               \
+    }                                                          \
   }
 
 KEPT void plain(void) { SPIN(work()); }
@@ -117,7 +118,8 @@ KEPT void no_table(void) { SPIN(without_table(work)); }
 
 void with_frame_pointer(void (*call)(void));
 __asm__(
-    ".text\n.type with_frame_pointer,@function\nwith_frame_pointer: push %rbp\n mov %rsp,%rbp\n sub $16,%rsp\n"
+    ".text\n.type with_frame_pointer,@function\nwith_frame_pointer: push %rbp\n mov %rsp,%rbp\n sub "
+    "$16,%rsp\n"
     " call *%rdi\n leave\n ret\n.size with_frame_pointer,.-with_frame_pointer\n .skip 64,0x90\n");
 KEPT void frame_pointer(void) { SPIN(with_frame_pointer(work)); }
 
@@ -127,18 +129,11 @@ int main(int count, char** words) {
   struct {
     const char* name;
     void (*run)(void);
-  } const cases[] = {{"plain", plain},
-                     {"recursion", recursion},
-                     {"very_deep", very_deep},
-                     {"allocating", allocating},
-                     {"realigned", realigned},
-                     {"sorting", sorting},
-                     {"in_handler", in_handler},
-                     {"in_thread", in_thread},
-                     {"in_coroutine", in_coroutine},
-                     {"no_table", no_table},
-                     {"frame_pointer", frame_pointer},
-                     {"in_kernel", in_kernel}};
+  } const cases[] = {
+      {"plain", plain},           {"recursion", recursion},         {"very_deep", very_deep},
+      {"allocating", allocating}, {"realigned", realigned},         {"sorting", sorting},
+      {"in_handler", in_handler}, {"in_thread", in_thread},         {"in_coroutine", in_coroutine},
+      {"no_table", no_table},     {"frame_pointer", frame_pointer}, {"in_kernel", in_kernel}};
   if (count > 2) seconds = atof(words[2]);
   for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)
     if (strcmp(words[1], cases[i].name) == 0 || strcmp(words[1], "all") == 0) cases[i].run();

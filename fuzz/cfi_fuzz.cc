@@ -1,0 +1,53 @@
+// libFuzzer target: any bytes as .eh_frame_hdr and .eh_frame, any address, any stack. What must hold: it
+// ends, nothing outside the bytes is read, the function found holds the address, and a step never goes down
+// the stack.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "tick/cfi.h"
+
+using namespace pctally;
+
+namespace {
+
+constexpr uint64_t kHeaderAddress = 0x1000, kStack = 0x7000;
+
+void check_step(const UnwindRule& rule, const std::vector<unsigned char>& stack) {
+  UnwindRegisters registers{.pc = 0x2000, .stack = kStack, .frame = kStack + 64, .scratch = kStack + 32};
+  PathEnd why = PathEnd::kComplete;
+  const auto read = [&](uint64_t address, uint64_t* value, PathEnd* reason) {
+    *reason = PathEnd::kUnreadable;
+    if (address < kStack || address - kStack > stack.size() ||
+        stack.size() - (address - kStack) < sizeof *value)
+      return false;
+    memcpy(value, stack.data() + (address - kStack), sizeof *value);
+    return true;
+  };
+  const StepResult result = unwind_step(rule, true, &registers, read, &why);
+  if (result == StepResult::kCaller && registers.stack <= kStack) abort();
+  if (result == StepResult::kCut && why == PathEnd::kComplete) abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 4) return 0;
+  const size_t header_bytes = std::min<size_t>(data[0] | data[1] << 8, size - 4);
+  // Copies of their own size, so that a read behind their end is found.
+  const std::vector<unsigned char> header(data + 4, data + 4 + header_bytes),
+      frames(data + 4 + header_bytes, data + size);
+  const uint64_t frames_address = kHeaderAddress + header.size();
+  const CfiSections sections{header.data(), header.size(), kHeaderAddress,
+                             frames.data(), frames.size(), frames_address};
+  for (uint64_t address :
+       {uint64_t{data[2]} << 8 | data[3], kHeaderAddress, frames_address + 8, uint64_t{0}, UINT64_MAX}) {
+    CfiFunction found;
+    const bool is_found = find_cfi(sections, address, &found);
+    if (is_found && (address < found.start || address >= found.end)) abort();
+    if (!is_found && found.rule.cfa != CfaKind::kNone) abort();
+    check_step(found.rule, frames);
+  }
+  return 0;
+}
