@@ -47,7 +47,7 @@ _pctally_record() {
     *)
       if [[ $current == -* ]]; then
         _pctally_words '-F -c -e -o -f -q -v -p -a --frequency --period --engine --event --output --force --quiet --verbose
-          --pid --all --cgroup --for -g --callers --no-callers --call-graph --no-children --wait --fixed-period --help --'
+          --pid --all --cgroup --for -g --callers --no-callers --call-graph --paths-memory --no-children --wait --fixed-period --help --'
       else
         _pctally_command "$COMP_CWORD"
       fi
@@ -64,7 +64,7 @@ _pctally_report() {
     --limit | --min-share | --callers | --filter | --object) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --sort --limit --min-share --own --inlines --callers --tree --bottom-up --filter --object --names --json --color --help'
+        _pctally_words '--by --sort --limit --min-share --own --inlines --callers --tree --bottom-up --flamegraph --filter --object --names --json --color --help'
       else
         _pctally_files '!*.pct'
       fi

@@ -23,8 +23,9 @@ struct RecordOptions {
   bool overwrite = false;
   bool randomise = true;
   bool children = true;
-  bool paths = false;  ///< call paths, too
-  bool wait = false;   ///< a command: until the last process that it started has ended
+  bool paths = false;       ///< call paths, too
+  uint64_t path_bytes = 0;  ///< of each of their trees; 0: PathLimits
+  bool wait = false;        ///< a command: until the last process that it started has ended
 };
 
 }  // namespace pctally

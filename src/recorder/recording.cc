@@ -181,7 +181,9 @@ Result<ProfileFile> Recording::create_file() const {
   file.deferred = std::any_of(candidates_.begin(), candidates_.end(),
                               [](const EngineProbe& probe) { return probe.enters_program; });
   auto created = ProfileFile::create(file);
-  auto prepared = created && options_.paths ? add_call_paths(&*created, PathLimits{}) : Result<void>{};
+  PathLimits limits;
+  if (options_.path_bytes != 0) limits = {options_.path_bytes, options_.path_bytes};
+  auto prepared = created && options_.paths ? add_call_paths(&*created, limits) : Result<void>{};
   if (!prepared) {
     created->discard();
     return std::unexpected(prepared.error());

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "report/path_totals.h"
@@ -64,6 +65,9 @@ std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names) {
     row.object = key.object;
     row.function = key.function;
     row.total = function.total;
+    // What a function has of its own is known to the tick, also where its paths were folded.
+    row.total.low = std::max(row.total.low, profile.paths.recorded ? function.ticks : 0);
+    row.total.high = std::max(row.total.high, row.total.low);
     row.linkage = std::move(function.linkage);
     row.address = function.address;
     row.ticks = function.ticks;

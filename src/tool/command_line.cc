@@ -1,6 +1,7 @@
 #include "tool/command_line.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/unique_fd.h"
 #include "base/write_all.h"
 #include "tool/command.h"
 #include "tool/message.h"
@@ -153,6 +155,13 @@ size_t terminal_width() {
 int write_out(std::string_view text) {
   if (write_all(STDOUT_FILENO, text.data(), text.size())) return 0;
   complain("cannot write to standard output: {}", strerror(errno));
+  return kExitFailed;
+}
+
+int write_file(const std::string& path, const std::string& bytes) {
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (fd.valid() && write_all(fd.get(), bytes.data(), bytes.size()) && close(fd.release()) == 0) return 0;
+  complain("cannot write {}: {}", path, strerror(errno));
   return kExitFailed;
 }
 

@@ -53,4 +53,7 @@ size_t terminal_width();
 /// done.
 int write_out(std::string_view text);
 
+/// The same into a file, which is replaced if it exists.
+int write_file(const std::string& path, const std::string& bytes);
+
 }  // namespace pctally

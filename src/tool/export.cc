@@ -1,7 +1,4 @@
 // pctally export: a profile in the format of another tool.
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.h"
-#include "base/write_all.h"
 #include "export/formats.h"
 #include "object/symbolizer.h"
 #include "tool/command.h"
@@ -62,13 +57,6 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
       ->option_text("STYLE");
   app.add_flag("--no-lines", arguments->no_lines, "Functions alone: does not read debug information");
   return parse_command_line(app, argc, argv);
-}
-
-int write_file(const std::string& path, const std::string& bytes) {
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (fd.valid() && write_all(fd.get(), bytes.data(), bytes.size()) && close(fd.release()) == 0) return 0;
-  complain("cannot write {}: {}", path, strerror(errno));
-  return kExitFailed;
 }
 
 }  // namespace

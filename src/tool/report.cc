@@ -11,6 +11,7 @@
 #include "report/names/short_name.h"
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
+#include "report/paths/flame_graph.h"
 #include "report/rollup.h"
 #include "report/text.h"
 #include "tool/command.h"
@@ -43,6 +44,7 @@ Rows      --by KEY             function (default), object, line or process
           --names STYLE        short (default), full (arguments, templates), linkage
 Paths     --callers FUNCTION   its callers, with the lines of the calls, and its callees
           --tree               who called whom; --min-share P (1) adds up small branches
+          --flamegraph FILE    an HTML page that draws the tree; FILE ends in .html
           --bottom-up          the tree from what ran up to its callers
 Output    --json               one object, described in docs/report.schema.json
           --color WHEN         auto (default), always or never; NO_COLOR is honoured
@@ -60,6 +62,7 @@ struct Arguments {
   std::string callers;
   bool tree = false;
   bool bottom_up = false;
+  std::string flame_graph;
   std::string names = "short";
   std::string filter, object;
   std::string own;  ///< kOwn: without a directory
@@ -95,6 +98,10 @@ std::optional<NamePattern> pattern_of(const std::string& text) {
   return std::move(*NamePattern::compile(text));
 }
 
+std::string is_page(const std::string& text) {
+  return text.ends_with(".html") ? "" : text + ": a flame graph is a page; name a file that ends in .html";
+}
+
 void describe_options(CLI::App& app, Arguments& arguments) {
   app.formatter_fn(
       [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
@@ -112,6 +119,7 @@ void describe_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--callers", arguments.callers);
   app.add_flag("--tree", arguments.tree);
   app.add_flag("--bottom-up", arguments.bottom_up);
+  app.add_option("--flamegraph", arguments.flame_graph)->check(is_page);
   app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
 }
 
@@ -121,8 +129,10 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   describe_options(app, *arguments);
   if (auto code = parse_command_line(app, argc, argv, hints())) return code;
   arguments->tree = arguments->tree || arguments->bottom_up;
-  if (arguments->callers.empty() || !arguments->tree) return std::nullopt;
-  complain("choose one: --callers or --tree");
+  const int views = (arguments->callers.empty() ? 0 : 1) + (arguments->tree ? 1 : 0) +
+                    (arguments->flame_graph.empty() ? 0 : 1);
+  if (views <= 1) return std::nullopt;
+  complain("choose one: --callers, --tree or --flamegraph");
   return kExitUsage;
 }
 
@@ -167,6 +177,17 @@ int print_tree(const Profile& profile, const Arguments& arguments) {
                                   : call_tree_text(profile, tree, options));
 }
 
+int write_flame_graph(const Profile& profile, const Arguments& arguments) {
+  ObjectNames names(profile, &Symbolizer::open);
+  const NamedPaths paths(profile, names, true);
+  const std::string page =
+      flame_graph(profile, call_tree(paths, false),
+                  {.names = name_style_of(arguments.names), .title = command_line(profile)});
+  if (write_file(arguments.flame_graph, page) != 0) return kExitFailed;
+  inform("wrote {}; open it in a browser", arguments.flame_graph);
+  return 0;
+}
+
 /// "name (object), ..."
 std::string listed_functions(const std::vector<StackFrame>& functions) {
   std::string list;
@@ -198,11 +219,13 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
 }
 
 int print(const Profile& profile, const Arguments& arguments) {
-  if (arguments.callers.empty() && !arguments.tree) return write_out(render(profile, arguments));
+  if (arguments.callers.empty() && !arguments.tree && arguments.flame_graph.empty())
+    return write_out(render(profile, arguments));
   if (!profile.paths.recorded) {
     complain("{} has no call paths; record with pctally record -g", arguments.file);
     return kExitInput;
   }
+  if (!arguments.flame_graph.empty()) return write_flame_graph(profile, arguments);
   return arguments.tree ? print_tree(profile, arguments) : print_callers(profile, arguments);
 }
 

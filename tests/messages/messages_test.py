@@ -68,6 +68,8 @@ TABLE = [
     ("record -e warp -- ls", "'warp' is no event or engine; all are listed in pctally-record(1)", USAGE),
     ("record -e ring -e bpf -- ls", "-e bpf: choose one event and one engine, not two of a kind", USAGE),
     ("record -g -e timer -- ls", "-g: engine timer keeps no call paths; use -e ring, or leave out -e timer", USAGE),
+    ("record --paths-memory 8M -- ls", "--paths-memory is for call paths; add -g", USAGE),
+    ("record -g --paths-memory 8 -- ls", "--paths-memory 8: not a size; write 64K to 24M", USAGE),
     ("record --call-graph sframe -- ls", "--call-graph sframe: choose fp, dwarf or lbr", USAGE),
 
     ("report empty", "cannot open empty: No such file or directory", INPUT),
@@ -84,7 +86,8 @@ TABLE = [
     ("report --program x some.pct", "--program: a tick does not know its program or thread; --by process has totals, or record "
      "programs one by one", USAGE),
     ("report --callers main some.pct", "some.pct has no call paths; record with pctally record -g", INPUT),
-    ("report --callers main --tree some.pct", "choose one: --callers or --tree", USAGE),
+    ("report --flamegraph x.svg some.pct", "--flamegraph x.svg: a flame graph is a page; name a file that ends in .html", USAGE),
+    ("report --callers main --tree some.pct", "choose one: --callers, --tree or --flamegraph", USAGE),
 
     ("annotate", "no function named; write pctally annotate FUNCTION [FILE], or FILE:LINE", USAGE),
     ("annotate main some.pct other.pct", "one function at a time; other.pct is one word too many", USAGE),

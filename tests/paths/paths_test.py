@@ -123,13 +123,23 @@ class Paths(unittest.TestCase):
         self.assertTrue(callers[0]["file"].endswith("known_paths.c"), callers[0])
         self.assertGreater(data["rows"][0]["ticks"], 0)
 
+    def test_a_small_bound_folds_paths_and_keeps_totals(self):
+        """Of 64 KiB, 2048 nodes, Python's import of its library needs more: paths are folded, and still every tick has one."""
+        program = shutil.which("python3")
+        done, data = self.record([program, "-c", "import json, unittest, http.client, xml.dom.minidom, sqlite3, asyncio"],
+                                 "--paths-memory", "64K", "-F", "4000")
+        self.check_identities(data, done.path)
+        main = [row for row in data["rows"] if row["function"] == "_PyEval_EvalFrameDefault"]
+        if data["paths"]["folded"] and main:
+            self.assertLess(main[0]["total_high"] - main[0]["total_low"], 0.5)
+
     def test_messages(self):
         flat = p.record([p.program("known_paths"), "plain", "0.05"])
         with_paths, _ = self.record([p.program("known_paths"), "plain", "0.05"])
         for words, code, text in (
                 (["report", "--callers", "work", flat.path], 4, "has no call paths; record with pctally record -g"),
                 (["report", "--callers", "nobody", with_paths.path], 4, "no function on a stack is called nobody"),
-                (["report", "--tree", "--callers", "x", with_paths.path], 2, "choose one: --callers or --tree"),
+                (["report", "--tree", "--callers", "x", with_paths.path], 2, "choose one: --callers, --tree or --flamegraph"),
                 (["record", "-g", "-e", "timer", "--", "true"], 2, "engine timer keeps no call paths")):
             done = subprocess.run([p.PCTALLY, *words], capture_output=True, text=True)
             self.assertEqual(done.returncode, code, words)
@@ -164,6 +174,20 @@ class Paths(unittest.TestCase):
         work = sum(ticks for path_, ticks in paths_of(nodes) if "work" in path_)
         self.assertGreater(sum(ticks for path_, ticks in paths_of(nodes) if contains(path_, ("main", "plain", "work"))),
                            0.98 * work)
+
+    def test_the_whole_machine(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+        with subprocess.Popen([p.program("known_paths"), "plain", "30"]) as program:
+            path = os.path.join(p.scratch(), "machine.pct")
+            done = subprocess.run([p.PCTALLY, "record", "-q", "-f", "-g", "-a", "-o", path, "--for", "0.5"],
+                                  capture_output=True, text=True)
+            program.kill()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check_identities(p.report(path), path)
+        nodes = tree(path)["nodes"]
+        work = sum(ticks for path_, ticks in paths_of(nodes) if "work" in path_ and "plain" in path_)
+        self.assertGreater(work, 0)
 
     def test_a_killed_recorder_leaves_every_tick_with_a_path(self):
         for delay in ("0.11", "0.23", "0.37"):

@@ -4,6 +4,7 @@
 #include "report/hot_path.h"
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
+#include "report/paths/flame_graph.h"
 
 namespace pctally {
 namespace {
@@ -96,6 +97,15 @@ TEST(PathTotals, AreExactWhereTheCallPlaneHasOneEntry) {
   paths.add_plane(0x200, 8);
   EXPECT_EQ(paths.totals()["f2"].low, 8u);
   EXPECT_EQ(paths.totals()["f2"].high, 8u);
+}
+
+TEST(PathTotals, AreAtLeastTheTicksOfTheFunctionItself) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 1);
+  paths.profile.positions[0].ticks = 4;  // three more of its paths were folded into f1's
+  paths.profile.ledger.counted = 4;
+  paths.profile.paths.context[1].folded = 3;
+  EXPECT_EQ(paths.totals()["f2"].low, 4u);
 }
 
 // f2 and another entry of f2 (its cold part) on one stack: adding their totals would be wrong.
@@ -238,6 +248,33 @@ TEST(CallTree, TicksAreThoseOfTheContextTreeInBothDirections) {
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
   const NamedPaths named(paths.profile, names, true);
   for (bool bottom_up : {false, true}) EXPECT_EQ(call_tree(named, bottom_up).ticks, 11u);
+}
+
+std::string page_of(const PathProfile& paths, const std::string& title) {
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  return flame_graph(paths.profile, call_tree(named, false), {.title = title});
+}
+
+TEST(FlameGraph, HoldsEveryNodeBehindItsParent) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 5);
+  const std::string page = page_of(paths, "prog");
+  EXPECT_NE(page.find(R"("nodes":[[-1,0,1,5,0,0],[0,2,1,5,5,0]],"texts":["f1","prog","f2"])"),
+            std::string::npos);
+  EXPECT_EQ(page.find("DATA"), std::string::npos);
+}
+
+TEST(FlameGraph, NoNameEndsItsScriptAndNothingIsFetched) {
+  PathProfile paths;
+  paths.add(0, 0x100, 5);
+  const std::string page = page_of(paths, "</script><img src=x>");
+  EXPECT_EQ(page.find("<img"), std::string::npos);
+  EXPECT_NE(page.find("\\u003c/script\\u003e"), std::string::npos);
+  EXPECT_EQ(page.find("</script>"), page.rfind("</script>"));
+  EXPECT_EQ(page.find("http://"), std::string::npos);
+  EXPECT_EQ(page.find("https://"), std::string::npos);
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
 }
 
 }  // namespace

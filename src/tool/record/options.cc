@@ -28,8 +28,8 @@ What      -- CMD ARGS...       run this; everything after -- is the command
           --cgroup DIR         a control group
           -a, --all            the whole machine
           --no-children        without the processes they start
-          -g, --callers        keep call paths, too: who called it; --no-callers: do not
-          --call-graph MODE    perf's fp, dwarf or lbr: the same as -g
+          -g, --callers        call paths, too; or --call-graph MODE; not: --no-callers
+          --paths-memory SIZE  bound of each of their two trees: 16M
           --wait               until the last process that CMD started has ended
 How       -F, --frequency HZ   ticks per second of CPU time (1000)
           -c, --period TIME    or the CPU time of one tick: 250us; of an event: how many
@@ -45,6 +45,7 @@ Output    -o, --output FILE    default pctally.NAME.PID.pct
 Exit: the command's own; 2 usage, 125 pctally failed, 126 not executable, 127 not found.
 )";
 
+constexpr double kLeastPathBytes = 64 << 10, kMostPathBytes = 24 << 20;  ///< both trees fit a file
 constexpr double kUsualHertz = 1000;
 constexpr double kLowestHertz = 0.1, kHighestHertz = 100000;
 constexpr uint64_t kMostEvents = 1000000000000u;  ///< of one tick: what a reader believes
@@ -54,6 +55,7 @@ struct Words {
   std::optional<std::string> processes;
   std::string hertz, period, duration;
   std::string call_graph;  ///< perf's word for how it finds callers
+  std::string paths_memory;
   bool no_children = false;
   bool fixed_period = false;
 };
@@ -102,6 +104,7 @@ void describe(CLI::App* app, RecordCommandLine* line, Words* words) {
   app->add_flag("-v,--verbose", line->verbose);
   app->add_flag("--wait", options.wait);
   app->add_flag("-g,--callers,!--no-callers", options.paths);
+  app->add_option("--paths-memory", words->paths_memory);
   app->add_option("--call-graph", words->call_graph)->check(one_of({"fp", "dwarf", "lbr"}));
   app->add_flag("--no-children", words->no_children);
   app->add_flag("--fixed-period", words->fixed_period);
@@ -193,7 +196,24 @@ std::string check_events(RecordOptions* options, const std::vector<std::string>&
   return {};
 }
 
-std::string check_paths(const RecordOptions& options) {
+/// "512K", "16M" in bytes; 0 if it is none, or too many.
+uint64_t parse_size(const std::string& text) {
+  char* end = nullptr;
+  const double value = strtod(text.c_str(), &end);
+  const std::string unit = end;
+  const double factor = unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : 0;
+  const double bytes = value * factor;
+  return bytes >= kLeastPathBytes && bytes <= kMostPathBytes ? static_cast<uint64_t>(bytes) : 0;
+}
+
+std::string check_paths(RecordOptions* line, const Words& words) {
+  RecordOptions& options = *line;
+  if (!words.paths_memory.empty()) {
+    if (!options.paths) return "--paths-memory is for call paths; add -g";
+    options.path_bytes = parse_size(words.paths_memory);
+    if (options.path_bytes == 0)
+      return fmt::format("--paths-memory {}: not a size; write 64K to 24M", words.paths_memory);
+  }
   if (!options.paths) return {};
 #if !defined(__x86_64__)
   return "-g works on x86-64 alone; leave it out to record self time";
@@ -245,7 +265,7 @@ std::string check(RecordCommandLine* line, const Words& words) {
   if (std::string wrong = check_output(options); !wrong.empty()) return wrong;
   if (std::string wrong = check_duration(&options, words.duration); !wrong.empty()) return wrong;
   if (std::string wrong = check_events(&options, words.chosen); !wrong.empty()) return wrong;
-  if (std::string wrong = check_paths(options); !wrong.empty()) return wrong;
+  if (std::string wrong = check_paths(&options, words); !wrong.empty()) return wrong;
   return check_period(&options, words);
 }
 
