@@ -140,7 +140,8 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
 TEST(Warnings, TicksBeyondTheCpuTime) {
   Profile profile = trusty();
   profile.cpu_user_ns = 800'000'000;
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "25.0 % more than the measured CPU time")));
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "25.0 % more than the measured CPU time")));
 }
 
 TEST(Warnings, ProcessesNobodySaw) {
