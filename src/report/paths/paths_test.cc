@@ -9,8 +9,6 @@
 namespace pctally {
 namespace {
 
-constexpr uint32_t kNone = PathTreeNode::kNoParent;
-
 /// Functions are a hundred bytes (hexadecimal) long: position 0x310 is a call in f3, 0x300 is f3 itself.
 class PathProfile {
  public:
