@@ -18,6 +18,14 @@ class Cursor {
  public:
   Cursor() = default;
   Cursor(const unsigned char* at, const unsigned char* end) noexcept : at_(at), end_(end) {}
+  // Member by member: riscv's compiler makes a call of memcpy of a copy as a whole.
+  Cursor(const Cursor& other) noexcept : at_(other.at_), end_(other.end_), good_(other.good_) {}
+  Cursor& operator=(const Cursor& other) noexcept {
+    at_ = other.at_;
+    end_ = other.end_;
+    good_ = other.good_;
+    return *this;
+  }
 
   template <class T>
   T take() noexcept {
@@ -311,6 +319,17 @@ UnwindRule rule_of(const Row& row, bool is_signal) noexcept {
   return rule;
 }
 
+/// Word by word: some compilers make a call of memcpy of an assignment.
+void copy_row(const void* from, void* to) noexcept {
+  static_assert(sizeof(Row) % sizeof(uint64_t) == 0);
+  for (uint64_t at = 0; at < sizeof(Row); at += sizeof(uint64_t)) {
+    uint64_t word;
+    __builtin_memcpy(&word, static_cast<const unsigned char*>(from) + at, sizeof word);
+    __builtin_memcpy(static_cast<unsigned char*>(to) + at, &word, sizeof word);
+    asm volatile("" ::: "memory");  // not a loop to be replaced by one
+  }
+}
+
 /// Runs the call frame instructions of a function up to an address.
 class Interpreter {
  public:
@@ -320,7 +339,7 @@ class Interpreter {
   bool run(Row* row) noexcept {
     row_ = row;
     if (!run(fde_.cie.instructions)) return false;
-    initial_ = *row;
+    copy_row(row, &initial_);
     at_ = fde_.start;
     return run(fde_.instructions);
   }
@@ -486,12 +505,12 @@ class Interpreter {
   }
   bool remember() noexcept {
     if (remembered_ == kMostRemembered) return false;
-    stack_[remembered_++] = *row_;
+    copy_row(row_, stack_ + sizeof(Row) * remembered_++);
     return true;
   }
   bool recall() noexcept {
     if (remembered_ == 0) return false;
-    *row_ = stack_[--remembered_];
+    copy_row(stack_ + sizeof(Row) * --remembered_, row_);
     return true;
   }
 
@@ -501,7 +520,7 @@ class Interpreter {
   Cursor code_;
   Row* row_ = nullptr;
   Row initial_;
-  Row stack_[kMostRemembered];
+  alignas(Row) unsigned char stack_[kMostRemembered * sizeof(Row)];  ///< not cleared: that would call memset
   unsigned remembered_ = 0;
   unsigned executed_ = 0;
 };
