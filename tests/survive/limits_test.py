@@ -82,7 +82,9 @@ class Limits(unittest.TestCase):
         os.unlink(path)
         print(f"{count} mappings: recorder {peak} KiB, {own:.2f} s CPU, file {size >> 10} KiB, lost {data['lost']}")
         self.assert_account(data, 0.05)
-        self.assertGreater(p.share_of(data, "spin_here"), 0.7)
+        # How long the kernel takes to make the mappings depends on the machine.
+        kernel = sum(row["share"] for row in data["rows"] if row["object"] == "[kernel]")
+        self.assertGreater(p.share_of(data, "spin_here"), 0.9 * (1 - kernel))
         self.assertLess(peak, 128 << 10)
         self.assertLess(own, 10)
         self.assertLess(size, MOST_BYTES)
