@@ -48,10 +48,10 @@ void shorten(Samples* samples) {
   std::vector<FunctionName> functions;
   for (Location& location : samples->locations) {
     const bool placed = location.executable != Location::kNowhere;
+    const std::string_view object = placed ? std::string_view(samples->objects[location.executable]) : "";
     for (Frame& frame : location.frames) {
       frames.push_back(&frame);
-      functions.push_back(
-          {frame.function, frame.linkage, placed ? samples->objects[location.executable] : ""});
+      functions.push_back({frame.function, frame.linkage, object});
     }
   }
   std::vector<std::string> names = short_names(functions);
