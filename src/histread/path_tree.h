@@ -27,8 +27,9 @@ struct PathTreeNode {
   uint64_t self = 0;        ///< ticks whose path ends here
   uint64_t folded = 0;      ///< ticks whose path went on, where it was not kept
 
-  /// What tells it from its siblings.
-  [[nodiscard]] auto key() const { return std::tuple(kind, executable, position); }
+  /// What no other node of a tree has.
+  using Key = std::tuple<uint32_t, PathNodeKind, uint32_t, uint64_t>;
+  [[nodiscard]] Key key() const { return {parent, kind, executable, position}; }
 };
 
 using PathTree = std::vector<PathTreeNode>;

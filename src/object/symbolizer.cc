@@ -1,12 +1,11 @@
 #include "object/symbolizer.h"
 
-#include <sys/sysmacros.h>
-
 #include <algorithm>
 #include <exception>
 #include <functional>
 #include <optional>
 
+#include "base/device_number.h"
 #include "base/time_ns.h"
 #include "object/kernel/kernel_symbols.h"
 #include "object/object_symbolizer.h"
@@ -99,7 +98,7 @@ bool has_id(const ElfFile& file, const std::vector<uint8_t>& id) {
 /// Without a build id: by all that the recorder knew of it.
 bool is_same(const struct stat& status, const ExecutableIdentity& identity) {
   if (identity.inode == 0) return true;
-  const uint64_t device = uint64_t{major(status.st_dev)} << 32 | minor(status.st_dev);
+  const uint64_t device = device_number(status.st_dev);
   if (status.st_ino != identity.inode || device != identity.device) return false;
   if (identity.time_unix_ns == 0) return true;
   const uint64_t changed = to_ns(status.st_mtim);

@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 #include <link.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <string>
 
+#include "base/device_number.h"
 #include "base/unique_fd.h"
 #include "path/object_frames.h"
 #include "process/proc_maps.h"
@@ -94,7 +94,7 @@ class BothTables {
     ObjectIdentity identity;
     identity.path = path;
     identity.inode = status.st_ino;
-    identity.device = uint64_t{major(status.st_dev)} << 32 | minor(status.st_dev);
+    identity.device = device_number(status.st_dev);
     frames_ = ObjectFrames::open(identity);
   }
   ~BothTables() {

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <string>
 
+#include "base/device_number.h"
 #include "path/call_instruction.h"
 #include "process/proc_maps.h"
 
@@ -45,8 +45,7 @@ bool ObjectFrames::is_same_file(const ObjectIdentity& identity) const {
   struct stat status;
   if (fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   if (identity.build_id_bytes == 0) {
-    const uint64_t device = uint64_t{major(status.st_dev)} << 32 | minor(status.st_dev);
-    return status.st_ino == identity.inode && device == identity.device;
+    return status.st_ino == identity.inode && device_number(status.st_dev) == identity.device;
   }
   char start[kElfStartBytes];
   uint8_t id[kBuildIdBytes];

@@ -8,14 +8,14 @@
 
 #include "perf/process_tree.h"
 #include "perf/refusal.h"
+#include "perf/stack_room.h"
 
 namespace pctally {
 namespace {
 
 constexpr uint32_t kFewestPages = 1;
 constexpr double kPressed = 0.5;
-constexpr uint32_t kRecordPages = 64;    ///< of a ring without ticks
-constexpr uint32_t kStacksInARing = 16;  ///< at least: it is emptied when it is half full
+constexpr uint32_t kRecordPages = 64;  ///< of a ring without ticks
 
 /// Tries the call again with less and less of what older kernels and smaller limits refuse.
 Result<PerfRing> open_as_permitted(PerfScope scope, int cpu, PerfSettings* settings) {

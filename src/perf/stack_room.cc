@@ -13,7 +13,6 @@ namespace {
 constexpr uint64_t kLargestRing = 4 << 20;  ///< 128 stacks: 64 ms at 1 kHz until it is half full
 constexpr uint64_t kSmallestRing = 64 << 10;
 constexpr uint64_t kRecordRing = 65 * 4096;  ///< a second ring on each CPU, without ticks
-constexpr uint32_t kStacksInARing = 16;
 
 /// What each CPU's ring may take. Root locks as much as it likes.
 uint64_t share_of_cpu() {

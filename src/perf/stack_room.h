@@ -4,6 +4,7 @@
 
 namespace pctally {
 
+inline constexpr uint32_t kStacksInARing = 16;           ///< at least: it is emptied when it is half full
 inline constexpr uint32_t kLargestStackCopy = 32 << 10;  ///< complete for every tick of sqlite3, git, python3
 
 /// Shares what this user may lock (RLIMIT_MEMLOCK, kernel.perf_event_mlock_kb) evenly among the CPUs, and

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
+
+#include "base/device_number.h"
 
 namespace pctally {
 namespace {
@@ -73,7 +74,7 @@ void stamp_file(ObjectIdentity* object) noexcept {
   path[object->path.size()] = '\0';
   struct stat status;
   if (stat(path, &status) != 0 || status.st_ino != object->inode) return;
-  object->device = uint64_t{major(status.st_dev)} << 32 | minor(status.st_dev);
+  object->device = device_number(status.st_dev);
   object->file_bytes = static_cast<uint64_t>(status.st_size);
   object->time_unix_ns = to_ns(status.st_mtim);
 }

@@ -147,14 +147,13 @@ void add_processes(std::vector<FileProcess>& processes, uint64_t excess, Profile
 /// Racing writers may have entered a node twice.
 PathTree merged(const PathTree& tree, const std::vector<uint32_t>& place) {
   PathTree result;
-  std::map<std::tuple<uint32_t, PathNodeKind, uint32_t, uint64_t>, uint32_t> known;
+  std::map<PathTreeNode::Key, uint32_t> known;
   std::vector<uint32_t> moved;
   for (PathTreeNode node : tree) {
     if (node.parent != PathTreeNode::kNoParent) node.parent = moved[node.parent];
     if (node.kind == PathNodeKind::kCode) node.executable = place[node.executable];
     const auto next = static_cast<uint32_t>(result.size());
-    const auto [entry, fresh] =
-        known.try_emplace({node.parent, node.kind, node.executable, node.position}, next);
+    const auto [entry, fresh] = known.try_emplace(node.key(), next);
     moved.push_back(entry->second);
     if (fresh) {
       result.push_back(node);

@@ -80,12 +80,8 @@ void subtract_processes(const Profile& earlier, Profile* result) {
 /// Where paths of `earlier` were folded since, the parent's difference is what is known.
 void subtract_tree(const PathTree& earlier, const std::vector<uint32_t>& place,
                    const std::vector<uint32_t>& scope, PathTree* later) {
-  using Key = std::tuple<uint32_t, PathNodeKind, uint32_t, uint64_t>;
-  std::map<Key, uint32_t> known;
-  for (uint32_t i = 0; i < later->size(); ++i) {
-    const PathTreeNode& node = (*later)[i];
-    known.emplace(Key(node.parent, node.kind, node.executable, node.position), i);
-  }
+  std::map<PathTreeNode::Key, uint32_t> known;
+  for (uint32_t i = 0; i < later->size(); ++i) known.emplace((*later)[i].key(), i);
   std::vector<uint32_t> moved(earlier.size(), UINT32_MAX);
   for (uint32_t i = 0; i < earlier.size(); ++i) {
     const PathTreeNode& node = earlier[i];

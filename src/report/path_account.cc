@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/figures.h"
+#include "report/path_totals.h"
 
 namespace pctally {
 namespace {
@@ -34,16 +35,12 @@ constexpr Reason kReasons[kPathEnds] = {
 
 PathAccount path_account(const CallPaths& paths) {
   PathAccount account;
-  std::vector<uint64_t> below(paths.context.size());
+  const std::vector<uint64_t> below = ticks_below(paths.context);
   uint64_t cuts[kPathEnds] = {}, cut = 0;
-  for (size_t i = paths.context.size(); i-- > 0;) {
+  for (size_t i = 0; i < paths.context.size(); ++i) {
     const PathTreeNode& node = paths.context[i];
     account.folded += node.folded;
-    below[i] += node.self + node.folded;
-    if (node.parent == PathTreeNode::kNoParent)
-      account.ticks += below[i];
-    else
-      below[node.parent] += below[i];
+    account.ticks += node.self + node.folded;
     if (node.kind != PathNodeKind::kCut || node.position >= kPathEnds) continue;
     cuts[node.position] += below[i];
     cut += below[i];
