@@ -39,7 +39,7 @@ struct Samples {
 };
 
 /// `lines`: with source lines and inlined frames, which takes reading the debug information; else functions
-/// alone. Two functions of one object that `names` calls alike are told apart.
+/// alone. Two functions of one object never get the same name.
 Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines,
                    NameStyle names = NameStyle::kFull);
 

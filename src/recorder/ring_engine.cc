@@ -41,7 +41,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   settings.kernel = true;
   if (settings_.paths) {
     choose_stack_room(&settings);
-    settings.whole_machine = false;  // stacks of strangers are not to be copied
+    settings.whole_machine = false;  // so that no stack of another program is copied
   }
   if (auto opened = rings_.open(target, settings); !opened) return opened;
   file->header().kernel_observed = rings_.settings().kernel;

@@ -37,28 +37,27 @@ void add_executable(const ExecutableTicks& part, bool is_private, ObjectNames& n
 }
 
 /// A function that only calls others has a total, too.
-void add_totals(const Profile& profile, ObjectNames& names, std::map<FunctionKey, Function>* functions) {
-  PathFunctions found = path_functions(profile, names);
+void add_totals(const Profile& profile, const PathFunctions& paths,
+                std::map<FunctionKey, Function>* functions) {
   const std::vector<PathTotal> totals =
-      path_totals(profile.paths, found.functions.size(), found.context, found.plane);
+      path_totals(profile.paths, paths.functions.size(), paths.context, paths.plane);
   for (size_t i = 0; i < totals.size(); ++i) {
-    PathFunction& known = found.functions[i];
-    Function& function = (*functions)[known.key];
+    Function& function = (*functions)[paths.functions[i].key];
     function.total = totals[i];
-    function.linkage = std::move(known.linkage);
-    function.address = known.address;
+    function.linkage = paths.functions[i].linkage;
+    function.address = paths.functions[i].address;
   }
 }
 
 }  // namespace
 
-std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names) {
+std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names, const PathFunctions* paths) {
   std::map<FunctionKey, Function> functions;
   for_each_batch(profile, [&](const ExecutableTicks& part) {
     bool is_private = profile.executables[part.executable].kind == ExecutableKind::kPrivate;
     add_executable(part, is_private, names, &functions);
   });
-  if (profile.paths.recorded) add_totals(profile, names, &functions);
+  if (paths != nullptr) add_totals(profile, *paths, &functions);
   std::vector<Row> rows;
   for (auto& [key, function] : functions) {
     Row row;
@@ -66,7 +65,7 @@ std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names) {
     row.function = key.function;
     row.total = function.total;
     // What a function has of its own is known to the tick, also where its paths were folded.
-    row.total.low = std::max(row.total.low, profile.paths.recorded ? function.ticks : 0);
+    row.total.low = std::max(row.total.low, paths != nullptr ? function.ticks : 0);
     row.total.high = std::max(row.total.high, row.total.low);
     row.linkage = std::move(function.linkage);
     row.address = function.address;

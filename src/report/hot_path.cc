@@ -20,9 +20,9 @@ struct Step {
 
 class HotPath {
  public:
-  HotPath(const Profile& profile, ObjectNames& names)
+  HotPath(const Profile& profile, const PathFunctions& functions)
       : tree_(profile.paths.context),
-        functions_(path_functions(profile, names)),
+        functions_(functions),
         children_(children_of(tree_)),
         below_(ticks_below(tree_)),
         all_(static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1))) {}
@@ -88,7 +88,7 @@ class HotPath {
   }
 
   const PathTree& tree_;
-  PathFunctions functions_;
+  const PathFunctions& functions_;
   PathChildren children_;
   std::vector<uint64_t> below_;
   double all_;
@@ -97,8 +97,8 @@ class HotPath {
 
 }  // namespace
 
-std::vector<HotFrame> hot_path(const Profile& profile, ObjectNames& names) {
-  return HotPath(profile, names).run();
+std::vector<HotFrame> hot_path(const Profile& profile, const PathFunctions& functions) {
+  return HotPath(profile, functions).run();
 }
 
 }  // namespace pctally

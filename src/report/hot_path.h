@@ -5,6 +5,6 @@
 namespace pctally {
 
 /// Outermost first. Starts at main where there is one: what runs before it is every program's.
-std::vector<HotFrame> hot_path(const Profile& profile, ObjectNames& names);
+std::vector<HotFrame> hot_path(const Profile& profile, const PathFunctions& functions);
 
 }  // namespace pctally

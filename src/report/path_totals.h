@@ -11,7 +11,7 @@
 
 namespace pctally {
 
-/// Two static functions of one name are two functions: they are told apart by where they start. A JIT
+/// Two static functions of one name are two functions: their starts differ. A JIT
 /// compiles one function many times, in many places: those are one.
 struct FunctionKey {
   std::string object;  ///< as shown

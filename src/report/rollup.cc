@@ -194,9 +194,15 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
     report.rows = rows_by_process(profile);
   } else {
     ObjectNames names(profile, open);
-    report.rows = options.by == Grouping::kLine ? rows_by_line(profile, names, options.lines)
-                                                : grouped_rows(profile, options.by, names);
-    if (profile.paths.recorded) report.hot_path = hot_path(profile, names);
+    std::optional<PathFunctions> paths;
+    if (profile.paths.recorded) paths = path_functions(profile, names);
+    if (options.by == Grouping::kLine)
+      report.rows = rows_by_line(profile, names, options.lines);
+    else if (options.by == Grouping::kFunction)
+      report.rows = rows_by_function(profile, names, paths ? &*paths : nullptr);
+    else
+      report.rows = grouped_rows(profile, options.by, names);
+    if (paths) report.hot_path = hot_path(profile, *paths);
     add_missing_names(profile, names, &report.warnings);
     add_interpreter_hint(profile, report.rows, &report.warnings);
   }

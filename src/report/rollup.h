@@ -99,7 +99,9 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
 
 // The groupings: one row per ..., in any order, ticks set, summing to the ledger's counted (by process: to at
 // most counted + outside + full).
-std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names);
+// `paths`: null, or the profile's, for totals and for functions that only called others.
+std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names,
+                                  const PathFunctions* paths = nullptr);
 std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names);
 std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options = {});
 std::vector<Row> rows_by_process(const Profile& profile);

@@ -6,16 +6,13 @@
 #include <cmath>
 #include <iterator>
 
+#include "report/colors.h"
 #include "report/escape.h"
 #include "report/figures.h"
 
 namespace pctally {
 namespace {
 
-constexpr const char* kBold = "\033[1m";
-constexpr const char* kRed = "\033[1;31m";
-constexpr const char* kYellow = "\033[33m";
-constexpr const char* kPlain = "\033[0m";
 constexpr double kNoGap = 0.01;       // unsampled part of the CPU time that is not worth a figure
 constexpr size_t kUsualName = 60;     // a longer name leaves its column rather than widen it for all rows
 constexpr size_t kNarrowColumn = 16;  // what a name keeps even on a narrow terminal
@@ -163,7 +160,7 @@ void TextReport::add_warnings() {
   for (const Warning& warning : report_.warnings) {
     std::string text = escaped(warning.text);
     if (warning.severity == Severity::kIncomplete)
-      add("{} {}\n", colored(kRed, "INCOMPLETE:"), text);
+      add("{} {}\n", colored(kBoldRed, "INCOMPLETE:"), text);
     else if (warning.severity == Severity::kWarning)
       add("{} {}\n", colored(kYellow, "WARNING:"), text);
     else

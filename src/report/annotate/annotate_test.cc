@@ -24,7 +24,7 @@ using ::testing::Not;
 constexpr uint8_t kLoop[] = {0x55, 0x48, 0x89, 0xe5, 0x85, 0xff, 0x74,
                              0x04, 0xff, 0xcf, 0xeb, 0xf8, 0x5d, 0xc3};
 
-/// The functions of "/bin/cxx", each of which is the loop; its lines are one every four bytes.
+/// Every function of "/bin/cxx" is the loop; a line is four bytes long.
 class LoopSymbolizer : public FakeSymbolizer {
  public:
   using FakeSymbolizer::FakeSymbolizer;

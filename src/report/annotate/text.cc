@@ -8,6 +8,7 @@
 #include "report/annotate/jump_lanes.h"
 #include "report/annotate/listing_rows.h"
 #include "report/annotate/output.h"
+#include "report/colors.h"
 #include "report/escape.h"
 #include "report/figures.h"
 #include "report/names/short_name.h"
@@ -15,12 +16,6 @@
 namespace pctally {
 namespace {
 
-constexpr const char* kBold = "\033[1m";
-constexpr const char* kRed = "\033[1;31m";
-constexpr const char* kYellow = "\033[33m";
-constexpr const char* kCyan = "\033[36m";
-constexpr const char* kDim = "\033[2m";
-constexpr const char* kPlain = "\033[0m";
 constexpr size_t kBar = 8;
 constexpr size_t kMostLanes = 4, kMostLanesWhenNarrow = 2;
 constexpr size_t kNarrow = 100;  ///< columns of a terminal below which the ticks are left out
@@ -116,7 +111,7 @@ std::string Listing::bar(const TickShare& ticks) const {
 const char* Listing::color_of(const TickShare& ticks) const {
   const double part = part_of_function(ticks);
   if (ticks.ticks == 0) return "";
-  return part >= kHot ? kRed : part >= kWarm ? kYellow : "";
+  return part >= kHot ? kBoldRed : part >= kWarm ? kYellow : "";
 }
 
 std::string Listing::source_text(const std::string& file, uint32_t line) {

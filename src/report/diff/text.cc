@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/colors.h"
 #include "report/diff/output.h"
 #include "report/escape.h"
 
 namespace pctally {
 namespace {
 
-constexpr const char* kBold = "\033[1m";
-constexpr const char* kRed = "\033[31m";
-constexpr const char* kGreen = "\033[32m";
-constexpr const char* kDim = "\033[2m";
-constexpr const char* kPlain = "\033[0m";
 constexpr size_t kNumbers = 37;  ///< columns in front of the name
 constexpr size_t kVerdict = 11;
 constexpr size_t kUsualName = 60;

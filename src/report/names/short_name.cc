@@ -37,7 +37,7 @@ class Shortener {
   Shortener(std::string_view text, bool arguments, bool templates, unsigned depth)
       : text_(text), arguments_(arguments), templates_(templates), depth_(depth) {}
 
-  /// A function's name; nothing if it cannot be told what is what.
+  /// A function's name; nothing if it cannot be taken apart.
   std::optional<std::string> function() {
     while (at_ < text_.size())
       if (!step()) return {};

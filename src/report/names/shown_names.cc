@@ -44,7 +44,7 @@ class LookAlikes {
     return NameDetail::kFull;
   }
 
-  /// Functions of one full name are told apart by where they start.
+  /// Functions with the same full name show where they start.
   void add_addresses(std::span<const FunctionName> functions, std::vector<std::string>* names) const {
     std::map<std::string_view, std::set<uint64_t>> starts;
     for (size_t index : members_) starts[functions[index].full].insert(functions[index].address);

@@ -3,7 +3,6 @@
 #include <map>
 #include <memory>
 
-#include "report/names/shown_names.h"
 #include "report/paths/named_paths.h"
 #include "report/rollup.h"
 
@@ -19,6 +18,24 @@ struct CallTreeNode {
 
 /// Its ticks are those of the context tree. Folded ticks hang under a child "[folded]".
 CallTreeNode call_tree(const NamedPaths& paths, bool bottom_up);
+
+/// Calls visit(const CallTreeNode&, int64_t parent) for every node with at least so many ticks, each behind
+/// its parent. Nodes are numbered in that order from 0; -1 is the parent of the outermost.
+template <class Visit>
+void for_each_node(const CallTreeNode& tree, uint64_t least, Visit&& visit) {
+  std::vector<std::pair<const CallTreeNode*, int64_t>> pending;  // with the number of its parent
+  const auto add_children = [&](const CallTreeNode& node, int64_t number) {
+    for (size_t i = node.children.size(); i-- > 0;)
+      if (node.children[i].ticks >= least) pending.emplace_back(&node.children[i], number);
+  };
+  add_children(tree, -1);
+  for (int64_t number = 0; !pending.empty(); ++number) {
+    const auto [node, parent] = pending.back();
+    pending.pop_back();
+    visit(*node, parent);
+    add_children(*node, number);
+  }
+}
 
 struct CallTreeTextOptions {
   NameStyle names = NameStyle::kShort;

@@ -5,7 +5,6 @@
 
 #include "report/escape.h"
 #include "report/json.h"
-#include "report/names/shown_names.h"
 #include "report/paths/call_tree.h"
 
 namespace pctally {
@@ -34,9 +33,7 @@ class CallTreeText {
   }
 
   [[nodiscard]] std::string name(const StackFrame& frame) const {
-    const FunctionName function{frame.function, frame.linkage, {}, 0};
-    return escaped(
-        shown_name(options_.names, short_names({&function, 1}).front(), frame.function, frame.linkage));
+    return escaped(shown_name(options_.names, frame));
   }
 
   void add_line(uint64_t ticks, const std::string& indent, const std::string& text) {
@@ -85,27 +82,6 @@ class CallTreeText {
   std::string out_;
 };
 
-/// A list, because stacks are deeper than parsers of JSON nest: a node stands behind its parent.
-void add_nodes(const CallTreeNode& tree, uint64_t least, Json* nodes) {
-  std::vector<std::pair<const CallTreeNode*, int64_t>> pending;  // with the number of its parent
-  const auto add_children = [&](const CallTreeNode& node, int64_t number) {
-    for (size_t i = node.children.size(); i-- > 0;)
-      if (node.children[i].ticks >= least) pending.emplace_back(&node.children[i], number);
-  };
-  for (add_children(tree, -1); !pending.empty();) {
-    const auto [node, parent] = pending.back();
-    pending.pop_back();
-    const auto number = static_cast<int64_t>(nodes->size());
-    nodes->push_back({{"parent", parent},
-                      {"function", valid_utf8(node->frame.function)},
-                      {"object", valid_utf8(node->frame.object)},
-                      {"inlined", node->frame.inlined},
-                      {"ticks", node->ticks},
-                      {"self", node->self}});
-    add_children(*node, number);
-  }
-}
-
 }  // namespace
 
 std::string call_tree_text(const Profile& profile, const CallTreeNode& tree,
@@ -118,7 +94,16 @@ std::string call_tree_json(const Profile& profile, const CallTreeNode& tree,
   const auto least = static_cast<uint64_t>(options.min_share * static_cast<double>(profile.ledger.ticks()));
   Json json = {
       {"version", kJsonVersion}, {"all_ticks", profile.ledger.ticks()}, {"bottom_up", options.bottom_up}};
-  add_nodes(tree, least, &(json["nodes"] = Json::array()));
+  // A list, because stacks are deeper than parsers of JSON nest.
+  Json& nodes = json["nodes"] = Json::array();
+  for_each_node(tree, least, [&](const CallTreeNode& node, int64_t parent) {
+    nodes.push_back({{"parent", parent},
+                     {"function", valid_utf8(node.frame.function)},
+                     {"object", valid_utf8(node.frame.object)},
+                     {"inlined", node.frame.inlined},
+                     {"ticks", node.ticks},
+                     {"self", node.self}});
+  });
   return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 

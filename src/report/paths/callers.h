@@ -3,7 +3,6 @@
 // A tick counts once for each caller, however often that call recurs on the stack; so under recursion the
 // parts may add to more than the whole. Paths that were folded below a caller have no callee.
 #pragma once
-#include "report/names/shown_names.h"
 #include "report/paths/named_paths.h"
 #include "report/rollup.h"
 

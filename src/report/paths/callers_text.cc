@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/colors.h"
 #include "report/escape.h"
 #include "report/figures.h"
 #include "report/json.h"
-#include "report/names/shown_names.h"
 #include "report/paths/callers.h"
 
 namespace pctally {
@@ -50,9 +50,7 @@ class CallersText {
   }
 
   [[nodiscard]] std::string name(const StackFrame& frame) const {
-    const FunctionName function{frame.function, frame.linkage, {}, 0};
-    const std::string short_form = short_names({&function, 1}).front();
-    return escaped(shown_name(options_.names, short_form, frame.function, frame.linkage));
+    return escaped(shown_name(options_.names, frame));
   }
 
   void add_part(const char* title, const std::vector<CallerRow>& rows) {
@@ -60,7 +58,8 @@ class CallersText {
            width = 40;
     for (size_t i = 0; i < shown; ++i) width = std::max(width, std::min<size_t>(60, text(rows[i]).size()));
     const std::string heading = fmt::format("{:<{}} of them      ±  ticks", title, width);
-    out_ += options_.color ? fmt::format("\n\033[1m{}\033[0m\n", heading) : fmt::format("\n{}\n", heading);
+    out_ +=
+        options_.color ? fmt::format("\n{}{}{}\n", kBold, heading, kPlain) : fmt::format("\n{}\n", heading);
     for (size_t i = 0; i < shown; ++i) {
       const CallerRow& row = rows[i];
       const std::string left = text(row);

@@ -29,28 +29,14 @@ class Texts {
   Json texts_ = Json::array();
 };
 
-std::string shown(const StackFrame& frame, NameStyle style) {
-  const FunctionName function{frame.function, frame.linkage, {}, 0};
-  return shown_name(style, short_names({&function, 1}).front(), frame.function, frame.linkage);
-}
-
 /// [parent, name, object, ticks, self, inlined] of every node, parents first.
 Json nodes_of(const CallTreeNode& tree, uint64_t least, NameStyle style, Texts* texts) {
   Json nodes = Json::array();
-  std::vector<std::pair<const CallTreeNode*, int64_t>> pending;
-  const auto add_children = [&](const CallTreeNode& node, int64_t number) {
-    for (size_t i = node.children.size(); i-- > 0;)
-      if (node.children[i].ticks >= least) pending.emplace_back(&node.children[i], number);
-  };
-  for (add_children(tree, -1); !pending.empty();) {
-    const auto [node, parent] = pending.back();
-    pending.pop_back();
-    const auto number = static_cast<int64_t>(nodes.size());
+  for_each_node(tree, least, [&](const CallTreeNode& node, int64_t parent) {
     nodes.push_back(
-        Json::array({parent, texts->number(shown(node->frame, style)), texts->number(node->frame.object),
-                     node->ticks, node->self, node->frame.inlined ? 1 : 0}));
-    add_children(*node, number);
-  }
+        Json::array({parent, texts->number(shown_name(style, node.frame)), texts->number(node.frame.object),
+                     node.ticks, node.self, node.frame.inlined ? 1 : 0}));
+  });
   return nodes;
 }
 

@@ -13,6 +13,11 @@ using Place = std::tuple<uint32_t, uint64_t, bool>;  // executable, position, is
 
 }  // namespace
 
+std::string shown_name(NameStyle style, const StackFrame& frame) {
+  const FunctionName function{frame.function, frame.linkage, {}, 0};
+  return shown_name(style, short_names({&function, 1}).front(), frame.function, frame.linkage);
+}
+
 NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, bool lines)
     : tree_(profile.paths.context), below_(ticks_below(tree_)) {
   add_places(profile, names, lines);

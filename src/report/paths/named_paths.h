@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "report/names/shown_names.h"
 #include "report/object_names.h"
 #include "report/path_totals.h"
 
@@ -20,6 +21,9 @@ struct StackFrame {
 
 /// What tells one frame's function from another's.
 inline auto function_of(const StackFrame& frame) { return std::tie(frame.object, frame.function); }
+
+/// The frame's name by itself: functions that look alike keep the same short name.
+std::string shown_name(NameStyle style, const StackFrame& frame);
 
 class NamedPaths {
  public:
