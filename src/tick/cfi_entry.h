@@ -1,0 +1,31 @@
+// The entry of .eh_frame for an address: a function's range and the call frame instructions that describe it.
+#pragma once
+#include "tick/cfi.h"
+#include "tick/cfi_cursor.h"
+
+namespace pctally {
+
+/// A common information entry: what many functions share.
+struct Cie {
+  uint64_t code_unit = 1;
+  int64_t data_unit = 1;
+  uint64_t return_register = 0;
+  uint8_t encoding = 0;
+  bool is_signal = false;
+  bool has_augmentation = false;
+  CfiCursor instructions;
+};
+
+/// A function's entry.
+struct Fde {
+  Cie cie;
+  uint64_t start = 0;
+  uint64_t end = 0;
+  CfiCursor instructions;
+};
+
+/// Finds the entry of the function around `address` by the sorted table of .eh_frame_hdr. False if there is
+/// none, or if it cannot be understood.
+bool find_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept;
+
+}  // namespace pctally

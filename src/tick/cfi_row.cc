@@ -1,0 +1,99 @@
+#include "tick/cfi_row.h"
+
+namespace pctally {
+namespace {
+
+using namespace dwarf_register;
+
+/// DW_OP_breg6 or 7 with a signed offset, alone or followed by a dereference and a constant to add.
+bool read_slot(CfiCursor expression, bool* of_frame, int64_t* offset, bool* dereferenced,
+               uint64_t* add) noexcept {
+  constexpr uint8_t kBreg6 = 0x76, kBreg7 = 0x77, kDeref = 0x06, kPlusConstant = 0x23;
+  const auto base = expression.take<uint8_t>();
+  if (base != kBreg6 && base != kBreg7) return false;
+  *of_frame = base == kBreg6;
+  *offset = expression.take_sleb();
+  *dereferenced = expression.left() != 0;
+  if (*dereferenced && expression.take<uint8_t>() != kDeref) return false;
+  if (expression.left() != 0) {
+    if (expression.take<uint8_t>() != kPlusConstant) return false;
+    *add = expression.take_uleb();
+  }
+  return expression.good() && expression.left() == 0;
+}
+
+bool to_words(int64_t bytes, int16_t* words) noexcept {
+  *words = static_cast<int16_t>(bytes / 8);
+  return int64_t{*words} * 8 == bytes;
+}
+
+/// DW_OP_breg7 8, breg16 0, lit15, and, LITERAL, ge, lit3, shl, plus: how linkers describe a PLT.
+bool read_plt(CfiCursor expression, int16_t* second_half) noexcept {
+  constexpr uint8_t kBefore[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a}, kAfter[] = {0x2a, 0x33, 0x24, 0x22};
+  constexpr uint8_t kLiteral0 = 0x30;
+  for (const uint8_t byte : kBefore)
+    if (expression.take<uint8_t>() != byte) return false;
+  const auto literal = expression.take<uint8_t>();
+  *second_half = static_cast<int16_t>(literal - kLiteral0);
+  for (const uint8_t byte : kAfter)
+    if (expression.take<uint8_t>() != byte) return false;
+  return expression.good() && expression.left() == 0 && literal >= kLiteral0 && *second_half < 16;
+}
+
+bool read_cfa_expression(const CfiRow& row, UnwindRule* rule) noexcept {
+  bool of_frame = false, dereferenced = false;
+  int64_t offset = 0;
+  uint64_t add = 0;
+  rule->cfa = CfaKind::kPlt;
+  if (read_plt(row.cfa_expression, &rule->cfa_words)) return true;
+  if (!read_slot(row.cfa_expression, &of_frame, &offset, &dereferenced, &add) || !dereferenced) return false;
+  rule->cfa = of_frame ? CfaKind::kFrameSlot : CfaKind::kStackSlot;
+  return to_words(offset, &rule->cfa_words) && to_words(static_cast<int64_t>(add), &rule->add_words);
+}
+
+bool read_cfa(const CfiRow& row, UnwindRule* rule) noexcept {
+  if (row.cfa_computed) return read_cfa_expression(row, rule);
+  if (row.cfa_register == kRsp)
+    rule->cfa = CfaKind::kStack;
+  else if (row.cfa_register == kRbp)
+    rule->cfa = CfaKind::kFrame;
+  else if (row.cfa_register == kR10)
+    rule->cfa = CfaKind::kScratch;
+  else
+    return false;
+  return to_words(row.cfa_offset, &rule->cfa_words);
+}
+
+void read_frame(const CfiRow& row, UnwindRule* rule) noexcept {
+  bool of_frame = false, dereferenced = false;
+  int64_t offset = row.frame_offset;
+  uint64_t add = 0;
+  rule->frame = row.frame;
+  if (row.frame == FrameKind::kFrameOffset &&
+      (!read_slot(row.frame_expression, &of_frame, &offset, &dereferenced, &add) || !of_frame ||
+       dereferenced))
+    rule->frame = FrameKind::kUnsupported;
+  if (!to_words(offset, &rule->frame_words)) rule->frame = FrameKind::kUnsupported;
+  // GCC's epilogues pop rbp without saying so: a slot below the stack pointer has been popped.
+  if (rule->cfa == CfaKind::kStack && rule->frame == FrameKind::kSaved &&
+      rule->cfa_words + rule->frame_words < 0)
+    rule->frame = FrameKind::kSame;
+  if (rule->frame != FrameKind::kSaved && rule->frame != FrameKind::kFrameOffset) rule->frame_words = 0;
+}
+
+}  // namespace
+
+UnwindRule rule_of(const CfiRow& row, bool is_signal) noexcept {
+  UnwindRule rule;
+  rule.cfa = row.return_undefined ? CfaKind::kEnd : CfaKind::kSignal;
+  if (row.return_undefined || is_signal) return rule;
+  if (row.return_moved || !read_cfa(row, &rule)) {
+    rule = {};
+    rule.cfa = CfaKind::kUnsupported;
+    return rule;
+  }
+  read_frame(row, &rule);
+  return rule;
+}
+
+}  // namespace pctally
