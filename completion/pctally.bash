@@ -61,10 +61,11 @@ _pctally_report() {
     --sort) _pctally_words 'ticks total name object' ;;
     --names) _pctally_words 'short full linkage' ;;
     --color) _pctally_words 'always auto never' ;;
+    --html | --flamegraph) _pctally_files ;;
     --limit | --min-share | --callers | --filter | --object) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --sort --limit --min-share --own --inlines --callers --tree --bottom-up --flamegraph --filter --object --names --json --color --help'
+        _pctally_words '--by --sort --limit --min-share --own --inlines --callers --tree --bottom-up --flamegraph --filter --object --names --html --command --no-sources --strip-paths --json --color --help'
       else
         _pctally_files '!*.pct'
       fi

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "object/symbolizer.h"
+#include "report/html/html_report.h"
 #include "report/json.h"
 #include "report/names/short_name.h"
 #include "report/paths/call_tree.h"
@@ -46,7 +47,9 @@ Paths     --callers FUNCTION   its callers, with the lines of the calls, and its
           --tree               who called whom; --min-share P (1) adds up small branches
           --flamegraph FILE    an HTML page that draws the tree; FILE ends in .html
           --bottom-up          the tree from what ran up to its callers
-Output    --json               one object, described in docs/report.schema.json
+Output    --html FILE          one page for a browser that needs no network
+          --command, --no-sources, --strip-paths   what it holds of your machine
+          --json               one object, described in docs/report.schema.json
           --color WHEN         auto (default), always or never; NO_COLOR is honoured
 
 Exit: 0; 2 usage; 4 the profile cannot be read, or is damaged; 125 the output failed.
@@ -68,6 +71,8 @@ struct Arguments {
   std::string own;  ///< kOwn: without a directory
   bool inlines = false;
   std::string color = "auto";
+  std::string html;
+  bool command = false, no_sources = false, strip_paths = false;
 };
 
 constexpr double kUsualTreeShare = 1;  ///< percent
@@ -99,7 +104,7 @@ std::optional<NamePattern> pattern_of(const std::string& text) {
 }
 
 std::string is_page(const std::string& text) {
-  return text.ends_with(".html") ? "" : text + ": a flame graph is a page; name a file that ends in .html";
+  return text.ends_with(".html") ? "" : text + ": what is written is a page; name a file that ends in .html";
 }
 
 void describe_options(CLI::App& app, Arguments& arguments) {
@@ -120,6 +125,10 @@ void describe_options(CLI::App& app, Arguments& arguments) {
   app.add_flag("--tree", arguments.tree);
   app.add_flag("--bottom-up", arguments.bottom_up);
   app.add_option("--flamegraph", arguments.flame_graph)->check(is_page);
+  app.add_option("--html", arguments.html)->check(is_page);
+  app.add_flag("--command", arguments.command);
+  app.add_flag("--no-sources", arguments.no_sources);
+  app.add_flag("--strip-paths", arguments.strip_paths);
   app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
 }
 
@@ -130,9 +139,9 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   if (auto code = parse_command_line(app, argc, argv, hints())) return code;
   arguments->tree = arguments->tree || arguments->bottom_up;
   const int views = (arguments->callers.empty() ? 0 : 1) + (arguments->tree ? 1 : 0) +
-                    (arguments->flame_graph.empty() ? 0 : 1);
+                    (arguments->flame_graph.empty() ? 0 : 1) + (arguments->html.empty() ? 0 : 1);
   if (views <= 1) return std::nullopt;
-  complain("choose one: --callers, --tree or --flamegraph");
+  complain("choose one: --callers, --tree, --flamegraph or --html");
   return kExitUsage;
 }
 
@@ -188,6 +197,17 @@ int write_flame_graph(const Profile& profile, const Arguments& arguments) {
   return 0;
 }
 
+int write_html(const Profile& profile, const Arguments& arguments) {
+  const HtmlReport report = html_report(profile, &Symbolizer::open,
+                                        {.names = name_style_of(arguments.names),
+                                         .command = arguments.command,
+                                         .sources = !arguments.no_sources,
+                                         .strip_paths = arguments.strip_paths});
+  if (write_file(arguments.html, report.page) != 0) return kExitFailed;
+  inform("wrote {}; open it in a browser", arguments.html);
+  return 0;
+}
+
 /// "name (object), ..."
 std::string listed_functions(const std::vector<StackFrame>& functions) {
   std::string list;
@@ -219,6 +239,7 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
 }
 
 int print(const Profile& profile, const Arguments& arguments) {
+  if (!arguments.html.empty()) return write_html(profile, arguments);
   if (arguments.callers.empty() && !arguments.tree && arguments.flame_graph.empty())
     return write_out(render(profile, arguments));
   if (!profile.paths.recorded) {
@@ -229,7 +250,8 @@ int print(const Profile& profile, const Arguments& arguments) {
   return arguments.tree ? print_tree(profile, arguments) : print_callers(profile, arguments);
 }
 
-int report(Arguments& arguments) {
+/// An exit code if there are options that say nothing about what is asked for.
+std::optional<int> check_options(const Arguments& arguments) {
   if ((!arguments.own.empty() || arguments.inlines) && arguments.by != "line") {
     complain("{} is of source lines; write report --by line {}", arguments.inlines ? "--inlines" : "--own",
              arguments.inlines ? "--inlines" : "--own");
@@ -239,6 +261,19 @@ int report(Arguments& arguments) {
     complain("--object: a process has no object; leave out --by process");
     return kExitUsage;
   }
+  const char* of_page = arguments.command       ? "--command"
+                        : arguments.no_sources  ? "--no-sources"
+                        : arguments.strip_paths ? "--strip-paths"
+                                                : nullptr;
+  if (of_page != nullptr && arguments.html.empty()) {
+    complain("{} is of a page; write report --html FILE {}", of_page, of_page);
+    return kExitUsage;
+  }
+  return std::nullopt;
+}
+
+int report(Arguments& arguments) {
+  if (std::optional<int> code = check_options(arguments)) return *code;
   Result<Profile> profile = load_named_or_newest(&arguments.file);
   if (!profile) {
     complain("{}", profile.error().text);

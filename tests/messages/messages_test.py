@@ -86,8 +86,9 @@ TABLE = [
     ("report --program x some.pct", "--program: a tick does not know its program or thread; --by process has totals, or record "
      "programs one by one", USAGE),
     ("report --callers main some.pct", "some.pct has no call paths; record with pctally record -g", INPUT),
-    ("report --flamegraph x.svg some.pct", "--flamegraph x.svg: a flame graph is a page; name a file that ends in .html", USAGE),
-    ("report --callers main --tree some.pct", "choose one: --callers, --tree or --flamegraph", USAGE),
+    ("report --flamegraph x.svg some.pct", "--flamegraph x.svg: what is written is a page; name a file that ends in .html", USAGE),
+    ("report --callers main --tree some.pct", "choose one: --callers, --tree, --flamegraph or --html", USAGE),
+    ("report --command some.pct", "--command is of a page; write report --html FILE --command", USAGE),
 
     ("annotate", "no function named; write pctally annotate FUNCTION [FILE], or FILE:LINE", USAGE),
     ("annotate main some.pct other.pct", "one function at a time; other.pct is one word too many", USAGE),

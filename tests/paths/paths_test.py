@@ -139,7 +139,7 @@ class Paths(unittest.TestCase):
         for words, code, text in (
                 (["report", "--callers", "work", flat.path], 4, "has no call paths; record with pctally record -g"),
                 (["report", "--callers", "nobody", with_paths.path], 4, "no function on a stack is called nobody"),
-                (["report", "--tree", "--callers", "x", with_paths.path], 2, "choose one: --callers, --tree or --flamegraph"),
+                (["report", "--tree", "--callers", "x", with_paths.path], 2, "choose one: --callers, --tree, --flamegraph or --html"),
                 (["record", "-g", "-e", "timer", "--", "true"], 2, "engine timer keeps no call paths")):
             done = subprocess.run([p.PCTALLY, *words], capture_output=True, text=True)
             self.assertEqual(done.returncode, code, words)

@@ -53,6 +53,19 @@ def same_bytes(record):
     return built and not differ
 
 
+def html_page(record):
+    """web/ still makes the page that is committed, byte for byte."""
+    if not have(record, "npm"):
+        return True
+    built = os.path.abspath(record.path("html page", ".html"))
+    made = record.run("npm", "--prefix", "web", "ci", log="npm ci") and record.run(
+        "npm", "--prefix", "web", "run", "build", env={"PCTALLY_PAGE": built}, log="page build")
+    if made and subprocess.run(["cmp", built, "src/report/html/page.html"], check=False).returncode == 0:
+        return True
+    record.notes.append("src/report/html/page.html is not what web/ makes; npm --prefix web run build")
+    return False
+
+
 def man_pages(record):
     if not (have(record, "mandoc") and have(record, "scdoc")):
         return True
@@ -73,6 +86,7 @@ def sanitizer_preset(record):
 # that hang on purpose, and its runtime hangs with them.
 SANITIZED = ("base_test", "histfile_test", "publish_test", "process_test", "monfile_read_test", "histread_test", "perf_test",
              "object_test", "profile_test", "report_test", "report_diff_test", "report_paths_test", "report_annotate_test",
+             "report_html_test",
              "export_test",
              "oracle_test", "golden_test", "monitor_round_trip_test")
 
@@ -146,6 +160,7 @@ STEPS = (
     ("format", EVERY, formatted),
     ("release build", EVERY, release_build),
     ("the same bytes when built again", ("all",), same_bytes),
+    ("the page of web/ when built again", ("all",), html_page),
     ("man pages", EVERY, man_pages),
     ("clang-tidy", EVERY, tidy.check),
     ("address and undefined-behaviour sanitizers", LONG, address_sanitizer),

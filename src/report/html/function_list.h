@@ -1,0 +1,46 @@
+// All functions of a page, numbered: first the rows of the report, then those that are only on stacks.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/annotate/find_function.h"
+#include "report/html/texts.h"
+#include "report/paths/named_paths.h"
+#include "report/rollup.h"
+
+namespace pctally {
+
+class FunctionList {
+ public:
+  /// `report`: by function, no row left out.
+  FunctionList(const Report& report, NameStyle names);
+
+  /// Of a row with ticks in code.
+  [[nodiscard]] int64_t number(const HotFunction& function) const;
+  /// Of a function on a stack; a new one, if it has no row.
+  int64_t number(const StackFrame& frame);
+
+  /// Where a function begins in its source.
+  void set_place(int64_t function, const std::string& file, uint32_t line);
+
+  /// [name, full, object, file, line, ticks, total low, high, cut, inlined] of each, texts by number.
+  [[nodiscard]] nlohmann::ordered_json json(Texts* texts) const;
+
+ private:
+  struct Entry {
+    std::string name, full, object, file;
+    uint32_t line = 0;
+    uint64_t ticks = 0;
+    bool has_total = false, inlined = false;
+    PathTotal total;
+  };
+  using Key = std::tuple<std::string, std::string, uint64_t>;  ///< object, function, address
+
+  NameStyle names_;
+  std::vector<Entry> entries_;
+  std::map<Key, int64_t> rows_;
+  std::map<std::pair<std::string, std::string>, int64_t> by_name_;  ///< object, function
+};
+
+}  // namespace pctally

@@ -1,0 +1,89 @@
+#include "report/html/html_report.h"
+
+#include <string_view>
+
+#include "report/html/page_bytes.h"
+#include "report/html/parts.h"
+#include "report/text.h"
+
+namespace pctally {
+namespace {
+
+constexpr int kDataVersion = 1;  ///< as kVersion in web/src/data.ts
+
+/// No name may end the script it stands in.
+std::string harmless(const std::string& json) {
+  std::string text;
+  text.reserve(json.size() + json.size() / 16);
+  for (char byte : json) {
+    if (byte == '<' || byte == '>' || byte == '&')
+      text.append(byte == '<' ? "\\u003c" : byte == '>' ? "\\u003e" : "\\u0026");
+    else
+      text.push_back(byte);
+  }
+  return text;
+}
+
+/// The page with both its places filled; neither text is searched for the other's place.
+std::string filled(const std::string& table, const std::string& data) {
+  constexpr std::string_view kTable = "@PCTALLY_TABLE@", kData = "@PCTALLY_DATA@";
+  const std::string_view page(reinterpret_cast<const char*>(kHtmlPage), kHtmlPageBytes);
+  const size_t first = page.find(kTable), second = page.find(kData);
+  std::string text(page.substr(0, first));
+  text.append(table).append(page.substr(first + kTable.size(), second - first - kTable.size()));
+  return text.append(data).append(page.substr(second + kData.size()));
+}
+
+/// Makes the data part by part.
+class DataMaker {
+ public:
+  DataMaker(const Profile& profile, const OpenSymbolizer& open, const HtmlOptions& options)
+      : profile_(profile),
+        options_(options),
+        report_(make_report(profile, open, {})),
+        names_(profile, open),
+        functions_(hot_functions(profile, names_)),
+        list_(report_, options.names),
+        texts_(options.strip_paths) {}
+
+  HtmlReport run() {
+    HtmlJson data = head();
+    find_places(functions_, names_, &list_);
+    data["bins"] = html_bins(functions_, list_);
+    data["nodes"] = data["edges"] = data["sources"] = data["files"] = HtmlJson::array();
+    data["left_out"] = 0;
+    data["diff"] = nullptr;
+    data["functions"] = list_.json(&texts_);
+    const std::string table = html_table(report_, options_.names, texts_);
+    data["texts"] = texts_.take();
+    return {filled(table, harmless(data.dump(-1, ' ', true, HtmlJson::error_handler_t::replace))), {}};
+  }
+
+ private:
+  HtmlJson head() {
+    return {{"version", kDataVersion},
+            {"made_by", "pctally"},
+            {"view", options_.view},
+            {"title", texts_.shown(program_name(profile_))},
+            {"command", options_.command ? HtmlJson(texts_.shown(command_line(profile_))) : HtmlJson()},
+            {"run", html_run(profile_, report_.account, texts_)},
+            {"warnings", html_warnings(report_, texts_)},
+            {"paths", profile_.paths.recorded ? html_path_account(report_.paths) : HtmlJson()}};
+  }
+
+  const Profile& profile_;
+  const HtmlOptions& options_;
+  Report report_;
+  ObjectNames names_;
+  std::vector<HotFunction> functions_;
+  FunctionList list_;
+  Texts texts_;
+};
+
+}  // namespace
+
+HtmlReport html_report(const Profile& profile, const OpenSymbolizer& open, const HtmlOptions& options) {
+  return DataMaker(profile, open, options).run();
+}
+
+}  // namespace pctally

@@ -1,0 +1,30 @@
+// A report as one HTML page that needs nothing else and reaches for nothing: web/ has the page, the parts
+// here its data.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "report/diff/diff.h"
+#include "report/names/shown_names.h"
+#include "report/object_names.h"
+
+namespace pctally {
+
+struct HtmlOptions {
+  NameStyle names = NameStyle::kShort;
+  std::string view = "functions";  ///< shown first: functions, flame, callers, source, map or compare
+  bool command = false;            ///< with the command line of the recording
+  bool sources = true;             ///< with lines of source files
+  bool strip_paths = false;        ///< of absolute paths the last part alone
+  const Diff* diff = nullptr;      ///< what changed since other profiles, by function. Outlives the call.
+};
+
+struct HtmlReport {
+  std::string page;
+  std::vector<std::string> files;  ///< source files of which lines are in it
+};
+
+/// Figures are those of make_report() by function, with no row left out.
+HtmlReport html_report(const Profile& profile, const OpenSymbolizer& open, const HtmlOptions& options);
+
+}  // namespace pctally

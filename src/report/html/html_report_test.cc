@@ -1,0 +1,112 @@
+#include "report/html/html_report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/fake_symbolizer_for_test.h"
+#include "report/html/texts.h"
+#include "report/rollup.h"
+
+namespace pctally {
+namespace {
+
+Profile profile_of(const std::string& path) {
+  Profile profile;
+  profile.executables.push_back({.path = path, .build_id = {}});
+  profile.command = {"/home/me/prog", "--password=x"};
+  profile.period_ns = 1'000'000;
+  profile.closed = true;
+  profile.positions = {{0, 0x100, 60}, {0, 0x180, 10}, {0, 0x210, 25}};
+  profile.ledger = {.counted = 95, .outside = 5, .samples = 100, .weight_squares = 100};
+  return profile;
+}
+
+std::string data_of(const std::string& page) {
+  const std::string open = R"(<script type="application/json" id="data">)";
+  const size_t start = page.find(open) + open.size();
+  return page.substr(start, page.find("</script>", start) - start);
+}
+
+nlohmann::json parsed(const Profile& profile, const HtmlOptions& options = {}) {
+  return nlohmann::json::parse(data_of(html_report(profile, &FakeSymbolizer::open, options).page));
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(HtmlReport, HasEveryRowOfTheReportToTheTick) {
+  const Profile profile = profile_of("/bin/prog");
+  const nlohmann::json data = parsed(profile);
+  const Report report = make_report(profile, &FakeSymbolizer::open, {});
+  ASSERT_EQ(data["functions"].size(), report.rows.size());
+  uint64_t ticks = 0;
+  for (size_t i = 0; i < report.rows.size(); ++i) {
+    EXPECT_EQ(data["texts"][data["functions"][i][0].get<size_t>()], report.rows[i].short_function);
+    EXPECT_EQ(data["functions"][i][5], report.rows[i].ticks);
+    ticks += data["functions"][i][5].get<uint64_t>();
+  }
+  EXPECT_EQ(ticks, data["run"]["ticks"]);
+  EXPECT_EQ(data["run"]["effective_samples"], report.account.effective_samples);
+}
+
+TEST(HtmlReport, KnowsWhereAFunctionBeginsAndWhereItsTicksLie) {
+  const nlohmann::json data = parsed(profile_of("/bin/prog"));
+  EXPECT_EQ(data["texts"][data["functions"][0][3].get<size_t>()], "/src/prog.c");
+  EXPECT_EQ(data["functions"][0][4], 0x10);
+  uint64_t ticks = 0;
+  for (const auto& bin : data["bins"]["0"]) ticks += bin.get<uint64_t>();
+  EXPECT_EQ(ticks, 70u);
+  EXPECT_EQ(data["bins"]["0"][18], 10) << "the middle of the function";
+}
+
+TEST(HtmlReport, FetchesNothingAndRunsItsOwnScriptAlone) {
+  const std::string page = html_report(profile_of("/bin/prog"), &FakeSymbolizer::open, {}).page;
+  EXPECT_NE(page.find("default-src 'none'; script-src 'sha256-"), std::string::npos);
+  EXPECT_EQ(page.find("unsafe-inline"), std::string::npos);
+  EXPECT_EQ(page.find("@PCTALLY_"), std::string::npos);
+  for (const char* word : {"https://", "<link", "@import", "url(", "fetch(", "XMLHttpRequest"})
+    EXPECT_EQ(count(page, word), 0u) << word;
+  EXPECT_EQ(count(page, "http://"), count(page, "http://www.w3.org/")) << "names of XML, not places";
+  EXPECT_LE(page.size(), 300'000u);
+}
+
+TEST(HtmlReport, NoNameEndsTheScriptItStandsIn) {
+  Profile profile = profile_of("/bin/evil");
+  profile.command = {"</script><script>alert(1)</script><!--"};
+  const HtmlOptions options{.command = true};
+  const std::string page = html_report(profile, &FakeSymbolizer::open, options).page;
+  const std::string harmless = html_report(profile_of("/bin/prog"), &FakeSymbolizer::open, options).page;
+  EXPECT_EQ(count(page, "<script"), count(harmless, "<script"));
+  EXPECT_EQ(count(page, "</script"), count(harmless, "</script"));
+  EXPECT_EQ(parsed(profile, options)["command"], "'</script><script>alert(1)</script><!--'");
+  for (const char* bytes : {"\033", "\xe2\x80\xae", "\xff"}) EXPECT_EQ(page.find(bytes), std::string::npos);
+}
+
+TEST(HtmlReport, TheCommandLineIsThereOnlyIfAskedFor) {
+  EXPECT_EQ(html_report(profile_of("/bin/prog"), &FakeSymbolizer::open, {}).page.find("--password"),
+            std::string::npos);
+  EXPECT_EQ(parsed(profile_of("/bin/prog"))["title"], "prog");
+  EXPECT_EQ(parsed(profile_of("/bin/prog"), {.command = true})["command"], "/home/me/prog --password=x");
+}
+
+TEST(HtmlReport, DirectoriesAreLeftOutIfAskedFor) {
+  const std::string page =
+      html_report(profile_of("/bin/prog"), &FakeSymbolizer::open, {.command = true, .strip_paths = true})
+          .page;
+  EXPECT_EQ(page.find("/home/me"), std::string::npos);
+  EXPECT_EQ(page.find("/src/"), std::string::npos);
+}
+
+TEST(Texts, OfAPathTheLastPartIsKept) {
+  EXPECT_EQ(without_directories("/opt/a/libc.so.6 (build 01)"), "libc.so.6 (build 01)");
+  EXPECT_EQ(without_directories("cannot open '/x/y.c': gone"), "cannot open 'y.c': gone");
+  EXPECT_EQ(without_directories("operator/ (a/b)"), "operator/ (a/b)");
+  EXPECT_EQ(without_directories("--in=/x/y"), "--in=y");
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,31 @@
+// The parts of a page's data: web/src/data.ts has their types.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "report/diff/diff.h"
+#include "report/html/function_list.h"
+#include "report/html/texts.h"
+#include "report/paths/call_tree.h"
+#include "report/rollup.h"
+
+namespace pctally {
+
+using HtmlJson = nlohmann::ordered_json;
+
+/// The program's name: the command without its arguments, or the first process.
+std::string program_name(const Profile& profile);
+
+HtmlJson html_run(const Profile& profile, const Account& account, const Texts& texts);
+HtmlJson html_warnings(const Report& report, const Texts& texts);
+HtmlJson html_path_account(const PathAccount& account);
+
+/// Where in its code each function's ticks lie: "number of the function": [ticks of each bin].
+HtmlJson html_bins(const std::vector<HotFunction>& functions, const FunctionList& list);
+
+/// Gives the functions with ticks the places of their source.
+void find_places(const std::vector<HotFunction>& functions, ObjectNames& names, FunctionList* list);
+
+/// The rows as a table, for readers without scripts. Markup.
+std::string html_table(const Report& report, NameStyle names, const Texts& texts);
+
+}  // namespace pctally

@@ -1,0 +1,63 @@
+#include "report/html/parts.h"
+
+namespace pctally {
+namespace {
+
+const char* severity_word(Severity severity) {
+  if (severity == Severity::kNote) return "note";
+  return severity == Severity::kWarning ? "warning" : "incomplete";
+}
+
+HtmlJson time_json(const Profile& profile, int64_t nanoseconds) {
+  return profile.counts_cpu_time() ? HtmlJson(seconds(nanoseconds)) : HtmlJson();
+}
+
+}  // namespace
+
+std::string program_name(const Profile& profile) {
+  if (profile.command.empty()) return profile.processes.empty() ? "" : profile.processes[0].comm;
+  const std::string& program = profile.command[0];
+  return program.substr(program.rfind('/') + 1);
+}
+
+HtmlJson html_run(const Profile& profile, const Account& account, const Texts& texts) {
+  const TickLedger& ledger = profile.ledger;
+  return {{"engine", texts.shown(profile.engine)},
+          {"event", profile.counts_cpu_time() ? HtmlJson() : HtmlJson(texts.shown(profile.event))},
+          {"period", profile.period_ns},
+          {"rate_hz", account.delivered_hz},
+          {"rate_asked_hz", account.asked_hz},
+          {"wall_s", seconds(duration_of(profile.duration_ns, 1))},
+          {"effective_samples", account.effective_samples},
+          {"ticks", ledger.ticks()},
+          {"counted", ledger.counted},
+          {"outside", ledger.outside},
+          {"full", ledger.full},
+          {"lost", ledger.lost},
+          {"cpu_s", account.cpu_known ? HtmlJson(seconds(account.cpu_ns)) : HtmlJson()},
+          {"sampled_s", time_json(profile, account.sampled_ns)},
+          {"lost_s", time_json(profile, account.lost_ns)},
+          {"unsampled_s", account.cpu_known ? time_json(profile, account.unsampled_ns) : HtmlJson()},
+          {"chance_s", seconds(account.chance_ns)}};
+}
+
+HtmlJson html_warnings(const Report& report, const Texts& texts) {
+  HtmlJson list = HtmlJson::array();
+  for (const Warning& warning : report.warnings)
+    list.push_back({{"id", warning.id},
+                    {"severity", severity_word(warning.severity)},
+                    {"text", texts.shown(warning.text)}});
+  return list;
+}
+
+HtmlJson html_path_account(const PathAccount& account) {
+  HtmlJson cut = HtmlJson::array();
+  for (const PathAccount::Cut& part : account.cuts)
+    cut.push_back({{"reason", part.reason}, {"ticks", part.ticks}});
+  return {{"complete", account.complete},
+          {"folded", account.folded},
+          {"no_room", account.no_room},
+          {"cut", std::move(cut)}};
+}
+
+}  // namespace pctally

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include "report/html/parts.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kMostRows = 200;
+
+std::string marked_up(const std::string& text) {
+  std::string result;
+  for (char byte : text) {
+    if (byte == '<')
+      result += "&lt;";
+    else if (byte == '>')
+      result += "&gt;";
+    else if (byte == '&')
+      result += "&amp;";
+    else
+      result += byte;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string html_table(const Report& report, NameStyle names, const Texts& texts) {
+  std::string table =
+      "<p>Without scripts this page is a table.</p>\n<table>\n"
+      "<tr><th>Self %</th><th>95 %</th><th>Ticks</th><th>Function</th><th>Object</th></tr>\n";
+  for (const Row& row : report.rows) {
+    if (static_cast<size_t>(&row - report.rows.data()) == kMostRows) break;
+    const std::string& name = shown_name(names, row.short_function, row.function, row.linkage);
+    table +=
+        fmt::format("<tr><td>{:.2f}</td><td>{:.2f} to {:.2f}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                    100 * row.share, 100 * row.interval.low, 100 * row.interval.high, row.ticks,
+                    marked_up(texts.shown(name)), marked_up(texts.shown(row.object)));
+  }
+  return table + "</table>\n";
+}
+
+}  // namespace pctally

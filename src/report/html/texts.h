@@ -1,0 +1,32 @@
+// The texts of a page: each written once and referred to by number. All are escaped for people here, and
+// nowhere else.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace pctally {
+
+class Texts {
+ public:
+  /// `strip_paths`: of absolute paths the last part alone is kept.
+  explicit Texts(bool strip_paths) : strip_paths_(strip_paths) { number(""); }
+
+  /// "" is 0.
+  int64_t number(std::string_view text);
+  /// As it stands in the page.
+  [[nodiscard]] std::string shown(std::string_view text) const;
+  nlohmann::ordered_json take() { return std::move(texts_); }
+
+ private:
+  bool strip_paths_;
+  std::unordered_map<std::string, int64_t> known_;
+  nlohmann::ordered_json texts_ = nlohmann::ordered_json::array();
+};
+
+/// "cannot open /home/me/src/a.c" as "cannot open a.c".
+std::string without_directories(std::string_view text);
+
+}  // namespace pctally

@@ -1,0 +1,103 @@
+// hostile_page PAGE JSON: a profile whose names try to get out of where they stand, as report --html and
+// report --json write it.
+#include <fstream>
+#include <iterator>
+
+#include "report/html/html_report.h"
+#include "report/json.h"
+#include "report/rollup.h"
+
+namespace pctally {
+namespace {
+
+const std::string kNames[] = {
+    "<img src=x onerror=\"document.title='executed'\">",
+    "</script><script>document.title='executed'</script>",
+    "<!--<script>",
+    "-->",
+    "</noscript><script>document.title='executed'</script>",
+    "</title><b>title",
+    "\"><svg onload=document.title='executed'>",
+    "' onmouseover='document.title=1",
+    "javascript:document.title='executed'",
+    "${document.title='executed'}{{7*7}}",
+    "\xe2\x80\xae"
+    "desrever\xe2\x80\xac",
+    "line\nfeed\r\ttab",
+    "nul\0byte",
+    "\033]0;title\007",
+    "\xff\xfe not text",
+    "\xed\xa0\x80 half of a pair",
+    "",
+    " ",
+    "__proto__",
+    "constructor",
+    "toString",
+    "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",
+    "\xf0\x9f\x94\xa5",
+    "@PCTALLY_DATA@",
+    "$&$1$`",
+    "\\u003cscript\\u003e",
+    std::string(5000, 'l'),
+};
+
+class Hostile : public Symbolizer {
+ public:
+  explicit Hostile(const ExecutableIdentity& identity) : object_(identity.path) {}
+  [[nodiscard]] const std::string& object_name() const override { return object_; }
+  [[nodiscard]] const std::string& problem() const override { return problem_; }
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+    std::vector<NamedRange> ranges;
+    for (uint64_t position : positions) {
+      const uint64_t number = position / 0x100;
+      ranges.push_back(
+          {kNames[number % std::size(kNames)], number * 0x100, number * 0x100 + 0x100, "", number * 0x100});
+    }
+    return ranges;
+  }
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+    std::vector<std::vector<Frame>> frames;
+    for (uint64_t position : positions) {
+      const std::string& name = kNames[position / 0x100 % std::size(kNames)];
+      frames.push_back({{name, "/src/" + name, 1, ""}});
+    }
+    return frames;
+  }
+
+ private:
+  std::string object_, problem_;
+};
+
+/// Each of two objects has every name.
+Profile hostile_profile() {
+  Profile profile;
+  profile.command = {kNames[1], kNames[0]};
+  profile.engine = "</b>";
+  profile.period_ns = 1'000'000;
+  profile.closed = true;
+  profile.executables.push_back({.path = kNames[1], .build_id = {}});
+  profile.executables.push_back({.path = "constructor", .build_id = {}});
+  for (uint32_t executable : {0u, 1u})
+    for (uint64_t i = 0; i < std::size(kNames); ++i) {
+      profile.positions.push_back({executable, 0x100 * i + 0x10, 40 - i + executable});
+      profile.ledger.counted += profile.positions.back().ticks;
+    }
+  profile.ledger.lost = 3;
+  profile.ledger.samples = profile.ledger.weight_squares = profile.ledger.ticks();
+  return profile;
+}
+
+int write_both(const char* page, const char* json) {
+  const Profile profile = hostile_profile();
+  const auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    return std::make_unique<Hostile>(identity);
+  };
+  std::ofstream(page) << html_report(profile, open, {.command = true}).page;
+  std::ofstream(json) << json_report(profile, make_report(profile, open, {}));
+  return 0;
+}
+
+}  // namespace
+}  // namespace pctally
+
+int main(int argc, char** argv) { return argc == 3 ? pctally::write_both(argv[1], argv[2]) : 2; }

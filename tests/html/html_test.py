@@ -1,0 +1,120 @@
+"""The page of report --html, opened in headless Chromium: its figures are the report's, and no name does anything."""
+import html.parser
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.parse
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+VOID = {"meta", "link", "input", "br", "img", "hr"}
+ELEMENTS = {"html", "head", "meta", "title", "style", "body", "noscript", "script", "div", "header", "svg", "path", "rect", "b", "i",
+            "u", "span", "p", "h1", "h2", "bdi", "ul", "li", "dl", "dt", "dd", "nav", "button", "input", "output", "main", "table",
+            "thead", "tbody", "tr", "th", "td", "dialog", "kbd", "form", "select", "option", "label", "code", "small"}
+
+
+class Dom(html.parser.HTMLParser):
+    """What a browser has made of a page: its elements, the rows of its tables, its title."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.attributes, self.rows, self.stack, self.title = set(), [], [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.add(tag)
+        self.attributes += [(tag, *attribute) for attribute in attrs]
+        if tag not in VOID:
+            self.stack.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th") and self.rows:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        while self.stack and self.stack.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "title" in self.stack:
+            self.title += data
+        if "td" in self.stack:
+            self.rows[-1][-1] += data
+
+    def table(self):
+        return [row for row in self.rows if len(row) > 5 and row[1]]
+
+
+class Page:
+    """A page as it is after its script has run. `complaints`: what the browser said of it, violations of its policy included."""
+
+    def __init__(self, path, **address):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        done = subprocess.run(
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={directory}", "--enable-logging=stderr", "--v=0",
+             "--virtual-time-budget=5000", "--dump-dom", f"file://{path}#{urllib.parse.urlencode(address)}"],
+            capture_output=True, timeout=120, env={**os.environ, "HOME": directory})
+        self.text = done.stdout.decode("utf-8", "strict")
+        self.complaints = [line for line in done.stderr.decode(errors="replace").splitlines() if "CONSOLE" in line]
+        self.dom = Dom(self.text)
+
+
+def percent(share):
+    return f"{100 * share:.2f}"
+
+
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+class Hostile(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        cls.path, report = os.path.join(directory, "page.html"), os.path.join(directory, "report.json")
+        subprocess.run([p.program("hostile_page"), cls.path, report], check=True)
+        with open(report, encoding="utf-8") as file:
+            cls.report = json.load(file)
+        cls.page = Page(cls.path)
+
+    def assert_unharmed(self, page):
+        self.assertEqual(page.complaints, [])
+        self.assertNotIn("executed", page.dom.title)
+        self.assertEqual(page.dom.elements - ELEMENTS, set())
+        self.assertEqual([entry for entry in page.dom.attributes if entry[1].startswith("on")], [])
+        self.assertEqual([entry for entry in page.dom.attributes if entry[1] in ("src", "href", "action")], [])
+
+    def test_nothing_of_a_name_is_executed(self):
+        self.assert_unharmed(self.page)
+        self.assertEqual(self.page.text.count("<script"), 2)
+
+    def test_no_control_or_direction_reaches_the_page(self):
+        body = self.page.text.split("</style>")[1]
+        for byte in "\033\007\u202e\u202c\0\ufffd":
+            self.assertNotIn(byte, body)
+
+    def test_rows_are_those_of_the_report(self):
+        rows = self.page.dom.table()
+        self.assertEqual(len(rows), 40, "the first rows; the rest is one line")
+        for shown, row in zip(rows, self.report["rows"]):
+            self.assertEqual(shown[1], percent(row["share"]))
+            self.assertEqual(shown[2], f"{percent(row['low'])}\u2013{percent(row['high'])}")
+            self.assertEqual(shown[7], str(row["ticks"]))
+
+    def test_rows_and_the_rest_are_all_ticks(self):
+        found = Page(self.path, q="constructor").dom.table()  # the object of half of the functions, and a name of the others
+        expected = [row["ticks"] for row in self.report["rows"] if "constructor" in (row["object"], row["function"])]
+        self.assertEqual([int(row[7]) for row in found], expected)
+        self.assertEqual(sum(row["ticks"] for row in self.report["rows"]), self.report["ticks"])
+
+    def test_hostile_addresses(self):
+        for address in ({"view": "__proto__", "f": "constructor"}, {"view": "<img src=x onerror=alert(1)>", "q": "(((((a+)+)+)+$"},
+                        {"theme": "\"><script>", "f": "</script>"}, {"q": "\ud800".encode("utf-8", "surrogatepass")}):
+            self.assert_unharmed(Page(self.path, **address))
+
+
+if __name__ == "__main__":
+    p.main()

@@ -1,0 +1,111 @@
+// What the C++ side writes into the page: src/report/html/. Names are escaped there, for people; here they only ever become text.
+
+export interface Run {
+  engine: string;
+  event: string | null; // null: ticks are CPU time
+  period: number; // nanoseconds, or events
+  rate_hz: number;
+  rate_asked_hz: number;
+  wall_s: number;
+  effective_samples: number;
+  ticks: number;
+  counted: number;
+  outside: number;
+  full: number;
+  lost: number;
+  cpu_s: number | null;
+  sampled_s: number | null;
+  lost_s: number | null;
+  unsampled_s: number | null;
+  chance_s: number;
+}
+
+export interface Warning {
+  id: string;
+  severity: "note" | "warning" | "incomplete";
+  text: string;
+}
+
+export interface Paths {
+  complete: number;
+  folded: number;
+  no_room: number;
+  cut: { reason: string; ticks: number }[];
+}
+
+/** name, full name, object, file (numbers of texts), line, ticks, total: low, high, cut (low -1: none), inlined */
+export type FunctionRow = [number, number, number, number, number, number, number, number, number, number];
+
+export type InstructionRow = [offset: number, text: number, ticks: number, target: number];
+export type LineRow = [line: number, ticks: number, instructions: InstructionRow[]];
+export interface Block {
+  name: number; // of the function inlined here; 0: the function itself
+  file: number;
+  lines: LineRow[];
+}
+export interface Source {
+  function: number;
+  problem: string;
+  blocks: Block[];
+}
+export interface SourceFile {
+  path: number;
+  problem: string;
+  lines: (number | string)[]; // number, text, number, text ...
+}
+
+export interface Change {
+  before: number;
+  after: number;
+  difference: number;
+  low: number;
+  high: number;
+  p: number;
+}
+export interface DiffRow {
+  name: string;
+  object: string;
+  verdict: "undecided" | "more" | "less" | "new" | "gone";
+  amount: Change;
+  share_percent: Change;
+}
+export interface Diff {
+  unit: string;
+  work: number;
+  old_runs: number;
+  new_runs: number;
+  verdict: string;
+  cause: string;
+  power: string;
+  decided: number;
+  doubts: string[];
+  rows: DiffRow[];
+}
+
+export interface Data {
+  version: number;
+  made_by: string;
+  view: string;
+  title: string;
+  command: string | null;
+  run: Run;
+  warnings: Warning[];
+  paths: Paths | null;
+  texts: string[];
+  functions: FunctionRow[];
+  bins: Record<string, number[]>;
+  nodes: number[]; // parent, function, ticks, self ...
+  left_out: number; // nodes too small to be here
+  edges: number[]; // caller (-1: outermost), callee, file, line, ticks ...
+  sources: Source[];
+  files: SourceFile[];
+  diff: Diff | null;
+}
+
+export const kVersion = 1;
+
+export function readData(): Data {
+  const data = JSON.parse(document.getElementById("data")!.textContent!) as Data;
+  if (data.version !== kVersion) throw new Error(`data of version ${data.version} in a page of version ${kVersion}`);
+  return data;
+}

@@ -1,0 +1,171 @@
+// The answer first, in words; then what was seen and what was not.
+import { For, Show } from "solid-js";
+import { counted, grouped, percent, seconds } from "./figures";
+import { data, rows, run } from "./profile";
+import { isDark, setHelpOpen, setTheme } from "./state";
+
+const Mark = () => (
+  <svg width="22" height="14" viewBox="0 0 22 14" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linecap="round">
+    <path d="M4 1v12M8.6 1v12M13.2 1v12M17.8 1v12M1 11 21 3" />
+  </svg>
+);
+
+const whole = run.event === null ? "the CPU time" : `the events (${run.event})`;
+
+/** With how many functions, the largest first, half of all ticks are reached. */
+function halfOf(): number {
+  let ticks = 0;
+  return rows.findIndex((row) => (ticks += row.self.ticks) * 2 >= run.ticks) + 1;
+}
+
+function Answer() {
+  const first = rows.find((row) => row.self.ticks > 0);
+  if (!first) return <p class="answer">No tick was recorded: there is nothing to show.</p>;
+  const interval = first.self.interval;
+  const ticked = rows.filter((row) => row.self.ticks > 0);
+  const sure = ticked.findIndex((row) => row.places!.first !== row.places!.last);
+  const beyond = sure < 0 ? ticked.length : sure;
+  return (
+    <p class="answer">
+      <b>
+        <bdi>{first.name}</bdi>
+      </b>{" "}
+      takes {percent(first.self.share, 1)}&nbsp;% of {whole} ({percent(interval.low, 1)} to {percent(interval.high, 1)}).{" "}
+      <Show when={ticked.length > 1}>
+        Half of it is in {halfOf()} of {counted(ticked.length, "function")};{" "}
+        {beyond === 0
+          ? "no place of the ranking is beyond chance."
+          : beyond === ticked.length
+            ? "every place of the ranking is beyond chance."
+            : beyond === 1
+              ? "only the first place is beyond chance."
+              : `only the first ${beyond} places are beyond chance.`}
+      </Show>
+    </p>
+  );
+}
+
+/** Sampled, lost and unsampled time beside the CPU time that the kernel measured. */
+function Seen() {
+  const sampled = run.sampled_s ?? 0;
+  const lost = run.lost_s ?? 0;
+  const unsampled = Math.max(0, run.unsampled_s ?? 0);
+  const most = Math.max(run.cpu_s ?? 0, sampled + lost + run.chance_s, 1e-9) * 1.01;
+  const at = (value: number) => `${Math.max(0, Math.min(100, (100 * value) / most))}%`;
+  return (
+    <div class="seen">
+      <dt>What was seen of the CPU time</dt>
+      <dd>
+        <span class="strip" aria-hidden="true">
+          <i class="sampled" style={{ width: at(sampled) }} />
+          <i class="lost" style={{ left: at(sampled), width: at(lost) }} />
+          <i class="unsampled" style={{ left: at(sampled + lost), width: at(unsampled) }} />
+          <Show when={run.chance_s > 0}>
+            <u style={{ left: at(sampled - run.chance_s), width: at(2 * run.chance_s) }} />
+          </Show>
+          <Show when={run.cpu_s !== null}>
+            <b style={{ left: at(run.cpu_s!) }} />
+          </Show>
+        </span>
+        <span class="key">
+          <span>
+            <i class="sampled" />
+            sampled {seconds(sampled)}
+            {run.chance_s > 0 ? ` ± ${seconds(run.chance_s)}` : ""}
+          </span>
+          <span>
+            <i class="lost" />
+            lost {seconds(lost)}
+          </span>
+          <Show when={run.unsampled_s !== null}>
+            <span>
+              <i class="unsampled" />
+              unsampled {seconds(run.unsampled_s!)}
+            </span>
+          </Show>
+        </span>
+      </dd>
+    </div>
+  );
+}
+
+function Facts() {
+  const cut = data.paths?.cut.reduce((sum, part) => sum + part.ticks, 0) ?? 0;
+  return (
+    <dl class="facts">
+      <Show when={run.cpu_s !== null}>
+        <div>
+          <dt>CPU time</dt>
+          <dd>
+            <b>{seconds(run.cpu_s!)}</b> in {seconds(run.wall_s)}
+          </dd>
+        </div>
+      </Show>
+      <div>
+        <dt>Ticks</dt>
+        <dd>
+          <b>{grouped(run.ticks)}</b> {run.event === null ? `one per ${(run.period / 1e6).toFixed(3)} ms` : `of ${grouped(run.period)} each`}
+        </dd>
+      </div>
+      <div>
+        <dt>Engine</dt>
+        <dd>
+          <b>{run.engine}</b>
+          {run.event === null && run.rate_hz > 0 ? ` ${Math.round(run.rate_hz)} Hz` : ""}
+        </dd>
+      </div>
+      <Show when={data.paths}>
+        {(paths) => (
+          <div>
+            <dt>Call paths</dt>
+            <dd title={paths().cut.map((part) => `${part.ticks} cut ${part.reason}`).join("; ") || undefined}>
+              <b>{grouped(paths().complete)}</b> complete, {grouped(cut)} cut
+            </dd>
+          </div>
+        )}
+      </Show>
+      <Show when={run.sampled_s !== null}>
+        <Seen />
+      </Show>
+    </dl>
+  );
+}
+
+export function Head() {
+  return (
+    <header class="wrap">
+      <div class="top">
+        <Mark />
+        <b>pctally</b>
+        <span class="what">{data.diff ? "comparison of CPU profiles" : "CPU profile"}, one page by itself</span>
+        <button type="button" class="tool" aria-label="Change between light and dark" onClick={() => setTheme(isDark() ? "light" : "dark")}>
+          {isDark() ? "Light" : "Dark"}
+        </button>
+        <button type="button" class="tool" aria-label="Keys, and how to read this page" onClick={() => setHelpOpen(true)}>
+          ?
+        </button>
+      </div>
+      <h1>
+        <bdi>{data.title || "(no name)"}</bdi>
+      </h1>
+      <Show when={data.command}>
+        <p class="command">
+          <bdi>{data.command}</bdi>
+        </p>
+      </Show>
+      <Answer />
+      <Show when={data.warnings.length > 0}>
+        <ul class="warnings" aria-label="What to know before trusting this">
+          <For each={data.warnings}>
+            {(warning) => (
+              <li class={warning.severity}>
+                <b>{warning.severity}</b> {warning.text}
+              </li>
+            )}
+          </For>
+        </ul>
+      </Show>
+      <Facts />
+    </header>
+  );
+}

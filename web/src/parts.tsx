@@ -1,0 +1,71 @@
+// Small pieces that all views share.
+import { For, Show, type JSX } from "solid-js";
+import { axisSteps, percent, range } from "./figures";
+import { isHit } from "./search";
+import type { Function, Measured } from "./profile";
+
+const at = (share: number) => `${Math.min(100, Math.max(0, 100 * share))}%`;
+
+/** A share with its interval, as a bar: `most` is its full length. Figures stand beside it: readers of the screen skip it. */
+export function Share(props: { of: Measured; most: number; soft?: boolean }) {
+  const part = (share: number) => (props.most > 0 ? share / props.most : 0);
+  const { low, high } = { low: () => part(props.of.interval.low), high: () => Math.min(1, part(props.of.interval.high)) };
+  return (
+    <span class="share" classList={{ soft: props.soft }} aria-hidden="true">
+      <i style={{ width: at(part(props.of.share)) }} />
+      <Show when={props.of.ticks > 0}>
+        <u style={{ left: at(low()), width: at(high() - low()) }} />
+      </Show>
+    </span>
+  );
+}
+
+export function Axis(props: { most: number; unit?: string; wanted?: number }) {
+  const steps = () => axisSteps(100 * props.most, props.wanted);
+  return (
+    <span class="axis" aria-hidden="true">
+      <For each={steps()}>
+        {(step, i) => (
+          <span style={{ left: at(step / (100 * props.most)) }}>
+            {step}
+            {i() === steps().length - 1 ? " %" : ""}
+          </span>
+        )}
+      </For>
+    </span>
+  );
+}
+
+export function Choice<T extends string>(props: { label: string; options: { id: T; label: string }[]; value: T; set: (value: T) => void }) {
+  return (
+    <span class="choice" role="group" aria-label={props.label}>
+      {props.label}
+      <span class="seg">
+        <For each={props.options}>
+          {(option) => (
+            <button type="button" aria-pressed={props.value === option.id} onClick={() => props.set(option.id)}>
+              {option.label}
+            </button>
+          )}
+        </For>
+      </span>
+    </span>
+  );
+}
+
+/** A name of the profile: isolated, so that its letters turn nothing around beside it. */
+export function Name(props: { of: Function; class?: string }) {
+  return (
+    <bdi class={`name ${props.class ?? ""}`} classList={{ hit: isHit(props.of) }} title={props.of.full || undefined}>
+      {props.of.name}
+    </bdi>
+  );
+}
+
+export const Figure = (props: { of: Measured; decimals?: number }) => (
+  <>
+    <b>{percent(props.of.share, props.decimals)}&nbsp;%</b> <span class="nowrap">{range(props.of.interval, props.decimals)}</span>
+  </>
+);
+
+export const Note = (props: { children: JSX.Element }) => <p class="note">{props.children}</p>;

@@ -1,0 +1,219 @@
+// The table: self and total with their intervals, and what the order is worth.
+import { For, Show, createMemo, createSignal } from "solid-js";
+import { counted, grouped, percent, range } from "../figures";
+import { Axis, Name, Note, Share } from "../parts";
+import { data, hasPaths, hasTotals, rows, run, sourceOf, type Function } from "../profile";
+import { hits } from "../search";
+import { open, select, selected } from "../state";
+
+type Key = "self" | "total" | "name" | "object";
+
+const kFirst = 40; // rows shown at first
+const kMore = 500; // and with each press of the button
+
+const kOrders: Record<Key, (a: Function, b: Function) => number> = {
+  self: (a, b) => b.self.ticks - a.self.ticks,
+  total: (a, b) => (b.total?.ticks ?? 0) - (a.total?.ticks ?? 0),
+  name: (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
+  object: (a, b) => (a.object < b.object ? -1 : a.object > b.object ? 1 : b.self.ticks - a.self.ticks),
+};
+
+const [key, setKey] = createSignal<Key>("self");
+const [upside, setUpside] = createSignal(false);
+const [limit, setLimit] = createSignal(kFirst);
+
+function sortBy(next: Key) {
+  if (key() === next) setUpside(!upside());
+  else setUpside(false);
+  setKey(next);
+}
+
+const mostSelf = rows.reduce((most, row) => Math.max(most, row.self.interval.high * (row.self.ticks > 0 ? 1 : 0)), 0.001);
+
+function Spark(props: { of: Function }) {
+  const bins = () => data.bins[props.of.id];
+  return (
+    <Show when={bins()}>
+      {(list) => {
+        const most = Math.max(...list());
+        return (
+          <svg class="spark" viewBox={`0 0 ${list().length * 4} 13`} preserveAspectRatio="none" aria-hidden="true">
+            <For each={list()}>
+              {(ticks, i) => (
+                <Show when={ticks > 0}>
+                  <rect x={i() * 4} width="3" y={13 - 13 * Math.sqrt(ticks / most)} height={13 * Math.sqrt(ticks / most)} />
+                </Show>
+              )}
+            </For>
+          </svg>
+        );
+      }}
+    </Show>
+  );
+}
+
+function Heading(props: { by: Key; children: string; class?: string }) {
+  const direction = () => {
+    if (key() !== props.by) return undefined;
+    const falls = props.by === "self" || props.by === "total";
+    return falls !== upside() ? "descending" : "ascending";
+  };
+  return (
+    <th scope="col" class={props.class} aria-sort={direction()}>
+      <button type="button" onClick={() => sortBy(props.by)}>
+        {props.children}
+      </button>
+    </th>
+  );
+}
+
+const placeText = (row: Function) => {
+  if (!row.places) return "";
+  const { first, last } = row.places;
+  return first === last ? String(first) : `${first}–${last}`;
+};
+
+function Row(props: { of: Function; gap: boolean }) {
+  const chosen = () => selected() === props.of;
+  return (
+    <tr
+      id={`row-${props.of.id}`}
+      aria-selected={chosen()}
+      tabindex={chosen() ? 0 : -1}
+      classList={{ gap: props.gap }}
+      onClick={() => select(props.of)}
+      onDblClick={() => enter(props.of)}
+    >
+      <td class="places">{placeText(props.of)}</td>
+      <td class="number">{percent(props.of.self.share)}</td>
+      <td class="range">{props.of.self.ticks > 0 ? range(props.of.self.interval) : ""}</td>
+      <td class="bar-cell">
+        <Share of={props.of.self} most={mostSelf} />
+      </td>
+      <td class="name-cell">
+        <Name of={props.of} />
+      </td>
+      <td class="object">
+        <bdi title={props.of.object}>{props.of.object}</bdi>
+      </td>
+      <td class="spark-cell">
+        <Spark of={props.of} />
+      </td>
+      <td class="number ticks">{grouped(props.of.self.ticks)}</td>
+      <Show when={hasTotals}>
+        <td class="number total">
+          {props.of.total ? percent(props.of.total.share) : ""}
+          {props.of.cut >= 0.005 ? "+" : ""}
+        </td>
+        <td class="total-bar">
+          <Show when={props.of.total}>{(total) => <Share of={total()} most={1} soft />}</Show>
+        </td>
+      </Show>
+    </tr>
+  );
+}
+
+function enter(row: Function) {
+  if (sourceOf.has(row.id)) open("source", row);
+  else if (hasPaths) open("callers", row);
+}
+
+export function Functions() {
+  const list = createMemo(() => {
+    const found = hits();
+    const chosen = found ? rows.filter((row) => found.has(row.id)) : [...rows];
+    chosen.sort(kOrders[key()]);
+    return upside() ? chosen.reverse() : chosen;
+  });
+  const shown = createMemo(() => list().slice(0, hits() ? Math.max(limit(), kMore) : limit()));
+  const rest = createMemo(() => list().slice(shown().length));
+  // A rule stands under a row where all below it are certainly smaller.
+  const gaps = createMemo(() => {
+    const below = new Set<Function>();
+    if (key() !== "self" || upside() || hits()) return below;
+    shown().forEach((row, i) => {
+      if (row.places && row.places.last === i + 1 && i + 1 < list().length) below.add(row);
+    });
+    return below;
+  });
+
+  function onKey(event: KeyboardEvent) {
+    const at = shown().indexOf(selected()!);
+    const step = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: shown().length - 1, PageDown: at + 20, PageUp: at - 20 }[event.key];
+    if (event.key === "Enter" && at >= 0 && !(event.target instanceof HTMLButtonElement)) {
+      event.preventDefault();
+      enter(shown()[at]);
+      return;
+    }
+    if (step === undefined || shown().length === 0) return;
+    event.preventDefault();
+    const row = shown()[Math.min(shown().length - 1, Math.max(0, step))];
+    select(row);
+    const element = document.getElementById(`row-${row.id}`);
+    element?.focus({ preventScroll: true });
+    element?.scrollIntoView({ block: "nearest" });
+  }
+
+  return (
+    <>
+      <table class="functions" role="grid" aria-label="Functions with their shares" aria-rowcount={list().length + 1} onKeyDown={onKey}>
+        <thead>
+          <tr>
+            <th scope="col" class="places" title="The places that the intervals allow">
+              Rank
+            </th>
+            <Heading by="self" class="number">
+              Self
+            </Heading>
+            <th scope="col" class="range">
+              95 %
+            </th>
+            <th scope="col" class="bar-cell">
+              <Axis most={mostSelf} />
+            </th>
+            <Heading by="name" class="name-cell">
+              Function
+            </Heading>
+            <Heading by="object" class="object">
+              Object
+            </Heading>
+            <th scope="col" class="spark-cell">
+              Where in it
+            </th>
+            <th scope="col" class="number ticks">
+              Ticks
+            </th>
+            <Show when={hasTotals}>
+              <Heading by="total" class="number total">
+                Total
+              </Heading>
+              <th scope="col" class="total-bar">
+                <Axis most={1} wanted={2} />
+              </th>
+            </Show>
+          </tr>
+        </thead>
+        <tbody>
+          <For each={shown()}>{(row) => <Row of={row} gap={gaps().has(row)} />}</For>
+        </tbody>
+      </table>
+      <Show when={rest().length > 0}>
+        <p class="more">
+          {counted(rest().length, "more row")}, together {percent(rest().reduce((sum, row) => sum + row.self.ticks, 0) / Math.max(1, run.ticks))}{" "}
+          %, none above {percent(Math.max(...rest().map((row) => row.self.share)))} %.{" "}
+          <button type="button" class="link" onClick={() => setLimit(shown().length + kMore)}>
+            Show {rest().length > kMore ? `${kMore} more` : "all"}
+          </button>
+        </p>
+      </Show>
+      <Show when={list().length === 0}>
+        <Note>No function has all of these words.</Note>
+      </Show>
+      <Note>
+        Shares are of all {counted(run.ticks, "tick")}, in percent; self time leaves out what a function called. The whisker is a 95 %
+        confidence interval, the rank the places that it allows; a dark rule stands where everything below is certainly less.
+        {hasTotals ? " Total is with the function on the call path; + where cut paths could add half a point or more." : ""}
+      </Note>
+    </>
+  );
+}
