@@ -1,7 +1,6 @@
 // pctally annotate: one function's source lines and instructions, with the ticks of each.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -58,9 +57,8 @@ std::string is_pattern(const std::string& text) {
   return pattern ? "" : text + ": " + pattern.error().text;
 }
 
-void describe_options(CLI::App& app, Arguments& arguments) {
-  app.formatter_fn(
-      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
+void describe_options(OptionParser& app, Arguments& arguments) {
+  app.help_page(kHelp);
   app.add_option("FUNCTION", arguments.query);
   app.add_option("FILE", arguments.file);
   app.add_option("--object", arguments.object)->check(is_pattern);
@@ -68,17 +66,17 @@ void describe_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
   app.add_flag("--intel", arguments.intel);
   add_names_option(app, arguments.names);
-  app.add_option("--source-path", arguments.source_paths)->allow_extra_args(false)->check(is_source_path);
+  app.add_option("--source-path", arguments.source_paths)->one_value_each()->check(is_source_path);
   app.add_flag("--json", arguments.json);
   app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
 }
 
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
-  CLI::App app("", "pctally annotate");
+  OptionParser app("pctally annotate");
   describe_options(app, *arguments);
   const CommandLineHints hints{
       .surplus = "one function at a time; {} is one word too many", .unknown = {}, .missing = {}};
-  if (std::optional<int> code = parse_command_line(app, argc, argv, hints)) return code;
+  if (std::optional<int> code = app.parse(argc, argv, hints)) return code;
   if (!arguments->query.empty()) return std::nullopt;
   complain("no function named; write pctally annotate FUNCTION [FILE], or FILE:LINE");
   return kExitUsage;

@@ -1,35 +1,21 @@
-// How every subcommand reads its command line, and what it says about one that is wrong.
+// What the subcommands share: checks of words, options that several have, and how output is written.
 #pragma once
-#include <CLI/CLI.hpp>
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "tool/option_parser.h"
 
 namespace pctally {
 
-/// What a subcommand knows better than the parser.
-struct CommandLineHints {
-  std::string surplus;                         ///< about a word too many, after it
-  std::map<std::string, std::string> unknown;  ///< options it does not have, and what to say of them
-  std::map<std::string, std::string> missing;  ///< options without their value: "--pid" and what to say
-};
-
-/// An exit code if the command line ends here: help was asked for, or it is wrong and a line says so.
-std::optional<int> parse_command_line(CLI::App& app, int argc, char** argv,
-                                      const CommandLineHints& hints = {});
-
-/// Says that `app` has no such option, and which one was probably meant. The exit code.
-int complain_of_option(const CLI::App& app, const std::string& word, const CommandLineHints& hints);
-
 /// Accepts a number from `low` to `high`.
-CLI::Validator number_from_to(double low, double high);
+WordCheck number_from_to(double low, double high);
 
 /// Accepts one of a few words.
-CLI::Validator one_of(std::vector<std::string> words);
+WordCheck one_of(std::vector<std::string> words);
 
 /// "--names short|full|linkage": how functions are called.
-void add_names_option(CLI::App& app, std::string& names);
+void add_names_option(OptionParser& app, std::string& names);
 
 /// "function, object or line"
 std::string listed(const std::vector<std::string>& words);

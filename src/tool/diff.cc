@@ -1,5 +1,6 @@
 // pctally diff: what changed between two profiles, or two sides of several runs, and how sure that is.
-#include <CLI/CLI.hpp>
+#include <stdlib.h>
+
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -32,33 +33,39 @@ struct Arguments {
   std::string color = "auto";
 };
 
-void describe_options(CLI::App& app, Arguments& arguments) {
+std::string is_positive(const std::string& text) {
+  char* end = nullptr;
+  const double value = strtod(text.c_str(), &end);
+  return end != text.c_str() && *end == 0 && value > 0 ? "" : text + ": not a number above 0";
+}
+
+void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_option("--by", arguments.by, "One row per function (default), object, line or process")
-      ->check(CLI::IsMember({"function", "object", "line", "process"}).description(""))
+      ->check(one_of({"function", "object", "line", "process"}))
       ->option_text("WHAT");
   app.add_option("--limit", arguments.limit, "Most rows to show, 0 for all (default 20)")->option_text("N");
   add_names_option(app, arguments.names);
   app.add_option("--work", arguments.work, "Units of work a run does: amounts are per unit")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(is_positive)
       ->option_text("N");
   app.add_option("--fail-if", arguments.fail_if,
                  "A limit: 'share(NAME) > +2pp', 'seconds(NAME) > +10%', 'total > +3%'; may repeat")
       ->option_text("LIMIT")
-      ->allow_extra_args(false);
+      ->one_value_each();
   app.add_option("--budget", arguments.budget, "A file of limits, one a line")->option_text("FILE");
-  CLI::Option* markdown = app.add_flag("--markdown", arguments.markdown, "Print Markdown for a pull request");
-  CLI::Option* json = app.add_flag("--json", arguments.json, "Print one JSON object")->excludes(markdown);
+  Option* markdown = app.add_flag("--markdown", arguments.markdown, "Print Markdown for a pull request");
+  Option* json = app.add_flag("--json", arguments.json, "Print one JSON object")->excludes(markdown);
   app.add_flag("--junit", arguments.junit, "Print the limits as JUnit XML")
       ->excludes(markdown)
       ->excludes(json);
   app.add_option("--color", arguments.color, "auto (default), always or never; NO_COLOR is honoured")
-      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->check(one_of({"auto", "always", "never"}))
       ->option_text("WHEN");
 }
 
 /// An exit code if the command line ends here. Files stand before and after a lone "--", or there are two.
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
-  CLI::App app("Compares profiles: what changed, by how much, and how sure that is.", "pctally diff");
+  OptionParser app("pctally diff", "Compares profiles: what changed, by how much, and how sure that is.");
   app.footer(
       "Usage: pctally diff [OPTIONS] OLD NEW, or pctally diff [OPTIONS] OLD... -- NEW...\n"
       "Exit status: 0; with limits: 1 one is exceeded, 3 the profiles do not decide one;\n"
@@ -67,7 +74,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   std::vector<std::string> files;
   app.add_option("FILE", files, "Profiles")->option_text(" ");
   char** divide = std::find(argv, argv + argc, std::string("--"));
-  if (std::optional<int> code = parse_command_line(app, static_cast<int>(divide - argv), argv)) return code;
+  if (std::optional<int> code = app.parse(static_cast<int>(divide - argv), argv)) return code;
   arguments->before = files;
   if (divide != argv + argc) {
     arguments->after.assign(divide + 1, argv + argc);

@@ -46,11 +46,11 @@ std::string json_of(const std::vector<EngineProbe>& ladder) {
 
 int run_engines(int argc, char** argv) {
   let_writes_fail();
-  CLI::App app("Shows which engines work here; for those that do not, why and what to do about it.",
-               "pctally engines");
+  OptionParser app("pctally engines",
+                   "Shows which engines work here; for those that do not, why and what to do about it.");
   bool json = false;
   app.add_flag("--json", json, "print one JSON array");
-  if (auto code = parse_command_line(app, argc, argv)) return *code;
+  if (auto code = app.parse(argc, argv)) return *code;
   std::vector<EngineProbe> ladder = probe_ladder({}, true);
   if (int code = write_out(json ? json_of(ladder) : text_of(ladder)); code != 0) return code;
   for (const EngineProbe& probe : ladder)

@@ -1,7 +1,6 @@
 // pctally export: a profile in the format of another tool.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +37,7 @@ struct Arguments {
 };
 
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
-  CLI::App app("Writes a profile in the format of another tool.", "pctally export");
+  OptionParser app("pctally export", "Writes a profile in the format of another tool.");
   app.footer(
       "pprof: go tool pprof FILE; folded: flamegraph.pl FILE; speedscope: speedscope.app; callgrind:\n"
       "kcachegrind FILE; csv: a spreadsheet. Exit status: 0; 2 wrong usage; 4 FILE cannot be read;\n"
@@ -48,7 +47,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   for (const Format& format : kFormats) names.emplace_back(format.name);
   app.add_option("--format", arguments->format, "pprof, folded, speedscope, callgrind or csv")
       ->required()
-      ->check(CLI::IsMember(names).description(""))
+      ->check(one_of(names))
       ->option_text("FORMAT");
   app.add_option("-o,--output", arguments->output, "File to write (default: standard output)")
       ->option_text("FILE");
@@ -56,7 +55,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
       ->check(one_of({"full", "short", "linkage"}))
       ->option_text("STYLE");
   app.add_flag("--no-lines", arguments->no_lines, "Functions alone: does not read debug information");
-  return parse_command_line(app, argc, argv);
+  return app.parse(argc, argv);
 }
 
 }  // namespace

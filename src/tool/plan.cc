@@ -1,7 +1,6 @@
 // pctally plan: how many runs show a difference of a given size.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -29,20 +28,20 @@ struct Arguments {
 };
 
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
-  CLI::App app("Says how many runs a side pctally diff needs to see a change.", "pctally plan");
+  OptionParser app("pctally plan", "Says how many runs a side pctally diff needs to see a change.");
   app.footer("Exit status: 0; 2 wrong usage; 4 a file cannot be read. See pctally-diff(1).");
   app.add_option("FILE", arguments->files, "Profiles of runs of one program; several show how runs vary")
       ->required()
       ->option_text(" ");
   app.add_option("--change", arguments->change, "The change to be seen, in percent (default: 5, 10 and 20)")
-      ->check(CLI::Range(0.01, 1000.0).description(""))
+      ->check(number_from_to(0.01, 1000.0))
       ->option_text("P");
   app.add_option("--by", arguments->by, "One row per function (default), object, line or process")
-      ->check(CLI::IsMember({"function", "object", "line", "process"}).description(""))
+      ->check(one_of({"function", "object", "line", "process"}))
       ->option_text("WHAT");
   add_names_option(app, arguments->names);
   app.add_option("--limit", arguments->limit, "Most rows to show, 0 for all (default 10)")->option_text("N");
-  return parse_command_line(app, argc, argv);
+  return app.parse(argc, argv);
 }
 
 std::string runs_text(size_t runs) { return runs == 0 ? "-" : std::to_string(runs); }

@@ -1,6 +1,5 @@
 // pctally report: a profile file as a table, or as JSON.
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -107,9 +106,8 @@ std::string is_page(const std::string& text) {
   return text.ends_with(".html") ? "" : text + ": what is written is a page; name a file that ends in .html";
 }
 
-void describe_options(CLI::App& app, Arguments& arguments) {
-  app.formatter_fn(
-      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
+void describe_options(OptionParser& app, Arguments& arguments) {
+  app.help_page(kHelp);
   app.add_option("FILE", arguments.file);
   app.add_option("--by", arguments.by)->check(one_of({"function", "object", "line", "process"}));
   app.add_option("--sort", arguments.sort)->check(one_of({"ticks", "total", "name", "object"}));
@@ -134,9 +132,9 @@ void describe_options(CLI::App& app, Arguments& arguments) {
 
 /// An exit code if the command line ends here: help was asked for, or it is wrong.
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
-  CLI::App app("", "pctally report");
+  OptionParser app("pctally report");
   describe_options(app, *arguments);
-  if (auto code = parse_command_line(app, argc, argv, hints())) return code;
+  if (auto code = app.parse(argc, argv, hints())) return code;
   arguments->tree = arguments->tree || arguments->bottom_up;
   const int views = (arguments->callers.empty() ? 0 : 1) + (arguments->tree ? 1 : 0) +
                     (arguments->flame_graph.empty() ? 0 : 1) + (arguments->html.empty() ? 0 : 1);

@@ -69,16 +69,15 @@ std::string snapshot_name(const std::string& file) {
 
 int run_snapshot(int argc, char** argv) {
   let_writes_fail();
-  CLI::App app("", "pctally snapshot");
+  OptionParser app("pctally snapshot");
   Arguments arguments;
-  app.formatter_fn(
-      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.help_page(kHelp);
   app.add_option("FILE", arguments.file);
   app.add_option("-o,--output", arguments.out);
   app.add_flag("-f,--force", arguments.overwrite);
   app.add_flag("-q,--quiet", arguments.quiet);
   CommandLineHints hints{.surplus = "the copy's name goes with -o: -o {}", .unknown = {}, .missing = {}};
-  if (auto code = parse_command_line(app, argc, argv, hints)) return *code;
+  if (auto code = app.parse(argc, argv, hints)) return *code;
   if (arguments.file.empty()) {
     complain("no recording named; write pctally snapshot FILE");
     return kExitUsage;

@@ -156,16 +156,15 @@ Program   -p, --pid PID        this process; default: the newest that runs PROGR
 Exit: 0; 2 usage; 4 no such program or file; 125 the output failed.
 )";
 
-void describe_options(CLI::App& app, Arguments& arguments) {
-  app.formatter_fn(
-      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
+void describe_options(OptionParser& app, Arguments& arguments) {
+  app.help_page(kHelp);
   app.add_option("PROGRAM", arguments.a_out);
   app.add_flag("-c", arguments.counts);
   app.add_flag("-r", arguments.time);
   app.add_flag("-s", arguments.server);
   app.add_option("-t", arguments.threshold)->check(number_from_to(0, 1e15));
   app.add_option("-p,--pid", arguments.pid)->check(number_from_to(1, INT_MAX));
-  app.add_option("--tcp", arguments.tcp)->group("");  // removed; the message says what replaces it
+  app.add_option("--tcp", arguments.tcp)->hide();  // removed; the message says what replaces it
 }
 
 /// An empty string, or what is wrong.
@@ -182,9 +181,9 @@ std::string check(const Arguments& arguments) {
 int run_gperf(int argc, char** argv) {
   let_writes_fail();
   Arguments arguments;
-  CLI::App app("", "pctally gperf");
+  OptionParser app("pctally gperf");
   describe_options(app, arguments);
-  if (auto code = parse_command_line(app, argc, argv)) return *code;
+  if (auto code = app.parse(argc, argv)) return *code;
   if (std::string wrong = check(arguments); !wrong.empty()) {
     complain("{}", wrong);
     return kExitUsage;

@@ -38,10 +38,9 @@ Rows      -g static functions too    -z functions without time or calls too
 Exit: 0; 2 usage; 4 a file cannot be read; 125 the output failed.
 )";
 
-void describe_options(CLI::App& app, Arguments& arguments) {
+void describe_options(OptionParser& app, Arguments& arguments) {
   app.set_help_flag("--help");
-  app.formatter_fn(
-      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
+  app.help_page(kHelp);
   app.add_option("PROGRAM", arguments.a_out);
   app.add_option("-m", arguments.data);
   app.add_flag("-t", arguments.by_time);
@@ -115,11 +114,11 @@ int list(const Arguments& arguments) {
 int run_prof(int argc, char** argv) {
   let_writes_fail();
   Arguments arguments;
-  CLI::App app("", "pctally prof");
+  OptionParser app("pctally prof");
   describe_options(app, arguments);
   CommandLineHints hints{
       .surplus = "one program at a time; the data's name goes with -m: -m {}", .unknown = {}, .missing = {}};
-  if (auto code = parse_command_line(app, argc, argv, hints)) return *code;
+  if (auto code = app.parse(argc, argv, hints)) return *code;
   if (std::string wrong = check(arguments); !wrong.empty()) {
     complain("{}", wrong);
     return kExitUsage;

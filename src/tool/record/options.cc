@@ -86,10 +86,9 @@ std::optional<double> parse_number(const std::string& text) {
   return value;
 }
 
-void describe(CLI::App* app, RecordCommandLine* line, Words* words) {
+void describe(OptionParser* app, RecordCommandLine* line, Words* words) {
   RecordOptions& options = line->options;
-  app->formatter_fn(
-      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
+  app->help_page(kHelp);
   app->prefix_command();  // the first word that is no option's starts the command
   app->add_option("-p,--pid", words->processes);
   app->add_flag("-a,--all", options.machine);
@@ -97,7 +96,7 @@ void describe(CLI::App* app, RecordCommandLine* line, Words* words) {
   app->add_option("--for", words->duration);
   app->add_option("-F,--frequency", words->hertz);
   app->add_option("-c,--period", words->period);
-  app->add_option("-e,--engine,--event", words->chosen)->allow_extra_args(false);
+  app->add_option("-e,--engine,--event", words->chosen)->one_value_each();
   app->add_option("-o,--output", options.path);
   app->add_flag("-f,--force", options.overwrite);
   app->add_flag("-q,--quiet", line->quiet);
@@ -293,12 +292,12 @@ std::optional<int> find_targets(RecordCommandLine* line, const Words& words) {
 }  // namespace
 
 std::optional<int> parse_record(int argc, char** argv, RecordCommandLine* line) {
-  CLI::App app("", "pctally record");
+  OptionParser app("pctally record");
   Words words;
   describe(&app, line, &words);
-  if (auto code = parse_command_line(app, argc, argv, hints())) return code;
+  if (auto code = app.parse(argc, argv, hints())) return code;
   std::vector<std::string> rest = app.remaining();
-  if (!take_command(rest, &line->options.command)) return complain_of_option(app, rest[0], hints());
+  if (!take_command(rest, &line->options.command)) return app.complain_of_option(rest[0], hints());
   if (std::string wrong = check(line, words); !wrong.empty()) {
     complain("{}", wrong);
     return kExitUsage;

@@ -280,16 +280,15 @@ int Top::run() {
   return show_screen();
 }
 
-void describe(CLI::App* app, Arguments* arguments) {
-  app->formatter_fn(
-      [](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(kHelp); });
+void describe(OptionParser* app, Arguments* arguments) {
+  app->help_page(kHelp);
   app->add_option("FILE", arguments->file);
   app->add_option("-p,--pid", arguments->processes);
   app->add_flag("-a,--all", arguments->machine);
   app->add_option("--cgroup", arguments->cgroup);
   app->add_option("-F,--frequency", arguments->frequency);
   app->add_option("-c,--period", arguments->period);
-  app->add_option("-e,--engine,--event", arguments->chosen)->allow_extra_args(false);
+  app->add_option("-e,--engine,--event", arguments->chosen)->one_value_each();
   app->add_option("--by", arguments->by)->check(one_of({"function", "object", "line", "process"}));
   app->add_option("--filter", arguments->filter);
   add_names_option(*app, arguments->names);
@@ -323,12 +322,12 @@ std::string check(const Arguments& arguments) {
 }  // namespace
 
 int run_top(int argc, char** argv) {
-  CLI::App app("", "pctally top");
+  OptionParser app("pctally top");
   Arguments arguments;
   describe(&app, &arguments);
   int own = 1;
   while (own < argc && strcmp(argv[own], "--") != 0) ++own;
-  if (auto code = parse_command_line(app, own, argv, hints())) return *code;
+  if (auto code = app.parse(own, argv, hints())) return *code;
   for (int i = own + 1; i < argc; ++i) arguments.command.emplace_back(argv[i]);
   if (std::string wrong = check(arguments); !wrong.empty()) {
     complain("{}", wrong);

@@ -1,0 +1,166 @@
+#include "tool/option_parser.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "tool/command.h"
+#include "tool/command_line.h"
+#include "tool/message.h"
+#include "tool/suggest.h"
+
+namespace pctally {
+namespace {
+
+bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
+
+/// The library's "--limit: many: not a number" as "--limit many: not a number".
+std::string without_colon(std::string text) {
+  size_t colon = text.find(": ");
+  if (colon != std::string::npos) text.erase(colon, 1);
+  return text;
+}
+
+}  // namespace
+
+Option* Option::required() {
+  option_->required();
+  return this;
+}
+
+Option* Option::option_text(const std::string& text) {
+  option_->option_text(text);
+  return this;
+}
+
+Option* Option::check(const WordCheck& check) {
+  option_->check(check);
+  return this;
+}
+
+Option* Option::excludes(const Option* other) {
+  option_->excludes(other->option_);
+  return this;
+}
+
+Option* Option::one_value_each() {
+  option_->allow_extra_args(false);
+  return this;
+}
+
+Option* Option::hide() {
+  option_->group("");
+  return this;
+}
+
+OptionParser::OptionParser(const std::string& name, const std::string& description)
+    : app_(std::make_unique<CLI::App>(description, name)) {}
+
+OptionParser::~OptionParser() = default;
+
+Option* OptionParser::keep(CLI::Option* option) {
+  options_.push_back(std::make_unique<Option>(option));
+  return options_.back().get();
+}
+
+template <class T>
+Option* OptionParser::add_option(const std::string& names, T& value, const std::string& description) {
+  return keep(app_->add_option(names, value, description));
+}
+
+template <class T>
+Option* OptionParser::add_flag(const std::string& names, T& value, const std::string& description) {
+  return keep(app_->add_flag(names, value, description));
+}
+
+void OptionParser::help_page(const char* text) {
+  app_->formatter_fn(
+      [text](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(text); });
+}
+
+void OptionParser::footer(const std::string& text) { app_->footer(text); }
+
+void OptionParser::set_help_flag(const std::string& names) { app_->set_help_flag(names); }
+
+void OptionParser::prefix_command() { app_->prefix_command(); }
+
+std::optional<int> OptionParser::parse(int argc, char** argv, const CommandLineHints& hints) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return write_out(app_->help());
+  } catch (const CLI::ExtrasError&) {
+    return complain_of_extras(hints);
+  } catch (const CLI::ArgumentMismatch& error) {
+    complain("{}", needs_value(error.what(), hints));
+    return kExitUsage;
+  } catch (const CLI::ValidationError& error) {
+    complain("{}", without_colon(error.what()));
+    return kExitUsage;
+  } catch (const CLI::ParseError& error) {
+    complain("{}; see {} --help", error.what(), app_->get_name());
+    return kExitUsage;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> OptionParser::remaining() const { return app_->remaining(); }
+
+int OptionParser::complain_of_option(const std::string& word, const CommandLineHints& hints) const {
+  std::string name = word.substr(0, word.find('='));
+  std::string near = name.size() > 2 ? nearest(name, long_options()) : "";
+  if (auto hint = hints.unknown.find(name); hint != hints.unknown.end())
+    complain("{}: {}", name, hint->second);
+  else if (!near.empty())
+    complain("no option {}; did you mean {}?", name, both_names(near));
+  else
+    complain("no option {}; see {} --help", name, app_->get_name());
+  return kExitUsage;
+}
+
+/// "--frequency (-F)"
+std::string OptionParser::both_names(const std::string& name) const {
+  const CLI::Option* option = app_->get_option_no_throw(name);
+  if (option == nullptr || option->get_snames().empty() || name[1] != '-') return name;
+  return fmt::format("{} (-{})", name, option->get_snames()[0]);
+}
+
+std::vector<std::string> OptionParser::long_options() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_->get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string OptionParser::needs_value(const std::string& what, const CommandLineHints& hints) const {
+  std::string name = what.substr(0, what.find(':'));
+  if (auto hint = hints.missing.find(name); hint != hints.missing.end()) return hint->second;
+  if (what.find("missing") == std::string::npos) return name + " was given twice";
+  return fmt::format("{} needs a value; see {} --help", both_names(name), app_->get_name());
+}
+
+int OptionParser::complain_of_extras(const CommandLineHints& hints) const {
+  std::vector<std::string> extras = app_->remaining();
+  for (const std::string& word : extras)
+    if (is_option(word)) return complain_of_option(word, hints);
+  std::string word = extras.empty() ? "" : extras[0];
+  if (hints.surplus.empty())
+    complain("{} is one word too many; see {} --help", word, app_->get_name());
+  else
+    complain("{}", fmt::format(fmt::runtime(hints.surplus), word));
+  return kExitUsage;
+}
+
+template Option* OptionParser::add_flag(const std::string&, bool&, const std::string&);
+template Option* OptionParser::add_flag(const std::string&, std::string&, const std::string&);
+template Option* OptionParser::add_option(const std::string&, std::string&, const std::string&);
+template Option* OptionParser::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template Option* OptionParser::add_option(const std::string&, int&, const std::string&);
+template Option* OptionParser::add_option(const std::string&, size_t&, const std::string&);
+template Option* OptionParser::add_option(const std::string&, double&, const std::string&);
+template Option* OptionParser::add_option(const std::string&, std::optional<std::string>&,
+                                          const std::string&);
+template Option* OptionParser::add_option(const std::string&, std::optional<size_t>&, const std::string&);
+template Option* OptionParser::add_option(const std::string&, std::optional<double>&, const std::string&);
+
+}  // namespace pctally

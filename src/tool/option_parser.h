@@ -1,0 +1,89 @@
+// The options of a subcommand: their names, where their values go, and the parsing of a command line.
+//
+// The library that parses is seen by option_parser.cc alone: a file that includes it takes ten seconds to
+// compile.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace pctally {
+
+/// An empty string for a word that an option takes, or what is wrong with it.
+using WordCheck = std::function<std::string(const std::string& word)>;
+
+/// What a subcommand knows better than the parser.
+struct CommandLineHints {
+  std::string surplus;                         ///< about a word too many, after it
+  std::map<std::string, std::string> unknown;  ///< options it does not have, and what to say of them
+  std::map<std::string, std::string> missing;  ///< options without their value: "--pid" and what to say
+};
+
+/// One option; its parser owns it.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option* required();
+  /// What stands for the value in a generated help page.
+  Option* option_text(const std::string& text);
+  Option* check(const WordCheck& check);
+  Option* excludes(const Option* other);
+  /// One value each time it is given, even if it collects several.
+  Option* one_value_each();
+  /// No help page names it.
+  Option* hide();
+
+ private:
+  CLI::Option* option_;
+};
+
+class OptionParser {
+ public:
+  /// `name` with the program's: "pctally report".
+  explicit OptionParser(const std::string& name, const std::string& description = "");
+  ~OptionParser();
+  OptionParser(const OptionParser&) = delete;
+  OptionParser& operator=(const OptionParser&) = delete;
+
+  /// An option with a value, or a word without a dash. `names`: "-o,--output". Types: the explicit
+  /// instantiations at the end of option_parser.cc.
+  template <class T>
+  Option* add_option(const std::string& names, T& value, const std::string& description = "");
+  /// An option without a value. "!--no-callers" is its opposite.
+  template <class T>
+  Option* add_flag(const std::string& names, T& value, const std::string& description = "");
+
+  /// `text` is the whole help page; without it one is generated from the descriptions and the footer.
+  void help_page(const char* text);
+  void footer(const std::string& text);
+  void set_help_flag(const std::string& names);
+  /// The first word that is no option ends the options: see remaining().
+  void prefix_command();
+
+  /// An exit code if the command line ends here: help was asked for, or it is wrong and a line says so.
+  std::optional<int> parse(int argc, char** argv, const CommandLineHints& hints = {});
+  /// The words that are no options.
+  [[nodiscard]] std::vector<std::string> remaining() const;
+  /// Says that there is no such option, and which one was probably meant. The exit code.
+  int complain_of_option(const std::string& word, const CommandLineHints& hints) const;
+
+ private:
+  Option* keep(CLI::Option* option);
+  [[nodiscard]] std::string both_names(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> long_options() const;
+  [[nodiscard]] std::string needs_value(const std::string& what, const CommandLineHints& hints) const;
+  int complain_of_extras(const CommandLineHints& hints) const;
+
+  std::unique_ptr<CLI::App> app_;
+  std::vector<std::unique_ptr<Option>> options_;
+};
+
+}  // namespace pctally
