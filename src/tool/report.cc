@@ -11,7 +11,6 @@
 #include "report/names/short_name.h"
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
-#include "report/paths/flame_graph.h"
 #include "report/rollup.h"
 #include "report/text.h"
 #include "tool/command.h"
@@ -184,25 +183,18 @@ int print_tree(const Profile& profile, const Arguments& arguments) {
                                   : call_tree_text(profile, tree, options));
 }
 
-int write_flame_graph(const Profile& profile, const Arguments& arguments) {
-  ObjectNames names(profile, &Symbolizer::open);
-  const NamedPaths paths(profile, names, true);
-  const std::string page =
-      flame_graph(profile, call_tree(paths, false),
-                  {.names = name_style_of(arguments.names), .title = command_line(profile)});
-  if (write_file(arguments.flame_graph, page) != 0) return kExitFailed;
-  inform("wrote {}; open it in a browser", arguments.flame_graph);
-  return 0;
-}
-
+/// The page, opened at the view that is asked for.
 int write_html(const Profile& profile, const Arguments& arguments) {
+  const bool flame = !arguments.flame_graph.empty();
+  const std::string& path = flame ? arguments.flame_graph : arguments.html;
   const HtmlReport report = html_report(profile, &Symbolizer::open,
                                         {.names = name_style_of(arguments.names),
+                                         .view = flame ? "flame" : "functions",
                                          .command = arguments.command,
                                          .sources = !arguments.no_sources,
                                          .strip_paths = arguments.strip_paths});
-  if (write_file(arguments.html, report.page) != 0) return kExitFailed;
-  inform("wrote {}; open it in a browser", arguments.html);
+  if (write_file(path, report.page) != 0) return kExitFailed;
+  inform("wrote {}; open it in a browser", path);
   return 0;
 }
 
@@ -244,7 +236,7 @@ int print(const Profile& profile, const Arguments& arguments) {
     complain("{} has no call paths; record with pctally record -g", arguments.file);
     return kExitInput;
   }
-  if (!arguments.flame_graph.empty()) return write_flame_graph(profile, arguments);
+  if (!arguments.flame_graph.empty()) return write_html(profile, arguments);
   return arguments.tree ? print_tree(profile, arguments) : print_callers(profile, arguments);
 }
 
@@ -263,7 +255,7 @@ std::optional<int> check_options(const Arguments& arguments) {
                         : arguments.no_sources  ? "--no-sources"
                         : arguments.strip_paths ? "--strip-paths"
                                                 : nullptr;
-  if (of_page != nullptr && arguments.html.empty()) {
+  if (of_page != nullptr && arguments.html.empty() && arguments.flame_graph.empty()) {
     complain("{} is of a page; write report --html FILE {}", of_page, of_page);
     return kExitUsage;
   }

@@ -68,6 +68,23 @@ class Hostile : public Symbolizer {
   std::string object_, problem_;
 };
 
+/// Every tick of the first object's functions on a path of its own: called by the function before it.
+void add_paths(Profile* profile) {
+  profile->paths.recorded = true;
+  PathTree& tree = profile->paths.context;
+  tree.push_back({.kind = PathNodeKind::kScope});
+  for (const WeightedPosition& position : profile->positions) {
+    const uint64_t caller = position.position >= 0x100 ? position.position - 0x100 : position.position;
+    const auto parent = static_cast<uint32_t>(tree.size());
+    tree.push_back({.parent = 0, .kind = PathNodeKind::kCode, .executable = 0, .position = caller});
+    tree.push_back({.parent = parent,
+                    .kind = PathNodeKind::kCode,
+                    .executable = position.executable,
+                    .position = position.position,
+                    .self = position.ticks});
+  }
+}
+
 /// Each of two objects has every name.
 Profile hostile_profile() {
   Profile profile;
@@ -82,6 +99,7 @@ Profile hostile_profile() {
       profile.positions.push_back({executable, 0x100 * i + 0x10, 40 - i + executable});
       profile.ledger.counted += profile.positions.back().ticks;
     }
+  add_paths(&profile);
   profile.ledger.lost = 3;
   profile.ledger.samples = profile.ledger.weight_squares = profile.ledger.ticks();
   return profile;

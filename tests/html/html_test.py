@@ -110,6 +110,21 @@ class Hostile(unittest.TestCase):
         self.assertEqual([int(row[7]) for row in found], expected)
         self.assertEqual(sum(row["ticks"] for row in self.report["rows"]), self.report["ticks"])
 
+    def test_every_view_shows_names_as_text_alone(self):
+        for view in ("flame", "callers"):
+            page = Page(self.path, view=view, f="constructor")
+            self.assert_unharmed(page)
+            self.assertIn(("button", "aria-selected", "true"), page.dom.attributes)
+            self.assertIn(("main", "aria-labelledby", f"tab-{view}"), page.dom.attributes)
+
+    def test_frames_are_as_wide_as_their_ticks(self):
+        page = Page(self.path, view="flame")
+        spoken = [value for tag, name, value in page.dom.attributes if name == "aria-label" and tag == "div" and " ticks" in value]
+        outer = [int(label.rsplit(" ", 2)[1].replace("\u202f", "")) for label in spoken]
+        levels = [int(value) for _, name, value in page.dom.attributes if name == "aria-level"]
+        self.assertEqual(len(outer), len(levels))
+        self.assertEqual(sum(ticks for ticks, level in zip(outer, levels) if level == 2), self.report["ticks"] - self.report["lost"])
+
     def test_hostile_addresses(self):
         for address in ({"view": "__proto__", "f": "constructor"}, {"view": "<img src=x onerror=alert(1)>", "q": "(((((a+)+)+)+$"},
                         {"theme": "\"><script>", "f": "</script>"}, {"q": "\ud800".encode("utf-8", "surrogatepass")}):

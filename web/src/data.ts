@@ -96,7 +96,8 @@ export interface Data {
   bins: Record<string, number[]>;
   nodes: number[]; // parent, function, ticks, self ...
   left_out: number; // nodes too small to be here
-  edges: number[]; // caller (-1: outermost), callee, file, line, ticks ...
+  edges: number[]; // caller (-1: nobody), callee (-1: itself, -2: not kept), file, line, ticks ...
+  on_stack: Record<string, number>; // ticks with each function on the stack
   sources: Source[];
   files: SourceFile[];
   diff: Diff | null;

@@ -7,7 +7,11 @@ import { data } from "./profile";
 import { followSearch } from "./search";
 import { followAddress, helpOpen, isDark, setHelpOpen, setTheme, setView, view, views } from "./state";
 import "./style.css";
+import { TipBox } from "./tip";
+import { Callers } from "./views/callers";
+import { Flame } from "./views/flame";
 import { Functions } from "./views/functions";
+import "./views/stacks.css";
 
 function onKey(event: KeyboardEvent) {
   if (event.ctrlKey || event.metaKey || event.altKey || helpOpen()) return;
@@ -35,8 +39,15 @@ function Page() {
         <Show when={view() === "functions"}>
           <Functions />
         </Show>
+        <Show when={view() === "flame"}>
+          <Flame />
+        </Show>
+        <Show when={view() === "callers"}>
+          <Callers />
+        </Show>
       </main>
       <Help />
+      <TipBox />
     </>
   );
 }

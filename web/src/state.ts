@@ -1,10 +1,13 @@
 // What the reader has chosen: one selection for all views. View, function and search are in the address, so that a link shows them.
 import { createEffect, createSignal, on } from "solid-js";
-import { data, functions, rows, type Function } from "./profile";
+import { data, functions, hasPaths, rows, type Function } from "./profile";
 
 export type View = "functions" | "flame" | "callers" | "source" | "map" | "compare";
 
-export const views: { id: View; label: string }[] = [{ id: "functions", label: "Functions" }];
+export const views: { id: View; label: string }[] = [
+  { id: "functions", label: "Functions" },
+  ...(hasPaths ? ([{ id: "flame", label: "Flame graph" }, { id: "callers", label: "Callers" }] as const) : []),
+];
 
 const isView = (word: string): word is View => views.some((view) => view.id === word);
 

@@ -30,11 +30,15 @@ int64_t FunctionList::number(const HotFunction& function) const {
 int64_t FunctionList::number(const StackFrame& frame) {
   const auto [known, fresh] =
       by_name_.try_emplace({frame.object, frame.function}, static_cast<int64_t>(entries_.size()));
-  if (!fresh) return known->second;
+  if (!fresh) {
+    Entry& entry = entries_[static_cast<size_t>(known->second)];
+    if (entry.file.empty()) entry.file = frame.file;  // of a call in it
+    return known->second;
+  }
   Entry entry{.name = shown_name(names_, frame),
               .full = frame.function,
               .object = frame.object,
-              .file = {},
+              .file = frame.file,
               .inlined = true,
               .total = {}};
   if (entry.name == entry.full) entry.full.clear();

@@ -50,8 +50,8 @@ class DataMaker {
     HtmlJson data = head();
     find_places(functions_, names_, &list_);
     data["bins"] = html_bins(functions_, list_);
-    data["nodes"] = data["edges"] = data["sources"] = data["files"] = HtmlJson::array();
-    data["left_out"] = 0;
+    add_stacks(&data);
+    data["sources"] = data["files"] = HtmlJson::array();
     data["diff"] = nullptr;
     data["functions"] = list_.json(&texts_);
     const std::string table = html_table(report_, options_.names, texts_);
@@ -60,6 +60,16 @@ class DataMaker {
   }
 
  private:
+  void add_stacks(HtmlJson* data) {
+    (*data)["nodes"] = (*data)["edges"] = HtmlJson::array();
+    (*data)["on_stack"] = HtmlJson::object();
+    (*data)["left_out"] = 0;
+    if (!profile_.paths.recorded) return;
+    const NamedPaths paths(profile_, names_, true);
+    add_call_tree(call_tree(paths, false), profile_.ledger.ticks(), &list_, data);
+    add_call_edges(paths, &list_, &texts_, data);
+  }
+
   HtmlJson head() {
     return {{"version", kDataVersion},
             {"made_by", "pctally"},

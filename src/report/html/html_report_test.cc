@@ -1,5 +1,6 @@
 #include "report/html/html_report.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -61,6 +62,54 @@ TEST(HtmlReport, KnowsWhereAFunctionBeginsAndWhereItsTicksLie) {
   for (const auto& bin : data["bins"]["0"]) ticks += bin.get<uint64_t>();
   EXPECT_EQ(ticks, 70u);
   EXPECT_EQ(data["bins"]["0"][18], 10) << "the middle of the function";
+}
+
+/// main, which calls f2 (inlined into it: "inlined") from 0x111.
+Profile profile_with_paths() {
+  Profile profile = profile_of("/bin/prog");
+  profile.paths.recorded = true;
+  profile.paths.context = {
+      {.kind = PathNodeKind::kScope},
+      {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x111, .self = 70},
+      {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x200, .self = 25},
+      {.parent = 0, .kind = PathNodeKind::kCut, .position = static_cast<uint64_t>(PathEnd::kShortDump)},
+      {.parent = 3, .kind = PathNodeKind::kCode, .position = 0x200, .self = 5}};
+  return profile;
+}
+
+std::string name_of(const nlohmann::json& data, const nlohmann::json& function) {
+  return data["texts"][data["functions"][function.get<size_t>()][0].get<size_t>()];
+}
+
+TEST(HtmlReport, HoldsEveryNodeOfTheCallTreeBehindItsParent) {
+  const nlohmann::json data = parsed(profile_with_paths(), {.view = "flame"});
+  std::string text;
+  const nlohmann::json& nodes = data["nodes"];
+  for (size_t i = 0; i < nodes.size(); i += 4)
+    text += fmt::format("{}<{} {} {}; ", nodes[i].get<int>(), name_of(data, nodes[i + 1]),
+                        nodes[i + 2].get<int>(), nodes[i + 3].get<int>());
+  EXPECT_EQ(text,
+            "-1<f1 95 0; 0<inlined 95 70; 1<f2 25 25; "
+            "-1<[path cut where the stack is deeper than its copy] 5 0; 3<f2 5 5; ");
+  EXPECT_EQ(data["view"], "flame");
+  EXPECT_EQ(data["functions"][0][9], 0);
+  EXPECT_EQ(data["texts"][data["functions"].at(1)[3].get<size_t>()], "/src/prog.c");
+  EXPECT_EQ(data["functions"].back()[9], 1) << "what is on stacks alone has no row";
+}
+
+TEST(HtmlReport, HoldsTheCallsWithTheirLines) {
+  const nlohmann::json data = parsed(profile_with_paths());
+  std::string text;
+  const nlohmann::json& edges = data["edges"];
+  for (size_t i = 0; i < edges.size(); i += 5)
+    if (edges[i].get<int>() >= 0 && edges[i + 1].get<int>() >= 0)
+      text += fmt::format("{}>{} {}:{} {}; ", name_of(data, edges[i]), name_of(data, edges[i + 1]),
+                          data["texts"][edges[i + 2].get<size_t>()].get<std::string>(),
+                          edges[i + 3].get<int>(), edges[i + 4].get<int>());
+  EXPECT_EQ(text,
+            "f1>inlined /src/prog.c:17 95; inlined>f2 /src/inlined.h:7 25; "
+            "[path cut where the stack is deeper than its copy]>f2 :0 5; ");
+  EXPECT_EQ(data["on_stack"]["0"], 95);
 }
 
 TEST(HtmlReport, FetchesNothingAndRunsItsOwnScriptAlone) {

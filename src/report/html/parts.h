@@ -25,6 +25,11 @@ HtmlJson html_bins(const std::vector<HotFunction>& functions, const FunctionList
 /// Gives the functions with ticks the places of their source.
 void find_places(const std::vector<HotFunction>& functions, ObjectNames& names, FunctionList* list);
 
+/// "nodes": parent, function, ticks, self of each, parents first; without those thinner than a pixel.
+void add_call_tree(const CallTreeNode& tree, uint64_t all_ticks, FunctionList* list, HtmlJson* data);
+/// "edges": caller, callee, file, line, ticks of each; "on_stack": ticks with each function on the stack.
+void add_call_edges(const NamedPaths& paths, FunctionList* list, Texts* texts, HtmlJson* data);
+
 /// The rows as a table, for readers without scripts. Markup.
 std::string html_table(const Report& report, NameStyle names, const Texts& texts);
 

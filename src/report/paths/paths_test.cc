@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "report/fake_symbolizer_for_test.h"
 #include "report/hot_path.h"
+#include "report/paths/call_edges.h"
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
-#include "report/paths/flame_graph.h"
 
 namespace pctally {
 namespace {
@@ -249,31 +251,39 @@ TEST(CallTree, TicksAreThoseOfTheContextTreeInBothDirections) {
   for (bool bottom_up : {false, true}) EXPECT_EQ(call_tree(named, bottom_up).ticks, 11u);
 }
 
-std::string page_of(const PathProfile& paths, const std::string& title) {
+/// Everything that callers_of() says of a function, from all edges: "caller:line callee ticks".
+TEST(CallEdges, AreWhatCallersOfFindsFunctionByFunction) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 3), parse = paths.add(main, 0x211);
+  paths.add(parse, 0x300, 6);
+  paths.add(paths.add(parse, 0x210), 0x200, 5);  // f2 calls f2
+  paths.add(main, 0x310, 4);
+  paths.add(paths.add_cut(PathEnd::kNoUnwindTable), 0x300, 2);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
   const NamedPaths named(paths.profile, names, true);
-  return flame_graph(paths.profile, call_tree(named, false), {.title = title});
-}
-
-TEST(FlameGraph, HoldsEveryNodeBehindItsParent) {
-  PathProfile paths;
-  paths.add(paths.add(0, 0x110), 0x200, 5);
-  const std::string page = page_of(paths, "prog");
-  EXPECT_NE(page.find(R"("nodes":[[-1,0,1,5,0,0],[0,2,1,5,5,0]],"texts":["f1","prog","f2"])"),
-            std::string::npos);
-  EXPECT_EQ(page.find("DATA"), std::string::npos);
-}
-
-TEST(FlameGraph, NoNameEndsItsScriptAndNothingIsFetched) {
-  PathProfile paths;
-  paths.add(0, 0x100, 5);
-  const std::string page = page_of(paths, "</script><img src=x>");
-  EXPECT_EQ(page.find("<img"), std::string::npos);
-  EXPECT_NE(page.find("\\u003c/script\\u003e"), std::string::npos);
-  EXPECT_EQ(page.find("</script>"), page.rfind("</script>"));
-  EXPECT_EQ(page.find("http://"), std::string::npos);
-  EXPECT_EQ(page.find("https://"), std::string::npos);
-  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+  std::vector<StackFrame> functions;
+  const CallEdges all = call_edges(named, [&](const StackFrame& frame) {
+    for (size_t i = 0; i < functions.size(); ++i)
+      if (function_of(functions[i]) == function_of(frame)) return static_cast<int64_t>(i);
+    functions.push_back(frame);
+    return static_cast<int64_t>(functions.size() - 1);
+  });
+  for (size_t i = 0; i < functions.size(); ++i) {
+    const auto number = static_cast<int64_t>(i);
+    const Callers callers = callers_of(paths.profile, named, functions[i]);
+    EXPECT_EQ(all.on_stack.at(number), callers.ticks) << functions[i].function;
+    std::multiset<uint64_t> in, out, expected_in, expected_out;
+    std::map<int64_t, uint64_t> by_callee;
+    for (const CallEdge& edge : all.edges) {
+      if (edge.callee == number) in.insert(edge.ticks);
+      if (edge.caller == number) by_callee[edge.callee] += edge.ticks;
+    }
+    for (const auto& [callee, ticks] : by_callee) out.insert(ticks);
+    for (const CallerRow& row : callers.callers) expected_in.insert(row.ticks);
+    for (const CallerRow& row : callers.callees) expected_out.insert(row.ticks);
+    EXPECT_EQ(in, expected_in) << functions[i].function;
+    EXPECT_EQ(out, expected_out) << functions[i].function;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+#include <algorithm>
+
+#include "report/html/parts.h"
+#include "report/paths/call_edges.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kThinnest = 10000;  ///< of all ticks, the part that is still drawn
+constexpr size_t kMostEdges = 50000;   ///< the largest; the rest is not clickable anyway
+
+}  // namespace
+
+void add_call_tree(const CallTreeNode& tree, uint64_t all_ticks, FunctionList* list, HtmlJson* data) {
+  const uint64_t least = std::max<uint64_t>(1, all_ticks / kThinnest);
+  uint64_t nodes = 0, shown = 0;
+  for_each_node(tree, 0, [&](const CallTreeNode&, int64_t) { ++nodes; });
+  HtmlJson& flat = (*data)["nodes"] = HtmlJson::array();
+  for_each_node(tree, least, [&](const CallTreeNode& node, int64_t parent) {
+    ++shown;
+    for (const HtmlJson& value :
+         {HtmlJson(parent), HtmlJson(list->number(node.frame)), HtmlJson(node.ticks), HtmlJson(node.self)})
+      flat.push_back(value);
+  });
+  (*data)["left_out"] = nodes - shown;
+}
+
+void add_call_edges(const NamedPaths& paths, FunctionList* list, Texts* texts, HtmlJson* data) {
+  const CallEdges calls = call_edges(paths, [&](const StackFrame& frame) { return list->number(frame); });
+  HtmlJson& flat = (*data)["edges"] = HtmlJson::array();
+  for (const CallEdge& edge : calls.edges) {
+    if (flat.size() >= 5 * kMostEdges) break;
+    for (const HtmlJson& value :
+         {HtmlJson(edge.caller), HtmlJson(edge.callee), HtmlJson(texts->number(edge.file)),
+          HtmlJson(edge.line), HtmlJson(edge.ticks)})
+      flat.push_back(value);
+  }
+  HtmlJson& on_stack = (*data)["on_stack"] = HtmlJson::object();
+  for (const auto& [function, ticks] : calls.on_stack) on_stack[std::to_string(function)] = ticks;
+}
+
+}  // namespace pctally

@@ -1,0 +1,34 @@
+// All calls of a profile at once: who calls whom from where, with the ticks that callers_of() finds function
+// by function.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/paths/named_paths.h"
+
+namespace pctally {
+
+struct CallEdge {
+  static constexpr int64_t kOutermost = -1;  ///< as a caller: nobody
+  static constexpr int64_t kItself = -1;     ///< as a callee: the function's own code
+  static constexpr int64_t kFolded = -2;     ///< as a callee: paths that were not kept
+
+  int64_t caller = 0;
+  std::string file;  ///< of the call; empty: not known
+  uint32_t line = 0;
+  int64_t callee = 0;
+  uint64_t ticks = 0;  ///< with this call on the path: each counts once, however often it recurs there
+};
+
+struct CallEdges {
+  std::vector<CallEdge> edges;  ///< most ticks first
+  /// With the function on the stack, by number of the function.
+  std::map<int64_t, uint64_t> on_stack;
+};
+
+/// `number`: of a frame's function, at least 0; the same for frames of one function.
+CallEdges call_edges(const NamedPaths& paths, const std::function<int64_t(const StackFrame&)>& number);
+
+}  // namespace pctally

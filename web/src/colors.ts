@@ -1,0 +1,46 @@
+// Colours of frames and tiles: by what they belong to, the largest first; what does not fit in eight is grey. Lightness differs, too, so
+// that they stay apart for all eyes and in print.
+import { measured, rows, type Function, type Measured } from "./profile";
+
+// hue, added lightness, factor of chroma
+const kPalette = [
+  [250, 0, 1], [60, 0, 1], [165, -0.075, 1], [330, 0.045, 0.7], [98, 0.05, 0.85], [205, -0.055, 1], [290, -0.1, 1], [25, -0.1, 1],
+];
+
+const color = (hue: number, added: number, factor: number) =>
+  `oklch(calc(var(--lightness) + ${added}) calc(var(--chroma) * ${factor}) ${hue})`;
+
+const kGrey = color(260, 0.02, 0.1);
+
+export type ColorBy = "file" | "object" | "certainty" | "change";
+
+const keyOf = (by: "file" | "object", entry: Function) => (by === "file" ? entry.path : "") || entry.object;
+
+function legendOf(by: "file" | "object"): Map<string, string> {
+  const ticks = new Map<string, number>();
+  for (const row of rows) ticks.set(keyOf(by, row), (ticks.get(keyOf(by, row)) ?? 0) + row.self.ticks);
+  const largest = [...ticks].filter(([key]) => key !== "").sort((a, b) => b[1] - a[1]);
+  return new Map(largest.slice(0, kPalette.length).map(([key], i) => [key, color(kPalette[i][0], kPalette[i][1], kPalette[i][2])]));
+}
+
+const legends = { file: legendOf("file"), object: legendOf("object") };
+export const legend = (by: "file" | "object") => [...legends[by]];
+
+export const colorOf = (by: "file" | "object", entry: Function) => legends[by].get(keyOf(by, entry)) ?? kGrey;
+
+/** How wide the interval is beside the share, in five steps. */
+export const kCertainty = [
+  { below: 0.05, label: "± 5 % of it", color: color(250, 0, 1) },
+  { below: 0.1, label: "10 %", color: color(250, 0, 0.72) },
+  { below: 0.2, label: "20 %", color: color(250, 0, 0.45) },
+  { below: 0.5, label: "50 %", color: color(250, 0, 0.22) },
+  { below: Infinity, label: "more", color: kGrey },
+];
+
+export function certaintyOf(of: Measured): number {
+  const half = Math.max(of.interval.high - of.share, of.share - of.interval.low);
+  const relative = of.share > 0 ? half / of.share : Infinity;
+  return kCertainty.findIndex((step) => relative < step.below || step.below === Infinity);
+}
+
+export const certaintyColor = (ticks: number) => kCertainty[certaintyOf(measured(ticks))].color;

@@ -1,0 +1,49 @@
+// Where each frame is drawn, in parts of the whole width: no pixel is counted, so that any size and any printer will do.
+import type { Frame } from "./tree";
+
+export interface Box {
+  frames: Frame[]; // a chain of single callees, outermost first; more than one sibling where `many`
+  many: boolean; // frames too narrow to draw, together
+  left: number;
+  width: number;
+  row: number;
+  ticks: number;
+}
+
+const kNarrowest = 0.0025;
+
+/** The frames that follow a frame alone, with all of its ticks. */
+function chain(from: Frame, joined: boolean): Frame[] {
+  const list = [from];
+  for (let at = from; joined && at.down.length === 1 && at.down[0].ticks === at.ticks && at.self === 0; ) {
+    at = at.down[0];
+    list.push(at);
+  }
+  return list;
+}
+
+/** Boxes from `top` on, rows from 0 down; a box stands behind the one it is called from. */
+export function layout(top: Frame, joined: boolean): Box[] {
+  const boxes: Box[] = [];
+  const place = (frame: Frame, left: number, width: number, row: number) => {
+    const frames = frame.of ? chain(frame, joined) : [frame];
+    boxes.push({ frames, many: false, left, width, row, ticks: frame.ticks });
+    const last = frames[frames.length - 1];
+    let at = left;
+    const narrow: Frame[] = [];
+    for (const next of last.down) {
+      const part = (width * next.ticks) / last.ticks;
+      if (part < kNarrowest) {
+        narrow.push(next);
+        continue;
+      }
+      place(next, at, part, row + 1);
+      at += part;
+    }
+    const ticks = narrow.reduce((sum, next) => sum + next.ticks, 0);
+    const part = (width * ticks) / last.ticks;
+    if (narrow.length > 0 && part > 0.0004) boxes.push({ frames: narrow, many: true, left: at, width: part, row: row + 1, ticks });
+  };
+  place(top, 0, 1, 0);
+  return boxes;
+}

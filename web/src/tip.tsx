@@ -1,0 +1,58 @@
+// What the pointer is over, with its figures.
+import { For, Show, createSignal } from "solid-js";
+import { counted, percent, range } from "./figures";
+import { Share } from "./parts";
+import { placeOf, type Function, type Measured } from "./profile";
+
+interface Tip {
+  of: Function | null;
+  title?: string;
+  rows: [string, Measured][];
+  x: number;
+  y: number;
+}
+
+const [tip, setTip] = createSignal<Tip | null>(null);
+export const hideTip = () => setTip(null);
+
+export function showTip(event: MouseEvent, of: Function | null, rows: [string, Measured][], title?: string) {
+  setTip({ of, rows, title, x: Math.min(event.clientX + 14, innerWidth - 400), y: Math.min(event.clientY + 16, innerHeight - 130) });
+}
+
+export function TipBox() {
+  return (
+    <Show when={tip()}>
+      {(now) => (
+        <div class="tip" role="tooltip" style={{ left: `${Math.max(4, now().x)}px`, top: `${Math.max(4, now().y)}px` }}>
+          <bdi class="name">{now().title ?? now().of?.name ?? "all"}</bdi>
+          <Show when={now().of}>
+            {(of) => (
+              <p>
+                <bdi>{of().object}</bdi>
+                {placeOf(of()) ? " · " : ""}
+                <bdi>{placeOf(of())}</bdi>
+              </p>
+            )}
+          </Show>
+          <table>
+            <tbody>
+              <For each={now().rows}>
+                {([label, of]) => (
+                  <tr>
+                    <td>{label}</td>
+                    <td class="number">{percent(of.share)} %</td>
+                    <td>{range(of.interval)}</td>
+                    <td class="tip-bar">
+                      <Share of={of} most={Math.max(...now().rows.map((row) => row[1].interval.high))} />
+                    </td>
+                    <td>{counted(of.ticks, "tick")}</td>
+                  </tr>
+                )}
+              </For>
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Show>
+  );
+}

@@ -1,0 +1,243 @@
+// The flame graph: who called whom, as wide as its share.
+import { For, Show, createEffect, createMemo, createSignal, on } from "solid-js";
+import { certaintyColor, certaintyOf, colorOf, kCertainty, legend, type ColorBy } from "../colors";
+import { counted, percent, range } from "../figures";
+import { layout, type Box } from "../flame/layout";
+import { largestOf, pathOf, treeFrom, type Frame } from "../flame/tree";
+import { Choice, Note } from "../parts";
+import { baseName, data, measured, run } from "../profile";
+import { hits, isHit } from "../search";
+import { select, selected } from "../state";
+import { hideTip, showTip } from "../tip";
+
+const kHeight = 22;
+
+const [end, setEnd] = createSignal<"entry" | "leaf">("entry");
+const [growth, setGrowth] = createSignal<"down" | "up">("down");
+const [joined, setJoined] = createSignal<"joined" | "full">("joined");
+const [colors, setColors] = createSignal<ColorBy>(legend("file").length > 2 ? "file" : "object");
+const [zoom, setZoom] = createSignal<Frame>(treeFrom("entry"));
+const [current, setCurrent] = createSignal<Frame>(treeFrom("entry"));
+
+function turn(next: "entry" | "leaf") {
+  setEnd(next);
+  setZoom(treeFrom(next));
+  setCurrent(treeFrom(next));
+}
+
+const nameOf = (frame: Frame) => frame.of?.name ?? "all";
+
+/** "push_back" of "std::vector::push_back": what a narrow frame has room for. */
+const innerName = (frame: Frame) => /^[\w~:<>,& ]*::([\w~]+)$/.exec(nameOf(frame))?.[1] ?? nameOf(frame);
+
+const lastOf = (box: Box) => box.frames[box.frames.length - 1];
+
+function labelOf(box: Box): string {
+  if (box.many) return box.frames.length > 1 ? `${box.frames.length} more` : nameOf(box.frames[0]);
+  const names = box.frames.map(box.width < 0.12 ? innerName : nameOf);
+  return names.length <= 4 ? names.join(" › ") : [names[0], "…", ...names.slice(-3)].join(" › ");
+}
+
+function spokenOf(box: Box): string {
+  const of = measured(box.ticks);
+  return `${box.many ? `${box.frames.length} narrow frames` : box.frames.map(nameOf).join(", ")}: ${percent(of.share)} % of all ticks, ${range(
+    of.interval,
+  )}, ${counted(box.ticks, "tick")}`;
+}
+
+function background(box: Box): string | undefined {
+  const last = lastOf(box);
+  if (box.many || !last.of) return undefined;
+  const by = colors();
+  if (by === "certainty") return certaintyColor(box.ticks);
+  return colorOf(by === "file" ? "file" : "object", last.of);
+}
+
+const isFuzzy = (box: Box) => colors() === "certainty" && certaintyOf(measured(box.ticks)) === kCertainty.length - 1;
+
+function go(frame: Frame) {
+  setCurrent(frame);
+  if (frame.of) select(frame.of);
+}
+
+function zoomTo(frame: Frame) {
+  setZoom(frame);
+  go(frame);
+  hideTip();
+}
+
+function Crumbs() {
+  const path = () => pathOf(zoom()).slice(0, -1);
+  return (
+    <Show when={path().length > 0}>
+      <p class="crumbs" aria-label="Where it is zoomed to">
+        <For each={path().length > 8 ? [path()[0], ...path().slice(-7)] : path()}>
+          {(frame) => (
+            <>
+              <button type="button" class="link" onClick={() => zoomTo(frame)}>
+                <bdi>{nameOf(frame)}</bdi>
+              </button>
+              {" › "}
+            </>
+          )}
+        </For>
+        <b>
+          <bdi>{nameOf(zoom())}</bdi>
+        </b>
+      </p>
+    </Show>
+  );
+}
+
+function Legend() {
+  const by = () => (colors() === "file" ? "file" : "object");
+  return (
+    <p class="legend">
+      <Show
+        when={colors() === "certainty"}
+        fallback={
+          <>
+            <For each={legend(by())}>
+              {([key, color]) => (
+                <span>
+                  <i style={{ background: color }} />
+                  <bdi>{baseName(key)}</bdi>
+                </span>
+              )}
+            </For>
+            <span>
+              <i class="many" />
+              many narrow ones
+            </span>
+          </>
+        }
+      >
+        <span>the interval is</span>
+        <For each={kCertainty}>
+          {(step, i) => (
+            <span>
+              <i style={{ background: step.color }} classList={{ fuzzy: i() === kCertainty.length - 1 }} />
+              {step.label}
+            </span>
+          )}
+        </For>
+      </Show>
+    </p>
+  );
+}
+
+function BoxView(props: { of: Box; rows: number }) {
+  const last = () => lastOf(props.of);
+  const isCurrent = () => !props.of.many && props.of.frames.includes(current());
+  const row = () => (growth() === "down" ? props.of.row : props.rows - 1 - props.of.row);
+  const hit = () => props.of.frames.some((frame) => frame.of && isHit(frame.of));
+  const tell = (event: MouseEvent) => {
+    const { of } = last();
+    if (props.of.many) showTip(event, null, [["together", measured(props.of.ticks)]], labelOf(props.of));
+    else if (!of) showTip(event, null, [["all", measured(run.ticks)]]);
+    else
+      showTip(event, of, [
+        ["here", measured(last().ticks)],
+        ...(last().self > 0 ? ([["self here", measured(last().self)]] as [string, ReturnType<typeof measured>][]) : []),
+        ...(of.total ? ([["everywhere", of.total]] as [string, ReturnType<typeof measured>][]) : []),
+      ]);
+  };
+  return (
+    <div
+      class="frame"
+      classList={{ many: props.of.many, root: !last().of, current: isCurrent(), same: last().of !== null && last().of === selected(), hit: hit(),
+        dim: hits() !== null && !hit(), fuzzy: isFuzzy(props.of) }}
+      role="treeitem"
+      aria-level={props.of.row + 1}
+      aria-selected={isCurrent()}
+      aria-label={spokenOf(props.of)}
+      tabindex={isCurrent() ? 0 : -1}
+      style={{ left: `${100 * props.of.left}%`, width: `calc(${100 * props.of.width}% - 1px)`, top: `${row() * kHeight}px`, background: background(props.of) }}
+      onClick={() => zoomTo(props.of.frames[0])}
+      onMouseMove={tell}
+      onMouseLeave={hideTip}
+    >
+      <bdi>{labelOf(props.of)}</bdi> <Show when={!props.of.many}>{percent(measured(props.of.ticks).share, 1)}</Show>
+    </div>
+  );
+}
+
+export function Flame() {
+  const boxes = createMemo(() => layout(zoom(), joined() === "joined"));
+  const rows = createMemo(() => Math.max(...boxes().map((box) => box.row)) + 1);
+  let graph!: HTMLDivElement;
+
+  // A function chosen elsewhere is shown where most of its ticks are.
+  createEffect(
+    on(selected, (entry) => {
+      if (!entry || current().of === entry) return;
+      const frame = largestOf(entry, treeFrom(end()));
+      if (!frame) return;
+      if (!pathOf(frame).includes(zoom())) setZoom(treeFrom(end()));
+      setCurrent(frame);
+    }),
+  );
+
+  function onKey(event: KeyboardEvent) {
+    const at = boxes().findIndex((box) => !box.many && box.frames.includes(current()));
+    const box = boxes()[Math.max(0, at)];
+    const beside = (step: number) => {
+      const row = boxes().filter((other) => other.row === box.row && !other.many);
+      return row[row.indexOf(box) + step]?.frames[0];
+    };
+    const inner = () => boxes().find((other) => !other.many && other.frames[0].up === lastOf(box))?.frames[0];
+    const outer = () => (box.row > 0 ? box.frames[0].up! : undefined);
+    const [below, above] = growth() === "down" ? [inner, outer] : [outer, inner];
+    let next: Frame | undefined;
+    if (event.key === "ArrowDown") next = below();
+    else if (event.key === "ArrowUp") next = above();
+    else if (event.key === "ArrowLeft") next = beside(-1);
+    else if (event.key === "ArrowRight") next = beside(1);
+    else if (event.key === "Enter") zoomTo(box.frames[0]);
+    else if (event.key === "Escape") zoomTo(zoom().up ?? zoom());
+    else if (event.key === "Home") zoomTo(treeFrom(end()));
+    else return;
+    event.preventDefault();
+    if (next) go(next);
+    queueMicrotask(() => graph.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true }));
+  }
+
+  return (
+    <>
+      <div class="tools">
+        <Choice label="From" options={[{ id: "entry", label: "entry" }, { id: "leaf", label: "leaf" }]} value={end()} set={turn} />
+        <Choice label="Grows" options={[{ id: "down", label: "down" }, { id: "up", label: "up" }]} value={growth()} set={setGrowth} />
+        <Choice
+          label="Colour"
+          options={[{ id: "file", label: "file" }, { id: "object", label: "object" }, { id: "certainty", label: "certainty" }]}
+          value={colors()}
+          set={setColors}
+        />
+        <Choice
+          label="Single chains"
+          options={[{ id: "joined", label: "on one line" }, { id: "full", label: "in full" }]}
+          value={joined()}
+          set={setJoined}
+        />
+      </div>
+      <Legend />
+      <Crumbs />
+      <div
+        ref={graph}
+        class="flame"
+        role="tree"
+        aria-label="Flame graph: arrows walk, Enter zooms in, Escape out, Home shows all"
+        style={{ height: `${rows() * kHeight}px` }}
+        onKeyDown={onKey}
+      >
+        <For each={boxes()}>{(box) => <BoxView of={box} rows={rows()} />}</For>
+      </div>
+      <Note>
+        The width of a frame is its share of all ticks, with what it called; frames beside each other are in the order of size, not of time.
+        A frame's {end() === "entry" ? "caller" : "callee"} is {growth() === "down" ? "above" : "below"} it. A cut path stands in a frame of its own,
+        in brackets.
+        {data.left_out > 0 ? ` ${counted(data.left_out, "frame")} with less than a ten-thousandth of all ticks are left out.` : ""}
+      </Note>
+    </>
+  );
+}
