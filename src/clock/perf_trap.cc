@@ -18,6 +18,7 @@
 #include "base/unique_fd.h"
 #include "clock/last_delivery.h"
 #include "clock/thread_list.h"
+#include "clock/tick_path.h"
 #include "fault/fault_guard.h"
 #include "fault/front_handler.h"
 #include "tick/context.h"
@@ -67,7 +68,7 @@ bool take_tick(siginfo_t* info, void* context) {
   bool late = (perf->flags & kAsynchronous) != 0 && !follows_delivery(context, pc);
   if (tables != nullptr && keeps(slot)) {
     if (tables->may_fault && blocks_faults(context)) admit_faults();
-    late ? lost_published(tables, 1) : void(tick_published(tables, pc, 1));
+    late ? lost_published(tables, 1) : tick_at(tables, context, 1);
   }
   note_delivery(context, pc);
   return true;

@@ -9,6 +9,7 @@
 #include "base/next_call.h"
 #include "clock/thread_pots.h"
 #include "clock/thread_timers.h"
+#include "clock/tick_path.h"
 
 namespace pctally {
 namespace {
@@ -37,14 +38,18 @@ class RoomyAttributes {
     if (asked == nullptr) return;
     if (pthread_attr_getstack(asked, &stack, &bytes) == 0 && stack_is_own(stack, bytes)) {
       small_ = bytes < kHandlerRoom;
+      bytes_ = bytes;
       return;
     }
     if (pthread_attr_getstacksize(asked, &bytes) != 0 || bytes > SIZE_MAX - kHandlerRoom) return;
     copy_ = *asked;  // shares what it points to with the program's, and is not destroyed
     if (pthread_attr_setstacksize(&copy_, bytes + kHandlerRoom) == 0) used_ = &copy_;
+    bytes_ = bytes;
   }
   [[nodiscard]] const pthread_attr_t* get() const noexcept { return used_; }
   [[nodiscard]] bool small() const noexcept { return small_; }
+  /// Of the stack, at least; 0: the default.
+  [[nodiscard]] size_t bytes() const noexcept { return bytes_; }
 
  private:
   /// Without one the C library tells the size below address 0.
@@ -53,6 +58,7 @@ class RoomyAttributes {
   }
   const pthread_attr_t* used_;
   pthread_attr_t copy_;
+  size_t bytes_ = 0;
   bool small_ = false;
 };
 
@@ -79,6 +85,7 @@ void begin(ThreadRecord* record) noexcept {
     block_hidden();
   else
     unblock_hidden();
+  know_own_stack(record->stack_bytes);
   begin_thread(record);
   if (g_has_key) pthread_setspecific(g_key, record);
 }
@@ -101,20 +108,21 @@ ThreadRecord* take_record() noexcept {
   return take_thread_record();
 }
 
-ThreadRecord* new_record(Routine routine, void* argument, bool small) noexcept {
+ThreadRecord* new_record(Routine routine, void* argument, const RoomyAttributes& attributes) noexcept {
   ThreadRecord* record = take_record();
   if (record == nullptr) return nullptr;
   record->routine = routine;
   record->argument = argument;
   record->pot = ThreadPots::pot_of(reinterpret_cast<const void*>(routine));
   record->hooked = true;
-  if (small) record->untimed = Untimed::kSmallStack;
+  record->stack_bytes = attributes.bytes();
+  if (attributes.small()) record->untimed = Untimed::kSmallStack;
   return record;
 }
 
 int create(pthread_t* thread, const pthread_attr_t* asked, Routine routine, void* argument) noexcept {
   const RoomyAttributes attributes(asked);
-  ThreadRecord* record = has_seccomp_filter() ? nullptr : new_record(routine, argument, attributes.small());
+  ThreadRecord* record = has_seccomp_filter() ? nullptr : new_record(routine, argument, attributes);
   if (has_seccomp_filter()) __atomic_store_n(&g_behind_filter, 1, __ATOMIC_RELAXED);
   if (record == nullptr) return g_next(thread, asked, routine, argument);
   int error = g_next(thread, attributes.get(), run, record);

@@ -45,6 +45,7 @@ struct ThreadRecord {
   uint64_t began_cpu_ns;  ///< CPU time it had used when it was first observed
   bool hooked;            ///< takes itself out at its end; the others are only known from /proc
   bool used;
+  uint64_t stack_bytes;  ///< that the thread was given; 0: not known
   void* (*routine)(void*);
   void* argument;
   ThreadTimer timers[kMostClocks];

@@ -6,6 +6,7 @@
 #include "base/next_call.h"
 #include "clock/last_delivery.h"
 #include "clock/thread_pots.h"
+#include "clock/tick_path.h"
 #include "fault/fault_guard.h"
 #include "fault/front_handler.h"
 #include "tick/context.h"
@@ -85,10 +86,9 @@ void on_tick(int signal, siginfo_t* info, void* context) {
   if (tables == nullptr) return;
   const uint64_t weight = weigh(timer, slot, record->pot, 1 + static_cast<uint64_t>(info->si_overrun));
   const void* below = context_below_new_frames(context);
-  const uint64_t pc = interrupted_pc(below);
   if (weight != 0) {
     if (tables->may_fault && blocks_faults(context)) admit_faults();
-    tick_published(tables, pc, weight);
+    tick_at(tables, below, weight);
   }
   note_delivery(context, interrupted_pc(context));
 }

@@ -33,6 +33,23 @@ bool has_bit(const void* mask, int signal) noexcept {
   return (static_cast<const unsigned long*>(mask)[bit / kBits] >> bit % kBits & 1) != 0;
 }
 
+/// Where the thread goes on after a fault in guarded work; null: it does none.
+__thread void** t_landing_of_work = nullptr;
+
+void restore_mask(const void* context) noexcept {
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, interrupted_mask(context), nullptr, sizeof(KernelMask));
+}
+
+/// Leaves the handler as a return would, mask restored, but for the place. Does not return if the fault was
+/// one of guarded work.
+void land_work(const void* context) noexcept {
+  void** landing = t_landing_of_work;
+  if (landing == nullptr) return;
+  t_landing_of_work = nullptr;
+  restore_mask(context);
+  __builtin_longjmp(landing, 1);
+}
+
 #if PCTALLY_FAULT_TABLE
 
 uint64_t target(const int32_t& offset) noexcept {
@@ -47,6 +64,7 @@ bool land(siginfo_t*, void* context) noexcept {
     set_interrupted_pc(context, target(entry->landing));
     return true;
   }
+  land_work(context);
   return false;
 }
 
@@ -56,8 +74,9 @@ bool land(siginfo_t*, void* context) noexcept {
 /// but for the place that the thread noted.
 bool land(siginfo_t* info, void* context) noexcept {
   FaultLanding* landing = t_landing;
+  land_work(context);
   if (landing == nullptr || !landing->covers(reinterpret_cast<uintptr_t>(info->si_addr))) return false;
-  syscall(SYS_rt_sigprocmask, SIG_SETMASK, interrupted_mask(context), nullptr, sizeof(KernelMask));
+  restore_mask(context);
   __builtin_longjmp(landing->place, 1);
 }
 
@@ -87,6 +106,18 @@ Status install_fault_guard(int signal) noexcept {
 
 #if PCTALLY_GUARDED_CELLS
 
+/// Its own frame is what a landing returns to.
+[[gnu::noinline]] bool run_guarded(void (*work)(void*) noexcept, void* argument) noexcept {
+  void* landing[5];
+  if (__builtin_setjmp(landing) != 0) return false;
+  t_landing_of_work = landing;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  work(argument);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  t_landing_of_work = nullptr;
+  return true;
+}
+
 Status install_fault_guard() noexcept {
   for (int signal : {SIGSEGV, SIGBUS})
     if (auto installed = install_fault_guard(signal); !installed) return installed;
@@ -107,6 +138,10 @@ bool blocks_faults(const void* context) noexcept {
 
 #else
 
+bool run_guarded(void (*work)(void*) noexcept, void* argument) noexcept {
+  work(argument);
+  return true;
+}
 Status install_fault_guard() noexcept { return {}; }
 void admit_faults() noexcept {}
 bool blocks_faults(const void*) noexcept { return false; }

@@ -22,6 +22,11 @@ Status install_fault_guard(int signal) noexcept;
 /// Has `claim` asked before all else about each SIGSEGV and SIGBUS. One claim, for good.
 void claim_faults_first(Claim claim) noexcept;
 
+/// Calls `work`, of a signal handler of ours, with the guard installed for both signals; false if a fault
+/// ended it half-way: what it has done up to there is done. Without the guard a fault is the program's. Not
+/// nested.
+[[nodiscard]] bool run_guarded(void (*work)(void*) noexcept, void* argument) noexcept;
+
 /// Opens the calling thread's mask for the guard. Async-signal-safe: in a handler it lasts until the handler
 /// returns. A fault while its signal is blocked ends the process.
 void admit_faults() noexcept;

@@ -56,6 +56,41 @@ void expect_guarded(Cell* cell, const std::function<void(int)>& protect) {
   protect(PROT_READ | PROT_WRITE);
 }
 
+struct Reading {
+  const volatile int* at;
+  int before, after;
+};
+
+void read_once(void* argument) noexcept {
+  auto* reading = static_cast<Reading*>(argument);
+  ++reading->before;
+  (void)*reading->at;
+  ++reading->after;
+}
+
+/// Twice: a signal that the first fault left blocked would make the second one the end of the process.
+TEST_F(FaultGuard, GuardedWorkEndsAtItsFaultAndTheMaskIsAsBefore) {
+  Reading reading{cell<int>(), 0, 0};
+  EXPECT_TRUE(run_guarded(read_once, &reading));
+  protect(PROT_NONE);
+  sigset_t before, after;
+  sigprocmask(SIG_BLOCK, nullptr, &before);
+  EXPECT_FALSE(run_guarded(read_once, &reading));
+  EXPECT_FALSE(run_guarded(read_once, &reading));
+  sigprocmask(SIG_BLOCK, nullptr, &after);
+  EXPECT_EQ(reading.before, 3);
+  EXPECT_EQ(reading.after, 1);
+  for (int signal = 1; signal < 64; ++signal)
+    EXPECT_EQ(sigismember(&before, signal), sigismember(&after, signal)) << signal;
+}
+
+TEST_F(FaultGuard, AFaultAfterGuardedWorkIsTheProgramsAgain) {
+  Reading reading{cell<int>(), 0, 0};
+  EXPECT_TRUE(run_guarded(read_once, &reading));
+  protect(PROT_NONE);
+  EXPECT_EXIT((void)*cell<volatile int>(), testing::KilledBySignal(SIGSEGV), "");
+}
+
 TEST_F(FaultGuard, EachWidthTellsAFault) {
   auto change = [&](int protection) { protect(protection); };
   expect_guarded(cell<uint16_t>(), change);

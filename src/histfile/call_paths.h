@@ -1,6 +1,7 @@
 // The part of a profile file that holds call paths: made by the recorder before the first tick.
 #pragma once
 #include "histfile/histogram.h"
+#include "tick/path_slots.h"
 
 namespace pctally {
 
@@ -13,6 +14,13 @@ struct PathLimits {
 /// Makes both trees, empty, and the file one with call paths. Errors: ENOSPC (no room for their directories,
 /// as make_room()). Recorder only.
 Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcept;
+
+/// Makes room for the paths that processes hand over: `count` slots at least, a power of two. Errors: as
+/// above. REQUIRES: add_call_paths(). Recorder only.
+Result<void> add_path_slots(ProfileFile* file, uint32_t count) noexcept;
+
+/// Those of a file that may have been changed by others; none if it has none.
+PathSlots path_slots(const ProfileFile& file) noexcept;
 
 /// Of a file that may have been changed by others; null if it has none.
 PathRecord* call_paths(const ProfileFile& file) noexcept;

@@ -150,7 +150,8 @@ struct PathRecord {
   uint64_t pruned;       ///< nodes taken out of the context tree
   uint32_t pruning;      ///< node whose counts are being added to its parent's
   uint32_t stack_bytes;  ///< of a stack that were copied at most, 0 where stacks are read in place
-  uint8_t unused[48];
+  uint32_t slots;        ///< PathSlotsHead of engines that run in the program, else 0
+  uint8_t unused[44];
 };
 static_assert(sizeof(PathRecord) == 2 * kUnitBytes && offsetof(PathRecord, no_room) == 48);
 

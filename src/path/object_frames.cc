@@ -11,8 +11,9 @@
 #include <string>
 
 #include "base/device_number.h"
-#include "path/call_instruction.h"
 #include "process/proc_maps.h"
+#include "tick/call_instruction.h"
+#include "tick/cfi_cursor.h"
 
 namespace pctally {
 namespace {
@@ -117,10 +118,9 @@ ObjectFrames::Bytes ObjectFrames::read_mapped(uint64_t address, uint64_t most) c
 
 /// Where .eh_frame starts is said by .eh_frame_hdr; it ends with its segment at the latest.
 bool ObjectFrames::read_tables() {
-  constexpr unsigned char kRelativeSigned4 = 0x1b;
   int32_t distance = 0;
   header_ = read_mapped(header_address_, header_bytes_);
-  if (header_.size() < 8 || header_[1] != kRelativeSigned4) return false;
+  if (header_.size() < 8 || header_[1] != pointer_encoding::kRelativeSigned4) return false;
   memcpy(&distance, header_.data() + 4, sizeof distance);
   const uint64_t address = header_address_ + 4 + static_cast<uint64_t>(int64_t{distance});
   frames_ = read_mapped(address, UINT64_MAX);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "histfile/fresh_file_for_test.h"
+#include "histfile/path_nodes_for_test.h"
 
 namespace pctally {
 namespace {
@@ -35,20 +36,8 @@ class PathCounterTest : public testing::Test {
   [[nodiscard]] PathRecord& paths() { return *call_paths(fresh_.file()); }
   [[nodiscard]] Pool pool() { return fresh_.file().pool(); }
 
-  /// Nodes of a tree by their numbers.
-  std::map<uint32_t, PathNode> nodes(const PathTreeHead& tree) {
-    std::map<uint32_t, PathNode> found;
-    const uint32_t* slots = pool_at<uint32_t>(pool(), tree.directory);
-    for (uint64_t slot = 0; slot < uint64_t{1} << tree.slots_log2; ++slot)
-      for (uint32_t number = slots[slot]; number != 0; number = found[number].next)
-        found[number] = *path_node(pool(), number);
-    return found;
-  }
-  uint64_t sum(const PathTreeHead& tree) {
-    uint64_t ticks = 0;
-    for (const auto& [number, node] : nodes(tree)) ticks += node.self + node.folded;
-    return ticks;
-  }
+  std::map<uint32_t, PathNode> nodes(const PathTreeHead& tree) { return nodes_of(pool(), tree); }
+  uint64_t sum(const PathTreeHead& tree) { return ticks_of(pool(), tree); }
   /// Ticks of functions in the plane.
   std::map<uint64_t, uint64_t> functions() {
     std::map<uint64_t, uint64_t> ticks;

@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+#include <algorithm>
+
+#include "tick/call_instruction.h"
+#include "tick/stack_walk.h"
+
 namespace pctally {
 namespace {
 
@@ -88,31 +93,53 @@ bool Unwinder::may_return(const CodeAddress& address) {
   return returns_[place] = may;
 }
 
+/// Asked once for each place: a process writes such code once.
+bool Unwinder::reads_as(CodeSpace* code, const CodeAddress& place, uint64_t address,
+                        std::span<const unsigned char> expected) {
+  const uint64_t key = PathPlace::code(place.segment, place.index);
+  if (auto found = read_as_.find(key); found != read_as_.end()) return found->second;
+  unsigned char bytes[kLongestCall];
+  const std::span<unsigned char> there(bytes, expected.size());
+  if (!code->read(address, there)) return false;
+  if (read_as_.size() >= kMostReturns) read_as_.clear();
+  return read_as_[key] = std::equal(there.begin(), there.end(), expected.begin());
+}
+
+/// The code of a process, for the walk.
+class Unwinder::Walk {
+ public:
+  Walk(Unwinder* unwinder, CodeSpace* code, std::vector<PathFrame>* frames)
+      : unwinder_(unwinder), code_(code), frames_(frames) {}
+
+  bool find(uint64_t address, UnwindRule* rule) {
+    if (!code_->find(address, &address_)) return false;
+    const Known& known = unwinder_->rule_at(address_);
+    function_ = known.function;
+    *rule = known.rule;
+    return true;
+  }
+  /// The frame found last is that of the byte before.
+  bool may_return_to(uint64_t) { return unwinder_->may_return({address_.segment, address_.index + 1}); }
+  bool reads_as(uint64_t address, const unsigned char (&expected)[kTrampolineBytes]) {
+    return unwinder_->reads_as(code_, address_, address, expected);
+  }
+  bool add() {
+    const uint64_t here = PathPlace::code(address_.segment, address_.index);
+    frames_->push_back({frames_->empty() ? function_ : here, function_});
+    return true;
+  }
+
+ private:
+  Unwinder* unwinder_;
+  CodeSpace* code_;
+  std::vector<PathFrame>* frames_;
+  CodeAddress address_;
+  uint64_t function_ = 0;
+};
+
 PathEnd Unwinder::unwind(CodeSpace& code, const StackSample& sample, std::vector<PathFrame>* frames) {
   if (!sample.attempted) return PathEnd::kNotAttempted;
-  const StackReader read(sample);
-  UnwindRegisters registers = sample.registers;
-  bool exact = true, by_table = true, innermost = true;
-  for (CodeAddress address;;) {
-    const uint64_t pc = registers.pc;
-    if (!code.find(exact ? pc : pc - 1, &address))
-      return by_table ? PathEnd::kUnknownMapping : PathEnd::kNoUnwindTable;
-    const Known known = rule_at(address);
-    const bool is_return = !exact && known.rule.cfa != CfaKind::kSignal;
-    if (is_return && !may_return({address.segment, address.index + 1})) return PathEnd::kDoubtful;
-    if (frames->size() == kMostFrames) return PathEnd::kTooDeep;
-    const uint64_t here = PathPlace::code(address.segment, address.index);
-    frames->push_back({frames->empty() ? known.function : here, known.function});
-    PathEnd why = PathEnd::kNoUnwindTable;
-    by_table = known.rule.cfa != CfaKind::kNone;
-    const StepResult step = by_table ? unwind_step(known.rule, innermost, &registers, read, &why)
-                                     : step_by_frame_pointer(&registers, read);
-    if (step == StepResult::kEnd) return PathEnd::kComplete;
-    if (step == StepResult::kCut) return why;
-    if (registers.pc == 0) return PathEnd::kComplete;  // how the psABI marks the outermost frame
-    exact = step == StepResult::kInterrupted;
-    innermost = false;
-  }
+  return walk_stack(sample.registers, Walk(this, &code, frames), StackReader(sample));
 }
 
 }  // namespace pctally

@@ -1,7 +1,5 @@
 // From registers and a copy of a stack to the call path of one tick. Runs in the recorder.
-//
-// Nothing is guessed: a path ends at a function whose return address is undefined (kComplete), or it is cut
-// where it cannot be continued, with the reason.
+// The walk itself is tick/stack_walk.h.
 #pragma once
 #include <span>
 #include <string>
@@ -32,6 +30,8 @@ class CodeSpace {
   virtual ~CodeSpace() = default;
   /// False if nothing is known to be mapped there.
   virtual bool find(uint64_t address, CodeAddress* found) = 0;
+  /// Bytes of code that a process wrote itself; false if they cannot be read.
+  virtual bool read(uint64_t /*address*/, std::span<unsigned char> /*bytes*/) { return false; }
 };
 
 /// Innermost first.
@@ -53,6 +53,7 @@ class Unwinder {
   PathEnd unwind(CodeSpace& code, const StackSample& sample, std::vector<PathFrame>* frames);
 
  private:
+  class Walk;
   struct Segment {
     uint64_t start = 0;
     size_t object = 0;
@@ -73,6 +74,8 @@ class Unwinder {
   const Known& rule_at(const CodeAddress& address);
   const ObjectFrames* frames_of(uint32_t segment);
   bool may_return(const CodeAddress& address);
+  bool reads_as(CodeSpace* code, const CodeAddress& place, uint64_t address,
+                std::span<const unsigned char> expected);
 
   std::unordered_map<uint32_t, Segment> segments_;
   std::vector<std::unique_ptr<Object>> objects_;
@@ -80,6 +83,7 @@ class Unwinder {
   size_t opened_ = 0;
   std::vector<Known> known_ = std::vector<Known>(size_t{1} << 14);
   std::unordered_map<uint64_t, bool> returns_;
+  std::unordered_map<uint64_t, bool> read_as_;
 };
 
 }  // namespace pctally

@@ -1,6 +1,7 @@
 // What LD_PRELOAD brings into a program by engines that run in it: joins the profile file, starts the clock
 // the file's header names, and is otherwise not there. If anything is amiss it does nothing at all.
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,7 +18,10 @@
 #include "clock/clock_watch.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_clock.h"
+#include "clock/tick_path.h"
+#include "fault/fault_guard.h"
 #include "fault/file_guard.h"
+#include "histfile/call_paths.h"
 #include "histfile/publish.h"
 #include "process/address_space.h"
 #include "process/process_start.h"
@@ -38,6 +42,32 @@ alignas(Injected) unsigned char g_storage[sizeof(Injected)];  // never destroyed
                                                               // destructor
 Injected* g_injected = nullptr;
 PublishedTables g_tables;
+OwnPaths g_paths;
+
+uint64_t interpreter_entry() noexcept {
+  const uint64_t base = getauxval(AT_BASE);
+  return base == 0 ? 0 : base + reinterpret_cast<const ElfW(Ehdr)*>(base)->e_entry;
+}
+
+/// Where this process's call paths go, if the recording keeps any.
+void find_paths() noexcept {
+  g_paths.slots = path_slots(g_injected->file);
+  if (g_paths.slots.head == nullptr || !can_find_own_tables() || !install_fault_guard()) return;
+  g_paths.find_tables = find_own_tables;
+  g_paths.entry_points[0] = getauxval(AT_ENTRY);
+  g_paths.entry_points[1] = interpreter_entry();
+  know_main_stack();
+}
+
+/// The table's paths are this process's. Unit of the segment that the program begins in.
+void add_paths(RegionTable* table) noexcept {
+  if (g_paths.find_tables == nullptr) return;
+  uint64_t index = 0;
+  const Region* entry = find_region(*table, g_paths.entry_points[0], &index);
+  g_paths.program = entry == nullptr ? 0 : entry->segment;
+  g_paths.process = g_injected->process;
+  table->paths = g_injected->process == 0 ? nullptr : &g_paths;
+}
 
 /// The guard of the file's memory wants its signal also where the program blocks it, as some do around fork.
 class BusErrorsAdmitted {
@@ -65,6 +95,7 @@ void enter_process() noexcept {
   RegionTable table = g_injected->space.table(g_injected->file, g_injected->process);
   table.deferred = g_injected->file.deferred();
   table.deferred_capacity = kDeferredSlots;
+  add_paths(&table);
   publish(&g_tables, table);
 }
 
@@ -81,7 +112,14 @@ void count_start(uint32_t before) noexcept {
   const uint64_t used_ns = cpu_used_ns();
   bool before_is_whole = strcmp(g_injected->file.header().engine, clock_name(ClockKind::kTimer)) == 0;
   uint64_t ticks = account_start(g_injected->file, g_injected->process, before, before_is_whole, used_ns);
-  if (ticks != 0) tick_published(&g_tables, kStartPc, ticks);
+  if (ticks == 0 || !tick_published(&g_tables, kStartPc, ticks)) return;
+  uint64_t index = 0;
+  const RegionTable& table = g_tables.slots[g_tables.current];
+  const Region* start = find_region(table, kStartPc, &index);
+  OwnPath path;
+  if (table.paths == nullptr || start == nullptr || !open_own_path(g_paths, ticks, &path)) return;
+  add_own_place(g_paths, PathPlace::code(start->segment, index + start->tree_bias), &path);
+  close_own_path(g_paths, path);
 }
 
 ProcessRecord* own_record() noexcept {
@@ -168,6 +206,7 @@ __attribute__((constructor)) void enter() {
   if (!injected->space.map_process(injected->file, 0)) return;
   (void)injected->space.map(injected->file, kStartPc, kStartPc + 1, 0, start_object());
   g_injected = injected;
+  find_paths();
   uint32_t before = image_before(injected->file, getpid());
   enter_process();
   count_start(before);

@@ -32,6 +32,14 @@ void resolve_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& 
   resolve(table, deferred.pc, deferred.weight);
 }
 
+uint64_t resolve_place(ProfileFile* file, KnownProcess* process, uint64_t address) noexcept {
+  if (!knows(process->space.table(*file, 0), address)) learn(file, process, address);
+  const RegionTable table = process->space.table(*file, 0);
+  uint64_t index = 0;
+  const Region* region = find_region(table, address, &index);
+  return region == nullptr ? 0 : PathPlace::code(region->segment, index + region->tree_bias);
+}
+
 bool take_deferred(ProfileFile* file, ResolverState* state, bool final, DeferredTick* deferred) noexcept {
   DeferredRing* ring = file->deferred();
   if (ring == nullptr) return false;

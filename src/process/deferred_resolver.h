@@ -25,6 +25,9 @@ struct ResolverState {
 /// outside. The mappings of one that is not `readable` are left alone.
 void resolve_tick(ProfileFile* file, KnownProcess* process, const DeferredTick& deferred) noexcept;
 
+/// PathPlace of an address in the process; 0 if it lies in none of its mappings, which are read as above.
+uint64_t resolve_place(ProfileFile* file, KnownProcess* process, uint64_t address) noexcept;
+
 /// The next tick put aside, and its slot free again; false when there is none. A slot still unfinished after
 /// fifty turns (or, with `final`, at once) is given up: its tick stays unresolved. One thread.
 /// Whatever the ring says it returns after at most as many steps as the ring has slots.

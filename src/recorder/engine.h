@@ -68,7 +68,7 @@ class Engine {
 inline constexpr const char* kEngineNames[] = {"bpf", "ring", "timer", "trap", "thread-timer"};
 
 /// True if the engine of that name counts call paths.
-inline bool keeps_paths(const std::string& engine) { return engine == "ring"; }
+inline bool keeps_paths(const std::string& engine) { return engine != "bpf"; }
 
 /// One probe of the ladder as it stands on this machine, for this user.
 struct EngineProbe {

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "base/sanitizer_option.h"
 #include "clock/kernel_timer.h"
+#include "clock/tick_path.h"
 #include "clock/timer_self_test.h"
 #include "histfile/chain.h"
 #include "process/proc_maps.h"
@@ -113,6 +115,8 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   if (kind_ != ClockKind::kTrap)
     if (auto fires = test_cpu_timer(); !fires) return explained(fires);
   file_ = file;
+  if (settings_.paths)
+    if (auto opened = open_paths(); !opened) return opened;
   unknown_ = UnknownCode(file);
   target_ = target.processes[0];
   trusted_.emplace(target_);
@@ -188,6 +192,30 @@ void TimerEngine::resolve(bool final) {
   }
 }
 
+Result<void> TimerEngine::open_paths() {
+  constexpr uint32_t kLeastSlots = 1024, kSlotsPerCpu = 256, kMostSlots = 16384;
+  const auto cpus = static_cast<uint32_t>(std::max(1l, sysconf(_SC_NPROCESSORS_CONF)));
+  if (!can_find_own_tables()) return fail(ENOSYS, "call paths need glibc 2.35; leave out -g, or use -e ring");
+  const uint32_t wanted = std::clamp(cpus * kSlotsPerCpu, kLeastSlots, kMostSlots);
+  if (auto added = add_path_slots(file_, std::bit_ceil(wanted)); !added) return added;
+  paths_.emplace(file_);
+  return {};
+}
+
+/// Of code that the process did not know when it began: it was loaded later, or written by a JIT.
+uint64_t TimerEngine::place_of(uint32_t process, uint64_t address) {
+  KnownProcess* known_process = known(process);
+  if (known_process == nullptr || histories_[process].is_doubtful(address)) return 0;
+  return resolve_place(file_, known_process, address);
+}
+
+void TimerEngine::drain_paths() {
+  if (!paths_) return;
+  trusted_->refresh();
+  for (auto& [unit, process] : known_) process.fresh = false;
+  paths_->drain([this](uint32_t process, uint64_t address) { return place_of(process, address); });
+}
+
 void TimerEngine::find_not_entered() {
   const uint64_t now = monotonic_ns();
   if (now < next_look_ns_ || !settings_.children) return;
@@ -225,6 +253,7 @@ void TimerEngine::choose_interval() {
   seen_ = seen;
   uint64_t ticks_ns = std::max(settings_.period, tick_grid_ns(kind_));
   uint64_t half_full_ms = kDeferredSlots / 2 * ticks_ns / cpus_ / 1000000;
+  if (paths_) half_full_ms = std::min(half_full_ms, paths_->room() * ticks_ns / cpus_ / 1000000);
   uint64_t quiet_ms = std::min({(now - changed_ns_) / kQuietShare / 1000000, kQuietMs, half_full_ms});
   interval_ms_ = std::max(kBusyMs, static_cast<int>(quiet_ms));
 }
@@ -232,6 +261,7 @@ void TimerEngine::choose_interval() {
 void TimerEngine::drain() {
   file_->make_room(0);
   resolve(false);
+  drain_paths();
   choose_interval();
   find_not_entered();
   check_silence();
@@ -240,6 +270,7 @@ void TimerEngine::drain() {
 
 void TimerEngine::stop() {
   resolve(true);
+  drain_paths();
   check_clocks();
   file_->beat();
 }

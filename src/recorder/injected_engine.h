@@ -8,6 +8,7 @@
 #include "process/deferred_resolver.h"
 #include "recorder/engine.h"
 #include "recorder/heartbeat.h"
+#include "recorder/injected_paths.h"
 #include "recorder/mapping_history.h"
 #include "recorder/not_entered.h"
 #include "recorder/trusted_processes.h"
@@ -40,6 +41,9 @@ class TimerEngine : public Engine {
   KnownProcess* known(uint32_t unit);
   std::vector<DeferredTick> take_all(bool final);
   void find_not_entered();
+  Result<void> open_paths();
+  void drain_paths();
+  uint64_t place_of(uint32_t process, uint64_t address);
 
   void choose_interval();
   void check_clocks();
@@ -57,6 +61,7 @@ class TimerEngine : public Engine {
   uint64_t next_pulse_ns_ = 0;
   Heartbeat heartbeat_;
   std::optional<NotEntered> not_entered_;
+  std::optional<InjectedPaths> paths_;
   ResolverState state_;
   std::unordered_map<uint32_t, MappingHistory> histories_;  ///< as known_
   UnknownCode unknown_;

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -392,6 +393,10 @@ class TaskTable::TaskCode : public CodeSpace {
   TaskCode(TaskTable* table, pid_t pid, Task* task) : table_(table), pid_(pid), task_(task) {}
   bool find(uint64_t address, CodeAddress* found) override {
     return table_->has_text(pid_, *task_, address) && code_address(table_->table_of(*task_), address, found);
+  }
+  bool read(uint64_t address, std::span<unsigned char> bytes) override {
+    iovec to{bytes.data(), bytes.size()}, from{reinterpret_cast<void*>(address), bytes.size()};
+    return process_vm_readv(pid_, &to, 1, &from, 1, 0) == static_cast<ssize_t>(bytes.size());
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "report/runtime_hints.h"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <string>
@@ -11,6 +12,14 @@ namespace {
 bool is_python(const std::string& object) {
   return object.starts_with("python3.") || object.starts_with("libpython3.");
 }
+
+/// From there on `python -X perf` puts a piece of code with a name between Python functions.
+bool can_name_functions(const std::string& object) {
+  constexpr int kFirst = 12;
+  return atoi(object.c_str() + object.find('.') + 1) >= kFirst;
+}
+
+bool names_functions(const Row& row) { return row.function.starts_with("py::"); }
 
 bool has_executable(const Profile& profile, std::string_view name) {
   return std::any_of(profile.executables.begin(), profile.executables.end(), [name](const Executable& it) {
@@ -33,6 +42,7 @@ void add_interpreter_hint(const Profile& profile, const std::vector<Row>& rows,
                           std::vector<Warning>* warnings) {
   uint64_t ticks = 0;
   std::string name;
+  if (std::any_of(rows.begin(), rows.end(), names_functions)) return;
   for (const Row& row : rows) {
     if (!is_python(row.object)) continue;
     ticks += row.ticks;
@@ -43,8 +53,9 @@ void add_interpreter_hint(const Profile& profile, const std::vector<Row>& rows,
   if (share < kHintsFrom) return;
   warnings->push_back(
       {Severity::kNote, "interpreter",
-       fmt::format("{:.0f} % is inside {}, which hides Python functions; python3 -m cProfile names them",
-                   100 * share, name)});
+       fmt::format(
+           "{:.0f} % is inside {}, which hides Python functions; {} names them", 100 * share, name,
+           can_name_functions(name) ? "pctally record -g -- python3 -X perf" : "python3 -m cProfile")});
 }
 
 }  // namespace pctally

@@ -40,6 +40,13 @@ TEST(RuntimeHints, SayThatAnInterpreterHidesFunctions) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].text,
             "61 % is inside python3.11, which hides Python functions; python3 -m cProfile names them");
+  const auto younger = hints({row("_PyEval_EvalFrameDefault", "libpython3.13.so.1.0", 500)});
+  ASSERT_EQ(younger.size(), 1u);
+  EXPECT_EQ(younger[0].text,
+            "50 % is inside libpython3.13.so.1.0, which hides Python functions; pctally record -g -- python3 "
+            "-X perf names them");
+  EXPECT_TRUE(
+      hints({row("_PyEval_EvalFrameDefault", "python3.13", 500), row("py::f:/a.py", "[jit]", 0)}).empty());
   EXPECT_TRUE(hints({row("main", "python3.11", 150), row("f", "numpy.so", 850)}).empty());
   EXPECT_TRUE(hints({}).empty());
 }

@@ -262,7 +262,7 @@ void TextReport::add_hot_path() {
     text += fmt::format("{}{}", i == 0 ? " " : " > ",
                         escaped(shown_name(options_.names, names[i], frame.function, frame.linkage)));
     const double percent = std::round(100 * frame.share);
-    if (percent != last) text += fmt::format(" {:.0f}", percent);
+    if (percent != last || i + 1 == names.size()) text += fmt::format(" {:.0f}", percent);
     last = percent;
   }
   add("{} %\n", text);

@@ -19,6 +19,10 @@ struct CfiSections {
   uint64_t frames_address = 0;
 };
 
+/// The sections of an object that is loaded here, from where its .eh_frame_hdr lies in memory and where the
+/// object ends. Their addresses are those in memory. False if the header is of a kind no linker writes.
+bool find_loaded_sections(uint64_t header, uint64_t end, CfiSections* found) noexcept;
+
 /// The function that a table describes, and the rule at the address asked for.
 struct CfiFunction {
   uint64_t start = 0;

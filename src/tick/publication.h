@@ -25,6 +25,11 @@ struct PublishedTables {
 /// off. Any number of threads and signal handlers.
 bool tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept;
 
+/// Enters the table in use, for those who do more with it than count a tick; kNoTable if there is none. What
+/// was entered is to be left.
+uint32_t enter_table(PublishedTables* tables) noexcept;
+void leave_table(PublishedTables* tables, uint32_t slot) noexcept;
+
 /// Books ticks whose place is not known as lost, where tick_published() would have counted them.
 void lost_published(PublishedTables* tables, uint64_t weight) noexcept;
 

@@ -8,6 +8,7 @@
 
 namespace pctally {
 
+struct OwnPaths;
 using BinRule = pctally_bin_rule;
 
 enum class CellKind : uint8_t {
@@ -50,6 +51,7 @@ struct RegionTable {
                       ///< are not ticks; or null
   uint32_t* faulted;  ///< one per region and one for the overflow cell, set to 1 when its memory is gone or
                       ///< read-only: never touched again, its ticks are lost; or null
+  const OwnPaths* paths;  ///< where the call paths of its ticks go (own_path.h), or null: nowhere
 };
 
 /// The region that a pc belongs to and its index there, or null. Of several regions holding the pc the one

@@ -131,10 +131,7 @@ TickOutcome resolve(const RegionTable& table, uint64_t pc, uint64_t weight) noex
   return outcome;
 }
 
-namespace {
-
-/// Enters the table in use; kNoTable if there is none.
-uint32_t enter(PublishedTables* tables) noexcept {
+uint32_t enter_table(PublishedTables* tables) noexcept {
   for (;;) {
     uint32_t slot = __atomic_load_n(&tables->current, __ATOMIC_SEQ_CST);
     if (slot >= kTableSlots) return kNoTable;
@@ -144,29 +141,27 @@ uint32_t enter(PublishedTables* tables) noexcept {
   }
 }
 
-void leave(PublishedTables* tables, uint32_t slot) noexcept {
+void leave_table(PublishedTables* tables, uint32_t slot) noexcept {
   __atomic_fetch_sub(&tables->in_flight[slot], 1, __ATOMIC_SEQ_CST);
 }
 
-}  // namespace
-
 bool tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept {
-  uint32_t slot = enter(tables);
+  uint32_t slot = enter_table(tables);
   if (slot == kNoTable) return false;
   TickOutcome outcome = tick(tables->slots[slot], pc, weight);
-  leave(tables, slot);
+  leave_table(tables, slot);
   return outcome != TickOutcome::kStopped;
 }
 
 void lost_published(PublishedTables* tables, uint64_t weight) noexcept {
-  uint32_t slot = enter(tables);
+  uint32_t slot = enter_table(tables);
   if (slot == kNoTable) return;
   const RegionTable& table = tables->slots[slot];
   if (table.stopped == nullptr || __atomic_load_n(table.stopped, __ATOMIC_ACQUIRE) == 0) {
     if (table.process_ticks != nullptr) add_relaxed(table.process_ticks, weight);
     add_relaxed(&table.ledger->lost, weight);
   }
-  leave(tables, slot);
+  leave_table(tables, slot);
 }
 
 }  // namespace pctally

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "histfile/layout.h"
+#include "tick/path_slots.h"
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type has none
 #define FIELD(Struct, field)                                                                              \
@@ -107,6 +108,7 @@ static void print_path_records() {
   FIELD(PathRecord, pruned);
   FIELD(PathRecord, pruning);
   FIELD(PathRecord, stack_bytes);
+  FIELD(PathRecord, slots);
   FIELD(PathTreeHead, directory);
   FIELD(PathTreeHead, slots_log2);
   FIELD(PathTreeHead, nodes);
@@ -117,6 +119,18 @@ static void print_path_records() {
   FIELD(PathNode, place);
   FIELD(PathNode, self);
   FIELD(PathNode, folded);
+  FIELD(PathSlotsHead, states);
+  FIELD(PathSlotsHead, slots);
+  FIELD(PathSlotsHead, count);
+  FIELD(PathSlotsHead, next);
+  FIELD(PathSlotsHead, no_slot);
+  FIELD(PathSlot, ticks);
+  FIELD(PathSlot, process);
+  FIELD(PathSlot, program);
+  FIELD(PathSlot, end);
+  FIELD(PathSlot, frames);
+  FIELD(PathSlot, next);
+  FIELD(PathSlot, frame);
 }
 
 static void print_tick_records() {

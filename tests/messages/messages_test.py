@@ -67,7 +67,7 @@ TABLE = [
     ("record -e cylces -- ls", "'cylces' is no event or engine; did you mean 'cycles'?", USAGE),
     ("record -e warp -- ls", "'warp' is no event or engine; all are listed in pctally-record(1)", USAGE),
     ("record -e ring -e bpf -- ls", "-e bpf: choose one event and one engine, not two of a kind", USAGE),
-    ("record -g -e timer -- ls", "-g: engine timer keeps no call paths; use -e ring, or leave out -e timer", USAGE),
+    ("record -g -e bpf -- ls", "-g: engine bpf keeps no call paths; use -e ring, or leave out -e bpf", USAGE),
     ("record --paths-memory 8M -- ls", "--paths-memory is for call paths; add -g", USAGE),
     ("record -g --paths-memory 8 -- ls", "--paths-memory 8: not a size; write 64K to 24M", USAGE),
     ("record --call-graph sframe -- ls", "--call-graph sframe: choose fp, dwarf or lbr", USAGE),

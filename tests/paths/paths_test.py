@@ -2,6 +2,7 @@
 
 Shares are of the ticks inside one function, all of which have one path but those in its first and last instructions, which
 have the same one: they do not depend on chance. 2 % are allowed for a path that was cut."""
+import glob
 import json
 import os
 import shutil
@@ -13,6 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
 SECONDS = "0.3"
+PYTHONS = [*(f"{directory}/python3.{minor}" for directory in ("/usr/bin", "/usr/local/bin") for minor in range(12, 20)),
+           *(f"~/.pyenv/versions/3.{minor}*/bin/python3" for minor in range(12, 20))]
 
 # case: the functions on the stack, from main on, as callers of the next one
 PATHS = {
@@ -46,13 +49,15 @@ def contains(path, wanted):
     return any(path[i:i + len(wanted)] == tuple(wanted) for i in range(len(path)))
 
 
-class Paths(unittest.TestCase):
+class PathsTest(unittest.TestCase):
+    ENGINE = None
+
     def setUp(self):
-        if not p.engine_available("ring"):
-            self.skipTest("engine ring is not available")
+        if not p.engine_available(self.ENGINE):
+            self.skipTest(f"engine {self.ENGINE} is not available")
 
     def record(self, command, *options):
-        done = p.record(command, "-g", *options)
+        done = p.record(command, "-g", "-e", self.ENGINE, *options)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done, done.report()
 
@@ -69,6 +74,9 @@ class Paths(unittest.TestCase):
         for direction in ((), ("--bottom-up",)):
             roots = [node["ticks"] for node in tree(path, *direction)["nodes"] if node["parent"] < 0]
             self.assertEqual(sum(roots), placed - account["no_room"])
+
+class EveryEngine:
+    """What holds whoever takes the paths."""
 
     def test_known_paths(self):
         for case, wanted in PATHS.items():
@@ -94,6 +102,92 @@ class Paths(unittest.TestCase):
                 self.assertGreater(inside, 100)
                 self.assertGreater(under, 0.98 * inside)
 
+    def test_callers_says_who_calls_and_from_which_line(self):
+        done, data = self.record([p.program("known_paths"), "plain", SECONDS])
+        out = subprocess.run([p.PCTALLY, "report", "--json", "--callers", "work", done.path], capture_output=True, text=True)
+        callers = json.loads(out.stdout)["callers"]
+        self.assertEqual(callers[0]["function"], "plain")
+        self.assertGreater(callers[0]["share"], 0.98)
+        self.assertTrue(callers[0]["file"].endswith("known_paths.c"), callers[0])
+        self.assertGreater(data["rows"][0]["ticks"], 0)
+
+    def test_a_small_bound_folds_paths_and_keeps_totals(self):
+        """Of 64 KiB, 2048 nodes, Python's import of its library needs more: paths are folded, and still every tick has one."""
+        program = shutil.which("python3")
+        done, data = self.record([program, "-c", "import json, unittest, http.client, xml.dom.minidom, sqlite3, asyncio"],
+                                 "--paths-memory", "64K", "-F", "4000")
+        self.check_identities(data, done.path)
+        main = [row for row in data["rows"] if row["function"] == "_PyEval_EvalFrameDefault"]
+        if data["paths"]["folded"] and main:
+            self.assertLess(main[0]["total_high"] - main[0]["total_low"], 0.5)
+
+    def test_as_a_plain_user(self):
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("needs root and setpriv to become an unprivileged user")
+        os.chmod(p.scratch(), 0o777)
+        path = os.path.join(p.scratch(), f"nobody.{self.ENGINE}.pct")
+        done = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", p.PCTALLY, "record",
+                               "-q", "-g", "-e", self.ENGINE, "-o", path, "--", p.program("known_paths"), "plain", SECONDS],
+                              capture_output=True, text=True)
+        if done.returncode == 125:
+            self.skipTest(f"engine {self.ENGINE} is refused to plain users here: " + done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = p.report(path)
+        self.check_identities(data, path)
+        self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
+
+    def test_a_killed_recorder_leaves_every_tick_with_a_path(self):
+        for delay in ("0.11", "0.23", "0.37"):
+            path = os.path.join(p.scratch(), "killed.pct")
+            subprocess.run(["timeout", "-s", "KILL", delay, p.PCTALLY, "record", "-q", "-f", "-g", "-e", self.ENGINE, "-o", path, "--",
+                            p.program("known_paths"), "recursion", "2"], capture_output=True)
+            if os.path.exists(path):
+                self.check_identities(p.report(path), path)
+
+    def test_a_snapshot_of_a_growing_profile(self):
+        path, copy = (os.path.join(p.scratch(), name) for name in ("growing.pct", "copy.pct"))
+        with subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-g", "-e", self.ENGINE, "-o", path, "--", p.program("known_paths"),
+                               "recursion", "3"]) as recorder:
+            taken = 0
+            while recorder.poll() is None:
+                done = subprocess.run([p.PCTALLY, "snapshot", "-f", "-o", copy, path], capture_output=True, text=True)
+                if done.returncode == 0 and p.report(copy)["ticks"] > 0:
+                    self.check_identities(p.report(copy), copy)
+                    taken += 1
+        self.assertGreater(taken, 0)
+
+    def test_functions_of_python_are_on_the_path(self):
+        """python -X perf, from 3.12 on: each call of a Python function goes through a trampoline without tables."""
+        python = next((path for pattern in PYTHONS for path in sorted(glob.glob(os.path.expanduser(pattern)))), None)
+        if python is None:
+            self.skipTest("no Python of 3.12 or later here")
+        script = os.path.join(p.scratch(), "two.py")
+        with open(script, "w", encoding="ascii") as file:
+            file.write("def inner(n):\n    return sum(i * i for i in range(n))\n"
+                       "def outer():\n    for _ in range(60): inner(50000)\nouter()\n")
+        done, data = self.record([python, "-X", "perf", script])
+        self.check_identities(data, done.path)
+        self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
+        total = {row["function"].split(":/")[0]: row["total"] for row in data["rows"] if "total" in row}
+        self.assertGreater(total["py::inner"], 0.5)
+        self.assertGreaterEqual(total["py::outer"], total["py::inner"])
+        self.assertNotIn("interpreter", [warning["id"] for warning in data["warnings"]])
+
+    def test_short_children_are_whole(self):
+        """Each child is gone before the recorder could ask for its mappings."""
+        script = "for i in $(seq 40); do %s plain 0.01; done" % p.program("known_paths")
+        done, data = self.record(["sh", "-c", script])
+        self.check_identities(data, done.path)
+        nodes = tree(done.path)["nodes"]
+        work = sum(ticks for path, ticks in paths_of(nodes) if "work" in path)
+        right = sum(ticks for path, ticks in paths_of(nodes) if contains(path, ("main", "plain", "work")))
+        self.assertGreater(work, 0)
+        self.assertEqual(right, work)
+
+
+class ByRing(EveryEngine, PathsTest):
+    ENGINE = "ring"
+
     def test_a_kernel_tick_hangs_below_the_function_that_called(self):
         done, data = self.record([p.program("known_paths"), "in_kernel", SECONDS])
         self.check_identities(data, done.path)
@@ -114,25 +208,6 @@ class Paths(unittest.TestCase):
                 reasons = (reason, "too-many-frames")
                 self.assertGreater(sum(cut.get(name, 0) for name in reasons), 0.9 * data["ticks"], cut)
 
-    def test_callers_says_who_calls_and_from_which_line(self):
-        done, data = self.record([p.program("known_paths"), "plain", SECONDS])
-        out = subprocess.run([p.PCTALLY, "report", "--json", "--callers", "work", done.path], capture_output=True, text=True)
-        callers = json.loads(out.stdout)["callers"]
-        self.assertEqual(callers[0]["function"], "plain")
-        self.assertGreater(callers[0]["share"], 0.98)
-        self.assertTrue(callers[0]["file"].endswith("known_paths.c"), callers[0])
-        self.assertGreater(data["rows"][0]["ticks"], 0)
-
-    def test_a_small_bound_folds_paths_and_keeps_totals(self):
-        """Of 64 KiB, 2048 nodes, Python's import of its library needs more: paths are folded, and still every tick has one."""
-        program = shutil.which("python3")
-        done, data = self.record([program, "-c", "import json, unittest, http.client, xml.dom.minidom, sqlite3, asyncio"],
-                                 "--paths-memory", "64K", "-F", "4000")
-        self.check_identities(data, done.path)
-        main = [row for row in data["rows"] if row["function"] == "_PyEval_EvalFrameDefault"]
-        if data["paths"]["folded"] and main:
-            self.assertLess(main[0]["total_high"] - main[0]["total_low"], 0.5)
-
     def test_messages(self):
         flat = p.record([p.program("known_paths"), "plain", "0.05"])
         with_paths, _ = self.record([p.program("known_paths"), "plain", "0.05"])
@@ -140,31 +215,16 @@ class Paths(unittest.TestCase):
                 (["report", "--callers", "work", flat.path], 4, "has no call paths; record with pctally record -g"),
                 (["report", "--callers", "nobody", with_paths.path], 4, "no function on a stack is called nobody"),
                 (["report", "--tree", "--callers", "x", with_paths.path], 2, "choose one: --callers, --tree, --flamegraph or --html"),
-                (["record", "-g", "-e", "timer", "--", "true"], 2, "engine timer keeps no call paths")):
+                (["record", "-g", "-e", "bpf", "--", "true"], 2, "engine bpf keeps no call paths")):
             done = subprocess.run([p.PCTALLY, *words], capture_output=True, text=True)
             self.assertEqual(done.returncode, code, words)
             self.assertIn(text, done.stderr)
             self.assertEqual(done.stderr.count("\n"), 1)
 
-    def test_as_a_plain_user(self):
-        if os.geteuid() != 0 or shutil.which("setpriv") is None:
-            self.skipTest("needs root and setpriv to become an unprivileged user")
-        os.chmod(p.scratch(), 0o777)
-        path = os.path.join(p.scratch(), "nobody.pct")
-        done = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", p.PCTALLY, "record",
-                               "-q", "-g", "-o", path, "--", p.program("known_paths"), "plain", SECONDS],
-                              capture_output=True, text=True)
-        if done.returncode == 125:
-            self.skipTest("engine ring is refused to plain users here: " + done.stderr.strip())
-        self.assertEqual(done.returncode, 0, done.stderr)
-        data = p.report(path)
-        self.check_identities(data, path)
-        self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
-
     def test_attached_to_a_running_process(self):
         with subprocess.Popen([p.program("known_paths"), "plain", "30"]) as program:
             path = os.path.join(p.scratch(), "attached.pct")
-            done = subprocess.run([p.PCTALLY, "record", "-q", "-f", "-g", "-o", path, "--for", "0.5", "-p",
+            done = subprocess.run([p.PCTALLY, "record", "-q", "-f", "-g", "-e", "ring", "-o", path, "--for", "0.5", "-p",
                                    str(program.pid)], capture_output=True, text=True)
             program.kill()
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -180,7 +240,7 @@ class Paths(unittest.TestCase):
             self.skipTest("needs root")
         with subprocess.Popen([p.program("known_paths"), "plain", "30"]) as program:
             path = os.path.join(p.scratch(), "machine.pct")
-            done = subprocess.run([p.PCTALLY, "record", "-q", "-f", "-g", "-a", "-o", path, "--for", "0.5"],
+            done = subprocess.run([p.PCTALLY, "record", "-q", "-f", "-g", "-e", "ring", "-a", "-o", path, "--for", "0.5"],
                                   capture_output=True, text=True)
             program.kill()
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -189,25 +249,43 @@ class Paths(unittest.TestCase):
         work = sum(ticks for path_, ticks in paths_of(nodes) if "work" in path_ and "plain" in path_)
         self.assertGreater(work, 0)
 
-    def test_a_killed_recorder_leaves_every_tick_with_a_path(self):
-        for delay in ("0.11", "0.23", "0.37"):
-            path = os.path.join(p.scratch(), "killed.pct")
-            subprocess.run(["timeout", "-s", "KILL", delay, p.PCTALLY, "record", "-q", "-f", "-g", "-o", path, "--",
-                            p.program("known_paths"), "recursion", "2"], capture_output=True)
-            if os.path.exists(path):
-                self.check_identities(p.report(path), path)
 
-    def test_a_snapshot_of_a_growing_profile(self):
-        path, copy = (os.path.join(p.scratch(), name) for name in ("growing.pct", "copy.pct"))
-        with subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-g", "-o", path, "--", p.program("known_paths"),
-                               "recursion", "3"]) as recorder:
-            taken = 0
-            while recorder.poll() is None:
-                done = subprocess.run([p.PCTALLY, "snapshot", "-f", "-o", copy, path], capture_output=True, text=True)
-                if done.returncode == 0 and p.report(copy)["ticks"] > 0:
-                    self.check_identities(p.report(copy), copy)
-                    taken += 1
-        self.assertGreater(taken, 0)
+class InTheProgram(EveryEngine):
+    """Engines whose ticks unwind their own stack: no copy bounds it, and what they must not do is harm the program."""
+
+    def test_a_path_that_cannot_be_continued_is_cut_with_its_reason(self):
+        for case, reason in (("no_table", "no-unwind-table"), ("very_deep", "too-many-frames")):
+            with self.subTest(case):
+                done, data = self.record([p.program("known_paths"), case, SECONDS])
+                self.check_identities(data, done.path)
+                cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+                self.assertGreater(cut.get(reason, 0), 0.9 * data["ticks"], cut)
+
+    def test_a_coroutine_is_read_up_to_its_start(self):
+        done, data = self.record([p.program("known_paths"), "in_coroutine", SECONDS])
+        self.check_identities(data, done.path)
+        nodes = tree(done.path)["nodes"]
+        work = sum(ticks for path, ticks in paths_of(nodes) if "work" in path)
+        right = sum(ticks for path, ticks in paths_of(nodes) if contains(path, ("coroutine_body", "static_stack_body", "work")))
+        self.assertGreater(right, 0.98 * work)
+
+    def test_code_loaded_later_has_its_place_in_paths(self):
+        program = "import ctypes, json\nfor i in range(200): json.loads(json.dumps(list(range(20000))))"
+        done, data = self.record([sys.executable, "-c", program])
+        self.check_identities(data, done.path)
+        self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
+
+
+class ByTimer(InTheProgram, PathsTest):
+    ENGINE = "timer"
+
+
+class ByTrap(PathsTest):
+    """The walk is timer's: what is its own is how the tick comes."""
+    ENGINE = "trap"
+    test_known_paths = EveryEngine.test_known_paths
+    test_a_path_that_cannot_be_continued_is_cut_with_its_reason = \
+        InTheProgram.test_a_path_that_cannot_be_continued_is_cut_with_its_reason
 
 
 if __name__ == "__main__":

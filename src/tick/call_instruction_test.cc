@@ -1,4 +1,4 @@
-#include "path/call_instruction.h"
+#include "tick/call_instruction.h"
 
 #include <gtest/gtest.h>
 

@@ -1,20 +1,19 @@
 // Do these bytes end in a call instruction of x86-64? What a return address has to point behind.
 #pragma once
-#include <stddef.h>
 #include <stdint.h>
 
 namespace pctally {
 
-inline constexpr size_t kLongestCall = 8;  ///< with a segment or notrack prefix
+inline constexpr unsigned kLongestCall = 8;  ///< with a segment or notrack prefix
 
 /// Bytes of ModRM, SIB and displacement of `ff /2` (call near, absolute indirect), or of `ff /3`; 0 if it is
 /// neither.
-inline size_t call_operand_bytes(const unsigned char* operand) noexcept {
+inline unsigned call_operand_bytes(const unsigned char* operand) noexcept {
   const unsigned mode = operand[0] >> 6, kind = operand[0] >> 3 & 7, base = operand[0] & 7;
   if (kind != 2 && kind != 3) return 0;
   if (mode == 3) return 1;
   const bool indexed = base == 4;
-  const size_t bytes = indexed ? 2 : 1;
+  const unsigned bytes = indexed ? 2 : 1;
   if (mode == 1) return bytes + 1;
   if (mode == 2) return bytes + 4;
   const bool absolute = indexed ? (operand[1] & 7) == 5 : base == 5;
@@ -24,7 +23,7 @@ inline size_t call_operand_bytes(const unsigned char* operand) noexcept {
 inline bool ends_in_call(const unsigned char (&bytes)[kLongestCall]) noexcept {
   constexpr unsigned char kRelative = 0xe8, kIndirect = 0xff;
   if (bytes[kLongestCall - 5] == kRelative) return true;
-  for (size_t length = 2; length <= 7; ++length) {
+  for (unsigned length = 2; length <= 7; ++length) {
     const unsigned char* start = bytes + kLongestCall - length;
     // The byte behind a one-byte operand is not looked at: mode 3 needs no second one.
     if (start[0] == kIndirect && call_operand_bytes(start + 1) == length - 1) return true;

@@ -1,0 +1,151 @@
+#include "clock/tick_path.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <ucontext.h>
+
+#include "clock/thread_hook.h"
+#include "fault/fault_guard.h"
+#include "tick/context.h"
+#include "tick/tick.h"
+
+#if defined(__x86_64__)
+extern "C" __attribute__((weak)) int _dl_find_object(void* address, struct dl_find_object* found) noexcept;
+extern "C" __attribute__((weak)) void* __libc_stack_end;
+#endif
+
+namespace pctally {
+namespace {
+
+#if defined(__x86_64__)
+
+constexpr uint64_t kGuessedStackBytes =
+    1 << 20;                                  ///< of a stack that is not known: coroutines, alternate stacks
+constexpr uint64_t kLeastHandlerRoom = 4096;  ///< on an alternate stack, for the walk
+
+constexpr uint64_t kPageBytes = 4096;
+
+/// Of a thread for which nothing else was asked, and of the main thread.
+uint64_t default_stack_bytes() noexcept {
+  constexpr uint64_t kOfNoLimit = 2 << 20, kMost = 64 << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kOfNoLimit;
+  return limit.rlim_cur < kMost ? limit.rlim_cur : kMost;
+}
+
+struct KnownStack {
+  uint64_t end;
+  uint64_t bytes;
+};
+__thread KnownStack t_stack;
+
+UnwindRegisters registers_of(const void* context) noexcept {
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+  return {.pc = static_cast<uint64_t>(registers[REG_RIP]),
+          .stack = static_cast<uint64_t>(registers[REG_RSP]),
+          .frame = static_cast<uint64_t>(registers[REG_RBP]),
+          .scratch = static_cast<uint64_t>(registers[REG_R10])};
+}
+
+bool is_within(uint64_t address, const KnownStack& known) noexcept {
+  return address < known.end && known.end - address < known.bytes;
+}
+
+/// True where the handler stands on an alternate stack that is nearly used up.
+bool is_cramped() noexcept {
+  stack_t stack;
+  if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return false;
+  return reinterpret_cast<uint64_t>(__builtin_frame_address(0)) - reinterpret_cast<uint64_t>(stack.ss_sp) <
+         kLeastHandlerRoom;
+}
+
+/// Says where the walk may read to; kComplete, or why it must not begin. Both stacks known, no system call is
+/// made.
+PathEnd prepare(OwnStack* stack) noexcept {
+  const KnownStack known = t_stack;
+  const bool stands_there = is_within(reinterpret_cast<uint64_t>(__builtin_frame_address(0)), known);
+  const bool came_from_there = is_within(stack->registers.stack, known);
+  stack->end = came_from_there ? known.end : stack->registers.stack + kGuessedStackBytes;
+  if (stands_there && came_from_there) return PathEnd::kComplete;
+  if (has_seccomp_filter()) return PathEnd::kUnreadable;
+  if (!stands_there && is_cramped()) return PathEnd::kNoRoom;
+  return came_from_there || (in_front(SIGSEGV) && in_front(SIGBUS)) ? PathEnd::kComplete
+                                                                    : PathEnd::kUnreadable;
+}
+
+struct Walk {
+  const RegionTable* table;
+  OwnStack stack;
+  OwnPath path;
+};
+
+void walk(void* argument) noexcept {
+  auto* walk = static_cast<Walk*>(argument);
+  walk_own_stack(*walk->table, walk->stack, &walk->path);
+}
+
+/// Of its own, so that its memory is on no stack where no path is kept.
+[[gnu::noinline]] void hand_over_path(const RegionTable& table, const void* context,
+                                      uint64_t ticks) noexcept {
+  Walk work{&table, {registers_of(context), 0}, {}};
+  if (!open_own_path(*table.paths, ticks, &work.path)) return;
+  if (const PathEnd obstacle = prepare(&work.stack); obstacle != PathEnd::kComplete)
+    work.path.end = obstacle;
+  else
+    (void)run_guarded(walk, &work);
+  close_own_path(*table.paths, work.path);
+}
+
+#else
+
+void hand_over_path(const RegionTable&, const void*, uint64_t) noexcept {}
+
+#endif
+
+}  // namespace
+
+#if defined(__x86_64__)
+
+/// glibc keeps what it knows of a thread above the thread's stack.
+void know_own_stack(uint64_t bytes) noexcept {
+  t_stack = {static_cast<uint64_t>(pthread_self()), bytes == 0 ? default_stack_bytes() : bytes};
+}
+
+void know_main_stack() noexcept {
+  if (&__libc_stack_end == nullptr) return;
+  const auto end = reinterpret_cast<uint64_t>(__libc_stack_end);
+  t_stack = {(end + kPageBytes - 1) & ~(kPageBytes - 1), default_stack_bytes()};
+}
+
+bool can_find_own_tables() noexcept { return _dl_find_object != nullptr; }
+
+bool find_own_tables(uint64_t address, CfiSections* found) noexcept {
+  dl_find_object object;
+  if (_dl_find_object == nullptr || _dl_find_object(reinterpret_cast<void*>(address), &object) != 0 ||
+      object.dlfo_eh_frame == nullptr)
+    return false;
+  const auto header = reinterpret_cast<uint64_t>(object.dlfo_eh_frame);
+  const auto end = reinterpret_cast<uint64_t>(object.dlfo_map_end);
+  return find_loaded_sections(header, end, found);
+}
+
+#else
+
+void know_own_stack(uint64_t) noexcept {}
+void know_main_stack() noexcept {}
+bool can_find_own_tables() noexcept { return false; }
+bool find_own_tables(uint64_t, CfiSections*) noexcept { return false; }
+
+#endif
+
+void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noexcept {
+  const uint32_t slot = enter_table(tables);
+  if (slot == kNoTable) return;
+  const RegionTable& table = tables->slots[slot];
+  const TickOutcome outcome = tick(table, interrupted_pc(context), weight);
+  if (table.paths != nullptr && outcome != TickOutcome::kStopped) hand_over_path(table, context, weight);
+  leave_table(tables, slot);
+}
+
+}  // namespace pctally

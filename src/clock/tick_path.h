@@ -1,0 +1,26 @@
+// A tick with its call path: what the handlers of all clocks do with the place they interrupted.
+#pragma once
+#include "tick/own_path.h"
+#include "tick/publication.h"
+
+namespace pctally {
+
+/// Counts `weight` ticks where `context` was interrupted, and hands over the path there, if the table in use
+/// keeps paths. `may_fault`: the guard's signals may have to be let through first. In a signal handler.
+/// REQUIRES: weight >= 1.
+void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noexcept;
+
+/// The calling thread, which pthread_create(3) has started with `bytes` of stack (0: the default), or the
+/// main thread, says so: its ticks may then read its stack without more ado. Elsewhere it is read under the
+/// fault guard alone.
+void know_own_stack(uint64_t bytes) noexcept;
+void know_main_stack() noexcept;
+
+/// The unwind tables of the object that holds `address`. Async-signal-safe.
+bool find_own_tables(uint64_t address, CfiSections* found) noexcept;
+
+/// False where the C library cannot tell the tables of a loaded object in a signal handler (glibc
+/// before 2.35).
+[[nodiscard]] bool can_find_own_tables() noexcept;
+
+}  // namespace pctally

@@ -1,0 +1,154 @@
+#include "tick/own_path.h"
+
+#include "tick/call_instruction.h"
+#include "tick/context_tree.h"
+#include "tick/stack_walk.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kEntryBytes = 64;  ///< of code without a table at an entry point; glibc's ld.so has 61
+constexpr uint64_t kLowestCode = 4096;
+constexpr uint64_t kEndOfUserCode = uint64_t{1} << 47;
+
+/// Where an address lies in the file, or the address itself.
+uint64_t place_of(const RegionTable& table, uint64_t address) noexcept {
+  uint64_t index = 0;
+  const Region* region = find_region(table, address, &index);
+  if (region == nullptr || region->kind != CellKind::kTree) return address | PathSlotFrame::kAddress;
+  return PathPlace::code(region->segment, index + region->tree_bias);
+}
+
+bool add_frame(const OwnPaths& paths, const PathSlotFrame& frame, OwnPath* path) noexcept {
+  const PathSlots& slots = paths.slots;
+  PathSlot* slot = &slots.slots[path->last];
+  if (slot->frames == kFramesPerSlot) {
+    const uint32_t next = take_path_slot(slots, paths.process);
+    if (next == slots.count) return false;
+    slot->next = next + 1;
+    path->last = next;
+    slot = &slots.slots[next];
+  }
+  slot->frame[slot->frames] = frame;
+  // A fault may end the walk any moment: what is counted is written.
+  __atomic_store_n(&slot->frames, slot->frames + 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+/// This process's code, for the walk.
+class OwnCode {
+ public:
+  OwnCode(const RegionTable& table, OwnPath* path) : table_(table), paths_(*table.paths), path_(path) {}
+
+  /// Code without tables may be a JIT's, or nothing at all: the recorder cuts the path there, who knows.
+  bool find(uint64_t address, UnwindRule* rule) noexcept {
+    if (address < kLowestCode || address >= kEndOfUserCode) return false;
+    CfiSections sections;
+    CfiFunction function;
+    frame_.place = frame_.function = place_of(table_, address);
+    const bool has_tables = paths_.find_tables(address, &sections);
+    of_file_ = has_tables || (frame_.place & PathSlotFrame::kAddress) == 0;
+    if (!has_tables || !find_cfi(sections, address, &function)) find_entry(address, &function);
+    if (function.start != 0) frame_.function = place_of(table_, function.start);
+    *rule = function.rule;
+    return true;
+  }
+
+  /// Code that no file holds is believed where the recorder finds it executable: a runtime may make return
+  /// addresses of its own.
+  bool may_return_to(uint64_t address) noexcept {
+    if (!of_file_) return true;
+    unsigned char bytes[kLongestCall];
+    read_code(address - kLongestCall, kLongestCall, bytes);
+    return ends_in_call(bytes);
+  }
+
+  bool reads_as(uint64_t address, const unsigned char (&expected)[kTrampolineBytes]) noexcept {
+    unsigned char bytes[kTrampolineBytes];
+    read_code(address, kTrampolineBytes, bytes);
+    for (unsigned i = 0; i < kTrampolineBytes; ++i)
+      if (bytes[i] != expected[i]) return false;
+    return true;
+  }
+
+  bool add() noexcept {
+    if (innermost_) frame_.place = frame_.function;
+    innermost_ = false;
+    return add_frame(paths_, frame_, path_);
+  }
+
+ private:
+  /// What cannot be read is no return address: a fault ends the walk so.
+  void read_code(uint64_t address, unsigned count, unsigned char* bytes) noexcept {
+    const PathEnd before = path_->end;
+    path_->end = PathEnd::kDoubtful;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    const auto* code = reinterpret_cast<const volatile unsigned char*>(address);
+    for (unsigned i = 0; i < count; ++i) bytes[i] = code[i];
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    path_->end = before;
+  }
+
+  void find_entry(uint64_t address, CfiFunction* function) const noexcept {
+    for (const uint64_t entry : paths_.entry_points) {
+      if (entry == 0 || address < entry || address - entry >= kEntryBytes) continue;
+      function->start = entry;
+      function->rule.cfa = CfaKind::kEnd;
+    }
+  }
+
+  const RegionTable& table_;
+  const OwnPaths& paths_;
+  OwnPath* path_;
+  PathSlotFrame frame_{};
+  bool of_file_ = false;
+  bool innermost_ = true;
+};
+
+/// Words of the thread's own stack.
+class OwnStackReader {
+ public:
+  explicit OwnStackReader(const OwnStack& stack) : start_(stack.registers.stack), end_(stack.end) {}
+
+  bool operator()(uint64_t address, uint64_t* value, PathEnd* why) const noexcept {
+    *why = PathEnd::kUnreadable;
+    if (address < start_ || address >= end_ || end_ - address < sizeof *value) return false;
+    __builtin_memcpy(value, reinterpret_cast<const void*>(address), sizeof *value);
+    return true;
+  }
+
+ private:
+  uint64_t start_, end_;
+};
+
+}  // namespace
+
+bool open_own_path(const OwnPaths& paths, uint64_t ticks, OwnPath* path) noexcept {
+  const uint32_t index = take_path_slot(paths.slots, paths.process);
+  if (index == paths.slots.count) {
+    __atomic_fetch_add(&paths.slots.head->no_slot, ticks, __ATOMIC_RELAXED);
+    return false;
+  }
+  PathSlot* slot = &paths.slots.slots[index];
+  slot->ticks = ticks;
+  slot->process = paths.process;
+  slot->program = paths.program;
+  path->first = path->last = index;
+  return true;
+}
+
+void walk_own_stack(const RegionTable& table, const OwnStack& stack, OwnPath* path) noexcept {
+  path->end = walk_stack(stack.registers, OwnCode(table, path), OwnStackReader(stack));
+}
+
+void add_own_place(const OwnPaths& paths, uint64_t place, OwnPath* path) noexcept {
+  (void)add_frame(paths, {place, place}, path);
+  path->end = PathEnd::kComplete;
+}
+
+void close_own_path(const OwnPaths& paths, const OwnPath& path) noexcept {
+  paths.slots.slots[path.first].end = path.end;
+  __atomic_store_n(&paths.slots.states[path.first], paths.process | kSlotReady, __ATOMIC_RELEASE);
+}
+
+}  // namespace pctally

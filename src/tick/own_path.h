@@ -1,0 +1,51 @@
+// The call path of a tick, taken by the interrupted thread itself, in the signal handler: it reads its own
+// stack and the unwind tables of the objects it has loaded, and writes the path into slots of the profile
+// file. x86-64.
+//
+// Calls nothing but `find_tables`; makes no system call, takes no lock and no memory. It can fault: at a
+// stack that is not known (OwnStack::end), and where another thread unloads a library in this moment. Whoever
+// calls walk_own_stack() lands such a fault, and closes the path all the same.
+#pragma once
+#include "tick/cfi.h"
+#include "tick/path_slots.h"
+#include "tick/region.h"
+
+namespace pctally {
+
+/// What a process needs to hand over paths. Outlives the tables that name it.
+struct OwnPaths {
+  /// The unwind tables of the object that holds `address`; false if there are none. Async-signal-safe.
+  using FindTables = bool (*)(uint64_t address, CfiSections* found) noexcept;
+  PathSlots slots;
+  uint32_t process = 0;  ///< as PathSlot's
+  uint32_t program = 0;
+  FindTables find_tables = nullptr;
+  uint64_t entry_points[2] = {};  ///< of the program and of its interpreter: nothing calls the code there
+};
+
+struct OwnStack {
+  UnwindRegisters registers;
+  uint64_t end = 0;  ///< the walk reads from the stack pointer up to here
+};
+
+/// A path between its first slot and its handing over.
+struct OwnPath {
+  static constexpr uint32_t kNone = UINT32_MAX;
+  uint32_t first = kNone;
+  uint32_t last = kNone;
+  PathEnd end = PathEnd::kUnreadable;  ///< so where a fault ends the walk
+};
+
+/// False if there is no slot for it; the ticks are then booked as without room.
+bool open_own_path(const OwnPaths& paths, uint64_t ticks, OwnPath* path) noexcept;
+
+/// Writes the frames of the interrupted thread. `table`: the process's.
+void walk_own_stack(const RegionTable& table, const OwnStack& stack, OwnPath* path) noexcept;
+
+/// A path of one place that nothing calls.
+void add_own_place(const OwnPaths& paths, uint64_t place, OwnPath* path) noexcept;
+
+/// Hands it over. REQUIRES: open_own_path().
+void close_own_path(const OwnPaths& paths, const OwnPath& path) noexcept;
+
+}  // namespace pctally

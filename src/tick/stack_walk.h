@@ -1,0 +1,49 @@
+// The walk along a stack, from the innermost frame to the outermost: the same for the recorder, which reads a
+// copy of it, and for a signal handler, which stands on it.
+//
+// Nothing is guessed: a path ends at a function whose return address is undefined (kComplete), or it is cut
+// where it cannot be continued, with the reason.
+#pragma once
+#include "tick/unwind_rule.h"
+
+namespace pctally {
+
+/// What `python -X perf` puts between two functions of Python, in memory without a file: sub $8,%rsp; call
+/// *%rcx; add $8,%rsp; ret. It has no tables and no frame pointer. CPython, Python/asm_trampoline.S.
+inline constexpr unsigned kTrampolineBytes = 5;
+inline constexpr unsigned char kAfterTrampolineCall[kTrampolineBytes] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
+inline constexpr UnwindRule kTrampolineRule = {CfaKind::kStack, FrameKind::kSame, 2, 0, 0};
+
+/// Adds the frames to `code`, and says why there are no more.
+///
+///   code.find(address, UnwindRule*)   looks up a frame; false if nothing is known to be mapped there
+///   code.may_return_to(address)       false if no call instruction lies before it, in the frame found last
+///   code.reads_as(address, bytes)     true if the code there is those kTrampolineBytes; of code without
+///   tables code.add()                        adds the frame found last; false if there is no room for it
+///   read                              as unwind_step()'s
+template <class Code, class Read>
+PathEnd walk_stack(UnwindRegisters registers, Code&& code, Read&& read) noexcept {
+  bool exact = true, by_table = true;
+  for (unsigned depth = 0;; ++depth) {
+    const uint64_t pc = registers.pc;
+    UnwindRule rule;
+    if (!code.find(exact ? pc : pc - 1, &rule))
+      return by_table ? PathEnd::kUnknownMapping : PathEnd::kNoUnwindTable;
+    const bool is_return = !exact && rule.cfa != CfaKind::kSignal;
+    if (is_return && !code.may_return_to(pc)) return PathEnd::kDoubtful;
+    if (is_return && rule.cfa == CfaKind::kNone && code.reads_as(pc, kAfterTrampolineCall))
+      rule = kTrampolineRule;
+    if (depth == kMostFrames) return PathEnd::kTooDeep;
+    if (!code.add()) return PathEnd::kNoRoom;
+    PathEnd why = PathEnd::kNoUnwindTable;
+    by_table = rule.cfa != CfaKind::kNone;
+    const StepResult step = by_table ? unwind_step(rule, depth == 0, &registers, read, &why)
+                                     : step_by_frame_pointer(&registers, read);
+    if (step == StepResult::kEnd) return PathEnd::kComplete;
+    if (step == StepResult::kCut) return why;
+    if (registers.pc == 0) return PathEnd::kComplete;  // how the psABI marks the outermost frame
+    exact = step == StepResult::kInterrupted;
+  }
+}
+
+}  // namespace pctally
