@@ -178,7 +178,7 @@ _pctally_top() {
     --interval | --window | --count | --limit | --filter) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '-p -a -F -c -e --pid --all --cgroup --frequency --period --engine --event --by --filter --names --interval --window --count
+        _pctally_words '-p -a -g -F -c -e --pid --all --callers --cgroup --frequency --period --engine --event --by --filter --names --interval --window --count
           --limit --help --'
       else
         _pctally_files '!*.pct'

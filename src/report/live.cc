@@ -15,8 +15,18 @@ double share_of(uint64_t ticks, uint64_t total) {
   return total == 0 ? 0 : static_cast<double>(ticks) / static_cast<double>(total);
 }
 
+bool has_totals(const Profile& profile, Grouping by) {
+  return by == Grouping::kFunction && profile.paths.recorded;
+}
+
+std::vector<Row> rows_of(const Profile& profile, Grouping by, ObjectNames& names) {
+  if (!has_totals(profile, by)) return grouped_rows(profile, by, names);
+  const PathFunctions paths = path_functions(profile, names);
+  return rows_by_function(profile, names, &paths);
+}
+
 std::vector<Row> all_rows(const Profile& profile, Grouping by, ObjectNames& names) {
-  std::vector<Row> rows = grouped_rows(profile, by, names);
+  std::vector<Row> rows = rows_of(profile, by, names);
   for (Row& row : pseudo_rows(profile.ledger, by, rows)) rows.push_back(std::move(row));
   return rows;
 }
@@ -39,6 +49,7 @@ auto names_of(const Row& row) {
 
 bool most_now(const LiveRow& a, const LiveRow& b) {
   if (a.now_ticks != b.now_ticks) return a.now_ticks > b.now_ticks;
+  if (a.now_total != b.now_total) return a.now_total > b.now_total;
   if (a.all.ticks != b.all.ticks) return a.all.ticks > b.all.ticks;
   return names_of(a.all) < names_of(b.all);
 }
@@ -53,6 +64,7 @@ void measure(const Sides& sides, double z, LiveRow* row) {
   row->all.share = share_of(row->all.ticks, sides.all);
   row->all.interval = wilson_interval(row->all.share, sides.all_samples);
   row->now_share = share_of(row->now_ticks, sides.now);
+  row->now_total_share = share_of(row->now_total, sides.now);
   row->now_interval = wilson_interval(row->now_share, sides.now_samples);
   if (!(sides.now_samples > 0) || !(sides.before_samples > 0)) return;
   double before = share_of(row->all.ticks - std::min(row->all.ticks, row->now_ticks), sides.before);
@@ -67,7 +79,8 @@ std::vector<LiveRow> joined(std::vector<Row> all, const std::vector<Row>& now) {
   for (size_t i = 0; i < all.size(); ++i) {
     LiveRow row;
     row.now_ticks = i < now.size() ? now[i].ticks : 0;
-    if (all[i].ticks == 0 && row.now_ticks == 0) continue;
+    row.now_total = i < now.size() ? now[i].total.low : 0;
+    if (all[i].ticks == 0 && row.now_ticks == 0 && all[i].total.high == 0) continue;
     row.all = std::move(all[i]);
     rows.push_back(std::move(row));
   }
@@ -97,6 +110,7 @@ LiveTable make_live_table(const LiveHistory& history, NameCache& names, const Li
   Profile now = subtract(latest, before);
   LiveTable table;
   table.by = options.by;
+  table.with_totals = has_totals(latest, options.by);
   table.ledger = latest.ledger;
   table.now_ledger = now.ledger;
   table.window_ns = history.window_ns();

@@ -20,14 +20,17 @@ struct LiveRow {
   Row all;                 ///< of the whole recording
   uint64_t now_ticks = 0;  ///< of the window
   double now_share = 0;
-  Interval now_interval;  ///< of now_share
-  double change = 0;      ///< now_share less the share before the window; 0 if unknown
+  Interval now_interval;   ///< of now_share
+  uint64_t now_total = 0;  ///< of the window, with it on the stack; 0 without call paths
+  double now_total_share = 0;
+  double change = 0;  ///< now_share less the share before the window; 0 if unknown
   Trend trend = Trend::kUnknown;
 };
 
 /// The sum of now_ticks over rows and hidden_rows is the window's ticks.
 struct LiveTable {
   Grouping by = Grouping::kFunction;
+  bool with_totals = false;   ///< by function, of a recording with call paths
   std::vector<LiveRow> rows;  ///< most of the window first
   uint64_t all_rows = 0;      ///< also those the filter hides
   TickLedger ledger;          ///< of the whole recording

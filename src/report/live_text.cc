@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kNarrow = 60;   ///< below: only the window's share, its trend and one name
 constexpr size_t kNumbers = 33;  ///< columns the figures take, with the blanks behind them
+constexpr size_t kTotal = 9;     ///< columns of a total
 constexpr size_t kNarrowNumbers = 17;
 constexpr size_t kUsualObject = 26;
 constexpr size_t kUsualName = 60;  ///< a longer name leaves its column rather than widen it for all rows
@@ -164,7 +165,10 @@ std::string LiveText::numbers(const LiveRow& row) const {
       any ? fmt::format("{:6.2f}", 100 * half_width(row.now_share, row.now_interval)) : "     -";
   if (narrow()) return fmt::format("{} {} {} ", share, around, mark(row.trend));
   std::string change = row.trend == Trend::kUnknown ? "     -" : fmt::format("{:+6.2f}", 100 * row.change);
-  return fmt::format("{} {} {} {} {:6.2f}%  ", share, around, change, mark(row.trend), 100 * row.all.share);
+  std::string total;
+  if (table_.with_totals) total = any ? fmt::format("{:6.2f}%  ", 100 * row.now_total_share) : "     -   ";
+  return fmt::format("{}{} {} {} {} {:6.2f}%  ", total, share, around, change, mark(row.trend),
+                     100 * row.all.share);
 }
 
 void LiveText::choose_widths(const std::vector<Names>& names) {
@@ -174,7 +178,7 @@ void LiveText::choose_widths(const std::vector<Names>& names) {
   }
   if (options_.width == 0) first_width_ = std::min(first_width_, kUsualName);
   if (options_.width == 0) return;
-  size_t numbers = narrow() ? kNarrowNumbers : kNumbers;
+  size_t numbers = narrow() ? kNarrowNumbers : kNumbers + (table_.with_totals ? kTotal : 0);
   size_t room = options_.width > numbers ? options_.width - numbers : 1;
   size_t left = room - std::min(room, first_width_ + 2);
   second_width_ = narrow() ? 0 : std::min({second_width_, kUsualObject, std::max(room / 3, left)});
@@ -197,11 +201,13 @@ void LiveText::add_rows() {
   for (size_t i = begin; i < end; ++i) names.push_back(names_of(table_.rows[i].all));
   choose_widths(names);
   std::string head = narrow() ? fmt::format("    now {:>6}   ", plus_minus())
-                              : fmt::format("    now {:>6} change       all  ", plus_minus());
+                              : fmt::format("{}    now {:>6} change       all  ",
+                                            table_.with_totals ? "  total  " : "", plus_minus());
   add(LineStyle::kHeader, head + joined(names[0]));
   for (size_t i = begin; i < end; ++i) {
     const LiveRow& row = table_.rows[i];
-    LineStyle style = row.trend == Trend::kUp     ? LineStyle::kUp
+    LineStyle style = i == options_.selected      ? LineStyle::kSelected
+                      : row.trend == Trend::kUp   ? LineStyle::kUp
                       : row.trend == Trend::kDown ? LineStyle::kDown
                                                   : LineStyle::kPlain;
     add(style, numbers(row) + joined(names[i - begin + 1]));
@@ -209,6 +215,7 @@ void LiveText::add_rows() {
 }
 
 void LiveText::add_ledger() {
+  for (const std::string& line : options_.beneath) add(LineStyle::kPlain, line);
   const TickLedger& ledger = table_.ledger;
   if (narrow())
     return add(LineStyle::kHeader, fmt::format("{} ticks: {} outside, {} full, {} lost", ledger.ticks(),
@@ -229,7 +236,8 @@ std::vector<LiveLine> live_help(const LiveTextOptions& options) {
   static constexpr const char* kLines[] = {
       "pctally top                                          any key: back",
       "",
-      "now     share of the ticks of the last seconds",
+      "now     share of the ticks of the last seconds, in the function itself",
+      "total   share with it on the stack (-g)",
       "±       95 % confidence interval of that share",
       "change  now less before, in percent points; ▲ ▼ mark a change that is",
       "        significant at 95 % over the whole table",
@@ -239,7 +247,8 @@ std::vector<LiveLine> live_help(const LiveTextOptions& options) {
       "f o l p    rows: function, object, line, process",
       "/          filter: rows that contain what you type; Enter keeps it,",
       "           Escape clears it",
-      "up down    scroll (also Page Up, Page Down, Home)",
+      "up down    scroll (also Page Up, Page Down, Home); with -g choose the",
+      "           row whose callers are beneath the table",
       "space      freeze the screen or go on; recording never stops",
       "w          write a snapshot here, for pctally report",
       "q          quit",

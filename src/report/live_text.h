@@ -1,6 +1,7 @@
 // A LiveTable as lines of text for a screen of any size, or for a pipe. Every name passes through escaped().
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace pctally {
 
-enum class LineStyle { kPlain, kTitle, kHeader, kUp, kDown, kWarning, kKeys };
+enum class LineStyle { kPlain, kTitle, kHeader, kSelected, kUp, kDown, kWarning, kKeys };
 
 struct LiveLine {
   LineStyle style = LineStyle::kPlain;
@@ -18,9 +19,12 @@ struct LiveLine {
 
 struct LiveTextOptions {
   NameStyle names = NameStyle::kShort;
-  size_t width = 0;          ///< 0: nothing is cut
-  size_t rows = 0;           ///< most rows of the table; 0: all
-  size_t first = 0;          ///< rows scrolled over
+  size_t width = 0;            ///< 0: nothing is cut
+  size_t rows = 0;             ///< most rows of the table; 0: all
+  size_t first = 0;            ///< rows scrolled over
+  size_t selected = SIZE_MAX;  ///< row that is marked
+  std::vector<std::string> beneath =
+      {};                    ///< lines between the table and the ledger: what is to be said of it
   bool ascii = false;        ///< for a terminal that knows nothing else
   std::string state = {};    ///< one word: "recording", "ended", ...
   std::string filter = {};   ///< as it is typed

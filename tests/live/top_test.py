@@ -179,6 +179,14 @@ class Plain(Live):
         self.assertIn("spin_here", tables[-1])
         self.assertNotIn("known_shares", tables[-1])
 
+    def test_totals_and_callers_of_a_recording_with_call_paths(self):
+        known_paths = p.program("known_paths")
+        if not os.path.exists(known_paths):
+            self.skipTest("call paths are for x86-64")
+        tables = self.tables(top("-g", "--count", "2", "--interval", "0.5", "--", known_paths, "plain", "30"))
+        self.assertRegex(tables[-1], r"(?m)^  total      now")
+        self.assertRegex(tables[-1], r"(?m)^ *(100\.00|9\d\.\d\d)% +0\.00% .*%  main  ")
+
     def test_no_such_control_group(self):
         result = top("--cgroup", "/nonexistent", "--count", "1")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
@@ -188,7 +196,7 @@ class Plain(Live):
         _, path = self.recording()
         for words, code, text in (([], 2, "nothing to watch"), (["/nonexistent"], 4, "cannot open"),
                                   (["/dev/null"], 4, "not a regular file"), ([p.PCTALLY], 4, "not a profile"),
-                                  ([path, "-a"], 2, "choose one"), ([path, "-F", "100"], 2, "choose how to record"),
+                                  ([path, "-g"], 2, "choose how to record"), ([path, "-a"], 2, "choose one"), ([path, "-F", "100"], 2, "choose how to record"),
                                   (["--", "/nonexistent"], 127, "not found"), (["--", "/dev/null"], 126, "cannot run")):
             result = top(*words)
             self.assertEqual(result.returncode, code, (words, result))

@@ -29,7 +29,7 @@ void erase_character(std::string* text) {
 }
 
 void type(unsigned key, TopState* state) {
-  state->first = 0;
+  state->first = state->chosen = 0;
   if (key == kKeyEnter || key == '\r' || key == kKeyEscape) state->typing = false;
   if (key == kKeyEscape) state->filter.clear();
   if (key == kKeyBackspace || key == 0x7f || key == 8) erase_character(&state->filter);
@@ -46,6 +46,16 @@ bool scroll(unsigned key, size_t page, size_t rows, size_t* first) {
   if (key == kKeyHome) *first = 0;
   *first = std::min(*first, last);
   return key >= kKeyUp && key <= kKeyHome;
+}
+
+/// As scroll(), of the row that is chosen: it stays on the screen.
+bool choose(unsigned key, size_t page, size_t rows, TopState* state) {
+  const bool moved = scroll(key, 1, rows, &state->chosen);
+  if (key == kKeyPageUp) state->chosen -= std::min(state->chosen, page - 1);
+  if (key == kKeyPageDown) state->chosen = std::min(state->chosen + page - 1, rows == 0 ? 0 : rows - 1);
+  state->first = std::min(state->first, state->chosen);
+  if (state->chosen >= state->first + page) state->first = state->chosen - page + 1;
+  return moved;
 }
 
 bool regroup(unsigned key, TopState* state) {
@@ -67,7 +77,7 @@ bool regroup(unsigned key, TopState* state) {
       return false;
   }
   state->by = by;
-  state->first = 0;
+  state->first = state->chosen = 0;
   return true;
 }
 
@@ -80,7 +90,8 @@ void press(unsigned key, size_t page, size_t rows, TopState* state) {
     state->quit = key == 'q';
     return;
   }
-  if (scroll(key, page, rows, &state->first) || regroup(key, state)) return;
+  if (state->choosing ? choose(key, page, rows, state) : scroll(key, page, rows, &state->first)) return;
+  if (regroup(key, state)) return;
   if (key == 'q' || key == 'Q') state->quit = true;
   if (key == 'h' || key == '?') state->help = true;
   if (key == ' ') state->frozen = !state->frozen;

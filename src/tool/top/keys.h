@@ -14,8 +14,10 @@ inline constexpr unsigned kKeyEnter = '\n', kKeyEscape = 0x1b;
 
 struct TopState {
   Grouping by = Grouping::kFunction;
-  std::string filter;  ///< UTF-8
-  size_t first = 0;    ///< row at the top
+  std::string filter;     ///< UTF-8
+  size_t first = 0;       ///< row at the top
+  bool choosing = false;  ///< a row is chosen, whose callers are shown
+  size_t chosen = 0;
   bool typing = false;
   bool frozen = false;
   bool help = false;

@@ -24,6 +24,24 @@ TEST(TopKeys, Grouping) {
   EXPECT_EQ(Keys{}("of").state.by, Grouping::kFunction);
 }
 
+TEST(TopKeys, WithCallPathsTheyChooseARowThatStaysOnTheScreen) {
+  Keys keys;
+  keys.state.choosing = true;
+  for (int i = 0; i < 12; ++i) keys(kKeyDown);
+  EXPECT_EQ(keys.state.chosen, 12u);
+  EXPECT_EQ(keys.state.first, 3u);
+  keys(kKeyPageUp);
+  EXPECT_EQ(keys.state.chosen, 2u);
+  keys(kKeyUp);
+  EXPECT_EQ(keys.state.first, 1u);
+  for (int i = 0; i < 50; ++i) keys(kKeyPageDown);
+  EXPECT_EQ(keys.state.chosen, 34u);
+  EXPECT_EQ(keys.state.first, 25u);
+  keys(kKeyHome);
+  EXPECT_EQ(keys.state.chosen + keys.state.first, 0u);
+  EXPECT_EQ(keys(kKeyDown)("o").state.chosen, 0u) << "other rows";
+}
+
 TEST(TopKeys, AFilterIsTypedAndNoKeyMeansAnythingElseMeanwhile) {
   Keys keys;
   keys("/qw o");

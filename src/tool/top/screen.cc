@@ -135,6 +135,8 @@ class CursesScreen : public Screen {
       case LineStyle::kTitle:
       case LineStyle::kHeader:
         return A_BOLD;
+      case LineStyle::kSelected:
+        return A_REVERSE;
       case LineStyle::kUp:
         return colors_ ? COLOR_PAIR(kYellow) : A_BOLD;
       case LineStyle::kWarning:

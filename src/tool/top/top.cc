@@ -22,12 +22,13 @@
 namespace pctally {
 namespace {
 
-constexpr int kFirstPollMs = 10;  ///< between two looks for the file of our own recorder
+constexpr size_t kLinesBeneath = 2;  ///< the table: who calls the row chosen, and what it calls
+constexpr int kFirstPollMs = 10;     ///< between two looks for the file of our own recorder
 
 struct Arguments {
   std::string file, processes, cgroup, frequency, period;
   std::vector<std::string> chosen;  ///< engine, event
-  bool machine = false;
+  bool machine = false, callers = false;
   std::string by = "function", names = "short";
   double interval_s = 1, window_s = 5;
   uint64_t count = 0, limit = 20;
@@ -45,6 +46,7 @@ constexpr char kHelp[] =
 What      FILE | -p, --pid LIST | --cgroup DIR | -a, --all | -- CMD ARGS...
 How       -F, --frequency HZ   -c, --period TIME   -e, --event NAME   -e, --engine NAME
                                as for record
+          -g, --callers        call paths, too: totals, and who calls the row chosen
 Rows      --by KEY             function (default), object, line or process
           --filter TEXT        only rows whose names contain TEXT
           --names STYLE        short (default), full or linkage
@@ -108,6 +110,7 @@ int Top::start_recorder() {
   for (const std::string& word : arguments_.chosen) pass("-e", word);
   pass("-p", arguments_.processes);
   pass("--cgroup", arguments_.cgroup);
+  if (arguments_.callers) words.emplace_back("-g");
   if (arguments_.machine) words.emplace_back("-a");
   if (!arguments_.command.empty()) words.emplace_back("--");
   words.insert(words.end(), arguments_.command.begin(), arguments_.command.end());
@@ -197,8 +200,10 @@ void Top::refresh() {
   if (arguments_.count != 0 && refreshes_ >= arguments_.count) stop_ = true;
 }
 
-size_t rows_of(const Screen& screen) {
-  return screen.height() > kFixedLiveLines + 1 ? screen.height() - kFixedLiveLines - 1 : 1;
+/// Rows of the table: all but the lines that are always there, the keys, and those beneath the table.
+size_t rows_of(const Screen& screen, const TopState& state) {
+  const size_t others = kFixedLiveLines + 1 + (state.choosing ? kLinesBeneath : 0);
+  return screen.height() > others ? screen.height() - others : 1;
 }
 
 LiveLine key_line(const TopState& state, size_t width) {
@@ -209,15 +214,18 @@ LiveLine key_line(const TopState& state, size_t width) {
 }
 
 void Top::draw(Screen& screen) {
+  state_.choosing = view_->has_paths();
   LiveTextOptions options{.names = name_style_of(arguments_.names),
                           .width = screen.width(),
-                          .rows = rows_of(screen),
+                          .rows = rows_of(screen, state_),
                           .ascii = screen.ascii()};
   if (state_.help) return screen.draw(live_help(options));
   if (view_->empty()) return screen.draw({{LineStyle::kPlain, "waiting for the first tick"}});
   std::vector<LiveLine> lines = view_->lines(state_, options);
-  size_t wanted = rows_of(screen) + kFixedLiveLines;  // the account stays at the bottom
-  if (lines.size() < wanted) lines.insert(lines.end() - 1, wanted - lines.size(), LiveLine{});
+  const size_t beneath = state_.choosing ? kLinesBeneath : 0;
+  size_t wanted = rows_of(screen, state_) + kFixedLiveLines + beneath;  // the account stays at the bottom
+  const auto table_end = lines.end() - 1 - static_cast<ptrdiff_t>(beneath);
+  if (lines.size() < wanted) lines.insert(table_end, wanted - lines.size(), LiveLine{});
   lines.push_back(key_line(state_, screen.width()));
   screen.draw(lines);
 }
@@ -225,7 +233,7 @@ void Top::draw(Screen& screen) {
 void Top::take_keys(Screen& screen) {
   while (std::optional<unsigned> key = screen.key()) {
     view_->say("");
-    press(*key, rows_of(screen), view_->rows(), &state_);
+    press(*key, rows_of(screen, state_), view_->rows(), &state_);
     if (state_.write) view_->write();
     state_.write = false;
     if (state_.quit) stop_ = true;
@@ -285,6 +293,7 @@ void describe(OptionParser* app, Arguments* arguments) {
   app->add_option("FILE", arguments->file);
   app->add_option("-p,--pid", arguments->processes);
   app->add_flag("-a,--all", arguments->machine);
+  app->add_flag("-g,--callers", arguments->callers);
   app->add_option("--cgroup", arguments->cgroup);
   app->add_option("-F,--frequency", arguments->frequency);
   app->add_option("-c,--period", arguments->period);
@@ -313,9 +322,10 @@ std::string check(const Arguments& arguments) {
                 (arguments.command.empty() ? 0 : 1);
   if (sources == 0) return "nothing to watch; name a profile, or use -p PID, --cgroup DIR, -a or -- CMD";
   if (sources > 1) return "choose one: a profile, -p, --cgroup, -a or -- CMD";
-  bool recording = !arguments.chosen.empty() || !arguments.frequency.empty() || !arguments.period.empty();
+  bool recording = arguments.callers || !arguments.chosen.empty() || !arguments.frequency.empty() ||
+                   !arguments.period.empty();
   if (!arguments.file.empty() && recording)
-    return "-e, -F and -c choose how to record, and that profile is recorded by another pctally";
+    return "-e, -F, -c and -g choose how to record, and that profile is recorded by another pctally";
   return {};
 }
 

@@ -1,11 +1,40 @@
 #include "tool/top/view.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "histfile/profile_file.h"
 #include "histread/snapshot.h"
 #include "profile/load.h"
+#include "profile/subtract.h"
+#include "report/escape.h"
 #include "tool/snapshot.h"
 
 namespace pctally {
+namespace {
+
+/// "61 % parse_value, 30 % parse_object, 2 more"
+std::string listed(const std::vector<CallerRow>& rows, NameStyle style) {
+  constexpr size_t kMost = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(rows.size(), kMost); ++i)
+    text += fmt::format("{}{:.0f} % {}", i == 0 ? "" : ", ", 100 * rows[i].share,
+                        escaped(shown_name(style, rows[i].frame)));
+  if (rows.size() > kMost) text += fmt::format(", {} more", rows.size() - kMost);
+  return text.empty() ? "nothing in this window" : text;
+}
+
+ObjectNames object_names(const Profile& profile, NameCache& names) {
+  return {profile, [&names](const ExecutableIdentity& identity) { return names.open(identity); }};
+}
+
+NamedPaths named_paths(const Profile& profile, NameCache& names) {
+  ObjectNames objects = object_names(profile, names);
+  return {profile, objects, false};
+}
+
+}  // namespace
 
 TopView::TopView(LiveFile file, std::string path, uint64_t window_ns)
     : file_(std::move(file)), path_(std::move(path)), history_(window_ns), names_(&Symbolizer::open) {}
@@ -21,6 +50,7 @@ void TopView::refresh() {
   const Profile& latest = history_.latest();
   final_ = latest.closed || !latest.recorder_alive;
   table_.reset();
+  paths_.reset();
 }
 
 void TopView::write() {
@@ -44,6 +74,19 @@ std::string TopView::word(const TopState& state) const {
   return state.frozen ? "frozen" : "recording";
 }
 
+WindowPaths::WindowPaths(Profile window, NameCache& names)
+    : profile(std::move(window)), paths(named_paths(profile, names)) {}
+
+std::vector<std::string> TopView::callers_of_row(size_t row, NameStyle style) {
+  if (table_->by != Grouping::kFunction || row >= table_->rows.size()) return {"", ""};
+  if (!paths_) paths_.emplace(subtract(history_.latest(), history_.before()), names_);
+  StackFrame function;
+  function.object = table_->rows[row].all.object;
+  function.function = table_->rows[row].all.function;
+  const Callers callers = callers_of(paths_->profile, paths_->paths, function);
+  return {"called by  " + listed(callers.callers, style), "calls      " + listed(callers.callees, style)};
+}
+
 std::vector<LiveLine> TopView::lines(const TopState& state, LiveTextOptions options) {
   if (!table_ || made_for_.by != state.by || made_for_.filter != state.filter) {
     made_for_ = {.by = state.by, .filter = state.filter};
@@ -53,6 +96,10 @@ std::vector<LiveLine> TopView::lines(const TopState& state, LiveTextOptions opti
   options.filter = state.filter;
   options.state = word(state);
   options.message = message_;
+  if (state.choosing) {
+    options.selected = std::min(state.chosen, rows() == 0 ? 0 : rows() - 1);
+    options.beneath = callers_of_row(options.selected, options.names);
+  }
   return live_text(history_.latest(), *table_, options);
 }
 

@@ -4,9 +4,17 @@
 
 #include "histread/live_file.h"
 #include "report/live_text.h"
+#include "report/paths/callers.h"
 #include "tool/top/keys.h"
 
 namespace pctally {
+
+/// The paths of the window, with names.
+struct WindowPaths {
+  WindowPaths(Profile window, NameCache& names);
+  Profile profile;
+  NamedPaths paths;
+};
 
 class TopView {
  public:
@@ -24,17 +32,22 @@ class TopView {
   void write();
   void say(std::string message) { message_ = std::move(message); }
 
+  /// True if there are callers to show of a row: the recording has call paths.
+  [[nodiscard]] bool has_paths() const { return !empty() && history_.latest().paths.recorded; }
+
   /// The table as lines; `options` get state, filter and message from here. REQUIRES: !empty().
   std::vector<LiveLine> lines(const TopState& state, LiveTextOptions options);
 
  private:
   [[nodiscard]] std::string word(const TopState& state) const;
+  std::vector<std::string> callers_of_row(size_t row, NameStyle style);
 
   LiveFile file_;
   std::string path_;
   LiveHistory history_;
   NameCache names_;
   std::optional<LiveTable> table_;
+  std::optional<WindowPaths> paths_;  ///< of the table
   LiveOptions made_for_;
   std::string message_;
   bool final_ = false;
