@@ -74,6 +74,7 @@ struct Arguments {
 };
 
 constexpr double kUsualTreeShare = 1;  ///< percent
+constexpr size_t kMostFiles = 20;      ///< listed of those in a page
 constexpr size_t kMostListed = 5;      ///< of functions that a name may mean
 constexpr char kNoPrograms[] =
     "a tick does not know its program or thread; --by process has totals, or record programs one by one";
@@ -183,6 +184,15 @@ int print_tree(const Profile& profile, const Arguments& arguments) {
                                   : call_tree_text(profile, tree, options));
 }
 
+/// Whose lines the page holds: they may be nobody's business.
+void list_files(const std::vector<std::string>& files) {
+  if (files.empty()) return;
+  inform("it holds lines of {} source file{} (--no-sources leaves them out):", files.size(),
+         files.size() == 1 ? "" : "s");
+  for (size_t i = 0; i < std::min(files.size(), kMostFiles); ++i) inform("  {}", files[i]);
+  if (files.size() > kMostFiles) inform("  and {} more", files.size() - kMostFiles);
+}
+
 /// The page, opened at the view that is asked for.
 int write_html(const Profile& profile, const Arguments& arguments) {
   const bool flame = !arguments.flame_graph.empty();
@@ -195,6 +205,8 @@ int write_html(const Profile& profile, const Arguments& arguments) {
                                          .strip_paths = arguments.strip_paths});
   if (write_file(path, report.page) != 0) return kExitFailed;
   inform("wrote {}; open it in a browser", path);
+  if (arguments.command) inform("it holds the command line of the recording");
+  list_files(report.files);
   return 0;
 }
 

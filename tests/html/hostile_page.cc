@@ -41,9 +41,11 @@ const std::string kNames[] = {
     std::string(5000, 'l'),
 };
 
+/// Every function's source is `source`, a line of it for each name.
 class Hostile : public Symbolizer {
  public:
-  explicit Hostile(const ExecutableIdentity& identity) : object_(identity.path) {}
+  Hostile(const ExecutableIdentity& identity, std::string source)
+      : object_(identity.path), source_(std::move(source)) {}
   [[nodiscard]] const std::string& object_name() const override { return object_; }
   [[nodiscard]] const std::string& problem() const override { return problem_; }
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
@@ -58,14 +60,15 @@ class Hostile : public Symbolizer {
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
     std::vector<std::vector<Frame>> frames;
     for (uint64_t position : positions) {
-      const std::string& name = kNames[position / 0x100 % std::size(kNames)];
-      frames.push_back({{name, "/src/" + name, 1, ""}});
+      const size_t number = position / 0x100 % std::size(kNames);
+      frames.push_back({{kNames[number], source_, static_cast<uint32_t>(number + 1), ""},
+                        {kNames[number], "/src/" + kNames[number], 1, ""}});
     }
     return frames;
   }
 
  private:
-  std::string object_, problem_;
+  std::string object_, source_, problem_;
 };
 
 /// Every tick of the first object's functions on a path of its own: called by the function before it.
@@ -105,10 +108,19 @@ Profile hostile_profile() {
   return profile;
 }
 
-int write_both(const char* page, const char* json) {
+/// Lines with every name.
+std::string write_source(const std::string& path) {
+  std::ofstream file(path);
+  for (const std::string& name : kNames)
+    file << name.substr(0, name.find_first_of(std::string("\n\r\0", 3))) << '\n';
+  return path;
+}
+
+int write_both(const std::string& page, const std::string& json) {
   const Profile profile = hostile_profile();
-  const auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
-    return std::make_unique<Hostile>(identity);
+  const std::string source = write_source(page + "<b>.c");
+  const auto open = [&source](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    return std::make_unique<Hostile>(identity, source);
   };
   std::ofstream(page) << html_report(profile, open, {.command = true}).page;
   std::ofstream(json) << json_report(profile, make_report(profile, open, {}));

@@ -16,7 +16,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 ELEMENTS = {"html", "head", "meta", "title", "style", "body", "noscript", "script", "div", "header", "svg", "path", "rect", "b", "i",
             "u", "span", "p", "h1", "h2", "bdi", "ul", "li", "dl", "dt", "dd", "nav", "button", "input", "output", "main", "table",
-            "thead", "tbody", "tr", "th", "td", "dialog", "kbd", "form", "select", "option", "label", "code", "small"}
+            "thead", "tbody", "tr", "th", "td", "dialog", "kbd", "form", "select", "option", "label", "code", "small", "section"}
 
 
 class Dom(html.parser.HTMLParser):
@@ -111,7 +111,7 @@ class Hostile(unittest.TestCase):
         self.assertEqual(sum(row["ticks"] for row in self.report["rows"]), self.report["ticks"])
 
     def test_every_view_shows_names_as_text_alone(self):
-        for view in ("flame", "callers"):
+        for view in ("flame", "callers", "source", "map"):
             page = Page(self.path, view=view, f="constructor")
             self.assert_unharmed(page)
             self.assertIn(("button", "aria-selected", "true"), page.dom.attributes)
@@ -124,6 +124,16 @@ class Hostile(unittest.TestCase):
         levels = [int(value) for _, name, value in page.dom.attributes if name == "aria-level"]
         self.assertEqual(len(outer), len(levels))
         self.assertEqual(sum(ticks for ticks, level in zip(outer, levels) if level == 2), self.report["ticks"] - self.report["lost"])
+
+    def test_source_has_the_lines_of_the_file(self):
+        page = Page(self.path, view="source", f="constructor")
+        self.assertIn("&lt;/title&gt;&lt;b&gt;title", page.text.split('id="data"')[0])
+        self.assertNotIn("source: ", page.text.split('id="data"')[0].split("</style>")[1].split('class="block-head"')[1].split("</p>")[0])
+
+    def test_tiles_are_all_ticks(self):
+        page = Page(self.path, view="map")
+        spoken = [value for tag, name, value in page.dom.attributes if name == "aria-label" and tag == "div" and " of all ticks" in value]
+        self.assertEqual(sum(int(label.rsplit(" ", 2)[1].replace("\u202f", "")) for label in spoken), self.report["ticks"])
 
     def test_hostile_addresses(self):
         for address in ({"view": "__proto__", "f": "constructor"}, {"view": "<img src=x onerror=alert(1)>", "q": "(((((a+)+)+)+$"},

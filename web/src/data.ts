@@ -51,6 +51,7 @@ export interface Source {
 export interface SourceFile {
   path: number;
   problem: string;
+  newer: boolean; // than a program made of it
   lines: (number | string)[]; // number, text, number, text ...
 }
 

@@ -11,6 +11,9 @@ import { TipBox } from "./tip";
 import { Callers } from "./views/callers";
 import { Flame } from "./views/flame";
 import { Functions } from "./views/functions";
+import { Treemap } from "./views/map";
+import "./views/places.css";
+import { Source, nextShown } from "./views/source";
 import "./views/stacks.css";
 
 function onKey(event: KeyboardEvent) {
@@ -19,6 +22,7 @@ function onKey(event: KeyboardEvent) {
   const number = Number(event.key);
   if (event.key === "/") document.getElementById("find")?.focus();
   else if (event.key === "?") setHelpOpen(true);
+  else if (event.key === "i" && view() === "source") nextShown();
   else if (event.key === "t") setTheme(isDark() ? "light" : "dark");
   else if (number >= 1 && number <= views.length) setView(views[number - 1].id);
   else return;
@@ -44,6 +48,12 @@ function Page() {
         </Show>
         <Show when={view() === "callers"}>
           <Callers />
+        </Show>
+        <Show when={view() === "source"}>
+          <Source />
+        </Show>
+        <Show when={view() === "map"}>
+          <Treemap />
         </Show>
       </main>
       <Help />

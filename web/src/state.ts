@@ -1,12 +1,14 @@
 // What the reader has chosen: one selection for all views. View, function and search are in the address, so that a link shows them.
 import { createEffect, createSignal, on } from "solid-js";
-import { data, functions, hasPaths, rows, type Function } from "./profile";
+import { data, functions, hasPaths, rows, sourceOf, type Function } from "./profile";
 
 export type View = "functions" | "flame" | "callers" | "source" | "map" | "compare";
 
 export const views: { id: View; label: string }[] = [
   { id: "functions", label: "Functions" },
   ...(hasPaths ? ([{ id: "flame", label: "Flame graph" }, { id: "callers", label: "Callers" }] as const) : []),
+  ...(sourceOf.size > 0 ? ([{ id: "source", label: "Source" }] as const) : []),
+  ...(rows.some((row) => row.self.ticks > 0) ? ([{ id: "map", label: "Map" }] as const) : []),
 ];
 
 const isView = (word: string): word is View => views.some((view) => view.id === word);
@@ -25,6 +27,7 @@ export const select = (entry: Function | null) => {
 /** The view, with the focus in it. */
 export function open(next: View, entry?: Function) {
   if (entry) setSelected(entry);
+  if (next === "source" && !sourceOf.has(selected()?.id ?? -1)) return;
   setView(next);
   queueMicrotask(() => document.getElementById("panel")?.focus({ preventScroll: true }));
 }

@@ -57,6 +57,7 @@ SourceFile read_source(const std::string& path) {
   else
     file.lines = lines_of(bytes);
   file.changed_unix_ns = to_ns(status.st_mtim);
+  file.is_for_all = (status.st_mode & S_IROTH) != 0 || (geteuid() != 0 && status.st_uid == geteuid());
   return file;
 }
 
@@ -83,8 +84,7 @@ const SourceFile& SourceFiles::file(const std::string& path) {
 /// A relative name is no file of the directory that the reader happens to be in.
 SourceFile SourceFiles::read(const std::string& path) const {
   const std::string place = mapped(path);
-  if (place == path && !path.starts_with('/'))
-    return {.lines = {}, .problem = "not found", .changed_unix_ns = 0};
+  if (place == path && !path.starts_with('/')) return {.lines = {}, .problem = "not found"};
   return read_source(place);
 }
 

@@ -25,6 +25,7 @@ struct SourceFile {
   std::vector<std::string> lines;  ///< as they are: to be escaped
   std::string problem;             ///< why there are none; empty if there are
   uint64_t changed_unix_ns = 0;
+  bool is_for_all = false;  ///< everybody may read it, or it is the caller's own, who is not root
 };
 
 class SourceFiles {

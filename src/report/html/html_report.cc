@@ -4,12 +4,14 @@
 
 #include "report/html/page_bytes.h"
 #include "report/html/parts.h"
+#include "report/html/source_parts.h"
 #include "report/text.h"
 
 namespace pctally {
 namespace {
 
 constexpr int kDataVersion = 1;  ///< as kVersion in web/src/data.ts
+constexpr double kHot = 0.005;   ///< of all ticks: functions from here on are annotated
 
 /// No name may end the script it stands in.
 std::string harmless(const std::string& json) {
@@ -51,12 +53,13 @@ class DataMaker {
     find_places(functions_, names_, &list_);
     data["bins"] = html_bins(functions_, list_);
     add_stacks(&data);
-    data["sources"] = data["files"] = HtmlJson::array();
+    std::vector<std::string> files = add_sources(&data);
     data["diff"] = nullptr;
     data["functions"] = list_.json(&texts_);
     const std::string table = html_table(report_, options_.names, texts_);
     data["texts"] = texts_.take();
-    return {filled(table, harmless(data.dump(-1, ' ', true, HtmlJson::error_handler_t::replace))), {}};
+    return {filled(table, harmless(data.dump(-1, ' ', true, HtmlJson::error_handler_t::replace))),
+            std::move(files)};
   }
 
  private:
@@ -68,6 +71,17 @@ class DataMaker {
     const NamedPaths paths(profile_, names_, true);
     add_call_tree(call_tree(paths, false), profile_.ledger.ticks(), &list_, data);
     add_call_edges(paths, &list_, &texts_, data);
+  }
+
+  std::vector<std::string> add_sources(HtmlJson* data) {
+    SourceParts parts(profile_, names_, &texts_, options_.sources);
+    for (const HotFunction& function : functions_) {
+      const auto share = static_cast<double>(function.ticks) / static_cast<double>(profile_.ledger.ticks());
+      const ExecutableKind kind = profile_.executables[function.executable].kind;
+      if (share >= kHot && !function.is_whole_object() && kind == ExecutableKind::kFile)
+        parts.add(function, list_.number(function));
+    }
+    return parts.take(data);
   }
 
   HtmlJson head() {

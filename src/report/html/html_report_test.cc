@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "report/fake_symbolizer_for_test.h"
@@ -110,6 +113,70 @@ TEST(HtmlReport, HoldsTheCallsWithTheirLines) {
             "f1>inlined /src/prog.c:17 95; inlined>f2 /src/inlined.h:7 25; "
             "[path cut where the stack is deeper than its copy]>f2 :0 5; ");
   EXPECT_EQ(data["on_stack"]["0"], 95);
+}
+
+/// Line 1 of `source` is all the code.
+class OneSource : public FakeSymbolizer {
+ public:
+  OneSource(const ExecutableIdentity& identity, std::string source)
+      : FakeSymbolizer(identity), source_(std::move(source)) {}
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+    return std::vector<std::vector<Frame>>(positions.size(), {{"f", source_, 1, ""}});
+  }
+
+ private:
+  std::string source_;
+};
+
+HtmlReport report_of_source(const std::string& source, const HtmlOptions& options = {}) {
+  const auto open = [&source](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    return std::make_unique<OneSource>(identity, source);
+  };
+  return html_report(profile_of("/bin/prog"), open, options);
+}
+
+/// A file with one line of that text.
+std::string file_with(const std::string& text, mode_t mode) {
+  std::string path = testing::TempDir() + "/html_report_test.c";
+  unlink(path.c_str());
+  std::ofstream(path) << text << '\n';
+  chmod(path.c_str(), mode);
+  return path;
+}
+
+TEST(HtmlReport, EveryTickOfAHotFunctionIsAtALine) {
+  const std::string path = file_with("int the_line;", 0644);
+  const HtmlReport report = report_of_source(path);
+  const nlohmann::json data = nlohmann::json::parse(data_of(report.page));
+  ASSERT_EQ(data["sources"].size(), 2u);
+  uint64_t ticks = 0;
+  for (const auto& block : data["sources"][0]["blocks"])
+    for (const auto& line : block["lines"]) ticks += line[1].get<uint64_t>();
+  EXPECT_EQ(ticks, 70u);
+  EXPECT_EQ(data["files"][0]["lines"], (nlohmann::json{1, "int the_line;"}));
+  EXPECT_EQ(report.files, std::vector<std::string>{path});
+}
+
+TEST(HtmlReport, NoLineIsPutInIfSourcesAreLeftOut) {
+  const HtmlReport report = report_of_source(file_with("int the_line;", 0644), {.sources = false});
+  EXPECT_EQ(report.page.find("the_line"), std::string::npos);
+  EXPECT_TRUE(report.files.empty());
+}
+
+// Debug information may name anything; the page may go to anybody.
+TEST(HtmlReport, NoLineIsPutInOfAFileThatNotEverybodyMayRead) {
+  const HtmlReport report = report_of_source(file_with("int the_line;", 0600));
+  EXPECT_EQ(report.page.find("the_line") != std::string::npos, geteuid() != 0) << "root's own is not for all";
+  for (const char* path : {"/etc/shadow", "/dev/zero", "/proc/self/environ", "/etc"}) {
+    const HtmlReport other = report_of_source(path);
+    EXPECT_TRUE(other.files.empty()) << path;
+    EXPECT_EQ(data_of(other.page).find("root:"), std::string::npos) << path;
+  }
+  const std::string fifo = testing::TempDir() + "/html_report_test.fifo";
+  unlink(fifo.c_str());
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0644), 0);
+  EXPECT_TRUE(report_of_source(fifo).files.empty());
+  unlink(fifo.c_str());
 }
 
 TEST(HtmlReport, FetchesNothingAndRunsItsOwnScriptAlone) {

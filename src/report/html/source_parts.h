@@ -1,0 +1,44 @@
+// Annotated code for a page: the instructions with ticks of the functions it is asked for, and the lines of
+// source around them.
+//
+// Refuses to put in a line of a file that not everybody may read, unless the file is the reader's own; root
+// has none of its own, for what root may read is no sign of what others may.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "report/annotate/source_files.h"
+#include "report/escape.h"
+#include "report/html/parts.h"
+
+namespace pctally {
+
+class SourceParts {
+ public:
+  /// REQUIRES: all outlive this. `with_sources`: lines of files are read.
+  SourceParts(const Profile& profile, ObjectNames& names, Texts* texts, bool with_sources)
+      : profile_(profile), names_(names), texts_(texts), with_sources_(with_sources) {}
+
+  /// `number`: of the function in the page.
+  void add(const HotFunction& function, int64_t number);
+
+  /// Writes "sources" and "files"; the files of which lines are in it.
+  std::vector<std::string> take(HtmlJson* data);
+
+ private:
+  HtmlJson file_json(const std::string& path, const std::set<uint32_t>& lines);
+
+  const Profile& profile_;
+  ObjectNames& names_;
+  Texts* texts_;
+  bool with_sources_;
+  SourceFiles sources_{{}};
+  HtmlJson functions_ = HtmlJson::array();
+  std::map<std::string, std::set<uint32_t>> used_;  ///< lines with code, by file
+  std::map<std::string, uint64_t> oldest_;  ///< when the oldest object with code of a file was changed
+  std::vector<std::string> files_;
+};
+
+}  // namespace pctally
