@@ -187,6 +187,20 @@ _pctally_top() {
   esac
 }
 
+_pctally_merge() {
+  case $previous in
+    -o | --output) _pctally_files '' ;;
+    --memory) _pctally_words '1G 4G' ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '-o -f -q --output --force --no-paths --memory --quiet --help'
+      else
+        _pctally_files '!*.pct'
+      fi
+      ;;
+  esac
+}
+
 _pctally_snapshot() {
   case $previous in
     -o | --output) _pctally_files '' ;;
@@ -204,7 +218,7 @@ _pctally() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _pctally_words 'record report annotate diff plan export top snapshot engines gperf prof help version --help --version'
+    _pctally_words 'record report annotate diff plan export merge top snapshot engines gperf prof help version --help --version'
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -216,6 +230,7 @@ _pctally() {
     export) _pctally_export ;;
     top) _pctally_top ;;
     snapshot) _pctally_snapshot ;;
+    merge) _pctally_merge ;;
     gperf) _pctally_gperf ;;
     prof) _pctally_prof ;;
     engines) _pctally_words '--json --help' ;;

@@ -22,10 +22,11 @@ inline constexpr uint32_t kPathsLayoutVersion = 2;  ///< of files with call path
 constexpr bool is_layout_version(uint32_t version) {
   return version == kLayoutVersion || version == kPathsLayoutVersion;
 }
-inline constexpr uint64_t kHeaderBytes = 4096;      ///< unit 0 starts here
-inline constexpr uint64_t kInitialBytes = 2 << 20;  ///< preallocated before the first tick
-inline constexpr uint64_t kGrowthBytes = 1 << 20;   ///< the recorder's step when the pool runs low
-inline constexpr uint64_t kLargestBytes = 64 << 20;
+inline constexpr uint64_t kHeaderBytes = 4096;             ///< unit 0 starts here
+inline constexpr uint64_t kInitialBytes = 2 << 20;         ///< preallocated before the first tick
+inline constexpr uint64_t kGrowthBytes = 1 << 20;          ///< the recorder's step when the pool runs low
+inline constexpr uint64_t kLargestBytes = 64 << 20;        ///< of a recording
+inline constexpr uint64_t kLargestMergedBytes = 1u << 30;  ///< a PathPlace reaches no segment behind it
 inline constexpr uint32_t kMostProcesses = 8192;  ///< more are counted together in the last record; engines
                                                   ///< outside add those that have ended up by program before
 inline constexpr uint64_t kDeferredSlots = 1024;
@@ -58,10 +59,11 @@ struct ObjectRecord {
   uint8_t build_id[32];
   uint64_t file_bytes;    ///< kFile without a build id, where the recorder saw the file: its size,
   uint64_t time_unix_ns;  ///< and when it was last changed; kPrivate: when the process started; else 0
-  uint8_t unused[32];
+  uint8_t boot_id[16];    ///< of merged files: the boot whose addresses these are; 0: the file's
+  uint8_t unused[16];
 };
 static_assert(sizeof(ObjectRecord) == 128 && offsetof(ObjectRecord, build_id) == 48);
-static_assert(offsetof(ObjectRecord, file_bytes) == 80);
+static_assert(offsetof(ObjectRecord, file_bytes) == 80 && offsetof(ObjectRecord, boot_id) == 96);
 
 /// A range of an object with a directory of cells. One unit.
 struct SegmentRecord {
@@ -207,13 +209,25 @@ struct FileHeader {
   uint32_t paths;            ///< PathRecord, 0 if there are no call paths
   uint32_t names;            ///< reserved: 0
   uint32_t scopes;           ///< first ScopeRecord
-  uint8_t unused[36];
+  uint32_t runs;             ///< merged files: first RunRecord; else 0
+  uint8_t unused[32];
 };
 static_assert(offsetof(FileHeader, paths) == 400 && offsetof(FileHeader, scopes) == 408);
+static_assert(offsetof(FileHeader, runs) == 412);
 static_assert(offsetof(FileHeader, pool) == 32 && offsetof(FileHeader, engine) == 64);
 static_assert(offsetof(FileHeader, boot_id) == 168 && offsetof(FileHeader, event) == 276);
 static_assert(offsetof(FileHeader, start_owed_us) == 300 && offsetof(FileHeader, stolen_ns) == 304);
 static_assert(offsetof(FileHeader, ledger) == 320 && offsetof(FileHeader, recording_id) == 384);
 static_assert(sizeof(FileHeader) == 448 && sizeof(FileHeader) <= kHeaderBytes);
+
+/// A run whose ticks are in a merged file (decision 013). Eight units.
+struct RunRecord {
+  uint32_t next;
+  uint32_t unused;
+  uint64_t measured_ticks;  ///< ticks of its objects of kind kStart
+  uint8_t unused_too[48];
+  FileHeader header;  ///< of its own file, in ticks of its own period; `command` is the only unit in it
+};
+static_assert(sizeof(RunRecord) == 8 * kUnitBytes && offsetof(RunRecord, header) == kUnitBytes);
 
 }  // namespace pctally

@@ -18,7 +18,6 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-constexpr uint64_t kMostBytes = kHeaderBytes + kLargestBytes;
 constexpr uint64_t kPatienceNs = 20'000'000;
 constexpr long kPauseNs = 300'000;    ///< between two attempts: a drain takes about that long
 constexpr unsigned kMostRounds = 64;  ///< a forged file may claim to grow without end
@@ -81,7 +80,8 @@ Result<FileHeader> read_header(int fd) {
 /// Where the part in use ends.
 uint64_t used_bytes(int fd, const FileHeader& header) {
   uint64_t units = std::min(header.pool.used, header.pool.limit);
-  return std::min({size_of(fd), kMostBytes, kHeaderBytes + kUnitBytes * units});
+  uint64_t most = kHeaderBytes + (header.runs == 0 ? kLargestBytes : kLargestMergedBytes);
+  return std::min({size_of(fd), most, kHeaderBytes + kUnitBytes * units});
 }
 
 /// Copies the pool upwards and what was added to it meanwhile. What refers to a unit was made after it and,

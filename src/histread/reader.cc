@@ -51,10 +51,11 @@ class Walk {
   template <class Record>
   bool take(uint32_t unit, Record* record);
 
-  void check_header();
+  void check_header(FileHeader* header);
   void limit(uint64_t* value, uint64_t most);
-  void check_event();
-  void read_command();
+  void check_event(std::span<char> event);
+  std::vector<std::string> read_command(uint32_t unit);
+  void read_runs();
   void read_objects();
   void read_segments(uint32_t object, uint32_t first);
   void read_directory(const SegmentRecord& segment, uint32_t object);
@@ -118,8 +119,8 @@ void Walk::limit(uint64_t* value, uint64_t most) {
   note(kCount);
 }
 
-void Walk::check_header() {
-  FileHeader& header = contents_.header;
+void Walk::check_header(FileHeader* checked) {
+  FileHeader& header = *checked;
   Ledger& ledger = header.ledger;
   for (uint64_t* count : {&ledger.counted, &ledger.outside, &ledger.full, &ledger.lost, &ledger.deferred,
                           &ledger.resolved, &ledger.samples})
@@ -129,12 +130,11 @@ void Walk::check_header() {
   if (header.cpu_user_ns > kLongestTimeNs || header.cpu_system_ns > kLongestTimeNs) header.cpu_known = 0;
   limit(&header.cpu_user_ns, kLongestTimeNs);
   limit(&header.cpu_system_ns, kLongestTimeNs);
-  check_event();
+  check_event(header.event);
 }
 
 /// A name that cannot be read is another event all the same: its ticks are not taken for CPU time.
-void Walk::check_event() {
-  std::span<char> event = contents_.header.event;
+void Walk::check_event(std::span<char> event) {
   auto end = std::find(event.begin(), event.end(), '\0');
   if (std::all_of(event.begin(), end, [](char c) { return c > ' ' && c <= '~'; })) return;
   note(kText);
@@ -156,12 +156,24 @@ std::string Walk::read_text(uint32_t unit) {
   return std::string(text.begin(), text.end());
 }
 
-void Walk::read_command() {
-  std::string text = read_text(contents_.header.command);
+std::vector<std::string> Walk::read_command(uint32_t unit) {
+  std::vector<std::string> command;
+  std::string text = read_text(unit);
   for (size_t start = 0; start < text.size();) {
     size_t end = std::min(text.find('\0', start), text.size());
-    contents_.command.push_back(text.substr(start, end - start));
+    command.push_back(text.substr(start, end - start));
     start = end + 1;
+  }
+  return command;
+}
+
+void Walk::read_runs() {
+  RunRecord record;
+  for (uint32_t unit = contents_.header.runs; unit != 0; unit = record.next) {
+    if (!take(unit, &record)) return;
+    check_header(&record.header);
+    limit(&record.measured_ticks, kLargestCount);
+    contents_.runs.push_back({record.header, read_command(record.header.command), record.measured_ticks});
   }
 }
 
@@ -181,6 +193,9 @@ void Walk::read_objects() {
                       .inode = record.inode,
                       .file_bytes = record.file_bytes,
                       .time_unix_ns = record.time_unix_ns};
+    if (contents_.header.runs != 0 &&
+        std::ranges::any_of(record.boot_id, [](uint8_t byte) { return byte != 0; }))
+      object.boot_id.assign(record.boot_id, record.boot_id + sizeof record.boot_id);
     if (record.build_id_bytes > sizeof record.build_id)
       note(kBuildId);
     else
@@ -293,8 +308,9 @@ void Walk::describe_damage() {
 }
 
 FileContents Walk::run() {
-  check_header();
-  read_command();
+  check_header(&contents_.header);
+  contents_.command = read_command(contents_.header.command);
+  read_runs();
   contents_.cells.reserve(bytes_.size() / sizeof(uint64_t));  // growing would need twice the memory
   read_objects();
   read_processes();

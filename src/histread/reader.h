@@ -30,6 +30,7 @@ struct FileObject {
   uint64_t inode = 0;
   uint64_t file_bytes = 0;  ///< as ObjectRecord
   uint64_t time_unix_ns = 0;
+  std::vector<uint8_t> boot_id{};  ///< of a merged file: where its addresses hold; empty: the file's
 };
 
 struct FileSegment {
@@ -55,6 +56,13 @@ struct FileProcess {
   std::string engine;
 };
 
+/// A recording whose ticks are in a merged file.
+struct FileRun {
+  FileHeader header;
+  std::vector<std::string> command;
+  uint64_t measured_ticks = 0;
+};
+
 struct FileContents {
   FileHeader header;  ///< a copy; impossible counts in it are set to 0
   std::vector<std::string> command;
@@ -63,6 +71,7 @@ struct FileContents {
   std::vector<WeightedPosition> cells;  ///< in file order; a position may occur more than once; ticks never 0
   std::vector<FileProcess> processes;
   CallPaths paths;
+  std::vector<FileRun> runs;        ///< of a merged file
   std::vector<std::string> damage;  ///< what had to be left out, one sentence each
 };
 

@@ -50,14 +50,12 @@ void close_copy(FileCopy* copy) {
   store_processes(copy->contents.processes, &copy->bytes);
 }
 
-Result<void> write_snapshot(const FileCopy& copy, const LiveFile& source, const char* path, bool overwrite) {
-  if (overwrite && is_source(source, path))
-    return fail(EINVAL, "%s is the recording itself; choose another name with -o", path);
+Result<void> write_profile(std::span<const unsigned char> bytes, const char* path, bool overwrite) {
   auto file = NewFile::create(profile_plan(path, overwrite));
   if (!file)
     return fail(file.error().code, "%s; %s", file.error().text,
                 new_file_remedy(file.error().code, overwrite));
-  if (!write_all(file->fd(), copy.bytes.data(), copy.bytes.size())) {
+  if (!write_all(file->fd(), bytes.data(), bytes.size())) {
     int error = errno;
     file->discard();
     return fail(error, "cannot write %s: %s; free some space, or name another place with -o", path,
@@ -66,6 +64,12 @@ Result<void> write_snapshot(const FileCopy& copy, const LiveFile& source, const 
   auto placed = file->place();
   if (!placed) file->discard();
   return placed;
+}
+
+Result<void> write_snapshot(const FileCopy& copy, const LiveFile& source, const char* path, bool overwrite) {
+  if (overwrite && is_source(source, path))
+    return fail(EINVAL, "%s is the recording itself; choose another name with -o", path);
+  return write_profile(copy.bytes, path, overwrite);
 }
 
 }  // namespace pctally

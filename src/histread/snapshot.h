@@ -1,5 +1,7 @@
 // A copy of a growing profile file, written as a file of its own that is closed and whose account is exact.
 #pragma once
+#include <span>
+
 #include "histread/live_file.h"
 
 namespace pctally {
@@ -13,5 +15,8 @@ void close_copy(FileCopy* copy);
 /// NewFile::create, EINVAL where the file is `source` itself, write(2)'s (nothing is left behind, and an
 /// older file stays).
 Result<void> write_snapshot(const FileCopy& copy, const LiveFile& source, const char* path, bool overwrite);
+
+/// The bytes of a closed profile file under that name, as write_snapshot() does.
+Result<void> write_profile(std::span<const unsigned char> bytes, const char* path, bool overwrite);
 
 }  // namespace pctally

@@ -9,6 +9,7 @@
 #include "histfile/process_note.h"
 #include "histread/live_file.h"
 #include "histread/path_reader.h"
+#include "profile/runs.h"
 #include "tick/unwind_rule.h"
 
 namespace pctally {
@@ -36,12 +37,13 @@ ExecutableKind executable_kind(ObjectKind kind) {
 
 uint64_t span_ns(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
-void describe_run(const FileHeader& header, Profile* profile) {
+void describe_run(const FileHeader& header, ProfileRun* profile) {
   profile->engine = text_of(header.engine, sizeof header.engine);
   profile->event = text_of(header.event, sizeof header.event);
   profile->machine = text_of(header.machine, sizeof header.machine);
   profile->release = text_of(header.release, sizeof header.release);
   profile->boot_id.assign(header.boot_id, header.boot_id + sizeof header.boot_id);
+  std::copy_n(header.recording_id, sizeof header.recording_id, profile->recording_id.begin());
   profile->period_asked_ns = header.period_asked_ns;
   profile->period_ns = header.period_ns;
   profile->started_unix_ns = header.started_unix_ns;
@@ -66,18 +68,22 @@ FileStamp stamp_of(const FileObject& object) {
 
 /// Enters every object once, however often racing writers did, and returns where each went.
 std::vector<uint32_t> merge_objects(std::vector<FileObject>& objects, Profile* profile) {
-  using Identity = std::tuple<ObjectKind, std::string, std::vector<uint8_t>, int32_t, FileStamp>;
+  using Identity = std::tuple<ObjectKind, std::string, std::vector<uint8_t>, int32_t, FileStamp, uint64_t,
+                              std::vector<uint8_t>>;
   std::map<Identity, uint32_t> known;
   std::vector<uint32_t> place;
+  const bool merged = !profile->runs.empty();  // processes of several boots may have one number
   for (FileObject& object : objects) {
     auto next = static_cast<uint32_t>(profile->executables.size());
     const FileStamp stamp = stamp_of(object);
-    auto [entry, fresh] =
-        known.try_emplace({object.kind, object.path, object.build_id, object.owner, stamp}, next);
+    const uint64_t born = object.kind == ObjectKind::kPrivate ? object.time_unix_ns : 0;
+    auto [entry, fresh] = known.try_emplace(
+        {object.kind, object.path, object.build_id, object.owner, stamp, merged ? born : 0, object.boot_id},
+        next);
     if (fresh)
       profile->executables.push_back({executable_kind(object.kind), std::move(object.path),
-                                      std::move(object.build_id), object.owner, stamp,
-                                      object.kind == ObjectKind::kPrivate ? object.time_unix_ns : 0});
+                                      std::move(object.build_id), object.owner, stamp, born,
+                                      std::move(object.boot_id)});
     place.push_back(entry->second);
   }
   return place;
@@ -101,16 +107,20 @@ void merge_cells(std::vector<WeightedPosition> cells, const std::vector<uint32_t
   profile->positions = std::move(cells);
 }
 
+TickLedger ledger_of(const Ledger& ledger) {
+  return {.counted = ledger.counted,
+          .outside = ledger.outside,
+          .full = ledger.full,
+          .lost = ledger.lost,
+          .samples = ledger.samples,
+          .weight_squares = ledger.weight_squares};
+}
+
 /// The cells are the truth of what was counted. In a live file the ledger is in motion; in a closed one it
 /// agrees but for torn ticks, and ticks it knows of without a cell are lost ones.
 void add_ledger(const Ledger& ledger, uint64_t told_counted, Profile* profile) {
   TickLedger& sum = profile->ledger;
-  sum.counted = ledger.counted;
-  sum.outside = ledger.outside;
-  sum.full = ledger.full;
-  sum.lost = ledger.lost;
-  sum.samples = ledger.samples;
-  sum.weight_squares = ledger.weight_squares;
+  sum = ledger_of(ledger);
   if (!profile->closed || told_counted == sum.counted) return;
   if (told_counted > sum.counted) sum.lost += told_counted - sum.counted;
   if (std::max(told_counted, sum.counted) - std::min(told_counted, sum.counted) <= kTornTicks) return;
@@ -187,11 +197,36 @@ void add_paths(CallPaths paths, const std::vector<uint32_t>& place, Profile* pro
   profile->paths = std::move(paths);
 }
 
+/// The sums of a merged file follow from its runs; what it says of them itself is for readers that know none.
+void add_runs(std::vector<FileRun>& runs, Profile* profile) {
+  if (runs.empty()) return;
+  for (FileRun& file_run : runs) {
+    ProfileRun& run = profile->runs.emplace_back();
+    describe_run(file_run.header, &run);
+    run.command = std::move(file_run.command);
+    run.measured_ticks = file_run.measured_ticks;
+    run.ledger = ledger_of(file_run.header.ledger);
+  }
+  const uint64_t period = profile->period_ns;
+  sum_up_runs(profile);
+  if (period != profile->period_ns) profile->damage.emplace_back("its period is not that of its runs");
+  profile->period_ns = period;
+}
+
+/// Those of a sound merged file are the runs' to the nanosecond.
+void check_sums(Profile* profile) {
+  if (profile->runs.empty()) return;
+  const std::optional<TickLedger> sum = sum_of_ledgers(profile->runs, profile->period_ns);
+  if (sum && sum->ticks() == profile->ledger.ticks()) return;
+  profile->damage.emplace_back("the ledgers of its runs do not add up to its own");
+}
+
 Profile profile_of(FileContents contents) {
   Profile profile;
   describe_run(contents.header, &profile);
   profile.command = std::move(contents.command);
   profile.damage = std::move(contents.damage);
+  add_runs(contents.runs, &profile);
   if (profile.period_ns == 0)
     profile.damage.push_back("the period is not known: ticks cannot be turned into " +
                              (profile.counts_cpu_time() ? "seconds" : profile.event));
@@ -200,6 +235,7 @@ Profile profile_of(FileContents contents) {
   std::vector<uint32_t> place = merge_objects(contents.objects, &profile);
   merge_cells(std::move(contents.cells), place, &profile);
   add_ledger(contents.header.ledger, told_counted, &profile);
+  check_sums(&profile);
   add_processes(contents.processes, excess, &profile);
   if (contents.paths.recorded) add_paths(std::move(contents.paths), place, &profile);
   return profile;

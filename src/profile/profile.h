@@ -1,5 +1,6 @@
 // The model of a finished (or still growing) recording: pure values, no file, no symbol.
 #pragma once
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -24,11 +25,13 @@ struct FileStamp {
 /// An executable file or something like one, as seen by the recorder (pprof's Mapping without the addresses).
 struct Executable {
   ExecutableKind kind = ExecutableKind::kFile;
-  std::string path;               ///< as the kernel named it: may be "[vdso]", "//anon", end in " (deleted)"
-  std::vector<uint8_t> build_id;  ///< empty if it has none
-  int32_t owner = 0;              ///< pid, for kPrivate
-  FileStamp stamp{};              ///< kFile without a build id: what tells it from another file at that path
-  uint64_t time_unix_ns = 0;      ///< kPrivate: when the process started; 0: not known
+  std::string path;                ///< as the kernel named it: may be "[vdso]", "//anon", end in " (deleted)"
+  std::vector<uint8_t> build_id;   ///< empty if it has none
+  int32_t owner = 0;               ///< pid, for kPrivate
+  FileStamp stamp{};               ///< kFile without a build id: what tells it from another file at that path
+  uint64_t time_unix_ns = 0;       ///< kPrivate: when the process started; 0: not known
+  std::vector<uint8_t> boot_id{};  ///< of a merged profile, where addresses hold for one boot of one machine
+                                   ///< only; empty: the profile's
 };
 
 struct ProfileProcess {
@@ -57,15 +60,16 @@ struct TickLedger {
   [[nodiscard]] uint64_t ticks() const { return counted + outside + full + lost; }
 };
 
-/// Immutable once loaded.
-struct Profile {
+/// One recording: what is known of it besides the places of its ticks.
+struct ProfileRun {
   std::vector<std::string> command;
   std::string engine;
   std::string machine;  ///< uname -m
   std::string release;  ///< uname -r
   std::vector<uint8_t> boot_id;
-  std::string event;             ///< what ticks stand for; empty: CPU time
-  uint64_t period_asked_ns = 0;  ///< with an event: a number of these, as the next
+  std::array<uint8_t, 16> recording_id{};  ///< random; zeroes: not known
+  std::string event;                       ///< what ticks stand for; empty: CPU time
+  uint64_t period_asked_ns = 0;            ///< with an event: a number of these, as the next
   uint64_t period_ns = 0;
   uint64_t started_unix_ns = 0;
   uint64_t duration_ns = 0;  ///< wall time covered
@@ -78,14 +82,20 @@ struct Profile {
   uint64_t cpu_system_ns = 0;
   uint64_t stolen_ns = 0;  ///< CPU time of the whole machine that its host took meanwhile
   uint64_t throttled = 0;
-  uint64_t clock_tick_ns = 0;       ///< the engine's ticks land on multiples of this; 0 if they land anywhere
-  uint32_t machine_cpus = 0;        ///< CPUs all of whose ticks were looked at; 0: ticks of the target's time
-  int32_t exit_status = 0;          ///< as of waitpid(2)
-  std::vector<std::string> damage;  ///< what the reader had to leave out; empty for a sound file
+  uint64_t clock_tick_ns = 0;   ///< the engine's ticks land on multiples of this; 0 if they land anywhere
+  uint32_t machine_cpus = 0;    ///< CPUs all of whose ticks were looked at; 0: ticks of the target's time
+  int32_t exit_status = 0;      ///< as of waitpid(2)
+  uint64_t measured_ticks = 0;  ///< of merged runs: counted ticks that were read off a clock, not sampled
+  TickLedger ledger;
 
   [[nodiscard]] bool counts_cpu_time() const { return event.empty(); }
+};
 
-  TickLedger ledger;
+/// Immutable once loaded. Of a merged profile (`runs` is not empty) a tick stands for period_ns, too: 1 where
+/// its runs' periods differ; ProfileRun's fields then sum up the runs (see sum_up_runs()).
+struct Profile : ProfileRun {
+  std::vector<std::string> damage;  ///< what the reader had to leave out; empty for a sound file
+  std::vector<ProfileRun> runs;     ///< of a merged profile, with ledgers in ticks of their own periods
   std::vector<Executable> executables;
   std::vector<WeightedPosition> positions;  ///< ascending by (executable, position), no duplicates
   std::vector<ProfileProcess> processes;    ///< in order of start

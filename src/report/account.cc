@@ -16,7 +16,7 @@ double rate(double events, int64_t nanoseconds) {
 
 /// An engine that samples whole CPUs finds the target at a tick or not: of n / p ticks it gets n, with the
 /// variance (1 - p) n. The first and the last tick of each CPU add one.
-int64_t chance_of(const Profile& profile, const Account& account, uint64_t seen) {
+int64_t chance_of(const ProfileRun& profile, const Account& account, uint64_t seen) {
   if (profile.machine_cpus == 0) return 0;
   double cpus = profile.machine_cpus;
   double all_ns = static_cast<double>(profile.duration_ns) * cpus;
@@ -43,30 +43,65 @@ int64_t duration_of(uint64_t ticks, uint64_t period_ns) {
   return static_cast<int64_t>(std::min(product, kLongestNs));
 }
 
-Account account_of(const Profile& profile) {
-  const TickLedger& ledger = profile.ledger;
-  uint64_t seen = ledger.counted + ledger.outside + ledger.full;
+namespace {
+
+uint64_t seen_ticks(const ProfileRun& run) {
+  return run.ledger.counted + run.ledger.outside + run.ledger.full;
+}
+
+/// `measured`: part of the seen ticks that were not sampled.
+Account account_of_run(const ProfileRun& run, double measured) {
+  const TickLedger& ledger = run.ledger;
+  uint64_t seen = seen_ticks(run);
   Account account;
-  account.cpu_known = profile.cpu_known;
-  if (profile.cpu_known)
-    account.cpu_ns = static_cast<int64_t>(std::min(profile.cpu_user_ns, kLongestNs / 2) +
-                                          std::min(profile.cpu_system_ns, kLongestNs / 2));
-  int64_t sampled = duration_of(seen, profile.period_ns), lost = duration_of(ledger.lost, profile.period_ns);
-  if (profile.counts_cpu_time()) {
+  account.cpu_known = run.cpu_known;
+  if (run.cpu_known)
+    account.cpu_ns = static_cast<int64_t>(std::min(run.cpu_user_ns, kLongestNs / 2) +
+                                          std::min(run.cpu_system_ns, kLongestNs / 2));
+  int64_t sampled = duration_of(seen, run.period_ns), lost = duration_of(ledger.lost, run.period_ns);
+  if (run.counts_cpu_time()) {
     account.sampled_ns = sampled;
     account.lost_ns = lost;
-    if (profile.cpu_known) account.unsampled_ns = account.cpu_ns - sampled - lost;
-    account.chance_ns = chance_of(profile, account, seen);
-    account.rounding_ns = duration_of(2, std::max(profile.period_ns, profile.clock_tick_ns));
-    account.asked_hz = rate(1, static_cast<int64_t>(std::min(profile.period_asked_ns, kLongestNs)));
+    if (run.cpu_known) account.unsampled_ns = account.cpu_ns - sampled - lost;
+    account.chance_ns = chance_of(run, account, seen);
+    account.rounding_ns = duration_of(2, std::max(run.period_ns, run.clock_tick_ns));
+    account.asked_hz = rate(1, static_cast<int64_t>(std::min(run.period_asked_ns, kLongestNs)));
   } else {
     account.sampled_events = sampled;
     account.lost_events = lost;
   }
   account.delivered_hz =
       rate(static_cast<double>(ledger.samples), account.cpu_known ? account.cpu_ns : account.sampled_ns);
-  account.effective_samples =
-      effective_samples(seen, ledger.samples, ledger.weight_squares) * (1 - measured_part(profile, seen));
+  account.effective_samples = effective_samples(seen, ledger.samples, ledger.weight_squares) * (1 - measured);
+  return account;
+}
+
+/// Runs are independent: their variances add up. A share of the sum, T = T1 + T2 + ..., of runs with n1, n2,
+/// ... effective samples has the variance p (1 - p) * ((T1/T)^2 / n1 + (T2/T)^2 / n2 + ...).
+void add_up_chance(const Profile& profile, Account* account) {
+  double chance = 0, rounding = 0, amount = 0, squares = 0;
+  for (const ProfileRun& run : profile.runs) {
+    const auto seen = static_cast<double>(seen_ticks(run));
+    const double measured = seen == 0 ? 0 : std::min(1.0, static_cast<double>(run.measured_ticks) / seen);
+    const Account own = account_of_run(run, measured);
+    chance += static_cast<double>(own.chance_ns) * static_cast<double>(own.chance_ns);
+    rounding += static_cast<double>(own.rounding_ns);
+    const double part = seen * (1 - measured) * static_cast<double>(run.period_ns);
+    if (!(own.effective_samples > 0) || !(part > 0)) continue;
+    amount += part;
+    squares += part * part / own.effective_samples;
+  }
+  account->chance_ns = static_cast<int64_t>(std::min(std::sqrt(chance), static_cast<double>(kLongestNs)));
+  account->rounding_ns = static_cast<int64_t>(std::min(rounding, static_cast<double>(kLongestNs)));
+  account->effective_samples = squares > 0 ? amount * amount / squares : 0;
+}
+
+}  // namespace
+
+Account account_of(const Profile& profile) {
+  if (profile.runs.empty()) return account_of_run(profile, measured_part(profile, seen_ticks(profile)));
+  Account account = account_of_run(profile, 0);
+  add_up_chance(profile, &account);
   return account;
 }
 

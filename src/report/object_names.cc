@@ -21,7 +21,8 @@ ExecutableIdentity identity_of(const Profile& profile, const Executable& executa
   identity.file_bytes = executable.stamp.bytes;
   identity.time_unix_ns = executable.kind == ExecutableKind::kPrivate ? executable.time_unix_ns
                                                                       : executable.stamp.changed_unix_ns;
-  if (executable.kind == ExecutableKind::kKernel) identity.boot_id = profile.boot_id;
+  if (executable.kind == ExecutableKind::kKernel)
+    identity.boot_id = executable.boot_id.empty() ? profile.boot_id : executable.boot_id;
   return identity;
 }
 static_assert(static_cast<int>(ExecutableIdentity::Kind::kStart) == static_cast<int>(ExecutableKind::kStart));

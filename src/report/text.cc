@@ -51,6 +51,12 @@ class TextReport {
   void choose_widths(const std::vector<Names>& rows);
   void fit_widths();
   std::string joined(Names names) const;
+  /// What a tick of a sum of runs stands for, where their periods differ: a nanosecond, or an event.
+  [[nodiscard]] std::string unit() const {
+    const bool whole = profile_.runs.size() > 1 && profile_.period_ns == 1;
+    return !whole ? "tick" : profile_.counts_cpu_time() ? "nanosecond" : "event";
+  }
+  [[nodiscard]] uint64_t ticks_recorded() const;
   std::string rate() const;
   std::string event_rate() const;
   void add_cpu_time();
@@ -119,7 +125,8 @@ std::string TextReport::rate() const {
       fmt::format("{:.1f} ticks per {} second", account.delivered_hz, account.cpu_known ? "CPU" : "sampled");
   if (account.asked_hz <= 0) return text;
   text += fmt::format(" ({} asked", per_second(account.asked_hz));
-  double drawn = profile_.period_ns == 0 ? 0 : 1e9 / static_cast<double>(profile_.period_ns);
+  const bool none = profile_.period_ns == 0 || unit() != "tick";
+  double drawn = none ? 0 : 1e9 / static_cast<double>(profile_.period_ns);
   if (drawn > 0 && drawn < 0.85 * account.asked_hz)
     text += fmt::format(", {} allowed", per_second(drawn));
   else if (drawn > 0 && std::abs(drawn - account.asked_hz) > account.asked_hz / 1000)
@@ -128,6 +135,7 @@ std::string TextReport::rate() const {
 }
 
 std::string TextReport::event_rate() const {
+  if (unit() != "tick") return fmt::format("ticks of {}", escaped(profile_.event));
   std::string text =
       fmt::format("a tick per {} {}", grouped(profile_.period_asked_ns), escaped(profile_.event));
   if (profile_.period_ns != profile_.period_asked_ns)
@@ -137,14 +145,23 @@ std::string TextReport::event_rate() const {
   return text;
 }
 
+uint64_t TextReport::ticks_recorded() const {
+  uint64_t ticks = 0;
+  for (const ProfileRun& run : profile_.runs) ticks += run.ledger.ticks();
+  return profile_.runs.empty() ? profile_.ledger.ticks() : ticks;
+}
+
 void TextReport::add_header() {
   const Account& account = report_.account;
-  std::string command = profile_.command.empty() ? "(not recorded)" : escaped(command_line(profile_));
+  const bool several = profile_.runs.size() > 1;
+  std::string command =
+      profile_.command.empty() ? several ? "(several)" : "(not recorded)" : escaped(command_line(profile_));
   add("command   {}{}\n", command, exit_text(profile_));
+  if (several) add("runs      {}, added up\n", profile_.runs.size());
   add("engine    {}, {}\n", escaped(profile_.engine), profile_.counts_cpu_time() ? rate() : event_rate());
   std::string cpu = account.cpu_known ? seconds_text(account.cpu_ns) + " s of CPU time" : "CPU time unknown";
   add("time      {}, {} s elapsed, {}\n", cpu, seconds_text(duration_of(profile_.duration_ns, 1)),
-      counted(profile_.ledger.ticks(), "tick"));
+      counted(ticks_recorded(), "tick"));
   const std::string what = profile_.counts_cpu_time() ? "time" : escaped(profile_.event);
   const std::string own = profile_.counts_cpu_time() ? "self time" : what;
   if (with_totals())
@@ -282,10 +299,10 @@ void TextReport::add_table() {
     ticks_width_ = std::max(ticks_width_, std::to_string(row.ticks).size());
   }
   choose_widths(names);
-  std::string title =
-      fmt::format("   {}      ± {}{:>{}} {:>{}}{}", with_totals() ? " self" : "share",
-                  with_totals() ? "  total      ±  " : "", profile_.counts_cpu_time() ? "seconds" : "events",
-                  amount_width_, "ticks", ticks_width_, joined(names[0]));
+  std::string title = fmt::format(
+      "   {}      ± {}{:>{}} {:>{}}{}", with_totals() ? " self" : "share",
+      with_totals() ? "  total      ±  " : "", profile_.counts_cpu_time() ? "seconds" : "events",
+      amount_width_, unit() == "nanosecond" ? "ns" : unit() + "s", ticks_width_, joined(names[0]));
   add("{}\n", colored(kBold, title));
   for (size_t i = 0; i < report_.rows.size(); ++i) add_row(report_.rows[i], std::move(names[i + 1]));
   add_hidden();
@@ -299,7 +316,7 @@ void TextReport::add_hidden() {
       fmt::format("+{} row{} of {:.2f} % or less ({:.2f} % together, {}); --limit 0 shows {}",
                   report_.hidden_rows, report_.hidden_rows == 1 ? "" : "s", 100 * report_.hidden_share,
                   100 * static_cast<double>(report_.hidden_ticks) / total,
-                  counted(report_.hidden_ticks, "tick"), report_.hidden_rows == 1 ? "it" : "them");
+                  counted(report_.hidden_ticks, unit()), report_.hidden_rows == 1 ? "it" : "them");
   add("{}\n", colored(kBold, text));
 }
 
@@ -309,7 +326,7 @@ void TextReport::add_filtered() {
   double share = 100 * static_cast<double>(report_.filtered_ticks) / total;
   add("{}\n", colored(kBold, fmt::format("+{} row{} filtered out ({:.2f} % together, {})",
                                          report_.filtered_rows, report_.filtered_rows == 1 ? "" : "s", share,
-                                         counted(report_.filtered_ticks, "tick"))));
+                                         counted(report_.filtered_ticks, unit()))));
 }
 
 /// Explains the rows in brackets, if the table has any.
@@ -336,10 +353,11 @@ void TextReport::add_ledger() {
   const TickLedger& ledger = profile_.ledger;
   const Account& account = report_.account;
   if (ledger.ticks() == ledger.counted)
-    add("\nticks     {}, all counted\n", ledger.ticks());
+    add("\n{:<9} {}, all counted\n", unit() == "nanosecond" ? "ns" : unit() + "s", ledger.ticks());
   else
-    add("\nticks     {} = {} counted + {} outside + {} full + {} lost\n", ledger.ticks(), ledger.counted,
-        ledger.outside, ledger.full, ledger.lost);
+    add("\n{:<9} {} = {} counted + {} outside + {} full + {} lost\n",
+        unit() == "nanosecond" ? "ns" : unit() + "s", ledger.ticks(), ledger.counted, ledger.outside,
+        ledger.full, ledger.lost);
   if (profile_.paths.recorded) add("paths     {}\n", path_account_text(report_.paths));
   if (profile_.counts_cpu_time()) return add_cpu_time();
   add("events    {} {} = {} sampled + {} lost\n", account.sampled_events + account.lost_events,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "report/figures.h"
 #include "report/runtime_hints.h"
@@ -23,7 +24,22 @@ void add(Warnings* out, Severity severity, const char* id, std::string text) {
   out->push_back({severity, id, std::move(text)});
 }
 
+void check_runs(const Profile& profile, Warnings* out) {
+  const auto runs = std::span(profile.runs);
+  const auto open = std::ranges::count_if(runs, [](const ProfileRun& run) { return !run.closed; });
+  const auto copies =
+      std::ranges::count_if(runs, [](const ProfileRun& run) { return run.closed && run.snapshot; });
+  if (copies != 0)
+    add(out, Severity::kNote, "snapshot",
+        fmt::format("{} of {} runs are snapshots of recordings that went on", copies, runs.size()));
+  if (open != 0)
+    add(out, Severity::kIncomplete, "cut-off",
+        fmt::format("{} of {} runs were cut off, or not over; everything up to then is here", open,
+                    runs.size()));
+}
+
 void check_end(const Profile& profile, Warnings* out) {
+  if (!profile.runs.empty()) return check_runs(profile, out);
   double covered = static_cast<double>(profile.duration_ns) / 1e9;
   if (profile.closed && profile.snapshot)
     add(out, Severity::kNote, "snapshot",

@@ -11,6 +11,7 @@ int run_diff(int argc, char** argv);
 int run_engines(int argc, char** argv);
 int run_export(int argc, char** argv);
 int run_gperf(int argc, char** argv);
+int run_merge(int argc, char** argv);
 int run_plan(int argc, char** argv);
 int run_prof(int argc, char** argv);
 int run_snapshot(int argc, char** argv);

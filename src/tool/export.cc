@@ -29,7 +29,7 @@ constexpr Format kFormats[] = {{"pprof", pprof_export, true, true},
                                {"csv", csv_export, false, false}};
 
 struct Arguments {
-  std::string file;
+  std::vector<std::string> files;
   std::string format;
   std::string output;
   bool no_lines = false;
@@ -42,7 +42,9 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
       "pprof: go tool pprof FILE; folded: flamegraph.pl FILE; speedscope: speedscope.app; callgrind:\n"
       "kcachegrind FILE; csv: a spreadsheet. Exit status: 0; 2 wrong usage; 4 FILE cannot be read;\n"
       "125 the output cannot be written. See pctally-export(1).");
-  app.add_option("FILE", arguments->file, "Profile to read")->required()->option_text(" ");
+  app.add_option("FILE", arguments->files, "Profile to read; several are added up")
+      ->required()
+      ->option_text(" ");
   std::vector<std::string> names;
   for (const Format& format : kFormats) names.emplace_back(format.name);
   app.add_option("--format", arguments->format, "pprof, folded, speedscope, callgrind or csv")
@@ -70,12 +72,15 @@ int run_export(int argc, char** argv) {
     complain("{} is not for a terminal: name a file with -o", format->name);
     return kExitUsage;
   }
-  std::vector<Profile> profiles;
-  if (!load_profiles({arguments.file}, &profiles)) return kExitInput;
-  const bool stacks = format->stacks && profiles[0].paths.recorded;
-  const Samples samples = (stacks ? stacks_of : samples_of)(
-      profiles[0], &Symbolizer::open, !arguments.no_lines, name_style_of(arguments.names));
-  std::string bytes = format->write(profiles[0], samples);
+  const Result<Profile> profile = load_as_one(arguments.files);
+  if (!profile) {
+    complain("{}", profile.error().text);
+    return kExitInput;
+  }
+  const bool stacks = format->stacks && profile->paths.recorded;
+  const Samples samples = (stacks ? stacks_of : samples_of)(*profile, &Symbolizer::open, !arguments.no_lines,
+                                                            name_style_of(arguments.names));
+  std::string bytes = format->write(*profile, samples);
   return arguments.output.empty() ? write_out(bytes) : write_file(arguments.output, bytes);
 }
 

@@ -1,13 +1,27 @@
 // The profiles named on a command line.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "profile/profile.h"
 
 namespace pctally {
 
 /// Appends a profile for each file, in order. False if one cannot be read; a line says which and why.
 bool load_profiles(const std::vector<std::string>& files, std::vector<Profile>* profiles);
+
+struct SumOptions {
+  uint64_t most_bytes = uint64_t{1} << 30;  ///< of memory
+  bool paths = true;                        ///< false: call paths are left out
+};
+
+/// The sum of all files, which is a merged profile also where there is one file alone. Files that are
+/// incomplete or damaged are named in a line; what is wrong with them is in the sum's `damage`, too.
+Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions& options = {});
+
+/// One file as it is, several as their sum.
+Result<Profile> load_as_one(const std::vector<std::string>& files);
 
 }  // namespace pctally

@@ -39,6 +39,7 @@ Read      report     where the time went: by function, line, object or process
           annotate   a function's source lines and instructions
           diff       compare runs, with confidence intervals; plan: how many runs
 Share     export     folded, pprof, speedscope, callgrind, csv
+          merge      several profiles as one file
 Classic   prof       print mon.out, gmon.out and profiles, as prof(1) did
           gperf      print the profile of a program that calls osProfile (Nintendo 64)
 
@@ -53,7 +54,7 @@ struct Command {
 constexpr Command kCommands[] = {{"record", run_record},     {"report", run_report}, {"diff", run_diff},
                                  {"annotate", run_annotate}, {"plan", run_plan},     {"export", run_export},
                                  {"engines", run_engines},   {"gperf", run_gperf},   {"prof", run_prof},
-                                 {"snapshot", run_snapshot}, {"top", run_top}};
+                                 {"snapshot", run_snapshot}, {"top", run_top},       {"merge", run_merge}};
 
 /// Takes no memory: there is none.
 [[noreturn]] void say_out_of_memory() {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "profile/load.h"
+#include "tool/load_profiles.h"
 #include "tool/message.h"
 
 namespace pctally {
@@ -34,6 +35,12 @@ Result<Profile> load_named_or_newest(std::string* file) {
     inform("reading {}", *file);
   }
   return load_profile(file->c_str());
+}
+
+Result<Profile> load_named_or_newest(std::vector<std::string>* files) {
+  if (files->size() > 1) return load_sum(*files);
+  if (files->empty()) files->emplace_back();
+  return load_named_or_newest(&files->front());
 }
 
 }  // namespace pctally

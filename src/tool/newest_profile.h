@@ -1,6 +1,7 @@
 // The profile that a subcommand reads when none is named.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "profile/profile.h"
@@ -13,5 +14,8 @@ std::string newest_profile();
 
 /// Loads `*file`; an empty one becomes the newest here, and a line says which.
 Result<Profile> load_named_or_newest(std::string* file);
+
+/// The same of several: their sum.
+Result<Profile> load_named_or_newest(std::vector<std::string>* files);
 
 }  // namespace pctally

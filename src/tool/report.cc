@@ -29,8 +29,8 @@ constexpr char kHelp[] =
 
   pctally report                        the newest *.pct here, by function
   pctally report --by line work.pct     by source line
+  pctally report a.pct b.pct c.pct      several runs, added up
   pctally report --callers malloc       who calls it (profiles of record -g)
-  pctally report --tree                 the call tree
 
 Rows      --by KEY             function (default), object, line or process
           --sort KEY           ticks (default), total, name or object
@@ -54,7 +54,7 @@ Exit: 0; 2 usage; 4 the profile cannot be read, or is damaged; 125 the output fa
 )";
 
 struct Arguments {
-  std::string file;
+  std::vector<std::string> files;
   std::string by = "function";
   std::string sort = "ticks";
   std::optional<uint64_t> limit;
@@ -80,9 +80,7 @@ constexpr char kNoPrograms[] =
     "a tick does not know its program or thread; --by process has totals, or record programs one by one";
 
 CommandLineHints hints() {
-  return {.surplus = "report reads one profile at a time; {} is one too many",
-          .unknown = {{"--program", kNoPrograms}, {"--thread", kNoPrograms}},
-          .missing = {}};
+  return {.surplus = "", .unknown = {{"--program", kNoPrograms}, {"--thread", kNoPrograms}}, .missing = {}};
 }
 
 std::string is_number(const std::string& text) {
@@ -108,7 +106,7 @@ std::string is_page(const std::string& text) {
 
 void describe_options(OptionParser& app, Arguments& arguments) {
   app.help_page(kHelp);
-  app.add_option("FILE", arguments.file);
+  app.add_option("FILE", arguments.files);
   app.add_option("--by", arguments.by)->check(one_of({"function", "object", "line", "process"}));
   app.add_option("--sort", arguments.sort)->check(one_of({"ticks", "total", "name", "object"}));
   app.add_option("--limit", arguments.limit)->check(is_number);
@@ -245,7 +243,7 @@ int print(const Profile& profile, const Arguments& arguments) {
   if (arguments.callers.empty() && !arguments.tree && arguments.flame_graph.empty())
     return write_out(render(profile, arguments));
   if (!profile.paths.recorded) {
-    complain("{} has no call paths; record with pctally record -g", arguments.file);
+    complain("{} has no call paths; record with pctally record -g", arguments.files.front());
     return kExitInput;
   }
   if (!arguments.flame_graph.empty()) return write_html(profile, arguments);
@@ -276,13 +274,14 @@ std::optional<int> check_options(const Arguments& arguments) {
 
 int report(Arguments& arguments) {
   if (std::optional<int> code = check_options(arguments)) return *code;
-  Result<Profile> profile = load_named_or_newest(&arguments.file);
+  Result<Profile> profile = load_named_or_newest(&arguments.files);
   if (!profile) {
     complain("{}", profile.error().text);
     return kExitInput;
   }
-  if (!profile->damage.empty())
-    complain("{} is damaged: {}; what follows is incomplete", arguments.file, profile->damage.front());
+  if (!profile->damage.empty() && arguments.files.size() == 1)
+    complain("{} is damaged: {}; what follows is incomplete", arguments.files.front(),
+             profile->damage.front());
   int code = print(*profile, arguments);
   return code == 0 && !profile->damage.empty() ? kExitInput : code;
 }

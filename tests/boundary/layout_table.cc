@@ -55,6 +55,7 @@ static void print_header() {
   FIELD(FileHeader, paths);
   FIELD(FileHeader, names);
   FIELD(FileHeader, scopes);
+  FIELD(FileHeader, runs);
 }
 
 static void print_records() {
@@ -70,6 +71,7 @@ static void print_records() {
   FIELD(ObjectRecord, build_id);
   FIELD(ObjectRecord, file_bytes);
   FIELD(ObjectRecord, time_unix_ns);
+  FIELD(ObjectRecord, boot_id);
   FIELD(SegmentRecord, next);
   FIELD(SegmentRecord, directory);
   FIELD(SegmentRecord, start);
@@ -133,6 +135,12 @@ static void print_path_records() {
   FIELD(PathSlot, frame);
 }
 
+static void print_run_records() {
+  FIELD(RunRecord, next);
+  FIELD(RunRecord, measured_ticks);
+  FIELD(RunRecord, header);
+}
+
 static void print_tick_records() {
   FIELD(DeferredRing, claimed);
   FIELD(DeferredRing, drained);
@@ -156,4 +164,5 @@ int main() {
   print_header();
   print_records();
   print_path_records();
+  print_run_records();
 }

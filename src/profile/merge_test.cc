@@ -1,0 +1,195 @@
+#include "profile/merge.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "histread/file_builder_for_test.h"
+#include "histread/path_reader.h"
+#include "profile/load.h"
+#include "profile/write.h"
+
+namespace pctally {
+namespace {
+
+/// A run of /a and /lib, with one position in common with every other run.
+Profile run_of(uint8_t id, uint64_t period, uint64_t ticks) {
+  FileBuilder file;
+  FileHeader& header = file.header();
+  header.recording_id[0] = id;
+  header.boot_id[0] = id;
+  header.period_ns = header.period_asked_ns = period;
+  header.started_unix_ns = 100u + id;
+  header.started_ns = 0;
+  header.ended_ns = 10;
+  header.cpu_known = 1;
+  header.cpu_user_ns = ticks * period;
+  const uint32_t a = file.segment(file.object("/a", "id"), 4096, 1 << 20);
+  const uint32_t kernel = file.segment(file.object("[kernel]", {}, ObjectKind::kKernel), 0xffff0000, 4096);
+  file.count(a, 4100, ticks);
+  file.count(a, 4096 + 1000u * id, 2);
+  file.count(a, 4096 + 700000, 1);
+  file.count(kernel, 0xffff0010, 3);
+  header.ledger.outside = id;
+  header.ledger.lost = 1;
+  file.process(id, "a", ticks + 6);
+  file.command(std::string("./a\0", 4));
+  return load_profile(file.bytes()).value();
+}
+
+std::vector<unsigned char> merged(const std::vector<Profile>& profiles) {
+  Merger merger;
+  for (const Profile& profile : profiles) {
+    auto added = merger.add(profile, "x");
+    EXPECT_TRUE(added) << added.error().text;
+  }
+  return merged_file(merger.take()).value();
+}
+
+uint64_t nanoseconds(const Profile& profile) { return profile.ledger.ticks() * profile.period_ns; }
+
+TEST(Merge, TicksOfOnePeriodStayTicks) {
+  const Profile sum = load_profile(merged({run_of(1, 1000, 10), run_of(2, 1000, 20)})).value();
+  EXPECT_TRUE(sum.damage.empty());
+  EXPECT_EQ(sum.period_ns, 1000u);
+  EXPECT_EQ(sum.ledger.counted, 42u);
+  EXPECT_EQ(sum.ledger.outside, 3u);
+  EXPECT_EQ(sum.ledger.lost, 2u);
+  EXPECT_EQ(sum.runs.size(), 2u);
+  EXPECT_EQ(sum.command, std::vector<std::string>{"./a"});
+  EXPECT_EQ(sum.duration_ns, 20u);
+  EXPECT_EQ(sum.cpu_user_ns, 30'000u);
+  EXPECT_EQ(sum.processes.size(), 2u);
+}
+
+TEST(Merge, OfOtherPeriodsIsInWholeNanoseconds) {
+  const Profile a = run_of(1, 997, 10), b = run_of(2, 1003, 20);
+  const Profile sum = load_profile(merged({a, b})).value();
+  EXPECT_TRUE(sum.damage.empty());
+  EXPECT_EQ(sum.period_ns, 1u);
+  EXPECT_EQ(sum.ledger.ticks(), nanoseconds(a) + nanoseconds(b));
+  uint64_t shared = 0;
+  for (const WeightedPosition& position : sum.positions)
+    if (position.position == 4100) shared += position.ticks;
+  EXPECT_EQ(shared, 10u * 997 + 20u * 1003);
+  EXPECT_EQ(sum.runs[0].ledger.counted, a.ledger.counted);
+  EXPECT_EQ(sum.runs[0].period_ns, 997u);
+  EXPECT_EQ(sum.runs[0].ledger.samples, a.ledger.samples);
+  EXPECT_EQ(sum.processes[1].ticks, 26u * 1003);
+}
+
+TEST(Merge, EveryOrderAndEveryGroupingGivesTheSameBytes) {
+  std::vector<Profile> runs = {run_of(1, 997, 10), run_of(2, 1000, 20), run_of(3, 1000, 5)};
+  const std::vector<unsigned char> first = merged(runs);
+  std::vector<size_t> order = {0, 1, 2};
+  do {
+    const Profile &a = runs[order[0]], &b = runs[order[1]], &c = runs[order[2]];
+    EXPECT_EQ(merged({a, b, c}), first);
+    EXPECT_EQ(merged({load_profile(merged({a, b})).value(), c}), first);
+    EXPECT_EQ(merged({a, load_profile(merged({b, c})).value()}), first);
+  } while (std::next_permutation(order.begin(), order.end()));
+  EXPECT_EQ(merged({load_profile(first).value()}), first);
+}
+
+// The kernel's addresses of two boots mean different functions, and so do those of code made at run time.
+TEST(Merge, AddressesOfOneBootAreNotMixedWithAnothers) {
+  const Profile sum = load_profile(merged({run_of(1, 1000, 10), run_of(2, 1000, 20)})).value();
+  std::map<std::vector<uint8_t>, uint64_t> kernel;
+  for (const WeightedPosition& position : sum.positions)
+    if (sum.executables[position.executable].kind == ExecutableKind::kKernel)
+      kernel[sum.executables[position.executable].boot_id] += position.ticks;
+  EXPECT_EQ(kernel.size(), 2u);
+  for (const auto& [boot, ticks] : kernel) EXPECT_EQ(ticks, 3u);
+}
+
+TEST(Merge, RefusesWhatHasNoSum) {
+  const auto refusal = [](Profile first, Profile second) {
+    Merger merger;
+    EXPECT_TRUE(merger.add(std::move(first), "a.pct"));
+    auto added = merger.add(std::move(second), "b.pct");
+    EXPECT_FALSE(added);
+    return added ? std::string() : std::string(added.error().text);
+  };
+  Profile events = run_of(2, 1, 5), unknown = run_of(2, 1000, 5), paths = run_of(2, 1000, 5);
+  events.event = "page-faults";
+  unknown.period_ns = 0;
+  paths.paths.recorded = true;
+  EXPECT_EQ(refusal(run_of(1, 1000, 5), events),
+            "a.pct counts CPU time and b.pct page-faults: these cannot be added");
+  EXPECT_EQ(refusal(run_of(1, 1000, 5), unknown),
+            "b.pct does not say what a tick stands for: it cannot be added");
+  EXPECT_EQ(refusal(run_of(1, 1000, 5), run_of(1, 1000, 5)),
+            "a.pct and b.pct are of one recording, which would count twice; leave one out");
+  EXPECT_EQ(refusal(run_of(1, 1000, 5), paths),
+            "b.pct has call paths and a.pct has none; record all with -g, or merge with --no-paths");
+  EXPECT_EQ(refusal(run_of(1, uint64_t{1} << 39, 1 << 17), run_of(2, 1, 5)),
+            "with b.pct the sum is more than a profile holds (834 days of CPU time)");
+}
+
+TEST(Merge, TakesNoMoreMemoryThanAllowed) {
+  Merger merger(64 << 20);
+  EXPECT_TRUE(merger.check_room(1 << 20, "a.pct"));
+  auto room = merger.check_room(64 << 20, "big.pct");
+  ASSERT_FALSE(room);
+  EXPECT_STREQ(
+      room.error().text,
+      "the sum takes more than 64 MiB from big.pct on; allow more with --memory, or merge fewer files");
+  Profile wide = run_of(1, 1000, 5);
+  for (uint64_t i = 0; i < 4'000'000; ++i) wide.positions.push_back({0, 8192 + 32 * i, 1});
+  EXPECT_FALSE(merger.add(std::move(wide), "wide.pct"));
+}
+
+/// scope /prog -> main at 4100 -> leaf at `leaf`.
+Profile with_paths(uint8_t id, uint64_t period, uint64_t leaf) {
+  Profile profile = run_of(id, period, 4);
+  CallPaths& paths = profile.paths;
+  paths.recorded = true;
+  paths.scopes = {{"/other", {}}, {"/prog", {1, 2}}};
+  const uint64_t placed = profile.ledger.counted + profile.ledger.outside;
+  paths.no_room = 1;
+  paths.context = {
+      {.kind = PathNodeKind::kScope, .position = 1},
+      {.parent = 0, .kind = PathNodeKind::kCode, .executable = 1, .position = 4100, .folded = 2},
+      {.parent = 1, .kind = PathNodeKind::kCode, .executable = 1, .position = leaf, .self = placed - 6},
+      {.kind = PathNodeKind::kScope, .position = 0},
+      {.parent = 3, .kind = PathNodeKind::kCut, .position = 2, .self = 3}};
+  paths.plane = {{.kind = PathNodeKind::kScope, .position = 1},
+                 {.parent = 0, .kind = PathNodeKind::kCode, .executable = 1, .position = 4100, .self = 5}};
+  return profile;
+}
+
+TEST(Merge, CallPathsAddUpNodeByNode) {
+  const std::vector<Profile> runs = {with_paths(1, 997, 5000), with_paths(2, 1003, 9'000'000),
+                                     with_paths(3, 1000, 5000)};
+  const std::vector<unsigned char> bytes = merged(runs);
+  EXPECT_EQ(merged({runs[2], runs[0], runs[1]}), bytes);
+  const Profile sum = load_profile(bytes).value();
+  EXPECT_TRUE(sum.damage.empty()) << sum.damage.front();
+  EXPECT_EQ(sum_of_paths(sum.paths), sum.ledger.counted + sum.ledger.outside);
+  EXPECT_EQ(sum.paths.no_room, 3000u);
+  ASSERT_EQ(sum.paths.context.size(), 6u);
+  ASSERT_EQ(sum.paths.plane.size(), 2u);
+  EXPECT_EQ(sum.paths.plane[1].self, 5u * 3000);
+  std::map<uint64_t, uint64_t> leaves;
+  for (const PathTreeNode& node : sum.paths.context)
+    if (node.kind == PathNodeKind::kCode) leaves[node.position] += node.self;
+  EXPECT_EQ(leaves[5000], (runs[0].ledger.counted + 1 - 6) * 997 + (runs[2].ledger.counted + 3 - 6) * 1000);
+  EXPECT_EQ(merged({sum}), bytes);
+}
+
+TEST(Merge, DamagedRunsAreSeen) {
+  std::vector<unsigned char> bytes = merged({run_of(1, 1000, 10), run_of(2, 1000, 20)});
+  FileHeader header;
+  memcpy(&header, bytes.data(), sizeof header);
+  RunRecord run;
+  unsigned char* at = bytes.data() + kHeaderBytes + kUnitBytes * header.runs;
+  memcpy(&run, at, sizeof run);
+  run.header.ledger.counted += 5;
+  memcpy(at, &run, sizeof run);
+  EXPECT_EQ(load_profile(bytes)->damage,
+            std::vector<std::string>{"the ledgers of its runs do not add up to its own"});
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,64 @@
+// The pool of a profile file that is made in memory: grows as units are taken.
+#pragma once
+#include <string.h>
+
+#include <string>
+#include <vector>
+
+#include "histfile/layout.h"
+
+namespace pctally {
+
+class Units {
+ public:
+  Units() : bytes_(kHeaderBytes + kUnitBytes) {}
+
+  /// The first of `count` zeroed units in a row. Beyond the largest file unit 1 again, and full() is true:
+  /// what is stored then is of no use.
+  uint32_t take(uint64_t count);
+  [[nodiscard]] bool full() const { return full_; }
+
+  /// Valid until the next unit is taken.
+  template <class T>
+  T* at(uint32_t unit) {
+    return reinterpret_cast<T*>(bytes_.data() + kHeaderBytes + kUnitBytes * unit);
+  }
+
+  template <class Record>
+  uint32_t add(const Record& record) {
+    static_assert(sizeof(Record) % kUnitBytes == 0);
+    const uint32_t unit = take(sizeof record / kUnitBytes);
+    if (!full_) memcpy(bytes_.data() + kHeaderBytes + kUnitBytes * unit, &record, sizeof record);
+    return unit;
+  }
+  uint32_t add_text(const std::string& text);
+
+  /// Puts a record before `next` in its chain; returns it.
+  template <class Record>
+  uint32_t link(uint32_t unit, uint32_t next) {
+    at<Record>(unit)->next = next;
+    return unit;
+  }
+
+  /// Adds ticks to the cell of byte `index` of the text that `directory` is of.
+  void add_cell(uint32_t directory, uint64_t index, uint64_t ticks);
+
+  [[nodiscard]] uint32_t used() const {
+    return static_cast<uint32_t>((bytes_.size() - kHeaderBytes) / kUnitBytes);
+  }
+
+  /// Valid until the next unit is taken.
+  Pool pool();
+
+  void set_header(const FileHeader& header) { memcpy(bytes_.data(), &header, sizeof header); }
+  std::vector<unsigned char> take_bytes() { return std::move(bytes_); }
+
+ private:
+  uint32_t child(uint32_t unit, uint64_t slot, uint32_t units);
+
+  std::vector<unsigned char> bytes_;
+  PoolHead head_{};
+  bool full_ = false;
+};
+
+}  // namespace pctally
