@@ -122,12 +122,13 @@ _pctally_plan() {
 
 _pctally_export() {
   case $previous in
-    --format) _pctally_words 'pprof folded speedscope callgrind csv' ;;
+    --format) _pctally_words 'pprof folded speedscope firefox callgrind csv markdown gmon' ;;
     -o | --output) _pctally_files ;;
     --names) _pctally_words 'short full linkage' ;;
+    --limit | --object) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--format --output --names --no-lines --help'
+        _pctally_words '--format -o --output --names --no-lines --limit --object --help'
       else
         _pctally_files '!*.pct'
       fi

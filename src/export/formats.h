@@ -2,7 +2,9 @@
 #pragma once
 #include <string>
 
+#include "base/result.h"
 #include "export/samples.h"
+#include "report/rollup.h"
 
 namespace pctally {
 
@@ -21,5 +23,17 @@ std::string callgrind_export(const Profile& profile, const Samples& samples);
 
 /// RFC 4180, a row for each place: object, function, file, line, position, ticks, seconds.
 std::string csv_export(const Profile& profile, const Samples& samples);
+
+/// Firefox Profiler's processed profile: one thread, a sample for each stack with its ticks as weight. It has
+/// no time line: times are numbers of samples.
+std::string firefox_export(const Profile& profile, const Samples& samples);
+
+/// A table for a pull request: the report's rows, what they leave out, and the sum. Names are code, in which
+/// nothing is markup.
+std::string markdown_export(const Profile& profile, const Report& report, NameStyle names);
+
+/// gmon.out of one executable, as `gprof FILE gmon.out` reads it: counters for two bytes of text each. Fails
+/// if the file is not there as it was, or its ticks are not CPU time of one period.
+Result<std::string> gmon_export(const Profile& profile, uint32_t executable);
 
 }  // namespace pctally

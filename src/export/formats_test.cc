@@ -3,8 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <elf.h>
+#include <string.h>
+
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "object/elf/elf_file.h"
 
 #include "report/fake_symbolizer_for_test.h"
 
@@ -143,6 +149,87 @@ TEST(Pprof, IsGzip) {
 }
 
 TEST(Formats, HostileNamesSteerNothing) { EXPECT_THAT(all_formats(), Not(HasSubstr("\033"))); }
+
+TEST(Firefox, HasEveryTickAndTheFramesOfInlinedCode) {
+  const Profile profile = profile_with_callers();
+  const auto json =
+      nlohmann::json::parse(firefox_export(profile, stacks_of(profile, &FakeSymbolizer::open, true)));
+  const auto& thread = json["threads"][0];
+  uint64_t sum = 0;
+  for (const auto& weight : thread["samples"]["weight"]) sum += weight.get<uint64_t>();
+  EXPECT_EQ(sum, 22u);
+  std::string stack;
+  const auto& stacks = thread["stackTable"];
+  for (auto at = thread["samples"]["stack"][0]; !at.is_null(); at = stacks["prefix"][at.get<size_t>()]) {
+    const size_t frame = stacks["frame"][at.get<size_t>()];
+    const size_t function = thread["frameTable"]["func"][frame];
+    const size_t name = thread["funcTable"]["name"][function];
+    stack += thread["stringArray"][name].get<std::string>() + ";";
+  }
+  EXPECT_EQ(stack, "f3;f2;inlined;f1;prog;");
+}
+
+TEST(Markdown, KeepsNamesInTheirCells) {
+  Profile profile = sample_profile();
+  profile.command = {"a|b`c", "\n| x |"};
+  const Report report = make_report(profile, &FakeSymbolizer::open, {.limit = 5});
+  const std::string text = markdown_export(profile, report, NameStyle::kFull);
+  EXPECT_THAT(text, HasSubstr("| 4 | `[lost]` |  |"));
+  EXPECT_THAT(text, HasSubstr("| 22 | **all** |"));
+  EXPECT_THAT(text, HasSubstr("| 1 more row |"));
+  EXPECT_THAT(text, Not(HasSubstr("\033")));
+  EXPECT_EQ(text.find('\n'), text.find("\n\n"));  // the command is one line
+  EXPECT_THAT(text, HasSubstr("a\\|bc"));
+}
+
+/// The records of a gmon.out: low address, high address, counters.
+std::vector<std::tuple<uint64_t, uint64_t, std::vector<uint16_t>>> gmon_records(const std::string& bytes) {
+  std::vector<std::tuple<uint64_t, uint64_t, std::vector<uint16_t>>> records;
+  for (size_t at = 20; at < bytes.size();) {
+    uint64_t range[2];
+    uint32_t count = 0;
+    EXPECT_EQ(bytes[at], 0);
+    memcpy(range, &bytes[at + 1], sizeof range);
+    memcpy(&count, &bytes[at + 17], sizeof count);
+    std::vector<uint16_t> counters(count);
+    memcpy(counters.data(), &bytes[at + 41], 2 * size_t{count});
+    records.emplace_back(range[0], range[1], std::move(counters));
+    at += 41 + 2 * size_t{count};
+  }
+  return records;
+}
+
+// gprof adds equal ranges up, and refuses ranges that overlap in part.
+TEST(Gmon, RecordsOfCountersAboveTheirLimitAreRepeated) {
+  Profile profile = sample_profile();
+  const uint64_t text = ElfFile::open("/proc/self/exe")->segment(PT_LOAD)->offset;
+  profile.executables = {{ExecutableKind::kFile, std::filesystem::read_symlink("/proc/self/exe"), {}, 0}};
+  profile.positions = {
+      {0, text, 3}, {0, text + 1, 4}, {0, text + 6, 200'000}, {0, text + 8, 1}, {0, text + 4000, 65'535}};
+  uint64_t sum = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  for (const auto& [low, high, counters] : gmon_records(gmon_export(profile, 0).value())) {
+    EXPECT_EQ(high - low, 2 * counters.size());
+    for (const uint16_t counter : counters) sum += counter;
+    ranges.emplace_back(low, high);
+  }
+  EXPECT_EQ(sum, 7u + 200'000 + 1 + 65'535);
+  EXPECT_EQ(ranges.size(), 7u);  // before, four of the large one, after, far away
+  for (size_t i = 1; i < ranges.size(); ++i)
+    EXPECT_TRUE(ranges[i] == ranges[i - 1] || ranges[i].first >= ranges[i - 1].second);
+}
+
+TEST(Gmon, HoldsCpuTimeOfOnePeriodOfTheFileThatRan) {
+  Profile profile = sample_profile();
+  profile.executables[0].path = "/proc/self/exe";
+  EXPECT_THAT(gmon_export(profile, 0).error().text, HasSubstr("rebuilt"));
+  profile.event = "page-faults";
+  EXPECT_STREQ(gmon_export(profile, 0).error().text, "gmon.out holds CPU time, and this profile page-faults");
+  profile.event = "";
+  profile.period_ns = 1;
+  profile.runs.resize(2);
+  EXPECT_THAT(gmon_export(profile, 0).error().text, HasSubstr("periods differ"));
+}
 
 }  // namespace
 }  // namespace pctally

@@ -1,12 +1,15 @@
 // pctally export: a profile in the format of another tool.
+#include <errno.h>
 #include <unistd.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "export/formats.h"
 #include "object/symbolizer.h"
+#include "report/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/load_profiles.h"
@@ -15,9 +18,30 @@
 namespace pctally {
 namespace {
 
+constexpr char kHelp[] =
+    R"(Write a profile in the format of another tool, to the tick. Several files are added up.
+
+  pctally export --format pprof -o cpu.pb.gz work.pct     then: go tool pprof cpu.pb.gz
+  pctally export --format folded work.pct | flamegraph.pl >work.svg
+  pctally export --format gmon -o gmon.out work.pct       then: gprof ./work gmon.out
+
+          --format FORMAT      pprof, folded, speedscope, firefox (profiler.firefox.com),
+                               callgrind (kcachegrind), csv (a spreadsheet),
+                               markdown (a pull request), gmon (gprof)
+          -o, --output FILE    the file to write (standard output)
+          --names STYLE        full (default), short (default of markdown) or linkage
+          --no-lines           functions alone: debug information is not read
+          --limit N            markdown: most rows (30; 0: all)
+          --object NAME        gmon: the program or library that is written (the program)
+
+Exit: 0; 2 usage; 4 a FILE cannot be read, or not be written so; 125 the output failed.
+)";
+
+constexpr uint64_t kUsualLimit = 30;
+
 struct Format {
   const char* name;
-  std::string (*write)(const Profile& profile, const Samples& samples);
+  std::string (*write)(const Profile& profile, const Samples& samples);  ///< null: see write()
   bool binary;
   bool stacks;  ///< holds callers, if the profile has them
 };
@@ -25,39 +49,85 @@ struct Format {
 constexpr Format kFormats[] = {{"pprof", pprof_export, true, true},
                                {"folded", folded_export, false, true},
                                {"speedscope", speedscope_export, false, true},
+                               {"firefox", firefox_export, false, true},
                                {"callgrind", callgrind_export, false, false},
-                               {"csv", csv_export, false, false}};
+                               {"csv", csv_export, false, false},
+                               {"markdown", nullptr, false, false},
+                               {"gmon", nullptr, true, false}};
 
 struct Arguments {
   std::vector<std::string> files;
   std::string format;
   std::string output;
   bool no_lines = false;
-  std::string names = "full";
+  std::string names;
+  std::optional<size_t> limit;
+  std::string object;
 };
 
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
-  OptionParser app("pctally export", "Writes a profile in the format of another tool.");
-  app.footer(
-      "pprof: go tool pprof FILE; folded: flamegraph.pl FILE; speedscope: speedscope.app; callgrind:\n"
-      "kcachegrind FILE; csv: a spreadsheet. Exit status: 0; 2 wrong usage; 4 FILE cannot be read;\n"
-      "125 the output cannot be written. See pctally-export(1).");
-  app.add_option("FILE", arguments->files, "Profile to read; several are added up")
-      ->required()
-      ->option_text(" ");
+  OptionParser app("pctally export");
+  app.help_page(kHelp);
+  app.add_option("FILE", arguments->files);
   std::vector<std::string> names;
   for (const Format& format : kFormats) names.emplace_back(format.name);
-  app.add_option("--format", arguments->format, "pprof, folded, speedscope, callgrind or csv")
-      ->required()
-      ->check(one_of(names))
-      ->option_text("FORMAT");
-  app.add_option("-o,--output", arguments->output, "File to write (default: standard output)")
-      ->option_text("FILE");
-  app.add_option("--names", arguments->names, "How functions are called: full (default), short, or linkage")
-      ->check(one_of({"full", "short", "linkage"}))
-      ->option_text("STYLE");
-  app.add_flag("--no-lines", arguments->no_lines, "Functions alone: does not read debug information");
-  return app.parse(argc, argv);
+  app.add_option("--format", arguments->format)->check(one_of(names));
+  app.add_option("-o,--output", arguments->output);
+  app.add_option("--names", arguments->names)->check(one_of({"full", "short", "linkage"}));
+  app.add_flag("--no-lines", arguments->no_lines);
+  app.add_option("--limit", arguments->limit);
+  app.add_option("--object", arguments->object);
+  if (std::optional<int> code = app.parse(argc, argv)) return code;
+  if (!arguments->files.empty() && !arguments->format.empty()) return std::nullopt;
+  complain("{}; write pctally export --format FORMAT FILE",
+           arguments->format.empty() ? "no format is named" : "no profile is named");
+  return kExitUsage;
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// The file called `name`; without one the program that was started, or else the file with the most ticks.
+std::optional<uint32_t> find_object(const Profile& profile, const std::string& name) {
+  const std::string wanted = !name.empty() || profile.command.empty() ? name : base_name(profile.command[0]);
+  std::map<uint32_t, uint64_t> ticks;
+  for (const WeightedPosition& position : profile.positions) ticks[position.executable] += position.ticks;
+  std::optional<uint32_t> named, largest;
+  for (const auto& [index, sum] : ticks) {
+    const Executable& executable = profile.executables[index];
+    if (executable.kind != ExecutableKind::kFile) continue;
+    if (!largest || sum > ticks[*largest]) largest = index;
+    const bool is_it = executable.path == wanted || base_name(executable.path) == wanted;
+    if (is_it && (!named || sum > ticks[*named])) named = index;
+  }
+  return named || !name.empty() ? named : largest;
+}
+
+Result<std::string> write_gmon(const Profile& profile, const Arguments& arguments) {
+  const std::optional<uint32_t> object = find_object(profile, arguments.object);
+  if (!object)
+    return fail(ENOENT, "no file%s%s has ticks; pctally report --by object lists them",
+                arguments.object.empty() ? "" : " called ", arguments.object.c_str());
+  Result<std::string> bytes = gmon_export(profile, *object);
+  if (!bytes) return bytes;
+  uint64_t ticks = 0;
+  for (const WeightedPosition& position : profile.positions)
+    if (position.executable == *object) ticks += position.ticks;
+  inform("{} of {}, those of {}; --object NAME writes another's", grouped(ticks),
+         counted(profile.ledger.ticks(), "tick"), profile.executables[*object].path);
+  return bytes;
+}
+
+Result<std::string> write(const Profile& profile, const Format& format, const Arguments& arguments) {
+  const std::string names = arguments.names.empty() ? "full" : arguments.names;
+  if (format.write != nullptr) {
+    const bool stacks = format.stacks && profile.paths.recorded;
+    return format.write(profile, (stacks ? stacks_of : samples_of)(
+                                     profile, &Symbolizer::open, !arguments.no_lines, name_style_of(names)));
+  }
+  if (std::string(format.name) == "gmon") return write_gmon(profile, arguments);
+  const Report report =
+      make_report(profile, &Symbolizer::open, {.limit = arguments.limit.value_or(kUsualLimit)});
+  return markdown_export(profile, report, name_style_of(arguments.names.empty() ? "short" : arguments.names));
 }
 
 }  // namespace
@@ -73,15 +143,13 @@ int run_export(int argc, char** argv) {
     return kExitUsage;
   }
   const Result<Profile> profile = load_as_one(arguments.files);
-  if (!profile) {
-    complain("{}", profile.error().text);
+  const Result<std::string> bytes =
+      profile ? write(*profile, *format, arguments) : std::unexpected(profile.error());
+  if (!bytes) {
+    complain("{}", bytes.error().text);
     return kExitInput;
   }
-  const bool stacks = format->stacks && profile->paths.recorded;
-  const Samples samples = (stacks ? stacks_of : samples_of)(*profile, &Symbolizer::open, !arguments.no_lines,
-                                                            name_style_of(arguments.names));
-  std::string bytes = format->write(*profile, samples);
-  return arguments.output.empty() ? write_out(bytes) : write_file(arguments.output, bytes);
+  return arguments.output.empty() ? write_out(*bytes) : write_file(arguments.output, *bytes);
 }
 
 }  // namespace pctally

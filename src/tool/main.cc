@@ -38,7 +38,7 @@ Measure   record     keep a profile of a program, process, control group, machin
 Read      report     where the time went: by function, line, object or process
           annotate   a function's source lines and instructions
           diff       compare runs, with confidence intervals; plan: how many runs
-Share     export     folded, pprof, speedscope, callgrind, csv
+Share     export     pprof, folded, firefox, callgrind, gmon, markdown ...
           merge      several profiles as one file
 Classic   prof       print mon.out, gmon.out and profiles, as prof(1) did
           gperf      print the profile of a program that calls osProfile (Nintendo 64)

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,20 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
+
+
+def gmon_ticks(path):
+    """Sum of all counters of a gmon.out."""
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:4] == b"gmon", data[:4]
+    at, ticks = 20, 0
+    while at < len(data):
+        assert data[at] == 0, "a record that is no histogram"
+        low, high, count = struct.unpack_from("<QQI", data, at + 1)
+        ticks += sum(struct.unpack_from(f"<{count}H", data, at + 41))
+        at += 41 + 2 * count
+    return ticks
 
 
 class Export(unittest.TestCase):
@@ -86,6 +101,80 @@ class Export(unittest.TestCase):
         with open(self.export("speedscope")) as file:
             run = json.load(file)["profiles"][0]
         self.assertEqual(sum(run["weights"]), self.data["ticks"] * self.data["period_ns"])
+
+    def profile_with_callers(self):
+        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
+            self.skipTest("call paths need engine ring and x86-64")
+        profile = os.path.join(self.directory, "paths.pct")
+        if not os.path.exists(profile):
+            done = p.record([p.program("known_paths"), "recursion", "0.4"], "-g", path=profile)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        return profile
+
+    def test_firefox_is_whole(self):
+        """Every index leads into its table, every column has its table's length, stacks come after their prefixes."""
+        for profile in (self.profile, self.profile_with_callers()):
+            done = subprocess.run([p.PCTALLY, "export", "--format", "firefox", profile], capture_output=True, check=True)
+            data = json.loads(done.stdout)
+            thread, = data["threads"]
+            tables = {name: table for name, table in thread.items() if isinstance(table, dict) and "length" in table}
+            for name, table in tables.items():
+                for column, values in table.items():
+                    if isinstance(values, list):
+                        self.assertEqual(len(values), table["length"], (name, column))
+            lengths = {name: table["length"] for name, table in tables.items()}
+            lengths["stringArray"], lengths["libs"] = len(thread["stringArray"]), len(data["libs"])
+            for table, column, into in (("samples", "stack", "stackTable"), ("stackTable", "frame", "frameTable"),
+                                        ("frameTable", "func", "funcTable"), ("funcTable", "name", "stringArray"),
+                                        ("funcTable", "resource", "resourceTable"), ("resourceTable", "lib", "libs"),
+                                        ("resourceTable", "name", "stringArray")):
+                for value in tables[table][column]:
+                    self.assertTrue(value is None or -1 <= value < lengths[into], (table, column, value))
+            for index, prefix in enumerate(tables["stackTable"]["prefix"]):
+                self.assertTrue(prefix is None or prefix < index)
+            self.assertEqual(sum(tables["samples"]["weight"]), p.report(profile)["ticks"])
+
+    def test_firefox_is_read_by_profiler_cli(self):
+        """Mozilla's own loader: npm's @firefox-devtools/profiler-cli, which needs Node 24."""
+        self.need("profiler-cli")
+        profile = self.profile_with_callers()
+        out = os.path.join(self.directory, "firefox.json")
+        subprocess.run([p.PCTALLY, "export", "--format", "firefox", "-o", out, profile], check=True)
+        env = {**os.environ, "HOME": self.directory}
+        self.addCleanup(subprocess.run, ["profiler-cli", "stop", "--all"], env=env, capture_output=True)
+        loaded = subprocess.run(["profiler-cli", "load", out], capture_output=True, text=True, env=env, timeout=60)
+        self.assertEqual(loaded.returncode, 0, loaded.stdout + loaded.stderr)
+        functions = subprocess.run(["profiler-cli", "thread", "functions"], capture_output=True, text=True, env=env, timeout=60)
+        rows = {row["function"]: row for row in p.report(profile)["rows"]}
+        for function in ("work", "recursion"):
+            total = 100 * rows[function]["total"]
+            self.assertRegex(functions.stdout, rf"{function}\b.*\b{total:.1f}%", functions.stdout)
+
+    def test_markdown_adds_up_and_stays_a_table(self):
+        with open(self.export("markdown", "--limit", "3")) as file:
+            text = file.read()
+        rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ") and line[2].isdigit()]
+        self.assertEqual(len(rows), 5)  # three, those left out, all
+        ticks = [int(row[3]) for row in rows]
+        self.assertEqual((sum(ticks[:-1]), ticks[-1]), (self.data["ticks"], self.data["ticks"]))
+
+    def test_gmon_is_read_by_gprof(self):
+        """To the tick: gprof -s writes the sum it has read, and known_shares' functions have their ticks' seconds."""
+        self.need("gprof")
+        path = os.path.join(self.directory, "gmon.out")
+        done = subprocess.run([p.PCTALLY, "export", "--format", "gmon", "-o", path, self.profile], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        program = p.program("known_shares")
+        own = sum(row["ticks"] for row in p.report(self.profile, "--by", "object")["rows"] if row["object"] == "known_shares")
+        self.assertEqual(done.stderr, f"pctally: {own:,} of {self.data['ticks']:,} ticks, those of {os.path.realpath(program)}; --object NAME writes another's\n")
+        subprocess.run(["gprof", "-s", program, path], cwd=self.directory, check=True, capture_output=True)
+        self.assertEqual(gmon_ticks(os.path.join(self.directory, "gmon.sum")), own)
+        flat = subprocess.run(["gprof", "-b", "-p", program, path], capture_output=True, text=True, check=True).stdout
+        hertz = round(1e9 / self.data["period_ns"])
+        seconds = {line.split()[-1]: float(line.split()[2]) for line in flat.splitlines() if line.endswith(tuple("0123456789"))}
+        for name, ticks in self.function_ticks().items():
+            if re.fullmatch(r"share_\d+", name):
+                self.assertAlmostEqual(seconds.get(name, 0), ticks / hertz, delta=0.0051, msg=flat)
 
     def test_csv_adds_up(self):
         with open(self.export("csv"), newline="") as file:

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
 TOP = os.path.join(os.path.dirname(__file__), "..", "..")
-COMMANDS = ("record", "report", "annotate", "top", "snapshot", "merge", "prof", "gperf")
+COMMANDS = ("record", "report", "annotate", "top", "snapshot", "merge", "export", "prof", "gperf")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*|-[a-zA-Z])\b")
 USUAL = {"--help", "-h", "--"}
 

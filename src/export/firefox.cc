@@ -1,0 +1,188 @@
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "export/formats.h"
+#include "report/escape.h"
+
+namespace pctally {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion =
+    48;                      ///< of the processed format: the profiler upgrades older ones when it loads them
+constexpr int kLibrary = 1;  ///< type of a resource
+constexpr int kOther = 0;    ///< the one category
+
+/// A table as the format has them: an array for each column.
+class Table {
+ public:
+  explicit Table(std::initializer_list<const char*> columns) {
+    for (const char* column : columns) json_[column] = Json::array();
+  }
+  void add(std::initializer_list<Json> row) {
+    auto value = row.begin();
+    for (auto column = json_.begin(); column != json_.end(); ++column) column->push_back(*value++);
+    ++length_;
+  }
+  [[nodiscard]] size_t length() const { return length_; }
+  Json take() {
+    json_["length"] = length_;
+    return std::move(json_);
+  }
+
+ private:
+  Json json_ = Json::object();
+  size_t length_ = 0;
+};
+
+/// The tables of the one thread: everything is entered once, in order of first use.
+class Thread {
+ public:
+  explicit Thread(const Samples& samples) : samples_(samples) {
+    for (const Location& location : samples.locations)
+      for (const Frame& frame : location.frames)
+        if (!frame.file.empty()) files_.try_emplace({location.executable, frame.function}, frame.file);
+  }
+
+  void add(const Sample& sample) {
+    Json stack;  // null: no prefix
+    for (size_t k = sample.stack.size(); k-- > 0;) {
+      const Location& location = samples_.locations[sample.stack[k]];
+      for (size_t i = location.frames.size(); i-- > 0;) stack = stack_of(stack, frame_of(location, i));
+    }
+    rows_.add({stack, rows_.length(), sample.ticks});
+  }
+
+  Json take(const std::string& name) {
+    Json samples = rows_.take();
+    samples["weightType"] = "samples";
+    const Table markers({"data", "name", "startTime", "endTime", "phase", "category"});
+    const Table symbols({"libIndex", "address", "name", "functionSize"});
+    return {{"processType", "default"},
+            {"processStartupTime", 0},
+            {"processShutdownTime", nullptr},
+            {"registerTime", 0},
+            {"unregisterTime", nullptr},
+            {"pausedRanges", Json::array()},
+            {"name", name},
+            {"processName", name},
+            {"isMainThread", true},
+            {"pid", "0"},
+            {"tid", 0},
+            {"samples", std::move(samples)},
+            {"markers", Table(markers).take()},
+            {"stackTable", stacks_.take()},
+            {"frameTable", frames_.take()},
+            {"funcTable", functions_.take()},
+            {"resourceTable", resources_.take()},
+            {"nativeSymbols", Table(symbols).take()},
+            {"stringArray", std::move(strings_)}};
+  }
+
+ private:
+  size_t text(const std::string& string) {
+    const auto [found, added] = known_strings_.try_emplace(valid_utf8(string), strings_.size());
+    if (added) strings_.push_back(found->first);
+    return found->second;
+  }
+
+  /// -1: of no library.
+  int64_t resource_of(uint32_t executable) {
+    if (executable == Location::kNowhere) return -1;
+    const auto [found, added] = known_resources_.try_emplace(executable, resources_.length());
+    if (added) resources_.add({executable, text(samples_.objects[executable]), nullptr, kLibrary});
+    return static_cast<int64_t>(found->second);
+  }
+
+  size_t function_of(const Location& location, const Frame& frame) {
+    const std::pair key(location.executable, frame.function);
+    const auto [found, added] = known_functions_.try_emplace(key, functions_.length());
+    if (!added) return found->second;
+    const auto known = files_.find(key);
+    const Json file = known == files_.end() ? Json() : Json(text(known->second));
+    functions_.add(
+        {text(frame.function), false, false, resource_of(location.executable), file, nullptr, nullptr});
+    return found->second;
+  }
+
+  size_t frame_of(const Location& location, size_t index) {
+    const Frame& frame = location.frames[index];
+    const size_t function = function_of(location, frame), depth = location.frames.size() - 1 - index;
+    const auto [found, added] = known_frames_.try_emplace({function, frame.line, depth}, frames_.length());
+    const Json line = frame.line == 0 ? Json() : Json(frame.line);
+    if (added) frames_.add({-1, depth, kOther, 0, function, nullptr, nullptr, nullptr, line, nullptr});
+    return found->second;
+  }
+
+  Json stack_of(const Json& prefix, size_t frame) {
+    const int64_t parent = prefix.is_null() ? -1 : prefix.get<int64_t>();
+    const auto [found, added] = known_stacks_.try_emplace({parent, frame}, stacks_.length());
+    if (added) stacks_.add({frame, kOther, 0, prefix});
+    return found->second;
+  }
+
+  const Samples& samples_;
+  std::map<std::pair<uint32_t, std::string>, std::string> files_;  ///< by function: not every frame knows it
+  Json strings_ = Json::array();
+  Table rows_{"stack", "time", "weight"};
+  Table stacks_{"frame", "category", "subcategory", "prefix"};
+  Table frames_{"address",      "inlineDepth",   "category",       "subcategory", "func",
+                "nativeSymbol", "innerWindowID", "implementation", "line",        "column"};
+  Table functions_{"name", "isJS", "relevantForJS", "resource", "fileName", "lineNumber", "columnNumber"};
+  Table resources_{"lib", "name", "host", "type"};
+  std::map<std::string, size_t> known_strings_;
+  std::map<uint32_t, size_t> known_resources_;
+  std::map<std::pair<uint32_t, std::string>, size_t> known_functions_;
+  std::map<std::tuple<size_t, uint32_t, size_t>, size_t> known_frames_;
+  std::map<std::pair<int64_t, size_t>, size_t> known_stacks_;
+};
+
+Json libraries(const Profile& profile, const Samples& samples) {
+  Json libraries = Json::array();
+  for (size_t i = 0; i < profile.executables.size(); ++i) {
+    const std::string path = valid_utf8(profile.executables[i].path), name = valid_utf8(samples.objects[i]);
+    libraries.push_back({{"arch", valid_utf8(profile.machine)},
+                         {"name", name},
+                         {"path", path},
+                         {"debugName", name},
+                         {"debugPath", path},
+                         {"breakpadId", ""},
+                         {"codeId", nullptr}});
+  }
+  return libraries;
+}
+
+Json meta(const Profile& profile, const std::string& name) {
+  const double period_ms = profile.counts_cpu_time() ? static_cast<double>(profile.period_ns) / 1e6 : 1;
+  return {{"version", 27},
+          {"preprocessedProfileVersion", kVersion},
+          {"interval", period_ms},
+          {"startTime", static_cast<double>(profile.started_unix_ns) / 1e6},
+          {"processType", 0},
+          {"product", name},
+          {"stackwalk", 1},
+          {"debug", false},
+          {"symbolicated", true},
+          {"usesOnlyOneStackType", true},
+          {"doesNotUseFrameImplementation", true},
+          {"sourceCodeIsNotOnSearchfox", true},
+          {"categories", Json::array({{{"name", "Other"}, {"color", "grey"}, {"subcategories", {"Other"}}}})},
+          {"markerSchema", Json::array()}};
+}
+
+}  // namespace
+
+std::string firefox_export(const Profile& profile, const Samples& samples) {
+  const std::string name = profile.command.empty() ? "pctally" : valid_utf8(profile.command[0]);
+  Thread thread(samples);
+  for (const Sample& sample : samples.samples) thread.add(sample);
+  const Json json = {{"meta", meta(profile, name)},
+                     {"libs", libraries(profile, samples)},
+                     {"pages", Json::array()},
+                     {"threads", Json::array({thread.take(name)})}};
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace pctally

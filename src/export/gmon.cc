@@ -1,0 +1,125 @@
+#include <errno.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "export/formats.h"
+#include "object/elf/elf_file.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kWidth = 2;  ///< bytes of text of a counter: gprof's unit
+constexpr uint64_t kMostInCounter = 65535;
+constexpr uint64_t kMostInGprof = INT32_MAX;  ///< it adds up in an int
+constexpr uint64_t kLongestGap = 16;          ///< zeros cheaper to write than another record's head
+constexpr uint64_t kLongestRecord = 4096;
+
+/// Takes counts by ascending address. A record of a counter above kMostInCounter is repeated: gprof adds
+/// equal ranges up.
+class GmonWriter {
+ public:
+  GmonWriter(bool wide, uint32_t hertz) : wide_(wide), hertz_(hertz) {
+    out_ = "gmon";
+    number<uint32_t>(1);
+    out_.append(12, '\0');
+  }
+
+  void add(uint64_t address, uint64_t count) {
+    if (count > kMostInCounter) return repeat(address, count);
+    const uint64_t at = counters_.empty() ? UINT64_MAX : (address - low_) / kWidth;
+    if (at >= kLongestRecord || at > counters_.size() + kLongestGap) finish();
+    if (counters_.empty()) low_ = address;
+    counters_.resize((address - low_) / kWidth);
+    counters_.push_back(static_cast<uint16_t>(count));
+  }
+
+  std::string take() {
+    finish();
+    return std::move(out_);
+  }
+
+ private:
+  template <class T>
+  void number(T value) {
+    out_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void address(uint64_t value) {
+    if (wide_) return number(value);
+    number(static_cast<uint32_t>(value));
+  }
+
+  void repeat(uint64_t address, uint64_t count) {
+    finish();
+    for (; count > kMostInCounter; count -= kMostInCounter) record(address, {kMostInCounter});
+    record(address, {static_cast<uint16_t>(count)});
+  }
+
+  void record(uint64_t low, const std::vector<uint16_t>& counters) {
+    constexpr char kDimension[16] = {'s', 'e', 'c', 'o', 'n', 'd', 's', 0, 0, 0, 0, 0, 0, 0, 0, 's'};
+    out_.append(1, '\0');  // a histogram
+    address(low);
+    address(low + kWidth * counters.size());
+    number(static_cast<uint32_t>(counters.size()));
+    number(hertz_);
+    out_.append(kDimension, sizeof kDimension);
+    out_.append(reinterpret_cast<const char*>(counters.data()), 2 * counters.size());
+  }
+
+  void finish() {
+    if (!counters_.empty()) record(low_, counters_);
+    counters_.clear();
+  }
+
+  bool wide_;
+  uint32_t hertz_;
+  std::string out_;
+  uint64_t low_ = 0;
+  std::vector<uint16_t> counters_;
+};
+
+/// By address, of the object's ticks.
+Result<std::map<uint64_t, uint64_t>> counts_of(const Profile& profile, uint32_t executable,
+                                               const ElfFile& file) {
+  std::map<uint64_t, uint64_t> counts;
+  for (const WeightedPosition& position : profile.positions) {
+    if (position.executable != executable) continue;
+    const auto address = file.address(FileOffset{position.position});
+    if (!address)
+      return fail(EINVAL, "%s is not the file that ran: it loads nothing at 0x%llx",
+                  profile.executables[executable].path.c_str(),
+                  static_cast<unsigned long long>(position.position));
+    counts[address->value / kWidth * kWidth] += position.ticks;
+  }
+  return counts;
+}
+
+}  // namespace
+
+Result<std::string> gmon_export(const Profile& profile, uint32_t executable) {
+  const Executable& object = profile.executables[executable];
+  if (!profile.counts_cpu_time())
+    return fail(EINVAL, "gmon.out holds CPU time, and this profile %s", profile.event.c_str());
+  if (profile.runs.size() > 1 && profile.period_ns == 1)
+    return fail(EINVAL, "the runs' periods differ, and a gmon.out has one; export them one by one");
+  Result<ElfFile> file = ElfFile::open(object.path);
+  if (!file) return std::unexpected(file.error());
+  if (!object.build_id.empty() && !std::ranges::equal(file->build_id(), object.build_id))
+    return fail(EINVAL, "%s has been rebuilt since: gmon.out needs the addresses of the file that ran",
+                object.path.c_str());
+  const auto counts = counts_of(profile, executable, *file);
+  if (!counts) return std::unexpected(counts.error());
+  const double hertz =
+      std::max(1.0, std::round(1e9 / static_cast<double>(std::max<uint64_t>(profile.period_ns, 1))));
+  GmonWriter writer(file->is_64_bit(), static_cast<uint32_t>(hertz));
+  for (const auto& [address, count] : *counts) {
+    if (count > kMostInGprof)
+      return fail(EOVERFLOW, "%llu ticks at one address are more than gprof can add up",
+                  static_cast<unsigned long long>(count));
+    writer.add(address, count);
+  }
+  return writer.take();
+}
+
+}  // namespace pctally

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "export/formats.h"
+#include "report/escape.h"
+#include "report/figures.h"
+#include "report/text.h"
+
+namespace pctally {
+namespace {
+
+/// Nothing in a name may end the code it stands in, or the cell.
+std::string code_cell(const std::string& name) {
+  std::string cell;
+  for (char byte : escaped(name)) {
+    if (byte == '`' || byte == '\n') continue;
+    if (byte == '|') cell += '\\';
+    cell += byte;
+  }
+  return cell.empty() ? std::string() : fmt::format("`{}`", cell);
+}
+
+std::string amount(const Profile& profile, uint64_t ticks) {
+  const int64_t amount = duration_of(ticks, profile.period_ns);
+  return profile.counts_cpu_time() ? fmt::format("{:.3f}", seconds(amount))
+                                   : grouped(static_cast<uint64_t>(amount));
+}
+
+std::string share(double part, double whole) {
+  return fmt::format("{:.2f}", whole > 0 ? 100 * part / whole : 0.0);
+}
+
+}  // namespace
+
+std::string markdown_export(const Profile& profile, const Report& report, NameStyle names) {
+  const auto whole = static_cast<double>(profile.ledger.ticks());
+  const std::string command = profile.command.empty() ? "" : code_cell(command_line(profile)) + ": ";
+  std::string out = fmt::format("{}{} ticks, {} {}\n\n", command, grouped(profile.ledger.ticks()),
+                                amount(profile, profile.ledger.ticks()),
+                                profile.counts_cpu_time() ? "s of CPU time" : escaped(profile.event));
+  for (const Warning& warning : report.warnings)
+    if (warning.severity != Severity::kNote) out += fmt::format("Warning: {}\n\n", code_cell(warning.text));
+  out += fmt::format("| share % | ± | {} | ticks | function | object |\n|--:|--:|--:|--:|:--|:--|\n",
+                     profile.counts_cpu_time() ? "seconds" : "events");
+  const auto add = [&](uint64_t ticks, const std::string& half, const std::string& rest) {
+    fmt::format_to(std::back_inserter(out), "| {} | {} | {} | {} | {} |\n",
+                   share(static_cast<double>(ticks), whole), half, amount(profile, ticks), ticks, rest);
+  };
+  for (const Row& row : report.rows)
+    add(row.ticks, fmt::format("{:.2f}", 100 * half_width(row.share, row.interval)),
+        fmt::format("{} | {}", code_cell(shown_name(names, row.short_function, row.function, row.linkage)),
+                    code_cell(row.object)));
+  if (report.hidden_rows != 0)
+    add(report.hidden_ticks, "", fmt::format("{} | ", counted(report.hidden_rows, "more row")));
+  add(profile.ledger.ticks(), "", "**all** | ");
+  return out;
+}
+
+}  // namespace pctally
