@@ -8,6 +8,7 @@ import measure
 import workloads
 from measure import PCTALLY, SCRATCH, Run
 
+PATIENCE = 60  # seconds for perf script
 START = ("_start", "__libc_start_main", "__libc_start_call_main", "clone3", "start_thread")
 
 
@@ -31,9 +32,14 @@ def complete(name, path):
     if name.startswith("pctally"):
         report = json.loads(subprocess.run([PCTALLY, "report", "--json", path], capture_output=True).stdout)
         return report["paths"]["complete"] / report["counted"] if "paths" in report else None
-    script = subprocess.run(["perf", "script", "-i", path, "-F", "ip,sym"], capture_output=True, text=True, errors="replace")
+    try:
+        script = subprocess.run(["perf", "script", "-i", path, "-F", "ip,sym"], capture_output=True, text=True, errors="replace",
+                                timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return None
     stacks = [stack.split("\n") for stack in script.stdout.strip().split("\n\n")]
-    return sum(any(word in stack[-1] for word in START) for stack in stacks) / max(1, len(stacks))
+    # A stripped program's _start has no name: what calls main has.
+    return sum(any(word in line for line in stack[-3:] for word in START) for stack in stacks) / max(1, len(stacks))
 
 
 def main():

@@ -1,0 +1,145 @@
+"""How many call paths are complete, on programs as Debian ships them: python3 path_completeness.py [SECONDS [ENGINE...]].
+
+Each program works for SECONDS (60) under `pctally record -g` of each engine (ring, timer), and, for $PEER_SECONDS (5, for
+their data are large; 0: not at all), under perf record with stacks of 8 and of 64 KiB and with frame pointers. Every reason of a path that is
+not complete is listed with its ticks."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+import call_paths
+import measure
+import workloads
+from measure import PCTALLY, SCRATCH
+
+PEER_SECONDS = float(os.environ.get("PEER_SECONDS", 5))
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def write(name, text):
+    path = os.path.join(SCRATCH, name)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    return path
+
+
+def again(command):
+    """The command over and over until the file STOP is there."""
+    return ["sh", "-c", f"while [ ! -e {SCRATCH}/stop ]; do {command}; done >/dev/null 2>&1"]
+
+
+def until_stop(ask):
+    """Asks a server until the file STOP is there."""
+    def beside():
+        while not os.path.exists(f"{SCRATCH}/stop"):
+            if subprocess.run(ask, **QUIET).returncode != 0:
+                time.sleep(0.02)  # not there yet
+    return beside
+
+
+def redis():
+    socket = os.path.join(SCRATCH, "completeness.sock")
+    server = ["redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no"]
+    ask = ["redis-benchmark", "-q", "-s", socket, "-n", "50000", "-c", "20", "-t", "set,get,incr,lpush,lrange_100"]
+    return server, until_stop(ask), ["redis-cli", "-s", socket, "shutdown", "nosave"]
+
+
+def nginx():
+    page = write("index.html", "x" * 20000)
+    conf = write("nginx.conf", f"daemon off; worker_processes 1; error_log /dev/null; pid {SCRATCH}/nginx.pid; events {{}}\n"
+                 f"http {{ access_log off; gzip on; gzip_types *; server {{ listen 127.0.0.1:18080; root {SCRATCH}; }} }}\n")
+    os.chmod(SCRATCH, 0o755)
+    os.chmod(page, 0o644)
+    ask = ["ab", "-q", "-n", "20000", "-c", "8", "-H", "Accept-Encoding: gzip", "http://127.0.0.1:18080/index.html"]
+    return ["nginx", "-c", conf], until_stop(ask), ["nginx", "-c", conf, "-s", "quit"]
+
+
+def programs():
+    """{name: (command, what asks it meanwhile, what ends it)}"""
+    made = workloads.make()
+    bare = os.path.join(SCRATCH, "repository.git")
+    subprocess.run(["git", "clone", "-q", "--bare", measure.ROOT, bare], check=True)
+    source = write("templates.cc", "#include <functional>\n#include <map>\n#include <regex>\n#include <string>\n#include <vector>\n"
+                   "std::map<std::string, std::vector<std::function<int(int)>>> table;\n"
+                   "int main() { return std::regex_match(\"a\", std::regex(\"a+\")) && table[\"x\"].size(); }\n")
+    script = write("work.js", "let o = []; for (let i = 0; i < 400000; i++) o.push({a: i, b: String(i)});\n"
+                   "let s = JSON.stringify(o); JSON.parse(s); o.sort((x, y) => x.b < y.b ? -1 : 1);\n")
+    sql = made["sqlite3"][1]
+    text = made["bzip2"][0][-1]
+    found = {
+        "sqlite3": (again(f"sqlite3 :memory: < {sql}"), None, None),
+        "python3.11": (again(" ".join(made["python3"][0])), None, None),
+        "cc1plus": (again(f"g++ -O2 -c -o {SCRATCH}/templates.o {source}"), None, None),
+        "git": (again(f"git -C {bare} -c pack.threads=1 repack -adfq"), None, None),
+        "xz": (again(f"xz -T1 -kc {text}"), None, None),
+        "node": (again(f"node {script}"), None, None),
+    }
+    if shutil.which("redis-benchmark"):
+        found["redis-server"] = redis()
+    if shutil.which("nginx") and shutil.which("ab"):
+        found["nginx"] = nginx()
+    for name in ("sqlite3", "git", "xz", "node", "redis-server", "nginx"):
+        if shutil.which(name) is None:
+            found.pop(name, None)
+            print(f"skipped: {name} (not installed)")
+    return found
+
+
+def work(prefix, program, seconds):
+    command, beside, end = program
+    stop = f"{SCRATCH}/stop"
+    if os.path.exists(stop):
+        os.remove(stop)
+    process = subprocess.Popen([*prefix, *command], **QUIET)
+    asking = threading.Thread(target=beside) if beside else None
+    if asking:
+        asking.start()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        pass
+    write("stop", "")
+    if asking:
+        asking.join()
+    if end:
+        subprocess.run(end, **QUIET)
+    return process.wait()
+
+
+def measured(name, program, engine, seconds):
+    path = os.path.join(SCRATCH, "completeness.pct")
+    work([PCTALLY, "record", "-q", "-f", "-g", "-e", engine, "-o", path, "--"], program, seconds)
+    report = json.loads(subprocess.run([PCTALLY, "report", "--json", path], capture_output=True).stdout)
+    account = report["paths"]
+    ticks = account["complete"] + sum(cut["ticks"] for cut in account["cut"]) + account["no_room"]
+    missing = "; ".join(f"{cut['ticks']} {cut['reason']}" for cut in account["cut"])
+    measure.row((name, f"pctally {engine}", f"{report['cpu_s'] or 0:.1f}", str(ticks), f"{100 * account['complete'] / max(1, ticks):.2f} %",
+                 missing, f"{os.path.getsize(path) / 1e6:.2f}"))
+
+
+def main():
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
+    engines = sys.argv[2:] or ["ring", "timer"]
+    print(f"machine: {measure.machine()}\n")
+    measure.header(("program", "recorder", "CPU s", "ticks", "paths complete", "the others", "MB"))
+    for name, program in programs().items():
+        for engine in engines:
+            measured(name, program, engine, seconds)
+        if PEER_SECONDS == 0 or not measure.have("perf"):
+            continue
+        for peer, (prefix, path) in call_paths.profilers(1000).items():
+            if not peer.startswith("perf"):
+                continue
+            work(prefix, program, PEER_SECONDS)
+            share = call_paths.complete(peer, path)
+            shown = "" if share is None else f"{100 * share:.2f} %"
+            said = "" if share is not None else f"perf script took more than {call_paths.PATIENCE} s"
+            measure.row((name, peer, "", "", shown, said, f"{os.path.getsize(path) / 1e6:.1f}"))
+
+
+if __name__ == "__main__":
+    main()
