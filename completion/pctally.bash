@@ -62,10 +62,10 @@ _pctally_report() {
     --names) _pctally_words 'short full linkage' ;;
     --color) _pctally_words 'always auto never' ;;
     --html | --flamegraph) _pctally_files ;;
-    --limit | --min-share | --callers | --filter | --object) ;;
+    --limit | --min-share | --callers | --filter | --object | --focus | --ignore | --hide) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --sort --limit --min-share --own --inlines --callers --tree --bottom-up --flamegraph --filter --object --names --html --command --no-sources --strip-paths --json --color --help'
+        _pctally_words '--by --sort --limit --min-share --own --inlines --callers --tree --bottom-up --focus --ignore --hide --flamegraph --filter --object --names --html --command --no-sources --strip-paths --json --color --help'
       else
         _pctally_files '!*.pct'
       fi

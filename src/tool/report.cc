@@ -9,6 +9,7 @@
 #include "report/html/html_report.h"
 #include "report/json.h"
 #include "report/names/short_name.h"
+#include "report/path_choice.h"
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
 #include "report/rollup.h"
@@ -38,13 +39,13 @@ Rows      --by KEY             function (default), object, line or process
           --min-share P        leave out rows below P percent
           --own[=DIR]          by line: the innermost line in your files (below DIR)
           --inlines            by line: what is inlined there, a row for each chain
-          --filter REGEX       only rows whose names match (a capital in it counts)
-          --object REGEX       only rows of objects whose names match
+          --filter, --object REGEX   only rows whose names, or whose objects, match
           --names STYLE        short (default), full (arguments, templates), linkage
 Paths     --callers FUNCTION   its callers, with the lines of the calls, and its callees
           --tree               who called whom; --min-share P (1) adds up small branches
           --flamegraph FILE    an HTML page that draws the tree; FILE ends in .html
           --bottom-up          the tree from what ran up to its callers
+          --focus, --ignore, --hide REGEX   paths with such a function; without; not shown
 Output    --html FILE          one page for a browser that needs no network
           --command, --no-sources, --strip-paths   what it holds of your machine
           --json               one object, described in docs/report.schema.json
@@ -66,6 +67,7 @@ struct Arguments {
   std::string flame_graph;
   std::string names = "short";
   std::string filter, object;
+  std::string focus, ignore, hide;
   std::string own;  ///< kOwn: without a directory
   bool inlines = false;
   std::string color = "auto";
@@ -116,6 +118,9 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_flag("--inlines", arguments.inlines);
   app.add_option("--filter", arguments.filter)->check(is_pattern);
   app.add_option("--object", arguments.object)->check(is_pattern);
+  app.add_option("--focus", arguments.focus)->check(is_pattern);
+  app.add_option("--ignore", arguments.ignore)->check(is_pattern);
+  app.add_option("--hide", arguments.hide)->check(is_pattern);
   app.add_flag("--json", arguments.json);
   app.add_option("--callers", arguments.callers);
   app.add_flag("--tree", arguments.tree);
@@ -208,6 +213,11 @@ int write_html(const Profile& profile, const Arguments& arguments) {
   return 0;
 }
 
+int refuse_without_paths(const Arguments& arguments) {
+  complain("{} has no call paths; record with pctally record -g", arguments.files.front());
+  return kExitInput;
+}
+
 /// "name (object), ..."
 std::string listed_functions(const std::vector<StackFrame>& functions) {
   std::string list;
@@ -238,14 +248,25 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
   return write_out(arguments.json ? callers_json(profile, callers) : callers_text(profile, callers, options));
 }
 
+bool chooses_paths(const Arguments& arguments) {
+  return !arguments.focus.empty() || !arguments.ignore.empty() || !arguments.hide.empty();
+}
+
+Profile chosen_paths(const Profile& profile, const Arguments& arguments) {
+  const std::optional<NamePattern> focus = pattern_of(arguments.focus), ignore = pattern_of(arguments.ignore),
+                                   hide = pattern_of(arguments.hide);
+  ObjectNames names(profile, &Symbolizer::open);
+  return chosen_paths(profile, names,
+                      {.focus = focus ? &*focus : nullptr,
+                       .ignore = ignore ? &*ignore : nullptr,
+                       .hide = hide ? &*hide : nullptr});
+}
+
 int print(const Profile& profile, const Arguments& arguments) {
   if (!arguments.html.empty()) return write_html(profile, arguments);
   if (arguments.callers.empty() && !arguments.tree && arguments.flame_graph.empty())
     return write_out(render(profile, arguments));
-  if (!profile.paths.recorded) {
-    complain("{} has no call paths; record with pctally record -g", arguments.files.front());
-    return kExitInput;
-  }
+  if (!profile.paths.recorded) return refuse_without_paths(arguments);
   if (!arguments.flame_graph.empty()) return write_html(profile, arguments);
   return arguments.tree ? print_tree(profile, arguments) : print_callers(profile, arguments);
 }
@@ -255,6 +276,10 @@ std::optional<int> check_options(const Arguments& arguments) {
   if ((!arguments.own.empty() || arguments.inlines) && arguments.by != "line") {
     complain("{} is of source lines; write report --by line {}", arguments.inlines ? "--inlines" : "--own",
              arguments.inlines ? "--inlines" : "--own");
+    return kExitUsage;
+  }
+  if (chooses_paths(arguments) && (arguments.by == "line" || arguments.by == "process")) {
+    complain("--focus, --ignore and --hide are of functions on a path; leave out --by {}", arguments.by);
     return kExitUsage;
   }
   if (!arguments.object.empty() && arguments.by == "process") {
@@ -282,6 +307,10 @@ int report(Arguments& arguments) {
   if (!profile->damage.empty() && arguments.files.size() == 1)
     complain("{} is damaged: {}; what follows is incomplete", arguments.files.front(),
              profile->damage.front());
+  if (chooses_paths(arguments)) {
+    if (!profile->paths.recorded) return refuse_without_paths(arguments);
+    *profile = chosen_paths(*profile, arguments);
+  }
   int code = print(*profile, arguments);
   return code == 0 && !profile->damage.empty() ? kExitInput : code;
 }

@@ -111,6 +111,20 @@ class EveryEngine:
         self.assertTrue(callers[0]["file"].endswith("known_paths.c"), callers[0])
         self.assertGreater(data["rows"][0]["ticks"], 0)
 
+    def test_focus_and_ignore_share_the_ticks_between_them(self):
+        done, _ = self.record([p.program("known_paths"), "all", "0.1"])
+        kept = []
+        for option in ("--focus", "--ignore"):
+            data = p.report(done.path, option, "^deep$")
+            self.check_identities(data, done.path)
+            rows = {row["function"]: row["ticks"] for row in data["rows"]}
+            kept.append(data["ticks"] - rows.get("[paths left out]", 0))
+        self.assertEqual(sum(kept), data["ticks"])
+        self.assertGreater(kept[0], 0)
+        hidden = p.report(done.path, "--hide", "^work$")
+        self.assertEqual([row for row in hidden["rows"] if row["function"] == "work"], [])
+        self.assertEqual(hidden["ticks"], data["ticks"])
+
     def test_a_small_bound_folds_paths_and_keeps_totals(self):
         """Of 64 KiB, 2048 nodes, Python's import of its library needs more: paths are folded, and still every tick has one."""
         program = shutil.which("python3")
@@ -212,6 +226,8 @@ class ByRing(EveryEngine, PathsTest):
         flat = p.record([p.program("known_paths"), "plain", "0.05"])
         with_paths, _ = self.record([p.program("known_paths"), "plain", "0.05"])
         for words, code, text in (
+                (["report", "--focus", "work", flat.path], 4, "has no call paths; record with pctally record -g"),
+                (["report", "--focus", "work", "--by", "line", with_paths.path], 2, "leave out --by line"),
                 (["report", "--callers", "work", flat.path], 4, "has no call paths; record with pctally record -g"),
                 (["report", "--callers", "nobody", with_paths.path], 4, "no function on a stack is called nobody"),
                 (["report", "--tree", "--callers", "x", with_paths.path], 2, "choose one: --callers, --tree, --flamegraph or --html"),

@@ -4,6 +4,7 @@
 
 #include "report/fake_symbolizer_for_test.h"
 #include "report/hot_path.h"
+#include "report/path_choice.h"
 #include "report/paths/call_edges.h"
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
@@ -59,6 +60,72 @@ class PathProfile {
     profile.ledger.weight_squares += ticks;
   }
 };
+
+struct Chosen {
+  Chosen(const Profile& profile, const char* focus, const char* ignore, const char* hide) {
+    std::optional<NamePattern> patterns[3];
+    const char* texts[] = {focus, ignore, hide};
+    for (int i = 0; i < 3; ++i)
+      if (texts[i] != nullptr) patterns[i] = std::move(*NamePattern::compile(texts[i]));
+    ObjectNames names(profile, &FakeSymbolizer::open);
+    const auto pointer = [](auto& pattern) { return pattern ? &*pattern : nullptr; };
+    result = chosen_paths(profile, names, {pointer(patterns[0]), pointer(patterns[1]), pointer(patterns[2])});
+    for (const Row& row : make_report(result, &FakeSymbolizer::open, {}).rows) {
+      self[row.object.starts_with('[') ? row.object : row.function] = row.ticks;
+      total[row.function] = row.total.low;
+    }
+  }
+  Profile result;
+  std::map<std::string, uint64_t> self, total;
+};
+
+/// main f1 calls f2 (10) and f3 (20), f3 calls f2 (5) too; f4 is called by nobody (7).
+PathProfile two_ways() {
+  PathProfile it;
+  const uint32_t main = it.add(0, 0x110), through = it.add(main, 0x310);
+  it.add(main, 0x200, 10);
+  it.add(main, 0x300, 20);
+  it.add(through, 0x200, 5);
+  it.add(0, 0x400, 7);
+  it.profile.ledger.outside = 1;  // it has a node, too
+  it.add(0, 0x500, 1);
+  it.profile.ledger.counted -= 1;
+  return it;
+}
+
+TEST(PathChoice, FocusKeepsThePathsThroughAFunctionAndNamesTheOthers) {
+  Chosen chosen(two_ways().profile, "^f3$", nullptr, nullptr);
+  EXPECT_EQ(chosen.self["f3"], 20u);
+  EXPECT_EQ(chosen.self["f2"], 5u);
+  EXPECT_EQ(chosen.total["f1"], 25u);
+  EXPECT_EQ(chosen.self["[paths left out]"], 18u);
+  EXPECT_EQ(chosen.result.ledger.ticks(), 43u) << "every tick is somewhere";
+  EXPECT_EQ(chosen_ticks(chosen.result), 25u);
+}
+
+TEST(PathChoice, IgnoreIsTheOpposite) {
+  Chosen chosen(two_ways().profile, nullptr, "^f3$", nullptr);
+  EXPECT_EQ(chosen.self["f2"], 10u);
+  EXPECT_FALSE(chosen.self.contains("f3"));
+  EXPECT_EQ(chosen.self["[paths left out]"], 25u);
+}
+
+TEST(PathChoice, AHiddenFunctionsTicksAreItsCallers) {
+  Chosen chosen(two_ways().profile, nullptr, nullptr, "^f3$");
+  EXPECT_EQ(chosen.self["f1"], 20u);
+  EXPECT_EQ(chosen.self["f2"], 15u);
+  EXPECT_EQ(chosen.total["f1"], 35u);
+  EXPECT_FALSE(chosen.self.contains("f3"));
+  EXPECT_EQ(chosen.result.ledger.ticks(), 43u);
+}
+
+TEST(PathChoice, WhatWasFoldedHasARowOfItsOwn) {
+  PathProfile it;
+  it.add(it.add(0, 0x110), 0x310, 0, 4);
+  Chosen chosen(it.profile, "f1", nullptr, nullptr);
+  EXPECT_EQ(chosen.self["[inner functions not kept]"], 4u);
+  EXPECT_EQ(chosen.total["f3"], 4u);
+}
 
 TEST(PathTotals, OfAFunctionAreTheTicksWithItOnTheStack) {
   PathProfile paths;

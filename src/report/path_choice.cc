@@ -1,0 +1,155 @@
+#include "report/path_choice.h"
+
+#include <algorithm>
+#include <map>
+
+#include "report/path_totals.h"
+
+namespace pctally {
+namespace {
+
+/// For each function whether the pattern is found in one of its names.
+std::vector<bool> found_in(const NamePattern* pattern, const std::vector<PathFunction>& functions) {
+  std::vector<bool> found(functions.size());
+  for (size_t i = 0; pattern != nullptr && i < functions.size(); ++i)
+    found[i] = pattern->matches(functions[i].key.function) || pattern->matches(functions[i].linkage);
+  return found;
+}
+
+class Choice {
+ public:
+  Choice(const Profile& profile, ObjectNames& names, const PathChoice& choice)
+      : old_(profile.paths.context),
+        functions_(path_functions(profile, names)),
+        any_focus_(choice.focus != nullptr),
+        focus_(found_in(choice.focus, functions_.functions)),
+        ignore_(found_in(choice.ignore, functions_.functions)),
+        hide_(found_in(choice.hide, functions_.functions)),
+        result_(profile) {
+    first_added_ = static_cast<uint32_t>(profile.executables.size());
+    for (const char* name : {kLeftOut, kInnerNotKept, kNoFunction}) {
+      Executable added;
+      added.path = name;
+      result_.executables.push_back(std::move(added));
+    }
+    result_.paths.context.clear();
+    result_.paths.plane.clear();
+  }
+
+  Profile run() {
+    std::vector<Seen> seen(old_.size());
+    for (size_t i = 0; i < old_.size(); ++i) {
+      if (old_[i].parent != PathTreeNode::kNoParent) seen[i] = seen[old_[i].parent];
+      look(static_cast<uint32_t>(i), &seen[i]);
+      keep(old_[i], seen[i]);
+    }
+    add_left_out();
+    add_positions();
+    return std::move(result_);
+  }
+
+ private:
+  /// What lies between the root and a node, itself included.
+  struct Seen {
+    bool focus = false, ignore = false;
+    uint32_t shown = PathTreeNode::kNoParent;  ///< the innermost old node that is shown
+  };
+
+  void look(uint32_t node, Seen* seen) const {
+    if (const uint32_t function = functions_.context[node]; function != PathFunctions::kNone) {
+      seen->focus = seen->focus || focus_[function];
+      seen->ignore = seen->ignore || ignore_[function];
+    }
+    if (is_shown(node)) seen->shown = node;
+  }
+
+  [[nodiscard]] bool is_shown(uint32_t node) const {
+    const uint32_t function = functions_.context[node];
+    return function == PathFunctions::kNone || !hide_[function];
+  }
+
+  void keep(const PathTreeNode& node, const Seen& seen) {
+    if (node.self + node.folded == 0) return;
+    const bool chosen = (!any_focus_ || seen.focus) && !seen.ignore && seen.shown != PathTreeNode::kNoParent;
+    if (!chosen) {
+      left_out_ += node.self + node.folded;
+      return;
+    }
+    PathTreeNode& copy = result_.paths.context[copy_of(seen.shown)];
+    copy.self += node.self;
+    copy.folded += node.folded;
+  }
+
+  /// The new node of an old one that is shown; made, with those above it, when it is first needed. Nodes that
+  /// become equal because what told them apart is hidden are one.
+  uint32_t copy_of(uint32_t old) {
+    if (auto found = copies_.find(old); found != copies_.end()) return found->second;
+    PathTreeNode node = old_[old];
+    node.self = node.folded = 0;
+    while (node.parent != PathTreeNode::kNoParent && !is_shown(node.parent))
+      node.parent = old_[node.parent].parent;
+    if (node.parent != PathTreeNode::kNoParent) node.parent = copy_of(node.parent);
+    auto [same, fresh] = by_key_.try_emplace(node.key(), static_cast<uint32_t>(result_.paths.context.size()));
+    if (fresh) result_.paths.context.push_back(node);
+    return copies_[old] = same->second;
+  }
+
+  void add_left_out() {
+    if (left_out_ == 0) return;
+    PathTreeNode node;
+    node.kind = PathNodeKind::kCode;
+    node.executable = first_added_;
+    node.self = left_out_;
+    result_.paths.context.push_back(node);
+  }
+
+  /// The ticks of functions themselves, as the paths tell them.
+  void add_positions() {
+    std::map<std::pair<uint32_t, uint64_t>, uint64_t> ticks;
+    for (const PathTreeNode& node : result_.paths.context) {
+      const bool is_code = node.kind == PathNodeKind::kCode;
+      if (node.self != 0)
+        ticks[is_code ? std::pair{node.executable, node.position}
+                      : std::pair{first_added_ + 2, uint64_t{0}}] += node.self;
+      if (node.folded != 0) ticks[{first_added_ + 1, 0}] += node.folded;
+    }
+    result_.positions.clear();
+    uint64_t sum = 0;
+    for (const auto& [place, count] : ticks) {
+      result_.positions.push_back({place.first, place.second, count});
+      sum += count;
+    }
+    TickLedger& ledger = result_.ledger;
+    const uint64_t all = ledger.counted + ledger.outside + ledger.full;
+    ledger.counted = std::min(all, sum);
+    ledger.outside = all - ledger.counted;  // without a node
+    ledger.full = 0;
+    result_.paths.no_room = 0;
+  }
+
+  const PathTree& old_;
+  PathFunctions functions_;
+  bool any_focus_;
+  std::vector<bool> focus_, ignore_, hide_;  ///< per function
+  Profile result_;
+  uint32_t first_added_ = 0;
+  uint64_t left_out_ = 0;
+  std::map<uint32_t, uint32_t> copies_;
+  std::map<PathTreeNode::Key, uint32_t> by_key_;
+};
+
+}  // namespace
+
+Profile chosen_paths(const Profile& profile, ObjectNames& names, const PathChoice& choice) {
+  return Choice(profile, names, choice).run();
+}
+
+uint64_t chosen_ticks(const Profile& chosen) {
+  uint64_t ticks = 0;
+  for (const PathTreeNode& node : chosen.paths.context)
+    if (node.kind != PathNodeKind::kCode || chosen.executables[node.executable].path != kLeftOut)
+      ticks += node.self + node.folded;
+  return ticks;
+}
+
+}  // namespace pctally

@@ -1,0 +1,30 @@
+// The part of a profile's call paths that is asked for: those through some functions, those without others,
+// and without the frames of yet others.
+#pragma once
+#include "report/names/name_pattern.h"
+#include "report/object_names.h"
+
+namespace pctally {
+
+/// Null: nothing is asked. The patterns are searched for in full names and in linkage names.
+struct PathChoice {
+  const NamePattern* focus = nullptr;   ///< only paths with such a function
+  const NamePattern* ignore = nullptr;  ///< no path with such a function
+  const NamePattern* hide = nullptr;    ///< such functions are not shown: their ticks are their callers'
+  [[nodiscard]] bool any() const { return focus != nullptr || ignore != nullptr || hide != nullptr; }
+};
+
+/// The names of the rows that stand for what is not shown.
+inline constexpr char kLeftOut[] = "[paths left out]";
+inline constexpr char kInnerNotKept[] = "[inner functions not kept]";
+inline constexpr char kNoFunction[] = "[no function known]";
+
+/// A profile of the same ticks, in which those of other paths are kLeftOut. Its functions' own ticks are
+/// known by the paths: those of paths that were folded are kInnerNotKept. By function and object; its lines
+/// are not. REQUIRES: call paths.
+Profile chosen_paths(const Profile& profile, ObjectNames& names, const PathChoice& choice);
+
+/// Ticks of the paths that were chosen.
+uint64_t chosen_ticks(const Profile& chosen);
+
+}  // namespace pctally
