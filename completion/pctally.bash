@@ -92,12 +92,12 @@ _pctally_diff() {
   case $previous in
     --by) _pctally_words 'function object line process' ;;
     --color) _pctally_words 'always auto never' ;;
-    --budget) _pctally_files ;;
+    --budget | --html) _pctally_files ;;
     --names) _pctally_words 'short full linkage' ;;
     --limit | --work | --fail-if) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --limit --names --work --fail-if --budget --markdown --json --junit --color --help --'
+        _pctally_words '--by --limit --names --work --fail-if --budget --markdown --json --junit --html --no-sources --strip-paths --color --help --'
       else
         _pctally_files '!*.pct'
       fi

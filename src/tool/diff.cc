@@ -12,6 +12,7 @@
 #include "report/diff/output.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/html_page.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
 
@@ -29,6 +30,8 @@ struct Arguments {
   std::vector<std::string> fail_if;
   std::string budget;
   bool markdown = false, json = false, junit = false;
+  std::string html;
+  bool no_sources = false, strip_paths = false;
   std::string names = "short";
   std::string color = "auto";
 };
@@ -58,6 +61,12 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_flag("--junit", arguments.junit, "Print the limits as JUnit XML")
       ->excludes(markdown)
       ->excludes(json);
+  app.add_option("--html", arguments.html,
+                 "Also write a page for a browser: the comparison and the new profile")
+      ->check(is_page)
+      ->option_text("FILE");
+  app.add_flag("--no-sources", arguments.no_sources, "Put no lines of source files into the page");
+  app.add_flag("--strip-paths", arguments.strip_paths, "Put no directories into the page");
   app.add_option("--color", arguments.color, "auto (default), always or never; NO_COLOR is honoured")
       ->check(one_of({"auto", "always", "never"}))
       ->option_text("WHEN");
@@ -150,6 +159,16 @@ std::string render(const Diff& diff, const std::vector<LimitResult>& results, co
   return results.empty() ? text : text + "\n" + limits_text(results, color);
 }
 
+/// The comparison, and the first of the new profiles. The exit code.
+int write_html(const Diff& diff, const Profile& after, const Arguments& arguments) {
+  const HtmlOptions options{.names = diff.names,
+                            .view = "compare",
+                            .sources = !arguments.no_sources,
+                            .strip_paths = arguments.strip_paths,
+                            .diff = &diff};
+  return write_page(arguments.html, html_report(after, &Symbolizer::open, options), options);
+}
+
 int compare(const Arguments& arguments) {
   std::vector<Limit> limits;
   if (std::optional<int> code = read_limits(arguments, &limits)) return *code;
@@ -172,6 +191,8 @@ int compare(const Arguments& arguments) {
     results.push_back(std::move(*result));
   }
   if (int failed = write_out(render(*diff, results, arguments)); failed != 0) return failed;
+  if (!arguments.html.empty())
+    if (int failed = write_html(*diff, after[0], arguments); failed != 0) return failed;
   return exit_status(*diff, results);
 }
 

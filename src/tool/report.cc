@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "object/symbolizer.h"
-#include "report/html/html_report.h"
 #include "report/json.h"
 #include "report/names/short_name.h"
 #include "report/path_choice.h"
@@ -16,6 +15,7 @@
 #include "report/text.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/html_page.h"
 #include "tool/message.h"
 #include "tool/newest_profile.h"
 
@@ -76,7 +76,6 @@ struct Arguments {
 };
 
 constexpr double kUsualTreeShare = 1;  ///< percent
-constexpr size_t kMostFiles = 20;      ///< listed of those in a page
 constexpr size_t kMostListed = 5;      ///< of functions that a name may mean
 constexpr char kNoPrograms[] =
     "a tick does not know its program or thread; --by process has totals, or record programs one by one";
@@ -100,10 +99,6 @@ std::string is_pattern(const std::string& text) {
 std::optional<NamePattern> pattern_of(const std::string& text) {
   if (text.empty()) return std::nullopt;
   return std::move(*NamePattern::compile(text));
-}
-
-std::string is_page(const std::string& text) {
-  return text.ends_with(".html") ? "" : text + ": what is written is a page; name a file that ends in .html";
 }
 
 void describe_options(OptionParser& app, Arguments& arguments) {
@@ -187,30 +182,16 @@ int print_tree(const Profile& profile, const Arguments& arguments) {
                                   : call_tree_text(profile, tree, options));
 }
 
-/// Whose lines the page holds: they may be nobody's business.
-void list_files(const std::vector<std::string>& files) {
-  if (files.empty()) return;
-  inform("it holds lines of {} source file{} (--no-sources leaves them out):", files.size(),
-         files.size() == 1 ? "" : "s");
-  for (size_t i = 0; i < std::min(files.size(), kMostFiles); ++i) inform("  {}", files[i]);
-  if (files.size() > kMostFiles) inform("  and {} more", files.size() - kMostFiles);
-}
-
 /// The page, opened at the view that is asked for.
 int write_html(const Profile& profile, const Arguments& arguments) {
   const bool flame = !arguments.flame_graph.empty();
-  const std::string& path = flame ? arguments.flame_graph : arguments.html;
-  const HtmlReport report = html_report(profile, &Symbolizer::open,
-                                        {.names = name_style_of(arguments.names),
-                                         .view = flame ? "flame" : "functions",
-                                         .command = arguments.command,
-                                         .sources = !arguments.no_sources,
-                                         .strip_paths = arguments.strip_paths});
-  if (write_file(path, report.page) != 0) return kExitFailed;
-  inform("wrote {}; open it in a browser", path);
-  if (arguments.command) inform("it holds the command line of the recording");
-  list_files(report.files);
-  return 0;
+  const HtmlOptions options{.names = name_style_of(arguments.names),
+                            .view = flame ? "flame" : "functions",
+                            .command = arguments.command,
+                            .sources = !arguments.no_sources,
+                            .strip_paths = arguments.strip_paths};
+  return write_page(flame ? arguments.flame_graph : arguments.html,
+                    html_report(profile, &Symbolizer::open, options), options);
 }
 
 int refuse_without_paths(const Arguments& arguments) {

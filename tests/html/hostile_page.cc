@@ -1,8 +1,9 @@
-// hostile_page PAGE JSON: a profile whose names try to get out of where they stand, as report --html and
-// report --json write it.
+// hostile_page PAGE JSON, and PAGE.diff.html: a profile whose names try to get out of where they stand, as
+// report --html and report --json write it.
 #include <fstream>
 #include <iterator>
 
+#include "report/diff/diff.h"
 #include "report/html/html_report.h"
 #include "report/json.h"
 #include "report/rollup.h"
@@ -123,6 +124,14 @@ int write_both(const std::string& page, const std::string& json) {
     return std::make_unique<Hostile>(identity, source);
   };
   std::ofstream(page) << html_report(profile, open, {.command = true}).page;
+  // Three runs a side, of which the new ones have twice the ticks of the first name.
+  Profile changed = hostile_profile();
+  changed.positions[0].ticks += 400;
+  changed.ledger.counted += 400;
+  const std::vector<Profile> before(3, profile), after(3, changed);
+  auto diff = make_diff(before, after, open, {});
+  if (!diff) return 1;
+  std::ofstream(page + ".diff.html") << html_report(after[0], open, {.view = "compare", .diff = &*diff}).page;
   std::ofstream(json) << json_report(profile, make_report(profile, open, {}));
   return 0;
 }

@@ -16,7 +16,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 ELEMENTS = {"html", "head", "meta", "title", "style", "body", "noscript", "script", "div", "header", "svg", "path", "rect", "b", "i",
             "u", "span", "p", "h1", "h2", "bdi", "ul", "li", "dl", "dt", "dd", "nav", "button", "input", "output", "main", "table",
-            "thead", "tbody", "tr", "th", "td", "dialog", "kbd", "form", "select", "option", "label", "code", "small", "section"}
+            "thead", "tbody", "tr", "th", "td", "dialog", "kbd", "form", "select", "option", "label", "code", "small", "section", "s"}
 
 
 class Dom(html.parser.HTMLParser):
@@ -135,10 +135,67 @@ class Hostile(unittest.TestCase):
         spoken = [value for tag, name, value in page.dom.attributes if name == "aria-label" and tag == "div" and " of all ticks" in value]
         self.assertEqual(sum(int(label.rsplit(" ", 2)[1].replace("\u202f", "")) for label in spoken), self.report["ticks"])
 
+    def test_a_comparison(self):
+        page = Page(self.path + ".diff.html")
+        self.assert_unharmed(page)
+        self.assertIn(("main", "aria-labelledby", "tab-compare"), page.dom.attributes)
+        rows = [row for row in page.dom.rows if len(row) == 8 and row[0]]
+        changed = [row for row in rows if row[6] == "more"]
+        self.assertEqual([row[5] for row in changed], ["\u25b2 +400.0"])
+        self.assertIn("onerror", changed[0][0])
+        self.assertEqual({row[6] for row in rows}, {"more", "undecided"})
+
     def test_hostile_addresses(self):
         for address in ({"view": "__proto__", "f": "constructor"}, {"view": "<img src=x onerror=alert(1)>", "q": "(((((a+)+)+)+$"},
                         {"theme": "\"><script>", "f": "</script>"}, {"q": "\ud800".encode("utf-8", "surrogatepass")}):
             self.assert_unharmed(Page(self.path, **address))
+
+
+class Written(unittest.TestCase):
+    """What report and diff write of real recordings."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.recorded = p.record([p.program("known_shares"), "0.3"])
+        cls.again = p.record([p.program("known_shares"), "0.3"])
+
+    def written(self, *words):
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "page.html")
+        done = subprocess.run([p.PCTALLY, words[0], "--html", path, *words[1:]], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"wrote {path}", done.stderr)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        return json.loads(text.split('id="data">')[1].split("</script>")[0]), text, done
+
+    def test_figures_are_those_of_the_report(self):
+        report = self.recorded.report()
+        data, text, _ = self.written("report", self.recorded.path)
+        for key in ("ticks", "counted", "lost", "effective_samples", "sampled_s", "cpu_s"):
+            self.assertEqual(data["run"][key], report[key], key)
+        self.assertEqual([row[5] for row in data["functions"]], [row["ticks"] for row in report["rows"]])
+        self.assertNotIn(self.recorded.path, text)
+
+    def test_sources_are_listed_and_can_be_left_out(self):
+        if shutil.which("g++") is None:
+            self.skipTest("g++ is not installed")
+        source = shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "annotate", "table.cc"), p.scratch())
+        os.chmod(source, 0o644)
+        program = os.path.join(p.scratch(), "table")
+        subprocess.run(["g++", "-O2", "-g", "-o", program, source], check=True)
+        recorded = p.record([program])
+        data, _, done = self.written("report", recorded.path)
+        self.assertTrue(any(file["lines"] for file in data["files"]))
+        self.assertIn(f"pctally:   {source}\n", done.stderr)
+        self.assertIn("--no-sources leaves them out", done.stderr)
+        data, _, done = self.written("report", "--no-sources", recorded.path)
+        self.assertEqual([file["lines"] for file in data["files"] if file["lines"]], [])
+        self.assertNotIn("source file", done.stderr)
+
+    def test_a_comparison(self):
+        data, _, done = self.written("diff", self.recorded.path, self.again.path)
+        self.assertIn(data["diff"]["verdict"].split(":")[0], done.stdout)
+        self.assertEqual((data["view"], data["diff"]["old_runs"], data["diff"]["new_runs"]), ("compare", 1, 1))
 
 
 if __name__ == "__main__":

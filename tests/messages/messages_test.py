@@ -95,6 +95,7 @@ TABLE = [
     ("report --callers main some.pct", "some.pct has no call paths; record with pctally record -g", INPUT),
     ("report --flamegraph x.svg some.pct", "--flamegraph x.svg: what is written is a page; name a file that ends in .html", USAGE),
     ("report --callers main --tree some.pct", "choose one: --callers, --tree, --flamegraph or --html", USAGE),
+    ("diff --html x.svg a b", "--html x.svg: what is written is a page; name a file that ends in .html", USAGE),
     ("report --command some.pct", "--command is of a page; write report --html FILE --command", USAGE),
 
     ("annotate", "no function named; write pctally annotate FUNCTION [FILE], or FILE:LINE", USAGE),

@@ -1,5 +1,5 @@
 // The tabs, the search, and the line about the selected function.
-import { For, Show, createMemo } from "solid-js";
+import { For, Show, createEffect, createMemo, on } from "solid-js";
 import { counted, percent, seconds } from "./figures";
 import { Figure, Name } from "./parts";
 import { data, functions, hasPaths, placeOf, rows, run, sourceOf } from "./profile";
@@ -67,7 +67,15 @@ function tabKey(event: KeyboardEvent) {
   document.getElementById(`tab-${next.id}`)?.focus();
 }
 
+/** On a narrow screen the tabs scroll: the chosen one is in sight. */
+function showTab() {
+  const tab = document.getElementById(`tab-${view()}`);
+  const list = tab?.parentElement;
+  if (tab && list) list.scrollLeft = tab.offsetLeft - (list.clientWidth - tab.offsetWidth) / 2;
+}
+
 export function Bar() {
+  createEffect(on(view, () => queueMicrotask(showTab)));
   return (
     <nav class="bar" aria-label="Views and search">
       <div class="wrap">

@@ -1,6 +1,6 @@
 // Colours of frames and tiles: by what they belong to, the largest first; what does not fit in eight is grey. Lightness differs, too, so
 // that they stay apart for all eyes and in print.
-import { measured, rows, type Function, type Measured } from "./profile";
+import { data, measured, rows, type Function, type Measured } from "./profile";
 
 // hue, added lightness, factor of chroma
 const kPalette = [
@@ -42,5 +42,19 @@ export function certaintyOf(of: Measured): number {
   const relative = of.share > 0 ? half / of.share : Infinity;
   return kCertainty.findIndex((step) => relative < step.below || step.below === Infinity);
 }
+
+const verdicts = new Map((data.diff?.rows ?? []).map((row) => [`${row.object}\n${row.name}`, row.verdict]));
+
+/** Of a function since the profiles it is compared with; "undecided" if nothing is known of it. */
+export const verdictOf = (entry: Function) => verdicts.get(`${entry.object}\n${entry.name}`) ?? "undecided";
+
+const kRose = color(40, 0, 1.5);
+const kFell = color(205, -0.03, 1.5);
+
+export function changeColor(entry: Function): string {
+  const verdict = verdictOf(entry);
+  return verdict === "more" || verdict === "new" ? kRose : verdict === "less" ? kFell : kGrey;
+}
+export const kChanges = [["more", kRose], ["less", kFell], ["no change shown", kGrey]];
 
 export const certaintyColor = (ticks: number) => kCertainty[certaintyOf(measured(ticks))].color;

@@ -79,6 +79,7 @@ export interface Diff {
   cause: string;
   power: string;
   decided: number;
+  all_rows: number;
   doubts: string[];
   rows: DiffRow[];
 }

@@ -30,7 +30,7 @@ function Answer() {
       <b>
         <bdi>{first.name}</bdi>
       </b>{" "}
-      takes {percent(first.self.share, 1)}&nbsp;% of {whole} ({percent(interval.low, 1)} to {percent(interval.high, 1)}).{" "}
+      {data.diff ? "now takes" : "takes"} {percent(first.self.share, 1)}&nbsp;% of {whole} ({percent(interval.low, 1)} to {percent(interval.high, 1)}).{" "}
       <Show when={ticked.length > 1}>
         Half of it is in {halfOf()} of {counted(ticked.length, "function")};{" "}
         {beyond === 0

@@ -10,6 +10,8 @@ import "./style.css";
 import { TipBox } from "./tip";
 import { Callers } from "./views/callers";
 import { Flame } from "./views/flame";
+import { Compare } from "./views/compare";
+import "./views/compare.css";
 import { Functions } from "./views/functions";
 import { Treemap } from "./views/map";
 import "./views/places.css";
@@ -55,6 +57,7 @@ function Page() {
         <Show when={view() === "map"}>
           <Treemap />
         </Show>
+        <Show when={view() === "compare" && data.diff}>{(diff) => <Compare of={diff()} />}</Show>
       </main>
       <Help />
       <TipBox />

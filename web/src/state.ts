@@ -9,6 +9,7 @@ export const views: { id: View; label: string }[] = [
   ...(hasPaths ? ([{ id: "flame", label: "Flame graph" }, { id: "callers", label: "Callers" }] as const) : []),
   ...(sourceOf.size > 0 ? ([{ id: "source", label: "Source" }] as const) : []),
   ...(rows.some((row) => row.self.ticks > 0) ? ([{ id: "map", label: "Map" }] as const) : []),
+  ...(data.diff ? ([{ id: "compare", label: "Compare" }] as const) : []),
 ];
 
 const isView = (word: string): word is View => views.some((view) => view.id === word);

@@ -54,7 +54,7 @@ class DataMaker {
     data["bins"] = html_bins(functions_, list_);
     add_stacks(&data);
     std::vector<std::string> files = add_sources(&data);
-    data["diff"] = nullptr;
+    data["diff"] = options_.diff == nullptr ? HtmlJson() : html_diff(*options_.diff, texts_);
     data["functions"] = list_.json(&texts_);
     const std::string table = html_table(report_, options_.names, texts_);
     data["texts"] = texts_.take();

@@ -30,6 +30,8 @@ void add_call_tree(const CallTreeNode& tree, uint64_t all_ticks, FunctionList* l
 /// "edges": caller, callee, file, line, ticks of each; "on_stack": ticks with each function on the stack.
 void add_call_edges(const NamedPaths& paths, FunctionList* list, Texts* texts, HtmlJson* data);
 
+HtmlJson html_diff(const Diff& diff, const Texts& texts);
+
 /// The rows as a table, for readers without scripts. Markup.
 std::string html_table(const Report& report, NameStyle names, const Texts& texts);
 

@@ -1,6 +1,6 @@
 // The flame graph: who called whom, as wide as its share.
 import { For, Show, createEffect, createMemo, createSignal, on } from "solid-js";
-import { certaintyColor, certaintyOf, colorOf, kCertainty, legend, type ColorBy } from "../colors";
+import { certaintyColor, certaintyOf, changeColor, colorOf, kChanges, kCertainty, legend, type ColorBy } from "../colors";
 import { counted, percent, range } from "../figures";
 import { layout, type Box } from "../flame/layout";
 import { largestOf, pathOf, treeFrom, type Frame } from "../flame/tree";
@@ -50,6 +50,7 @@ function background(box: Box): string | undefined {
   if (box.many || !last.of) return undefined;
   const by = colors();
   if (by === "certainty") return certaintyColor(box.ticks);
+  if (by === "change") return changeColor(last.of);
   return colorOf(by === "file" ? "file" : "object", last.of);
 }
 
@@ -97,7 +98,7 @@ function Legend() {
         when={colors() === "certainty"}
         fallback={
           <>
-            <For each={legend(by())}>
+            <For each={colors() === "change" ? kChanges : legend(by())}>
               {([key, color]) => (
                 <span>
                   <i style={{ background: color }} />
@@ -209,7 +210,8 @@ export function Flame() {
         <Choice label="Grows" options={[{ id: "down", label: "down" }, { id: "up", label: "up" }]} value={growth()} set={setGrowth} />
         <Choice
           label="Colour"
-          options={[{ id: "file", label: "file" }, { id: "object", label: "object" }, { id: "certainty", label: "certainty" }]}
+          options={[{ id: "file", label: "file" }, { id: "object", label: "object" }, { id: "certainty", label: "certainty" },
+            ...(data.diff ? [{ id: "change" as const, label: "change" }] : [])]}
           value={colors()}
           set={setColors}
         />

@@ -1,10 +1,10 @@
 // The treemap: object, then file, then function; area is self time.
 import { For, Show, createSignal } from "solid-js";
-import { certaintyOf, colorOf, kCertainty, legend, type ColorBy } from "../colors";
+import { certaintyOf, changeColor, colorOf, kCertainty, legend, type ColorBy } from "../colors";
 import { counted, percent, range } from "../figures";
 import { squarify, type Rect } from "../map/squarify";
 import { Choice, Note } from "../parts";
-import { measured, rows, run, type Function } from "../profile";
+import { data, measured, rows, run, type Function } from "../profile";
 import { hits, isHit } from "../search";
 import { open, select, selected } from "../state";
 import { hideTip, showTip } from "../tip";
@@ -84,7 +84,8 @@ function layout(): { tiles: Tile[]; groups: Group[] } {
 }
 
 let drawn: { tiles: Tile[]; groups: Group[] } | undefined;
-const kinds: { id: ColorBy; label: string }[] = [{ id: "file", label: "file" }, { id: "object", label: "object" }, { id: "certainty", label: "certainty" }];
+const kinds: { id: ColorBy; label: string }[] = [{ id: "file", label: "file" }, { id: "object", label: "object" }, { id: "certainty", label: "certainty" },
+  ...(data.diff ? [{ id: "change" as const, label: "change" }] : [])];
 const [colors, setColors] = createSignal<ColorBy>(legend("file").length > 2 ? "file" : "object");
 
 const across = (value: number) => `${(100 * value) / size.width}%`;
@@ -93,6 +94,7 @@ function background(tile: Tile): string | undefined {
   const by = colors();
   if (!tile.of) return undefined;
   if (by === "certainty") return kCertainty[certaintyOf(tile.of.self)].color;
+  if (by === "change") return changeColor(tile.of);
   return colorOf(by === "file" ? "file" : "object", tile.of);
 }
 

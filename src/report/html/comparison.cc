@@ -1,0 +1,40 @@
+#include "report/diff/output.h"
+#include "report/html/parts.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kMostRows = 2000;  ///< the decided ones and the largest changes
+
+HtmlJson change_json(const Change& change) {
+  return {{"before", change.before},    {"after", change.after},        {"difference", change.difference},
+          {"low", change.interval.low}, {"high", change.interval.high}, {"p", change.p}};
+}
+
+}  // namespace
+
+HtmlJson html_diff(const Diff& diff, const Texts& texts) {
+  HtmlJson doubts = HtmlJson::array(), rows = HtmlJson::array();
+  for (const std::string& doubt : diff.doubts) doubts.push_back(texts.shown(doubt));
+  for (const DiffRow& row : diff.rows) {
+    if (rows.size() == kMostRows) break;
+    rows.push_back({{"name", texts.shown(shown_name(diff, row))},
+                    {"object", texts.shown(row.object)},
+                    {"verdict", verdict_word(row.verdict)},
+                    {"amount", change_json(row.amount)},
+                    {"share_percent", change_json(row.share)}});
+  }
+  return {{"unit", texts.shown(diff.unit)},
+          {"work", diff.work},
+          {"old_runs", diff.old_runs},
+          {"new_runs", diff.new_runs},
+          {"verdict", texts.shown(verdict_sentence(diff))},
+          {"cause", texts.shown(cause_sentence(diff))},
+          {"power", texts.shown(power_sentence(diff))},
+          {"decided", diff.decided},
+          {"all_rows", diff.rows.size()},
+          {"doubts", std::move(doubts)},
+          {"rows", std::move(rows)}};
+}
+
+}  // namespace pctally

@@ -1,0 +1,36 @@
+#include "tool/html_page.h"
+
+#include <algorithm>
+
+#include "tool/command.h"
+#include "tool/command_line.h"
+#include "tool/message.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kMostFiles = 20;  ///< listed of those in a page
+
+void list_files(const std::vector<std::string>& files) {
+  if (files.empty()) return;
+  inform("it holds lines of {} source file{} (--no-sources leaves them out):", files.size(),
+         files.size() == 1 ? "" : "s");
+  for (size_t i = 0; i < std::min(files.size(), kMostFiles); ++i) inform("  {}", files[i]);
+  if (files.size() > kMostFiles) inform("  and {} more", files.size() - kMostFiles);
+}
+
+}  // namespace
+
+std::string is_page(const std::string& path) {
+  return path.ends_with(".html") ? "" : path + ": what is written is a page; name a file that ends in .html";
+}
+
+int write_page(const std::string& path, const HtmlReport& report, const HtmlOptions& options) {
+  if (write_file(path, report.page) != 0) return kExitFailed;
+  inform("wrote {}; open it in a browser", path);
+  if (options.command) inform("it holds the command line of the recording");
+  list_files(report.files);
+  return 0;
+}
+
+}  // namespace pctally

@@ -1,0 +1,185 @@
+// What changed since other profiles: the answer in words, then each function's change with its interval.
+import { For, Show, createMemo, createSignal } from "solid-js";
+import type { Change, Diff, DiffRow } from "../data";
+import { axisSteps, counted, signed } from "../figures";
+import { Choice, Note } from "../parts";
+import { functions, type Function } from "../profile";
+import { hits, isHit } from "../search";
+import { select, selected } from "../state";
+
+const kFirst = 40;
+
+type Measure = "amount" | "share";
+const [measure, setMeasure] = createSignal<Measure>("amount");
+const [limit, setLimit] = createSignal(kFirst);
+
+const changeOf = (row: DiffRow): Change => (measure() === "amount" ? row.amount : row.share_percent);
+const byName = new Map(functions.map((entry) => [`${entry.object}\n${entry.name}`, entry] as [string, Function]).reverse());
+const functionOf = (row: DiffRow) => byName.get(`${row.object}\n${row.name}`);
+const isMore = (row: DiffRow) => row.verdict === "more" || row.verdict === "new";
+const isDecided = (row: DiffRow) => row.verdict !== "undecided";
+
+/** As many decimals as the size of the figures asks for. */
+const decimals = (most: number) => (most >= 1000 ? 0 : most >= 10 ? 1 : most >= 1 ? 2 : 3);
+
+/** A change around zero, with its interval. */
+function Forest(props: { of: Change; most: number; row: DiffRow }) {
+  const at = (value: number) => `${50 + (50 * Math.max(-props.most, Math.min(props.most, value))) / props.most}%`;
+  return (
+    <span class="forest" aria-hidden="true">
+      <s />
+      <u style={{ left: at(props.of.low), right: `calc(100% - ${at(props.of.high)})` }} />
+      <i style={{ left: at(props.of.difference) }} />
+    </span>
+  );
+}
+
+function ForestAxis(props: { most: number }) {
+  const steps = () => axisSteps(props.most, 3).slice(1);
+  const all = () => [...steps().map((step) => -step).reverse(), 0, ...steps()];
+  return (
+    <span class="axis forest-axis" aria-hidden="true">
+      <For each={all()}>{(step) => <span style={{ left: `${50 + (50 * step) / props.most}%` }}>{signed(step, Number.isInteger(step) ? 0 : 2)}</span>}</For>
+    </span>
+  );
+}
+
+/** Before and after on one scale. */
+function Dumbbell(props: { of: Change; most: number }) {
+  const at = (value: number) => `${(100 * Math.max(0, value)) / props.most}%`;
+  const low = () => Math.min(props.of.before, props.of.after);
+  const high = () => Math.max(props.of.before, props.of.after);
+  return (
+    <span class="dumbbell" aria-hidden="true">
+      <u style={{ left: at(low()), right: `calc(100% - ${at(high())})` }} />
+      <i class="before" style={{ left: at(props.of.before) }} />
+      <i style={{ left: at(props.of.after) }} />
+    </span>
+  );
+}
+
+function RowView(props: { of: DiffRow; most: number; largest: number; unit: string }) {
+  const change = () => changeOf(props.of);
+  const entry = functionOf(props.of);
+  const digits = () => decimals(props.largest);
+  const chosen = () => entry !== undefined && selected() === entry;
+  return (
+    <tr
+      aria-selected={chosen()}
+      tabindex={entry ? 0 : -1}
+      classList={{ open: !isDecided(props.of), more: isDecided(props.of) && isMore(props.of), less: isDecided(props.of) && !isMore(props.of) }}
+      onClick={() => entry && select(entry)}
+      onKeyDown={(event) => event.key === "Enter" && entry && select(entry)}
+    >
+      <td class="name-cell">
+        <bdi class="name" classList={{ hit: entry !== undefined && isHit(entry) }}>
+          {props.of.name || "(no name)"}
+        </bdi>
+      </td>
+      <td class="object">
+        <bdi>{props.of.object}</bdi>
+      </td>
+      <td class="number side-value">{change().before.toFixed(digits())}</td>
+      <td class="number side-value">{change().after.toFixed(digits())}</td>
+      <td class="dumbbell-cell">
+        <Dumbbell of={change()} most={props.largest} />
+      </td>
+      <td class="number change">
+        {isDecided(props.of) ? (isMore(props.of) ? "▲ " : "▼ ") : ""}
+        {signed(change().difference, digits())}
+      </td>
+      <td class="verdict-cell">{props.of.verdict}</td>
+      <td class="forest-cell" title={`${signed(change().low, digits())} to ${signed(change().high, digits())} ${props.unit}`}>
+        <Forest of={change()} most={props.most} row={props.of} />
+      </td>
+    </tr>
+  );
+}
+
+export function Compare(props: { of: Diff }) {
+  const unit = () => (measure() === "amount" ? `${props.of.unit}${props.of.work === 1 ? " a run" : " a unit of work"}` : "points");
+  const list = createMemo(() => {
+    const found = hits();
+    return found ? props.of.rows.filter((row) => found.has(functionOf(row)?.id ?? -1)) : props.of.rows;
+  });
+  const shown = () => list().slice(0, limit());
+  const largest = createMemo(() => Math.max(1e-9, ...list().map((row) => Math.max(changeOf(row).before, changeOf(row).after))));
+  // Rows that are known to have changed set the scale; wide intervals of others may leave it.
+  const most = createMemo(() => {
+    const decided = list().filter(isDecided);
+    const scale = decided.length > 0 ? decided : list().slice(0, 10);
+    const ends = scale.flatMap((row) => [Math.abs(changeOf(row).low), Math.abs(changeOf(row).high)]);
+    return Math.max(1e-9, ...ends, ...list().map((row) => Math.abs(changeOf(row).difference))) * 1.1;
+  });
+  return (
+    <>
+      <p class="verdict">
+        <b>{props.of.verdict}</b> {props.of.cause}
+      </p>
+      <For each={props.of.doubts}>{(doubt) => <p class="doubt">{doubt}</p>}</For>
+      <Note>
+        {props.of.decided === 0
+          ? `None of ${counted(props.of.all_rows, "row")} is shown to have changed; they are undecided, not unchanged.`
+          : `${props.of.decided} of ${counted(props.of.all_rows, "row")} changed by more than chance: of these at most one in twenty is expected to be wrong. The others are undecided, not unchanged.`}{" "}
+        {props.of.power}
+        {props.of.old_runs === 1 && props.of.new_runs === 1
+          ? " With one run a side the variation between runs cannot be seen; a standard deviation of 8 % is assumed."
+          : ` ${counted(props.of.old_runs, "run")} before, ${props.of.new_runs} after; the other views show the first of the new ones.`}
+      </Note>
+      <div class="tools compare-tools">
+        <Choice
+          label="Of"
+          options={[{ id: "amount", label: props.of.unit === "ms" ? "CPU time" : "events" }, { id: "share", label: "share" }]}
+          value={measure()}
+          set={setMeasure}
+        />
+        <span class="legend">
+          <span class="dot-key before">before</span>
+          <span class="dot-key">after</span>
+          <span class="more-key">▲ more</span>
+          <span class="less-key">▼ less</span>
+          <span>grey: undecided</span>
+        </span>
+      </div>
+      <table class="compare" role="grid" aria-label="Functions with what changed">
+        <thead>
+          <tr>
+            <th scope="col" class="name-cell">
+              Function
+            </th>
+            <th scope="col" class="object">
+              Object
+            </th>
+            <th scope="col" class="number side-value">
+              Before
+            </th>
+            <th scope="col" class="number side-value">
+              After
+            </th>
+            <th scope="col" class="dumbbell-cell" />
+            <th scope="col" class="number change">
+              Change
+            </th>
+            <th scope="col" class="verdict-cell">
+              {unit()}
+            </th>
+            <th scope="col" class="forest-cell">
+              <ForestAxis most={most()} />
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          <For each={shown()}>{(row) => <RowView of={row} most={most()} largest={largest()} unit={unit()} />}</For>
+        </tbody>
+      </table>
+      <Show when={list().length > shown().length}>
+        <p class="more">
+          {counted(list().length - shown().length, "more row")}, all smaller changes.{" "}
+          <button type="button" class="link" onClick={() => setLimit(shown().length + 500)}>
+            Show more
+          </button>
+        </p>
+      </Show>
+    </>
+  );
+}
