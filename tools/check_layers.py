@@ -44,6 +44,7 @@ ALLOWED = {
     "report/diff": {"report", "profile", "object", "base"},
     "report/annotate": {"report", "profile", "object", "object/elf", "base"},
     "report/html": {"report", "report/annotate", "report/diff", "report/paths", "profile", "object", "object/elf", "base"},
+    "import": {"profile", "object", "object/elf", "base"},
     "export": {"report", "report/paths", "profile", "object", "object/elf", "base"},
 }
 ALLOWED["tool"] = set(ALLOWED)

@@ -12,6 +12,7 @@
 #include "report/names/name_pattern.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/load_profiles.h"
 #include "tool/message.h"
 #include "tool/newest_profile.h"
 #include "tool/suggest.h"
@@ -144,7 +145,7 @@ std::string no_code(const HotFunction& function, const Profile& profile, ObjectN
 }
 
 int annotate(const Arguments& arguments, const Profile& profile) {
-  ObjectNames names(profile, &Symbolizer::open);
+  ObjectNames names(profile, &open_symbolizer);
   std::vector<HotFunction> functions = hot_functions(profile, names);
   if (!arguments.object.empty()) {
     const NamePattern object = std::move(*NamePattern::compile(arguments.object));

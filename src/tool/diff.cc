@@ -163,10 +163,10 @@ std::string render(const Diff& diff, const std::vector<LimitResult>& results, co
 int write_html(const Diff& diff, const Profile& after, const Arguments& arguments) {
   const HtmlOptions options{.names = diff.names,
                             .view = "compare",
-                            .sources = !arguments.no_sources,
+                            .sources = !arguments.no_sources && !has_imported(after),
                             .strip_paths = arguments.strip_paths,
                             .diff = &diff};
-  return write_page(arguments.html, html_report(after, &Symbolizer::open, options), options);
+  return write_page(arguments.html, html_report(after, &open_symbolizer, options), options);
 }
 
 int compare(const Arguments& arguments) {
@@ -175,7 +175,7 @@ int compare(const Arguments& arguments) {
   std::vector<Profile> before, after;
   if (!load_profiles(arguments.before, &before) || !load_profiles(arguments.after, &after)) return kExitInput;
   auto diff = make_diff(
-      before, after, &Symbolizer::open,
+      before, after, &open_symbolizer,
       {.by = grouping_of(arguments.by), .work = arguments.work, .names = name_style_of(arguments.names)});
   if (!diff) {
     complain("{}", diff.error().text);

@@ -122,11 +122,11 @@ Result<std::string> write(const Profile& profile, const Format& format, const Ar
   if (format.write != nullptr) {
     const bool stacks = format.stacks && profile.paths.recorded;
     return format.write(profile, (stacks ? stacks_of : samples_of)(
-                                     profile, &Symbolizer::open, !arguments.no_lines, name_style_of(names)));
+                                     profile, &open_symbolizer, !arguments.no_lines, name_style_of(names)));
   }
   if (std::string(format.name) == "gmon") return write_gmon(profile, arguments);
   const Report report =
-      make_report(profile, &Symbolizer::open, {.limit = arguments.limit.value_or(kUsualLimit)});
+      make_report(profile, &open_symbolizer, {.limit = arguments.limit.value_or(kUsualLimit)});
   return markdown_export(profile, report, name_style_of(arguments.names.empty() ? "short" : arguments.names));
 }
 

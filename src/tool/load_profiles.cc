@@ -1,7 +1,16 @@
 #include "tool/load_profiles.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+
+#include "base/unique_fd.h"
+#include "histfile/layout.h"
+#include "import/formats.h"
 #include "profile/load.h"
 #include "profile/merge.h"
 #include "tool/message.h"
@@ -24,11 +33,64 @@ uint64_t size_of(const std::string& file) {
   return stat(file.c_str(), &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
 }
 
+/// Names are of all profiles that this command has read.
+ImportedNames& imported_names() {
+  static ImportedNames names;
+  return names;
+}
+
+bool is_own(int fd) {
+  char magic[sizeof kMagic];
+  return pread(fd, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, kMagic, sizeof magic) == 0;
+}
+
+/// All of it, from its start; shorter where the file is cut meanwhile.
+Result<std::vector<unsigned char>> read_whole(int fd, const std::string& file) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return fail(errno, "cannot stat %s: %s", file.c_str(), strerror(errno));
+  if (static_cast<uint64_t>(status.st_size) > kMostImportedBytes)
+    return fail(EFBIG, "%s is larger than the 1 GiB that is read of another tool's profile", file.c_str());
+  std::vector<unsigned char> bytes(static_cast<size_t>(status.st_size));
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t got = read(fd, bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(errno, "cannot read %s: %s", file.c_str(), strerror(errno));
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
 }  // namespace
+
+Result<Profile> load_any(const std::string& file) {
+  UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat status;
+  const bool regular = fd.valid() && fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
+  if (!regular || is_own(fd.get())) return load_profile(file.c_str());
+  const auto bytes = read_whole(fd.get(), file);
+  if (!bytes) return std::unexpected(bytes.error());
+  const std::string name = file.substr(file.rfind('/') + 1);
+  std::optional<Result<Profile>> profile = import_profile(*bytes, name, &imported_names());
+  if (!profile) return load_profile(file.c_str());  // which says that it is none
+  if (!*profile) return fail(profile->error().code, "%s: %s", file.c_str(), profile->error().text);
+  return std::move(*profile);
+}
+
+std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity) {
+  std::unique_ptr<Symbolizer> imported = imported_names().open(identity);
+  return imported ? std::move(imported) : Symbolizer::open(identity);
+}
+
+bool is_imported(const Executable& executable) { return imported_names().knows(executable.stamp); }
+
+bool has_imported(const Profile& profile) { return std::ranges::any_of(profile.executables, is_imported); }
 
 bool load_profiles(const std::vector<std::string>& files, std::vector<Profile>* profiles) {
   for (const std::string& file : files) {
-    Result<Profile> profile = load_profile(file.c_str());
+    Result<Profile> profile = load_any(file);
     if (!profile) {
       complain("{}", profile.error().text);
       return false;
@@ -43,7 +105,7 @@ Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions
   std::vector<std::string> damage;
   for (const std::string& file : files) {
     if (auto room = merger.check_room(size_of(file), file); !room) return std::unexpected(room.error());
-    Result<Profile> profile = load_profile(file.c_str());
+    Result<Profile> profile = load_any(file);
     if (!profile) return profile;
     name_faults(file, *profile, &damage);
     if (!options.paths) profile->paths = {};
@@ -55,7 +117,7 @@ Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions
 }
 
 Result<Profile> load_as_one(const std::vector<std::string>& files) {
-  return files.size() == 1 ? load_profile(files.front().c_str()) : load_sum(files);
+  return files.size() == 1 ? load_any(files.front()) : load_sum(files);
 }
 
 }  // namespace pctally

@@ -1,13 +1,28 @@
 // The profiles named on a command line.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "object/symbolizer.h"
 #include "profile/profile.h"
 
 namespace pctally {
+
+/// The profile in a file: pctally's own, or one of another tool (src/import), whose names are then kept for
+/// open_symbolizer(). Errors name the file.
+Result<Profile> load_any(const std::string& file);
+
+/// Names for what load_any() has loaded.
+std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity);
+
+/// Whether an executable has its names in an imported file alone.
+bool is_imported(const Executable& executable);
+
+/// Whether it has any. What an imported file calls a source file is only a name: no page holds its text.
+bool has_imported(const Profile& profile);
 
 /// Appends a profile for each file, in order. False if one cannot be read; a line says which and why.
 bool load_profiles(const std::vector<std::string>& files, std::vector<Profile>* profiles);

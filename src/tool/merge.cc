@@ -66,6 +66,12 @@ int merge(const Arguments& arguments) {
     complain("{} is not written; leave the damaged files out", arguments.out);
     return kExitInput;
   }
+  const auto imported = std::find_if(sum->executables.begin(), sum->executables.end(), is_imported);
+  if (imported != sum->executables.end()) {
+    complain("a file holds addresses, and imported profiles have names ({}); report and export add them up",
+             imported->path);
+    return kExitInput;
+  }
   const auto bytes = merged_file(*sum);
   if (!bytes) {
     complain("{}", bytes.error().text);

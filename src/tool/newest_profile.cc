@@ -4,7 +4,6 @@
 
 #include <filesystem>
 
-#include "profile/load.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
 
@@ -34,7 +33,7 @@ Result<Profile> load_named_or_newest(std::string* file) {
       return fail(ENOENT, "no *.pct file in this directory; make one: pctally record -- ./prog");
     inform("reading {}", *file);
   }
-  return load_profile(file->c_str());
+  return load_any(*file);
 }
 
 Result<Profile> load_named_or_newest(std::vector<std::string>* files) {

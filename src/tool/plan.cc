@@ -72,7 +72,7 @@ int run_plan(int argc, char** argv) {
   if (std::optional<int> code = parse(argc, argv, &arguments)) return *code;
   std::vector<Profile> runs;
   if (!load_profiles(arguments.files, &runs)) return kExitInput;
-  auto rows = run_deviations(runs, &Symbolizer::open, {.by = grouping_of(arguments.by)});
+  auto rows = run_deviations(runs, &open_symbolizer, {.by = grouping_of(arguments.by)});
   if (!rows) {
     complain("{}", rows.error().text);
     return kExitUsage;

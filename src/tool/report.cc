@@ -16,6 +16,7 @@
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/html_page.h"
+#include "tool/load_profiles.h"
 #include "tool/message.h"
 #include "tool/newest_profile.h"
 
@@ -163,7 +164,7 @@ std::string render(const Profile& profile, const Arguments& arguments) {
                         .lines = line_options(arguments),
                         .filter = filter ? &*filter : nullptr,
                         .object = object ? &*object : nullptr};
-  Report report = make_report(profile, &Symbolizer::open, options);
+  Report report = make_report(profile, &open_symbolizer, options);
   if (arguments.json) return json_report(profile, report);
   return text_report(profile, report,
                      {.color = wants_color(arguments.color),
@@ -172,7 +173,7 @@ std::string render(const Profile& profile, const Arguments& arguments) {
 }
 
 int print_tree(const Profile& profile, const Arguments& arguments) {
-  ObjectNames names(profile, &Symbolizer::open);
+  ObjectNames names(profile, &open_symbolizer);
   const NamedPaths paths(profile, names, true);
   const CallTreeNode tree = call_tree(paths, arguments.bottom_up);
   const CallTreeTextOptions options{.names = name_style_of(arguments.names),
@@ -188,10 +189,10 @@ int write_html(const Profile& profile, const Arguments& arguments) {
   const HtmlOptions options{.names = name_style_of(arguments.names),
                             .view = flame ? "flame" : "functions",
                             .command = arguments.command,
-                            .sources = !arguments.no_sources,
+                            .sources = !arguments.no_sources && !has_imported(profile),
                             .strip_paths = arguments.strip_paths};
   return write_page(flame ? arguments.flame_graph : arguments.html,
-                    html_report(profile, &Symbolizer::open, options), options);
+                    html_report(profile, &open_symbolizer, options), options);
 }
 
 int refuse_without_paths(const Arguments& arguments) {
@@ -210,7 +211,7 @@ std::string listed_functions(const std::vector<StackFrame>& functions) {
 }
 
 int print_callers(const Profile& profile, const Arguments& arguments) {
-  ObjectNames names(profile, &Symbolizer::open);
+  ObjectNames names(profile, &open_symbolizer);
   const NamedPaths paths(profile, names, true);
   const std::vector<StackFrame> functions = find_functions(paths, arguments.callers);
   if (functions.size() != 1) {
@@ -236,7 +237,7 @@ bool chooses_paths(const Arguments& arguments) {
 Profile chosen_paths(const Profile& profile, const Arguments& arguments) {
   const std::optional<NamePattern> focus = pattern_of(arguments.focus), ignore = pattern_of(arguments.ignore),
                                    hide = pattern_of(arguments.hide);
-  ObjectNames names(profile, &Symbolizer::open);
+  ObjectNames names(profile, &open_symbolizer);
   return chosen_paths(profile, names,
                       {.focus = focus ? &*focus : nullptr,
                        .ignore = ignore ? &*ignore : nullptr,

@@ -62,6 +62,13 @@ def report(path, *options):
     return json.loads(result.stdout)
 
 
+def report_of_several(paths, *options):
+    result = subprocess.run([PCTALLY, "report", "--json", "--limit", "1000000", *options, *paths], capture_output=True)
+    if result.returncode != 0:
+        raise AssertionError(f"report failed ({result.returncode}): {result.stderr.decode()}")
+    return json.loads(result.stdout)
+
+
 def record(command, *options, path=None, env=None, cwd=None, quiet=True):
     path = path or os.path.join(tempfile.mkdtemp(dir=scratch()), "p.pct")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

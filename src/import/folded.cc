@@ -1,0 +1,80 @@
+#include <errno.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "import/formats.h"
+#include "import/lines.h"
+#include "import/stack_sum.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kFirstLines = 64;  ///< that decide what the text is
+
+struct FoldedLine {
+  std::string_view stack;
+  uint64_t count = 0;
+};
+
+std::optional<FoldedLine> parse(std::string_view line) {
+  const size_t blank = line.rfind(' ');
+  FoldedLine parsed;
+  if (blank == std::string_view::npos || blank == 0) return std::nullopt;
+  const std::string_view number = line.substr(blank + 1);
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), parsed.count);
+  if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
+  parsed.stack = line.substr(0, blank);
+  return parsed;
+}
+
+/// Innermost first.
+std::vector<std::string_view> frames_of(std::string_view stack) {
+  std::vector<std::string_view> frames;
+  for (size_t start = 0; start <= stack.size();) {
+    const size_t end = std::min(stack.find(';', start), stack.size());
+    if (end > start) frames.push_back(stack.substr(start, end - start));
+    start = end + 1;
+  }
+  std::reverse(frames.begin(), frames.end());
+  return frames;
+}
+
+}  // namespace
+
+bool is_folded(std::string_view text) {
+  LineReader lines(text);
+  bool stacks = false;
+  size_t seen = 0;
+  for (std::string_view line; seen < kFirstLines && lines.next(&line);) {
+    if (line.empty() || line[0] == '#') continue;
+    if (line.find('\0') != std::string_view::npos || !parse(line)) return false;
+    stacks = stacks || line.find(';') != std::string_view::npos;
+    ++seen;
+  }
+  return stacks;
+}
+
+/// Nothing says what is counted: the profile is of "samples".
+Result<Profile> import_folded(std::string_view text, const std::string& name, ImportedNames* names) {
+  StackSum sum(names, name);
+  const uint32_t object = sum.named_object(name);
+  std::vector<ImportedPlace> stack;
+  LineReader lines(text);
+  for (std::string_view line; lines.next(&line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::optional<FoldedLine> parsed = parse(line);
+    if (!parsed)
+      return fail(EINVAL, "line %zu is not \"stack count\"; a folded profile has one a line", lines.number());
+    stack.clear();
+    for (const std::string_view frame : frames_of(parsed->stack))
+      stack.push_back(sum.place(object, {{std::string(frame), "", 0}}));
+    if (!sum.add_rows(stack.size() + 1)) return fail(EFBIG, "it has more than 10,000,000 frames");
+    if (!stack.empty()) sum.add(stack, parsed->count, parsed->count);
+  }
+  Profile profile;
+  profile.engine = "folded";
+  return sum.take({.event = "samples", .period = 1}, std::move(profile));
+}
+
+}  // namespace pctally

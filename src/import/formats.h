@@ -1,0 +1,45 @@
+// Profiles of other tools. Each reader takes bytes that nobody vouches for; a unit it does not know is an
+// error.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "import/imported_names.h"
+#include "profile/profile.h"
+
+namespace pctally {
+
+/// Of a file, and of what is compressed in it.
+inline constexpr uint64_t kMostImportedBytes = uint64_t{1} << 30;
+
+using ImportedBytes = std::span<const unsigned char>;
+
+/// A profile in one of the formats below, compressed by gzip or not, recognised by its content. `name` is
+/// what it is called where it does not say. Nothing if it is in none of them.
+std::optional<Result<Profile>> import_profile(ImportedBytes bytes, const std::string& name,
+                                              ImportedNames* names);
+
+bool is_gzip(ImportedBytes bytes);
+Result<std::vector<unsigned char>> gunzip(ImportedBytes bytes);
+
+/// profile.proto of google/pprof.
+bool is_pprof(ImportedBytes bytes);
+Result<Profile> import_pprof(ImportedBytes bytes, const std::string& name, ImportedNames* names);
+
+/// CPU profiles of gperftools, of both word sizes and byte orders.
+bool is_gperftools(ImportedBytes bytes);
+Result<Profile> import_gperftools(ImportedBytes bytes, const std::string& name, ImportedNames* names);
+
+/// The text that `perf script` prints.
+bool is_perf_script(std::string_view text);
+Result<Profile> import_perf_script(std::string_view text, const std::string& name, ImportedNames* names);
+
+/// "outermost;...;innermost COUNT" lines: what flamegraph.pl reads.
+bool is_folded(std::string_view text);
+Result<Profile> import_folded(std::string_view text, const std::string& name, ImportedNames* names);
+
+}  // namespace pctally

@@ -1,0 +1,324 @@
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <bit>
+#include <map>
+#include <protozero/pbf_writer.hpp>
+
+#include "import/formats.h"
+
+namespace pctally {
+namespace {
+
+ImportedBytes bytes_of(const std::string& text) {
+  return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
+}
+
+struct Imported {
+  ImportedNames names;
+  Profile profile;
+  std::string error;  ///< empty: it was read; "none": it is none
+
+  explicit Imported(const std::string& text) {
+    auto read = import_profile(bytes_of(text), "file.name", &names);
+    if (!read)
+      error = "none";
+    else if (!*read)
+      error = read->error().text;
+    else
+      profile = std::move(**read);
+  }
+
+  /// Nanoseconds or events of each function.
+  std::map<std::string, uint64_t> amounts() {
+    std::map<std::string, uint64_t> sums;
+    for (const WeightedPosition& position : profile.positions)
+      sums[name(position.executable, position.position)] += position.ticks * profile.period_ns;
+    return sums;
+  }
+  /// "prog;main;leaf" and its amount.
+  std::map<std::string, uint64_t> stacks() {
+    std::map<std::string, uint64_t> sums;
+    const PathTree& tree = profile.paths.context;
+    for (const PathTreeNode& leaf : tree) {
+      std::string text;
+      for (const PathTreeNode* node = &leaf;; node = &tree[node->parent]) {
+        const bool is_code = node->kind == PathNodeKind::kCode;
+        std::string part = is_code ? name(node->executable, node->position) : "";
+        if (node->kind == PathNodeKind::kScope) part = profile.paths.scopes[node->position].name;
+        text = text.empty() ? part : part + ";" + text;
+        if (node->parent == PathTreeNode::kNoParent) break;
+      }
+      if (leaf.self != 0) sums[text] += leaf.self * profile.period_ns;
+    }
+    return sums;
+  }
+
+ private:
+  std::string name(uint32_t executable, uint64_t position) {
+    const Executable& object = profile.executables[executable];
+    ExecutableIdentity identity;
+    identity.device = object.stamp.device;
+    identity.inode = object.stamp.inode;
+    const auto symbolizer = names.open(identity);
+    if (!symbolizer) return object.path + "+" + std::to_string(position);
+    return symbolizer->name({&position, 1})[0].function;
+  }
+};
+
+using Sums = std::map<std::string, uint64_t>;
+
+TEST(ImportFolded, CountsSamplesOfStacks) {
+  Imported read("# made by hand\nmain;work item 7\nmain 3\n\nmain;work item;leaf 5\r\nmain;main 1\n");
+  EXPECT_EQ(read.error, "");
+  EXPECT_EQ(read.profile.event, "samples");
+  EXPECT_EQ(read.amounts(), (Sums{{"work item", 7}, {"main", 4}, {"leaf", 5}}));
+  EXPECT_EQ(read.stacks(), (Sums{{"file.name;main;work item", 7},
+                                 {"file.name;main", 3},
+                                 {"file.name;main;main", 1},
+                                 {"file.name;main;work item;leaf", 5}}));
+}
+
+TEST(ImportFolded, TextThatIsNoneIsNone) {
+  EXPECT_EQ(Imported("select 1").error, "none");
+  EXPECT_EQ(Imported("a;b 1\nnot so\n").error, "none");
+  EXPECT_EQ(Imported("a;b 1\n#\nb;c -1\n").error, "none");
+  EXPECT_EQ(Imported("").error, "none");
+  std::string late;
+  for (int i = 0; i < 100; ++i) late += "a;b 1\n";
+  EXPECT_EQ(Imported(late + "oops\n").error,
+            "line 101 is not \"stack count\"; a folded profile has one a line");
+  EXPECT_EQ(Imported("a;b 0\n").error, "it has no samples");
+  EXPECT_EQ(Imported("a;b 18446744073709551615\na 5\n").error, "its amounts are larger than any sum can be");
+}
+
+constexpr char kScript[] =
+    "# captured on: today\n"
+    "Web Content 12/13 [001] 100.000001:     250000 cpu-clock:uH: \n"
+    "\t    55d0 std::vector<int, (anonymous namespace)::A>::f(int) const+0x12 (/usr/bin/x (deleted))\n"
+    "\t    55d9 main+0x1 (/usr/bin/x)\n"
+    "  x.c:12\n"
+    "\n"
+    "Web Content 12/13 [001] 100.000002:     250000 cpu-clock:uH: \n"
+    "\tffffffff8100 [unknown] ([kernel.kallsyms])\n"
+    "\n"
+    "sh     7 100.000003:     500001 cpu-clock:uH:      55d9 main+0x1 (/usr/bin/x)\n";
+
+TEST(ImportPerfScript, ReadsStacksAndSinglePlaces) {
+  Imported read(kScript);
+  EXPECT_EQ(read.error, "");
+  EXPECT_TRUE(read.profile.counts_cpu_time());
+  EXPECT_EQ(read.profile.period_ns, 1u);  // the periods differ
+  const std::string f = "std::vector<int, (anonymous namespace)::A>::f(int) const";
+  EXPECT_EQ(read.amounts(), (Sums{{f, 250000}, {"[unknown]", 250000}, {"main", 500001}}));
+  EXPECT_EQ(
+      read.stacks(),
+      (Sums{{"Web Content;main;" + f, 250000}, {"Web Content;[unknown]", 250000}, {"sh;main", 500001}}));
+  ASSERT_EQ(read.profile.processes.size(), 2u);
+  EXPECT_EQ(read.profile.processes[0].comm, "sh");
+  EXPECT_EQ(read.profile.processes[1].pid, 12);
+  EXPECT_EQ(read.profile.ledger.samples, 3u);
+}
+
+TEST(ImportPerfScript, OnePeriodIsTheTick) {
+  std::string text;
+  for (int i = 0; i < 4; ++i) text += "a 1 1.5: 1000 cycles:ppp: \n\t1 f (/x)\n\n";
+  Imported read(text);
+  EXPECT_EQ(read.profile.event, "cycles");
+  EXPECT_EQ(read.profile.period_ns, 1000u);
+  EXPECT_EQ(read.profile.ledger.counted, 4u);
+}
+
+TEST(ImportPerfScript, GuessesNoUnit) {
+  EXPECT_EQ(Imported("a 1 1.5: 10 cycles: \n\t1 f (/x)\n\na 1 1.6: 10 faults: \n\t1 f (/x)\n").error,
+            "it holds cycles and faults; print one event: perf record -e EVENT");
+  Imported read("a 1 1.5: cpu-clock: \n\t1 f (/x)\n");
+  EXPECT_EQ(read.profile.event, "samples");
+  EXPECT_EQ(Imported("a 1 1.5: cycles: \n\t1 f (/x)\n\na 1 1.6: 10 cycles: \n\t1 f (/x)\n").error,
+            "line 4: some samples have a period and some have none");
+}
+
+template <class Word>
+std::string gperftools(bool swapped) {
+  std::string bytes;
+  for (Word word : {0, 3, 0, 10000, 0, 5, 2, 0x401008, 0x401101, 2, 1, 0x7000, 0, 1, 0}) {
+    if (swapped) word = std::byteswap(word);
+    bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
+  }
+  return bytes +
+         "00400000-00402000 r-xp 00001000 08:01 5      /bin/a b\n00500000-00502000 rw-p 00000000 00:00 0\n";
+}
+
+TEST(ImportGperftools, OfBothWordSizesAndByteOrders) {
+  for (const std::string& bytes : {gperftools<uint64_t>(false), gperftools<uint64_t>(true),
+                                   gperftools<uint32_t>(false), gperftools<uint32_t>(true)}) {
+    Imported read(bytes);
+    EXPECT_EQ(read.error, "");
+    EXPECT_EQ(read.profile.period_ns, 10'000'000u);
+    EXPECT_EQ(read.amounts(), (Sums{{"/bin/a b+8200", 50'000'000}, {"[0x7000]", 20'000'000}}));
+    EXPECT_EQ(read.stacks(), (Sums{{"file.name;/bin/a b+8448;/bin/a b+8200", 50'000'000},
+                                   {"file.name;[0x7000]", 20'000'000}}));
+  }
+}
+
+TEST(ImportGperftools, EveryCutIsNamed) {
+  const std::string bytes = gperftools<uint64_t>(false);
+  for (size_t size = 40; size < 15 * 8; ++size)
+    EXPECT_TRUE(Imported(bytes.substr(0, size)).error.starts_with("cut off")) << size;
+}
+
+/// A profile.proto in the making.
+struct Proto {
+  std::string bytes;
+  std::vector<std::string> strings = {""};
+
+  int64_t text(const std::string& string) {
+    for (size_t i = 0; i < strings.size(); ++i)
+      if (strings[i] == string) return static_cast<int64_t>(i);
+    strings.push_back(string);
+    return static_cast<int64_t>(strings.size() - 1);
+  }
+  void add(uint32_t tag, const std::string& part) { protozero::pbf_writer(bytes).add_message(tag, part); }
+  void type(uint32_t tag, const std::string& type, const std::string& unit) {
+    std::string part;
+    protozero::pbf_writer writer(part);
+    writer.add_int64(1, text(type));
+    writer.add_int64(2, text(unit));
+    add(tag, part);
+  }
+  void sample(std::vector<uint64_t> locations, std::vector<int64_t> values) {
+    std::string part;
+    protozero::pbf_writer writer(part);
+    writer.add_packed_uint64(1, locations.begin(), locations.end());
+    writer.add_packed_int64(2, values.begin(), values.end());
+    add(2, part);
+  }
+  /// Function `id`, and location `id` in it with function `inlined` inlined there (0: none).
+  void function(uint64_t id, const std::string& name, uint64_t inlined = 0) {
+    std::string part, location;
+    protozero::pbf_writer writer(part), place(location);
+    writer.add_uint64(1, id);
+    writer.add_int64(2, text(name));
+    add(5, part);
+    place.add_uint64(1, id);
+    for (const uint64_t number : {inlined, id}) {
+      if (number == 0) continue;
+      std::string line;
+      protozero::pbf_writer(line).add_uint64(1, number);
+      protozero::pbf_writer(line).add_int64(2, 7);
+      place.add_message(4, line);
+    }
+    add(4, location);
+  }
+  std::string done(int64_t period = 0) {
+    protozero::pbf_writer writer(bytes);
+    if (period != 0) type(11, "cpu", "nanoseconds");
+    if (period != 0) writer.add_int64(12, period);
+    for (const std::string& string : strings) writer.add_string(6, string);
+    return bytes;
+  }
+};
+
+Proto two_stacks(const std::string& type, const std::string& unit) {
+  Proto proto;
+  proto.type(1, "samples", "count");
+  proto.type(1, type, unit);
+  proto.function(1, "main");
+  proto.function(2, "leaf", 1);
+  proto.sample({2, 1}, {3, 30});
+  proto.sample({1}, {1, 10});
+  return proto;
+}
+
+TEST(ImportPprof, TakesTheLastKindOfValueInTicksOfItsPeriod) {
+  Imported read(two_stacks("cpu", "nanoseconds").done(10));
+  EXPECT_EQ(read.error, "");
+  EXPECT_TRUE(read.profile.counts_cpu_time());
+  EXPECT_EQ(read.profile.period_ns, 10u);
+  EXPECT_EQ(read.profile.ledger.counted, 4u);
+  EXPECT_EQ(read.profile.ledger.samples, 4u);
+  EXPECT_EQ(read.amounts(), (Sums{{"main", 10}, {"leaf", 30}}));
+  EXPECT_EQ(read.stacks(), (Sums{{"file.name;main;leaf", 30}, {"file.name;main", 10}}));
+}
+
+TEST(ImportPprof, KnowsTimesCountsAndBytesAndNothingElse) {
+  EXPECT_EQ(Imported(two_stacks("cpu", "milliseconds").done()).amounts()["leaf"], 30'000'000u);
+  EXPECT_EQ(Imported(two_stacks("inuse_space", "bytes").done()).profile.event, "inuse_space");
+  EXPECT_EQ(Imported(two_stacks("delay", "nanoseconds").done()).profile.event, "delay-ns");
+  EXPECT_EQ(Imported(two_stacks("cpu", "fortnights").done()).error,
+            "its values are fortnights of cpu; what is known are count, bytes and times");
+}
+
+TEST(ImportPprof, WhatIsNoProfileIsAnError) {
+  Proto negative = two_stacks("cpu", "nanoseconds"), dangling = negative, few = negative;
+  negative.sample({1}, {1, -1});
+  dangling.sample({9}, {1, 1});
+  few.sample({1}, {1});
+  EXPECT_EQ(Imported(negative.done()).error,
+            "it has values below 0: a difference is no profile; export the two profiles");
+  EXPECT_EQ(Imported(dangling.done()).error, "damaged: a location is not in its table");
+  EXPECT_EQ(Imported(few.done()).error, "damaged: a sample has not one value of each kind");
+  const std::string whole = two_stacks("cpu", "nanoseconds").done(10);
+  for (size_t size = 0; size < whole.size(); ++size)
+    EXPECT_NE(Imported(whole.substr(0, size)).error, "") << size;
+}
+
+// A field of another wire type than profile.proto's is skipped, as every reader of protobuf does.
+TEST(ImportPprof, FieldsOfAnotherTypeAreSkipped) {
+  Proto proto = two_stacks("cpu", "nanoseconds");
+  std::string part;
+  for (uint32_t tag = 1; tag < 15; ++tag) {
+    protozero::pbf_writer(part).add_fixed32(tag, 7);
+    protozero::pbf_writer(proto.bytes).add_fixed64(tag, 7);
+  }
+  for (const uint32_t tag : {3, 4, 5}) proto.add(tag, part);
+  protozero::pbf_writer(proto.bytes).add_uint64(6, 7);
+  protozero::pbf_writer(proto.bytes).add_message(12, part);
+  ImportedNames names;
+  EXPECT_EQ(import_pprof(bytes_of(proto.done(10)), "x", &names)->ledger.counted, 4u);
+}
+
+std::string gzipped(const std::string& text, int level = 9) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, level, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<unsigned char*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<unsigned>(text.size());
+  stream.next_out = reinterpret_cast<unsigned char*>(out.data());
+  stream.avail_out = static_cast<unsigned>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+TEST(Gunzip, AnyFormatMayBeCompressedAndInSeveralMembers) {
+  EXPECT_EQ(Imported(gzipped(two_stacks("cpu", "nanoseconds").done(10))).profile.ledger.counted, 4u);
+  EXPECT_EQ(Imported(gzipped("a;b 1\n") + gzipped("a;c 2\n")).profile.ledger.counted, 3u);
+  const std::string whole = gzipped("a;b 1\n");
+  for (const std::string& bytes : {whole.substr(0, whole.size() - 9), whole + "x"})
+    EXPECT_EQ(Imported(bytes).error, "its compression is damaged, or it is cut off");
+}
+
+TEST(Gunzip, StopsAtItsBound) {
+  const std::string member = gzipped(std::string(64 << 20, 'a'), 1);
+  std::string bomb;
+  for (int i = 0; i < 17; ++i) bomb += member;
+  EXPECT_EQ(Imported(bomb).error, "decompressed it is larger than 1 GiB");
+}
+
+// The same function of the same object is one, whatever profile it came with.
+TEST(ImportedNames, AreSharedByProfiles) {
+  ImportedNames names;
+  const Executable first = names.executable("/a", {1}), again = names.executable("/a", {1});
+  EXPECT_EQ(first.stamp, again.stamp);
+  EXPECT_NE(first.stamp, names.executable("/a", {2}).stamp);
+  const uint64_t place = names.object(first).position({{"f", "x.c", 3}});
+  EXPECT_EQ(place, names.object(again).position({{"f", "x.c", 3}}));
+  EXPECT_NE(place, names.object(again).position({{"f", "x.c", 4}}));
+  EXPECT_EQ(ImportedObject::function_start(place), names.object(again).position({{"f", "", 0}}));
+  EXPECT_TRUE(names.object(first).frames(UINT64_MAX).empty());
+}
+
+}  // namespace
+}  // namespace pctally

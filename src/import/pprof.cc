@@ -1,0 +1,433 @@
+#include <errno.h>
+#include <string.h>
+
+#include <algorithm>
+#include <protozero/pbf_reader.hpp>
+#include <unordered_map>
+
+#include "import/formats.h"
+#include "import/stack_sum.h"
+#include "object/elf/demangle.h"
+
+namespace pctally {
+namespace {
+
+/// Thrown and caught in this file: what profile.proto does not allow.
+struct Malformed {
+  const char* what;
+};
+
+struct ValueType {
+  int64_t type = 0, unit = 0;
+};
+struct Mapping {
+  uint64_t start = 0, limit = 0, offset = 0;
+  int64_t file = 0, build_id = 0;
+};
+struct Line {
+  uint64_t function = 0;
+  int64_t line = 0;
+};
+struct Location {
+  uint64_t mapping = 0, address = 0;
+  std::vector<Line> lines;
+};
+struct Function {
+  int64_t name = 0, system_name = 0, file = 0;
+};
+
+/// A field of a message with the wire type that profile.proto gives it; one of another type is skipped.
+constexpr uint32_t number(uint32_t tag) {
+  return protozero::tag_and_type(tag, protozero::pbf_wire_type::varint);
+}
+constexpr uint32_t part(uint32_t tag) {
+  return protozero::tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
+}
+
+/// Nanoseconds in a unit of time; 0: it is none.
+uint64_t nanoseconds_of(const std::string& unit) {
+  if (unit == "nanoseconds") return 1;
+  if (unit == "microseconds") return 1'000;
+  if (unit == "milliseconds") return 1'000'000;
+  return unit == "seconds" ? 1'000'000'000 : 0;
+}
+
+uint8_t hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<uint8_t>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<uint8_t>(c - 'a' + 10);
+  return 255;
+}
+
+/// Empty where the text is no build id in hexadecimal, as Go's is not.
+std::vector<uint8_t> build_id_of(const std::string& text) {
+  std::vector<uint8_t> id;
+  if (text.size() % 2 != 0 || text.size() > 64) return id;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    const uint8_t high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
+    if (high == 255 || low == 255) return {};
+    id.push_back(static_cast<uint8_t>(high << 4 | low));
+  }
+  return id;
+}
+
+class PprofReader {
+ public:
+  PprofReader(ImportedBytes bytes, const std::string& name, ImportedNames* names)
+      : bytes_(bytes), name_(name), sum_(names, name) {}
+  Result<Profile> run();
+
+ private:
+  void read_message();
+  void read_mapping(protozero::pbf_reader message);
+  static void read_line(protozero::pbf_reader message, Line* line);
+  void read_location(protozero::pbf_reader message);
+  void read_function(protozero::pbf_reader message);
+  static ValueType value_type(protozero::pbf_reader message);
+  Result<ImportedUnit> choose_value();
+  Result<void> add_sample(protozero::pbf_reader message);
+  std::vector<ImportedPlace> stack_of(const std::vector<uint64_t>& locations);
+  ImportedPlace place_of(uint64_t location);
+  Frame frame_of(const Line& line) const;
+  uint32_t object_of(uint64_t mapping);
+  void count(uint64_t rows) {
+    if (!sum_.add_rows(rows)) throw Malformed{"it has more than 10,000,000 rows"};
+  }
+  std::string text(int64_t index) const {
+    if (index < 0 || static_cast<uint64_t>(index) >= strings_.size())
+      throw Malformed{"a text is not in its table"};
+    return std::string(strings_[static_cast<size_t>(index)]);
+  }
+
+  ImportedBytes bytes_;
+  std::string name_;
+  StackSum sum_;
+  std::vector<std::string_view> strings_;
+  std::vector<ValueType> types_;
+  std::vector<protozero::data_view> samples_;
+  std::vector<uint64_t> mapping_order_;
+  std::unordered_map<uint64_t, Mapping> mappings_;
+  std::unordered_map<uint64_t, Location> locations_;
+  std::unordered_map<uint64_t, Function> functions_;
+  std::unordered_map<uint64_t, ImportedPlace> places_;
+  ValueType period_type_;
+  int64_t period_ = 0, default_type_ = 0, time_ns_ = 0, duration_ns_ = 0;
+  size_t value_ = 0, count_ = SIZE_MAX;  ///< numbers of the values that are read; no count: SIZE_MAX
+  uint64_t scale_ = 1;
+};
+
+ValueType PprofReader::value_type(protozero::pbf_reader message) {
+  ValueType type;
+  while (message.next()) switch (message.tag_and_type()) {
+      case number(1):
+        type.type = message.get_int64();
+        break;
+      case number(2):
+        type.unit = message.get_int64();
+        break;
+      default:
+        message.skip();
+    }
+  return type;
+}
+
+void PprofReader::read_mapping(protozero::pbf_reader message) {
+  count(1);
+  uint64_t id = 0;
+  Mapping mapping;
+  while (message.next()) switch (message.tag_and_type()) {
+      case number(1):
+        id = message.get_uint64();
+        break;
+      case number(2):
+        mapping.start = message.get_uint64();
+        break;
+      case number(3):
+        mapping.limit = message.get_uint64();
+        break;
+      case number(4):
+        mapping.offset = message.get_uint64();
+        break;
+      case number(5):
+        mapping.file = message.get_int64();
+        break;
+      case number(6):
+        mapping.build_id = message.get_int64();
+        break;
+      default:
+        message.skip();
+    }
+  if (mappings_.emplace(id, mapping).second) mapping_order_.push_back(id);
+}
+
+void PprofReader::read_line(protozero::pbf_reader message, Line* line) {
+  while (message.next()) switch (message.tag_and_type()) {
+      case number(1):
+        line->function = message.get_uint64();
+        break;
+      case number(2):
+        line->line = message.get_int64();
+        break;
+      default:
+        message.skip();
+    }
+}
+
+void PprofReader::read_location(protozero::pbf_reader message) {
+  count(1);
+  uint64_t id = 0;
+  Location location;
+  while (message.next()) switch (message.tag_and_type()) {
+      case number(1):
+        id = message.get_uint64();
+        break;
+      case number(2):
+        location.mapping = message.get_uint64();
+        break;
+      case number(3):
+        location.address = message.get_uint64();
+        break;
+      case part(4): {
+        count(1);
+        Line line;
+        read_line(message.get_message(), &line);
+        location.lines.push_back(line);
+        break;
+      }
+      default:
+        message.skip();
+    }
+  locations_.emplace(id, std::move(location));
+}
+
+void PprofReader::read_function(protozero::pbf_reader message) {
+  count(1);
+  uint64_t id = 0;
+  Function function;
+  while (message.next()) switch (message.tag_and_type()) {
+      case number(1):
+        id = message.get_uint64();
+        break;
+      case number(2):
+        function.name = message.get_int64();
+        break;
+      case number(3):
+        function.system_name = message.get_int64();
+        break;
+      case number(4):
+        function.file = message.get_int64();
+        break;
+      default:
+        message.skip();
+    }
+  functions_.emplace(id, function);
+}
+
+void PprofReader::read_message() {
+  protozero::pbf_reader message(reinterpret_cast<const char*>(bytes_.data()), bytes_.size());
+  while (message.next()) switch (message.tag_and_type()) {
+      case part(1):
+        count(1);
+        types_.push_back(value_type(message.get_message()));
+        break;
+      case part(2):
+        count(1);
+        samples_.push_back(message.get_view());
+        break;
+      case part(3):
+        read_mapping(message.get_message());
+        break;
+      case part(4):
+        read_location(message.get_message());
+        break;
+      case part(5):
+        read_function(message.get_message());
+        break;
+      case part(6): {
+        count(1);
+        const protozero::data_view view = message.get_view();
+        strings_.emplace_back(view.data(), view.size());
+        break;
+      }
+      case number(9):
+        time_ns_ = message.get_int64();
+        break;
+      case number(10):
+        duration_ns_ = message.get_int64();
+        break;
+      case part(11):
+        period_type_ = value_type(message.get_message());
+        break;
+      case number(12):
+        period_ = message.get_int64();
+        break;
+      case number(14):
+        default_type_ = message.get_int64();
+        break;
+      default:
+        message.skip();
+    }
+}
+
+/// The default kind of value, or else the last, as go tool pprof takes it; beside it the numbers of samples.
+Result<ImportedUnit> PprofReader::choose_value() {
+  if (types_.empty()) throw Malformed{"it does not say what its values are"};
+  value_ = types_.size() - 1;
+  for (size_t i = 0; i < types_.size(); ++i) {
+    if (default_type_ != 0 && text(types_[i].type) == text(default_type_)) value_ = i;
+    if (text(types_[i].type) == "samples" && text(types_[i].unit) == "count") count_ = i;
+  }
+  const std::string type = text(types_[value_].type), unit = text(types_[value_].unit);
+  const uint64_t ns = nanoseconds_of(unit);
+  if (ns == 0 && unit != "count" && unit != "bytes")
+    return fail(EINVAL, "its values are %.40s of %.40s; what is known are count, bytes and times",
+                unit.c_str(), type.c_str());
+  scale_ = std::max<uint64_t>(ns, 1);
+  ImportedUnit result{.cpu_time = ns != 0 && type == "cpu", .event = type, .period = 0};
+  if (ns != 0 && !result.cpu_time) result.event = type + "-ns";
+  const bool same_type = text(period_type_.type) == type && text(period_type_.unit) == unit;
+  if (same_type && period_ > 0 && static_cast<uint64_t>(period_) < UINT64_MAX / 2 / scale_)
+    result.period = static_cast<uint64_t>(period_) * scale_;
+  if (unit == "count" && result.period == 0) result.period = 1;
+  return result;
+}
+
+uint32_t PprofReader::object_of(uint64_t mapping) {
+  const auto found = mappings_.find(mapping);
+  if (found == mappings_.end()) return sum_.named_object(name_);
+  const std::string file = text(found->second.file);
+  return sum_.named_object(file.empty() ? name_ : file, build_id_of(text(found->second.build_id)));
+}
+
+Frame PprofReader::frame_of(const Line& line) const {
+  const auto found = functions_.find(line.function);
+  if (found == functions_.end()) throw Malformed{"a function is not in its table"};
+  const Function& function = found->second;
+  Frame frame;
+  frame.linkage = text(function.system_name);
+  frame.function = text(function.name);
+  if (frame.function.empty()) frame.function = demangle(frame.linkage);
+  if (frame.function.empty()) frame.function = "[no name]";
+  if (frame.linkage == frame.function) frame.linkage.clear();
+  frame.file = text(function.file);
+  if (line.line > 0 && line.line <= INT32_MAX) frame.line = static_cast<uint32_t>(line.line);
+  return frame;
+}
+
+/// Places without names are looked up in their files.
+ImportedPlace PprofReader::place_of(uint64_t id) {
+  if (const auto known = places_.find(id); known != places_.end()) return known->second;
+  const auto found = locations_.find(id);
+  if (found == locations_.end()) throw Malformed{"a location is not in its table"};
+  const Location& location = found->second;
+  ImportedPlace place;
+  const auto mapping = mappings_.find(location.mapping);
+  const bool in_file = mapping != mappings_.end() && text(mapping->second.file).starts_with('/') &&
+                       location.address >= mapping->second.start;
+  if (!location.lines.empty()) {
+    std::vector<Frame> frames;
+    for (const Line& line : location.lines) frames.push_back(frame_of(line));
+    place = sum_.place(object_of(location.mapping), frames);
+  } else if (in_file) {
+    place = {sum_.file_object(text(mapping->second.file), ExecutableKind::kFile),
+             location.address - mapping->second.start + mapping->second.offset};
+  } else {
+    char address[24];
+    snprintf(address, sizeof address, "[0x%llx]", static_cast<unsigned long long>(location.address));
+    place = sum_.place(object_of(location.mapping), {{address, "", 0}});
+  }
+  return places_[id] = place;
+}
+
+std::vector<ImportedPlace> PprofReader::stack_of(const std::vector<uint64_t>& locations) {
+  std::vector<ImportedPlace> stack;
+  for (const uint64_t location : locations) stack.push_back(place_of(location));
+  return stack;
+}
+
+Result<void> PprofReader::add_sample(protozero::pbf_reader message) {
+  std::vector<uint64_t> locations;
+  std::vector<int64_t> values;
+  while (message.next()) switch (message.tag_and_type()) {
+      case part(1):
+        for (const uint64_t id : message.get_packed_uint64()) count(1), locations.push_back(id);
+        break;
+      case number(1):
+        count(1);
+        locations.push_back(message.get_uint64());
+        break;
+      case part(2):
+        for (const int64_t value : message.get_packed_int64()) count(1), values.push_back(value);
+        break;
+      case number(2):
+        count(1);
+        values.push_back(message.get_int64());
+        break;
+      default:
+        message.skip();
+    }
+  if (values.size() != types_.size()) throw Malformed{"a sample has not one value of each kind"};
+  const int64_t value = values[value_], samples = count_ == SIZE_MAX ? 1 : values[count_];
+  if (value < 0 || samples < 0)
+    return fail(EINVAL, "it has values below 0: a difference is no profile; export the two profiles");
+  uint64_t amount = 0;
+  if (__builtin_mul_overflow(static_cast<uint64_t>(value), scale_, &amount)) amount = UINT64_MAX;
+  if (locations.empty()) {
+    sum_.add_outside(amount, static_cast<uint64_t>(samples));
+    return {};
+  }
+  sum_.add(stack_of(locations), amount, static_cast<uint64_t>(samples));
+  return {};
+}
+
+Result<Profile> PprofReader::run() {
+  read_message();
+  if (strings_.empty() || !strings_[0].empty())
+    throw Malformed{"its table of texts does not begin with an empty one"};
+  const auto unit = choose_value();
+  if (!unit) return std::unexpected(unit.error());
+  Profile profile;
+  profile.engine = "pprof";
+  if (!mapping_order_.empty())
+    if (const std::string program = text(mappings_[mapping_order_[0]].file); !program.empty())
+      profile.command = {program};
+  profile.started_unix_ns = static_cast<uint64_t>(std::max<int64_t>(time_ns_, 0));
+  profile.duration_ns = static_cast<uint64_t>(std::max<int64_t>(duration_ns_, 0));
+  for (const protozero::data_view& sample : samples_)
+    if (auto added = add_sample(protozero::pbf_reader(sample)); !added) return std::unexpected(added.error());
+  return sum_.take(*unit, std::move(profile));
+}
+
+}  // namespace
+
+/// Whether it can be one: fields 1 to 15, each with the wire type it has in profile.proto, to the end of the
+/// bytes or of the first few.
+bool is_pprof(ImportedBytes bytes) {
+  constexpr int kFirstFields = 32;
+  constexpr uint32_t kMessages = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 11;
+  try {
+    protozero::pbf_reader message(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    int seen = 0;
+    for (; seen < kFirstFields && message.next(); ++seen) {
+      const uint32_t tag = message.tag();
+      const bool length = message.wire_type() == protozero::pbf_wire_type::length_delimited;
+      if (tag > 15 || (!length && message.wire_type() != protozero::pbf_wire_type::varint)) return false;
+      if (length != ((kMessages >> tag & 1) != 0) && tag != 13) return false;
+      message.skip();
+    }
+    return seen >= 2;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+Result<Profile> import_pprof(ImportedBytes bytes, const std::string& name, ImportedNames* names) {
+  try {
+    return PprofReader(bytes, name, names).run();
+  } catch (const Malformed& malformed) {
+    return fail(EINVAL, "damaged: %s", malformed.what);
+  } catch (const std::exception&) {
+    return fail(EINVAL, "damaged: it ends within a field, or a field is not what profile.proto has");
+  }
+}
+
+}  // namespace pctally

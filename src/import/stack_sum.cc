@@ -1,0 +1,146 @@
+#include "import/stack_sum.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kLargestSum = uint64_t{1} << 60;
+
+}  // namespace
+
+StackSum::StackSum(ImportedNames* names, const std::string& program) : names_(names), program_(program) {}
+
+uint32_t StackSum::named_object(const std::string& path, const std::vector<uint8_t>& build_id) {
+  const auto [entry, fresh] =
+      named_.try_emplace({path, build_id}, static_cast<uint32_t>(sum_.executables.size()));
+  if (fresh) sum_.executables.push_back(names_->executable(path, build_id));
+  return entry->second;
+}
+
+uint32_t StackSum::file_object(const std::string& path, ExecutableKind kind) {
+  const auto [entry, fresh] =
+      files_.try_emplace({path, kind}, static_cast<uint32_t>(sum_.executables.size()));
+  if (fresh) sum_.executables.push_back({.kind = kind, .path = path, .build_id = {}});
+  return entry->second;
+}
+
+ImportedPlace StackSum::place(uint32_t object, const std::vector<Frame>& frames) {
+  return {object, names_->object(sum_.executables[object]).position(frames)};
+}
+
+uint32_t StackSum::child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position) {
+  PathTree& tree = sum_.paths.context;
+  const auto [entry, fresh] =
+      nodes_.try_emplace({parent, kind, executable, position}, static_cast<uint32_t>(tree.size()));
+  if (fresh) tree.push_back({.parent = parent, .kind = kind, .executable = executable, .position = position});
+  return entry->second;
+}
+
+uint32_t StackSum::scope_of(const std::string& program) {
+  const std::string& name = program.empty() ? program_ : program;
+  const auto [entry, fresh] = scopes_.try_emplace(name, static_cast<uint32_t>(sum_.paths.scopes.size()));
+  if (fresh) sum_.paths.scopes.push_back({name, {}});
+  return child(PathTreeNode::kNoParent, PathNodeKind::kScope, 0, entry->second);
+}
+
+void StackSum::count_delivery(uint64_t amount, uint64_t count) {
+  common_ = std::gcd(common_, amount);
+  TickLedger& ledger = sum_.ledger;
+  ledger.samples += std::min(count, kLargestSum);
+  const auto size = static_cast<long double>(amount);
+  squares_ += count == 0 ? 0 : size * size / static_cast<long double>(count);
+  const uint64_t all = ledger.ticks();
+  if (amount > kLargestSum || all + amount > kLargestSum || ledger.samples > kLargestSum) overflow_ = true;
+}
+
+void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64_t count,
+                   const std::string& program) {
+  if (amount == 0) return;
+  count_delivery(amount, count);
+  if (overflow_) return;
+  sum_.ledger.counted += amount;
+  const ImportedPlace& leaf = stack.front();
+  sum_.positions.push_back({leaf.executable, leaf.position, amount});
+  has_callers_ = has_callers_ || stack.size() > 1;
+  uint32_t node = scope_of(program);
+  for (size_t i = stack.size(); i-- > 1;)
+    node = child(node, PathNodeKind::kCode, stack[i].executable, stack[i].position);
+  // The innermost node is the function that ran; where in it is in the positions.
+  const bool named = names_->knows(sum_.executables[leaf.executable].stamp);
+  const uint64_t start = named ? ImportedObject::function_start(leaf.position) : leaf.position;
+  node = child(node, PathNodeKind::kCode, leaf.executable, start);
+  sum_.paths.context[node].self += amount;
+}
+
+void StackSum::add_outside(uint64_t amount, uint64_t count) {
+  count_delivery(amount, count);
+  if (overflow_) return;
+  sum_.ledger.outside += amount;
+  const uint32_t cut =
+      child(scope_of(""), PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kInterrupted));
+  sum_.paths.context[cut].self += amount;
+}
+
+void StackSum::add_lost(uint64_t amount) {
+  common_ = std::gcd(common_, amount);
+  if (amount > kLargestSum || sum_.ledger.ticks() + amount > kLargestSum) overflow_ = true;
+  if (!overflow_) sum_.ledger.lost += amount;
+}
+
+void StackSum::add_process(int32_t pid, const std::string& comm, uint64_t amount) {
+  if (amount <= kLargestSum) processes_[{pid, comm}] += amount;
+}
+
+/// From amounts to ticks.
+void StackSum::divide(uint64_t period, Profile* profile) {
+  for (WeightedPosition& position : profile->positions) position.ticks /= period;
+  for (PathTreeNode& node : profile->paths.context) node.self /= period;
+  for (ProfileProcess& process : profile->processes) process.ticks /= period;
+  for (uint64_t* ticks : {&profile->ledger.counted, &profile->ledger.outside, &profile->ledger.lost})
+    *ticks /= period;
+  const long double squares = squares_ / period / period;
+  profile->ledger.weight_squares =
+      squares < 1e18L ? std::max<uint64_t>(static_cast<uint64_t>(squares), 1) : UINT64_MAX;
+}
+
+Result<Profile> StackSum::take(const ImportedUnit& unit, Profile profile) {
+  if (overflow_) return fail(EOVERFLOW, "its amounts are larger than any sum can be");
+  if (sum_.ledger.ticks() == 0) return fail(EINVAL, "it has no samples");
+  const bool whole = unit.period != 0 && common_ % unit.period == 0;
+  profile.period_ns = profile.period_asked_ns = whole ? unit.period : 1;
+  profile.event = unit.cpu_time ? "" : unit.event;
+  profile.closed = profile.kernel_observed = true;
+  profile.ledger = sum_.ledger;
+  profile.executables = std::move(sum_.executables);
+  profile.positions = std::move(sum_.positions);
+  auto& positions = profile.positions;
+  std::sort(positions.begin(), positions.end(), [](const WeightedPosition& a, const WeightedPosition& b) {
+    return std::tie(a.executable, a.position) < std::tie(b.executable, b.position);
+  });
+  size_t kept = 0;
+  for (const WeightedPosition& position : positions) {
+    const bool again = kept != 0 && positions[kept - 1].executable == position.executable &&
+                       positions[kept - 1].position == position.position;
+    if (again)
+      positions[kept - 1].ticks += position.ticks;
+    else
+      positions[kept++] = position;
+  }
+  positions.resize(kept);
+  for (const auto& [key, amount] : processes_)
+    profile.processes.push_back(
+        {.pid = key.first, .comm = key.second, .engine = profile.engine, .note = {}, .ticks = amount});
+  if (has_callers_) {
+    profile.paths = std::move(sum_.paths);
+    profile.paths.recorded = true;
+  }
+  divide(profile.period_ns, &profile);
+  return profile;
+}
+
+}  // namespace pctally

@@ -1,0 +1,78 @@
+// Adds stacks of an imported file up to a profile.
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "import/imported_names.h"
+#include "profile/profile.h"
+
+namespace pctally {
+
+/// Samples, frames and names a file may have.
+inline constexpr uint64_t kMostImportedRows = 10'000'000;
+
+/// A place in the code of a profile that is being imported.
+struct ImportedPlace {
+  uint32_t executable = 0;
+  uint64_t position = 0;
+};
+
+/// What the amounts of a file are.
+struct ImportedUnit {
+  bool cpu_time = false;  ///< amounts are nanoseconds of CPU time; else:
+  std::string event;      ///< they are numbers of these
+  uint64_t period = 0;    ///< of the file: a tick, where every amount is whole ticks; 0: not known
+};
+
+class StackSum {
+ public:
+  /// `program`: whose stacks they are, where the file does not say more.
+  StackSum(ImportedNames* names, const std::string& program);
+
+  /// An object whose names are in the file.
+  uint32_t named_object(const std::string& path, const std::vector<uint8_t>& build_id = {});
+  /// A file that is asked for names, position being a file offset; or the vdso.
+  uint32_t file_object(const std::string& path, ExecutableKind kind);
+
+  /// The place of these frames in an object of named_object().
+  ImportedPlace place(uint32_t object, const std::vector<Frame>& frames);
+
+  /// Adds an amount to a stack, where it fell first, then its callers. `count`: samples it stands for.
+  void add(std::span<const ImportedPlace> stack, uint64_t amount, uint64_t count,
+           const std::string& program = "");
+  /// The same where no code is known for it.
+  void add_outside(uint64_t amount, uint64_t count);
+  void add_lost(uint64_t amount);
+  void add_process(int32_t pid, const std::string& comm, uint64_t amount);
+
+  /// False once there are more than kMostImportedRows.
+  [[nodiscard]] bool add_rows(uint64_t rows) { return (rows_ += rows) <= kMostImportedRows; }
+
+  /// Everything as a profile in ticks. `profile` has what is known besides.
+  Result<Profile> take(const ImportedUnit& unit, Profile profile);
+
+ private:
+  void count_delivery(uint64_t amount, uint64_t count);
+  uint32_t child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position);
+  uint32_t scope_of(const std::string& program);
+  void divide(uint64_t period, Profile* profile);
+
+  ImportedNames* names_;
+  std::string program_;
+  Profile sum_;
+  std::map<std::pair<std::string, std::vector<uint8_t>>, uint32_t> named_;
+  std::map<std::pair<std::string, ExecutableKind>, uint32_t> files_;
+  std::map<std::pair<int32_t, std::string>, uint64_t> processes_;
+  std::map<std::string, uint32_t> scopes_;
+  std::map<PathTreeNode::Key, uint32_t> nodes_;
+  bool has_callers_ = false;
+  uint64_t common_ = 0;      ///< greatest common divisor of all amounts
+  long double squares_ = 0;  ///< sum of amount^2 / count
+  uint64_t rows_ = 0;
+  bool overflow_ = false;
+};
+
+}  // namespace pctally

@@ -1,0 +1,216 @@
+"""Profiles of other tools are read to the last sample: what their producers wrote, and what their own readers say."""
+import collections
+import gzip
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+GO_PROGRAM = """package main
+
+import ("os"; "runtime/pprof")
+
+//go:noinline
+func hot(n uint64) uint64 { s := uint64(1); for i := uint64(0); i < n; i++ { s = s*31 + i }; return s }
+
+func main() {
+	f, _ := os.Create(os.Args[1])
+	pprof.StartCPUProfile(f)
+	s := uint64(0)
+	for i := 0; i < 20; i++ { s += hot(30000000) }
+	pprof.StopCPUProfile()
+	if s == 42 { println(s) }
+}
+"""
+
+
+def run(*words, **options):
+    return subprocess.run(words, capture_output=True, text=True, **options)
+
+
+def by_function(data, period=True):
+    sums = collections.Counter()
+    for row in data["rows"]:
+        sums[row["function"]] += row["ticks"] * ((data["period_ns"] or data["period_events"]) if period else 1)
+    return sums
+
+
+class Import(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.mkdtemp(dir=p.scratch())
+        cls.profile = os.path.join(cls.directory, "p.pct")
+        done = p.record([p.program("known_shares"), "0.5", "1"], "-e", p.engines()[-1], path=cls.profile)
+        assert done.returncode == 0, done.stderr
+        cls.data = p.report(cls.profile)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def need(self, program):
+        if shutil.which(program) is None:
+            self.skipTest(f"{program} is not installed")
+
+    def export(self, name, *options, profile=None):
+        out = self.path("out." + name)
+        done = run(p.PCTALLY, "export", "--format", name, *options, "-o", out, profile or self.profile)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return out
+
+    def go(self, *words):
+        done = run("go", *words, env={**os.environ, "HOME": self.directory, "GOCACHE": self.path("cache"), "GOFLAGS": "-mod=mod"},
+                   cwd=self.directory)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def raw_samples(self, path):
+        """What go tool pprof reads: the sum of each kind of value."""
+        text = self.go("tool", "pprof", "-raw", path)
+        block = text.split("Samples:\n")[1].split("Locations\n")[0]
+        rows = [[int(value) for value in match.split()] for match in re.findall(r"(?m)^ *((?:\d+ +)*\d+): ", block)]
+        return [sum(column) for column in zip(*rows)]
+
+    def test_pprof_round_trip_is_whole(self):
+        """Ours, and the same written again by go tool pprof: functions, seconds, the ledger's sum."""
+        path = self.export("pprof")
+        files = [path]
+        if shutil.which("go"):
+            self.assertEqual(self.raw_samples(path), [self.data["ticks"], self.data["ticks"] * self.data["period_ns"]])
+            files.append(self.path("again.pb.gz"))
+            self.go("tool", "pprof", "-proto", "-output", files[-1], path)
+        with gzip.open(path) as packed, open(self.path("plain.pb"), "wb") as plain:
+            plain.write(packed.read())
+        for file in (*files, self.path("plain.pb")):
+            read = p.report(file)
+            self.assertEqual((read["ticks"], read["period_ns"]), (self.data["ticks"], self.data["period_ns"]), file)
+            self.assertEqual(by_function(read), by_function(self.data), file)
+            p.assert_ledger(self, read)
+
+    def test_pprof_of_call_paths_has_their_totals(self):
+        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
+            self.skipTest("call paths need engine ring and x86-64")
+        profile = self.path("g.pct")
+        done = p.record([p.program("known_paths"), "recursion", "0.4"], "-g", path=profile)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        own, read = p.report(profile), p.report(self.export("pprof", profile=profile))
+        totals = lambda data: {row["function"]: row["total_ticks"] for row in data["rows"] if "total_ticks" in row}
+        for function in ("main", "recursion", "deep", "work"):
+            self.assertEqual(totals(read)[function], totals(own)[function], function)
+
+    def test_profile_of_go(self):
+        self.need("go")
+        with open(self.path("hot.go"), "w") as file:
+            file.write(GO_PROGRAM)
+        self.go("build", "-o", self.path("hot"), self.path("hot.go"))
+        subprocess.run([self.path("hot"), self.path("go.prof")], check=True)
+        read = p.report(self.path("go.prof"))
+        self.assertEqual([read["ticks"], read["ticks"] * read["period_ns"]], self.raw_samples(self.path("go.prof")))
+        self.assertEqual((read["period_ns"], read["engine"]), (10000000, "pprof"))
+        top = self.go("tool", "pprof", "-top", "-nodecount=100000", "-nodefraction=0", "-sample_index=samples", self.path("go.prof"))
+        rows = {row["function"]: row for row in read["rows"]}
+        functions = re.findall(r"(?m)^ *(\d+) +[\d.]+% +[\d.]+% +(\d+) +[\d.]+%  (main\.\S+)(?: \(inline\))?$", top)
+        self.assertIn("main.hot", [name for _, _, name in functions])
+        for flat, total, name in functions:
+            self.assertEqual((rows[name]["ticks"], rows[name]["total_ticks"]), (int(flat), int(total)), top)
+
+    def test_folded_round_trip(self):
+        read = p.report(self.export("folded", "--no-lines"))
+        self.assertEqual((read["event"], read["ticks"]), ("samples", self.data["ticks"]))
+        self.assertEqual(by_function(read), by_function(self.data, False))
+
+    def test_perf_script(self):
+        self.need("perf")
+        data = self.path("perf.data")
+        done = run("perf", "record", "-q", "-g", "-e", "cpu-clock", "-o", data, p.program("known_shares"), "0.5", "1")
+        if done.returncode != 0:
+            self.skipTest("perf record is refused here")
+        for options in ([], ["-F", "comm,pid,time,period,event,ip,sym,dso"]):
+            script = run("perf", "script", *options, "-i", data)
+            self.assertEqual(script.returncode, 0, script.stderr)
+            with open(self.path("script.txt"), "w") as file:
+                file.write(script.stdout)
+            periods = [int(line) for line in run("perf", "script", "-F", "period", "-i", data).stdout.split()]
+            read = p.report(self.path("script.txt"))
+            self.assertEqual(read["ticks"] * read["period_ns"], sum(periods))
+            self.assertEqual(read["samples"], len(periods))
+            leaves = collections.Counter()
+            for sample in re.split(r"\n\n+", script.stdout.strip()):
+                leaf = sample.split("\n")[1]
+                leaves[re.match(r"\s*[0-9a-f]+ (.*?)(\+0x[0-9a-f]+)? \(", leaf).group(1)] += 1
+            shares = {name: count for name, count in leaves.items() if name.startswith("share_")}
+            self.assertTrue(shares)
+            counts = {name: amount // periods[0] for name, amount in by_function(read).items() if name in shares}
+            self.assertEqual(counts, shares)
+
+    def gperftools_file(self):
+        """As gperftools writes it, of addresses in known_shares where it would be mapped at 0x10000000."""
+        program = os.path.realpath(p.program("known_shares"))
+        symbols = dict(reversed(line.split()[::2]) for line in run("nm", program).stdout.splitlines() if " share_0" in line)
+        places = {name: int(symbols[name], 16) for name in ("share_00", "share_01")}
+        base = 0x10000000
+        words = [0, 3, 0, 4000, 0, 7, 2, base + places["share_00"] + 4, base + places["share_01"] + 9, 3, 1, base + places["share_01"] + 2]
+        with open(self.path("gperf.prof"), "wb") as file:
+            file.write(struct.pack(f"<{len(words) + 3}Q", *words, 0, 1, 0))
+            for line in run("readelf", "-lW", program).stdout.splitlines():
+                fields = line.split()
+                if fields[:1] == ["LOAD"] and "E" in fields[6:8]:
+                    offset, address, size = (int(fields[i], 16) for i in (1, 2, 4))
+                    start = base + address & ~0xfff
+                    file.write(f"{start:08x}-{base + address + size + 0xfff & ~0xfff:08x} r-xp {offset & ~0xfff:08x} 08:01 5   {program}\n".encode())
+        return self.path("gperf.prof")
+
+    def test_gperftools_file(self):
+        self.need("nm")
+        read = p.report(self.gperftools_file())
+        self.assertEqual((read["ticks"], read["period_ns"]), (10, 4000000))
+        self.assertEqual(by_function(read, False), {"share_00": 7, "share_01": 3})
+        self.assertEqual({row["function"]: row["total_ticks"] for row in read["rows"]}, {"share_00": 7, "share_01": 10})
+        if shutil.which("go"):
+            self.assertEqual(self.raw_samples(self.path("gperf.prof")), [10, 10 * 4000000])
+
+    def test_profile_of_gperftools(self):
+        library = next((path for path in ("/usr/lib/x86_64-linux-gnu/libprofiler.so.0",) if os.path.exists(path)), None)
+        if library is None:
+            self.skipTest("libprofiler.so.0 (gperftools) is not installed")
+        path = self.path("real.prof")
+        subprocess.run([p.program("known_shares"), "0.5", "1"], check=True, env={**os.environ, "LD_PRELOAD": library, "CPUPROFILE": path},
+                       capture_output=True)
+        read = p.report(path)
+        self.assertEqual([read["ticks"], read["ticks"] * read["period_ns"]], self.raw_samples(path))
+
+    def test_they_are_compared_exported_and_added_up(self):
+        path = self.export("pprof")
+        folded = run(p.PCTALLY, "export", "--format", "folded", path)
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in folded.stdout.splitlines()), self.data["ticks"])
+        diff = run(p.PCTALLY, "diff", "--json", path, path)
+        self.assertEqual(diff.returncode, 0, diff.stderr)
+        self.assertFalse([row for row in json.loads(diff.stdout)["rows"] if row["old_ticks"] != row["new_ticks"]])
+        both = p.report_of_several([path, path])
+        self.assertEqual(by_function(both), by_function(self.data) + by_function(self.data))
+        merged = run(p.PCTALLY, "merge", "-o", self.path("no.pct"), path)
+        self.assertEqual((merged.returncode, merged.stdout), (4, ""))
+        self.assertIn("report and export add them up", merged.stderr)
+
+    def test_what_is_none_or_damaged_is_one_line(self):
+        with open(self.export("pprof"), "rb") as file:
+            packed = file.read()
+        for name, content, message in (("text.txt", b"hello\n", "not a profile; pctally record makes one"),
+                                       ("cut.pb.gz", packed[:-200], "its compression is damaged, or it is cut off"),
+                                       ("odd.pb.gz", gzip.compress(b"\x0a\x04\x08\x01\x10\x02\x32\x00"), "damaged: ")):
+            with open(self.path(name), "wb") as file:
+                file.write(content)
+            done = run(p.PCTALLY, "report", self.path(name))
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (4, "", 1), done.stderr)
+            self.assertIn(f"{self.path(name)}: {message}", done.stderr)
+
+
+if __name__ == "__main__":
+    p.main()
