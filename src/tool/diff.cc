@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "object/symbolizer.h"
+#include "profile/merge.h"
 #include "report/diff/output.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
@@ -159,8 +160,22 @@ std::string render(const Diff& diff, const std::vector<LimitResult>& results, co
   return results.empty() ? text : text + "\n" + limits_text(results, color);
 }
 
-/// The comparison, and the first of the new profiles. The exit code.
-int write_html(const Diff& diff, const Profile& after, const Arguments& arguments) {
+/// Several runs added up; the first alone where they cannot be.
+Profile sum_of(std::vector<Profile> runs, const std::vector<std::string>& files) {
+  if (runs.size() == 1) return std::move(runs[0]);
+  Merger merger;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    Result<void> added = merger.add(runs[i], files[i]);
+    if (added) continue;
+    inform("the page shows {} alone beside the comparison: {}", files[0], added.error().text);
+    return std::move(runs[0]);
+  }
+  return merger.take();
+}
+
+/// The comparison, and the new profiles. The exit code.
+int write_html(const Diff& diff, std::vector<Profile> runs, const Arguments& arguments) {
+  const Profile after = sum_of(std::move(runs), arguments.after);
   const HtmlOptions options{.names = diff.names,
                             .view = "compare",
                             .sources = !arguments.no_sources && !has_imported(after),
@@ -192,7 +207,7 @@ int compare(const Arguments& arguments) {
   }
   if (int failed = write_out(render(*diff, results, arguments)); failed != 0) return failed;
   if (!arguments.html.empty())
-    if (int failed = write_html(*diff, after[0], arguments); failed != 0) return failed;
+    if (int failed = write_html(*diff, std::move(after), arguments); failed != 0) return failed;
   return exit_status(*diff, results);
 }
 

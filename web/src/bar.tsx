@@ -1,8 +1,8 @@
 // The tabs, the search, and the line about the selected function.
 import { For, Show, createEffect, createMemo, on } from "solid-js";
-import { counted, percent, seconds } from "./figures";
+import { percent, seconds } from "./figures";
 import { Figure, Name } from "./parts";
-import { data, functions, hasPaths, placeOf, rows, run, sourceOf } from "./profile";
+import { data, functions, hasPaths, placeOf, rows, run, sourceOf, ticksText } from "./profile";
 import { hits } from "./search";
 import { open, search, select, selected, setSearch, setView, view, views } from "./state";
 
@@ -141,7 +141,7 @@ export function Selection() {
                   )}
                 </Show>
                 <span>
-                  {run.event === null ? seconds((entry().self.ticks * run.period) / 1e9) : counted(entry().self.ticks, "tick")} self
+                  {run.event === null ? seconds((entry().self.ticks * run.period) / 1e9) : ticksText(entry().self.ticks)} self
                 </span>
               </Show>
               <Show when={hasPaths && view() !== "flame"}>

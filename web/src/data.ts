@@ -4,6 +4,9 @@ export interface Run {
   engine: string;
   event: string | null; // null: ticks are CPU time
   period: number; // nanoseconds, or events
+  unit: "tick" | "nanosecond" | "event"; // what `ticks` count: of several runs with different periods no ticks
+  runs: number; // recordings that were added up
+  recorded: number; // ticks in the recordings
   rate_hz: number;
   rate_asked_hz: number;
   wall_s: number;

@@ -1,7 +1,7 @@
 // The answer first, in words; then what was seen and what was not.
 import { For, Show } from "solid-js";
 import { counted, grouped, percent, seconds } from "./figures";
-import { data, rows, run } from "./profile";
+import { data, rows, run, ticksFigure, ticksText } from "./profile";
 import { isDark, setHelpOpen, setTheme } from "./state";
 
 const Mark = () => (
@@ -104,7 +104,12 @@ function Facts() {
       <div>
         <dt>Ticks</dt>
         <dd>
-          <b>{grouped(run.ticks)}</b> {run.event === null ? `one per ${(run.period / 1e6).toFixed(3)} ms` : `of ${grouped(run.period)} each`}
+          <b>{grouped(run.recorded)}</b>{" "}
+          {run.unit !== "tick"
+            ? `in ${run.runs} runs`
+            : run.event === null
+              ? `one per ${(run.period / 1e6).toFixed(3)} ms`
+              : `of ${grouped(run.period)} each`}
         </dd>
       </div>
       <div>
@@ -118,8 +123,8 @@ function Facts() {
         {(paths) => (
           <div>
             <dt>Call paths</dt>
-            <dd title={paths().cut.map((part) => `${part.ticks} cut ${part.reason}`).join("; ") || undefined}>
-              <b>{grouped(paths().complete)}</b> complete, {grouped(cut)} cut
+            <dd title={paths().cut.map((part) => `${ticksText(part.ticks)} ${part.reason}`).join("; ") || undefined}>
+              <b>{ticksFigure(paths().complete)}</b> complete, {ticksFigure(cut)} cut
             </dd>
           </div>
         )}

@@ -41,7 +41,8 @@ function Page() {
       <Head />
       <Bar />
       <Selection />
-      <main class="wrap" id="panel" role="tabpanel" tabindex="-1" aria-labelledby={`tab-${view()}`}>
+      <main class="wrap">
+        <div id="panel" role="tabpanel" tabindex="-1" aria-labelledby={`tab-${view()}`}>
         <Show when={view() === "functions"}>
           <Functions />
         </Show>
@@ -58,6 +59,7 @@ function Page() {
           <Treemap />
         </Show>
         <Show when={view() === "compare" && data.diff}>{(diff) => <Compare of={diff()} />}</Show>
+        </div>
       </main>
       <Help />
       <TipBox />

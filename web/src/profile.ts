@@ -1,4 +1,5 @@
 // The profile as the views see it: functions, their shares, and who has what.
+import { counted, grouped, seconds } from "./figures";
 import { readData, type Source, type SourceFile } from "./data";
 import { places, wilson, type Interval, type Places } from "./statistics";
 
@@ -80,5 +81,8 @@ export const fileOf = new Map<number, SourceFile>(data.files.map((file) => [file
 /** "ltable.c:663", or nothing. */
 export const placeOf = (entry: Function) => (entry.file ? (entry.line ? `${entry.file}:${entry.line}` : entry.file) : "");
 
-/** CPU time, or a number of events. */
-export const amountOf = (ticks: number) => (run.event === null ? (ticks * run.period) / 1e9 : ticks * run.period);
+/** "620 ticks"; where periods differ, the CPU time or the events that they stand for. */
+export const ticksText = (ticks: number) => (run.unit === "nanosecond" ? seconds(ticks / 1e9) : counted(ticks, run.unit));
+
+/** For a column of a table. */
+export const ticksFigure = (ticks: number) => (run.unit === "nanosecond" ? seconds(ticks / 1e9) : grouped(ticks));

@@ -1,8 +1,8 @@
 // What the pointer is over, with its figures.
 import { For, Show, createSignal } from "solid-js";
-import { counted, percent, range } from "./figures";
+import { percent, range } from "./figures";
 import { Share } from "./parts";
-import { placeOf, type Function, type Measured } from "./profile";
+import { placeOf, type Function, type Measured, ticksText } from "./profile";
 
 interface Tip {
   of: Function | null;
@@ -45,7 +45,7 @@ export function TipBox() {
                     <td class="tip-bar">
                       <Share of={of} most={Math.max(...now().rows.map((row) => row[1].interval.high))} />
                     </td>
-                    <td>{counted(of.ticks, "tick")}</td>
+                    <td>{ticksText(of.ticks)}</td>
                   </tr>
                 )}
               </For>

@@ -190,6 +190,21 @@ TEST(HtmlReport, FetchesNothingAndRunsItsOwnScriptAlone) {
   EXPECT_LE(page.size(), 300'000u);
 }
 
+TEST(HtmlReport, OfRunsWithOtherPeriodsTicksAreWhatTheyStoodFor) {
+  Profile profile = profile_of("/bin/prog");
+  EXPECT_EQ(parsed(profile)["run"]["unit"], "tick");
+  EXPECT_EQ(parsed(profile)["run"]["recorded"], 100);
+  profile.runs.resize(2);
+  profile.runs[0].ledger.counted = profile.runs[1].ledger.counted = 7;
+  profile.runs[0].period_ns = 3;
+  profile.runs[1].period_ns = 5;
+  profile.period_ns = 1;
+  const nlohmann::json run = parsed(profile)["run"];
+  EXPECT_EQ(run["unit"], "nanosecond");
+  EXPECT_EQ(run["recorded"], 14);
+  EXPECT_EQ(run["runs"], 2);
+}
+
 TEST(HtmlReport, NoNameEndsTheScriptItStandsIn) {
   Profile profile = profile_of("/bin/evil");
   profile.command = {"</script><script>alert(1)</script><!--"};

@@ -1,8 +1,8 @@
 // Who calls the selected function, from which line, and what it calls, as shares of the ticks with it on the stack.
 import { For, Show, createMemo, createSignal } from "solid-js";
-import { counted, percent, range } from "../figures";
+import { percent, range } from "../figures";
 import { Figure, Name, Note, Share } from "../parts";
-import { baseName, data, functions, measured, measuredOf, placeOf, text, type Function, type Measured } from "../profile";
+import { baseName, data, functions, measured, measuredOf, placeOf, text, type Function, type Measured, ticksText } from "../profile";
 import { select, selected } from "../state";
 
 interface Side {
@@ -67,7 +67,7 @@ function Item(props: { of: Side; verb: string }) {
         <b>{percent(props.of.measured.share, 1)} %</b> <small>{range(props.of.measured.interval, 1)}</small>
       </span>
       <span class="where">{placesText(props.of, props.verb)}</span>
-      <span class="value where">{counted(props.of.measured.ticks, "tick")}</span>
+      <span class="value where">{ticksText(props.of.measured.ticks)}</span>
       <Share of={props.of.measured} most={1} />
     </>
   );
@@ -132,7 +132,7 @@ export function Callers() {
   return (
     <Show when={selected() && ticks() > 0} fallback={<Note>No kept path has this function on it. Choose another in the table.</Note>}>
       <div class="callers-head" aria-hidden="true">
-        <span>Called by (share of the {counted(ticks(), "tick")} with it on the path)</span>
+        <span>Called by (share of the {ticksText(ticks())} with it on the path)</span>
         <span />
         <span>Goes to</span>
       </div>

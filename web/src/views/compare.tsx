@@ -3,7 +3,7 @@ import { For, Show, createMemo, createSignal } from "solid-js";
 import type { Change, Diff, DiffRow } from "../data";
 import { axisSteps, counted, signed } from "../figures";
 import { Choice, Note } from "../parts";
-import { functions, type Function } from "../profile";
+import { functions, run, type Function } from "../profile";
 import { hits, isHit } from "../search";
 import { select, selected } from "../state";
 
@@ -124,7 +124,7 @@ export function Compare(props: { of: Diff }) {
         {props.of.power}
         {props.of.old_runs === 1 && props.of.new_runs === 1
           ? " With one run a side the variation between runs cannot be seen; a standard deviation of 8 % is assumed."
-          : ` ${counted(props.of.old_runs, "run")} before, ${props.of.new_runs} after; the other views show the first of the new ones.`}
+          : ` ${counted(props.of.old_runs, "run")} before, ${props.of.new_runs} after; the other views show ${run.runs === props.of.new_runs ? "the new ones added up" : "the first of the new ones"}.`}
       </Note>
       <div class="tools compare-tools">
         <Choice
@@ -156,7 +156,9 @@ export function Compare(props: { of: Diff }) {
             <th scope="col" class="number side-value">
               After
             </th>
-            <th scope="col" class="dumbbell-cell" />
+            <th scope="col" class="dumbbell-cell">
+              <span class="vh">Before and after, drawn</span>
+            </th>
             <th scope="col" class="number change">
               Change
             </th>
@@ -164,6 +166,7 @@ export function Compare(props: { of: Diff }) {
               {unit()}
             </th>
             <th scope="col" class="forest-cell">
+              <span class="vh">Change with its interval, drawn</span>
               <ForestAxis most={most()} />
             </th>
           </tr>

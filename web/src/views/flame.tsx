@@ -5,7 +5,7 @@ import { counted, percent, range } from "../figures";
 import { layout, type Box } from "../flame/layout";
 import { largestOf, pathOf, treeFrom, type Frame } from "../flame/tree";
 import { Choice, Note } from "../parts";
-import { baseName, data, measured, run } from "../profile";
+import { baseName, data, measured, run, ticksText } from "../profile";
 import { hits, isHit } from "../search";
 import { select, selected } from "../state";
 import { hideTip, showTip } from "../tip";
@@ -40,9 +40,8 @@ function labelOf(box: Box): string {
 
 function spokenOf(box: Box): string {
   const of = measured(box.ticks);
-  return `${box.many ? `${box.frames.length} narrow frames` : box.frames.map(nameOf).join(", ")}: ${percent(of.share)} % of all ticks, ${range(
-    of.interval,
-  )}, ${counted(box.ticks, "tick")}`;
+  const seen = box.many ? `${box.frames.length} narrow frames` : `${labelOf(box)} ${percent(of.share, 1)}`;
+  return `${seen}: ${percent(of.share)} % of all ticks, ${range(of.interval)}, ${ticksText(box.ticks)}`;
 }
 
 function background(box: Box): string | undefined {

@@ -1,8 +1,8 @@
 // The table: self and total with their intervals, and what the order is worth.
 import { For, Show, createMemo, createSignal } from "solid-js";
-import { counted, grouped, percent, range } from "../figures";
+import { counted, percent, range } from "../figures";
 import { Axis, Name, Note, Share } from "../parts";
-import { data, hasPaths, hasTotals, rows, run, sourceOf, type Function } from "../profile";
+import { data, hasPaths, hasTotals, rows, run, sourceOf, type Function, ticksFigure, ticksText } from "../profile";
 import { hits } from "../search";
 import { open, select, selected } from "../state";
 
@@ -99,7 +99,7 @@ function Row(props: { of: Function; gap: boolean }) {
       <td class="spark-cell">
         <Spark of={props.of} />
       </td>
-      <td class="number ticks">{grouped(props.of.self.ticks)}</td>
+      <td class="number ticks">{ticksFigure(props.of.self.ticks)}</td>
       <Show when={hasTotals}>
         <td class="number total">
           {props.of.total ? percent(props.of.total.share) : ""}
@@ -169,6 +169,7 @@ export function Functions() {
               95 %
             </th>
             <th scope="col" class="bar-cell">
+              <span class="vh">Self, drawn</span>
               <Axis most={mostSelf} />
             </th>
             <Heading by="name" class="name-cell">
@@ -181,13 +182,14 @@ export function Functions() {
               Where in it
             </th>
             <th scope="col" class="number ticks">
-              Ticks
+              {run.unit === "tick" ? "Ticks" : run.unit === "event" ? "Events" : "Time"}
             </th>
             <Show when={hasTotals}>
               <Heading by="total" class="number total">
                 Total
               </Heading>
               <th scope="col" class="total-bar">
+                <span class="vh">Total, drawn</span>
                 <Axis most={1} wanted={2} />
               </th>
             </Show>
@@ -210,7 +212,7 @@ export function Functions() {
         <Note>No function has all of these words.</Note>
       </Show>
       <Note>
-        Shares are of all {counted(run.ticks, "tick")}, in percent; self time leaves out what a function called. The whisker is a 95 %
+        Shares are of all {ticksText(run.ticks)}, in percent; self time leaves out what a function called. The whisker is a 95 %
         confidence interval, the rank the places that it allows; a dark rule stands where everything below is certainly less.
         {hasTotals ? " Total is with the function on the call path; + where cut paths could add half a point or more." : ""}
       </Note>

@@ -1,10 +1,10 @@
 // The treemap: object, then file, then function; area is self time.
 import { For, Show, createSignal } from "solid-js";
 import { certaintyOf, changeColor, colorOf, kCertainty, legend, type ColorBy } from "../colors";
-import { counted, percent, range } from "../figures";
+import { percent, range } from "../figures";
 import { squarify, type Rect } from "../map/squarify";
 import { Choice, Note } from "../parts";
-import { data, measured, rows, run, type Function } from "../profile";
+import { data, measured, rows, run, type Function, ticksText } from "../profile";
 import { hits, isHit } from "../search";
 import { open, select, selected } from "../state";
 import { hideTip, showTip } from "../tip";
@@ -100,7 +100,7 @@ function background(tile: Tile): string | undefined {
 
 const spoken = (tile: Tile) => {
   const of = measured(tile.ticks);
-  return `${tile.label}${tile.of ? `, ${tile.of.object}` : ""}: ${percent(of.share)} % of all ticks, ${range(of.interval)}, ${counted(tile.ticks, "tick")}`;
+  return `${tile.label} ${percent(of.share, 1)} ${range(of.interval, 1)}: % of all ticks${tile.of ? ` in ${tile.of.object}` : ""}, ${ticksText(tile.ticks)}`;
 };
 
 function TileView(props: { of: Tile }) {
@@ -135,7 +135,7 @@ function TileView(props: { of: Tile }) {
     >
       <Show when={rect.height > 18 && rect.width > 26}>
         <bdi>{props.of.label}</bdi>
-      </Show>
+      </Show>{" "}
       <Show when={rect.height > 36 && rect.width > 50}>
         <small>
           {percent(of.share, 1)} {range(of.interval, 1)}

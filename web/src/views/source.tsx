@@ -1,9 +1,9 @@
 // Annotated source: lines with their ticks, and below each the instructions made of it.
 import { For, Show, createEffect, createMemo, createSignal, on } from "solid-js";
 import type { Block, InstructionRow, LineRow } from "../data";
-import { counted, grouped, percent, range } from "../figures";
+import { counted, percent, range } from "../figures";
 import { Choice, Note, Share } from "../parts";
-import { baseName, data, fileOf, functions, measured, sourceOf, text, type Measured } from "../profile";
+import { baseName, data, fileOf, functions, measured, sourceOf, text, type Measured, ticksText } from "../profile";
 import { select, selected } from "../state";
 
 const kHot = 0.05; // of the function's ticks: lines whose instructions are shown at first
@@ -64,7 +64,7 @@ function RowView(props: { of: Row; most: number; id: string }) {
       classList={{ instruction: row.kind === "instruction", hot: row.kind === "line" && heat > 0.02 }}
       style={{ "--heat": String(heat) }}
     >
-      <span class="t" title={row.of && row.of.ticks > 0 ? `${range(row.of.interval)} %, ${counted(row.of.ticks, "tick")}` : undefined}>
+      <span class="t" title={row.of && row.of.ticks > 0 ? `${range(row.of.interval)} %, ${ticksText(row.of.ticks)}` : undefined}>
         {row.of && row.of.ticks > 0 ? `${percent(row.of.share)} %` : ""}
       </span>
       <Show when={row.of && row.of.ticks > 0} fallback={<span />}>
@@ -91,14 +91,14 @@ function BlockView(props: { of: Block; all: number; index: number }) {
           <bdi>{baseName(text(props.of.file)) || "file not known"}</bdi>
         </span>
         <span>
-          {counted(ticksOf(props.of), "tick")}, {percent(ticksOf(props.of) / Math.max(1, props.all), 1)} % of the function
+          {ticksText(ticksOf(props.of))}, {percent(ticksOf(props.of) / Math.max(1, props.all), 1)} % of the function
         </span>
         <Show when={file()?.problem}>{(problem) => <span class="soft">source: {problem()}</span>}</Show>
         <Show when={file()?.newer}>
           <span class="doubt">the source is newer than the program: lines may have moved</span>
         </Show>
       </p>
-      <div class="code">
+      <div class="code" tabindex="0" role="group" aria-label="Lines and instructions">
         <For each={rows()}>{(row) => <RowView of={row} most={most()} id={`line-${props.index}`} />}</For>
       </div>
     </section>
@@ -173,7 +173,7 @@ export function Source() {
             </Show>
             <For each={entry.blocks}>{(block, i) => <BlockView of={block} all={all()} index={i()} />}</For>
             <Note>
-              {grouped(all())} ticks of the function, as shares of all ticks; the whisker is a 95 % interval. A tick lands on the instruction that
+              {ticksText(all())} of the function, as shares of all ticks; the whisker is a 95 % interval. A tick lands on the instruction that
               was about to run: the one that took the time is often the one before it. Instructions without ticks are left out but for three on
               either side.
             </Note>
