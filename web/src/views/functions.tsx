@@ -9,6 +9,7 @@ import { open, select, selected } from "../state";
 type Key = "self" | "total" | "name" | "object";
 
 const kFirst = 40; // rows shown at first
+const kFound = 100; // of those that a search finds
 const kMore = 500; // and with each press of the button
 
 const kOrders: Record<Key, (a: Function, b: Function) => number> = {
@@ -125,7 +126,7 @@ export function Functions() {
     chosen.sort(kOrders[key()]);
     return upside() ? chosen.reverse() : chosen;
   });
-  const shown = createMemo(() => list().slice(0, hits() ? Math.max(limit(), kMore) : limit()));
+  const shown = createMemo(() => list().slice(0, hits() ? Math.max(limit(), kFound) : limit()));
   const rest = createMemo(() => list().slice(shown().length));
   // A rule stands under a row where all below it are certainly smaller.
   const gaps = createMemo(() => {
