@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -43,19 +42,17 @@ std::string callgrind_export(const Profile& profile, const Samples& samples) {
       command, total);
   for (const auto& [function, places] : functions) {
     const auto& [object, file, name] = function;
-    fmt::format_to(std::back_inserter(out), "\nob={}\nfl={}\nfn={}\n", plain(object), plain(file),
-                   plain(name));
+    out += fmt::format("\nob={}\nfl={}\nfn={}\n", plain(object), plain(file), plain(name));
     const std::string* current = &file;
     for (const auto& [place, ticks] : places) {
       if (place.first != *current) {
-        fmt::format_to(std::back_inserter(out), "{}={}\n", place.first == file ? "fe" : "fi",
-                       plain(place.first));
+        out += fmt::format("{}={}\n", place.first == file ? "fe" : "fi", plain(place.first));
         current = &place.first;
       }
-      fmt::format_to(std::back_inserter(out), "{} {}\n", place.second, ticks);
+      out += fmt::format("{} {}\n", place.second, ticks);
     }
   }
-  fmt::format_to(std::back_inserter(out), "\ntotals: {}\n", total);
+  out += fmt::format("\ntotals: {}\n", total);
   return out;
 }
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "export/formats.h"
 #include "report/escape.h"
 
@@ -30,11 +28,11 @@ std::string csv_export(const Profile& profile, const Samples& samples) {
     const Location& place = samples.place_of(sample);
     const Frame& frame = place.frames.front();
     bool placed = place.executable != Location::kNowhere;
-    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{:.9g}\r\n",
-                   placed ? cell(samples.objects[place.executable]) : "", cell(frame.function),
-                   cell(frame.file), frame.line == 0 ? "" : std::to_string(frame.line),
-                   placed ? fmt::format("0x{:x}", place.position) : "", sample.ticks,
-                   static_cast<double>(sample.ticks) * scale);
+    out +=
+        fmt::format("{},{},{},{},{},{},{:.9g}\r\n", placed ? cell(samples.objects[place.executable]) : "",
+                    cell(frame.function), cell(frame.file), frame.line == 0 ? "" : std::to_string(frame.line),
+                    placed ? fmt::format("0x{:x}", place.position) : "", sample.ticks,
+                    static_cast<double>(sample.ticks) * scale);
   }
   return out;
 }

@@ -1,14 +1,13 @@
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
+#include <vector>
 
 #include "export/formats.h"
 #include "report/escape.h"
+#include "report/json_value.h"
 
 namespace pctally {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kVersion =
     48;                      ///< of the processed format: the profiler upgrades older ones when it loads them
@@ -18,12 +17,12 @@ constexpr int kOther = 0;    ///< the one category
 /// A table as the format has them: an array for each column.
 class Table {
  public:
-  explicit Table(std::initializer_list<const char*> columns) {
+  explicit Table(std::initializer_list<const char*> columns) : columns_(columns) {
     for (const char* column : columns) json_[column] = Json::array();
   }
   void add(std::initializer_list<Json> row) {
     auto value = row.begin();
-    for (auto column = json_.begin(); column != json_.end(); ++column) column->push_back(*value++);
+    for (const char* column : columns_) json_[column].push_back(*value++);
     ++length_;
   }
   [[nodiscard]] size_t length() const { return length_; }
@@ -33,6 +32,7 @@ class Table {
   }
 
  private:
+  std::vector<const char*> columns_;
   Json json_ = Json::object();
   size_t length_ = 0;
 };
@@ -47,12 +47,12 @@ class Thread {
   }
 
   void add(const Sample& sample) {
-    Json stack;  // null: no prefix
+    int64_t stack = kNone;
     for (size_t k = sample.stack.size(); k-- > 0;) {
       const Location& location = samples_.locations[sample.stack[k]];
       for (size_t i = location.frames.size(); i-- > 0;) stack = stack_of(stack, frame_of(location, i));
     }
-    rows_.add({stack, rows_.length(), sample.ticks});
+    rows_.add({or_null(stack), rows_.length(), sample.ticks});
   }
 
   Json take(const std::string& name) {
@@ -82,6 +82,8 @@ class Thread {
   }
 
  private:
+  static constexpr int64_t kNone = -1;  ///< no stack
+
   size_t text(const std::string& string) {
     const auto [found, added] = known_strings_.try_emplace(valid_utf8(string), strings_.size());
     if (added) strings_.push_back(found->first);
@@ -116,12 +118,13 @@ class Thread {
     return found->second;
   }
 
-  Json stack_of(const Json& prefix, size_t frame) {
-    const int64_t parent = prefix.is_null() ? -1 : prefix.get<int64_t>();
-    const auto [found, added] = known_stacks_.try_emplace({parent, frame}, stacks_.length());
-    if (added) stacks_.add({frame, kOther, 0, prefix});
+  int64_t stack_of(int64_t prefix, size_t frame) {
+    const auto [found, added] =
+        known_stacks_.try_emplace({prefix, frame}, static_cast<int64_t>(stacks_.length()));
+    if (added) stacks_.add({frame, kOther, 0, or_null(prefix)});
     return found->second;
   }
+  static Json or_null(int64_t stack) { return stack == kNone ? Json() : Json(stack); }
 
   const Samples& samples_;
   std::map<std::pair<uint32_t, std::string>, std::string> files_;  ///< by function: not every frame knows it
@@ -136,7 +139,7 @@ class Thread {
   std::map<uint32_t, size_t> known_resources_;
   std::map<std::pair<uint32_t, std::string>, size_t> known_functions_;
   std::map<std::tuple<size_t, uint32_t, size_t>, size_t> known_frames_;
-  std::map<std::pair<int64_t, size_t>, size_t> known_stacks_;
+  std::map<std::pair<int64_t, size_t>, int64_t> known_stacks_;
 };
 
 Json libraries(const Profile& profile, const Samples& samples) {
@@ -182,7 +185,7 @@ std::string firefox_export(const Profile& profile, const Samples& samples) {
                      {"libs", libraries(profile, samples)},
                      {"pages", Json::array()},
                      {"threads", Json::array({thread.take(name)})}};
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json.dump(-1) + "\n";
 }
 
 }  // namespace pctally

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "export/formats.h"
 #include "report/escape.h"
@@ -45,8 +44,8 @@ std::string markdown_export(const Profile& profile, const Report& report, NameSt
   out += fmt::format("| share % | ± | {} | ticks | function | object |\n|--:|--:|--:|--:|:--|:--|\n",
                      profile.counts_cpu_time() ? "seconds" : "events");
   const auto add = [&](uint64_t ticks, const std::string& half, const std::string& rest) {
-    fmt::format_to(std::back_inserter(out), "| {} | {} | {} | {} | {} |\n",
-                   share(static_cast<double>(ticks), whole), half, amount(profile, ticks), ticks, rest);
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", share(static_cast<double>(ticks), whole), half,
+                       amount(profile, ticks), ticks, rest);
   };
   for (const Row& row : report.rows)
     add(row.ticks, fmt::format("{:.2f}", 100 * half_width(row.share, row.interval)),

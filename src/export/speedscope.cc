@@ -1,14 +1,12 @@
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "export/formats.h"
 #include "report/escape.h"
+#include "report/json_value.h"
 
 namespace pctally {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Each distinct frame once, in order of first use.
 class FrameTable {
@@ -61,7 +59,7 @@ std::string speedscope_export(const Profile& profile, const Samples& samples) {
                {"exporter", "pctally"},
                {"shared", {{"frames", frames.take()}}},
                {"profiles", Json::array({std::move(run)})}};
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json.dump(-1) + "\n";
 }
 
 }  // namespace pctally

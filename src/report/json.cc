@@ -4,24 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "report/escape.h"
+#include "report/json_value.h"
 
 namespace pctally {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-const char* severity_name(Severity severity) {
-  if (severity == Severity::kNote) return "note";
-  return severity == Severity::kWarning ? "warning" : "incomplete";
-}
-
-/// Null where ticks are not CPU time.
-Json time_json(const Profile& profile, int64_t nanoseconds) {
-  return profile.counts_cpu_time() ? Json(seconds(nanoseconds)) : Json();
-}
 
 Json row_json(const Profile& profile, const Row& row, Grouping by) {
   Json json = {{"share", row.share},
@@ -121,7 +109,7 @@ void add_warnings(const Report& report, Json* json) {
   bool complete = true;
   for (const Warning& warning : report.warnings) {
     warnings.push_back({{"id", warning.id},
-                        {"severity", severity_name(warning.severity)},
+                        {"severity", severity_word(warning.severity)},
                         {"text", valid_utf8(warning.text)}});
     complete = complete && warning.severity != Severity::kIncomplete;
   }
@@ -142,6 +130,15 @@ void add_rows(const Profile& profile, const Report& report, Json* json) {
 
 }  // namespace
 
+const char* severity_word(Severity severity) {
+  if (severity == Severity::kNote) return "note";
+  return severity == Severity::kWarning ? "warning" : "incomplete";
+}
+
+Json time_json(const Profile& profile, int64_t nanoseconds) {
+  return profile.counts_cpu_time() ? Json(seconds(nanoseconds)) : Json();
+}
+
 std::string json_report(const Profile& profile, const Report& report) {
   Json json;
   add_run(profile, report.account, &json);
@@ -151,7 +148,7 @@ std::string json_report(const Profile& profile, const Report& report) {
   add_rows(profile, report, &json);
   Json& processes = json["processes"] = Json::array();
   for (const ProfileProcess& process : profile.processes) processes.push_back(process_json(process));
-  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json.dump(1) + "\n";
 }
 
 }  // namespace pctally

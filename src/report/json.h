@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "report/json_value.h"
 #include "report/rollup.h"
 
 namespace pctally {
@@ -11,5 +12,11 @@ inline constexpr int kJsonVersion = 1;
 
 /// ASCII throughout, so that no name can steer a terminal; ends in a newline. Names are unabridged.
 std::string json_report(const Profile& profile, const Report& report);
+
+/// "note", "warning" or "incomplete".
+const char* severity_word(Severity severity);
+
+/// In seconds; null where ticks are not CPU time.
+Json time_json(const Profile& profile, int64_t nanoseconds);
 
 }  // namespace pctally

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "report/colors.h"
 #include "report/escape.h"
@@ -66,7 +65,7 @@ class TextReport {
   }
   template <class... Arguments>
   void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+    out_ += fmt::format(format, std::forward<Arguments>(arguments)...);
   }
 
   const Profile& profile_;

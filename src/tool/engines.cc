@@ -1,10 +1,8 @@
 // pctally engines: the ladder as it stands on this machine, for this user.
 #include <fmt/format.h>
 
-#include <iterator>
-#include <nlohmann/json.hpp>
-
 #include "recorder/engine.h"
+#include "report/json_value.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 
@@ -13,25 +11,24 @@ namespace {
 
 std::string text_of(const std::vector<EngineProbe>& ladder) {
   std::string text;
-  auto to = std::back_inserter(text);
   bool chosen = false;
   for (const EngineProbe& probe : ladder) {
     bool first = probe.available && !chosen;
     chosen = chosen || first;
-    fmt::format_to(to, "{:<13}{}\n", probe.name,
-                   first             ? "available, record's choice"
-                   : probe.available ? "available"
-                                     : "not available");
-    if (!probe.reason.empty()) fmt::format_to(to, "       why not:  {}\n", probe.reason);
-    if (!probe.remedy.empty()) fmt::format_to(to, "       remedy:   {}\n", probe.remedy);
-    if (!probe.cost.empty()) fmt::format_to(to, "       costs:    {}\n", probe.cost);
-    if (!probe.misses.empty()) fmt::format_to(to, "       misses:   {}\n", probe.misses);
+    text += fmt::format("{:<13}{}\n", probe.name,
+                        first             ? "available, record's choice"
+                        : probe.available ? "available"
+                                          : "not available");
+    if (!probe.reason.empty()) text += fmt::format("       why not:  {}\n", probe.reason);
+    if (!probe.remedy.empty()) text += fmt::format("       remedy:   {}\n", probe.remedy);
+    if (!probe.cost.empty()) text += fmt::format("       costs:    {}\n", probe.cost);
+    if (!probe.misses.empty()) text += fmt::format("       misses:   {}\n", probe.misses);
   }
   return text;
 }
 
 std::string json_of(const std::vector<EngineProbe>& ladder) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  Json rows = Json::array();
   for (const EngineProbe& probe : ladder)
     rows.push_back({{"engine", probe.name},
                     {"available", probe.available},

@@ -1,15 +1,13 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "report/annotate/output.h"
 #include "report/escape.h"
+#include "report/json_value.h"
 
 namespace pctally {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kAnnotationVersion = 1;
 
@@ -67,7 +65,7 @@ std::string annotation_json(const Profile& profile, Annotator& annotator, Source
   annotator.find_targets(indices);
   Json& rows = json["instructions"] = Json::array();
   for (size_t index : indices) rows.push_back(instruction_json(annotator, index, frames[index]));
-  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json.dump(1) + "\n";
 }
 
 }  // namespace pctally

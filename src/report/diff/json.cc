@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "report/diff/output.h"
 #include "report/escape.h"
+#include "report/json_value.h"
 
 namespace pctally {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kDiffJsonVersion = 1;
 
@@ -53,7 +50,7 @@ std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results)
                       {"half_width", result.half_width},
                       {"unit", unit_of(result.limit)},
                       {"runs_needed", result.runs_needed}});
-  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json.dump(1) + "\n";
 }
 
 }  // namespace pctally

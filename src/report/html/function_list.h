@@ -25,7 +25,7 @@ class FunctionList {
   void set_place(int64_t function, const std::string& file, uint32_t line);
 
   /// [name, full, object, file, line, ticks, total low, high, cut, inlined] of each, texts by number.
-  [[nodiscard]] nlohmann::ordered_json json(Texts* texts) const;
+  [[nodiscard]] Json json(Texts* texts) const;
 
  private:
   struct Entry {

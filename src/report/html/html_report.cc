@@ -58,8 +58,7 @@ class DataMaker {
     data["functions"] = list_.json(&texts_);
     const std::string table = html_table(report_, options_.names, texts_);
     data["texts"] = texts_.take();
-    return {filled(table, harmless(data.dump(-1, ' ', true, HtmlJson::error_handler_t::replace))),
-            std::move(files)};
+    return {filled(table, harmless(data.dump(-1))), std::move(files)};
   }
 
  private:

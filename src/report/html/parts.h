@@ -1,16 +1,16 @@
 // The parts of a page's data: web/src/data.ts has their types.
 #pragma once
-#include <nlohmann/json.hpp>
 
 #include "report/diff/diff.h"
 #include "report/html/function_list.h"
 #include "report/html/texts.h"
+#include "report/json_value.h"
 #include "report/paths/call_tree.h"
 #include "report/rollup.h"
 
 namespace pctally {
 
-using HtmlJson = nlohmann::ordered_json;
+using HtmlJson = Json;
 
 /// The program's name: the command without its arguments, or the first process.
 std::string program_name(const Profile& profile);

@@ -1,18 +1,10 @@
 #include <algorithm>
 
 #include "report/html/parts.h"
+#include "report/json.h"
 
 namespace pctally {
 namespace {
-
-const char* severity_word(Severity severity) {
-  if (severity == Severity::kNote) return "note";
-  return severity == Severity::kWarning ? "warning" : "incomplete";
-}
-
-HtmlJson time_json(const Profile& profile, int64_t nanoseconds) {
-  return profile.counts_cpu_time() ? HtmlJson(seconds(nanoseconds)) : HtmlJson();
-}
 
 /// What its ticks are: where runs of different periods were added up, what they stood for.
 const char* unit_word(const Profile& profile) {

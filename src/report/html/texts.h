@@ -2,10 +2,12 @@
 // nowhere else.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
+
 #include <string>
 #include <string_view>
 #include <unordered_map>
+
+#include "report/json_value.h"
 
 namespace pctally {
 
@@ -18,12 +20,12 @@ class Texts {
   int64_t number(std::string_view text);
   /// As it stands in the page.
   [[nodiscard]] std::string shown(std::string_view text) const;
-  nlohmann::ordered_json take() { return std::move(texts_); }
+  Json take() { return std::move(texts_); }
 
  private:
   bool strip_paths_;
   std::unordered_map<std::string, int64_t> known_;
-  nlohmann::ordered_json texts_ = nlohmann::ordered_json::array();
+  Json texts_ = Json::array();
 };
 
 /// "cannot open /home/me/src/a.c" as "cannot open a.c".

@@ -1,16 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "report/escape.h"
 #include "report/json.h"
+#include "report/json_value.h"
 #include "report/paths/call_tree.h"
 
 namespace pctally {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 class CallTreeText {
  public:
@@ -104,7 +102,7 @@ std::string call_tree_json(const Profile& profile, const CallTreeNode& tree,
                      {"ticks", node.ticks},
                      {"self", node.self}});
   });
-  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json.dump(1) + "\n";
 }
 
 }  // namespace pctally

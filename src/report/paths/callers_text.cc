@@ -1,18 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "report/colors.h"
 #include "report/escape.h"
 #include "report/figures.h"
 #include "report/json.h"
+#include "report/json_value.h"
 #include "report/paths/callers.h"
 
 namespace pctally {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -125,7 +123,7 @@ std::string callers_json(const Profile& profile, const Callers& callers) {
   for (const CallerRow& row : callers.callers) in.push_back(row_json(row));
   Json& out = json["callees"] = Json::array();
   for (const CallerRow& row : callers.callees) out.push_back(row_json(row));
-  return json.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json.dump(1) + "\n";
 }
 
 }  // namespace pctally
