@@ -1,12 +1,11 @@
 #include "base/period.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
+
+#include "base/kernel_setting.h"
 
 namespace pctally {
 namespace {
@@ -57,11 +56,7 @@ bool walks_over(uint64_t period_ns, uint64_t cycle_ns) noexcept {
 }
 
 uint64_t shortest_perf_period_ns() noexcept {
-  int fd = open("/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY | O_CLOEXEC);
-  char text[32] = {};
-  ssize_t bytes = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-  if (fd >= 0) close(fd);
-  double hertz = bytes > 0 ? static_cast<double>(strtoull(text, nullptr, 10)) : 0;
+  const auto hertz = static_cast<double>(kernel_setting("/proc/sys/kernel/perf_event_max_sample_rate", 0));
   timespec tick{};
   if (hertz < 1 || clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0) return kShortestPeriodNs;
   // The kernel throttles at so many interrupts in one of its own ticks; one more may fall into it.

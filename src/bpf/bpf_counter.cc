@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -13,6 +12,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/kernel_setting.h"
 #include "base/time_ns.h"
 #include "bpf/kernel_fields.h"
 #include "bpf/program_image.h"
@@ -24,11 +24,8 @@ constexpr uint64_t kLongestWaitNs = 10000000;
 constexpr uint64_t kMostPids = 4u << 20;  // PID_MAX_LIMIT
 
 uint64_t most_pids() noexcept {
-  uint64_t number = 0;
-  FILE* file = fopen("/proc/sys/kernel/pid_max", "re");
-  bool known = file != nullptr && fscanf(file, "%lu", &number) == 1;
-  if (file != nullptr) fclose(file);
-  return known ? std::clamp<uint64_t>(number, 64, kMostPids) : kMostPids;
+  const auto number = static_cast<uint64_t>(kernel_setting("/proc/sys/kernel/pid_max", kMostPids));
+  return std::clamp<uint64_t>(number, 64, kMostPids);
 }
 
 int say_nothing(libbpf_print_level, const char*, va_list) { return 0; }

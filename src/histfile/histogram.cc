@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/fnv.h"
 #include "histfile/chain.h"
 
 namespace pctally {
@@ -9,27 +10,21 @@ namespace {
 
 constexpr uint32_t kRecordUnits = 2;  ///< ObjectRecord, ProcessRecord
 
-uint64_t hash_bytes(uint64_t hash, const void* bytes, size_t length) noexcept {
-  const auto* byte = static_cast<const unsigned char*>(bytes);
-  for (size_t i = 0; i < length; ++i) hash = (hash ^ byte[i]) * 0x100000001b3u;  // FNV-1a
-  return hash;
-}
-
 uint64_t hash_identity(const ObjectIdentity& identity) noexcept {
-  uint64_t hash = 0xcbf29ce484222325u;
-  hash = hash_bytes(hash, identity.path.data(), identity.path.size());
-  hash = hash_bytes(hash, identity.build_id, identity.build_id_bytes);
-  hash = hash_bytes(hash, &identity.kind, sizeof identity.kind);
-  hash = hash_bytes(hash, &identity.owner, sizeof identity.owner);
+  Fnv hash;
+  hash.add(identity.path.data(), identity.path.size());
+  hash.add(identity.build_id, identity.build_id_bytes);
+  hash.add(&identity.kind, sizeof identity.kind);
+  hash.add(&identity.owner, sizeof identity.owner);
   if (identity.build_id_bytes == 0) {
-    hash = hash_bytes(hash, &identity.device, sizeof identity.device);
-    hash = hash_bytes(hash, &identity.inode, sizeof identity.inode);
+    hash.add(&identity.device, sizeof identity.device);
+    hash.add(&identity.inode, sizeof identity.inode);
   }
   if (identity.build_id_bytes == 0 && identity.kind == ObjectKind::kFile) {
-    hash = hash_bytes(hash, &identity.file_bytes, sizeof identity.file_bytes);
-    hash = hash_bytes(hash, &identity.time_unix_ns, sizeof identity.time_unix_ns);
+    hash.add(&identity.file_bytes, sizeof identity.file_bytes);
+    hash.add(&identity.time_unix_ns, sizeof identity.time_unix_ns);
   }
-  return hash;
+  return hash.value();
 }
 
 /// Puts a finished record at the head of a chain. False, and it is in no chain, if others keep changing the

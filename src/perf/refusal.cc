@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "perf/kernel_setting.h"
+#include "base/kernel_setting.h"
 
 namespace pctally {
 namespace {
 
-int paranoid_level() { return kernel_setting("/proc/sys/kernel/perf_event_paranoid"); }
+constexpr long kUnreadable = -100;  ///< no level is so low
+
+long paranoid_level() { return kernel_setting("/proc/sys/kernel/perf_event_paranoid", kUnreadable); }
 
 bool is_of_another_user(pid_t pid) {
   struct stat status;
@@ -50,7 +52,7 @@ bool under_seccomp() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == 2; }
 std::string perf_obstacle() {
   if (under_seccomp()) return "this container forbids it";
   int paranoid = paranoid_level();
-  if (paranoid == kUnreadableSetting) return "this kernel has no perf events";
+  if (paranoid == kUnreadable) return "this kernel has no perf events";
   return paranoid > 2 ? "kernel.perf_event_paranoid is " + std::to_string(paranoid) : "";
 }
 
@@ -81,8 +83,7 @@ Refusal explain_refusal(int error) {
   Refusal refusal;
   int paranoid = paranoid_level();
   refusal.reason = "perf_event_open: " + error_name(error);
-  if (paranoid != kUnreadableSetting)
-    refusal.reason += ", kernel.perf_event_paranoid = " + std::to_string(paranoid);
+  if (paranoid != kUnreadable) refusal.reason += ", kernel.perf_event_paranoid = " + std::to_string(paranoid);
   if (under_seccomp()) refusal.reason += ", under a seccomp filter";
   if (error == ENOSYS) {
     refusal.remedy = under_seccomp() ? "let the sandbox's seccomp profile allow perf_event_open"

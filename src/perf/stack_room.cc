@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "perf/kernel_setting.h"
+#include "base/kernel_setting.h"
 
 namespace pctally {
 namespace {
@@ -19,7 +19,7 @@ uint64_t share_of_cpu() {
   rlimit limit{};
   if (geteuid() == 0 || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
     return kLargestRing;
-  const int kib = kernel_setting("/proc/sys/kernel/perf_event_mlock_kb");
+  const long kib = kernel_setting("/proc/sys/kernel/perf_event_mlock_kb", 0);
   const uint64_t of_each = kib > 0 ? static_cast<uint64_t>(kib) << 10 : 0;
   const auto cpus = static_cast<uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
   const uint64_t share = of_each + limit.rlim_cur / cpus;

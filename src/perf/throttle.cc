@@ -1,14 +1,11 @@
 #include "perf/throttle.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "base/unique_fd.h"
+#include "base/kernel_setting.h"
 
 namespace pctally {
 namespace {
@@ -21,10 +18,7 @@ uint64_t kernel_tick_ns() noexcept {
 }  // namespace
 
 uint64_t perf_max_sample_rate() noexcept {
-  UniqueFd fd(open("/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY | O_CLOEXEC));
-  char text[32] = {};
-  bool known = fd.valid() && read(fd.get(), text, sizeof text - 1) > 0;
-  return known ? strtoull(text, nullptr, 10) : 0;
+  return static_cast<uint64_t>(kernel_setting("/proc/sys/kernel/perf_event_max_sample_rate", 0));
 }
 
 ThrottleMeter::ThrottleMeter(const Event& event, uint64_t period)

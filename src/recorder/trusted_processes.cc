@@ -1,6 +1,5 @@
 #include "recorder/trusted_processes.h"
 
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string>
 
-#include "base/unique_fd.h"
+#include "base/proc_file.h"
 #include "perf/process_tree.h"
 
 namespace pctally {
@@ -26,10 +24,8 @@ bool has_capabilities() {
 }  // namespace
 
 bool has_our_user(pid_t pid) {
-  char text[4096] = {};
-  UniqueFd fd(open(("/proc/" + std::to_string(pid) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
-  ssize_t bytes = fd.valid() ? read(fd.get(), text, sizeof text - 1) : 0;
-  const char* line = bytes > 0 ? strstr(text, "\nUid:") : nullptr;
+  char text[4096];
+  const char* line = read_proc_file(pid, "status", text, sizeof text) > 0 ? strstr(text, "\nUid:") : nullptr;
   unsigned users[4];
   if (line == nullptr) return true;
   if (sscanf(line + 5, "%u %u %u %u", &users[0], &users[1], &users[2], &users[3]) != 4) return false;

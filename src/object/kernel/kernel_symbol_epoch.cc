@@ -6,6 +6,7 @@
 #include <charconv>
 #include <ranges>
 
+#include "base/fnv.h"
 #include "object/elf/side_file.h"
 
 namespace pctally {
@@ -13,17 +14,15 @@ namespace {
 
 constexpr size_t kLargestList = 16 << 20;
 
-/// FNV-1a.
+/// Of what is read here; kept in files.
 class Digest {
  public:
-  void add(std::string_view bytes) {
-    for (unsigned char byte : bytes) value_ = (value_ ^ byte) * 0x100000001b3;
-  }
+  void add(std::string_view bytes) { hash_.add(bytes.data(), bytes.size()); }
   void add(uint64_t number) { add(std::to_string(number) + "\n"); }
-  [[nodiscard]] uint64_t value() const { return value_; }
+  [[nodiscard]] uint64_t value() const { return hash_.value(); }
 
  private:
-  uint64_t value_ = 0xcbf29ce484222325;
+  Fnv hash_;
 };
 
 bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
