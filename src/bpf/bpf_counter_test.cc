@@ -6,12 +6,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
 #include <set>
 #include <tuple>
@@ -125,9 +127,10 @@ TEST(BpfCounter, TicksComeOneByOneIfAskedFor) {
   ASSERT_TRUE(counter->enable(&random));
   auto [slots, ticks] = slots_and_ticks(&*counter, 50);
   EXPECT_GT(ticks, 4 * slots);
+  const uint64_t together = ticks;
   counter->separate_ticks(true);
   std::tie(slots, ticks) = slots_and_ticks(&*counter, 50);
-  EXPECT_GT(ticks, 100u);
+  EXPECT_GT(ticks, together / 4);
   EXPECT_EQ(ticks, slots);
   counter->separate_ticks(false);
   std::tie(slots, ticks) = slots_and_ticks(&*counter, 50);
@@ -149,7 +152,8 @@ TEST(BpfCounter, HandsOutEveryRunOfTheProgramOnce) {
   Random random(1);
   Ticks ticks;
   ASSERT_TRUE(counter->enable(&random));
-  for (int i = 0; i < 200; ++i) {
+  constexpr uint64_t kTurns = 200;
+  for (uint64_t i = 0; i < kTurns; ++i) {
     spin(1000000);
     ticks.take(&*counter);
   }
@@ -157,20 +161,26 @@ TEST(BpfCounter, HandsOutEveryRunOfTheProgramOnce) {
   counter->disable();
   ticks.take(&*counter);
   expect_exact(*counter, ticks);
-  EXPECT_GT(counter->totals().passed, 1000u);
+  EXPECT_GT(counter->totals().passed, kTurns) << "the tables turned over while ticks came";
   EXPECT_EQ(counter->totals().passed, counter->runs().runs);
 }
 
 // In older kernels a page fault runs the program where it can be interrupted, and by the recorder while
 // another interrupt keeps it from its end: not one fault may be lost between the tables.
 TEST(BpfCounter, HandsOutEveryPageFaultOnce) {
-  constexpr size_t kRounds = 20, kPages = 2000;
+  constexpr size_t kPages = 2000;
   BpfCounter::Settings settings;
   settings.event = *find_event("page-faults");
   settings.period = 1;
   settings.filter = PCTALLY_FILTER_FOLLOWED;
   auto counter = BpfCounter::load(settings);
   SKIP_WHERE_REFUSED(counter);
+  struct Shared {
+    std::atomic<bool> enough;
+    size_t rounds;
+  };
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto* shared = static_cast<Shared*>(memory);
   int held[2];
   ASSERT_EQ(pipe(held), 0);
   pid_t child = fork();
@@ -178,7 +188,7 @@ TEST(BpfCounter, HandsOutEveryPageFaultOnce) {
     char go;
     if (read(held[0], &go, 1) != 1) _exit(1);
     stay_on(1);
-    fault_pages(kRounds, kPages);
+    for (; !shared->enough; ++shared->rounds) fault_pages(1, kPages);
     _exit(0);
   }
   ASSERT_TRUE(counter->follow(child));
@@ -189,15 +199,19 @@ TEST(BpfCounter, HandsOutEveryPageFaultOnce) {
   ASSERT_EQ(write(held[1], "g", 1), 1);
   Ticks ticks;
   uint64_t turns = 0;
-  for (; waitpid(child, nullptr, WNOHANG) == 0; ++turns) ticks.take(&*counter);
+  for (; waitpid(child, nullptr, WNOHANG) == 0; ++turns) {
+    ticks.take(&*counter);
+    shared->enough = turns >= 100 && ticks.full + ticks.slots >= 20 * kPages;
+  }
   stay_on(-1);
   counter->disable();
   ticks.take(&*counter);
   expect_exact(*counter, ticks);
-  EXPECT_GT(turns, 20u);
   EXPECT_EQ(ticks.by_process.size(), 1u);
-  EXPECT_GE(ticks.by_process[child], kRounds * kPages);
-  EXPECT_LE(ticks.by_process[child], kRounds * kPages + 500);  // its own pages, copied on write
+  EXPECT_GE(ticks.by_process[child], shared->rounds * kPages);
+  EXPECT_LE(ticks.by_process[child],
+            shared->rounds * kPages + shared->rounds + 500);  // its own pages, copied on write
+  munmap(memory, sizeof(Shared));
   close(held[0]), close(held[1]);
 }
 
@@ -239,7 +253,7 @@ TEST(BpfCounter, FollowsChildrenOfChildrenAndNobodyElse) {
   for (const auto& [pid, count] : ticks.by_process) most = std::max(most, count);
   EXPECT_EQ(ticks.by_process.count(other), 0u);
   EXPECT_EQ(ticks.by_process.count(getpid()), 0u);
-  EXPECT_GT(most * kPeriodNs, 80000000u);  // the grandchild's 100 ms
+  EXPECT_GT(10 * most, 8 * counter->totals().passed) << "nearly all are the grandchild's";
   close(held[0]), close(held[1]);
 }
 
@@ -295,7 +309,7 @@ TEST(BpfCounter, MillionPcsInSmallTablesAreAllAccountedFor) {
   Ticks ticks;
   ticks.take(&*counter);
   expect_exact(*counter, ticks);
-  EXPECT_GT(ticks.full, 1000u);
+  EXPECT_GT(ticks.full, ticks.slots);
   EXPECT_EQ(counter->totals().unowned, 0u);
   EXPECT_EQ(ticks.by_process.size(), 1u);
   EXPECT_EQ(ticks.by_process[getpid()], counter->totals().passed);
@@ -355,12 +369,10 @@ TEST(BpfCounter, KilledProcessLeavesNoProgramAndNoMap) {
   close(ready[0]), close(ready[1]);
   if (answer == 'n') GTEST_SKIP() << "BPF is not permitted here";
   EXPECT_GE(added.size(), 4u);
-  bool gone = false;
-  for (uint64_t end = monotonic_ns() + 20000000000u; !gone && monotonic_ns() < end; usleep(20000)) {
+  for (bool gone = false; !gone; usleep(20000)) {  // no event says so; the test program's time limit ends it
     gone = true;
     for (uint32_t id : ids(bpf_map_get_next_id)) gone = gone && added.count(id) == 0;
   }
-  EXPECT_TRUE(gone);
 }
 
 TEST(BpfCounter, CgroupCountsItsOwn) {
@@ -388,13 +400,16 @@ TEST(BpfCounter, CgroupCountsItsOwn) {
     _exit(0);
   }
   spin(50000000);
-  await(inside);
+  rusage used{};
+  EXPECT_EQ(wait4(inside, nullptr, 0, &used), inside);
   counter->disable();
   Ticks ticks;
   ticks.take(&*counter);
   expect_exact(*counter, ticks);
   EXPECT_EQ(ticks.by_process.size(), 1u);
-  EXPECT_GT(ticks.by_process[inside] * kPeriodNs, 80000000u);
+  const auto cpu_ns = 1000 * (1000000 * (used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                              used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  EXPECT_GT(ticks.by_process[inside] * kPeriodNs, static_cast<uint64_t>(cpu_ns) / 2);
   rmdir(directory.c_str());
 }
 

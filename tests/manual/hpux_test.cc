@@ -143,10 +143,10 @@ TEST_F(hpux_sprofil_description, base_is_an_array_of_pr_size_bytes) {
 
 TEST_F(hpux_sprofil_description, memory_freed_while_enabled_does_no_harm) {
   Fenced fence(64);
-  ASSERT_EQ(sprofil({region(fence.as<uint16_t>(), 64, 0, 0x10000)}), 0);
+  ASSERT_EQ(sprofil({region(fence.as<uint16_t>(), 64, 0, 0x10000), region(a, 64, 0x100000, 0x10000)}), 0);
   fence.unmap();
-  tick_at(kText);
-  SUCCEED() << "the program lives";
+  tick_at(kText), tick_at(kText + 0x100002);
+  EXPECT_EQ(a[1], 1) << "the program lives, and the other region counts";
 }
 
 TEST_F(hpux_sprofil_description, elements_of_2_4_or_8_bytes) {
