@@ -3,10 +3,11 @@ each, so that what a profiler does at its start is seen and does not rule."""
 import os
 import random
 import subprocess
+import sys
 import time
 
 import measure
-from measure import SCRATCH
+from measure import SCRATCH, Run
 
 
 def _text(path, megabytes):
@@ -69,3 +70,24 @@ def _ask_redis():
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run(["redis-benchmark", "-q", "-s", _SOCKET, "-n", "80000", "-c", "20", "-t", "set,get,incr,lpush"], **quiet)
     subprocess.run(["redis-cli", "-s", _SOCKET, "shutdown", "nosave"], **quiet)
+
+
+def compare(profilers, titles, cells):
+    """A table for each program: bare beside profilers(hertz), {name: (words before the command, environment)}. The script's arguments
+    are the rounds and the rate. cells(name, runs, bare runs): what stands behind a row's name and its CPU time, under titles."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    hertz = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    print(f"machine: {measure.machine()}\n{rounds} interleaved rounds at {hertz} Hz\n")
+    for workload, (words, stdin, beside) in make().items():
+        configurations = {"bare": lambda: Run(words, stdin=stdin, beside=beside)}
+        for name, (prefix, env) in profilers(hertz).items():
+            configurations[name] = lambda prefix=prefix, env=env: Run(prefix + words, env, stdin, beside)
+        results = measure.interleaved(configurations, rounds)
+        print(f"### {workload}\n")
+        measure.table(("configuration", "CPU s", *titles),
+                      [(name, measure.spread([run.cpu for run in runs]), *cells(name, runs, results["bare"]))
+                       for name, runs in results.items()])
+
+
+def added_ms(runs, bare):
+    return measure.spread([run.cpu - base.cpu for run, base in zip(runs, bare)], 1e3, 1)
