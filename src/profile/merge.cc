@@ -96,6 +96,15 @@ std::string bytes_text(uint64_t bytes) {
 
 }  // namespace
 
+uint64_t memory_of(const Profile& profile) {
+  const CallPaths& paths = profile.paths;
+  return profile.positions.capacity() * sizeof(WeightedPosition) +
+         (paths.context.capacity() + paths.plane.capacity()) * sizeof(PathTreeNode) +
+         profile.processes.size() * kBytesPerProcess +
+         (profile.executables.size() + paths.scopes.size()) * kBytesPerExecutable +
+         profile.runs.size() * 2 * sizeof(ProfileRun);
+}
+
 class Merger::Sums {
  public:
   void add(Profile profile);

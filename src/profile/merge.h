@@ -15,6 +15,9 @@ namespace pctally {
 
 inline constexpr uint64_t kUsualMergeBytes = uint64_t{1} << 30;
 
+/// Memory that a profile takes, estimated from above.
+uint64_t memory_of(const Profile& profile);
+
 class Merger {
  public:
   explicit Merger(uint64_t most_bytes = kUsualMergeBytes);

@@ -140,6 +140,16 @@ TEST(Merge, TakesNoMoreMemoryThanAllowed) {
   EXPECT_FALSE(merger.add(std::move(wide), "wide.pct"));
 }
 
+TEST(Merge, AFileTakesNoMoreThanIsLeft) {
+  Merger merger;
+  EXPECT_TRUE(merger.add(run_of(1, 1000, 5), "a.pct"));
+  const Profile sum = merger.take();
+  const size_t size = merged_file(sum)->size();
+  EXPECT_EQ(merged_file(sum, size)->size(), size);
+  for (const size_t less : {uint64_t{0}, kHeaderBytes + 64, uint64_t{size - 64}})
+    EXPECT_FALSE(merged_file(sum, less)) << less;
+}
+
 /// scope /prog -> main at 4100 -> leaf at `leaf`.
 Profile with_paths(uint8_t id, uint64_t period, uint64_t leaf) {
   Profile profile = run_of(id, period, 4);
@@ -176,6 +186,24 @@ TEST(Merge, CallPathsAddUpNodeByNode) {
     if (node.kind == PathNodeKind::kCode) leaves[node.position] += node.self;
   EXPECT_EQ(leaves[5000], (runs[0].ledger.counted + 1 - 6) * 997 + (runs[2].ledger.counted + 3 - 6) * 1000);
   EXPECT_EQ(merged({sum}), bytes);
+}
+
+// Any byte of a file may be wrong. Whatever is read of it, its sums agree or it is called damaged.
+TEST(Merge, ReadsMergedFilesWithAnyByteWrong) {
+  const std::vector<unsigned char> sound = merged({with_paths(1, 997, 5000), with_paths(2, 1003, 7000)});
+  uint64_t state = 1;
+  const auto random = [&state] {
+    return (state = state * 6364136223846793005u + 1442695040888963407u) >> 33;
+  };
+  for (int turn = 0; turn < 4000; ++turn) {
+    std::vector<unsigned char> bytes = sound;
+    for (int i = 0; i < 3; ++i) bytes[random() % bytes.size()] = static_cast<unsigned char>(random());
+    const auto profile = load_profile(bytes);
+    if (!profile || profile->runs.empty() || !profile->damage.empty()) continue;
+    uint64_t amount = 0;
+    for (const ProfileRun& run : profile->runs) amount += run.ledger.ticks() * run.period_ns;
+    EXPECT_EQ(amount, profile->ledger.ticks() * profile->period_ns);
+  }
 }
 
 TEST(Merge, DamagedRunsAreSeen) {

@@ -1,12 +1,20 @@
 #include "profile/units.h"
 
+#include <algorithm>
+
 #include "tick/cell_tree.h"
 
 namespace pctally {
 
+Units::Units(uint64_t most_bytes)
+    : most_bytes_(std::clamp(most_bytes, kHeaderBytes + kUnitBytes, kLargestMergedBytes)) {
+  bytes_.reserve(most_bytes_);  // growing would need twice the memory
+  bytes_.resize(kHeaderBytes + kUnitBytes);
+}
+
 uint32_t Units::take(uint64_t count) {
   const uint32_t first = used();
-  if (full_ || count > (kLargestMergedBytes - bytes_.size()) / kUnitBytes) {
+  if (full_ || count > (most_bytes_ - bytes_.size()) / kUnitBytes) {
     full_ = true;
     return 1;
   }

@@ -11,16 +11,19 @@ namespace pctally {
 
 class Units {
  public:
-  Units() : bytes_(kHeaderBytes + kUnitBytes) {}
+  /// Of a file of at most `most_bytes`. Room is set aside for all of them, and used as it is needed.
+  explicit Units(uint64_t most_bytes);
 
-  /// The first of `count` zeroed units in a row. Beyond the largest file unit 1 again, and full() is true:
-  /// what is stored then is of no use.
+  /// The first of `count` zeroed units in a row. Where there is no room for them full() becomes true: what is
+  /// stored through at() from then on goes nowhere.
   uint32_t take(uint64_t count);
   [[nodiscard]] bool full() const { return full_; }
 
   /// Valid until the next unit is taken.
   template <class T>
   T* at(uint32_t unit) {
+    static_assert(sizeof(T) <= sizeof nowhere_);
+    if (full_) return reinterpret_cast<T*>(nowhere_);
     return reinterpret_cast<T*>(bytes_.data() + kHeaderBytes + kUnitBytes * unit);
   }
 
@@ -28,7 +31,7 @@ class Units {
   uint32_t add(const Record& record) {
     static_assert(sizeof(Record) % kUnitBytes == 0);
     const uint32_t unit = take(sizeof record / kUnitBytes);
-    if (!full_) memcpy(bytes_.data() + kHeaderBytes + kUnitBytes * unit, &record, sizeof record);
+    memcpy(at<unsigned char>(unit), &record, sizeof record);
     return unit;
   }
   uint32_t add_text(const std::string& text);
@@ -56,7 +59,9 @@ class Units {
  private:
   uint32_t child(uint32_t unit, uint64_t slot, uint32_t units);
 
+  uint64_t most_bytes_;
   std::vector<unsigned char> bytes_;
+  alignas(kUnitBytes) unsigned char nowhere_[8 * kUnitBytes] = {};
   PoolHead head_{};
   bool full_ = false;
 };

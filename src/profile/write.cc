@@ -20,7 +20,7 @@ constexpr size_t kMostScopes = 8192;                   ///< that readers take
 
 class FileWriter {
  public:
-  explicit FileWriter(const Profile& profile) : profile_(profile) {}
+  FileWriter(const Profile& profile, uint64_t most_bytes) : profile_(profile), units_(most_bytes) {}
   Result<std::vector<unsigned char>> run();
 
  private:
@@ -331,13 +331,17 @@ Result<std::vector<unsigned char>> FileWriter::run() {
   add_runs();
   add_scopes();
   add_paths();
-  if (units_.full()) return fail(E2BIG, "the sum takes more than the 1 GiB a file holds; merge fewer");
+  if (units_.full())
+    return fail(E2BIG,
+                "the sum's file takes more than is left of --memory, or the 1 GiB a file holds; merge fewer");
   finish();
   return units_.take_bytes();
 }
 
 }  // namespace
 
-Result<std::vector<unsigned char>> merged_file(const Profile& profile) { return FileWriter(profile).run(); }
+Result<std::vector<unsigned char>> merged_file(const Profile& profile, uint64_t most_bytes) {
+  return FileWriter(profile, most_bytes).run();
+}
 
 }  // namespace pctally

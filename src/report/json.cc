@@ -48,10 +48,23 @@ Json process_json(const ProfileProcess& process) {
           {"note", process.note}};
 }
 
-Json command_json(const Profile& profile) {
+Json command_json(const ProfileRun& profile) {
   Json command = Json::array();
   for (const std::string& argument : profile.command) command.push_back(valid_utf8(argument));
   return command;
+}
+
+Json run_json(const ProfileRun& run) {
+  const auto cpu_ns = static_cast<int64_t>(run.cpu_user_ns + run.cpu_system_ns);
+  return {{"command", command_json(run)},
+          {"engine", valid_utf8(run.engine)},
+          {"machine", valid_utf8(run.machine)},
+          {"started_unix_ns", run.started_unix_ns},
+          {"period", run.period_ns},
+          {"ticks", run.ledger.ticks()},
+          {"samples", run.ledger.samples},
+          {"cpu_s", run.cpu_known ? Json(seconds(cpu_ns)) : Json()},
+          {"closed", run.closed}};
 }
 
 void add_run(const Profile& profile, const Account& account, Json* json) {
@@ -71,6 +84,7 @@ void add_run(const Profile& profile, const Account& account, Json* json) {
   (*json)["effective_samples"] = account.effective_samples;
   (*json)["wall_s"] = seconds(duration_of(profile.duration_ns, 1));
   (*json)["stolen_s"] = seconds(duration_of(profile.stolen_ns, 1));
+  for (const ProfileRun& run : profile.runs) (*json)["runs"].push_back(run_json(run));
 }
 
 void add_account(const Profile& profile, const Account& account, Json* json) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "histread/snapshot.h"
+#include "profile/merge.h"
 #include "profile/write.h"
 #include "report/figures.h"
 #include "tool/command.h"
@@ -72,7 +73,8 @@ int merge(const Arguments& arguments) {
              imported->path);
     return kExitInput;
   }
-  const auto bytes = merged_file(*sum);
+  const uint64_t used = memory_of(*sum);
+  const auto bytes = merged_file(*sum, options.most_bytes - std::min(options.most_bytes, used));
   if (!bytes) {
     complain("{}", bytes.error().text);
     return kExitInput;

@@ -63,6 +63,8 @@ class Merge(unittest.TestCase):
                              sum(report["ticks"] * report["period_ns"] for report in self.reports))
             self.assertAlmostEqual(data["cpu_s"], sum(report["cpu_s"] for report in self.reports), places=6)
             self.assertEqual(data["samples"], sum(report["samples"] for report in self.reports))
+            self.assertEqual(sorted((run["ticks"], run["period"]) for run in data["runs"]),
+                             sorted((report["ticks"], report["period_ns"]) for report in self.reports))
             p.assert_ledger(self, data)
             self.assertTrue(data["complete"], data["warnings"])
 
@@ -87,6 +89,13 @@ class Merge(unittest.TestCase):
         path = self.merged("grows.pct", self.files[0])
         self.merged("grows.pct", path, self.files[1])
         self.assertEqual(amounts(report_of(path)), amounts(*self.reports[:2]))
+
+    def test_memory_is_bounded(self):
+        """The parts of a sum and its file; an error leaves nothing behind."""
+        refused = run("merge", "--memory", "64K", "-o", self.path("never.pct"), *self.files)
+        self.assertEqual((refused.returncode, refused.stdout), (4, ""))
+        self.assertRegex(refused.stderr, r"\Apctally: the sum('s file)? takes more than .*\n\Z")
+        self.assertFalse(os.path.exists(self.path("never.pct")))
 
     def test_exports_of_several_files_add_up(self):
         done = run("export", "--format", "folded", *self.files)
