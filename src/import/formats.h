@@ -24,7 +24,8 @@ std::optional<Result<Profile>> import_profile(ImportedBytes bytes, const std::st
                                               ImportedNames* names);
 
 bool is_gzip(ImportedBytes bytes);
-Result<std::vector<unsigned char>> gunzip(ImportedBytes bytes);
+/// Fails where there are more than `most_bytes` in it.
+Result<std::vector<unsigned char>> gunzip(ImportedBytes bytes, uint64_t most_bytes = kMostImportedBytes);
 
 /// profile.proto of google/pprof.
 bool is_pprof(ImportedBytes bytes);

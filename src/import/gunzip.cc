@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kGzip = 15 + 16;  ///< the largest window, with gzip's header
 constexpr uint64_t kStep = 1 << 20;
+constexpr uint64_t kLarge = 128 << 20;
 
 /// Ends the stream whatever happens.
 struct Stream {
@@ -22,7 +23,7 @@ struct Stream {
 
 bool is_gzip(ImportedBytes bytes) { return bytes.size() > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b; }
 
-Result<std::vector<unsigned char>> gunzip(ImportedBytes bytes) {
+Result<std::vector<unsigned char>> gunzip(ImportedBytes bytes, uint64_t most_bytes) {
   Stream stream;
   if (!stream.ready) return fail(ENOMEM, "cannot be decompressed: no memory");
   std::vector<unsigned char> plain;
@@ -31,8 +32,11 @@ Result<std::vector<unsigned char>> gunzip(ImportedBytes bytes) {
   for (int status = Z_OK; status != Z_STREAM_END || stream.zlib.avail_in != 0;) {
     if (status == Z_STREAM_END && inflateReset(&stream.zlib) != Z_OK) break;  // another member
     const uint64_t done = plain.size();
-    if (done >= kMostImportedBytes) return fail(EFBIG, "decompressed it is larger than 1 GiB");
-    plain.resize(std::min(kMostImportedBytes, done + std::max(kStep, done / 2)));
+    if (done >= most_bytes)
+      return fail(EFBIG, "decompressed it is larger than %llu MiB",
+                  static_cast<unsigned long long>(most_bytes >> 20));
+    if (done >= kLarge) plain.reserve(most_bytes);  // growing would need twice the memory
+    plain.resize(std::min(most_bytes, done + std::max(kStep, done / 2)));
     stream.zlib.next_out = plain.data() + done;
     stream.zlib.avail_out = static_cast<uInt>(plain.size() - done);
     status = inflate(&stream.zlib, Z_NO_FLUSH);

@@ -278,6 +278,19 @@ TEST(ImportPprof, FieldsOfAnotherTypeAreSkipped) {
   EXPECT_EQ(import_pprof(bytes_of(proto.done(10)), "x", &names)->ledger.counted, 4u);
 }
 
+// One long name, used by each of many places.
+TEST(ImportPprof, NamesAreBoundedByHowOftenTheyAreUsed) {
+  Proto proto;
+  proto.type(1, "samples", "count");
+  const std::string name(4 << 20, 'n');
+  for (uint64_t id = 1; id <= 200; ++id) {
+    proto.function(id, name);
+    proto.sample({id}, {1});
+  }
+  EXPECT_EQ(Imported(proto.done()).error,
+            "damaged: its names take more than 512 MiB, each as often as it is used");
+}
+
 std::string gzipped(const std::string& text, int level = 9) {
   z_stream stream{};
   EXPECT_EQ(deflateInit2(&stream, level, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
@@ -301,10 +314,11 @@ TEST(Gunzip, AnyFormatMayBeCompressedAndInSeveralMembers) {
 }
 
 TEST(Gunzip, StopsAtItsBound) {
-  const std::string member = gzipped(std::string(64 << 20, 'a'), 1);
+  const std::string member = gzipped(std::string(1 << 20, 'a'));
   std::string bomb;
-  for (int i = 0; i < 17; ++i) bomb += member;
-  EXPECT_EQ(Imported(bomb).error, "decompressed it is larger than 1 GiB");
+  for (int i = 0; i < 9; ++i) bomb += member;
+  EXPECT_STREQ(gunzip(bytes_of(bomb), 8 << 20).error().text, "decompressed it is larger than 8 MiB");
+  EXPECT_EQ(gunzip(bytes_of(bomb), 16 << 20)->size(), 9u << 20);
 }
 
 // The same function of the same object is one, whatever profile it came with.

@@ -87,15 +87,21 @@ class PprofReader {
   Result<void> add_sample(protozero::pbf_reader message);
   std::vector<ImportedPlace> stack_of(const std::vector<uint64_t>& locations);
   ImportedPlace place_of(uint64_t location);
-  Frame frame_of(const Line& line) const;
+  Frame frame_of(const Line& line);
   uint32_t object_of(uint64_t mapping);
   void count(uint64_t rows) {
     if (!sum_.add_rows(rows)) throw Malformed{"it has more than 10,000,000 rows"};
   }
-  std::string text(int64_t index) const {
+  std::string_view view(int64_t index) const {
     if (index < 0 || static_cast<uint64_t>(index) >= strings_.size())
       throw Malformed{"a text is not in its table"};
-    return std::string(strings_[static_cast<size_t>(index)]);
+    return strings_[static_cast<size_t>(index)];
+  }
+  std::string text(int64_t index) {
+    const std::string_view bytes = view(index);
+    if (!sum_.add_text(bytes.size() + 1))
+      throw Malformed{"its names take more than 512 MiB, each as often as it is used"};
+    return std::string(bytes);
   }
 
   ImportedBytes bytes_;
@@ -109,6 +115,7 @@ class PprofReader {
   std::unordered_map<uint64_t, Location> locations_;
   std::unordered_map<uint64_t, Function> functions_;
   std::unordered_map<uint64_t, ImportedPlace> places_;
+  std::unordered_map<uint64_t, uint32_t> objects_;  ///< by mapping
   ValueType period_type_;
   int64_t period_ = 0, default_type_ = 0, time_ns_ = 0, duration_ns_ = 0;
   size_t value_ = 0, count_ = SIZE_MAX;  ///< numbers of the values that are read; no count: SIZE_MAX
@@ -273,8 +280,8 @@ Result<ImportedUnit> PprofReader::choose_value() {
   if (types_.empty()) throw Malformed{"it does not say what its values are"};
   value_ = types_.size() - 1;
   for (size_t i = 0; i < types_.size(); ++i) {
-    if (default_type_ != 0 && text(types_[i].type) == text(default_type_)) value_ = i;
-    if (text(types_[i].type) == "samples" && text(types_[i].unit) == "count") count_ = i;
+    if (default_type_ != 0 && view(types_[i].type) == view(default_type_)) value_ = i;
+    if (view(types_[i].type) == "samples" && view(types_[i].unit) == "count") count_ = i;
   }
   const std::string type = text(types_[value_].type), unit = text(types_[value_].unit);
   const uint64_t ns = nanoseconds_of(unit);
@@ -284,7 +291,7 @@ Result<ImportedUnit> PprofReader::choose_value() {
   scale_ = std::max<uint64_t>(ns, 1);
   ImportedUnit result{.cpu_time = ns != 0 && type == "cpu", .event = type, .period = 0};
   if (ns != 0 && !result.cpu_time) result.event = type + "-ns";
-  const bool same_type = text(period_type_.type) == type && text(period_type_.unit) == unit;
+  const bool same_type = view(period_type_.type) == type && view(period_type_.unit) == unit;
   if (same_type && period_ > 0 && static_cast<uint64_t>(period_) < UINT64_MAX / 2 / scale_)
     result.period = static_cast<uint64_t>(period_) * scale_;
   if (unit == "count" && result.period == 0) result.period = 1;
@@ -292,13 +299,15 @@ Result<ImportedUnit> PprofReader::choose_value() {
 }
 
 uint32_t PprofReader::object_of(uint64_t mapping) {
+  const auto [entry, fresh] = objects_.try_emplace(mapping, 0);
+  if (!fresh) return entry->second;
   const auto found = mappings_.find(mapping);
-  if (found == mappings_.end()) return sum_.named_object(name_);
-  const std::string file = text(found->second.file);
-  return sum_.named_object(file.empty() ? name_ : file, build_id_of(text(found->second.build_id)));
+  const std::string file = found == mappings_.end() ? "" : text(found->second.file);
+  const std::string build_id = found == mappings_.end() ? "" : text(found->second.build_id);
+  return entry->second = sum_.named_object(file.empty() ? name_ : file, build_id_of(build_id));
 }
 
-Frame PprofReader::frame_of(const Line& line) const {
+Frame PprofReader::frame_of(const Line& line) {
   const auto found = functions_.find(line.function);
   if (found == functions_.end()) throw Malformed{"a function is not in its table"};
   const Function& function = found->second;
@@ -321,7 +330,7 @@ ImportedPlace PprofReader::place_of(uint64_t id) {
   const Location& location = found->second;
   ImportedPlace place;
   const auto mapping = mappings_.find(location.mapping);
-  const bool in_file = mapping != mappings_.end() && text(mapping->second.file).starts_with('/') &&
+  const bool in_file = mapping != mappings_.end() && view(mapping->second.file).starts_with('/') &&
                        location.address >= mapping->second.start;
   if (!location.lines.empty()) {
     std::vector<Frame> frames;

@@ -14,6 +14,9 @@ namespace pctally {
 /// Samples, frames and names a file may have.
 inline constexpr uint64_t kMostImportedRows = 10'000'000;
 
+/// Bytes of names, each as often as it is used: a file may use one long name many times.
+inline constexpr uint64_t kMostImportedText = uint64_t{1} << 29;
+
 /// A place in the code of a profile that is being imported.
 struct ImportedPlace {
   uint32_t executable = 0;
@@ -51,6 +54,9 @@ class StackSum {
   /// False once there are more than kMostImportedRows.
   [[nodiscard]] bool add_rows(uint64_t rows) { return (rows_ += rows) <= kMostImportedRows; }
 
+  /// False once there are more than kMostImportedText.
+  [[nodiscard]] bool add_text(uint64_t bytes) { return (text_ += bytes) <= kMostImportedText; }
+
   /// Everything as a profile in ticks. `profile` has what is known besides.
   Result<Profile> take(const ImportedUnit& unit, Profile profile);
 
@@ -71,7 +77,7 @@ class StackSum {
   bool has_callers_ = false;
   uint64_t common_ = 0;      ///< greatest common divisor of all amounts
   long double squares_ = 0;  ///< sum of amount^2 / count
-  uint64_t rows_ = 0;
+  uint64_t rows_ = 0, text_ = 0;
   bool overflow_ = false;
 };
 
