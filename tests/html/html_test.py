@@ -176,6 +176,28 @@ class Written(unittest.TestCase):
         self.assertEqual([row[5] for row in data["functions"]], [row["ticks"] for row in report["rows"]])
         self.assertNotIn(self.recorded.path, text)
 
+    def test_every_part_adds_up_to_its_whole(self):
+        data, _, _ = self.written("report", self.recorded.path)
+        ticks = [row[5] for row in data["functions"]]
+        self.assertEqual(sum(ticks), data["run"]["ticks"])
+        for function, bins in data["bins"].items():
+            self.assertEqual(sum(bins), ticks[int(function)])
+        for source in data["sources"]:
+            lines = [line for block in source["blocks"] for line in block["lines"]]
+            self.assertEqual(sum(line[1] for line in lines), ticks[source["function"]])
+            for line in lines:
+                self.assertEqual(sum(instruction[2] for instruction in line[2]), line[1])
+
+    def test_a_profile_of_another_tool_has_no_made_up_places(self):
+        folded = os.path.join(p.scratch(), "other.folded")
+        with open(folded, "w", encoding="utf-8") as file:
+            file.write("main;work 30\nmain;idle 10\n")
+        data, _, _ = self.written("report", folded)
+        self.assertEqual(sorted(row[5] for row in data["functions"]), [0, 10, 30])
+        self.assertEqual(data["bins"], {})
+        self.assertEqual([line[2] for source in data["sources"] for block in source["blocks"] for line in block["lines"] if line[2]], [])
+        self.assertEqual(len(data["nodes"]), 3 * 4)
+
     def test_sources_are_listed_and_can_be_left_out(self):
         if shutil.which("g++") is None:
             self.skipTest("g++ is not installed")

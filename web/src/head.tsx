@@ -109,7 +109,9 @@ function Facts() {
             ? `in ${run.runs} runs`
             : run.event === null
               ? `one per ${(run.period / 1e6).toFixed(3)} ms`
-              : `of ${grouped(run.period)} each`}
+              : run.period === 1
+                ? run.event
+                : `one per ${grouped(run.period)} ${run.event}`}
         </dd>
       </div>
       <div>

@@ -19,6 +19,11 @@ HtmlJson html_run(const Profile& profile, const Account& account, const Texts& t
 HtmlJson html_warnings(const Report& report, const Texts& texts);
 HtmlJson html_path_account(const PathAccount& account);
 
+/// Whether positions in it are places in code: those of profiles of other tools are numbers for frames.
+inline bool has_real_places(const HotFunction& function) {
+  return !function.is_whole_object() && function.range.address != 0;
+}
+
 /// Where in its code each function's ticks lie: "number of the function": [ticks of each bin].
 HtmlJson html_bins(const std::vector<HotFunction>& functions, const FunctionList& list);
 

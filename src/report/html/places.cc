@@ -26,7 +26,7 @@ std::array<uint64_t, kBins> bins_of(const HotFunction& function) {
 HtmlJson html_bins(const std::vector<HotFunction>& functions, const FunctionList& list) {
   HtmlJson bins = HtmlJson::object();
   for (const HotFunction& function : functions) {
-    if (function.is_whole_object() || function.range.end <= function.range.start) continue;
+    if (!has_real_places(function) || function.range.end <= function.range.start) continue;
     bins[std::to_string(list.number(function))] = bins_of(function);
   }
   return bins;

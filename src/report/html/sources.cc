@@ -99,8 +99,9 @@ void SourceParts::add(const HotFunction& function, int64_t number) {
     const int64_t leads =
         target ? static_cast<int64_t>(annotation.instructions[*target].instruction.address - start) : -1;
     const std::string code = annotation.problem.empty() ? code_text(annotator, shown[i]) : "";
-    line.instructions.push_back(
-        HtmlJson::array({row.instruction.address - start, texts_->number(code), row.ticks.ticks, leads}));
+    if (has_real_places(function))
+      line.instructions.push_back(
+          HtmlJson::array({row.instruction.address - start, texts_->number(code), row.ticks.ticks, leads}));
     if (frame.line != 0) used_[frame.file].insert(frame.line);
     if (annotator.code().changed_unix_ns != 0)
       oldest_[frame.file] = oldest_.contains(frame.file)
