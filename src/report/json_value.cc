@@ -14,7 +14,7 @@ std::string leaf(const T& value) {
 void start_line(int indent, int depth, std::string* out) {
   if (indent < 0) return;
   *out += '\n';
-  out->append(static_cast<size_t>(indent * depth), ' ');
+  out->append(static_cast<size_t>(indent) * static_cast<size_t>(depth), ' ');
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ class Interpreter {
   }
 
  private:
-  bool run(CfiCursor instructions) noexcept {
+  bool run(const CfiCursor& instructions) noexcept {
     code_ = instructions;
     while (code_.left() != 0 && at_ <= address_) {
       if (++executed_ > kMostInstructions) return false;

@@ -18,6 +18,7 @@ class CfiCursor {
   CfiCursor(const unsigned char* at, const unsigned char* end) noexcept : at_(at), end_(end) {}
   // Member by member: riscv's compiler makes a call of memcpy of a copy as a whole.
   CfiCursor(const CfiCursor& other) noexcept : at_(other.at_), end_(other.end_), good_(other.good_) {}
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): it owns nothing
   CfiCursor& operator=(const CfiCursor& other) noexcept {
     at_ = other.at_;
     end_ = other.end_;
