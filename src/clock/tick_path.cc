@@ -45,6 +45,7 @@ UnwindRegisters registers_of(const void* context) noexcept {
   return {.pc = static_cast<uint64_t>(registers[REG_RIP]),
           .stack = static_cast<uint64_t>(registers[REG_RSP]),
           .frame = static_cast<uint64_t>(registers[REG_RBP]),
+          .base = static_cast<uint64_t>(registers[REG_RBX]),
           .scratch = static_cast<uint64_t>(registers[REG_R10])};
 }
 

@@ -20,7 +20,7 @@
 namespace pctally {
 namespace {
 
-constexpr int kRbp = 6, kRsp = 7, kR10 = 10, kReturnAddress = 16;
+constexpr int kRbx = 3, kRbp = 6, kRsp = 7, kR10 = 10, kReturnAddress = 16;
 
 /// A register and an offset in bytes, as a location of one operation says it.
 bool is_register_offset(const Dwarf_Op* ops, size_t count, int* reg, int64_t* offset) {
@@ -44,6 +44,26 @@ bool is_cfa_offset(const Dwarf_Op* ops, size_t count, int64_t* offset) {
          (count == 3 && ops[1].atom == DW_OP_consts && ops[2].atom == DW_OP_plus);
 }
 
+/// Where the caller's value of a register is.
+bool expected_saved(Dwarf_Frame* frame, int reg, FrameKind* kind, int16_t* words) {
+  Dwarf_Op memory[3];
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  if (dwarf_frame_register(frame, reg, memory, &ops, &count) != 0) return false;
+  *kind = FrameKind::kSame;
+  if (count == 0) {
+    // Of a register that the table does not name elfutils says that only rbp is preserved; the psABI says
+    // rbx, too.
+    if (ops != nullptr && reg != kRbx) *kind = FrameKind::kUndefined;
+    return true;
+  }
+  int64_t slot = 0;
+  if (!is_cfa_offset(ops, count, &slot)) return false;
+  *kind = FrameKind::kSaved;
+  *words = static_cast<int16_t>(slot / 8);
+  return true;
+}
+
 /// The rule as elfutils has it; false where it is none that the test compares.
 bool expected_rule(Dwarf_Frame* frame, UnwindRule* rule) {
   Dwarf_Op memory[3];
@@ -62,24 +82,14 @@ bool expected_rule(Dwarf_Frame* frame, UnwindRule* rule) {
   if (!is_cfa_offset(ops, count, &offset) || offset != -8) return false;
   if (dwarf_frame_cfa(frame, &ops, &count) != 0 || !is_register_offset(ops, count, &reg, &offset))
     return false;
-  rule->cfa = reg == kRsp ? CfaKind::kStack : reg == kRbp ? CfaKind::kFrame : CfaKind::kScratch;
-  if (reg != kRsp && reg != kRbp && reg != kR10) return false;
+  rule->cfa = reg == kRsp   ? CfaKind::kStack
+              : reg == kRbp ? CfaKind::kFrame
+              : reg == kRbx ? CfaKind::kBase
+                            : CfaKind::kScratch;
+  if (reg != kRsp && reg != kRbp && reg != kRbx && reg != kR10) return false;
   rule->cfa_words = static_cast<int16_t>(offset / 8);
-  if (dwarf_frame_register(frame, kRbp, memory, &ops, &count) != 0) return false;
-  rule->frame = FrameKind::kSame;
-  if (count == 0) {
-    if (ops != nullptr) rule->frame = FrameKind::kUndefined;
-    return true;
-  }
-  int64_t slot = 0;
-  if (!is_cfa_offset(ops, count, &slot)) return false;
-  rule->frame = FrameKind::kSaved;
-  rule->frame_words = static_cast<int16_t>(slot / 8);
-  if (rule->cfa == CfaKind::kStack && rule->cfa_words + rule->frame_words < 0) {  // popped in an epilogue
-    rule->frame = FrameKind::kSame;
-    rule->frame_words = 0;
-  }
-  return true;
+  return expected_saved(frame, kRbp, &rule->frame, &rule->frame_words) &&
+         expected_saved(frame, kRbx, &rule->base, &rule->base_words);
 }
 
 /// elfutils' tables and ours of one file.
@@ -130,7 +140,8 @@ class BothTables {
       ++compared;
       EXPECT_EQ(found.rule, rule) << std::hex << "address " << address << std::dec << ": cfa "
                                   << int(found.rule.cfa) << " " << found.rule.cfa_words << " frame "
-                                  << int(found.rule.frame) << " " << found.rule.frame_words;
+                                  << int(found.rule.frame) << " " << found.rule.frame_words << " base "
+                                  << int(found.rule.base) << " " << found.rule.base_words;
     }
     free(frame);
   }

@@ -11,37 +11,12 @@
 #include <vector>
 
 #include "histfile/fresh_file_for_test.h"
-#include "process/address_space.h"
-#include "process/proc_maps.h"
+#include "path/process_code_for_test.h"
 
 #if defined(__x86_64__)
 
 namespace pctally {
 namespace {
-
-/// The code of this process, as the recorder's task table has it.
-class OwnCode : public CodeSpace {
- public:
-  OwnCode(ProfileFile* file, Unwinder* unwinder) {
-    ProcMaps(0).visit([&](const ExecutableMapping& mapping) {
-      if (mapping.object.kind == ObjectKind::kPrivate) return;
-      const uint32_t segment = space_.map(*file, mapping);
-      const auto* record = pool_at<SegmentRecord>(file->pool(), segment);
-      unwinder->add_segment(segment, record->start, mapping.object);
-    });
-    table_ = space_.table(*file, 0);
-  }
-  bool find(uint64_t address, CodeAddress* found) override {
-    uint64_t index = 0;
-    const Region* region = find_region(table_, address, &index);
-    if (region != nullptr) *found = {region->segment, index + region->tree_bias};
-    return region != nullptr;
-  }
-
- private:
-  AddressSpace space_;
-  RegionTable table_{};
-};
 
 uint64_t end_of_stack(uint64_t inside) {
   FILE* maps = fopen("/proc/self/maps", "re");
@@ -95,7 +70,7 @@ class UnwinderTest : public testing::Test {
 
   FreshFile fresh_;
   Unwinder unwinder_;
-  OwnCode code_;
+  ProcessCode code_;
   std::vector<PathFrame> frames;
   std::vector<uint64_t> expected;
   PathEnd end_ = PathEnd::kNotAttempted;

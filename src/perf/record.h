@@ -8,10 +8,10 @@
 
 namespace pctally {
 
-inline constexpr unsigned kStackRegisters = 4;
-/// Their bits in perf_event_attr::sample_regs_user, in the numbers of asm/perf_regs.h: bp, sp, ip, r10.
+inline constexpr unsigned kStackRegisters = 5;
+/// Their bits in perf_event_attr::sample_regs_user, in the numbers of asm/perf_regs.h: bx, bp, sp, ip, r10.
 inline constexpr uint64_t kStackRegisterMask =
-    uint64_t{1} << 6 | uint64_t{1} << 7 | uint64_t{1} << 8 | uint64_t{1} << 18;
+    uint64_t{1} << 1 | uint64_t{1} << 6 | uint64_t{1} << 7 | uint64_t{1} << 8 | uint64_t{1} << 18;
 
 /// What perf_event_attr asks every record to carry: sample_type IP|TID|TIME, sample_id_all. Samples with a
 /// stack: REGS_USER|STACK_USER, too.
@@ -37,7 +37,7 @@ struct PerfRecord {
   uint8_t build_id[20] = {};
   std::string_view text{};                   ///< kMmap: path, kComm: name; lies in the bytes parsed
   bool has_registers = false;                ///< kSample with a stack
-  uint64_t registers[kStackRegisters] = {};  ///< frame pointer, stack pointer, program counter, r10
+  uint64_t registers[kStackRegisters] = {};  ///< rbx, frame pointer, stack pointer, program counter, r10
   std::span<const unsigned char> stack{};    ///< from the stack pointer upwards; lies in the bytes parsed
   bool stack_cut_off = false;                ///< the stack is longer than what was asked for
 };

@@ -115,10 +115,11 @@ void RingEngine::apply_throttle(const RingSet::Record& event) {
 
 StackSample RingEngine::stack_of(const RingSet::Sample& sample) const {
   StackSample stack;
-  stack.registers = {.pc = sample.registers[2],
-                     .stack = sample.registers[1],
-                     .frame = sample.registers[0],
-                     .scratch = sample.registers[3]};
+  stack.registers = {.pc = sample.registers[3],
+                     .stack = sample.registers[2],
+                     .frame = sample.registers[1],
+                     .base = sample.registers[0],
+                     .scratch = sample.registers[4]};
   stack.stack = rings_.stack_of(sample);
   stack.attempted = sample.has_registers;
   stack.cut_off = sample.stack_cut_off;

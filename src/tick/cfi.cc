@@ -7,9 +7,10 @@ namespace pctally {
 namespace {
 
 using dwarf_register::kRbp;
+using dwarf_register::kRbx;
 
 constexpr unsigned kMostInstructions = 32768;  ///< of one function; cc1plus's longest needs 13,361
-constexpr unsigned kMostRemembered = 8;
+constexpr unsigned kMostRemembered = 4;        ///< one is the most that was seen
 
 /// Word by word: some compilers make a call of memcpy of an assignment.
 void copy_row(const void* from, void* to) noexcept {
@@ -155,10 +156,14 @@ class Interpreter {
     row_->cfa_computed = false;
     return true;
   }
+  /// Of a register that matters, else null.
+  static CfiSaved* saved_of(CfiRow* row, uint64_t reg) noexcept {
+    return reg == kRbp ? &row->frame : reg == kRbx ? &row->base : nullptr;
+  }
   bool save(uint64_t reg, int64_t offset) noexcept {
-    if (reg == kRbp) {
-      row_->frame = FrameKind::kSaved;
-      row_->frame_offset = offset;
+    if (CfiSaved* saved = saved_of(row_, reg)) {
+      saved->kind = FrameKind::kSaved;
+      saved->offset = offset;
     } else if (reg == fde_.cie.return_register) {
       row_->return_undefined = false;
       row_->return_moved = offset != -8;
@@ -166,29 +171,30 @@ class Interpreter {
     return true;
   }
   bool save_by_expression(uint64_t reg, const CfiCursor& expression) noexcept {
-    if (reg == kRbp) {
-      row_->frame = FrameKind::kFrameOffset;
-      row_->frame_expression = expression;
+    if (CfiSaved* saved = saved_of(row_, reg)) {
+      saved->kind = FrameKind::kFrameOffset;
+      saved->expression = expression;
     } else if (reg == fde_.cie.return_register) {
       row_->return_moved = true;
     }
     return true;
   }
   bool lose(uint64_t reg, FrameKind kind) noexcept {
-    if (reg == kRbp) row_->frame = kind;
+    if (CfiSaved* saved = saved_of(row_, reg)) saved->kind = kind;
     if (reg == fde_.cie.return_register) row_->return_undefined = kind == FrameKind::kUndefined;
     return true;
   }
   bool move(uint64_t reg) noexcept {
-    if (reg == kRbp) row_->frame = FrameKind::kUnsupported;
+    if (CfiSaved* saved = saved_of(row_, reg)) saved->kind = FrameKind::kUnsupported;
     if (reg == fde_.cie.return_register) row_->return_moved = true;
     return true;
   }
   bool restore(uint64_t reg) noexcept {
-    if (reg == kRbp) {
-      row_->frame = initial_.frame;
-      row_->frame_offset = initial_.frame_offset;
-      row_->frame_expression = initial_.frame_expression;
+    if (CfiSaved* saved = saved_of(row_, reg)) {
+      const CfiSaved* initial = saved_of(&initial_, reg);
+      saved->kind = initial->kind;
+      saved->offset = initial->offset;
+      saved->expression = initial->expression;
     } else if (reg == fde_.cie.return_register) {
       row_->return_undefined = initial_.return_undefined;
       row_->return_moved = initial_.return_moved;

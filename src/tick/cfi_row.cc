@@ -57,6 +57,8 @@ bool read_cfa(const CfiRow& row, UnwindRule* rule) noexcept {
     rule->cfa = CfaKind::kStack;
   else if (row.cfa_register == kRbp)
     rule->cfa = CfaKind::kFrame;
+  else if (row.cfa_register == kRbx)
+    rule->cfa = CfaKind::kBase;
   else if (row.cfa_register == kR10)
     rule->cfa = CfaKind::kScratch;
   else
@@ -64,21 +66,16 @@ bool read_cfa(const CfiRow& row, UnwindRule* rule) noexcept {
   return to_words(row.cfa_offset, &rule->cfa_words);
 }
 
-void read_frame(const CfiRow& row, UnwindRule* rule) noexcept {
+void read_saved(const CfiSaved& saved, FrameKind* kind, int16_t* words) noexcept {
   bool of_frame = false, dereferenced = false;
-  int64_t offset = row.frame_offset;
+  int64_t offset = saved.offset;
   uint64_t add = 0;
-  rule->frame = row.frame;
-  if (row.frame == FrameKind::kFrameOffset &&
-      (!read_slot(row.frame_expression, &of_frame, &offset, &dereferenced, &add) || !of_frame ||
-       dereferenced))
-    rule->frame = FrameKind::kUnsupported;
-  if (!to_words(offset, &rule->frame_words)) rule->frame = FrameKind::kUnsupported;
-  // GCC's epilogues pop rbp without saying so: a slot below the stack pointer has been popped.
-  if (rule->cfa == CfaKind::kStack && rule->frame == FrameKind::kSaved &&
-      rule->cfa_words + rule->frame_words < 0)
-    rule->frame = FrameKind::kSame;
-  if (rule->frame != FrameKind::kSaved && rule->frame != FrameKind::kFrameOffset) rule->frame_words = 0;
+  *kind = saved.kind;
+  if (saved.kind == FrameKind::kFrameOffset &&
+      (!read_slot(saved.expression, &of_frame, &offset, &dereferenced, &add) || !of_frame || dereferenced))
+    *kind = FrameKind::kUnsupported;
+  if (!to_words(offset, words)) *kind = FrameKind::kUnsupported;
+  if (*kind != FrameKind::kSaved && *kind != FrameKind::kFrameOffset) *words = 0;
 }
 
 }  // namespace
@@ -92,7 +89,8 @@ UnwindRule rule_of(const CfiRow& row, bool is_signal) noexcept {
     rule.cfa = CfaKind::kUnsupported;
     return rule;
   }
-  read_frame(row, &rule);
+  read_saved(row.frame, &rule.frame, &rule.frame_words);
+  read_saved(row.base, &rule.base, &rule.base_words);
   return rule;
 }
 

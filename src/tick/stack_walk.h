@@ -12,7 +12,7 @@ namespace pctally {
 /// *%rcx; add $8,%rsp; ret. It has no tables and no frame pointer. CPython, Python/asm_trampoline.S.
 inline constexpr unsigned kTrampolineBytes = 5;
 inline constexpr unsigned char kAfterTrampolineCall[kTrampolineBytes] = {0x48, 0x83, 0xc4, 0x08, 0xc3};
-inline constexpr UnwindRule kTrampolineRule = {CfaKind::kStack, FrameKind::kSame, 2, 0, 0};
+inline constexpr UnwindRule kTrampolineRule = {.cfa = CfaKind::kStack, .cfa_words = 2};
 
 /// Adds the frames to `code`, and says why there are no more.
 ///

@@ -1,4 +1,4 @@
-// How to step from a frame to its caller: one rule of 8 bytes, and the step itself. x86-64.
+// How to step from a frame to its caller: one rule of 12 bytes, and the step itself. x86-64.
 //
 //  1. A rule says where the caller's stack pointer (the CFA, in DWARF's words) is found, and where the
 //  caller's
@@ -39,11 +39,13 @@ enum class CfaKind : uint8_t {
   kUnsupported,  ///< a rule that is not supported
   kFrameSlot,    ///< what lies at frame pointer + offset, + add
   kStackSlot,    ///< what lies at stack pointer + offset, + add
+  kBase,         ///< rbx + offset: the dynamic linker's lazy binding
   kScratch,      ///< r10 + offset, in the innermost frame alone: GCC realigns the stack of main so
 };
 
+/// Where the caller's value of a register is that callees preserve: the frame pointer, and rbx.
 enum class FrameKind : uint8_t {
-  kSame,         ///< the frame pointer is the caller's
+  kSame,         ///< the register is the caller's
   kSaved,        ///< saved at CFA + offset
   kUndefined,    ///< lost
   kFrameOffset,  ///< saved at frame pointer + offset
@@ -54,17 +56,20 @@ enum class FrameKind : uint8_t {
 struct UnwindRule {
   CfaKind cfa = CfaKind::kNone;
   FrameKind frame = FrameKind::kSame;
+  FrameKind base = FrameKind::kSame;
   int16_t cfa_words = 0;
-  int16_t frame_words = 0;
   int16_t add_words = 0;
+  int16_t frame_words = 0;
+  int16_t base_words = 0;
   bool operator==(const UnwindRule&) const = default;
 };
-static_assert(sizeof(UnwindRule) == 8);
+static_assert(sizeof(UnwindRule) == 12);
 
 struct UnwindRegisters {
   uint64_t pc = 0;
   uint64_t stack = 0;
   uint64_t frame = 0;
+  uint64_t base = 0;     ///< rbx
   uint64_t scratch = 0;  ///< r10, of the innermost frame
 };
 
@@ -84,12 +89,13 @@ inline uint64_t at(uint64_t base, int16_t words) noexcept {
 /// Of the frame that the kernel makes on x86-64: a ucontext_t lies at the stack pointer.
 template <class Read>
 StepResult leave_signal_frame(UnwindRegisters* registers, Read&& read, PathEnd* why) noexcept {
-  constexpr uint64_t kRegisters = 40, kFramePointer = 10, kStackPointer = 15, kProgramCounter = 16;
+  constexpr uint64_t kRegisters = 40, kFramePointer = 10, kBase = 11, kStackPointer = 15,
+                     kProgramCounter = 16;
   const uint64_t first = registers->stack + kRegisters;
   UnwindRegisters caller;
   if (!read(first + 8 * kProgramCounter, &caller.pc, why) ||
       !read(first + 8 * kStackPointer, &caller.stack, why) ||
-      !read(first + 8 * kFramePointer, &caller.frame, why))
+      !read(first + 8 * kFramePointer, &caller.frame, why) || !read(first + 8 * kBase, &caller.base, why))
     return StepResult::kCut;
   *registers = caller;
   return StepResult::kInterrupted;
@@ -114,6 +120,9 @@ bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool inn
       if (!read(at(base, rule.cfa_words), cfa, why)) return false;
       *cfa = at(*cfa, rule.add_words);
       return true;
+    case CfaKind::kBase:
+      *cfa = at(registers.base, rule.cfa_words);
+      return true;
     case CfaKind::kScratch:
       *cfa = at(registers.scratch, rule.cfa_words);
       return innermost;
@@ -123,6 +132,21 @@ bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool inn
     default:
       return false;
   }
+}
+
+/// The caller's value of a register into *value, which is the callee's. `callee`: its stack and frame
+/// pointer. A slot below the stack pointer has been popped: epilogues do that without saying so, and the
+/// register has its value again.
+template <class Read>
+bool restore(FrameKind kind, int16_t words, uint64_t cfa, const UnwindRegisters& callee, Read&& read,
+             uint64_t* value, PathEnd* why) noexcept {
+  if (kind == FrameKind::kSame) return true;
+  if (kind == FrameKind::kSaved || kind == FrameKind::kFrameOffset) {
+    const uint64_t slot = at(kind == FrameKind::kSaved ? cfa : callee.frame, words);
+    return slot < callee.stack || read(slot, value, why);
+  }
+  *value = 0;
+  return true;
 }
 
 }  // namespace unwind
@@ -138,17 +162,14 @@ StepResult unwind_step(const UnwindRule& rule, bool innermost, UnwindRegisters* 
   uint64_t cfa = 0;
   UnwindRegisters caller;
   caller.frame = registers->frame;
+  caller.base = registers->base;
   if (!unwind::find_cfa(rule, *registers, innermost, read, &cfa, why)) return StepResult::kCut;
   *why = PathEnd::kDoubtful;
   if (cfa <= registers->stack || (cfa & 7) != 0) return StepResult::kCut;
   if (!read(cfa - 8, &caller.pc, why)) return StepResult::kCut;
-  const bool saved = rule.frame == FrameKind::kSaved;
-  if (saved || rule.frame == FrameKind::kFrameOffset) {
-    const uint64_t slot = unwind::at(saved ? cfa : registers->frame, rule.frame_words);
-    if (!read(slot, &caller.frame, why)) return StepResult::kCut;
-  } else if (rule.frame != FrameKind::kSame) {
-    caller.frame = 0;
-  }
+  if (!unwind::restore(rule.frame, rule.frame_words, cfa, *registers, read, &caller.frame, why) ||
+      !unwind::restore(rule.base, rule.base_words, cfa, *registers, read, &caller.base, why))
+    return StepResult::kCut;
   caller.stack = cfa;
   *registers = caller;
   return StepResult::kCaller;
@@ -166,6 +187,7 @@ StepResult step_by_frame_pointer(UnwindRegisters* registers, Read&& read) noexce
     return StepResult::kCut;
   if (!read(frame, &caller.frame, &why) || !read(frame + 8, &caller.pc, &why)) return StepResult::kCut;
   caller.stack = frame + 16;
+  caller.base = registers->base;
   *registers = caller;
   return StepResult::kCaller;
 }
