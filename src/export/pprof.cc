@@ -1,6 +1,8 @@
 #include <zlib.h>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <protozero/pbf_writer.hpp>
 #include <tuple>
 
@@ -88,8 +90,20 @@ class Pprof {
     value.add_int64(kUnit, unit_text);
   }
 
+  /// The program comes first: readers take the first mapping for it.
+  [[nodiscard]] std::vector<size_t> mapping_order() const {
+    const auto base_name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+    std::vector<size_t> order(profile_.executables.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_partition(order, [&](size_t i) {
+      return !profile_.command.empty() &&
+             base_name(profile_.executables[i].path) == base_name(profile_.command[0]);
+    });
+    return order;
+  }
+
   void add_mappings() {
-    for (size_t i = 0; i < profile_.executables.size(); ++i) {
+    for (const size_t i : mapping_order()) {
       const Executable& executable = profile_.executables[i];
       const int64_t path = text(executable.path), build_id = text(to_hex(executable.build_id));
       protozero::pbf_writer mapping(writer_, kMapping);

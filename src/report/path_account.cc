@@ -65,10 +65,10 @@ std::string cut_name(PathEnd end) {
   return number < kPathEnds ? fmt::format("[path {}]", kReasons[number].text) : "[path cut]";
 }
 
-std::string path_account_text(const PathAccount& account) {
+std::string path_account_text(const PathAccount& account, const std::string& noun) {
   if (account.complete == account.ticks && account.folded == 0) return "all complete";
   std::string text =
-      fmt::format("{} of {} complete", grouped(account.complete), counted(account.ticks, "tick"));
+      fmt::format("{} of {} complete", grouped(account.complete), counted(account.ticks, noun));
   for (const PathAccount::Cut& cut : account.cuts)
     text += fmt::format("; {} {}", grouped(cut.ticks), cut.reason);
   if (account.no_room != 0) text += fmt::format("; {} without room", grouped(account.no_room));

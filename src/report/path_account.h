@@ -27,6 +27,7 @@ PathAccount path_account(const CallPaths& paths);
 std::string cut_name(PathEnd end);
 
 /// "1,203 of 1,209 ticks with a complete path; 4 cut at code without unwind table; 12 folded"
-std::string path_account_text(const PathAccount& account);
+/// `noun`: what its ticks are called.
+std::string path_account_text(const PathAccount& account, const std::string& noun = "tick");
 
 }  // namespace pctally

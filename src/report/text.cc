@@ -357,7 +357,7 @@ void TextReport::add_ledger() {
     add("\n{:<9} {} = {} counted + {} outside + {} full + {} lost\n",
         unit() == "nanosecond" ? "ns" : unit() + "s", ledger.ticks(), ledger.counted, ledger.outside,
         ledger.full, ledger.lost);
-  if (profile_.paths.recorded) add("paths     {}\n", path_account_text(report_.paths));
+  if (profile_.paths.recorded) add("paths     {}\n", path_account_text(report_.paths, unit()));
   if (profile_.counts_cpu_time()) return add_cpu_time();
   add("events    {} {} = {} sampled + {} lost\n", account.sampled_events + account.lost_events,
       escaped(profile_.event), account.sampled_events, account.lost_events);
