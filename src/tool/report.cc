@@ -268,6 +268,15 @@ std::optional<int> check_options(const Arguments& arguments) {
     complain("--object: a process has no object; leave out --by process");
     return kExitUsage;
   }
+  const char* of_table = arguments.by != "function"  ? "--by"
+                         : !arguments.filter.empty() ? "--filter"
+                         : !arguments.object.empty() ? "--object"
+                         : arguments.limit           ? "--limit"
+                                                     : nullptr;
+  if (of_table != nullptr && !arguments.html.empty()) {
+    complain("--html: the page has all functions, and is searched in the browser; leave out {}", of_table);
+    return kExitUsage;
+  }
   const char* of_page = arguments.command       ? "--command"
                         : arguments.no_sources  ? "--no-sources"
                         : arguments.strip_paths ? "--strip-paths"

@@ -97,6 +97,7 @@ TABLE = [
     ("report --callers main --tree some.pct", "choose one: --callers, --tree, --flamegraph or --html", USAGE),
     ("diff --html x.svg a b", "--html x.svg: what is written is a page; name a file that ends in .html", USAGE),
     ("report --command some.pct", "--command is of a page; write report --html FILE --command", USAGE),
+    ("report --html x.html --by object some.pct", "--html: the page has all functions, and is searched in the browser; leave out --by", USAGE),
 
     ("annotate", "no function named; write pctally annotate FUNCTION [FILE], or FILE:LINE", USAGE),
     ("annotate main some.pct other.pct", "one function at a time; other.pct is one word too many", USAGE),
