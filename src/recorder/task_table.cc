@@ -181,6 +181,8 @@ void TaskTable::apply(const PerfRecord& record, std::string_view text) {
 
 void TaskTable::apply_mmap(const PerfRecord& record, std::string_view path) {
   if (!record.executable || static_cast<int64_t>(record.start) < 0) return;
+  if (record.pid == 0)
+    return;  // all processes outside this pid namespace have this number: whose it is nobody knows
   Task* task = find(record.pid);
   if (task == nullptr) return;
   uint64_t before = task->space.replacements();

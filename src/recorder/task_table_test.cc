@@ -61,6 +61,24 @@ class TaskTableTest : public testing::Test {
   TaskTable tasks_{&file_, "test", TaskTable::Unknown::kIgnore};
 };
 
+/// All of them have the number 0: a file that one of them maps is not the text of another's ticks.
+TEST_F(TaskTableTest, ProcessesOutsideThePidNamespaceHaveNoText) {
+  TaskTable tasks(&file_, "test", TaskTable::Unknown::kAdopt);
+  PerfRecord record;
+  record.kind = PerfRecord::Kind::kMmap;
+  record.executable = true;
+  record.start = 0x400000;
+  record.bytes = 0x1000;
+  tasks.apply(record, "/bin/one_of_them");
+  EXPECT_TRUE(tasks.count(0, 0x400123, false, 1));
+  EXPECT_EQ(file_.header().ledger.counted, 1u);
+  const Pool pool = file_.pool();
+  for (uint32_t unit = file_.header().objects; unit != 0; unit = pool_at<ObjectRecord>(pool, unit)->next) {
+    const auto* text = pool_at<StringRecord>(pool, pool_at<ObjectRecord>(pool, unit)->path);
+    EXPECT_NE(std::string(reinterpret_cast<const char*>(text + 1), text->bytes), "/bin/one_of_them");
+  }
+}
+
 TEST_F(TaskTableTest, CountsManyTicksAtOnce) {
   map(kPid, "/bin/program", 0x1000, 0x1000);
   EXPECT_TRUE(tasks_.count(kPid, 0x1234, false, 7));

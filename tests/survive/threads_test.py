@@ -45,7 +45,8 @@ class Threads(unittest.TestCase):
                 data = done.report()
                 p.assert_ledger(self, data)
                 self.assertGreater(p.share_of(data, "hidden_work"), 0.8, (engine, how))
-                self.assertLess(waiting_ticks(data), 0.01 * data["ticks"], (engine, how))
+                # Some are the main thread's own, on its way into a wait; booked there by mistake were 4 % and more.
+                self.assertLess(waiting_ticks(data), 0.03 * data["ticks"], (engine, how))
                 self.assertGreater(data["sampled_s"], 0.8 * data["cpu_s"], (engine, how))
 
     def test_what_is_blocked_behind_the_c_librarys_back_is_stated(self):
