@@ -89,9 +89,12 @@ TEST_F(Trap, OneTickPerPeriodAndNoWeights) {
 }
 
 TEST_F(Trap, AsGivenIsAsGiven) {
+  const uint64_t begun = thread_cpu_ns();
   start(1000000, Pace::kAsGiven);
   burn(500'000'000);
-  expect_ticks(count(), 500, 15);
+  const double ticks = count();
+  expect_ticks(ticks, static_cast<double>(thread_cpu_ns() - begun) / 1e6,
+               25);  // a virtual machine's timer may come twice
 }
 
 TEST_F(Trap, FiftyMicroseconds) {
