@@ -34,6 +34,9 @@ ObjectIdentity object_of(const PerfRecord& record, std::string_view path) {
   return object;
 }
 
+/// All processes outside this pid namespace have the number 0: which of them has what mapped nobody knows.
+bool is_outside(pid_t pid) { return pid == 0; }
+
 /// Joins it with those it touches.
 void add_range(uint64_t start, uint64_t end, std::map<uint64_t, uint64_t>* ranges) {
   auto at = ranges->upper_bound(start);
@@ -94,7 +97,7 @@ void TaskTable::adopt(pid_t pid) {
 TaskTable::Task& TaskTable::add_running(pid_t pid) {
   Task& task = tasks_[pid];
   task.comm = comm_of(pid);
-  if (task.comm.empty()) task.comm = pid == 0 ? "(outside)" : "(unknown)";
+  if (task.comm.empty()) task.comm = is_outside(pid) ? "(outside)" : "(unknown)";
   task.started_unix_ns = process_start_unix_ns(pid);
   task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
   find_root(pid, task);
@@ -115,9 +118,11 @@ std::string TaskTable::place_of(pid_t pid, const Task& task, std::string_view pa
 }
 
 void TaskTable::map_running(pid_t pid, Task& task) {
-  ProcMaps maps(pid);
   task.space.clear();
   task.anonymous.clear();
+  task.table_valid = false;
+  if (is_outside(pid)) return;
+  ProcMaps maps(pid);
   const std::string program = program_path(pid);
   task.maps_unreadable = !maps.visit([&](ExecutableMapping mapping) {
     if (mapping.object.kind == ObjectKind::kPrivate) {
@@ -181,8 +186,7 @@ void TaskTable::apply(const PerfRecord& record, std::string_view text) {
 
 void TaskTable::apply_mmap(const PerfRecord& record, std::string_view path) {
   if (!record.executable || static_cast<int64_t>(record.start) < 0) return;
-  if (record.pid == 0)
-    return;  // all processes outside this pid namespace have this number: whose it is nobody knows
+  if (is_outside(record.pid)) return;
   Task* task = find(record.pid);
   if (task == nullptr) return;
   uint64_t before = task->space.replacements();
@@ -327,7 +331,7 @@ const RegionTable& TaskTable::table_of(Task& task) {
 }
 
 std::string_view TaskTable::reason_of(pid_t pid, const Task& task) const {
-  if (pid == 0) return kOtherNamespace;
+  if (is_outside(pid)) return kOtherNamespace;
   return task.maps_unreadable ? kMapsUnreadable : kUnknownCode;
 }
 
