@@ -211,9 +211,11 @@ uint64_t TimerEngine::place_of(uint32_t process, uint64_t address) {
 
 void TimerEngine::drain_paths() {
   if (!paths_) return;
-  trusted_->refresh();
-  for (auto& [unit, process] : known_) process.fresh = false;
-  paths_->drain([this](uint32_t process, uint64_t address) { return place_of(process, address); });
+  if (paths_->take()) {
+    trusted_->refresh();
+    for (auto& [unit, process] : known_) process.fresh = false;
+  }
+  paths_->count([this](uint32_t process, uint64_t address) { return place_of(process, address); });
 }
 
 void TimerEngine::find_not_entered() {

@@ -42,17 +42,48 @@ bool is_gone(const Pool& pool, uint32_t process) {
 InjectedPaths::InjectedPaths(ProfileFile* file)
     : file_(file), slots_(path_slots(*file)), counter_(file), scopes_(file), turns_(slots_.count) {}
 
-void InjectedPaths::drain(const PlaceOf& place_of) {
+bool InjectedPaths::take() {
   slots_per_path_ = 2;
   for (uint32_t index = 0; index < slots_.count; ++index) {
     const uint32_t state = __atomic_load_n(&slots_.states[index], __ATOMIC_ACQUIRE);
     if ((state & kSlotReady) != 0)
-      count(index, place_of);
+      take_path(index);
     else if (state != 0 && ++turns_[index] >= kPatience)
       free_stuck(index, state);
     else if (state == 0)
       turns_[index] = 0;
   }
+  return std::any_of(taken_frames_.begin(), taken_frames_.end(), [](const PathSlotFrame& frame) {
+    return ((frame.place | frame.function) & PathSlotFrame::kAddress) != 0;
+  });
+}
+
+/// Once only: each slot is copied, then free.
+void InjectedPaths::take_path(uint32_t first) {
+  const PathSlot& head = slots_.slots[first];
+  const auto end = static_cast<unsigned>(head.end) < kPathEnds ? head.end : PathEnd::kDoubtful;
+  Taken path{head.ticks, head.process, head.program, end, taken_frames_.size(), 0};
+  uint32_t index = first;
+  for (uint32_t taken = 1; taken <= kMostSlotsOfPath; ++taken) {
+    slots_per_path_ = std::max(slots_per_path_, taken);
+    const PathSlot slot = slots_.slots[index];
+    taken_frames_.insert(taken_frames_.end(), slot.frame, slot.frame + std::min(slot.frames, kFramesPerSlot));
+    turns_[index] = 0;
+    __atomic_store_n(&slots_.states[index], 0, __ATOMIC_RELEASE);
+    if (slot.next == 0 || slot.next > slots_.count) break;
+    index = slot.next - 1;
+  }
+  path.count = taken_frames_.size() - path.first;
+  taken_.push_back(path);
+}
+
+void InjectedPaths::count(const PlaceOf& place_of) {
+  for (const Taken& path : taken_) {
+    const PathEnd end = place_frames(path, place_of);
+    counter_.count(scope_of(path.program), frames_, end, path.ticks);
+  }
+  taken_.clear();
+  taken_frames_.clear();
   const uint64_t no_slot = load_relaxed(&slots_.head->no_slot);
   if (no_slot > no_slot_) counter_.count(0, {}, PathEnd::kNoRoom, no_slot - no_slot_);
   no_slot_ = std::max(no_slot_, no_slot);
@@ -100,38 +131,16 @@ bool InjectedPaths::add_frame(uint32_t process, const PathSlotFrame& frame, cons
 }
 
 /// Up to the first frame that lies in no code: how it ends, then.
-PathEnd InjectedPaths::take_frames(uint32_t process, uint32_t first, PathEnd end, const PlaceOf& place_of) {
-  uint32_t index = first;
-  bool by_table = true;
-  for (uint32_t taken = 0; taken < kMostSlotsOfPath; ++taken) {
-    const PathSlot& slot = slots_.slots[index];
-    for (uint32_t i = 0; i < std::min(slot.frames, kFramesPerSlot); ++i) {
-      const PathSlotFrame frame = slot.frame[i];
-      if (!add_frame(process, frame, place_of))
-        return by_table ? PathEnd::kUnknownMapping : PathEnd::kNoUnwindTable;
-      by_table = frame.function != frame.place;
-    }
-    if (slot.next == 0 || slot.next > slots_.count) break;
-    index = slot.next - 1;
-  }
-  return end;
-}
-
-void InjectedPaths::count(uint32_t first, const PlaceOf& place_of) {
-  const PathSlot slot = slots_.slots[first];
-  const auto end = static_cast<unsigned>(slot.end) < kPathEnds ? slot.end : PathEnd::kDoubtful;
+PathEnd InjectedPaths::place_frames(const Taken& path, const PlaceOf& place_of) {
   frames_.clear();
-  const PathEnd found = take_frames(slot.process, first, end, place_of);
-  counter_.count(scope_of(slot.program), frames_, found, slot.ticks);
-  uint32_t index = first;
-  for (uint32_t freed = 1; freed <= kMostSlotsOfPath; ++freed) {
-    slots_per_path_ = std::max(slots_per_path_, freed);
-    const uint32_t next = slots_.slots[index].next;
-    turns_[index] = 0;
-    __atomic_store_n(&slots_.states[index], 0, __ATOMIC_RELEASE);
-    if (next == 0 || next > slots_.count) break;
-    index = next - 1;
+  bool by_table = true;
+  for (size_t i = path.first; i < path.first + path.count; ++i) {
+    const PathSlotFrame& frame = taken_frames_[i];
+    if (!add_frame(path.process, frame, place_of))
+      return by_table ? PathEnd::kUnknownMapping : PathEnd::kNoUnwindTable;
+    by_table = frame.function != frame.place;
   }
+  return path.end;
 }
 
 }  // namespace pctally

@@ -19,16 +19,27 @@ class InjectedPaths {
   /// REQUIRES: `file` has slots, and outlives this.
   explicit InjectedPaths(ProfileFile* file);
 
-  /// Counts all paths that are ready and frees their slots.
-  void drain(const PlaceOf& place_of);
+  /// Copies all paths that are ready and frees their slots. True if some have addresses to be looked up: whom
+  /// to trust with that is to be asked now, when nobody can write into them any more.
+  bool take();
+
+  /// Counts the paths taken.
+  void count(const PlaceOf& place_of);
 
   /// Ticks that may come between two drains and fill no more than half of the slots, if their paths are as
   /// long as the longest of the last drain.
   [[nodiscard]] uint64_t room() const { return slots_.count / 2 / slots_per_path_; }
 
  private:
-  void count(uint32_t first, const PlaceOf& place_of);
-  PathEnd take_frames(uint32_t process, uint32_t first, PathEnd end, const PlaceOf& place_of);
+  /// A path out of its slots.
+  struct Taken {
+    uint64_t ticks;
+    uint32_t process, program;
+    PathEnd end;
+    size_t first, count;  ///< of taken_frames_
+  };
+  void take_path(uint32_t first);
+  PathEnd place_frames(const Taken& path, const PlaceOf& place_of);
   bool add_frame(uint32_t process, const PathSlotFrame& frame, const PlaceOf& place_of);
   uint32_t scope_of(uint32_t program);
   void free_stuck(uint32_t index, uint32_t process);
@@ -39,7 +50,9 @@ class InjectedPaths {
   ProgramScopes scopes_;
   std::unordered_map<uint32_t, uint32_t> scope_by_segment_;
   std::vector<uint8_t> turns_;  ///< per slot: drains that found it taken and not ready
-  std::vector<PathFrame> frames_;
+  std::vector<Taken> taken_;
+  std::vector<PathSlotFrame> taken_frames_;
+  std::vector<PathFrame> frames_;  ///< of one path
   uint32_t slots_per_path_ = 2;
   uint64_t no_slot_ = 0;  ///< ticks booked as without a slot
 };

@@ -60,7 +60,8 @@ class InjectedPathsTest : public testing::Test {
     return ticks;
   }
   void drain(InjectedPaths* injected) {
-    injected->drain([this](uint32_t, uint64_t address) { return place_of(address); });
+    injected->take();
+    injected->count([this](uint32_t, uint64_t address) { return place_of(address); });
   }
   /// A ready path of the test's own.
   PathSlot& put(const std::vector<PathSlotFrame>& frames, uint64_t ticks = 1) {
@@ -137,9 +138,13 @@ TEST_F(InjectedPathsTest, APathIsCountedOnceAndItsSlotsAreFreeAgain) {
 
 TEST_F(InjectedPathsTest, AnAddressThatTheProcessDidNotKnowIsPlacedByTheRecorderOrCut) {
   InjectedPaths injected(&file());
+  put({{place_of(code()), place_of(code())}}, 0);
+  EXPECT_FALSE(injected.take()) << "it has no address to be looked up";
   const uint64_t known = code() | PathSlotFrame::kAddress, unknown = 0x1234000 | PathSlotFrame::kAddress;
   put({{known, known}}, 2);
   put({{known, known}, {unknown, unknown}}, 3);
+  EXPECT_TRUE(injected.take());
+  EXPECT_EQ(free_slots(), kSlots) << "before they are looked up";
   drain(&injected);
   EXPECT_EQ(cut(PathEnd::kNoUnwindTable) + cut(PathEnd::kUnknownMapping), 3u);
   uint64_t there = 0;
