@@ -6,8 +6,8 @@
 namespace pctally {
 
 /// Counts `weight` ticks where `context` was interrupted, and hands over the path there, if the table in use
-/// keeps paths. `may_fault`: the guard's signals may have to be let through first. In a signal handler.
-/// REQUIRES: weight >= 1.
+/// keeps paths. In a signal handler. REQUIRES: weight >= 1; where tables->may_fault the guard's signals are
+/// let through.
 void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noexcept;
 
 /// The calling thread, which pthread_create(3) has started with `bytes` of stack (0: the default), or the

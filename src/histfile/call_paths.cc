@@ -14,20 +14,20 @@ std::unexpected<Error> no_room() noexcept {
   return fail(ENOSPC, "no room for call paths; free some space, or leave out -g");
 }
 
-/// Nodes that take so many bytes, and a directory that keeps the mean chain of a full tree short.
-PathTreeHead plan(uint64_t bytes) noexcept {
-  PathTreeHead head{};
-  head.most_nodes = static_cast<uint32_t>(bytes / sizeof(PathNode));
-  head.slots_log2 = kFewestSlotsLog2;
-  while ((uint64_t{head.most_nodes} >> kMeanChainLog2) > (uint64_t{1} << head.slots_log2)) ++head.slots_log2;
-  return head;
-}
-
-uint32_t directory_units_of(const PathTreeHead& head) noexcept {
-  return static_cast<uint32_t>((uint64_t{sizeof(uint32_t)} << head.slots_log2) / kUnitBytes);
-}
+PathTreeHead plan(uint64_t bytes) noexcept { return tree_head_for(bytes / sizeof(PathNode)); }
 
 }  // namespace
+
+PathTreeHead tree_head_for(uint64_t most_nodes) noexcept {
+  constexpr unsigned kMostSlotsLog2 = 24;  // what path_slot() takes
+  PathTreeHead head{};
+  head.most_nodes = static_cast<uint32_t>(most_nodes);
+  head.slots_log2 = kFewestSlotsLog2;
+  while (head.slots_log2 < kMostSlotsLog2 &&
+         (uint64_t{head.most_nodes} >> kMeanChainLog2) > (uint64_t{1} << head.slots_log2))
+    ++head.slots_log2;
+  return head;
+}
 
 Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcept {
   PathTreeHead context = plan(limits.context_bytes), plane = plan(limits.plane_bytes);

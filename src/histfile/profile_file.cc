@@ -12,6 +12,8 @@
 
 #include <algorithm>
 
+#include "histfile/file_identity.h"
+
 namespace pctally {
 namespace {
 
@@ -66,12 +68,7 @@ void draw_id(uint8_t (&id)[16]) noexcept {
 }
 
 void fill_header(FileHeader& header, const ProfileFile::Settings& settings) noexcept {
-  memcpy(header.magic, kMagic, sizeof header.magic);
-  header.version = kLayoutVersion;
-  header.header_bytes = kHeaderBytes;
-  header.byte_order = 0x01020304;
-  header.unit_bytes = kUnitBytes;
-  header.pointer_bytes = sizeof(void*);
+  identify(&header);
   header.pool.used = 1;
   header.pool.limit = static_cast<uint32_t>((settings.bytes - kHeaderBytes) / kUnitBytes);
   copy_text(header.engine, settings.engine);
@@ -84,11 +81,6 @@ void fill_header(FileHeader& header, const ProfileFile::Settings& settings) noex
   header.started_ns = header.heartbeat_ns = monotonic_ns();
   describe_machine(header);
   draw_id(header.recording_id);
-}
-
-bool is_profile(int fd) noexcept {
-  char magic[sizeof kMagic];
-  return pread(fd, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, kMagic, sizeof magic) == 0;
 }
 
 /// A file that grows beyond RLIMIT_FSIZE is not only refused: SIGXFSZ ends the process, which may be somebody

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
+
+#include "profile/positions.h"
 
 namespace pctally {
 namespace {
@@ -118,20 +119,7 @@ Result<Profile> StackSum::take(const ImportedUnit& unit, Profile profile) {
   profile.ledger = sum_.ledger;
   profile.executables = std::move(sum_.executables);
   profile.positions = std::move(sum_.positions);
-  auto& positions = profile.positions;
-  std::sort(positions.begin(), positions.end(), [](const WeightedPosition& a, const WeightedPosition& b) {
-    return std::tie(a.executable, a.position) < std::tie(b.executable, b.position);
-  });
-  size_t kept = 0;
-  for (const WeightedPosition& position : positions) {
-    const bool again = kept != 0 && positions[kept - 1].executable == position.executable &&
-                       positions[kept - 1].position == position.position;
-    if (again)
-      positions[kept - 1].ticks += position.ticks;
-    else
-      positions[kept++] = position;
-  }
-  positions.resize(kept);
+  add_up(&profile.positions);
   for (const auto& [key, amount] : processes_)
     profile.processes.push_back(
         {.pid = key.first, .comm = key.second, .engine = profile.engine, .note = {}, .ticks = amount});

@@ -19,7 +19,6 @@ namespace pctally {
 namespace {
 
 constexpr uint64_t kMostSegments = 64;
-constexpr uint64_t kEntryBytes = 64;  ///< of code without a table at the entry point; glibc's ld.so has 61
 constexpr uint64_t kMostTableBytes = 64 << 20;  ///< chromium's are 0.5 MB, libLLVM's 6
 constexpr size_t kMostVdsoBytes = 64 << 10;
 
@@ -147,20 +146,11 @@ bool ObjectFrames::to_position(uint64_t address, uint64_t* position) const noexc
   return false;
 }
 
-/// The dynamic linker's, and that of other C libraries, has no table.
-bool ObjectFrames::find_entry(uint64_t address, CfiFunction* found) const noexcept {
-  if (entry_ == 0 || address < entry_ || address - entry_ >= kEntryBytes) return false;
-  found->start = entry_;
-  found->end = entry_ + kEntryBytes;
-  found->rule.cfa = CfaKind::kEnd;
-  return true;
-}
-
 bool ObjectFrames::find(uint64_t position, CfiFunction* found) const noexcept {
   uint64_t address = 0;
   *found = {};
   if (sections_.header == nullptr || !to_address(position, &address)) return false;
-  if (!find_cfi(sections_, address, found) && !find_entry(address, found)) return false;
+  if (!find_cfi(sections_, address, found) && !find_entry_code(entry_, address, found)) return false;
   return to_position(found->start, &found->start) && to_position(found->end, &found->end);
 }
 

@@ -38,7 +38,6 @@ class ObjectFrames {
   [[nodiscard]] bool is_same_file(const ObjectIdentity& identity) const;
   [[nodiscard]] bool read_at(uint64_t offset, void* to, size_t bytes) const noexcept;
   [[nodiscard]] Bytes read_mapped(uint64_t address, uint64_t most) const;
-  [[nodiscard]] bool find_entry(uint64_t address, CfiFunction* found) const noexcept;
   [[nodiscard]] bool to_address(uint64_t position, uint64_t* address) const noexcept;
   [[nodiscard]] bool to_position(uint64_t address, uint64_t* position) const noexcept;
 

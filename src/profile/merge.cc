@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "profile/positions.h"
 #include "profile/runs.h"
 #include "profile/tree_sum.h"
 
@@ -56,21 +57,6 @@ bool by_what_they_are(const ProfileProcess& a, const ProfileProcess& b) {
 bool is_of_one_boot(const Executable& executable) {
   if (executable.kind == ExecutableKind::kVdso) return executable.build_id.empty();
   return executable.kind == ExecutableKind::kKernel || executable.kind == ExecutableKind::kPrivate;
-}
-
-void add_up(std::vector<WeightedPosition>* positions) {
-  std::sort(positions->begin(), positions->end(), [](const WeightedPosition& a, const WeightedPosition& b) {
-    return std::tie(a.executable, a.position) < std::tie(b.executable, b.position);
-  });
-  size_t kept = 0;
-  for (const WeightedPosition& position : *positions) {
-    WeightedPosition* last = kept == 0 ? nullptr : &(*positions)[kept - 1];
-    if (last != nullptr && last->executable == position.executable && last->position == position.position)
-      last->ticks += position.ticks;
-    else
-      (*positions)[kept++] = position;
-  }
-  positions->resize(kept);
 }
 
 ProfileRun run_of(const Profile& profile) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <span>
 
+#include "histfile/call_paths.h"
+#include "histfile/file_identity.h"
 #include "histfile/layout.h"
 #include "histfile/process_note.h"
 #include "profile/units.h"
@@ -191,12 +193,9 @@ uint32_t FileWriter::add_command(const std::vector<std::string>& command) {
 
 FileHeader FileWriter::header_of(const ProfileRun& run) const {
   FileHeader header{};
-  memcpy(header.magic, kMagic, sizeof header.magic);
-  header.version = profile_.paths.recorded ? kPathsLayoutVersion : kLayoutVersion;
-  header.header_bytes = kHeaderBytes;
-  header.byte_order = 0x01020304;
-  header.unit_bytes = kUnitBytes;
-  header.pointer_bytes = 8;
+  identify(&header);
+  if (profile_.paths.recorded) header.version = kPathsLayoutVersion;
+  header.pointer_bytes = 8;  // on every machine: equal profiles give equal bytes
   header.state = run.closed ? FileState::kClosed : FileState::kRecording;
   header.exit_status = run.exit_status;
   copy_text(run.engine, header.engine);
@@ -270,12 +269,9 @@ uint64_t FileWriter::place_of(const PathTreeNode& node) const {
 
 void FileWriter::add_tree(const PathTree& tree, size_t head_offset) {
   if (tree.empty()) return;
-  PathTreeHead head{};
-  head.nodes = head.most_nodes = static_cast<uint32_t>(tree.size());
-  head.slots_log2 = 4;
-  while (head.slots_log2 < 24 && (tree.size() >> kMeanChainLog2) > (uint64_t{1} << head.slots_log2))
-    ++head.slots_log2;
-  head.directory = units_.take((sizeof(uint32_t) << head.slots_log2) / kUnitBytes);
+  PathTreeHead head = tree_head_for(tree.size());
+  head.nodes = head.most_nodes;
+  head.directory = units_.take(directory_units_of(head));
   const uint32_t first = units_.take((tree.size() + 1) / kNodesPerUnit) * kNodesPerUnit;
   if (units_.full()) return;
   // Backwards, so that the chain of a slot is in the tree's order.

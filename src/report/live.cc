@@ -107,8 +107,9 @@ void LiveHistory::add(Profile profile, uint64_t at_ns) {
 
 LiveTable make_live_table(const LiveHistory& history, NameCache& names, const LiveOptions& options) {
   const Profile &latest = history.latest(), &before = history.before();
-  Profile now = subtract(latest, before);
   LiveTable table;
+  table.window = subtract(latest, before);
+  const Profile& now = table.window;
   table.by = options.by;
   table.with_totals = has_totals(latest, options.by);
   table.ledger = latest.ledger;

@@ -36,6 +36,7 @@ struct LiveTable {
   TickLedger ledger;          ///< of the whole recording
   TickLedger now_ledger;      ///< of the window
   uint64_t window_ns = 0;
+  Profile window;
   Account account;  ///< of the whole recording
   std::vector<Warning> warnings;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "profile/positions.h"
 #include "report/path_totals.h"
 
 namespace pctally {
@@ -80,8 +81,8 @@ class Choice {
     copy.folded += node.folded;
   }
 
-  /// The new node of an old one that is shown; made, with those above it, when it is first needed. Nodes that
-  /// become equal because what told them apart is hidden are one.
+  /// The new node of an old one that is shown. It is made, with those above it, when it is first needed.
+  /// Nodes that differ by hidden frames alone become one.
   uint32_t copy_of(uint32_t old) {
     if (auto found = copies_.find(old); found != copies_.end()) return found->second;
     PathTreeNode node = old_[old];
@@ -105,20 +106,18 @@ class Choice {
 
   /// The ticks of functions themselves, as the paths tell them.
   void add_positions() {
-    std::map<std::pair<uint32_t, uint64_t>, uint64_t> ticks;
+    std::vector<WeightedPosition>& positions = result_.positions;
+    positions.clear();
+    uint64_t sum = 0;
     for (const PathTreeNode& node : result_.paths.context) {
       const bool is_code = node.kind == PathNodeKind::kCode;
       if (node.self != 0)
-        ticks[is_code ? std::pair{node.executable, node.position}
-                      : std::pair{first_added_ + 2, uint64_t{0}}] += node.self;
-      if (node.folded != 0) ticks[{first_added_ + 1, 0}] += node.folded;
+        positions.push_back(
+            {is_code ? node.executable : first_added_ + 2, is_code ? node.position : 0, node.self});
+      if (node.folded != 0) positions.push_back({first_added_ + 1, 0, node.folded});
+      sum += node.self + node.folded;
     }
-    result_.positions.clear();
-    uint64_t sum = 0;
-    for (const auto& [place, count] : ticks) {
-      result_.positions.push_back({place.first, place.second, count});
-      sum += count;
-    }
+    add_up(&positions);
     TickLedger& ledger = result_.ledger;
     const uint64_t all = ledger.counted + ledger.outside + ledger.full;
     ledger.counted = std::min(all, sum);
@@ -142,14 +141,6 @@ class Choice {
 
 Profile chosen_paths(const Profile& profile, ObjectNames& names, const PathChoice& choice) {
   return Choice(profile, names, choice).run();
-}
-
-uint64_t chosen_ticks(const Profile& chosen) {
-  uint64_t ticks = 0;
-  for (const PathTreeNode& node : chosen.paths.context)
-    if (node.kind != PathNodeKind::kCode || chosen.executables[node.executable].path != kLeftOut)
-      ticks += node.self + node.folded;
-  return ticks;
 }
 
 }  // namespace pctally

@@ -24,7 +24,4 @@ inline constexpr char kNoFunction[] = "[no function known]";
 /// are not. REQUIRES: call paths.
 Profile chosen_paths(const Profile& profile, ObjectNames& names, const PathChoice& choice);
 
-/// Ticks of the paths that were chosen.
-uint64_t chosen_ticks(const Profile& chosen);
-
 }  // namespace pctally

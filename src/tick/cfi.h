@@ -30,6 +30,17 @@ struct CfiFunction {
   UnwindRule rule;
 };
 
+/// True for the code at an entry point, of a program or of its interpreter, which nothing calls: the dynamic
+/// linker's, and that of other C libraries, has no table. Addresses or positions, as the caller has them.
+inline bool find_entry_code(uint64_t entry, uint64_t address, CfiFunction* found) noexcept {
+  constexpr uint64_t kEntryBytes = 64;  // glibc's ld.so has 61
+  if (entry == 0 || address < entry || address - entry >= kEntryBytes) return false;
+  found->start = entry;
+  found->end = entry + kEntryBytes;
+  found->rule.cfa = CfaKind::kEnd;
+  return true;
+}
+
 /// True if `address` lies in a function of the table; else *found has CfaKind::kNone. Any thread, any signal
 /// handler.
 bool find_cfi(const CfiSections& sections, uint64_t address, CfiFunction* found) noexcept;

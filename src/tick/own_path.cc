@@ -7,7 +7,6 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kEntryBytes = 64;  ///< of code without a table at an entry point; glibc's ld.so has 61
 constexpr uint64_t kLowestCode = 4096;
 constexpr uint64_t kEndOfUserCode = uint64_t{1} << 47;
 
@@ -48,7 +47,9 @@ class OwnCode {
     frame_.place = frame_.function = place_of(table_, address);
     const bool has_tables = paths_.find_tables(address, &sections);
     of_file_ = has_tables || (frame_.place & PathSlotFrame::kAddress) == 0;
-    if (!has_tables || !find_cfi(sections, address, &function)) find_entry(address, &function);
+    if (!has_tables || !find_cfi(sections, address, &function))
+      for (const uint64_t entry : paths_.entry_points)
+        if (find_entry_code(entry, address, &function)) break;
     if (function.start != 0) frame_.function = place_of(table_, function.start);
     *rule = function.rule;
     return true;
@@ -87,14 +88,6 @@ class OwnCode {
     for (unsigned i = 0; i < count; ++i) bytes[i] = code[i];
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     path_->end = before;
-  }
-
-  void find_entry(uint64_t address, CfiFunction* function) const noexcept {
-    for (const uint64_t entry : paths_.entry_points) {
-      if (entry == 0 || address < entry || address - entry >= kEntryBytes) continue;
-      function->start = entry;
-      function->rule.cfa = CfaKind::kEnd;
-    }
   }
 
   const RegionTable& table_;

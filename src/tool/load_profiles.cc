@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "base/unique_fd.h"
-#include "histfile/layout.h"
+#include "histfile/file_identity.h"
 #include "import/formats.h"
 #include "profile/load.h"
 #include "profile/merge.h"
@@ -39,11 +39,6 @@ ImportedNames& imported_names() {
   return names;
 }
 
-bool is_own(int fd) {
-  char magic[sizeof kMagic];
-  return pread(fd, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, kMagic, sizeof magic) == 0;
-}
-
 /// All of it, from its start; shorter where the file is cut meanwhile.
 Result<std::vector<unsigned char>> read_whole(int fd, const std::string& file) {
   struct stat status;
@@ -69,7 +64,7 @@ Result<Profile> load_any(const std::string& file) {
   UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status;
   const bool regular = fd.valid() && fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
-  if (!regular || is_own(fd.get())) return load_profile(file.c_str());
+  if (!regular || is_profile(fd.get())) return load_profile(file.c_str());
   const auto bytes = read_whole(fd.get(), file);
   if (!bytes) return std::unexpected(bytes.error());
   const std::string name = file.substr(file.rfind('/') + 1);

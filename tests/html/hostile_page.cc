@@ -124,7 +124,7 @@ int write_both(const std::string& page, const std::string& json) {
     return std::make_unique<Hostile>(identity, source);
   };
   std::ofstream(page) << html_report(profile, open, {.command = true}).page;
-  // Three runs a side, of which the new ones have twice the ticks of the first name.
+  // Three runs a side. In the new ones the first name has twice the ticks.
   Profile changed = hostile_profile();
   changed.positions[0].ticks += 400;
   changed.ledger.counted += 400;

@@ -21,7 +21,7 @@ struct HtmlOptions {
 
 struct HtmlReport {
   std::string page;
-  std::vector<std::string> files;  ///< source files of which lines are in it
+  std::vector<std::string> files;  ///< source files it has lines from
 };
 
 /// Figures are those of make_report() by function, with no row left out.

@@ -24,7 +24,7 @@ class SourceParts {
   /// `number`: of the function in the page.
   void add(const HotFunction& function, int64_t number);
 
-  /// Writes "sources" and "files"; the files of which lines are in it.
+  /// Writes "sources" and "files": those the lines are from.
   std::vector<std::string> take(HtmlJson* data);
 
  private:

@@ -61,6 +61,15 @@ class PathProfile {
   }
 };
 
+/// Ticks of the paths that were chosen.
+uint64_t chosen_ticks(const Profile& chosen) {
+  uint64_t ticks = 0;
+  for (const PathTreeNode& node : chosen.paths.context)
+    if (node.kind != PathNodeKind::kCode || chosen.executables[node.executable].path != kLeftOut)
+      ticks += node.self + node.folded;
+  return ticks;
+}
+
 struct Chosen {
   Chosen(const Profile& profile, const char* focus, const char* ignore, const char* hide) {
     std::optional<NamePattern> patterns[3];

@@ -7,7 +7,6 @@
 #include "histfile/profile_file.h"
 #include "histread/snapshot.h"
 #include "profile/load.h"
-#include "profile/subtract.h"
 #include "report/escape.h"
 #include "tool/snapshot.h"
 
@@ -25,15 +24,6 @@ std::string listed(const std::vector<CallerRow>& rows, NameStyle style) {
   return text.empty() ? "nothing in this window" : text;
 }
 
-ObjectNames object_names(const Profile& profile, NameCache& names) {
-  return {profile, [&names](const ExecutableIdentity& identity) { return names.open(identity); }};
-}
-
-NamedPaths named_paths(const Profile& profile, NameCache& names) {
-  ObjectNames objects = object_names(profile, names);
-  return {profile, objects, false};
-}
-
 }  // namespace
 
 TopView::TopView(LiveFile file, std::string path, uint64_t window_ns)
@@ -49,8 +39,8 @@ void TopView::refresh() {
   history_.add(load_profile(std::move(*copy)), monotonic_ns());
   const Profile& latest = history_.latest();
   final_ = latest.closed || !latest.recorder_alive;
-  table_.reset();
   paths_.reset();
+  table_.reset();
 }
 
 void TopView::write() {
@@ -74,22 +64,22 @@ std::string TopView::word(const TopState& state) const {
   return state.frozen ? "frozen" : "recording";
 }
 
-WindowPaths::WindowPaths(Profile window, NameCache& names)
-    : profile(std::move(window)), paths(named_paths(profile, names)) {}
-
 std::vector<std::string> TopView::callers_of_row(size_t row, NameStyle style) {
   if (table_->by != Grouping::kFunction || row >= table_->rows.size()) return {"", ""};
-  if (!paths_) paths_.emplace(subtract(history_.latest(), history_.before()), names_);
+  ObjectNames objects(table_->window,
+                      [this](const ExecutableIdentity& identity) { return names_.open(identity); });
+  if (!paths_) paths_.emplace(table_->window, objects, false);
   StackFrame function;
   function.object = table_->rows[row].all.object;
   function.function = table_->rows[row].all.function;
-  const Callers callers = callers_of(paths_->profile, paths_->paths, function);
+  const Callers callers = callers_of(table_->window, *paths_, function);
   return {"called by  " + listed(callers.callers, style), "calls      " + listed(callers.callees, style)};
 }
 
 std::vector<LiveLine> TopView::lines(const TopState& state, LiveTextOptions options) {
   if (!table_ || made_for_.by != state.by || made_for_.filter != state.filter) {
     made_for_ = {.by = state.by, .filter = state.filter};
+    paths_.reset();
     table_ = make_live_table(history_, names_, made_for_);
   }
   options.first = state.first;

@@ -9,13 +9,6 @@
 
 namespace pctally {
 
-/// The paths of the window, with names.
-struct WindowPaths {
-  WindowPaths(Profile window, NameCache& names);
-  Profile profile;
-  NamedPaths paths;
-};
-
 class TopView {
  public:
   TopView(LiveFile file, std::string path, uint64_t window_ns);
@@ -47,7 +40,7 @@ class TopView {
   LiveHistory history_;
   NameCache names_;
   std::optional<LiveTable> table_;
-  std::optional<WindowPaths> paths_;  ///< of the table
+  std::optional<NamedPaths> paths_;  ///< of the table's window; goes before it
   LiveOptions made_for_;
   std::string message_;
   bool final_ = false;
