@@ -45,7 +45,7 @@ ALLOWED = {
     "report/annotate": {"report", "profile", "object", "object/elf", "base"},
     "report/html": {"report", "report/annotate", "report/diff", "report/paths", "profile", "object", "object/elf", "base"},
     "import": {"profile", "object", "object/elf", "base"},
-    "export": {"report", "report/paths", "profile", "object", "object/elf", "base"},
+    "export": {"report", "report/annotate", "report/paths", "profile", "object", "object/elf", "base"},
 }
 ALLOWED["tool"] = set(ALLOWED)
 IN_PROGRAM = ("tick", "base", "histfile", "monfile/write", "fault", "clock", "process", "dialect", "dialect/monitor",

@@ -36,4 +36,15 @@ std::string markdown_export(const Profile& profile, const Report& report, NameSt
 /// if the file is not there as it was, or its ticks are not CPU time of one period.
 Result<std::string> gmon_export(const Profile& profile, uint32_t executable);
 
+struct LlvmProfile {
+  std::string text;
+  uint64_t placed = 0;  ///< ticks that it tells of
+  uint64_t ticks = 0;   ///< of the executable
+};
+
+/// A sample profile of one executable for clang's -fprofile-sample-use. Counts are how often a line ran, not
+/// how long. Fails if the file is not there as it was, or less than 95 % of its ticks have a place: a
+/// compiler takes a wrong profile without a word.
+Result<LlvmProfile> llvm_export(const Profile& profile, uint32_t executable, const OpenSymbolizer& open);
+
 }  // namespace pctally

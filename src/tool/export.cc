@@ -23,16 +23,18 @@ constexpr char kHelp[] =
 
   pctally export --format pprof -o cpu.pb.gz work.pct     then: go tool pprof cpu.pb.gz
   pctally export --format folded work.pct | flamegraph.pl >work.svg
-  pctally export --format gmon -o gmon.out work.pct       then: gprof ./work gmon.out
+  pctally export --format llvm -o work.prof work.pct  then: clang -O2 -g
+                             -fdebug-info-for-profiling -fprofile-sample-use=work.prof
 
           --format FORMAT      pprof, folded, speedscope, firefox (profiler.firefox.com),
                                callgrind (kcachegrind), csv (a spreadsheet),
-                               markdown (a pull request), gmon (gprof)
+                               markdown (a pull request), gmon (gprof: ./work gmon.out),
+                               llvm (clang builds a faster program with it)
           -o, --output FILE    the file to write (standard output)
           --names STYLE        full (default), short (default of markdown) or linkage
           --no-lines           functions alone: debug information is not read
           --limit N            markdown: most rows (30; 0: all)
-          --object NAME        gmon: the program or library that is written (the program)
+          --object NAME        gmon, llvm: what is written (the program)
 
 Exit: 0; 2 usage; 4 a FILE cannot be read, or not be written so; 125 the output failed.
 )";
@@ -53,7 +55,8 @@ constexpr Format kFormats[] = {{"pprof", pprof_export, true, true},
                                {"callgrind", callgrind_export, false, false},
                                {"csv", csv_export, false, false},
                                {"markdown", nullptr, false, false},
-                               {"gmon", nullptr, true, false}};
+                               {"gmon", nullptr, true, false},
+                               {"llvm", nullptr, false, false}};
 
 struct Arguments {
   std::vector<std::string> files;
@@ -102,19 +105,32 @@ std::optional<uint32_t> find_object(const Profile& profile, const std::string& n
   return named || !name.empty() ? named : largest;
 }
 
-Result<std::string> write_gmon(const Profile& profile, const Arguments& arguments) {
-  const std::optional<uint32_t> object = find_object(profile, arguments.object);
-  if (!object)
-    return fail(ENOENT, "no file%s%s has ticks; pctally report --by object lists them",
-                arguments.object.empty() ? "" : " called ", arguments.object.c_str());
-  Result<std::string> bytes = gmon_export(profile, *object);
+Result<uint32_t> chosen_object(const Profile& profile, const Arguments& arguments) {
+  if (const std::optional<uint32_t> object = find_object(profile, arguments.object)) return *object;
+  return fail(ENOENT, "no file%s%s has ticks; pctally report --by object lists them",
+              arguments.object.empty() ? "" : " called ", arguments.object.c_str());
+}
+
+void inform_of(uint64_t written, const Profile& profile, uint32_t object) {
+  inform("{} of {}, those of {}; --object NAME writes another's", grouped(written),
+         counted(profile.ledger.ticks(), "tick"), profile.executables[object].path);
+}
+
+Result<std::string> write_gmon(const Profile& profile, uint32_t object) {
+  Result<std::string> bytes = gmon_export(profile, object);
   if (!bytes) return bytes;
   uint64_t ticks = 0;
   for (const WeightedPosition& position : profile.positions)
-    if (position.executable == *object) ticks += position.ticks;
-  inform("{} of {}, those of {}; --object NAME writes another's", grouped(ticks),
-         counted(profile.ledger.ticks(), "tick"), profile.executables[*object].path);
+    if (position.executable == object) ticks += position.ticks;
+  inform_of(ticks, profile, object);
   return bytes;
+}
+
+Result<std::string> write_llvm(const Profile& profile, uint32_t object) {
+  Result<LlvmProfile> made = llvm_export(profile, object, &open_symbolizer);
+  if (!made) return std::unexpected(made.error());
+  inform_of(made->placed, profile, object);
+  return std::move(made->text);
 }
 
 Result<std::string> write(const Profile& profile, const Format& format, const Arguments& arguments) {
@@ -124,7 +140,12 @@ Result<std::string> write(const Profile& profile, const Format& format, const Ar
     return format.write(profile, (stacks ? stacks_of : samples_of)(
                                      profile, &open_symbolizer, !arguments.no_lines, name_style_of(names)));
   }
-  if (std::string(format.name) == "gmon") return write_gmon(profile, arguments);
+  const std::string name = format.name;
+  if (name == "gmon" || name == "llvm") {
+    const Result<uint32_t> object = chosen_object(profile, arguments);
+    if (!object) return std::unexpected(object.error());
+    return name == "gmon" ? write_gmon(profile, *object) : write_llvm(profile, *object);
+  }
   const Report report =
       make_report(profile, &open_symbolizer, {.limit = arguments.limit.value_or(kUsualLimit)});
   return markdown_export(profile, report, name_style_of(arguments.names.empty() ? "short" : arguments.names));

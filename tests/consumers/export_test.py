@@ -176,6 +176,80 @@ class Export(unittest.TestCase):
             if re.fullmatch(r"share_\d+", name):
                 self.assertAlmostEqual(seconds.get(name, 0), ticks / hertz, delta=0.0051, msg=flat)
 
+    def compiler(self):
+        if os.uname().machine != "x86_64":
+            self.skipTest("format llvm reads instructions of x86")
+        for name in ("clang-19", "clang-16", "clang-14", "clang"):
+            if shutil.which(name):
+                return [name, "-O2", "-g", "-fdebug-info-for-profiling", os.path.join(os.path.dirname(__file__), "branches.c")]
+        return self.skipTest("clang is not installed")
+
+    def branches(self, *options):
+        """A program of its own for each test, and its profile."""
+        directory = tempfile.mkdtemp(dir=self.directory)
+        program, profile = os.path.join(directory, "branches"), os.path.join(directory, "b.pct")
+        subprocess.run([*self.compiler(), *options, "-o", program], check=True)
+        done = p.record([program, "400000000"], "-e", p.engines()[-1], path=profile)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return program, profile
+
+    def export_llvm(self, profile):
+        out = profile + ".prof"
+        done = subprocess.run([p.PCTALLY, "export", "--format", "llvm", "-o", out, profile], capture_output=True, text=True)
+        return out, done
+
+    def test_llvm_is_used_by_clang(self):
+        """The weights of the branch in the loop: the way that 1023 of 1024 rounds take, against the other."""
+        program, profile = self.branches()
+        out, done = self.export_llvm(profile)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, rf"^pctally: [\d,]+ of [\d,]+ ticks, those of {os.path.realpath(program)}; --object NAME writes another's\n$")
+        code = subprocess.run([*self.compiler(), "-fprofile-sample-use=" + out, "-S", "-emit-llvm", "-o", "-"],
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(code.stderr, "")
+        mark = re.search(r"^define [^\n]*@work\([^\n]* !prof (!\d+)", code.stdout, re.M)
+        self.assertIsNotNone(mark, "work has no profile")
+        self.assertRegex(code.stdout, rf'(?m)^{mark.group(1)} = !{{!"function_entry_count", i64 [1-9]')
+        body = re.search(r"^define [^\n]*@work\(.*?^}", code.stdout, re.M | re.S).group()
+        weights = {mark: [int(word) for word in re.findall(r"i32 (-?\d+)", rest)] for mark, rest in
+                   re.findall(r'^(!\d+) = !{!"branch_weights", (.*)}$', code.stdout, re.M)}
+        used = [weights[mark] for mark in re.findall(r"^  br i1 .*!prof (!\d+)", body, re.M)]
+        self.assertTrue(any(max(pair) > 20 * min(pair) for pair in used), used)
+
+    def test_llvm_is_read_by_llvm_profdata(self):
+        tools = [path for path in (shutil.which("llvm-profdata-19"), "/usr/lib/llvm-19/bin/llvm-profdata",
+                                   "/usr/lib/llvm-14/bin/llvm-profdata") if path and os.path.exists(path)]
+        if not tools:
+            self.skipTest("llvm-profdata is not installed (package llvm-19)")
+        out, done = self.export_llvm(self.branches()[1])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = subprocess.run([tools[0], "show", "--sample", out], capture_output=True, text=True)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, r"(?m)^Function: work: \d+, \d+, \d+ sampled lines")
+
+    def test_llvm_refuses_what_a_compiler_would_take_wrongly(self):
+        program, profile = self.branches("-g0")
+        out, done = self.export_llvm(profile)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("has no line information; compile it with -g -fdebug-info-for-profiling", done.stderr)
+        subprocess.run([*self.compiler(), "-O1", "-o", program], check=True)
+        out, done = self.export_llvm(profile)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (4, 1))
+        self.assertIn("has been rebuilt since it was profiled", done.stderr)
+        self.assertFalse(os.path.exists(out))
+
+    def test_llvm_refuses_a_program_mostly_without_lines(self):
+        """Its hot function is of an object that was compiled without -g."""
+        directory = tempfile.mkdtemp(dir=self.directory)
+        part, program, profile = (os.path.join(directory, name) for name in ("work.o", "branches", "b.pct"))
+        subprocess.run([*self.compiler(), "-g0", "-DONLY_WORK", "-c", "-o", part], check=True)
+        subprocess.run([*self.compiler(), "-DONLY_MAIN", part, "-o", program], check=True)
+        self.assertEqual(p.record([program, "100000000"], "-e", p.engines()[-1], path=profile).returncode, 0)
+        out, done = self.export_llvm(profile)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("are on code with lines, and it takes 95 %", done.stderr)
+        self.assertFalse(os.path.exists(out))
+
     def test_csv_adds_up(self):
         with open(self.export("csv"), newline="") as file:
             self.assertEqual(sum(int(row["ticks"]) for row in csv.DictReader(file)), self.data["ticks"])

@@ -34,6 +34,17 @@ std::vector<Frame> frames_at(IndexedUnit* unit, uint64_t address) {
   return frames;
 }
 
+std::vector<CompilerFrame> compiler_frames_at(IndexedUnit* unit, uint64_t address) {
+  SourceLine place = unit->lines.find(address).value_or(SourceLine{});
+  std::vector<CompilerFrame> frames;
+  for (const DwarfInline::Call& call : unit->functions.calls(address)) {
+    const std::string& symbol = call.linkage->empty() ? *call.function : *call.linkage;
+    frames.push_back({symbol, place.line, call.start_line, place.discriminator});
+    place = call.call;
+  }
+  return frames;
+}
+
 class LibdwFrames : public DwarfFrames {
  public:
   LibdwFrames(std::unique_ptr<DwarfFile> dwarf, AddressRange text) : dwarf_(std::move(dwarf)), text_(text) {}
@@ -42,6 +53,15 @@ class LibdwFrames : public DwarfFrames {
     std::vector<std::vector<Frame>> result(addresses.size());
     for (size_t i = 0; i < addresses.size(); i++) {
       if (auto unit = dwarf_->unit_at(addresses[i])) result[i] = frames_at(&indexed(*unit), addresses[i]);
+    }
+    return result;
+  }
+
+  std::vector<std::vector<CompilerFrame>> compiler_frames(std::span<const uint64_t> addresses) override {
+    std::vector<std::vector<CompilerFrame>> result(addresses.size());
+    for (size_t i = 0; i < addresses.size(); i++) {
+      if (auto unit = dwarf_->unit_at(addresses[i]))
+        result[i] = compiler_frames_at(&indexed(*unit), addresses[i]);
     }
     return result;
   }

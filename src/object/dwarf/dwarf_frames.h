@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "object/elf/compiler_frame.h"
 #include "object/elf/elf_file.h"
 #include "object/elf/frame.h"
 
@@ -21,6 +22,9 @@ class DwarfFrames {
   /// Frames per ObjectAddress, innermost first, as of Symbolizer::frames(). A function's name is empty where
   /// debug information has the line and not the function.
   virtual std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) = 0;
+
+  /// The same as compilers number them. Empty where debug information has not the function.
+  virtual std::vector<std::vector<CompilerFrame>> compiler_frames(std::span<const uint64_t> addresses) = 0;
 };
 
 }  // namespace pctally

@@ -10,6 +10,9 @@
 namespace pctally {
 namespace {
 
+constexpr unsigned kGnuDiscriminator = 0x2136;  ///< DW_AT_GNU_discriminator, of LLVM; <dwarf.h> lacks it
+constexpr unsigned kLongestWay = 16;            ///< from a concrete function to its declaration
+
 /// DIEs under which functions with code are found.
 bool may_hold_functions(int tag) {
   switch (tag) {
@@ -95,7 +98,7 @@ std::vector<DwarfInline::Call> DwarfInline::calls(uint64_t address) {
   std::vector<Call> result;
   for (uint32_t node : chain) {
     const Name& name = name_of(&nodes_[node]);
-    result.push_back({&name.function, &name.linkage, call_site(&nodes_[node].die)});
+    result.push_back({&name.function, &name.linkage, call_site(&nodes_[node].die), name.start_line});
   }
   return result;
 }
@@ -103,7 +106,6 @@ std::vector<DwarfInline::Call> DwarfInline::calls(uint64_t address) {
 /// The linkage name on the way from a concrete function to its declaration, else the first plain name. The
 /// way may be a circle.
 DwarfInline::Name DwarfInline::function_name(Dwarf_Die die) {
-  constexpr unsigned kLongestWay = 16;
   const char* plain = nullptr;
   for (unsigned step = 0; step < kLongestWay; step++) {
     for (unsigned attribute : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
@@ -119,10 +121,21 @@ DwarfInline::Name DwarfInline::function_name(Dwarf_Die die) {
   return {plain == nullptr ? std::string() : std::string(plain).substr(0, kLongestName), {}};
 }
 
+/// Of the definition if it is not where the declaration is.
+uint32_t DwarfInline::start_line(Dwarf_Die die) {
+  Dwarf_Word line = 0;
+  for (unsigned step = 0; step < kLongestWay; step++) {
+    if (own_number(&die, DW_AT_decl_line, &line)) return static_cast<uint32_t>(line);
+    if (!follow(&die, DW_AT_abstract_origin) && !follow(&die, DW_AT_specification)) break;
+  }
+  return 0;
+}
+
 const DwarfInline::Name& DwarfInline::name_of(Node* node) {
   if (node->name == kNone) {
     node->name = static_cast<uint32_t>(names_.size());
     names_.push_back(function_name(node->die));
+    names_.back().start_line = start_line(node->die);
   }
   return names_[node->name];
 }
@@ -132,6 +145,9 @@ SourceLine DwarfInline::call_site(Dwarf_Die* die) {
   Dwarf_Word line = 0;
   Dwarf_Word file = 0;
   if (own_number(die, DW_AT_call_line, &line)) site.line = static_cast<uint32_t>(line);
+  Dwarf_Word discriminator = 0;
+  if (own_number(die, kGnuDiscriminator, &discriminator))
+    site.discriminator = static_cast<uint32_t>(discriminator);
   Dwarf_Files* files = nullptr;
   size_t count = 0;
   if (own_number(die, DW_AT_call_file, &file) && dwarf_getsrcfiles(&unit_, &files, &count) == 0 &&

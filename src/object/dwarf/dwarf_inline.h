@@ -18,6 +18,7 @@ class DwarfInline {
     const std::string* function = nullptr;  ///< demangled; empty if it has no name
     const std::string* linkage = nullptr;   ///< the symbol; empty if that is `function`
     SourceLine call;
+    uint32_t start_line = 0;  ///< where the function is declared; 0 if unknown
   };
 
   /// Walks the unit. Ranges outside `text` are ignored.
@@ -40,8 +41,10 @@ class DwarfInline {
   uint32_t add(Dwarf_Die* die, uint32_t parent);
   struct Name {
     std::string function, linkage;
+    uint32_t start_line = 0;
   };
   static Name function_name(Dwarf_Die die);
+  static uint32_t start_line(Dwarf_Die die);
   const Name& name_of(Node* node);
   SourceLine call_site(Dwarf_Die* die);
 

@@ -29,7 +29,10 @@ std::optional<SourceLine> DwarfLine::find(uint64_t address) const {
   bool ends = false;
   int line = 0;
   if (dwarf_lineendsequence(row, &ends) != 0 || ends || dwarf_lineno(row, &line) != 0) return {};
-  return SourceLine{dwarf_linesrc(row, nullptr, nullptr), line > 0 ? static_cast<uint32_t>(line) : 0};
+  unsigned discriminator = 0;
+  if (dwarf_linediscriminator(row, &discriminator) != 0) discriminator = 0;
+  return SourceLine{dwarf_linesrc(row, nullptr, nullptr), line > 0 ? static_cast<uint32_t>(line) : 0,
+                    discriminator};
 }
 
 }  // namespace pctally

@@ -10,6 +10,7 @@ namespace pctally {
 struct SourceLine {
   const char* file = nullptr;  ///< null if unknown
   uint32_t line = 0;           ///< 0 if unknown
+  uint32_t discriminator = 0;  ///< which of the line's basic blocks, as the compiler numbers them
 };
 
 class DwarfLine {

@@ -29,6 +29,12 @@ Instruction::Kind kind_of(ZydisInstructionCategory category) {
   return jump ? Instruction::Kind::kJump : Instruction::Kind::kPlain;
 }
 
+bool falls_through(const ZydisDecodedInstruction& decoded) {
+  if (decoded.mnemonic == ZYDIS_MNEMONIC_UD2 || decoded.mnemonic == ZYDIS_MNEMONIC_INT3) return false;
+  const ZydisInstructionCategory category = decoded.meta.category;
+  return category != ZYDIS_CATEGORY_UNCOND_BR && category != ZYDIS_CATEGORY_RET;
+}
+
 /// Where a jump or call leads, if the instruction itself says so.
 uint64_t target_of(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand& operand,
                    uint64_t address) {
@@ -140,6 +146,8 @@ std::vector<Instruction> Disassembler::instructions() const {
                                             operands))) {
       instruction.length = decoded.length;
       instruction.kind = kind_of(decoded.meta.category);
+      instruction.falls_through = falls_through(decoded);
+      instruction.is_nop = decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
       if (instruction.kind != Instruction::Kind::kPlain)
         instruction.target = target_of(decoded, operands[0], instruction.address);
     }

@@ -19,6 +19,8 @@ struct Instruction {
   uint64_t target = 0;   ///< of a direct jump or call; else 0
   uint8_t length = 0;
   Kind kind = Kind::kPlain;
+  bool falls_through = true;  ///< the next instruction may run after it
+  bool is_nop = false;        ///< fills a gap
 };
 
 struct InstructionText {
