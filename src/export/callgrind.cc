@@ -2,6 +2,7 @@
 
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "export/formats.h"
 #include "report/escape.h"
@@ -17,39 +18,66 @@ std::string plain(const std::string& name) {
 }
 
 using Function = std::tuple<std::string, std::string, std::string>;  ///< object, file, function
-using Place = std::pair<std::string, uint32_t>;                      ///< file, line
+using Place = std::tuple<std::string, uint32_t, uint64_t>;           ///< file, line, address
+using Costs = std::map<Function, std::map<Place, uint64_t>>;
 
-}  // namespace
+/// By the paths of their files, which kcachegrind opens for the code; files of one path by the names that
+/// tell them apart.
+std::vector<std::string> object_names(const Profile& profile, const Samples& samples) {
+  std::map<std::string, unsigned> paths;
+  for (const Executable& executable : profile.executables) ++paths[executable.path];
+  std::vector<std::string> names = samples.objects;
+  for (size_t i = 0; i < names.size() && i < profile.executables.size(); ++i) {
+    const std::string& path = profile.executables[i].path;
+    if (profile.executables[i].kind == ExecutableKind::kFile && path.starts_with('/') && paths[path] == 1)
+      names[i] = path;
+  }
+  return names;
+}
 
 /// A tick is of the line that was executed, in the function that holds it; a line of another file was inlined
 /// there.
-std::string callgrind_export(const Profile& profile, const Samples& samples) {
-  std::map<Function, std::map<Place, uint64_t>> functions;
-  uint64_t total = 0;
+Costs costs_of(const Profile& profile, const Samples& samples) {
+  const std::vector<std::string> objects = object_names(profile, samples);
+  Costs functions;
   for (const Sample& sample : samples.samples) {
     const Location& place = samples.place_of(sample);
     const Frame &outer = place.frames.back(), &inner = place.frames.front();
-    std::string object = place.executable == Location::kNowhere ? "" : samples.objects[place.executable];
-    functions[{object, outer.file, outer.function}][{inner.file, inner.line}] += sample.ticks;
-    total += sample.ticks;
+    std::string object = place.executable == Location::kNowhere ? "" : objects[place.executable];
+    functions[{object, outer.file, outer.function}][{inner.file, inner.line, place.address}] += sample.ticks;
   }
+  return functions;
+}
+
+std::string head(const Profile& profile, const Samples& samples) {
   std::string command;
   for (const std::string& word : profile.command)
     command.append(command.empty() ? "" : " ").append(escaped(word));
-  std::string out = fmt::format(
-      "# callgrind format\nversion: 1\ncreator: pctally\ncmd: {}\npositions: line\nevents: Ticks\n"
+  uint64_t total = 0;
+  for (const Sample& sample : samples.samples) total += sample.ticks;
+  return fmt::format(
+      "# callgrind format\nversion: 1\ncreator: pctally\ncmd: {}\npositions: instr line\nevents: Ticks\n"
       "summary: {}\n",
       command, total);
-  for (const auto& [function, places] : functions) {
+}
+
+}  // namespace
+
+std::string callgrind_export(const Profile& profile, const Samples& samples) {
+  std::string out = head(profile, samples);
+  uint64_t total = 0;
+  for (const auto& [function, places] : costs_of(profile, samples)) {
     const auto& [object, file, name] = function;
     out += fmt::format("\nob={}\nfl={}\nfn={}\n", plain(object), plain(file), plain(name));
     const std::string* current = &file;
     for (const auto& [place, ticks] : places) {
-      if (place.first != *current) {
-        out += fmt::format("{}={}\n", place.first == file ? "fe" : "fi", plain(place.first));
-        current = &place.first;
+      const auto& [source, line, address] = place;
+      if (source != *current) {
+        out += fmt::format("{}={}\n", source == file ? "fe" : "fi", plain(source));
+        current = &source;
       }
-      out += fmt::format("{} {}\n", place.second, ticks);
+      out += fmt::format("0x{:x} {} {}\n", address, line, ticks);
+      total += ticks;
     }
   }
   out += fmt::format("\ntotals: {}\n", total);

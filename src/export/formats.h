@@ -18,7 +18,8 @@ std::string folded_export(const Profile& profile, const Samples& samples);
 /// The "sampled" profile of speedscope.app's JSON.
 std::string speedscope_export(const Profile& profile, const Samples& samples);
 
-/// Callgrind's format, version 1, with the event Ticks: callgrind_annotate, kcachegrind, qcachegrind.
+/// Callgrind's format, version 1, with the event Ticks for each address and line: callgrind_annotate,
+/// kcachegrind (which disassembles the objects), qcachegrind.
 std::string callgrind_export(const Profile& profile, const Samples& samples);
 
 /// RFC 4180, a row for each place: object, function, file, line, position, ticks, seconds.

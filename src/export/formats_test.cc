@@ -117,7 +117,7 @@ TEST(Callgrind, TotalsAreTheLedgers) {
   Profile profile = sample_profile();
   std::string text = callgrind_export(profile, samples_of(profile, &FakeSymbolizer::open, true));
   EXPECT_THAT(text, HasSubstr("summary: 22\n"));
-  EXPECT_THAT(text, HasSubstr("ob=y\nfl=/src/y.c\nfn=f2\nfi=/src/inlined.h\n7 5\n"));
+  EXPECT_THAT(text, HasSubstr("ob=/x/y\nfl=/src/y.c\nfn=f2\nfi=/src/inlined.h\n0x211 7 5\n"));
 }
 
 TEST(Speedscope, WeightsAreNanoseconds) {

@@ -19,6 +19,11 @@ void add_sample(Location location, uint64_t ticks, Samples* samples) {
   samples->locations.push_back(std::move(location));
 }
 
+/// Positions without another unit are addresses themselves.
+uint64_t address_of(uint64_t position, const NamedRange& range) {
+  return range.address == 0 ? position : range.address + (position - range.start);
+}
+
 void add_executable(const ExecutableTicks& part, ObjectNames& names, bool lines, Samples* samples) {
   Symbolizer& symbolizer = names.symbolizer(part.executable);
   std::vector<NamedRange> ranges = symbolizer.name(part.positions);
@@ -27,7 +32,8 @@ void add_executable(const ExecutableTicks& part, ObjectNames& names, bool lines,
   if (lines) frames = symbolizer.frames(part.positions);
   frames.resize(part.positions.size());
   for (size_t i = 0; i < part.positions.size(); ++i) {
-    Location location{part.executable, part.positions[i], std::move(frames[i])};
+    Location location{part.executable, part.positions[i], address_of(part.positions[i], ranges[i]),
+                      std::move(frames[i])};
     if (location.frames.empty()) location.frames.push_back({});
     // The symbol names the function: debug information may not know it, or by another name.
     if (!ranges[i].function.empty()) {

@@ -17,6 +17,7 @@ struct Location {
 
   uint32_t executable = kNowhere;  ///< index into Profile::executables; kNowhere: none, as of "[lost]"
   uint64_t position = 0;           ///< as of WeightedPosition
+  uint64_t address = 0;            ///< the same as ObjectAddress, as objdump(1) prints it; 0: not known
   std::vector<Frame> frames;  ///< innermost inlined first, the function itself last; never empty; each with
                               ///< its linkage name, whatever it is called
 };

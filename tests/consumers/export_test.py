@@ -97,6 +97,27 @@ class Export(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout.replace(",", ""), rf"(?m)^ *{self.data['ticks']} .*PROGRAM TOTALS")
 
+    def test_callgrind_has_the_ticks_of_each_instruction(self):
+        """Its own lines, read as addresses of the object: each function's lie where nm(1) says it is, to the tick."""
+        self.need("nm")
+        path = os.path.realpath(p.program("known_shares"))
+        symbols = {words[-1]: (int(words[0], 16), int(words[1], 16)) for words in
+                   map(str.split, subprocess.run(["nm", "-S", path], capture_output=True, text=True, check=True).stdout.splitlines())
+                   if len(words) == 4}
+        with open(self.export("callgrind")) as file:
+            text = file.read()
+        blocks = re.findall(r"^ob=(.*)\nfl=.*\nfn=(.*)\n((?:.+\n)*)", text, re.M)
+        ticks = {}
+        for object_path, function, lines in blocks:
+            costs = [(int(address, 16), int(cost)) for address, cost in re.findall(r"^(0x[0-9a-f]+) \d+ (\d+)$", lines, re.M)]
+            ticks[object_path] = ticks.get(object_path, 0) + sum(cost for _, cost in costs)
+            if function.startswith("share_"):
+                self.assertEqual(object_path, path)
+                start, size = symbols[function]
+                self.assertTrue(all(start <= address < start + size for address, _ in costs), (function, costs))
+                self.assertEqual(sum(cost for _, cost in costs), self.function_ticks()[function])
+        self.assertEqual(sum(ticks.values()), self.data["ticks"])
+
     def test_speedscope_adds_up(self):
         with open(self.export("speedscope")) as file:
             run = json.load(file)["profiles"][0]
