@@ -16,6 +16,7 @@ include(cmake/manual.cmake)
 
 install(FILES completion/pctally.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME pctally)
 install(FILES completion/_pctally DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES completion/pctally.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.json"

@@ -14,7 +14,8 @@ expect() {
 expect bin/pctally "$libdir/libpctally.so" "$libdir/libpctally.so.0" "$libdir/pctally/libpctally-preload.so" \
   "$libdir/pctally/libpctally-glibc.so" \
   include/pctally/pctally.h "$libdir/pkgconfig/pctally.pc" "$libdir/cmake/pctally/pctallyConfig.cmake" \
-  share/bash-completion/completions/pctally share/zsh/vendor-completions/_pctally share/doc/pctally/LICENSE
+  share/bash-completion/completions/pctally share/zsh/vendor-completions/_pctally \
+  share/fish/vendor_completions.d/pctally.fish share/doc/pctally/LICENSE
 if command -v scdoc >/dev/null; then
   expect share/man/man1/pctally.1 share/man/man1/pctally-record.1 share/man/man1/pctally-report.1 \
     share/man/man1/pctally-engines.1 share/man/man3/pctally.3 share/man/man3/pctally-hpux.3 \

@@ -1,8 +1,10 @@
 """Help, manual page and completions of each command name the same options, and a page of help fits a screen."""
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -39,6 +41,19 @@ def options_of_bash(command):
     return set(re.findall(r"(?<![\w-])(--[a-z][\w-]*|-[a-zA-Z])(?=[\s'])", words.split("_pctally_words")[-1])) - USUAL
 
 
+def options_of_fish(command):
+    lines = [line for line in text_of("completion", "pctally.fish").splitlines() if f"-n '__pctally_is {command}'" in line]
+    words = [re.findall(r" -(s|l) ([\w-]+)", line.split(" -d ")[0]) for line in lines]
+    return {("-" if kind == "s" else "--") + name for pairs in words for kind, name in pairs} - USUAL
+
+
+def options_of_zsh(command):
+    words = text_of("completion", "_pctally").split(f"_pctally_{command}() {{")[1].split("\n}\n")[0]
+    specs = [re.sub(r"[\[:].*", "", re.sub(r"^'?\([^)]*\)'?", "", line.strip().lstrip("'*"))) for line in words.splitlines()]
+    return {option for spec in specs for option in re.findall(r"(?<![\w-])(--[a-z][\w-]*|-[a-zA-Z])(?![\w-])", spec)
+            if not spec.startswith("_arguments")} - USUAL
+
+
 class Help(unittest.TestCase):
     def test_manual_has_the_options_of_the_help(self):
         for command in COMMANDS:
@@ -46,9 +61,24 @@ class Help(unittest.TestCase):
                 self.assertEqual(options_of_manual(command), options_of_help(command))
 
     def test_completion_has_the_options_of_the_help(self):
-        for command in COMMANDS:
-            with self.subTest(command):
-                self.assertEqual(options_of_bash(command), options_of_help(command))
+        for options_of in (options_of_bash, options_of_fish, options_of_zsh):
+            for command in COMMANDS:
+                with self.subTest(options_of.__name__, command=command):
+                    self.assertEqual(options_of(command), options_of_help(command))
+
+    def test_fish_completes(self):
+        """With fish itself: subcommands, options, their words, profiles, and the command that is recorded."""
+        if not shutil.which("fish"):
+            self.skipTest("fish is not installed")
+        script = os.path.join(TOP, "completion", "pctally.fish")
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        open(os.path.join(directory, "work.pct"), "w").close()
+        for typed, expected in (("pctally rep", "report"), ("pctally report --so", "--sort"), ("pctally export --format ll", "llvm"),
+                                ("pctally report wo", "work.pct"), ("pctally record -F 100 -- fis", "fish")):
+            done = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C '{typed}'"], capture_output=True,
+                                  text=True, cwd=directory, env={**os.environ, "HOME": directory})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn(expected, [line.split("\t")[0] for line in done.stdout.splitlines()], typed)
 
     def test_every_option_of_the_help_is_one(self):
         for command in COMMANDS:
