@@ -17,7 +17,13 @@ include(cmake/manual.cmake)
 install(FILES completion/pctally.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME pctally)
 install(FILES completion/_pctally DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 install(FILES completion/pctally.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.json"
-        PATTERN decisions EXCLUDE)
+
+# The documentation lies as it does in the sources, so that its links work; the one to a header is told where that went.
+file(RELATIVE_PATH headers_from_doc ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+file(READ README.md readme)
+string(REPLACE "](include/pctally/" "](${headers_from_doc}/pctally/" readme "${readme}")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/README.md CONTENT "${readme}" @ONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS README.md)
+install(FILES ${PROJECT_BINARY_DIR}/package/README.md LICENSE CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES bench/RESULTS.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

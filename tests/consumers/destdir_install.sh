@@ -21,6 +21,13 @@ if command -v scdoc >/dev/null; then
     share/man/man1/pctally-engines.1 share/man/man3/pctally.3 share/man/man3/pctally-hpux.3 \
     share/man/man3/pctally-glibc.3 share/man/man5/pctally-file.5
 fi
+docs=$stage$prefix/share/doc/pctally
+expect share/doc/pctally/README.md share/doc/pctally/docs/engines.md
+for page in "$docs"/*.md "$docs"/*/*.md "$docs"/*/*/*.md; do
+  for link in $(grep -o '](\([^):#]*\)[#)]' "$page" | sed 's/^](//; s/[#)]$//'); do
+    [ -e "$(dirname "$page")/$link" ] || { echo "${page#"$stage"}: a link leads nowhere: $link"; status=1; }
+  done
+done
 outside=$(find "$stage" -type f -o -type l | grep -v "^$stage$prefix/" || true)
 [ -z "$outside" ] || { echo "outside the prefix: $outside"; status=1; }
 exit $status
