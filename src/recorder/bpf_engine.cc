@@ -124,14 +124,23 @@ void BpfEngine::drain() {
   file_->beat();
 }
 
+/// Ticks that the kernel's throttling kept back: by how much of each CPU was the target's when the kernel
+/// stopped the ticks, which is a guess beside other busy programs. Never more than its CPU time leaves.
+uint64_t BpfEngine::throttled_ticks() const {
+  uint64_t cpu_ns =
+      missed_ > 0 && settings_.event.is_cpu_time() && settings_.target_cpu_ns ? settings_.target_cpu_ns() : 0;
+  if (cpu_ns == 0) return static_cast<uint64_t>(std::llround(missed_));
+  double due = static_cast<double>(cpu_ns) / static_cast<double>(settings_.period);
+  double left = due - static_cast<double>(counter_.totals().passed);
+  return static_cast<uint64_t>(std::llround(std::clamp(left, 0.0, missed_)));
+}
+
 /// What the kernel kept back, and what found no room in its tables.
 void BpfEngine::book_missed() {
   missed_ += counter_.take_missed();
   FileHeader& header = file_->header();
   header.throttled = counter_.throttled();
-  __atomic_store_n(&header.ledger.lost,
-                   static_cast<uint64_t>(std::llround(missed_)) + counter_.totals().unowned,
-                   __ATOMIC_RELAXED);
+  __atomic_store_n(&header.ledger.lost, throttled_ticks() + counter_.totals().unowned, __ATOMIC_RELAXED);
 }
 
 /// Where a program loads libraries one in the place of another, only the time of a tick tells whose it is.

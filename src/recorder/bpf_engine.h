@@ -35,6 +35,7 @@ class BpfEngine : public Engine {
   Result<void> watch_processes(const Target& target);
   void fetch();
   void book_missed();
+  [[nodiscard]] uint64_t throttled_ticks() const;
   void separate_where_needed();
   void replay(uint64_t until);
   void count(const RingSet::Sample& sample);
@@ -49,7 +50,7 @@ class BpfEngine : public Engine {
   uint64_t counted_ = 0;
   uint64_t replacements_ = 0;    ///< seen by tasks_ so far
   uint64_t separate_until_ = 0;  ///< ticks come one by one until then
-  double missed_ = 0;            ///< ticks that the kernel's throttling kept back
+  double missed_ = 0;            ///< ticks that the kernel's throttling kept back, estimated
   uint64_t before_exec_ = 0;
 };
 

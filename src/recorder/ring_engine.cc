@@ -83,8 +83,10 @@ void RingEngine::drain() {
   uint64_t until = monotonic_ns();
   rings_.collect();
   replay(until);
-  if (rings_.pressed() || throttled_) book_losses();
-  begin_window();
+  if (rings_.pressed() || told_)
+    book_losses();
+  else
+    begin_window();
   if (shifts_.due(monotonic_ns())) rings_.shift_phases();
   file_->make_room(0);
   file_->beat();
@@ -99,7 +101,7 @@ void RingEngine::replay(uint64_t until) {
 void RingEngine::apply(const RingSet::Record& event) {
   ++losses_[event.ring].recent.all;
   if (event.record.kind == PerfRecord::Kind::kLost)
-    losses_[event.ring].by_records += event.record.lost;
+    apply_lost(event);
   else if (event.record.kind == PerfRecord::Kind::kThrottle ||
            event.record.kind == PerfRecord::Kind::kUnthrottle)
     apply_throttle(event);
@@ -107,9 +109,14 @@ void RingEngine::apply(const RingSet::Record& event) {
     tasks_.apply(event.record, event.text);
 }
 
+void RingEngine::apply_lost(const RingSet::Record& event) {
+  losses_[event.ring].by_records += event.record.lost;
+  told_ = true;
+}
+
 void RingEngine::apply_throttle(const RingSet::Record& event) {
   losses_[event.ring].throttle.apply(event.record);
-  throttled_ = true;
+  told_ = true;
   if (event.record.kind == PerfRecord::Kind::kThrottle) ++file_->header().throttled;
 }
 
@@ -146,7 +153,7 @@ void RingEngine::begin_window() {
   for (Losses& losses : losses_) losses.recent = {};
   window_cpu_ns_ = target_cpu_ns();
   window_own_ = 0;
-  throttled_ = false;
+  window_lost_ = 0;
 }
 
 /// Of the ticks a ring lost or was not given, the target's are taken to be as large a part as of those that
@@ -157,7 +164,8 @@ double RingEngine::target_part(size_t ring) const {
 }
 
 /// Where ticks are CPU time and the target's is known, what it used since the rings were last emptied in time
-/// tells how many ticks should have come through; no more are lost than the kernel says.
+/// tells how many ticks should have come through; no more are lost than the kernel says. Before Linux 6.0 it
+/// says so only with the next record, after the rings were emptied.
 void RingEngine::book_losses() {
   uint64_t records = 0;
   double ticks = 0, own = 0;
@@ -173,9 +181,11 @@ void RingEngine::book_losses() {
   }
   if (uint64_t cpu = target_cpu_ns(); cpu > window_cpu_ns_) {
     double due = static_cast<double>(cpu - window_cpu_ns_) / static_cast<double>(settings_.period);
-    own = std::clamp(due - static_cast<double>(window_own_), 0.0, ticks);
+    own = std::clamp(due - static_cast<double>(window_own_) - window_lost_, 0.0, ticks);
   }
   lost_ += own;
+  window_lost_ += own;
+  told_ = false;
   __atomic_store_n(&file_->header().ledger.lost, static_cast<uint64_t>(std::llround(lost_)),
                    __ATOMIC_RELAXED);
   if (records != 0) tasks_.resync();

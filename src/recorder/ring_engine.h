@@ -31,6 +31,7 @@ class RingEngine : public Engine {
  private:
   void replay(uint64_t until);
   void apply(const RingSet::Record& event);
+  void apply_lost(const RingSet::Record& event);
   void apply_throttle(const RingSet::Record& event);
   void count(const RingSet::Sample& sample);
   [[nodiscard]] StackSample stack_of(const RingSet::Sample& sample) const;
@@ -59,12 +60,13 @@ class RingEngine : public Engine {
   Random random_;
   PhaseShifts shifts_;
   uint64_t samples_ = 0;
-  bool throttled_ = false;  ///< since the rings were last emptied in time
+  bool told_ = false;  ///< of losses or throttling that are not booked yet
   Tally sum_;
   std::vector<Losses> losses_;  ///< one per ring
   double lost_ = 0;             ///< ticks of the target
   uint64_t window_cpu_ns_ = 0;  ///< the target's CPU time when the rings were last emptied in time
   uint64_t window_own_ = 0;     ///< its ticks since
+  double window_lost_ = 0;      ///< of it, booked since
   uint64_t cpu_ns_ = 0;
 };
 

@@ -41,6 +41,7 @@ TEST(RingEngine, WhatARingHasNoRoomForIsLost) {
     EngineSettings settings;
     settings.period = 20000;
     settings.lost_count = counted;
+    settings.target_cpu_ns = [] { return cpu_ns(); };
     RingEngine engine(settings);
     auto started = engine.start(&fresh.file(), Target::running({getpid()}), &environment);
     if (!started && !counted) FAIL() << started.error().text;

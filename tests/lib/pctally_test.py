@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 os.environ["PCTALLY_NO_CACHE"] = "1"  # tests leave nothing in anybody's cache directory
@@ -82,6 +83,34 @@ def stolen_s():
     """What the host of a virtual machine has taken of its CPUs since it started: charged to programs in part, never ticked."""
     with open("/proc/stat", encoding="ascii") as file:
         return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
+def waited_s():
+    """How long tasks have waited for a CPU, of any program (pressure stall information); 0 where the kernel does not count it."""
+    try:
+        with open("/proc/pressure/cpu", encoding="ascii") as file:
+            return int(file.readline().rpartition("total=")[2]) / 1e6
+    except OSError:
+        return 0
+
+
+class Machine:
+    """What the machine did beside a block of a test. A kernel whose tasks wait for a CPU changes them at its ticks: then ticks by
+    CPU timers come too seldom for short processes (all of it is in the unsampled account)."""
+
+    def __enter__(self):
+        self.start = time.monotonic(), waited_s(), stolen_s()
+        return self
+
+    def __exit__(self, *_):
+        wall, self.waited, self.stolen = (now - then for now, then in zip((time.monotonic(), waited_s(), stolen_s()), self.start))
+        self.calm = self.waited + self.stolen < 0.2 * wall
+
+    def judges(self, what):
+        """Whether the machine was calm; if not, says that `what` is not judged."""
+        if not self.calm:
+            print(f"not judged: {what}: tasks waited {self.waited:.2f} s for a CPU, the host took {self.stolen:.2f} s", flush=True)
+        return self.calm
 
 
 def record_and_stolen(take):

@@ -158,10 +158,12 @@ class Messages(unittest.TestCase):
         for engine in p.engines():
             path = f"{engine}.pct"
             lines = self.record(f"-e {engine} -o {path} -- {p.program('spinner')} 1 0.8")
-            few = [line for line in lines if line.startswith("warning: only ")]  # a busy machine gives few ticks
-            self.assertEqual(len(lines) - len(few), 2, lines)
+            warnings = [line for line in lines if line.startswith("warning: ")]
+            self.assertEqual(len(lines) - len(warnings), 2, lines)
+            for warning in warnings:  # a busy machine gives few ticks, one whose host takes its CPUs away late ones
+                self.assertRegex(warning, "^warning: (only |.* of the CPU time was not sampled|.* throttled sampling )")
             self.assertTrue(lines[0].startswith("recording user"), lines[0])
-            self.assertRegex(lines[1], r"^[\d,]+ ticks, 0\.\d\d s of CPU time.*; next: pctally report " + re.escape(path) + "$")
+            self.assertRegex(lines[1], r"^[\d,]+ ticks, \d\.\d\d s of CPU time.*; next: pctally report " + re.escape(path) + "$")
             self.assertEqual(self.record(f"-q -f -e {engine} -o {path} -- {p.program('spinner')} 1 0.1"), [])
 
     def test_without_o_the_name_of_the_file_is_said(self):

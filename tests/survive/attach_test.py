@@ -139,7 +139,8 @@ class Attach(unittest.TestCase):
                         os.kill(int(child), signal.SIGKILL)
                     target.kill()
                     target.communicate()
-                self.assert_account(data, 0.06)
+                # An unprivileged user does not see the kernel, which takes more of a busy machine.
+                self.assert_account(data, 0.06 if user == "root" else 0.12)
                 spun = sum(row["ticks"] for row in data["processes"] if row["comm"] == "spinner")
                 self.assertAlmostEqual(spun * data["period_ns"] * 1e-9, 0.7, delta=0.12)
                 self.assertAlmostEqual(data["cpu_s"], 0.7, delta=0.15)

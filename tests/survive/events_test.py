@@ -75,7 +75,7 @@ class Events(unittest.TestCase):
                 done, data = self.recorded(engine, "cs", command=[p.program("toucher"), "1", "300"])
                 truth = int(done.stdout.split()[1])
                 self.assertEqual(data["event"], "context-switches")
-                self.assertGreaterEqual(truth, 300)
+                self.assertGreater(truth, 200)  # a sleep that is over before the program is off its CPU is no switch
                 self.assertAlmostEqual(data["ticks"], truth, delta=0.05 * truth + 20)
                 kernel = sum(row["share"] for row in data["rows"] if row["object"] == "[kernel]")
                 self.assertGreater(kernel, 0.95)
