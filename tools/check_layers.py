@@ -38,6 +38,7 @@ ALLOWED = {
     "object/dwarf": {"object/elf", "base"},
     "object/kernel": {"object/elf", "base"},
     "object": {"object/elf", "object/dwarf", "object/kernel", "base"},
+    "names": {"object", "object/elf", "histfile", "base"},
     "profile": {"histread", "histfile", "tick", "base"},
     "report": {"profile", "monfile/read", "object", "object/elf", "base"},
     "report/paths": {"report", "profile", "object", "base"},

@@ -207,7 +207,7 @@ struct FileHeader {
 
   uint8_t recording_id[16];  ///< random: what joins the file by its path has to know it
   uint32_t paths;            ///< PathRecord, 0 if there are no call paths
-  uint32_t names;            ///< reserved: 0
+  uint32_t names;            ///< NamesHead (names_layout.h), a unit behind the pool; 0: none
   uint32_t scopes;           ///< first ScopeRecord
   uint32_t runs;             ///< merged files: first RunRecord; else 0
   uint8_t unused[32];

@@ -110,6 +110,7 @@ FileHeader joined(const FileHeader& before, const FileHeader& latest) {
   after.scopes = before.scopes;
   after.process_count = before.process_count;
   after.command = before.command;
+  after.names = 0;  // the copy ends with the pool
   return after;
 }
 

@@ -80,13 +80,6 @@ class GuardedSymbolizer : public Symbolizer {
   std::string problem_;
 };
 
-std::string base_name(std::string_view path) {
-  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
-  const size_t slash = path.rfind('/');
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
-  return std::string(name.empty() ? "unknown" : name);
-}
-
 bool is_a_file(const std::string& path) {
   return path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/memfd:");
 }
@@ -127,21 +120,21 @@ Opened open_recorded(const ExecutableIdentity& identity) {
   return {std::make_unique<ElfFile>(std::move(*file)), {}};
 }
 
-/// The recorder knew no object, only why: "[reason]" stands for it and for its one function.
+/// "[reason]" stands for the object and for its one function.
 std::unique_ptr<Symbolizer> open_unknown(const std::string& reason) {
   return std::make_unique<ObjectSymbolizer>(reason, reason.substr(1, reason.size() - 2), nullptr, "",
                                             DebugFinder());
 }
 
 std::unique_ptr<Symbolizer> open_file(const ExecutableIdentity& identity) {
-  if (identity.path.starts_with('[') && identity.path.ends_with(']')) return open_unknown(identity.path);
+  if (is_unknown_object(identity)) return open_unknown(identity.path);
   Opened opened = open_recorded(identity);
   const DebugFinder finder;
   if (!opened.file) {
     auto debug = finder.find(identity.build_id);
     if (debug && debug->restore_layout()) opened.file = std::move(debug);
   }
-  const std::string name = base_name(identity.path);
+  const std::string name = object_name_of(identity);
   return std::make_unique<ObjectSymbolizer>(name, name, std::move(opened.file), opened.problem, finder);
 }
 
@@ -156,16 +149,17 @@ std::unique_ptr<Symbolizer> open_vdso(const ExecutableIdentity& identity) {
   } else {
     file = std::make_unique<ElfFile>(std::move(*image));
   }
-  return std::make_unique<ObjectSymbolizer>("[vdso]", "vdso", std::move(file), problem, DebugFinder());
+  return std::make_unique<ObjectSymbolizer>(object_name_of(identity), "vdso", std::move(file), problem,
+                                            DebugFinder());
 }
 
 std::unique_ptr<Symbolizer> open_kernel(const ExecutableIdentity& identity) {
   return std::make_unique<TableSymbolizer<KernelSymbols>>(
-      "[kernel]", [boot = identity.boot_id] { return KernelSymbols::load(boot); });
+      object_name_of(identity), [boot = identity.boot_id] { return KernelSymbols::load(boot); });
 }
 
 std::unique_ptr<Symbolizer> open_private(const ExecutableIdentity& identity) {
-  return std::make_unique<TableSymbolizer<PerfMap>>("[jit]",
+  return std::make_unique<TableSymbolizer<PerfMap>>(object_name_of(identity),
                                                     [pid = identity.owner, started = identity.time_unix_ns] {
                                                       return PerfMap::open(pid, "/tmp", started);
                                                     });
@@ -180,7 +174,7 @@ std::unique_ptr<Symbolizer> open_kind(const ExecutableIdentity& identity) {
     case ExecutableIdentity::Kind::kPrivate:
       return open_private(identity);
     case ExecutableIdentity::Kind::kStart:
-      return std::make_unique<ObjectSymbolizer>("[process start]", "process start", nullptr, "",
+      return std::make_unique<ObjectSymbolizer>(object_name_of(identity), "process start", nullptr, "",
                                                 DebugFinder());
     case ExecutableIdentity::Kind::kFile:
       break;
@@ -190,7 +184,7 @@ std::unique_ptr<Symbolizer> open_kind(const ExecutableIdentity& identity) {
 
 /// Stands for an object of which nothing can be read.
 std::unique_ptr<Symbolizer> unreadable(const ExecutableIdentity& identity, const char* why) {
-  const std::string name = base_name(identity.path);
+  const std::string name = object_name_of(identity);
   return std::make_unique<ObjectSymbolizer>(name, name, nullptr, why, DebugFinder());
 }
 

@@ -1,5 +1,6 @@
 // From a position in an executable to names a person reads. The one entry of this folder for report/.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,15 +16,23 @@ namespace pctally {
 struct ExecutableIdentity {
   enum class Kind { kFile, kVdso, kKernel, kPrivate, kStart };
   Kind kind = Kind::kFile;
-  std::string path;
-  std::vector<uint8_t> build_id;
-  int32_t owner = 0;             ///< pid, kPrivate only: names come from its perf map
-  std::vector<uint8_t> boot_id;  ///< kKernel: names only if this is still the same boot
-  uint64_t device = 0;           ///< kFile without a build id: which file it was; 0: not known
+  std::string path{};
+  std::vector<uint8_t> build_id{};
+  int32_t owner = 0;               ///< pid, kPrivate only: names come from its perf map
+  std::vector<uint8_t> boot_id{};  ///< where addresses are of one boot; kKernel: names only if it still is
+  uint64_t device = 0;             ///< kFile without a build id: which file it was; 0: not known
   uint64_t inode = 0;
   uint64_t file_bytes = 0;    ///< kFile without a build id: its size; 0: not known
   uint64_t time_unix_ns = 0;  ///< the same: when it was last changed; kPrivate: when the process started
+  auto operator<=>(const ExecutableIdentity&) const = default;
 };
+
+/// Name to show for the object, whether it can be read or not: the file's base name, "[vdso]", "[kernel]",
+/// "[jit]".
+std::string object_name_of(const ExecutableIdentity& identity);
+
+/// The recorder knew no object, only why: the path is "[reason]".
+bool is_unknown_object(const ExecutableIdentity& identity);
 
 /// Names for positions of one executable. Opening never fails: what cannot be read leaves its range unnamed,
 /// and problem() says why. Nothing here throws. One thread at a time.
@@ -32,7 +41,7 @@ class Symbolizer {
   static std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity);
   virtual ~Symbolizer() = default;
 
-  /// Name to show for the object: the file's base name, "[vdso]", "[kernel]", "[jit]".
+  /// As of object_name_of().
   [[nodiscard]] virtual const std::string& object_name() const = 0;
 
   /// One result per position (ascending positions), resolved range by range.

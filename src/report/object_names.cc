@@ -10,22 +10,13 @@
 namespace pctally {
 namespace {
 
-ExecutableIdentity identity_of(const Profile& profile, const Executable& executable) {
-  ExecutableIdentity identity;
-  identity.kind = static_cast<ExecutableIdentity::Kind>(executable.kind);
-  identity.path = executable.path;
-  identity.build_id = executable.build_id;
-  identity.owner = executable.owner;
-  identity.device = executable.stamp.device;
-  identity.inode = executable.stamp.inode;
-  identity.file_bytes = executable.stamp.bytes;
-  identity.time_unix_ns = executable.kind == ExecutableKind::kPrivate ? executable.time_unix_ns
-                                                                      : executable.stamp.changed_unix_ns;
-  if (executable.kind == ExecutableKind::kKernel)
-    identity.boot_id = executable.boot_id.empty() ? profile.boot_id : executable.boot_id;
-  return identity;
-}
 static_assert(static_cast<int>(ExecutableIdentity::Kind::kStart) == static_cast<int>(ExecutableKind::kStart));
+
+/// As merging profiles has it.
+bool is_of_one_boot(const Executable& executable) {
+  if (executable.kind == ExecutableKind::kVdso) return executable.build_id.empty();
+  return executable.kind == ExecutableKind::kKernel || executable.kind == ExecutableKind::kPrivate;
+}
 
 std::string build_id_start(const Executable& executable) {
   std::span<const uint8_t> id(executable.build_id);
@@ -43,6 +34,21 @@ void add_callers(const Profile& profile, std::vector<uint32_t>* used) {
 
 }  // namespace
 
+ExecutableIdentity identity_of(const Profile& profile, const Executable& executable) {
+  ExecutableIdentity identity;
+  identity.kind = static_cast<ExecutableIdentity::Kind>(executable.kind);
+  identity.path = executable.path;
+  identity.build_id = executable.build_id;
+  identity.owner = executable.owner;
+  identity.device = executable.stamp.device;
+  identity.inode = executable.stamp.inode;
+  identity.file_bytes = executable.stamp.bytes;
+  identity.time_unix_ns = executable.kind == ExecutableKind::kPrivate ? executable.time_unix_ns
+                                                                      : executable.stamp.changed_unix_ns;
+  if (is_of_one_boot(executable))
+    identity.boot_id = executable.boot_id.empty() ? profile.boot_id : executable.boot_id;
+  return identity;
+}
 ObjectNames::ObjectNames(const Profile& profile, const OpenSymbolizer& open) : profile_(profile) {
   symbolizers_.resize(profile.executables.size());
   shown_.resize(profile.executables.size());

@@ -14,6 +14,9 @@ namespace pctally {
 /// How a report gets its names: Symbolizer::open, a NameCache's, or a fake.
 using OpenSymbolizer = std::function<std::unique_ptr<Symbolizer>(const ExecutableIdentity&)>;
 
+/// What tells an executable of a profile from all others, of other profiles too.
+ExecutableIdentity identity_of(const Profile& profile, const Executable& executable);
+
 class ObjectNames {
  public:
   /// REQUIRES: profile outlives this.

@@ -10,7 +10,9 @@
 
 #include "base/unique_fd.h"
 #include "histfile/file_identity.h"
+#include "histread/names_bytes.h"
 #include "import/formats.h"
+#include "names/kept_names.h"
 #include "profile/load.h"
 #include "profile/merge.h"
 #include "tool/message.h"
@@ -39,6 +41,20 @@ ImportedNames& imported_names() {
   return names;
 }
 
+KeptNames& kept_names() {
+  static KeptNames names;
+  return names;
+}
+
+/// A file of ours, with its names. Without them it is still a profile, but no whole one.
+Result<Profile> load_with_names(int fd, const std::string& file) {
+  Result<Profile> profile = load_profile(file.c_str());
+  if (!profile) return profile;
+  if (auto kept = keep_names(fd); !kept)
+    profile->damage.push_back(fmt::format("the names in it cannot be read: {}", kept.error().text));
+  return profile;
+}
+
 /// All of it, from its start; shorter where the file is cut meanwhile.
 Result<std::vector<unsigned char>> read_whole(int fd, const std::string& file) {
   struct stat status;
@@ -64,7 +80,8 @@ Result<Profile> load_any(const std::string& file) {
   UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status;
   const bool regular = fd.valid() && fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
-  if (!regular || is_profile(fd.get())) return load_profile(file.c_str());
+  if (!regular) return load_profile(file.c_str());
+  if (is_profile(fd.get())) return load_with_names(fd.get(), file);
   const auto bytes = read_whole(fd.get(), file);
   if (!bytes) return std::unexpected(bytes.error());
   const std::string name = file.substr(file.rfind('/') + 1);
@@ -74,9 +91,16 @@ Result<Profile> load_any(const std::string& file) {
   return std::move(*profile);
 }
 
+Result<void> keep_names(int fd) {
+  auto bytes = read_names_bytes(fd);
+  if (!bytes) return std::unexpected(bytes.error());
+  return bytes->empty() ? Result<void>() : kept_names().add(std::move(*bytes));
+}
+
 std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity) {
-  std::unique_ptr<Symbolizer> imported = imported_names().open(identity);
-  return imported ? std::move(imported) : Symbolizer::open(identity);
+  if (auto imported = imported_names().open(identity)) return imported;
+  if (auto kept = kept_names().open(identity, &Symbolizer::open)) return kept;
+  return Symbolizer::open(identity);
 }
 
 bool is_imported(const Executable& executable) { return imported_names().knows(executable.stamp); }

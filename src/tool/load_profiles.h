@@ -15,7 +15,10 @@ namespace pctally {
 /// open_symbolizer(). Errors name the file.
 Result<Profile> load_any(const std::string& file);
 
-/// Names for what load_any() has loaded.
+/// Keeps the names that a file of ours holds for open_symbolizer(). An error says why it cannot.
+Result<void> keep_names(int fd);
+
+/// Names for what load_any() has loaded: those that came with the files first, then those of the executables.
 std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity);
 
 /// Whether an executable has its names in an imported file alone.

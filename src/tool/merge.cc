@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "histread/names_bytes.h"
 #include "histread/snapshot.h"
 #include "profile/merge.h"
 #include "profile/write.h"
@@ -11,6 +12,7 @@
 #include "tool/command_line.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
+#include "tool/profile_names.h"
 
 namespace pctally {
 namespace {
@@ -74,11 +76,13 @@ int merge(const Arguments& arguments) {
     return kExitInput;
   }
   const uint64_t used = memory_of(*sum);
-  const auto bytes = merged_file(*sum, options.most_bytes - std::min(options.most_bytes, used));
+  auto bytes = merged_file(*sum, options.most_bytes - std::min(options.most_bytes, used));
   if (!bytes) {
     complain("{}", bytes.error().text);
     return kExitInput;
   }
+  const ProfileNames names = names_of_profile(*sum, &open_symbolizer);
+  if (!names.section.empty()) append_names_bytes(names.section, &*bytes);
   if (auto written = write_profile(*bytes, arguments.out.c_str(), arguments.overwrite); !written) {
     complain("{}", written.error().text);
     return kExitFailed;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "histread/names_bytes.h"
 #include "histread/snapshot.h"
 #include "report/figures.h"
 #include "tool/command.h"
@@ -43,6 +44,8 @@ int snapshot(const Arguments& arguments) {
   if (!copy) return give_up(kExitInput, fmt::format("{}: {}", arguments.file, copy.error().text));
   std::string out = arguments.out.empty() ? snapshot_name(arguments.file) : arguments.out;
   close_copy(&*copy);
+  if (auto names = read_names_bytes(file->fd()); names && !names->empty())
+    append_names_bytes(*names, &copy->bytes);
   if (auto written = write_snapshot(*copy, *file, out.c_str(), arguments.overwrite); !written)
     return give_up(kExitFailed, written.error().text);
   const FileHeader& header = copy->contents.header;

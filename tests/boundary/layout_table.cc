@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "histfile/layout.h"
+#include "histfile/names_layout.h"
 #include "tick/path_slots.h"
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a type has none
@@ -159,10 +160,56 @@ static void print_tick_records() {
   FIELD(Ledger, weight_squares);
 }
 
+static void print_names_records() {
+  FIELD(NamesHead, magic);
+  FIELD(NamesHead, version);
+  FIELD(NamesHead, bytes);
+  FIELD(NamesHead, text);
+  FIELD(NamesHead, objects);
+  FIELD(NamesHead, ranges);
+  FIELD(NamesHead, places);
+  FIELD(NamesHead, frames);
+  FIELD(NamesHead, sources);
+  FIELD(NamesObject, kind);
+  FIELD(NamesObject, owner);
+  FIELD(NamesObject, path);
+  FIELD(NamesObject, build_id_bytes);
+  FIELD(NamesObject, machine);
+  FIELD(NamesObject, build_id);
+  FIELD(NamesObject, device);
+  FIELD(NamesObject, inode);
+  FIELD(NamesObject, file_bytes);
+  FIELD(NamesObject, time_unix_ns);
+  FIELD(NamesObject, changed_unix_ns);
+  FIELD(NamesObject, boot_id);
+  FIELD(NamesRange, object);
+  FIELD(NamesRange, first_hit);
+  FIELD(NamesRange, last_hit);
+  FIELD(NamesRange, start);
+  FIELD(NamesRange, end);
+  FIELD(NamesRange, address);
+  FIELD(NamesRange, name);
+  FIELD(NamesRange, linkage);
+  FIELD(NamesRange, code);
+  FIELD(NamesPlace, object);
+  FIELD(NamesPlace, bytes);
+  FIELD(NamesPlace, position);
+  FIELD(NamesPlace, first_frame);
+  FIELD(NamesPlace, frames);
+  FIELD(NamesFrame, function);
+  FIELD(NamesFrame, linkage);
+  FIELD(NamesFrame, file);
+  FIELD(NamesFrame, line);
+  FIELD(NamesSource, path);
+  FIELD(NamesSource, text);
+  FIELD(NamesSource, changed_unix_ns);
+}
+
 int main() {
   print_tick_records();
   print_header();
   print_records();
   print_path_records();
   print_run_records();
+  print_names_records();
 }

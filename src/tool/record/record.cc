@@ -6,6 +6,7 @@
 #include "recorder/recording.h"
 #include "tool/command.h"
 #include "tool/message.h"
+#include "tool/record/add_names.h"
 #include "tool/record/cannot_run.h"
 #include "tool/record/options.h"
 #include "tool/record/summary.h"
@@ -35,10 +36,12 @@ int record_command(RecordOptions options) {
   if (!child) return give_up(child.error());
   if (auto opened = recording.open(Target::command(child->pid())); !opened) return give_up(opened.error());
   if (auto ran = recording.run(&*child); !ran) return cannot_run(command, ran.error().code);
-  if (auto finished = recording.finish(&*child))
+  if (auto finished = recording.finish(&*child)) {
+    add_names(recording.path(), child->signals(), [&child] { child->handle_signals(); });
     say_summary(recording.path(), named);
-  else
+  } else {
     (void)give_up(finished.error());
+  }
   if (!recording.left_behind().empty()) warn("{}", left_behind_text(recording.left_behind(), wait));
   child->wait();
   end_like(child->status());
@@ -53,6 +56,7 @@ int record_running(RecordOptions options) {
   if (auto opened = recording.open(recording.running_target()); !opened) return give_up(opened.error());
   recording.watch(&*attachment);
   if (auto finished = recording.finish(nullptr); !finished) return give_up(finished.error());
+  add_names(recording.path());
   say_summary(recording.path(), named);
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "histread/snapshot.h"
 #include "profile/load.h"
 #include "report/escape.h"
+#include "tool/load_profiles.h"
 #include "tool/snapshot.h"
 
 namespace pctally {
@@ -27,7 +28,9 @@ std::string listed(const std::vector<CallerRow>& rows, NameStyle style) {
 }  // namespace
 
 TopView::TopView(LiveFile file, std::string path, uint64_t window_ns)
-    : file_(std::move(file)), path_(std::move(path)), history_(window_ns), names_(&Symbolizer::open) {}
+    : file_(std::move(file)), path_(std::move(path)), history_(window_ns), names_(&open_symbolizer) {
+  (void)keep_names(file_.fd());  // of a recording that has ended; without them executables are asked
+}
 
 void TopView::refresh() {
   if (final_) return;

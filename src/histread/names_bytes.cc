@@ -1,0 +1,99 @@
+#include "histread/names_bytes.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/byte_reader.h"
+#include "histfile/names_layout.h"
+#include "histread/reader.h"
+
+namespace pctally {
+namespace {
+
+uint64_t size_of(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
+}
+
+/// `bytes` bytes from `offset` on; shorter where the file ends or cannot be read.
+std::vector<unsigned char> read_at(int fd, uint64_t offset, uint64_t bytes) {
+  std::vector<unsigned char> result(bytes);
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got = pread(fd, result.data() + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<size_t>(got);
+  }
+  result.resize(done);
+  return result;
+}
+
+bool write_at(int fd, uint64_t offset, std::span<const unsigned char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(put));
+    offset += static_cast<uint64_t>(put);
+  }
+  return true;
+}
+
+Result<FileHeader> header_of(int fd) { return read_file_header(read_at(fd, 0, kHeaderBytes)); }
+
+uint64_t offset_of(uint32_t unit) { return kHeaderBytes + kUnitBytes * unit; }
+
+/// The first unit behind everything that may belong to the pool.
+uint32_t unit_behind(uint64_t file_bytes, const FileHeader& header) {
+  const uint64_t pool = offset_of(std::max(header.pool.used, header.pool.limit));
+  return static_cast<uint32_t>((std::max(file_bytes, pool) - kHeaderBytes + kUnitBytes - 1) / kUnitBytes);
+}
+
+}  // namespace
+
+Result<std::vector<unsigned char>> read_names_bytes(int fd) {
+  const auto header = header_of(fd);
+  if (!header) return std::unexpected(header.error());
+  NamesHead head{};
+  const auto start = read_at(fd, offset_of(header->names), header->names == 0 ? 0 : sizeof head);
+  // A reader that knew no names may have copied the file without them.
+  if (!ByteReader(start).read(0, &head)) return std::vector<unsigned char>();
+  if (memcmp(head.magic, kNamesMagic, sizeof head.magic) != 0) return fail(EINVAL, "they are not there");
+  if (head.bytes > kLargestNamesBytes) return fail(EFBIG, "they are larger than 1 GiB");
+  const uint64_t rest = size_of(fd) - std::min(size_of(fd), offset_of(header->names));
+  if (head.bytes > rest) return fail(EINVAL, "they end too early");
+  auto bytes = read_at(fd, offset_of(header->names), head.bytes);
+  if (bytes.size() != head.bytes) return fail(EIO, "they cannot be read");
+  return bytes;
+}
+
+void append_names_bytes(std::span<const unsigned char> section, std::vector<unsigned char>* file) {
+  FileHeader header;
+  memcpy(&header, file->data(), sizeof header);
+  header.names = unit_behind(file->size(), header);
+  memcpy(file->data() + offsetof(FileHeader, names), &header.names, sizeof header.names);
+  file->resize(offset_of(header.names));
+  file->insert(file->end(), section.begin(), section.end());
+}
+
+Result<void> write_names_bytes(int fd, std::span<const unsigned char> section) {
+  const auto header = header_of(fd);
+  if (!header) return std::unexpected(header.error());
+  if (header->state != FileState::kClosed) return fail(EBUSY, "it is not closed");
+  if (header->names != 0) return fail(EEXIST, "it has names");
+  const uint64_t before = size_of(fd);
+  const uint32_t unit = unit_behind(before, *header);
+  unsigned char field[sizeof unit];
+  memcpy(field, &unit, sizeof unit);
+  if (write_at(fd, offset_of(unit), section) && write_at(fd, offsetof(FileHeader, names), field)) return {};
+  const int error = errno;
+  (void)!ftruncate(fd, static_cast<off_t>(before));
+  return fail(error, "%s", strerror(error));
+}
+
+}  // namespace pctally

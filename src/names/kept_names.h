@@ -1,0 +1,42 @@
+// The names that came with profile files, whichever files a command has read. By them a profile stays
+// readable: the executables may be rebuilt, removed, or on another machine.
+//
+// A position is looked up here first. The executable is asked for what is not here, and for better names of
+// text that had none.
+#pragma once
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "names/names_section.h"
+#include "object/symbolizer.h"
+
+namespace pctally {
+
+/// Opens the executable itself.
+using OpenExecutable = std::function<std::unique_ptr<Symbolizer>(const ExecutableIdentity&)>;
+
+/// An object in one file's names.
+struct KeptObject {
+  const NamesSection* section = nullptr;
+  uint32_t object = 0;
+};
+
+class KeptNames {
+ public:
+  /// Error: the section is no sound one, and why.
+  Result<void> add(std::vector<unsigned char> section);
+
+  /// Null where nothing is known of the executable. REQUIRES: this outlives it, and nothing is added
+  /// meanwhile.
+  [[nodiscard]] std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity,
+                                                 const OpenExecutable& executable) const;
+
+ private:
+  std::deque<NamesSection> sections_;
+  std::map<ExecutableIdentity, std::vector<KeptObject>> known_;
+};
+
+}  // namespace pctally

@@ -1,0 +1,128 @@
+#include "names/kept_names.h"
+
+#include <gtest/gtest.h>
+
+#include "names/names_writer.h"
+
+namespace pctally {
+namespace {
+
+const ExecutableIdentity kBinary{.path = "/bin/a", .build_id = {1}};
+
+/// An executable that has "static" where there is no name in its own symbol table, and counts what it is
+/// asked.
+class Executable : public Symbolizer {
+ public:
+  explicit Executable(int* asked) : asked_(asked) {}
+  [[nodiscard]] const std::string& object_name() const override { return object_; }
+  [[nodiscard]] const std::string& problem() const override { return object_; }
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+    *asked_ += static_cast<int>(positions.size());
+    return std::vector<NamedRange>(positions.size(), {"static", 0x200, 0x300});
+  }
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+    *asked_ += static_cast<int>(positions.size());
+    return std::vector<std::vector<Frame>>(positions.size(), {{"here", "a.c", 1}});
+  }
+
+ private:
+  int* asked_;
+  std::string object_ = "a";
+};
+
+class Kept : public testing::Test {
+ protected:
+  using Names = std::vector<std::pair<uint64_t, NamedRange>>;
+
+  static std::vector<unsigned char> section(const Names& names,
+                                            const ExecutableIdentity& identity = kBinary) {
+    NamesWriter writer;
+    writer.add_object(identity, {.machine = 62});
+    std::vector<uint64_t> positions;
+    std::vector<NamedRange> ranges;
+    for (const auto& [position, range] : names) {
+      positions.push_back(position);
+      ranges.push_back(range);
+    }
+    writer.add_ranges(positions, ranges);
+    return writer.bytes();
+  }
+  std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity = kBinary) {
+    return names_.open(identity,
+                       [this](const ExecutableIdentity&) { return std::make_unique<Executable>(&asked_); });
+  }
+  std::string name_at(uint64_t position) { return open()->name(std::vector{position})[0].function; }
+
+  KeptNames names_;
+  int asked_ = 0;
+};
+
+TEST_F(Kept, AreThoseThatWereWrittenAndNobodyIsAsked) {
+  const NamedRange f{"f()", 0x100, 0x200, "_Zf", 0x1100};
+  ASSERT_TRUE(names_.add(section({{0x110, f}, {0x130, f}})));
+  const std::vector<NamedRange> found = open()->name(std::vector<uint64_t>{0x110, 0x130});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[1].function, "f()");
+  EXPECT_EQ(found[1].linkage, "_Zf");
+  EXPECT_EQ(found[1].start, 0x100u);
+  EXPECT_EQ(found[1].end, 0x200u);
+  EXPECT_EQ(found[1].address, 0x1100u);
+  EXPECT_EQ(asked_, 0);
+  EXPECT_EQ(open()->object_name(), "a");
+  EXPECT_EQ(open()->problem(), "");
+}
+
+/// A function inside another one: each position keeps the name that it was given.
+TEST_F(Kept, AreExactWhereFunctionsOverlap) {
+  const NamedRange outer{"outer", 0x100, 0x200}, inner{"inner", 0x140, 0x150};
+  ASSERT_TRUE(names_.add(section({{0x110, outer}, {0x145, inner}, {0x190, outer}})));
+  EXPECT_EQ(name_at(0x110), "outer");
+  EXPECT_EQ(name_at(0x145), "inner");
+  EXPECT_EQ(name_at(0x190), "outer");
+  EXPECT_EQ(asked_, 0);
+}
+
+TEST_F(Kept, OfSeveralFilesDoNotDependOnTheirOrder) {
+  const NamedRange outer{"outer", 0x100, 0x200}, inner{"inner", 0x140, 0x150};
+  const auto one = section({{0x110, outer}, {0x190, outer}}), other = section({{0x145, inner}});
+  ASSERT_TRUE(names_.add(one) && names_.add(other));
+  EXPECT_EQ(name_at(0x145), "inner");
+  names_ = KeptNames();
+  ASSERT_TRUE(names_.add(other) && names_.add(one));
+  EXPECT_EQ(name_at(0x145), "inner");
+  EXPECT_EQ(name_at(0x190), "outer");
+}
+
+TEST_F(Kept, LeaveToTheExecutableWhatTheyDoNotHave) {
+  ASSERT_TRUE(names_.add(section({{0x110, {"f", 0x100, 0x140}}})));
+  EXPECT_EQ(name_at(0x250), "static");
+  EXPECT_EQ(asked_, 1);
+  const auto symbolizer = open();
+  EXPECT_EQ(symbolizer->frames(std::vector<uint64_t>{0x110})[0][0].function, "here");
+  EXPECT_EQ(symbolizer->problem(), "a");
+}
+
+/// Text without a name keeps its row where the executable is gone, and gets a name where there is one now.
+TEST_F(Kept, GiveWayToABetterNameOfTheExecutable) {
+  ASSERT_TRUE(names_.add(section({{0x210, {"[a+0x200]", 0x200, 0x240}}})));
+  EXPECT_EQ(name_at(0x210), "static");
+  const auto gone = names_.open(kBinary, &Symbolizer::open);
+  EXPECT_EQ(gone->name(std::vector<uint64_t>{0x210})[0].function, "[a+0x200]");
+  EXPECT_EQ(gone->problem(), "");
+}
+
+TEST_F(Kept, AreOfOneBuildAndOneBootAlone) {
+  const NamedRange f{"f", 0x100, 0x200};
+  ExecutableIdentity kernel{.kind = ExecutableIdentity::Kind::kKernel, .path = "[kernel]"};
+  kernel.boot_id.assign(16, 7);
+  ASSERT_TRUE(names_.add(section({{0x110, f}})) && names_.add(section({{0x110, f}}, kernel)));
+  ExecutableIdentity other = kBinary;
+  other.build_id = {2};
+  EXPECT_EQ(open(other), nullptr);
+  EXPECT_NE(open(kernel), nullptr);
+  kernel.boot_id.assign(16, 8);
+  EXPECT_EQ(open(kernel), nullptr);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,148 @@
+#include "names/kept_symbolizer.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace pctally {
+namespace {
+
+bool is_hit(const NamesRange& range, uint64_t position) {
+  return range.first_hit <= position && position <= range.last_hit;
+}
+
+bool is_in(const NamesRange& range, uint64_t position) {
+  return range.start <= position && position < range.end;
+}
+
+/// Of an object's ranges in one file: the one that names a position, or null. A position that the file knows
+/// has exactly one; any other may lie in the function before or behind it.
+const NamesRange* range_at(std::span<const NamesRange> ranges, uint64_t position) {
+  const auto behind = std::ranges::upper_bound(ranges, position, {}, &NamesRange::first_hit);
+  const NamesRange* before = behind == ranges.begin() ? nullptr : &*(behind - 1);
+  if (before != nullptr && is_in(*before, position)) return before;
+  return behind != ranges.end() && is_in(*behind, position) ? &*behind : nullptr;
+}
+
+bool is_named(std::string_view name) { return !name.empty() && name[0] != '['; }
+
+}  // namespace
+
+KeptSymbolizer::KeptSymbolizer(ExecutableIdentity identity, std::vector<KeptObject> objects,
+                               OpenExecutable open)
+    : identity_(std::move(identity)),
+      object_name_(object_name_of(identity_)),
+      objects_(std::move(objects)),
+      open_(std::move(open)) {}
+
+Symbolizer& KeptSymbolizer::executable() {
+  if (!executable_) executable_ = open_(identity_);
+  return *executable_;
+}
+
+const std::string& KeptSymbolizer::problem() const {
+  static const std::string none;
+  return missed_ && executable_ ? executable_->problem() : none;
+}
+
+/// Files agree on what they have hit. Where one of them only surrounds what another has hit, functions
+/// overlap: the one that starts last names the text. Nothing depends on the order of the files.
+KeptSymbolizer::Found KeptSymbolizer::find(uint64_t position) const {
+  Found best;
+  auto rank = [position](const Found& found) {
+    const NamesRange& range = *found.range;
+    const std::string_view name = found.section->text(range.name);
+    return std::tuple(is_named(name), is_hit(range, position), range.start, UINT64_MAX - range.end, name,
+                      found.section->text(range.linkage));
+  };
+  for (const KeptObject& kept : objects_) {
+    const Found found{kept.section, range_at(kept.section->ranges(kept.object), position)};
+    if (found.range != nullptr && (best.range == nullptr || rank(found) > rank(best))) best = found;
+  }
+  return best;
+}
+
+std::vector<NamedRange> KeptSymbolizer::name(std::span<const uint64_t> positions) {
+  std::vector<NamedRange> result(positions.size());
+  std::vector<uint64_t> asked;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < positions.size(); ++i) {
+    const Found found = find(positions[i]);
+    if (found.range != nullptr) {
+      const NamesRange& range = *found.range;
+      result[i] = {std::string(found.section->text(range.name)), range.start, range.end,
+                   std::string(found.section->text(range.linkage)), range.address};
+    }
+    if (is_named(result[i].function)) continue;
+    missed_ = missed_ || result[i].function.empty();
+    asked.push_back(positions[i]);
+    places.push_back(i);
+  }
+  if (asked.empty()) return result;
+  std::vector<NamedRange> named = executable().name(asked);
+  named.resize(asked.size());
+  for (size_t i = 0; i < asked.size(); ++i) {
+    NamedRange& kept = result[places[i]];
+    if (kept.function.empty() || is_named(named[i].function)) kept = std::move(named[i]);
+  }
+  return result;
+}
+
+std::optional<std::vector<Frame>> KeptSymbolizer::kept_frames(uint64_t position) const {
+  for (const KeptObject& kept : objects_) {
+    const auto places = kept.section->places(kept.object);
+    const auto behind = std::ranges::upper_bound(places, position, {}, &NamesPlace::position);
+    if (behind == places.begin() || position - (behind - 1)->position >= (behind - 1)->bytes) continue;
+    std::vector<Frame> frames;
+    for (const NamesFrame& frame : kept.section->frames(*(behind - 1)))
+      frames.push_back({std::string(kept.section->text(frame.function)),
+                        std::string(kept.section->text(frame.file)), frame.line,
+                        std::string(kept.section->text(frame.linkage))});
+    return frames;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::vector<Frame>> KeptSymbolizer::frames(std::span<const uint64_t> positions) {
+  std::vector<std::vector<Frame>> result(positions.size());
+  std::vector<uint64_t> asked;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < positions.size(); ++i) {
+    if (auto frames = kept_frames(positions[i])) {
+      result[i] = std::move(*frames);
+      continue;
+    }
+    asked.push_back(positions[i]);
+    places.push_back(i);
+  }
+  if (asked.empty()) return result;
+  missed_ = true;
+  std::vector<std::vector<Frame>> found = executable().frames(asked);
+  found.resize(asked.size());
+  for (size_t i = 0; i < asked.size(); ++i) result[places[i]] = std::move(found[i]);
+  return result;
+}
+
+CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {
+  for (const KeptObject& kept : objects_)
+    for (const NamesRange& range : kept.section->ranges(kept.object)) {
+      if (range.start != start || range.code.bytes == 0 || end < start) continue;
+      const NamesObject& object = kept.section->objects()[kept.object];
+      const std::string_view bytes = kept.section->text(range.code).substr(0, end - start);
+      return {.address = range.address != 0 ? range.address : range.start,
+              .bytes = {bytes.begin(), bytes.end()},
+              .machine = static_cast<uint16_t>(object.machine),
+              .changed_unix_ns = object.changed_unix_ns};
+    }
+  missed_ = true;
+  return executable().code(start, end);
+}
+
+std::optional<uint64_t> KeptSymbolizer::position(uint64_t address) {
+  for (const KeptObject& kept : objects_)
+    for (const NamesRange& range : kept.section->ranges(kept.object))
+      if (range.address != 0 && range.address <= address && address - range.address < range.end - range.start)
+        return range.start + (address - range.address);
+  return executable().position(address);
+}
+
+}  // namespace pctally

@@ -1,0 +1,40 @@
+// An executable by the names that files have of it, and by itself where these do not do.
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "names/kept_names.h"
+
+namespace pctally {
+
+class KeptSymbolizer : public Symbolizer {
+ public:
+  KeptSymbolizer(ExecutableIdentity identity, std::vector<KeptObject> objects, OpenExecutable open);
+
+  [[nodiscard]] const std::string& object_name() const override { return object_name_; }
+  /// That of the executable, where it was asked for what is not here.
+  [[nodiscard]] const std::string& problem() const override;
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
+  CodeBytes code(uint64_t start, uint64_t end) override;
+  std::optional<uint64_t> position(uint64_t address) override;
+
+ private:
+  struct Found {
+    const NamesSection* section = nullptr;
+    const NamesRange* range = nullptr;
+  };
+  [[nodiscard]] Found find(uint64_t position) const;
+  [[nodiscard]] std::optional<std::vector<Frame>> kept_frames(uint64_t position) const;
+  Symbolizer& executable();
+
+  ExecutableIdentity identity_;
+  std::string object_name_;
+  std::vector<KeptObject> objects_;
+  OpenExecutable open_;
+  std::unique_ptr<Symbolizer> executable_;
+  bool missed_ = false;  ///< the executable was asked for what is not here
+};
+
+}  // namespace pctally

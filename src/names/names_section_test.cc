@@ -1,0 +1,107 @@
+#include "names/names_section.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "names/names_writer.h"
+
+namespace pctally {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+Bytes small_section() {
+  NamesWriter writer;
+  writer.add_object({.path = "/bin/a", .build_id = {1, 2}}, {.machine = 62});
+  const std::vector<uint64_t> positions{0x110, 0x120, 0x210};
+  const std::vector<NamedRange> ranges{{"f()", 0x100, 0x200, "_Zf", 0x1100},
+                                       {"f()", 0x100, 0x200, "_Zf", 0x1100},
+                                       {"[a+0x1200]", 0x200, 0x300, "", 0x1200}};
+  writer.add_ranges(positions, ranges);
+  writer.add_code(0x100, std::vector<uint8_t>{0x90, 0xc3});
+  const std::vector<Frame> frames{{"g", "g.h", 7, ""}, {"f()", "f.cc", 9, "_Zf"}};
+  writer.add_place(0x110, 4, frames);
+  writer.add_place(0x114, 4, frames);
+  writer.add_source("f.cc", "int f();\n", 5);
+  return writer.bytes();
+}
+
+TEST(NamesSection, HoldsWhatWasWritten) {
+  const auto section = NamesSection::parse(small_section());
+  ASSERT_TRUE(section);
+  ASSERT_EQ(section->objects().size(), 1u);
+  EXPECT_EQ(section->text(section->objects()[0].path), "/bin/a");
+  ASSERT_EQ(section->ranges(0).size(), 2u);
+  const NamesRange& f = section->ranges(0)[0];
+  EXPECT_EQ(f.first_hit, 0x110u);
+  EXPECT_EQ(f.last_hit, 0x120u);
+  EXPECT_EQ(section->text(f.name), "f()");
+  EXPECT_EQ(section->text(f.linkage), "_Zf");
+  EXPECT_EQ(section->text(f.code), "\x90\xc3");
+  ASSERT_EQ(section->places(0).size(), 1u) << "neighbours with the same frames are one place";
+  EXPECT_EQ(section->places(0)[0].bytes, 8u);
+  EXPECT_EQ(section->frames(section->places(0)[0]).size(), 2u);
+  ASSERT_EQ(section->sources().size(), 1u);
+  EXPECT_EQ(section->text(section->sources()[0].text), "int f();\n");
+}
+
+/// Reads everything that the tables refer to.
+uint64_t sum_of_text(const NamesSection& section) {
+  uint64_t sum = 0;
+  for (uint32_t object = 0; object < section.objects().size(); ++object) {
+    sum += section.text(section.objects()[object].path).size();
+    for (const NamesRange& range : section.ranges(object))
+      sum += section.text(range.name).size() + section.text(range.code).size();
+    for (const NamesPlace& place : section.places(object))
+      for (const NamesFrame& frame : section.frames(place)) sum += section.text(frame.file).size();
+  }
+  for (const NamesSource& source : section.sources()) sum += section.text(source.text).size();
+  return sum;
+}
+
+TEST(NamesSection, IsRefusedWhereItEndsTooEarly) {
+  const Bytes sound = small_section();
+  for (size_t length = 0; length < sound.size(); ++length)
+    EXPECT_FALSE(NamesSection::parse(Bytes(sound.begin(), sound.begin() + static_cast<long>(length))));
+}
+
+TEST(NamesSection, HasNoByteThatLeadsOutside) {
+  const Bytes sound = small_section();
+  for (size_t at = 0; at < sound.size(); ++at)
+    for (const unsigned char value : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
+      Bytes forged = sound;
+      forged[at] = value;
+      const auto section = NamesSection::parse(forged);
+      EXPECT_LT(section ? sum_of_text(*section) : 0, 100'000u);
+    }
+}
+
+template <class Record>
+void expect_refused(size_t table, void (*forge)(Record*)) {
+  Bytes bytes = small_section();
+  NamesTable place;
+  memcpy(&place, bytes.data() + table, sizeof place);
+  Record record;
+  memcpy(&record, bytes.data() + place.offset, sizeof record);
+  forge(&record);
+  memcpy(bytes.data() + place.offset, &record, sizeof record);
+  EXPECT_FALSE(NamesSection::parse(bytes));
+}
+
+TEST(NamesSection, IsRefusedWhereAnythingIsOutOfOrder) {
+  constexpr size_t kRanges = offsetof(NamesHead, ranges), kPlaces = offsetof(NamesHead, places);
+  expect_refused<NamesRange>(kRanges, [](NamesRange* range) { range->object = 1; });
+  expect_refused<NamesRange>(kRanges, [](NamesRange* range) { range->first_hit = range->last_hit + 1; });
+  expect_refused<NamesRange>(kRanges, [](NamesRange* range) { range->last_hit = 0x1ff, range->end = 0x180; });
+  expect_refused<NamesRange>(kRanges, [](NamesRange* range) { range->last_hit = 0x210, range->end = 0x400; });
+  expect_refused<NamesRange>(kRanges, [](NamesRange* range) { range->name.offset = UINT32_MAX; });
+  expect_refused<NamesRange>(kRanges, [](NamesRange* range) { range->code.bytes = 0x101; });
+  expect_refused<NamesPlace>(kPlaces, [](NamesPlace* place) { place->frames = 3; });
+  expect_refused<NamesPlace>(kPlaces, [](NamesPlace* place) { place->bytes = 0; });
+  expect_refused<NamesObject>(offsetof(NamesHead, objects),
+                              [](NamesObject* object) { object->build_id_bytes = 33; });
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,136 @@
+#include "names/names_writer.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+#include "names/names_section.h"
+
+namespace pctally {
+namespace {
+
+/// Text that nobody has a name for, in an object of which nothing is known.
+bool is_nothing(const NamedRange& range) { return range.start == 0 && range.end == UINT64_MAX; }
+
+template <class Record>
+NamesTable append(const std::vector<Record>& records, std::vector<unsigned char>* bytes) {
+  const NamesTable table{bytes->size(), records.size()};
+  const auto* first = reinterpret_cast<const unsigned char*>(records.data());
+  bytes->insert(bytes->end(), first, first + records.size() * sizeof(Record));
+  return table;
+}
+
+}  // namespace
+
+/// Text beyond what a section holds is left out.
+NamesText NamesWriter::add_text(std::string_view text) {
+  if (text.size() > kLargestNamesBytes - text_.size()) return {};
+  const NamesText place{static_cast<uint32_t>(text_.size()), static_cast<uint32_t>(text.size())};
+  text_ += text;
+  return place;
+}
+
+NamesText NamesWriter::add_name(const std::string& name) {
+  const auto known = known_.find(name);
+  if (known != known_.end() || name.empty()) return name.empty() ? NamesText{} : known->second;
+  const NamesText place = add_text(std::string_view(name).substr(0, kLongestName));
+  known_.emplace(name, place);
+  return place;
+}
+
+void NamesWriter::add_object(const ExecutableIdentity& identity, const CodeBytes& code) {
+  NamesObject object{};
+  object.kind = static_cast<uint32_t>(identity.kind);
+  object.owner = identity.owner;
+  object.path = add_name(identity.path);
+  object.build_id_bytes = static_cast<uint32_t>(std::min(identity.build_id.size(), sizeof object.build_id));
+  std::copy_n(identity.build_id.begin(), object.build_id_bytes, object.build_id);
+  object.device = identity.device;
+  object.inode = identity.inode;
+  object.file_bytes = identity.file_bytes;
+  object.time_unix_ns = identity.time_unix_ns;
+  std::copy_n(identity.boot_id.begin(), std::min(identity.boot_id.size(), sizeof object.boot_id),
+              object.boot_id);
+  object.machine = code.machine;
+  object.changed_unix_ns = code.changed_unix_ns;
+  objects_.push_back(object);
+}
+
+void NamesWriter::add_ranges(std::span<const uint64_t> positions, std::span<const NamedRange> ranges) {
+  const auto object = static_cast<uint32_t>(objects_.size() - 1);
+  const NamedRange* last = nullptr;
+  for (size_t i = 0; i < positions.size(); ++i) {
+    const NamedRange& range = ranges[i];
+    const bool inside = range.start <= positions[i] && positions[i] < range.end;
+    const bool again = last != nullptr && last->start == range.start && last->end == range.end &&
+                       last->function == range.function;
+    last = is_nothing(range) || !inside ? nullptr : &range;
+    if (last == nullptr) continue;
+    if (again)
+      ranges_.back().last_hit = positions[i];
+    else
+      ranges_.push_back({object,
+                         0,
+                         positions[i],
+                         positions[i],
+                         range.start,
+                         range.end,
+                         range.address,
+                         add_name(range.function),
+                         add_name(range.linkage),
+                         {}});
+  }
+}
+
+void NamesWriter::add_code(uint64_t start, std::span<const uint8_t> bytes) {
+  const auto object = static_cast<uint32_t>(objects_.size() - 1);
+  for (NamesRange& range : ranges_) {
+    if (range.object != object || range.start != start || range.code.bytes != 0) continue;
+    range.code = add_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return;
+  }
+}
+
+void NamesWriter::add_place(uint64_t position, uint32_t bytes, std::span<const Frame> frames) {
+  if (frames.empty() || frames.size() > kMostInlined) return;
+  std::vector<NamesFrame> records;
+  for (const Frame& frame : frames)
+    records.push_back(
+        {add_name(frame.function), add_name(frame.linkage), add_name(frame.file), frame.line, 0});
+  const std::string key(reinterpret_cast<const char*>(records.data()), records.size() * sizeof(NamesFrame));
+  const auto [known, fresh] = known_frames_.try_emplace(key, static_cast<uint32_t>(frames_.size()));
+  if (fresh) frames_.insert(frames_.end(), records.begin(), records.end());
+  const auto object = static_cast<uint32_t>(objects_.size() - 1);
+  const auto count = static_cast<uint32_t>(records.size());
+  if (!places_.empty()) {
+    NamesPlace& last = places_.back();
+    const bool joins = last.object == object && last.position + last.bytes == position &&
+                       last.first_frame == known->second && last.frames == count;
+    if (joins) last.bytes += bytes;
+    if (joins) return;
+  }
+  places_.push_back({object, bytes, position, known->second, count});
+}
+
+void NamesWriter::add_source(const std::string& path, std::string_view text, uint64_t changed_unix_ns) {
+  if (text.size() <= kMostSource) sources_.push_back({add_name(path), add_text(text), changed_unix_ns});
+}
+
+std::vector<unsigned char> NamesWriter::bytes() const {
+  std::vector<unsigned char> bytes(sizeof(NamesHead));
+  NamesHead head{};
+  memcpy(head.magic, kNamesMagic, sizeof head.magic);
+  head.version = kNamesVersion;
+  head.objects = append(objects_, &bytes);
+  head.ranges = append(ranges_, &bytes);
+  head.places = append(places_, &bytes);
+  head.frames = append(frames_, &bytes);
+  head.sources = append(sources_, &bytes);
+  head.text = {bytes.size(), text_.size()};
+  bytes.insert(bytes.end(), text_.begin(), text_.end());
+  head.bytes = bytes.size();
+  memcpy(bytes.data(), &head, sizeof head);
+  return bytes;
+}
+
+}  // namespace pctally

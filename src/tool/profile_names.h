@@ -1,0 +1,31 @@
+// The names of everything that a profile has hit, as the section a profile file has for them.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/object_names.h"
+
+namespace pctally {
+
+/// All positions of one executable that have ticks or are on a call path, ascending.
+struct HitPlaces {
+  uint32_t executable = 0;
+  uint64_t ticks = 0;
+  std::vector<uint64_t> positions;
+};
+
+/// Most ticks first.
+std::vector<HitPlaces> hit_places(const Profile& profile);
+
+struct ProfileNames {
+  std::vector<unsigned char> section;  ///< empty: nothing has a name
+  size_t objects = 0;                  ///< that were hit
+  size_t late = 0;                     ///< of these, not looked at any more
+};
+
+/// Names of functions alone, from symbol tables. No object is begun after `until_ns` of the monotonic clock.
+ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open,
+                              uint64_t until_ns = UINT64_MAX);
+
+}  // namespace pctally

@@ -1,0 +1,23 @@
+// Names for a recording that has ended: put into its file by a process of their own.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "object/symbolizer.h"
+#include "report/object_names.h"
+
+namespace pctally {
+
+/// Adds the names of everything hit to the closed profile at `path`. Takes at most a second, and ends at once
+/// with a signal that asks to end: the file is then what it was, and a line says so.
+///
+/// Executables are read by a child process, as they may be large, damaged or somebody else's.
+///
+/// REQUIRES: signals that ask to end are blocked. `signals` is readable when one has come; `handle` takes it.
+void add_names(const std::string& path, int signals, const std::function<void()>& handle,
+               const OpenSymbolizer& open = &Symbolizer::open);
+
+/// The same, with signals read here.
+void add_names(const std::string& path, const OpenSymbolizer& open = &Symbolizer::open);
+
+}  // namespace pctally
