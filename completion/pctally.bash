@@ -202,6 +202,19 @@ _pctally_merge() {
   esac
 }
 
+_pctally_archive() {
+  case $previous in
+    -o | --output) _pctally_files '' ;;
+    *)
+      if [[ $current == -* ]]; then
+        _pctally_words '-o -f -q --output --force --no-sources --no-command --strip-paths --quiet --help'
+      else
+        _pctally_files '!*.pct'
+      fi
+      ;;
+  esac
+}
+
 _pctally_snapshot() {
   case $previous in
     -o | --output) _pctally_files '' ;;
@@ -219,7 +232,7 @@ _pctally() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _pctally_words 'record report annotate diff plan export merge top snapshot engines gperf prof help version --help --version'
+    _pctally_words 'record report annotate diff plan export merge archive top snapshot engines gperf prof help version --help --version'
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -232,6 +245,7 @@ _pctally() {
     top) _pctally_top ;;
     snapshot) _pctally_snapshot ;;
     merge) _pctally_merge ;;
+    archive) _pctally_archive ;;
     gperf) _pctally_gperf ;;
     prof) _pctally_prof ;;
     engines) _pctally_words '--json --help' ;;

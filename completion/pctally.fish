@@ -22,6 +22,7 @@ complete -c pctally -n __pctally_none -a diff -d 'say what changed between profi
 complete -c pctally -n __pctally_none -a plan -d 'say how many runs show a change'
 complete -c pctally -n __pctally_none -a export -d 'write a profile for another tool'
 complete -c pctally -n __pctally_none -a merge -d 'add up profiles'
+complete -c pctally -n __pctally_none -a archive -d 'make a profile readable elsewhere'
 complete -c pctally -n __pctally_none -a top -d 'watch a recording live'
 complete -c pctally -n __pctally_none -a snapshot -d 'copy a recording that goes on'
 complete -c pctally -n __pctally_none -a engines -d 'which engines work here'
@@ -31,7 +32,7 @@ complete -c pctally -n __pctally_none -a help -d 'show the help of a subcommand'
 complete -c pctally -n __pctally_none -a version -d 'show the version'
 complete -c pctally -n __pctally_none -l help -d 'show a summary'
 complete -c pctally -n __pctally_none -l version -d 'show the version'
-complete -c pctally -n '__pctally_is help' -a 'record report annotate diff plan export merge top snapshot engines gperf prof'
+complete -c pctally -n '__pctally_is help' -a 'record report annotate diff plan export merge archive top snapshot engines gperf prof'
 
 # record
 complete -c pctally -n '__pctally_is record' -s F -l frequency -x -a '100 1000 4000' -d 'ticks per second of CPU time'
@@ -137,6 +138,16 @@ complete -c pctally -n '__pctally_is merge' -l no-paths -d 'leave call paths out
 complete -c pctally -n '__pctally_is merge' -l memory -x -a '1G 4G' -d 'most memory to take'
 complete -c pctally -n '__pctally_is merge' -l help -d 'show a summary'
 complete -c pctally -n '__pctally_is merge' -k -a $profile
+
+# archive
+complete -c pctally -n '__pctally_is archive' -s o -l output -r -F -d 'the file to write'
+complete -c pctally -n '__pctally_is archive' -s f -l force -d 'replace an existing profile'
+complete -c pctally -n '__pctally_is archive' -s q -l quiet -d 'say nothing but errors'
+complete -c pctally -n '__pctally_is archive' -l no-sources -d 'without source files'
+complete -c pctally -n '__pctally_is archive' -l no-command -d 'without the command line'
+complete -c pctally -n '__pctally_is archive' -l strip-paths -d 'without directories'
+complete -c pctally -n '__pctally_is archive' -l help -d 'show a summary'
+complete -c pctally -n '__pctally_is archive' -k -a $profile
 
 # top
 complete -c pctally -n '__pctally_is top' -s p -l pid -x -a '(__fish_complete_pids)' -d 'running processes'

@@ -43,6 +43,14 @@ Result<void> KeptNames::add(std::vector<unsigned char> bytes) {
   return {};
 }
 
+std::optional<KeptText> KeptNames::source(const std::string& path) const {
+  for (const NamesSection& section : sections_)
+    for (const NamesSource& source : section.sources())
+      if (section.text(source.path) == path)
+        return KeptText{section.text(source.text), source.changed_unix_ns};
+  return std::nullopt;
+}
+
 std::unique_ptr<Symbolizer> KeptNames::open(const ExecutableIdentity& identity,
                                             const OpenExecutable& executable) const {
   const auto known = known_.find(key_of(identity));

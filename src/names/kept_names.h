@@ -8,6 +8,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "names/names_section.h"
@@ -24,6 +26,12 @@ struct KeptObject {
   uint32_t object = 0;
 };
 
+/// A source that a file holds. Valid until names are added.
+struct KeptText {
+  std::string_view text;
+  uint64_t changed_unix_ns = 0;
+};
+
 class KeptNames {
  public:
   /// Error: the section is no sound one, and why.
@@ -33,6 +41,9 @@ class KeptNames {
   /// meanwhile.
   [[nodiscard]] std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity,
                                                  const OpenExecutable& executable) const;
+
+  /// By the path that frames have.
+  [[nodiscard]] std::optional<KeptText> source(const std::string& path) const;
 
  private:
   std::deque<NamesSection> sections_;

@@ -167,7 +167,7 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   Annotator annotator(profile, names, *meant[0], arguments.intel ? Syntax::kIntel : Syntax::kAtt);
   std::vector<SourcePath> paths;
   for (const std::string& text : arguments.source_paths) paths.push_back(*parse_source_path(text));
-  SourceFiles sources(std::move(paths));
+  SourceFiles sources(std::move(paths), &kept_source);
   if (arguments.json) return write_out(annotation_json(profile, annotator, sources));
   return write_out(annotation_text(profile, annotator, sources,
                                    {.color = wants_color(arguments.color),

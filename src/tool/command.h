@@ -5,6 +5,7 @@
 namespace pctally {
 
 int run_annotate(int argc, char** argv);
+int run_archive(int argc, char** argv);
 int run_record(int argc, char** argv);
 int run_report(int argc, char** argv);
 int run_diff(int argc, char** argv);

@@ -180,6 +180,7 @@ int write_html(const Diff& diff, std::vector<Profile> runs, const Arguments& arg
                             .view = "compare",
                             .sources = !arguments.no_sources && !has_imported(after),
                             .strip_paths = arguments.strip_paths,
+                            .kept_sources = &kept_source,
                             .diff = &diff};
   return write_page(arguments.html, html_report(after, &open_symbolizer, options), options);
 }

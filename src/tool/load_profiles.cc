@@ -103,6 +103,11 @@ std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity) 
   return Symbolizer::open(identity);
 }
 
+std::optional<KeptSource> kept_source(const std::string& path) {
+  const auto kept = kept_names().source(path);
+  return kept ? std::optional(KeptSource{kept->text, kept->changed_unix_ns}) : std::nullopt;
+}
+
 bool is_imported(const Executable& executable) { return imported_names().knows(executable.stamp); }
 
 bool has_imported(const Profile& profile) { return std::ranges::any_of(profile.executables, is_imported); }

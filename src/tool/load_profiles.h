@@ -2,12 +2,14 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "object/symbolizer.h"
 #include "profile/profile.h"
+#include "report/annotate/source_files.h"
 
 namespace pctally {
 
@@ -20,6 +22,9 @@ Result<void> keep_names(int fd);
 
 /// Names for what load_any() has loaded: those that came with the files first, then those of the executables.
 std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity);
+
+/// A source that came with a file, by the path that frames have.
+std::optional<KeptSource> kept_source(const std::string& path);
 
 /// Whether an executable has its names in an imported file alone.
 bool is_imported(const Executable& executable);

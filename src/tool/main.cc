@@ -40,6 +40,7 @@ Read      report     where the time went: by function, line, object or process
           diff       compare runs, with confidence intervals; plan: how many runs
 Share     export     pprof, folded, firefox, callgrind, gmon, markdown ...
           merge      several profiles as one file
+          archive    a profile with all it takes to read it elsewhere
 Classic   prof       print mon.out, gmon.out and profiles, as prof(1) did
           gperf      print the profile of a program that calls osProfile (Nintendo 64)
 
@@ -54,7 +55,8 @@ struct Command {
 constexpr Command kCommands[] = {{"record", run_record},     {"report", run_report}, {"diff", run_diff},
                                  {"annotate", run_annotate}, {"plan", run_plan},     {"export", run_export},
                                  {"engines", run_engines},   {"gperf", run_gperf},   {"prof", run_prof},
-                                 {"snapshot", run_snapshot}, {"top", run_top},       {"merge", run_merge}};
+                                 {"snapshot", run_snapshot}, {"top", run_top},       {"merge", run_merge},
+                                 {"archive", run_archive}};
 
 /// Takes no memory: there is none.
 [[noreturn]] void say_out_of_memory() {

@@ -190,7 +190,8 @@ int write_html(const Profile& profile, const Arguments& arguments) {
                             .view = flame ? "flame" : "functions",
                             .command = arguments.command,
                             .sources = !arguments.no_sources && !has_imported(profile),
-                            .strip_paths = arguments.strip_paths};
+                            .strip_paths = arguments.strip_paths,
+                            .kept_sources = &kept_source};
   return write_page(flame ? arguments.flame_graph : arguments.html,
                     html_report(profile, &open_symbolizer, options), options);
 }

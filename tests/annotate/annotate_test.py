@@ -171,12 +171,22 @@ class Annotate(unittest.TestCase):
         directory = tempfile.mkdtemp(dir=p.scratch())
         program = build(directory, "-g")
         profile = p.record([program, "300"]).path
+        archived = os.path.join(directory, "archived.pct")
+        subprocess.run([p.PCTALLY, "archive", "-q", "-o", archived, profile], check=True)
+        before = annotate("count", archived, "--object", "^table$").stdout
         build(directory, "-g", "-O1")
+        replaced = "build id differs: the file was replaced since the recording\n"
+        if p.has_names(profile):  # the function is known, and its code is not
+            done = annotate("count", profile, "--object", "^table$")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("no instructions: " + replaced, done.stdout)
+        self.assertEqual(annotate("count", archived, "--object", "^table$").stdout, before)
+        bare = p.without_names(profile, os.path.join(directory, "bare.pct"))
         for name, start in (("count", "no ticks in 'count'; "), ("[table]", "nothing is known of the code of table: ")):
-            done = annotate(name, profile, "--object", "^table$")
+            done = annotate(name, bare, "--object", "^table$")
             self.assertEqual((done.returncode, done.stdout), (INPUT, ""))
             self.assertTrue(done.stderr.startswith("pctally: " + start), done.stderr)
-            self.assertIn("build id differs: the file was replaced since the recording\n", done.stderr)
+            self.assertIn(replaced, done.stderr)
 
 
 if __name__ == "__main__":

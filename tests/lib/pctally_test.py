@@ -79,6 +79,24 @@ def record(command, *options, path=None, env=None, cwd=None, quiet=True):
     return Recorded(path, result, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
+_NAMES = 404  # offset of the header's field
+
+
+def has_names(path):
+    with open(path, "rb") as file:
+        file.seek(_NAMES)
+        return file.read(4) != bytes(4)
+
+
+def without_names(path, copy):
+    """A copy whose header refers to no names."""
+    shutil.copy(path, copy)
+    with open(copy, "r+b") as file:
+        file.seek(_NAMES)
+        file.write(bytes(4))
+    return copy
+
+
 def stolen_s():
     """What the host of a virtual machine has taken of its CPUs since it started: charged to programs in part, never ticked."""
     with open("/proc/stat", encoding="ascii") as file:

@@ -9,25 +9,9 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
-NAMES = 404  # offset of the header's field
-
 
 def run(*words, **options):
     return subprocess.run([p.PCTALLY, *words], capture_output=True, text=True, **options)
-
-
-def has_names(path):
-    with open(path, "rb") as file:
-        file.seek(NAMES)
-        return file.read(4) != bytes(4)
-
-
-def without_names(path, copy):
-    shutil.copy(path, copy)
-    with open(copy, "r+b") as file:
-        file.seek(NAMES)
-        file.write(bytes(4))
-    return copy
 
 
 def text_of(*words):
@@ -50,13 +34,13 @@ class Names(unittest.TestCase):
         for _ in range(10):
             done = p.record(command, *options, path=self.path("a.pct"), quiet=False)
             self.assertEqual(done.returncode, 0, done.stderr)
-            if has_names(done.path) and b"names" not in done.stderr:
+            if p.has_names(done.path) and b"names" not in done.stderr:
                 return done.path
             self.assertIn(b"names", done.stderr)
         self.fail("ten recordings without names")
 
     def test_rows_are_those_of_the_executables(self):
-        bare = without_names(self.profile, self.path("bare.pct"))
+        bare = p.without_names(self.profile, self.path("bare.pct"))
         for words in (["--by", "function"], ["--by", "line"], ["--by", "object"], ["--json"], ["--names", "linkage"]):
             self.assertEqual(text_of(*words, self.profile), text_of(*words, bare), words)
 
@@ -80,7 +64,7 @@ class Names(unittest.TestCase):
         os.remove(self.program)
         self.assertEqual(text_of(self.profile), before)
         self.assertEqual(text_of(merged), sum_before)
-        bare = without_names(self.profile, self.path("bare.pct"))
+        bare = p.without_names(self.profile, self.path("bare.pct"))
         self.assertNotIn("share_00", text_of(bare))
 
     def test_a_copy_and_a_sum_of_sums_keep_them(self):
@@ -104,7 +88,7 @@ class Names(unittest.TestCase):
 
     def test_damaged_names_are_said_to_be_and_cost_no_tick(self):
         size = os.path.getsize(self.profile)
-        bare = text_of("--by", "object", without_names(self.profile, self.path("bare.pct")))
+        bare = text_of("--by", "object", p.without_names(self.profile, self.path("bare.pct")))
         os.truncate(self.profile, size - 1)
         done = run("report", "--by", "object", "--limit", "0", self.profile)
         self.assertEqual(done.returncode, 4)

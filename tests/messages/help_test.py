@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
 TOP = os.path.join(os.path.dirname(__file__), "..", "..")
-COMMANDS = ("record", "report", "annotate", "top", "snapshot", "merge", "export", "prof", "gperf")
+COMMANDS = ("record", "report", "annotate", "top", "snapshot", "merge", "archive", "export", "prof", "gperf")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*|-[a-zA-Z])\b")
 USUAL = {"--help", "-h", "--"}
 

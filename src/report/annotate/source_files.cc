@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/time_ns.h"
 #include "object/elf/regular_file.h"
@@ -37,6 +38,19 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
+/// Whether everybody can come to a file: one that all may read may lie in a directory that is closed to them.
+bool is_reachable(int fd) {
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error);
+  if (error || !path.is_absolute()) return false;
+  struct stat status;
+  while (path.has_relative_path()) {
+    path = path.parent_path();
+    if (stat(path.c_str(), &status) != 0 || (status.st_mode & S_IXOTH) == 0) return false;
+  }
+  return true;
+}
+
 SourceFile read_source(const std::string& path) {
   SourceFile file;
   struct stat status;
@@ -57,7 +71,9 @@ SourceFile read_source(const std::string& path) {
   else
     file.lines = lines_of(bytes);
   file.changed_unix_ns = to_ns(status.st_mtim);
-  file.is_for_all = (status.st_mode & S_IROTH) != 0 || (geteuid() != 0 && status.st_uid == geteuid());
+  const bool own = geteuid() != 0 && status.st_uid == geteuid();
+  file.is_for_all = (status.st_mode & S_IROTH) != 0 || own;
+  file.is_reachable = file.is_for_all && (own || is_reachable(fd->get()));
   return file;
 }
 
@@ -84,6 +100,12 @@ const SourceFile& SourceFiles::file(const std::string& path) {
 /// A relative name is no file of the directory that the reader happens to be in.
 SourceFile SourceFiles::read(const std::string& path) const {
   const std::string place = mapped(path);
+  if (const auto kept = place == path && kept_ ? kept_(path) : std::nullopt)
+    return {.lines = lines_of(kept->text),
+            .problem = "",
+            .changed_unix_ns = kept->changed_unix_ns,
+            .is_for_all = true,
+            .is_reachable = true};
   if (place == path && !path.starts_with('/')) return {.lines = {}, .problem = "not found"};
   return read_source(place);
 }

@@ -4,7 +4,9 @@
 // Refuses to open what is no regular file, what is larger than 4 MiB, and what is not text.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,13 +27,22 @@ struct SourceFile {
   std::vector<std::string> lines;  ///< as they are: to be escaped
   std::string problem;             ///< why there are none; empty if there are
   uint64_t changed_unix_ns = 0;
-  bool is_for_all = false;  ///< everybody may read it, or it is the caller's own, who is not root
+  bool is_for_all = false;    ///< everybody may read it, or it is the caller's own, who is not root; or kept
+  bool is_reachable = false;  ///< and no directory above it is closed to anybody
 };
+
+/// The text of a source that a profile holds.
+struct KeptSource {
+  std::string_view text;
+  uint64_t changed_unix_ns = 0;
+};
+using KeptSources = std::function<std::optional<KeptSource>(const std::string& path)>;
 
 class SourceFiles {
  public:
-  /// The last path that fits is taken.
-  explicit SourceFiles(std::vector<SourcePath> paths) : paths_(std::move(paths)) {}
+  /// The last path that fits is taken. A source that is `kept` is not looked for, unless its path fits.
+  explicit SourceFiles(std::vector<SourcePath> paths, KeptSources kept = {})
+      : paths_(std::move(paths)), kept_(std::move(kept)) {}
 
   /// Of a path as debug information has it. Read once.
   const SourceFile& file(const std::string& path);
@@ -43,6 +54,7 @@ class SourceFiles {
   [[nodiscard]] SourceFile read(const std::string& path) const;
 
   std::vector<SourcePath> paths_;
+  KeptSources kept_;
   std::map<std::string, SourceFile> files_;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/annotate/source_files.h"
 #include "report/diff/diff.h"
 #include "report/names/shown_names.h"
 #include "report/object_names.h"
@@ -16,6 +17,7 @@ struct HtmlOptions {
   bool command = false;            ///< with the command line of the recording
   bool sources = true;             ///< with lines of source files
   bool strip_paths = false;        ///< of absolute paths the last part alone
+  KeptSources kept_sources{};      ///< that the profile holds
   const Diff* diff = nullptr;      ///< what changed since other profiles, by function. Outlives the call.
 };
 

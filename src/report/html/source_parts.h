@@ -18,8 +18,12 @@ namespace pctally {
 class SourceParts {
  public:
   /// REQUIRES: all outlive this. `with_sources`: lines of files are read.
-  SourceParts(const Profile& profile, ObjectNames& names, Texts* texts, bool with_sources)
-      : profile_(profile), names_(names), texts_(texts), with_sources_(with_sources) {}
+  SourceParts(const Profile& profile, ObjectNames& names, Texts* texts, bool with_sources, KeptSources kept)
+      : profile_(profile),
+        names_(names),
+        texts_(texts),
+        with_sources_(with_sources),
+        sources_({}, std::move(kept)) {}
 
   /// `number`: of the function in the page.
   void add(const HotFunction& function, int64_t number);
@@ -34,7 +38,7 @@ class SourceParts {
   ObjectNames& names_;
   Texts* texts_;
   bool with_sources_;
-  SourceFiles sources_{{}};
+  SourceFiles sources_;
   HtmlJson functions_ = HtmlJson::array();
   std::map<std::string, std::set<uint32_t>> used_;  ///< lines with code, by file
   std::map<std::string, uint64_t> oldest_;  ///< when the oldest object with code of a file was changed

@@ -98,7 +98,7 @@ void cut_back(int fd, off_t size) {
 void say(int status, const std::string& path) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == kAdded) return;
   const bool some = WIFEXITED(status) && WEXITSTATUS(status) == kSomeAdded;
-  inform("{} names are in {}; pctally report reads them from the executables", some ? "not all" : "no", path);
+  inform("{} names are in {}; pctally archive adds them", some ? "not all" : "no", path);
 }
 
 }  // namespace

@@ -1,0 +1,128 @@
+#include "tool/archive/contents.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "report/annotate/annotation.h"
+#include "tool/load_profiles.h"
+
+namespace pctally {
+namespace {
+
+constexpr double kHotFrom = 0.005;  ///< share of all ticks from which a function has its code and sources
+
+bool is_hot(const HotFunction& function, const Profile& profile) {
+  const auto all = static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1));
+  return !function.is_whole_object() && static_cast<double>(function.ticks) >= kHotFrom * all;
+}
+
+/// Owned by the caller, or by root. One that is gone may have been anybody's.
+bool is_own_executable(const Executable& executable) {
+  struct stat status;
+  if (stat(executable.path.c_str(), &status) != 0) return false;
+  return status.st_uid == 0 || status.st_uid == geteuid();
+}
+
+std::string text_of(const SourceFile& source) {
+  std::string text;
+  for (const std::string& line : source.lines) text.append(line).append(1, '\n');
+  return text;
+}
+
+}  // namespace
+
+std::string without_directories(const std::string& path) {
+  return path.starts_with('/') && !path.starts_with("//") ? path.substr(path.rfind('/') + 1) : path;
+}
+
+ArchiveContents::ArchiveContents(const Profile& profile, const ArchiveOptions& options)
+    : options_(options), sources_({}, &kept_source) {
+  ObjectNames names(profile, &open_symbolizer);
+  for (const HotFunction& function : hot_functions(profile, names))
+    if (is_hot(function, profile)) add_code(profile, function, names);
+  for (const HitPlaces& hit : hit_places(profile)) add_object(profile, hit, names);
+  if (options_.sources) add_sources();
+  if (!writer_.empty()) section_ = writer_.bytes();
+}
+
+std::string ArchiveContents::shown(const std::string& path) const {
+  return options_.strip_paths ? without_directories(path) : path;
+}
+
+void ArchiveContents::add_code(const Profile& profile, const HotFunction& function, ObjectNames& names) {
+  Symbolizer& symbolizer = names.symbolizer(function.executable);
+  CodeBytes code = symbolizer.code(function.range.start, function.range.end);
+  Parts& parts = parts_[function.executable];
+  const Disassembler disassembler(code, Syntax::kAtt);
+  for (const Instruction& instruction : disassembler.instructions()) {
+    parts.places[function.range.start + (instruction.address - code.address)] = instruction.length;
+    if (instruction.target == 0) continue;
+    if (auto position = symbolizer.position(instruction.target)) parts.targets.push_back(*position);
+  }
+  if (!code.bytes.empty()) parts.code[function.range.start] = std::move(code);
+  const bool trusted = is_own_executable(profile.executables[function.executable]);
+  for (const std::vector<Frame>& frames : symbolizer.frames(function.positions))
+    note_sources(frames, trusted);
+}
+
+/// Names first, as a section has them: an object with all its ranges, then the code and the lines in it.
+void ArchiveContents::add_object(const Profile& profile, const HitPlaces& hit, ObjectNames& names) {
+  Symbolizer& symbolizer = names.symbolizer(hit.executable);
+  Parts& parts = parts_[hit.executable];
+  std::vector<uint64_t> positions = hit.positions;
+  positions.insert(positions.end(), parts.targets.begin(), parts.targets.end());
+  std::ranges::sort(positions);
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  std::vector<NamedRange> ranges = symbolizer.name(positions);
+  ranges.resize(positions.size());
+  ExecutableIdentity identity = identity_of(profile, profile.executables[hit.executable]);
+  identity.path = shown(identity.path);
+  writer_.add_object(identity, parts.code.empty() ? CodeBytes{} : parts.code.begin()->second);
+  writer_.add_ranges(positions, ranges);
+  for (const auto& [start, code] : parts.code) writer_.add_code(start, code.bytes);
+  for (const uint64_t position : hit.positions) parts.places.try_emplace(position, 1);
+  add_places(symbolizer, parts);
+}
+
+void ArchiveContents::add_places(Symbolizer& symbolizer, const Parts& parts) {
+  std::vector<uint64_t> positions;
+  for (const auto& [position, bytes] : parts.places) positions.push_back(position);
+  std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
+  frames.resize(positions.size());
+  for (size_t i = 0; i < positions.size(); ++i) {
+    // A place inside an instruction, where a tick was counted, begins one of its own.
+    const uint64_t room = i + 1 < positions.size() ? positions[i + 1] - positions[i] : UINT32_MAX;
+    const uint64_t bytes = std::min<uint64_t>(parts.places.at(positions[i]), room);
+    if (options_.strip_paths)
+      for (Frame& frame : frames[i]) frame.file = without_directories(frame.file);
+    writer_.add_place(positions[i], static_cast<uint32_t>(bytes), frames[i]);
+  }
+}
+
+void ArchiveContents::note_sources(const std::vector<Frame>& frames, bool trusted) {
+  for (const Frame& frame : frames) {
+    if (frame.file.empty()) continue;
+    bool& known = named_[frame.file];
+    known = known || trusted;
+  }
+}
+
+/// Debug information may name any file. What not everybody may read stays out; so does, where a stranger's
+/// executable names it, what lies in a directory that is closed to him.
+void ArchiveContents::add_sources() {
+  for (const auto& [path, trusted] : named_) {
+    const SourceFile& source = sources_.file(path);
+    if (source.problem.empty() && source.is_for_all && (trusted || source.is_reachable)) {
+      writer_.add_source(shown(path), text_of(source), source.changed_unix_ns);
+      in_.push_back(shown(path));
+      continue;
+    }
+    const std::string why = source.problem.empty() ? "not everybody may read it" : source.problem;
+    left_out_.push_back(why.find(path) == std::string::npos ? fmt::format("{}: {}", path, why) : why);
+  }
+}
+
+}  // namespace pctally

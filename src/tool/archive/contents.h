@@ -1,0 +1,59 @@
+// What an archive has beside the ticks: names, lines and inlined functions of everything that was hit, the
+// code and the sources of hot functions.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "names/names_writer.h"
+#include "profile/profile.h"
+#include "report/annotate/find_function.h"
+#include "report/annotate/source_files.h"
+#include "tool/profile_names.h"
+
+namespace pctally {
+
+struct ArchiveOptions {
+  bool sources = true;
+  bool strip_paths = false;  ///< of absolute paths the last part alone
+};
+
+/// "/a/b" is "b" where paths are stripped; what is no path of a file stays.
+std::string without_directories(const std::string& path);
+
+class ArchiveContents {
+ public:
+  /// Reads it all, first from what is kept, then from executables and sources.
+  ArchiveContents(const Profile& profile, const ArchiveOptions& options);
+
+  /// Empty if nothing has a name.
+  [[nodiscard]] const std::vector<unsigned char>& section() const { return section_; }
+  /// Paths of the sources in it.
+  [[nodiscard]] const std::vector<std::string>& sources() const { return in_; }
+  /// Of those that are left out: "PATH: why".
+  [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
+
+ private:
+  /// Of one object, by position.
+  struct Parts {
+    std::map<uint64_t, uint32_t> places;  ///< lengths of instructions; 1 for any other position
+    std::vector<uint64_t> targets;        ///< of calls and jumps
+    std::map<uint64_t, CodeBytes> code;   ///< by the function's start
+  };
+  void add_code(const Profile& profile, const HotFunction& function, ObjectNames& names);
+  void add_object(const Profile& profile, const HitPlaces& hit, ObjectNames& names);
+  void add_places(Symbolizer& symbolizer, const Parts& parts);
+  void note_sources(const std::vector<Frame>& frames, bool trusted);
+  void add_sources();
+  [[nodiscard]] std::string shown(const std::string& path) const;
+
+  ArchiveOptions options_;
+  std::map<uint32_t, Parts> parts_;
+  std::map<std::string, bool> named_;  ///< sources of hot functions: whether a trusted executable names it
+  SourceFiles sources_;
+  NamesWriter writer_;
+  std::vector<unsigned char> section_;
+  std::vector<std::string> in_, left_out_;
+};
+
+}  // namespace pctally

@@ -1,0 +1,160 @@
+"""pctally archive: a profile that is read elsewhere as it is here, and holds nothing that it should not."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+SOURCE = """
+#line 2 "/etc/shadow"
+__attribute__((noinline)) double shadow(int n) { double s = 0; for (int i = 0; i < n; i++) s += i * 0.50; return s; }
+#line 2 "/dev/zero"
+__attribute__((noinline)) double zero(int n) { double s = 0; for (int i = 0; i < n; i++) s += i * 0.25; return s; }
+#line 2 "DIRECTORY/fifo"
+__attribute__((noinline)) double fifo(int n) { double s = 0; for (int i = 0; i < n; i++) s += i * 0.13; return s; }
+#line 2 "DIRECTORY/large.c"
+__attribute__((noinline)) double large(int n) { double s = 0; for (int i = 0; i < n; i++) s += i * 0.14; return s; }
+#line 2 "DIRECTORY/closed.c"
+__attribute__((noinline)) double closed(int n) { double s = 0; for (int i = 0; i < n; i++) s += i * 0.15; return s; }
+#line 2 "DIRECTORY/own.c"
+__attribute__((noinline)) double own(int n) { double s = 0; for (int i = 0; i < n; i++) s += i * 0.16; return s; }
+int main(void) {
+  volatile double sum = 0;
+  for (int i = 0; i < 200; i++) {
+    int n = 300000 + i;  // another one each time: these functions are pure
+    sum += shadow(n) + zero(n) + fifo(n) + large(n) + closed(n) + own(n);
+  }
+  return 0;
+}
+"""
+
+
+def run(*words, **options):
+    return subprocess.run([p.PCTALLY, *words], capture_output=True, text=True, **options)
+
+
+def bytes_of(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+@unittest.skipIf(shutil.which("gcc") is None, "gcc is not installed")
+class Archive(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.mkdtemp(dir=p.scratch())
+        cls.program = os.path.join(cls.directory, "named_by_dwarf")
+        source = os.path.join(cls.directory, "main.c")
+        with open(source, "w") as file:
+            file.write(SOURCE.replace("DIRECTORY", cls.directory))
+        subprocess.run(["gcc", "-O1", "-g", "-o", cls.program, source], check=True)
+        os.mkfifo(cls.path("fifo"))
+        for name, text in (("large.c", "x" * (5 << 20)), ("closed.c", "secret\n" * 3), ("own.c", "first line\nsecond line\n")):
+            with open(cls.path(name), "w") as file:
+                file.write(text)
+            os.chmod(cls.path(name), 0o644)
+        if os.geteuid() == 0:
+            os.chmod(cls.path("closed.c"), 0o600)
+        else:
+            os.chmod(cls.path("closed.c"), 0)
+        cls.profile = cls.path("a.pct")
+        done = p.record([cls.program, "argument-of-mine"], path=cls.profile)
+        assert done.returncode == 0, done.stderr
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.directory, name)
+
+    def archive(self, name, *options):
+        done = run("archive", "-f", "-o", self.path(name), *options, self.profile)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def elsewhere(self, path):
+        """What is printed of a profile where its program and sources are gone."""
+        hidden = self.directory + ".hidden"
+        kept = tempfile.mkdtemp(dir=p.scratch())
+        profile = shutil.copy(path, kept)
+        os.rename(self.directory, hidden)
+        try:
+            return self.printed(profile)
+        finally:
+            os.rename(hidden, self.directory)
+
+    def printed(self, profile):
+        texts = []
+        for words in (["report", "--limit", "0"], ["report", "--limit", "0", "--by", "line"], ["report", "--by", "line", "--json"],
+                      ["annotate", "own"], ["annotate", "own", "--all"], ["annotate", "zero", "--json"], ["export", "--format", "callgrind"]):
+            query = words[1:2] if words[0] == "annotate" else []
+            done = run(words[0], *query, profile, *words[1 + len(query):])
+            self.assertEqual(done.returncode, 0, (words, done.stderr))
+            texts.append(done.stdout.replace(profile, "PROFILE"))
+        return texts
+
+    def test_it_is_read_elsewhere_as_it_is_here(self):
+        here = self.printed(self.profile)
+        self.archive("b.pct")
+        for before, after in zip(here, self.elsewhere(self.path("b.pct"))):
+            self.assertEqual(after, before)
+        self.assertIn("second line", here[3])
+
+    def test_what_not_everybody_may_read_is_left_out_and_nothing_is_waited_for(self):
+        done = self.archive("c.pct")
+        self.assertIn(f"source: {self.path('own.c')}\n", done.stderr)
+        self.assertEqual(done.stderr.count("source: "), 1, done.stderr)
+        for name in ("/etc/shadow", "/dev/zero", self.path("fifo"), self.path("large.c"), self.path("closed.c")):
+            self.assertRegex(done.stderr, f"not in it: .*{name}")
+        held = bytes_of(self.path("c.pct"))
+        self.assertFalse(b"secret" in held)
+        self.assertFalse(b"root:" in held)
+        self.assertLess(len(held), 4 << 20)
+
+    def test_sources_command_and_directories_stay_out_where_asked(self):
+        done = self.archive("d.pct")
+        self.assertIn("command line: ", done.stderr)
+        held = bytes_of(self.path("d.pct"))
+        for text in (b"second line", b"argument-of-mine", self.directory.encode()):
+            self.assertTrue(text in held, text)
+        done = self.archive("e.pct", "--no-sources", "--no-command", "--strip-paths")
+        held = bytes_of(self.path("e.pct"))
+        for text in (b"second line", b"argument-of-mine", self.directory.encode()):
+            self.assertFalse(text in held, text)
+        self.assertNotIn("command line", done.stderr)
+        rows = run("report", "--limit", "0", "--by", "line", self.path("e.pct"))
+        self.assertEqual(rows.returncode, 0, rows.stderr)
+        self.assertRegex(rows.stdout, r"(?m) own\.c:2 +own")
+
+    def test_it_can_be_archived_again_and_where_its_program_is_gone(self):
+        self.archive("f.pct")
+        first = bytes_of(self.path("f.pct"))
+        self.assertEqual(run("archive", "-q", self.path("f.pct")).returncode, 0)
+        self.assertTrue(bytes_of(self.path("f.pct")) == first)
+        copy = shutil.copy(self.path("f.pct"), tempfile.mkdtemp(dir=p.scratch()))
+        os.rename(self.directory, self.directory + ".hidden")
+        try:
+            self.assertEqual(run("archive", "-q", copy).returncode, 0)
+            self.assertIn("second line", run("annotate", "own", copy).stdout)
+        finally:
+            os.rename(self.directory + ".hidden", self.directory)
+
+    def test_a_file_whose_recorder_was_killed_stays_incomplete(self):
+        killed = self.path("killed.pct")
+        recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-o", killed, "--", p.program("spinner"), "1", "60"])
+        while run("report", "--json", killed).returncode != 0:
+            pass
+        child = int(subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(recorder.pid)]).split()[0])
+        self.assertIn("is still being recorded", run("archive", killed).stderr)
+        recorder.kill()
+        recorder.wait()
+        os.kill(child, 9)
+        before = run("report", killed)
+        self.assertEqual(run("archive", "-q", killed).returncode, 0)
+        self.assertEqual(run("report", killed).stdout, before.stdout)
+
+
+if __name__ == "__main__":
+    p.main()
