@@ -66,6 +66,14 @@ def html_page(record):
     return False
 
 
+def packages(record):
+    """The Debian packages are built, and installed in a bare root the demo runs with them."""
+    status = subprocess.run(["scripts/package"], stderr=subprocess.PIPE, text=True, check=False)
+    said = [line.partition(": ")[2] for line in status.stderr.splitlines() if line.startswith("scripts/package: ")]
+    record.notes += said[-1:] if status.returncode in (0, 77) else [status.stderr]
+    return status.returncode in (0, 77)
+
+
 def man_pages(record):
     if not (have(record, "mandoc") and have(record, "scdoc")):
         return True
@@ -161,6 +169,7 @@ STEPS = (
     ("release build", EVERY, release_build),
     ("the same bytes when built again", ("all",), same_bytes),
     ("the page of web/ when built again", ("all",), html_page),
+    ("packages for Debian", ("all",), packages),
     ("man pages", EVERY, man_pages),
     ("clang-tidy", EVERY, tidy.check),
     ("address and undefined-behaviour sanitizers", LONG, address_sanitizer),
