@@ -1,8 +1,10 @@
 // libFuzzer target: any bytes as a profile file, through the reader and the loader to every report.
 // What must hold for all of them: it ends, and every tick is in the ledger.
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
+#include "export/formats.h"
 #include "histread/reader.h"
 #include "profile/load.h"
 #include "report/fake_symbolizer_for_test.h"
@@ -51,6 +53,15 @@ void check_live(const Profile& profile) {
   other = profile;
 }
 
+/// Every stack is written, and a stack is one line.
+void check_stacks(const Profile& profile) {
+  if (!profile.paths.recorded) return;
+  const Samples stacks = stacks_of(profile, FakeSymbolizer::open, true);
+  std::string text = folded_export(profile, stacks);
+  require(static_cast<size_t>(std::ranges::count(text, '\n')) <= stacks.samples.size());
+  require(text.find('\033') == std::string::npos);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -62,5 +73,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(counted == profile->ledger.counted);
   check_reports(*profile);
   check_live(*profile);
+  check_stacks(*profile);
   return 0;
 }
