@@ -10,6 +10,7 @@ namespace pctally {
 struct TickPlace {
   CodeAddress code;
   bool kernel = false;
+  std::span<const CodeAddress> kernel_calls{};  ///< calls in the kernel that led there, innermost first
 };
 
 class PathRecorder {

@@ -10,12 +10,13 @@
 
 namespace pctally {
 
-/// Registers and stack of a thread at a tick, of user mode.
+/// Registers and stack of a thread at a tick, of user mode; and the calls that led to a tick in the kernel.
 struct StackSample {
   UnwindRegisters registers;
-  std::span<const unsigned char> stack;  ///< from registers.stack upwards; borrowed
-  bool attempted = false;                ///< false: the kernel gave no registers
-  bool cut_off = false;                  ///< the stack is longer than what was copied
+  std::span<const unsigned char> stack;      ///< from registers.stack upwards; borrowed
+  bool attempted = false;                    ///< false: the kernel gave no registers
+  bool cut_off = false;                      ///< the stack is longer than what was copied
+  std::span<const uint64_t> kernel_calls{};  ///< return addresses in the kernel, innermost first; borrowed
 };
 
 /// A place in code as a profile file names it.

@@ -38,7 +38,9 @@ class FieldReader {
     left_ -= bytes;
     return taken;
   }
+  void run_short() noexcept { short_ = true; }
   [[nodiscard]] bool ran_short() const noexcept { return short_; }
+  [[nodiscard]] size_t left() const noexcept { return left_; }
 
  private:
   const unsigned char* at_;
@@ -55,6 +57,15 @@ void parse_sample(FieldReader& fields, uint16_t misc, PerfRecord* record) noexce
   record->pid = fields.take<int32_t>();
   record->tid = fields.take<int32_t>();
   record->time = fields.take<uint64_t>();
+}
+
+/// The kernel's part alone: a word that says so, where the tick fell, and the return addresses.
+void parse_kernel_calls(FieldReader& fields, PerfRecord* record) noexcept {
+  constexpr uint64_t kWord = sizeof(uint64_t), kHead = 2;
+  const auto words = fields.take<uint64_t>();
+  if (words > fields.left() / kWord) return fields.run_short();
+  const std::span<const unsigned char> chain = fields.take_bytes(words * kWord);
+  if (words > kHead) record->kernel_calls = chain.subspan(kHead * kWord);
 }
 
 /// Threads without user code (the kernel's) have neither; the registers of another word size mean others.
@@ -132,6 +143,7 @@ PerfRecord parse_perf_record(const unsigned char* bytes, size_t length, bool sta
   switch (header.type) {
     case PERF_RECORD_SAMPLE:
       parse_sample(fields, header.misc, &record);
+      if (stack) parse_kernel_calls(fields, &record);
       if (stack) parse_stack(fields, &record);
       return fields.ran_short() ? PerfRecord{} : record;
     case PERF_RECORD_MMAP2:

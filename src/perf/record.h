@@ -14,7 +14,7 @@ inline constexpr uint64_t kStackRegisterMask =
     uint64_t{1} << 1 | uint64_t{1} << 6 | uint64_t{1} << 7 | uint64_t{1} << 8 | uint64_t{1} << 18;
 
 /// What perf_event_attr asks every record to carry: sample_type IP|TID|TIME, sample_id_all. Samples with a
-/// stack: REGS_USER|STACK_USER, too.
+/// stack: CALLCHAIN (of the kernel alone), REGS_USER and STACK_USER, too.
 struct PerfRecord {
   enum class Kind : uint8_t { kOther, kSample, kMmap, kComm, kFork, kExit, kLost, kThrottle, kUnthrottle };
   Kind kind = Kind::kOther;
@@ -38,8 +38,10 @@ struct PerfRecord {
   std::string_view text{};                   ///< kMmap: path, kComm: name; lies in the bytes parsed
   bool has_registers = false;                ///< kSample with a stack
   uint64_t registers[kStackRegisters] = {};  ///< rbx, frame pointer, stack pointer, program counter, r10
-  std::span<const unsigned char> stack{};    ///< from the stack pointer upwards; lies in the bytes parsed
-  bool stack_cut_off = false;                ///< the stack is longer than what was asked for
+  std::span<const unsigned char>
+      kernel_calls{};                      ///< return addresses in the kernel, innermost first, 8 bytes each
+  std::span<const unsigned char> stack{};  ///< from the stack pointer upwards; lies in the bytes parsed
+  bool stack_cut_off = false;              ///< the stack is longer than what was asked for
 };
 
 /// Reads one record of `bytes` bytes; `stack`: samples carry one. A record too short for its kind comes back

@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -28,7 +29,7 @@ class RecordBytes {
     return *this;
   }
   RecordBytes& trailer(uint64_t time) { return put(int32_t{7}).put(int32_t{8}).put(time); }
-  PerfRecord parse() const { return parse_perf_record(data(), bytes_.size()); }
+  PerfRecord parse(bool stack = false) const { return parse_perf_record(data(), bytes_.size(), stack); }
   const unsigned char* data() const { return reinterpret_cast<const unsigned char*>(bytes_.data()); }
 
  private:
@@ -45,6 +46,46 @@ RecordBytes mmap_record(uint16_t misc) {
     record.put(uint32_t{8}).put(uint32_t{1}).put(uint64_t{4242}).put(uint64_t{0});
   }
   return record.put(uint32_t{PROT_READ | PROT_EXEC}).put(uint32_t{0}).text("/usr/lib/libx.so").trailer(99);
+}
+
+/// A tick in the kernel, with `words` words of its call chain, registers and 16 bytes of stack.
+RecordBytes stack_sample(uint64_t words) {
+  RecordBytes record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+  record.put(uint64_t{0xffffffff81000000}).put(int32_t{5}).put(int32_t{6}).put(uint64_t{77}).put(words);
+  for (uint64_t i = 0; i < std::min<uint64_t>(words, 4); ++i) record.put(0xffffffff81000000 + i);
+  record.put(uint64_t{PERF_SAMPLE_REGS_ABI_64});
+  for (uint64_t i = 0; i < kStackRegisters; ++i) record.put(100 + i);
+  return record.put(uint64_t{16}).put(uint64_t{1}).put(uint64_t{2}).put(uint64_t{8}).trailer(99);
+}
+
+TEST(PerfRecords, SampleWithAStack) {
+  RecordBytes bytes = stack_sample(4);
+  PerfRecord record = bytes.parse(true);
+  EXPECT_EQ(record.kind, PerfRecord::Kind::kSample);
+  ASSERT_EQ(record.kernel_calls.size(), 2 * sizeof(uint64_t)) << "not the mark of the kernel, nor the pc";
+  uint64_t calls[2];
+  std::memcpy(calls, record.kernel_calls.data(), sizeof calls);
+  EXPECT_EQ(calls[0], 0xffffffff81000002u);
+  EXPECT_EQ(calls[1], 0xffffffff81000003u);
+  EXPECT_TRUE(record.has_registers);
+  EXPECT_EQ(record.registers[2], 102u);
+  EXPECT_EQ(record.stack.size(), 8u);
+  EXPECT_FALSE(record.stack_cut_off);
+}
+
+TEST(PerfRecords, SampleWithAStackAndNoCallInTheKernel) {
+  for (uint64_t words : {0, 1, 2}) {
+    RecordBytes bytes = stack_sample(words);
+    PerfRecord record = bytes.parse(true);
+    EXPECT_EQ(record.kind, PerfRecord::Kind::kSample);
+    EXPECT_TRUE(record.kernel_calls.empty());
+    EXPECT_EQ(record.registers[2], 102u);
+  }
+}
+
+TEST(PerfRecords, AChainLongerThanItsRecordIsNoSample) {
+  for (uint64_t words : {uint64_t{1000}, uint64_t{1} << 61, ~uint64_t{0}})
+    EXPECT_EQ(stack_sample(words).parse(true).kind, PerfRecord::Kind::kOther) << words;
 }
 
 TEST(PerfRecords, Sample) {

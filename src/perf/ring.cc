@@ -26,7 +26,9 @@ perf_event_attr attributes(PerfScope scope, const PerfSettings& settings) noexce
                                           : tick_attributes(kRecordsAlone, 0, settings.kernel);
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   if (settings.samples && settings.stack_bytes != 0) {
-    attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attr.sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    attr.exclude_callchain_user = 1;
+    attr.exclude_callchain_kernel = !settings.kernel;
     attr.sample_regs_user = kStackRegisterMask;
     attr.sample_stack_user = settings.stack_bytes;
   }

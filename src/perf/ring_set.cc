@@ -13,6 +13,10 @@
 namespace pctally {
 namespace {
 
+std::span<const unsigned char> bytes_of(std::span<const uint64_t> words) noexcept {
+  return {reinterpret_cast<const unsigned char*>(words.data()), words.size_bytes()};
+}
+
 constexpr uint32_t kFewestPages = 1;
 constexpr double kPressed = 0.5;
 constexpr uint32_t kRecordPages = 64;  ///< of a ring without ticks
@@ -202,19 +206,23 @@ void RingSet::store_sample(const PerfRecord& record, uint16_t ring) {
   sample.has_registers = record.has_registers;
   std::copy(std::begin(record.registers), std::end(record.registers), sample.registers);
   sample.stack_cut_off = record.stack_cut_off;
-  if (!record.stack.empty()) keep_stack(record.stack, &stacks_, &sample);
+  if (!record.stack.empty() || !record.kernel_calls.empty())
+    keep_stack(record.kernel_calls, record.stack, &stacks_, &sample);
   samples_.push_back(sample);
 }
 
-/// Without memory for it the sample has no stack, which its path says.
-void RingSet::keep_stack(std::span<const unsigned char> bytes, MappedArray<unsigned char>* stacks,
-                         Sample* sample) {
-  const size_t at = stacks->size();
-  sample->stack_bytes = 0;
-  if (!stacks->resize(at + bytes.size())) return;
-  std::copy(bytes.begin(), bytes.end(), stacks->data() + at);
+/// Without memory for it the sample has no stack, which its path says. `kernel_calls` are kept as words.
+void RingSet::keep_stack(std::span<const unsigned char> kernel_calls, std::span<const unsigned char> stack,
+                         MappedArray<unsigned char>* stacks, Sample* sample) {
+  constexpr size_t kWord = sizeof(uint64_t);
+  const size_t at = (stacks->size() + kWord - 1) / kWord * kWord;
+  sample->kernel_calls = sample->stack_bytes = 0;
+  if (!stacks->resize(at + kernel_calls.size() + stack.size())) return;
+  std::copy(kernel_calls.begin(), kernel_calls.end(), stacks->data() + at);
+  std::copy(stack.begin(), stack.end(), stacks->data() + at + kernel_calls.size());
   sample->stack_at = at;
-  sample->stack_bytes = static_cast<uint32_t>(bytes.size());
+  sample->kernel_calls = static_cast<uint32_t>(kernel_calls.size() / kWord);
+  sample->stack_bytes = static_cast<uint32_t>(stack.size());
 }
 
 /// Overwrites all stacks but those of samples that wait for the next turn.
@@ -222,7 +230,8 @@ void RingSet::forget_stacks() {
   if (stacks_.size() == 0) return;
   MappedArray<unsigned char>& kept = waiting_stacks_;
   for (Sample& sample : samples_)
-    if (sample.stack_bytes != 0) keep_stack(stack_of(sample), &kept, &sample);
+    if (sample.stack_bytes != 0 || sample.kernel_calls != 0)
+      keep_stack(bytes_of(kernel_calls_of(sample)), stack_of(sample), &kept, &sample);
   explicit_bzero(stacks_.data(), stacks_.size());
   stacks_.clear();
   std::swap(stacks_, kept);

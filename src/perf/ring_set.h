@@ -24,7 +24,8 @@ class RingSet {
     uint64_t first = 0;  ///< time of the first of its ticks, if it is older than `time`
     bool has_registers = false;
     uint64_t registers[kStackRegisters] = {};  ///< as PerfRecord
-    uint64_t stack_at = 0;                     ///< in what stack_of() reads
+    uint64_t stack_at = 0;                     ///< in what kernel_calls_of() and stack_of() read
+    uint32_t kernel_calls = 0;                 ///< words there, before the stack
     uint32_t stack_bytes = 0;
     bool stack_cut_off = false;
   };
@@ -84,7 +85,11 @@ class RingSet {
   /// The stack that came with a sample. Valid in its on_sample.
   [[nodiscard]] std::span<const unsigned char> stack_of(const Sample& sample) const noexcept {
     return std::span<const unsigned char>(stacks_.data(), stacks_.size())
-        .subspan(sample.stack_at, sample.stack_bytes);
+        .subspan(sample.stack_at + sample.kernel_calls * sizeof(uint64_t), sample.stack_bytes);
+  }
+  /// The return addresses in the kernel that came with a sample, innermost first. Valid in its on_sample.
+  [[nodiscard]] std::span<const uint64_t> kernel_calls_of(const Sample& sample) const noexcept {
+    return {reinterpret_cast<const uint64_t*>(stacks_.data() + sample.stack_at), sample.kernel_calls};
   }
 
   /// True if a ring was so full at the last collect() that it may have lost records.
@@ -110,8 +115,8 @@ class RingSet {
   Result<void> add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known);
   void store(const PerfRecord& record, uint16_t ring);
   void store_sample(const PerfRecord& record, uint16_t ring);
-  static void keep_stack(std::span<const unsigned char> bytes, MappedArray<unsigned char>* stacks,
-                         Sample* sample);
+  static void keep_stack(std::span<const unsigned char> kernel_calls, std::span<const unsigned char> stack,
+                         MappedArray<unsigned char>* stacks, Sample* sample);
   void forget_stacks();
   void keep_stacks_out_of_dumps();
   void sort();

@@ -128,6 +128,7 @@ StackSample RingEngine::stack_of(const RingSet::Sample& sample) const {
                      .base = sample.registers[0],
                      .scratch = sample.registers[4]};
   stack.stack = rings_.stack_of(sample);
+  stack.kernel_calls = rings_.kernel_calls_of(sample);
   stack.attempted = sample.has_registers;
   stack.cut_off = sample.stack_cut_off;
   return stack;

@@ -411,6 +411,16 @@ class TaskTable::TaskCode : public CodeSpace {
   Task* task_;
 };
 
+/// The bytes before the return addresses, which belong to the calls.
+std::span<const CodeAddress> TaskTable::kernel_calls(Task& task, std::span<const uint64_t> returns) {
+  kernel_calls_.clear();
+  for (const uint64_t address : returns) {
+    CodeAddress call;
+    if (code_address(kernel_table(task, address - 1), address - 1, &call)) kernel_calls_.push_back(call);
+  }
+  return kernel_calls_;
+}
+
 bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, const StackSample& stack) {
   Task* task = counting(pid);
   if (task == nullptr) return false;
@@ -419,6 +429,7 @@ bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, const StackSample& st
   TickPlace tick;
   tick.kernel = kernel;
   (void)code_address(*place.table, place.pc, &tick.code);
+  if (kernel) tick.kernel_calls = kernel_calls(*task, stack.kernel_calls);
   TaskCode code(this, pid, task);
   paths_->count(task->scope, code, stack, tick);
   return true;

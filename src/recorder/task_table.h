@@ -130,6 +130,7 @@ class TaskTable {
                   bool is_program);
   const RegionTable& table_of(Task& task);
   const RegionTable& kernel_table(Task& task, uint64_t pc);
+  std::span<const CodeAddress> kernel_calls(Task& task, std::span<const uint64_t> returns);
 
   ProfileFile* file_ = nullptr;
   ProcessRows rows_;
@@ -142,6 +143,7 @@ class TaskTable {
   ProcessRoots roots_;
   AddressSpace kernel_space_;
   RegionTable kernel_table_{};
+  std::vector<CodeAddress> kernel_calls_;  ///< of one tick; kept for its memory
   uint64_t replacements_ = 0;
   std::unique_ptr<PathRecorder> paths_;
 };
