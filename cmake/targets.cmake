@@ -23,10 +23,13 @@ if(PCTALLY_SANITIZE)
   set(PCTALLY_SANITIZE_FLAGS -fsanitize=${PCTALLY_SANITIZE} -fno-sanitize=vptr -fno-omit-frame-pointer
       -fno-sanitize-recover=all)
 endif()
+if(PCTALLY_FUZZ)  # the rooms tell the fuzzers which of their code an input reached
+  list(APPEND PCTALLY_SANITIZE_FLAGS -fsanitize=fuzzer-no-link)
+endif()
 
-# What most sources outside programs include, read once. Builds without tests, from which packages are made, and sanitized ones
-# take each source's own includes: one that is missing is found there.
-if(PCTALLY_TESTS AND NOT PCTALLY_SANITIZE)
+# What most sources outside programs include, read once. Builds without tests, from which packages are made, and those that
+# find races take each source's own includes: one that is missing is found there.
+if(PCTALLY_TESTS AND NOT PCTALLY_SANITIZE STREQUAL "thread")
   set(precompile ON)
 else()
   set(precompile OFF)
@@ -121,10 +124,16 @@ function(pctally_precompile_for_tests target)
   target_precompile_headers(${target} REUSE_FROM pctally_test_headers)
 endfunction()
 
-# A program of tests is compiled quickly rather than well. GCC 12 warns without cause of strings at -O1.
-set(PCTALLY_TEST_FLAGS ${PCTALLY_WARNINGS} ${PCTALLY_SANITIZE_FLAGS} -Og)
+# A program of tests is compiled quickly rather than well: clang with AddressSanitizer takes twice as long at -O1 as at -O0.
+# GCC 12 warns without cause of strings at -O1.
+set(PCTALLY_TEST_FLAGS ${PCTALLY_WARNINGS} ${PCTALLY_SANITIZE_FLAGS})
 if(PCTALLY_SANITIZE)
   list(APPEND PCTALLY_TEST_FLAGS -DPCTALLY_SANITIZED)
+endif()
+if(PCTALLY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND PCTALLY_TEST_FLAGS -O0)
+else()
+  list(APPEND PCTALLY_TEST_FLAGS -Og)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND PCTALLY_TEST_FLAGS -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-maybe-uninitialized)
