@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "object/symbolizer.h"
+#include "report/html/parts.h"
 #include "report/json.h"
 #include "report/names/short_name.h"
 #include "report/path_choice.h"
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
+#include "report/paths/flame_svg.h"
 #include "report/rollup.h"
 #include "report/text.h"
 #include "tool/command.h"
@@ -44,7 +46,7 @@ Rows      --by KEY             function (default), object, line or process
           --names STYLE        short (default), full (arguments, templates), linkage
 Paths     --callers FUNCTION   its callers, with the lines of the calls, and its callees
           --tree               who called whom; --min-share P (1) adds up small branches
-          --flamegraph FILE    an HTML page that draws the tree; FILE ends in .html
+          --flamegraph FILE    the tree as a page (.html) or as a picture (.svg)
           --bottom-up          the tree from what ran up to its callers
           --focus, --ignore, --hide REGEX   paths with such a function; without; not shown
 Output    --html FILE          one page for a browser that needs no network
@@ -91,6 +93,13 @@ std::string is_number(const std::string& text) {
   return digits ? "" : text + ": not a number of rows; write 20, or 0 for all";
 }
 
+bool is_picture(const std::string& path) { return path.ends_with(".svg"); }
+
+std::string is_page_or_picture(const std::string& path) {
+  if (path.ends_with(".html") || is_picture(path)) return "";
+  return path + ": a flame graph is a page or a picture; name a file that ends in .html or .svg";
+}
+
 std::string is_pattern(const std::string& text) {
   auto pattern = NamePattern::compile(text);
   return pattern ? "" : text + ": " + pattern.error().text;
@@ -121,7 +130,7 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_option("--callers", arguments.callers);
   app.add_flag("--tree", arguments.tree);
   app.add_flag("--bottom-up", arguments.bottom_up);
-  app.add_option("--flamegraph", arguments.flame_graph)->check(is_page);
+  app.add_option("--flamegraph", arguments.flame_graph)->check(is_page_or_picture);
   app.add_option("--html", arguments.html)->check(is_page);
   app.add_flag("--command", arguments.command);
   app.add_flag("--no-sources", arguments.no_sources);
@@ -134,7 +143,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   OptionParser app("pctally report");
   describe_options(app, *arguments);
   if (auto code = app.parse(argc, argv, hints())) return code;
-  arguments->tree = arguments->tree || arguments->bottom_up;
+  arguments->tree = arguments->tree || (arguments->bottom_up && !is_picture(arguments->flame_graph));
   const int views = (arguments->callers.empty() ? 0 : 1) + (arguments->tree ? 1 : 0) +
                     (arguments->flame_graph.empty() ? 0 : 1) + (arguments->html.empty() ? 0 : 1);
   if (views <= 1) return std::nullopt;
@@ -196,6 +205,18 @@ int write_html(const Profile& profile, const Arguments& arguments) {
                     html_report(profile, &open_symbolizer, options), options);
 }
 
+int write_picture(const Profile& profile, const Arguments& arguments) {
+  ObjectNames names(profile, &open_symbolizer);
+  const NamedPaths paths(profile, names, true);
+  const FlameSvgOptions options{.names = name_style_of(arguments.names),
+                                .bottom_up = arguments.bottom_up,
+                                .title = program_name(profile)};
+  const CallTreeNode tree = call_tree(paths, arguments.bottom_up);
+  if (write_file(arguments.flame_graph, flame_svg(profile, tree, options)) != 0) return kExitFailed;
+  inform("wrote {}; browsers, and pages that show pictures, draw it", arguments.flame_graph);
+  return 0;
+}
+
 int refuse_without_paths(const Arguments& arguments) {
   complain("{} has no call paths; record with pctally record -g", arguments.files.front());
   return kExitInput;
@@ -250,6 +271,7 @@ int print(const Profile& profile, const Arguments& arguments) {
   if (arguments.callers.empty() && !arguments.tree && arguments.flame_graph.empty())
     return write_out(render(profile, arguments));
   if (!profile.paths.recorded) return refuse_without_paths(arguments);
+  if (is_picture(arguments.flame_graph)) return write_picture(profile, arguments);
   if (!arguments.flame_graph.empty()) return write_html(profile, arguments);
   return arguments.tree ? print_tree(profile, arguments) : print_callers(profile, arguments);
 }
@@ -282,7 +304,8 @@ std::optional<int> check_options(const Arguments& arguments) {
                         : arguments.no_sources  ? "--no-sources"
                         : arguments.strip_paths ? "--strip-paths"
                                                 : nullptr;
-  if (of_page != nullptr && arguments.html.empty() && arguments.flame_graph.empty()) {
+  const bool page = !arguments.html.empty() || arguments.flame_graph.ends_with(".html");
+  if (of_page != nullptr && !page) {
     complain("{} is of a page; write report --html FILE {}", of_page, of_page);
     return kExitUsage;
   }

@@ -96,7 +96,8 @@ TABLE = [
     ("report --program x some.pct", "--program: a tick does not know its program or thread; --by process has totals, or record "
      "programs one by one", USAGE),
     ("report --callers main some.pct", "some.pct has no call paths; record with pctally record -g", INPUT),
-    ("report --flamegraph x.svg some.pct", "--flamegraph x.svg: what is written is a page; name a file that ends in .html", USAGE),
+    ("report --flamegraph x.png some.pct",
+     "--flamegraph x.png: a flame graph is a page or a picture; name a file that ends in .html or .svg", USAGE),
     ("report --callers main --tree some.pct", "choose one: --callers, --tree, --flamegraph or --html", USAGE),
     ("diff --html x.svg a b", "--html x.svg: what is written is a page; name a file that ends in .html", USAGE),
     ("report --command some.pct", "--command is of a page; write report --html FILE --command", USAGE),

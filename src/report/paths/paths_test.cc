@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -8,6 +9,7 @@
 #include "report/paths/call_edges.h"
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
+#include "report/paths/flame_svg.h"
 
 namespace pctally {
 namespace {
@@ -304,6 +306,38 @@ TEST(CallTree, AChainIsOneLineAndSmallBranchesAreAddedUp) {
             " 90.00 %   7.44    ├ f2 > f3 > f4   self 90.0 %\n"
             "  6.00 %   6.48    ├ f5   self 6.0 %\n"
             "  4.00 %   5.84    └ (others)\n");
+}
+
+std::string flame_of(const PathProfile& paths, const std::string& title) {
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  return flame_svg(paths.profile, call_tree(named, false), {.title = title});
+}
+
+// 10,000 ticks on 1200 pixels: 9 of them are narrower than one, and said.
+TEST(FlameSvg, AFrameIsAsWideAsItsShareAndWhatIsTooNarrowIsAddedUp) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(main, 0x200, 2500);
+  paths.add(main, 0x300, 7491);
+  paths.add(main, 0x400, 8);
+  paths.add(main, 0x500, 1);
+  const std::string svg = flame_of(paths, "prog");
+  EXPECT_THAT(svg, testing::HasSubstr("width=\"1200.00\""));
+  EXPECT_THAT(svg, testing::HasSubstr("width=\"300.00\""));
+  EXPECT_THAT(svg, testing::HasSubstr("25.00 % (95 %: "));
+  EXPECT_THAT(svg, testing::HasSubstr("2500 ticks, 2500 of them in itself"));
+  EXPECT_THAT(svg, testing::HasSubstr("; 0.09 % in frames too narrow to draw"));
+  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("f4  prog")));
+}
+
+TEST(FlameSvg, NamesAreNoMarkup) {
+  PathProfile paths;
+  paths.add(0, 0x100, 5);
+  const std::string svg = flame_of(paths, "</text><script>alert(\"1\")</script>&\x1b");
+  EXPECT_THAT(svg,
+              testing::HasSubstr("&lt;/text&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;\\x1b"));
+  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("<script")));
 }
 
 TEST(CallTree, BottomUpStartsAtWhatRan) {
