@@ -6,14 +6,19 @@ unsigned work(unsigned rounds);
 #ifndef ONLY_MAIN
 __attribute__((noinline)) static void seldom(unsigned i) { __asm__ volatile("" : : "r"(i) : "memory"); }
 
+static inline unsigned mix(unsigned sum, unsigned i) {
+  sum = sum * 31 + i;
+  __asm__ volatile("" : "+r"(sum));
+  return sum;
+}
+
 __attribute__((noinline)) unsigned work(unsigned rounds) {
   unsigned sum = 0;
   for (unsigned i = 0; i < rounds; i++) {
     if (i % 1024 == 7) {
       seldom(i);
     } else {
-      sum = sum * 31 + i;
-      __asm__ volatile("" : "+r"(sum));
+      sum = mix(sum, i);
     }
   }
   return sum;

@@ -225,6 +225,8 @@ class Export(unittest.TestCase):
         out, done = self.export_llvm(profile)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, rf"^pctally: [\d,]+ of [\d,]+ ticks, those of {os.path.realpath(program)}; --object NAME writes another's\n$")
+        with open(out) as file:
+            self.assertRegex(file.read(), r"(?m)^ 6(\.\d+)?: mix:[1-9]\d*\n  1: [1-9]")  # inlined in line 6 of work
         code = subprocess.run([*self.compiler(), "-fprofile-sample-use=" + out, "-S", "-emit-llvm", "-o", "-"],
                               capture_output=True, text=True, check=True)
         self.assertEqual(code.stderr, "")
