@@ -156,7 +156,7 @@ class Messages(unittest.TestCase):
     def record(self, words, **keywords):
         lines, code, _ = self.shell("record " + words, **keywords)
         self.assertEqual(code, 0, lines)
-        return lines
+        return [line for line in lines if " names are in " not in line]  # a busy machine may not find all in their second
 
     def test_a_recording_has_a_line_before_and_one_after(self):
         for engine in p.engines():
