@@ -98,9 +98,7 @@ Result<void> check_placed(const LlvmProfile& made, const Symbolizer& symbolizer,
     return {};
   if (made.placed == 0 && !symbolizer.problem().empty())
     return fail(EINVAL, "%s: %s", path.c_str(), symbolizer.problem().c_str());
-  return fail(EINVAL,
-              "%s of %s of %s are on code with lines, and it takes 95 %%; compile all of it with -g "
-              "-fdebug-info-for-profiling",
+  return fail(EINVAL, "only %s of %s of %s have lines; compile all of it with -g -fdebug-info-for-profiling",
               grouped(made.placed).c_str(), counted(made.ticks, "tick").c_str(), path.c_str());
 }
 
