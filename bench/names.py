@@ -1,4 +1,5 @@
 """What names in the profile cost: what record takes to add them, and the first report with and without them."""
+import json
 import os
 import re
 import shutil
@@ -11,7 +12,7 @@ import workloads
 from measure import PCTALLY, Run
 
 NAMES = 404  # offset of the header's field
-ADDED = re.compile(r"names of (\d+) objects added in ([\d.]+) ms")
+ADDED = re.compile(r"names added: ([\d.]+) ms")
 
 
 def without_names(path):
@@ -28,16 +29,22 @@ def without_names(path):
 
 
 def record(words, stdin, path):
-    """Objects, and milliseconds that record took to name what was hit in them."""
+    """Milliseconds of CPU time that record took to add names; None if there are none."""
     with open(stdin or os.devnull) as source:
         done = subprocess.run([PCTALLY, "record", "-v", "-f", "-o", path, "--", *words], stdin=source, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, check=True)
     found = ADDED.search(done.stderr)
-    return (int(found[1]), float(found[2])) if found else None
+    return float(found[1]) if found else None
+
+
+def functions_in(path):
+    done = subprocess.run([PCTALLY, "report", "--json", path], stdout=subprocess.PIPE, check=True)
+    return len(json.loads(done.stdout)["rows"])
 
 
 def programs():
-    found = {name: what[:2] for name, what in workloads.make().items() if what[2] is None}
+    found = {name: what[:2] for name, what in workloads.make().items()
+             if what[2] is None and measure.have(what[0][0])}
     for compiler in ("g++", "clang++"):
         if measure.have(compiler):
             source = os.path.join(measure.SCRATCH, "all.cc")
@@ -59,13 +66,13 @@ def main():
         bare = without_names(path)
         results = measure.interleaved({"named": lambda: Run([PCTALLY, "report", path]),
                                        "bare": lambda: Run([PCTALLY, "report", bare])}, rounds)
-        adding = statistics.median(ms for _, ms in added)
-        named, before = (statistics.median(run.wall for run in results[which]) * 1e3 for which in ("named", "bare"))
-        rows.append((name, added[0][0], f"{os.path.getsize(bare) / 1024:.0f}", f"{os.path.getsize(path) / 1024:.0f}", f"{adding:.1f}",
+        adding = statistics.median(added)
+        named, before = (statistics.median(run.cpu for run in results[which]) * 1e3 for which in ("named", "bare"))
+        rows.append((name, str(functions_in(path)), f"{os.path.getsize(bare) / 1024:.0f}", f"{os.path.getsize(path) / 1024:.0f}", f"{adding:.1f}",
                      f"{before:.1f}", f"{named:.1f}", f"{adding + named - before:+.1f}"))
     print(f"### Names in the profile, {rounds} interleaved rounds\n")
-    measure.table(("program", "objects hit", "file KB", "with names", "record adds them, ms", "report reads the executables, ms",
-                   "report reads the names, ms", "record and report, ms"), rows)
+    measure.table(("program", "functions hit", "file KB", "with names", "record adds them, CPU ms",
+                   "report reads the executables", "report reads the names", "record and report"), rows)
 
 
 if __name__ == "__main__":

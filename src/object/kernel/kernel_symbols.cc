@@ -37,13 +37,17 @@ Result<KernelSymbols> KernelSymbols::parse(std::string_view text) {
   return symbols;
 }
 
+/// Pieces, of a page each, in which an address of text must have come: what is there before it, variables of
+/// a CPU, takes a few. Where all are hidden the rest need not be read.
+constexpr unsigned kMostBeforeText = 256;
+
 /// Reads until the first address that is shown.
 Result<void> KernelSymbols::open() {
   module_state_ = kernel_module_state(places_.modules);
   text_ =
       UniqueFd(::open(places_.symbols.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   if (!text_.valid()) return fail(errno, "cannot open %s: %s", places_.symbols.c_str(), strerror(errno));
-  while (parser_.is_empty() && !parser_.is_complete()) {
+  for (unsigned piece = 0; piece < kMostBeforeText && parser_.is_empty() && !parser_.is_complete(); ++piece) {
     if (auto read = read_piece(); !read) return read;
   }
   if (!parser_.is_empty()) return {};

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -17,7 +18,6 @@
 #include "base/time_ns.h"
 #include "base/unique_fd.h"
 #include "histread/names_bytes.h"
-#include "profile/load.h"
 #include "tool/message.h"
 #include "tool/profile_names.h"
 
@@ -48,30 +48,33 @@ bool is_told_to_end() {
 }
 
 /// In the child.
-Outcome name_and_write(int fd, const std::string& path, const OpenSymbolizer& open_object,
-                       uint64_t until_ns) {
-  const Result<Profile> profile = load_profile(path.c_str());
-  if (!profile) return kFailed;
-  const ProfileNames names = names_of_profile(*profile, open_object, until_ns);
+Outcome name_and_write(int fd, const Profile& profile, const OpenSymbolizer& open_object, uint64_t until_ns) {
+  const ProfileNames names = names_of_profile(profile, open_object, until_ns);
   if (!names.section.empty() && !write_names_bytes(fd, names.section)) return kFailed;
   return names.late == 0 ? kAdded : kSomeAdded;
 }
 
-[[noreturn]] void run_child(int fd, const std::string& path, const OpenSymbolizer& open_object,
+[[noreturn]] void run_child(int fd, const Profile& profile, const OpenSymbolizer& open_object,
                             uint64_t until_ns) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  prctl(PR_SET_DUMPABLE, 0);
+  const rlimit no_core{};
+  setrlimit(RLIMIT_CORE, &no_core);
   sigset_t none;
   sigemptyset(&none);
   for (const int signal : kEnding) ::signal(signal, SIG_DFL);
   ::signal(SIGXFSZ, SIG_IGN);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  _exit(name_and_write(fd, path, open_object, until_ns));
+  _exit(name_and_write(fd, profile, open_object, until_ns));
 }
 
-/// Until the child has ended; what it made of it. A child that takes too long, or that must not go on, is
+struct Ended {
+  int status = W_EXITCODE(kFailed, 0);
+  uint64_t cpu_ns = 0;
+};
+
+/// Until the child has ended. A child that takes too long, or that must not go on, is
 /// killed.
-int wait_for(pid_t child, int signals, const std::function<void()>& handle, uint64_t until_ns) {
+Ended wait_for(pid_t child, int signals, const std::function<void()>& handle, uint64_t until_ns) {
   const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
   for (bool killed = !ended.valid();;) {
     if (killed) kill(child, SIGKILL);
@@ -83,10 +86,12 @@ int wait_for(pid_t child, int signals, const std::function<void()>& handle, uint
     killed = killed || is_told_to_end() || monotonic_ns() >= until_ns;
     if ((events[1].revents & POLLIN) != 0) handle();
   }
-  int status = W_EXITCODE(kFailed, 0);
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  Ended result;
+  rusage usage{};
+  while (wait4(child, &result.status, 0, &usage) < 0 && errno == EINTR) {
   }
-  return status;
+  result.cpu_ns = to_ns(usage.ru_utime) + to_ns(usage.ru_stime);
+  return result;
 }
 
 /// What a child that did not come to its end has left behind the pool.
@@ -95,16 +100,19 @@ void cut_back(int fd, off_t size) {
   if (names && names->empty()) (void)!ftruncate(fd, size);
 }
 
-void say(int status, const std::string& path) {
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kAdded) return;
+void say(const Ended& ended, const std::string& path) {
+  const int status = ended.status;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kAdded)
+    return explain("names added: {:.1f} ms of CPU time", 1e-6 * static_cast<double>(ended.cpu_ns));
   const bool some = WIFEXITED(status) && WEXITSTATUS(status) == kSomeAdded;
-  inform("{} names are in {}; pctally archive adds them", some ? "not all" : "no", path);
+  inform("{} names are in {}: adding them was cut short; pctally archive adds them", some ? "not all" : "no",
+         path);
 }
 
 }  // namespace
 
-void add_names(const std::string& path, int signals, const std::function<void()>& handle,
-               const OpenSymbolizer& open_object) {
+void add_names(const std::string& path, const Profile& profile, int signals,
+               const std::function<void()>& handle, const OpenSymbolizer& open_object) {
   const UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   struct stat status;
   if (!fd.valid() || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
@@ -112,17 +120,17 @@ void add_names(const std::string& path, int signals, const std::function<void()>
   const uint64_t now = monotonic_ns();
   const pid_t child = fork();
   if (child < 0) return;
-  if (child == 0) run_child(fd.get(), path, open_object, now + kLastStartNs);
-  const int ended = wait_for(child, signals, handle, now + kPatienceNs);
-  if (!WIFEXITED(ended)) cut_back(fd.get(), status.st_size);
+  if (child == 0) run_child(fd.get(), profile, open_object, now + kLastStartNs);
+  const Ended ended = wait_for(child, signals, handle, now + kPatienceNs);
+  if (!WIFEXITED(ended.status)) cut_back(fd.get(), status.st_size);
   say(ended, path);
 }
 
-void add_names(const std::string& path, const OpenSymbolizer& open_object) {
+void add_names(const std::string& path, const Profile& profile, const OpenSymbolizer& open_object) {
   const sigset_t ending = ending_signals();
   const UniqueFd signals(signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
   add_names(
-      path, signals.get(),
+      path, profile, signals.get(),
       [&signals] {
         signalfd_siginfo info;
         while (read(signals.get(), &info, sizeof info) == sizeof info) {

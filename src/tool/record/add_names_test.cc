@@ -70,7 +70,8 @@ class AddNames : public testing::Test {
 };
 
 TEST_F(AddNames, PutsThemIntoTheFile) {
-  add_names(path_, [](const ExecutableIdentity&) { return std::make_unique<Function>(); });
+  add_names(path_, load_profile(path_.c_str()).value(),
+            [](const ExecutableIdentity&) { return std::make_unique<Function>(); });
   const auto names = NamesSection::parse(section());
   ASSERT_TRUE(names);
   ASSERT_EQ(names->ranges(0).size(), 1u);
@@ -79,18 +80,20 @@ TEST_F(AddNames, PutsThemIntoTheFile) {
 }
 
 TEST_F(AddNames, GivesUpOnAnExecutableThatTakesTooLong) {
-  add_names(path_, [](const ExecutableIdentity&) -> std::unique_ptr<Symbolizer> {
-    for (;;) pause();
-  });
+  add_names(path_, load_profile(path_.c_str()).value(),
+            [](const ExecutableIdentity&) -> std::unique_ptr<Symbolizer> {
+              for (;;) pause();
+            });
   expect_unchanged();
 }
 
 TEST_F(AddNames, EndsWithASecondInterrupt) {
   kill(getpid(), SIGINT);  // the first, which has ended the recording
-  add_names(path_, [](const ExecutableIdentity&) -> std::unique_ptr<Symbolizer> {
-    kill(getppid(), SIGINT);
-    for (;;) pause();
-  });
+  add_names(path_, load_profile(path_.c_str()).value(),
+            [](const ExecutableIdentity&) -> std::unique_ptr<Symbolizer> {
+              kill(getppid(), SIGINT);
+              for (;;) pause();
+            });
   expect_unchanged();
   sigset_t waiting;
   sigpending(&waiting);
@@ -98,10 +101,11 @@ TEST_F(AddNames, EndsWithASecondInterrupt) {
 }
 
 TEST_F(AddNames, SurvivesAnExecutableThatKillsItsReader) {
-  add_names(path_, [](const ExecutableIdentity&) -> std::unique_ptr<Symbolizer> {
-    raise(SIGSEGV);
-    return nullptr;
-  });
+  add_names(path_, load_profile(path_.c_str()).value(),
+            [](const ExecutableIdentity&) -> std::unique_ptr<Symbolizer> {
+              raise(SIGSEGV);
+              return nullptr;
+            });
   expect_unchanged();
 }
 

@@ -1,6 +1,7 @@
 // pctally record: run a program and keep a profile of it.
 #include <errno.h>
 
+#include "profile/load.h"
 #include "recorder/announcement.h"
 #include "recorder/program_file.h"
 #include "recorder/recording.h"
@@ -24,6 +25,17 @@ int give_up(const Error& error) {
   return kExitFailed;
 }
 
+/// Names, and the line about it. `child`: null, or the command's.
+void end_profile(const std::string& path, bool named, Child* child) {
+  const Result<Profile> profile = load_profile(path.c_str());
+  if (!profile) return complain("{}", profile.error().text);
+  if (child != nullptr)
+    add_names(path, *profile, child->signals(), [child] { child->handle_signals(); });
+  else
+    add_names(path, *profile);
+  say_summary(*profile, path, named);
+}
+
 /// The exit code of the command is passed on, whatever became of the profile.
 int record_command(RecordOptions options) {
   std::vector<std::string> command = options.command;
@@ -37,8 +49,7 @@ int record_command(RecordOptions options) {
   if (auto opened = recording.open(Target::command(child->pid())); !opened) return give_up(opened.error());
   if (auto ran = recording.run(&*child); !ran) return cannot_run(command, ran.error().code);
   if (auto finished = recording.finish(&*child)) {
-    add_names(recording.path(), child->signals(), [&child] { child->handle_signals(); });
-    say_summary(recording.path(), named);
+    end_profile(recording.path(), named, &*child);
   } else {
     (void)give_up(finished.error());
   }
@@ -56,8 +67,7 @@ int record_running(RecordOptions options) {
   if (auto opened = recording.open(recording.running_target()); !opened) return give_up(opened.error());
   recording.watch(&*attachment);
   if (auto finished = recording.finish(nullptr); !finished) return give_up(finished.error());
-  add_names(recording.path());
-  say_summary(recording.path(), named);
+  end_profile(recording.path(), named, nullptr);
   return 0;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "profile/load.h"
 #include "report/account.h"
 #include "report/figures.h"
 #include "report/warnings.h"
@@ -43,16 +42,14 @@ std::string coverage(const Profile& profile, const Account& account) {
 
 }  // namespace
 
-void say_summary(const std::string& path, bool named) {
+void say_summary(const Profile& profile, const std::string& path, bool named) {
   if (is_quiet()) return;
-  Result<Profile> profile = load_profile(path.c_str());
-  if (!profile) return complain("{}", profile.error().text);
-  Account account = account_of(*profile);
-  std::vector<Warning> warnings = warnings_of(*profile, account);
-  if (profile->ledger.ticks() == 0) return inform("{}", warnings.front().text);
+  Account account = account_of(profile);
+  std::vector<Warning> warnings = warnings_of(profile, account);
+  if (profile.ledger.ticks() == 0) return inform("{}", warnings.front().text);
   std::erase_if(warnings, [](const Warning& warning) { return warning.severity == Severity::kNote; });
   std::string where = named ? "" : fmt::format(", in {} ({})", path, file_size(path));
-  inform("{}{}{}; next: pctally report{}", amount(*profile, account), coverage(*profile, account), where,
+  inform("{}{}{}; next: pctally report{}", amount(profile, account), coverage(profile, account), where,
          named ? " " + path : "");
   size_t shown = std::min(warnings.size(), kMostWarnings);
   for (size_t i = 0; i < shown; ++i) warn("{}", warnings[i].text);

@@ -2,9 +2,11 @@
 #pragma once
 #include <string>
 
+#include "profile/profile.h"
+
 namespace pctally {
 
-/// Says it of the finished profile at `path`. `named`: the user gave that name.
-void say_summary(const std::string& path, bool named);
+/// Says it of the finished profile in `path`. `named`: the user gave that name.
+void say_summary(const Profile& profile, const std::string& path, bool named);
 
 }  // namespace pctally
