@@ -21,8 +21,8 @@ uint32_t without_front(uint32_t word) {
 
 /// One line of the file is one name; in brackets it would be a calling context.
 bool fits(std::string_view name) {
-  constexpr auto is_plain = [](unsigned char c) { return c > ' ' && c != 0x7f; };
-  return !name.empty() && name.front() != '[' && std::ranges::all_of(name, is_plain);
+  constexpr auto kIsPlain = [](unsigned char c) { return c > ' ' && c != 0x7f; };
+  return !name.empty() && name.front() != '[' && std::ranges::all_of(name, kIsPlain);
 }
 
 }  // namespace
