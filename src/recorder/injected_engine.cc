@@ -271,6 +271,7 @@ void TimerEngine::drain() {
 }
 
 void TimerEngine::stop() {
+  if (settings_.children) not_entered_->end();
   resolve(true);
   drain_paths();
   check_clocks();

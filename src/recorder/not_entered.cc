@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "base/debugger.h"
 #include "histfile/chain.h"
@@ -97,14 +98,16 @@ bool NotEntered::has_entered(pid_t pid, uint32_t row) const {
   return entered;
 }
 
-void NotEntered::add_row(pid_t pid, Process* process) const {
+void NotEntered::add_row(pid_t pid, Process* process) {
   process->row = add_process(*file_, pid, 0, comm_of(pid), "");
   if (process->row == 0) return;
   auto* record = pool_at<ProcessRecord>(file_->pool(), process->row);
-  if (record->note == ProcessNote::kTogether)
+  if (record->note == ProcessNote::kTogether) {
     process->row = 0;
-  else
-    record->note = reason(pid, ProcessNote::kNotEntered);
+    return;
+  }
+  record->note = reason(pid, ProcessNote::kNotEntered);
+  rows_.push_back(process->row);
 }
 
 /// The program may have executed another one meanwhile. Of one that has ended no more than the time is known.
@@ -116,7 +119,7 @@ void NotEntered::update_row(pid_t pid, const ProcStat& now, const Process& proce
   record->note = reason(pid, record->note);
 }
 
-void NotEntered::meet(pid_t pid, Process* process) const {
+void NotEntered::meet(pid_t pid, Process* process) {
   ProcStat now;
   if (!read_proc_stat(pid, &now)) return;
   if (has_entered(pid, process->row)) {
@@ -126,6 +129,21 @@ void NotEntered::meet(pid_t pid, Process* process) const {
   if (process->meetings++ == 0) process->first_ns = used_ns(now);
   if (process->meetings == kMeetings) add_row(pid, process);
   if (process->row != 0) update_row(pid, now, *process);
+}
+
+void NotEntered::end() {
+  std::set<std::pair<pid_t, std::string>> entered;
+  for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t) {
+    if (!copied(record.engine).empty()) entered.emplace(record.pid, copied(record.comm));
+    return false;
+  });
+  for (const uint32_t row : rows_) {
+    auto* record = pool_at<ProcessRecord>(file_->pool(), row);
+    if (record->note != ProcessNote::kNotEntered || !entered.contains({record->pid, copied(record->comm)}))
+      continue;
+    record->note = ProcessNote::kNone;
+    record->cpu_ns = 0;
+  }
 }
 
 void NotEntered::poll() {

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/proc_file.h"
 #include "histfile/profile_file.h"
@@ -21,6 +22,10 @@ class NotEntered {
   /// gets its row, and in it the CPU time it has used since.
   void poll();
 
+  /// After the last poll: takes back the reason of those that the library has entered after all, as the start
+  /// of a program may take long on a busy machine.
+  void end();
+
  private:
   struct Process {
     unsigned meetings = 0;  ///< while it had not been entered
@@ -30,14 +35,15 @@ class NotEntered {
 
   [[nodiscard]] bool has_entered(pid_t pid, uint32_t row) const;
   [[nodiscard]] bool maps_recording(pid_t pid) const;
-  void meet(pid_t pid, Process* process) const;
-  void add_row(pid_t pid, Process* process) const;
+  void meet(pid_t pid, Process* process);
+  void add_row(pid_t pid, Process* process);
   void update_row(pid_t pid, const ProcStat& now, const Process& process) const;
 
   ProfileFile* file_;
   pid_t root_;
   std::string recording_;  ///< how /proc/PID/maps names the profile file: its device and inode
   std::unordered_map<pid_t, Process> processes_;
+  std::vector<uint32_t> rows_;  ///< all that were added
 };
 
 }  // namespace pctally
