@@ -55,6 +55,9 @@ class ProfileFile {
   /// Removes it: there will be no recording.
   void discard() noexcept { own_.discard(); }
 
+  /// Of the recorder's file, until close().
+  [[nodiscard]] int fd() const noexcept { return own_.fd(); }
+
   [[nodiscard]] FileHeader& header() const noexcept { return *reinterpret_cast<FileHeader*>(map_.data()); }
   [[nodiscard]] Pool pool() const noexcept;
   [[nodiscard]] DeferredRing* deferred() const noexcept;

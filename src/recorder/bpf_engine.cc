@@ -89,8 +89,10 @@ Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environme
   bool timed = settings_.event.is_cpu_time();
   shifts_ = PhaseShifts(timed && settings_.randomise, settings_.period, monotonic_ns());
   setpriority(PRIO_PROCESS, 0, kNice);  // if it is permitted
-  return drop_capabilities();
+  return {};
 }
+
+Result<void> BpfEngine::drop_privileges() { return drop_capabilities(); }
 
 /// A CPU's table cannot fill up between two drains but for a recorder that gets no CPU; by other events than
 /// CPU time, of which nobody knows how fast they come, but for more places than it has slots.

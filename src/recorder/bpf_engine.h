@@ -20,6 +20,7 @@ class BpfEngine : public Engine {
   Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
   [[nodiscard]] std::vector<int> descriptors() const override { return rings_.descriptors(); }
   [[nodiscard]] int drain_interval_ms() const override;
+  Result<void> drop_privileges() override;
   void drain() override;
   void stop() override;
   [[nodiscard]] std::vector<pid_t> living() const override { return tasks_.living(); }

@@ -187,6 +187,7 @@ TEST_F(BpfEngineTest, GivesUpItsCapabilitiesAndNotThoseOfTheProgram) {
     ASSERT_NE(before, "0000000000000000");
     BpfEngine engine(settings_);
     ASSERT_TRUE(engine.start(&file_, Target::command(child), &environment_));
+    ASSERT_TRUE(engine.drop_privileges());
     for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"})
       EXPECT_EQ(capability_set("thread-self", set), "0000000000000000") << set;
     EXPECT_EQ(capability_set(std::to_string(child).c_str(), "CapEff"), before);

@@ -42,6 +42,10 @@ class Engine {
   /// *environment. Errors: ENOTSUP if it cannot observe such a target, else as the system says.
   virtual Result<void> start(ProfileFile* file, const Target& target, Environment* environment) = 0;
 
+  /// Gives up what rights it needed for start() alone, for good: of the whole process. Called before the
+  /// first drain(), when the file has its name, which may take rights, too.
+  virtual Result<void> drop_privileges() { return {}; }
+
   /// Descriptors that become readable when drain() is worth calling before drain_interval_ms() is over.
   [[nodiscard]] virtual std::vector<int> descriptors() const { return {}; }
   [[nodiscard]] virtual int drain_interval_ms() const = 0;

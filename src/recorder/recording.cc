@@ -1,6 +1,7 @@
 #include "recorder/recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -233,6 +234,14 @@ std::string Recording::give_other_name(const Error& error) const {
   return part;
 }
 
+void Recording::drop_privileges() {
+  if (auto dropped = engine_->drop_privileges(); !dropped) notices_->warn("{}", dropped.error().text);
+}
+
+RecordedFile Recording::recorded() const {
+  return {path_, fmt::format("/proc/self/fd/{}", closed_file_.get())};
+}
+
 void Recording::announce() const {
   notices_->inform("{}", announcement(options_, *engine_, file_.header().kernel_observed != 0));
   std::string blind = engine_->blind_spots();
@@ -254,6 +263,7 @@ Result<void> Recording::run(Child* child) {
   }
   if (replaces_later())
     if (auto placed = file_.place(); !placed) path_ = give_other_name(placed.error());
+  drop_privileges();
   drain_until({child->signals()}, [this, child] {
     child->handle_signals();
     return !waits_for(child);
@@ -273,6 +283,7 @@ bool Recording::waits_for(Child* child) {
 
 void Recording::watch(Attachment* attachment) {
   announce();
+  drop_privileges();
   Watchdog::start(0);
   drain_until(attachment->descriptors(), [attachment] { return attachment->ended(); });
 }
@@ -372,6 +383,7 @@ Result<void> Recording::finish(Child* child) {
   if (child != nullptr && child->ended()) file_.header().exit_status = child->status();
   // Only injected processes store into the file themselves.
   bool cut = !engine_->enters_program() || all_exited();
+  closed_file_ = UniqueFd(fcntl(file_.fd(), F_DUPFD_CLOEXEC, 0));
   auto closed = file_.close(cut);
   if (!closed) return fail(closed.error().code, "%s: %s", path_.c_str(), closed.error().text);
   return {};

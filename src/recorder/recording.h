@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "recorder/attachment.h"
 #include "recorder/child.h"
 #include "recorder/cpu_account.h"
@@ -14,6 +15,13 @@
 #include "recorder/record_options.h"
 
 namespace pctally {
+
+/// A finished profile: its name for people, and a path by which this process opens it also where the engine
+/// has given up the rights that its directory asks for (a user's home, and sudo).
+struct RecordedFile {
+  std::string name;
+  std::string path;
+};
 
 /// Where the ticks of one recording come from and go to. Linear: choose, open, run, finish.
 class Recording {
@@ -44,14 +52,15 @@ class Recording {
   /// What is observed where there is no command.
   [[nodiscard]] Target running_target() const;
 
-  /// Of the profile, once open.
-  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The profile that finish() has closed.
+  [[nodiscard]] RecordedFile recorded() const;
 
  private:
   void rule_out_unfit(EngineProbe* probe) const;
   void choose_period();
   Result<void> start_engine(const Target& target);
   void announce() const;
+  void drop_privileges();
   [[nodiscard]] bool replaces_later() const { return file_.replaces() && !options_.command.empty(); }
   [[nodiscard]] std::string give_other_name(const Error& error) const;
   bool waits_for(Child* child);
@@ -78,6 +87,7 @@ class Recording {
   CpuAccount account_;
   ProfileFile file_;
   std::string path_;
+  UniqueFd closed_file_;
   Environment environment_;
   std::vector<pid_t> left_behind_;
   bool waiting_said_ = false;

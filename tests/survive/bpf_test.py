@@ -21,13 +21,29 @@ def capabilities(text):
 @unittest.skipUnless(p.engine_available("bpf"), "engine bpf is not available here: pctally engines says why")
 class Bpf(unittest.TestCase):
     def test_recorder_has_no_capabilities_and_the_program_keeps_its_own(self):
-        done = p.record(["sh", "-c", "cat /proc/$PPID/status; echo; cat /proc/self/status"], "-e", "bpf")
+        script = f"until grep -q 'CapEff:.{NONE}' /proc/$PPID/status; do :; done; cat /proc/$PPID/status; echo; cat /proc/self/status"
+        done = p.record(["sh", "-c", script], "-e", "bpf")
         recorder, program = map(capabilities, done.stdout.decode().split("\n\n"))
         self.assertEqual(recorder["CapEff"], NONE)
         self.assertEqual(recorder["CapPrm"], NONE)
         with open("/proc/self/status") as status:
             bare = capabilities(status.read())
         self.assertEqual(program["CapEff"], bare["CapEff"])
+
+    def test_a_directory_of_another_user(self):
+        """Only root's capabilities let it write there, and the recorder gives them up: sudo pctally record in one's home."""
+        directory = os.path.join(p.scratch(), "home")
+        os.mkdir(directory, 0o700)
+        os.chown(directory, 65534, 65534)
+        for options in ([], ["-f"], ["-p", str(os.getpid()), "--for", "0.1", "-f"]):
+            command = [] if "-p" in options else ["--", p.program("spinner"), "1", "0.3"]
+            done = subprocess.run([p.PCTALLY, "record", "-e", "bpf", "-o", "x.pct", *options, *command], cwd=directory,
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("next: pctally report x.pct" if command else "tick", done.stderr)
+            self.assertEqual(os.listdir(directory), ["x.pct"])
+            if command and " names are in " not in done.stderr:
+                self.assertTrue(p.has_names(os.path.join(directory, "x.pct")))
 
     def test_killed_recorder_leaves_a_readable_file_and_the_program_running(self):
         path = os.path.join(p.scratch(), "killed.pct")

@@ -100,20 +100,20 @@ void cut_back(int fd, off_t size) {
   if (names && names->empty()) (void)!ftruncate(fd, size);
 }
 
-void say(const Ended& ended, const std::string& path) {
+void say(const Ended& ended, const std::string& name) {
   const int status = ended.status;
   if (WIFEXITED(status) && WEXITSTATUS(status) == kAdded)
     return explain("names added: {:.1f} ms of CPU time", 1e-6 * static_cast<double>(ended.cpu_ns));
   const bool some = WIFEXITED(status) && WEXITSTATUS(status) == kSomeAdded;
   inform("{} names are in {}: adding them was cut short; pctally archive adds them", some ? "not all" : "no",
-         path);
+         name);
 }
 
 }  // namespace
 
-void add_names(const std::string& path, const Profile& profile, int signals,
+void add_names(const RecordedFile& file, const Profile& profile, int signals,
                const std::function<void()>& handle, const OpenSymbolizer& open_object) {
-  const UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  const UniqueFd fd(open(file.path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat status;
   if (!fd.valid() || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   handle();  // what has ended the recording
@@ -123,14 +123,14 @@ void add_names(const std::string& path, const Profile& profile, int signals,
   if (child == 0) run_child(fd.get(), profile, open_object, now + kLastStartNs);
   const Ended ended = wait_for(child, signals, handle, now + kPatienceNs);
   if (!WIFEXITED(ended.status)) cut_back(fd.get(), status.st_size);
-  say(ended, path);
+  say(ended, file.name);
 }
 
-void add_names(const std::string& path, const Profile& profile, const OpenSymbolizer& open_object) {
+void add_names(const RecordedFile& file, const Profile& profile, const OpenSymbolizer& open_object) {
   const sigset_t ending = ending_signals();
   const UniqueFd signals(signalfd(-1, &ending, SFD_CLOEXEC | SFD_NONBLOCK));
   add_names(
-      path, profile, signals.get(),
+      file, profile, signals.get(),
       [&signals] {
         signalfd_siginfo info;
         while (read(signals.get(), &info, sizeof info) == sizeof info) {

@@ -4,22 +4,23 @@
 #include <string>
 
 #include "object/symbolizer.h"
+#include "recorder/recording.h"
 #include "report/object_names.h"
 
 namespace pctally {
 
-/// Adds the names of everything hit to the closed file at `path`, which `profile` is loaded from. Takes at
+/// Adds the names of everything hit to the closed `file`, which `profile` is loaded from. Takes at
 /// most a second, and ends at once with a signal that asks to end: the file is then what it was, and a line
 /// says so.
 ///
 /// Executables are read by a child process, as they may be large, damaged or somebody else's.
 ///
 /// REQUIRES: signals that ask to end are blocked. `signals` is readable when one has come; `handle` takes it.
-void add_names(const std::string& path, const Profile& profile, int signals,
+void add_names(const RecordedFile& file, const Profile& profile, int signals,
                const std::function<void()>& handle, const OpenSymbolizer& open = &Symbolizer::open);
 
 /// The same, with signals read here.
-void add_names(const std::string& path, const Profile& profile,
+void add_names(const RecordedFile& file, const Profile& profile,
                const OpenSymbolizer& open = &Symbolizer::open);
 
 }  // namespace pctally

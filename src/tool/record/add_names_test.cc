@@ -70,7 +70,7 @@ class AddNames : public testing::Test {
 };
 
 TEST_F(AddNames, PutsThemIntoTheFile) {
-  add_names(path_, load_profile(path_.c_str()).value(),
+  add_names({path_, path_}, load_profile(path_.c_str()).value(),
             [](const ExecutableIdentity&) { return std::make_unique<Function>(); });
   const auto names = NamesSection::parse(section());
   ASSERT_TRUE(names);
@@ -80,7 +80,7 @@ TEST_F(AddNames, PutsThemIntoTheFile) {
 }
 
 TEST_F(AddNames, GivesUpOnAnExecutableThatTakesTooLong) {
-  add_names(path_, load_profile(path_.c_str()).value(),
+  add_names({path_, path_}, load_profile(path_.c_str()).value(),
             [](const ExecutableIdentity&) -> std::unique_ptr<Symbolizer> {
               for (;;) pause();
             });
@@ -89,7 +89,7 @@ TEST_F(AddNames, GivesUpOnAnExecutableThatTakesTooLong) {
 
 TEST_F(AddNames, EndsWithASecondInterrupt) {
   kill(getpid(), SIGINT);  // the first, which has ended the recording
-  add_names(path_, load_profile(path_.c_str()).value(),
+  add_names({path_, path_}, load_profile(path_.c_str()).value(),
             [](const ExecutableIdentity&) -> std::unique_ptr<Symbolizer> {
               kill(getppid(), SIGINT);
               for (;;) pause();
@@ -101,7 +101,7 @@ TEST_F(AddNames, EndsWithASecondInterrupt) {
 }
 
 TEST_F(AddNames, SurvivesAnExecutableThatKillsItsReader) {
-  add_names(path_, load_profile(path_.c_str()).value(),
+  add_names({path_, path_}, load_profile(path_.c_str()).value(),
             [](const ExecutableIdentity&) -> std::unique_ptr<Symbolizer> {
               raise(SIGSEGV);
               return nullptr;

@@ -26,14 +26,14 @@ int give_up(const Error& error) {
 }
 
 /// Names, and the line about it. `child`: null, or the command's.
-void end_profile(const std::string& path, bool named, Child* child) {
-  const Result<Profile> profile = load_profile(path.c_str());
+void end_profile(const RecordedFile& file, bool named, Child* child) {
+  const Result<Profile> profile = load_profile(file.path.c_str());
   if (!profile) return complain("{}", profile.error().text);
   if (child != nullptr)
-    add_names(path, *profile, child->signals(), [child] { child->handle_signals(); });
+    add_names(file, *profile, child->signals(), [child] { child->handle_signals(); });
   else
-    add_names(path, *profile);
-  say_summary(*profile, path, named);
+    add_names(file, *profile);
+  say_summary(*profile, file, named);
 }
 
 /// The exit code of the command is passed on, whatever became of the profile.
@@ -49,7 +49,7 @@ int record_command(RecordOptions options) {
   if (auto opened = recording.open(Target::command(child->pid())); !opened) return give_up(opened.error());
   if (auto ran = recording.run(&*child); !ran) return cannot_run(command, ran.error().code);
   if (auto finished = recording.finish(&*child)) {
-    end_profile(recording.path(), named, &*child);
+    end_profile(recording.recorded(), named, &*child);
   } else {
     (void)give_up(finished.error());
   }
@@ -67,7 +67,7 @@ int record_running(RecordOptions options) {
   if (auto opened = recording.open(recording.running_target()); !opened) return give_up(opened.error());
   recording.watch(&*attachment);
   if (auto finished = recording.finish(nullptr); !finished) return give_up(finished.error());
-  end_profile(recording.path(), named, nullptr);
+  end_profile(recording.recorded(), named, nullptr);
   return 0;
 }
 

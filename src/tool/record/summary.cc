@@ -42,15 +42,15 @@ std::string coverage(const Profile& profile, const Account& account) {
 
 }  // namespace
 
-void say_summary(const Profile& profile, const std::string& path, bool named) {
+void say_summary(const Profile& profile, const RecordedFile& file, bool named) {
   if (is_quiet()) return;
   Account account = account_of(profile);
   std::vector<Warning> warnings = warnings_of(profile, account);
   if (profile.ledger.ticks() == 0) return inform("{}", warnings.front().text);
   std::erase_if(warnings, [](const Warning& warning) { return warning.severity == Severity::kNote; });
-  std::string where = named ? "" : fmt::format(", in {} ({})", path, file_size(path));
+  std::string where = named ? "" : fmt::format(", in {} ({})", file.name, file_size(file.path));
   inform("{}{}{}; next: pctally report{}", amount(profile, account), coverage(profile, account), where,
-         named ? " " + path : "");
+         named ? " " + file.name : "");
   size_t shown = std::min(warnings.size(), kMostWarnings);
   for (size_t i = 0; i < shown; ++i) warn("{}", warnings[i].text);
   if (shown < warnings.size()) inform("and {} more in the report", warnings.size() - shown);

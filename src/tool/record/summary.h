@@ -1,12 +1,11 @@
 // The line that follows a recording: how much was sampled, what is missing, where it is.
 #pragma once
-#include <string>
-
 #include "profile/profile.h"
+#include "recorder/recording.h"
 
 namespace pctally {
 
-/// Says it of the finished profile in `path`. `named`: the user gave that name.
-void say_summary(const Profile& profile, const std::string& path, bool named);
+/// Says it of the finished profile in `file`. `named`: the user gave that name.
+void say_summary(const Profile& profile, const RecordedFile& file, bool named);
 
 }  // namespace pctally
