@@ -17,7 +17,8 @@ class Refused(unittest.TestCase):
     def test_record_takes_the_next_rung_and_says_why(self):
         for error in ("EPERM", "EACCES", "ENOSYS"):
             path = os.path.join(p.scratch(), error + ".pct")
-            result = refused(error, ["record", "-v", "-f", "-o", path, "--", p.program("spinner"), "2", "0.4"])
+            with p.Machine() as machine:
+                result = refused(error, ["record", "-v", "-f", "-o", path, "--", p.program("spinner"), "2", "0.4"])
             self.assertEqual(result.returncode, 0, result.stderr)
             lines = result.stderr.splitlines()
             self.assertTrue(lines[0].startswith("pctally: recording user code only"), lines[0])
@@ -28,7 +29,8 @@ class Refused(unittest.TestCase):
             p.assert_ledger(self, data)
             self.assertEqual(data["engine"], "timer")
             self.assertGreater(p.share_of(data, "spin_here"), 0.75)
-            self.assertGreater(data["sampled_s"], 0.93 * data["cpu_s"])
+            if machine.judges(f"two threads by timer, after {error}"):
+                self.assertGreater(data["sampled_s"], 0.93 * data["cpu_s"])
 
     def test_engines_says_why_and_what_to_do(self):
         result = refused("EPERM", ["engines", "--json"])
