@@ -12,8 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
 # What is left without ticks at most, as a part of all CPU time. Of many commands of a few milliseconds timer and trap see less:
-# a process ticks from the moment on in which they are in it, until its last period.
-MOST_UNSAMPLED = {"bpf": 0.02, "ring": 0.02, "timer": 0.10, "trap": 0.15}
+# a process ticks from the moment on in which they are in it, until its last period. Trap sees no kernel code, a fifth here.
+MOST_UNSAMPLED = {"bpf": 0.02, "ring": 0.02, "timer": 0.10, "trap": 0.30}
 CANNOT_RUN, NOT_FOUND = 126, 127
 
 PROGRAM_C = """#include <math.h>
