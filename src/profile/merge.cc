@@ -104,7 +104,7 @@ class Merger::Sums {
  private:
   std::vector<uint32_t> enter_executables(const Profile& profile);
   std::vector<uint32_t> enter_scopes(const Profile& profile);
-  void add_positions(std::vector<WeightedPosition> positions, const std::vector<uint32_t>& place,
+  void add_positions(const std::vector<WeightedPosition>& positions, const std::vector<uint32_t>& place,
                      uint64_t weight);
   void scale(uint64_t factor);
   std::vector<uint32_t> order_executables();
@@ -137,9 +137,9 @@ std::vector<uint32_t> Merger::Sums::enter_scopes(const Profile& profile) {
   return place;
 }
 
-void Merger::Sums::add_positions(std::vector<WeightedPosition> positions, const std::vector<uint32_t>& place,
-                                 uint64_t weight) {
-  for (WeightedPosition& position : positions)
+void Merger::Sums::add_positions(const std::vector<WeightedPosition>& positions,
+                                 const std::vector<uint32_t>& place, uint64_t weight) {
+  for (const WeightedPosition& position : positions)
     whole_.positions.push_back(
         {place[position.executable], position.position, scaled(position.ticks, weight)});
   if (whole_.positions.size() < 2 * added_up_ + kFewestPending) return;
@@ -165,7 +165,7 @@ void Merger::Sums::add(Profile profile) {
   period_ = period;
   const uint64_t weight = profile.period_ns / period;
   const std::vector<uint32_t> place = enter_executables(profile);
-  add_positions(std::move(profile.positions), place, weight);
+  add_positions(profile.positions, place, weight);
   for (ProfileProcess& process : profile.processes) {
     process.ticks = scaled(process.ticks, weight);
     whole_.processes.push_back(std::move(process));
