@@ -48,9 +48,11 @@ Result<FileHeader> header_of(int fd) { return read_file_header(read_at(fd, 0, kH
 
 uint64_t offset_of(uint32_t unit) { return kHeaderBytes + kUnitBytes * unit; }
 
-/// The first unit behind everything that may belong to the pool.
+/// The first unit behind everything that may belong to the pool; 0 if no recording has a pool so large, nor
+/// the file: programs could write to the header.
 uint32_t unit_behind(uint64_t file_bytes, const FileHeader& header) {
   const uint64_t pool = offset_of(std::max(header.pool.used, header.pool.limit));
+  if (pool > std::max(file_bytes, kHeaderBytes + kLargestBytes)) return 0;
   return static_cast<uint32_t>((std::max(file_bytes, pool) - kHeaderBytes + kUnitBytes - 1) / kUnitBytes);
 }
 
@@ -72,13 +74,15 @@ Result<std::vector<unsigned char>> read_names_bytes(int fd) {
   return bytes;
 }
 
-void append_names_bytes(std::span<const unsigned char> section, std::vector<unsigned char>* file) {
+bool append_names_bytes(std::span<const unsigned char> section, std::vector<unsigned char>* file) {
   FileHeader header;
   memcpy(&header, file->data(), sizeof header);
   header.names = unit_behind(file->size(), header);
+  if (header.names == 0) return false;
   memcpy(file->data() + offsetof(FileHeader, names), &header.names, sizeof header.names);
   file->resize(offset_of(header.names));
   file->insert(file->end(), section.begin(), section.end());
+  return true;
 }
 
 Result<void> write_names_bytes(int fd, std::span<const unsigned char> section) {
@@ -88,6 +92,7 @@ Result<void> write_names_bytes(int fd, std::span<const unsigned char> section) {
   if (header->names != 0) return fail(EEXIST, "it has names");
   const uint64_t before = size_of(fd);
   const uint32_t unit = unit_behind(before, *header);
+  if (unit == 0) return fail(EINVAL, "its header is damaged");
   unsigned char field[sizeof unit];
   memcpy(field, &unit, sizeof unit);
   if (write_at(fd, offset_of(unit), section) && write_at(fd, offsetof(FileHeader, names), field)) return {};

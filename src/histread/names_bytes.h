@@ -12,12 +12,13 @@ namespace pctally {
 /// larger than the 1 GiB a section may have.
 Result<std::vector<unsigned char>> read_names_bytes(int fd);
 
-/// Puts a section behind the pool of a file in memory. REQUIRES: `file` is a whole file without names.
-void append_names_bytes(std::span<const unsigned char> section, std::vector<unsigned char>* file);
+/// Puts a section behind the pool of a file in memory; false if its header says that the pool is larger than
+/// any. REQUIRES: `file` is a whole file without names.
+bool append_names_bytes(std::span<const unsigned char> section, std::vector<unsigned char>* file);
 
 /// Puts it behind the pool of a closed file without names, on disk. The header refers to it once it is whole:
 /// a maker that is killed leaves a file without names. Errors: EBUSY (being recorded), EEXIST (has names),
-/// write(2)'s; the file is then what it was.
+/// EINVAL (its header cannot be right), write(2)'s; the file is then what it was.
 Result<void> write_names_bytes(int fd, std::span<const unsigned char> section);
 
 }  // namespace pctally

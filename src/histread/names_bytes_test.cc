@@ -94,6 +94,24 @@ TEST_F(NamesBytes, LieBehindWhatAPoolMayStillGrowTo) {
   EXPECT_GE(header.names, header.pool.limit);
 }
 
+// A program that maps the file may write anything there: no file of hundreds of GiB for it.
+TEST_F(NamesBytes, AreNotPutBehindAPoolThatCannotBe) {
+  for (const bool used : {false, true}) {
+    FileBuilder file;
+    Bytes bytes = file.bytes();
+    FileHeader header;
+    memcpy(&header, bytes.data(), sizeof header);
+    (used ? header.pool.used : header.pool.limit) = 0xfffffff0;
+    memcpy(bytes.data(), &header, sizeof header);
+    write(bytes);
+    EXPECT_FALSE(write_names_bytes(fd_.get(), section_of("a")));
+    EXPECT_EQ(whole(), bytes);
+    Bytes copy = bytes;
+    EXPECT_FALSE(append_names_bytes(section_of("a"), &copy));
+    EXPECT_EQ(copy, bytes);
+  }
+}
+
 /// As a copy that a reader made who knew no names.
 TEST_F(NamesBytes, ThatWereLeftOutOfACopyAreNone) {
   const Bytes before = whole();

@@ -82,7 +82,7 @@ int merge(const Arguments& arguments) {
     return kExitInput;
   }
   const ProfileNames names = names_of_profile(*sum, &open_symbolizer);
-  if (!names.section.empty()) append_names_bytes(names.section, &*bytes);
+  if (!names.section.empty()) (void)append_names_bytes(names.section, &*bytes);  // our own file
   if (auto written = write_profile(*bytes, arguments.out.c_str(), arguments.overwrite); !written) {
     complain("{}", written.error().text);
     return kExitFailed;

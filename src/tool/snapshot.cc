@@ -45,7 +45,7 @@ int snapshot(const Arguments& arguments) {
   std::string out = arguments.out.empty() ? snapshot_name(arguments.file) : arguments.out;
   close_copy(&*copy);
   if (auto names = read_names_bytes(file->fd()); names && !names->empty())
-    append_names_bytes(*names, &copy->bytes);
+    (void)append_names_bytes(*names, &copy->bytes);  // of a damaged file the copy is as damaged
   if (auto written = write_snapshot(*copy, *file, out.c_str(), arguments.overwrite); !written)
     return give_up(kExitFailed, written.error().text);
   const FileHeader& header = copy->contents.header;

@@ -77,7 +77,8 @@ int archive(const Arguments& arguments) {
   std::vector<unsigned char> bytes = std::move(copy->bytes);
   if (arguments.no_command) remove_command(&bytes);
   if (arguments.strip_paths) remove_directories(&bytes);
-  if (!contents.section().empty()) append_names_bytes(contents.section(), &bytes);
+  if (!contents.section().empty() && !append_names_bytes(contents.section(), &bytes))
+    return give_up(kExitInput, fmt::format("{}: its header is damaged; nothing was added", arguments.file));
   const std::string& out = arguments.out.empty() ? arguments.file : arguments.out;
   if (auto written = write_profile(bytes, out.c_str(), arguments.overwrite || out == arguments.file);
       !written)
