@@ -111,6 +111,23 @@ std::string valid_utf8(std::string_view name) {
   return result;
 }
 
+std::string marked_up(std::string_view text) {
+  std::string out;
+  for (const char byte : text) {
+    if (byte == '&')
+      out += "&amp;";
+    else if (byte == '<')
+      out += "&lt;";
+    else if (byte == '>')
+      out += "&gt;";
+    else if (byte == '"')
+      out += "&quot;";
+    else
+      out += byte;
+  }
+  return out;
+}
+
 size_t width_of(std::string_view text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));

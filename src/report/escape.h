@@ -16,6 +16,10 @@ std::string escaped(std::string_view name);
 /// For JSON: the name as it is, except that bytes that are not UTF-8 become \xNN.
 std::string valid_utf8(std::string_view name);
 
+/// For HTML, SVG and XML, as text or as an attribute in double quotes: entities for what is markup there.
+/// REQUIRES: made by escaped().
+std::string marked_up(std::string_view text);
+
 /// Characters, not bytes, of a string made by escaped().
 size_t width_of(std::string_view text);
 

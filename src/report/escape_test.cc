@@ -13,6 +13,10 @@ TEST(Escape, LeavesOrdinaryNamesAlone) {
     EXPECT_EQ(escaped(name), name);
 }
 
+TEST(Escape, MarkupIsText) {
+  EXPECT_EQ(marked_up("operator<< <a&&> \"x\""), "operator&lt;&lt; &lt;a&amp;&amp;&gt; &quot;x&quot;");
+}
+
 TEST(Escape, ShowsControlBytes) {
   EXPECT_EQ(escaped("\033[2J\a\n\t\x7f"), "\\x1b[2J\\x07\\x0a\\x09\\x7f");
   EXPECT_EQ(escaped(std::string_view("a\0b", 3)), "a\\x00b");

@@ -8,28 +8,7 @@
 namespace pctally {
 namespace {
 
-std::string xml(const std::string& text) {
-  std::string out;
-  for (char byte : escaped(text)) {
-    switch (byte) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += byte;
-    }
-  }
-  return out;
-}
+std::string xml(const std::string& text) { return marked_up(escaped(text)); }
 
 }  // namespace
 

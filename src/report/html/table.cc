@@ -1,26 +1,12 @@
 #include <fmt/format.h>
 
+#include "report/escape.h"
 #include "report/html/parts.h"
 
 namespace pctally {
 namespace {
 
 constexpr size_t kMostRows = 200;
-
-std::string marked_up(const std::string& text) {
-  std::string result;
-  for (char byte : text) {
-    if (byte == '<')
-      result += "&lt;";
-    else if (byte == '>')
-      result += "&gt;";
-    else if (byte == '&')
-      result += "&amp;";
-    else
-      result += byte;
-  }
-  return result;
-}
 
 }  // namespace
 

@@ -32,23 +32,6 @@ constexpr char kStyle[] =
     "</style>\n";
 constexpr size_t kColors = 6;
 
-std::string markup(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 class FlameSvg {
  public:
   FlameSvg(const Profile& profile, const FlameSvgOptions& options)
@@ -64,7 +47,7 @@ class FlameSvg {
         "height=\"{1:g}\" "
         "role=\"img\" aria-label=\"flame graph\">\n{2}<text class=\"h\" x=\"{3:g}\" y=\"17\">{4}</text>\n{5}"
         "<text class=\"s\" x=\"{3:g}\" y=\"{6:g}\">{7}</text>\n</svg>\n",
-        kWidth + 2 * kSide, bottom + 22, kStyle, kSide, markup(escaped(options_.title)), out_, bottom + 14,
+        kWidth + 2 * kSide, bottom + 22, kStyle, kSide, marked_up(escaped(options_.title)), out_, bottom + 14,
         foot());
   }
 
@@ -110,12 +93,12 @@ class FlameSvg {
         "<g class=\"{}\"><title>{}  {}\n{:.2f} % (95 %: {:.2f} to {:.2f}), {} ticks, {} of them in "
         "itself</title>"
         "<rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"{:g}\" rx=\"2\"/>",
-        color_of(node.frame), markup(name), markup(escaped(node.frame.object)), 100 * share(node.ticks),
+        color_of(node.frame), marked_up(name), marked_up(escaped(node.frame.object)), 100 * share(node.ticks),
         100 * interval.low, 100 * interval.high, node.ticks, node.self, x, y, width, kRow - 1);
     const auto letters = static_cast<size_t>(std::max(0.0, (width - 6) / kLetter));
     if (letters >= 3)
       out_ += fmt::format("<text x=\"{:.2f}\" y=\"{:g}\">{}</text>", x + 3, y + 12,
-                          markup(elided_name(name, letters)));
+                          marked_up(elided_name(name, letters)));
     out_ += "</g>\n";
   }
 
