@@ -262,7 +262,8 @@ class Gperf(unittest.TestCase):
         self.assertTrue(eventually(lambda: os.path.exists(self.path("gperf"))))
         for answer in answers:
             with socket.socket(socket.AF_UNIX) as peer:
-                peer.connect(self.path("gperf"))
+                # The socket is there a moment before it listens.
+                self.assertTrue(eventually(lambda: peer.connect_ex(self.path("gperf")) == 0))
                 try:
                     peer.sendall(answer)
                     peer.shutdown(socket.SHUT_WR)
