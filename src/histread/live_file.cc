@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/read_all.h"
 #include "histfile/profile_file.h"
 #include "histread/path_reader.h"
 
@@ -59,13 +60,9 @@ uint64_t size_of(int fd) {
 /// the file does.
 bool read_part(int fd, uint64_t from, uint64_t to, Bytes* bytes) {
   if (bytes->size() < to) bytes->resize(to);
-  while (from < to) {
-    ssize_t got = pread(fd, bytes->data() + from, to - from, static_cast<off_t>(from));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return false;
-    if (got == 0) break;
-    from += static_cast<uint64_t>(got);
-  }
+  const ssize_t got = read_all_at(fd, from, bytes->data() + from, to - from);
+  if (got < 0) return false;
+  from += static_cast<uint64_t>(got);
   if (from < to && bytes->size() == to) bytes->resize(from);
   return true;
 }

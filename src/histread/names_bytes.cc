@@ -8,6 +8,8 @@
 #include <algorithm>
 
 #include "base/byte_reader.h"
+#include "base/read_all.h"
+#include "base/write_all.h"
 #include "histfile/names_layout.h"
 #include "histread/reader.h"
 
@@ -22,26 +24,12 @@ uint64_t size_of(int fd) {
 /// `bytes` bytes from `offset` on; shorter where the file ends or cannot be read.
 std::vector<unsigned char> read_at(int fd, uint64_t offset, uint64_t bytes) {
   std::vector<unsigned char> result(bytes);
-  size_t done = 0;
-  while (done < bytes) {
-    const ssize_t got = pread(fd, result.data() + done, bytes - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    done += static_cast<size_t>(got);
-  }
-  result.resize(done);
+  result.resize(static_cast<size_t>(std::max<ssize_t>(0, read_all_at(fd, offset, result.data(), bytes))));
   return result;
 }
 
 bool write_at(int fd, uint64_t offset, std::span<const unsigned char> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(put));
-    offset += static_cast<uint64_t>(put);
-  }
-  return true;
+  return lseek(fd, static_cast<off_t>(offset), SEEK_SET) >= 0 && write_all(fd, bytes.data(), bytes.size());
 }
 
 Result<FileHeader> header_of(int fd) { return read_file_header(read_at(fd, 0, kHeaderBytes)); }
@@ -67,8 +55,8 @@ Result<std::vector<unsigned char>> read_names_bytes(int fd) {
   if (!ByteReader(start).read(0, &head)) return std::vector<unsigned char>();
   if (memcmp(head.magic, kNamesMagic, sizeof head.magic) != 0) return fail(EINVAL, "they are not there");
   if (head.bytes > kLargestNamesBytes) return fail(EFBIG, "they are larger than 1 GiB");
-  const uint64_t rest = size_of(fd) - std::min(size_of(fd), offset_of(header->names));
-  if (head.bytes > rest) return fail(EINVAL, "they end too early");
+  const uint64_t end = size_of(fd);
+  if (head.bytes > end - std::min(end, offset_of(header->names))) return fail(EINVAL, "they end too early");
   auto bytes = read_at(fd, offset_of(header->names), head.bytes);
   if (bytes.size() != head.bytes) return fail(EIO, "they cannot be read");
   return bytes;

@@ -1,6 +1,5 @@
 #include "path/object_frames.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "base/device_number.h"
+#include "base/read_all.h"
 #include "process/proc_maps.h"
 #include "tick/call_instruction.h"
 #include "tick/cfi_cursor.h"
@@ -73,16 +73,7 @@ bool ObjectFrames::read_at(uint64_t offset, void* to, size_t bytes) const noexce
     memcpy(to, image_.data() + offset, bytes);
     return true;
   }
-  auto* at = static_cast<char*>(to);
-  while (bytes != 0) {
-    const ssize_t got = pread(fd_.get(), at, bytes, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    offset += static_cast<uint64_t>(got);
-    bytes -= static_cast<size_t>(got);
-  }
-  return true;
+  return read_all_at(fd_.get(), offset, to, bytes) == static_cast<ssize_t>(bytes);
 }
 
 bool ObjectFrames::read_segments() {

@@ -53,12 +53,6 @@ bool by_what_they_are(const ProfileProcess& a, const ProfileProcess& b) {
   return fields(a) < fields(b);
 }
 
-/// Addresses of the kernel and of code made at run time mean something during one boot of one machine.
-bool is_of_one_boot(const Executable& executable) {
-  if (executable.kind == ExecutableKind::kVdso) return executable.build_id.empty();
-  return executable.kind == ExecutableKind::kKernel || executable.kind == ExecutableKind::kPrivate;
-}
-
 ProfileRun run_of(const Profile& profile) {
   ProfileRun run = profile;
   for (const WeightedPosition& position : profile.positions)

@@ -34,6 +34,12 @@ struct Executable {
                                    ///< only; empty: the profile's
 };
 
+/// Addresses of the kernel and of code made at run time mean something during one boot of one machine.
+inline bool is_of_one_boot(const Executable& executable) {
+  if (executable.kind == ExecutableKind::kVdso) return executable.build_id.empty();
+  return executable.kind == ExecutableKind::kKernel || executable.kind == ExecutableKind::kPrivate;
+}
+
 struct ProfileProcess {
   int32_t pid = 0;
   int32_t parent = 0;

@@ -12,12 +12,6 @@ namespace {
 
 static_assert(static_cast<int>(ExecutableIdentity::Kind::kStart) == static_cast<int>(ExecutableKind::kStart));
 
-/// As merging profiles has it.
-bool is_of_one_boot(const Executable& executable) {
-  if (executable.kind == ExecutableKind::kVdso) return executable.build_id.empty();
-  return executable.kind == ExecutableKind::kKernel || executable.kind == ExecutableKind::kPrivate;
-}
-
 std::string build_id_start(const Executable& executable) {
   std::span<const uint8_t> id(executable.build_id);
   return fmt::format("{:02x}", fmt::join(id.first(std::min<size_t>(id.size(), 4)), ""));

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/read_all.h"
 #include "base/unique_fd.h"
 #include "histfile/file_identity.h"
 #include "histread/names_bytes.h"
@@ -62,15 +63,9 @@ Result<std::vector<unsigned char>> read_whole(int fd, const std::string& file) {
   if (static_cast<uint64_t>(status.st_size) > kMostImportedBytes)
     return fail(EFBIG, "%s is larger than the 1 GiB that is read of another tool's profile", file.c_str());
   std::vector<unsigned char> bytes(static_cast<size_t>(status.st_size));
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = read(fd, bytes.data() + done, bytes.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(errno, "cannot read %s: %s", file.c_str(), strerror(errno));
-    if (got == 0) break;
-    done += static_cast<size_t>(got);
-  }
-  bytes.resize(done);
+  const ssize_t done = read_all_at(fd, 0, bytes.data(), bytes.size());
+  if (done < 0) return fail(errno, "cannot read %s: %s", file.c_str(), strerror(errno));
+  bytes.resize(static_cast<size_t>(done));
   return bytes;
 }
 
