@@ -16,10 +16,10 @@ class BpfEngine : public Engine {
 
   [[nodiscard]] const char* name() const override { return "bpf"; }
 
-  /// Afterwards this thread has no capabilities any more.
   Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
   [[nodiscard]] std::vector<int> descriptors() const override { return rings_.descriptors(); }
   [[nodiscard]] int drain_interval_ms() const override;
+  /// Afterwards this thread has no capabilities any more.
   Result<void> drop_privileges() override;
   void drain() override;
   void stop() override;

@@ -85,7 +85,10 @@ class BpfEngineTest : public testing::Test {
     const BpfCounter::Totals& totals = engine.totals();
     uint64_t ticks = ledger.counted + ledger.outside + ledger.full, by_process = 0;
     EXPECT_EQ(totals.passed, ticks + engine.before_exec() + totals.unowned);
-    EXPECT_EQ(ledger.lost, totals.unowned);
+    EXPECT_GE(ledger.lost, totals.unowned);  // and what a kernel that throttles kept back
+    if (file_.header().throttled == 0) {
+      EXPECT_EQ(ledger.lost, totals.unowned);
+    }
     EXPECT_EQ(ledger.samples, ticks);
     for (const auto& [name, count] : fresh_.by_comm()) by_process += count;
     EXPECT_EQ(by_process, ticks);
@@ -117,7 +120,7 @@ TEST_F(BpfEngineTest, EveryTickTheKernelCountedIsInTheFile) {
     auto ticks = fresh_.by_comm();
     EXPECT_GT(ticks["true"], 100u);  // 200 execs of some 0.3 ms
     EXPECT_EQ(ticks.count("(unknown)"), 0u);
-    EXPECT_EQ(file_.header().ledger.full + file_.header().ledger.lost, 0u);
+    EXPECT_EQ(file_.header().ledger.full, 0u);
   });
 }
 
