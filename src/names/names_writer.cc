@@ -9,7 +9,7 @@
 namespace pctally {
 namespace {
 
-/// Text that nobody has a name for, in an object of which nothing is known.
+/// An object that could not be read has this range: it names nothing.
 bool is_nothing(const NamedRange& range) { return range.start == 0 && range.end == UINT64_MAX; }
 
 template <class Record>

@@ -1,4 +1,4 @@
-"""scripts/deps asks on a terminal before it installs, and does as it is told; no package is really touched."""
+"""On a terminal scripts/deps asks before it installs, and obeys the answer. The tests install nothing: apt-get is a stand-in."""
 import os
 import pty
 import subprocess

@@ -13,7 +13,7 @@
 namespace pctally {
 
 /// A discriminator holds three numbers one after the other. The first tells the blocks of a line apart; the
-/// second says how many copies of the block were made, each of which runs that much less often.
+/// second is the number of copies that the compiler made of the block. Each copy runs for its part alone.
 uint32_t base_discriminator(uint32_t discriminator);
 uint32_t duplication_factor(uint32_t discriminator);
 

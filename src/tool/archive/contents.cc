@@ -110,8 +110,8 @@ void ArchiveContents::note_sources(const std::vector<Frame>& frames, bool truste
   }
 }
 
-/// Debug information may name any file. What not everybody may read stays out; so does, where a stranger's
-/// executable names it, what lies in a directory that is closed to him.
+/// Debug information may name any file. A source goes in only if everybody may read it. If another user owns
+/// the executable, everybody must be able to reach the source's directory, too.
 void ArchiveContents::add_sources() {
   for (const auto& [path, trusted] : named_) {
     const SourceFile& source = sources_.file(path);
