@@ -1,4 +1,5 @@
-"""What call paths cost: CPU added on real programs, size of the data, paths that are complete. Arguments: rounds, rate."""
+"""What call paths cost: CPU added on real programs, the recorder's own CPU time a tick, size of the data, paths that are
+complete. Arguments: rounds, rate. $ENGINES (ring timer) and $GRAPHS (of perf; fp dwarf dwarf,65528) choose the configurations."""
 import json
 import os
 import re
@@ -19,19 +20,24 @@ def file_of(name):
 def profilers(hertz):
     """{name: (words before the command, environment)}; each writes file_of(name)."""
     chosen = {}
-    for name, options in (("pctally ring", ()), ("pctally ring -g", ("-g",))):
-        chosen[name] = [PCTALLY, "record", "-q", "-f", "-e", "ring", *options, "-F", str(hertz)]
+    for engine in os.environ.get("ENGINES", "ring timer").split():
+        for options in ((), ("-g",)):
+            chosen[" ".join(("pctally", engine, *options))] = [PCTALLY, "record", "-q", "-f", "-e", engine, *options, "-F", str(hertz)]
     if measure.have("perf"):
-        for graph in ("fp", "dwarf", "dwarf,65528"):
+        for graph in os.environ.get("GRAPHS", "fp dwarf dwarf,65528").split():
             chosen[f"perf --call-graph {graph}"] = ["perf", "record", "-q", "--no-bpf-event", "-e", "cpu-clock",
                                                     "-F", str(hertz - 1), "--call-graph", graph]
     return {name: ([*words, "-o", file_of(name), "--"], {}) for name, words in chosen.items()}
 
 
+def report_of(path):
+    return json.loads(subprocess.run([PCTALLY, "report", "--json", path], capture_output=True).stdout)
+
+
 def complete(name, path):
     """Share of the ticks with a path to the start of the program, or of the thread."""
     if name.startswith("pctally"):
-        report = json.loads(subprocess.run([PCTALLY, "report", "--json", path], capture_output=True).stdout)
+        report = report_of(path)
         return report["paths"]["complete"] / report["counted"] if "paths" in report else None
     try:
         script = subprocess.run(["perf", "script", "-i", path, "-F", "ip,sym"], capture_output=True, text=True, errors="replace",
@@ -43,12 +49,21 @@ def complete(name, path):
     return sum(any(word in line for line in stack[-3:] for word in START) for stack in stacks) / max(1, len(stacks))
 
 
+def recorder_us(name, run):
+    """Of the last run, all but the program's own time: also the recorder's start and end."""
+    if not name.startswith("pctally"):
+        return ""
+    report = report_of(file_of(name))
+    return f"{1e6 * (run.cpu - report['cpu_s']) / report['counted']:.1f}"
+
+
 def cells(name, runs, bare):
+    added = workloads.added_ms(runs, bare)
     if name == "bare":
-        return (workloads.added_ms(runs, bare), "", "")
+        return (added, "", "", "")
     share = complete(name, file_of(name))
-    return (workloads.added_ms(runs, bare), f"{os.path.getsize(file_of(name)) / 1e6:.2f}", f"{100 * share:.2f} %" if share else "")
+    return (added, recorder_us(name, runs[-1]), f"{os.path.getsize(file_of(name)) / 1e6:.2f}", f"{100 * share:.2f} %" if share else "")
 
 
 if __name__ == "__main__":
-    workloads.compare(profilers, ("CPU added, ms", "MB", "paths complete"), cells)
+    workloads.compare(profilers, ("CPU added, ms", "recorder, µs a tick", "MB", "paths complete"), cells)

@@ -91,7 +91,7 @@ def peak_mb(words):
         return int(file.read()) / 1024
 
 
-ATTEMPTS = 5
+ATTEMPTS = int(os.environ.get("ATTEMPTS", 5))
 
 
 def interleaved(configurations, rounds, prepare=None):

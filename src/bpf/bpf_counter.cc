@@ -244,9 +244,10 @@ uint64_t BpfCounter::turn_over() noexcept {
 }
 
 void BpfCounter::read_throttling(CpuEvent* event) {
-  event->ring.drain([event](const unsigned char* record, size_t bytes) {
+  event->ring.visit([event](const unsigned char* record, size_t bytes) {
     event->throttle.apply(parse_perf_record(record, bytes));
   });
+  event->ring.release();
 }
 
 double BpfCounter::take_missed() {

@@ -135,8 +135,6 @@ void PerfRing::request(unsigned long what, void* argument) noexcept {
 
 uint64_t PerfRing::head() const noexcept { return acquire(&page_of(map_)->data_head); }
 
-uint64_t PerfRing::tail() const noexcept { return page_of(map_)->data_tail; }
-
 const unsigned char* PerfRing::record_at(uint64_t at, uint64_t head, size_t* bytes) noexcept {
   const unsigned char* ring = map_.data() + (map_.size() - ring_bytes_);
   uint64_t offset = at & (ring_bytes_ - 1);
@@ -151,6 +149,9 @@ const unsigned char* PerfRing::record_at(uint64_t at, uint64_t head, size_t* byt
   return split_.data();
 }
 
-void PerfRing::release(uint64_t tail) noexcept { put_release(&page_of(map_)->data_tail, tail); }
+void PerfRing::release() noexcept {
+  put_release(&page_of(map_)->data_tail, read_);
+  explicit_bzero(split_.data(), split_.size());  // it may hold a part of somebody's stack
+}
 
 }  // namespace pctally

@@ -1,7 +1,6 @@
 // One CPU's perf event with its ring buffer.
 #pragma once
 #include <stdint.h>
-#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -73,30 +72,29 @@ class PerfRing {
   void shift_phase(uint64_t period) noexcept;
   void disable() noexcept;
 
-  /// Calls visit(const unsigned char* record, size_t bytes) for every record written so far, then frees their
-  /// space.
-  /// Returns how full the ring was, of 1.
+  /// Calls visit(const unsigned char* record, size_t bytes) for every record written since release(). What it
+  /// is given stays there until release(). Returns how full the ring was, of 1.
   template <class Visit>
-  double drain(Visit&& visit) noexcept {
-    uint64_t head = this->head(), tail = this->tail();
-    double fullness = static_cast<double>(head - tail) / static_cast<double>(ring_bytes_);
-    while (tail < head) {
+  double visit(Visit&& visit) noexcept {
+    const uint64_t head = this->head();
+    const double fullness = static_cast<double>(head - read_) / static_cast<double>(ring_bytes_);
+    while (read_ < head) {
       size_t bytes = 0;
-      const unsigned char* record = record_at(tail, head, &bytes);
+      const unsigned char* record = record_at(read_, head, &bytes);
       if (record == nullptr) break;
       visit(record, bytes);
-      tail += bytes;
+      read_ += bytes;
     }
-    release(head);
-    explicit_bzero(split_.data(), split_.size());  // it may hold a part of somebody's stack
+    read_ = head;
     return fullness;
   }
 
+  /// Lets the kernel overwrite all that was visited.
+  void release() noexcept;
+
  private:
   [[nodiscard]] uint64_t head() const noexcept;
-  [[nodiscard]] uint64_t tail() const noexcept;
   const unsigned char* record_at(uint64_t at, uint64_t head, size_t* bytes) noexcept;
-  void release(uint64_t tail) noexcept;
   void request(unsigned long what, void* argument) noexcept;  ///< an ioctl on all events
 
   UniqueFd fd_;
@@ -104,6 +102,7 @@ class PerfRing {
   int cpu_ = 0;
   MappedFile map_;
   uint64_t ring_bytes_ = 0;
+  uint64_t read_ = 0;  ///< position up to which records were visited
   uint64_t id_ = 0;
   bool lost_count_ = false;
   bool has_ticks_ = true;

@@ -13,12 +13,16 @@
 namespace pctally {
 namespace {
 
-std::span<const unsigned char> bytes_of(std::span<const uint64_t> words) noexcept {
-  return {reinterpret_cast<const unsigned char*>(words.data()), words.size_bytes()};
+constexpr size_t kWord = sizeof(uint64_t);
+
+/// The kernel writes records at multiples of a word, and these addresses at one in its record.
+std::span<const uint64_t> words_of(std::span<const unsigned char> bytes) noexcept {
+  return {reinterpret_cast<const uint64_t*>(bytes.data()), bytes.size() / kWord};
 }
 
 constexpr uint32_t kFewestPages = 1;
-constexpr double kPressed = 0.5;
+constexpr double kPressed =
+    0.75;  ///< the kernel wakes the reader at 0.5; a ring that lost a record is full but for that
 constexpr uint32_t kRecordPages = 64;  ///< of a ring without ticks
 
 /// Tries the call again with less and less of what older kernels and smaller limits refuse.
@@ -91,8 +95,8 @@ Result<void> RingSet::open_target(const Target& target, const PerfSettings& sett
 /// The kernel keeps that property of memory when it grows.
 void RingSet::keep_stacks_out_of_dumps() {
   constexpr size_t kFirstBytes = 64 << 10;
-  for (auto* stacks : {&stacks_, &waiting_stacks_})
-    if (stacks->reserve(kFirstBytes)) madvise(stacks->data(), kFirstBytes, MADV_DONTDUMP);
+  for (auto* stacks : {&waiting_, &next_waiting_})
+    if (stacks->reserve(kFirstBytes / kWord)) madvise(stacks->data(), kFirstBytes, MADV_DONTDUMP);
 }
 
 Result<void> RingSet::open_scope(PerfScope scope) {
@@ -185,7 +189,7 @@ void RingSet::shift_phases() noexcept {
 void RingSet::collect() {
   pressed_ = false;
   for (size_t i = 0; i < rings_.size(); ++i) {
-    double fullness = rings_[i].drain([&](const unsigned char* bytes, size_t length) {
+    double fullness = rings_[i].visit([&](const unsigned char* bytes, size_t length) {
       store(parse_perf_record(bytes, length, settings_.stack_bytes != 0 && rings_[i].has_ticks()),
             static_cast<uint16_t>(i));
     });
@@ -205,36 +209,34 @@ void RingSet::store_sample(const PerfRecord& record, uint16_t ring) {
   Sample sample{record.time, record.pc, record.pid, record.kernel, true, 1, ring};
   sample.has_registers = record.has_registers;
   std::copy(std::begin(record.registers), std::end(record.registers), sample.registers);
+  sample.kernel_calls = words_of(record.kernel_calls);
+  sample.stack = record.stack;
   sample.stack_cut_off = record.stack_cut_off;
-  if (!record.stack.empty() || !record.kernel_calls.empty())
-    keep_stack(record.kernel_calls, record.stack, &stacks_, &sample);
   samples_.push_back(sample);
 }
 
-/// Without memory for it the sample has no stack, which its path says. `kernel_calls` are kept as words.
-void RingSet::keep_stack(std::span<const unsigned char> kernel_calls, std::span<const unsigned char> stack,
-                         MappedArray<unsigned char>* stacks, Sample* sample) {
-  constexpr size_t kWord = sizeof(uint64_t);
-  const size_t at = (stacks->size() + kWord - 1) / kWord * kWord;
-  sample->kernel_calls = sample->stack_bytes = 0;
-  if (!stacks->resize(at + kernel_calls.size() + stack.size())) return;
-  std::copy(kernel_calls.begin(), kernel_calls.end(), stacks->data() + at);
-  std::copy(stack.begin(), stack.end(), stacks->data() + at + kernel_calls.size());
-  sample->stack_at = at;
-  sample->kernel_calls = static_cast<uint32_t>(kernel_calls.size() / kWord);
-  sample->stack_bytes = static_cast<uint32_t>(stack.size());
-}
-
-/// Overwrites all stacks but those of samples that wait for the next turn.
-void RingSet::forget_stacks() {
-  if (stacks_.size() == 0) return;
-  MappedArray<unsigned char>& kept = waiting_stacks_;
-  for (Sample& sample : samples_)
-    if (sample.stack_bytes != 0 || sample.kernel_calls != 0)
-      keep_stack(bytes_of(kernel_calls_of(sample)), stack_of(sample), &kept, &sample);
-  explicit_bzero(stacks_.data(), stacks_.size());
-  stacks_.clear();
-  std::swap(stacks_, kept);
+/// Stacks of samples that wait for the next turn are kept. Without memory for them those samples have no
+/// stack, which their paths say.
+void RingSet::release() {
+  size_t words = 0;
+  for (const Sample& sample : samples_)
+    words += sample.kernel_calls.size() + (sample.stack.size() + kWord - 1) / kWord;
+  const bool room = next_waiting_.resize(words);
+  uint64_t* at = next_waiting_.data();
+  for (Sample& sample : samples_) {
+    if (!room) sample.kernel_calls = {}, sample.stack = {};
+    const size_t calls = sample.kernel_calls.size(), bytes = sample.stack.size();
+    std::copy(sample.kernel_calls.begin(), sample.kernel_calls.end(), at);
+    sample.kernel_calls = {at, calls};
+    at += calls;
+    std::copy(sample.stack.begin(), sample.stack.end(), reinterpret_cast<unsigned char*>(at));
+    sample.stack = {reinterpret_cast<const unsigned char*>(at), bytes};
+    at += (bytes + kWord - 1) / kWord;
+  }
+  for (PerfRing& ring : rings_) ring.release();
+  if (waiting_.size() != 0) explicit_bzero(waiting_.data(), waiting_.size() * kWord);
+  waiting_.clear();
+  std::swap(waiting_, next_waiting_);
 }
 
 void RingSet::sort() {

@@ -24,9 +24,8 @@ class RingSet {
     uint64_t first = 0;  ///< time of the first of its ticks, if it is older than `time`
     bool has_registers = false;
     uint64_t registers[kStackRegisters] = {};  ///< as PerfRecord
-    uint64_t stack_at = 0;                     ///< in what kernel_calls_of() and stack_of() read
-    uint32_t kernel_calls = 0;                 ///< words there, before the stack
-    uint32_t stack_bytes = 0;
+    std::span<const uint64_t> kernel_calls{};  ///< as PerfRecord; valid in its on_sample
+    std::span<const unsigned char> stack{};    ///< as PerfRecord; valid in its on_sample
     bool stack_cut_off = false;
   };
   struct Record {
@@ -55,14 +54,14 @@ class RingSet {
   /// Restarts all running periods from now.
   void shift_phases() noexcept;
 
-  /// Takes all records out of the rings.
+  /// Reads all records of the rings. They stay there, with the stacks that samples have, until replay().
   void collect();
 
   /// Puts ticks that were counted elsewhere among the records.
   void add(const Sample& sample) { samples_.push_back(sample); }
 
   /// Calls sample(const Sample&) and event(const Record&) for what was collected and happened until then, in
-  /// the order of time, and forgets it.
+  /// the order of time, and forgets it; then the kernel may use the rings' space again.
   template <class OnSample, class OnEvent>
   void replay(uint64_t until, OnSample&& on_sample, OnEvent&& on_event) {
     sort();
@@ -78,18 +77,8 @@ class RingSet {
       }
     }
     samples_.erase(samples_.begin(), samples_.begin() + static_cast<ptrdiff_t>(sample));
-    forget_stacks();
+    release();
     events_.erase(events_.begin(), events_.begin() + static_cast<ptrdiff_t>(event));
-  }
-
-  /// The stack that came with a sample. Valid in its on_sample.
-  [[nodiscard]] std::span<const unsigned char> stack_of(const Sample& sample) const noexcept {
-    return std::span<const unsigned char>(stacks_.data(), stacks_.size())
-        .subspan(sample.stack_at + sample.kernel_calls * sizeof(uint64_t), sample.stack_bytes);
-  }
-  /// The return addresses in the kernel that came with a sample, innermost first. Valid in its on_sample.
-  [[nodiscard]] std::span<const uint64_t> kernel_calls_of(const Sample& sample) const noexcept {
-    return {reinterpret_cast<const uint64_t*>(stacks_.data() + sample.stack_at), sample.kernel_calls};
   }
 
   /// True if a ring was so full at the last collect() that it may have lost records.
@@ -115,9 +104,7 @@ class RingSet {
   Result<void> add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known);
   void store(const PerfRecord& record, uint16_t ring);
   void store_sample(const PerfRecord& record, uint16_t ring);
-  static void keep_stack(std::span<const unsigned char> kernel_calls, std::span<const unsigned char> stack,
-                         MappedArray<unsigned char>* stacks, Sample* sample);
-  void forget_stacks();
+  void release();
   void keep_stacks_out_of_dumps();
   void sort();
 
@@ -127,8 +114,8 @@ class RingSet {
   std::vector<PerfRing> rings_;
   std::vector<Sample> samples_;
   std::vector<Record> events_;
-  MappedArray<unsigned char> stacks_;          ///< of samples_
-  MappedArray<unsigned char> waiting_stacks_;  ///< empty but in forget_stacks()
+  MappedArray<uint64_t> waiting_;  ///< kernel calls and stacks of samples that wait for the next replay()
+  MappedArray<uint64_t> next_waiting_;  ///< empty but in release()
 };
 
 }  // namespace pctally

@@ -18,6 +18,20 @@ void wait_for_random_phase(uint64_t period_ns, Random* random) {
   sleep_ns(random->below(std::min(period_ns, kLongestStart)));
 }
 
+StackSample stack_of(const RingSet::Sample& sample) {
+  StackSample stack;
+  stack.registers = {.pc = sample.registers[3],
+                     .stack = sample.registers[2],
+                     .frame = sample.registers[1],
+                     .base = sample.registers[0],
+                     .scratch = sample.registers[4]};
+  stack.stack = sample.stack;
+  stack.kernel_calls = sample.kernel_calls;
+  stack.attempted = sample.has_registers;
+  stack.cut_off = sample.stack_cut_off;
+  return stack;
+}
+
 }  // namespace
 
 /// An event of a thread counts from zero on every CPU it comes to, is no more where exec gains privileges,
@@ -118,20 +132,6 @@ void RingEngine::apply_throttle(const RingSet::Record& event) {
   losses_[event.ring].throttle.apply(event.record);
   told_ = true;
   if (event.record.kind == PerfRecord::Kind::kThrottle) ++file_->header().throttled;
-}
-
-StackSample RingEngine::stack_of(const RingSet::Sample& sample) const {
-  StackSample stack;
-  stack.registers = {.pc = sample.registers[3],
-                     .stack = sample.registers[2],
-                     .frame = sample.registers[1],
-                     .base = sample.registers[0],
-                     .scratch = sample.registers[4]};
-  stack.stack = rings_.stack_of(sample);
-  stack.kernel_calls = rings_.kernel_calls_of(sample);
-  stack.attempted = sample.has_registers;
-  stack.cut_off = sample.stack_cut_off;
-  return stack;
 }
 
 void RingEngine::count(const RingSet::Sample& sample) {
