@@ -137,6 +137,17 @@ uint32_t find_or_add_segment(const ProfileFile& file, uint32_t object, uint64_t 
   return push<SegmentRecord>(pool, head, unit) ? unit : 0;
 }
 
+bool has_cell(const Pool& pool, uint32_t directory, uint64_t index) noexcept {
+  const uint64_t unit = directory + (index >> (kDirectoryShift + kSlotShift));
+  if (directory == 0 || unit > UINT32_MAX || !pool_holds(pool, static_cast<uint32_t>(unit), 1)) return false;
+  const uint32_t block = __atomic_load_n(
+      pool_at<uint32_t>(pool, static_cast<uint32_t>(unit)) + ((index >> kDirectoryShift) & (kFanOut - 1)),
+      __ATOMIC_ACQUIRE);
+  if (!pool_holds(pool, block, kBlockUnits)) return false;
+  const uint32_t* line = pool_at<uint32_t>(pool, block) + ((index >> kLeafShift) & (kFanOut - 1));
+  return pool_holds(pool, __atomic_load_n(line, __ATOMIC_ACQUIRE), kLeafUnits);
+}
+
 uint64_t segment_units(uint64_t bytes) noexcept {
   constexpr uint64_t kLongestPath = 4096 / kUnitBytes + 1;
   return directory_units(bytes) + 1 + kRecordUnits + kLongestPath;

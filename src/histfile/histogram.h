@@ -33,6 +33,9 @@ uint32_t find_or_add_object(const ProfileFile& file, const ObjectIdentity& ident
 uint32_t find_or_add_segment(const ProfileFile& file, uint32_t object, uint64_t start,
                              uint64_t bytes) noexcept;
 
+/// True if byte `index` of the text with that directory has a cell already.
+bool has_cell(const Pool& pool, uint32_t directory, uint64_t index) noexcept;
+
 /// Units that find_or_add_segment may take for `bytes` of text: for make_room().
 uint64_t segment_units(uint64_t bytes) noexcept;
 

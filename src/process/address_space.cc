@@ -11,6 +11,25 @@ constexpr uint64_t kSegmentStep = uint64_t{64}
                                   << 10;  ///< so that a file mapped page by page has few segments
 constexpr size_t kMostFresh = 256;
 
+/// Longer texts that wait for their first tick get segments of that length where ticks are.
+constexpr uint64_t kMostSegmentBytes = uint64_t{4} << 20;
+
+TextRange rounded(uint64_t position, uint64_t bytes) noexcept {
+  const uint64_t start = position & ~(kSegmentStep - 1);
+  return {start, ((position - start) + bytes + kSegmentStep - 1) & ~(kSegmentStep - 1)};
+}
+
+/// What a segment covers that is made for a tick at `at`.
+TextRange segment_range(uint64_t position, uint64_t bytes, uint64_t at) noexcept {
+  if (bytes > kMostSegmentBytes) {
+    const uint64_t window = at & ~(kMostSegmentBytes - 1);
+    const uint64_t end = std::min(position + bytes, window + kMostSegmentBytes);
+    position = std::max(position, window);
+    bytes = end - position;
+  }
+  return rounded(position, bytes);
+}
+
 /// Regions are cut, never moved: where a region starts later, its first byte has a later position too.
 Region upper_part(Region region, uint64_t low) noexcept {
   region.tree_bias += low - region.low;
@@ -86,16 +105,6 @@ bool AddressSpace::cut(uint64_t low, uint64_t last) noexcept {
   return true;
 }
 
-/// True if some text of a file in [low, last] is not at the place that `region` gives it.
-bool AddressSpace::holds_another(const Region& region) const noexcept {
-  for (size_t i = first_from(region.low); i < regions_.size() && regions_[i].low <= region.last; ++i) {
-    const Region& old = regions_[i];
-    bool same = old.directory == region.directory && old.tree_bias - old.low == region.tree_bias - region.low;
-    if (!old.without_file && !same) return true;
-  }
-  return false;
-}
-
 void AddressSpace::unmap_files(uint64_t start, uint64_t end) noexcept {
   if (end <= start || is_free(start, end - 1) || !merge()) return;
   bool found = false;
@@ -113,12 +122,24 @@ bool AddressSpace::insert(const Region& region) noexcept {
   return regions_.insert(first_from(region.low), region);
 }
 
+/// Puts it in its place. Counts a replacement if text of a file there is not the same at the same place.
+template <class IsSame>
+bool AddressSpace::put(const Region& region, IsSame&& is_same) noexcept {
+  if (is_free(region.low, region.last))
+    return fresh_.push_back(region) && (fresh_.size() < kMostFresh || merge());
+  if (!merge()) return false;
+  for (size_t i = first_from(region.low); i < regions_.size() && regions_[i].low <= region.last; ++i) {
+    if (regions_[i].without_file || is_same(regions_[i])) continue;
+    ++replacements_;
+    break;
+  }
+  return cut(region.low, region.last) && insert(region);
+}
+
 uint32_t AddressSpace::map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
                            const ObjectIdentity& object) noexcept {
   if (end <= start) return 0;
-  uint64_t segment_start = position & ~(kSegmentStep - 1);
-  uint64_t segment_bytes =
-      ((position - segment_start) + (end - start) + kSegmentStep - 1) & ~(kSegmentStep - 1);
+  const auto [segment_start, segment_bytes] = rounded(position, end - start);
   uint32_t record = find_or_add_object(file, object);
   uint32_t segment = record == 0 ? 0 : find_or_add_segment(file, record, segment_start, segment_bytes);
   if (segment == 0 && file.make_room(segment_units(segment_bytes))) {  // a huge text's directory is one piece
@@ -129,13 +150,59 @@ uint32_t AddressSpace::map(ProfileFile& file, uint64_t start, uint64_t end, uint
     if (merge()) (void)cut(start, end - 1);
     return 0;
   }
-  Region region = tree_region(file.pool(), start, end - 1, segment, position);
-  if (!is_free(start, end - 1)) {
-    if (!merge()) return 0;
-    if (holds_another(region)) ++replacements_;
-    return cut(start, end - 1) && insert(region) ? segment : 0;
+  const Region region = tree_region(file.pool(), start, end - 1, segment, position);
+  const bool done = put(region, [&region](const Region& old) {
+    return old.directory == region.directory && old.tree_bias - old.low == region.tree_bias - region.low;
+  });
+  return done ? segment : 0;
+}
+
+bool AddressSpace::map_later(const ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
+                             uint32_t object, std::span<const uint32_t> segments) noexcept {
+  if (end <= start) return false;
+  Region region{};
+  region.low = start;
+  region.last = end - 1;
+  region.rule.origin = start;
+  region.rule.cells = end - start;
+  region.rule.family = PCTALLY_BIN_SHIFT;
+  region.kind = CellKind::kTree;
+  region.segment = object;
+  region.tree_bias = position;
+  return put(region, [&](const Region& old) {
+    uint64_t at = old.tree_bias - old.low;
+    if (old.directory != 0) at += pool_at<SegmentRecord>(file.pool(), old.segment)->start;
+    if (at != position - start) return false;
+    return old.directory == 0 ? old.segment == object
+                              : std::find(segments.begin(), segments.end(), old.segment) != segments.end();
+  });
+}
+
+WaitingText AddressSpace::waiting_at(uint64_t pc) noexcept {
+  if (!merge()) return {};
+  const size_t at = first_from(pc);
+  if (at >= regions_.size() || regions_[at].low > pc || regions_[at].directory != 0) return {};
+  const Region& region = regions_[at];
+  return {region.segment, segment_range(region.tree_bias, region.last - region.low + 1,
+                                        region.tree_bias + (pc - region.low))};
+}
+
+void AddressSpace::give_segment(const ProfileFile& file, uint64_t pc, uint32_t segment,
+                                const TextRange& range) noexcept {
+  const size_t at = first_from(pc);
+  Region region = regions_[at];
+  const uint64_t low = region.low, last = region.last;
+  if (region.tree_bias < range.start) region = upper_part(region, low + (range.start - region.tree_bias));
+  const uint64_t covered = range.start + range.bytes - region.tree_bias;
+  if (region.last - region.low >= covered) region = lower_part(region, region.low + covered - 1);
+  const uint64_t reach = region.reach;
+  region = tree_region(file.pool(), region.low, region.last, segment, region.tree_bias);
+  region.reach = reach;
+  if (region.low == low && region.last == last) {
+    regions_[at] = region;
+  } else if (cut(region.low, region.last)) {
+    (void)insert(region);  // without memory for it its ticks are in no known mapping
   }
-  return fresh_.push_back(region) && (fresh_.size() < kMostFresh || merge()) ? segment : 0;
 }
 
 uint32_t AddressSpace::map(ProfileFile& file, const ExecutableMapping& mapping) noexcept {

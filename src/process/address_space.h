@@ -1,5 +1,7 @@
 // The executable memory of one process as a RegionTable over the recorder's cells.
 #pragma once
+#include <span>
+
 #include "base/mapped_array.h"
 #include "base/result.h"
 #include "histfile/histogram.h"
@@ -11,6 +13,21 @@ struct ExecutableMapping;
 /// Code without a file is counted in windows of that many bytes of addresses.
 inline constexpr uint64_t kWindowBytes = uint64_t{64} << 10;
 
+/// Bytes of an object that one segment has.
+struct TextRange {
+  uint64_t start = 0;
+  uint64_t bytes = 0;
+  [[nodiscard]] bool covers(const TextRange& other) const noexcept {
+    return other.start >= start && other.bytes <= bytes && other.start - start <= bytes - other.bytes;
+  }
+};
+
+/// What waits for the first tick in a mapping, as seen from one of its bytes.
+struct WaitingText {
+  uint32_t object = 0;  ///< the caller's number for it; 0: nothing waits there
+  TextRange range{};    ///< that its segment is to cover
+};
+
 /// Regions of one process. A value: copying (assign) is what fork does to a process's memory. Not
 /// thread-safe; build a new one to replace a published one.
 class AddressSpace {
@@ -20,6 +37,25 @@ class AddressSpace {
   uint32_t map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
                const ObjectIdentity& object) noexcept;
   uint32_t map(ProfileFile& file, const ExecutableMapping& mapping) noexcept;
+
+  /// As map(), but nothing is taken from the pool: ticks there find no room until give_segment(). `object` is
+  /// the caller's number for it, not 0, and `segments` are those it has. False without memory.
+  bool map_later(const ProfileFile& file, uint64_t start, uint64_t end, uint64_t position, uint32_t object,
+                 std::span<const uint32_t> segments) noexcept;
+
+  [[nodiscard]] WaitingText waiting_at(uint64_t pc) noexcept;
+
+  /// Counts what waits at `pc` in `segment`, as far as that reaches. Older tables are then of no use.
+  /// REQUIRES: waiting_at(pc).object is the segment's, and `range` what the segment covers, pc included.
+  void give_segment(const ProfileFile& file, uint64_t pc, uint32_t segment, const TextRange& range) noexcept;
+
+  /// Calls visit(number) for the object of every mapping that waits.
+  template <class Visit>
+  void for_each_waiting(Visit&& visit) const {
+    for (const MappedArray<Region>* regions : {&regions_, &fresh_})
+      for (const Region& region : *regions)
+        if (region.directory == 0) visit(region.segment);
+  }
 
   /// Takes away what [start, end) covers of files: something without a file is there now.
   void unmap_files(uint64_t start, uint64_t end) noexcept;
@@ -49,14 +85,17 @@ class AddressSpace {
 
  private:
   bool cut(uint64_t low, uint64_t last) noexcept;
-  [[nodiscard]] bool holds_another(const Region& region) const noexcept;
+  template <class IsSame>
+  bool put(const Region& region, IsSame&& is_same) noexcept;
   bool insert(const Region& region) noexcept;
   bool merge() noexcept;
   [[nodiscard]] size_t first_from(uint64_t address) const noexcept;
   [[nodiscard]] bool is_free(uint64_t low, uint64_t last) const noexcept;
 
-  MappedArray<Region> regions_;  ///< ascending, without overlaps
-  MappedArray<Region> fresh_;    ///< not yet among them; overlap with nothing
+  /// Ascending, without overlaps. One that waits has directory 0, the object's number for a segment and the
+  /// position of its first byte for a bias.
+  MappedArray<Region> regions_;
+  MappedArray<Region> fresh_;  ///< not yet among them; overlap with nothing
   uint64_t replacements_ = 0;
 };
 

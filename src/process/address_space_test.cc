@@ -52,6 +52,60 @@ TEST_F(AddressSpaceTest, PositionsAreFileOffsets) {
   EXPECT_EQ(position(space, 0x400fff), -1);
 }
 
+TEST_F(AddressSpaceTest, WhatWaitsTakesNothingUntilItHasASegment) {
+  AddressSpace space;
+  const uint32_t used = file_.header().pool.used;
+  ASSERT_TRUE(space.map_later(file_, 0x401000, 0x403000, 0x1000, 7, {}));
+  EXPECT_EQ(file_.header().pool.used, used);
+  EXPECT_EQ(space.waiting_at(0x403000).object, 0u);
+  const WaitingText text = space.waiting_at(0x402000);
+  EXPECT_EQ(text.object, 7u);
+  EXPECT_EQ(text.range.start, 0u);
+  EXPECT_EQ(text.range.bytes, 0x10000u);
+  EXPECT_EQ(tick(space.table(file_, 0), 0x402000, 1), TickOutcome::kFull);
+  const uint32_t segment =
+      find_or_add_segment(file_, find_or_add_object(file_, object("/a")), text.range.start, text.range.bytes);
+  space.give_segment(file_, 0x402000, segment, text.range);
+  EXPECT_EQ(position(space, 0x401000), 0x1000);
+  EXPECT_EQ(position(space, 0x402fff), 0x2fff);
+  EXPECT_EQ(space.waiting_at(0x402000).object, 0u);
+}
+
+TEST_F(AddressSpaceTest, WhatWaitsIsReplacedByAnotherFileOnly) {
+  AddressSpace space;
+  const uint32_t segment = find_or_add_segment(file_, find_or_add_object(file_, object("/a")), 0, 0x10000);
+  ASSERT_TRUE(space.map_later(file_, 0x401000, 0x403000, 0x1000, 7, {}));
+  ASSERT_TRUE(space.map_later(file_, 0x401000, 0x403000, 0x1000, 7, {}));
+  EXPECT_EQ(space.replacements(), 0u);
+  space.give_segment(file_, 0x402000, segment, {0, 0x10000});
+  ASSERT_TRUE(space.map_later(file_, 0x401000, 0x403000, 0x1000, 7, {&segment, 1}));
+  EXPECT_EQ(space.replacements(), 0u) << "its segment is known";
+  ASSERT_TRUE(space.map_later(file_, 0x401000, 0x403000, 0x2000, 7, {&segment, 1}));
+  EXPECT_EQ(space.replacements(), 1u) << "another part of it";
+  ASSERT_TRUE(space.map_later(file_, 0x401000, 0x403000, 0x2000, 8, {}));
+  EXPECT_EQ(space.replacements(), 2u) << "another file";
+}
+
+TEST_F(AddressSpaceTest, ASegmentHasAPartOfWhatIsVeryLong) {
+  constexpr uint64_t kMost = uint64_t{4} << 20, kStart = uint64_t{1} << 40;
+  AddressSpace space;
+  ASSERT_TRUE(space.map_later(file_, kStart, kStart + 16 * kMost, 0x1000, 7, {}));
+  const uint64_t pc = kStart + 3 * kMost + 5;
+  const WaitingText text = space.waiting_at(pc);
+  EXPECT_EQ(text.range.start, 3 * kMost);
+  EXPECT_EQ(text.range.bytes, kMost);
+  const uint32_t segment =
+      find_or_add_segment(file_, find_or_add_object(file_, object("/a")), text.range.start, text.range.bytes);
+  space.give_segment(file_, pc, segment, text.range);
+  EXPECT_EQ(space.size(), 3u);
+  EXPECT_EQ(position(space, pc), static_cast<int64_t>(3 * kMost + 0x1005));
+  EXPECT_EQ(position(space, kStart + 3 * kMost - 0x1000), static_cast<int64_t>(3 * kMost));
+  EXPECT_EQ(position(space, kStart + 4 * kMost - 0x1001), static_cast<int64_t>(4 * kMost - 1));
+  for (uint64_t other :
+       {kStart, kStart + 3 * kMost - 0x1001, kStart + 4 * kMost - 0x1000, kStart + 16 * kMost - 1})
+    EXPECT_EQ(space.waiting_at(other).object, 7u) << std::hex << other;
+}
+
 TEST_F(AddressSpaceTest, ANewMappingCutsOlderOnes) {
   AddressSpace space;
   ASSERT_TRUE(space.map(file_, 0x10000, 0x20000, 0, object("/a")));

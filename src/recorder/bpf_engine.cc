@@ -67,6 +67,7 @@ Result<void> BpfEngine::watch_processes(const Target& target) {
   tasks_ = TaskTable(file_, name(),
                      target.is_process_tree() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
   tasks_.follow_children(settings_.children);
+  if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
   if (target.kind != Target::Kind::kCommand || !rings_.settings().at_exec) rings_.enable();
   for (pid_t pid : target.processes)
     if (!counter_.follow(pid)) return fail(ESRCH, "no process has the number %d", pid);

@@ -67,6 +67,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   tasks_ = TaskTable(file, name(),
                      rings_.sees_machine() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
   tasks_.expect_removal(per_thread_);
+  if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
   if (settings_.paths) {
     tasks_.keep_paths();
     call_paths(*file)->stack_bytes = rings_.settings().stack_bytes;

@@ -73,16 +73,18 @@ uint64_t process_start_unix_ns(pid_t pid) {
   return to_ns(now) - to_ns(up) + stat.started * (1000000000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
 }
 
-/// The place of an address in the profile file; false if no region has it.
+/// The place of an address in the profile file; false if no region has it, or the file has no room for it.
 bool code_address(const RegionTable& table, uint64_t address, CodeAddress* found) {
   uint64_t index = 0;
   const Region* region = find_region(table, address, &index);
-  if (region == nullptr) return false;
+  if (region == nullptr || region->directory == 0) return false;
   *found = {region->segment, index + region->tree_bias};
   return true;
 }
 
 }  // namespace
+
+void TaskTable::limit_users() { shares_.limit_users(geteuid()); }
 
 void TaskTable::expect(pid_t pid) {
   Task& task = tasks_[pid];
@@ -101,8 +103,15 @@ TaskTable::Task& TaskTable::add_running(pid_t pid) {
   task.started_unix_ns = process_start_unix_ns(pid);
   task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
   find_root(pid, task);
+  find_user(pid, task);
   map_running(pid, task);
   return task;
+}
+
+/// One that is gone keeps its parent's.
+void TaskTable::find_user(pid_t pid, Task& task) {
+  if (!shares_.limits_users()) return;
+  if (const uid_t user = user_of(pid); user != kUnknownUser) task.user = user;
 }
 
 /// A process that is gone, or not ours to ask, seems to have what its parent had.
@@ -213,11 +222,45 @@ void TaskTable::map_file(const PerfRecord& record, std::string_view path, Task& 
 /// `is_program`: it is the program's file if the task has none yet.
 void TaskTable::map_object(Task& task, uint64_t start, uint64_t end, uint64_t position,
                            const ObjectIdentity& object, bool is_program) {
-  file_->make_room(segment_units(end - start));
-  const uint32_t segment = task.space.map(*file_, start, end, position, object);
-  if (paths_ == nullptr || segment == 0) return;
-  paths_->add_segment(segment, pool_at<SegmentRecord>(file_->pool(), segment)->start, object);
-  if (is_program && task.scope == 0) task.scope = paths_->scope_of(object);
+  if (objects_.are_many()) forget_unmapped();
+  const uint32_t number = objects_.number_of(object);
+  (void)task.space.map_later(*file_, start, end, position, number, objects_.segments(number));
+  if (paths_ != nullptr && is_program && task.scope == 0) task.scope = paths_->scope_of(object);
+}
+
+void TaskTable::forget_unmapped() {
+  std::vector<bool> mapped(objects_.end_number());
+  for (const auto& [pid, task] : tasks_)
+    task.space.for_each_waiting([&mapped](uint32_t number) { mapped[number] = true; });
+  objects_.forget_others(mapped);
+}
+
+/// Its user is asked again: a process may have changed it without an exec.
+bool TaskTable::may_add_directory(pid_t pid, Task& task, uint64_t bytes) {
+  find_user(pid, task);
+  refusal_ = shares_.refuse(task.user, directory_units(bytes));
+  return refusal_.empty();
+}
+
+uint32_t TaskTable::used() const { return __atomic_load_n(&file_->header().pool.used, __ATOMIC_RELAXED); }
+
+/// For the first tick in a mapping. Without room the mapping goes on waiting, and its ticks are full.
+void TaskTable::make_segment(pid_t pid, Task& task, uint64_t pc) {
+  const WaitingText text = task.space.waiting_at(pc);
+  if (text.object == 0) return;
+  MappedObjects::Segment segment = objects_.find_segment(text.object, text.range);
+  if (segment.unit == 0) {
+    if (!may_add_directory(pid, task, text.range.bytes)) return;
+    const uint32_t before = used();
+    segment = objects_.add_segment(text.object, text.range);
+    shares_.take(task.user, used() - before);
+    if (segment.unit == 0) return;
+    if (paths_ != nullptr)
+      paths_->add_segment(segment.unit, segment.range.start, objects_.identity(text.object));
+  }
+  const size_t regions = task.space.size();
+  task.space.give_segment(*file_, pc, segment.unit, segment.range);
+  if (task.space.size() != regions) task.table_valid = false;
 }
 
 void TaskTable::note_replacement(const PerfRecord& record, Task& task) {
@@ -246,6 +289,7 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
     task->executed = true;
     task->scope = 0;
     find_root(record.pid, *task);
+    find_user(record.pid, *task);
     register_task(record.pid, *task);
   }
   rows_.rename(task->record, task->comm);
@@ -276,6 +320,7 @@ void TaskTable::apply_fork(const PerfRecord& record) {
   child.maps_unreadable = parent->maps_unreadable;
   child.anonymous = parent->anonymous;
   child.scope = parent->scope;
+  child.user = parent->user;
   child.started_unix_ns = unix_ns(record.time);
   (void)child.space.copy_from(parent->space);
   parent->table_valid = false;  // its regions may lie elsewhere now
@@ -327,6 +372,7 @@ void TaskTable::register_task(pid_t pid, Task& task) {
 const RegionTable& TaskTable::table_of(Task& task) {
   if (!task.table_valid) task.table = task.space.table(*file_, task.record);
   task.table_valid = true;
+  task.table.pool = file_->pool();  // it may have grown
   return task.table;
 }
 
@@ -335,16 +381,23 @@ std::string_view TaskTable::reason_of(pid_t pid, const Task& task) const {
   return task.maps_unreadable ? kMapsUnreadable : kUnknownCode;
 }
 
-/// Makes a window for code in memory without a file. False if nothing is known to be mapped there.
+/// Makes cells' place for code that is counted for the first time. False if nothing is known to be mapped
+/// there.
 bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   uint64_t index = 0;
-  if (find_region(table_of(task), pc, &index) != nullptr) return true;
+  if (const Region* region = find_region(table_of(task), pc, &index); region != nullptr) {
+    if (region->directory == 0) make_segment(pid, task, pc);
+    return true;
+  }
   auto after = task.anonymous.upper_bound(pc);
   if (after == task.anonymous.begin() || std::prev(after)->second <= pc) return false;
+  if (!may_add_directory(pid, task, kWindowBytes)) return true;
   file_->make_room(segment_units(kWindowBytes));
   ObjectIdentity object = private_object(pid);
   object.time_unix_ns = task.started_unix_ns;
+  const uint32_t before = used();
   task.space.map_window(*file_, pc, object);
+  shares_.take(task.user, used() - before);
   task.table_valid = false;
   return true;
 }
@@ -364,6 +417,7 @@ const RegionTable& TaskTable::kernel_table(Task& task, uint64_t pc) {
     kernel_table_ = kernel_space_.table(*file_, 0);
   }
   kernel_table_.process_ticks = table_of(task).process_ticks;
+  kernel_table_.pool = file_->pool();
   return kernel_table_;
 }
 
@@ -374,10 +428,30 @@ TaskTable::Task* TaskTable::counting(pid_t pid) {
   return task;
 }
 
+/// Who has had a share of the pool may count on in the cells there are.
+std::string_view TaskTable::refuse_cell(Task& task, uint64_t pc) {
+  const std::string_view refusal = shares_.refuse(task.user, kBlockUnits + kLeafUnits);
+  if (refusal.empty()) return {};
+  uint64_t index = 0;
+  const RegionTable& table = table_of(task);
+  const Region* region = find_region(table, pc, &index);
+  const bool has = region != nullptr && has_cell(table.pool, region->directory, index + region->tree_bias);
+  return has ? std::string_view() : refusal;
+}
+
 TaskTable::Place TaskTable::place_tick(pid_t pid, Task& task, uint64_t pc, bool kernel) {
   if (kernel) return {&kernel_table(task, pc), pc};
-  if (has_text(pid, task, pc)) return {&table_of(task), pc};
-  return unknown_place(task, reason_of(pid, task));
+  refusal_ = {};
+  if (!has_text(pid, task, pc)) return unknown_place(task, reason_of(pid, task));
+  if (refusal_.empty()) refusal_ = refuse_cell(task, pc);
+  if (!refusal_.empty()) return unknown_place(task, refusal_);
+  return {&table_of(task), pc};
+}
+
+void TaskTable::book(const Task& task, const Place& place, uint64_t ticks) {
+  const uint32_t before = used();
+  tick_times(*place.table, place.pc, ticks);
+  shares_.take(task.user, used() - before);
 }
 
 bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first, uint64_t last) {
@@ -385,11 +459,11 @@ bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint6
   if (task == nullptr) return false;
   if (!kernel && ticks > 1 && first < last && was_replaced(*task, pc, first, last)) {
     const Place place = unknown_place(*task, kSinceUnmapped);
-    tick_times(*place.table, place.pc, ticks - 1);
+    book(*task, place, ticks - 1);
     ticks = 1;
   }
   const Place place = place_tick(pid, *task, pc, kernel);
-  tick_times(*place.table, place.pc, ticks);
+  book(*task, place, ticks);
   return true;
 }
 
@@ -425,7 +499,7 @@ bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, const StackSample& st
   Task* task = counting(pid);
   if (task == nullptr) return false;
   const Place place = place_tick(pid, *task, pc, kernel);
-  tick_times(*place.table, place.pc, 1);
+  book(*task, place, 1);
   TickPlace tick;
   tick.kernel = kernel;
   (void)code_address(*place.table, place.pc, &tick.code);

@@ -11,7 +11,8 @@
 #include "path/path_recorder.h"
 #include "perf/record.h"
 #include "perf/target.h"
-#include "process/address_space.h"
+#include "recorder/mapped_objects.h"
+#include "recorder/pool_shares.h"
 #include "recorder/process_roots.h"
 #include "recorder/process_rows.h"
 #include "recorder/unknown_code.h"
@@ -30,7 +31,12 @@ class TaskTable {
 
   TaskTable() = default;
   TaskTable(ProfileFile* file, std::string engine, Unknown unknown_processes)
-      : file_(file), rows_(file, std::move(engine)), unknown_(file), unknown_processes_(unknown_processes) {}
+      : file_(file),
+        rows_(file, std::move(engine)),
+        objects_(file),
+        unknown_(file),
+        shares_(file),
+        unknown_processes_(unknown_processes) {}
 
   /// A command's process, which counts from its exec on.
   void expect(pid_t pid);
@@ -39,6 +45,9 @@ class TaskTable {
   void follow_children(bool follow) { children_ = follow; }
   /// The events are the processes' own: the kernel takes them off one whose exec gains privileges.
   void expect_removal(bool expected) { removal_ = expected; }
+
+  /// The processes are anybody's: users but root and this one have shares of the pool.
+  void limit_users();
 
   /// A FORK, EXIT, COMM or MMAP record; others are ignored. `text` is the record's.
   void apply(const PerfRecord& record, std::string_view text);
@@ -67,6 +76,7 @@ class TaskTable {
   /// The observed processes that have not ended.
   [[nodiscard]] std::vector<pid_t> living() const;
   [[nodiscard]] size_t size() const { return tasks_.size(); }
+  [[nodiscard]] size_t known_objects() const { return objects_.size(); }
 
  private:
   /// Text that took the place of other text.
@@ -85,6 +95,7 @@ class TaskTable {
     bool root_hidden = false;      ///< it may have another since its last exec
     bool maps_unreadable = false;  ///< what it had mapped when it was met is not known
     uint64_t started_unix_ns = 0;
+    uid_t user = kUnknownUser;               ///< known where users are limited
     std::map<uint64_t, uint64_t> anonymous;  ///< executable memory without a file: start -> end
     std::string comm;
     AddressSpace space;
@@ -128,13 +139,23 @@ class TaskTable {
   Place place_tick(pid_t pid, Task& task, uint64_t pc, bool kernel);
   void map_object(Task& task, uint64_t start, uint64_t end, uint64_t position, const ObjectIdentity& object,
                   bool is_program);
+  void forget_unmapped();
+  void find_user(pid_t pid, Task& task);
+  void make_segment(pid_t pid, Task& task, uint64_t pc);
+  bool may_add_directory(pid_t pid, Task& task, uint64_t bytes);
+  std::string_view refuse_cell(Task& task, uint64_t pc);
+  [[nodiscard]] uint32_t used() const;
+  void book(const Task& task, const Place& place, uint64_t ticks);
   const RegionTable& table_of(Task& task);
   const RegionTable& kernel_table(Task& task, uint64_t pc);
   std::span<const CodeAddress> kernel_calls(Task& task, std::span<const uint64_t> returns);
 
   ProfileFile* file_ = nullptr;
   ProcessRows rows_;
+  MappedObjects objects_;
   UnknownCode unknown_;
+  PoolShares shares_;
+  std::string_view refusal_;  ///< why the last code looked for has no place in the file
   Unknown unknown_processes_ = Unknown::kAdopt;
   bool children_ = true;
   bool removal_ = false;

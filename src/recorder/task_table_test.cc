@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "histfile/chain.h"
 #include "histfile/fresh_file_for_test.h"
 
 namespace pctally {
@@ -52,6 +53,24 @@ class TaskTableTest : public testing::Test {
     record.bytes = bytes;
     tasks_.apply(record, path);
   }
+  /// Of all objects with that path.
+  uint64_t ticks_in(std::string_view path) {
+    const Pool pool = file_.pool();
+    uint64_t sum = 0;
+    walk_chain<ObjectRecord>(
+        pool, &file_.header().objects, UINT32_MAX, [&](const ObjectRecord& object, uint32_t) {
+          const auto* text = pool_at<StringRecord>(pool, object.path);
+          if (std::string_view(reinterpret_cast<const char*>(text + 1), text->bytes) != path) return false;
+          walk_chain<SegmentRecord>(
+              pool, &object.segments, UINT32_MAX, [&](const SegmentRecord& segment, uint32_t) {
+                for (uint64_t i = 0; i < std::min<uint64_t>(segment.bytes, 1 << 16); ++i)
+                  if (has_cell(pool, segment.directory, i)) sum += *tree_cell(pool, segment.directory, i);
+                return false;
+              });
+          return false;
+        });
+    return sum;
+  }
   bool exited(pid_t pid) {
     const ProcessRecord* record = fresh_.process(pid);
     return record != nullptr && (record->flags & kProcessExited) != 0;
@@ -82,6 +101,86 @@ TEST_F(TaskTableTest, ProcessesOutsideThePidNamespaceHaveNoText) {
     EXPECT_NE(path, "/bin/one_of_them");
     EXPECT_EQ(path.find("libc.so"), std::string::npos) << "this process has it mapped, not that one";
   }
+}
+
+// 4 GiB of text: their directories would fill the largest file.
+TEST_F(TaskTableTest, AMappingTakesNothingBeforeItsFirstTick) {
+  constexpr uint64_t kText = 64 << 20;
+  const uint32_t used = file_.header().pool.used;
+  for (uint64_t i = 1; i <= 64; ++i) map(kPid, ("/bin/" + std::to_string(i)).c_str(), i * kText, kText);
+  EXPECT_EQ(file_.header().pool.used, used);
+  EXPECT_TRUE(tasks_.count(kPid, 5 * kText + 3, false, 1));
+  EXPECT_TRUE(tasks_.count(kPid, 5 * kText + 3, false, 1));
+  EXPECT_EQ(file_.header().ledger.counted, 2u);
+  const auto* object = pool_at<ObjectRecord>(file_.pool(), file_.header().objects);
+  EXPECT_EQ(object->next, 0u);
+  EXPECT_EQ(pool_at<SegmentRecord>(file_.pool(), object->segments)->next, 0u);
+}
+
+// The text of one process alone would fill the file, were it another user's on a machine that is recorded.
+TEST_F(TaskTableTest, AUserHasAQuarterOfThePool) {
+  if (file_.mapping().size() != kLargestBytes) GTEST_SKIP() << "the file does not grow here";
+  constexpr uint64_t kText = 4 << 20, kTexts = 1024, kShare = kLargestBytes / kUnitBytes / 4;
+  TaskTable tasks(&file_, "test", TaskTable::Unknown::kAdopt);
+  tasks.limit_users();
+  tasks.apply({.kind = PerfRecord::Kind::kMmap,
+               .executable = true,
+               .pid = kPid,
+               .start = kText,
+               .bytes = kTexts * kText},
+              "/bin/long");
+  for (uint64_t i = 1; i <= kTexts; ++i) EXPECT_TRUE(tasks.count(kPid, i * kText, false, 1));
+  EXPECT_LT(file_.header().pool.used, kShare + 100);
+  EXPECT_GT(file_.header().pool.used, kShare * 9 / 10);
+  EXPECT_EQ(file_.header().ledger.counted, kTexts) << "none is full: what was refused is in a row";
+  const uint64_t refused = ticks_in("[no room: unknown user]");
+  EXPECT_GT(refused, kTexts / 2);
+  EXPECT_EQ(ticks_in("/bin/long"), kTexts - refused);
+  EXPECT_TRUE(tasks.count(kPid, kText, false, 1));
+  EXPECT_EQ(ticks_in("[no room: unknown user]"), refused) << "what has a cell is counted there";
+  tasks.adopt(getpid());
+  EXPECT_TRUE(tasks.count(getpid(), reinterpret_cast<uint64_t>(&process_vm_readv), false, 1));
+  EXPECT_EQ(file_.header().ledger.counted, kTexts + 2);
+  EXPECT_EQ(ticks_in("[no room: unknown user]"), refused) << "the recorder's own has room";
+}
+
+// Cells count, too: code of one's own may run anywhere.
+TEST_F(TaskTableTest, CellsAreInAUsersQuarter) {
+  if (file_.mapping().size() != kLargestBytes) GTEST_SKIP() << "the file does not grow here";
+  constexpr uint64_t kText = 64 << 20, kShare = kLargestBytes / kUnitBytes / 4;
+  TaskTable tasks(&file_, "test", TaskTable::Unknown::kAdopt);
+  tasks.limit_users();
+  tasks.apply(
+      {.kind = PerfRecord::Kind::kMmap, .executable = true, .pid = kPid, .start = kText, .bytes = kText},
+      "/bin/one");
+  for (uint64_t i = 0; i < kText; i += 256) {
+    if (i % (1 << 16) == 0) file_.make_room(256 * 3);
+    ASSERT_TRUE(tasks.count(kPid, kText + i, false, 1));
+  }
+  EXPECT_LT(file_.header().pool.used, kShare + 100);
+  EXPECT_EQ(file_.header().ledger.counted, kText / 256);
+}
+
+// 16 GiB, which would be a directory of 256 MiB.
+TEST_F(TaskTableTest, ADirectoryIsOfThePartThatRuns) {
+  const uint32_t used = file_.header().pool.used;
+  map(kPid, "/bin/huge", uint64_t{1} << 40, uint64_t{16} << 30);
+  const uint64_t pc = (uint64_t{1} << 40) + (uint64_t{5} << 30);
+  for (uint64_t i = 0; i < 3; ++i) EXPECT_TRUE(tasks_.count(kPid, pc + i, false, 2));
+  EXPECT_EQ(file_.header().ledger.counted, 6u);
+  EXPECT_LT(file_.header().pool.used - used, directory_units(4 << 20) + 20);
+  EXPECT_TRUE(tasks_.count(kPid, pc + (4 << 20), false, 1));
+  EXPECT_EQ(ticks_in("/bin/huge"), 7u);
+}
+
+// Millions in an hour, and memory for none but those that are still there.
+TEST_F(TaskTableTest, FilesWithoutTicksThatAreGoneAreForgotten) {
+  for (int i = 0; i < 100000; ++i) map(kPid, ("/bin/" + std::to_string(i)).c_str(), 0x1000, 0x1000);
+  EXPECT_LE(tasks_.known_objects(), 8192u);
+  EXPECT_TRUE(tasks_.count(kPid, 0x1234, false, 1));
+  const auto* object = pool_at<ObjectRecord>(file_.pool(), file_.header().objects);
+  const auto* text = pool_at<StringRecord>(file_.pool(), object->path);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(text + 1), text->bytes), "/bin/99999");
 }
 
 TEST_F(TaskTableTest, CountsManyTicksAtOnce) {
@@ -128,6 +227,17 @@ TEST_F(TaskTableTest, EndedProcessesAreForgotten) {
     exit(kPid + i, time + 1000000);
     ASSERT_LE(tasks_.size(), 410u);
   }
+}
+
+TEST_F(TaskTableTest, AProcessThatMapsNothingMoreUsesWhatTheFileHasGrown) {
+  constexpr uint64_t kPcs = 4 * kInitialBytes / 128;
+  if (file_.mapping().size() != kLargestBytes) GTEST_SKIP() << "the file does not grow here";
+  map(kPid, "/bin/program", 0x100000, kPcs * 16);
+  for (uint64_t i = 0; i < kPcs; ++i) {
+    if (i % 256 == 0) file_.make_room(256 * 3);
+    for (bool kernel : {false, true}) EXPECT_TRUE(tasks_.count(kPid, 0x100000 + i * 16, kernel, 1));
+  }
+  EXPECT_EQ(file_.header().ledger.full, 0u);
 }
 
 // The default pool has room for fewer: the rest is booked as full, nothing is lost, the file keeps its bound.

@@ -1,5 +1,6 @@
 // Rows for ticks in code that cannot be named, by the reason: "[code since unmapped]". Never a guess.
 #pragma once
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,12 +18,12 @@ class UnknownCode {
   UnknownCode() = default;
   explicit UnknownCode(ProfileFile* file) : file_(file) {}
 
-  /// A table, good until the next call, in which *place is the row of that reason. Reasons are literals.
+  /// A table, good until the next call, in which *place is the row of that reason. Of reasons there are few.
   RegionTable& table(std::string_view reason, uint64_t* place);
 
  private:
   ProfileFile* file_ = nullptr;
-  std::vector<std::string_view> reasons_;
+  std::vector<std::string> reasons_;
   AddressSpace space_;  ///< a page for each reason
   RegionTable table_{};
 };
