@@ -43,11 +43,12 @@ _pctally_record() {
     -p | --pid) _pctally_words "$(compgen -G '/proc/[0-9]*' | sed 's,/proc/,,')" ;;
     --cgroup) _pctally_files '*' ;;
     --for) _pctally_words '10 60' ;;
+    --scope) _pctally_words 'program thread cgroup' ;;
     -o | --output) _pctally_files '' ;;
     *)
       if [[ $current == -* ]]; then
         _pctally_words '-F -c -e -o -f -q -v -p -a --frequency --period --engine --event --output --force --quiet --verbose
-          --pid --all --cgroup --for -g --callers --no-callers --call-graph --paths-memory --no-children --wait --fixed-period --help --'
+          --pid --all --cgroup --for -g --callers --no-callers --call-graph --scope --paths-memory --no-children --wait --fixed-period --help --'
       else
         _pctally_command "$COMP_CWORD"
       fi
@@ -57,15 +58,15 @@ _pctally_record() {
 
 _pctally_report() {
   case $previous in
-    --by) _pctally_words 'function object line process' ;;
+    --by) _pctally_words 'function object line process program thread cgroup program,function thread,function cgroup,function' ;;
     --sort) _pctally_words 'ticks total name object' ;;
     --names) _pctally_words 'short full linkage' ;;
     --color) _pctally_words 'always auto never' ;;
     --html | --flamegraph) _pctally_files ;;
-    --limit | --min-share | --callers | --filter | --object | --focus | --ignore | --hide) ;;
+    --limit | --min-share | --callers | --filter | --object | --program | --thread | --cgroup | --focus | --ignore | --hide) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --sort --limit --min-share --own --inlines --callers --tree --bottom-up --focus --ignore --hide --flamegraph --filter --object --names --html --command --no-sources --strip-paths --json --color --help'
+        _pctally_words '--by --sort --limit --min-share --own --inlines --callers --tree --bottom-up --focus --ignore --hide --flamegraph --filter --object --program --thread --cgroup --names --html --command --no-sources --strip-paths --json --color --help'
       else
         _pctally_files '!*.pct'
       fi

@@ -50,15 +50,16 @@ complete -c pctally -n '__pctally_is record' -l for -x -a '10 60' -d 'end after'
 complete -c pctally -n '__pctally_is record' -s g -l callers -d 'keep call paths'
 complete -c pctally -n '__pctally_is record' -l no-callers -d 'keep no call paths'
 complete -c pctally -n '__pctally_is record' -l call-graph -x -a 'fp dwarf lbr' -d 'keep call paths, as perf is asked for them'
+complete -c pctally -n '__pctally_is record' -l scope -x -a 'program thread cgroup' -d 'keep ticks apart by'
 complete -c pctally -n '__pctally_is record' -l paths-memory -x -a '8M 24M' -d 'bound of each of their trees'
 complete -c pctally -n '__pctally_is record' -l no-children -d 'do not follow child processes'
 complete -c pctally -n '__pctally_is record' -l wait -d 'until the last process that the command started has ended'
 complete -c pctally -n '__pctally_is record' -l fixed-period -d 'use the asked period as it is'
 complete -c pctally -n '__pctally_is record' -l help -d 'show a summary'
-complete -c pctally -n '__pctally_is record' -x -a "(__fish_complete_subcommand --fcs-skip=2 -F --frequency -c --period -e --event --engine -o --output -p --pid --cgroup --for --call-graph --paths-memory)"
+complete -c pctally -n '__pctally_is record' -x -a "(__fish_complete_subcommand --fcs-skip=2 -F --frequency -c --period -e --event --engine -o --output -p --pid --cgroup --for --call-graph --scope --paths-memory)"
 
 # report
-complete -c pctally -n '__pctally_is report' -l by -x -a 'function object line process' -d 'what a row is'
+complete -c pctally -n '__pctally_is report' -l by -x -a 'function object line process program thread cgroup program,function thread,function cgroup,function' -d 'what a row is'
 complete -c pctally -n '__pctally_is report' -l sort -x -a 'ticks total name object' -d 'order of the rows'
 complete -c pctally -n '__pctally_is report' -l limit -x -d 'print at most this many rows'
 complete -c pctally -n '__pctally_is report' -l min-share -x -d 'leave out rows with a smaller share'
@@ -73,6 +74,9 @@ complete -c pctally -n '__pctally_is report' -l hide -x -d 'functions that match
 complete -c pctally -n '__pctally_is report' -l flamegraph -r -F -d 'write a flame graph'
 complete -c pctally -n '__pctally_is report' -l filter -x -d 'only rows whose names match'
 complete -c pctally -n '__pctally_is report' -l object -x -d 'only rows of these objects'
+complete -c pctally -n '__pctally_is report' -l program -x -d 'only ticks of these programs'
+complete -c pctally -n '__pctally_is report' -l thread -x -d 'only ticks of these threads'
+complete -c pctally -n '__pctally_is report' -l cgroup -x -d 'only ticks of these control groups'
 complete -c pctally -n '__pctally_is report' -l names -x -a 'short full linkage' -d 'how functions are called'
 complete -c pctally -n '__pctally_is report' -l html -r -F -d 'write a page for a browser'
 complete -c pctally -n '__pctally_is report' -l command -d 'with the command line in the page'

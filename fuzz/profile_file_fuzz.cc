@@ -27,7 +27,8 @@ uint64_t sum_of_rows(const Report& report) {
 }
 
 void check_reports(const Profile& profile) {
-  for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess}) {
+  for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess,
+                      Grouping::kProgram, Grouping::kThreadFunction, Grouping::kGroup}) {
     Report report = make_report(profile, FakeSymbolizer::open, {.by = by, .limit = 3});
     require(sum_of_rows(report) == profile.ledger.ticks());
     require(text_report(profile, report, {.color = false, .width = 80}).find('\033') == std::string::npos);
@@ -55,7 +56,7 @@ void check_live(const Profile& profile) {
 
 /// Every stack is written, and a stack is one line.
 void check_stacks(const Profile& profile) {
-  if (!profile.paths.recorded) return;
+  if (!profile.paths.has_scopes()) return;
   const Samples stacks = stacks_of(profile, FakeSymbolizer::open, true);
   std::string text = folded_export(profile, stacks);
   require(static_cast<size_t>(std::ranges::count(text, '\n')) <= stacks.samples.size());

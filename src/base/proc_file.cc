@@ -10,7 +10,8 @@
 namespace pctally {
 namespace {
 
-constexpr unsigned kStatFields = 22;  ///< up to the start of the process
+constexpr uint64_t kKernelThread = 0x200000;  ///< PF_KTHREAD of the flags
+constexpr unsigned kStatFields = 22;          ///< up to the start of the process
 
 void append_number(char** to, unsigned number) noexcept {
   char digits[12];
@@ -54,6 +55,7 @@ bool read_proc_stat(pid_t pid, ProcStat* stat) noexcept {
       fields[field] = fields[field] * 10 + static_cast<uint64_t>(*at - '0');
   }
   stat->parent = static_cast<pid_t>(fields[4]);
+  stat->kernel_thread = (fields[9] & kKernelThread) != 0;
   stat->user = fields[14];
   stat->system = fields[15];
   stat->children_user = fields[16];

@@ -14,6 +14,7 @@ size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noe
 /// Of /proc/PID/stat, times in clock ticks (sysconf(_SC_CLK_TCK)).
 struct ProcStat {
   char state = '?';
+  bool kernel_thread = false;
   pid_t parent = 0;
   uint64_t user = 0, system = 0, children_user = 0, children_system = 0;
   uint64_t threads = 0;

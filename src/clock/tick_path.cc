@@ -104,6 +104,13 @@ void hand_over_path(const RegionTable&, const void*, uint64_t) noexcept {}
 
 #endif
 
+void hand_over_place(const RegionTable& table, uint64_t pc, uint64_t ticks) noexcept {
+  OwnPath path;
+  if (!open_own_path(*table.paths, ticks, &path)) return;
+  add_tick_place(table, pc, &path);
+  close_own_path(*table.paths, path);
+}
+
 }  // namespace
 
 #if defined(__x86_64__)
@@ -145,7 +152,12 @@ void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noex
   if (slot == kNoTable) return;
   const RegionTable& table = tables->slots[slot];
   const TickOutcome outcome = tick(table, interrupted_pc(context), weight);
-  if (table.paths != nullptr && outcome != TickOutcome::kStopped) hand_over_path(table, context, weight);
+  if (table.paths != nullptr && outcome != TickOutcome::kStopped) {
+    if (table.paths->slots.head->one_frame != 0)
+      hand_over_place(table, interrupted_pc(context), weight);
+    else
+      hand_over_path(table, context, weight);
+  }
   leave_table(tables, slot);
 }
 

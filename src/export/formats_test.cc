@@ -69,6 +69,26 @@ TEST(Stacks, AddUpToTheLedger) {
   EXPECT_EQ(sum, 22u);
 }
 
+TEST(Stacks, HaveTheThreadBelowItsProgramAndInPprofAsALabel) {
+  Profile profile = profile_with_callers();
+  profile.paths.scopes = {{"/bin/prog", {}, PathScopeKind::kThread, "io"}};
+  const Samples samples = stacks_of(profile, &FakeSymbolizer::open, true);
+  EXPECT_THAT(folded_export(profile, samples), HasSubstr("prog;io;f1;inlined;f2;f3 12\n"));
+  for (const Sample& sample : samples.samples)
+    EXPECT_EQ(sample.thread, samples.place_of(sample).frames[0].function == "[lost]" ? "" : "io");
+}
+
+TEST(Stacks, WithoutCallPathsHaveTheScopeAndTheLineOfTheTick) {
+  Profile profile = sample_profile();
+  profile.paths.one_frame = true;
+  profile.paths.scopes = {{"/system.slice/x", {}, PathScopeKind::kGroup}};
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x111, .self = 12}};
+  const Samples samples = stacks_of(profile, &FakeSymbolizer::open, true);
+  EXPECT_THAT(folded_export(profile, samples), HasSubstr("/system.slice/x;f1;inlined 12\n"));
+  EXPECT_EQ(samples.place_of(samples.samples[0]).frames.back().line, 0x11u);
+}
+
 TEST(Stacks, HaveTheProgramTheCallersAndWhatWasInlinedAtTheCalls) {
   const Profile profile = profile_with_callers();
   const std::string text = folded_export(profile, stacks_of(profile, &FakeSymbolizer::open, true));

@@ -29,7 +29,8 @@ enum ProfileField : protozero::pbf_tag_type {
   kDefaultSampleType = 14
 };
 enum ValueTypeField : protozero::pbf_tag_type { kType = 1, kUnit = 2 };
-enum SampleField : protozero::pbf_tag_type { kLocationId = 1, kValue = 2 };
+enum SampleField : protozero::pbf_tag_type { kLocationId = 1, kValue = 2, kLabel = 3 };
+enum LabelField : protozero::pbf_tag_type { kLabelKey = 1, kLabelText = 2 };
 enum MappingField : protozero::pbf_tag_type {
   kMappingId = 1,
   kMemoryStart = 2,
@@ -148,9 +149,15 @@ class Pprof {
     for (uint32_t location : sample.stack) ids.push_back(location + uint64_t{1});
     const int64_t values[] = {static_cast<int64_t>(sample.ticks),
                               static_cast<int64_t>(sample.ticks * profile_.period_ns)};
+    const bool labelled = !sample.thread.empty();
+    const int64_t key = labelled ? text("thread") : 0, thread = text(sample.thread);
     protozero::pbf_writer message(writer_, kSample);
     message.add_packed_uint64(kLocationId, ids.begin(), ids.end());
     message.add_packed_int64(kValue, std::begin(values), std::end(values));
+    if (!labelled) return;
+    protozero::pbf_writer label(message, kLabel);
+    label.add_int64(kLabelKey, key);
+    label.add_int64(kLabelText, thread);
   }
 
   const Profile& profile_;

@@ -4,6 +4,7 @@
 
 #include "report/paths/named_paths.h"
 #include "report/rollup.h"
+#include "report/scope_names.h"
 
 namespace pctally {
 namespace {
@@ -15,7 +16,7 @@ Location nowhere(const std::string& name) {
 }
 
 void add_sample(Location location, uint64_t ticks, Samples* samples) {
-  samples->samples.push_back({{static_cast<uint32_t>(samples->locations.size())}, ticks});
+  samples->samples.push_back({{static_cast<uint32_t>(samples->locations.size())}, ticks, {}});
   samples->locations.push_back(std::move(location));
 }
 
@@ -72,16 +73,27 @@ void rename(NameStyle style, Samples* samples) {
       if (!frame.linkage.empty()) frame.function = frame.linkage;
 }
 
-std::string program_name(const Profile& profile, const PathTreeNode& scope) {
-  const bool known = scope.position < profile.paths.scopes.size();
-  const std::string path = known ? profile.paths.scopes[scope.position].name : "";
-  return path.empty() ? "[program not known]" : path.substr(path.rfind('/') + 1);
+/// The program and, where threads are known, its thread; or the control group. Innermost first.
+Location scope_location(const ScopeName& name) {
+  Location location;
+  if (!name.thread.empty()) location.frames.push_back({name.thread, "", 0});
+  location.frames.push_back({name.group.empty() ? name.program : name.group, "", 0});
+  return location;
+}
+
+/// "" where threads are not known.
+std::string thread_of(const Profile& profile, const std::vector<uint32_t>& scopes, uint32_t node) {
+  return scopes[node] == UINT32_MAX ? "" : profile.paths.scopes[scopes[node]].thread;
 }
 
 /// The location of each node of the context tree. Nodes with the same frames at the same place share one.
 std::vector<uint32_t> add_locations(const Profile& profile, const NamedPaths& paths, Samples* samples) {
   std::map<std::tuple<uint32_t, uint64_t, const void*>, uint32_t> known;
   std::vector<uint32_t> locations;
+  const std::vector<ScopeName> scopes = scope_names(profile.paths);
+  const auto scope_of = [&](const PathTreeNode& node) {
+    return node.position < scopes.size() ? scopes[node.position] : unknown_scope(scope_kind(profile.paths));
+  };
   for (uint32_t node = 0; node < paths.tree().size(); ++node) {
     const PathTreeNode& own = paths.tree()[node];
     const std::vector<StackFrame>& frames = paths.frames(node);
@@ -91,7 +103,7 @@ std::vector<uint32_t> add_locations(const Profile& profile, const NamedPaths& pa
                                                   static_cast<uint32_t>(samples->locations.size()));
     locations.push_back(entry->second);
     if (!fresh) continue;
-    Location location = is_scope ? nowhere(program_name(profile, own)) : Location{};
+    Location location = is_scope ? scope_location(scope_of(own)) : Location{};
     if (is_code) location.executable = own.executable;
     if (is_code) location.position = own.position;
     for (size_t i = frames.size(); i-- > 0;)
@@ -109,10 +121,11 @@ Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines
   ObjectNames names(profile, open);
   const NamedPaths paths(profile, names, lines);
   for (uint32_t i = 0; i < profile.executables.size(); ++i) result.objects.push_back(names.shown(i));
-  const std::vector<uint32_t> locations = add_locations(profile, paths, &result);
+  const std::vector<uint32_t> locations = add_locations(profile, paths, &result),
+                              scopes = scope_of_nodes(profile.paths);
   for (uint32_t node = 0; node < paths.tree().size(); ++node) {
     const PathTreeNode& own = paths.tree()[node];
-    Sample sample{{}, own.self};
+    Sample sample{{}, own.self, thread_of(profile, scopes, node)};
     for (uint32_t at = node; at != PathTreeNode::kNoParent; at = paths.tree()[at].parent)
       sample.stack.push_back(locations[at]);
     if (own.self != 0) result.samples.push_back(sample);

@@ -26,13 +26,14 @@ struct Sample {
   std::vector<uint32_t>
       stack;  ///< of Samples::locations: where the ticks fell, then its callers; never empty
   uint64_t ticks = 0;
+  std::string thread{};  ///< its name, where threads are known
 };
 
 struct Samples {
   std::vector<std::string> objects;  ///< as shown, one for each executable
   std::vector<Location> locations;
   std::vector<Sample> samples;
-  bool with_callers = false;  ///< the outermost location of each stack is then its program
+  bool with_callers = false;  ///< the outermost location of each stack is then its scope
 
   [[nodiscard]] const Location& place_of(const Sample& sample) const {
     return locations[sample.stack.front()];
@@ -44,8 +45,8 @@ struct Samples {
 Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool lines,
                    NameStyle names = NameStyle::kFull);
 
-/// The same with the callers of each place, of a profile with call paths. The innermost location is the
-/// function that ran, at its first byte.
+/// The same with the callers of each place and its scope, of a profile with scopes. With call paths the
+/// innermost location is the function that ran, at its first byte.
 Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines,
                   NameStyle names = NameStyle::kFull);
 

@@ -11,7 +11,29 @@ constexpr unsigned kFewestSlotsLog2 = 4;  ///< a unit's
 constexpr uint32_t kStatesPerUnit = kUnitBytes / sizeof(uint32_t);
 
 std::unexpected<Error> no_room() noexcept {
-  return fail(ENOSPC, "no room for call paths; free some space, or leave out -g");
+  return fail(ENOSPC, "no room for call paths; free some space, or leave out -g or --scope");
+}
+
+uint32_t take_scope(const ProfileFile& file, ScopeKind kind, std::string_view text) noexcept {
+  const Pool pool = file.pool();
+  const uint32_t name = add_string(pool, text), unit = name == 0 ? 0 : pool_take(pool, 1);
+  if (unit == 0) return 0;
+  auto* scope = pool_at<ScopeRecord>(pool, unit);
+  scope->kind = kind;
+  scope->name = name;
+  return unit;
+}
+
+void set_build_id(const ObjectIdentity& program, ScopeRecord* scope) noexcept {
+  scope->build_id_bytes = program.build_id_bytes <= sizeof scope->build_id ? program.build_id_bytes : 0;
+  if (scope->build_id_bytes != 0) memcpy(scope->build_id, program.build_id, scope->build_id_bytes);
+}
+
+/// The recorder alone adds scopes.
+uint32_t publish(const ProfileFile& file, uint32_t unit) noexcept {
+  pool_at<ScopeRecord>(file.pool(), unit)->next = file.header().scopes;
+  __atomic_store_n(&file.header().scopes, unit, __ATOMIC_RELEASE);
+  return unit;
 }
 
 PathTreeHead plan(uint64_t bytes) noexcept { return tree_head_for(bytes / sizeof(PathNode)); }
@@ -31,16 +53,19 @@ PathTreeHead tree_head_for(uint64_t most_nodes) noexcept {
 
 Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcept {
   PathTreeHead context = plan(limits.context_bytes), plane = plan(limits.plane_bytes);
-  const uint32_t units = kRecordUnits + directory_units_of(context) + directory_units_of(plane);
+  const bool one_frame = limits.plane_bytes == 0;
+  const uint32_t plane_units = one_frame ? 0 : directory_units_of(plane),
+                 units = kRecordUnits + directory_units_of(context) + plane_units;
   if (!file->make_room(units)) return no_room();
   const Pool pool = file->pool();
   const uint32_t record = pool_take(pool, kRecordUnits);
   context.directory = record == 0 ? 0 : pool_take(pool, directory_units_of(context));
-  plane.directory = context.directory == 0 ? 0 : pool_take(pool, directory_units_of(plane));
-  if (plane.directory == 0) return no_room();
+  if (!one_frame && context.directory != 0) plane.directory = pool_take(pool, plane_units);
+  if ((one_frame ? context : plane).directory == 0) return no_room();
   auto* paths = pool_at<PathRecord>(pool, record);
   paths->context = context;
   paths->plane = plane;
+  paths->one_frame = one_frame ? 1 : 0;
   file->header().version = kPathsLayoutVersion;
   __atomic_store_n(&file->header().paths, record, __ATOMIC_RELEASE);
   return {};
@@ -57,6 +82,7 @@ Result<void> add_path_slots(ProfileFile* file, uint32_t count) noexcept {
   head->states = states;
   head->slots = slots;
   head->count = count;
+  head->one_frame = call_paths(*file)->one_frame;
   __atomic_store_n(&call_paths(*file)->slots, unit, __ATOMIC_RELEASE);
   return {};
 }
@@ -74,19 +100,29 @@ PathRecord* call_paths(const ProfileFile& file) noexcept {
 }
 
 uint32_t add_program_scope(const ProfileFile& file, const ObjectIdentity& program) noexcept {
-  const Pool pool = file.pool();
-  const uint32_t name = add_string(pool, program.path), unit = name == 0 ? 0 : pool_take(pool, 1);
+  const uint32_t unit = take_scope(file, ScopeKind::kProgram, program.path);
   if (unit == 0) return 0;
-  auto* scope = pool_at<ScopeRecord>(pool, unit);
-  scope->kind = ScopeKind::kProgram;
-  scope->name = name;
-  scope->build_id_bytes = program.build_id_bytes <= sizeof scope->build_id ? program.build_id_bytes : 0;
-  if (scope->build_id_bytes != 0) memcpy(scope->build_id, program.build_id, scope->build_id_bytes);
+  auto* scope = pool_at<ScopeRecord>(file.pool(), unit);
+  set_build_id(program, scope);
   scope->device = program.device;
   scope->inode = program.inode;
-  scope->next = file.header().scopes;  // the recorder alone adds scopes
-  __atomic_store_n(&file.header().scopes, unit, __ATOMIC_RELEASE);
-  return unit;
+  return publish(file, unit);
+}
+
+uint32_t add_thread_scope(const ProfileFile& file, const ObjectIdentity& program,
+                          std::string_view thread) noexcept {
+  const uint32_t unit = take_scope(file, ScopeKind::kThread, program.path);
+  if (unit == 0) return 0;
+  auto* scope = pool_at<ScopeRecord>(file.pool(), unit);
+  set_build_id(program, scope);
+  memcpy(reinterpret_cast<char*>(scope) + offsetof(ScopeRecord, device), thread.data(),
+         thread.size() < kThreadNameBytes ? thread.size() : kThreadNameBytes);
+  return publish(file, unit);
+}
+
+uint32_t add_group_scope(const ProfileFile& file, std::string_view path) noexcept {
+  const uint32_t unit = take_scope(file, ScopeKind::kGroup, path);
+  return unit == 0 ? 0 : publish(file, unit);
 }
 
 }  // namespace pctally

@@ -5,7 +5,8 @@
 
 namespace pctally {
 
-/// Most bytes of nodes in each tree.
+/// Most bytes of nodes in each tree. Without a plane there are no call paths: the context tree then has the
+/// place of each tick below its scope.
 struct PathLimits {
   uint64_t context_bytes = 8 << 20;
   uint64_t plane_bytes = 16 << 20;
@@ -32,7 +33,12 @@ PathSlots path_slots(const ProfileFile& file) noexcept;
 /// Of a file that may have been changed by others; null if it has none.
 PathRecord* call_paths(const ProfileFile& file) noexcept;
 
-/// Unit of a new scope; 0 when the pool is used up.
+// Each returns the unit of a new scope; 0 when the pool is used up.
+
 uint32_t add_program_scope(const ProfileFile& file, const ObjectIdentity& program) noexcept;
+/// `program`: with an empty path if it is not known. `thread`: at most kThreadNameBytes of it are kept.
+uint32_t add_thread_scope(const ProfileFile& file, const ObjectIdentity& program,
+                          std::string_view thread) noexcept;
+uint32_t add_group_scope(const ProfileFile& file, std::string_view path) noexcept;
 
 }  // namespace pctally

@@ -122,18 +122,21 @@ static_assert(offsetof(ProcessRecord, entered_cpu_ns) == 80 && offsetof(ProcessR
 
 enum class ScopeKind : uint32_t {
   kProgram = 0,  ///< the executable file of a process image
+  kThread = 1,   ///< threads of one name in one program
+  kGroup = 2,    ///< a control group
 };
 
 /// Whose ticks they are: the root of a tree of call paths. One unit.
 struct ScopeRecord {
   uint32_t next;
   ScopeKind kind;
-  uint32_t name;  ///< StringRecord: the path of the program
+  uint32_t name;  ///< StringRecord: the path of the program, or of the control group
   uint32_t build_id_bytes;
   uint8_t build_id[32];
-  uint64_t device;
+  uint64_t device;  ///< kThread: the thread's name in these 16 bytes, not necessarily ended by a zero byte
   uint64_t inode;
 };
+inline constexpr size_t kThreadNameBytes = 16;  ///< in a ScopeRecord, from `device` on
 static_assert(sizeof(ScopeRecord) == 64 && offsetof(ScopeRecord, build_id) == 16);
 
 /// Call paths (tick/context_tree.h). Two units.
@@ -153,7 +156,8 @@ struct PathRecord {
   uint32_t pruning;      ///< node whose counts are being added to its parent's
   uint32_t stack_bytes;  ///< of a stack that were copied at most, 0 where stacks are read in place
   uint32_t slots;        ///< PathSlotsHead of engines that run in the program, else 0
-  uint8_t unused[44];
+  uint32_t one_frame;    ///< 1: below a scope is the place of the tick alone; there are no call paths
+  uint8_t unused[40];
 };
 static_assert(sizeof(PathRecord) == 2 * kUnitBytes && offsetof(PathRecord, no_room) == 48);
 

@@ -1,5 +1,7 @@
 #include "histread/path_reader.h"
 
+#include <string.h>
+
 #include <algorithm>
 
 #include "tick/unwind_rule.h"
@@ -11,6 +13,17 @@ constexpr uint32_t kMostScopes = 8192;
 constexpr uint32_t kMostSlotsLog2 = 24;
 
 uint64_t offset_of(uint64_t unit) { return kHeaderBytes + kUnitBytes * unit; }
+
+PathScopeKind kind_of(ScopeKind kind) {
+  if (kind == ScopeKind::kThread) return PathScopeKind::kThread;
+  return kind == ScopeKind::kGroup ? PathScopeKind::kGroup : PathScopeKind::kProgram;
+}
+
+std::string thread_of(const ScopeRecord& record) {
+  char name[kThreadNameBytes];
+  memcpy(name, reinterpret_cast<const char*>(&record) + offsetof(ScopeRecord, device), sizeof name);
+  return {name, strnlen(name, sizeof name)};
+}
 
 /// Nodes of a tree by their numbers.
 using Nodes = std::unordered_map<uint32_t, PathNode>;
@@ -42,6 +55,8 @@ void PathReader::read_scopes(uint32_t first, CallPaths* paths) {
     if (!source_.claim(unit, 1) || !source_.bytes.read(offset_of(unit), &record)) return;
     PathScope scope;
     scope.name = source_.text(record.name);
+    scope.kind = kind_of(record.kind);
+    if (scope.kind == PathScopeKind::kThread) scope.thread = thread_of(record);
     if (record.build_id_bytes <= sizeof record.build_id)
       scope.build_id.assign(record.build_id, record.build_id + record.build_id_bytes);
     scopes_[unit] = static_cast<uint32_t>(paths->scopes.size());
@@ -142,7 +157,8 @@ CallPaths PathReader::read(const FileHeader& header, uint64_t placed) {
   if (!source_.claim(header.paths, sizeof record / kUnitBytes) ||
       !source_.bytes.read(offset_of(header.paths), &record))
     return paths;
-  paths.recorded = true;
+  paths.one_frame = record.one_frame != 0;
+  paths.recorded = !paths.one_frame;
   paths.no_room = std::min(record.no_room, kLargestCount);
   paths.pruned = record.pruned;
   paths.stack_bytes = record.stack_bytes;

@@ -34,15 +34,21 @@ struct PathTreeNode {
 
 using PathTree = std::vector<PathTreeNode>;
 
+enum class PathScopeKind : uint8_t { kProgram, kThread, kGroup };
+
 struct PathScope {
-  std::string name;  ///< path of a program; empty: not known
+  std::string name;  ///< path of a program, or of a control group; empty: not known
   std::vector<uint8_t> build_id;
+  PathScopeKind kind = PathScopeKind::kProgram;
+  std::string thread{};  ///< kThread: its name; empty: not known
   auto operator<=>(const PathScope&) const = default;
 };
 
 /// As tick/context_tree.h and PathRecord describe them.
 struct CallPaths {
-  bool recorded = false;
+  bool recorded = false;   ///< there are call paths
+  bool one_frame = false;  ///< there are none: the context tree has the place of each tick below its scope
+  [[nodiscard]] bool has_scopes() const { return recorded || one_frame; }
   std::vector<PathScope> scopes;
   PathTree context;
   PathTree plane;

@@ -94,6 +94,7 @@ void PathCounter::count_once(uint32_t node, uint32_t scope, uint64_t ticks) {
 
 void PathCounter::count_plane(uint32_t scope, std::span<const PathFrame> frames, uint64_t ticks) {
   PathTreeHead* tree = &paths_->plane;
+  if (tree->directory == 0) return;
   const uint32_t root = child(tree, 0, PathPlace::mark(PathPlace::kScope, scope));
   if (++turn_ == 0) seen_.assign(seen_.size(), turn_++);
   for (size_t i = 0; i < frames.size(); ++i) {

@@ -119,6 +119,7 @@ void parse_task(FieldReader& fields, PerfRecord::Kind kind, PerfRecord* record) 
   record->pid = fields.take<int32_t>();
   record->parent = fields.take<int32_t>();
   record->tid = fields.take<int32_t>();
+  record->parent_thread = fields.take<int32_t>();
 }
 
 void parse_lost(FieldReader& fields, PerfRecord* record) noexcept {

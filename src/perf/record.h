@@ -23,7 +23,8 @@ struct PerfRecord {
   bool executable = false;  ///< kMmap
   int32_t pid = 0;
   int32_t tid = 0;
-  int32_t parent = 0;  ///< kFork: pid of the parent
+  int32_t parent = 0;         ///< kFork: pid of the parent
+  int32_t parent_thread = 0;  ///< kFork: its thread that forked
   uint64_t time = 0;
   uint64_t pc = 0;      ///< kSample
   uint64_t start = 0;   ///< kMmap

@@ -27,6 +27,7 @@ class RingSet {
     std::span<const uint64_t> kernel_calls{};  ///< as PerfRecord; valid in its on_sample
     std::span<const unsigned char> stack{};    ///< as PerfRecord; valid in its on_sample
     bool stack_cut_off = false;
+    int32_t tid = 0;
   };
   struct Record {
     PerfRecord record;

@@ -49,10 +49,12 @@ uint64_t interpreter_entry() noexcept {
   return base == 0 ? 0 : base + reinterpret_cast<const ElfW(Ehdr)*>(base)->e_entry;
 }
 
-/// Where this process's call paths go, if the recording keeps any.
+/// Where this process's call paths, or the places of its ticks, go, if the recording keeps any.
 void find_paths() noexcept {
   g_paths.slots = path_slots(g_injected->file);
-  if (g_paths.slots.head == nullptr || !can_find_own_tables() || !install_fault_guard()) return;
+  if (g_paths.slots.head == nullptr) return;
+  const bool reads_stacks = g_paths.slots.head->one_frame == 0;
+  if (reads_stacks && (!can_find_own_tables() || !install_fault_guard())) return;
   g_paths.find_tables = find_own_tables;
   g_paths.entry_points[0] = getauxval(AT_ENTRY);
   g_paths.entry_points[1] = interpreter_entry();

@@ -237,7 +237,7 @@ Profile profile_of(FileContents contents) {
   add_ledger(contents.header.ledger, told_counted, &profile);
   check_sums(&profile);
   add_processes(contents.processes, excess, &profile);
-  if (contents.paths.recorded) add_paths(std::move(contents.paths), place, &profile);
+  if (contents.paths.has_scopes()) add_paths(std::move(contents.paths), place, &profile);
   return profile;
 }
 

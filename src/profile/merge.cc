@@ -69,6 +69,11 @@ std::string event_text(const Profile& profile) {
   return profile.counts_cpu_time() ? "CPU time" : profile.event;
 }
 
+const char* scope_word(PathScopeKind kind) {
+  if (kind == PathScopeKind::kThread) return "thread";
+  return kind == PathScopeKind::kGroup ? "control group" : "program";
+}
+
 std::string bytes_text(uint64_t bytes) {
   if (bytes % (1 << 30) == 0) return std::to_string(bytes >> 30) + " GiB";
   return bytes % (1 << 20) == 0 ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes >> 10) + " KiB";
@@ -93,6 +98,10 @@ class Merger::Sums {
   [[nodiscard]] const Profile& whole() const { return whole_; }
   [[nodiscard]] uint64_t memory() const;
   void add_runs(std::vector<ProfileRun> runs);
+  /// Of the scopes entered first.
+  [[nodiscard]] std::optional<PathScopeKind> scope_kind() const {
+    return scopes_.empty() ? std::nullopt : std::optional(scopes_.begin()->first.kind);
+  }
   void set_ledger(const TickLedger& ledger) { whole_.ledger = ledger; }
 
  private:
@@ -165,9 +174,10 @@ void Merger::Sums::add(Profile profile) {
     whole_.processes.push_back(std::move(process));
   }
   CallPaths& paths = whole_.paths;
-  if (!profile.paths.recorded) return;
+  if (!profile.paths.has_scopes()) return;
   const std::vector<uint32_t> scope = enter_scopes(profile);
-  paths.recorded = true;
+  paths.recorded = profile.paths.recorded;
+  paths.one_frame = profile.paths.one_frame;
   paths.no_room = scaled(paths.no_room + scaled(profile.paths.no_room, weight), 1);
   paths.pruned += profile.paths.pruned;
   paths.stack_bytes = std::max(paths.stack_bytes, profile.paths.stack_bytes);
@@ -233,10 +243,27 @@ Result<void> Merger::check(const Profile& profile, const std::string& name) cons
   if (event != profile.event)
     return fail(EINVAL, "%s counts %s and %s %s: these cannot be added", first_name_.c_str(),
                 event.empty() ? "CPU time" : event.c_str(), name.c_str(), event_text(profile).c_str());
-  if (whole.paths.recorded == profile.paths.recorded) return {};
-  return fail(EINVAL, "%s has call paths and %s has none; record all with -g, or merge with --no-paths",
-              (whole.paths.recorded ? first_name_ : name).c_str(),
-              (whole.paths.recorded ? name : first_name_).c_str());
+  if (whole.paths.recorded != profile.paths.recorded)
+    return fail(EINVAL, "%s has call paths and %s has none; record all with -g, or merge with --no-paths",
+                (whole.paths.recorded ? first_name_ : name).c_str(),
+                (whole.paths.recorded ? name : first_name_).c_str());
+  return check_scopes(profile, name);
+}
+
+/// A scope of a thread says nothing of groups.
+Result<void> Merger::check_scopes(const Profile& profile, const std::string& name) const {
+  constexpr char kWayOut[] = "record all with one --scope, or merge with --no-paths";
+  const bool has_scopes = sums_->whole().paths.has_scopes();
+  if (has_scopes != profile.paths.has_scopes())
+    return fail(EINVAL, "%s has ticks by program and %s has none; %s",
+                (has_scopes ? first_name_ : name).c_str(), (has_scopes ? name : first_name_).c_str(),
+                kWayOut);
+  const std::optional<PathScopeKind> kind = sums_->scope_kind();
+  for (const PathScope& scope : profile.paths.scopes)
+    if (kind && scope.kind != *kind)
+      return fail(EINVAL, "%s is by %s and %s by %s; %s", first_name_.c_str(), scope_word(*kind),
+                  name.c_str(), scope_word(scope.kind), kWayOut);
+  return {};
 }
 
 Result<void> Merger::add_runs(const Profile& profile, const std::string& name) {

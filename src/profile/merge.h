@@ -40,6 +40,7 @@ class Merger {
   class Sums;
 
   Result<void> check(const Profile& profile, const std::string& name) const;
+  Result<void> check_scopes(const Profile& profile, const std::string& name) const;
   Result<void> add_runs(const Profile& profile, const std::string& name);
 
   uint64_t most_bytes_;

@@ -115,6 +115,16 @@ TEST(Merge, RefusesWhatHasNoSum) {
   events.event = "page-faults";
   unknown.period_ns = 0;
   paths.paths.recorded = true;
+  Profile threads = run_of(1, 1000, 5), groups = run_of(2, 1000, 5);
+  threads.paths.one_frame = groups.paths.one_frame = true;
+  threads.paths.scopes = {{"/prog", {}, PathScopeKind::kThread, "io"}};
+  groups.paths.scopes = {{"/slice", {}, PathScopeKind::kGroup}};
+  EXPECT_EQ(
+      refusal(threads, groups),
+      "a.pct is by thread and b.pct by control group; record all with one --scope, or merge with --no-paths");
+  EXPECT_EQ(
+      refusal(run_of(1, 1000, 5), groups),
+      "b.pct has ticks by program and a.pct has none; record all with one --scope, or merge with --no-paths");
   EXPECT_EQ(refusal(run_of(1, 1000, 5), events),
             "a.pct counts CPU time and b.pct page-faults: these cannot be added");
   EXPECT_EQ(refusal(run_of(1, 1000, 5), unknown),
@@ -185,6 +195,36 @@ TEST(Merge, CallPathsAddUpNodeByNode) {
   for (const PathTreeNode& node : sum.paths.context)
     if (node.kind == PathNodeKind::kCode) leaves[node.position] += node.self;
   EXPECT_EQ(leaves[5000], (runs[0].ledger.counted + 1 - 6) * 997 + (runs[2].ledger.counted + 3 - 6) * 1000);
+  EXPECT_EQ(merged({sum}), bytes);
+}
+
+/// Ticks of thread "io" and of one other, without call paths.
+Profile with_threads(uint8_t id, const std::string& other) {
+  Profile profile = with_paths(id, 1000, 5000);
+  CallPaths& paths = profile.paths;
+  paths.recorded = false;
+  paths.one_frame = true;
+  paths.plane.clear();
+  paths.scopes = {{"/prog", {1}, PathScopeKind::kThread, "io"},
+                  {"/prog", {1}, PathScopeKind::kThread, other}};
+  return profile;
+}
+
+TEST(Merge, ThreadsOfOneNameInOneProgramAddUp) {
+  const std::vector<Profile> runs = {with_threads(1, "sixteen bytes!!!"), with_threads(2, "worker")};
+  const std::vector<unsigned char> bytes = merged(runs);
+  const Profile sum = load_profile(bytes).value();
+  EXPECT_TRUE(sum.damage.empty());
+  EXPECT_FALSE(sum.paths.recorded);
+  EXPECT_TRUE(sum.paths.one_frame);
+  ASSERT_EQ(sum.paths.scopes.size(), 3u);
+  std::map<std::string, uint64_t> ticks;
+  for (const PathTreeNode& node : sum.paths.context)
+    if (node.kind == PathNodeKind::kCut)
+      ticks[sum.paths.scopes[sum.paths.context[node.parent].position].thread] += node.self;
+  EXPECT_EQ(ticks, (std::map<std::string, uint64_t>{{"io", 6}}));
+  for (const PathScope& scope : sum.paths.scopes) EXPECT_EQ(scope.kind, PathScopeKind::kThread);
+  EXPECT_EQ(sum_of_paths(sum.paths), sum.ledger.counted + sum.ledger.outside);
   EXPECT_EQ(merged({sum}), bytes);
 }
 

@@ -1,6 +1,7 @@
 #include "histread/path_reader.h"
 
 #include <gtest/gtest.h>
+#include <string.h>
 
 #include <random>
 
@@ -65,6 +66,24 @@ TEST(PathReader, ReadsScopesCallsAndCuts) {
     EXPECT_TRUE(node.kind != PathNodeKind::kCut ||
                 node.position == static_cast<uint64_t>(PathEnd::kShortDump));
   }
+}
+
+TEST(PathReader, ReadsThreadsAndThatThereAreNoCallPaths) {
+  PathFile file;
+  file.paths().one_frame = 1;
+  auto& scope = file.builder.edit<ScopeRecord>(file.scope);
+  scope.kind = ScopeKind::kThread;
+  memcpy(reinterpret_cast<char*>(&scope) + offsetof(ScopeRecord, device), "sixteen bytes!!!",
+         kThreadNameBytes);
+  file.count(file.child(file.root(), PathPlace::code(file.segment, 0x200)), 5);
+  const Profile profile = load_profile(file.builder.bytes()).value();
+  EXPECT_FALSE(profile.paths.recorded);
+  EXPECT_TRUE(profile.paths.has_scopes());
+  EXPECT_EQ(profile.paths.scopes[0].kind, PathScopeKind::kThread);
+  EXPECT_EQ(profile.paths.scopes[0].thread, "sixteen bytes!!!");
+  EXPECT_EQ(sum_of_paths(profile.paths), 5u);
+  scope.kind = static_cast<ScopeKind>(77);  // of a later version
+  EXPECT_EQ(load_profile(file.builder.bytes())->paths.scopes[0].kind, PathScopeKind::kProgram);
 }
 
 TEST(PathReader, NodesInACircleAreLeftOutAndSaidToBe) {

@@ -156,7 +156,7 @@ Profile subtract(const Profile& later, const Profile& earlier) {
   subtract_positions(earlier, &result);
   subtract_processes(earlier, &result);
   subtract_ledger(earlier.ledger, &result);
-  if (result.paths.recorded) subtract_paths(earlier, &result);
+  if (result.paths.has_scopes()) subtract_paths(earlier, &result);
   balance_processes(&result);
   result.duration_ns = beyond(later.duration_ns, earlier.duration_ns);
   result.stolen_ns = beyond(later.stolen_ns, earlier.stolen_ns);

@@ -71,6 +71,11 @@ ObjectKind object_kind(ExecutableKind kind) {
   }
 }
 
+ScopeKind scope_kind(PathScopeKind kind) {
+  if (kind == PathScopeKind::kThread) return ScopeKind::kThread;
+  return kind == PathScopeKind::kGroup ? ScopeKind::kGroup : ScopeKind::kProgram;
+}
+
 template <size_t kBytes>
 void copy_text(const std::string& text, char (&field)[kBytes]) {
   memcpy(field, text.data(), std::min(text.size(), kBytes));
@@ -194,7 +199,7 @@ uint32_t FileWriter::add_command(const std::vector<std::string>& command) {
 FileHeader FileWriter::header_of(const ProfileRun& run) const {
   FileHeader header{};
   identify(&header);
-  if (profile_.paths.recorded) header.version = kPathsLayoutVersion;
+  if (profile_.paths.has_scopes()) header.version = kPathsLayoutVersion;
   header.pointer_bytes = 8;  // on every machine: equal profiles give equal bytes
   header.state = run.closed ? FileState::kClosed : FileState::kRecording;
   header.exit_status = run.exit_status;
@@ -244,6 +249,10 @@ void FileWriter::add_scopes() {
   for (const PathScope& scope : profile_.paths.scopes) {
     ScopeRecord record{};
     record.name = units_.add_text(scope.name);
+    record.kind = scope_kind(scope.kind);
+    if (scope.kind == PathScopeKind::kThread)
+      memcpy(reinterpret_cast<char*>(&record) + offsetof(ScopeRecord, device), scope.thread.data(),
+             std::min(scope.thread.size(), kThreadNameBytes));
     record.build_id_bytes = copy_bytes(scope.build_id, record.build_id);
     scopes_.push_back(units_.add(record));
   }
@@ -288,11 +297,12 @@ void FileWriter::add_tree(const PathTree& tree, size_t head_offset) {
 }
 
 void FileWriter::add_paths() {
-  if (!profile_.paths.recorded) return;
+  if (!profile_.paths.has_scopes()) return;
   PathRecord record{};
   record.no_room = profile_.paths.no_room;
   record.pruned = profile_.paths.pruned;
   record.stack_bytes = profile_.paths.stack_bytes;
+  record.one_frame = profile_.paths.one_frame ? 1 : 0;
   header_.paths = units_.add(record);
   add_tree(profile_.paths.context, offsetof(PathRecord, context));
   add_tree(profile_.paths.plane, offsetof(PathRecord, plane));
@@ -314,7 +324,7 @@ void FileWriter::finish() {
 
 Result<std::vector<unsigned char>> FileWriter::run() {
   if (profile_.paths.scopes.size() > kMostScopes)
-    return fail(E2BIG, "%zu programs have call paths; a file holds 8192: merge fewer",
+    return fail(E2BIG, "there are %zu programs, threads or groups; a file holds 8192: merge fewer",
                 profile_.paths.scopes.size());
   header_.command = add_command(profile_.command);
   add_objects();

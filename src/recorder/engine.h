@@ -5,6 +5,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,14 @@
 namespace pctally {
 
 struct EngineSettings {
-  Event event = kCpuTime;     ///< what ticks stand for; others: for engines outside the program
-  uint64_t period = 1000000;  ///< ns of CPU time, or events, of one tick
-  bool randomise = true;      ///< shift phases at random moments too
-  bool children = true;       ///< follow fork and exec
-  bool paths = false;         ///< count call paths, too. REQUIRES: the file has them, keeps_paths(engine)
-  bool lost_count = true;     ///< let perf count what it loses; kernels before 6.0 tell it in records alone
+  Event event = kCpuTime;            ///< what ticks stand for; others: for engines outside the program
+  uint64_t period = 1000000;         ///< ns of CPU time, or events, of one tick
+  bool randomise = true;             ///< shift phases at random moments too
+  bool children = true;              ///< follow fork and exec
+  std::optional<ScopeKind> scope{};  ///< keep ticks apart by these. REQUIRES: the file has paths, and
+                                     ///< keeps_scopes(engine)
+  bool paths = false;                ///< call paths, too. REQUIRES: `scope`
+  bool lost_count = true;  ///< let perf count what it loses; kernels before 6.0 tell it in records alone
   std::function<uint64_t()> target_cpu_ns;  ///< CPU time the target has used so far; 0 or empty: not known
 };
 
@@ -71,8 +74,18 @@ class Engine {
 /// Every name that -e takes for an engine, best first.
 inline constexpr const char* kEngineNames[] = {"bpf", "ring", "timer", "trap", "thread-timer"};
 
-/// True if the engine of that name counts call paths.
+/// True if the engine of that name counts call paths, and ticks by program.
 inline bool keeps_paths(const std::string& engine) { return engine != "bpf"; }
+
+/// True if it keeps ticks apart by scopes of that kind: threads and groups are known outside the program.
+inline bool keeps_scopes(const std::string& engine, ScopeKind kind) {
+  return kind == ScopeKind::kProgram ? keeps_paths(engine) : engine == "ring";
+}
+
+/// As --scope has it.
+constexpr const char* scope_word(ScopeKind kind) {
+  return kind == ScopeKind::kThread ? "thread" : kind == ScopeKind::kGroup ? "cgroup" : "program";
+}
 
 /// One probe of the ladder as it stands on this machine, for this user.
 struct EngineProbe {

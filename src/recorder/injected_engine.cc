@@ -115,7 +115,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   if (kind_ != ClockKind::kTrap)
     if (auto fires = test_cpu_timer(); !fires) return explained(fires);
   file_ = file;
-  if (settings_.paths)
+  if (settings_.scope)
     if (auto opened = open_paths(); !opened) return opened;
   unknown_ = UnknownCode(file);
   target_ = target.processes[0];
@@ -195,7 +195,8 @@ void TimerEngine::resolve(bool final) {
 Result<void> TimerEngine::open_paths() {
   constexpr uint32_t kLeastSlots = 1024, kSlotsPerCpu = 256, kMostSlots = 16384;
   const auto cpus = static_cast<uint32_t>(std::max(1l, sysconf(_SC_NPROCESSORS_CONF)));
-  if (!can_find_own_tables()) return fail(ENOSYS, "call paths need glibc 2.35; leave out -g, or use -e ring");
+  if (settings_.paths && !can_find_own_tables())
+    return fail(ENOSYS, "call paths need glibc 2.35; leave out -g, or use -e ring");
   const uint32_t wanted = std::clamp(cpus * kSlotsPerCpu, kLeastSlots, kMostSlots);
   if (auto added = add_path_slots(file_, std::bit_ceil(wanted)); !added) return added;
   paths_.emplace(file_);

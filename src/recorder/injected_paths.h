@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "path/path_counter.h"
-#include "path/program_scopes.h"
+#include "path/scopes.h"
 
 namespace pctally {
 
@@ -47,7 +47,7 @@ class InjectedPaths {
   ProfileFile* file_;
   PathSlots slots_;
   PathCounter counter_;
-  ProgramScopes scopes_;
+  Scopes scopes_;
   std::unordered_map<uint32_t, uint32_t> scope_by_segment_;
   std::vector<uint8_t> turns_;  ///< per slot: drains that found it taken and not ready
   std::vector<Taken> taken_;

@@ -2,9 +2,11 @@
 #pragma once
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "histfile/layout.h"
 #include "perf/event.h"
 
 namespace pctally {
@@ -23,9 +25,10 @@ struct RecordOptions {
   bool overwrite = false;
   bool randomise = true;
   bool children = true;
-  bool paths = false;       ///< call paths, too
-  uint64_t path_bytes = 0;  ///< of each of their trees; 0: PathLimits
-  bool wait = false;        ///< a command: until the last process that it started has ended
+  std::optional<ScopeKind> scope{};  ///< keep ticks apart by these; with `paths` at least by program
+  bool paths = false;                ///< call paths, too
+  uint64_t path_bytes = 0;           ///< of each of their trees; 0: PathLimits
+  bool wait = false;                 ///< a command: until the last process that it started has ended
 };
 
 }  // namespace pctally

@@ -69,6 +69,7 @@ Result<void> Recording::choose_engine() {
   obstacle_ = attached ? ProcessNote::kNone : injection_obstacle(options_.program);
   settings_.randomise = options_.randomise;
   settings_.children = options_.children;
+  settings_.scope = options_.scope;
   settings_.paths = options_.paths;
   choose_period();
   return {};
@@ -86,6 +87,10 @@ std::unexpected<Error> Recording::explain_no_engine(const std::vector<EngineProb
     std::string remedy = refused[0].remedy.size() > 60 ? "see pctally engines" : refused[0].remedy;
     return fail(ENOSYS, "-e %s: %s; %s", refused[0].name.c_str(), refused[0].reason.c_str(), remedy.c_str());
   }
+  for (const EngineProbe& probe : refused)
+    if (options_.scope && *options_.scope != ScopeKind::kProgram && probe.name == "ring")
+      return fail(ENOSYS, "--scope %s needs perf events: %s; see pctally engines, or use --scope program",
+                  scope_word(*options_.scope), probe.reason.c_str());
   if (!options_.event.is_cpu_time())
     return fail(ENOSYS, "cannot count %s: %s; see pctally engines", options_.event.name,
                 obstacle.empty() ? "perf events are not allowed here" : obstacle.c_str());
@@ -94,10 +99,13 @@ std::unexpected<Error> Recording::explain_no_engine(const std::vector<EngineProb
 
 /// Engines that run in the program cannot be put into one that runs already, and have but a clock.
 void Recording::rule_out_unfit(EngineProbe* probe) const {
-  if (probe->available && options_.paths && !keeps_paths(probe->name)) {
+  if (probe->available && options_.scope && !keeps_scopes(probe->name, *options_.scope)) {
+    const bool paths = options_.paths && !keeps_paths(probe->name);
     probe->available = false;
-    probe->reason = "it keeps no call paths";
-    probe->remedy = "use -e ring, or leave out -g";
+    probe->reason = paths                   ? "it keeps no call paths"
+                    : probe->enters_program ? "it knows programs alone"
+                                            : "it keeps no ticks by program, thread or group";
+    probe->remedy = fmt::format("use -e ring, or leave out {}", paths ? "-g" : "--scope");
   }
   if (!probe->available || !probe->enters_program) return;
   if (!options_.event.is_cpu_time()) {
@@ -184,7 +192,8 @@ Result<ProfileFile> Recording::create_file() const {
   auto created = ProfileFile::create(file);
   PathLimits limits;
   if (options_.path_bytes != 0) limits = {options_.path_bytes, options_.path_bytes};
-  auto prepared = created && options_.paths ? add_call_paths(&*created, limits) : Result<void>{};
+  if (!options_.paths) limits.plane_bytes = 0;
+  auto prepared = created && options_.scope ? add_call_paths(&*created, limits) : Result<void>{};
   if (!prepared) {
     created->discard();
     return std::unexpected(prepared.error());

@@ -68,8 +68,8 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
                      rings_.sees_machine() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
   tasks_.expect_removal(per_thread_);
   if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
+  if (settings_.scope) tasks_.keep_scopes(*settings_.scope, settings_.paths);
   if (settings_.paths) {
-    tasks_.keep_paths();
     call_paths(*file)->stack_bytes = rings_.settings().stack_bytes;
   }
   bool at_exec = rings_.settings().at_exec && target.is_process_tree();
@@ -137,8 +137,9 @@ void RingEngine::apply_throttle(const RingSet::Record& event) {
 
 void RingEngine::count(const RingSet::Sample& sample) {
   if (samples_++ % kTicksPerRoomCheck == 0) file_->make_room(kTicksPerRoomCheck * 3);
-  bool own = settings_.paths ? tasks_.count(sample.pid, sample.pc, sample.kernel, stack_of(sample))
-                             : tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
+  bool own = settings_.scope
+                 ? tasks_.count({sample.pid, sample.tid}, sample.pc, sample.kernel, stack_of(sample))
+                 : tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
   window_own_ += own ? 1 : 0;
   for (Tally* tally : {&losses_[sample.ring].recent, &sum_}) {
     ++tally->all;

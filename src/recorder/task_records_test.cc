@@ -9,7 +9,10 @@
 #include <map>
 #include <string>
 
+#include "base/proc_file.h"
+#include "histfile/call_paths.h"
 #include "histfile/fresh_file_for_test.h"
+#include "histfile/path_nodes_for_test.h"
 #include "perf/process_tree.h"
 
 namespace pctally {
@@ -43,6 +46,40 @@ class TaskRecordsTest : public testing::Test {
   void exit(pid_t pid) {
     time_ += 2000000000;
     tasks_.apply({.kind = PerfRecord::Kind::kExit, .pid = pid, .tid = pid, .time = time_}, "");
+  }
+  /// Keeps ticks apart, without call paths.
+  void keep(ScopeKind kind) {
+    ASSERT_TRUE(add_call_paths(&file_, {.context_bytes = 64 << 10, .plane_bytes = 0}));
+    tasks_.keep_scopes(kind, false);
+  }
+  void start_thread(pid_t pid, pid_t by, pid_t tid) {
+    tasks_.apply(
+        {.kind = PerfRecord::Kind::kFork, .pid = pid, .tid = tid, .parent = pid, .parent_thread = by}, "");
+  }
+  void rename(pid_t pid, pid_t tid, const char* name) {
+    tasks_.apply({.kind = PerfRecord::Kind::kComm, .pid = pid, .tid = tid}, name);
+  }
+  bool count_in(pid_t pid, pid_t tid, uint64_t pc) { return tasks_.count({pid, tid}, pc, false, {}); }
+  /// "program thread" -> ticks below its scope.
+  std::map<std::string, uint64_t> scopes() {
+    std::map<std::string, uint64_t> ticks;
+    const Pool pool = file_.pool();
+    const std::map<uint32_t, PathNode> nodes = nodes_of(pool, call_paths(file_)->context);
+    for (const auto& [number, node] : nodes) {
+      uint32_t root = number;
+      while (nodes.at(root).parent != 0) root = nodes.at(root).parent;
+      ticks[scope_name(pool, static_cast<uint32_t>(nodes.at(root).place))] += node.self + node.folded;
+    }
+    return ticks;
+  }
+  static std::string scope_name(const Pool& pool, uint32_t unit) {
+    if (unit == 0) return "unknown";
+    const auto* scope = pool_at<ScopeRecord>(pool, unit);
+    const auto* text = pool_at<StringRecord>(pool, scope->name);
+    std::string name(reinterpret_cast<const char*>(text + 1), text->bytes);
+    const char* thread = reinterpret_cast<const char*>(scope) + offsetof(ScopeRecord, device);
+    if (scope->kind == ScopeKind::kThread) name.append(" ").append(thread, strnlen(thread, kThreadNameBytes));
+    return name;
   }
   bool count(pid_t pid, uint64_t pc) { return tasks_.count(pid, pc, false, 1); }
 
@@ -314,6 +351,94 @@ TEST_F(TaskRecordsTest, ResyncTakesUpWhatProcTells) {
   auto here = reinterpret_cast<uint64_t>(&getpid);
   EXPECT_TRUE(count(getpid(), here));
   EXPECT_EQ(file_.header().ledger.counted, 1u);
+}
+
+TEST_F(TaskRecordsTest, TicksOfTwoProgramsAreKeptApart) {
+  keep(ScopeKind::kProgram);
+  tasks_.expect(kPid);
+  exec(kPid, "sh");
+  map(kPid, 0x1000, "/bin/sh");
+  map(kPid, 0x2000, "/lib/ld.so");
+  fork(kPid, kChild);
+  EXPECT_TRUE(count_in(kChild, kChild, 0x1000));
+  exec(kChild, "prog");
+  map(kChild, 0x5000, "/bin/prog");
+  EXPECT_TRUE(count_in(kChild, kChild, 0x5000));
+  EXPECT_TRUE(count_in(kChild, kChild + 1, 0x5001));
+  EXPECT_TRUE(count_in(kPid, kPid, 0x1000));
+  EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{"/bin/sh", 2}, {"/bin/prog", 2}}));
+}
+
+TEST_F(TaskRecordsTest, AThreadHasTheNameItHadAtTheTick) {
+  constexpr pid_t kWorker = kPid + 0x100, kNext = kPid + 0x101;
+  keep(ScopeKind::kThread);
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/bin/prog");
+  start_thread(kPid, kPid, kWorker);
+  EXPECT_TRUE(count_in(kPid, kWorker, 0x1000));  // still named as the one that started it
+  rename(kPid, kWorker, "worker");
+  EXPECT_TRUE(count_in(kPid, kWorker, 0x1000));
+  start_thread(kPid, kWorker, kNext);
+  EXPECT_TRUE(count_in(kPid, kNext, 0x1001));
+  rename(kPid, kNext, "io");
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(count_in(kPid, kNext, 0x1001));
+  tasks_.apply({.kind = PerfRecord::Kind::kExit, .pid = kPid, .tid = kNext, .time = 1}, "");
+  EXPECT_TRUE(count_in(kPid, kNext, 0x1001));  // of its last breath
+  EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{
+                          {"/bin/prog prog", 1}, {"/bin/prog worker", 2}, {"/bin/prog io", 4}}));
+}
+
+TEST_F(TaskRecordsTest, NoThreadNameSurvivesAnExec) {
+  keep(ScopeKind::kThread);
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/bin/prog");
+  rename(kPid, kPid, "boss");
+  EXPECT_TRUE(count_in(kPid, kPid, 0x1000));
+  exec(kPid, "next");
+  map(kPid, 0x1000, "/bin/next");
+  EXPECT_TRUE(count_in(kPid, kPid, 0x1000));
+  EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{"/bin/prog boss", 1}, {"/bin/next next", 1}}));
+}
+
+TEST_F(TaskRecordsTest, AChildHasTheThreadNameOfTheThreadThatForked) {
+  keep(ScopeKind::kThread);
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0x1000, "/bin/prog");
+  start_thread(kPid, kPid, kPid + 0x100);
+  rename(kPid, kPid + 0x100, "forker");
+  tasks_.apply({.kind = PerfRecord::Kind::kFork,
+                .pid = kChild,
+                .tid = kChild,
+                .parent = kPid,
+                .parent_thread = kPid + 0x100},
+               "");
+  EXPECT_TRUE(count_in(kChild, kChild, 0x1000));
+  EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{"/bin/prog forker", 1}}));
+}
+
+TEST_F(TaskRecordsTest, AProcessHasItsControlGroupAndAGoneOneItsParents) {
+  keep(ScopeKind::kGroup);
+  tasks_.adopt(getpid());
+  const auto pc = reinterpret_cast<uint64_t>(&getpid);
+  EXPECT_TRUE(count_in(getpid(), getpid(), pc));
+  fork(getpid(), kChild);
+  EXPECT_TRUE(count_in(kChild, kChild, pc));
+  char text[8192];
+  const size_t bytes = read_proc_file(0, "cgroup", text, sizeof text);
+  EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{group_in({text, bytes}), 2}}));
+}
+
+TEST(GroupIn, TakesTheUnifiedHierarchyOrTheLongestOfTheOthers) {
+  EXPECT_EQ(group_in("0::/user.slice/a\n"), "/user.slice/a");
+  EXPECT_EQ(group_in("2:cpu:/\n1:memory:/docker/abc\n0::/\n"), "/docker/abc");
+  EXPECT_EQ(group_in("2:cpu:/long/path/here\n0::/x\n"), "/x");
+  EXPECT_EQ(group_in("0::/\n"), "/");
+  EXPECT_EQ(group_in("0::/a:b\n"), "/a:b");
+  EXPECT_EQ(group_in("nonsense"), "");
+  EXPECT_EQ(group_in(""), "");
 }
 
 }  // namespace

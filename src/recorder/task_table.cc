@@ -101,7 +101,9 @@ TaskTable::Task& TaskTable::add_running(pid_t pid) {
   task.comm = comm_of(pid);
   if (task.comm.empty()) task.comm = is_outside(pid) ? "(outside)" : "(unknown)";
   task.started_unix_ns = process_start_unix_ns(pid);
-  task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
+  const std::vector<pid_t> threads = threads_of(pid);
+  task.threads = std::max(1, static_cast<int>(threads.size()));
+  if (scopes_ != nullptr) scopes_->adopt(threads, &task.scope);
   find_root(pid, task);
   find_user(pid, task);
   map_running(pid, task);
@@ -165,7 +167,9 @@ void TaskTable::resync() {
     task.comm = comm_of(pid);
     rows_.rename(task.record, task.comm);
     find_root(pid, task);
-    task.threads = std::max(1, static_cast<int>(threads_of(pid).size()));
+    const std::vector<pid_t> threads = threads_of(pid);
+    task.threads = std::max(1, static_cast<int>(threads.size()));
+    if (scopes_ != nullptr) scopes_->adopt(threads, &task.scope);
     map_running(pid, task);
     for (pid_t descendant : family)
       if (children_) adopt(descendant);
@@ -225,7 +229,7 @@ void TaskTable::map_object(Task& task, uint64_t start, uint64_t end, uint64_t po
   if (objects_.are_many()) forget_unmapped();
   const uint32_t number = objects_.number_of(object);
   (void)task.space.map_later(*file_, start, end, position, number, objects_.segments(number));
-  if (paths_ != nullptr && is_program && task.scope == 0) task.scope = paths_->scope_of(object);
+  if (scopes_ != nullptr && is_program) scopes_->set_program(object, &task.scope);
 }
 
 void TaskTable::forget_unmapped() {
@@ -281,13 +285,14 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
   Task* task = find(record.pid);
   if (task == nullptr) return;
   if (record.pid == record.tid) task->comm = comm;
+  if (scopes_ != nullptr && record.exec) task->scope = {};
+  if (scopes_ != nullptr) scopes_->rename(record.tid, comm, &task->scope);
   if (record.exec) {
     task->space.clear();
     task->anonymous.clear();
     task->maps_unreadable = false;
     task->held = false;
     task->executed = true;
-    task->scope = 0;
     find_root(record.pid, *task);
     find_user(record.pid, *task);
     register_task(record.pid, *task);
@@ -308,6 +313,7 @@ void TaskTable::apply_fork(const PerfRecord& record) {
   if (parent == nullptr) return;
   if (record.pid == record.parent) {
     ++parent->threads;
+    if (scopes_ != nullptr) scopes_->start_thread(record.tid, record.parent_thread, &parent->scope);
     return;
   }
   if (!children_) return;
@@ -319,8 +325,8 @@ void TaskTable::apply_fork(const PerfRecord& record) {
   child.root_hidden = parent->root_hidden;
   child.maps_unreadable = parent->maps_unreadable;
   child.anonymous = parent->anonymous;
-  child.scope = parent->scope;
   child.user = parent->user;
+  if (scopes_ != nullptr) child.scope = scopes_->forked(parent->scope, record);
   child.started_unix_ns = unix_ns(record.time);
   (void)child.space.copy_from(parent->space);
   parent->table_valid = false;  // its regions may lie elsewhere now
@@ -331,6 +337,7 @@ void TaskTable::apply_exit(const PerfRecord& record) {
   if (record.time > kEndedKeptNs) forget_ended(record.time - kEndedKeptNs);
   auto found = tasks_.find(record.pid);
   if (found == tasks_.end()) return;
+  if (scopes_ != nullptr) scopes_->end_thread(record.tid, &found->second.scope);
   if (is_removal(found->second) && !removal_) return map_running(record.pid, found->second);
   if (--found->second.threads > 0) return;
   if (found->second.record != 0) book_end(found->second);
@@ -495,7 +502,8 @@ std::span<const CodeAddress> TaskTable::kernel_calls(Task& task, std::span<const
   return kernel_calls_;
 }
 
-bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, const StackSample& stack) {
+bool TaskTable::count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack) {
+  const pid_t pid = thread.pid;
   Task* task = counting(pid);
   if (task == nullptr) return false;
   const Place place = place_tick(pid, *task, pc, kernel);
@@ -505,11 +513,14 @@ bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, const StackSample& st
   (void)code_address(*place.table, place.pc, &tick.code);
   if (kernel) tick.kernel_calls = kernel_calls(*task, stack.kernel_calls);
   TaskCode code(this, pid, task);
-  paths_->count(task->scope, code, stack, tick);
+  paths_->count(scopes_->scope_of(thread, &task->scope), code, stack, tick);
   return true;
 }
 
-void TaskTable::keep_paths() { paths_ = std::make_unique<PathRecorder>(file_); }
+void TaskTable::keep_scopes(ScopeKind kind, bool paths) {
+  paths_ = std::make_unique<PathRecorder>(file_, paths);
+  scopes_ = std::make_unique<TaskScopes>(file_, kind);
+}
 
 bool TaskTable::book_full(pid_t pid, uint64_t ticks) {
   Task* task = counting(pid);

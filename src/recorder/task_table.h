@@ -15,6 +15,7 @@
 #include "recorder/pool_shares.h"
 #include "recorder/process_roots.h"
 #include "recorder/process_rows.h"
+#include "recorder/task_scopes.h"
 #include "recorder/unknown_code.h"
 #include "tick/tick.h"
 
@@ -57,11 +58,12 @@ class TaskTable {
   /// earlier ones are is not known.
   bool count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first = 0, uint64_t last = 0);
 
-  /// Counts one tick and its call path. REQUIRES: keep_paths(). False as above.
-  bool count(pid_t pid, uint64_t pc, bool kernel, const StackSample& stack);
+  /// Counts one tick below its scope, with its call path if paths are kept. REQUIRES: keep_scopes(). False as
+  /// above.
+  bool count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack);
 
-  /// Counts call paths into the file from now on. REQUIRES: the file has them.
-  void keep_paths();
+  /// Keeps ticks apart from now on, and counts call paths. REQUIRES: the file has paths.
+  void keep_scopes(ScopeKind kind, bool paths);
 
   /// How often a process mapped text in the place of another file's.
   [[nodiscard]] uint64_t replacements() const noexcept { return replacements_; }
@@ -102,7 +104,7 @@ class TaskTable {
     RegionTable table{};
     bool table_valid = false;
     std::vector<Replacement> replaced;  ///< the newest, in the order of their times
-    uint32_t scope = 0;                 ///< unit of its program's ScopeRecord; 0: not known yet
+    TaskScope scope;
   };
   /// Where a tick is counted.
   struct Place {
@@ -167,6 +169,7 @@ class TaskTable {
   std::vector<CodeAddress> kernel_calls_;  ///< of one tick; kept for its memory
   uint64_t replacements_ = 0;
   std::unique_ptr<PathRecorder> paths_;
+  std::unique_ptr<TaskScopes> scopes_;  ///< beside paths_
 };
 
 }  // namespace pctally

@@ -11,6 +11,16 @@
 namespace pctally {
 namespace {
 
+void add_scope(const Row& row, Grouping by, Json* json) {
+  if (by == Grouping::kGroup || by == Grouping::kGroupFunction) {
+    (*json)["cgroup"] = valid_utf8(row.group);
+    return;
+  }
+  (*json)["program"] = valid_utf8(row.program);
+  (*json)["program_path"] = valid_utf8(row.program_path);
+  if (by == Grouping::kThread || by == Grouping::kThreadFunction) (*json)["thread"] = valid_utf8(row.thread);
+}
+
 Json row_json(const Profile& profile, const Row& row, Grouping by) {
   Json json = {{"share", row.share},
                {"low", row.interval.low},
@@ -37,6 +47,7 @@ Json row_json(const Profile& profile, const Row& row, Grouping by) {
     json["process"] = valid_utf8(row.process);
     json["pid"] = row.pid;
   }
+  if (is_by_scope(by)) add_scope(row, by, &json);
   return json;
 }
 

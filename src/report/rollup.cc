@@ -18,6 +18,12 @@ Row pseudo_row(Grouping by, const char* name, uint64_t ticks) {
     row.object = name;
   else if (by == Grouping::kProcess)
     row.process = name;
+  else if (by == Grouping::kProgram)
+    row.program = name;
+  else if (by == Grouping::kThread)
+    row.thread = name;
+  else if (by == Grouping::kGroup)
+    row.group = name;
   else
     row.function = name;
   row.ticks = ticks;
@@ -51,7 +57,8 @@ void measure(const Profile& profile, const Account& account, std::vector<Row>* r
 }
 
 auto names_of(const Row& row) {
-  return std::tie(row.object, row.function, row.file, row.line, row.inside, row.process, row.pid, row.note);
+  return std::tie(row.object, row.function, row.file, row.line, row.inside, row.process, row.pid, row.note,
+                  row.program_path, row.program, row.thread, row.group);
 }
 
 bool by_ticks(const Row& a, const Row& b) {
@@ -66,7 +73,8 @@ bool by_total(const Row& a, const Row& b) {
 
 bool by_name(const Row& a, const Row& b) {
   auto key = [](const Row& row) {
-    return std::tie(row.function, row.process, row.file, row.line, row.object, row.pid);
+    return std::tie(row.function, row.process, row.thread, row.program, row.group, row.file, row.line,
+                    row.object, row.pid);
   };
   if (key(a) != key(b)) return key(a) < key(b);
   return a.ticks > b.ticks;
@@ -80,7 +88,8 @@ bool is_wanted(const ReportOptions& options, const Row& row) {
   if (options.object != nullptr && !options.object->matches(row.object)) return false;
   if (options.filter == nullptr) return true;
   const std::string place = row.file.empty() ? "" : row.file + ":" + std::to_string(row.line);
-  for (const std::string* name : {&row.function, &row.short_function, &row.object, &place, &row.process})
+  for (const std::string* name : {&row.function, &row.short_function, &row.object, &place, &row.process,
+                                  &row.program, &row.thread, &row.group})
     if (!name->empty() && options.filter->matches(*name)) return true;
   return false;
 }
@@ -111,6 +120,24 @@ void truncate(const ReportOptions& options, Report* report) {
   rows.resize(kept);
 }
 
+void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOptions& options,
+              Report* report) {
+  ObjectNames names(profile, open);
+  std::optional<PathFunctions> paths;
+  const bool wants_paths = options.by != Grouping::kProcess && !is_by_scope(options.by);
+  if (profile.paths.recorded && wants_paths) paths = path_functions(profile, names);
+  if (options.by == Grouping::kLine)
+    report->rows = rows_by_line(profile, names, options.lines);
+  else if (options.by == Grouping::kFunction)
+    report->rows = rows_by_function(profile, names, paths ? &*paths : nullptr);
+  else
+    report->rows = grouped_rows(profile, options.by, names);
+  if (paths) report->hot_path = hot_path(profile, *paths);
+  if (options.by == Grouping::kProcess) return;
+  add_missing_names(profile, names, &report->warnings);
+  add_interpreter_hint(profile, report->rows, &report->warnings);
+}
+
 }  // namespace
 
 void for_each_batch(const Profile& profile, const std::function<void(const ExecutableTicks&)>& visit) {
@@ -133,7 +160,7 @@ void name_rows(std::vector<Row>* rows) {
   functions.reserve(rows->size());
   std::vector<std::string> beside;  // what stands beside the name: it tells look-alikes apart by itself
   for (const Row& row : *rows)
-    beside.push_back(row.file.empty() ? row.object
+    beside.push_back(row.file.empty() ? row.object + row.program_path + row.thread + row.group
                                       : row.object + '\n' + row.file + ':' + std::to_string(row.line));
   for (size_t i = 0; i < rows->size(); ++i) {
     const Row& row = (*rows)[i];
@@ -151,8 +178,10 @@ std::vector<Row> grouped_rows(const Profile& profile, Grouping by, ObjectNames& 
       return rows_by_line(profile, names);
     case Grouping::kProcess:
       return rows_by_process(profile);
-    default:
+    case Grouping::kFunction:
       return rows_by_function(profile, names);
+    default:
+      return rows_by_scope(profile, by, names);
   }
 }
 
@@ -160,6 +189,9 @@ std::vector<Row> pseudo_rows(const TickLedger& ledger, Grouping by, const std::v
   uint64_t seen = ledger.counted + ledger.outside + ledger.full;
   if (by == Grouping::kProcess)
     return {pseudo_row(by, "[no process]", seen - std::min(seen, sum_of_ticks(grouped))),
+            pseudo_row(by, "[lost]", ledger.lost)};
+  if (is_by_scope(by))
+    return {pseudo_row(by, "[no room]", seen - std::min(seen, sum_of_ticks(grouped))),
             pseudo_row(by, "[lost]", ledger.lost)};
   return {pseudo_row(by, "[outside]", ledger.outside), pseudo_row(by, "[full]", ledger.full),
           pseudo_row(by, "[lost]", ledger.lost)};
@@ -173,13 +205,27 @@ const char* grouping_word(Grouping by) {
       return "line";
     case Grouping::kProcess:
       return "process";
+    case Grouping::kProgram:
+      return "program";
+    case Grouping::kThread:
+      return "thread";
+    case Grouping::kGroup:
+      return "cgroup";
+    case Grouping::kProgramFunction:
+      return "program,function";
+    case Grouping::kThreadFunction:
+      return "thread,function";
+    case Grouping::kGroupFunction:
+      return "cgroup,function";
     default:
       return "function";
   }
 }
 
 Grouping grouping_of(std::string_view word) {
-  for (Grouping by : {Grouping::kObject, Grouping::kLine, Grouping::kProcess})
+  for (Grouping by :
+       {Grouping::kObject, Grouping::kLine, Grouping::kProcess, Grouping::kProgram, Grouping::kThread,
+        Grouping::kGroup, Grouping::kProgramFunction, Grouping::kThreadFunction, Grouping::kGroupFunction})
     if (word == grouping_word(by)) return by;
   return Grouping::kFunction;
 }
@@ -190,22 +236,7 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
   report.account = account_of(profile);
   report.warnings = warnings_of(profile, report.account);
   if (profile.paths.recorded) report.paths = path_account(profile.paths);
-  if (options.by == Grouping::kProcess) {
-    report.rows = rows_by_process(profile);
-  } else {
-    ObjectNames names(profile, open);
-    std::optional<PathFunctions> paths;
-    if (profile.paths.recorded) paths = path_functions(profile, names);
-    if (options.by == Grouping::kLine)
-      report.rows = rows_by_line(profile, names, options.lines);
-    else if (options.by == Grouping::kFunction)
-      report.rows = rows_by_function(profile, names, paths ? &*paths : nullptr);
-    else
-      report.rows = grouped_rows(profile, options.by, names);
-    if (paths) report.hot_path = hot_path(profile, *paths);
-    add_missing_names(profile, names, &report.warnings);
-    add_interpreter_hint(profile, report.rows, &report.warnings);
-  }
+  add_rows(profile, open, options, &report);
   for (Row& row : pseudo_rows(profile.ledger, options.by, report.rows))
     if (row.ticks != 0) report.rows.push_back(std::move(row));
   name_rows(&report.rows);

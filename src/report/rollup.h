@@ -20,25 +20,43 @@
 
 namespace pctally {
 
-enum class Grouping { kFunction, kObject, kLine, kProcess };
+enum class Grouping {
+  kFunction,
+  kObject,
+  kLine,
+  kProcess,
+  kProgram,  ///< this and the following: profiles with scopes of the kind, or, by program, of threads
+  kThread,
+  kGroup,
+  kProgramFunction,
+  kThreadFunction,
+  kGroupFunction,
+};
 
-/// "function", "object", "line" or "process", and back; any other word is kFunction.
+/// "function", "object", ..., "program,function", and back; any other word is kFunction.
 const char* grouping_word(Grouping by);
 Grouping grouping_of(std::string_view word);
+
+constexpr bool is_by_scope(Grouping by) { return by >= Grouping::kProgram; }
+constexpr bool is_by_scope_and_function(Grouping by) { return by >= Grouping::kProgramFunction; }
 
 enum class RowOrder { kTicks, kTotal, kName, kObject };
 
 /// Which fields are filled depends on the grouping; pseudo rows such as "[lost]" have their name in the first
 /// shown.
 struct Row {
-  std::string function;  ///< kFunction, kLine: the innermost inlined one; its full name
-  std::string object;    ///< kFunction, kObject, kLine
+  std::string function;  ///< kFunction, kLine: the innermost inlined one; its full name. k...Function
+  std::string object;    ///< kFunction, kObject, kLine, k...Function
   std::string file;      ///< kLine; empty if unknown
   uint32_t line = 0;
   std::vector<std::pair<std::string, uint32_t>> inside;  ///< kLine: lines inlined into it, outermost first
   std::string process;                                   ///< kProcess: its comm
   int32_t pid = 0;
   std::string note;
+  std::string program;         ///< by program and by thread, with functions, too: as shown
+  std::string program_path;    ///< the same
+  std::string thread;          ///< by thread
+  std::string group;           ///< by control group
   std::string short_function;  ///< kFunction, kLine: as name_rows() gives it
   std::string linkage;         ///< of `function`, if it is not its name
   uint64_t address = 0;        ///< kFunction: where it starts; 0: not known
@@ -105,6 +123,9 @@ std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names,
 std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names);
 std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options = {});
 std::vector<Row> rows_by_process(const Profile& profile);
+
+/// `by` is by scope. REQUIRES: has_scopes_for(profile, by).
+std::vector<Row> rows_by_scope(const Profile& profile, Grouping by, ObjectNames& names);
 
 /// Gives all rows their short names.
 void name_rows(std::vector<Row>* rows);

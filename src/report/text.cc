@@ -8,6 +8,7 @@
 #include "report/colors.h"
 #include "report/escape.h"
 #include "report/figures.h"
+#include "report/scope_names.h"
 
 namespace pctally {
 namespace {
@@ -193,6 +194,18 @@ TextReport::Names TextReport::titles() const {
       return {"line", "function", "object"};
     case Grouping::kProcess:
       return {"process", "pid", "note"};
+    case Grouping::kProgram:
+      return {"program"};
+    case Grouping::kThread:
+      return {"thread", "program"};
+    case Grouping::kGroup:
+      return {"control group"};
+    case Grouping::kProgramFunction:
+      return {"function", "program", "object"};
+    case Grouping::kThreadFunction:
+      return {"function", "thread", "program", "object"};
+    case Grouping::kGroupFunction:
+      return {"function", "control group", "object"};
     default:
       return {"function", "object"};
   }
@@ -217,6 +230,18 @@ TextReport::Names TextReport::names_of(const Row& row) const {
     case Grouping::kProcess:
       return {escaped(row.process), row.pid == 0 ? std::string() : std::to_string(row.pid),
               escaped(row.note)};
+    case Grouping::kProgram:
+      return {escaped(row.program)};
+    case Grouping::kThread:
+      return {escaped(row.thread), escaped(row.program)};
+    case Grouping::kGroup:
+      return {escaped(row.group)};
+    case Grouping::kProgramFunction:
+      return {function_of(row), escaped(row.program), escaped(row.object)};
+    case Grouping::kThreadFunction:
+      return {function_of(row), escaped(row.thread), escaped(row.program), escaped(row.object)};
+    case Grouping::kGroupFunction:
+      return {function_of(row), escaped(row.group), escaped(row.object)};
     default:
       return {function_of(row), escaped(row.object)};
   }
@@ -336,6 +361,9 @@ void TextReport::add_legend() {
   if (std::any_of(report_.rows.begin(), report_.rows.end(), is_start))
     add("[process start]: exec, dynamic linking and early constructors; measured by the process's clock, not "
         "sampled\n");
+  auto is_others = [](const Row& row) { return row.program == kOtherScopes || row.group == kOtherScopes; };
+  if (std::any_of(report_.rows.begin(), report_.rows.end(), is_others))
+    add("{}: those that came after the first 4,096\n", kOtherScopes);
   auto unnamed = [](const Row& row) {
     return row.function.starts_with('[') && row.function.find("+0x") != std::string::npos;
   };

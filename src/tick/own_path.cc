@@ -134,6 +134,10 @@ void walk_own_stack(const RegionTable& table, const OwnStack& stack, OwnPath* pa
   path->end = walk_stack(stack.registers, OwnCode(table, path), OwnStackReader(stack));
 }
 
+void add_tick_place(const RegionTable& table, uint64_t pc, OwnPath* path) noexcept {
+  add_own_place(*table.paths, place_of(table, pc), path);
+}
+
 void add_own_place(const OwnPaths& paths, uint64_t place, OwnPath* path) noexcept {
   (void)add_frame(paths, {place, place}, path);
   path->end = PathEnd::kComplete;

@@ -42,6 +42,9 @@ bool open_own_path(const OwnPaths& paths, uint64_t ticks, OwnPath* path) noexcep
 /// Writes the frames of the interrupted thread. `table`: the process's.
 void walk_own_stack(const RegionTable& table, const OwnStack& stack, OwnPath* path) noexcept;
 
+/// Writes the place of a tick as all of its path. `table`: the process's.
+void add_tick_place(const RegionTable& table, uint64_t pc, OwnPath* path) noexcept;
+
 /// A path of one place that nothing calls.
 void add_own_place(const OwnPaths& paths, uint64_t place, OwnPath* path) noexcept;
 

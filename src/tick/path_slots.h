@@ -44,7 +44,8 @@ struct PathSlotsHead {
   uint32_t count;   ///< a power of two
   uint32_t next;    ///< where the next search for a free one begins
   uint64_t no_slot;
-  uint8_t unused[40];
+  uint32_t one_frame;  ///< 1: a path is the place of the tick alone; no stack is read
+  uint8_t unused[36];
 };
 static_assert(sizeof(PathSlotsHead) == kUnitBytes, "shared-memory layout");
 

@@ -136,7 +136,7 @@ Result<std::string> write_llvm(const Profile& profile, uint32_t object) {
 Result<std::string> write(const Profile& profile, const Format& format, const Arguments& arguments) {
   const std::string names = arguments.names.empty() ? "full" : arguments.names;
   if (format.write != nullptr) {
-    const bool stacks = format.stacks && profile.paths.recorded;
+    const bool stacks = format.stacks && profile.paths.has_scopes();
     return format.write(profile, (stacks ? stacks_of : samples_of)(
                                      profile, &open_symbolizer, !arguments.no_lines, name_style_of(names)));
   }

@@ -21,6 +21,7 @@
 #include "tool/load_profiles.h"
 #include "tool/message.h"
 #include "tool/newest_profile.h"
+#include "tool/scope_options.h"
 
 namespace pctally {
 namespace {
@@ -36,13 +37,13 @@ constexpr char kHelp[] =
   pctally report a.pct b.pct c.pct      several runs, added up
   pctally report --callers malloc       who calls it (profiles of record -g)
 
-Rows      --by KEY             function (default), object, line or process
+Rows      --by KEY   function (default), object, line, process, program, thread, cgroup
           --sort KEY           ticks (default), total, name or object
           --limit N            rows (30; with --json and with 0 all)
           --min-share P        leave out rows below P percent
-          --own[=DIR]          by line: the innermost line in your files (below DIR)
-          --inlines            by line: what is inlined there, a row for each chain
+          --own[=DIR], --inlines   by line: the innermost in your files; inlined chains
           --filter, --object REGEX   only rows whose names, or whose objects, match
+          --program, --thread, --cgroup REGEX   only their ticks (record --scope)
           --names STYLE        short (default), full (arguments, templates), linkage
 Paths     --callers FUNCTION   its callers, with the lines of the calls, and its callees
           --tree               who called whom; --min-share P (1) adds up small branches
@@ -70,6 +71,7 @@ struct Arguments {
   std::string flame_graph;
   std::string names = "short";
   std::string filter, object;
+  ScopeOptions scopes;
   std::string focus, ignore, hide;
   std::string own;  ///< kOwn: without a directory
   bool inlines = false;
@@ -80,12 +82,6 @@ struct Arguments {
 
 constexpr double kUsualTreeShare = 1;  ///< percent
 constexpr size_t kMostListed = 5;      ///< of functions that a name may mean
-constexpr char kNoPrograms[] =
-    "a tick does not know its program or thread; --by process has totals, or record programs one by one";
-
-CommandLineHints hints() {
-  return {.surplus = "", .unknown = {{"--program", kNoPrograms}, {"--thread", kNoPrograms}}, .missing = {}};
-}
 
 std::string is_number(const std::string& text) {
   bool digits =
@@ -100,32 +96,22 @@ std::string is_page_or_picture(const std::string& path) {
   return path + ": a flame graph is a page or a picture; name a file that ends in .html or .svg";
 }
 
-std::string is_pattern(const std::string& text) {
-  auto pattern = NamePattern::compile(text);
-  return pattern ? "" : text + ": " + pattern.error().text;
-}
-
-/// REQUIRES: checked by is_pattern().
-std::optional<NamePattern> pattern_of(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  return std::move(*NamePattern::compile(text));
-}
-
 void describe_options(OptionParser& app, Arguments& arguments) {
   app.help_page(kHelp);
   app.add_option("FILE", arguments.files);
-  app.add_option("--by", arguments.by)->check(one_of({"function", "object", "line", "process"}));
+  app.add_option("--by", arguments.by)->check(check_grouping);
   app.add_option("--sort", arguments.sort)->check(one_of({"ticks", "total", "name", "object"}));
   app.add_option("--limit", arguments.limit)->check(is_number);
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
   add_names_option(app, arguments.names);
   app.add_flag("--own", arguments.own);
   app.add_flag("--inlines", arguments.inlines);
-  app.add_option("--filter", arguments.filter)->check(is_pattern);
-  app.add_option("--object", arguments.object)->check(is_pattern);
-  app.add_option("--focus", arguments.focus)->check(is_pattern);
-  app.add_option("--ignore", arguments.ignore)->check(is_pattern);
-  app.add_option("--hide", arguments.hide)->check(is_pattern);
+  app.add_option("--filter", arguments.filter)->check(check_pattern);
+  app.add_option("--object", arguments.object)->check(check_pattern);
+  describe_scope_options(app, arguments.scopes);
+  app.add_option("--focus", arguments.focus)->check(check_pattern);
+  app.add_option("--ignore", arguments.ignore)->check(check_pattern);
+  app.add_option("--hide", arguments.hide)->check(check_pattern);
   app.add_flag("--json", arguments.json);
   app.add_option("--callers", arguments.callers);
   app.add_flag("--tree", arguments.tree);
@@ -142,7 +128,7 @@ void describe_options(OptionParser& app, Arguments& arguments) {
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   OptionParser app("pctally report");
   describe_options(app, *arguments);
-  if (auto code = app.parse(argc, argv, hints())) return code;
+  if (auto code = app.parse(argc, argv)) return code;
   arguments->tree = arguments->tree || (arguments->bottom_up && !is_picture(arguments->flame_graph));
   const int views = (arguments->callers.empty() ? 0 : 1) + (arguments->tree ? 1 : 0) +
                     (arguments->flame_graph.empty() ? 0 : 1) + (arguments->html.empty() ? 0 : 1);
@@ -222,6 +208,12 @@ int refuse_without_paths(const Arguments& arguments) {
   return kExitInput;
 }
 
+int refuse_lines(const std::string& file) {
+  complain("{} has call paths, which know no lines of the innermost function; record --scope without -g",
+           file);
+  return kExitInput;
+}
+
 /// "name (object), ..."
 std::string listed_functions(const std::vector<StackFrame>& functions) {
   std::string list;
@@ -276,6 +268,25 @@ int print(const Profile& profile, const Arguments& arguments) {
   return arguments.tree ? print_tree(profile, arguments) : print_callers(profile, arguments);
 }
 
+/// An exit code if there are options that do not go with the rows asked for.
+std::optional<int> check_by(const Arguments& arguments) {
+  const Grouping by = grouping_of(arguments.by);
+  if (!arguments.object.empty() &&
+      (by == Grouping::kProcess || (is_by_scope(by) && !is_by_scope_and_function(by)))) {
+    complain("--object: a {} has no object; leave out --by {}", arguments.by, arguments.by);
+    return kExitUsage;
+  }
+  if (arguments.scopes.any() && by == Grouping::kProcess) {
+    complain("--program, --thread and --cgroup say nothing of processes; leave out --by process");
+    return kExitUsage;
+  }
+  if (is_by_scope(by) && (!arguments.callers.empty() || arguments.tree || !arguments.flame_graph.empty())) {
+    complain("--by is of the table; to choose a part of the paths write --program, --thread or --cgroup");
+    return kExitUsage;
+  }
+  return std::nullopt;
+}
+
 /// An exit code if there are options that say nothing about what is asked for.
 std::optional<int> check_options(const Arguments& arguments) {
   if ((!arguments.own.empty() || arguments.inlines) && arguments.by != "line") {
@@ -287,10 +298,7 @@ std::optional<int> check_options(const Arguments& arguments) {
     complain("--focus, --ignore and --hide are of functions on a path; leave out --by {}", arguments.by);
     return kExitUsage;
   }
-  if (!arguments.object.empty() && arguments.by == "process") {
-    complain("--object: a process has no object; leave out --by process");
-    return kExitUsage;
-  }
+  if (std::optional<int> code = check_by(arguments)) return code;
   const char* of_table = arguments.by != "function"  ? "--by"
                          : !arguments.filter.empty() ? "--filter"
                          : !arguments.object.empty() ? "--object"
@@ -322,6 +330,13 @@ int report(Arguments& arguments) {
   if (!profile->damage.empty() && arguments.files.size() == 1)
     complain("{} is damaged: {}; what follows is incomplete", arguments.files.front(),
              profile->damage.front());
+  const std::string& file = arguments.files.front();
+  if (auto code = refuse_without_scopes(*profile, file, grouping_of(arguments.by), arguments.scopes))
+    return *code;
+  if (arguments.scopes.any()) {
+    if (arguments.by == "line" && profile->paths.recorded) return refuse_lines(file);
+    if (auto code = choose_scopes(arguments.scopes, &*profile)) return *code;
+  }
   if (chooses_paths(arguments)) {
     if (!profile->paths.recorded) return refuse_without_paths(arguments);
     *profile = chosen_paths(*profile, arguments);

@@ -112,6 +112,7 @@ static void print_path_records() {
   FIELD(PathRecord, pruning);
   FIELD(PathRecord, stack_bytes);
   FIELD(PathRecord, slots);
+  FIELD(PathRecord, one_frame);
   FIELD(PathTreeHead, directory);
   FIELD(PathTreeHead, slots_log2);
   FIELD(PathTreeHead, nodes);
@@ -127,6 +128,7 @@ static void print_path_records() {
   FIELD(PathSlotsHead, count);
   FIELD(PathSlotsHead, next);
   FIELD(PathSlotsHead, no_slot);
+  FIELD(PathSlotsHead, one_frame);
   FIELD(PathSlot, ticks);
   FIELD(PathSlot, process);
   FIELD(PathSlot, program);

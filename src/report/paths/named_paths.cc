@@ -24,7 +24,6 @@ NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, bool lines)
 }
 
 void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lines) {
-  (void)profile;
   std::vector<bool> is_call(tree_.size());
   for (const PathTreeNode& node : tree_)
     if (node.parent != PathTreeNode::kNoParent) is_call[node.parent] = true;
@@ -38,7 +37,7 @@ void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lin
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
     const auto first = static_cast<uint32_t>(places_.size());
-    add_executable(key.first, list, lines && key.second, names);
+    add_executable(key.first, list, lines && (key.second || profile.paths.one_frame), names);
     for (size_t i = 0; i < list.size(); ++i)
       known[{key.first, list[i], key.second}] = first + static_cast<uint32_t>(i);
   }

@@ -29,6 +29,7 @@ What      -- CMD ARGS...       run this; everything after -- is the command
           -a, --all            the whole machine
           --no-children        without the processes they start
           -g, --callers        call paths, too; or --call-graph MODE; not: --no-callers
+          --scope WHAT         keep ticks apart by program (as -g does), thread or cgroup
           --paths-memory SIZE  bound of each of their two trees: 16M
           --wait               until the last process that CMD started has ended
 How       -F, --frequency HZ   ticks per second of CPU time (1000)
@@ -39,8 +40,7 @@ How       -F, --frequency HZ   ticks per second of CPU time (1000)
 Output    -o, --output FILE    default pctally.NAME.PID.pct
           -f, --force          replace FILE
           --for TIME           stop after 10, 2.5s or 500ms
-          -q, --quiet          say nothing but errors
-          -v, --verbose        say which engine is taken, why, and what it cannot see
+          -q, --quiet, -v, --verbose   errors alone; or also which engine, and why
 
 Exit: the command's own; 2 usage, 125 pctally failed, 126 not executable, 127 not found.
 )";
@@ -56,6 +56,7 @@ struct Words {
   std::string hertz, period, duration;
   std::string call_graph;  ///< perf's word for how it finds callers
   std::string paths_memory;
+  std::string scope;
   bool no_children = false;
   bool fixed_period = false;
 };
@@ -103,6 +104,7 @@ void describe(OptionParser* app, RecordCommandLine* line, Words* words) {
   app->add_flag("-v,--verbose", line->verbose);
   app->add_flag("--wait", options.wait);
   app->add_flag("-g,--callers,!--no-callers", options.paths);
+  app->add_option("--scope", words->scope)->check(one_of({"program", "thread", "cgroup"}));
   app->add_option("--paths-memory", words->paths_memory);
   app->add_option("--call-graph", words->call_graph)->check(one_of({"fp", "dwarf", "lbr"}));
   app->add_flag("--no-children", words->no_children);
@@ -205,10 +207,22 @@ uint64_t parse_size(const std::string& text) {
   return bytes >= kLeastPathBytes && bytes <= kMostPathBytes ? static_cast<uint64_t>(bytes) : 0;
 }
 
+std::string check_scope(RecordOptions* options, const Words& words) {
+  if (options->paths) options->scope = ScopeKind::kProgram;
+  for (ScopeKind kind : {ScopeKind::kProgram, ScopeKind::kThread, ScopeKind::kGroup})
+    if (words.scope == scope_word(kind)) options->scope = kind;
+  const std::string& engine = options->engine;
+  if (words.scope.empty() || engine.empty() || keeps_scopes(engine, *options->scope)) return {};
+  if (!keeps_scopes(engine, ScopeKind::kProgram))
+    return fmt::format("--scope: engine {0} keeps no ticks apart; use -e ring, or leave out -e {0}", engine);
+  return fmt::format("--scope {}: engine {} knows programs alone; use -e ring, or --scope program",
+                     words.scope, engine);
+}
+
 std::string check_paths(RecordOptions* line, const Words& words) {
   RecordOptions& options = *line;
   if (!words.paths_memory.empty()) {
-    if (!options.paths) return "--paths-memory is for call paths; add -g";
+    if (!options.scope) return "--paths-memory is for call paths; add -g";
     options.path_bytes = parse_size(words.paths_memory);
     if (options.path_bytes == 0)
       return fmt::format("--paths-memory {}: not a size; write 64K to 24M", words.paths_memory);
@@ -264,6 +278,7 @@ std::string check(RecordCommandLine* line, const Words& words) {
   if (std::string wrong = check_output(options); !wrong.empty()) return wrong;
   if (std::string wrong = check_duration(&options, words.duration); !wrong.empty()) return wrong;
   if (std::string wrong = check_events(&options, words.chosen); !wrong.empty()) return wrong;
+  if (std::string wrong = check_scope(&options, words); !wrong.empty()) return wrong;
   if (std::string wrong = check_paths(&options, words); !wrong.empty()) return wrong;
   return check_period(&options, words);
 }

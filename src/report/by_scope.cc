@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "report/path_choice.h"
+#include "report/path_totals.h"
+#include "report/rollup.h"
+#include "report/scope_names.h"
+
+namespace pctally {
+namespace {
+
+constexpr char kInterrupted[] = "[recorder killed before it was known]";
+
+/// What a row is of. The paths of programs, not their names, tell them apart; and their builds.
+struct Key {
+  std::string program_path, program;
+  std::vector<uint8_t> build_id;
+  std::string thread, group;
+  FunctionKey function;
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Sum {
+  uint64_t ticks = 0;
+  std::string linkage;
+  uint64_t address = 0;
+};
+
+class ScopeRows {
+ public:
+  ScopeRows(const Profile& profile, Grouping by, ObjectNames& names)
+      : profile_(profile),
+        paths_(profile.paths),
+        by_(by),
+        by_thread_(by == Grouping::kThread || by == Grouping::kThreadFunction),
+        names_(scope_names(profile.paths)),
+        kind_(scope_kind(profile.paths)),
+        scopes_(scope_of_nodes(profile.paths)) {
+    if (is_by_scope_and_function(by)) functions_ = path_functions(profile, names);
+  }
+
+  std::vector<Row> run() {
+    for (uint32_t i = 0; i < paths_.context.size(); ++i) {
+      const PathTreeNode& node = paths_.context[i];
+      if (node.self != 0) add(i, node.self, false);
+      if (node.folded != 0) add(i, node.folded, true);
+    }
+    std::vector<Row> rows;
+    for (auto& [key, sum] : sums_) rows.push_back(row_of(key, sum));
+    return rows;
+  }
+
+ private:
+  void add(uint32_t node, uint64_t ticks, bool folded) {
+    Key key = scope_key(node);
+    Sum facts;
+    if (is_by_scope_and_function(by_)) key.function = function_of(node, folded, &facts);
+    Sum& sum = sums_.try_emplace(std::move(key), std::move(facts)).first->second;
+    sum.ticks += ticks;
+  }
+
+  [[nodiscard]] Key scope_key(uint32_t node) const {
+    const uint32_t scope = scopes_[node];
+    Key key;
+    ScopeName name = scope == UINT32_MAX ? unknown_name(paths_.context[node]) : names_[scope];
+    key.program = std::move(name.program);
+    key.group = std::move(name.group);
+    if (scope != UINT32_MAX && kind_ != PathScopeKind::kGroup) {
+      key.program_path = paths_.scopes[scope].name;
+      key.build_id = paths_.scopes[scope].build_id;
+    }
+    if (by_thread_) key.thread = std::move(name.thread);
+    return key;
+  }
+
+  /// Ticks that were left out have a place of their own, which has their name.
+  [[nodiscard]] ScopeName unknown_name(const PathTreeNode& node) const {
+    ScopeName name = unknown_scope(kind_);
+    std::string& first = kind_ == PathScopeKind::kGroup ? name.group
+                         : by_thread_                   ? name.thread
+                                                        : name.program;
+    const bool left_out = node.parent == PathTreeNode::kNoParent && node.kind == PathNodeKind::kCode;
+    const bool interrupted =
+        node.kind == PathNodeKind::kCut && node.position == static_cast<uint64_t>(PathEnd::kInterrupted);
+    if (left_out) name = {};
+    if (left_out) first = profile_.executables[node.executable].path;
+    if (interrupted) first = kInterrupted;
+    return name;
+  }
+
+  [[nodiscard]] FunctionKey function_of(uint32_t node, bool folded, Sum* facts) const {
+    const uint32_t function = functions_.context[node];
+    if (folded) return {"", kInnerNotKept, 0, 0};
+    if (function == PathFunctions::kNone) return {"", kNoFunction, 0, 0};
+    facts->linkage = functions_.functions[function].linkage;
+    facts->address = functions_.functions[function].address;
+    return functions_.functions[function].key;
+  }
+
+  static Row row_of(const Key& key, const Sum& sum) {
+    Row row;
+    row.program = key.program;
+    row.program_path = key.program_path;
+    row.thread = key.thread;
+    row.group = key.group;
+    row.function = key.function.function;
+    row.object = key.function.object;
+    row.linkage = sum.linkage;
+    row.address = sum.address;
+    row.ticks = sum.ticks;
+    return row;
+  }
+
+  const Profile& profile_;
+  const CallPaths& paths_;
+  Grouping by_;
+  bool by_thread_;
+  std::vector<ScopeName> names_;
+  PathScopeKind kind_;
+  std::vector<uint32_t> scopes_;
+  PathFunctions functions_;
+  std::map<Key, Sum> sums_;
+};
+
+/// A tick killed half-way, or a forged file, may have more of them than there are ticks: the largest rows
+/// give.
+void take_excess(uint64_t placed, std::vector<Row>* rows) {
+  uint64_t sum = 0;
+  for (const Row& row : *rows) sum += row.ticks;
+  for (; sum > placed;) {
+    const auto largest = std::max_element(rows->begin(), rows->end(),
+                                          [](const Row& a, const Row& b) { return a.ticks < b.ticks; });
+    const uint64_t taken = std::min(largest->ticks, sum - placed);
+    largest->ticks -= taken;
+    sum -= taken;
+  }
+}
+
+}  // namespace
+
+std::vector<Row> rows_by_scope(const Profile& profile, Grouping by, ObjectNames& names) {
+  std::vector<Row> rows = ScopeRows(profile, by, names).run();
+  const TickLedger& ledger = profile.ledger;
+  take_excess(ledger.counted + ledger.outside + ledger.full, &rows);
+  std::erase_if(rows, [](const Row& row) { return row.ticks == 0; });
+  return rows;
+}
+
+}  // namespace pctally

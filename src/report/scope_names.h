@@ -1,0 +1,37 @@
+// What the programs, threads and control groups of a profile are called.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/rollup.h"
+
+namespace pctally {
+
+inline constexpr char kProgramNotKnown[] = "[program not known]";
+inline constexpr char kThreadNotKnown[] = "[thread not known]";
+inline constexpr char kGroupNotKnown[] = "[control group not known]";
+inline constexpr char kOtherScopes[] = "(others)";  ///< beyond the number that a recording tells apart
+
+struct ScopeName {
+  std::string program;  ///< the last part of its path, or all of it where two programs would look alike
+  std::string thread;   ///< of a profile by thread
+  std::string group;    ///< of a profile by control group: then there is no program
+};
+
+/// Of each scope, by its index. What is not known has a name in brackets.
+std::vector<ScopeName> scope_names(const CallPaths& paths);
+
+/// Of ticks without a scope.
+ScopeName unknown_scope(PathScopeKind kind);
+
+/// Of a profile's scopes; by program where there are none.
+PathScopeKind scope_kind(const CallPaths& paths);
+
+/// Whether the scopes tell what `by` asks for: threads tell their programs, too.
+bool has_scopes_for(const CallPaths& paths, Grouping by);
+
+/// For each node of the context tree the index of its scope; UINT32_MAX: not known.
+std::vector<uint32_t> scope_of_nodes(const CallPaths& paths);
+
+}  // namespace pctally

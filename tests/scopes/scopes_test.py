@@ -1,0 +1,166 @@
+"""record --scope and report --by program, thread, cgroup: every tick is in one row, and in the right one.
+
+How CPU time is shared among threads is what the program takes, by the threads' own clocks; a busy machine changes the order of
+things, not these shares."""
+import gzip
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+THREADS = p.program("named_threads")
+NEAR = 0.08  # of all ticks: five standard deviations of a share of 60 % of 1000 ticks
+
+
+def tool(*words):
+    return subprocess.run([p.PCTALLY, *words], capture_output=True, text=True)
+
+
+def version_of(path):
+    with open(path, "rb") as file:
+        return struct.unpack_from("I", file.read(12), 8)[0]
+
+
+def shares(data, key):
+    """Name: its part of the ticks of named rows."""
+    ticks = {}
+    for row in data["rows"]:
+        ticks[row[key]] = ticks.get(row[key], 0) + row["ticks"]
+    return {name: count / data["ticks"] for name, count in ticks.items()}
+
+
+class Scopes(unittest.TestCase):
+    def record(self, command, *options, engine="ring"):
+        if not p.engine_available(engine):
+            self.skipTest(f"engine {engine} is not available")
+        done = p.record(command, "-e", engine, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.path
+
+    def report(self, path, *options):
+        """Every report has every tick."""
+        data = p.report(path, *options)
+        p.assert_ledger(self, data)
+        self.assertEqual(sum(row["ticks"] for row in data["rows"]) + data["hidden_ticks"] + data.get("filtered_ticks", 0),
+                         data["ticks"])
+        return data
+
+    def check_thread_shares(self, by_thread, expected):
+        for name, share in expected.items():
+            self.assertAlmostEqual(by_thread.get(name, 0), share, delta=NEAR, msg=by_thread)
+
+    def test_threads_with_and_without_call_paths(self):
+        for options in ((), ("-g",)):
+            if options and os.uname().machine != "x86_64":
+                continue
+            with self.subTest(options):
+                path = self.record([THREADS, "300"], "--scope", "thread", "-F", "4000", *options)
+                self.check_thread_shares(shares(self.report(path, "--by", "thread"), "thread"),
+                                         {"alpha": 0.6, "beta": 0.3, "gamma": 0.1})
+                programs = self.report(path, "--by", "program")
+                self.assertGreater(shares(programs, "program")["named_threads"], 0.95)
+                self.assertEqual(programs["rows"][0]["program_path"], THREADS)
+                turns = {row["thread"] for row in self.report(path, "--by", "thread,function")["rows"] if row["function"] == "spin_for"}
+                self.assertEqual(turns & {"alpha", "beta", "gamma"}, {"alpha", "beta", "gamma"})
+                beta = self.report(path, "--thread", "^beta$")
+                others = sum(row["ticks"] for row in beta["rows"] if row["function"] == "[other threads]")
+                self.assertAlmostEqual(1 - others / beta["ticks"], 0.3, delta=NEAR)
+                table = self.report(path)
+                self.assertEqual("paths" in table, bool(options))
+                self.assertEqual(any("total" in row for row in table["rows"]), bool(options))
+                callers = tool("report", "--callers", "spin_for", path)
+                self.assertEqual(callers.returncode, 0 if options else 4, callers.stderr)
+                if not options:
+                    self.assertIn("has no call paths; record with pctally record -g", callers.stderr)
+                    self.assertTrue(any(row["line"] for row in self.report(path, "--by", "line", "--thread", "beta")["rows"]))
+
+    def test_a_thread_that_renames_itself_is_two_rows(self):
+        path = self.record([THREADS, "rename", "200"], "--scope", "thread", "-F", "4000")
+        self.check_thread_shares(shares(self.report(path, "--by", "thread"), "thread"), {"first": 0.5, "second": 0.5})
+
+    def test_hundreds_of_thread_names(self):
+        path = self.record([THREADS, "many", "500"], "--scope", "thread", "-F", "4000")
+        by_name = shares(self.report(path, "--by", "thread"), "thread")
+        self.assertGreater(len(by_name.keys() & {f"t{i}" for i in range(500)}), 300)
+        # the kernel takes a thread's number back before its last instructions
+        self.assertLess(by_name.get("[thread not known]", 0), 0.03)
+
+    def test_programs_of_a_shell_script(self):
+        script = f"{THREADS} 300; {p.program('known_shares')} 0.1 1; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+        path = self.record(["sh", "-c", script], "--scope", "program", "-F", "2000")
+        by_program = shares(self.report(path, "--by", "program"), "program")
+        self.assertGreater(by_program["named_threads"], by_program["known_shares"])
+        self.assertGreater(by_program["known_shares"], 0.05)
+        self.assertGreater(sum(by_program.get(name, 0) for name in ("sh", "dash", "bash")), 0)
+        functions = self.report(path, "--by", "program,function")["rows"]
+        self.assertEqual({row["program"] for row in functions if row["function"].startswith("share_0")}, {"known_shares"})
+        some = self.report(path, "--program", "known_shares")
+        self.assertIn("share_00", {row["function"] for row in some["rows"]})
+        self.assertNotIn("spin_for", {row["function"] for row in some["rows"]})
+
+    def test_engines_in_the_program_tell_programs_apart(self):
+        for engine in ("timer", "trap"):
+            with self.subTest(engine):
+                if not p.engine_available(engine):
+                    continue
+                path = self.record(["sh", "-c", f"{THREADS} 300; {p.program('known_shares')} 0.2 1"], "--scope", "program", engine=engine)
+                data = self.report(path, "--by", "program")
+                self.assertEqual({"named_threads", "known_shares"} - shares(data, "program").keys(), set())
+                self.assertNotIn("paths", self.report(path))
+                functions = self.report(path, "--by", "program,function")["rows"]
+                self.assertEqual({row["program"] for row in functions if row["function"].startswith("share_0")}, {"known_shares"})
+
+    def test_control_groups(self):
+        path = self.record([THREADS, "200"], "--scope", "cgroup")
+        with open("/proc/self/cgroup") as file:
+            known = {line.rstrip("\n").split(":", 2)[2] for line in file}
+        self.assertIn(self.report(path, "--by", "cgroup")["rows"][0]["cgroup"], known)
+        self.assertEqual(tool("report", "--by", "program", path).returncode, 4)
+
+    def test_a_flat_recording_stays_as_it_was(self):
+        self.assertEqual(version_of(self.record([THREADS, "100"])), 1)
+        self.assertEqual(version_of(self.record([THREADS, "100"], "--scope", "program")), 2)
+
+    def test_the_whole_machine(self):
+        if os.geteuid() != 0 or not p.engine_available("ring"):
+            self.skipTest("needs root and perf events")
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "all.pct")
+        with subprocess.Popen([THREADS, "100000"]) as busy:
+            for scope in ("thread", "cgroup"):
+                done = tool("record", "-q", "-f", "-o", path, "-a", "--scope", scope, "--for", "0.3")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                rows = self.report(path, "--by", scope)["rows"]
+                if scope == "thread":
+                    self.assertIn(("named_threads", "alpha"), {(row["program"], row["thread"]) for row in rows})
+            busy.kill()
+
+    def test_sums_and_copies_and_exports_keep_the_scopes(self):
+        one, two = (self.record([THREADS, "200"], "--scope", "thread") for _ in range(2))
+        merged = os.path.join(os.path.dirname(one), "sum.pct")
+        self.assertEqual(tool("merge", "-q", "-f", "-o", merged, one, two).returncode, 0)
+        parts = [self.report(path, "--by", "thread") for path in (one, two)]
+        whole = self.report(merged, "--by", "thread")
+        def ticks(data):
+            return next(row["seconds"] for row in data["rows"] if row["thread"] == "alpha")
+        self.assertAlmostEqual(ticks(whole), sum(ticks(part) for part in parts), places=6)
+        self.assertEqual(version_of(merged), 2)
+        groups = self.record([THREADS, "50"], "--scope", "cgroup")
+        refused = tool("merge", "-q", "-f", "-o", merged, one, groups)
+        self.assertEqual(refused.returncode, 4)
+        self.assertIn("is by thread", refused.stderr)
+        folded = tool("export", "--format", "folded", one).stdout
+        self.assertIn("named_threads;alpha;", folded)
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()), parts[0]["ticks"])
+        pprof = os.path.join(os.path.dirname(one), "out.pb.gz")
+        self.assertEqual(tool("export", "--format", "pprof", "-o", pprof, one).returncode, 0)
+        with gzip.open(pprof) as file:
+            self.assertIn(b"alpha", file.read())
+
+
+if __name__ == "__main__":
+    p.main()
