@@ -168,20 +168,21 @@ bool AddressSpace::map_later(const ProfileFile& file, uint64_t start, uint64_t e
   region.rule.family = PCTALLY_BIN_SHIFT;
   region.kind = CellKind::kTree;
   region.segment = object;
+  region.waits = true;
   region.tree_bias = position;
   return put(region, [&](const Region& old) {
     uint64_t at = old.tree_bias - old.low;
-    if (old.directory != 0) at += pool_at<SegmentRecord>(file.pool(), old.segment)->start;
+    if (!old.waits) at += pool_at<SegmentRecord>(file.pool(), old.segment)->start;
     if (at != position - start) return false;
-    return old.directory == 0 ? old.segment == object
-                              : std::find(segments.begin(), segments.end(), old.segment) != segments.end();
+    return old.waits ? old.segment == object
+                     : std::find(segments.begin(), segments.end(), old.segment) != segments.end();
   });
 }
 
 WaitingText AddressSpace::waiting_at(uint64_t pc) noexcept {
   if (!merge()) return {};
   const size_t at = first_from(pc);
-  if (at >= regions_.size() || regions_[at].low > pc || regions_[at].directory != 0) return {};
+  if (at >= regions_.size() || regions_[at].low > pc || !regions_[at].waits) return {};
   const Region& region = regions_[at];
   return {region.segment, segment_range(region.tree_bias, region.last - region.low + 1,
                                         region.tree_bias + (pc - region.low))};

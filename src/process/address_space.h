@@ -54,7 +54,7 @@ class AddressSpace {
   void for_each_waiting(Visit&& visit) const {
     for (const MappedArray<Region>* regions : {&regions_, &fresh_})
       for (const Region& region : *regions)
-        if (region.directory == 0) visit(region.segment);
+        if (region.waits) visit(region.segment);
   }
 
   /// Takes away what [start, end) covers of files: something without a file is there now.
@@ -92,7 +92,7 @@ class AddressSpace {
   [[nodiscard]] size_t first_from(uint64_t address) const noexcept;
   [[nodiscard]] bool is_free(uint64_t low, uint64_t last) const noexcept;
 
-  /// Ascending, without overlaps. One that waits has directory 0, the object's number for a segment and the
+  /// Ascending, without overlaps. One that waits has the object's number for a segment and the
   /// position of its first byte for a bias.
   MappedArray<Region> regions_;
   MappedArray<Region> fresh_;  ///< not yet among them; overlap with nothing

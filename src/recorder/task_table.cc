@@ -77,7 +77,7 @@ uint64_t process_start_unix_ns(pid_t pid) {
 bool code_address(const RegionTable& table, uint64_t address, CodeAddress* found) {
   uint64_t index = 0;
   const Region* region = find_region(table, address, &index);
-  if (region == nullptr || region->directory == 0) return false;
+  if (region == nullptr || region->waits) return false;
   *found = {region->segment, index + region->tree_bias};
   return true;
 }
@@ -393,7 +393,7 @@ std::string_view TaskTable::reason_of(pid_t pid, const Task& task) const {
 bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   uint64_t index = 0;
   if (const Region* region = find_region(table_of(task), pc, &index); region != nullptr) {
-    if (region->directory == 0) make_segment(pid, task, pc);
+    if (region->waits) make_segment(pid, task, pc);
     return true;
   }
   auto after = task.anonymous.upper_bound(pc);

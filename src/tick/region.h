@@ -33,6 +33,7 @@ struct Region {
   CellKind kind;
   WhenFull when_full;
   bool without_file;  ///< kTree: a window of code that no file holds
+  bool waits;         ///< kTree: without a directory until the first tick; `segment` is no unit
 };
 
 /// Sorted Regions and what happens to the rest. Immutable once published; the cells and the ledger are not.
