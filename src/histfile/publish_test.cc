@@ -39,7 +39,7 @@ struct OneCell {
 
 TEST(Publish, NoTickIsLostOrDoubledWhileTablesAreReplaced) {
   PublishedTables tables;
-  std::vector<OneCell> cells(2000);
+  std::vector<OneCell> cells(400);
   publish(&tables, cells[0].table());
   std::atomic<bool> stop = false;
   std::atomic<unsigned> delivered = 0;

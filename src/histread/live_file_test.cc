@@ -13,6 +13,12 @@ namespace {
 
 using ::testing::IsEmpty;
 
+#ifdef PCTALLY_SANITIZED
+constexpr int kRounds = 2;
+#else
+constexpr int kRounds = 8;
+#endif
+
 using Cells = std::map<std::pair<std::string, uint64_t>, uint64_t>;
 
 Cells cells_of(const FileContents& contents) {
@@ -88,7 +94,7 @@ TEST(LiveFile, NoCellOfABusyRecordingEverFallsAndNothingIsTakenForDamage) {
   recording.start(2, 1000);
   LiveFile file = open(recording);
   Cells last;
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     recording.file().make_room(0);
     FileCopy copy = file.copy().value();
     balance_account(&copy.contents);

@@ -42,19 +42,19 @@ class Runtimes(unittest.TestCase):
         self.need("gfortran")
         program = os.path.join(p.scratch(), "fort")
         subprocess.run(["gfortran", "-O1", "-o", program, source("f.f90", "program p\nreal(8) :: s\ninteger :: i, j\ns = 0\n"
-                        "do j = 1, 60\ndo i = 1, 2000000\ns = s + sqrt(dble(i))\nend do\nend do\nprint *, s\nend program\n")], check=True)
+                        "do j = 1, 30\ndo i = 1, 2000000\ns = s + sqrt(dble(i))\nend do\nend do\nprint *, s\nend program\n")], check=True)
         for engine in inside():
             self.assertGreater(p.share_of(self.check([program], engine), "MAIN__"), 0.8, engine)
 
     def test_node(self):
         self.need("node")
-        script = source("n.js", "let s = 0; for (let i = 0; i < 2e7; i++) s += i * i % 7; console.log(s)")
+        script = source("n.js", "let s = 0; for (let i = 0; i < 1e7; i++) s += i * i % 7; console.log(s)")
         for engine in inside():
             self.assertGreater(self.check(["node", script], engine)["sampled_s"], 0, engine)
 
     def test_java(self):
         self.need("java")
-        script = source("J.java", "public class J { public static void main(String[] a) { long s = 0; for (int i = 0; i < 100000000; i++) "
+        script = source("J.java", "public class J { public static void main(String[] a) { long s = 0; for (int i = 0; i < 50000000; i++) "
                         "s += i * (long) i % 7; System.out.println(s); } }")
         for engine in inside():
             self.assertGreater(self.check(["java", script], engine)["sampled_s"], 0, engine)
@@ -62,7 +62,7 @@ class Runtimes(unittest.TestCase):
     def test_go_without_the_c_library_has_the_reason(self):
         self.need("go")
         program = os.path.join(p.scratch(), "gostatic")
-        go = source("g.go", 'package main\nimport "fmt"\nfunc main() { s := 0; for i := 0; i < 600000000; i++ { s += i * i % 7 }; fmt.Println(s) }\n')
+        go = source("g.go", 'package main\nimport "fmt"\nfunc main() { s := 0; for i := 0; i < 200000000; i++ { s += i * i % 7 }; fmt.Println(s) }\n')
         made = subprocess.run(["go", "build", "-o", program, go], capture_output=True, text=True,
                               env={**os.environ, "GO111MODULE": "off", "GOCACHE": os.path.join(p.scratch(), "go"), "CGO_ENABLED": "0"})
         if made.returncode != 0:
