@@ -10,7 +10,7 @@ import measure
 from measure import SCRATCH, Run
 
 
-def _text(path, megabytes):
+def text_file(path, megabytes):
     words = "the of and to in is that for it as was with be by on not he his but at are this have from or had".split()
     choice = random.Random(1)
     vocabulary = words + ["".join(choice.choice("etaoinshrdlu") for _ in range(choice.randint(3, 9))) for _ in range(5000)]
@@ -24,7 +24,7 @@ def _text(path, megabytes):
 def make():
     """{name: (words, stdin, what to do while it runs)}"""
     text = os.path.join(SCRATCH, "text")
-    _text(text, 24)
+    text_file(text, 24)
     large = os.path.join(SCRATCH, "large")
     with open(text, "rb") as source, open(large, "wb") as file:
         file.write(source.read() * 2)
