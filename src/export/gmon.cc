@@ -103,7 +103,7 @@ Result<std::string> gmon_export(const Profile& profile, uint32_t executable) {
     return fail(EINVAL, "gmon.out holds CPU time, and this profile %s", profile.event.c_str());
   if (profile.runs.size() > 1 && profile.period_ns == 1)
     return fail(EINVAL, "the runs' periods differ, and a gmon.out has one; export them one by one");
-  Result<ElfFile> file = ElfFile::open(object.path);
+  Result<ElfFile> file = ElfFile::open(object.path, Trust::kRootOrOurselves);
   if (!file) return std::unexpected(file.error());
   if (!object.build_id.empty() && !std::ranges::equal(file->build_id(), object.build_id))
     return fail(EINVAL, "%s has been rebuilt since: gmon.out needs the addresses of the file that ran",

@@ -30,7 +30,7 @@ class FilePlaces : public CompilerPlaces {
 
 Result<std::unique_ptr<CompilerPlaces>> CompilerPlaces::open(const std::string& path,
                                                              const std::vector<uint8_t>& build_id) {
-  Result<ElfFile> opened = ElfFile::open(path);
+  Result<ElfFile> opened = ElfFile::open(path, Trust::kRootOrOurselves);
   if (!opened) return std::unexpected(opened.error());
   if (!build_id.empty() && !std::ranges::equal(opened->build_id(), build_id))
     return fail(EINVAL, "%s has been rebuilt since it was profiled", path.c_str());

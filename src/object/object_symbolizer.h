@@ -12,6 +12,9 @@
 
 namespace pctally {
 
+/// The names of a file, by reading it in this process. Null if `trust` forbids that.
+std::unique_ptr<Symbolizer> open_executable(const ExecutableIdentity& identity, Trust trust);
+
 class ObjectSymbolizer : public Symbolizer {
  public:
   /// `label` is what stands for the object in "[label+0x...]". `file` may be null: then nothing has a name.

@@ -11,6 +11,7 @@
 #include "object/object_symbolizer.h"
 #include "object/perf_map.h"
 #include "object/vdso.h"
+#include "object/worker/worker_symbolizer.h"
 
 namespace pctally {
 namespace {
@@ -101,16 +102,18 @@ bool is_same(const struct stat& status, const ExecutableIdentity& identity) {
 struct Opened {
   std::unique_ptr<ElfFile> file;
   std::string problem;
+  bool forbidden = false;
 };
 
 /// The file as it was recorded. One that was deleted since may be there again: then its build id has to prove
 /// it.
-Opened open_recorded(const ExecutableIdentity& identity) {
+Opened open_recorded(const ExecutableIdentity& identity, Trust trust) {
   if (!is_a_file(identity.path)) return {nullptr, "not a file on disk: it has no names"};
   std::string path = identity.path;
   const bool deleted = path.ends_with(kDeleted);
   if (deleted) path.resize(path.size() - kDeleted.size());
-  auto file = ElfFile::open(path);
+  auto file = ElfFile::open(path, trust);
+  if (!file && file.error().code == kStrangersFile && trust != Trust::kAnybody) return {nullptr, {}, true};
   if (deleted && (!file || identity.build_id.empty() || !has_id(*file, identity.build_id))) {
     return {nullptr, "the file was deleted while it was running"};
   }
@@ -128,14 +131,8 @@ std::unique_ptr<Symbolizer> open_unknown(const std::string& reason) {
 
 std::unique_ptr<Symbolizer> open_file(const ExecutableIdentity& identity) {
   if (is_unknown_object(identity)) return open_unknown(identity.path);
-  Opened opened = open_recorded(identity);
-  const DebugFinder finder;
-  if (!opened.file) {
-    auto debug = finder.find(identity.build_id);
-    if (debug && debug->restore_layout()) opened.file = std::move(debug);
-  }
-  const std::string name = object_name_of(identity);
-  return std::make_unique<ObjectSymbolizer>(name, name, std::move(opened.file), opened.problem, finder);
+  if (auto names = open_executable(identity, Trust::kRootOrOurselves)) return names;
+  return std::make_unique<WorkerSymbolizer>(identity);
 }
 
 std::unique_ptr<Symbolizer> open_vdso(const ExecutableIdentity& identity) {
@@ -189,6 +186,18 @@ std::unique_ptr<Symbolizer> unreadable(const ExecutableIdentity& identity, const
 }
 
 }  // namespace
+
+std::unique_ptr<Symbolizer> open_executable(const ExecutableIdentity& identity, Trust trust) {
+  Opened opened = open_recorded(identity, trust);
+  if (opened.forbidden) return nullptr;
+  const DebugFinder finder("/usr/lib/debug", trust);
+  if (!opened.file) {
+    auto debug = finder.find(identity.build_id);
+    if (debug && debug->restore_layout()) opened.file = std::move(debug);
+  }
+  const std::string name = object_name_of(identity);
+  return std::make_unique<ObjectSymbolizer>(name, name, std::move(opened.file), opened.problem, finder);
+}
 
 std::unique_ptr<Symbolizer> Symbolizer::open(const ExecutableIdentity& identity) {
   try {

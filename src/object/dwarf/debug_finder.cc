@@ -53,7 +53,7 @@ std::string resolved(const std::string& path) {
 std::unique_ptr<ElfFile> DebugFinder::find(BuildId id) const {
   const std::string name = debug_file_name(id);
   if (name.empty()) return nullptr;
-  auto file = ElfFile::open(root_ + "/" + name);
+  auto file = ElfFile::open(root_ + "/" + name, trust_);
   if (!file || !std::ranges::equal(file->build_id(), id)) return nullptr;
   return std::make_unique<ElfFile>(std::move(*file));
 }
@@ -77,7 +77,7 @@ std::unique_ptr<ElfFile> DebugFinder::find_by_link(const ElfFile& object) const 
   const auto link = read_link(object);
   if (!link || object.path().empty()) return nullptr;
   for (const std::string& directory : directories(object.path())) {
-    auto file = ElfFile::open(directory + link->name);
+    auto file = ElfFile::open(directory + link->name, trust_);
     if (file && belongs(*file, object, *link)) return std::make_unique<ElfFile>(std::move(*file));
   }
   return nullptr;

@@ -1,6 +1,6 @@
 // Finds the file that holds the debug information separated from an object. Only regular files on this
-// machine, only where distributions put them; a file that does not prove to belong to the object is not
-// taken.
+// machine, only where distributions put them, and none of another user; a file that does not prove to belong
+// to the object is not taken.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,7 +12,8 @@ namespace pctally {
 
 class DebugFinder {
  public:
-  explicit DebugFinder(std::string root = "/usr/lib/debug") : root_(std::move(root)) {}
+  explicit DebugFinder(std::string root = "/usr/lib/debug", Trust trust = Trust::kRootOrOurselves)
+      : root_(std::move(root)), trust_(trust) {}
 
   /// The debug file of an object opened from a path: by build id, else by .gnu_debuglink. Null if there is
   /// none. The proof of belonging is the build id if both have one, else the link's checksum.
@@ -26,6 +27,7 @@ class DebugFinder {
   [[nodiscard]] std::vector<std::string> directories(const std::string& object_path) const;
 
   std::string root_;
+  Trust trust_;
 };
 
 }  // namespace pctally

@@ -56,10 +56,10 @@ void make_disjoint(std::vector<ElfSection>* text) {
 
 }  // namespace
 
-Result<ElfFile> ElfFile::open(const std::string& path) {
+Result<ElfFile> ElfFile::open(const std::string& path, Trust trust) {
   ElfFile file;
   file.path_ = path;
-  auto bytes = FileBytes::open(path);
+  auto bytes = FileBytes::open(path, trust);
   if (!bytes) return std::unexpected(bytes.error());
   file.file_ = std::move(*bytes);
   elf_version(EV_CURRENT);

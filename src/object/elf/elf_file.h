@@ -54,7 +54,7 @@ struct ElfSegment {
 class ElfFile {
  public:
   /// Opens a regular file, and no other kind: see open_regular(). Keeps no descriptor.
-  static Result<ElfFile> open(const std::string& path);
+  static Result<ElfFile> open(const std::string& path, Trust trust = Trust::kAnybody);
   /// Takes the bytes of an ELF file that lies in memory.
   static Result<ElfFile> from_image(std::vector<unsigned char> image);
 

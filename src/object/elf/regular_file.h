@@ -3,6 +3,7 @@
 #pragma once
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,17 +16,27 @@ namespace pctally {
 
 enum class LastLink { kFollow, kRefuse };
 
+/// Whose files are read.
+enum class Trust { kAnybody, kRootOrOurselves };
+
+/// Opens regular files for a process that may not: open_regular() asks it from then on.
+using FileOpener = Result<UniqueFd> (*)(const std::string& path);
+void set_file_opener(FileOpener opener) noexcept;
+
 /// A regular file (or one of /proc), open for reading, and what fstat(2) says of it. A path below
 /// "/proc/N/root" is looked up in that root: its links do not lead out of it. Errors name the path.
 Result<UniqueFd> open_regular(const std::string& path, struct stat* status,
                               LastLink last = LastLink::kFollow);
+
+/// Error code of files that Trust forbids.
+inline constexpr int kStrangersFile = EPERM;
 
 /// The bytes of a regular file. Those of a file that neither root nor the caller owns are copied first, so
 /// that its owner cannot change them under the reader; others are mapped. One thread at a time, in the whole
 /// process.
 class FileBytes {
  public:
-  static Result<FileBytes> open(const std::string& path);
+  static Result<FileBytes> open(const std::string& path, Trust trust = Trust::kAnybody);
 
   [[nodiscard]] std::span<unsigned char> span() noexcept { return bytes_; }
   [[nodiscard]] const struct stat& status() const noexcept { return status_; }

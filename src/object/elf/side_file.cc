@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "base/time_ns.h"
-#include "object/elf/regular_file.h"
 
 namespace pctally {
 

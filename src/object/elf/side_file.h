@@ -5,11 +5,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "object/elf/regular_file.h"
 
 namespace pctally {
-
-/// Who may have written a side file.
-enum class Trust { kAnybody, kRootOrOurselves };
 
 /// The contents of a regular file (or one of /proc), read and not mapped, because it may shrink meanwhile.
 /// Refuses links in the last place, files larger than `limit`, and other people's if asked to. Never blocks.

@@ -1,0 +1,10 @@
+// The process without rights that reads another user's file for a report.
+#pragma once
+#include "object/symbolizer.h"
+
+namespace pctally {
+
+/// Gives up all rights and answers what comes over the socket until that ends. REQUIRES: the child of a fork.
+[[noreturn]] void serve_names(int socket, const ExecutableIdentity& identity) noexcept;
+
+}  // namespace pctally

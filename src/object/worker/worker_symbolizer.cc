@@ -1,0 +1,178 @@
+#include "object/worker/worker_symbolizer.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "object/elf/regular_file.h"
+#include "object/worker/symbol_worker.h"
+
+namespace pctally {
+namespace {
+
+constexpr int kPatienceMs = 30'000;
+constexpr unsigned kMostWorkers = 64;  ///< at a time
+constexpr unsigned kMostFiles = 64;
+constexpr size_t kLongestText = 1 << 16;
+constexpr char kLost[] = "another user's file, and the process that reads such failed (report as that user)";
+
+unsigned g_workers = 0;
+
+std::string short_text(MessageReader& message) {
+  std::string text = message.text();
+  if (text.size() > kLongestText) text.resize(kLongestText);
+  return text;
+}
+
+NamedRange read_range(MessageReader& message) {
+  NamedRange range;
+  range.function = short_text(message);
+  range.start = message.number();
+  range.end = message.number();
+  range.linkage = short_text(message);
+  range.address = message.number();
+  return range;
+}
+
+Frame read_frame(MessageReader& message) {
+  Frame frame;
+  frame.function = short_text(message);
+  frame.file = short_text(message);
+  frame.line = static_cast<uint32_t>(message.number());
+  frame.linkage = short_text(message);
+  return frame;
+}
+
+MessageWriter request(WorkerWord word, std::span<const uint64_t> numbers) {
+  MessageWriter message(word);
+  message.numbers(numbers);
+  return message;
+}
+
+}  // namespace
+
+WorkerSymbolizer::WorkerSymbolizer(ExecutableIdentity identity)
+    : identity_(std::move(identity)), object_name_(object_name_of(identity_)) {
+  start();
+}
+
+void WorkerSymbolizer::start() {
+  if (g_workers >= kMostWorkers) return lose();
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return lose();
+  socket_ = UniqueFd(ends[0]);
+  UniqueFd theirs(ends[1]);
+  worker_ = fork();
+  if (worker_ == 0) serve_names(theirs.get(), identity_);
+  theirs.reset();
+  if (worker_ > 0) ++g_workers;
+  if (worker_ < 0 || !next_answer()) lose();
+}
+
+/// Whatever the worker asks for meanwhile is sent.
+std::optional<MessageReader> WorkerSymbolizer::next_answer() {
+  for (;;) {
+    auto message = receive_message(socket_.get(), kPatienceMs);
+    if (!message) return {};
+    const auto word = static_cast<WorkerWord>(message->number());
+    std::string text = short_text(*message);
+    if (message->damaged()) return {};
+    if (word == WorkerWord::kAnswer) {
+      problem_ = std::move(text);
+      return message;
+    }
+    if (word != WorkerWord::kOpen || !send_file(text)) return {};
+  }
+}
+
+/// The first file it asks for is the object. That may be another by now, but not one of root or the caller.
+bool WorkerSymbolizer::may_have(const std::string& path, uid_t owner, mode_t mode) {
+  if (files_ > 1) return owner == owner_ || (owner == 0 && (mode & S_IROTH) != 0);
+  owner_ = owner;
+  return identity_.path.starts_with(path) && owner != 0 && owner != geteuid();
+}
+
+bool WorkerSymbolizer::send_file(const std::string& path) {
+  if (++files_ > kMostFiles) return false;
+  struct stat status;
+  auto fd = open_regular(path, &status);
+  if (fd && !may_have(path, status.st_uid, status.st_mode)) fd = fail(EACCES, "not for a worker");
+  MessageWriter message(WorkerWord::kFile);
+  message.number(fd ? 0 : static_cast<uint64_t>(fd.error().code));
+  return send_message(socket_.get(), message, fd ? fd->get() : -1);
+}
+
+std::optional<MessageReader> WorkerSymbolizer::ask(const MessageWriter& request) {
+  if (!socket_.valid()) return {};
+  std::optional<MessageReader> answer;
+  if (send_message(socket_.get(), request)) answer = next_answer();
+  if (!answer) lose();
+  return answer;
+}
+
+std::vector<NamedRange> WorkerSymbolizer::name(std::span<const uint64_t> positions) {
+  std::vector<NamedRange> result;
+  if (auto answer = ask(request(WorkerWord::kName, positions))) {
+    for (size_t i = 0; i < positions.size(); ++i) {
+      result.push_back(read_range(*answer));
+      if (result.back().start > positions[i] || result.back().end <= positions[i]) lose();
+    }
+    if (answer->damaged()) lose();
+  }
+  if (!socket_.valid()) result.assign(positions.size(), {"[" + object_name_ + "]", 0, UINT64_MAX});
+  return result;
+}
+
+std::vector<std::vector<Frame>> WorkerSymbolizer::frames(std::span<const uint64_t> positions) {
+  std::vector<std::vector<Frame>> result(positions.size());
+  auto answer = ask(request(WorkerWord::kFrames, positions));
+  if (!answer) return result;
+  for (std::vector<Frame>& frames : result)
+    for (uint64_t left = answer->number(); left > 0 && !answer->damaged(); --left)
+      frames.push_back(read_frame(*answer));
+  if (!answer->damaged()) return result;
+  lose();
+  return std::vector<std::vector<Frame>>(positions.size());
+}
+
+CodeBytes WorkerSymbolizer::code(uint64_t start, uint64_t end) {
+  const uint64_t places[] = {start, end};
+  auto answer = ask(request(WorkerWord::kCode, places));
+  CodeBytes code;
+  if (!answer) return code;
+  code.address = answer->number();
+  code.machine = static_cast<uint16_t>(answer->number());
+  code.changed_unix_ns = answer->number();
+  const std::string bytes = answer->text();
+  if (answer->damaged() || bytes.size() > end - start) return {};
+  code.bytes.assign(bytes.begin(), bytes.end());
+  return code;
+}
+
+std::optional<uint64_t> WorkerSymbolizer::position(uint64_t address) {
+  const uint64_t places[] = {address};
+  auto answer = ask(request(WorkerWord::kPosition, places));
+  const bool known = answer && answer->number() != 0;
+  const uint64_t position = known ? answer->number() : 0;
+  return known && !answer->damaged() ? std::optional(position) : std::nullopt;
+}
+
+void WorkerSymbolizer::lose() {
+  end();
+  problem_ = kLost;
+}
+
+void WorkerSymbolizer::end() {
+  socket_.reset();
+  if (worker_ <= 0) return;
+  kill(worker_, SIGKILL);
+  while (waitpid(worker_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  worker_ = -1;
+  --g_workers;
+}
+
+}  // namespace pctally

@@ -1,0 +1,51 @@
+// Names of a file that neither root nor the caller owns. It is not parsed here: a forked process without
+// rights does that (confinement.h), and what it says is checked. If it cannot start, or ends, names are
+// missing, and problem() says so.
+//
+//  1. The worker opens nothing. It asks for each file by its path, and gets a descriptor of the object
+//  itself,
+//     of what everybody may read and root owns, and of what the object's owner owns.
+//  2. What it may use is bounded: memory, CPU time, files, and the time until it answers.
+//  3. A worker that was taken over can lie about the names of its object, and nothing else.
+#pragma once
+#include <sys/types.h>
+
+#include "base/unique_fd.h"
+#include "object/symbolizer.h"
+#include "object/worker/message.h"
+
+namespace pctally {
+
+class WorkerSymbolizer : public Symbolizer {
+ public:
+  explicit WorkerSymbolizer(ExecutableIdentity identity);
+  WorkerSymbolizer(const WorkerSymbolizer&) = delete;
+  WorkerSymbolizer& operator=(const WorkerSymbolizer&) = delete;
+  ~WorkerSymbolizer() override { end(); }
+
+  [[nodiscard]] const std::string& object_name() const override { return object_name_; }
+  [[nodiscard]] const std::string& problem() const override { return problem_; }
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
+  CodeBytes code(uint64_t start, uint64_t end) override;
+  std::optional<uint64_t> position(uint64_t address) override;
+
+ private:
+  void start();
+  std::optional<MessageReader> ask(const MessageWriter& request);
+  std::optional<MessageReader> next_answer();
+  bool send_file(const std::string& path);
+  bool may_have(const std::string& path, uid_t owner, mode_t mode);
+  void lose();
+  void end();
+
+  ExecutableIdentity identity_;
+  std::string object_name_;
+  std::string problem_;
+  pid_t worker_ = -1;
+  UniqueFd socket_;
+  unsigned files_ = 0;                    ///< that the worker has asked for
+  uid_t owner_ = static_cast<uid_t>(-1);  ///< of the object; -1: not known yet
+};
+
+}  // namespace pctally
