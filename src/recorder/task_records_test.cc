@@ -402,6 +402,23 @@ TEST_F(TaskRecordsTest, NoThreadNameSurvivesAnExec) {
   EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{"/bin/prog boss", 1}, {"/bin/next next", 1}}));
 }
 
+TEST_F(TaskRecordsTest, TicksBeforeTheProgramIsMappedAreOfNoneThoseAfterwardsAre) {
+  for (ScopeKind kind : {ScopeKind::kProgram, ScopeKind::kThread}) {
+    tasks_ = TaskTable(&file_, "ring", TaskTable::Unknown::kIgnore);
+    file_.header().paths = 0;
+    keep(kind);
+    tasks_.expect(kPid);
+    exec(kPid, "prog");
+    EXPECT_TRUE(count_in(kPid, kPid, 0x1000));
+    map(kPid, 0x1000, "/bin/prog");
+    EXPECT_TRUE(count_in(kPid, kPid, 0x1000));
+    EXPECT_TRUE(count_in(kPid, kPid, 0x1000));
+    const bool threads = kind == ScopeKind::kThread;
+    EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{threads ? " prog" : "unknown", 1},
+                                                         {threads ? "/bin/prog prog" : "/bin/prog", 2}}));
+  }
+}
+
 TEST_F(TaskRecordsTest, AChildHasTheThreadNameOfTheThreadThatForked) {
   keep(ScopeKind::kThread);
   tasks_.expect(kPid);

@@ -105,8 +105,11 @@ uint32_t TaskScopes::scope_of_thread(ThreadId thread, TaskScope* task) {
   const auto [entry, fresh] = task->threads.try_emplace(thread.tid);
   TaskScope::Thread& known = entry->second;
   if (fresh && thread.tid != 0) known.name = comm_of(thread.tid);
-  if (known.unit == 0) known.unit = scopes_.scope_of_thread(program_of(thread.pid, task), known.name);
-  return known.unit;
+  if (known.unit != 0) return known.unit;
+  const uint32_t program = program_of(thread.pid, task);
+  const uint32_t unit = scopes_.scope_of_thread(program, known.name);
+  if (program != 0) known.unit = unit;  // an exec's first ticks come before its program is mapped
+  return unit;
 }
 
 /// A process that is gone has the group it had, or its parent.
