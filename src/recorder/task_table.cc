@@ -210,7 +210,14 @@ void TaskTable::apply_mmap(const PerfRecord& record, std::string_view path) {
     task->space.unmap_files(record.start, record.start + record.bytes);
   }
   if (task->space.replacements() != before) note_replacement(record, *task);
+  if (task->space.size() + task->anonymous.size() > task->most_mappings) forget_mappings(record.pid, *task);
   task->table_valid = false;
+}
+
+/// Nothing tells when memory is unmapped: who maps and unmaps without end has his mappings read again.
+void TaskTable::forget_mappings(pid_t pid, Task& task) {
+  map_running(pid, task);
+  task.most_mappings = std::max(kMostMappings, 2 * (task.space.size() + task.anonymous.size()));
 }
 
 void TaskTable::map_file(const PerfRecord& record, std::string_view path, Task& task) {

@@ -81,6 +81,7 @@ class TaskTable {
   [[nodiscard]] size_t known_objects() const { return objects_.size(); }
 
  private:
+  static constexpr size_t kMostMappings = size_t{1} << 17;  ///< twice what kernels let a process have
   /// Text that took the place of other text.
   struct Replacement {
     uint64_t time, start, end;
@@ -99,6 +100,7 @@ class TaskTable {
     uint64_t started_unix_ns = 0;
     uid_t user = kUnknownUser;               ///< known where users are limited
     std::map<uint64_t, uint64_t> anonymous;  ///< executable memory without a file: start -> end
+    size_t most_mappings = kMostMappings;    ///< known at a time
     std::string comm;
     AddressSpace space;
     RegionTable table{};
@@ -126,6 +128,7 @@ class TaskTable {
   void find_root(pid_t pid, Task& task);
   std::string place_of(pid_t pid, const Task& task, std::string_view path, const ObjectIdentity& object);
   void map_file(const PerfRecord& record, std::string_view path, Task& task);
+  void forget_mappings(pid_t pid, Task& task);
   void note_replacement(const PerfRecord& record, Task& task);
   static bool was_replaced(const Task& task, uint64_t pc, uint64_t first, uint64_t last);
   Place unknown_place(Task& task, std::string_view reason);

@@ -173,6 +173,19 @@ TEST_F(TaskTableTest, ADirectoryIsOfThePartThatRuns) {
   EXPECT_EQ(ticks_in("/bin/huge"), 7u);
 }
 
+// Nothing tells that it unmaps what it maps: its mappings are read again, not kept without end.
+TEST_F(TaskTableTest, WhoMapsAndUnmapsWithoutEndIsAskedWhatItHas) {
+  constexpr uint64_t kLow = uint64_t{1} << 20, kMappings = 150000;
+  tasks_.adopt(getpid());
+  for (uint64_t i = 0; i < kMappings; ++i) map(getpid(), "/bin/mapped", kLow + i * 0x2000, 0x1000);
+  EXPECT_TRUE(tasks_.count(getpid(), kLow, false, 1));
+  EXPECT_TRUE(tasks_.count(getpid(), kLow + (kMappings - 1) * 0x2000, false, 1));
+  EXPECT_TRUE(tasks_.count(getpid(), reinterpret_cast<uint64_t>(&process_vm_readv), false, 1));
+  EXPECT_EQ(ticks_in("[code in no known mapping]"), 1u)
+      << "the oldest is forgotten, and nothing that is there";
+  EXPECT_EQ(ticks_in("/bin/mapped"), 1u);
+}
+
 // Millions in an hour, and memory for none but those that are still there.
 TEST_F(TaskTableTest, FilesWithoutTicksThatAreGoneAreForgotten) {
   for (int i = 0; i < 100000; ++i) map(kPid, ("/bin/" + std::to_string(i)).c_str(), 0x1000, 0x1000);
