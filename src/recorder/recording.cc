@@ -89,8 +89,9 @@ std::unexpected<Error> Recording::explain_no_engine(const std::vector<EngineProb
   }
   for (const EngineProbe& probe : refused)
     if (options_.scope && *options_.scope != ScopeKind::kProgram && probe.name == "ring")
-      return fail(ENOSYS, "--scope %s needs perf events: %s; see pctally engines, or use --scope program",
-                  scope_word(*options_.scope), probe.reason.c_str());
+      return fail(ENOSYS,
+                  "--scope %s: perf events are not allowed here (why: pctally engines); use --scope program",
+                  scope_word(*options_.scope));
   if (!options_.event.is_cpu_time())
     return fail(ENOSYS, "cannot count %s: %s; see pctally engines", options_.event.name,
                 obstacle.empty() ? "perf events are not allowed here" : obstacle.c_str());

@@ -436,6 +436,20 @@ TEST_F(TaskRecordsTest, AChildHasTheThreadNameOfTheThreadThatForked) {
   EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{"/bin/prog forker", 1}}));
 }
 
+TEST_F(TaskRecordsTest, ThreadsOfTheKernelAreAProgram) {
+  ProcStat stat;
+  pid_t kernel_thread = 0;
+  for (pid_t pid : all_processes())
+    if (kernel_thread == 0 && read_proc_stat(pid, &stat) && stat.kernel_thread) kernel_thread = pid;
+  if (kernel_thread == 0) GTEST_SKIP() << "no thread of the kernel is in this pid namespace";
+  EXPECT_TRUE(read_proc_stat(getpid(), &stat));
+  EXPECT_FALSE(stat.kernel_thread);
+  keep(ScopeKind::kThread);
+  tasks_.adopt(kernel_thread);
+  EXPECT_TRUE(tasks_.count({kernel_thread, kernel_thread}, UINT64_MAX << 20, true, {}));
+  EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{"[kernel] " + comm_of(kernel_thread), 1}}));
+}
+
 TEST_F(TaskRecordsTest, AProcessHasItsControlGroupAndAGoneOneItsParents) {
   keep(ScopeKind::kGroup);
   tasks_.adopt(getpid());

@@ -13,7 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
-using testing::UnorderedElementsAre;
 
 /// A profile without call paths whose ticks lie below scopes. Functions are 0x100 bytes long.
 class ScopeProfile {

@@ -1,6 +1,6 @@
 /* named_threads MS: threads alpha, beta and gamma that use 60, 30 and 10 % of MS milliseconds of CPU time.
  * named_threads rename MS: one thread, called first for half of the time and second for the other half.
- * named_threads many N: N threads called t0, t1, ..., two milliseconds each, one after another. */
+ * named_threads many N: N threads called t0, t1, ..., a millisecond each, one after another. */
 #include "spin.h"
 
 #include <pthread.h>
@@ -33,7 +33,7 @@ static void start(pthread_t* thread, struct work* work) {
 
 static void run_many(unsigned count) {
   for (unsigned i = 0; i < count; ++i) {
-    struct work work = {.ns = 2000000};
+    struct work work = {.ns = 1000000};
     pthread_t thread;
     snprintf(work.name, sizeof work.name, "t%u", i);
     start(&thread, &work);

@@ -3,7 +3,9 @@
 How CPU time is shared among threads is what the program takes, by the threads' own clocks; a busy machine changes the order of
 things, not these shares."""
 import gzip
+import json
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -91,7 +93,7 @@ class Scopes(unittest.TestCase):
         self.assertLess(by_name.get("[thread not known]", 0), 0.03)
 
     def test_programs_of_a_shell_script(self):
-        script = f"{THREADS} 300; {p.program('known_shares')} 0.1 1; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
+        script = f"{THREADS} 200; {p.program('known_shares')} 0.1 1; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"
         path = self.record(["sh", "-c", script], "--scope", "program", "-F", "2000")
         by_program = shares(self.report(path, "--by", "program"), "program")
         self.assertGreater(by_program["named_threads"], by_program["known_shares"])
@@ -108,12 +110,45 @@ class Scopes(unittest.TestCase):
             with self.subTest(engine):
                 if not p.engine_available(engine):
                     continue
-                path = self.record(["sh", "-c", f"{THREADS} 300; {p.program('known_shares')} 0.2 1"], "--scope", "program", engine=engine)
+                path = self.record(["sh", "-c", f"{THREADS} 150; {p.program('known_shares')} 0.1 1"], "--scope", "program", engine=engine)
                 data = self.report(path, "--by", "program")
                 self.assertEqual({"named_threads", "known_shares"} - shares(data, "program").keys(), set())
                 self.assertNotIn("paths", self.report(path))
                 functions = self.report(path, "--by", "program,function")["rows"]
                 self.assertEqual({row["program"] for row in functions if row["function"].startswith("share_0")}, {"known_shares"})
+
+    def test_what_cannot_be_kept_apart_says_so_in_a_line(self):
+        out = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "p.pct")
+        done = subprocess.run([p.program("no_perf"), "EPERM", p.PCTALLY, "record", "--scope", "thread", "-o", out, "--", "true"],
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr),
+                         (125, "pctally: --scope thread: perf events are not allowed here (why: pctally engines); use --scope program\n"))
+        if p.engine_available("bpf"):
+            done = p.record([THREADS, "20"], "-v", "--scope", "thread", quiet=False)
+            self.assertIn("not taken: bpf: it keeps no ticks by program, thread or group", done.stderr.decode())
+
+    def test_the_schema_describes_the_rows(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("python3-jsonschema is not installed")
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "report.schema.json"), encoding="utf-8") as file:
+            check = jsonschema.Draft202012Validator(json.load(file)).validate
+        for scope, keys in (("thread", ("program", "program,function", "thread", "thread,function")), ("cgroup", ("cgroup", "cgroup,function"))):
+            path = self.record([THREADS, "50"], "--scope", scope)
+            for key in keys:
+                check(self.report(path, "--by", key))
+
+    def test_a_recorder_that_is_killed_leaves_every_tick_in_a_row(self):
+        if not p.engine_available("ring"):
+            self.skipTest("engine ring is not available")
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "p.pct")
+        with subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", "--scope", "thread", "-o", path, "--", THREADS, "1000"],
+                              process_group=0) as recorder:
+            while not (os.path.exists(path) and p.report(path)["ticks"] > 100):
+                self.assertIsNone(recorder.poll())
+            os.killpg(recorder.pid, signal.SIGKILL)
+        self.assertIn("alpha", {row["thread"] for row in self.report(path, "--by", "thread")["rows"]})
 
     def test_control_groups(self):
         path = self.record([THREADS, "200"], "--scope", "cgroup")
