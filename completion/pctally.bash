@@ -123,7 +123,7 @@ _pctally_plan() {
 
 _pctally_export() {
   case $previous in
-    --format) _pctally_words 'pprof folded speedscope firefox callgrind csv markdown gmon llvm' ;;
+    --format) _pctally_words 'pprof folded speedscope firefox perf callgrind csv markdown gmon llvm' ;;
     -o | --output) _pctally_files ;;
     --names) _pctally_words 'short full linkage' ;;
     --limit | --object) ;;

@@ -125,7 +125,7 @@ complete -c pctally -n '__pctally_is plan' -l help -d 'show a summary'
 complete -c pctally -n '__pctally_is plan' -k -a $profile
 
 # export
-complete -c pctally -n '__pctally_is export' -l format -x -a 'pprof folded speedscope firefox callgrind csv markdown gmon llvm' -d 'format of the output'
+complete -c pctally -n '__pctally_is export' -l format -x -a 'pprof folded speedscope firefox perf callgrind csv markdown gmon llvm' -d 'format of the output'
 complete -c pctally -n '__pctally_is export' -s o -l output -r -F -d 'file to write'
 complete -c pctally -n '__pctally_is export' -l names -x -a 'short full linkage' -d 'how functions are called'
 complete -c pctally -n '__pctally_is export' -l no-lines -d 'functions alone'

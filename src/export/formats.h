@@ -29,6 +29,11 @@ std::string csv_export(const Profile& profile, const Samples& samples);
 /// no time line: times are numbers of samples.
 std::string firefox_export(const Profile& profile, const Samples& samples);
 
+/// perf.data: a sample for each place, or path, with its CPU time (or events) as period, in processes that
+/// are called like the scopes. Read by perf-report(1), perf-script(1), hotspot. They look names up in the
+/// files.
+std::string perf_data_export(const Profile& profile, const Samples& samples);
+
 /// A table for a pull request: the report's rows, what they leave out, and the sum. Names are code, in which
 /// nothing is markup.
 std::string markdown_export(const Profile& profile, const Report& report, NameStyle names);

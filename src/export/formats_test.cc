@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <elf.h>
+#include <linux/perf_event.h>
 #include <string.h>
 
 #include <filesystem>
@@ -166,6 +167,56 @@ TEST(Pprof, IsGzip) {
   std::string bytes = pprof_export(profile, samples_of(profile, &FakeSymbolizer::open, true));
   ASSERT_GT(bytes.size(), 20u);
   EXPECT_EQ(bytes.substr(0, 2), "\x1f\x8b");
+}
+
+/// The data section of a perf.data: its records, one after the other.
+std::vector<std::pair<perf_event_header, std::string>> perf_records(const std::string& file) {
+  uint64_t section[2];
+  memcpy(section, file.data() + 40, sizeof section);
+  std::vector<std::pair<perf_event_header, std::string>> records;
+  for (uint64_t at = section[0]; at < section[0] + section[1];) {
+    perf_event_header header;
+    memcpy(&header, file.data() + at, sizeof header);
+    records.emplace_back(header, file.substr(at + sizeof header, header.size - sizeof header));
+    at += header.size;
+  }
+  return records;
+}
+
+uint64_t word_at(const std::string& record, size_t number) {
+  uint64_t word = 0;
+  memcpy(&word, record.data() + number * sizeof word, sizeof word);
+  return word;
+}
+
+TEST(PerfData, HasEveryTickAndTheCallersOfItsPath) {
+  const Profile profile = profile_with_callers();
+  const std::string file = perf_data_export(profile, stacks_of(profile, &FakeSymbolizer::open, false));
+  ASSERT_EQ(file.substr(0, 8), "PERFILE2");
+  uint64_t period = 0, longest = 0;
+  size_t mappings = 0;
+  for (const auto& [header, body] : perf_records(file)) {
+    EXPECT_EQ(header.size % sizeof(uint64_t), 0u);
+    mappings += header.type == PERF_RECORD_MMAP2 ? 1 : 0;
+    if (header.type != PERF_RECORD_SAMPLE) continue;
+    period += word_at(body, 3);
+    longest = std::max(longest, word_at(body, 4));
+    EXPECT_EQ(word_at(body, 5), PERF_CONTEXT_USER);
+    EXPECT_EQ(word_at(body, 6), word_at(body, 0)) << "a path starts where the tick fell";
+  }
+  EXPECT_EQ(period, profile.ledger.ticks() * profile.period_ns);
+  EXPECT_EQ(longest, 4u) << "f3, f2, f1 and the word that says where they run";
+  EXPECT_EQ(mappings, 1u);
+}
+
+TEST(PerfData, NamesOfProcessesSteerNothing) {
+  Profile profile = profile_with_callers();
+  profile.paths.scopes = {{"/bin/a\033[31mb", {}}};
+  for (const auto& [header, body] :
+       perf_records(perf_data_export(profile, stacks_of(profile, &FakeSymbolizer::open, false))))
+    if (header.type == PERF_RECORD_COMM) {
+      EXPECT_THAT(body, Not(HasSubstr("\033")));
+    }
 }
 
 TEST(Formats, HostileNamesSteerNothing) { EXPECT_THAT(all_formats(), Not(HasSubstr("\033"))); }

@@ -27,7 +27,8 @@ constexpr char kHelp[] =
                              -fdebug-info-for-profiling -fprofile-sample-use=work.prof
 
           --format FORMAT      pprof, folded, speedscope, firefox (profiler.firefox.com),
-                               callgrind (kcachegrind), csv (a spreadsheet),
+                               perf (perf report, hotspot), callgrind (kcachegrind),
+                               csv (a spreadsheet),
                                markdown (a pull request), gmon (gprof: ./work gmon.out),
                                llvm (clang builds a faster program with it)
           -o, --output FILE    the file to write (standard output)
@@ -46,17 +47,19 @@ struct Format {
   std::string (*write)(const Profile& profile, const Samples& samples);  ///< null: see write()
   bool binary;
   bool stacks;  ///< holds callers, if the profile has them
+  bool lines;   ///< and source lines
 };
 
-constexpr Format kFormats[] = {{"pprof", pprof_export, true, true},
-                               {"folded", folded_export, false, true},
-                               {"speedscope", speedscope_export, false, true},
-                               {"firefox", firefox_export, false, true},
-                               {"callgrind", callgrind_export, false, false},
-                               {"csv", csv_export, false, false},
-                               {"markdown", nullptr, false, false},
-                               {"gmon", nullptr, true, false},
-                               {"llvm", nullptr, false, false}};
+constexpr Format kFormats[] = {{"pprof", pprof_export, true, true, true},
+                               {"folded", folded_export, false, true, true},
+                               {"speedscope", speedscope_export, false, true, true},
+                               {"firefox", firefox_export, false, true, true},
+                               {"perf", perf_data_export, true, true, false},
+                               {"callgrind", callgrind_export, false, false, true},
+                               {"csv", csv_export, false, false, true},
+                               {"markdown", nullptr, false, false, false},
+                               {"gmon", nullptr, true, false, false},
+                               {"llvm", nullptr, false, false, false}};
 
 struct Arguments {
   std::vector<std::string> files;
@@ -137,8 +140,9 @@ Result<std::string> write(const Profile& profile, const Format& format, const Ar
   const std::string names = arguments.names.empty() ? "full" : arguments.names;
   if (format.write != nullptr) {
     const bool stacks = format.stacks && profile.paths.has_scopes();
-    return format.write(profile, (stacks ? stacks_of : samples_of)(
-                                     profile, &open_symbolizer, !arguments.no_lines, name_style_of(names)));
+    return format.write(
+        profile, (stacks ? stacks_of : samples_of)(
+                     profile, &open_symbolizer, format.lines && !arguments.no_lines, name_style_of(names)));
   }
   const std::string name = format.name;
   if (name == "gmon" || name == "llvm") {

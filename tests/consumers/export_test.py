@@ -86,6 +86,29 @@ class Export(unittest.TestCase):
         for function in ("main", "recursion", "deep", "work"):
             self.assertEqual(totals[function], rows[function], function)
 
+    def test_perf_data_is_read_by_perf(self):
+        """Names, and CPU time to the nanosecond; with call paths what perf calls children are the totals."""
+        self.need("perf")
+        path = self.export("perf")
+        said = subprocess.run(["perf", "script", "-i", path, "-F", "ip,sym,period"], capture_output=True, text=True)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        periods = [(int(period), name) for period, name in re.findall(r"^ *(\d+) *\n\s+[0-9a-f]+ (\S+)", said.stdout, re.M)]
+        self.assertEqual(sum(period for period, _ in periods), self.data["ticks"] * self.data["period_ns"])
+        self.assertEqual(sum(period for period, name in periods if name == "share_00"),
+                         self.function_ticks()["share_00"] * self.data["period_ns"])
+        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
+            self.skipTest("call paths need engine ring and x86-64")
+        profile = os.path.join(self.directory, "perf.pct")
+        self.assertEqual(p.record([p.program("known_paths"), "recursion", "0.4"], "-g", path=profile).returncode, 0)
+        subprocess.run([p.PCTALLY, "export", "--format", "perf", "-o", path, profile], check=True)
+        said = subprocess.run(["perf", "report", "-i", path, "--stdio", "--children", "-g", "none", "--sort", "sym", "-t", ";"],
+                              capture_output=True, text=True)
+        shares = {name.strip(): float(share) for share, name in re.findall(r"^ *([\d.]+)% *;.*?\[\.\] (\S+)", said.stdout, re.M)}
+        report = p.report(profile)
+        totals = {row["function"]: 100 * row["total_ticks"] / report["ticks"] for row in report["rows"] if "total_ticks" in row}
+        for function in ("main", "recursion", "deep", "work"):
+            self.assertAlmostEqual(shares[function], totals[function], delta=0.01, msg=function)
+
     def test_folded_adds_up(self):
         with open(self.export("folded")) as file:
             self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in file), self.data["ticks"])
