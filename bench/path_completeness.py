@@ -2,7 +2,8 @@
 
 Each program works for SECONDS (60) under `pctally record -g` of each engine (ring, timer), and, for $PEER_SECONDS (5, for
 their data are large; 0: not at all), under perf record with stacks of 8 and of 64 KiB and with frame pointers. Every reason of a path that is
-not complete is listed with its ticks."""
+not complete is listed with its ticks. $PROGRAMS chooses some of them."""
+import glob
 import json
 import os
 import shutil
@@ -58,8 +59,28 @@ def nginx():
     return ["nginx", "-c", conf], until_stop(ask), ["nginx", "-c", conf, "-s", "quit"]
 
 
+def postgres():
+    """It refuses to run as root: all of it, the recorder too, runs as its own user then."""
+    binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
+    data = os.path.join(SCRATCH, "postgres")
+    user = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] if os.geteuid() == 0 else []
+    if user:
+        os.chmod(SCRATCH, 0o777)
+    place = ["-h", SCRATCH, "-p", "15432", "-U", "postgres"]
+    subprocess.run([*user, f"{binaries}/initdb", "-U", "postgres", "-A", "trust", "-D", data], check=True, **QUIET)
+
+    def ask():
+        while not os.path.exists(f"{SCRATCH}/stop"):
+            if subprocess.run([f"{binaries}/pgbench", *place, "-i", "-s", "2", "postgres"], **QUIET).returncode == 0:
+                subprocess.run([f"{binaries}/pgbench", *place, "-c", "4", "-T", "5", "postgres"], **QUIET)
+            else:
+                time.sleep(0.2)  # not there yet
+    server = [f"{binaries}/postgres", "-D", data, "-k", SCRATCH, "-p", "15432", "-c", "listen_addresses=", "-c", "fsync=off"]
+    return server, ask, [*user, f"{binaries}/pg_ctl", "-D", data, "-m", "fast", "stop"], user
+
+
 def programs():
-    """{name: (command, what asks it meanwhile, what ends it)}"""
+    """{name: (command, what asks it meanwhile, what ends it[, what to start the recorder with])}"""
     made = workloads.make()
     bare = os.path.join(SCRATCH, "repository.git")
     subprocess.run(["git", "clone", "-q", "--bare", measure.ROOT, bare], check=True)
@@ -82,19 +103,22 @@ def programs():
         found["redis-server"] = redis()
     if shutil.which("nginx") and shutil.which("ab"):
         found["nginx"] = nginx()
+    if glob.glob("/usr/lib/postgresql/*/bin/pgbench"):
+        found["postgres"] = postgres()
     for name in ("sqlite3", "git", "xz", "node", "redis-server", "nginx"):
         if shutil.which(name) is None:
             found.pop(name, None)
             print(f"skipped: {name} (not installed)")
-    return found
+    chosen = os.environ.get("PROGRAMS", " ".join(found)).split()
+    return {name: found[name] for name in chosen}
 
 
 def work(prefix, program, seconds):
-    command, beside, end = program
+    command, beside, end, *user = program
     stop = f"{SCRATCH}/stop"
     if os.path.exists(stop):
         os.remove(stop)
-    process = subprocess.Popen([*prefix, *command], **QUIET)
+    process = subprocess.Popen([*sum(user, []), *prefix, *command], **QUIET)
     asking = threading.Thread(target=beside) if beside else None
     if asking:
         asking.start()
@@ -112,6 +136,8 @@ def work(prefix, program, seconds):
 
 def measured(name, program, engine, seconds):
     path = os.path.join(SCRATCH, "completeness.pct")
+    if os.path.exists(path):
+        os.remove(path)
     work([PCTALLY, "record", "-q", "-f", "-g", "-e", engine, "-o", path, "--"], program, seconds)
     report = json.loads(subprocess.run([PCTALLY, "report", "--json", path], capture_output=True).stdout)
     account = report["paths"]

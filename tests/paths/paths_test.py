@@ -5,6 +5,7 @@ have the same one: they do not depend on chance. 2 % are allowed for a path that
 import glob
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,15 @@ import pctally_test as p
 SECONDS = "0.3"
 PYTHONS = [*(f"{directory}/python3.{minor}" for directory in ("/usr/bin", "/usr/local/bin") for minor in range(12, 20)),
            *(f"~/.pyenv/versions/3.{minor}*/bin/python3" for minor in range(12, 20))]
+
+MANY_PATHS = """
+import random, time
+def f(n): return 0 if n <= 0 else random.choice((f, g, h))(n - 1) + 1
+def g(n): return max([f(n - 1), 0])
+def h(n): return sorted([n], key=lambda x: f(n - 1))[0]
+end = time.process_time() + 1
+while time.process_time() < end: f(20)
+"""
 
 # case: the functions on the stack, from main on, as callers of the next one
 PATHS = {
@@ -151,12 +161,23 @@ class EveryEngine:
         self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
 
     def test_a_killed_recorder_leaves_every_tick_with_a_path(self):
-        for delay in ("0.11", "0.23", "0.37"):
-            path = os.path.join(p.scratch(), "killed.pct")
-            subprocess.run(["timeout", "-s", "KILL", delay, p.PCTALLY, "record", "-q", "-f", "-g", "-e", self.ENGINE, "-o", path, "--",
-                            p.program("known_paths"), "recursion", "2"], capture_output=True)
+        """At random moments, also while a tree of 64 KiB is pruned."""
+        prunes = (["--paths-memory", "64K", "-F", "10000"], [sys.executable, "-c", MANY_PATHS])
+        plain = ([], [p.program("known_paths"), "recursion", "2"])
+        seen = 0
+        for seed in range(p.scale(4)):
+            options, command = (plain, prunes)[seed % 2]
+            path = os.path.join(p.scratch(), f"killed.{self.ENGINE}.pct")
+            delay = random.Random(seed).uniform(0.05, 0.5)
             if os.path.exists(path):
-                self.check_identities(p.report(path), path)
+                os.remove(path)
+            subprocess.run(["timeout", "-s", "KILL", str(delay), p.PCTALLY, "record", "-q", "-g", *options, "-e", self.ENGINE, "-o", path,
+                            "--", *command], capture_output=True)
+            if os.path.exists(path):
+                with self.subTest(seed=seed):
+                    self.check_identities(p.report(path), path)
+                    seen += 1
+        print(f"{self.ENGINE}: {seen} files of killed recorders", flush=True)
 
     def test_a_snapshot_of_a_growing_profile(self):
         path, copy = (os.path.join(p.scratch(), name) for name in ("growing.pct", "copy.pct"))
