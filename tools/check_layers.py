@@ -30,7 +30,8 @@ ALLOWED = {
     "perf": {"process", "histfile", "tick", "base"},
     "bpf": {"perf", "process", "histfile", "tick", "base"},
     "path": {"process", "histfile", "tick", "base"},
-    "recorder": {"perf", "bpf", "path", "clock", "fault", "process", "histfile", "tick", "base"},
+    "task": {"perf", "path", "process", "histfile", "tick", "base"},
+    "recorder": {"task", "perf", "bpf", "path", "clock", "fault", "process", "histfile", "tick", "base"},
     # analysis: runs later, anywhere
     "histread": {"histfile", "tick", "base"},
     "monfile/read": {"monfile", "base"},
@@ -176,7 +177,7 @@ def draw(root):
     print(f"{'room':16} {'runs':11} {'nouns':>5} {'lines':>6} {'tests':>6} {'longest':>7}  includes")
     for name in sorted(rooms, key=lambda name: list(ALLOWED).index(name)):
         room = rooms[name]
-        where = "in program" if name in IN_PROGRAM else "recorder" if name in {"perf", "bpf", "path", "recorder"} else "later"
+        where = "in program" if name in IN_PROGRAM else "recorder" if name in {"perf", "bpf", "path", "task", "recorder"} else "later"
         arrows = " ".join(sorted(room["arrows"] - {name, "pctally", ""}))
         print(f"{name:16} {where:11} {len(room['nouns']):5} {room['lines']:6} {room['tests']:6} {room['longest']:7}  {arrows}")
     return 0

@@ -6,7 +6,7 @@
 #include "bpf/bpf_counter.h"
 #include "perf/ring_set.h"
 #include "recorder/engine.h"
-#include "recorder/task_table.h"
+#include "task/task_table.h"
 
 namespace pctally {
 

@@ -9,10 +9,10 @@
 #include "recorder/engine.h"
 #include "recorder/heartbeat.h"
 #include "recorder/injected_paths.h"
-#include "recorder/mapping_history.h"
 #include "recorder/not_entered.h"
 #include "recorder/trusted_processes.h"
-#include "recorder/unknown_code.h"
+#include "task/mapping_history.h"
+#include "task/unknown_code.h"
 
 namespace pctally {
 

@@ -6,7 +6,7 @@
 #include "perf/ring_set.h"
 #include "perf/throttle.h"
 #include "recorder/engine.h"
-#include "recorder/task_table.h"
+#include "task/task_table.h"
 
 namespace pctally {
 

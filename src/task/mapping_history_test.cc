@@ -1,4 +1,4 @@
-#include "recorder/mapping_history.h"
+#include "task/mapping_history.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "recorder/task_scopes.h"
+#include "task/task_scopes.h"
 
 #include <algorithm>
 

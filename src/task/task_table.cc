@@ -1,4 +1,4 @@
-#include "recorder/task_table.h"
+#include "task/task_table.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "recorder/task_table.h"
+#include "task/task_table.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

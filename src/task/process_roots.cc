@@ -1,4 +1,4 @@
-#include "recorder/process_roots.h"
+#include "task/process_roots.h"
 
 #include <errno.h>
 #include <fcntl.h>

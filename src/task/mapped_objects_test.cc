@@ -1,4 +1,4 @@
-#include "recorder/mapped_objects.h"
+#include "task/mapped_objects.h"
 
 #include <gtest/gtest.h>
 

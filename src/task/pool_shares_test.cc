@@ -1,4 +1,4 @@
-#include "recorder/pool_shares.h"
+#include "task/pool_shares.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

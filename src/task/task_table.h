@@ -11,12 +11,12 @@
 #include "path/path_recorder.h"
 #include "perf/record.h"
 #include "perf/target.h"
-#include "recorder/mapped_objects.h"
-#include "recorder/pool_shares.h"
-#include "recorder/process_roots.h"
-#include "recorder/process_rows.h"
-#include "recorder/task_scopes.h"
-#include "recorder/unknown_code.h"
+#include "task/mapped_objects.h"
+#include "task/pool_shares.h"
+#include "task/process_roots.h"
+#include "task/process_rows.h"
+#include "task/task_scopes.h"
+#include "task/unknown_code.h"
 #include "tick/tick.h"
 
 namespace pctally {

@@ -1,4 +1,4 @@
-#include "recorder/pool_shares.h"
+#include "task/pool_shares.h"
 
 #include <fmt/format.h>
 #include <pwd.h>

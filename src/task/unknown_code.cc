@@ -1,4 +1,4 @@
-#include "recorder/unknown_code.h"
+#include "task/unknown_code.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "recorder/process_rows.h"
+#include "task/process_rows.h"
 
 #include <string.h>
 
