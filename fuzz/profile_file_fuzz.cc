@@ -9,7 +9,7 @@
 #include "profile/load.h"
 #include "report/fake_symbolizer_for_test.h"
 #include "report/json.h"
-#include "report/live_text.h"
+#include "report/live/live_text.h"
 #include "report/text.h"
 
 using namespace pctally;

@@ -93,8 +93,8 @@ def sanitizer_preset(record):
 # threads cannot be run under AddressSanitizer: it takes both for faults of theirs. The recorder's tests fork processes
 # that hang on purpose, and its runtime hangs with them.
 SANITIZED = ("base_test", "monfile_read_test", "histread_test", "perf_test", "object_test", "profile_test", "report_test",
-             "report_diff_test", "report_paths_test", "report_annotate_test", "report_html_test", "export_test", "import_test", "golden_test",
-             "monitor_round_trip_test")
+             "report_names_test", "report_live_test", "report_prof_test", "report_diff_test", "report_paths_test", "report_annotate_test",
+             "report_html_test", "export_test", "import_test", "golden_test", "monitor_round_trip_test")
 SANITIZED_TOO = ("histfile_test", "publish_test", "process_test", "oracle_test")  # with --all: what writes, and counts
 
 

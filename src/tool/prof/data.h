@@ -5,7 +5,7 @@
 
 #include "monfile/read/text_histogram.h"
 #include "object/elf/elf_file.h"
-#include "report/prof_listing.h"
+#include "report/prof/prof_listing.h"
 
 namespace pctally {
 

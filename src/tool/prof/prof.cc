@@ -1,7 +1,7 @@
 // pctally prof: what monitor() of a program has written, or a profile, as prof(1) of System V lists it.
 #include <unistd.h>
 
-#include "report/prof_listing.h"
+#include "report/prof/prof_listing.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/message.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "report/live_text.h"
+#include "report/live/live_text.h"
 
 namespace pctally {
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "histread/live_file.h"
-#include "report/live_text.h"
+#include "report/live/live_text.h"
 #include "report/paths/callers.h"
 #include "tool/top/keys.h"
 

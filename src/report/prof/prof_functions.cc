@@ -1,4 +1,4 @@
-#include "report/prof_functions.h"
+#include "report/prof/prof_functions.h"
 
 #include <elf.h>
 

@@ -1,4 +1,4 @@
-#include "report/name_cache.h"
+#include "report/live/name_cache.h"
 
 #include <unordered_map>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/prof_functions.h"
+#include "report/prof/prof_functions.h"
 
 namespace pctally {
 

@@ -1,4 +1,4 @@
-#include "report/live_text.h"
+#include "report/live/live_text.h"
 
 #include <fmt/format.h>
 

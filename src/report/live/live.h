@@ -4,7 +4,7 @@
 #pragma once
 #include <deque>
 
-#include "report/name_cache.h"
+#include "report/live/name_cache.h"
 #include "report/rollup.h"
 
 namespace pctally {

@@ -1,4 +1,4 @@
-#include "report/prof_listing.h"
+#include "report/prof/prof_listing.h"
 
 #include <fmt/format.h>
 

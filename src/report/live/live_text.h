@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/live.h"
+#include "report/live/live.h"
 #include "report/names/shown_names.h"
 
 namespace pctally {

@@ -1,4 +1,4 @@
-#include "report/live.h"
+#include "report/live/live.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
