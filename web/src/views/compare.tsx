@@ -123,7 +123,7 @@ export function Compare(props: { of: Diff }) {
           : `${props.of.decided} of ${counted(props.of.all_rows, "row")} changed by more than chance: of these at most one in twenty is expected to be wrong. The others are undecided, not unchanged.`}{" "}
         {props.of.power}
         {props.of.old_runs === 1 && props.of.new_runs === 1
-          ? " With one run a side the variation between runs cannot be seen; a standard deviation of 8 % is assumed."
+          ? " With one run a side the variation between runs cannot be seen; a standard deviation of 15 % is assumed."
           : ` ${counted(props.of.old_runs, "run")} before, ${props.of.new_runs} after; the other views show ${run.runs === props.of.new_runs ? "the new ones added up" : "the first of the new ones"}.`}
       </Note>
       <div class="tools compare-tools">
