@@ -1,5 +1,6 @@
 /* sprawl MIB PIECES FILE: maps so many pieces of FILE, which it makes and which takes no room on a disk, as
- * code, MIB each, and runs in one after the other until it is killed: an attempt to take a profiler's memory. */
+ * code, MIB each, and runs in one after the other until it is killed: an attempt to take a profiler's memory.
+ */
 #include "spin.h"
 
 #include <fcntl.h>

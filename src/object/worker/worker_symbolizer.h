@@ -2,9 +2,8 @@
 // rights does that (confinement.h), and what it says is checked. If it cannot start, or ends, names are
 // missing, and problem() says so.
 //
-//  1. The worker opens nothing. It asks for each file by its path, and gets a descriptor of the object
-//  itself,
-//     of what everybody may read and root owns, and of what the object's owner owns.
+//  1. The worker opens nothing. It asks for each file by its path. It gets a descriptor of the object, of
+//     what root owns and everybody may read, and of what the object's owner owns.
 //  2. What it may use is bounded: memory, CPU time, files, and the time until it answers.
 //  3. A worker that was taken over can lie about the names of its object, and nothing else.
 #pragma once
