@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/sanitized_for_test.h"
 #include "histread/live_recording_for_test.h"
 #include "tick/stepped_child_for_test.h"
 
@@ -13,11 +14,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-#ifdef PCTALLY_SANITIZED
-constexpr int kRounds = 2;
-#else
-constexpr int kRounds = 8;
-#endif
+constexpr int kRounds = kSanitized ? 2 : 8;
 
 using Cells = std::map<std::pair<std::string, uint64_t>, uint64_t>;
 

@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "base/sanitized_for_test.h"
 #include "histread/live_recording_for_test.h"
 
 namespace pctally {
@@ -64,11 +65,7 @@ TEST_F(Snapshot, IsAClosedFileWithAnExactAccount) {
 TEST_F(Snapshot, OfABusyRecordingIsExactEveryTime) {
   recording_.start(2);
   uint64_t last = 0;
-#ifdef PCTALLY_SANITIZED
-  constexpr int kRounds = 5;
-#else
-  constexpr int kRounds = 20;
-#endif
+  constexpr int kRounds = kSanitized ? 5 : 20;
   for (int round = 0; round < kRounds; ++round) {
     recording_.file().make_room(0);
     ASSERT_TRUE(write(out_, true));

@@ -1,22 +1,12 @@
 /* big_text SECONDS MIB FILE: maps that many MiB of FILE, which it makes, as code, and spends its CPU time
  * near their end. */
+#include "loop_code.h"
 #include "spin.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-/* mov $20000,%ecx; 1: dec %ecx; jnz 1b; ret */
-static const unsigned char kCode[] = {0xb9, 0x20, 0x4e, 0x00, 0x00, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
-#elif defined(__aarch64__)
-/* mov w0,#20000; 1: subs w0,w0,#1; b.ne 1b; ret */
-static const unsigned char kCode[] = {0x00, 0xc4, 0x89, 0x52, 0x00, 0x04, 0x00, 0x71,
-                                      0xe1, 0xff, 0xff, 0x54, 0xc0, 0x03, 0x5f, 0xd6};
-#else
-static const unsigned char kCode[] = {0};
-#endif
 
 int main(int argc, char** argv) {
   if (sizeof kCode < 2 || argc < 4) return 77;

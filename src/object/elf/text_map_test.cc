@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/sanitized_for_test.h"
 #include "object/dwarf/debug_finder.h"
 #include "object/elf/demangle.h"
 #include "object/fixtures_for_test.h"
@@ -86,12 +87,7 @@ class Painted {
   std::multimap<uint64_t, std::string> labels_;
 };
 
-#ifdef PCTALLY_SANITIZED
-constexpr uint64_t kStep =
-    13;  // these programs are 20 times slower: not every byte, but bytes of every function
-#else
-constexpr uint64_t kStep = 1;
-#endif
+constexpr uint64_t kStep = kSanitized ? 13 : 1;  // every byte, or some of every function
 
 bool same(const NamedRange& a, const NamedRange& b) {
   return a.start == b.start && a.end == b.end && a.function == b.function;
