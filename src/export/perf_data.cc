@@ -66,12 +66,11 @@ class PerfData {
     place_mappings();
     for (const Sample& sample : samples_.samples) add_sample(sample);
     const std::string attribute = attribute_bytes();
-    const uint64_t attributes = kFileHeaderBytes, data = attributes + attribute.size() + 2 * sizeof(uint64_t);
+    const uint64_t entry = attribute.size() + 2 * sizeof(uint64_t);  // with the place of its ids
     Bytes file;
     file.put_text(kMagic);
-    for (uint64_t number : {kFileHeaderBytes, attribute.size() + 2 * sizeof(uint64_t),  // of one attribute
-                            attributes, attribute.size() + 2 * sizeof(uint64_t), data, records_.size(),
-                            uint64_t{0}, uint64_t{0}})
+    for (uint64_t number : {kFileHeaderBytes, entry, kFileHeaderBytes, entry, kFileHeaderBytes + entry,
+                            records_.size(), uint64_t{0}, uint64_t{0}})
       file.put(number);
     file.put(uint64_t{1} << kRelease | uint64_t{1} << kMachine | uint64_t{1} << kCommandLine |
              uint64_t{1} << kEventNames);

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "base/sanitized_for_test.h"
+#include "base/sanitized.h"
 #include "histread/live_recording_for_test.h"
 #include "tick/stepped_child_for_test.h"
 

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "base/sanitized_for_test.h"
+#include "base/sanitized.h"
 #include "histread/live_recording_for_test.h"
 
 namespace pctally {

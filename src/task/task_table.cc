@@ -101,13 +101,17 @@ TaskTable::Task& TaskTable::add_running(pid_t pid) {
   task.comm = comm_of(pid);
   if (task.comm.empty()) task.comm = is_outside(pid) ? "(outside)" : "(unknown)";
   task.started_unix_ns = process_start_unix_ns(pid);
-  const std::vector<pid_t> threads = threads_of(pid);
-  task.threads = std::max(1, static_cast<int>(threads.size()));
-  if (scopes_ != nullptr) scopes_->adopt(threads, &task.scope);
+  find_threads(pid, task);
   find_root(pid, task);
   find_user(pid, task);
   map_running(pid, task);
   return task;
+}
+
+void TaskTable::find_threads(pid_t pid, Task& task) {
+  const std::vector<pid_t> threads = threads_of(pid);
+  task.threads = std::max(1, static_cast<int>(threads.size()));
+  if (scopes_ != nullptr) scopes_->adopt(threads, &task.scope);
 }
 
 /// One that is gone keeps its parent's.
@@ -167,9 +171,7 @@ void TaskTable::resync() {
     task.comm = comm_of(pid);
     rows_.rename(task.record, task.comm);
     find_root(pid, task);
-    const std::vector<pid_t> threads = threads_of(pid);
-    task.threads = std::max(1, static_cast<int>(threads.size()));
-    if (scopes_ != nullptr) scopes_->adopt(threads, &task.scope);
+    find_threads(pid, task);
     map_running(pid, task);
     for (pid_t descendant : family)
       if (children_) adopt(descendant);
@@ -253,7 +255,14 @@ bool TaskTable::may_add_directory(pid_t pid, Task& task, uint64_t bytes) {
   return refusal_.empty();
 }
 
-uint32_t TaskTable::used() const { return __atomic_load_n(&file_->header().pool.used, __ATOMIC_RELAXED); }
+/// What `take` takes from the pool counts as the user's.
+template <class Take>
+void TaskTable::charge(const Task& task, Take&& take) {
+  const auto used = [this] { return __atomic_load_n(&file_->header().pool.used, __ATOMIC_RELAXED); };
+  const uint32_t before = used();
+  take();
+  shares_.take(task.user, used() - before);
+}
 
 /// For the first tick in a mapping. Without room the mapping goes on waiting, and its ticks are full.
 void TaskTable::make_segment(pid_t pid, Task& task, uint64_t pc) {
@@ -262,9 +271,7 @@ void TaskTable::make_segment(pid_t pid, Task& task, uint64_t pc) {
   MappedObjects::Segment segment = objects_.find_segment(text.object, text.range);
   if (segment.unit == 0) {
     if (!may_add_directory(pid, task, text.range.bytes)) return;
-    const uint32_t before = used();
-    segment = objects_.add_segment(text.object, text.range);
-    shares_.take(task.user, used() - before);
+    charge(task, [&] { segment = objects_.add_segment(text.object, text.range); });
     if (segment.unit == 0) return;
     if (paths_ != nullptr)
       paths_->add_segment(segment.unit, segment.range.start, objects_.identity(text.object));
@@ -409,9 +416,7 @@ bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   file_->make_room(segment_units(kWindowBytes));
   ObjectIdentity object = private_object(pid);
   object.time_unix_ns = task.started_unix_ns;
-  const uint32_t before = used();
-  task.space.map_window(*file_, pc, object);
-  shares_.take(task.user, used() - before);
+  charge(task, [&] { task.space.map_window(*file_, pc, object); });
   task.table_valid = false;
   return true;
 }
@@ -463,9 +468,7 @@ TaskTable::Place TaskTable::place_tick(pid_t pid, Task& task, uint64_t pc, bool 
 }
 
 void TaskTable::book(const Task& task, const Place& place, uint64_t ticks) {
-  const uint32_t before = used();
-  tick_times(*place.table, place.pc, ticks);
-  shares_.take(task.user, used() - before);
+  charge(task, [&] { tick_times(*place.table, place.pc, ticks); });
 }
 
 bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first, uint64_t last) {

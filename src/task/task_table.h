@@ -126,6 +126,7 @@ class TaskTable {
   Task& add_running(pid_t pid);
   void map_running(pid_t pid, Task& task);
   void find_root(pid_t pid, Task& task);
+  void find_threads(pid_t pid, Task& task);
   std::string place_of(pid_t pid, const Task& task, std::string_view path, const ObjectIdentity& object);
   void map_file(const PerfRecord& record, std::string_view path, Task& task);
   void forget_mappings(pid_t pid, Task& task);
@@ -149,7 +150,8 @@ class TaskTable {
   void make_segment(pid_t pid, Task& task, uint64_t pc);
   bool may_add_directory(pid_t pid, Task& task, uint64_t bytes);
   std::string_view refuse_cell(Task& task, uint64_t pc);
-  [[nodiscard]] uint32_t used() const;
+  template <class Take>
+  void charge(const Task& task, Take&& take);
   void book(const Task& task, const Place& place, uint64_t ticks);
   const RegionTable& table_of(Task& task);
   const RegionTable& kernel_table(Task& task, uint64_t pc);

@@ -17,22 +17,14 @@
 #include <iterator>
 #include <limits>
 
+#include "base/sanitized.h"
+
 namespace pctally {
 namespace {
 
 constexpr uid_t kNobody = 65534;
 constexpr rlim_t kMostMemory = rlim_t{4} << 30;
 constexpr rlim_t kMostSeconds = 20;
-
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) || \
-    __has_feature(thread_sanitizer)
-constexpr bool kSanitized = true;  // has mapped more than any limit
-#else
-constexpr bool kSanitized = false;
-#endif
 
 #if defined(__x86_64__)
 #define CONFINES_ON AUDIT_ARCH_X86_64
@@ -102,6 +94,7 @@ bool limit(int resource, rlim_t most) noexcept {
 }
 
 bool limit_all() noexcept {
+  // A sanitized process has mapped more than any limit.
   return limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_CPU, kMostSeconds) &&
          (kSanitized || limit(RLIMIT_AS, kMostMemory));
 }
