@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text_field.h"
 #include "tick/unwind_rule.h"
 
 namespace pctally {
@@ -22,7 +23,7 @@ PathScopeKind kind_of(ScopeKind kind) {
 std::string thread_of(const ScopeRecord& record) {
   char name[kThreadNameBytes];
   memcpy(name, reinterpret_cast<const char*>(&record) + offsetof(ScopeRecord, device), sizeof name);
-  return {name, strnlen(name, sizeof name)};
+  return field_text(name);
 }
 
 /// Nodes of a tree by their numbers.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/byte_reader.h"
+#include "base/text_field.h"
 #include "histread/path_reader.h"
 #include "tick/cell_tree.h"
 
@@ -36,8 +37,6 @@ constexpr const char* kFaultText[kFaults] = {
     "count(s) lie behind the end of their text range",
     "node(s) of call paths cannot be read",
 };
-
-std::string text_of(const char* field, size_t bytes) { return std::string(field, strnlen(field, bytes)); }
 
 class Walk {
  public:
@@ -277,8 +276,8 @@ void Walk::read_processes() {
                                    .timerless_ns = record.timerless_ns,
                                    .unseen_start_ns = record.unseen_start_ns,
                                    .started_ns = record.started_ns,
-                                   .comm = text_of(record.comm, sizeof record.comm),
-                                   .engine = text_of(record.engine, sizeof record.engine)});
+                                   .comm = field_text(record.comm),
+                                   .engine = field_text(record.engine)});
   }
 }
 

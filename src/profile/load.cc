@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/text_field.h"
 #include "histfile/process_note.h"
 #include "histread/live_file.h"
 #include "histread/path_reader.h"
@@ -17,8 +18,6 @@ namespace {
 
 /// A thread killed inside a tick has raised its process and perhaps its cell, and not the ledger: no damage.
 constexpr uint64_t kTornTicks = 64;
-
-std::string text_of(const char* field, size_t bytes) { return std::string(field, strnlen(field, bytes)); }
 
 ExecutableKind executable_kind(ObjectKind kind) {
   switch (kind) {
@@ -38,10 +37,10 @@ ExecutableKind executable_kind(ObjectKind kind) {
 uint64_t span_ns(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
 void describe_run(const FileHeader& header, ProfileRun* profile) {
-  profile->engine = text_of(header.engine, sizeof header.engine);
-  profile->event = text_of(header.event, sizeof header.event);
-  profile->machine = text_of(header.machine, sizeof header.machine);
-  profile->release = text_of(header.release, sizeof header.release);
+  profile->engine = field_text(header.engine);
+  profile->event = field_text(header.event);
+  profile->machine = field_text(header.machine);
+  profile->release = field_text(header.release);
   profile->boot_id.assign(header.boot_id, header.boot_id + sizeof header.boot_id);
   std::copy_n(header.recording_id, sizeof header.recording_id, profile->recording_id.begin());
   profile->period_asked_ns = header.period_asked_ns;

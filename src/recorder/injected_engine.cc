@@ -11,6 +11,7 @@
 #include <bit>
 
 #include "base/sanitizer_option.h"
+#include "base/text_field.h"
 #include "clock/kernel_timer.h"
 #include "clock/tick_path.h"
 #include "clock/timer_self_test.h"
@@ -62,14 +63,6 @@ std::string tick_blindness(uint64_t tick_ns) {
 std::string preload_list(const std::string& library) {
   const char* given = getenv("LD_PRELOAD");
   return given == nullptr || *given == '\0' ? library : library + ":" + given;
-}
-
-/// A copy of a text field of the file, which may change while it is copied.
-template <size_t N>
-std::string copied(const char (&field)[N]) {
-  char text[N];
-  memcpy(text, field, N);
-  return {text, strnlen(text, N)};
 }
 
 /// AddressSanitizer does not start a program in which another library comes before its own, unless it is told
@@ -231,7 +224,7 @@ void TimerEngine::find_not_entered() {
 void TimerEngine::check_clocks() {
   for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t) {
     ClockKind kind;
-    if (clock_of(copied(record.engine).c_str(), &kind) && tick_grid_ns(kind) != 0)
+    if (clock_of(field_text(record.engine).c_str(), &kind) && tick_grid_ns(kind) != 0)
       file_->header().clock_tick_ns = tick_grid_ns(kind);
     return false;
   });

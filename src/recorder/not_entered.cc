@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/debugger.h"
+#include "base/text_field.h"
 #include "histfile/chain.h"
 #include "histfile/histogram.h"
 #include "perf/process_tree.h"
@@ -50,26 +51,28 @@ std::string file_mapped_at(const void* address) {
   return file;
 }
 
-/// A copy of a text field of the file, which may change while it is copied.
-template <size_t N>
-std::string copied(const char (&field)[N]) {
-  char text[N];
-  memcpy(text, field, N);
-  return {text, strnlen(text, N)};
-}
-
-/// `before`: what is known already, for a process that is about to end has no program any more.
-ProcessNote reason(pid_t pid, ProcessNote before) {
-  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
-  std::error_code error;
-  const std::string program = std::filesystem::read_symlink(link, error);
-  if (error == std::errc::no_such_file_or_directory) return before;
+/// `link`: /proc/PID/exe of a process that may end at any moment.
+ProcessNote reason(pid_t pid, const std::string& link, const std::string& program) {
   if (has_debugger(pid)) return ProcessNote::kDebugged;
   if (program.find("/valgrind/") != std::string::npos) return ProcessNote::kEmulated;
   const ProcessNote obstacle = injection_obstacle(link);
   if (obstacle != ProcessNote::kNone) return obstacle;
   if (has_our_user(pid)) return ProcessNote::kNotEntered;
   return geteuid() == 0 ? ProcessNote::kOtherUser : ProcessNote::kPrivileged;
+}
+
+/// `before`: what is known already. A process that ends has no program any more, and what /proc said of it
+/// meanwhile is half an answer.
+ProcessNote reason(pid_t pid, ProcessNote before) {
+  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
+  const auto program = [&link](std::error_code* error) {
+    return std::filesystem::read_symlink(link, *error).string();
+  };
+  std::error_code error;
+  const std::string file = program(&error);
+  if (error == std::errc::no_such_file_or_directory) return before;
+  const ProcessNote now = reason(pid, link, file);
+  return program(&error) == file ? now : before;
 }
 
 uint64_t used_ns(const ProcStat& stat) {
@@ -91,8 +94,8 @@ bool NotEntered::has_entered(pid_t pid, uint32_t row) const {
   bool entered = false;
   for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t unit) {
     if (__atomic_load_n(&record.pid, __ATOMIC_RELAXED) != pid) return false;
-    const bool same = comm_of(pid) == copied(record.comm) && has_our_user(pid);
-    entered = unit != row && !copied(record.engine).empty() && (same || maps_recording(pid));
+    const bool same = comm_of(pid) == field_text(record.comm) && has_our_user(pid);
+    entered = unit != row && !field_text(record.engine).empty() && (same || maps_recording(pid));
     return true;
   });
   return entered;
@@ -106,7 +109,7 @@ void NotEntered::add_row(pid_t pid, Process* process) {
     process->row = 0;
     return;
   }
-  record->note = reason(pid, ProcessNote::kNotEntered);
+  record->note = reason(pid, process->note);
   rows_.push_back(process->row);
 }
 
@@ -127,6 +130,7 @@ void NotEntered::meet(pid_t pid, Process* process) {
     return;
   }
   if (process->meetings++ == 0) process->first_ns = used_ns(now);
+  if (process->meetings < kMeetings) process->note = reason(pid, process->note);
   if (process->meetings == kMeetings) add_row(pid, process);
   if (process->row != 0) update_row(pid, now, *process);
 }
@@ -134,12 +138,13 @@ void NotEntered::meet(pid_t pid, Process* process) {
 void NotEntered::end() {
   std::set<std::pair<pid_t, std::string>> entered;
   for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t) {
-    if (!copied(record.engine).empty()) entered.emplace(record.pid, copied(record.comm));
+    if (!field_text(record.engine).empty()) entered.emplace(record.pid, field_text(record.comm));
     return false;
   });
   for (const uint32_t row : rows_) {
     auto* record = pool_at<ProcessRecord>(file_->pool(), row);
-    if (record->note != ProcessNote::kNotEntered || !entered.contains({record->pid, copied(record->comm)}))
+    if (record->note != ProcessNote::kNotEntered ||
+        !entered.contains({record->pid, field_text(record->comm)}))
       continue;
     record->note = ProcessNote::kNone;
     record->cpu_ns = 0;

@@ -30,7 +30,8 @@ class NotEntered {
   struct Process {
     unsigned meetings = 0;  ///< while it had not been entered
     uint32_t row = 0;
-    uint64_t first_ns = 0;  ///< CPU time it had used at the first
+    uint64_t first_ns = 0;                        ///< CPU time it had used at the first
+    ProcessNote note = ProcessNote::kNotEntered;  ///< why, as far as is known while it has no row
   };
 
   [[nodiscard]] bool has_entered(pid_t pid, uint32_t row) const;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "base/text_field.h"
 #include "fault/file_guard.h"
 #include "histfile/call_paths.h"
 #include "histfile/chain.h"
@@ -354,10 +355,16 @@ void Recording::book_cpu_time(Child* child) {
 
 void Recording::note_unobserved(const Child& child) {
   bool seen = false;
-  for_each_process(file_, kMostProcessRecords,
-                   [&](const ProcessRecord& record, uint32_t) { return seen = record.pid == child.pid(); });
+  const std::string comm = last_part(options_.program);
+  for_each_process(file_, kMostProcessRecords, [&](ProcessRecord& record, uint32_t) {
+    if (record.pid != child.pid()) return false;
+    // Met only before its exec, and after its end: what was seen in its file before is the reason.
+    if (record.note == ProcessNote::kNotEntered && comm.starts_with(field_text(record.comm)) &&
+        obstacle_ != ProcessNote::kNone)
+      record.note = obstacle_;
+    return seen = true;
+  });
   if (seen) return;
-  std::string comm = last_part(options_.program);
   uint32_t unit = add_process(file_, child.pid(), getpid(), comm, "");
   if (unit == 0) return;
   auto* record = pool_at<ProcessRecord>(file_.pool(), unit);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text_field.h"
 #include "histfile/histogram.h"
 #include "tick/wide_counter.h"
 
@@ -14,10 +15,6 @@ constexpr uint32_t kFoldedFrom = kMostProcesses / 2;
 
 ProcessRecord* record_at(const ProfileFile& file, uint32_t unit) {
   return pool_at<ProcessRecord>(file.pool(), unit);
-}
-
-std::string name_of(const ProcessRecord& record) {
-  return {record.comm, strnlen(record.comm, sizeof record.comm)};
 }
 
 }  // namespace
@@ -47,7 +44,7 @@ uint32_t ProcessRows::take_ended() {
     uint32_t unit = ended_.front();
     ended_.pop_front();
     ProcessRecord* record = record_at(*file_, unit);
-    auto [row, added] = programs_.try_emplace(name_of(*record), unit);
+    auto [row, added] = programs_.try_emplace(field_text(record->comm), unit);
     if (added) {
       record->pid = record->parent = 0;
       record->note = ProcessNote::kEnded;
