@@ -57,6 +57,15 @@ int32_t number_inside(int32_t pid, uint64_t started_unix_ns) {
   return inner == pid ? 0 : inner;
 }
 
+Result<PerfMap> read_map(const std::string& path, Trust trust, uint64_t started_unix_ns) {
+  uint64_t changed = 0;
+  auto text = read_side_file(path, kLargestMap, trust, &changed);
+  if (!text) return std::unexpected(text.error());
+  if (started_unix_ns > kClockStepNs && changed < started_unix_ns - kClockStepNs)
+    return fail(ESTALE, "%s is older than the process", path.c_str());
+  return PerfMap::parse(std::move(*text));
+}
+
 NamedRange unnamed(AddressRange gap) {
   return {gap.start == 0 ? "[jit]" : unnamed_text("jit", gap.start), gap.start, gap.end};
 }
@@ -72,12 +81,11 @@ Result<PerfMap> PerfMap::open(int32_t pid, const std::string& directory, uint64_
     path = "/proc/" + std::to_string(pid) + "/root" + directory + "/perf-" + std::to_string(inner) + ".map";
     trust = Trust::kAnybody;
   }
-  uint64_t changed = 0;
-  auto text = read_side_file(path, kLargestMap, trust, &changed);
-  if (!text) return std::unexpected(text.error());
-  if (started_unix_ns > kClockStepNs && changed < started_unix_ns - kClockStepNs)
-    return fail(ESTALE, "%s is older than the process", path.c_str());
-  return parse(std::move(*text));
+  return read_map(path, trust, started_unix_ns);
+}
+
+Result<PerfMap> PerfMap::read(const std::string& path, uint64_t started_unix_ns) {
+  return read_map(path, Trust::kAnybody, started_unix_ns);
 }
 
 PerfMap PerfMap::parse(std::string text) {

@@ -22,6 +22,8 @@ class PerfMap {
   /// and is refused.
   static Result<PerfMap> open(int32_t pid, const std::string& directory = "/tmp",
                               uint64_t started_unix_ns = 0);
+  /// The map at that path, whoever wrote it.
+  static Result<PerfMap> read(const std::string& path, uint64_t started_unix_ns);
   /// Takes the lines "START SIZE name" (hexadecimal); others are skipped.
   static PerfMap parse(std::string text);
 

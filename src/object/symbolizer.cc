@@ -156,10 +156,12 @@ std::unique_ptr<Symbolizer> open_kernel(const ExecutableIdentity& identity) {
 }
 
 std::unique_ptr<Symbolizer> open_private(const ExecutableIdentity& identity) {
-  return std::make_unique<TableSymbolizer<PerfMap>>(object_name_of(identity),
-                                                    [pid = identity.owner, started = identity.time_unix_ns] {
-                                                      return PerfMap::open(pid, "/tmp", started);
-                                                    });
+  return std::make_unique<TableSymbolizer<PerfMap>>(
+      object_name_of(identity),
+      [path = identity.path, pid = identity.owner, started = identity.time_unix_ns] {
+        return path.starts_with(kHeldPlace) ? PerfMap::read(path, started)
+                                            : PerfMap::open(pid, "/tmp", started);
+      });
 }
 
 std::unique_ptr<Symbolizer> open_kind(const ExecutableIdentity& identity) {

@@ -80,7 +80,7 @@ void stamp_file(ObjectIdentity* object) noexcept {
 }
 
 bool ProcMaps::read_maps() noexcept {
-  UniqueFd fd = open_proc(pid_, "maps");
+  UniqueFd fd = given_.valid() ? std::move(given_) : open_proc(pid_, "maps");
   if (!fd.valid()) return false;
   text_.clear();
   char chunk[4096];

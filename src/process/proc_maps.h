@@ -3,6 +3,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <utility>
+
 #include "base/mapped_array.h"
 #include "base/unique_fd.h"
 #include "histfile/histogram.h"
@@ -39,6 +41,8 @@ class ProcMaps {
  public:
   /// pid 0: the calling process.
   explicit ProcMaps(pid_t pid) noexcept : pid_(pid) {}
+  /// `maps`: /proc/PID/maps, opened by somebody who may.
+  ProcMaps(pid_t pid, UniqueFd maps) noexcept : pid_(pid), given_(std::move(maps)) {}
 
   /// Calls `visit(const ExecutableMapping&)` for each executable mapping, ascending. False if /proc cannot be
   /// read (the process is gone, or belongs to somebody else).
@@ -58,6 +62,7 @@ class ProcMaps {
   ssize_t read_memory(uint64_t address, void* to, size_t bytes) noexcept;
 
   pid_t pid_;
+  UniqueFd given_;
   MappedArray<char> text_;
   UniqueFd memory_;
   uint64_t header_address_ = 0;  ///< where the object last seen has its ELF header in memory

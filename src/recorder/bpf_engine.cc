@@ -66,6 +66,7 @@ Result<void> BpfEngine::watch_processes(const Target& target) {
   if (auto opened = open_records(target); !opened) return opened;
   tasks_ = TaskTable(file_, name(),
                      target.is_process_tree() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
+  tasks_.look_through(settings_.files);
   tasks_.follow_children(settings_.children);
   if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
   if (target.kind != Target::Kind::kCommand || !rings_.settings().at_exec) rings_.enable();

@@ -67,6 +67,8 @@ Result<void> Recording::choose_engine() {
     why_not_better_ += fmt::format("{}{}: {}", why_not_better_.empty() ? "" : "; ", probe.name, probe.reason);
   }
   if (candidates_.empty()) return explain_no_engine(refused);
+  // Without it, files of ended processes and containers have no names. It has to be older than the command.
+  if (!candidates_[0].enters_program && files_.start_helper()) settings_.files = &files_;
   obstacle_ = attached ? ProcessNote::kNone : injection_obstacle(options_.program);
   settings_.randomise = options_.randomise;
   settings_.children = options_.children;
@@ -311,6 +313,7 @@ void Recording::drain_until(const std::vector<int>& descriptors, const std::func
     for (pollfd& entry : watched)  // a ring hangs up when its last task has ended: nothing more comes from it
       if ((entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) entry.fd = -1;
     engine_->drain();
+    files_.look_again();
     now = monotonic_ns();
     poll_account(now);
     show_drained(now);

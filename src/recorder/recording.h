@@ -52,6 +52,9 @@ class Recording {
   /// What is observed where there is no command.
   [[nodiscard]] Target running_target() const;
 
+  /// What is held of the processes' files.
+  [[nodiscard]] const ProcessFiles& files() const { return files_; }
+
   /// The profile that finish() has closed.
   [[nodiscard]] RecordedFile recorded() const;
 
@@ -83,6 +86,7 @@ class Recording {
   std::string why_not_better_;           ///< why the better ones were passed over
   ProcessNote obstacle_ = ProcessNote::kNone;
   EngineSettings settings_;
+  ProcessFiles files_;
   std::unique_ptr<Engine> engine_;
   CpuAccount account_;
   ProfileFile file_;

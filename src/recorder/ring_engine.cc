@@ -66,6 +66,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   file->header().machine_cpus = all_ticks ? static_cast<uint32_t>(rings_.size() / 2) : 0;
   tasks_ = TaskTable(file, name(),
                      rings_.sees_machine() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
+  tasks_.look_through(settings_.files);
   tasks_.expect_removal(per_thread_);
   if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
   if (settings_.scope) tasks_.keep_scopes(*settings_.scope, settings_.paths);

@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <optional>
-
 #include "base/proc_file.h"
 #include "base/unique_fd.h"
 #include "process/proc_maps.h"
@@ -14,22 +12,7 @@
 namespace pctally {
 namespace {
 
-/// What makes two processes see the same files.
-struct View {
-  ino_t mounts = 0;
-  dev_t root_device = 0;
-  ino_t root = 0;
-  bool operator==(const View&) const = default;
-};
-
 std::string directory_of(pid_t pid) { return "/proc/" + (pid == 0 ? "self" : std::to_string(pid)); }
-
-std::optional<View> view_of(pid_t pid) {
-  struct stat mounts, root;
-  if (stat((directory_of(pid) + "/ns/mnt").c_str(), &mounts) != 0) return {};
-  if (stat((directory_of(pid) + "/root").c_str(), &root) != 0) return {};
-  return View{mounts.st_ino, root.st_dev, root.st_ino};
-}
 
 pid_t parent_of(pid_t pid) {
   ProcStat stat;
@@ -81,12 +64,23 @@ bool is_mapped_file(const std::string& place, const ObjectIdentity& mapped) {
 
 }  // namespace
 
+Result<FileView> ProcessRoots::view_of(pid_t pid) const {
+  return files_ != nullptr ? files_->view_of(pid) : look_at_view(pid);
+}
+
+Result<FileFacts> ProcessRoots::facts_of(const std::string& path) const {
+  return files_ != nullptr ? files_->facts_of(path) : look_at_facts(path);
+}
+
 ProcessRoots::Root ProcessRoots::root_of(pid_t pid) {
-  auto own = view_of(0), view = view_of(pid);
-  if (!view) return {.hidden = errno == EACCES || errno == EPERM};
+  const auto own = look_at_view(0), view = view_of(pid);
+  if (!view) return {.hidden = view.error().code == EACCES || view.error().code == EPERM};
   if (own && *view == *own) return {.known = true};
-  for (pid_t parent = parent_of(pid); parent > 1 && view_of(parent) == view; parent = parent_of(pid))
+  for (pid_t parent = parent_of(pid); parent > 1; parent = parent_of(pid)) {
+    const auto above = view_of(parent);
+    if (!above || *above != *view) break;
     pid = parent;
+  }
   return {.known = true, .path = directory_of(pid) + "/root"};
 }
 
@@ -94,9 +88,8 @@ std::string ProcessRoots::find(const std::string& root, std::string_view path) {
   if (root.empty() || !is_path(path)) return std::string(path);
   std::string plain(path), under = root + without_prefix(plain, link_of(root));
   if (auto known = found_.find(root + plain); known != found_.end()) return known->second;
-  struct stat inside, outside;
-  bool same = stat(under.c_str(), &inside) == 0 && stat(plain.c_str(), &outside) == 0 &&
-              inside.st_dev == outside.st_dev && inside.st_ino == outside.st_ino;
+  const auto inside = facts_of(under), outside = look_at_facts(plain);
+  const bool same = inside && outside && inside->device == outside->device && inside->inode == outside->inode;
   return found_[root + plain] = same ? plain : under;
 }
 

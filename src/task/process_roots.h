@@ -7,12 +7,17 @@
 #include <unordered_map>
 
 #include "histfile/histogram.h"
+#include "task/process_files.h"
 
 namespace pctally {
 
 /// Not thread-safe. What it has found it remembers.
 class ProcessRoots {
  public:
+  ProcessRoots() = default;
+  /// `files`: null, or who looks where we may not. Outlives this.
+  explicit ProcessRoots(ProcessFiles* files) : files_(files) {}
+
   struct Root {
     bool known = false;   ///< false: the process is gone, or
     bool hidden = false;  ///< not ours to ask
@@ -33,6 +38,10 @@ class ProcessRoots {
                           const ObjectIdentity& mapped);
 
  private:
+  [[nodiscard]] Result<FileView> view_of(pid_t pid) const;
+  [[nodiscard]] Result<FileFacts> facts_of(const std::string& path) const;
+
+  ProcessFiles* files_ = nullptr;
   std::unordered_map<std::string, std::string> found_;
   std::unordered_map<std::string, std::string> hidden_;  ///< path and identity -> where it was seen first
 };

@@ -137,22 +137,29 @@ void TaskTable::map_running(pid_t pid, Task& task) {
   task.anonymous.clear();
   task.table_valid = false;
   if (is_outside(pid)) return;
-  ProcMaps maps(pid);
   const std::string program = program_path(pid);
-  task.maps_unreadable = !maps.visit([&](ExecutableMapping mapping) {
-    if (mapping.object.kind == ObjectKind::kPrivate) {
-      add_range(mapping.start, mapping.end, &task.anonymous);
-      return;
-    }
-    const bool is_program = mapping.object.path == program;
-    std::string path = place_of(pid, task, mapping.object.path, mapping.object);
-    mapping.object.path = path;
-    stamp_file(&mapping.object);
-    const bool is_vdso = mapping.object.kind == ObjectKind::kVdso;
-    map_object(task, mapping.start, mapping.end, is_vdso ? 0 : mapping.file_offset, mapping.object,
-               is_program);
-  });
+  const auto add = [&](const ExecutableMapping& mapping) { add_mapping(pid, task, program, mapping); };
+  task.maps_unreadable = !ProcMaps(pid).visit(add);
+  if (task.maps_unreadable && files_ != nullptr)
+    if (auto opened = files_->open_maps(pid))
+      task.maps_unreadable = !ProcMaps(pid, std::move(*opened)).visit(add);
   task.table_valid = false;
+}
+
+void TaskTable::add_mapping(pid_t pid, Task& task, const std::string& program, ExecutableMapping mapping) {
+  if (mapping.object.kind == ObjectKind::kPrivate)
+    return add_range(mapping.start, mapping.end, &task.anonymous);
+  const bool is_program = mapping.object.path == program;
+  std::string path = place_of(pid, task, mapping.object.path, mapping.object);
+  mapping.object.path = path;
+  stamp(&mapping.object);
+  const bool is_vdso = mapping.object.kind == ObjectKind::kVdso;
+  map_object(task, mapping.start, mapping.end, is_vdso ? 0 : mapping.file_offset, mapping.object, is_program);
+}
+
+void TaskTable::stamp(ObjectIdentity* object) {
+  if (files_ != nullptr) return files_->stamp(object);
+  stamp_file(object);
 }
 
 void TaskTable::resync() {
@@ -226,7 +233,7 @@ void TaskTable::map_file(const PerfRecord& record, std::string_view path, Task& 
   ObjectIdentity object = object_of(record, path);
   std::string place = place_of(record.pid, task, path, object);
   object.path = place;
-  stamp_file(&object);
+  stamp(&object);
   const bool is_vdso = object.kind == ObjectKind::kVdso;
   // The kernel maps the program before it maps the program's interpreter.
   map_object(task, record.start, record.start + record.bytes, is_vdso ? 0 : record.offset, object, !is_vdso);
@@ -273,6 +280,7 @@ void TaskTable::make_segment(pid_t pid, Task& task, uint64_t pc) {
     if (!may_add_directory(pid, task, text.range.bytes)) return;
     charge(task, [&] { segment = objects_.add_segment(text.object, text.range); });
     if (segment.unit == 0) return;
+    if (files_ != nullptr) files_->hold(objects_.identity(text.object));
     if (paths_ != nullptr)
       paths_->add_segment(segment.unit, segment.range.start, objects_.identity(text.object));
   }
@@ -417,6 +425,7 @@ bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   ObjectIdentity object = private_object(pid);
   object.time_unix_ns = task.started_unix_ns;
   charge(task, [&] { task.space.map_window(*file_, pc, object); });
+  if (files_ != nullptr) files_->hold_perf_map(pid, task.root);
   task.table_valid = false;
   return true;
 }

@@ -11,6 +11,7 @@
 #include "path/path_recorder.h"
 #include "perf/record.h"
 #include "perf/target.h"
+#include "process/proc_maps.h"
 #include "task/mapped_objects.h"
 #include "task/pool_shares.h"
 #include "task/process_roots.h"
@@ -38,6 +39,13 @@ class TaskTable {
         unknown_(file),
         shares_(file),
         unknown_processes_(unknown_processes) {}
+
+  /// Who looks at the processes' files, and holds those that have ticks; null: nobody holds any. Outlives
+  /// this.
+  void look_through(ProcessFiles* files) {
+    files_ = files;
+    roots_ = ProcessRoots(files);
+  }
 
   /// A command's process, which counts from its exec on.
   void expect(pid_t pid);
@@ -125,6 +133,8 @@ class TaskTable {
   void forget_ended(uint64_t before_ns);
   Task& add_running(pid_t pid);
   void map_running(pid_t pid, Task& task);
+  void add_mapping(pid_t pid, Task& task, const std::string& program, ExecutableMapping mapping);
+  void stamp(ObjectIdentity* object);
   void find_root(pid_t pid, Task& task);
   void find_threads(pid_t pid, Task& task);
   std::string place_of(pid_t pid, const Task& task, std::string_view path, const ObjectIdentity& object);
@@ -169,6 +179,7 @@ class TaskTable {
   std::unordered_map<pid_t, Task> tasks_;
   std::deque<Ended> ended_;
   ProcessRoots roots_;
+  ProcessFiles* files_ = nullptr;
   AddressSpace kernel_space_;
   RegionTable kernel_table_{};
   std::vector<CodeAddress> kernel_calls_;  ///< of one tick; kept for its memory

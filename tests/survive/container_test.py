@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -71,6 +72,70 @@ class Chroot(unittest.TestCase):
         p.assert_ledger(self, data)
         self.assertEqual(data["outside"], 0)
         self.assertGreater(sum(row["share"] for row in data["rows"] if "only_inside" in row["object"]), 0.6)
+
+
+@unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root and unshare to make a container")
+class Gone(unittest.TestCase):
+    """What is named though it is gone when the recording ends: each with the engines that see it from outside."""
+
+    def engines(self):
+        for name in ("bpf", "ring"):
+            with self.subTest(engine=name):
+                if p.engine_available(name):
+                    yield name
+                else:
+                    print(f"skipped: engine {name} (not available here: pctally engines says why)")
+
+    def container(self, program, *arguments):
+        """A command: the program in a container that ends with it, on a file system that nobody else sees."""
+        root = tempfile.mkdtemp(dir=p.scratch())
+        script = (f"mount -t tmpfs none {root} && mkdir {root}/proc {root}/tmp && mount -t proc none {root}/proc && "
+                  f"cp {p.program(program)} {root}/inside && cd {root} && exec chroot . /inside {' '.join(arguments)}")
+        return ["unshare", "-m", "-p", "-f", "sh", "-c", script]
+
+    def test_the_container_of_the_command(self):
+        for engine in self.engines():
+            data = p.record(self.container("spinner_named", "1", "0.5"), "-e", engine).report()
+            p.assert_ledger(self, data)
+            self.assertGreater(p.share_of(data, "spin_here"), 0.5, data["rows"][:4])
+
+    def test_a_jit_in_it(self):
+        static = shutil.which("ldd") is None or "not a dynamic" in subprocess.run(
+            ["ldd", p.program("jit")], capture_output=True, text=True).stderr
+        for engine in self.engines():
+            command = self.container("jit", "0.5")
+            if not static:  # with the libraries it needs
+                command[-1] = command[-1].replace("cp ", "for lib in /lib64 /lib /usr/lib; do [ ! -e $lib ] || "
+                                                  "{ mkdir -p $ROOT$lib && mount --bind $lib $ROOT$lib; }; done; cp ", 1)
+                root = command[-1].split(" none ")[1].split(" ")[0]
+                command[-1] = command[-1].replace("$ROOT", root)
+            data = p.record(command, "-e", engine).report()
+            self.assertGreater(p.share_of(data, "jitted_loop"), 0.4, (data["rows"][:4], data["warnings"]))
+
+    def test_attached_and_stopped_meanwhile(self):
+        for engine in self.engines():
+            target = subprocess.Popen(self.container("spinner_named", "1", "60"), stdout=subprocess.PIPE)
+            self.addCleanup(target.communicate)
+            self.assertTrue(target.stdout.readline())
+            pid = int(subprocess.run(["pgrep", "-P", str(target.pid)], capture_output=True, text=True).stdout)
+            path = os.path.join(p.scratch(), f"stopped.{engine}.pct")
+            recorder = subprocess.Popen([p.PCTALLY, "record", "-e", engine, "-o", path, "-p", str(pid)], stderr=subprocess.PIPE)
+            self.assertIn(b"recording", recorder.stderr.readline())
+            while recorder.poll() is None and (not os.path.exists(path) or p.report(path)["ticks"] < 100):
+                time.sleep(0.02)
+            os.kill(pid, signal.SIGKILL)
+            recorder.communicate()
+            data = p.report(path)
+            p.assert_ledger(self, data)
+            self.assertGreater(p.share_of(data, "spin_here"), 0.8, data["rows"][:4])
+
+    def test_a_program_that_was_replaced_meanwhile(self):
+        for engine in self.engines():
+            place = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "program")
+            shutil.copy(p.program("spinner_named"), place)
+            shutil.copy(p.program("twin_away"), place + ".new")
+            data = p.record(["sh", "-c", f"{place} 1 0.5 & sleep 0.3; mv {place}.new {place}; wait"], "-e", engine).report()
+            self.assertGreater(p.share_of(data, "spin_here"), 0.8, (data["rows"][:4], data["warnings"]))
 
 
 if __name__ == "__main__":

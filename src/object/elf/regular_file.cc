@@ -47,11 +47,13 @@ UniqueFd look_up(const std::string& path, int flags) {
 void set_file_opener(FileOpener opener) noexcept { g_opener = opener; }
 
 Result<UniqueFd> open_regular(const std::string& path, struct stat* status, LastLink last) {
-  if (g_opener != nullptr) {
-    auto fd = g_opener(path);
-    if (!fd || (fstat(fd->get(), status) == 0 && S_ISREG(status->st_mode))) return fd;
-    return fail(EINVAL, "%s is not a regular file", path.c_str());
-  }
+  if (g_opener == nullptr) return open_regular_here(path, status, last);
+  auto fd = g_opener(path, status, last);
+  if (!fd || (fstat(fd->get(), status) == 0 && S_ISREG(status->st_mode))) return fd;
+  return fail(EINVAL, "%s is not a regular file", path.c_str());
+}
+
+Result<UniqueFd> open_regular_here(const std::string& path, struct stat* status, LastLink last) {
   UniqueFd place = look_up(path, O_PATH | O_CLOEXEC | (last == LastLink::kRefuse ? O_NOFOLLOW : 0));
   if (!place.valid()) return fail(errno, "cannot open %s: %s", path.c_str(), strerror(errno));
   if (fstat(place.get(), status) != 0 || !S_ISREG(status->st_mode)) {

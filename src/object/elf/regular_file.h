@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -19,14 +20,20 @@ enum class LastLink { kFollow, kRefuse };
 /// Whose files are read.
 enum class Trust { kAnybody, kRootOrOurselves };
 
-/// Opens regular files for a process that may not: open_regular() asks it from then on.
-using FileOpener = Result<UniqueFd> (*)(const std::string& path);
-void set_file_opener(FileOpener opener) noexcept;
-
 /// A regular file (or one of /proc), open for reading, and what fstat(2) says of it. A path below
 /// "/proc/N/root" is looked up in that root: its links do not lead out of it. Errors name the path.
 Result<UniqueFd> open_regular(const std::string& path, struct stat* status,
                               LastLink last = LastLink::kFollow);
+
+/// Opens files for this process from now on; what it returns may be no regular file.
+using FileOpener = Result<UniqueFd> (*)(const std::string& path, struct stat* status, LastLink last);
+void set_file_opener(FileOpener opener) noexcept;
+
+/// open_regular() as it is without set_file_opener().
+Result<UniqueFd> open_regular_here(const std::string& path, struct stat* status, LastLink last);
+
+/// Paths below it are those of an opener's: no file system has them.
+inline constexpr std::string_view kHeldPlace = "/proc/self/held/";
 
 /// Error code of files that Trust forbids.
 inline constexpr int kStrangersFile = EPERM;

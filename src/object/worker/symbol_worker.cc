@@ -15,7 +15,7 @@ namespace {
 int g_socket = -1;
 
 /// The report opens files for us.
-Result<UniqueFd> ask_for_file(const std::string& path) {
+Result<UniqueFd> ask_for_file(const std::string& path, struct stat*, LastLink) {
   MessageWriter request(WorkerWord::kOpen);
   request.text(path);
   if (!send_message(g_socket, request)) _exit(1);

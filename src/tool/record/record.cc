@@ -9,6 +9,7 @@
 #include "tool/message.h"
 #include "tool/record/add_names.h"
 #include "tool/record/cannot_run.h"
+#include "tool/record/held_names.h"
 #include "tool/record/options.h"
 #include "tool/record/summary.h"
 
@@ -26,13 +27,18 @@ int give_up(const Error& error) {
 }
 
 /// Names, and the line about it. `child`: null, or the command's.
-void end_profile(const RecordedFile& file, bool named, Child* child) {
+void end_profile(const Recording& recording, bool named, Child* child) {
+  const RecordedFile file = recording.recorded();
   const Result<Profile> profile = load_profile(file.path.c_str());
   if (!profile) return complain("{}", profile.error().text);
+  const OpenSymbolizer names = [&recording](const ExecutableIdentity& identity) {
+    return open_held(recording.files(), identity);
+  };
   if (child != nullptr)
-    add_names(file, *profile, child->signals(), [child] { child->handle_signals(); });
+    add_names(
+        file, *profile, child->signals(), [child] { child->handle_signals(); }, names);
   else
-    add_names(file, *profile);
+    add_names(file, *profile, names);
   say_summary(*profile, file, named);
 }
 
@@ -49,7 +55,7 @@ int record_command(RecordOptions options) {
   if (auto opened = recording.open(Target::command(child->pid())); !opened) return give_up(opened.error());
   if (auto ran = recording.run(&*child); !ran) return cannot_run(command, ran.error().code);
   if (auto finished = recording.finish(&*child)) {
-    end_profile(recording.recorded(), named, &*child);
+    end_profile(recording, named, &*child);
   } else {
     (void)give_up(finished.error());
   }
@@ -67,7 +73,7 @@ int record_running(RecordOptions options) {
   if (auto opened = recording.open(recording.running_target()); !opened) return give_up(opened.error());
   recording.watch(&*attachment);
   if (auto finished = recording.finish(nullptr); !finished) return give_up(finished.error());
-  end_profile(recording.recorded(), named, nullptr);
+  end_profile(recording, named, nullptr);
   return 0;
 }
 

@@ -1,0 +1,270 @@
+#include "task/file_helper.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <linux/openat2.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/device_number.h"
+#include "base/time_ns.h"
+
+namespace pctally {
+namespace {
+
+constexpr int kPatienceMs = 500;
+
+enum Question : int { kView, kFacts, kFile, kMaps };
+
+struct Request {
+  int question = kView;
+  pid_t pid = 0;
+  char path[PATH_MAX] = {};
+};
+
+struct Reply {
+  int error = 0;
+  FileView view{};
+  FileFacts facts{};
+};
+
+std::string directory_of(pid_t pid) { return "/proc/" + (pid == 0 ? "self" : std::to_string(pid)); }
+
+/// "/proc/N/root/rest" is `rest` in that root; else all of it is in our own.
+UniqueFd look_up(const char* path) {
+  const char* end = path;
+  if (strncmp(path, "/proc/", 6) == 0) end += 6 + strspn(path + 6, "0123456789");
+  if (end <= path + 6 || strncmp(end, "/root/", 6) != 0) return UniqueFd(open(path, O_PATH | O_CLOEXEC));
+  const std::string root(path, static_cast<size_t>(end - path) + 5);
+  const UniqueFd top(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  if (!top.valid()) return {};
+  return UniqueFd(static_cast<int>(syscall(SYS_openat2, top.get(), end + 6, &how, sizeof how)));
+}
+
+bool is_executable(int fd) {
+  Elf64_Ehdr head{};  // the type is at one place in both classes
+  if (pread(fd, &head, sizeof head, 0) < static_cast<ssize_t>(offsetof(Elf64_Ehdr, e_machine))) return false;
+  return memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_type != ET_CORE;
+}
+
+bool is_perf_map(const char* path) {
+  const char* name = strrchr(path, '/');
+  if (name == nullptr || strncmp(name, "/perf-", 6) != 0) return false;
+  const size_t digits = strspn(name + 6, "0123456789");
+  return digits > 0 && strcmp(name + 6 + digits, ".map") == 0;
+}
+
+UniqueFd open_checked(const char* path) {
+  struct stat status;
+  const UniqueFd place = look_up(path);
+  if (!place.valid() || fstat(place.get(), &status) != 0) return {};
+  errno = EINVAL;
+  if (!S_ISREG(status.st_mode)) return {};
+  const std::string link = "/proc/self/fd/" + std::to_string(place.get());
+  UniqueFd fd(open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd.valid() || is_perf_map(path) || is_executable(fd.get())) return fd;
+  errno = ENOEXEC;
+  return {};
+}
+
+int find_view(pid_t pid, FileView* view) {
+  struct stat mounts, root;
+  if (stat((directory_of(pid) + "/ns/mnt").c_str(), &mounts) != 0) return errno;
+  if (stat((directory_of(pid) + "/root").c_str(), &root) != 0) return errno;
+  *view = {mounts.st_ino, root.st_dev, root.st_ino};
+  return 0;
+}
+
+int find_facts(const char* path, FileFacts* facts) {
+  struct stat status;
+  const UniqueFd place = look_up(path);
+  if (!place.valid() || fstat(place.get(), &status) != 0) return errno;
+  *facts = {device_number(status.st_dev), status.st_ino, static_cast<uint64_t>(status.st_size),
+            to_ns(status.st_mtim)};
+  return 0;
+}
+
+UniqueFd answer(const Request& request, Reply* reply) {
+  UniqueFd fd;
+  if (request.question == kView) reply->error = find_view(request.pid, &reply->view);
+  if (request.question == kFacts) reply->error = find_facts(request.path, &reply->facts);
+  if (request.question == kFile) fd = open_checked(request.path);
+  if (request.question == kMaps)
+    fd.reset(open((directory_of(request.pid) + "/maps").c_str(), O_RDONLY | O_CLOEXEC));
+  if ((request.question == kFile || request.question == kMaps) && !fd.valid()) reply->error = errno;
+  return fd;
+}
+
+/// A message, and a descriptor that comes or goes with it.
+struct Parcel {
+  Parcel(void* data, size_t bytes) : part{data, bytes} {
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+  }
+  void hold(int fd) {
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    cmsghdr* extra = CMSG_FIRSTHDR(&header);
+    *extra = {CMSG_LEN(sizeof fd), SOL_SOCKET, SCM_RIGHTS};
+    memcpy(CMSG_DATA(extra), &fd, sizeof fd);
+  }
+  [[nodiscard]] UniqueFd held() {
+    const cmsghdr* extra = CMSG_FIRSTHDR(&header);
+    int fd = -1;
+    if (extra != nullptr && extra->cmsg_type == SCM_RIGHTS && extra->cmsg_len == CMSG_LEN(sizeof fd))
+      memcpy(&fd, CMSG_DATA(extra), sizeof fd);
+    return UniqueFd(fd);
+  }
+  iovec part;
+  msghdr header{};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+};
+
+void keep_two_rights() noexcept {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
+  if (syscall(SYS_capget, &header, sets) != 0) _exit(1);
+  const uint32_t kept = sets[0].permitted & (1u << CAP_SYS_PTRACE | 1u << CAP_DAC_READ_SEARCH);
+  sets[0] = {kept, kept, 0};
+  sets[1] = {};
+  if (syscall(SYS_capset, &header, sets) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(1);
+}
+
+[[noreturn]] void serve(int socket) noexcept {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE})
+    ::signal(signal, SIG_IGN);  // the recorder decides
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_NAME, "pctally-files");
+  const rlimit no_core{};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const auto kept = static_cast<unsigned>(socket);
+  if (kept > 0) syscall(SYS_close_range, 0u, kept - 1, 0u);
+  syscall(SYS_close_range, kept + 1, UINT_MAX, 0u);
+  keep_two_rights();
+  for (;;) {
+    Request request;
+    const ssize_t bytes = recv(socket, &request, sizeof request - 1, 0);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < static_cast<ssize_t>(offsetof(Request, path))) _exit(0);
+    Reply reply;
+    const UniqueFd fd = answer(request, &reply);
+    Parcel parcel(&reply, sizeof reply);
+    if (fd.valid()) parcel.hold(fd.get());
+    if (sendmsg(socket, &parcel.header, MSG_NOSIGNAL) < 0) _exit(0);
+  }
+}
+
+template <class T>
+Result<T> found_or(int error, const T& value) {
+  if (error != 0) return fail(error, "%s", strerror(error));
+  return value;
+}
+
+}  // namespace
+
+Result<FileView> look_at_view(pid_t pid) {
+  FileView view;
+  const int error = find_view(pid, &view);
+  return found_or(error, view);
+}
+
+Result<FileFacts> look_at_facts(const std::string& path) {
+  FileFacts facts;
+  const int error = find_facts(path.c_str(), &facts);
+  return found_or(error, facts);
+}
+
+struct FileHelper::Answer {
+  Reply reply;
+  UniqueFd fd;
+};
+
+Result<void> FileHelper::start() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return fail(errno, "socketpair: %s", strerror(errno));
+  UniqueFd ours(ends[0]), theirs(ends[1]);
+  const pid_t pid = fork();
+  if (pid < 0) return fail(errno, "fork: %s", strerror(errno));
+  if (pid == 0) serve(theirs.get());
+  socket_ = std::move(ours);
+  pid_ = pid;
+  return {};
+}
+
+void FileHelper::lose() noexcept {
+  if (pid_ <= 0) return;
+  socket_.reset();
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);  // who waits for all children may have had it already
+  pid_ = -1;
+}
+
+Result<FileHelper::Answer> FileHelper::ask(int question, pid_t pid, std::string_view path) {
+  Request request;
+  request.question = question;
+  request.pid = pid;
+  if (!runs()) return fail(EPIPE, "nobody opens files");
+  if (path.size() >= sizeof request.path) return fail(ENAMETOOLONG, "%s", strerror(ENAMETOOLONG));
+  memcpy(request.path, path.data(), path.size());
+  Answer answer;
+  Parcel parcel(&answer.reply, sizeof answer.reply);
+  parcel.header.msg_control = parcel.control;
+  parcel.header.msg_controllen = sizeof parcel.control;
+  pollfd event{socket_.get(), POLLIN, 0};
+  const bool sent =
+      send(socket_.get(), &request, offsetof(Request, path) + path.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+  int ready = 0;
+  while (sent && (ready = poll(&event, 1, kPatienceMs)) < 0 && errno == EINTR) {
+  }
+  const ssize_t bytes =
+      ready > 0 ? recvmsg(socket_.get(), &parcel.header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) : -1;
+  if (bytes != sizeof answer.reply) {
+    lose();
+    return fail(EPIPE, "no answer about %s", request.path);
+  }
+  answer.fd = parcel.held();
+  if (answer.reply.error != 0)
+    return fail(answer.reply.error, "%s: %s", request.path, strerror(answer.reply.error));
+  return answer;
+}
+
+Result<FileView> FileHelper::view_of(pid_t pid) {
+  const auto answer = ask(kView, pid, {});
+  if (!answer) return std::unexpected(answer.error());
+  return answer->reply.view;
+}
+
+Result<FileFacts> FileHelper::facts_of(std::string_view path) {
+  const auto answer = ask(kFacts, 0, path);
+  if (!answer) return std::unexpected(answer.error());
+  return answer->reply.facts;
+}
+
+Result<UniqueFd> FileHelper::open_file(std::string_view path) {
+  auto answer = ask(kFile, 0, path);
+  if (!answer) return std::unexpected(answer.error());
+  return std::move(answer->fd);
+}
+
+Result<UniqueFd> FileHelper::open_maps(pid_t pid) {
+  auto answer = ask(kMaps, pid, {});
+  if (!answer) return std::unexpected(answer.error());
+  return std::move(answer->fd);
+}
+
+}  // namespace pctally

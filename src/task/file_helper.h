@@ -1,0 +1,73 @@
+// A process that looks at other processes' files for a recorder, which may have given up the right to, and
+// which must not hang with a file system.
+//
+//  1. It keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder may
+//  keep none.
+//  2. It parses nothing and answers four questions. A recorder that was taken over gets of it: executables
+//  (ELF, no core dumps),
+//     perf maps, and what processes have mapped; nothing of it can be written.
+//  3. Who gets no answer in time has lost it.
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace pctally {
+
+/// What makes two processes see the same files.
+struct FileView {
+  uint64_t mounts = 0;
+  uint64_t root_device = 0;
+  uint64_t root = 0;
+  bool operator==(const FileView&) const = default;
+};
+
+/// Of stat(2).
+struct FileFacts {
+  uint64_t device = 0;  ///< as device_number() has it
+  uint64_t inode = 0;
+  uint64_t bytes = 0;
+  uint64_t changed_unix_ns = 0;
+};
+
+/// By our own right. pid 0: our own.
+Result<FileView> look_at_view(pid_t pid);
+/// A path below "/proc/N/root" is looked up in that root: its links do not lead out of it.
+Result<FileFacts> look_at_facts(const std::string& path);
+
+/// Not thread-safe. Errors are those of open(2) and stat(2), EPIPE if it is lost.
+class FileHelper {
+ public:
+  FileHelper() = default;
+  FileHelper(const FileHelper&) = delete;
+  FileHelper& operator=(const FileHelper&) = delete;
+  ~FileHelper() { lose(); }
+
+  /// Forks it, with the rights of now. REQUIRES: one thread.
+  Result<void> start();
+  [[nodiscard]] bool runs() const noexcept { return socket_.valid(); }
+
+  Result<FileView> view_of(pid_t pid);
+  Result<FileFacts> facts_of(std::string_view path);
+
+  /// An executable or a perf map, to be read.
+  Result<UniqueFd> open_file(std::string_view path);
+
+  /// /proc/PID/maps, to be read.
+  Result<UniqueFd> open_maps(pid_t pid);
+
+ private:
+  struct Answer;
+  Result<Answer> ask(int question, pid_t pid, std::string_view path);
+  void lose() noexcept;
+
+  UniqueFd socket_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace pctally

@@ -1,0 +1,81 @@
+#include "task/file_helper.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace pctally {
+namespace {
+
+class FileHelperTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(helper_.start()); }
+  void TearDown() override { std::ignore = system(("rm -r " + directory_).c_str()); }
+  std::string write(const std::string& name, const std::string& text) {
+    std::string path = directory_ + "/" + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+  int error_of(const std::string& path) {
+    auto fd = helper_.open_file(path);
+    return fd ? 0 : fd.error().code;
+  }
+  FileHelper helper_;
+  std::string directory_ = [] {
+    char name[] = "/tmp/file_helper_test.XXXXXX";
+    return std::string(mkdtemp(name));
+  }();
+};
+
+TEST_F(FileHelperTest, AnswersAsOneLooksOneself) {
+  const auto view = helper_.view_of(getpid()), own = look_at_view(0);
+  ASSERT_TRUE(view && own);
+  EXPECT_EQ(*view, *own);
+  const std::string path = write("a", "text");
+  const auto facts = helper_.facts_of(path), looked = look_at_facts(path);
+  ASSERT_TRUE(facts && looked);
+  EXPECT_EQ(facts->inode, looked->inode);
+  EXPECT_EQ(facts->bytes, 4u);
+  EXPECT_EQ(helper_.facts_of(path + "x").error().code, ENOENT);
+}
+
+TEST_F(FileHelperTest, OpensExecutablesAndPerfMapsOnly) {
+  auto program = helper_.open_file("/proc/" + std::to_string(getpid()) + "/root/bin/sh");
+  ASSERT_TRUE(program) << program.error().text;
+  EXPECT_EQ(fcntl(program->get(), F_GETFL) & O_ACCMODE, O_RDONLY);
+  EXPECT_EQ(error_of("/etc/passwd"), ENOEXEC);
+  EXPECT_EQ(error_of(write("perf-12.map", "1000 10 f\n")), 0);
+  EXPECT_EQ(error_of(write("perf-x.map", "1000 10 f\n")), ENOEXEC);
+  const std::string head = std::string("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16);
+  EXPECT_EQ(error_of(write("shared", head + std::string("\3\0", 2))), 0);
+  EXPECT_EQ(error_of(write("core", head + std::string("\4\0", 2))), ENOEXEC);
+  ASSERT_EQ(mkfifo((directory_ + "/perf-1.map").c_str(), 0600), 0);
+  EXPECT_EQ(error_of(directory_ + "/perf-1.map"), EINVAL);
+}
+
+TEST_F(FileHelperTest, ReadsMaps) {
+  auto maps = helper_.open_maps(getpid());
+  ASSERT_TRUE(maps);
+  char byte;
+  EXPECT_EQ(read(maps->get(), &byte, 1), 1);
+}
+
+TEST_F(FileHelperTest, WhoGetsNoAnswerGoesOnWithoutIt) {
+  std::ifstream children("/proc/self/task/" + std::to_string(gettid()) + "/children");
+  pid_t helper = 0;
+  children >> helper;
+  ASSERT_GT(helper, 0);
+  kill(helper, SIGSTOP);  // as if a file system hung
+  EXPECT_EQ(helper_.view_of(0).error().code, EPIPE);
+  EXPECT_FALSE(helper_.runs());
+  EXPECT_EQ(error_of("/bin/sh"), EPIPE);
+  EXPECT_NE(kill(helper, 0), 0);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,128 @@
+#include "task/process_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/device_number.h"
+#include "base/proc_file.h"
+#include "base/time_ns.h"
+#include "process/proc_maps.h"
+
+namespace pctally {
+namespace {
+
+constexpr size_t kMostFiles = 4096;
+constexpr size_t kMostWaiting = 64;
+constexpr uint64_t kLookNs = 100'000'000;
+
+size_t most_descriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  return std::min<size_t>(kMostFiles, limit.rlim_cur / 2);
+}
+
+std::string text_of(const HeldFileKey& key) {
+  std::string text(key.path);
+  text.push_back('\0');
+  text.append(reinterpret_cast<const char*>(key.build_id.data()), key.build_id.size());
+  if (key.build_id.empty()) text += std::to_string(key.device) + ':' + std::to_string(key.inode);
+  return text;
+}
+
+bool is_a_file(const ObjectIdentity& object) {
+  return object.kind == ObjectKind::kFile && object.path.size() > 1 && object.path[0] == '/' &&
+         !object.path.starts_with("/memfd:");
+}
+
+/// The number that a process has in its own pid namespace; 0: it is gone.
+pid_t number_inside(pid_t pid) {
+  char text[4096];
+  if (read_proc_file(pid, "status", text, sizeof text) == 0) return 0;
+  const char* line = strstr(text, "\nNSpid:");
+  if (line == nullptr) return pid;
+  const std::string_view numbers(line + 7, strcspn(line + 7, "\n"));
+  return atoi(numbers.data() + std::min(numbers.size(), numbers.find_last_of("\t ") + 1));
+}
+
+bool is_refusal(int error) { return error == EACCES || error == EPERM; }
+
+}  // namespace
+
+ProcessFiles::ProcessFiles() : most_(most_descriptors()) {}
+
+Result<FileView> ProcessFiles::view_of(pid_t pid) {
+  auto view = look_at_view(pid);
+  return view || !is_refusal(view.error().code) || !helper_.runs() ? view : helper_.view_of(pid);
+}
+
+Result<FileFacts> ProcessFiles::facts_of(const std::string& path) {
+  auto stamp = look_at_facts(path);
+  return stamp || !is_refusal(stamp.error().code) || !helper_.runs() ? stamp : helper_.facts_of(path);
+}
+
+void ProcessFiles::stamp(ObjectIdentity* object) {
+  stamp_file(object);
+  const bool wanted = object->build_id_bytes == 0 && object->inode != 0 && object->time_unix_ns == 0;
+  if (!wanted || !is_a_file(*object) || !helper_.runs()) return;
+  const auto stamp = facts_of(std::string(object->path));
+  if (!stamp || stamp->inode != object->inode) return;
+  object->device = stamp->device;
+  object->file_bytes = stamp->bytes;
+  object->time_unix_ns = stamp->changed_unix_ns;
+}
+
+void ProcessFiles::hold(const ObjectIdentity& object) {
+  if (!helper_.runs() || files_.size() + perf_maps_.size() >= most_ || !is_a_file(object)) return;
+  std::string key =
+      text_of({object.path, {object.build_id, object.build_id_bytes}, object.device, object.inode});
+  if (files_.contains(key)) return;
+  if (auto fd = helper_.open_file(object.path)) files_[std::move(key)] = std::move(*fd);
+}
+
+/// Whoever runs there may write what he likes of himself, and of nobody else.
+bool ProcessFiles::try_perf_map(const Waiting& wanted) {
+  struct stat process, map;
+  auto fd = helper_.open_file(wanted.path);
+  if (!fd) return false;
+  const bool known =
+      stat(("/proc/" + std::to_string(wanted.pid)).c_str(), &process) == 0 && fstat(fd->get(), &map) == 0;
+  if (!known || (map.st_uid != process.st_uid && map.st_uid != 0)) return false;
+  perf_maps_[wanted.pid] = std::move(*fd);
+  return true;
+}
+
+void ProcessFiles::hold_perf_map(pid_t pid, const std::string& root) {
+  const pid_t inside = number_inside(pid);
+  if (!helper_.runs() || inside <= 0 || (inside == pid && root.empty())) return;
+  if (files_.size() + perf_maps_.size() >= most_ || waiting_.size() >= kMostWaiting) return;
+  Waiting wanted{pid, root + "/tmp/perf-" + std::to_string(inside) + ".map"};
+  perf_maps_.erase(pid);
+  std::erase_if(waiting_, [pid](const Waiting& other) { return other.pid == pid; });
+  if (!try_perf_map(wanted)) waiting_.push_back(std::move(wanted));
+}
+
+void ProcessFiles::look_again() {
+  if (waiting_.empty() || monotonic_ns() < looked_ns_ + kLookNs) return;
+  looked_ns_ = monotonic_ns();
+  std::erase_if(waiting_, [this](const Waiting& wanted) {
+    ProcStat stat;
+    return !read_proc_stat(wanted.pid, &stat) || try_perf_map(wanted);
+  });
+}
+
+int ProcessFiles::find(const HeldFileKey& key) const {
+  const auto found = files_.find(text_of(key));
+  return found == files_.end() ? -1 : found->second.get();
+}
+
+int ProcessFiles::find_perf_map(pid_t pid) const {
+  const auto found = perf_maps_.find(pid);
+  return found == perf_maps_.end() ? -1 : found->second.get();
+}
+
+}  // namespace pctally

@@ -1,0 +1,68 @@
+// The files that observed processes have mapped, held open: they can be read for their names when the
+// processes, their containers and the files' own names are gone.
+//
+// Holds each file from its first tick on, and so many of them at most that descriptors are left for all else.
+#pragma once
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "histfile/histogram.h"
+#include "task/file_helper.h"
+
+namespace pctally {
+
+/// By what a file is known in a profile.
+struct HeldFileKey {
+  std::string_view path;
+  std::span<const uint8_t> build_id;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+};
+
+class ProcessFiles {
+ public:
+  ProcessFiles();
+
+  /// A recorder that gives up rights, or shall not wait for file systems, needs the helper.
+  Result<void> start_helper() { return helper_.start(); }
+
+  /// What the process sees; asks the helper where that is not ours to know.
+  Result<FileView> view_of(pid_t pid);
+  Result<FileFacts> facts_of(const std::string& path);
+  /// stamp_file(), likewise.
+  void stamp(ObjectIdentity* object);
+  Result<UniqueFd> open_maps(pid_t pid) { return helper_.open_maps(pid); }
+
+  /// The file of an object that has its first tick.
+  void hold(const ObjectIdentity& object);
+
+  /// The perf map of a process with another root, or of another pid namespace: when it is there.
+  void hold_perf_map(pid_t pid, const std::string& root);
+  /// Looks again for those that were not there.
+  void look_again();
+
+  /// Descriptors of this object; -1: not held.
+  [[nodiscard]] int find(const HeldFileKey& key) const;
+  [[nodiscard]] int find_perf_map(pid_t pid) const;
+
+ private:
+  struct Waiting {
+    pid_t pid;
+    std::string path;
+  };
+  UniqueFd open(const std::string& path);
+  bool try_perf_map(const Waiting& wanted);
+
+  FileHelper helper_;
+  size_t most_;  ///< files held
+  std::unordered_map<std::string, UniqueFd> files_;
+  std::unordered_map<pid_t, UniqueFd> perf_maps_;
+  std::vector<Waiting> waiting_;
+  uint64_t looked_ns_ = 0;
+};
+
+}  // namespace pctally

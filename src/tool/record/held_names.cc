@@ -1,0 +1,46 @@
+#include "tool/record/held_names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "object/elf/regular_file.h"
+
+namespace pctally {
+namespace {
+
+Result<UniqueFd> open_place(const std::string& path, struct stat* status, LastLink last) {
+  if (!path.starts_with(kHeldPlace)) return open_regular_here(path, status, last);
+  UniqueFd fd(fcntl(atoi(path.c_str() + kHeldPlace.size()), F_DUPFD_CLOEXEC, 0));
+  if (!fd.valid() || fstat(fd.get(), status) != 0 || lseek(fd.get(), 0, SEEK_SET) != 0)
+    return fail(errno, "cannot open %s: %s", path.c_str(), strerror(errno));
+  return fd;
+}
+
+std::string place_of(int fd, const std::string& path) {
+  return std::string(kHeldPlace) + std::to_string(fd) + path.substr(path.rfind('/'));
+}
+
+int find(const ProcessFiles& files, const ExecutableIdentity& identity) {
+  if (identity.kind == ExecutableIdentity::Kind::kPrivate) return files.find_perf_map(identity.owner);
+  if (identity.kind != ExecutableIdentity::Kind::kFile) return -1;
+  return files.find({identity.path, identity.build_id, identity.device, identity.inode});
+}
+
+}  // namespace
+
+std::unique_ptr<Symbolizer> open_held(const ProcessFiles& files, const ExecutableIdentity& identity) {
+  set_file_opener(open_place);
+  const int fd = find(files, identity);
+  const bool is_file = identity.kind == ExecutableIdentity::Kind::kFile;
+  if (fd < 0) return Symbolizer::open(identity);
+  if (is_file)
+    if (auto names = Symbolizer::open(identity); names->problem().empty()) return names;
+  ExecutableIdentity held = identity;
+  held.path = place_of(fd, is_file ? identity.path : "/perf.map");
+  return Symbolizer::open(held);
+}
+
+}  // namespace pctally
