@@ -235,7 +235,9 @@ Result<void> Merger::check_room(uint64_t file_bytes, const std::string& name) co
 }
 
 Result<void> Merger::check(const Profile& profile, const std::string& name) const {
-  if (profile.period_ns == 0)
+  const bool known =
+      std::ranges::all_of(profile.runs, [](const ProfileRun& run) { return run.period_ns != 0; });
+  if (profile.period_ns == 0 || !known)  // a damaged file may say so of its runs and not of itself
     return fail(EINVAL, "%s does not say what a tick stands for: it cannot be added", name.c_str());
   if (sums_->whole().runs.empty()) return {};
   const Profile& whole = sums_->whole();

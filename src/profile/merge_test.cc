@@ -129,6 +129,10 @@ TEST(Merge, RefusesWhatHasNoSum) {
             "a.pct counts CPU time and b.pct page-faults: these cannot be added");
   EXPECT_EQ(refusal(run_of(1, 1000, 5), unknown),
             "b.pct does not say what a tick stands for: it cannot be added");
+  Profile unknown_runs = run_of(2, 1000, 5);
+  unknown_runs.runs.emplace_back();
+  EXPECT_EQ(refusal(run_of(1, 1000, 5), unknown_runs),
+            "b.pct does not say what a tick stands for: it cannot be added");
   EXPECT_EQ(refusal(run_of(1, 1000, 5), run_of(1, 1000, 5)),
             "a.pct and b.pct are of one recording, which would count twice; leave one out");
   EXPECT_EQ(refusal(run_of(1, 1000, 5), paths),
