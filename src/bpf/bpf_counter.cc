@@ -15,6 +15,7 @@
 #include "base/kernel_setting.h"
 #include "base/time_ns.h"
 #include "bpf/kernel_fields.h"
+#include "bpf/map_array.h"
 #include "bpf/program_image.h"
 
 namespace pctally {
@@ -55,13 +56,6 @@ bool set_constants(bpf_object* object, const BpfCounter::Settings& settings) noe
   if (image == nullptr || bytes < sizeof values) return false;
   memcpy(image, &values, sizeof values);
   return true;
-}
-
-Result<MappedFile> map_array(const bpf_object* object, const char* name) {
-  const bpf_map* map = bpf_object__find_map_by_name(object, name);
-  size_t value = (bpf_map__value_size(map) + 7) & ~size_t{7}, page = static_cast<size_t>(getpagesize());
-  size_t bytes = (value * bpf_map__max_entries(map) + page - 1) / page * page;
-  return MappedFile::map(bpf_map__fd(map), bytes, true);
 }
 
 /// The ring is for the records of throttling, two in each tick of the kernel's at most: 4 pages hold 80 ms of
@@ -123,29 +117,45 @@ void BpfCounter::close() noexcept {
   active_ = MappedFile();
   tables_ = MappedFile();
   followed_ = MappedFile();
+  paths_.reset();
   object_.reset();
+}
+
+/// `types`: a file with the kernel's types, which stays there until the object is loaded; empty: libbpf looks
+/// for it.
+Result<void> BpfCounter::open_object(const Settings& settings, const std::string& types) {
+  libbpf_set_print(say_nothing);
+  bpf_object_open_opts options{};
+  options.sz = sizeof options;
+  options.object_name = "pctally";
+  if (!types.empty()) options.btf_custom_path = types.c_str();
+#if defined(__x86_64__)
+  if (settings.paths)
+    object_.reset(bpf_object__open_mem(kPathProgramImage, kPathProgramImageBytes, &options));
+#endif
+  if (!settings.paths) object_.reset(bpf_object__open_mem(kProgramImage, kProgramImageBytes, &options));
+  if (object_ == nullptr) return fail(errno, "bpf: cannot read the program: %s", strerror(errno));
+  return {};
 }
 
 Result<void> BpfCounter::load_object(const Settings& settings) {
   SignalsHeld held;
-  libbpf_set_print(say_nothing);
   auto fields = write_kernel_fields();
   std::string types = fields ? "/proc/self/fd/" + std::to_string(fields->get()) : "";
-  bpf_object_open_opts options{};
-  options.sz = sizeof options;
-  options.object_name = "pctally";
-  if (fields) options.btf_custom_path = types.c_str();
-  object_.reset(bpf_object__open_mem(kProgramImage, kProgramImageBytes, &options));
-  if (object_ == nullptr) return fail(errno, "bpf: cannot read the program: %s", strerror(errno));
+  if (auto opened = open_object(settings, types); !opened) return opened;
   auto map = [this](const char* name) { return bpf_object__find_map_by_name(object_.get(), name); };
   bool forks = settings.filter == PCTALLY_FILTER_FOLLOWED;
   bpf_map__set_max_entries(map("tables"), static_cast<uint32_t>(2 * cpus_));
+  if (settings.paths) KernelPaths::choose_sizes(object_.get(), cpus_, settings.path_bytes);
   bpf_map__set_max_entries(map("followed"), forks ? static_cast<uint32_t>((most_pids() + 63) / 64) : 1);
   bpf_program__set_autoload(bpf_object__find_program_by_name(object_.get(), "follow_fork"), forks);
   if (!set_constants(object_.get(), settings)) return fail(EINVAL, "bpf: the program has no settings");
   if (int error = bpf_object__load(object_.get()); error != 0)
     return fail(-error, "bpf: %s%s", strerror(-error),
-                error == -EINVAL ? ": this kernel does not accept the program; use Linux 5.15 or later" : "");
+                error != -EINVAL ? ""
+                : settings.paths
+                    ? ": this kernel does not accept the program; use Linux 6.1 or later, or -e ring"
+                    : ": this kernel does not accept the program; use Linux 5.15 or later");
   uint32_t first = 0;
   if (settings.filter == PCTALLY_FILTER_CGROUP &&
       bpf_map_update_elem(bpf_map__fd(map("cgroups")), &first, &settings.cgroup, BPF_ANY) != 0)
@@ -163,6 +173,10 @@ Result<void> BpfCounter::map_tables() {
     if (!mapped) return std::unexpected(mapped.error());
     *array.map = std::move(*mapped);
   }
+  if (bpf_object__find_map_by_name(object_.get(), "paths") == nullptr) return {};
+  auto paths = KernelPaths::map(object_.get());
+  if (!paths) return std::unexpected(paths.error());
+  paths_ = std::move(*paths);
   return {};
 }
 

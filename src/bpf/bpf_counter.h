@@ -6,7 +6,9 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "base/period.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "bpf/kernel_paths.h"
 #include "bpf/tick_tables.h"
 #include "perf/event.h"
 #include "perf/ring.h"
@@ -42,12 +45,15 @@ class BpfCounter {
     bool children = true;                        ///< PCTALLY_FILTER_FOLLOWED: follow what they fork
     int cgroup = -1;                             ///< PCTALLY_FILTER_CGROUP: a descriptor of its directory
     uint32_t table_slots = PCTALLY_TABLE_SLOTS;  ///< a power of two up to that
+    bool paths = false;       ///< hand ticks over with their stacks. REQUIRES: KernelPaths::are_built()
+    uint32_t path_bytes = 0;  ///< of the ring for them, a power of two; 0: by the number of CPUs
   };
   struct Totals {
-    uint64_t passed = 0;   ///< ticks that passed the filter = those in slots + full + unowned
+    uint64_t passed = 0;   ///< ticks that passed the filter = those in slots + full + unowned + paths
     uint64_t slots = 0;    ///< ticks handed out by slot
     uint64_t full = 0;     ///< ticks handed out as full
     uint64_t unowned = 0;  ///< ticks without slot whose process is not known either
+    uint64_t paths = 0;    ///< ticks handed out with their stacks
   };
 
   BpfCounter();
@@ -100,6 +106,24 @@ class BpfCounter {
     }
   }
 
+  /// Calls visit(const pctally_path&) for the ticks that came with their stacks since the last call; those
+  /// that found no room for one are in slots. Call it after drain(). The stacks stay where they are until
+  /// release_paths().
+  template <class Visit>
+  void visit_paths(Visit&& visit) {
+    if (!paths_) return;
+    paths_->ring().visit([&](const pctally_path& path) {
+      ++totals_.paths;
+      visit(path);
+    });
+  }
+  void release_paths() noexcept {
+    if (paths_) paths_->ring().release();
+  }
+  /// What the program knows of programs; null without paths.
+  [[nodiscard]] KernelPaths* paths() noexcept { return paths_ ? &*paths_ : nullptr; }
+  [[nodiscard]] const KernelPaths* paths() const noexcept { return paths_ ? &*paths_ : nullptr; }
+
   /// Gives the maps, the program and the events back. The totals stay.
   void close() noexcept;
 
@@ -126,6 +150,7 @@ class BpfCounter {
     void operator()(bpf_link* link) const noexcept;
   };
 
+  Result<void> open_object(const Settings& settings, const std::string& types);
   Result<void> load_object(const Settings& settings);
   Result<void> map_tables();
   Result<void> follow_forks(const Settings& settings);
@@ -143,6 +168,7 @@ class BpfCounter {
   std::vector<CpuEvent> events_;
   std::vector<Share> shares_;  ///< by CPU
   MappedFile active_, tables_, followed_;
+  std::optional<KernelPaths> paths_;
   size_t cpus_ = 0;
   Event event_ = kCpuTime;
   uint64_t period_ = 0;

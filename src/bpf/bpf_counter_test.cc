@@ -413,5 +413,58 @@ TEST(BpfCounter, CgroupCountsItsOwn) {
   rmdir(directory.c_str());
 }
 
+#if defined(__x86_64__)
+TEST(BpfCounter, TicksComeWithTheirStacks) {
+  BpfCounter::Settings settings;
+  settings.filter = PCTALLY_FILTER_FOLLOWED;
+  settings.period = kPeriodNs;
+  settings.paths = true;
+  auto counter = BpfCounter::load(settings);
+  SKIP_WHERE_REFUSED(counter);
+  Random random(1);
+  counter->follow(getpid());
+  ASSERT_TRUE(counter->enable(&random));
+  spin(30000000);
+  counter->disable();
+  counter->drain([](const pctally_slot&) { ADD_FAILURE() << "no room"; }, [](const pctally_full&) {});
+  const auto here = reinterpret_cast<uint64_t>(&random);
+  uint64_t with_stack = 0;
+  counter->visit_paths([&](const pctally_path& path) {
+    EXPECT_EQ(path.tgid, static_cast<unsigned>(getpid()));
+    EXPECT_EQ(path.flags & PCTALLY_PATH_REGISTERS, PCTALLY_PATH_REGISTERS + 0u);
+    EXPECT_TRUE(path.flags & PCTALLY_PATH_UNKNOWN) << "nothing was said of this process";
+    if (path.stack_address <= here && here - path.stack_address < path.stack_bytes) ++with_stack;
+  });
+  counter->release_paths();
+  EXPECT_EQ(counter->totals().paths, counter->totals().passed);
+  EXPECT_GT(counter->totals().paths, 100u);
+  EXPECT_EQ(with_stack, counter->totals().paths);
+}
+
+// A recorder that does not come: some ticks have no whole stack, then no stack, and all are there.
+TEST(BpfCounter, TicksWithoutRoomForTheirStacksAreInTheTables) {
+  BpfCounter::Settings settings;
+  settings.filter = PCTALLY_FILTER_FOLLOWED;
+  settings.period = kPeriodNs;
+  settings.paths = true;
+  settings.path_bytes = 64 << 10;
+  auto counter = BpfCounter::load(settings);
+  SKIP_WHERE_REFUSED(counter);
+  Random random(1);
+  counter->follow(getpid());
+  ASSERT_TRUE(counter->enable(&random));
+  spin(100000000);
+  counter->disable();
+  uint64_t slots = 0, without_stack = 0;
+  counter->drain([&](const pctally_slot& slot) { slots += slot.ticks; }, [](const pctally_full&) {});
+  counter->visit_paths([&](const pctally_path& path) {
+    without_stack += (path.flags & PCTALLY_PATH_NO_ROOM) != 0 && path.stack_bytes == 0 ? 1 : 0;
+  });
+  EXPECT_GT(without_stack, 0u);
+  EXPECT_GT(counter->totals().slots, 0u);
+  EXPECT_EQ(counter->totals().paths + counter->totals().slots, counter->totals().passed);
+}
+#endif
+
 }  // namespace
 }  // namespace pctally

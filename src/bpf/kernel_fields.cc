@@ -180,7 +180,7 @@ Result<UniqueFd> write_kernel_fields() {
   int number = btf__add_int(types.get(), "int", sizeof(int32_t), BTF_INT_SIGNED);
   int wide = btf__add_int(types.get(), "unsigned long long", sizeof(uint64_t), 0);
   btf__add_struct(types.get(), kStructure, kLargestStructure);
-  const Field fields[] = {{"pid", number}, {"tgid", number}, {"self_exec_id", wide}};
+  const Field fields[] = {{"pid", number}, {"tgid", number}, {"self_exec_id", wide}, {"flags", number}};
   for (const Field& field : fields) {
     int64_t offset = kernel.offset(kStructure, field.name);
     if (offset < 0) return fail(ENOENT, "%s: no %s.%s", kKernelTypes, kStructure, field.name);

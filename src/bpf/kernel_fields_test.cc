@@ -86,7 +86,7 @@ TEST(KernelFields, AgreesWithLibbpfAboutTheRunningKernel) {
         return btf_member_bit_offset(type, i);
     return -1;
   };
-  for (const char* name : {"pid", "tgid", "self_exec_id"}) {
+  for (const char* name : {"pid", "tgid", "self_exec_id", "flags"}) {
     EXPECT_GE(member_of(ours, name), 0);
     EXPECT_EQ(member_of(ours, name), member_of(kernel, name));
   }

@@ -7,4 +7,8 @@ namespace pctally {
 extern const unsigned char kProgramImage[];
 extern const size_t kProgramImageBytes;
 
+/// The same with call paths; on x86-64 alone.
+extern const unsigned char kPathProgramImage[];
+extern const size_t kPathProgramImageBytes;
+
 }  // namespace pctally

@@ -16,6 +16,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/path_tables.h"
 #include "bpf/tick_tables.h"
 
 /* The fields used, found in the running kernel's own layout when the program is loaded. */
@@ -23,6 +24,9 @@ struct task_struct {
   int pid;
   int tgid;
   __u64 self_exec_id;
+#ifdef PCTALLY_PATHS
+  unsigned int flags;
+#endif
 } __attribute__((preserve_access_index));
 
 const volatile struct pctally_tick_settings settings = {PCTALLY_FILTER_ALL, 1, PCTALLY_TABLE_SLOTS - 1, 0};
@@ -154,6 +158,15 @@ static __always_inline void count_pc(struct pctally_table* table, __u64 pc, __u3
   count_full(table, tgid);
 }
 
+#ifdef PCTALLY_PATHS
+#include "bpf/path.bpf.h"
+#else
+static __always_inline int keep_path(struct bpf_perf_event_data* event, struct task_struct* task, __u32 tgid) {
+  (void)event, (void)task, (void)tgid;
+  return 0;
+}
+#endif
+
 SEC("perf_event")
 int count_tick(struct bpf_perf_event_data* event) {
   struct task_struct* task = (struct task_struct*)bpf_get_current_task_btf();
@@ -165,7 +178,9 @@ int count_tick(struct bpf_perf_event_data* event) {
   __u64 turn = current_turn();
   struct pctally_table* table = own_table(turn);
   /* None: a CPU the kernel said was not possible. */
-  if (table != 0)
+  if (table != 0 && keep_path(event, task, tgid))
+    ++table->passed;
+  else if (table != 0)
     count_pc(table, PT_REGS_IP(&event->regs), tgid, task->self_exec_id, turn & PCTALLY_SEPARATE);
   set_running(0);
   return 0;

@@ -14,6 +14,7 @@
 #include "process/proc_maps.h"
 #include "tick/call_instruction.h"
 #include "tick/cfi_cursor.h"
+#include "tick/cfi_interpreter.h"
 
 namespace pctally {
 namespace {
@@ -143,6 +144,73 @@ bool ObjectFrames::find(uint64_t position, CfiFunction* found) const noexcept {
   if (sections_.header == nullptr || !to_address(position, &address)) return false;
   if (!find_cfi(sections_, address, found) && !find_entry_code(entry_, address, found)) return false;
   return to_position(found->start, &found->start) && to_position(found->end, &found->end);
+}
+
+/// [start, end) of positions.
+struct ObjectFrames::Interval {
+  uint64_t start, end;
+  UnwindRule rule;
+};
+
+/// What of [start, end), of addresses, is code.
+void ObjectFrames::add_interval(uint64_t start, uint64_t end, const UnwindRule& rule,
+                                std::vector<Interval>* intervals) const {
+  for (const Elf64_Phdr& load : loads_) {
+    const uint64_t low = std::max(start, load.p_vaddr), high = std::min(end, load.p_vaddr + load.p_filesz);
+    if ((load.p_flags & PF_X) == 0 || low >= high) continue;
+    const uint64_t position = low - load.p_vaddr + load.p_offset;
+    intervals->push_back({position, position + (high - low), rule});
+  }
+}
+
+/// Of one function, up to where the next one of the table starts.
+void ObjectFrames::add_intervals(uint32_t number, std::vector<Interval>* intervals) const {
+  Fde fde, next;
+  uint64_t from = 0, to = UINT64_MAX;
+  if (number + 1 < count_fdes(sections_)) (void)fde_at(sections_, number + 1, &to, &next);
+  if (!fde_at(sections_, number, &from, &fde)) return;
+  CfiRow row;
+  CfiInterpreter interpreter(fde);
+  bool understood = interpreter.start(&row);
+  for (uint64_t at = fde.start; at < std::min(to, fde.end);) {
+    UnwindRule rule;
+    understood = understood && interpreter.advance_to(at);
+    rule.cfa = CfaKind::kUnsupported;
+    if (understood) rule = rule_of(row, fde.cie.is_signal);
+    const uint64_t end = std::min({understood ? interpreter.next_row() : fde.end, fde.end, to});
+    add_interval(std::max(at, from), end, rule, intervals);
+    at = end;
+  }
+}
+
+std::vector<UnwindRow> ObjectFrames::rows() const {
+  std::vector<Interval> intervals;
+  std::vector<UnwindRow> rows;
+  if (sections_.header == nullptr) return rows;
+  for (uint32_t number = 0; number < count_fdes(sections_); ++number) add_intervals(number, &intervals);
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  const auto add = [&rows](uint64_t position, const UnwindRule& rule) {
+    if (!rows.empty() && rows.back().position == position) rows.pop_back();
+    if (rows.empty() || !(rows.back().rule == rule)) rows.push_back({position, rule});
+  };
+  std::vector<Interval> entry;
+  CfiFunction code;
+  if (find_entry_code(entry_, entry_, &code)) add_interval(code.start, code.end, code.rule, &entry);
+  uint64_t end = 0;
+  const auto add_gap = [&](uint64_t from, uint64_t to) {
+    add(from, {});
+    if (entry.empty() || entry[0].end <= from || entry[0].start >= to) return;
+    add(std::max(from, entry[0].start), entry[0].rule);
+    if (entry[0].end < to) add(entry[0].end, {});
+  };
+  for (const Interval& interval : intervals) {
+    if (interval.start > end) add_gap(end, interval.start);
+    add(interval.start, interval.rule);
+    end = interval.end;
+  }
+  add_gap(end, UINT64_MAX);
+  return rows;
 }
 
 bool ObjectFrames::may_return_to(uint64_t position) const noexcept {

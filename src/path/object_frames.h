@@ -25,11 +25,15 @@ class ObjectFrames {
   /// is not the code at the file's entry point, which nothing calls.
   [[nodiscard]] bool find(uint64_t position, CfiFunction* found) const noexcept;
 
+  /// All that find() says, as rows in the order of their positions; below the first there is no rule.
+  [[nodiscard]] std::vector<UnwindRow> rows() const;
+
   /// False if the bytes before `position` are known and are no call instruction.
   [[nodiscard]] bool may_return_to(uint64_t position) const noexcept;
 
  private:
   using Bytes = std::vector<unsigned char>;
+  struct Interval;
 
   bool open_file(const ObjectIdentity& identity);
   bool open_vdso();
@@ -38,6 +42,9 @@ class ObjectFrames {
   [[nodiscard]] bool is_same_file(const ObjectIdentity& identity) const;
   [[nodiscard]] bool read_at(uint64_t offset, void* to, size_t bytes) const noexcept;
   [[nodiscard]] Bytes read_mapped(uint64_t address, uint64_t most) const;
+  void add_intervals(uint32_t fde, std::vector<Interval>* intervals) const;
+  void add_interval(uint64_t start, uint64_t end, const UnwindRule& rule,
+                    std::vector<Interval>* intervals) const;
   [[nodiscard]] bool to_address(uint64_t position, uint64_t* address) const noexcept;
   [[nodiscard]] bool to_position(uint64_t address, uint64_t* position) const noexcept;
 

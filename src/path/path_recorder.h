@@ -24,8 +24,14 @@ class PathRecorder {
     if (unwinder_) unwinder_->add_segment(segment, start, object);
   }
 
-  /// Counts one tick at `place` with its path.
-  void count(uint32_t scope, CodeSpace& code, const StackSample& stack, const TickPlace& place);
+  /// Counts ticks at `place` with their path.
+  void count(uint32_t scope, CodeSpace& code, const StackSample& stack, const TickPlace& place,
+             uint64_t ticks = 1);
+
+  /// As Unwinder::frames_of(); null without one.
+  const ObjectFrames* frames_of(uint32_t segment) {
+    return unwinder_ ? unwinder_->frames_of(segment) : nullptr;
+  }
 
  private:
   PathCounter counter_;

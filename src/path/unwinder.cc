@@ -16,23 +16,56 @@ constexpr size_t kMostReturns = size_t{1} << 18;
 /// Words of a copied stack.
 class StackReader {
  public:
-  explicit StackReader(const StackSample& sample) : sample_(sample) {}
+  explicit StackReader(const StackSample& sample) : sample_(sample), chunks_(sample.chunks) {}
 
-  bool operator()(uint64_t address, uint64_t* value, PathEnd* why) const {
-    const uint64_t base = sample_.registers.stack, offset = address - base;
+  bool operator()(uint64_t address, uint64_t* value, PathEnd* why) {
+    if (chunks_.read(address, value)) return true;
+    const uint64_t base = sample_.stack_address != 0 ? sample_.stack_address : sample_.registers.stack,
+                   offset = address - base;
     if (address >= base && offset <= sample_.stack.size() && sample_.stack.size() - offset >= sizeof *value) {
       memcpy(value, sample_.stack.data() + offset, sizeof *value);
       return true;
     }
-    *why = address >= base && sample_.cut_off ? PathEnd::kShortDump : PathEnd::kUnreadable;
+    *why = address >= base && sample_.cut_off ? PathEnd::kShortDump : sample_.missing;
     return false;
   }
 
  private:
   const StackSample& sample_;
+  StackChunks chunks_;
 };
 
 }  // namespace
+
+bool StackChunks::find(uint64_t address, size_t from, size_t to, uint64_t* value) noexcept {
+  constexpr uint64_t kCount = 7;
+  for (size_t at = from; at < to;) {
+    const uint64_t start = words_[at] & ~kCount, count = (words_[at] & kCount) + 1;
+    if (count > words_.size() - at - 1) return false;
+    const uint64_t number = (address - start) / 8;
+    if (address >= start && number < count && (address & kCount) == 0) {
+      *value = words_[at + 1 + number];
+      last_ = at;
+      return true;
+    }
+    at += count + 1;
+  }
+  return false;
+}
+
+bool StackChunks::read(uint64_t address, uint64_t* value) noexcept {
+  return find(address, last_, words_.size(), value) || find(address, 0, last_, value);
+}
+
+bool StackChunks::read(uint64_t address, std::span<unsigned char> bytes) noexcept {
+  uint64_t word = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const uint64_t byte = (address + i) % sizeof word;
+    if ((i == 0 || byte == 0) && !read(address + i - byte, &word)) return false;
+    bytes[i] = static_cast<unsigned char>(word >> 8 * byte);
+  }
+  return true;
+}
 
 std::string identity_key(const ObjectIdentity& object) {
   std::string key(object.path);
@@ -138,7 +171,7 @@ class Unwinder::Walk {
 };
 
 PathEnd Unwinder::unwind(CodeSpace& code, const StackSample& sample, std::vector<PathFrame>* frames) {
-  if (!sample.attempted) return PathEnd::kNotAttempted;
+  if (!sample.attempted) return sample.without;
   return walk_stack(sample.registers, Walk(this, &code, frames), StackReader(sample));
 }
 

@@ -13,10 +13,32 @@ namespace pctally {
 /// Registers and stack of a thread at a tick, of user mode; and the calls that led to a tick in the kernel.
 struct StackSample {
   UnwindRegisters registers;
-  std::span<const unsigned char> stack;      ///< from registers.stack upwards; borrowed
+  std::span<const unsigned char> stack;      ///< from stack_address upwards; borrowed
+  uint64_t stack_address = 0;                ///< 0: registers.stack
+  std::span<const uint64_t> chunks{};        ///< words of the stack besides: StackChunks; borrowed
   bool attempted = false;                    ///< false: the kernel gave no registers
   bool cut_off = false;                      ///< the stack is longer than what was copied
+  PathEnd without = PathEnd::kNotAttempted;  ///< why, if there are no registers
+  PathEnd missing = PathEnd::kUnreadable;    ///< why a word is not here, unless the stack is cut off
   std::span<const uint64_t> kernel_calls{};  ///< return addresses in the kernel, innermost first; borrowed
+};
+
+/// Words of a stack, in the order in which a walk reads them: a word with an address, a multiple of 8, + the
+/// number of words less one, then these words; and so on.
+class StackChunks {
+ public:
+  explicit StackChunks(std::span<const uint64_t> words) : words_(words) {}
+
+  /// The word at `address`. Fast where it lies in the chunk found last or in the next one.
+  bool read(uint64_t address, uint64_t* value) noexcept;
+
+  /// Bytes from `address` on.
+  bool read(uint64_t address, std::span<unsigned char> bytes) noexcept;
+
+ private:
+  bool find(uint64_t address, size_t from, size_t to, uint64_t* value) noexcept;
+  std::span<const uint64_t> words_;
+  size_t last_ = 0;  ///< where the chunk found last starts
 };
 
 /// A place in code as a profile file names it.
@@ -49,6 +71,10 @@ class Unwinder {
   /// Says which file a segment belongs to. What is not said has no tables.
   void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object);
 
+  /// The tables of a segment's object, opened now if they were not; null for what was not said. They stay as
+  /// long as this.
+  const ObjectFrames* frames_of(uint32_t segment);
+
   /// Adds the frames of `sample` to *frames, innermost first, and says why there are no more. The first of
   /// all frames is where the tick fell: the kernel's, if there is one before.
   PathEnd unwind(CodeSpace& code, const StackSample& sample, std::vector<PathFrame>* frames);
@@ -73,7 +99,6 @@ class Unwinder {
   };
 
   const Known& rule_at(const CodeAddress& address);
-  const ObjectFrames* frames_of(uint32_t segment);
   bool may_return(const CodeAddress& address);
   bool reads_as(CodeSpace* code, const CodeAddress& place, uint64_t address,
                 std::span<const unsigned char> expected);

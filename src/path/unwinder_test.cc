@@ -46,10 +46,20 @@ class UnwinderTest : public testing::Test {
                         .frame = static_cast<uint64_t>(registers[REG_RBP])};
     const uint64_t end = end_of_stack(sample.registers.stack);
     const size_t bytes = std::min<size_t>(most, end - sample.registers.stack);
-    sample.cut_off = bytes == most;
+    sample.cut_off = bytes == most && !as_words_;
     const auto* stack = reinterpret_cast<const unsigned char*>(sample.registers.stack);
     const std::vector<unsigned char> copy(stack, stack + bytes);
-    sample.stack = copy;
+    std::vector<uint64_t> words;
+    if (as_words_) {
+      for (size_t at = 0; at + 64 <= bytes; at += 64) {
+        words.push_back((sample.registers.stack + at) | 7);
+        words.insert(words.end(), reinterpret_cast<const uint64_t*>(copy.data() + at),
+                     reinterpret_cast<const uint64_t*>(copy.data() + at) + 8);
+      }
+      sample.chunks = words;
+    } else {
+      sample.stack = copy;
+    }
     sample.attempted = true;
     frames.clear();
     end_ = unwinder_.unwind(code_, sample, &frames);
@@ -74,6 +84,7 @@ class UnwinderTest : public testing::Test {
   std::vector<PathFrame> frames;
   std::vector<uint64_t> expected;
   PathEnd end_ = PathEnd::kNotAttempted;
+  bool as_words_ = false;  ///< the copy is handed over as chunks of words
 
   static UnwinderTest* running;
 };
@@ -140,6 +151,43 @@ TEST_F(UnwinderTest, ACopyThatIsTooShortCutsThePathThere) {
   EXPECT_EQ(calls(), std::vector<uint64_t>(expected.begin(),
                                            expected.begin() + static_cast<ptrdiff_t>(calls().size())))
       << "what is known is right";
+}
+
+TEST_F(UnwinderTest, WordsOfAStackAreAsGoodAsTheStack) {
+  as_words_ = true;
+  recurse(50, [this] { compare_with_backtrace(); });
+  EXPECT_EQ(end_, PathEnd::kComplete);
+  EXPECT_EQ(calls(), expected);
+}
+
+TEST_F(UnwinderTest, AWordThatIsNotThereCutsThePath) {
+  as_words_ = true;
+  recurse(50, [this] { compare_with_backtrace(2048); });
+  EXPECT_EQ(end_, PathEnd::kUnreadable) << "nobody says that the stack was cut off";
+  ASSERT_LT(calls().size(), expected.size());
+  EXPECT_EQ(calls(), std::vector<uint64_t>(expected.begin(),
+                                           expected.begin() + static_cast<ptrdiff_t>(calls().size())));
+}
+
+TEST(StackChunks, AreReadInAnyOrderAndNotBehindTheirEnd) {
+  const uint64_t words[] = {0x1000 | 1, 10, 11, 0x2000, 20, 0x1010 | 7, 12};
+  StackChunks chunks(words);
+  uint64_t value = 0;
+  for (const auto& [address, expected] : {std::pair{0x2000, 20}, {0x1008, 11}, {0x1000, 10}, {0x2000, 20}}) {
+    EXPECT_TRUE(chunks.read(static_cast<uint64_t>(address), &value));
+    EXPECT_EQ(value, static_cast<uint64_t>(expected));
+  }
+  for (const uint64_t address : {0x1010, 0x1018, 0x2008, 0x1004, 0xff8})
+    EXPECT_FALSE(chunks.read(address, &value));
+}
+
+TEST(StackChunks, BytesMayReachOverWords) {
+  const uint64_t words[] = {0x1000 | 1, 0x0706050403020100, 0x0f0e0d0c0b0a0908};
+  StackChunks chunks(words);
+  unsigned char bytes[5];
+  ASSERT_TRUE(chunks.read(0x1006, bytes));
+  for (unsigned i = 0; i < sizeof bytes; ++i) EXPECT_EQ(bytes[i], 6 + i);
+  EXPECT_FALSE(chunks.read(0x100c, bytes));
 }
 
 TEST_F(UnwinderTest, DeeperThanTheLimitIsACutWithItsReason) {

@@ -221,15 +221,18 @@ void RingSet::store_sample(const PerfRecord& record, uint16_t ring) {
 void RingSet::release() {
   size_t words = 0;
   for (const Sample& sample : samples_)
-    words += sample.kernel_calls.size() + (sample.stack.size() + kWord - 1) / kWord;
+    words +=
+        sample.kernel_calls.size() + sample.stack_chunks.size() + (sample.stack.size() + kWord - 1) / kWord;
   const bool room = next_waiting_.resize(words);
   uint64_t* at = next_waiting_.data();
   for (Sample& sample : samples_) {
-    if (!room) sample.kernel_calls = {}, sample.stack = {};
-    const size_t calls = sample.kernel_calls.size(), bytes = sample.stack.size();
-    std::copy(sample.kernel_calls.begin(), sample.kernel_calls.end(), at);
-    sample.kernel_calls = {at, calls};
-    at += calls;
+    if (!room) sample.kernel_calls = {}, sample.stack = {}, sample.stack_chunks = {};
+    for (std::span<const uint64_t>* kept : {&sample.kernel_calls, &sample.stack_chunks}) {
+      std::copy(kept->begin(), kept->end(), at);
+      *kept = {at, kept->size()};
+      at += kept->size();
+    }
+    const size_t bytes = sample.stack.size();
     std::copy(sample.stack.begin(), sample.stack.end(), reinterpret_cast<unsigned char*>(at));
     sample.stack = {reinterpret_cast<const unsigned char*>(at), bytes};
     at += (bytes + kWord - 1) / kWord;

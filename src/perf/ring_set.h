@@ -28,6 +28,9 @@ class RingSet {
     std::span<const unsigned char> stack{};    ///< as PerfRecord; valid in its on_sample
     bool stack_cut_off = false;
     int32_t tid = 0;
+    uint64_t stack_address = 0;                ///< of the first byte of `stack`; 0: the stack pointer
+    std::span<const uint64_t> stack_chunks{};  ///< StackSample::chunks; valid in its on_sample
+    bool stack_missed = false;                 ///< there was no room for what would have been in `stack`
   };
   struct Record {
     PerfRecord record;
@@ -60,6 +63,9 @@ class RingSet {
 
   /// Puts ticks that were counted elsewhere among the records.
   void add(const Sample& sample) { samples_.push_back(sample); }
+
+  /// Keeps copies of stacks that wait for a replay() out of core dumps. Before the first.
+  void keep_stacks_out_of_dumps();
 
   /// Calls sample(const Sample&) and event(const Record&) for what was collected and happened until then, in
   /// the order of time, and forgets it; then the kernel may use the rings' space again.
@@ -106,7 +112,6 @@ class RingSet {
   void store(const PerfRecord& record, uint16_t ring);
   void store_sample(const PerfRecord& record, uint16_t ring);
   void release();
-  void keep_stacks_out_of_dumps();
   void sort();
 
   PerfSettings settings_;

@@ -12,12 +12,14 @@
 #include "bpf/capabilities.h"
 #include "perf/process_tree.h"
 #include "recorder/bpf_probe.h"
+#include "recorder/sample_stack.h"
 
 namespace pctally {
 namespace {
 
 constexpr int kNice = -10;  ///< tables and rings are emptied in time on a busy machine, too
 constexpr int kEventDrainMs = 10;
+constexpr int kNewsDrainMs = 10, kQuietDrainMs = 100;  ///< of paths
 constexpr uint64_t kSeparateNs = 2000000000;
 constexpr unsigned kPlacesPerRoomCheck = 256;  ///< each may take three units
 
@@ -35,6 +37,7 @@ Result<void> BpfEngine::load(const Target& target) {
   settings.period = settings_.period;
   settings.filter = filter_for(target);
   settings.children = settings_.children;
+  settings.paths = settings_.paths;
   UniqueFd cgroup;
   if (target.kind == Target::Kind::kCgroup) {
     auto directory = target.open_cgroup();
@@ -69,6 +72,11 @@ Result<void> BpfEngine::watch_processes(const Target& target) {
   tasks_.look_through(settings_.files);
   tasks_.follow_children(settings_.children);
   if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
+  if (settings_.scope) tasks_.keep_scopes(*settings_.scope, settings_.paths);
+  if (settings_.paths) {
+    rings_.keep_stacks_out_of_dumps();
+    call_paths(*file_)->stack_bytes = PCTALLY_STACK_BYTES;
+  }
   if (target.kind != Target::Kind::kCommand || !rings_.settings().at_exec) rings_.enable();
   for (pid_t pid : target.processes)
     if (!counter_.follow(pid)) return fail(ESRCH, "no process has the number %d", pid);
@@ -94,13 +102,23 @@ Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environme
   return {};
 }
 
+/// That of the paths becomes readable when it is half full.
+std::vector<int> BpfEngine::descriptors() const {
+  std::vector<int> descriptors = rings_.descriptors();
+  if (counter_.paths() != nullptr) descriptors.push_back(counter_.paths()->ring().fd());
+  return descriptors;
+}
+
 Result<void> BpfEngine::drop_privileges() { return drop_capabilities(); }
 
 /// A CPU's table cannot fill up between two drains but for a recorder that gets no CPU; by other events than
-/// CPU time, of which nobody knows how fast they come, but for more places than it has slots.
+/// CPU time, of which nobody knows how fast they come, but for more places than it has slots. As long as the
+/// program meets what it does not know, and copies stacks, it is told soon.
 int BpfEngine::drain_interval_ms() const {
   if (!settings_.event.is_cpu_time()) return kEventDrainMs;
-  return static_cast<int>(std::clamp<uint64_t>(settings_.period * PCTALLY_TABLE_SLOTS / 2000000, 5, 100));
+  const auto ms =
+      static_cast<int>(std::clamp<uint64_t>(settings_.period * PCTALLY_TABLE_SLOTS / 2000000, 5, 100));
+  return settings_.paths ? std::min(ms, paths_drain_ms_) : ms;
 }
 
 /// Ticks of one pc stand at the time of the last of them.
@@ -114,6 +132,25 @@ void BpfEngine::fetch() {
       [this](const pctally_full& full) {
         rings_.add({full.first_ns, 0, static_cast<pid_t>(full.tgid), false, false, full.ticks});
       });
+  counter_.visit_paths([this](const pctally_path& path) { take_path(path); });
+}
+
+void BpfEngine::take_path(const pctally_path& path) {
+  RingSet::Sample sample{path.time_ns, path.pc, static_cast<pid_t>(path.tgid),
+                         static_cast<int64_t>(path.pc) < 0};
+  const auto* words = reinterpret_cast<const uint64_t*>(path.data);
+  const size_t calls = std::min<size_t>(path.kernel_calls, PCTALLY_KERNEL_CALLS);
+  sample.tid = static_cast<pid_t>(path.tid);
+  sample.has_registers = (path.flags & PCTALLY_PATH_REGISTERS) != 0;
+  std::copy(std::begin(path.registers), std::end(path.registers), sample.registers);
+  if (calls > 1) sample.kernel_calls = {words + 1, calls - 1};
+  sample.stack_chunks = {words + calls, path.words};
+  sample.stack = {reinterpret_cast<const unsigned char*>(words + calls + path.words), path.stack_bytes};
+  sample.stack_address = path.stack_address;
+  sample.stack_cut_off = (path.flags & PCTALLY_PATH_CUT_OFF) != 0;
+  sample.stack_missed = (path.flags & PCTALLY_PATH_NO_ROOM) != 0;
+  rings_.add(sample);
+  if ((path.flags & PCTALLY_PATH_UNKNOWN) != 0) unwinding_.want(sample.pid, path.exec_id);
 }
 
 void BpfEngine::drain() {
@@ -122,6 +159,11 @@ void BpfEngine::drain() {
   book_missed();
   rings_.collect();
   replay(until);
+  counter_.release_paths();
+  if (counter_.paths() != nullptr)
+    paths_drain_ms_ = unwinding_.tell(&tasks_, counter_.paths())
+                          ? kNewsDrainMs
+                          : std::min(2 * paths_drain_ms_, kQuietDrainMs);
   separate_where_needed();
   if (shifts_.due(monotonic_ns())) counter_.shift_phases();
   file_->make_room(0);
@@ -158,16 +200,28 @@ void BpfEngine::separate_where_needed() {
 void BpfEngine::replay(uint64_t until) {
   rings_.replay(
       until, [this](const RingSet::Sample& sample) { count(sample); },
-      [this](const RingSet::Record& event) { tasks_.apply(event.record, event.text); });
+      [this](const RingSet::Record& event) {
+        tasks_.apply(event.record, event.text);
+        if (counter_.paths() != nullptr) unwinding_.note(event.record, counter_.paths());
+      });
 }
 
 void BpfEngine::count(const RingSet::Sample& sample) {
   if (counted_++ % kPlacesPerRoomCheck == 0) file_->make_room(kPlacesPerRoomCheck * 3);
   if (!tasks_.observes(sample.pid)) tasks_.adopt(sample.pid);  // the record of its birth was lost
-  bool counted = sample.placed ? tasks_.count(sample.pid, sample.pc, sample.kernel, sample.ticks,
-                                              sample.first, sample.time)
-                               : tasks_.book_full(sample.pid, sample.ticks);
+  bool counted = !sample.placed    ? tasks_.book_full(sample.pid, sample.ticks)
+                 : settings_.scope ? count_path(sample)
+                                   : tasks_.count(sample.pid, sample.pc, sample.kernel, sample.ticks,
+                                                  sample.first, sample.time);
   if (!counted) before_exec_ += sample.ticks;
+}
+
+/// Ticks that came from the tables have no stack: the ring had no room for it.
+bool BpfEngine::count_path(const RingSet::Sample& sample) {
+  StackSample stack = stack_of(sample);
+  if (sample.tid == 0) stack.without = PathEnd::kNoRoom;
+  return tasks_.count({sample.pid, sample.tid}, sample.pc, sample.kernel, stack, sample.ticks, sample.first,
+                      sample.time);
 }
 
 void BpfEngine::stop() {

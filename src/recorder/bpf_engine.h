@@ -6,6 +6,7 @@
 #include "bpf/bpf_counter.h"
 #include "perf/ring_set.h"
 #include "recorder/engine.h"
+#include "recorder/kernel_unwinding.h"
 #include "task/task_table.h"
 
 namespace pctally {
@@ -17,7 +18,7 @@ class BpfEngine : public Engine {
   [[nodiscard]] const char* name() const override { return "bpf"; }
 
   Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
-  [[nodiscard]] std::vector<int> descriptors() const override { return rings_.descriptors(); }
+  [[nodiscard]] std::vector<int> descriptors() const override;
   [[nodiscard]] int drain_interval_ms() const override;
   /// Afterwards this thread has no capabilities any more.
   Result<void> drop_privileges() override;
@@ -35,17 +36,21 @@ class BpfEngine : public Engine {
   Result<void> open_records(const Target& target);
   Result<void> watch_processes(const Target& target);
   void fetch();
+  void take_path(const pctally_path& path);
   void book_missed();
   [[nodiscard]] uint64_t throttled_ticks() const;
   void separate_where_needed();
   void replay(uint64_t until);
   void count(const RingSet::Sample& sample);
+  bool count_path(const RingSet::Sample& sample);
 
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
   BpfCounter counter_;
   RingSet rings_;  ///< no ticks: what processes do
   TaskTable tasks_;
+  KernelUnwinding unwinding_;
+  int paths_drain_ms_ = 10;  ///< longer and longer, from when the program was last told something new
   Random random_;
   PhaseShifts shifts_;
   uint64_t counted_ = 0;

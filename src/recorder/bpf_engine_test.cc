@@ -124,6 +124,38 @@ TEST_F(BpfEngineTest, EveryTickTheKernelCountedIsInTheFile) {
   });
 }
 
+#if defined(__x86_64__)
+// The same with call paths: each tick has one, and what is complete is most of them.
+TEST_F(BpfEngineTest, EveryTickHasAPath) {
+  in_own_process([this] {
+    ASSERT_TRUE(add_call_paths(&file_, PathLimits{}));
+    settings_.scope = ScopeKind::kProgram;
+    settings_.paths = true;
+    pid_t child = hold([] {
+      execl("/bin/sh", "sh", "-c",
+            "i=0; while [ $i -lt 50 ]; do /bin/true; i=$((i+1)); done; exec sh -c "
+            "'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'",
+            nullptr);
+    });
+    BpfEngine engine(settings_);
+    auto started = engine.start(&file_, Target::command(child), &environment_);
+    ASSERT_TRUE(started) << started.error().text;
+    let_go();
+    drain_until_end(&engine, child);
+    expect_exact(engine);
+    EXPECT_GT(engine.totals().paths, 100u);
+    uint64_t in_tree = call_paths(file_)->no_room;
+    const Pool pool = file_.pool();
+    const PathTreeHead& tree = call_paths(file_)->context;
+    const auto* slots = pool_at<uint32_t>(pool, tree.directory);
+    for (uint64_t slot = 0; slot < uint64_t{1} << tree.slots_log2; ++slot)
+      for (uint32_t node = slots[slot]; node != 0; node = path_node(pool, node)->next)
+        in_tree += path_node(pool, node)->self + path_node(pool, node)->folded;
+    EXPECT_EQ(in_tree, file_.header().ledger.samples);
+  });
+}
+#endif
+
 TEST_F(BpfEngineTest, WithoutChildrenOnlyTheCommandIsCounted) {
   in_own_process([this] {
     settings_.children = false;

@@ -76,12 +76,10 @@ class Engine {
 /// Every name that -e takes for an engine, best first.
 inline constexpr const char* kEngineNames[] = {"bpf", "ring", "timer", "trap", "thread-timer"};
 
-/// True if the engine of that name counts call paths, and ticks by program.
-inline bool keeps_paths(const std::string& engine) { return engine != "bpf"; }
-
-/// True if it keeps ticks apart by scopes of that kind: threads and groups are known outside the program.
+/// True if it keeps ticks apart by scopes of that kind: threads and groups are known outside the program,
+/// where every tick comes by itself. All engines keep programs apart, and call paths.
 inline bool keeps_scopes(const std::string& engine, ScopeKind kind) {
-  return kind == ScopeKind::kProgram ? keeps_paths(engine) : engine == "ring";
+  return kind == ScopeKind::kProgram || engine == "ring";
 }
 
 /// As --scope has it.

@@ -104,12 +104,13 @@ std::unexpected<Error> Recording::explain_no_engine(const std::vector<EngineProb
 /// Engines that run in the program cannot be put into one that runs already, and have but a clock.
 void Recording::rule_out_unfit(EngineProbe* probe) const {
   if (probe->available && options_.scope && !keeps_scopes(probe->name, *options_.scope)) {
-    const bool paths = options_.paths && !keeps_paths(probe->name);
     probe->available = false;
-    probe->reason = paths                   ? "it keeps no call paths"
-                    : probe->enters_program ? "it knows programs alone"
-                                            : "it keeps no ticks by program, thread or group";
-    probe->remedy = fmt::format("use -e ring, or leave out {}", paths ? "-g" : "--scope");
+    probe->reason = "it knows programs alone";
+    probe->remedy = "use -e ring, or leave out --scope";
+  }
+  if (probe->available && options_.paths && options_.engine.empty() && probe->name == "bpf") {
+    probe->available = false;
+    probe->reason = "it takes call paths on request (-e bpf)";
   }
   if (!probe->available || !probe->enters_program) return;
   if (!options_.event.is_cpu_time()) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "perf/stack_room.h"
+#include "recorder/sample_stack.h"
 
 namespace pctally {
 namespace {
@@ -16,20 +17,6 @@ constexpr uint64_t kLongestStart = 20000000;
 /// Lets some random time of a period pass, so that the first tick of what starts next may fall anywhere.
 void wait_for_random_phase(uint64_t period_ns, Random* random) {
   sleep_ns(random->below(std::min(period_ns, kLongestStart)));
-}
-
-StackSample stack_of(const RingSet::Sample& sample) {
-  StackSample stack;
-  stack.registers = {.pc = sample.registers[3],
-                     .stack = sample.registers[2],
-                     .frame = sample.registers[1],
-                     .base = sample.registers[0],
-                     .scratch = sample.registers[4]};
-  stack.stack = sample.stack;
-  stack.kernel_calls = sample.kernel_calls;
-  stack.attempted = sample.has_registers;
-  stack.cut_off = sample.stack_cut_off;
-  return stack;
 }
 
 }  // namespace

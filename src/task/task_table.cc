@@ -496,11 +496,15 @@ bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint6
 /// The code of one task, for the unwinder.
 class TaskTable::TaskCode : public CodeSpace {
  public:
-  TaskCode(TaskTable* table, pid_t pid, Task* task) : table_(table), pid_(pid), task_(task) {}
+  /// `chunks`: StackSample::chunks, where some code may be, too: the recorder may not
+  /// be allowed to read it.
+  TaskCode(TaskTable* table, pid_t pid, Task* task, std::span<const uint64_t> chunks)
+      : table_(table), pid_(pid), task_(task), chunks_(chunks) {}
   bool find(uint64_t address, CodeAddress* found) override {
     return table_->has_text(pid_, *task_, address) && code_address(table_->table_of(*task_), address, found);
   }
   bool read(uint64_t address, std::span<unsigned char> bytes) override {
+    if (chunks_.read(address, bytes)) return true;
     iovec to{bytes.data(), bytes.size()}, from{reinterpret_cast<void*>(address), bytes.size()};
     return process_vm_readv(pid_, &to, 1, &from, 1, 0) == static_cast<ssize_t>(bytes.size());
   }
@@ -509,6 +513,7 @@ class TaskTable::TaskCode : public CodeSpace {
   TaskTable* table_;
   pid_t pid_;
   Task* task_;
+  StackChunks chunks_;
 };
 
 /// The bytes before the return addresses, which belong to the calls.
@@ -521,19 +526,69 @@ std::span<const CodeAddress> TaskTable::kernel_calls(Task& task, std::span<const
   return kernel_calls_;
 }
 
-bool TaskTable::count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack) {
-  const pid_t pid = thread.pid;
-  Task* task = counting(pid);
-  if (task == nullptr) return false;
-  const Place place = place_tick(pid, *task, pc, kernel);
-  book(*task, place, 1);
+/// Below its scope.
+void TaskTable::book(ThreadId thread, Task& task, const Place& place, bool kernel, const StackSample& stack,
+                     uint64_t ticks) {
+  book(task, place, ticks);
   TickPlace tick;
   tick.kernel = kernel;
   (void)code_address(*place.table, place.pc, &tick.code);
-  if (kernel) tick.kernel_calls = kernel_calls(*task, stack.kernel_calls);
-  TaskCode code(this, pid, task);
-  paths_->count(scopes_->scope_of(thread, &task->scope), code, stack, tick);
+  if (kernel) tick.kernel_calls = kernel_calls(task, stack.kernel_calls);
+  TaskCode code(this, thread.pid, &task, stack.chunks);
+  paths_->count(scopes_->scope_of(thread, &task.scope), code, stack, tick, ticks);
+}
+
+bool TaskTable::count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack, uint64_t ticks,
+                      uint64_t first, uint64_t last) {
+  Task* task = counting(thread.pid);
+  if (task == nullptr) return false;
+  if (!kernel && ticks > 1 && first < last && was_replaced(*task, pc, first, last)) {
+    book(thread, *task, unknown_place(*task, kSinceUnmapped), kernel, stack, ticks - 1);
+    ticks = 1;
+  }
+  book(thread, *task, place_tick(thread.pid, *task, pc, kernel), kernel, stack, ticks);
   return true;
+}
+
+/// An object that another process has run is known as well.
+TaskTable::CodeRange TaskTable::code_range(const Pool& pool, const Region& region) {
+  CodeRange range{region.low, region.last + 1, region.tree_bias, true, nullptr};
+  uint32_t segment = region.segment;
+  if (region.waits) {
+    const std::span<const uint32_t> segments = objects_.segments(region.segment);
+    range.known = !segments.empty();
+    segment = range.known ? segments[0] : 0;
+  } else {
+    range.position += pool_at<SegmentRecord>(pool, segment)->start;
+  }
+  if (range.known) range.frames = paths_->frames_of(segment);
+  return range;
+}
+
+/// Code without a file has windows around its ticks, and is known where it is mapped.
+std::vector<TaskTable::CodeRange> TaskTable::code_of(pid_t pid) {
+  std::vector<CodeRange> ranges;
+  const auto found = tasks_.find(pid);
+  if (found == tasks_.end()) return ranges;
+  Task& task = found->second;
+  const RegionTable& table = table_of(task);
+  auto next = task.anonymous.begin();
+  uint64_t done = 0;
+  const auto add_anonymous = [&](uint64_t until) {
+    for (; next != task.anonymous.end() && std::max(next->first, done) < until; ++next) {
+      const uint64_t start = std::max(next->first, done), end = std::min(next->second, until);
+      if (start < end) ranges.push_back({start, end, 0, true, nullptr});
+      if (next->second > until) return;
+    }
+  };
+  for (const Region& region : std::span(table.regions, table.count)) {
+    if (region.without_file || region.last == UINT64_MAX) continue;
+    add_anonymous(region.low);
+    ranges.push_back(code_range(table.pool, region));
+    done = region.last + 1;
+  }
+  add_anonymous(UINT64_MAX);
+  return ranges;
 }
 
 void TaskTable::keep_scopes(ScopeKind kind, bool paths) {
@@ -547,6 +602,7 @@ bool TaskTable::book_full(pid_t pid, uint64_t ticks) {
   const RegionTable& table = table_of(*task);
   book_deliveries(table.ledger, ticks);
   add_relaxed(&table.ledger->full, ticks);
+  if (paths_ != nullptr) add_relaxed(&call_paths(*file_)->no_room, ticks);
   if (table.process_ticks != nullptr) add_relaxed(table.process_ticks, ticks);
   return true;
 }

@@ -66,9 +66,20 @@ class TaskTable {
   /// earlier ones are is not known.
   bool count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first = 0, uint64_t last = 0);
 
-  /// Counts one tick below its scope, with its call path if paths are kept. REQUIRES: keep_scopes(). False as
-  /// above.
-  bool count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack);
+  /// Counts ticks below their scope, with their call path if paths are kept. REQUIRES: keep_scopes(). False
+  /// as above.
+  bool count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack, uint64_t ticks = 1,
+             uint64_t first = 0, uint64_t last = 0);
+
+  /// Executable memory of a process: [start, end).
+  struct CodeRange {
+    uint64_t start = 0, end = 0;
+    uint64_t position = 0;                 ///< of its first byte, as ObjectFrames has positions
+    bool known = false;                    ///< false: no tick has been in its object
+    const ObjectFrames* frames = nullptr;  ///< of what is known; null: there are none
+  };
+  /// What is known of a process's memory now, ascending and disjoint. REQUIRES: keep_scopes().
+  std::vector<CodeRange> code_of(pid_t pid);
 
   /// Keeps ticks apart from now on, and counts call paths. REQUIRES: the file has paths.
   void keep_scopes(ScopeKind kind, bool paths);
@@ -163,8 +174,11 @@ class TaskTable {
   template <class Take>
   void charge(const Task& task, Take&& take);
   void book(const Task& task, const Place& place, uint64_t ticks);
+  void book(ThreadId thread, Task& task, const Place& place, bool kernel, const StackSample& stack,
+            uint64_t ticks);
   const RegionTable& table_of(Task& task);
   const RegionTable& kernel_table(Task& task, uint64_t pc);
+  CodeRange code_range(const Pool& pool, const Region& region);
   std::span<const CodeAddress> kernel_calls(Task& task, std::span<const uint64_t> returns);
 
   ProfileFile* file_ = nullptr;

@@ -75,30 +75,47 @@ bool read_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept 
   return cursor.good() && fde->start < fde->end;
 }
 
+/// The table of .eh_frame_hdr: for every function its first address and that of its entry.
+class SortedTable {
+ public:
+  explicit SortedTable(const CfiSections& sections) noexcept : base_(sections.header_address) {
+    CfiCursor cursor(sections.header, sections.header + sections.header_bytes);
+    const auto version = cursor.take<uint8_t>(), frames = cursor.take<uint8_t>(),
+               counted = cursor.take<uint8_t>(), sorted = cursor.take<uint8_t>();
+    if (version != 1 || counted != kUnsigned4 || sorted != kSorted) return;
+    if (frames != kOmitted) (void)take_pointer(&cursor, frames, 0);
+    const auto count = cursor.take<uint32_t>();
+    if (!cursor.good() || cursor.left() / 8 < count) return;
+    table_ = cursor.at();
+    count_ = count;
+  }
+  [[nodiscard]] uint32_t count() const noexcept { return count_; }
+  [[nodiscard]] uint64_t function(uint64_t number) const noexcept { return field(number * 2); }
+  [[nodiscard]] uint64_t entry(uint64_t number) const noexcept { return field(number * 2 + 1); }
+
+ private:
+  [[nodiscard]] uint64_t field(uint64_t index) const noexcept {
+    int32_t distance;
+    __builtin_memcpy(&distance, table_ + index * sizeof distance, sizeof distance);
+    return base_ + static_cast<uint64_t>(static_cast<int64_t>(distance));
+  }
+  uint64_t base_;
+  const unsigned char* table_ = nullptr;
+  uint32_t count_ = 0;
+};
+
 /// Address of the last entry of the sorted table whose function starts at or below `address`.
 bool find_entry(const CfiSections& sections, uint64_t address, uint64_t* entry) noexcept {
-  CfiCursor cursor(sections.header, sections.header + sections.header_bytes);
-  const auto version = cursor.take<uint8_t>(), frames = cursor.take<uint8_t>(),
-             counted = cursor.take<uint8_t>(), sorted = cursor.take<uint8_t>();
-  if (version != 1 || counted != kUnsigned4 || sorted != kSorted) return false;
-  if (frames != kOmitted) (void)take_pointer(&cursor, frames, 0);
-  const auto count = cursor.take<uint32_t>();
-  const unsigned char* table = cursor.at();
-  if (!cursor.good() || cursor.left() / 8 < count) return false;
-  const auto field = [&](uint64_t index) noexcept {
-    int32_t distance;
-    __builtin_memcpy(&distance, table + index * sizeof distance, sizeof distance);
-    return sections.header_address + static_cast<uint64_t>(static_cast<int64_t>(distance));
-  };
+  const SortedTable table(sections);
   uint64_t low = 0;
-  for (uint64_t left = count; left != 0;) {
+  for (uint64_t left = table.count(); left != 0;) {
     const uint64_t half = left / 2;
-    const bool below = field((low + half) * 2) <= address;
+    const bool below = table.function(low + half) <= address;
     low += below ? half + 1 : 0;
     left = below ? left - half - 1 : half;
   }
   if (low == 0) return false;
-  *entry = field(low * 2 - 1);
+  *entry = table.entry(low - 1);
   return true;
 }
 
@@ -108,6 +125,14 @@ bool find_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept 
   uint64_t entry = 0;
   if (!find_entry(sections, address, &entry) || !read_fde(sections, entry, fde)) return false;
   return address >= fde->start && address < fde->end;
+}
+
+uint32_t count_fdes(const CfiSections& sections) noexcept { return SortedTable(sections).count(); }
+
+bool fde_at(const CfiSections& sections, uint32_t number, uint64_t* from, Fde* fde) noexcept {
+  const SortedTable table(sections);
+  *from = table.function(number);
+  return read_fde(sections, table.entry(number), fde);
 }
 
 }  // namespace pctally

@@ -28,4 +28,11 @@ struct Fde {
 /// none, or if it cannot be understood.
 bool find_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept;
 
+/// Entries of the sorted table; 0 if it cannot be understood.
+uint32_t count_fdes(const CfiSections& sections) noexcept;
+
+/// The entry with that number, in the order of addresses. find_fde() takes it from *from on to the next
+/// one's. False if it cannot be understood. REQUIRES: number < count_fdes().
+bool fde_at(const CfiSections& sections, uint32_t number, uint64_t* from, Fde* fde) noexcept;
+
 }  // namespace pctally

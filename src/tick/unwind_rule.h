@@ -65,6 +65,12 @@ struct UnwindRule {
 };
 static_assert(sizeof(UnwindRule) == 12);
 
+/// The rule from a position in an object on, up to the next row.
+struct UnwindRow {
+  uint64_t position = 0;
+  UnwindRule rule;  ///< CfaKind::kNone where no table covers the code
+};
+
 struct UnwindRegisters {
   uint64_t pc = 0;
   uint64_t stack = 0;

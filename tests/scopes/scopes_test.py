@@ -105,8 +105,8 @@ class Scopes(unittest.TestCase):
         self.assertIn("share_00", {row["function"] for row in some["rows"]})
         self.assertNotIn("spin_for", {row["function"] for row in some["rows"]})
 
-    def test_engines_in_the_program_tell_programs_apart(self):
-        for engine in ("timer", "trap"):
+    def test_other_engines_tell_programs_apart(self):
+        for engine in ("bpf", "timer", "trap"):
             with self.subTest(engine):
                 if not p.engine_available(engine):
                     continue
@@ -125,7 +125,7 @@ class Scopes(unittest.TestCase):
                          (125, "pctally: --scope thread: perf events are not allowed here (why: pctally engines); use --scope program\n"))
         if p.engine_available("bpf"):
             done = p.record([THREADS, "20"], "-v", "--scope", "thread", quiet=False)
-            self.assertIn("not taken: bpf: it keeps no ticks by program, thread or group", done.stderr.decode())
+            self.assertIn("not taken: bpf: it knows programs alone", done.stderr.decode())
 
     def test_the_schema_describes_the_rows(self):
         try:

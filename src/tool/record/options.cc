@@ -213,8 +213,6 @@ std::string check_scope(RecordOptions* options, const Words& words) {
     if (words.scope == scope_word(kind)) options->scope = kind;
   const std::string& engine = options->engine;
   if (words.scope.empty() || engine.empty() || keeps_scopes(engine, *options->scope)) return {};
-  if (!keeps_scopes(engine, ScopeKind::kProgram))
-    return fmt::format("--scope: engine {0} keeps no ticks apart; use -e ring, or leave out -e {0}", engine);
   return fmt::format("--scope {}: engine {} knows programs alone; use -e ring, or --scope program",
                      words.scope, engine);
 }
@@ -227,13 +225,10 @@ std::string check_paths(RecordOptions* line, const Words& words) {
     if (options.path_bytes == 0)
       return fmt::format("--paths-memory {}: not a size; write 64K to 24M", words.paths_memory);
   }
-  if (!options.paths) return {};
 #if !defined(__x86_64__)
-  return "-g works on x86-64 alone; leave it out to record self time";
+  if (options.paths) return "-g works on x86-64 alone; leave it out to record self time";
 #endif
-  if (options.engine.empty() || keeps_paths(options.engine)) return {};
-  return fmt::format("-g: engine {} keeps no call paths; use -e ring, or leave out -e {}", options.engine,
-                     options.engine);
+  return {};
 }
 
 std::string check_count(RecordOptions* options, const Words& words) {

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT OR GPL-2.0
+/* Engine "bpf", the kernel's half of call paths; part of tick.bpf.c where it is compiled with PCTALLY_PATHS.
+ *
+ * A tick's stack is followed by tables of unwind rules that the recorder has loaded, for processes it has
+ * told of. See path_tables.h for what comes out. All memory is that of the maps below. What can fail (a page
+ * that is not there, a full ring) leaves out part of the path, never the tick.
+ */
+struct rule_memory {
+  char bytes[PCTALLY_RULE_BYTES];
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct rule_memory);
+} rules SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, PCTALLY_PROCESSES);
+  __type(key, __u32);
+  __type(value, struct pctally_process);
+} processes SEC(".maps");
+
+/* Where each CPU puts a path together. */
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct pctally_path);
+} drafts SEC(".maps");
+
+/* Rules found before, by the address; they are forgotten by being overwritten. One line of memory instead of
+ * some six. */
+struct known_rule {
+  __u64 address;
+  __u32 process, version; /* whose, and of which list of its ranges */
+  __u64 kinds, saved;     /* as in struct walk */
+};
+
+struct known_rules {
+  struct known_rule rule[PCTALLY_KNOWN_RULES];
+};
+
+/* Of each CPU. */
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct known_rules);
+} known SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 1 << 22);
+} paths SEC(".maps");
+
+/* CfaKind and FrameKind of tick/unwind_rule.h. */
+enum {
+  CFA_NONE,
+  CFA_STACK,
+  CFA_FRAME,
+  CFA_PLT,
+  CFA_SIGNAL,
+  CFA_END,
+  CFA_UNSUPPORTED,
+  CFA_FRAME_SLOT,
+  CFA_STACK_SLOT,
+  CFA_BASE,
+  CFA_SCRATCH
+};
+enum { FRAME_SAME, FRAME_SAVED, FRAME_UNDEFINED, FRAME_OFFSET };
+
+enum { KERNEL_THREAD = 0x00200000, CODE_SEGMENT_32 = 0x23, PAGE_BYTES = 4096 };
+
+/* Why the walk ends. */
+enum { GOING_ON, AT_END, NOT_KNOWN, NOT_READ };
+
+struct walk {
+  __u64 pc, stack, frame, base, scratch;
+  __u64 start, end, position; /* of the range found last */
+  __u32 table;
+  __u32 exact; /* pc is no return address */
+  __u32 process;
+  __u32 version; /* of the process's ranges */
+  __u32 unused;
+  __u32 used; /* words of the draft */
+  __u32 state;
+  __u32 innermost; /* scratch is the frame's */
+  __u64 kinds;     /* of the rule: the kinds, the words of the CFA, the words to add; */
+  __u64 saved;     /* the words of the frame pointer, and of rbx */
+};
+
+/* Functions that are not inlined are checked by the verifier once, not once for each way that leads there. */
+#define CHECKED_ONCE __attribute__((noinline))
+
+static __always_inline struct pctally_path* own_draft(void) {
+  __u32 cpu = bpf_get_smp_processor_id();
+  return bpf_map_lookup_elem(&drafts, &cpu);
+}
+
+/* 1 if v <= key, else 0, without a branch. REQUIRES: both below 2^63 */
+static __always_inline __u32 not_above(__u64 v, __u64 key) {
+  __u64 result = (v - key - 1) >> 63;
+  asm volatile("" : "+r"(result));
+  return result;
+}
+
+/* The version of the process's ranges << 32 | its number, or PCTALLY_PROCESSES. */
+CHECKED_ONCE __u64 find_process(__u32 tgid, __u32 exec_id) {
+  __u32 hash = tgid * 0x9e3779b1u >> 16;
+  for (__u32 i = 0; i < PCTALLY_PROCESS_PROBES; ++i) {
+    __u32 number = (hash + i) & (PCTALLY_PROCESSES - 1);
+    struct pctally_process* process = bpf_map_lookup_elem(&processes, &number);
+    if (process == 0 || process->tgid != tgid) continue;
+    __u64 version = process->version;
+    return process->exec_id == exec_id && !(version & 1) ? version << 32 | number : PCTALLY_PROCESSES;
+  }
+  return PCTALLY_PROCESSES;
+}
+
+/* The number of the range around the address, or PCTALLY_RANGES. */
+CHECKED_ONCE __u32 find_range(__u64 address, __u32 number) {
+  struct pctally_process* process = bpf_map_lookup_elem(&processes, &number);
+  if (process == 0 || (process->version & 1)) return PCTALLY_RANGES;
+  __u32 low = 0, left = process->ranges;
+  if (left > PCTALLY_RANGES || left == 0 || (address >> 63)) return PCTALLY_RANGES;
+  for (int i = 0; i < 8; ++i) {
+    __u32 half = left >> 1;
+    low += half * not_above(process->range[(low + half) & (PCTALLY_RANGES - 1)].start, address);
+    left -= half;
+  }
+  low &= PCTALLY_RANGES - 1;
+  if (address < process->range[low].start || address >= process->range[low].end) return PCTALLY_RANGES;
+  return low;
+}
+
+static __always_inline __u32 word_at(char* memory, __u32 at) {
+  return *(__u32*)(memory + (at & (PCTALLY_RULE_BYTES - 4)));
+}
+
+static __always_inline __u64 long_at(char* memory, __u32 at) {
+  return *(__u64*)(memory + (at & (PCTALLY_RULE_BYTES - 8)));
+}
+
+/* Where the rule for a position is; 0: there is none. Behind the last page the last row goes on. */
+CHECKED_ONCE __u32 find_rule(__u64 position, __u32 table) {
+  __u32 first = 0;
+  char* memory = bpf_map_lookup_elem(&rules, &first);
+  if (memory == 0) return 0;
+  __u64 start = long_at(memory, table), pages = long_at(memory, table + 8),
+        places = long_at(memory, table + 16);
+  if (position < start) return 0;
+  __u64 distance = position - start, page = distance >> 12;
+  __u32 index = pages >> 32, rule = places, rows = places >> 32, key = (distance & 0xfff) << 16 | 0xffff;
+  int inside = page < (__u32)pages;
+  if (!inside) page = (__u32)pages;
+  __u32 low = word_at(memory, index + (__u32)page * 4);
+  __u32 left = inside ? word_at(memory, index + (__u32)page * 4 + 4) - low : 0;
+  for (int i = 0; i < 12; ++i) {
+    __u32 half = left >> 1;
+    low += half * not_above(word_at(memory, rows + (low + half) * 4), key);
+    left -= half;
+  }
+  low += (left & 1) & not_above(word_at(memory, rows + low * 4), key);
+  if (low == 0) return 0;
+  return rule + (word_at(memory, rows + (low - 1) * 4) & 0xffff) * sizeof(struct pctally_rule);
+}
+
+/* Copies `count` words (1 to 8) of user memory into the draft, behind `used` words. Returns what is used
+ * then; 0: they cannot be read. */
+CHECKED_ONCE __u32 put_chunk(__u64 address, __u32 count, __u32 used) {
+  struct pctally_path* draft = own_draft();
+  if (draft == 0 || (address & 7) || used > PCTALLY_PATH_WORDS - PCTALLY_CHUNK_WORDS - 1) return 0;
+  count = ((count - 1) & 7) + 1;
+  draft->data[used] = address | (count - 1);
+  if (bpf_probe_read_user(&draft->data[used + 1], count * 8, (void*)address) != 0) return 0;
+  return used + 1 + count;
+}
+
+CHECKED_ONCE __u64 draft_word(__u32 at) {
+  struct pctally_path* draft = own_draft();
+  return draft != 0 && at < PCTALLY_PATH_WORDS ? draft->data[at] : 0;
+}
+
+static __always_inline int copy_chunk(struct walk* walk, __u64 address, __u32 count) {
+  __u32 used = put_chunk(address, count, walk->used);
+  walk->state = used != 0 ? GOING_ON : NOT_READ;
+  if (used == 0) return 0;
+  walk->used = used;
+  return 1;
+}
+
+/* A word of those copied last, counted from their end. */
+static __always_inline __u64 last_word(struct walk* walk, __u32 from_end) {
+  return draft_word(walk->used - from_end);
+}
+
+static __always_inline int copy_word(struct walk* walk, __u64 address, __u64* value) {
+  if (!copy_chunk(walk, address, 1)) return 0;
+  *value = last_word(walk, 1);
+  return 1;
+}
+
+/* Whether the code at a return address is add $8,%rsp; ret. It is handed over, for the recorder may not read
+ * it. */
+static __always_inline int is_trampoline(struct walk* walk) {
+  __u64 pc = walk->pc, code, high;
+  __u32 shift = (pc & 7) * 8;
+  if (!copy_chunk(walk, pc & ~7ull, 2)) return 0;
+  code = last_word(walk, 2);
+  high = last_word(walk, 1);
+  if (shift != 0) code = code >> shift | high << (64 - shift);
+  return (code & 0xffffffffff) == 0xc308c48348;
+}
+
+/* Code without rules: the trampoline of python -X perf, or frame pointers. */
+CHECKED_ONCE int step_without_rule(struct walk* walk) {
+  if (walk == 0) return 0;
+  __u64 frame = walk->frame, stack = walk->stack + 16;
+  if (!walk->exact && is_trampoline(walk)) {
+    if (copy_word(walk, stack - 8, &walk->pc)) walk->stack = stack;
+    return 0;
+  }
+  walk->state = AT_END;
+  if (frame < walk->stack || frame - walk->stack >= 1 << 20) return 0;
+  if (!copy_chunk(walk, frame, 2)) return 0;
+  walk->frame = last_word(walk, 2);
+  walk->pc = last_word(walk, 1);
+  walk->stack = frame + 16;
+  walk->exact = 0;
+  return 0;
+}
+
+static __always_inline void leave_signal_frame(struct walk* walk) {
+  if (!copy_chunk(walk, walk->stack + 40 + 8 * 10, 7)) return; /* rbp, rbx, rdx, rax, rcx, rsp, rip */
+  walk->frame = last_word(walk, 7);
+  walk->base = last_word(walk, 6);
+  walk->stack = last_word(walk, 2);
+  walk->pc = last_word(walk, 1);
+  walk->exact = 1;
+}
+
+static __always_inline __u64 words_from(__u64 base, __u64 packed, int shift) {
+  return base + 8 * (__s64)(short)(packed >> shift);
+}
+
+/* Where the caller's value of a register is. */
+struct slot {
+  __u64 address;
+  __u32 kind;
+};
+
+static __always_inline struct slot slot_of(struct walk* walk, __u64 cfa, __u32 kind, int shift) {
+  struct slot slot = {words_from(kind == FRAME_OFFSET ? walk->frame : cfa, walk->saved, shift), kind};
+  if (kind == FRAME_SAVED || kind == FRAME_OFFSET) {
+    if (slot.address < walk->stack) slot.kind = FRAME_SAME; /* popped */
+  } else if (kind != FRAME_SAME) {
+    slot.kind = FRAME_UNDEFINED;
+  }
+  return slot;
+}
+
+/* Words below the CFA down to the slot, if that are so few that they are copied at once. */
+static __always_inline __u32 words_down_to(struct slot slot, __u64 cfa) {
+  __u64 words = (cfa - slot.address) >> 3;
+  return (slot.kind == FRAME_SAVED || slot.kind == FRAME_OFFSET) && words <= PCTALLY_CHUNK_WORDS ? words : 0;
+}
+
+/* `words`: words_down_to(), if the slot was copied with the return address. */
+static __always_inline int restore(struct walk* walk, struct slot slot, __u32 words, __u32 used,
+                                   __u64* value) {
+  if (slot.kind == FRAME_SAME) return 1;
+  if (slot.kind == FRAME_UNDEFINED) *value = 0;
+  if (slot.kind == FRAME_UNDEFINED) return 1;
+  if (words == 0) return copy_word(walk, slot.address, value);
+  *value = draft_word(used - words);
+  return 1;
+}
+
+static __always_inline void step_to(struct walk* walk, __u64 cfa) {
+  struct slot frame = slot_of(walk, cfa, walk->kinds >> 8 & 0xff, 0);
+  struct slot base = slot_of(walk, cfa, walk->kinds >> 16 & 0xff, 16);
+  __u32 frame_words = words_down_to(frame, cfa), base_words = words_down_to(base, cfa), count = 1;
+  __u64 caller_frame = walk->frame, caller_base = walk->base;
+  if (frame_words > count) count = frame_words;
+  if (base_words > count) count = base_words;
+  if (!copy_chunk(walk, cfa - 8 * count, count)) return;
+  __u32 used = walk->used;
+  __u64 pc = last_word(walk, 1);
+  if (!restore(walk, frame, frame_words, used, &caller_frame)) return;
+  if (!restore(walk, base, base_words, used, &caller_base)) return;
+  walk->pc = pc;
+  walk->stack = cfa;
+  walk->frame = caller_frame;
+  walk->base = caller_base;
+  walk->exact = 0;
+}
+
+/* Follows the rule. */
+CHECKED_ONCE int step_by_rule(struct walk* walk) {
+  if (walk == 0) return 0;
+  __u64 kinds = walk->kinds, cfa = words_from(walk->stack, kinds, 32), slot;
+  __u32 kind = kinds & 0xff;
+  walk->state = AT_END;
+  if (kind == CFA_SIGNAL) {
+    leave_signal_frame(walk);
+    return 0;
+  }
+  if (kind == CFA_FRAME) {
+    cfa = words_from(walk->frame, kinds, 32);
+  } else if (kind == CFA_PLT) {
+    cfa = walk->stack + 8 + ((walk->pc & 15) >= (__u64)(short)(kinds >> 32) ? 8 : 0);
+  } else if (kind == CFA_FRAME_SLOT || kind == CFA_STACK_SLOT) {
+    slot = kind == CFA_FRAME_SLOT ? words_from(walk->frame, kinds, 32) : cfa;
+    if (!copy_word(walk, slot, &cfa)) return 0;
+    cfa = words_from(cfa, kinds, 48);
+  } else if (kind == CFA_BASE) {
+    cfa = words_from(walk->base, kinds, 32);
+  } else if (kind == CFA_SCRATCH && walk->innermost) {
+    cfa = words_from(walk->scratch, kinds, 32);
+  } else if (kind != CFA_STACK) {
+    return 0;
+  }
+  walk->state = AT_END;
+  if (cfa > walk->stack && (cfa & 7) == 0) step_to(walk, cfa);
+  return 0;
+}
+
+static __always_inline int know_range(struct walk* walk, __u64 address) {
+  if (address >= walk->start && address < walk->end) return 1;
+  __u32 number = walk->process, found = find_range(address, number);
+  struct pctally_process* process = bpf_map_lookup_elem(&processes, &number);
+  if (process == 0 || found >= PCTALLY_RANGES) return 0;
+  const struct pctally_range* range = &process->range[found & (PCTALLY_RANGES - 1)];
+  walk->start = range->start;
+  walk->end = range->end;
+  walk->position = range->position;
+  walk->table = range->table;
+  return 1;
+}
+
+static __always_inline void take_rule(struct walk* walk, __u64 address) {
+  __u32 first = 0, at = find_rule(address - walk->start + walk->position, walk->table);
+  char* memory = bpf_map_lookup_elem(&rules, &first);
+  if (memory == 0 || at == 0) return;
+  walk->kinds = long_at(memory, at);
+  walk->saved = long_at(memory, at + 8);
+}
+
+static __always_inline struct known_rule* known_at(__u64 address) {
+  __u32 cpu = bpf_get_smp_processor_id();
+  struct known_rules* all = bpf_map_lookup_elem(&known, &cpu);
+  return all == 0 ? 0 : &all->rule[(address * 0x9e3779b97f4a7c15u >> 48) & (PCTALLY_KNOWN_RULES - 1)];
+}
+
+/* Finds the rule for an address. 0: something is not known. */
+CHECKED_ONCE int know_rule(struct walk* walk, __u64 address) {
+  struct known_rule* known = known_at(address);
+  if (walk == 0 || known == 0) return 0;
+  if (known->address == address && known->process == walk->process && known->version == walk->version) {
+    walk->kinds = known->kinds;
+    walk->saved = known->saved;
+    return 1;
+  }
+  if (!know_range(walk, address) || walk->table == PCTALLY_TABLE_UNKNOWN) return 0;
+  walk->kinds = walk->saved = 0;
+  if (walk->table != PCTALLY_TABLE_NONE) take_rule(walk, address);
+  known->address = address;
+  known->process = walk->process;
+  known->version = walk->version;
+  known->kinds = walk->kinds;
+  known->saved = walk->saved;
+  return 1;
+}
+
+static long follow_frame(__u32 number, void* context) {
+  struct walk* walk = context;
+  __u64 address = walk->exact ? walk->pc : walk->pc - 1;
+  walk->state = NOT_KNOWN;
+  if (walk->used > PCTALLY_PATH_WORDS - PCTALLY_FRAME_WORDS || !know_rule(walk, address)) return 1;
+  walk->innermost = number == 0;
+  if ((walk->kinds & 0xff) == CFA_NONE)
+    step_without_rule(walk);
+  else
+    step_by_rule(walk);
+  if (walk->state == GOING_ON && walk->pc == 0) walk->state = AT_END;
+  if (walk->state == GOING_ON && number + 1 == PCTALLY_PATH_FRAMES) walk->state = NOT_KNOWN;
+  return walk->state != GOING_ON;
+}
+
+/* Copies bytes of the stack from `from` on, page by page as far as they are there, behind `used` words. */
+CHECKED_ONCE __u32 copy_stack(__u32 used, __u64 from) {
+  struct pctally_path* draft = own_draft();
+  __u32 copied = 0;
+  if (draft == 0 || used > PCTALLY_PATH_WORDS) return 0;
+  for (int i = 0; i <= PCTALLY_STACK_BYTES / PAGE_BYTES; ++i) {
+    __u32 bytes = PAGE_BYTES - (from & (PAGE_BYTES - 1)), at = used * 8 + copied;
+    if (bytes > PCTALLY_STACK_BYTES - copied) bytes = PCTALLY_STACK_BYTES - copied;
+    if (bytes == 0 || bytes > PAGE_BYTES || at > sizeof draft->data - PAGE_BYTES) break;
+    if (bpf_probe_read_user((char*)draft->data + at, bytes, (void*)from) != 0) break;
+    copied += bytes;
+    from += bytes;
+  }
+  return copied;
+}
+
+/* False without user registers: a thread of the kernel, or of 32 bits. */
+static __always_inline int take_registers(struct bpf_perf_event_data* event, struct task_struct* task,
+                                          struct pctally_path* draft, struct walk* walk) {
+  struct pt_regs user;
+  if ((event->regs.cs & 3) != 0) {
+    user.rbx = event->regs.rbx;
+    user.rbp = event->regs.rbp;
+    user.rsp = event->regs.rsp;
+    user.rip = event->regs.rip;
+    user.r10 = event->regs.r10;
+    user.cs = event->regs.cs;
+  } else {
+    if (task->flags & KERNEL_THREAD) return 0;
+    if (bpf_probe_read_kernel(&user, sizeof user, (void*)bpf_task_pt_regs(task)) != 0) return 0;
+  }
+  if (user.cs == CODE_SEGMENT_32 || (user.cs & 3) == 0) return 0;
+  draft->registers[0] = walk->base = user.rbx;
+  draft->registers[1] = walk->frame = user.rbp;
+  draft->registers[2] = walk->stack = user.rsp;
+  draft->registers[3] = walk->pc = user.rip;
+  draft->registers[4] = walk->scratch = user.r10;
+  walk->exact = 1;
+  return 1;
+}
+
+static __always_inline __u32 copy_kernel_calls(struct bpf_perf_event_data* event,
+                                               struct pctally_path* draft) {
+  if ((event->regs.cs & 3) != 0) return 0;
+  long bytes = bpf_get_stack(event, draft->data, PCTALLY_KERNEL_CALLS * 8, 0);
+  return bytes <= 0 ? 0 : (__u32)bytes / 8 & 127;
+}
+
+/* The reader is woken when the ring is half full. */
+static __always_inline int hand_over(struct pctally_path* draft, __u32 used, __u32 copied) {
+  __u64 half = bpf_ringbuf_query(&paths, BPF_RB_RING_SIZE) / 2;
+  __u64 wake = bpf_ringbuf_query(&paths, BPF_RB_AVAIL_DATA) > half ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+  __u32 bytes = __builtin_offsetof(struct pctally_path, data) + used * 8;
+  if (copied > PCTALLY_STACK_BYTES) return 0;
+  draft->stack_bytes = copied;
+  if (bpf_ringbuf_output(&paths, draft, bytes + copied, wake) == 0) return 1;
+  if (copied == 0) return 0;
+  draft->stack_bytes = 0;
+  draft->flags = (draft->flags & ~PCTALLY_PATH_CUT_OFF) | PCTALLY_PATH_NO_ROOM;
+  return bpf_ringbuf_output(&paths, draft, bytes, BPF_RB_FORCE_WAKEUP) == 0;
+}
+
+/* True if the tick's path, or what there is of it, is in the ring. */
+static __always_inline int keep_path(struct bpf_perf_event_data* event, struct task_struct* task,
+                                     __u32 tgid) {
+  struct pctally_path* draft = own_draft();
+  struct walk walk = {0};
+  __u32 copied = 0, used;
+  if (draft == 0) return 0;
+  draft->time_ns = bpf_ktime_get_ns();
+  draft->pc = PT_REGS_IP(&event->regs);
+  draft->tgid = tgid;
+  draft->tid = task->pid;
+  draft->exec_id = task->self_exec_id;
+  draft->flags = 0;
+  draft->stack_address = 0;
+  walk.used = draft->kernel_calls = copy_kernel_calls(event, draft);
+  if (take_registers(event, task, draft, &walk)) {
+    draft->flags = PCTALLY_PATH_REGISTERS;
+    walk.state = NOT_KNOWN;
+    __u64 process = find_process(tgid, task->self_exec_id);
+    walk.process = process;
+    walk.version = process >> 32;
+    if (walk.process < PCTALLY_PROCESSES) bpf_loop(PCTALLY_PATH_FRAMES, follow_frame, &walk, 0);
+    if (walk.state == NOT_KNOWN) {
+      copied = copy_stack(walk.used, walk.stack);
+      draft->stack_address = walk.stack;
+      draft->flags |= PCTALLY_PATH_UNKNOWN | (copied == PCTALLY_STACK_BYTES ? PCTALLY_PATH_CUT_OFF : 0);
+    }
+  }
+  used = walk.used;
+  if (used > PCTALLY_PATH_WORDS) return 0;
+  draft->words = used - draft->kernel_calls;
+  return hand_over(draft, used, copied);
+}

@@ -1,0 +1,38 @@
+// The ring in which the BPF program hands paths over, as the recorder reads it. Layout: kernel/bpf/ringbuf.c.
+#pragma once
+#include <stdint.h>
+
+#include "base/mapped_file.h"
+#include "bpf/path_tables.h"
+
+namespace pctally {
+
+class PathRing {
+ public:
+  /// Maps the ring of a BPF map; the descriptor is borrowed, and outlives it.
+  static Result<PathRing> map(int fd, size_t bytes);
+
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+
+  /// Calls visit(const pctally_path&) for what has come since the last call. The path is only as long as it
+  /// says. It stays there until release().
+  template <class Visit>
+  void visit(Visit&& visit) {
+    while (const pctally_path* path = next()) visit(*path);
+  }
+
+  /// The kernel may use the space again of all that was visited.
+  void release() noexcept;
+
+ private:
+  const pctally_path* next() noexcept;
+  [[nodiscard]] uint64_t produced() const noexcept;
+
+  int fd_ = -1;
+  size_t bytes_ = 0;
+  uint64_t at_ = 0;
+  MappedFile consumer_;
+  MappedFile all_;
+};
+
+}  // namespace pctally

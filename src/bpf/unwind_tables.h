@@ -1,0 +1,57 @@
+// What the BPF program knows of programs: unwind rules of objects, and which process has what mapped where.
+// Both lie in memory that the kernel shares; see path_tables.h for what they are and what depends on them.
+//
+// Refuses what finds no room: the program then copies stacks.
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bpf/path_tables.h"
+#include "tick/unwind_rule.h"
+
+namespace pctally {
+
+/// Tables of rules, one behind the other. None is ever taken away. Not thread-safe.
+class RuleTables {
+ public:
+  RuleTables() = default;
+  /// `memory`: PCTALLY_RULE_BYTES, zero; outlives this.
+  explicit RuleTables(unsigned char* memory) : memory_(memory) {}
+
+  /// Where the table of these rows is now, PCTALLY_TABLE_NONE if they have no rules, PCTALLY_TABLE_UNKNOWN if
+  /// there is no room. `rows`: as ObjectFrames::rows().
+  uint32_t add(std::span<const UnwindRow> rows);
+
+  /// Bytes in use.
+  [[nodiscard]] size_t used() const noexcept { return used_; }
+
+ private:
+  unsigned char* memory_ = nullptr;
+  size_t used_ = 64;  ///< so that no table has a number of its own meaning
+};
+
+/// The processes the program was told of. Not thread-safe; the program may look at any time.
+class ProcessTables {
+ public:
+  ProcessTables() = default;
+  /// `memory`: PCTALLY_PROCESSES of them, zero; outlives this.
+  explicit ProcessTables(pctally_process* memory) : memory_(memory) {}
+
+  /// Says what the process has mapped since that exec; of more than PCTALLY_RANGES the first. False if that
+  /// is nothing new, or there is no room for another process.
+  bool set(pid_t pid, uint32_t exec_id, std::span<const pctally_range> ranges) noexcept;
+
+  void forget(pid_t pid) noexcept;
+
+  /// The exec of which something was said.
+  [[nodiscard]] std::optional<uint32_t> known(pid_t pid) const noexcept;
+
+ private:
+  [[nodiscard]] pctally_process* find(pid_t pid, bool or_free) const noexcept;
+  pctally_process* memory_ = nullptr;
+};
+
+}  // namespace pctally

@@ -1,0 +1,25 @@
+// The stack that came with a tick, from the rings to the unwinder.
+#pragma once
+#include "path/unwinder.h"
+#include "perf/ring_set.h"
+
+namespace pctally {
+
+inline StackSample stack_of(const RingSet::Sample& sample) {
+  StackSample stack;
+  stack.registers = {.pc = sample.registers[3],
+                     .stack = sample.registers[2],
+                     .frame = sample.registers[1],
+                     .base = sample.registers[0],
+                     .scratch = sample.registers[4]};
+  stack.stack = sample.stack;
+  stack.stack_address = sample.stack_address;
+  stack.chunks = sample.stack_chunks;
+  if (sample.stack_missed) stack.missing = PathEnd::kNoRoom;
+  stack.kernel_calls = sample.kernel_calls;
+  stack.attempted = sample.has_registers;
+  stack.cut_off = sample.stack_cut_off;
+  return stack;
+}
+
+}  // namespace pctally
