@@ -105,6 +105,15 @@ struct Opened {
   bool forbidden = false;
 };
 
+/// "/proc/N/root/..." ends with the process.
+std::string why_unreadable(const std::string& path, const Error& error) {
+  const size_t root = path.find("/root/");
+  const bool of_process = path.starts_with("/proc/") && root == path.find_first_not_of("0123456789", 6);
+  if (!of_process || error.code != ENOENT) return error.text;
+  return path.substr(root + 5) + " was in the container or root directory of process " +
+         path.substr(6, root - 6) + ", which has ended";
+}
+
 /// The file as it was recorded. One that was deleted since may be there again: then its build id has to prove
 /// it.
 Opened open_recorded(const ExecutableIdentity& identity, Trust trust) {
@@ -117,7 +126,7 @@ Opened open_recorded(const ExecutableIdentity& identity, Trust trust) {
   if (deleted && (!file || identity.build_id.empty() || !has_id(*file, identity.build_id))) {
     return {nullptr, "the file was deleted while it was running"};
   }
-  if (!file) return {nullptr, file.error().text};
+  if (!file) return {nullptr, why_unreadable(path, file.error())};
   if (!identity.build_id.empty() && !has_id(*file, identity.build_id)) return {nullptr, kReplaced};
   if (identity.build_id.empty() && !is_same(file->status(), identity)) return {nullptr, kAnother};
   return {std::make_unique<ElfFile>(std::move(*file)), {}};

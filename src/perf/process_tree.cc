@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/proc_file.h"
 #include "base/unique_fd.h"
 
 namespace pctally {
@@ -80,6 +81,15 @@ std::string comm_of(pid_t pid) {
   UniqueFd fd(open((directory_of(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
   ssize_t bytes = fd.valid() ? read(fd.get(), comm, sizeof comm - 1) : 0;
   return {comm, bytes > 0 ? strcspn(comm, "\n") : 0};
+}
+
+pid_t number_inside(pid_t pid) {
+  char text[4096];
+  if (read_proc_file(pid, "status", text, sizeof text) == 0) return 0;
+  const char* line = strstr(text, "\nNSpid:");
+  if (line == nullptr) return pid;
+  const std::string_view numbers(line + 7, strcspn(line + 7, "\n"));
+  return atoi(numbers.data() + std::min(numbers.size(), numbers.find_last_of("\t ") + 1));
 }
 
 }  // namespace pctally

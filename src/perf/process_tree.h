@@ -23,6 +23,9 @@ pid_t process_of_thread(pid_t tid);
 /// The arguments, each ended by a zero byte; empty if it is gone.
 std::string command_line_of(pid_t pid);
 
+/// The number that a process has in its own pid namespace; 0: it is gone.
+pid_t number_inside(pid_t pid);
+
 /// A process's name as the kernel knows it, at most 15 bytes; empty if it is gone.
 std::string comm_of(pid_t pid);
 

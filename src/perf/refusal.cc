@@ -92,7 +92,8 @@ Refusal explain_refusal(int error) {
     refusal.remedy = "as root: sysctl kernel.perf_event_paranoid=2";
   } else if (error == EACCES || error == EPERM) {
     refusal.remedy =
-        "in a container: allow perf_event_open in its seccomp profile, or run with --cap-add PERFMON";
+        "in a container: --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN (PERFMON alone is not "
+        "enough)";
   } else if (error == EMFILE || error == ENOMEM) {
     refusal.remedy = "raise ulimit -n or ulimit -l";
   }

@@ -34,6 +34,17 @@ std::string process_names(const std::vector<pid_t>& processes) {
   return processes.size() == 1 ? first : fmt::format("{} and {} more", first, processes.size() - 1);
 }
 
+std::string containers_text(const std::string& program, const Engine& engine) {
+  const std::string name = program.substr(program.rfind('/') + 1);
+  constexpr std::string_view kOfDaemons[] = {"docker", "nerdctl",    "ctr",        "crictl",
+                                             "lxc",    "machinectl", "systemd-run"};
+  if (std::ranges::find(kOfDaemons, name) != std::end(kOfDaemons))
+    return fmt::format("what {} starts is a daemon's child and not observed: use --cgroup, -p or -a", name);
+  if (!engine.enters_program() || (name != "podman" && name != "buildah")) return "";
+  return fmt::format("{}'s containers are not observed by engine {}: use -e ring, or pctally inside them",
+                     name, engine.name());
+}
+
 std::string left_behind_text(const std::vector<pid_t>& processes, bool waited) {
   constexpr size_t kMostPids = 3;
   size_t listed = std::min(processes.size(), kMostPids);

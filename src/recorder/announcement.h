@@ -17,4 +17,7 @@ std::string process_names(const std::vector<pid_t>& processes);
 /// can be.
 std::string left_behind_text(const std::vector<pid_t>& processes, bool waited);
 
+/// What a command that starts containers keeps from the engine; empty if nothing.
+std::string containers_text(const std::string& program, const Engine& engine);
+
 }  // namespace pctally

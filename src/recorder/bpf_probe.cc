@@ -30,7 +30,7 @@ void explain_capabilities(const std::string& missing, EngineProbe* probe) {
                   setting("kernel.unprivileged_bpf_disabled", "/proc/sys/kernel/unprivileged_bpf_disabled");
   probe->remedy =
       "run as root, or once as root: setcap cap_bpf,cap_perfmon=ep on the pctally binary; in a container: "
-      "--cap-add BPF --cap-add PERFMON --pid host";
+      "--cap-add SYS_ADMIN --pid host";
 }
 
 void explain_refusal(const Error& error, EngineProbe* probe) {
@@ -40,7 +40,10 @@ void explain_refusal(const Error& error, EngineProbe* probe) {
       std::string(event ? "perf_event_open: " : "bpf(2): ") + (name != nullptr ? name : error.text);
   if (under_seccomp()) {
     probe->reason += ", under a seccomp filter";
-    probe->remedy = "let the sandbox's seccomp profile allow bpf and perf_event_open";
+    probe->remedy =
+        "let the sandbox's seccomp profile allow bpf and perf_event_open; in a container: --cap-add "
+        "SYS_ADMIN "
+        "--pid host";
   } else if (error.code == ENOSYS) {
     probe->remedy = "use a kernel with CONFIG_BPF_SYSCALL and CONFIG_PERF_EVENTS";
   } else if (error.code == EMFILE) {

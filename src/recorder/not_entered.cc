@@ -92,8 +92,12 @@ bool NotEntered::maps_recording(pid_t pid) const {
 /// since, the same program may have been executed again, and kept out.
 bool NotEntered::has_entered(pid_t pid, uint32_t row) const {
   bool entered = false;
+  const pid_t inside = number_inside(pid);  // by which a process of another pid namespace knows itself
   for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t unit) {
-    if (__atomic_load_n(&record.pid, __ATOMIC_RELAXED) != pid) return false;
+    const pid_t known = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
+    if (known != pid && known != inside) return false;
+    if (known != pid)
+      return entered = unit != row && !field_text(record.engine).empty() && maps_recording(pid);
     const bool same = comm_of(pid) == field_text(record.comm) && has_our_user(pid);
     entered = unit != row && !field_text(record.engine).empty() && (same || maps_recording(pid));
     return true;

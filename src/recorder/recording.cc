@@ -249,6 +249,7 @@ std::string Recording::give_other_name(const Error& error) const {
 }
 
 void Recording::drop_privileges() {
+  files_.hold_kernel_symbols();
   if (auto dropped = engine_->drop_privileges(); !dropped) notices_->warn("{}", dropped.error().text);
 }
 
@@ -269,6 +270,8 @@ Result<void> Recording::run(Child* child) {
   announce();
   if (engine_->enters_program() && obstacle_ != ProcessNote::kNone)
     notices_->warn("{} will not be observed: {}", options_.command[0], process_note_text(obstacle_));
+  if (const std::string text = containers_text(options_.program, *engine_); !text.empty())
+    notices_->warn("{}", text);
   if (obstacle_ == ProcessNote::kForeignLibc || obstacle_ == ProcessNote::kWordSize) environment_.clear();
   Watchdog::start(child->pid());
   if (auto let_go = child->let_go(environment_); !let_go) {
@@ -384,7 +387,13 @@ std::vector<pid_t> Recording::find_left_behind(const Child& child) const {
     if (pid > 0 && !known && (record.flags & kProcessExited) == 0) pids.push_back(pid);
     return pids.size() >= kMostLeftBehind;
   });
-  std::erase_if(pids, [&child](pid_t pid) { return pid == child.pid() || command_line_of(pid).empty(); });
+  // In another pid namespace a process goes by a number that is an older process's here.
+  ProcStat self, other;
+  (void)read_proc_stat(0, &self);
+  std::erase_if(pids, [&](pid_t pid) {
+    return pid == child.pid() || pid == getpid() || command_line_of(pid).empty() ||
+           !read_proc_stat(pid, &other) || other.started < self.started;
+  });
   return pids;
 }
 

@@ -73,7 +73,9 @@ void ObjectNames::tell_apart(const std::vector<uint32_t>& used) {
     const Executable& executable = profile_.executables[index];
     if (is_private(index) || names[shown_[index]] < 2) continue;
     shown_[index] = executable.path;
-    if (paths[executable.path] > 1) shown_[index] += fmt::format(" (build {})", build_id_start(executable));
+    if (paths[executable.path] > 1)
+      shown_[index] += executable.build_id.empty() ? fmt::format(" (inode {})", executable.stamp.inode)
+                                                   : fmt::format(" (build {})", build_id_start(executable));
   }
 }
 

@@ -130,6 +130,10 @@ TEST(Rollup, ObjectsOfOneNameAreToldApart) {
   profile.executables[1] = {ExecutableKind::kFile, "/bin/a", {0xab, 0xcd, 0xef, 0x01, 0x23}, 0};
   report = make(profile, {.by = Grouping::kObject});
   EXPECT_EQ(report.rows[1].object, "/bin/a (build abcdef01)");
+  profile.executables[1] = {ExecutableKind::kFile, "/bin/a", {}, 0};
+  profile.executables[1].stamp.inode = 77;
+  report = make(profile, {.by = Grouping::kObject});
+  EXPECT_EQ(report.rows[1].object, "/bin/a (inode 77)");
 }
 
 TEST(Rollup, HidesTheSmallestAndSaysHowMuch) {

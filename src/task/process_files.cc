@@ -1,6 +1,7 @@
 #include "task/process_files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include "base/device_number.h"
 #include "base/proc_file.h"
 #include "base/time_ns.h"
+#include "perf/process_tree.h"
 #include "process/proc_maps.h"
 
 namespace pctally {
@@ -39,16 +41,6 @@ bool is_a_file(const ObjectIdentity& object) {
          !object.path.starts_with("/memfd:");
 }
 
-/// The number that a process has in its own pid namespace; 0: it is gone.
-pid_t number_inside(pid_t pid) {
-  char text[4096];
-  if (read_proc_file(pid, "status", text, sizeof text) == 0) return 0;
-  const char* line = strstr(text, "\nNSpid:");
-  if (line == nullptr) return pid;
-  const std::string_view numbers(line + 7, strcspn(line + 7, "\n"));
-  return atoi(numbers.data() + std::min(numbers.size(), numbers.find_last_of("\t ") + 1));
-}
-
 bool is_refusal(int error) { return error == EACCES || error == EPERM; }
 
 }  // namespace
@@ -74,6 +66,10 @@ void ProcessFiles::stamp(ObjectIdentity* object) {
   object->device = stamp->device;
   object->file_bytes = stamp->bytes;
   object->time_unix_ns = stamp->changed_unix_ns;
+}
+
+void ProcessFiles::hold_kernel_symbols() {
+  kernel_symbols_.reset(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
 }
 
 void ProcessFiles::hold(const ObjectIdentity& object) {

@@ -37,6 +37,9 @@ class ProcessFiles {
   void stamp(ObjectIdentity* object);
   Result<UniqueFd> open_maps(pid_t pid) { return helper_.open_maps(pid); }
 
+  /// The kernel's symbols, which are shown to whoever opened them with the right to.
+  void hold_kernel_symbols();
+
   /// The file of an object that has its first tick.
   void hold(const ObjectIdentity& object);
 
@@ -48,16 +51,17 @@ class ProcessFiles {
   /// Descriptors of this object; -1: not held.
   [[nodiscard]] int find(const HeldFileKey& key) const;
   [[nodiscard]] int find_perf_map(pid_t pid) const;
+  [[nodiscard]] int kernel_symbols() const { return kernel_symbols_.get(); }
 
  private:
   struct Waiting {
     pid_t pid;
     std::string path;
   };
-  UniqueFd open(const std::string& path);
   bool try_perf_map(const Waiting& wanted);
 
   FileHelper helper_;
+  UniqueFd kernel_symbols_;
   size_t most_;  ///< files held
   std::unordered_map<std::string, UniqueFd> files_;
   std::unordered_map<pid_t, UniqueFd> perf_maps_;

@@ -1,5 +1,6 @@
 """A command that leaves a daemon behind: said; with --wait recorded to its end, or to Ctrl-C."""
 import os
+import shutil
 import re
 import signal
 import subprocess
@@ -35,6 +36,19 @@ class Daemon(unittest.TestCase):
                 self.assertEqual(done.returncode, 0)
                 self.assertEqual(done.stderr.splitlines()[-1], f"pctally: warning: daemon ({pid}) still runs, unrecorded; record it "
                                  f"to the end with --wait, or now with -p {pid}")
+
+    def test_containers_out_of_reach_are_named(self):
+        for name, engine, text in (("podman", "timer", "podman's containers are not observed by engine timer: use -e ring, or pctally "
+                                    "inside them"),
+                                   ("docker", "timer", "what docker starts is a daemon's child and not observed: use --cgroup, -p or -a"),
+                                   ("podman", "ring", "")):
+            if not p.engine_available(engine):
+                continue
+            tool = os.path.join(self.directory, name)
+            shutil.copy(p.program("empty"), tool)
+            done = self.record("-f", "-e", engine, command=[tool])
+            said = [line for line in done.stderr.splitlines() if "observed" in line and ("podman" in line or "docker" in line)]
+            self.assertEqual(said, [f"pctally: warning: {text}"] if text else [], done.stderr)
 
     def test_nothing_is_said_where_nothing_is_left(self):
         done = self.record(command=["sh", "-c", f"{p.program('spinner')} 1 0.2"])

@@ -92,6 +92,27 @@ class Bpf(unittest.TestCase):
         self.assertFalse(row["available"])
         self.assertIn("bpf(2): EPERM, under a seccomp filter", row["reason"])
         self.assertIn("seccomp profile", row["remedy"])
+        self.assertIn("--cap-add SYS_ADMIN --pid host", row["remedy"])
+
+    def test_the_kernels_functions_are_in_the_profile(self):
+        """The recorder has no right to see the kernel's symbols when it puts the names in."""
+        shown = subprocess.run(["grep", "-m1", " T vfs_read$", "/proc/kallsyms"], capture_output=True, text=True).stdout
+        if not p.engine_available("bpf") or shown.startswith("0000000000000000 ") or not shown:
+            self.skipTest("engine bpf, or the kernel's symbols are not to be had")
+        done = p.record([p.program("toucher"), "40000", "0"], "-e", "bpf")
+        script = ("import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534); "
+                  "text = open('/proc/kallsyms').read(40); print(text.split()[0])")
+        if subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip("0\n") != "":
+            self.skipTest("everybody sees the kernel's symbols here")
+        os.chmod(p.scratch(), 0o755)
+        os.chmod(os.path.dirname(done.path), 0o755)
+        os.chmod(done.path, 0o644)
+        run = subprocess.run([p.PCTALLY, "report", "--json", "--limit", "0", done.path], capture_output=True, user=NOBODY, group=NOBODY)
+        if run.returncode != 0:
+            self.skipTest(f"nobody cannot run {p.PCTALLY}")
+        kernel = [row for row in json.loads(run.stdout)["rows"] if row["object"] == "[kernel]"]
+        self.assertTrue(kernel)
+        self.assertNotIn("[kernel]", [row["function"] for row in kernel])
 
 
 if __name__ == "__main__":

@@ -38,6 +38,18 @@ class Reach(unittest.TestCase):
                     self.assertGreater(data["sampled_s"], 0.85 * data["cpu_s"], (engine, how))
                 self.assertGreaterEqual(len(data["processes"]), 10)
 
+    def test_a_pid_namespace_is_no_reason_to_be_called_unobserved(self):
+        if subprocess.run(["unshare", "-Urpf", "--mount-proc", "true"], capture_output=True).returncode != 0:
+            self.skipTest("no new pid namespace is to be had here")
+        for engine in p.engines():
+            done = p.record(["unshare", "-Urpf", "--mount-proc", p.program("spinner"), "1", "0.5"], "-e", engine, quiet=False)
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertGreater(p.share_of(data, "spin_here"), 0.7, engine)
+            self.assertNotIn("still run", done.stderr.decode(), engine)
+            said = [warning["text"] for warning in data["warnings"] if "spinner" in warning["text"]]
+            self.assertEqual(said, [], engine)
+
     def test_masked_thread_is_seen_by_ring(self):
         if not p.engine_available("ring"):
             self.skipTest("engine ring is not available")

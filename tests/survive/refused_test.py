@@ -38,7 +38,7 @@ class Refused(unittest.TestCase):
         self.assertFalse(rows["bpf"]["available"])
         self.assertFalse(rows["ring"]["available"])
         self.assertIn("EPERM", rows["ring"]["reason"])
-        self.assertIn("seccomp", rows["ring"]["remedy"])
+        self.assertIn("seccomp=unconfined, or --cap-add SYS_ADMIN", rows["ring"]["remedy"])
 
     def test_a_target_that_no_engine_can_observe_is_refused_in_a_whole_line(self):
         path = os.path.join(p.scratch(), "a.pct")

@@ -44,9 +44,10 @@ constexpr unsigned kMostBeforeText = 256;
 /// Reads until the first address that is shown.
 Result<void> KernelSymbols::open() {
   module_state_ = kernel_module_state(places_.modules);
-  text_ =
-      UniqueFd(::open(places_.symbols.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!text_.valid()) return fail(errno, "cannot open %s: %s", places_.symbols.c_str(), strerror(errno));
+  struct stat status;
+  auto opened = open_regular(places_.symbols, &status, LastLink::kRefuse);
+  if (!opened) return std::unexpected(opened.error());
+  text_ = std::move(*opened);
   for (unsigned piece = 0; piece < kMostBeforeText && parser_.is_empty() && !parser_.is_complete(); ++piece) {
     if (auto read = read_piece(); !read) return read;
   }

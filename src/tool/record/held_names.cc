@@ -11,9 +11,18 @@
 namespace pctally {
 namespace {
 
+int g_kernel_symbols = -1;
+
+/// The descriptor that is held for such a path; -1: none.
+int held_for(const std::string& path) {
+  if (path == "/proc/kallsyms") return g_kernel_symbols;
+  return path.starts_with(kHeldPlace) ? atoi(path.c_str() + kHeldPlace.size()) : -1;
+}
+
 Result<UniqueFd> open_place(const std::string& path, struct stat* status, LastLink last) {
-  if (!path.starts_with(kHeldPlace)) return open_regular_here(path, status, last);
-  UniqueFd fd(fcntl(atoi(path.c_str() + kHeldPlace.size()), F_DUPFD_CLOEXEC, 0));
+  const int held = held_for(path);
+  if (held < 0) return open_regular_here(path, status, last);
+  UniqueFd fd(fcntl(held, F_DUPFD_CLOEXEC, 0));
   if (!fd.valid() || fstat(fd.get(), status) != 0 || lseek(fd.get(), 0, SEEK_SET) != 0)
     return fail(errno, "cannot open %s: %s", path.c_str(), strerror(errno));
   return fd;
@@ -33,6 +42,7 @@ int find(const ProcessFiles& files, const ExecutableIdentity& identity) {
 
 std::unique_ptr<Symbolizer> open_held(const ProcessFiles& files, const ExecutableIdentity& identity) {
   set_file_opener(open_place);
+  g_kernel_symbols = files.kernel_symbols();
   const int fd = find(files, identity);
   const bool is_file = identity.kind == ExecutableIdentity::Kind::kFile;
   if (fd < 0) return Symbolizer::open(identity);

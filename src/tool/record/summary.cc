@@ -36,6 +36,7 @@ std::string coverage(const Profile& profile, const Account& account) {
   if (!profile.counts_cpu_time() || !account.cpu_known || account.cpu_ns <= 0) return "";
   double missing = unsampled_beyond_chance(account) +
                    static_cast<double>(account.lost_ns) / static_cast<double>(account.cpu_ns);
+  if (missing < -kTolerableGap) return "";  // a warning says what the time lacks
   if (missing <= kTolerableGap) return ", all accounted for";
   return fmt::format(", {:.1f} % of it sampled", 100 * (1 - missing));
 }
