@@ -19,9 +19,22 @@ void PathRecorder::count(uint32_t scope, CodeSpace& code, const StackSample& sta
     const uint64_t at = PathPlace::code(call.segment, call.index);
     frames_.push_back({at, at});  // no table here says where the kernel's functions begin
   }
-  PathEnd end = unwinder_->unwind(code, stack, &frames_);
+  const PathEnd end = unwind(code, stack);
   if (frames_.empty()) frames_.push_back({here, here});
   counter_.count(scope, frames_, end, ticks);
+}
+
+/// Adds the frames of the stack.
+PathEnd PathRecorder::unwind(CodeSpace& code, const StackSample& stack) {
+  const size_t before = frames_.size();
+  if (const std::vector<PathFrame>* known = memo_.find(code.version(), stack, before != 0);
+      known != nullptr) {
+    frames_.insert(frames_.end(), known->begin(), known->end());
+    return PathEnd::kComplete;
+  }
+  const PathEnd end = unwinder_->unwind(code, stack, &frames_);
+  if (end == PathEnd::kComplete) memo_.put(std::span(frames_).subspan(before));
+  return end;
 }
 
 }  // namespace pctally

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "path/path_counter.h"
+#include "path/path_memo.h"
 #include "path/unwinder.h"
 
 namespace pctally {
@@ -35,7 +36,10 @@ class PathRecorder {
 
  private:
   PathCounter counter_;
+  PathEnd unwind(CodeSpace& code, const StackSample& stack);
+
   std::optional<Unwinder> unwinder_;
+  PathMemo memo_;
   std::vector<PathFrame> frames_;  ///< of one tick; kept for its memory
 };
 

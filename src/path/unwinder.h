@@ -53,6 +53,8 @@ class CodeSpace {
   virtual ~CodeSpace() = default;
   /// False if nothing is known to be mapped there.
   virtual bool find(uint64_t address, CodeAddress* found) = 0;
+  /// Another number whenever something else may be mapped, in any process; 0: it is not known.
+  virtual uint64_t version() { return 0; }
   /// Bytes of code that a process wrote itself; false if they cannot be read.
   virtual bool read(uint64_t /*address*/, std::span<unsigned char> /*bytes*/) { return false; }
 };

@@ -399,6 +399,7 @@ void TaskTable::register_task(pid_t pid, Task& task) {
 }
 
 const RegionTable& TaskTable::table_of(Task& task) {
+  if (!task.table_valid) task.version = ++versions_;
   if (!task.table_valid) task.table = task.space.table(*file_, task.record);
   task.table_valid = true;
   task.table.pool = file_->pool();  // it may have grown
@@ -502,6 +503,10 @@ class TaskTable::TaskCode : public CodeSpace {
       : table_(table), pid_(pid), task_(task), chunks_(chunks) {}
   bool find(uint64_t address, CodeAddress* found) override {
     return table_->has_text(pid_, *task_, address) && code_address(table_->table_of(*task_), address, found);
+  }
+  uint64_t version() override {
+    (void)table_->table_of(*task_);
+    return task_->version;
   }
   bool read(uint64_t address, std::span<unsigned char> bytes) override {
     if (chunks_.read(address, bytes)) return true;

@@ -124,6 +124,7 @@ class TaskTable {
     AddressSpace space;
     RegionTable table{};
     bool table_valid = false;
+    uint64_t version = 0;               ///< of the table: no other has the same
     std::vector<Replacement> replaced;  ///< the newest, in the order of their times
     TaskScope scope;
   };
@@ -198,6 +199,7 @@ class TaskTable {
   RegionTable kernel_table_{};
   std::vector<CodeAddress> kernel_calls_;  ///< of one tick; kept for its memory
   uint64_t replacements_ = 0;
+  uint64_t versions_ = 0;  ///< of tables, so far
   std::unique_ptr<PathRecorder> paths_;
   std::unique_ptr<TaskScopes> scopes_;  ///< beside paths_
 };

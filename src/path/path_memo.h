@@ -1,0 +1,37 @@
+// Complete paths found before, by what they were found from: the recorder need not walk the same stack twice.
+//
+// A path that is complete follows from the code of the process, the program counter, and the return
+// addresses: which rule a frame has, and where its return address lies in what was copied, is decided by
+// where it is. Stacks that are copies of memory are not remembered: where their return addresses are is not
+// known before.
+#pragma once
+#include <vector>
+
+#include "path/unwinder.h"
+
+namespace pctally {
+
+/// Not thread-safe. Forgets by overwriting.
+class PathMemo {
+ public:
+  /// The frames of that stack, or null. `version`: CodeSpace::version(); `behind`: frames stand before those
+  /// of the stack.
+  const std::vector<PathFrame>* find(uint64_t version, const StackSample& stack, bool behind);
+
+  /// Remembers what find() was asked for last.
+  void put(std::span<const PathFrame> frames);
+
+ private:
+  struct Entry {
+    std::vector<uint64_t> key;
+    std::vector<PathFrame> frames;
+  };
+  bool make_key(uint64_t version, const StackSample& stack, bool behind);
+
+  static constexpr size_t kEntries = 4096;  ///< of some 500 bytes for 20 frames
+  std::vector<Entry> entries_;
+  std::vector<uint64_t> key_;  ///< of what was asked for last; empty: it is not to be remembered
+  size_t place_ = 0;           ///< of that
+};
+
+}  // namespace pctally
