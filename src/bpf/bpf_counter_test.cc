@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -414,6 +415,11 @@ TEST(BpfCounter, CgroupCountsItsOwn) {
 }
 
 #if defined(__x86_64__)
+bool is_woken(const BpfCounter& counter) {
+  pollfd watched{counter.paths()->ring().fd(), POLLIN, 0};
+  return poll(&watched, 1, 0) == 1;
+}
+
 TEST(BpfCounter, TicksComeWithTheirStacks) {
   BpfCounter::Settings settings;
   settings.filter = PCTALLY_FILTER_FOLLOWED;
@@ -427,6 +433,7 @@ TEST(BpfCounter, TicksComeWithTheirStacks) {
   spin(30000000);
   counter->disable();
   counter->drain([](const pctally_slot&) { ADD_FAILURE() << "no room"; }, [](const pctally_full&) {});
+  EXPECT_FALSE(is_woken(*counter)) << "the ring is not half full";
   const auto here = reinterpret_cast<uint64_t>(&random);
   uint64_t with_stack = 0;
   counter->visit_paths([&](const pctally_path& path) {
@@ -455,11 +462,13 @@ TEST(BpfCounter, TicksWithoutRoomForTheirStacksAreInTheTables) {
   ASSERT_TRUE(counter->enable(&random));
   spin(100000000);
   counter->disable();
+  EXPECT_TRUE(is_woken(*counter));
   uint64_t slots = 0, without_stack = 0;
   counter->drain([&](const pctally_slot& slot) { slots += slot.ticks; }, [](const pctally_full&) {});
   counter->visit_paths([&](const pctally_path& path) {
     without_stack += (path.flags & PCTALLY_PATH_NO_ROOM) != 0 && path.stack_bytes == 0 ? 1 : 0;
   });
+  EXPECT_FALSE(is_woken(*counter));
   EXPECT_GT(without_stack, 0u);
   EXPECT_GT(counter->totals().slots, 0u);
   EXPECT_EQ(counter->totals().paths + counter->totals().slots, counter->totals().passed);

@@ -1,5 +1,8 @@
 #include "bpf/path_ring.h"
 
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 namespace pctally {
@@ -19,11 +22,20 @@ Result<PathRing> PathRing::map(int fd, size_t bytes) {
   if (!consumer) return std::unexpected(consumer.error());
   auto all = MappedFile::map(fd, 2 * page_bytes() + 2 * bytes, false);
   if (!all) return std::unexpected(all.error());
-  ring.fd_ = fd;
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLET;
+  ring.wake_ups_ = UniqueFd(epoll_create1(EPOLL_CLOEXEC));
+  if (!ring.wake_ups_.valid() || epoll_ctl(ring.wake_ups_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+    return fail(errno, "epoll: %s", strerror(errno));
   ring.bytes_ = bytes;
   ring.consumer_ = std::move(*consumer);
   ring.all_ = std::move(*all);
   return ring;
+}
+
+void PathRing::take_wake_up() noexcept {
+  epoll_event event{};
+  if (wake_ups_.valid()) (void)epoll_wait(wake_ups_.get(), &event, 1, 0);
 }
 
 uint64_t PathRing::produced() const noexcept {

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "base/mapped_file.h"
+#include "base/unique_fd.h"
 #include "bpf/path_tables.h"
 
 namespace pctally {
@@ -12,12 +13,15 @@ class PathRing {
   /// Maps the ring of a BPF map; the descriptor is borrowed, and outlives it.
   static Result<PathRing> map(int fd, size_t bytes);
 
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  /// Readable when the program has woken the reader since the last visit(): the map's own descriptor is as
+  /// soon as anything is in the ring.
+  [[nodiscard]] int fd() const noexcept { return wake_ups_.get(); }
 
   /// Calls visit(const pctally_path&) for what has come since the last call. The path is only as long as it
   /// says. It stays there until release().
   template <class Visit>
   void visit(Visit&& visit) {
+    take_wake_up();
     while (const pctally_path* path = next()) visit(*path);
   }
 
@@ -25,10 +29,11 @@ class PathRing {
   void release() noexcept;
 
  private:
+  void take_wake_up() noexcept;
   const pctally_path* next() noexcept;
   [[nodiscard]] uint64_t produced() const noexcept;
 
-  int fd_ = -1;
+  UniqueFd wake_ups_;
   size_t bytes_ = 0;
   uint64_t at_ = 0;
   MappedFile consumer_;
