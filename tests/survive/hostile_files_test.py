@@ -50,8 +50,7 @@ class Seeds:
         engines = p.engines()
         for engine in engines:
             self.recorded(f"flat {engine}", "-e", engine)
-            if engine != "bpf":  # it keeps none
-                self.recorded(f"paths {engine}", "-e", engine, "-g")
+            self.recorded(f"paths {engine}", "-e", engine, "-g")
         for scope in ("program", "thread", "cgroup"):
             if set(engines) - {"timer"}:
                 self.recorded(f"scopes {scope}", "-e", "ring" if "ring" in engines else "bpf", "--scope", scope)
