@@ -25,20 +25,22 @@ constexpr size_t kMostVdsoBytes = 64 << 10;
 
 }  // namespace
 
-std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity, bool keep_open) {
+std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity, bool keep_open, int held) {
   auto frames = std::make_unique<ObjectFrames>();
   const bool opened = identity.kind == ObjectKind::kVdso
                           ? frames->open_vdso()
-                          : identity.kind == ObjectKind::kFile && frames->open_file(identity);
+                          : identity.kind == ObjectKind::kFile && frames->open_file(identity, held);
   if (!opened || !frames->read_segments() || !frames->read_tables()) frames->sections_ = {};
   if (!keep_open) frames->fd_.reset();
   return frames;
 }
 
-bool ObjectFrames::open_file(const ObjectIdentity& identity) {
+bool ObjectFrames::open_file(const ObjectIdentity& identity, int held) {
   const std::string path(identity.path);
   if (path.empty() || path[0] != '/') return false;
   fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (fd_.valid() && is_same_file(identity)) return true;
+  fd_.reset(held < 0 ? -1 : fcntl(held, F_DUPFD_CLOEXEC, 0));
   return fd_.valid() && is_same_file(identity);
 }
 

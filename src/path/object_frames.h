@@ -19,7 +19,9 @@ class ObjectFrames {
  public:
   /// Opens the file of `identity`, or reads this process's vdso. Without tables (there are none, the file is
   /// gone or another one) find() finds nothing. `keep_open`: keeps a descriptor, for may_return_to().
-  static std::unique_ptr<ObjectFrames> open(const ObjectIdentity& identity, bool keep_open = true);
+  /// `held`: a descriptor of the file, for where its path does not lead to it; -1: none.
+  static std::unique_ptr<ObjectFrames> open(const ObjectIdentity& identity, bool keep_open = true,
+                                            int held = -1);
 
   /// The rule at a position; start and end of *found are positions, too. False if no table covers it, and it
   /// is not the code at the file's entry point, which nothing calls.
@@ -35,7 +37,7 @@ class ObjectFrames {
   using Bytes = std::vector<unsigned char>;
   struct Interval;
 
-  bool open_file(const ObjectIdentity& identity);
+  bool open_file(const ObjectIdentity& identity, int held);
   bool open_vdso();
   bool read_segments();
   bool read_tables();

@@ -20,9 +20,9 @@ class PathRecorder {
   /// `unwind`: false counts the place of each tick alone. REQUIRES: `file` has call paths, and outlives this.
   explicit PathRecorder(ProfileFile* file, bool unwind = true);
 
-  /// Says which file a segment belongs to. What is not said has no unwind tables.
-  void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object) {
-    if (unwinder_) unwinder_->add_segment(segment, start, object);
+  /// Says which file a segment belongs to. What is not said has no unwind tables. `held`: as Unwinder's.
+  void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object, int held = -1) {
+    if (unwinder_) unwinder_->add_segment(segment, start, object, held);
   }
 
   /// Counts ticks at `place` with their path.

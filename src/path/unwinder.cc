@@ -77,7 +77,7 @@ std::string identity_key(const ObjectIdentity& object) {
   return key;
 }
 
-void Unwinder::add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& identity) {
+void Unwinder::add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& identity, int held) {
   if (segments_.contains(segment)) return;
   auto [entry, fresh] = by_identity_.try_emplace(identity_key(identity), objects_.size());
   if (fresh) {
@@ -87,6 +87,7 @@ void Unwinder::add_segment(uint32_t segment, uint64_t start, const ObjectIdentit
     object->identity = identity;
     object->identity.path = object->path;
     object->identity.build_id = object->build_id.data();
+    object->held = held;
     objects_.push_back(std::move(object));
   }
   segments_[segment] = {start, entry->second};
@@ -96,7 +97,8 @@ const ObjectFrames* Unwinder::frames_of(uint32_t segment) {
   auto found = segments_.find(segment);
   if (found == segments_.end()) return nullptr;
   Object& object = *objects_[found->second.object];
-  if (object.frames == nullptr) object.frames = ObjectFrames::open(object.identity, opened_++ < kMostOpen);
+  if (object.frames == nullptr)
+    object.frames = ObjectFrames::open(object.identity, opened_++ < kMostOpen, object.held);
   return object.frames.get();
 }
 

@@ -71,7 +71,8 @@ std::string identity_key(const ObjectIdentity& object);
 class Unwinder {
  public:
   /// Says which file a segment belongs to. What is not said has no tables.
-  void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object);
+  /// `held`: a descriptor of the file that outlives this, for where its path does not lead to it; -1: none.
+  void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object, int held = -1);
 
   /// The tables of a segment's object, opened now if they were not; null for what was not said. They stay as
   /// long as this.
@@ -91,6 +92,7 @@ class Unwinder {
     std::string path;
     std::vector<uint8_t> build_id;
     ObjectIdentity identity;
+    int held = -1;
     std::unique_ptr<ObjectFrames> frames;  ///< opened at the first tick there
   };
   /// A rule found before, in a table that forgets by being overwritten.

@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t kMostFiles = 4096;
 constexpr size_t kMostWaiting = 64;
+constexpr uint64_t kClocksNs = 20'000'000;  ///< by so much the clocks of files and of processes may differ
 constexpr uint64_t kLookNs = 100'000'000;
 
 size_t most_descriptors() {
@@ -72,12 +73,15 @@ void ProcessFiles::hold_kernel_symbols() {
   kernel_symbols_.reset(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
 }
 
-void ProcessFiles::hold(const ObjectIdentity& object) {
-  if (!helper_.runs() || files_.size() + perf_maps_.size() >= most_ || !is_a_file(object)) return;
-  std::string key =
+int ProcessFiles::hold(const ObjectIdentity& object) {
+  if (!helper_.runs() || !is_a_file(object)) return -1;
+  const std::string key =
       text_of({object.path, {object.build_id, object.build_id_bytes}, object.device, object.inode});
-  if (files_.contains(key)) return;
-  if (auto fd = helper_.open_file(object.path)) files_[std::move(key)] = std::move(*fd);
+  if (const auto found = files_.find(key); found != files_.end()) return found->second.get();
+  if (files_.size() + perf_maps_.size() >= most_) return -1;
+  auto fd = helper_.open_file(object.path);
+  if (!fd) return -1;
+  return (files_[key] = std::move(*fd)).get();
 }
 
 /// Whoever runs there may write what he likes of himself, and of nobody else.
@@ -88,15 +92,16 @@ bool ProcessFiles::try_perf_map(const Waiting& wanted) {
   const bool known =
       stat(("/proc/" + std::to_string(wanted.pid)).c_str(), &process) == 0 && fstat(fd->get(), &map) == 0;
   if (!known || (map.st_uid != process.st_uid && map.st_uid != 0)) return false;
+  if (to_ns(map.st_mtim) + kClocksNs < wanted.started_unix_ns) return false;  // of an older process
   perf_maps_[wanted.pid] = std::move(*fd);
   return true;
 }
 
-void ProcessFiles::hold_perf_map(pid_t pid, const std::string& root) {
+void ProcessFiles::hold_perf_map(pid_t pid, const std::string& root, uint64_t started_unix_ns) {
   const pid_t inside = number_inside(pid);
   if (!helper_.runs() || inside <= 0 || (inside == pid && root.empty())) return;
   if (files_.size() + perf_maps_.size() >= most_ || waiting_.size() >= kMostWaiting) return;
-  Waiting wanted{pid, root + "/tmp/perf-" + std::to_string(inside) + ".map"};
+  Waiting wanted{pid, root + "/tmp/perf-" + std::to_string(inside) + ".map", started_unix_ns};
   perf_maps_.erase(pid);
   std::erase_if(waiting_, [pid](const Waiting& other) { return other.pid == pid; });
   if (!try_perf_map(wanted)) waiting_.push_back(std::move(wanted));

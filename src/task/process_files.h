@@ -40,11 +40,12 @@ class ProcessFiles {
   /// The kernel's symbols, which are shown to whoever opened them with the right to.
   void hold_kernel_symbols();
 
-  /// The file of an object that has its first tick.
-  void hold(const ObjectIdentity& object);
+  /// The file of an object that has its first tick. Its descriptor; -1: it is not held.
+  int hold(const ObjectIdentity& object);
 
   /// The perf map of a process with another root, or of another pid namespace: when it is there.
-  void hold_perf_map(pid_t pid, const std::string& root);
+  /// One last written before the process started is another's.
+  void hold_perf_map(pid_t pid, const std::string& root, uint64_t started_unix_ns);
   /// Looks again for those that were not there.
   void look_again();
 
@@ -57,6 +58,7 @@ class ProcessFiles {
   struct Waiting {
     pid_t pid;
     std::string path;
+    uint64_t started_unix_ns;
   };
   bool try_perf_map(const Waiting& wanted);
 

@@ -280,9 +280,9 @@ void TaskTable::make_segment(pid_t pid, Task& task, uint64_t pc) {
     if (!may_add_directory(pid, task, text.range.bytes)) return;
     charge(task, [&] { segment = objects_.add_segment(text.object, text.range); });
     if (segment.unit == 0) return;
-    if (files_ != nullptr) files_->hold(objects_.identity(text.object));
-    if (paths_ != nullptr)
-      paths_->add_segment(segment.unit, segment.range.start, objects_.identity(text.object));
+    const ObjectIdentity& object = objects_.identity(text.object);
+    const int held = files_ != nullptr ? files_->hold(object) : -1;
+    if (paths_ != nullptr) paths_->add_segment(segment.unit, segment.range.start, object, held);
   }
   const size_t regions = task.space.size();
   task.space.give_segment(*file_, pc, segment.unit, segment.range);
@@ -426,7 +426,7 @@ bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   ObjectIdentity object = private_object(pid);
   object.time_unix_ns = task.started_unix_ns;
   charge(task, [&] { task.space.map_window(*file_, pc, object); });
-  if (files_ != nullptr) files_->hold_perf_map(pid, task.root);
+  if (files_ != nullptr) files_->hold_perf_map(pid, task.root, task.started_unix_ns);
   task.table_valid = false;
   return true;
 }

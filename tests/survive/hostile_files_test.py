@@ -214,7 +214,7 @@ class HostileFiles(unittest.TestCase):
         with open(p.program("known_paths"), "rb") as file:
             seed = file.read()
         shutil.copy(p.program("known_paths"), program)
-        pctally("record", "-q", "-f", "-o", profile + ".named", "--", program, "0.1")
+        pctally("record", "-q", "-f", "-o", profile + ".named", "--", program, "all", "0.02")
         p.without_names(profile + ".named", profile)
         note = seed.find(b"GNU\0") - 12
         inputs = 0
