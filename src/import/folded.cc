@@ -10,8 +10,6 @@
 namespace pctally {
 namespace {
 
-constexpr size_t kFirstLines = 64;  ///< that decide what the text is
-
 struct FoldedLine {
   std::string_view stack;
   uint64_t count = 0;

@@ -5,6 +5,8 @@
 
 namespace pctally {
 
+inline constexpr size_t kFirstLines = 64;  ///< that decide what a text is
+
 class LineReader {
  public:
   explicit LineReader(std::string_view text) : text_(text) {}

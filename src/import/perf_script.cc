@@ -11,8 +11,6 @@
 namespace pctally {
 namespace {
 
-constexpr size_t kFirstLines = 64;  ///< that decide what the text is
-
 /// "name 123 [001] 12.345678:   250000 cpu-clock:u:   addr symbol+0x1 (object)"; what follows the event only
 /// where there are no callers.
 struct SampleLine {

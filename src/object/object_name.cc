@@ -5,8 +5,6 @@
 namespace pctally {
 namespace {
 
-constexpr std::string_view kDeleted = " (deleted)";
-
 std::string base_name(std::string_view path) {
   if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
   const size_t slash = path.rfind('/');

@@ -16,7 +16,6 @@
 namespace pctally {
 namespace {
 
-constexpr std::string_view kDeleted = " (deleted)";
 constexpr char kAnother[] =
     "not the file that ran: another device, inode, size or time of change (it has no build id)";
 constexpr char kReplaced[] = "build id differs: the file was replaced since the recording";

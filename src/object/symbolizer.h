@@ -31,6 +31,9 @@ struct ExecutableIdentity {
 /// "[jit]".
 std::string object_name_of(const ExecutableIdentity& identity);
 
+/// The end that the kernel gives to the name of a mapped file that is no more.
+inline constexpr std::string_view kDeleted = " (deleted)";
+
 /// The recorder knew no object, only why: the path is "[reason]".
 bool is_unknown_object(const ExecutableIdentity& identity);
 

@@ -24,10 +24,6 @@ auto identity_of(const Executable& executable) {
                   executable.time_unix_ns, executable.boot_id);
 }
 
-struct ByIdentity {
-  bool operator()(const Executable& a, const Executable& b) const { return identity_of(a) < identity_of(b); }
-};
-
 auto fields_of(const TickLedger& ledger) {
   return std::tie(ledger.counted, ledger.outside, ledger.full, ledger.lost, ledger.samples,
                   ledger.weight_squares);
@@ -105,6 +101,12 @@ class Merger::Sums {
   void set_ledger(const TickLedger& ledger) { whole_.ledger = ledger; }
 
  private:
+  struct ByIdentity {
+    bool operator()(const Executable& a, const Executable& b) const {
+      return identity_of(a) < identity_of(b);
+    }
+  };
+
   std::vector<uint32_t> enter_executables(const Profile& profile);
   std::vector<uint32_t> enter_scopes(const Profile& profile);
   void add_positions(const std::vector<WeightedPosition>& positions, const std::vector<uint32_t>& place,

@@ -9,14 +9,12 @@
 namespace pctally {
 namespace {
 
-auto identity_of(const Executable& executable) {
+auto build_of(const Executable& executable) {
   return std::tie(executable.kind, executable.path, executable.build_id, executable.owner, executable.stamp);
 }
 
-struct ByIdentity {
-  bool operator()(const Executable* a, const Executable* b) const {
-    return identity_of(*a) < identity_of(*b);
-  }
+struct ByBuild {
+  bool operator()(const Executable* a, const Executable* b) const { return build_of(*a) < build_of(*b); }
 };
 
 uint64_t beyond(uint64_t later, uint64_t earlier) { return later > earlier ? later - earlier : 0; }
@@ -45,7 +43,7 @@ void subtract_range(std::pair<size_t, size_t> later, std::pair<size_t, size_t> e
 }
 
 void subtract_positions(const Profile& earlier, Profile* result) {
-  std::map<const Executable*, size_t, ByIdentity> known;
+  std::map<const Executable*, size_t, ByBuild> known;
   for (size_t i = 0; i < earlier.executables.size(); ++i) known.emplace(&earlier.executables[i], i);
   auto old_ranges = ranges_of(earlier), ranges = ranges_of(*result);
   for (size_t i = 0; i < ranges.size(); ++i)
@@ -101,7 +99,7 @@ void subtract_tree(const PathTree& earlier, const std::vector<uint32_t>& place,
 }
 
 void subtract_paths(const Profile& earlier, Profile* result) {
-  std::map<const Executable*, size_t, ByIdentity> executables;
+  std::map<const Executable*, size_t, ByBuild> executables;
   std::map<PathScope, size_t> scopes;
   for (size_t i = 0; i < result->executables.size(); ++i) executables.emplace(&result->executables[i], i);
   for (size_t i = 0; i < result->paths.scopes.size(); ++i) scopes.emplace(result->paths.scopes[i], i);

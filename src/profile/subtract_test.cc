@@ -10,7 +10,7 @@
 namespace pctally {
 namespace {
 
-Profile load(FileBuilder& file) { return load_profile(file.bytes()).value(); }
+Profile loaded(FileBuilder& file) { return load_profile(file.bytes()).value(); }
 
 std::map<std::pair<std::string, uint64_t>, uint64_t> ticks_of(const Profile& profile) {
   std::map<std::pair<std::string, uint64_t>, uint64_t> ticks;
@@ -27,7 +27,7 @@ TEST(Subtract, IsWhatWasCountedInBetween) {
   file.header().ledger.outside = 4;
   file.header().started_ns = 0;
   file.header().ended_ns = 100;
-  Profile earlier = load(file);
+  Profile earlier = loaded(file);
   file.count(a, 5, 2);
   file.count(a, 7, 3);
   // A new object comes first in the file: the numbers of the others change.
@@ -35,7 +35,7 @@ TEST(Subtract, IsWhatWasCountedInBetween) {
   file.header().ledger.outside = 5;
   file.header().ledger.lost = 6;
   file.header().ended_ns = 350;
-  Profile later = load(file);
+  Profile later = loaded(file);
   Profile between = subtract(later, earlier);
   EXPECT_EQ(ticks_of(between),
             (decltype(ticks_of(between)){{{"/a", 5}, 2}, {{"/a", 7}, 3}, {{"/a", 9}, 0}, {{"/b", 5}, 20}}));
@@ -55,7 +55,7 @@ TEST(Subtract, ObjectsAreTheSameOnlyIfTheirBuildIsAndProcessesByTurn) {
   new_file.count(new_file.segment(new_file.object("/a", "new"), 0, 64), 5, 12);
   new_file.process(7, "first", 11);
   new_file.process(7, "second", 1);
-  Profile between = subtract(load(new_file), load(old_file));
+  Profile between = subtract(loaded(new_file), loaded(old_file));
   EXPECT_EQ(between.ledger.counted, 12u);
   EXPECT_EQ(between.processes[0].ticks, 1u);
   EXPECT_EQ(between.processes[1].ticks, 1u);
@@ -72,7 +72,7 @@ TEST(Subtract, RowsOfManyAreMatchedByNameWithWhatTheyTookIn) {
   new_file.process(0, "sh", 6);
   new_file.process(0, "cc1", 28);
   new_file.process(9, "new", 1);
-  Profile between = subtract(load(new_file), load(old_file));
+  Profile between = subtract(loaded(new_file), loaded(old_file));
   std::map<std::string, uint64_t> ticks;
   for (const ProfileProcess& process : between.processes) ticks[process.comm] += process.ticks;
   EXPECT_EQ(ticks["sh"], 1u);
@@ -87,13 +87,13 @@ TEST(Subtract, ProcessesClaimNoMoreThanTheLedgerHas) {
   new_file.header().ledger.outside = 90;
   old_file.process(1, "a", 3);
   new_file.process(1, "a", 8);
-  EXPECT_EQ(subtract(load(new_file), load(old_file)).processes[0].ticks, 0u);
+  EXPECT_EQ(subtract(loaded(new_file), loaded(old_file)).processes[0].ticks, 0u);
 }
 
 TEST(Subtract, OfNothingIsTheWholeAndOfMoreIsNothing) {
   FileBuilder file;
   file.count(file.segment(file.object("/a"), 0, 64), 5, 10);
-  Profile whole = load(file);
+  Profile whole = loaded(file);
   EXPECT_EQ(subtract(whole, Profile{}).ledger.ticks(), 10u);
   EXPECT_EQ(subtract(Profile{}, whole).ledger.ticks(), 0u);
   EXPECT_EQ(subtract(whole, whole).ledger.ticks(), 0u);

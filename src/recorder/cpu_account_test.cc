@@ -13,7 +13,7 @@
 namespace pctally {
 namespace {
 
-void burn(uint64_t ns) {
+void burn_until(uint64_t ns) {
   timespec used{};
   do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   while (static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec) < ns);
@@ -56,7 +56,7 @@ double seconds_used(CpuAccount& account) {
 }
 
 TEST(CpuAccount, OfAProcessIsItsOwnClock) {
-  Worker worker([] { burn(100000000); });
+  Worker worker([] { burn_until(100000000); });
   CpuAccount account;
   account.start(Target::running({worker.pid()}));
   EXPECT_TRUE(account.known());
@@ -72,7 +72,7 @@ void leave_an_orphan() {
   if (pipe(done) != 0) _exit(1);
   if (fork() == 0) {
     if (fork() == 0) {
-      burn(100000000);
+      burn_until(100000000);
       if (write(done[1], &byte, 1) != 1) _exit(1);
     }
     _exit(0);

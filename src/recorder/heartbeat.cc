@@ -21,7 +21,7 @@ constexpr uint64_t kShortestSilenceNs = 50000000;
 constexpr size_t kMostPulses = 2 * kMostProcessRecords;  ///< of a file that makes up ever new ones
 
 /// The kernel's number for the CPU clock of a process.
-clockid_t clock_of(pid_t pid) { return static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u); }
+clockid_t cpu_clock_of(pid_t pid) { return static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u); }
 
 std::string file_text(const std::string& path) {
   char text[4096];
@@ -70,7 +70,7 @@ void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t
 void Heartbeat::update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns) {
   timespec used;
   uint64_t ticks = load_relaxed(&record->ticks);
-  pulse->gone = clock_gettime(clock_of(pid), &used) != 0;
+  pulse->gone = clock_gettime(cpu_clock_of(pid), &used) != 0;
   if (pulse->gone) return;
   uint64_t cpu_ns = to_ns(used);
   uint64_t silence_ns = std::max(3 * period_ns, kShortestSilenceNs);

@@ -13,12 +13,12 @@ namespace {
 constexpr char kInterrupted[] = "[recorder killed before it was known]";
 
 /// What a row is of. The paths of programs, not their names, tell them apart; and their builds.
-struct Key {
+struct ScopeKey {
   std::string program_path, program;
   std::vector<uint8_t> build_id;
   std::string thread, group;
   FunctionKey function;
-  auto operator<=>(const Key&) const = default;
+  auto operator<=>(const ScopeKey&) const = default;
 };
 
 struct Sum {
@@ -53,16 +53,16 @@ class ScopeRows {
 
  private:
   void add(uint32_t node, uint64_t ticks, bool folded) {
-    Key key = scope_key(node);
+    ScopeKey key = scope_key(node);
     Sum facts;
     if (is_by_scope_and_function(by_)) key.function = function_of(node, folded, &facts);
     Sum& sum = sums_.try_emplace(std::move(key), std::move(facts)).first->second;
     sum.ticks += ticks;
   }
 
-  [[nodiscard]] Key scope_key(uint32_t node) const {
+  [[nodiscard]] ScopeKey scope_key(uint32_t node) const {
     const uint32_t scope = scopes_[node];
-    Key key;
+    ScopeKey key;
     ScopeName name = scope == UINT32_MAX ? unknown_name(paths_.context[node]) : names_[scope];
     key.program = std::move(name.program);
     key.group = std::move(name.group);
@@ -98,7 +98,7 @@ class ScopeRows {
     return functions_.functions[function].key;
   }
 
-  static Row row_of(const Key& key, const Sum& sum) {
+  static Row row_of(const ScopeKey& key, const Sum& sum) {
     Row row;
     row.program = key.program;
     row.program_path = key.program_path;
@@ -120,7 +120,7 @@ class ScopeRows {
   PathScopeKind kind_;
   std::vector<uint32_t> scopes_;
   PathFunctions functions_;
-  std::map<Key, Sum> sums_;
+  std::map<ScopeKey, Sum> sums_;
 };
 
 /// A tick killed half-way, or a forged file, may have more of them than there are ticks: the largest rows

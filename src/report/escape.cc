@@ -83,15 +83,15 @@ size_t last_scope(std::string_view text) {
 }  // namespace
 
 std::string escaped(std::string_view name) {
-  if (name.size() <= kLongestName && is_plain(name)) return std::string(name);
+  if (name.size() <= kLongestShown && is_plain(name)) return std::string(name);
   std::string result;
   size_t whole = 0;  // length of the result that leaves room for the ellipsis
   while (!name.empty()) {
     Character character = first_character(name);
     std::string piece = piece_for_people(name, character);
-    if (result.size() + piece.size() > kLongestName) return result.substr(0, whole).append(kEllipsis);
+    if (result.size() + piece.size() > kLongestShown) return result.substr(0, whole).append(kEllipsis);
     result += piece;
-    if (result.size() + kEllipsis.size() <= kLongestName) whole = result.size();
+    if (result.size() + kEllipsis.size() <= kLongestShown) whole = result.size();
     name.remove_prefix(std::max<size_t>(character.bytes, 1));
   }
   return result;

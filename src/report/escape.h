@@ -7,10 +7,11 @@
 
 namespace pctally {
 
-inline constexpr size_t kLongestName = 1024;
+inline constexpr size_t kLongestShown = 1024;
 
 /// For people: control bytes and bytes that are not UTF-8 as \xNN, C1 controls and bidirectional or invisible
-/// format characters as \u{...}; what is longer than kLongestName ends in "…". Valid UTF-8, whole characters.
+/// format characters as \u{...}; what is longer than kLongestShown ends in "…". Valid UTF-8, whole
+/// characters.
 std::string escaped(std::string_view name);
 
 /// For JSON: the name as it is, except that bytes that are not UTF-8 become \xNN.

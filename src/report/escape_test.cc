@@ -40,13 +40,13 @@ TEST(Escape, ShowsBytesThatAreNotUtf8) {
 }
 
 TEST(Escape, CutsLongNamesAtAWholePiece) {
-  EXPECT_EQ(escaped(std::string(kLongestName, 'x')).size(), kLongestName);
+  EXPECT_EQ(escaped(std::string(kLongestShown, 'x')).size(), kLongestShown);
   for (const char* unit : {"x", "ä", "\033", "\u202e", "🦀"}) {
     std::string name;
     while (name.size() < 5000) name += unit;
     std::string shown = escaped(name);
-    EXPECT_LE(shown.size(), kLongestName);
-    EXPECT_GT(shown.size(), kLongestName - 16);
+    EXPECT_LE(shown.size(), kLongestShown);
+    EXPECT_GT(shown.size(), kLongestShown - 16);
     EXPECT_TRUE(shown.ends_with("…"));
     EXPECT_EQ(valid_utf8(shown), shown);
   }

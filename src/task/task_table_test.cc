@@ -11,14 +11,14 @@
 namespace pctally {
 namespace {
 
-constexpr pid_t kPid = 1 << 23;  // beyond every pid_max: /proc knows none of them
-constexpr uint64_t kSecond = 1000000000;
+constexpr pid_t kTask = 1 << 23;  // beyond every pid_max: /proc knows none of them
+constexpr uint64_t kSecondNs = 1000000000;
 
 class TaskTableTest : public testing::Test {
  protected:
   TaskTableTest() {
-    tasks_.expect(kPid);
-    comm(kPid, "root", 1);
+    tasks_.expect(kTask);
+    comm(kTask, "root", 1);
   }
 
   void fork(pid_t parent, pid_t pid, uint64_t time) {
@@ -107,10 +107,10 @@ TEST_F(TaskTableTest, ProcessesOutsideThePidNamespaceHaveNoText) {
 TEST_F(TaskTableTest, AMappingTakesNothingBeforeItsFirstTick) {
   constexpr uint64_t kText = 64 << 20;
   const uint32_t used = file_.header().pool.used;
-  for (uint64_t i = 1; i <= 64; ++i) map(kPid, ("/bin/" + std::to_string(i)).c_str(), i * kText, kText);
+  for (uint64_t i = 1; i <= 64; ++i) map(kTask, ("/bin/" + std::to_string(i)).c_str(), i * kText, kText);
   EXPECT_EQ(file_.header().pool.used, used);
-  EXPECT_TRUE(tasks_.count(kPid, 5 * kText + 3, false, 1));
-  EXPECT_TRUE(tasks_.count(kPid, 5 * kText + 3, false, 1));
+  EXPECT_TRUE(tasks_.count(kTask, 5 * kText + 3, false, 1));
+  EXPECT_TRUE(tasks_.count(kTask, 5 * kText + 3, false, 1));
   EXPECT_EQ(file_.header().ledger.counted, 2u);
   const auto* object = pool_at<ObjectRecord>(file_.pool(), file_.header().objects);
   EXPECT_EQ(object->next, 0u);
@@ -125,18 +125,18 @@ TEST_F(TaskTableTest, AUserHasAQuarterOfThePool) {
   tasks.limit_users();
   tasks.apply({.kind = PerfRecord::Kind::kMmap,
                .executable = true,
-               .pid = kPid,
+               .pid = kTask,
                .start = kText,
                .bytes = kTexts * kText},
               "/bin/long");
-  for (uint64_t i = 1; i <= kTexts; ++i) EXPECT_TRUE(tasks.count(kPid, i * kText, false, 1));
+  for (uint64_t i = 1; i <= kTexts; ++i) EXPECT_TRUE(tasks.count(kTask, i * kText, false, 1));
   EXPECT_LT(file_.header().pool.used, kShare + 100);
   EXPECT_GT(file_.header().pool.used, kShare * 9 / 10);
   EXPECT_EQ(file_.header().ledger.counted, kTexts) << "none is full: what was refused is in a row";
   const uint64_t refused = ticks_in("[no room: unknown user]");
   EXPECT_GT(refused, kTexts / 2);
   EXPECT_EQ(ticks_in("/bin/long"), kTexts - refused);
-  EXPECT_TRUE(tasks.count(kPid, kText, false, 1));
+  EXPECT_TRUE(tasks.count(kTask, kText, false, 1));
   EXPECT_EQ(ticks_in("[no room: unknown user]"), refused) << "what has a cell is counted there";
   tasks.adopt(getpid());
   EXPECT_TRUE(tasks.count(getpid(), reinterpret_cast<uint64_t>(&process_vm_readv), false, 1));
@@ -151,11 +151,11 @@ TEST_F(TaskTableTest, CellsAreInAUsersQuarter) {
   TaskTable tasks(&file_, "test", TaskTable::Unknown::kAdopt);
   tasks.limit_users();
   tasks.apply(
-      {.kind = PerfRecord::Kind::kMmap, .executable = true, .pid = kPid, .start = kText, .bytes = kText},
+      {.kind = PerfRecord::Kind::kMmap, .executable = true, .pid = kTask, .start = kText, .bytes = kText},
       "/bin/one");
   for (uint64_t i = 0; i < kText; i += 256) {
     if (i % (1 << 16) == 0) file_.make_room(256 * 3);
-    ASSERT_TRUE(tasks.count(kPid, kText + i, false, 1));
+    ASSERT_TRUE(tasks.count(kTask, kText + i, false, 1));
   }
   EXPECT_LT(file_.header().pool.used, kShare + 100);
   EXPECT_EQ(file_.header().ledger.counted, kText / 256);
@@ -164,12 +164,12 @@ TEST_F(TaskTableTest, CellsAreInAUsersQuarter) {
 // 16 GiB, which would be a directory of 256 MiB.
 TEST_F(TaskTableTest, ADirectoryIsOfThePartThatRuns) {
   const uint32_t used = file_.header().pool.used;
-  map(kPid, "/bin/huge", uint64_t{1} << 40, uint64_t{16} << 30);
+  map(kTask, "/bin/huge", uint64_t{1} << 40, uint64_t{16} << 30);
   const uint64_t pc = (uint64_t{1} << 40) + (uint64_t{5} << 30);
-  for (uint64_t i = 0; i < 3; ++i) EXPECT_TRUE(tasks_.count(kPid, pc + i, false, 2));
+  for (uint64_t i = 0; i < 3; ++i) EXPECT_TRUE(tasks_.count(kTask, pc + i, false, 2));
   EXPECT_EQ(file_.header().ledger.counted, 6u);
   EXPECT_LT(file_.header().pool.used - used, directory_units(4 << 20) + 20);
-  EXPECT_TRUE(tasks_.count(kPid, pc + (4 << 20), false, 1));
+  EXPECT_TRUE(tasks_.count(kTask, pc + (4 << 20), false, 1));
   EXPECT_EQ(ticks_in("/bin/huge"), 7u);
 }
 
@@ -188,21 +188,21 @@ TEST_F(TaskTableTest, WhoMapsAndUnmapsWithoutEndIsAskedWhatItHas) {
 
 // Millions in an hour, and memory for none but those that are still there.
 TEST_F(TaskTableTest, FilesWithoutTicksThatAreGoneAreForgotten) {
-  for (int i = 0; i < 100000; ++i) map(kPid, ("/bin/" + std::to_string(i)).c_str(), 0x1000, 0x1000);
+  for (int i = 0; i < 100000; ++i) map(kTask, ("/bin/" + std::to_string(i)).c_str(), 0x1000, 0x1000);
   EXPECT_LE(tasks_.known_objects(), 8192u);
-  EXPECT_TRUE(tasks_.count(kPid, 0x1234, false, 1));
+  EXPECT_TRUE(tasks_.count(kTask, 0x1234, false, 1));
   const auto* object = pool_at<ObjectRecord>(file_.pool(), file_.header().objects);
   const auto* text = pool_at<StringRecord>(file_.pool(), object->path);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(text + 1), text->bytes), "/bin/99999");
 }
 
 TEST_F(TaskTableTest, CountsManyTicksAtOnce) {
-  map(kPid, "/bin/program", 0x1000, 0x1000);
-  EXPECT_TRUE(tasks_.count(kPid, 0x1234, false, 7));
-  EXPECT_TRUE(tasks_.count(kPid, UINT64_MAX - 0x1000, true, 2));
-  EXPECT_TRUE(tasks_.book_full(kPid, 5));
-  EXPECT_FALSE(tasks_.count(kPid + 1, 0x1234, false, 1));
-  EXPECT_FALSE(tasks_.book_full(kPid + 1, 1));
+  map(kTask, "/bin/program", 0x1000, 0x1000);
+  EXPECT_TRUE(tasks_.count(kTask, 0x1234, false, 7));
+  EXPECT_TRUE(tasks_.count(kTask, UINT64_MAX - 0x1000, true, 2));
+  EXPECT_TRUE(tasks_.book_full(kTask, 5));
+  EXPECT_FALSE(tasks_.count(kTask + 1, 0x1234, false, 1));
+  EXPECT_FALSE(tasks_.book_full(kTask + 1, 1));
   const Ledger& ledger = file_.header().ledger;
   EXPECT_EQ(ledger.counted, 9u);
   EXPECT_EQ(ledger.full, 5u);
@@ -213,31 +213,32 @@ TEST_F(TaskTableTest, CountsManyTicksAtOnce) {
 
 // A process's last ticks are in the kernel, after its EXIT record.
 TEST_F(TaskTableTest, TicksAfterTheExitStillHaveAnOwner) {
-  fork(kPid, kPid + 1, kSecond);
-  exit(kPid + 1, 2 * kSecond);
-  EXPECT_TRUE(tasks_.count(kPid + 1, UINT64_MAX - 0x1000, true, 3));
-  EXPECT_TRUE(exited(kPid + 1));
-  fork(kPid, kPid + 2, 4 * kSecond);
-  exit(kPid + 2, 4 * kSecond + 1);
-  EXPECT_FALSE(tasks_.observes(kPid + 1));
-  EXPECT_TRUE(tasks_.observes(kPid + 2));
+  fork(kTask, kTask + 1, kSecondNs);
+  exit(kTask + 1, 2 * kSecondNs);
+  EXPECT_TRUE(tasks_.count(kTask + 1, UINT64_MAX - 0x1000, true, 3));
+  EXPECT_TRUE(exited(kTask + 1));
+  fork(kTask, kTask + 2, 4 * kSecondNs);
+  exit(kTask + 2, 4 * kSecondNs + 1);
+  EXPECT_FALSE(tasks_.observes(kTask + 1));
+  EXPECT_TRUE(tasks_.observes(kTask + 2));
 }
 
 TEST_F(TaskTableTest, NumberUsedAgainOutlivesTheFirstUsersEnd) {
-  fork(kPid, kPid + 1, kSecond);
-  exit(kPid + 1, 2 * kSecond);
-  fork(kPid, kPid + 1, 2 * kSecond + 5);
-  comm(kPid + 1, "second", 2 * kSecond + 6);
-  for (pid_t pid = kPid + 2; pid < kPid + 9; ++pid) fork(kPid, pid, 9 * kSecond), exit(pid, 9 * kSecond);
-  EXPECT_TRUE(tasks_.count(kPid + 1, 0x1234, false, 1));
+  fork(kTask, kTask + 1, kSecondNs);
+  exit(kTask + 1, 2 * kSecondNs);
+  fork(kTask, kTask + 1, 2 * kSecondNs + 5);
+  comm(kTask + 1, "second", 2 * kSecondNs + 6);
+  for (pid_t pid = kTask + 2; pid < kTask + 9; ++pid)
+    fork(kTask, pid, 9 * kSecondNs), exit(pid, 9 * kSecondNs);
+  EXPECT_TRUE(tasks_.count(kTask + 1, 0x1234, false, 1));
   EXPECT_EQ(fresh_.by_comm()["second"], 1u);
 }
 
 TEST_F(TaskTableTest, EndedProcessesAreForgotten) {
   for (pid_t i = 1; i < 100000; ++i) {
-    auto time = static_cast<uint64_t>(i) * kSecond / 400;
-    fork(kPid, kPid + i, time);
-    exit(kPid + i, time + 1000000);
+    auto time = static_cast<uint64_t>(i) * kSecondNs / 400;
+    fork(kTask, kTask + i, time);
+    exit(kTask + i, time + 1000000);
     ASSERT_LE(tasks_.size(), 410u);
   }
 }
@@ -245,10 +246,10 @@ TEST_F(TaskTableTest, EndedProcessesAreForgotten) {
 TEST_F(TaskTableTest, AProcessThatMapsNothingMoreUsesWhatTheFileHasGrown) {
   constexpr uint64_t kPcs = 4 * kInitialBytes / 128;
   if (file_.mapping().size() != kLargestBytes) GTEST_SKIP() << "the file does not grow here";
-  map(kPid, "/bin/program", 0x100000, kPcs * 16);
+  map(kTask, "/bin/program", 0x100000, kPcs * 16);
   for (uint64_t i = 0; i < kPcs; ++i) {
     if (i % 256 == 0) file_.make_room(256 * 3);
-    for (bool kernel : {false, true}) EXPECT_TRUE(tasks_.count(kPid, 0x100000 + i * 16, kernel, 1));
+    for (bool kernel : {false, true}) EXPECT_TRUE(tasks_.count(kTask, 0x100000 + i * 16, kernel, 1));
   }
   EXPECT_EQ(file_.header().ledger.full, 0u);
 }
@@ -256,10 +257,10 @@ TEST_F(TaskTableTest, AProcessThatMapsNothingMoreUsesWhatTheFileHasGrown) {
 // The default pool has room for fewer: the rest is booked as full, nothing is lost, the file keeps its bound.
 TEST_F(TaskTableTest, MillionDistinctPcsLeaveTheSumExact) {
   constexpr uint64_t kPcs = 1000000;
-  map(kPid, "/bin/program", 0x100000, kPcs * 16);
+  map(kTask, "/bin/program", 0x100000, kPcs * 16);
   for (uint64_t i = 0; i < kPcs; ++i) {
     if (i % 256 == 0) file_.make_room(256 * 3);
-    ASSERT_TRUE(tasks_.count(kPid, 0x100000 + i * 16, false, 1));
+    ASSERT_TRUE(tasks_.count(kTask, 0x100000 + i * 16, false, 1));
   }
   const Ledger& ledger = file_.header().ledger;
   EXPECT_GT(ledger.full, 0u);

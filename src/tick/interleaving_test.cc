@@ -10,7 +10,7 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kTextBytes = 0x1000;
+constexpr uint64_t kPageBytes = 0x1000;
 constexpr uint64_t kRingSlots = 8;
 
 class Interleaving : public testing::Test {
@@ -31,14 +31,14 @@ struct SharedTable {
   explicit SharedTable(WhenFull when_full = WhenFull::kSaturate) {
     regions[0].low = regions[0].rule.origin = 0x10000;
     regions[0].kind = CellKind::kTree;
-    regions[0].directory = pool.directory(kTextBytes);
+    regions[0].directory = pool.directory(kPageBytes);
     regions[1].low = regions[1].rule.origin = 0x20000;
     regions[1].kind = CellKind::kU16;
     regions[1].cells = cell();
     regions[1].when_full = when_full;
     for (Region& region : regions) {
-      region.last = region.low + kTextBytes - 1;
-      region.rule.cells = kTextBytes;
+      region.last = region.low + kPageBytes - 1;
+      region.rule.cells = kPageBytes;
       region.rule.family = PCTALLY_BIN_SHIFT;
     }
     seal_regions(regions, 2);
@@ -54,7 +54,7 @@ struct SharedTable {
   }
   [[nodiscard]] uint16_t* cell() const { return reinterpret_cast<uint16_t*>(memory.data()); }
   [[nodiscard]] const Ledger& ledger() const { return pool.ledger(); }
-  [[nodiscard]] uint64_t tree() const { return pool.sum(regions[0].directory, kTextBytes); }
+  [[nodiscard]] uint64_t tree() const { return pool.sum(regions[0].directory, kPageBytes); }
 };
 
 TEST_F(Interleaving, ACellIsRaisedBeforeItIsBooked) {

@@ -13,7 +13,7 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kTextBytes = 64 << 10;
+constexpr uint64_t kSharedTextBytes = 64 << 10;
 
 struct SharedProfile {
   GuardedPool pool{600, 600};
@@ -21,18 +21,18 @@ struct SharedProfile {
   RegionTable table{};
 
   SharedProfile() {
-    region.last = kTextBytes - 1;
-    region.rule.cells = kTextBytes;
+    region.last = kSharedTextBytes - 1;
+    region.rule.cells = kSharedTextBytes;
     region.rule.family = PCTALLY_BIN_SHIFT;
     region.kind = CellKind::kTree;
-    region.directory = pool.directory(kTextBytes);
+    region.directory = pool.directory(kSharedTextBytes);
     seal_regions(&region, 1);
     table.regions = &region;
     table.count = 1;
     table.pool = pool.pool();
     table.ledger = &pool.ledger();
   }
-  [[nodiscard]] uint64_t cells() const { return pool.sum(region.directory, kTextBytes); }
+  [[nodiscard]] uint64_t cells() const { return pool.sum(region.directory, kSharedTextBytes); }
 };
 
 /// Runs `work` in a child that ends without running anything else of this program.
@@ -59,7 +59,7 @@ TEST(Processes, ShareCellsExactly) {
       children.push_back(in_child([&] {
         std::mt19937_64 random(i / 2);
         for (uint64_t n = 0; n < kTicks; ++n)
-          tick(profile.table, n < 10'000 ? random() % kTextBytes : n % 64, 1 + n % 3);
+          tick(profile.table, n < 10'000 ? random() % kSharedTextBytes : n % 64, 1 + n % 3);
       }));
     for (pid_t child : children) EXPECT_EQ(wait_for(child), 0);
     uint64_t total = 0;
@@ -86,7 +86,7 @@ TEST(Processes, TheKilledLeaveAtMostOneTickEach) {
     std::vector<pid_t> children;
     for (uint64_t i = 0; i < 3; ++i)
       children.push_back(in_child([&] {
-        for (uint64_t n = i * 1000;; ++n) tick(profile.table, n * 17 % kTextBytes, kWeight);
+        for (uint64_t n = i * 1000;; ++n) tick(profile.table, n * 17 % kSharedTextBytes, kWeight);
       }));
     sleep_us(static_cast<long>(500 + random() % 3000));
     for (pid_t child : children) {
@@ -103,7 +103,7 @@ TEST(Processes, TheKilledLeaveAtMostOneTickEach) {
     unbooked += cells - ledger.counted;
 
     uint64_t before = ledger.counted;  // and the pool goes on
-    for (uint64_t pc = 0; pc < kTextBytes; pc += 3)
+    for (uint64_t pc = 0; pc < kSharedTextBytes; pc += 3)
       EXPECT_EQ(tick(profile.table, pc, 1), TickOutcome::kCounted);
     EXPECT_EQ(profile.cells() - cells, ledger.counted - before);
   }

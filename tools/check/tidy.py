@@ -23,23 +23,32 @@ def changed():
     return {file for file in files if os.path.exists(file)}
 
 
+def sources_in(path):
+    """Of a file of CMake's that joins sources."""
+    with open(path, encoding="utf-8") as file:
+        return re.findall(r'^#include "(.*)"$', file.read(), re.M)
+
+
 def compiled():
+    """The entries of the build's compile commands, one for each source, also where some are compiled together."""
     with open(os.path.join(TREE, "compile_commands.json"), encoding="utf-8") as file:
-        return {os.path.relpath(entry["file"]) for entry in json.load(file)}
+        for entry in json.load(file):
+            joined = entry["file"]
+            for source in sources_in(joined) if re.search(r"/unity_\d+_cxx\.cxx$", joined) else [joined]:
+                yield {**entry, "file": source, "command": entry["command"].replace(joined, source)}
 
 
 def commands():
-    """The compile commands without what clang does not know: gcc's precompiled headers and some warnings."""
+    """The compile commands without what clang does not know: gcc's precompiled headers and some warnings. Their sources."""
     directory = os.path.join(TREE, "tidy")
     os.makedirs(directory, exist_ok=True)
-    with open(os.path.join(TREE, "compile_commands.json"), encoding="utf-8") as file:
-        entries = json.load(file)
+    entries = list(compiled())
     for entry in entries:
         entry["command"] = re.sub(r" -Winvalid-pch| -include \S*cmake_pch\.hxx| -Werror", "", entry["command"])
         entry["command"] = re.sub(r"^.*?(?=\S*(c\+\+|g\+\+|gcc|cc) )", "", entry["command"], count=1)
     with open(os.path.join(directory, "compile_commands.json"), "w", encoding="utf-8") as file:
         json.dump(entries, file)
-    return directory
+    return {os.path.relpath(entry["file"]) for entry in entries}
 
 
 def check_one(file):
@@ -52,10 +61,9 @@ def check(record):
     if shutil.which("clang-tidy-19") is None:
         record.notes.append("skipped: clang-tidy-19 is not installed (package clang-tidy-19)")
         return True
-    files = sorted(file for file in compiled() if SOURCE.match(file))
+    files = sorted(file for file in commands() if SOURCE.match(file))
     if record.mode != "all":
         files = sorted(set(files) & changed())
-    commands()
     passed = True
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count())) as pool:
         for file, fine, said in pool.map(check_one, files):

@@ -17,7 +17,7 @@ Bytes sample(ByteLayout layout) {
   return bytes.counters({1, 0, 65535, 4});
 }
 
-std::string refusal(std::span<const unsigned char> bytes, ByteLayout layout = {}) {
+std::string refusal_of_mon_out(std::span<const unsigned char> bytes, ByteLayout layout = {}) {
   auto read = read_mon_out(bytes, layout);
   return read ? "accepted" : read.error().text;
 }
@@ -44,7 +44,7 @@ TEST(MonOut, OfTheOtherByteOrderIsRefused) {
   for (ByteLayout layout : kLayouts) {
     ByteLayout wrong = layout;
     wrong.swapped = !wrong.swapped;
-    EXPECT_THAT(refusal(sample(layout).all(), wrong), HasSubstr("not a mon.out"));
+    EXPECT_THAT(refusal_of_mon_out(sample(layout).all(), wrong), HasSubstr("not a mon.out"));
   }
 }
 
@@ -61,17 +61,20 @@ TEST(MonOut, HugeNumbersAreRefusedWithoutMemory) {
   for (uint64_t functions : {uint64_t{1} << 32, uint64_t{1} << 60, UINT64_MAX, UINT64_MAX / 16 + 2}) {
     Bytes bytes({});
     bytes.word(0x1000).word(0x1010).word(functions).counters({1, 2, 3, 4});
-    EXPECT_THAT(refusal(bytes.all()), HasSubstr("more call counts than bytes")) << functions;
+    EXPECT_THAT(refusal_of_mon_out(bytes.all()), HasSubstr("more call counts than bytes")) << functions;
   }
 }
 
 TEST(MonOut, SizesThatDoNotFitAreRefused) {
-  EXPECT_THAT(refusal(Bytes({}).word(2).word(1).word(0).counters({1}).all()), HasSubstr("ends before"));
-  EXPECT_THAT(refusal(Bytes({}).word(1).word(1).word(0).counters({1}).all()), HasSubstr("ends before"));
-  EXPECT_THAT(refusal(Bytes({}).word(0).word(2).word(0).counters({1, 2, 3}).all()),
+  EXPECT_THAT(refusal_of_mon_out(Bytes({}).word(2).word(1).word(0).counters({1}).all()),
+              HasSubstr("ends before"));
+  EXPECT_THAT(refusal_of_mon_out(Bytes({}).word(1).word(1).word(0).counters({1}).all()),
+              HasSubstr("ends before"));
+  EXPECT_THAT(refusal_of_mon_out(Bytes({}).word(0).word(2).word(0).counters({1, 2, 3}).all()),
               HasSubstr("more counters than text"));
-  EXPECT_THAT(refusal(Bytes({}).word(0).word(UINT64_MAX).word(0).counters({1}).all()), HasSubstr("too few"));
-  EXPECT_THAT(refusal(Bytes({}).word(0).word(8).word(0).all()), HasSubstr("no counters"));
+  EXPECT_THAT(refusal_of_mon_out(Bytes({}).word(0).word(UINT64_MAX).word(0).counters({1}).all()),
+              HasSubstr("too few"));
+  EXPECT_THAT(refusal_of_mon_out(Bytes({}).word(0).word(8).word(0).all()), HasSubstr("no counters"));
 }
 
 }  // namespace

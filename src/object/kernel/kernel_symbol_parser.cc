@@ -7,7 +7,7 @@
 namespace pctally {
 namespace {
 
-constexpr size_t kLongestName = 4096;
+constexpr size_t kLongestKernelName = 4096;
 /// Room for a usual kernel; what stays unused is never touched.
 constexpr size_t kUsualSymbols = 1 << 18;
 constexpr size_t kUsualNames = 8 << 20;
@@ -73,7 +73,7 @@ bool KernelSymbolParser::parse(std::string_view text, Line* line) {
   if (error != std::errc() || line->address == 0) return false;
   if (end - rest < 4 || rest[0] != ' ' || rest[2] != ' ') return false;
   line->type = rest[1];
-  line->name = {rest + 3, std::min(static_cast<size_t>(end - rest - 3), kLongestName)};
+  line->name = {rest + 3, std::min(static_cast<size_t>(end - rest - 3), kLongestKernelName)};
   line->is_core = line->name.find('\t') == std::string_view::npos;
   return true;
 }

@@ -101,8 +101,6 @@ Side side_of(std::span<const Measured> runs) {
   return side;
 }
 
-double squared(double value) { return value * value; }
-
 /// A side with one run takes the relative variance between runs from the other; where both have one, it is
 /// assumed.
 void complete(Side* side, const Side& other, double between_runs) {

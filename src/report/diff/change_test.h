@@ -8,6 +8,8 @@
 
 namespace pctally {
 
+inline double squared(double value) { return value * value; }
+
 /// What one run says about one row: an amount (milliseconds, events, percent points) and how it was counted.
 struct Measured {
   double amount = 0;

@@ -46,8 +46,6 @@ bool take_unit(std::string_view unit, Limit* limit) {
   return !share && (unit == "ms" || unit == "s");
 }
 
-double squared(double value) { return value * value; }
-
 /// The ways to call a row, the most exact first.
 enum class Called { kInFull, kAsShown, kShort, kNothing };
 

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kSecondNs = 1'000'000'000;
 
 class LiveTextTest : public testing::Test {
  protected:
@@ -32,10 +32,10 @@ class LiveTextTest : public testing::Test {
     look(62);
   }
   void look(uint64_t at_s) {
-    file_.header().heartbeat_ns = at_s * kSecond;
+    file_.header().heartbeat_ns = at_s * kSecondNs;
     Profile profile = load_profile(file_.all_bytes()).value();
     profile.recorder_alive = true;
-    history_.add(std::move(profile), at_s * kSecond);
+    history_.add(std::move(profile), at_s * kSecondNs);
   }
   std::vector<LiveLine> lines(const LiveTextOptions& options, Grouping by = Grouping::kFunction) {
     return live_text(history_.latest(),
@@ -50,7 +50,7 @@ class LiveTextTest : public testing::Test {
   FileBuilder file_;
   uint32_t segment_ = file_.segment(file_.object("/usr/bin/sort"), 0, 0x10000);
   NameCache names_{FakeSymbolizer::open};
-  LiveHistory history_{5 * kSecond};
+  LiveHistory history_{5 * kSecondNs};
 };
 
 TEST_F(LiveTextTest, InEightyColumns) {

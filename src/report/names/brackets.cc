@@ -4,11 +4,7 @@
 #include <string>
 
 namespace pctally {
-namespace {
-
-constexpr size_t kNone = std::string_view::npos;
-
-}  // namespace
+namespace {}  // namespace
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||

@@ -6,6 +6,8 @@
 
 namespace pctally {
 
+inline constexpr size_t kNone = std::string_view::npos;  ///< no such place
+
 /// Part of an identifier.
 bool is_word(char c);
 
@@ -16,10 +18,10 @@ bool starts_operator(std::string_view text, size_t at);
 /// starts_operator().
 size_t operator_length(std::string_view text, size_t at);
 
-/// The bracket that closes the one at `open`; npos if there is none.
+/// The bracket that closes the one at `open`; kNone if there is none.
 size_t closing(std::string_view text, size_t open);
 
-/// Where `word` stands outside all brackets; npos if it does not.
+/// Where `word` stands outside all brackets; kNone if it does not.
 size_t find_outside(std::string_view text, std::string_view word);
 
 /// "int, std::pair<int, char>": two.

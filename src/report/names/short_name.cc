@@ -9,8 +9,6 @@
 namespace pctally {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
-
 bool is_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == kNone;
 }
