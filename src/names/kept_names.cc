@@ -31,6 +31,17 @@ ExecutableIdentity key_of(ExecutableIdentity identity) {
   return identity;
 }
 
+KeptText text_of(const NamesSection& section, const NamesSource& source) {
+  return {section.text(source.text), source.changed_unix_ns};
+}
+
+/// Of two texts with one path the one that was changed last.
+KeptText later(const std::optional<KeptText>& known, const KeptText& text) {
+  if (!known) return text;
+  const auto rank = [](const KeptText& t) { return std::pair(t.changed_unix_ns, t.text); };
+  return rank(*known) < rank(text) ? text : *known;
+}
+
 }  // namespace
 
 Result<void> KeptNames::add(std::vector<unsigned char> bytes) {
@@ -44,11 +55,27 @@ Result<void> KeptNames::add(std::vector<unsigned char> bytes) {
 }
 
 std::optional<KeptText> KeptNames::source(const std::string& path) const {
+  std::optional<KeptText> newest;
   for (const NamesSection& section : sections_)
     for (const NamesSource& source : section.sources())
-      if (section.text(source.path) == path)
-        return KeptText{section.text(source.text), source.changed_unix_ns};
-  return std::nullopt;
+      if (section.text(source.path) == path) newest = later(newest, text_of(section, source));
+  return newest;
+}
+
+std::map<std::string, KeptText> KeptNames::sources() const {
+  std::map<std::string, KeptText> sources;
+  for (const NamesSection& section : sections_)
+    for (const NamesSource& source : section.sources()) {
+      const KeptText text = text_of(section, source);
+      const auto [known, fresh] = sources.try_emplace(std::string(section.text(source.path)), text);
+      if (!fresh) known->second = later(known->second, text);
+    }
+  return sources;
+}
+
+KeptParts KeptNames::parts(const ExecutableIdentity& identity) const {
+  const auto known = known_.find(key_of(identity));
+  return known == known_.end() ? KeptParts{} : parts_of(known->second);
 }
 
 std::unique_ptr<Symbolizer> KeptNames::open(const ExecutableIdentity& identity,

@@ -12,19 +12,13 @@
 #include <string>
 #include <vector>
 
-#include "names/names_section.h"
+#include "names/kept_parts.h"
 #include "object/symbolizer.h"
 
 namespace pctally {
 
 /// Opens the executable itself.
 using OpenExecutable = std::function<std::unique_ptr<Symbolizer>(const ExecutableIdentity&)>;
-
-/// An object in one file's names.
-struct KeptObject {
-  const NamesSection* section = nullptr;
-  uint32_t object = 0;
-};
 
 /// A source that a file holds. Valid until names are added.
 struct KeptText {
@@ -42,8 +36,14 @@ class KeptNames {
   [[nodiscard]] std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity,
                                                  const OpenExecutable& executable) const;
 
-  /// By the path that frames have.
+  /// By the path that frames have. Where files differ, the source that was changed last counts.
   [[nodiscard]] std::optional<KeptText> source(const std::string& path) const;
+
+  /// All of them, by path.
+  [[nodiscard]] std::map<std::string, KeptText> sources() const;
+
+  /// The code and the lines that are known of an executable.
+  [[nodiscard]] KeptParts parts(const ExecutableIdentity& identity) const;
 
  private:
   std::deque<NamesSection> sections_;

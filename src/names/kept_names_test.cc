@@ -1,6 +1,7 @@
 #include "names/kept_names.h"
 
 #include <gtest/gtest.h>
+#include <stdio.h>
 
 #include "names/names_writer.h"
 
@@ -122,6 +123,55 @@ TEST_F(Kept, AreOfOneBuildAndOneBootAlone) {
   EXPECT_NE(open(kernel), nullptr);
   kernel.boot_id.assign(16, 8);
   EXPECT_EQ(open(kernel), nullptr);
+}
+
+/// An archive: function f with its code, and places of a line each.
+std::vector<unsigned char> archive(const std::vector<KeptPlace>& places, std::vector<uint8_t> code,
+                                   const char* source = "text") {
+  NamesWriter writer;
+  const std::vector<uint64_t> hits{places.front().position};
+  const std::vector<NamedRange> ranges{{"f", 0x100, 0x200}};
+  writer.add_object(kBinary, {.machine = 62, .changed_unix_ns = 5});
+  writer.add_ranges(hits, ranges);
+  writer.add_code(0x100, code);
+  for (const KeptPlace& place : places) writer.add_place(place.position, place.bytes, place.frames);
+  writer.add_source("a.c", source, 7);
+  return writer.bytes();
+}
+
+std::vector<Frame> line(uint32_t number) { return {{"f", "a.c", number}}; }
+
+/// "100+4:1 ": position, bytes and line of each place.
+std::string text_of(const KeptParts& parts) {
+  std::string text;
+  for (const KeptPlace& place : parts.places) {
+    char one[64];
+    snprintf(one, sizeof one, "%llx+%u:%u ", static_cast<unsigned long long>(place.position), place.bytes,
+             place.frames[0].line);
+    text += one;
+  }
+  return text;
+}
+
+TEST(KeptParts, OfArchivesAreEachBytesGreatestAnswerInAnyOrder) {
+  const auto one = archive({{0x100, 4, line(1)}, {0x104, 4, line(2)}}, {1, 2, 3});
+  const auto other = archive({{0x102, 4, line(3)}, {0x110, 2, line(4)}}, {1, 2, 3, 4}, "zzzz");
+  for (const bool turned : {false, true}) {
+    KeptNames names;
+    ASSERT_TRUE(names.add(turned ? other : one) && names.add(turned ? one : other));
+    const KeptParts parts = names.parts(kBinary);
+    EXPECT_EQ(text_of(parts), "100+2:1 102+2:3 104+2:3 106+2:2 110+2:4 ");
+    EXPECT_EQ(parts.code.at(0x100).bytes, (std::vector<uint8_t>{1, 2, 3, 4}));
+    EXPECT_EQ(parts.positions, (std::vector<uint64_t>{0x100, 0x102}));
+    EXPECT_EQ(names.sources().at("a.c").text, "zzzz");
+    EXPECT_EQ(names.source("a.c")->text, "zzzz");
+  }
+}
+
+TEST_F(Kept, NamesAloneAddNoParts) {
+  ASSERT_TRUE(names_.add(section({{0x110, {"f", 0x100, 0x200}}})));
+  const KeptParts parts = names_.parts(kBinary);
+  EXPECT_TRUE(parts.positions.empty() && parts.code.empty() && parts.places.empty());
 }
 
 }  // namespace

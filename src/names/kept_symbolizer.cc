@@ -87,27 +87,12 @@ std::vector<NamedRange> KeptSymbolizer::name(std::span<const uint64_t> positions
   return result;
 }
 
-std::optional<std::vector<Frame>> KeptSymbolizer::kept_frames(uint64_t position) const {
-  for (const KeptObject& kept : objects_) {
-    const auto places = kept.section->places(kept.object);
-    const auto behind = std::ranges::upper_bound(places, position, {}, &NamesPlace::position);
-    if (behind == places.begin() || position - (behind - 1)->position >= (behind - 1)->bytes) continue;
-    std::vector<Frame> frames;
-    for (const NamesFrame& frame : kept.section->frames(*(behind - 1)))
-      frames.push_back({std::string(kept.section->text(frame.function)),
-                        std::string(kept.section->text(frame.file)), frame.line,
-                        std::string(kept.section->text(frame.linkage))});
-    return frames;
-  }
-  return std::nullopt;
-}
-
 std::vector<std::vector<Frame>> KeptSymbolizer::frames(std::span<const uint64_t> positions) {
   std::vector<std::vector<Frame>> result(positions.size());
   std::vector<uint64_t> asked;
   std::vector<size_t> places;
   for (size_t i = 0; i < positions.size(); ++i) {
-    if (auto frames = kept_frames(positions[i])) {
+    if (auto frames = frames_at(objects_, positions[i])) {
       result[i] = std::move(*frames);
       continue;
     }
@@ -126,12 +111,9 @@ CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {
   for (const KeptObject& kept : objects_)
     for (const NamesRange& range : kept.section->ranges(kept.object)) {
       if (range.start != start || range.code.bytes == 0 || end < start) continue;
-      const NamesObject& object = kept.section->objects()[kept.object];
-      const std::string_view bytes = kept.section->text(range.code).substr(0, end - start);
-      return {.address = range.address != 0 ? range.address : range.start,
-              .bytes = {bytes.begin(), bytes.end()},
-              .machine = static_cast<uint16_t>(object.machine),
-              .changed_unix_ns = object.changed_unix_ns};
+      CodeBytes code = code_of(kept, range);
+      code.bytes.resize(std::min<uint64_t>(code.bytes.size(), end - start));
+      return code;
     }
   missed_ = true;
   return executable().code(start, end);

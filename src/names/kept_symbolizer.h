@@ -26,7 +26,6 @@ class KeptSymbolizer : public Symbolizer {
     const NamesRange* range = nullptr;
   };
   [[nodiscard]] Found find(uint64_t position) const;
-  [[nodiscard]] std::optional<std::vector<Frame>> kept_frames(uint64_t position) const;
   Symbolizer& executable();
 
   ExecutableIdentity identity_;

@@ -42,7 +42,7 @@ ImportedNames& imported_names() {
   return names;
 }
 
-KeptNames& kept_names() {
+KeptNames& all_kept_names() {
   static KeptNames names;
   return names;
 }
@@ -89,8 +89,10 @@ Result<Profile> load_any(const std::string& file) {
 Result<void> keep_names(int fd) {
   auto bytes = read_names_bytes(fd);
   if (!bytes) return std::unexpected(bytes.error());
-  return bytes->empty() ? Result<void>() : kept_names().add(std::move(*bytes));
+  return bytes->empty() ? Result<void>() : all_kept_names().add(std::move(*bytes));
 }
+
+const KeptNames& kept_names() { return all_kept_names(); }
 
 std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity) {
   if (auto imported = imported_names().open(identity)) return imported;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "names/kept_names.h"
 #include "object/symbolizer.h"
 #include "profile/profile.h"
 #include "report/annotate/source_files.h"
@@ -22,6 +23,9 @@ Result<void> keep_names(int fd);
 
 /// Names for what load_any() has loaded: those that came with the files first, then those of the executables.
 std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity);
+
+/// All names that came with the files loaded.
+const KeptNames& kept_names();
 
 /// A source that came with a file, by the path that frames have.
 std::optional<KeptSource> kept_source(const std::string& path);

@@ -81,7 +81,7 @@ int merge(const Arguments& arguments) {
     complain("{}", bytes.error().text);
     return kExitInput;
   }
-  const ProfileNames names = names_of_profile(*sum, &open_symbolizer);
+  const ProfileNames names = names_of_sum(*sum, &open_symbolizer, kept_names());
   if (!names.section.empty()) (void)append_names_bytes(names.section, &*bytes);  // our own file
   if (auto written = write_profile(*bytes, arguments.out.c_str(), arguments.overwrite); !written) {
     complain("{}", written.error().text);

@@ -14,6 +14,16 @@ void sort_once(std::vector<uint64_t>* values) {
   values->erase(std::unique(values->begin(), values->end()), values->end());
 }
 
+void add_object(const ExecutableIdentity& identity, const std::vector<uint64_t>& positions,
+                const KeptParts& parts, const OpenSymbolizer& open, NamesWriter* writer) {
+  std::vector<NamedRange> ranges = open(identity)->name(positions);
+  ranges.resize(positions.size());
+  writer->add_object(identity, parts.code.empty() ? CodeBytes{} : parts.code.begin()->second);
+  writer->add_ranges(positions, ranges);
+  for (const auto& [start, code] : parts.code) writer->add_code(start, code.bytes);
+  for (const KeptPlace& place : parts.places) writer->add_place(place.position, place.bytes, place.frames);
+}
+
 }  // namespace
 
 std::vector<HitPlaces> hit_places(const Profile& profile) {
@@ -46,11 +56,25 @@ ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open
       continue;
     }
     const ExecutableIdentity identity = identity_of(profile, profile.executables[places.executable]);
-    std::vector<NamedRange> ranges = open(identity)->name(places.positions);
-    ranges.resize(places.positions.size());
-    writer.add_object(identity);
-    writer.add_ranges(places.positions, ranges);
+    add_object(identity, places.positions, {}, open, &writer);
   }
+  if (!writer.empty()) names.section = writer.bytes();
+  return names;
+}
+
+ProfileNames names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept) {
+  ProfileNames names;
+  NamesWriter writer;
+  for (HitPlaces& places : hit_places(profile)) {
+    ++names.objects;
+    const ExecutableIdentity identity = identity_of(profile, profile.executables[places.executable]);
+    const KeptParts parts = kept.parts(identity);
+    places.positions.insert(places.positions.end(), parts.positions.begin(), parts.positions.end());
+    sort_once(&places.positions);
+    add_object(identity, places.positions, parts, open, &writer);
+  }
+  for (const auto& [path, source] : kept.sources())
+    writer.add_source(path, source.text, source.changed_unix_ns);
   if (!writer.empty()) names.section = writer.bytes();
   return names;
 }

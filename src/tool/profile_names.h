@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "names/kept_names.h"
 #include "profile/profile.h"
 #include "report/object_names.h"
 
@@ -27,5 +28,8 @@ struct ProfileNames {
 /// Names of functions alone, from symbol tables. No object is begun after `until_ns` of the monotonic clock.
 ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open,
                               uint64_t until_ns = UINT64_MAX);
+
+/// The names of a sum, and what archives among its parts hold beside them: code, lines, sources.
+ProfileNames names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept);
 
 }  // namespace pctally

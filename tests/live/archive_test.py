@@ -102,6 +102,26 @@ class Archive(unittest.TestCase):
             self.assertEqual(after, before)
         self.assertIn("second line", here[3])
 
+    def test_a_sum_of_archives_is_one(self):
+        """In any order, and of sums."""
+        second = self.path("second.pct")
+        self.assertEqual(p.record([self.program], "-F", "499", path=second).returncode, 0)
+        files = [self.path("b1.pct"), self.path("b2.pct")]
+        for profile, file in zip((self.profile, second), files):
+            self.assertEqual(run("archive", "-q", "-f", "-o", file, profile).returncode, 0)
+
+        def merged(name, *parts):
+            done = run("merge", "-q", "-f", "-o", self.path(name), *parts)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return self.path(name)
+
+        here = self.printed(merged("plain.pct", self.profile, second))
+        whole = merged("m.pct", *files)
+        for before, after in zip(here, self.elsewhere(whole)):
+            self.assertEqual(after, before)
+        again = merged("n.pct", merged("one.pct", files[1]), files[0])
+        self.assertTrue(bytes_of(again) == bytes_of(whole), "another order of the same runs")
+
     def test_what_not_everybody_may_read_is_left_out_and_nothing_is_waited_for(self):
         done = self.archive("c.pct")
         self.assertIn(f"source: {self.path('own.c')}\n", done.stderr)
