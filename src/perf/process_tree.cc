@@ -40,9 +40,9 @@ std::vector<pid_t> numbers_in(const std::string& path) {
   return numbers;
 }
 
-std::string directory_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
-
 }  // namespace
+
+std::string directory_of(pid_t pid) { return "/proc/" + (pid == 0 ? "self" : std::to_string(pid)); }
 
 std::vector<pid_t> process_tree(pid_t root) {
   std::vector<pid_t> tree;

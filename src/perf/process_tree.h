@@ -7,6 +7,9 @@
 
 namespace pctally {
 
+/// "/proc/PID"; 0: of the calling process.
+std::string directory_of(pid_t pid);
+
 /// `root` and every living descendant of it, parents first. Empty if it is gone. A process that comes or goes
 /// meanwhile may be missing: ask again.
 std::vector<pid_t> process_tree(pid_t root);

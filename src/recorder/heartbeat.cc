@@ -30,8 +30,6 @@ std::string file_text(const std::string& path) {
   return {text, bytes > 0 ? static_cast<size_t>(bytes) : 0};
 }
 
-std::string proc_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
-
 uint64_t user_ns(pid_t pid) {
   ProcStat stat;
   if (!read_proc_stat(pid, &stat)) return 0;
@@ -39,7 +37,7 @@ uint64_t user_ns(pid_t pid) {
 }
 
 bool thread_blocks(pid_t pid, pid_t thread, uint32_t signal) {
-  std::string status = file_text(proc_of(pid) + "/task/" + std::to_string(thread) + "/status");
+  std::string status = file_text(directory_of(pid) + "/task/" + std::to_string(thread) + "/status");
   size_t line = status.find("SigBlk:");
   if (line == std::string::npos) return true;
   if (signal - 1 >= 64) return true;

@@ -19,6 +19,7 @@
 
 #include "base/device_number.h"
 #include "base/time_ns.h"
+#include "perf/process_tree.h"
 
 namespace pctally {
 namespace {
@@ -38,8 +39,6 @@ struct Reply {
   FileView view{};
   FileFacts facts{};
 };
-
-std::string directory_of(pid_t pid) { return "/proc/" + (pid == 0 ? "self" : std::to_string(pid)); }
 
 /// "/proc/N/root/rest" is `rest` in that root; else all of it is in our own.
 UniqueFd look_up(const char* path) {

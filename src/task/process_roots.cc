@@ -7,12 +7,11 @@
 
 #include "base/proc_file.h"
 #include "base/unique_fd.h"
+#include "perf/process_tree.h"
 #include "process/proc_maps.h"
 
 namespace pctally {
 namespace {
-
-std::string directory_of(pid_t pid) { return "/proc/" + (pid == 0 ? "self" : std::to_string(pid)); }
 
 pid_t parent_of(pid_t pid) {
   ProcStat stat;
