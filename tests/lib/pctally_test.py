@@ -82,6 +82,19 @@ def record(command, *options, path=None, env=None, cwd=None, quiet=True):
 _NAMES = 404  # offset of the header's field
 
 
+def command_of(recorder):
+    """The process that a recorder has started its command in, once it is executed. Other children are the recorder's own."""
+    while True:  # polls another process's state: there is no event to wait for
+        with open(f"/proc/{recorder}/task/{recorder}/children", encoding="ascii") as file:
+            children = file.read().split()
+        for child in children:
+            try:
+                if not os.path.samefile(f"/proc/{child}/exe", PCTALLY):
+                    return int(child)
+            except OSError:
+                pass  # gone meanwhile
+
+
 def has_names(path):
     with open(path, "rb") as file:
         file.seek(_NAMES)

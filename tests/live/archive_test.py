@@ -166,7 +166,7 @@ class Archive(unittest.TestCase):
         recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-o", killed, "--", p.program("spinner"), "1", "60"])
         while run("report", "--json", killed).returncode != 0:
             pass
-        child = int(subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(recorder.pid)]).split()[0])
+        child = p.command_of(recorder.pid)
         self.assertIn("is still being recorded", run("archive", killed).stderr)
         recorder.kill()
         recorder.wait()

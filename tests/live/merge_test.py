@@ -139,7 +139,7 @@ class Merge(unittest.TestCase):
         recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-o", killed, "--", p.program("spinner"), "1", "1000"])
         while not os.path.exists(killed) or os.path.getsize(killed) < 8192 or p.report(killed)["ticks"] < 10:
             time.sleep(0.01)
-        child = int(subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(recorder.pid)]).split()[0])
+        child = p.command_of(recorder.pid)
         recorder.kill()
         recorder.wait()
         os.kill(child, signal.SIGKILL)

@@ -319,8 +319,7 @@ class Screen(Live):
         recorder, path = self.recording()
         self.show("--interval", "0.2", path)
         self.until(lambda lines: "spin_here" in lines[4], "the hot function")
-        with open(f"/proc/{recorder.pid}/task/{recorder.pid}/children") as file:
-            child = int(file.read().split()[0])
+        child = p.command_of(recorder.pid)
         recorder.kill()
         recorder.wait()
         os.kill(child, signal.SIGKILL)

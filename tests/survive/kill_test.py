@@ -12,11 +12,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
 
-def children_of(pid):
-    with open(f"/proc/{pid}/task/{pid}/children") as file:
-        return [int(word) for word in file.read().split()]
-
-
 def wait_until(condition):
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -34,9 +29,7 @@ class Kill(unittest.TestCase):
         recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-e", engine, "-o", path, "--",
                                      p.program("spinner"), "2", "20"], stderr=subprocess.DEVNULL)
         wait_until(lambda: os.path.exists(path))
-        child = wait_until(lambda: children_of(recorder.pid))[0]
-        wait_until(lambda: b"spinner" in open(f"/proc/{child}/cmdline", "rb").read())
-        return recorder, child
+        return recorder, p.command_of(recorder.pid)
 
     def counted(self, path):
         data = p.report(path)
