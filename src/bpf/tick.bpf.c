@@ -161,7 +161,8 @@ static __always_inline void count_pc(struct pctally_table* table, __u64 pc, __u3
 #ifdef PCTALLY_PATHS
 #include "bpf/path.bpf.h"
 #else
-static __always_inline int keep_path(struct bpf_perf_event_data* event, struct task_struct* task, __u32 tgid) {
+static __always_inline int keep_path(struct bpf_perf_event_data* event, struct task_struct* task,
+                                     __u32 tgid) {
   (void)event, (void)task, (void)tgid;
   return 0;
 }
