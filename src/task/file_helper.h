@@ -1,12 +1,10 @@
 // A process that looks at other processes' files for a recorder, which may have given up the right to, and
 // which must not hang with a file system.
 //
-//  1. It keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder may
-//  keep none.
-//  2. It parses nothing and answers four questions. A recorder that was taken over gets of it: executables
-//  (ELF, no core dumps),
-//     perf maps, and what processes have mapped; nothing of it can be written.
-//  3. Who gets no answer in time has lost it.
+// It keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder may keep
+// none. It parses nothing and answers four questions. A recorder that was taken over gets from it
+// executables (ELF, no core dumps), perf maps, and what processes have mapped; nothing of it can be written.
+// A recorder that gets no answer within half a second does without it from then on.
 #pragma once
 #include <sys/types.h>
 
