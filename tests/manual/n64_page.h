@@ -33,20 +33,26 @@ inline int last_error() { return g_errors.empty() ? 0 : g_errors.back().code; }
 
 inline u32* code(uintptr_t address) { return reinterpret_cast<u32*>(address); }
 
-struct RuntimeDirectory {
-  std::string path = "/tmp/pctally-n64-XXXXXX";
-  RuntimeDirectory() { EXPECT_NE(mkdtemp(path.data()), nullptr); }
-  ~RuntimeDirectory() { std::filesystem::remove_all(path); }
-  RuntimeDirectory(const RuntimeDirectory&) = delete;
-  RuntimeDirectory& operator=(const RuntimeDirectory&) = delete;
+/// A directory for the sockets of this program alone. It is there before all tests: the first
+/// osProfileInit(), in whichever test, starts the thread that listens there.
+class RuntimeDirectory : public testing::Environment {
+ public:
+  void SetUp() override {
+    ASSERT_NE(mkdtemp(path_.data()), nullptr);
+    setenv("XDG_RUNTIME_DIR", path_.c_str(), 1);
+  }
+  void TearDown() override { std::filesystem::remove_all(path_); }
+
+ private:
+  std::string path_ = "/tmp/pctally-n64-XXXXXX";
 };
+inline testing::Environment* const kRuntimeDirectory =
+    testing::AddGlobalTestEnvironment(new RuntimeDirectory);
 
 class N64Page : public Page {
  protected:
   void SetUp() override {
     Page::SetUp();
-    static const RuntimeDirectory runtime;
-    setenv("XDG_RUNTIME_DIR", runtime.path.c_str(), 1);
     osSetErrorHandler(note_error);
     osProfileStop();
     g_errors.clear();

@@ -206,7 +206,8 @@ class EveryEngine:
         self.assertGreater(data["paths"]["complete"], self.COMPLETE_IN_PYTHON * data["ticks"])
         total = {row["function"].split(":/")[0]: row["total"] for row in data["rows"] if "total" in row}
         self.assertGreater(total["py::inner"], 0.5)
-        self.assertGreaterEqual(total["py::outer"], total["py::inner"])
+        cut = 1 - data["paths"]["complete"] / data["ticks"]  # some of these may have been cut between the two
+        self.assertGreaterEqual(total["py::outer"] + cut, total["py::inner"])
         self.assertNotIn("interpreter", [warning["id"] for warning in data["warnings"]])
 
     def test_short_children_are_whole(self):
