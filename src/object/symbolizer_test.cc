@@ -5,6 +5,8 @@
 #include <sys/auxv.h>
 #include <time.h>
 
+#include <fstream>
+
 #include "object/dwarf/debug_finder.h"
 #include "object/fixtures_for_test.h"
 #include "object/vdso.h"
