@@ -119,6 +119,13 @@ CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {
   return executable().code(start, end);
 }
 
+SourceDigests KeptSymbolizer::digests(std::span<const uint64_t> positions) {
+  std::vector<uint64_t> asked;
+  for (const uint64_t position : positions)
+    if (!frames_at(objects_, position)) asked.push_back(position);
+  return asked.empty() ? SourceDigests{} : executable().digests(asked);
+}
+
 std::optional<uint64_t> KeptSymbolizer::position(uint64_t address) {
   for (const KeptObject& kept : objects_)
     for (const NamesRange& range : kept.section->ranges(kept.object))

@@ -79,6 +79,11 @@ CodeBytes ObjectSymbolizer::code(uint64_t start, uint64_t end) {
   return code;
 }
 
+SourceDigests ObjectSymbolizer::digests(std::span<const uint64_t> positions) {
+  if (!frames_opened_) open_frames();
+  return frames_ ? frames_->digests(addresses_of(positions).values) : SourceDigests{};
+}
+
 std::optional<uint64_t> ObjectSymbolizer::position(uint64_t address) {
   if (!file_) return {};
   const auto offset = file_->offset(ObjectAddress{address});

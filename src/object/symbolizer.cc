@@ -73,6 +73,12 @@ class GuardedSymbolizer : public Symbolizer {
     problem_ = std::string("the code cannot be read: ") + error.what();
     return {};
   }
+  SourceDigests digests(std::span<const uint64_t> positions) override try {
+    return inner_->digests(positions);
+  } catch (const std::exception& error) {
+    problem_ = std::string("debug information cannot be read: ") + error.what();
+    return {};
+  }
   std::optional<uint64_t> position(uint64_t address) override { return inner_->position(address); }
 
  private:

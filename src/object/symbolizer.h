@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "object/elf/frame.h"
+#include "object/elf/md5.h"
 
 namespace pctally {
 
@@ -57,6 +58,10 @@ class Symbolizer {
   /// The code at positions [start, end), cut to what is loaded from the file in one piece. No bytes if the
   /// file is not there, or if they are more than 4 MiB: no function is that large.
   virtual CodeBytes code(uint64_t /*start*/, uint64_t /*end*/) { return {}; }
+
+  /// What the sources of the units at these positions (ascending) were when they were compiled, as far as
+  /// debug information says it.
+  virtual SourceDigests digests(std::span<const uint64_t> /*positions*/) { return {}; }
 
   /// The position of an ObjectAddress; nothing if nothing is loaded there, or positions are addresses.
   virtual std::optional<uint64_t> position(uint64_t /*address*/) { return {}; }

@@ -16,10 +16,17 @@ import pctally_test as p
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INPUT = 4
+CLANG = shutil.which("clang-19") or shutil.which("clang-14")
 
 
 def annotate(*words, **keywords):
     return subprocess.run([p.PCTALLY, "annotate", *words], capture_output=True, text=True, **keywords)
+
+
+def archive(profile, to):
+    """What it says of it."""
+    done = subprocess.run([p.PCTALLY, "archive", "-o", to, profile], capture_output=True, text=True, check=True)
+    return done.stdout + done.stderr
 
 
 def build(directory, *flags):
@@ -124,6 +131,32 @@ class Annotate(unittest.TestCase):
         os.utime(os.path.join(moved, "table.cc"), (later, later))
         newer = annotate("count", profile, "--source-path", f"{directory}={moved}")
         self.assertRegex(newer.stdout, r"warning: .*table\.cc is newer than table: lines may have moved")
+
+    @unittest.skipIf(CLANG is None, "clang 14 or newer is not installed")
+    def test_a_source_is_known_by_its_md5(self):
+        """Clang writes MD5s with DWARF 5, unless one of the files has none, as some headers of C++."""
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        program, source = os.path.join(directory, "busy"), os.path.join(directory, "busy.c")
+        text = "volatile long n;\nint main(void) {\n  while (n < 30000000) n++;\n  return 0;\n}\n"
+        with open(source, "w") as file:
+            file.write(text)
+        subprocess.run([CLANG, "-O1", "-gdwarf-5", "-o", program, source], check=True)
+        profile, built = p.record([program]).path, os.stat(source)
+        os.utime(source, (built.st_mtime + 3600,) * 2)
+        self.assertNotIn("warning", annotate("main", profile).stdout, "newer, and yet the same")
+        archived = os.path.join(directory, "archived.pct")
+        self.assertIn("busy.c", archive(profile, archived))
+        self.assertNotIn("warning", annotate("main", archived).stdout)
+        with open(source, "w") as file:
+            file.write("\n" + text)
+        os.utime(source, ns=(built.st_atime_ns, built.st_mtime_ns))
+        changed = r"warning: .*busy\.c has another MD5 than when it was compiled into busy: lines may have moved"
+        self.assertRegex(annotate("main", profile).stdout, changed)
+        data = json.loads(annotate("main", profile, "--json").stdout)
+        self.assertEqual(data["changed_sources"], [{"file": source, "change": "differs"}])
+        self.assertIn("  while", annotate("main", archived).stdout, "the archive has the text that was compiled")
+        again = os.path.join(directory, "again.pct")
+        self.assertRegex(archive(profile, again), r"busy\.c: changed since it was compiled")
 
     def test_without_debug_information_and_stripped(self):
         directory = tempfile.mkdtemp(dir=p.scratch())

@@ -54,7 +54,7 @@ export interface Source {
 export interface SourceFile {
   path: number;
   problem: string;
-  newer: boolean; // than a program made of it
+  changed: 0 | 1 | 2; // 1: newer than a program made of it, 2: not what that was compiled from
   lines: (number | string)[]; // number, text, number, text ...
 }
 

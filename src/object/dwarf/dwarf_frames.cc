@@ -1,7 +1,9 @@
 #include "object/dwarf/dwarf_frames.h"
 
+#include <set>
 #include <unordered_map>
 
+#include "object/dwarf/dwarf_digests.h"
 #include "object/dwarf/dwarf_file.h"
 #include "object/dwarf/dwarf_inline.h"
 #include "object/dwarf/dwarf_line.h"
@@ -64,6 +66,18 @@ class LibdwFrames : public DwarfFrames {
         result[i] = compiler_frames_at(&indexed(*unit), addresses[i]);
     }
     return result;
+  }
+
+  SourceDigests digests(std::span<const uint64_t> addresses) override {
+    std::set<uint32_t> units;
+    for (const uint64_t address : addresses)
+      if (auto unit = dwarf_->unit_at(address)) units.insert(*unit);
+    SourceDigests digests;
+    for (const uint32_t unit : units) {
+      Dwarf_Die die = dwarf_->unit(unit).die;
+      digests.merge(source_digests(&die));
+    }
+    return digests;
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "object/elf/compiler_frame.h"
 #include "object/elf/elf_file.h"
 #include "object/elf/frame.h"
+#include "object/elf/md5.h"
 
 namespace pctally {
 
@@ -25,6 +26,9 @@ class DwarfFrames {
 
   /// The same as compilers number them. Empty where debug information has not the function.
   virtual std::vector<std::vector<CompilerFrame>> compiler_frames(std::span<const uint64_t> addresses) = 0;
+
+  /// As of Symbolizer::digests().
+  virtual SourceDigests digests(std::span<const uint64_t> addresses) = 0;
 };
 
 }  // namespace pctally

@@ -101,6 +101,39 @@ TEST(Frames, ASelfReferringOriginAndADeepTreeEnd) {
   EXPECT_EQ(frames[8][1].function, "main");
 }
 
+/// Clang writes MD5s with DWARF 5, GCC 12 does not.
+TEST(Digests, AreTheMd5sOfTheSources) {
+  const std::string path = fixture("inlined_clang5");
+  if (!exists(path)) GTEST_SKIP() << "no clang";
+  const auto symbol = listed_symbol(path, "_ZN4deep9outermostEi");
+  const auto symbolizer = Symbolizer::open(identity_of(path));
+  const std::vector<uint64_t> positions = positions_of(path, symbol);
+  const std::string source = read_file(std::string(PCTALLY_TESTDATA) + "/inlined.cc");
+  const Md5 expected = md5_of({reinterpret_cast<const unsigned char*>(source.data()), source.size()});
+  const std::string name = symbolizer->frames(positions).at(0).at(0).file;
+  EXPECT_TRUE(symbolizer->digests(positions).contains({name, expected})) << name;
+  EXPECT_TRUE(symbolizer->digests({}).empty());
+  const std::string older = fixture("inlined_dwarf4");
+  const auto positions_there = positions_of(older, listed_symbol(older, "_ZN4deep9outermostEi"));
+  EXPECT_TRUE(Symbolizer::open(identity_of(older))->digests(positions_there).empty());
+}
+
+/// Whatever a byte of the line table's head is: nothing but an answer comes of it.
+TEST(Digests, OfADamagedTableAreFewer) {
+  if (!exists(fixture("inlined_clang5"))) GTEST_SKIP() << "no clang";
+  const std::string text = read_file(fixture("inlined_clang5"));
+  const ElfSection section = *open_elf(fixture("inlined_clang5"))->section(".debug_line");
+  const auto symbol = listed_symbol(fixture("inlined_clang5"), "_ZN4deep9outermostEi");
+  for (uint64_t at = 0; at < std::min<uint64_t>(section.size, 200); ++at)
+    for (const int value : {0, 1, 0x7f, 0xff}) {
+      std::vector<unsigned char> bytes(text.begin(), text.end());
+      bytes[section.offset + at] = static_cast<unsigned char>(value);
+      const auto file = ElfFile::from_image(std::move(bytes));
+      ASSERT_TRUE(file);
+      if (auto frames = DwarfFrames::open(*file)) (*frames)->digests({&symbol.value, 1});
+    }
+}
+
 TEST(Frames, WithoutLineInformationTheProblemSaysSo) {
   const auto symbolizer = Symbolizer::open(identity_of(fixture("layout_stripped")));
   EXPECT_EQ(symbolizer->problem(), "");

@@ -56,6 +56,15 @@ void write_code(Symbolizer& names, std::span<const uint64_t> places, MessageWrit
   answer->text({reinterpret_cast<const char*>(code.bytes.data()), code.bytes.size()});
 }
 
+void write_digests(Symbolizer& names, std::span<const uint64_t> positions, MessageWriter* answer) {
+  const SourceDigests digests = names.digests(positions);
+  answer->number(digests.size());
+  for (const auto& [path, digest] : digests) {
+    answer->text(path);
+    answer->text({reinterpret_cast<const char*>(digest.data()), digest.size()});
+  }
+}
+
 void write_position(Symbolizer& names, uint64_t address, MessageWriter* answer) {
   const auto position = names.position(address);
   answer->number(position ? 1 : 0);
@@ -76,6 +85,7 @@ bool answer(Symbolizer& names, MessageReader& request) {
   if (word == WorkerWord::kName) write_names(names, numbers, &body);
   if (word == WorkerWord::kFrames) write_frames(names, numbers, &body);
   if (word == WorkerWord::kCode && numbers.size() == 2) write_code(names, numbers, &body);
+  if (word == WorkerWord::kDigests) write_digests(names, numbers, &body);
   if (word == WorkerWord::kPosition && numbers.size() == 1) write_position(names, numbers[0], &body);
   return send_answer(names, body);
 }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "object/elf/regular_file.h"
@@ -150,6 +151,21 @@ CodeBytes WorkerSymbolizer::code(uint64_t start, uint64_t end) {
   if (answer->damaged() || bytes.size() > end - start) return {};
   code.bytes.assign(bytes.begin(), bytes.end());
   return code;
+}
+
+SourceDigests WorkerSymbolizer::digests(std::span<const uint64_t> positions) {
+  auto answer = ask(request(WorkerWord::kDigests, positions));
+  SourceDigests digests;
+  if (!answer) return digests;
+  for (uint64_t left = answer->number(); left > 0 && !answer->damaged(); --left) {
+    std::string path = short_text(*answer);
+    const std::string bytes = answer->text();
+    Md5 digest{};
+    if (bytes.size() != digest.size()) break;
+    std::ranges::copy(bytes, digest.begin());
+    digests.emplace(std::move(path), digest);
+  }
+  return digests;
 }
 
 std::optional<uint64_t> WorkerSymbolizer::position(uint64_t address) {

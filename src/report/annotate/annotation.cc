@@ -94,7 +94,10 @@ void Annotator::add_lines() {
     const Frame own = frames[i].empty() ? Frame{} : frames[i].back();
     lines[{own.file, own.line}] += function_.position_ticks[i];
     annotation_.has_lines = annotation_.has_lines || own.line != 0;
+    for (const Frame& frame : frames[i])
+      if (frame.line != 0) annotation_.files.insert(frame.file);
   }
+  if (!annotation_.files.empty()) digests_ = symbolizer_.digests(function_.positions);
   for (const auto& [place, ticks] : lines)
     annotation_.lines.push_back({place.first, place.second, measured(ticks)});
   std::stable_sort(
@@ -109,6 +112,10 @@ std::vector<std::vector<Frame>> Annotator::frames(const std::vector<size_t>& ins
   std::vector<std::vector<Frame>> frames = symbolizer_.frames(positions);
   frames.resize(positions.size());
   return frames;
+}
+
+SourceChange Annotator::change_of_source(const std::string& path, SourceFiles& sources) const {
+  return change_of(sources.file(path), path, digests_, disassembler_.code().changed_unix_ns);
 }
 
 InstructionText Annotator::text(size_t index) const {

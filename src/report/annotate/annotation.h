@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "report/account.h"
 #include "report/annotate/disassembler.h"
 #include "report/annotate/find_function.h"
+#include "report/annotate/source_files.h"
 #include "report/statistics.h"
 
 namespace pctally {
@@ -39,6 +41,7 @@ struct Annotation {
   /// All of its instructions; without its code one for each place with ticks.
   std::vector<AnnotatedInstruction> instructions;
   std::vector<AnnotatedLine> lines;  ///< most ticks first
+  std::set<std::string> files;       ///< that its ticks are in, also those of inlined functions
   bool has_lines = false;            ///< false: debug information knows no line
   std::string problem;               ///< why there are no instructions; empty if there are
 };
@@ -51,6 +54,9 @@ class Annotator {
 
   [[nodiscard]] const Annotation& annotation() const { return annotation_; }
   [[nodiscard]] const CodeBytes& code() const { return disassembler_.code(); }
+
+  /// Whether a source of its ticks is still what it was compiled from.
+  [[nodiscard]] SourceChange change_of_source(const std::string& path, SourceFiles& sources) const;
 
   /// Source frames of each instruction (indices ascending), innermost first.
   std::vector<std::vector<Frame>> frames(const std::vector<size_t>& instructions);
@@ -80,6 +86,7 @@ class Annotator {
   double samples_ = 0;
   Disassembler disassembler_;
   Annotation annotation_;
+  SourceDigests digests_;
   std::map<uint64_t, std::string> targets_;  ///< names by address
 };
 

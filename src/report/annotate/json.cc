@@ -59,6 +59,11 @@ std::string annotation_json(const Profile& profile, Annotator& annotator, Source
     add_ticks(line.ticks, &entry);
     lines.push_back(std::move(entry));
   }
+  Json& changed = json["changed_sources"] = Json::array();
+  for (const std::string& file : annotation.files)
+    if (const SourceChange change = annotator.change_of_source(file, sources); change != SourceChange::kNone)
+      changed.push_back(
+          {{"file", valid_utf8(file)}, {"change", change == SourceChange::kNewer ? "newer" : "differs"}});
   std::vector<size_t> indices(annotation.instructions.size());
   std::iota(indices.begin(), indices.end(), size_t{0});
   const std::vector<std::vector<Frame>> frames = annotator.frames(indices);

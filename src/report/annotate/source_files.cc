@@ -70,6 +70,8 @@ SourceFile read_source(const std::string& path) {
     file.problem = "not a text file";
   else
     file.lines = lines_of(bytes);
+  if (file.problem.empty())
+    file.md5 = md5_of({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
   file.changed_unix_ns = to_ns(status.st_mtim);
   const bool own = geteuid() != 0 && status.st_uid == geteuid();
   file.is_for_all = (status.st_mode & S_IROTH) != 0 || own;
@@ -83,6 +85,20 @@ Result<SourcePath> parse_source_path(std::string_view text) {
   size_t sign = text.find('=');
   if (sign == std::string_view::npos || sign == 0) return fail(EINVAL, "not OLD=NEW");
   return SourcePath{std::string(text.substr(0, sign)), std::string(text.substr(sign + 1))};
+}
+
+SourceChange change_of(const SourceFile& source, const std::string& path, const SourceDigests& digests,
+                       uint64_t built_unix_ns) {
+  if (!source.problem.empty()) return SourceChange::kNone;
+  bool proven = false;
+  if (source.md5)
+    for (auto digest = digests.lower_bound({path, Md5{}}); digest != digests.end() && digest->first == path;
+         ++digest) {
+      if (digest->second != *source.md5) return SourceChange::kDiffers;
+      proven = true;
+    }
+  const bool newer = built_unix_ns != 0 && source.changed_unix_ns > built_unix_ns;
+  return newer && !proven ? SourceChange::kNewer : SourceChange::kNone;
 }
 
 std::string SourceFiles::mapped(const std::string& path) const {
@@ -104,6 +120,7 @@ SourceFile SourceFiles::read(const std::string& path) const {
     return {.lines = lines_of(kept->text),
             .problem = "",
             .changed_unix_ns = kept->changed_unix_ns,
+            .md5 = {},
             .is_for_all = true,
             .is_reachable = true};
   if (place == path && !path.starts_with('/')) return {.lines = {}, .problem = "not found"};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "object/elf/md5.h"
 
 namespace pctally {
 
@@ -27,9 +28,22 @@ struct SourceFile {
   std::vector<std::string> lines;  ///< as they are: to be escaped
   std::string problem;             ///< why there are none; empty if there are
   uint64_t changed_unix_ns = 0;
+  std::optional<Md5> md5{};   ///< of its bytes; nothing if it is kept or could not be read
   bool is_for_all = false;    ///< everybody may read it, or it is the caller's own, who is not root; or kept
   bool is_reachable = false;  ///< and no directory above it is closed to anybody
 };
+
+/// Whether a source still is what a program was compiled from, as far as can be known.
+enum class SourceChange {
+  kNone,
+  kNewer,    ///< changed after the program was; the compiler has written no MD5
+  kDiffers,  ///< has another MD5
+};
+
+/// `digests`: what the program says of its sources. `built_unix_ns`: when the program was changed; 0: not
+/// known.
+SourceChange change_of(const SourceFile& source, const std::string& path, const SourceDigests& digests,
+                       uint64_t built_unix_ns);
 
 /// The text of a source that a profile holds.
 struct KeptSource {

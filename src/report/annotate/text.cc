@@ -50,6 +50,7 @@ class Listing {
   void add_header();
   void add_lines();
   void add_instructions();
+  void add_changed_sources();
   void add_notes();
   void add_instruction(size_t index, const std::string& arrows);
   void add_heading(const ListingRow& row, const std::string& arrows);
@@ -242,20 +243,25 @@ void Listing::add_instructions() {
   }
 }
 
+void Listing::add_changed_sources() {
+  for (const std::string& file : annotation_.files) {
+    const SourceChange change = annotator_.change_of_source(file, sources_);
+    if (change == SourceChange::kNone) continue;
+    const char* what =
+        change == SourceChange::kNewer ? "is newer than" : "has another MD5 than when it was compiled into";
+    add_row(kYellow, fmt::format("warning: {} {} {}: lines may have moved", escaped(file), what,
+                                 escaped(annotation_.function->object)));
+  }
+}
+
 void Listing::add_notes() {
   add_row("", "");
-  std::set<std::string> newer, missing;
+  std::set<std::string> missing;
   for (const AnnotatedLine& line : annotation_.lines) {
     if (line.line == 0) continue;
-    const SourceFile& source = sources_.file(line.file);
-    if (!source.problem.empty()) missing.insert(line.file);
-    if (source.problem.empty() && source.changed_unix_ns > annotator_.code().changed_unix_ns &&
-        annotator_.code().changed_unix_ns != 0)
-      newer.insert(line.file);
+    if (!sources_.file(line.file).problem.empty()) missing.insert(line.file);
   }
-  for (const std::string& file : newer)
-    add_row(kYellow, fmt::format("warning: {} is newer than {}: lines may have moved", escaped(file),
-                                 escaped(annotation_.function->object)));
+  add_changed_sources();
   if (!missing.empty())
     add_row("", fmt::format("no source of {}: {}; --source-path OLD=NEW says where sources are now",
                             escaped(*missing.begin()), escaped(sources_.file(*missing.begin()).problem)));

@@ -41,7 +41,7 @@ class SourceParts {
   SourceFiles sources_;
   HtmlJson functions_ = HtmlJson::array();
   std::map<std::string, std::set<uint32_t>> used_;  ///< lines with code, by file
-  std::map<std::string, uint64_t> oldest_;  ///< when the oldest object with code of a file was changed
+  std::map<std::string, SourceChange> changes_;     ///< the worst of the functions with code of a file
   std::vector<std::string> files_;
 };
 

@@ -103,10 +103,10 @@ void SourceParts::add(const HotFunction& function, int64_t number) {
       line.instructions.push_back(
           HtmlJson::array({row.instruction.address - start, texts_->number(code), row.ticks.ticks, leads}));
     if (frame.line != 0) used_[frame.file].insert(frame.line);
-    if (annotator.code().changed_unix_ns != 0)
-      oldest_[frame.file] = oldest_.contains(frame.file)
-                                ? std::min(oldest_[frame.file], annotator.code().changed_unix_ns)
-                                : annotator.code().changed_unix_ns;
+  }
+  for (const std::string& file : with_sources_ ? annotation.files : std::set<std::string>()) {
+    SourceChange& worst = changes_[file];
+    worst = std::max(worst, annotator.change_of_source(file, sources_));
   }
   functions_.push_back({{"function", number},
                         {"problem", texts_->shown(annotation.problem)},
@@ -128,7 +128,8 @@ HtmlJson SourceParts::file_json(const std::string& path, const std::set<uint32_t
     if (!list.empty()) files_.push_back(sources_.mapped(path));
   }
   json["problem"] = texts_->shown(problem);
-  json["newer"] = problem.empty() && oldest_.contains(path) && source.changed_unix_ns > oldest_[path];
+  const auto change = changes_.find(path);
+  json["changed"] = problem.empty() && change != changes_.end() ? static_cast<int>(change->second) : 0;
   json["lines"] = std::move(list);
   return json;
 }

@@ -66,6 +66,7 @@ void ArchiveContents::add_code(const Profile& profile, const HotFunction& functi
   const bool trusted = is_own_executable(profile.executables[function.executable]);
   for (const std::vector<Frame>& frames : symbolizer.frames(function.positions))
     note_sources(frames, trusted);
+  digests_.merge(symbolizer.digests(function.positions));
 }
 
 /// Names first, as a section has them: an object with all its ranges, then the code and the lines in it.
@@ -110,17 +111,27 @@ void ArchiveContents::note_sources(const std::vector<Frame>& frames, bool truste
   }
 }
 
-/// Debug information may name any file. A source goes in only if everybody may read it. If another user owns
-/// the executable, everybody must be able to reach the source's directory, too.
+/// By its MD5: then it does not matter when it was changed.
+bool ArchiveContents::is_proven(const std::string& path, const SourceFile& source) const {
+  return source.md5 && digests_.contains({path, *source.md5});
+}
+
+/// Debug information may name any file. A source goes in only if everybody may read it, and if it is not
+/// known to be another than the one that was compiled. If another user owns the executable, everybody must be
+/// able to reach the source's directory, too.
 void ArchiveContents::add_sources() {
   for (const auto& [path, trusted] : named_) {
     const SourceFile& source = sources_.file(path);
-    if (source.problem.empty() && source.is_for_all && (trusted || source.is_reachable)) {
-      writer_.add_source(shown(path), text_of(source), source.changed_unix_ns);
+    const bool allowed = source.is_for_all && (trusted || source.is_reachable);
+    const bool changed = change_of(source, path, digests_, 0) == SourceChange::kDiffers;
+    if (source.problem.empty() && allowed && !changed) {
+      writer_.add_source(shown(path), text_of(source), is_proven(path, source) ? 0 : source.changed_unix_ns);
       in_.push_back(shown(path));
       continue;
     }
-    const std::string why = source.problem.empty() ? "not everybody may read it" : source.problem;
+    const std::string why = !source.problem.empty() ? source.problem
+                            : allowed               ? "changed since it was compiled (another MD5)"
+                                                    : "not everybody may read it";
     left_out_.push_back(why.find(path) == std::string::npos ? fmt::format("{}: {}", path, why) : why);
   }
 }

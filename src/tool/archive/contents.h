@@ -45,10 +45,12 @@ class ArchiveContents {
   void add_places(Symbolizer& symbolizer, const Parts& parts);
   void note_sources(const std::vector<Frame>& frames, bool trusted);
   void add_sources();
+  [[nodiscard]] bool is_proven(const std::string& path, const SourceFile& source) const;
   [[nodiscard]] std::string shown(const std::string& path) const;
 
   ArchiveOptions options_;
   std::map<uint32_t, Parts> parts_;
+  SourceDigests digests_;              ///< what they were when they were compiled
   std::map<std::string, bool> named_;  ///< sources of hot functions: whether a trusted executable names it
   SourceFiles sources_;
   NamesWriter writer_;

@@ -94,8 +94,12 @@ function BlockView(props: { of: Block; all: number; index: number }) {
           {ticksText(ticksOf(props.of))}, {percent(ticksOf(props.of) / Math.max(1, props.all), 1)} % of the function
         </span>
         <Show when={file()?.problem}>{(problem) => <span class="soft">source: {problem()}</span>}</Show>
-        <Show when={file()?.newer}>
-          <span class="doubt">the source is newer than the program: lines may have moved</span>
+        <Show when={file()?.changed}>
+          {(changed) => (
+            <span class="doubt">
+              the source {changed() === 1 ? "is newer than the program" : "has another MD5 than when it was compiled"}: lines may have moved
+            </span>
+          )}
         </Show>
       </p>
       <div class="code" tabindex="0" role="group" aria-label="Lines and instructions">
