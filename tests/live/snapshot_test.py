@@ -32,7 +32,7 @@ def snapshot(*words):
 
 
 class Snapshot(unittest.TestCase):
-    runs = p.scale(12)
+    runs = p.scale(7)
 
     def start(self, engine, path):
         recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-F", "10000", "-e", engine, "-o", path, "--",

@@ -1,5 +1,6 @@
 """The steps of scripts/check, in their order: name, modes, and what to run. Each takes the record and returns whether it
 passed; what it cannot do here it notes as skipped."""
+import concurrent.futures
 import glob
 import os
 import re
@@ -35,7 +36,9 @@ def formatted(record):
 
 
 def release_build(record):
-    return record.run("scripts/build", "release", "all", env={"TESTS": "ON"}, log="release build")
+    """Without what is built and run with the sanitizers, which --quick leaves out."""
+    target = "pctally_all_but_sanitized_tests" if record.mode == "full" else "all"
+    return record.run("scripts/build", "release", target, env={"TESTS": "ON"}, log="release build")
 
 
 def same_bytes(record):
@@ -89,22 +92,17 @@ def sanitizer_preset(record):
     return "fuzz" if have(record, "clang++-19", "clang-19") else "asan-ubsan"
 
 
-# What reads files, and the analysis. Rooms that stand in front of pthread_create(3) and read the stacks of interrupted
-# threads cannot be run under AddressSanitizer: it takes both for faults of theirs. The recorder's tests fork processes
-# that hang on purpose, and its runtime hangs with them.
-SANITIZED = ("base_test", "monfile_read_test", "histread_test", "perf_test", "object_test", "profile_test", "report_test",
-             "report_names_test", "report_live_test", "report_prof_test", "report_diff_test", "report_paths_test", "report_annotate_test",
-             "report_html_test", "export_test", "import_test", "golden_test", "monitor_round_trip_test")
-SANITIZED_TOO = ("histfile_test", "publish_test", "process_test", "oracle_test")  # with --all: what writes, and counts
+SANITIZED_TOO = ("histfile_test", "publish_test", "process_test", "oracle_test")  # in --all: what writes, and counts
 
 
 def address_sanitizer(record):
     preset = sanitizer_preset(record)
     # The libraries are built for clang's analysis of the locks in them (-Wthread-safety).
     libraries = ("pctally_shared", "pctally_preload") if preset == "fuzz" else ()
-    programs = SANITIZED + (SANITIZED_TOO if record.mode == "all" else ())
-    built = record.run("scripts/build", preset, *programs, *libraries, env={"TESTS": "ON"}, log="sanitized build")
-    return built and test_runs.run(record, f"build/{preset}", "-R", f"^({'|'.join(programs)})$")
+    too = SANITIZED_TOO if record.mode == "all" else ()
+    built = record.run("scripts/build", preset, "pctally_sanitized_tests", *too, *libraries, env={"TESTS": "ON"}, log="sanitized build")
+    passed = built and test_runs.run(record, f"build/{preset}", "-L", "^sanitized$")
+    return passed and (not too or test_runs.run(record, f"build/{preset}", "-R", f"^({'|'.join(too)})$"))
 
 
 def thread_sanitizer(record):
@@ -128,16 +126,18 @@ def fuzz(record):
         return False
     programs = sorted(glob.glob("build/fuzz/bin/*_fuzz"))
     seconds = os.environ.get("FUZZ_SECONDS") or str(3600 // len(programs) if record.mode == "all" else 3)
-    passed = True
-    for program in programs:
-        name = os.path.basename(program)
-        found = f"build/fuzz/found/{name}"
-        os.makedirs(found, exist_ok=True)
-        seeds = [f"fuzz/corpus/{name}"] if os.path.isdir(f"fuzz/corpus/{name}") else []
-        fine = record.run(program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
-                          f"-artifact_prefix=build/fuzz/{name}-", found, *seeds, log=name)
-        record.notes.append(f"{name}: {executed(record.path(name, '.log'))} inputs")
-        passed = passed and fine
+    with concurrent.futures.ThreadPoolExecutor(int(test_runs.jobs_by_default())) as pool:
+        return all(list(pool.map(lambda program: fuzz_one(record, program, seconds), programs)))
+
+
+def fuzz_one(record, program, seconds):
+    name = os.path.basename(program)
+    found = f"build/fuzz/found/{name}"
+    os.makedirs(found, exist_ok=True)
+    seeds = [f"fuzz/corpus/{name}"] if os.path.isdir(f"fuzz/corpus/{name}") else []
+    passed = record.run(program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1",
+                        f"-artifact_prefix=build/fuzz/{name}-", found, *seeds, log=name)
+    record.notes.append(f"{name}: {executed(record.path(name, '.log'))} inputs")
     return passed
 
 
@@ -159,7 +159,7 @@ def long_tests(record):
 
 
 def tests(record):
-    chosen = ["-L", "unit|manual|boundary"] if record.mode == "quick" else ["-LE", "^(host|all)$"]
+    chosen = {"quick": ["-L", "unit|manual|boundary"], "full": ["-LE", "^(host|all|sanitized)$"], "all": ["-LE", "^(host|all)$"]}[record.mode]
     return test_runs.run(record, "build/release", *chosen, last=True)
 
 
