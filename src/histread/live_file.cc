@@ -8,11 +8,11 @@
 #include <time.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/read_all.h"
 #include "histfile/profile_file.h"
 #include "histread/path_reader.h"
+#include "histread/process_excess.h"
 
 namespace pctally {
 namespace {
@@ -178,21 +178,7 @@ uint64_t balance_account(FileContents* contents) {
   ledger.counted = sum_of_cells(*contents);
   if (ledger.deferred > ledger.resolved) ledger.outside += ledger.deferred - ledger.resolved;
   ledger.resolved = ledger.deferred;
-  std::vector<FileProcess>& processes = contents->processes;
-  uint64_t claimed = 0, placed = ledger.counted + ledger.outside + ledger.full;
-  for (const FileProcess& process : processes) claimed += process.ticks;
-  uint64_t excess = claimed > placed ? claimed - placed : 0;
-  std::vector<size_t> order(processes.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return processes[a].ticks != processes[b].ticks ? processes[a].ticks > processes[b].ticks : a < b;
-  });
-  for (size_t index : order) {
-    uint64_t taken = std::min(excess, processes[index].ticks);
-    processes[index].ticks -= taken;
-    excess -= taken;
-  }
-  return claimed > placed ? claimed - placed : 0;
+  return take_process_excess(&contents->processes, ledger.counted + ledger.outside + ledger.full);
 }
 
 }  // namespace pctally

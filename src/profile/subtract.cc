@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "histread/process_excess.h"
+
 namespace pctally {
 namespace {
 
@@ -128,25 +130,6 @@ void subtract_ledger(const TickLedger& earlier, Profile* result) {
   ledger.weight_squares = beyond(ledger.weight_squares, earlier.weight_squares);
 }
 
-/// A tick raises its process before its cell: what processes gained beyond the ledger is taken from the
-/// largest.
-void balance_processes(Profile* result) {
-  uint64_t claimed = 0, placed = result->ledger.counted + result->ledger.outside + result->ledger.full;
-  std::vector<ProfileProcess*> largest;
-  for (ProfileProcess& process : result->processes) {
-    claimed += process.ticks;
-    largest.push_back(&process);
-  }
-  if (claimed <= placed) return;
-  std::stable_sort(largest.begin(), largest.end(), [](auto* a, auto* b) { return a->ticks > b->ticks; });
-  uint64_t excess = claimed - placed;
-  for (ProfileProcess* process : largest) {
-    uint64_t taken = std::min(excess, process->ticks);
-    process->ticks -= taken;
-    excess -= taken;
-  }
-}
-
 }  // namespace
 
 Profile subtract(const Profile& later, const Profile& earlier) {
@@ -155,7 +138,7 @@ Profile subtract(const Profile& later, const Profile& earlier) {
   subtract_processes(earlier, &result);
   subtract_ledger(earlier.ledger, &result);
   if (result.paths.has_scopes()) subtract_paths(earlier, &result);
-  balance_processes(&result);
+  take_process_excess(&result.processes, result.ledger.counted + result.ledger.outside + result.ledger.full);
   result.duration_ns = beyond(later.duration_ns, earlier.duration_ns);
   result.stolen_ns = beyond(later.stolen_ns, earlier.stolen_ns);
   result.throttled = beyond(later.throttled, earlier.throttled);

@@ -1,4 +1,5 @@
 """What the whole-program tests share: where things are, how to record and to read a profile, how to skip by name."""
+import functools
 import json
 import os
 import resource
@@ -29,17 +30,19 @@ def scale(default):
 ALL_ENGINES = ("bpf", "ring", "timer")
 
 
+@functools.lru_cache
 def engine_available(name):
     rows = json.loads(subprocess.run([PCTALLY, "engines", "--json"], capture_output=True, text=True).stdout)
     return next(row for row in rows if row["engine"] == name)["available"]
 
 
-def engines():
-    """The engines that work here; one that does not is named."""
-    names = [name for name in ALL_ENGINES if engine_available(name)]
-    for name in set(ALL_ENGINES) - set(names):
-        print(f"skipped: engine {name} (not available here: pctally engines says why)")
-    return names
+def engines(*wanted):
+    """Those of the engines that work here; one that does not is named."""
+    wanted = wanted or ALL_ENGINES
+    for name in wanted:
+        if not engine_available(name):
+            print(f"skipped: engine {name} (not available here: pctally engines says why)")
+    return [name for name in wanted if engine_available(name)]
 
 
 class Recorded:

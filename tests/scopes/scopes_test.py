@@ -107,10 +107,8 @@ class Scopes(unittest.TestCase):
         self.assertNotIn("spin_for", {row["function"] for row in some["rows"]})
 
     def test_other_engines_tell_programs_apart(self):
-        for engine in ("bpf", "timer", "trap"):
+        for engine in p.engines("bpf", "timer", "trap"):
             with self.subTest(engine):
-                if not p.engine_available(engine):
-                    continue
                 path = self.record(["sh", "-c", f"{THREADS} 150; {p.program('known_shares')} 0.1 1"], "--scope", "program", engine=engine)
                 data = self.report(path, "--by", "program")
                 self.assertEqual({"named_threads", "known_shares"} - shares(data, "program").keys(), set())

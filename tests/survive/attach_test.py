@@ -236,10 +236,7 @@ class Trees(unittest.TestCase):
     def recorded(self, script):
         if os.geteuid() != 0:
             self.skipTest("the whole machine is root's to observe")
-        for engine in ("bpf", "ring"):
-            if not p.engine_available(engine):
-                print(f"skipped: engine {engine} (pctally engines says why)")
-                continue
+        for engine in p.engines("bpf", "ring"):
             _, data, stolen = p.record_and_stolen(lambda: p.record(["sh", "-c", script], "-e", engine))
             p.assert_ledger(self, data)
             chance = data["chance_s"] / 1.96 * 4

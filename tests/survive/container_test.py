@@ -78,14 +78,6 @@ class Chroot(unittest.TestCase):
 class Gone(unittest.TestCase):
     """What is named though it is gone when the recording ends: each with the engines that see it from outside."""
 
-    def engines(self):
-        for name in ("bpf", "ring"):
-            with self.subTest(engine=name):
-                if p.engine_available(name):
-                    yield name
-                else:
-                    print(f"skipped: engine {name} (not available here: pctally engines says why)")
-
     def container(self, program, *arguments):
         """A command: the program in a container that ends with it, on a file system that nobody else sees."""
         root = tempfile.mkdtemp(dir=p.scratch())
@@ -94,7 +86,7 @@ class Gone(unittest.TestCase):
         return ["unshare", "-m", "-p", "-f", "sh", "-c", script]
 
     def test_the_container_of_the_command(self):
-        for engine in self.engines():
+        for engine in p.engines("bpf", "ring"):
             data = p.record(self.container("spinner_named", "1", "0.5"), "-e", engine).report()
             p.assert_ledger(self, data)
             self.assertGreater(p.share_of(data, "spin_here"), 0.5, data["rows"][:4])
@@ -107,7 +99,7 @@ class Gone(unittest.TestCase):
         return [*command[:-1], command[-1].replace("cp ", binds, 1)]
 
     def test_its_call_paths(self):
-        for engine in self.engines():
+        for engine in p.engines("bpf", "ring"):
             data = p.record(self.with_libraries("known_paths", "plain", "0.5"), "-e", engine, "-g").report()
             p.assert_ledger(self, data)
             callers = [row["total_ticks"] for row in data["rows"] if row["function"] == "main"]
@@ -115,12 +107,12 @@ class Gone(unittest.TestCase):
             self.assertGreater(max([0, *callers]), 0.5 * placed, data["rows"][:4])
 
     def test_a_jit_in_it(self):
-        for engine in self.engines():
+        for engine in p.engines("bpf", "ring"):
             data = p.record(self.with_libraries("jit", "0.5"), "-e", engine).report()
             self.assertGreater(p.share_of(data, "jitted_loop"), 0.4, (data["rows"][:4], data["warnings"]))
 
     def test_attached_and_stopped_meanwhile(self):
-        for engine in self.engines():
+        for engine in p.engines("bpf", "ring"):
             target = subprocess.Popen(self.container("spinner_named", "1", "60"), stdout=subprocess.PIPE)
             self.addCleanup(target.communicate)
             self.assertTrue(target.stdout.readline())
@@ -137,7 +129,7 @@ class Gone(unittest.TestCase):
             self.assertGreater(p.share_of(data, "spin_here"), 0.8, data["rows"][:4])
 
     def test_a_program_that_was_replaced_meanwhile(self):
-        for engine in self.engines():
+        for engine in p.engines("bpf", "ring"):
             place = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "program")
             shutil.copy(p.program("spinner_named"), place)
             shutil.copy(p.program("twin_away"), place + ".new")

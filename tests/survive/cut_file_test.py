@@ -40,13 +40,6 @@ page[0]
 
 
 class CutFile(unittest.TestCase):
-    def engines(self):
-        for engine in (*IN_PROGRAM, "ring", "bpf"):
-            if p.engine_available(engine):
-                yield engine
-            else:
-                print(f"skipped: engine {engine} (not available here: pctally engines says why)")
-
     def recorded(self, engine, command, size):
         """Cuts the file once the command is ready; what the command printed then, and how the recorder ended."""
         path = os.path.join(p.scratch(), f"{engine}.{size}.pct")
@@ -65,7 +58,7 @@ class CutFile(unittest.TestCase):
         spin = p.program("spinner")
         script = (f"{spin} 2 0.3 >/dev/null & {spin} 1 0.1 >/dev/null; echo ready; read go; wait $!; echo running: $?; "
                   f"{spin} 1 0.2 >/dev/null; echo started later: $?; exit 7")
-        for engine in self.engines():
+        for engine in p.engines(*IN_PROGRAM, "ring", "bpf"):
             for size in (0, 3 * PAGE):
                 with self.subTest(engine=engine, size=size):
                     path, said, code = self.recorded(engine, ["sh", "-c", script], size)
@@ -75,11 +68,10 @@ class CutFile(unittest.TestCase):
                     self.assertIn("not a profile" if size < PAGE else "INCOMPLETE: the file is damaged", told, report)
 
     def test_a_program_that_blocks_the_signal_lives(self):
-        for engine in IN_PROGRAM:
-            if p.engine_available(engine):  # else named above
-                with self.subTest(engine=engine):
-                    _, said, code = self.recorded(engine, [sys.executable, "-c", MASKED], 0)
-                    self.assertEqual((said, code), (["child: 3", "lived"], 0))
+        for engine in p.engines(*IN_PROGRAM):
+            with self.subTest(engine=engine):
+                _, said, code = self.recorded(engine, [sys.executable, "-c", MASKED], 0)
+                self.assertEqual((said, code), (["child: 3", "lived"], 0))
 
     def test_its_own_faults_end_a_program_as_before(self):
         self.assertEqual(p.record([sys.executable, "-c", OWN_FAULT], "-e", "timer").returncode, -signal.SIGBUS)

@@ -12,9 +12,7 @@ import pctally_test as p
 PAGES = 4000
 STARTUP = 600  # page faults of a program's own start and end: pages of its text, libraries, stack
 TOUCHER = [p.program("toucher"), str(PAGES)]
-ENGINES = [engine for engine in ("ring", "bpf") if p.engine_available(engine)]
-for missing in {"ring", "bpf"} - set(ENGINES):
-    print(f"skipped: engine {missing} (not available here: pctally engines says why)")
+ENGINES = p.engines("ring", "bpf")
 
 
 def run(*words):

@@ -80,23 +80,15 @@ class Podman(unittest.TestCase):
                 "--log-driver=none", *([f"--name={name}"] if name else []), "--rootfs", cls.root, os.path.join(cls.place, program),
                 *arguments]
 
-    def engines(self):
-        for name in ("bpf", "ring"):
-            with self.subTest(engine=name):
-                if p.engine_available(name):
-                    yield name
-                else:
-                    print(f"skipped: engine {name} (not available here: pctally engines says why)")
-
     def test_what_a_container_ran_has_its_own_names(self):
-        for engine in self.engines():
+        for engine in p.engines("bpf", "ring"):
             data = p.record(self.podman("twin", "0.6"), "-e", engine).report()
             p.assert_ledger(self, data)
             self.assertEqual(p.share_of(data, "work_here"), 0, data["rows"][:4])
             self.assertGreater(p.share_of(data, "work_away"), 0.4, data["rows"][:4])
 
     def test_of_the_whole_machine_and_started_later(self):
-        for engine in self.engines():
+        for engine in p.engines("bpf", "ring"):
             path = os.path.join(self.place, f"{engine}.pct")
             recorder = subprocess.Popen([p.PCTALLY, "record", "-f", "-e", engine, "-o", path, "-a"], stderr=subprocess.PIPE)
             self.addCleanup(recorder.communicate)
@@ -113,7 +105,7 @@ class Podman(unittest.TestCase):
             self.assertGreater(named, 0.9 * sum(row["ticks"] for row in rows), rows[:4])
 
     def test_attached_and_removed_meanwhile(self):
-        for engine in self.engines():
+        for engine in p.engines("bpf", "ring"):
             name = f"pctally-{os.getpid()}-{engine}"
             container = subprocess.Popen(self.podman("spinner", "1", "60", name=name), stdout=subprocess.PIPE)
             self.addCleanup(container.communicate)

@@ -95,9 +95,7 @@ class Reach(unittest.TestCase):
         another = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
         os.chmod(p.scratch(), 0o755)
         spinner = shutil.copy(p.program("spinner"), os.path.join(p.scratch(), "of_another"))
-        for engine in ("timer", "trap"):
-            if not p.engine_available(engine):
-                continue
+        for engine in p.engines("timer", "trap"):
             done = p.record([*another, spinner, "1", "1.2"], "-e", engine, quiet=False)
             data = done.report()
             p.assert_ledger(self, data)

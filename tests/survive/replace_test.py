@@ -84,10 +84,7 @@ class Replace(unittest.TestCase):
         os.mkfifo(go)
         os.mkfifo(done)
         left = f"(read x < {go}; {p.program('spinner')} 1 0.2; echo > {done}) > /dev/null 2>&1 &"
-        for engine in ("timer", "trap"):
-            if not p.engine_available(engine):
-                print(f"skipped: engine {engine} (not available here: pctally engines says why)")
-                continue
+        for engine in p.engines("timer", "trap"):
             for script, force in ((left, "-f"), (f"echo > {go}; read x < {done}; {p.program('fixed_work')} 50", "-f")):
                 made = self.pctally("record", "-q", force, "-e", engine, "-o", self.path, "--", "sh", "-c", script)
                 self.assertEqual(made.returncode, 0, made)

@@ -13,7 +13,7 @@ PATIENCE_S = 120
 
 
 def inside():
-    return [engine for engine in ("timer", "trap") if p.engine_available(engine)]
+    return p.engines("timer", "trap")
 
 
 def source(name, text):

@@ -31,10 +31,7 @@ class SharedFile(unittest.TestCase):
 
     def test_the_recorder_and_the_others_end_as_usual(self):
         spin = p.program("spinner")
-        for engine in ("timer", "trap"):
-            if not p.engine_available(engine):
-                print(f"skipped: engine {engine} (not available here: pctally engines says why)")
-                continue
+        for engine in p.engines("timer", "trap"):
             for mode, seconds in [(mode, "0.1") for mode in MODES] + [("words", "0")]:
                 with self.subTest(engine=engine, mode=mode):
                     script = (f"{spin} 1 0.1 & spinner=$!; {p.program('scribbler')} {mode} {seconds}; echo $?; "

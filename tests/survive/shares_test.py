@@ -63,11 +63,8 @@ class Shares(unittest.TestCase):
 
     def test_another_users_ticks_have_their_places(self):
         self.attack()
-        for engine in ("bpf", "ring"):
+        for engine in p.engines("bpf", "ring"):
             with self.subTest(engine=engine):
-                if not p.engine_available(engine):
-                    print(f"skipped: engine {engine} (not available here: pctally engines says why)")
-                    continue
                 data = self.recorded(engine)
                 p.assert_ledger(self, data)
                 victims = ticks_of_process(data, "victim")

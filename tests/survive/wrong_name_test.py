@@ -16,15 +16,6 @@ def share_in(data, name):
     return sum(row["share"] for row in data["rows"] if os.path.basename(row["object"]) == name)
 
 
-def engines(test, *names):
-    for name in names:
-        with test.subTest(engine=name):
-            if p.engine_available(name):
-                yield name
-            else:
-                print(f"skipped: engine {name} (not available here: pctally engines says why)")
-
-
 @unittest.skipUnless(os.geteuid() == 0, "needs root to change a root")
 class WrongName(unittest.TestCase):
     def setUp(self):
@@ -42,7 +33,7 @@ class WrongName(unittest.TestCase):
         root = tempfile.mkdtemp(dir=p.scratch())
         path = self.put("twin_here")
         self.put("twin_away", root)
-        for engine in engines(self, "bpf", "ring"):
+        for engine in p.engines("bpf", "ring"):
             # One that lives while its root is asked for, and one whose parent has it and that is gone by then
             done = p.record(["chroot", root, path, "0.4"], "-e", engine)
             data = done.report()
@@ -52,13 +43,13 @@ class WrongName(unittest.TestCase):
 
     def test_the_same_program_at_home_is_named(self):
         path = self.put("twin_here")
-        for engine in engines(self, "bpf", "ring"):
+        for engine in p.engines("bpf", "ring"):
             data = p.record(["sh", "-c", f"{path} 0.3; true"], "-e", engine).report()
             self.assertGreater(p.share_of(data, "work_here"), 0.5, data["rows"][:4])
 
     def test_another_file_without_a_build_id_is_another(self):
         path = self.put("twin_here")
-        for engine in engines(self, "bpf", "ring", "timer"):
+        for engine in p.engines("bpf", "ring", "timer"):
             if engine == "timer":
                 continue  # it cannot be put into a static program
             done = p.record([path, "0.3"], "-e", engine)
@@ -77,7 +68,7 @@ class WrongName(unittest.TestCase):
         os.chmod(self.directory, 0o755)
         os.chown(program, 65534, 65534)
         os.chmod(program, 0o4755)
-        for engine in engines(self, "bpf"):
+        for engine in p.engines("bpf"):
             done = p.record(["sh", "-c", f"{program} 1 0.4; true"], "-e", engine, quiet=False)
             if b"more than the measured CPU time" in done.stderr:
                 self.assertNotIn(b"all accounted for", done.stderr)
@@ -87,12 +78,12 @@ class WrongName(unittest.TestCase):
             self.assertGreater(p.share_of(data, "spin_here"), 0.5, data["rows"][:4])
 
     def test_shared_memory_may_hold_a_jits_code(self):
-        for engine in engines(self, "bpf", "ring"):
+        for engine in p.engines("bpf", "ring"):
             data = p.record([p.program("jit"), "0.3", "shared"], "-e", engine).report()
             self.assertGreater(p.share_of(data, "jitted_loop"), 0.5, data["rows"][:4])
 
     def test_a_map_older_than_the_process_names_nothing(self):
-        for engine in engines(self, "bpf", "ring"):
+        for engine in p.engines("bpf", "ring"):
             done = p.record(["sh", "-c", f"{p.program('jit')} 0.3 & echo $!; wait"], "-e", engine)
             name = f"/tmp/perf-{int(done.stdout)}.map"
             self.assertGreater(p.share_of(done.report(), "jitted_loop"), 0.5)
@@ -111,7 +102,7 @@ class WrongName(unittest.TestCase):
             return text.strip()
         while not child() or open(f"/proc/{child()}/comm").read() != "jit\n":
             time.sleep(0.01)
-        for engine in engines(self, "bpf", "ring"):
+        for engine in p.engines("bpf", "ring"):
             path = os.path.join(self.directory, engine + ".pct")
             words = [p.PCTALLY, "record", "-q", "-e", engine, "-o", path, "-p", child(), "--for", "0.4"]
             self.assertEqual(subprocess.run(words).returncode, 0)
@@ -119,7 +110,7 @@ class WrongName(unittest.TestCase):
             self.assertGreater(p.share_of(data, "jitted_loop"), 0.5, data["rows"][:4])
 
     def test_processes_outside_the_pid_namespace_are_called_so(self):
-        for engine in engines(self, "ring"):
+        for engine in p.engines("ring"):
             path = os.path.join(self.directory, "a.pct")
             outside = subprocess.Popen([p.program("spinner"), "1", "30"], stdout=subprocess.DEVNULL)
             try:
