@@ -10,9 +10,9 @@
 
 namespace pctally {
 
-/// A tick raises its process before its cell, so a copy of a growing file may have processes with more ticks than were `placed`
-/// (counted, outside and full). Takes what is too much from those with the most ticks first, of equals from the first, and
-/// returns it. `Process` has `uint64_t ticks`.
+/// A tick raises its process before its cell, so a copy of a growing file may have processes with more ticks
+/// than were `placed` (counted, outside and full). Takes what is too much from those with the most ticks
+/// first, of equals from the first, and returns it. `Process` has `uint64_t ticks`.
 template <class Process>
 uint64_t take_process_excess(std::vector<Process>* processes, uint64_t placed) {
   uint64_t claimed = 0;
