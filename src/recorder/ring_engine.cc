@@ -85,6 +85,7 @@ void RingEngine::drain() {
   // replayed in true order.
   uint64_t until = monotonic_ns();
   rings_.collect();
+  tasks_.expect_losses(rings_.pressed());
   replay(until);
   if (rings_.pressed() || told_)
     book_losses();
@@ -115,6 +116,7 @@ void RingEngine::apply(const RingSet::Record& event) {
 void RingEngine::apply_lost(const RingSet::Record& event) {
   losses_[event.ring].by_records += event.record.lost;
   told_ = true;
+  tasks_.expect_losses(true);
 }
 
 void RingEngine::apply_throttle(const RingSet::Record& event) {

@@ -293,6 +293,22 @@ TEST_F(TaskRecordsTest, AnEndBetweenExecAndMappingsIsTheKernelsDoing) {
   EXPECT_EQ(process(kPid)->flags & kProcessObserved, 0u);
 }
 
+TEST_F(TaskRecordsTest, AnEndBetweenExecAndMappingsSaysNothingWhereRecordsWereLost) {
+  tasks_.expect_removal(true);
+  for (bool while_replayed : {true, false}) {
+    pid_t pid = while_replayed ? kPid : kNobody;
+    tasks_.expect_losses(while_replayed);
+    tasks_.expect(pid);
+    exec(pid, "prog");
+    if (while_replayed)
+      end(pid);
+    else
+      tasks_.resync();  // which does not find it in /proc
+    ASSERT_NE(process(pid), nullptr);
+    EXPECT_EQ(process(pid)->note, ProcessNote::kNone) << while_replayed;
+  }
+}
+
 TEST_F(TaskRecordsTest, ChildrenAreLeftOutWhenNotFollowed) {
   tasks_.follow_children(false);
   tasks_.expect(kPid);

@@ -163,6 +163,7 @@ void TaskTable::stamp(ObjectIdentity* object) {
 }
 
 void TaskTable::resync() {
+  expect_losses(true);
   std::vector<pid_t> known;
   for (const auto& [pid, task] : tasks_) known.push_back(pid);
   for (pid_t pid : known) {
@@ -379,7 +380,9 @@ void TaskTable::forget_ended(uint64_t before_ns) {
 
 /// At an exec that gains privileges the kernel takes off the events of the process, which is reported like
 /// its end: before the new program is mapped, as no other end is.
-bool TaskTable::is_removal(const Task& task) { return task.executed && task.space.size() == 0; }
+bool TaskTable::is_removal(const Task& task) const {
+  return task.executed && task.space.size() == 0 && !losses_;
+}
 
 void TaskTable::book_end(const Task& task) {
   auto* record = pool_at<ProcessRecord>(file_->pool(), task.record);

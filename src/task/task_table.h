@@ -54,6 +54,9 @@ class TaskTable {
   void follow_children(bool follow) { children_ = follow; }
   /// The events are the processes' own: the kernel takes them off one whose exec gains privileges.
   void expect_removal(bool expected) { removal_ = expected; }
+  /// Records may be missing among those applied from now on: that a program mapped nothing is no sign of a
+  /// removal then.
+  void expect_losses(bool expected) { losses_ = expected; }
 
   /// The processes are anybody's: users but root and this one have shares of the pool.
   void limit_users();
@@ -161,7 +164,7 @@ class TaskTable {
   void apply_comm(const PerfRecord& record, std::string_view comm);
   void apply_fork(const PerfRecord& record);
   void apply_exit(const PerfRecord& record);
-  static bool is_removal(const Task& task);
+  [[nodiscard]] bool is_removal(const Task& task) const;
   void book_end(const Task& task);
   void register_task(pid_t pid, Task& task);
   Place place_tick(pid_t pid, Task& task, uint64_t pc, bool kernel);
@@ -191,6 +194,7 @@ class TaskTable {
   Unknown unknown_processes_ = Unknown::kAdopt;
   bool children_ = true;
   bool removal_ = false;
+  bool losses_ = false;
   std::unordered_map<pid_t, Task> tasks_;
   std::deque<Ended> ended_;
   ProcessRoots roots_;
