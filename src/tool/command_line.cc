@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/unique_fd.h"
@@ -40,6 +41,13 @@ std::string listed(const std::vector<std::string>& words) {
     text += before + words[i];
   }
   return text;
+}
+
+std::string profile_to_write(const std::string& path) {
+  struct stat status;
+  bool special = lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode);
+  if (path != "-" && !special) return {};
+  return path + ": a profile must be a regular file; name one, for example -o work.pct";
 }
 
 WordCheck one_of(std::vector<std::string> words) {

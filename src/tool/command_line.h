@@ -14,6 +14,9 @@ WordCheck number_from_to(double low, double high);
 /// Accepts one of a few words.
 WordCheck one_of(std::vector<std::string> words);
 
+/// Accepts the path of a file that a profile can be written to: a new one, or a regular one.
+std::string profile_to_write(const std::string& path);
+
 /// "--names short|full|linkage": how functions are called.
 void add_names_option(OptionParser& app, std::string& names);
 

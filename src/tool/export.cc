@@ -161,6 +161,7 @@ int run_export(int argc, char** argv) {
   let_writes_fail();
   Arguments arguments;
   if (std::optional<int> code = parse(argc, argv, &arguments)) return *code;
+  if (arguments.output == "-") arguments.output.clear();
   const Format* format = kFormats;
   while (arguments.format != format->name) ++format;
   if (format->binary && arguments.output.empty() && isatty(STDOUT_FILENO) != 0) {

@@ -102,7 +102,7 @@ int run_merge(int argc, char** argv) {
   Arguments arguments;
   app.help_page(kHelp);
   app.add_option("FILE", arguments.files);
-  app.add_option("-o,--output", arguments.out);
+  app.add_option("-o,--output", arguments.out)->check(profile_to_write);
   app.add_option("--memory", arguments.memory)->check(is_size);
   app.add_flag("-f,--force", arguments.overwrite);
   app.add_flag("--no-paths", arguments.no_paths);

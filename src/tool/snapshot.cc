@@ -76,7 +76,7 @@ int run_snapshot(int argc, char** argv) {
   Arguments arguments;
   app.help_page(kHelp);
   app.add_option("FILE", arguments.file);
-  app.add_option("-o,--output", arguments.out);
+  app.add_option("-o,--output", arguments.out)->check(profile_to_write);
   app.add_flag("-f,--force", arguments.overwrite);
   app.add_flag("-q,--quiet", arguments.quiet);
   CommandLineHints hints{.surplus = "the copy's name goes with -o: -o {}", .unknown = {}, .missing = {}};

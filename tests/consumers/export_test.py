@@ -111,7 +111,11 @@ class Export(unittest.TestCase):
 
     def test_folded_adds_up(self):
         with open(self.export("folded")) as file:
-            self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in file), self.data["ticks"])
+            text = file.read()
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()), self.data["ticks"])
+        for words in ([], ["-o", "-"]):  # to standard output
+            done = subprocess.run([p.PCTALLY, "export", "--format", "folded", *words, self.profile], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, text))
 
     def test_callgrind_is_read_by_callgrind_annotate(self):
         self.need("callgrind_annotate")

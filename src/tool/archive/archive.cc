@@ -96,7 +96,7 @@ int run_archive(int argc, char** argv) {
   Arguments arguments;
   app.help_page(kHelp);
   app.add_option("FILE", arguments.file);
-  app.add_option("-o,--output", arguments.out);
+  app.add_option("-o,--output", arguments.out)->check(profile_to_write);
   app.add_flag("-f,--force", arguments.overwrite);
   app.add_flag("--no-sources", arguments.no_sources);
   app.add_flag("--no-command", arguments.no_command);

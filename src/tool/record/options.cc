@@ -1,7 +1,6 @@
 #include "tool/record/options.h"
 
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -152,14 +151,6 @@ std::string check_cgroup(RecordOptions* options) {
   return {};
 }
 
-std::string check_output(const RecordOptions& options) {
-  struct stat status;
-  const char* path = options.path.c_str();
-  bool special = lstat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode);
-  if (options.path != "-" && !special) return {};
-  return fmt::format("-o {}: a profile must be a regular file; name one, for example -o work.pct", path);
-}
-
 std::string check_duration(RecordOptions* options, const std::string& text) {
   if (text.empty()) return {};
   options->for_ns = parse_duration(text, "s");
@@ -270,7 +261,7 @@ std::string check(RecordCommandLine* line, const Words& words) {
   options.paths = options.paths || !words.call_graph.empty();
   if (std::string wrong = check_target(options, words); !wrong.empty()) return wrong;
   if (std::string wrong = check_cgroup(&options); !wrong.empty()) return wrong;
-  if (std::string wrong = check_output(options); !wrong.empty()) return wrong;
+  if (std::string wrong = profile_to_write(options.path); !wrong.empty()) return "-o " + wrong;
   if (std::string wrong = check_duration(&options, words.duration); !wrong.empty()) return wrong;
   if (std::string wrong = check_events(&options, words.chosen); !wrong.empty()) return wrong;
   if (std::string wrong = check_scope(&options, words); !wrong.empty()) return wrong;
