@@ -47,6 +47,14 @@ class SignalsHeld {
   sigset_t before_;
 };
 
+/// The verifier refuses a program with one of the two; a security module does with EACCES.
+const char* why_refused(int error, bool paths) noexcept {
+  if (error == EACCES) return ": this kernel refuses the program; use -e ring";
+  if (error != EINVAL) return "";
+  return paths ? ": this kernel does not accept the program; use Linux 6.1 or later, or -e ring"
+               : ": this kernel does not accept the program; use Linux 5.15 or later";
+}
+
 bool set_constants(bpf_object* object, const BpfCounter::Settings& settings) noexcept {
   bpf_map* constants = bpf_object__find_map_by_name(object, ".rodata");
   size_t bytes = 0;
@@ -151,11 +159,7 @@ Result<void> BpfCounter::load_object(const Settings& settings) {
   bpf_program__set_autoload(bpf_object__find_program_by_name(object_.get(), "follow_fork"), forks);
   if (!set_constants(object_.get(), settings)) return fail(EINVAL, "bpf: the program has no settings");
   if (int error = bpf_object__load(object_.get()); error != 0)
-    return fail(-error, "bpf: %s%s", strerror(-error),
-                error != -EINVAL ? ""
-                : settings.paths
-                    ? ": this kernel does not accept the program; use Linux 6.1 or later, or -e ring"
-                    : ": this kernel does not accept the program; use Linux 5.15 or later");
+    return fail(-error, "bpf: %s%s", strerror(-error), why_refused(-error, settings.paths));
   uint32_t first = 0;
   if (settings.filter == PCTALLY_FILTER_CGROUP &&
       bpf_map_update_elem(bpf_map__fd(map("cgroups")), &first, &settings.cgroup, BPF_ANY) != 0)

@@ -400,6 +400,8 @@ CHECKED_ONCE __u32 copy_stack(__u32 used, __u64 from) {
   for (int i = 0; i <= PCTALLY_STACK_BYTES / PAGE_BYTES; ++i) {
     __u32 bytes = PAGE_BYTES - (from & (PAGE_BYTES - 1)), at = used * 8 + copied;
     if (bytes > PCTALLY_STACK_BYTES - copied) bytes = PCTALLY_STACK_BYTES - copied;
+    /* Else the compiler leaves out tests that Linux 6.1's verifier asks for. */
+    asm volatile("" : "+r"(bytes), "+r"(at));
     if (bytes == 0 || bytes > PAGE_BYTES || at > sizeof draft->data - PAGE_BYTES) break;
     if (bpf_probe_read_user((char*)draft->data + at, bytes, (void*)from) != 0) break;
     copied += bytes;

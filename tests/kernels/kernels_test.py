@@ -1,6 +1,7 @@
-"""Engine timer and the historical calls on Debian's own kernel, booted in QEMU: threads, EINTR, xz -T2, children.
+"""pctally on Debian's own kernels, booted in QEMU.
 
-As root and as a plain user at kernel.perf_event_paranoid 3. Emulation loses clock interrupts, so shares are judged, counts of
+Engine timer and the historical calls, as root and as a plain user at kernel.perf_event_paranoid 3: threads, EINTR, xz -T2,
+children. Call paths by every engine, as root: each kernel's verifier is another judge of the program of engine bpf. Emulation loses clock interrupts, so shares are judged, counts of
 EINTR, and what is refused; never totals. Kernels are fetched by apt into the build directory (PCTALLY_KERNELS names another
 place, where they may lie unpacked); one that cannot be had is skipped by name.
 """
@@ -38,6 +39,37 @@ for user in root u; do
 done
 """
 
+PATHS_SCRIPT = r"""
+cd /tmp
+uname -r
+for engine in bpf ring timer trap; do
+  for case in %s; do
+    pctally record -q -f -g -e $engine -o $engine.pct -- /t/known_paths $case 0.5
+    echo "$engine $case $?"
+    pctally report --json --limit 1000000 $engine.pct >/out/$engine.$case.json
+    pctally report --json --tree --min-share 0 $engine.pct >/out/$engine.$case.tree.json
+  done
+done
+for what in "flat -- /t/known_paths plain 0.5" "small -g --paths-memory 64K -- /t/known_paths plain 0.5" \
+            "machine -g -a --for 1"; do
+  set -- $what; name=$1; shift
+  /t/known_paths plain 60 &
+  pctally record -q -f -e bpf -o bpf.pct "$@"
+  echo "bpf $name $?"
+  kill $!
+  pctally report --json --limit 1000000 bpf.pct >/out/bpf.$name.json
+done
+"""
+
+# case: functions on the stack, each the caller of the next
+KNOWN_PATHS = {
+    "plain": ("main", "plain", "work"),
+    "recursion": ("main", "recursion", "deep", "deep"),
+    "allocating": ("main", "allocating", "varying_frame", "work"),
+    "in_thread": ("thread_body", "work"),
+    "frame_pointer": ("main", "frame_pointer", "with_frame_pointer", "work"),
+}
+
 WAITS = ("poll", "nanosleep", "epoll_wait", "futex", "pthread_join", "sem_")
 
 
@@ -71,13 +103,13 @@ class Kernels(unittest.TestCase):
         cls.image = os.path.join(p.scratch(), "root.img")
         subprocess.run([os.path.join(here, "make_root.sh"), p.BUILD, cls.image], check=True)
 
-    def boot(self, package):
+    def boot(self, package, text=SCRIPT):
         kernel, why = unpacked(package)
         if kernel is None:
             self.skipTest(f"kernel {package}: {why}")
         script, out = os.path.join(p.scratch(), "script"), os.path.join(p.scratch(), package)
         with open(script, "w") as file:
-            file.write(SCRIPT)
+            file.write(text)
         done = subprocess.run([os.path.join(here, "boot_and_run.sh"), kernel, self.image, script, out], capture_output=True,
                               text=True)
         print(done.stdout, flush=True)
@@ -109,6 +141,36 @@ class Kernels(unittest.TestCase):
             inside, elsewhere = map(int, text("profil").split())
             self.assertGreater(inside, 10)
             self.assertLess(elsewhere, inside / 5)
+
+    def judge_paths(self, package):
+        out, said = self.boot(package, PATHS_SCRIPT % " ".join(KNOWN_PATHS))
+
+        def read(name):
+            with open(os.path.join(out, f"{name}.json")) as file:
+                return json.load(file)
+
+        for engine in ("bpf", "ring", "timer", "trap"):
+            for case, wanted in KNOWN_PATHS.items():
+                with self.subTest(f"{engine} {case}"):
+                    self.assertIn(f"{engine} {case} 0", said.splitlines())
+                    data, paths = read(f"{engine}.{case}"), list(p.paths_of(read(f"{engine}.{case}.tree")["nodes"]))
+                    p.assert_ledger(self, data)
+                    work = sum(ticks for path, ticks in paths if "work" in path)
+                    right = sum(ticks for path, ticks in paths if p.contains(path, wanted))
+                    print(f"{package} {engine} {case}: {right} of {work} ticks, {data['paths']['complete']} complete of"
+                          f" {data['ticks']}", flush=True)
+                    self.assertGreater(work, 50)
+                    self.assertGreater(right, 0.95 * work)
+        for name in ("flat", "small", "machine"):
+            self.assertIn(f"bpf {name} 0", said.splitlines())
+            p.assert_ledger(self, read(f"bpf.{name}"))
+            self.assertGreater(p.share_of(read(f"bpf.{name}"), "work"), 0.3, name)
+
+    def test_call_paths_on_debian_12(self):
+        self.judge_paths(PACKAGES[0])
+
+    def test_call_paths_with_a_newer_kernel(self):
+        self.judge_paths(PACKAGES[1])
 
     def test_debian_12(self):
         self.judge(PACKAGES[0])

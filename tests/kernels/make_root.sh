@@ -19,7 +19,7 @@ libraries() {
 }
 cp "$build/bin/pctally" "$root/p/bin/"
 cp -a "$build"/lib/libpctally*.so* "$root/p/lib/"
-for name in spinner known_shares waiting_main signal_reader profil_threads forker churn; do cp "$build/programs/$name" "$root/t/"; done
+for name in spinner known_shares waiting_main signal_reader profil_threads forker churn known_paths; do cp "$build/programs/$name" "$root/t/"; done
 for name in bash xz; do cp -L "$(command -v $name)" "$root/usr/bin/"; done
 ln -sf /usr/bin/bash "$root/bin/bash"
 for file in "$root"/p/bin/* "$root"/p/lib/*.so "$root"/t/* "$root"/usr/bin/*; do libraries "$file"; done

@@ -218,6 +218,19 @@ def ticks_of(data, function):
     return sum(row["ticks"] for row in data["rows"] if row["function"] == function)
 
 
+def paths_of(nodes):
+    """(path, self ticks) of all nodes of the call tree of report --json --tree."""
+    paths = []
+    for node in nodes:  # a parent stands before its children
+        paths.append((*(paths[node["parent"]] if node["parent"] >= 0 else ()), node["function"]))
+        yield paths[-1], node["self"]
+
+
+def contains(path, wanted):
+    """True if `wanted` is a run of neighbours in `path`."""
+    return any(path[i:i + len(wanted)] == tuple(wanted) for i in range(len(path)))
+
+
 def main():
     """Runs the module's tests; ctest reads exit code 77 as skipped."""
     result = unittest.main(exit=False).result

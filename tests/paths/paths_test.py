@@ -46,17 +46,7 @@ def tree(path, *options):
     return json.loads(done.stdout)
 
 
-def paths_of(nodes):
-    """(path, self ticks) of all nodes of a call tree."""
-    paths = []
-    for node in nodes:  # a parent stands before its children
-        paths.append((*(paths[node["parent"]] if node["parent"] >= 0 else ()), node["function"]))
-        yield paths[-1], node["self"]
-
-
-def contains(path, wanted):
-    """True if `wanted` is a run of neighbours in `path`."""
-    return any(path[i:i + len(wanted)] == tuple(wanted) for i in range(len(path)))
+paths_of, contains = p.paths_of, p.contains
 
 
 class PathsTest(unittest.TestCase):
