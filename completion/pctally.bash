@@ -66,7 +66,7 @@ _pctally_report() {
     --limit | --min-share | --callers | --filter | --object | --program | --thread | --cgroup | --focus | --ignore | --hide) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --sort --limit --min-share --own --inlines --callers --tree --bottom-up --focus --ignore --hide --flamegraph --filter --object --program --thread --cgroup --names --html --command --no-sources --strip-paths --json --color --help'
+        _pctally_words '--by --sort --limit --min-share --own --inlines --debuginfod --callers --tree --bottom-up --focus --ignore --hide --flamegraph --filter --object --program --thread --cgroup --names --html --command --no-sources --strip-paths --json --color --help'
       else
         _pctally_files '!*.pct'
       fi
@@ -81,7 +81,7 @@ _pctally_annotate() {
     --object | --min-share | --source-path) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--object --all --min-share --intel --names --source-path --json --color --help'
+        _pctally_words '--object --all --min-share --intel --names --source-path --debuginfod --json --color --help'
       else
         _pctally_files '!*.pct'
       fi
@@ -129,7 +129,7 @@ _pctally_export() {
     --limit | --object) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--format -o --output --names --no-lines --limit --object --help'
+        _pctally_words '--format -o --output --names --no-lines --limit --object --debuginfod --help'
       else
         _pctally_files '!*.pct'
       fi
@@ -208,7 +208,7 @@ _pctally_archive() {
     -o | --output) _pctally_files '' ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '-o -f -q --output --force --no-sources --no-command --strip-paths --quiet --help'
+        _pctally_words '-o -f -q --output --force --no-sources --no-command --strip-paths --quiet --debuginfod --help'
       else
         _pctally_files '!*.pct'
       fi

@@ -12,8 +12,10 @@
 
 namespace pctally {
 
-/// The names of a file, by reading it in this process. Null if `trust` forbids that.
-std::unique_ptr<Symbolizer> open_executable(const ExecutableIdentity& identity, Trust trust);
+/// The names of a file, by reading it in this process. Null if `trust` forbids that. `fetched`: a file that
+/// may have its debug information.
+std::unique_ptr<Symbolizer> open_executable(const ExecutableIdentity& identity, Trust trust,
+                                            const std::string& fetched = "");
 
 class ObjectSymbolizer : public Symbolizer {
  public:

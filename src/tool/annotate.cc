@@ -12,6 +12,7 @@
 #include "report/names/name_pattern.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
 #include "tool/newest_profile.h"
@@ -35,6 +36,7 @@ Shown     --all                every instruction (else the hot ones and their ne
           --intel              Intel's syntax (else AT&T's)
           --names STYLE        short (default), full or linkage
           --source-path OLD=NEW   sources compiled in OLD are now in NEW; may repeat
+          --debuginfod[=URLS]  what is missing here from servers (DEBUGINFOD_URLS)
 Output    --json               one object with all lines and instructions
           --color WHEN         auto (default), always or never; NO_COLOR is honoured
 
@@ -46,7 +48,7 @@ struct Arguments {
   std::vector<std::string> source_paths;
   double min_share_percent = 0.5;
   bool all = false, intel = false, json = false;
-  std::string names = "short", color = "auto";
+  std::string names = "short", color = "auto", debuginfod;
 };
 
 std::string is_source_path(const std::string& text) {
@@ -68,6 +70,7 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_flag("--intel", arguments.intel);
   add_names_option(app, arguments.names);
   app.add_option("--source-path", arguments.source_paths)->one_value_each()->check(is_source_path);
+  add_debuginfod_option(app, arguments.debuginfod);
   app.add_flag("--json", arguments.json);
   app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
 }
@@ -167,7 +170,8 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   Annotator annotator(profile, names, *meant[0], arguments.intel ? Syntax::kIntel : Syntax::kAtt);
   std::vector<SourcePath> paths;
   for (const std::string& text : arguments.source_paths) paths.push_back(*parse_source_path(text));
-  SourceFiles sources(std::move(paths), &kept_source);
+  const ExecutableIdentity identity = identity_of(profile, profile.executables[meant[0]->executable]);
+  SourceFiles sources(std::move(paths), &kept_source, source_fetcher(identity));
   if (arguments.json) return write_out(annotation_json(profile, annotator, sources));
   return write_out(annotation_text(profile, annotator, sources,
                                    {.color = wants_color(arguments.color),
@@ -188,7 +192,10 @@ int run_annotate(int argc, char** argv) {
     complain("{}", profile.error().text);
     return kExitInput;
   }
-  return annotate(arguments, *profile);
+  if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
+  const int code = annotate(arguments, *profile);
+  tell_debuginfod_failure();
+  return code;
 }
 
 }  // namespace pctally

@@ -12,6 +12,7 @@
 #include "report/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
 
@@ -36,6 +37,7 @@ constexpr char kHelp[] =
           --no-lines           functions alone: debug information is not read
           --limit N            markdown: most rows (30; 0: all)
           --object NAME        gmon, llvm: what is written (the program)
+          --debuginfod[=URLS]  what is missing here from servers; not for gmon and llvm
 
 Exit: 0; 2 usage; 4 a FILE cannot be read, or not be written so; 125 the output failed.
 )";
@@ -69,6 +71,7 @@ struct Arguments {
   std::string names;
   std::optional<size_t> limit;
   std::string object;
+  std::string debuginfod;
 };
 
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
@@ -83,6 +86,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   app.add_flag("--no-lines", arguments->no_lines);
   app.add_option("--limit", arguments->limit);
   app.add_option("--object", arguments->object);
+  add_debuginfod_option(app, arguments->debuginfod);
   if (std::optional<int> code = app.parse(argc, argv)) return code;
   if (!arguments->files.empty() && !arguments->format.empty()) return std::nullopt;
   complain("{}; write pctally export --format FORMAT FILE",
@@ -168,6 +172,7 @@ int run_export(int argc, char** argv) {
     complain("{} is not for a terminal: name a file with -o", format->name);
     return kExitUsage;
   }
+  if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   const Result<Profile> profile = load_as_one(arguments.files);
   const Result<std::string> bytes =
       profile ? write(*profile, *format, arguments) : std::unexpected(profile.error());
@@ -175,6 +180,7 @@ int run_export(int argc, char** argv) {
     complain("{}", bytes.error().text);
     return kExitInput;
   }
+  tell_debuginfod_failure();
   return arguments.output.empty() ? write_out(*bytes) : write_file(arguments.output, *bytes);
 }
 

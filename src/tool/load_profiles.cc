@@ -16,6 +16,7 @@
 #include "names/kept_names.h"
 #include "profile/load.h"
 #include "profile/merge.h"
+#include "tool/debuginfod_option.h"
 #include "tool/message.h"
 
 namespace pctally {
@@ -96,8 +97,8 @@ const KeptNames& kept_names() { return all_kept_names(); }
 
 std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity) {
   if (auto imported = imported_names().open(identity)) return imported;
-  if (auto kept = kept_names().open(identity, &Symbolizer::open)) return kept;
-  return Symbolizer::open(identity);
+  if (auto kept = kept_names().open(identity, &open_here_or_there)) return kept;
+  return open_here_or_there(identity);
 }
 
 std::optional<KeptSource> kept_source(const std::string& path) {

@@ -17,6 +17,7 @@
 #include "report/text.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/debuginfod_option.h"
 #include "tool/html_page.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
@@ -45,6 +46,7 @@ Rows      --by KEY   function (default), object, line, process, program, thread,
           --filter, --object REGEX   only rows whose names, or whose objects, match
           --program, --thread, --cgroup REGEX   only their ticks (record --scope)
           --names STYLE        short (default), full (arguments, templates), linkage
+          --debuginfod[=URLS]  what is missing here from servers (DEBUGINFOD_URLS)
 Paths     --callers FUNCTION   its callers, with the lines of the calls, and its callees
           --tree               who called whom; --min-share P (1) adds up small branches
           --flamegraph FILE    the tree as a page (.html) or as a picture (.svg)
@@ -52,8 +54,7 @@ Paths     --callers FUNCTION   its callers, with the lines of the calls, and its
           --focus, --ignore, --hide REGEX   paths with such a function; without; not shown
 Output    --html FILE          one page for a browser that needs no network
           --command, --no-sources, --strip-paths   what it holds of your machine
-          --json               one object, described in docs/report.schema.json
-          --color WHEN         auto (default), always or never; NO_COLOR is honoured
+          --json, --color WHEN   one object (docs/report.schema.json); auto, always, never
 
 Exit: 0; 2 usage; 4 the profile cannot be read, or is damaged; 125 the output failed.
 )";
@@ -76,6 +77,7 @@ struct Arguments {
   std::string own;  ///< kOwn: without a directory
   bool inlines = false;
   std::string color = "auto";
+  std::string debuginfod;
   std::string html;
   bool command = false, no_sources = false, strip_paths = false;
 };
@@ -104,6 +106,7 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_option("--limit", arguments.limit)->check(is_number);
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
   add_names_option(app, arguments.names);
+  add_debuginfod_option(app, arguments.debuginfod);
   app.add_flag("--own", arguments.own);
   app.add_flag("--inlines", arguments.inlines);
   app.add_option("--filter", arguments.filter)->check(check_pattern);
@@ -341,7 +344,9 @@ int report(Arguments& arguments) {
     if (!profile->paths.recorded) return refuse_without_paths(arguments);
     *profile = chosen_paths(*profile, arguments);
   }
+  if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   int code = print(*profile, arguments);
+  tell_debuginfod_failure();
   return code == 0 && !profile->damage.empty() ? kExitInput : code;
 }
 

@@ -53,7 +53,12 @@ std::string resolved(const std::string& path) {
 std::unique_ptr<ElfFile> DebugFinder::find(BuildId id) const {
   const std::string name = debug_file_name(id);
   if (name.empty()) return nullptr;
-  auto file = ElfFile::open(root_ + "/" + name, trust_);
+  auto file = open_if_of(root_ + "/" + name, id);
+  return file || fetched_.empty() ? std::move(file) : open_if_of(fetched_, id);
+}
+
+std::unique_ptr<ElfFile> DebugFinder::open_if_of(const std::string& path, BuildId id) const {
+  auto file = ElfFile::open(path, trust_);
   if (!file || !std::ranges::equal(file->build_id(), id)) return nullptr;
   return std::make_unique<ElfFile>(std::move(*file));
 }

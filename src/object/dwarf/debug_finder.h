@@ -12,8 +12,10 @@ namespace pctally {
 
 class DebugFinder {
  public:
-  explicit DebugFinder(std::string root = "/usr/lib/debug", Trust trust = Trust::kRootOrOurselves)
-      : root_(std::move(root)), trust_(trust) {}
+  /// `fetched`: a file that is tried last.
+  explicit DebugFinder(std::string root = "/usr/lib/debug", Trust trust = Trust::kRootOrOurselves,
+                       std::string fetched = "")
+      : root_(std::move(root)), trust_(trust), fetched_(std::move(fetched)) {}
 
   /// The debug file of an object opened from a path: by build id, else by .gnu_debuglink. Null if there is
   /// none. The proof of belonging is the build id if both have one, else the link's checksum.
@@ -23,11 +25,13 @@ class DebugFinder {
   [[nodiscard]] std::unique_ptr<ElfFile> find(BuildId id) const;
 
  private:
+  [[nodiscard]] std::unique_ptr<ElfFile> open_if_of(const std::string& path, BuildId id) const;
   [[nodiscard]] std::unique_ptr<ElfFile> find_by_link(const ElfFile& object) const;
   [[nodiscard]] std::vector<std::string> directories(const std::string& object_path) const;
 
   std::string root_;
   Trust trust_;
+  std::string fetched_;
 };
 
 }  // namespace pctally

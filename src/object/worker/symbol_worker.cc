@@ -90,9 +90,9 @@ bool answer(Symbolizer& names, MessageReader& request) {
   return send_answer(names, body);
 }
 
-void serve(const ExecutableIdentity& identity) {
+void serve(const ExecutableIdentity& identity, const std::string& fetched) {
   set_file_opener(ask_for_file);
-  const std::unique_ptr<Symbolizer> names = open_executable(identity, Trust::kAnybody);
+  const std::unique_ptr<Symbolizer> names = open_executable(identity, Trust::kAnybody, fetched);
   if (!send_answer(*names, {})) return;
   while (auto request = receive_message(g_socket, -1))
     if (!answer(*names, *request)) return;
@@ -100,12 +100,12 @@ void serve(const ExecutableIdentity& identity) {
 
 }  // namespace
 
-void serve_names(int socket, const ExecutableIdentity& identity) noexcept {
+void serve_names(int socket, const ExecutableIdentity& identity, const std::string& fetched) noexcept {
   g_socket = socket;
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);  // the report decides
   if (!confine(socket)) _exit(2);
   try {
-    serve(identity);
+    serve(identity, fetched);
   } catch (...) {
     _exit(1);
   }

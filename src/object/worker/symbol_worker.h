@@ -4,7 +4,9 @@
 
 namespace pctally {
 
-/// Gives up all rights and answers what comes over the socket until that ends. REQUIRES: the child of a fork.
-[[noreturn]] void serve_names(int socket, const ExecutableIdentity& identity) noexcept;
+/// Gives up all rights and answers what comes over the socket until that ends. `fetched`: as of
+/// open_executable(). REQUIRES: the child of a fork.
+[[noreturn]] void serve_names(int socket, const ExecutableIdentity& identity,
+                              const std::string& fetched) noexcept;
 
 }  // namespace pctally

@@ -19,6 +19,7 @@ constexpr unsigned kMostWorkers = 64;  ///< at a time
 constexpr unsigned kMostFiles = 64;
 constexpr size_t kLongestText = 1 << 16;
 constexpr char kLost[] = "another user's file, and the process that reads such failed (report as that user)";
+constexpr char kLostFetched[] = "what debuginfod sent cannot be read: the process that reads it failed";
 
 unsigned g_workers = 0;
 
@@ -55,8 +56,8 @@ MessageWriter request(WorkerWord word, std::span<const uint64_t> numbers) {
 
 }  // namespace
 
-WorkerSymbolizer::WorkerSymbolizer(ExecutableIdentity identity)
-    : identity_(std::move(identity)), object_name_(object_name_of(identity_)) {
+WorkerSymbolizer::WorkerSymbolizer(ExecutableIdentity identity, std::string fetched)
+    : identity_(std::move(identity)), fetched_(std::move(fetched)), object_name_(object_name_of(identity_)) {
   start();
 }
 
@@ -67,7 +68,7 @@ void WorkerSymbolizer::start() {
   socket_ = UniqueFd(ends[0]);
   UniqueFd theirs(ends[1]);
   worker_ = fork();
-  if (worker_ == 0) serve_names(theirs.get(), identity_);
+  if (worker_ == 0) serve_names(theirs.get(), identity_, fetched_);
   theirs.reset();
   if (worker_ > 0) ++g_workers;
   if (worker_ < 0 || !next_answer()) lose();
@@ -89,11 +90,14 @@ std::optional<MessageReader> WorkerSymbolizer::next_answer() {
   }
 }
 
-/// The first file it asks for is the object. That may be another by now, but not one of root or the caller.
+/// The first file it asks for is the object. That may be another by now, but not one of root or the caller,
+/// unless it is theirs that something was fetched for.
 bool WorkerSymbolizer::may_have(const std::string& path, uid_t owner, mode_t mode) {
-  if (files_ > 1) return owner == owner_ || (owner == 0 && (mode & S_IROTH) != 0);
+  const bool strangers = owner != 0 && owner != geteuid();
+  if (!fetched_.empty() && path == fetched_) return true;
+  if (files_ > 1) return (strangers && owner == owner_) || (owner == 0 && (mode & S_IROTH) != 0);
   owner_ = owner;
-  return identity_.path.starts_with(path) && owner != 0 && owner != geteuid();
+  return identity_.path.starts_with(path) && (strangers || !fetched_.empty());
 }
 
 bool WorkerSymbolizer::send_file(const std::string& path) {
@@ -178,7 +182,7 @@ std::optional<uint64_t> WorkerSymbolizer::position(uint64_t address) {
 
 void WorkerSymbolizer::lose() {
   end();
-  problem_ = kLost;
+  problem_ = fetched_.empty() ? kLost : kLostFetched;
 }
 
 void WorkerSymbolizer::end() {

@@ -2,8 +2,11 @@
 // rights does that (confinement.h), and what it says is checked. If it cannot start, or ends, names are
 // missing, and problem() says so.
 //
+// The same process reads debug information that came from a server, beside an object of anybody's.
+//
 //  1. The worker opens nothing. It asks for each file by its path. It gets a descriptor of the object, of
-//     what root owns and everybody may read, and of what the object's owner owns.
+//     what root owns and everybody may read, and of what the object's owner owns, if that
+//     is neither root nor the caller. What was fetched it gets, too.
 //  2. What it may use is bounded: memory, CPU time, files, and the time until it answers.
 //  3. A worker that was taken over can lie about the names of its object, and nothing else.
 #pragma once
@@ -17,7 +20,8 @@ namespace pctally {
 
 class WorkerSymbolizer : public Symbolizer {
  public:
-  explicit WorkerSymbolizer(ExecutableIdentity identity);
+  /// `fetched`: a file with debug information that came from a server; empty if there is none.
+  explicit WorkerSymbolizer(ExecutableIdentity identity, std::string fetched = "");
   WorkerSymbolizer(const WorkerSymbolizer&) = delete;
   WorkerSymbolizer& operator=(const WorkerSymbolizer&) = delete;
   ~WorkerSymbolizer() override { end(); }
@@ -40,6 +44,7 @@ class WorkerSymbolizer : public Symbolizer {
   void end();
 
   ExecutableIdentity identity_;
+  std::string fetched_;
   std::string object_name_;
   std::string problem_;
   pid_t worker_ = -1;

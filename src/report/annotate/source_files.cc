@@ -14,6 +14,7 @@ namespace {
 
 constexpr off_t kLargest = 4 << 20;
 constexpr size_t kTab = 8;
+constexpr char kNotFound[] = "not found";
 
 /// Nothing if it cannot be read to its end.
 bool read_all(int fd, std::string* bytes) {
@@ -56,7 +57,7 @@ SourceFile read_source(const std::string& path) {
   struct stat status;
   auto fd = open_regular(path, &status);
   if (!fd) {
-    file.problem = fd.error().code == ENOENT ? "not found" : fd.error().text;
+    file.problem = fd.error().code == ENOENT ? kNotFound : fd.error().text;
     return file;
   }
   if (status.st_size > kLargest) {
@@ -123,8 +124,14 @@ SourceFile SourceFiles::read(const std::string& path) const {
             .md5 = {},
             .is_for_all = true,
             .is_reachable = true};
-  if (place == path && !path.starts_with('/')) return {.lines = {}, .problem = "not found"};
-  return read_source(place);
+  if (place == path && !path.starts_with('/')) return {.lines = {}, .problem = kNotFound};
+  SourceFile file = read_source(place);
+  if (file.problem != kNotFound || !fetch_) return file;
+  const Result<std::string> fetched = fetch_(path);
+  if (!fetched) return file;
+  file = read_source(*fetched);
+  file.changed_unix_ns = 0;  // when it was fetched says nothing
+  return file;
 }
 
 std::string SourceFiles::line(const std::string& path, uint32_t number) {

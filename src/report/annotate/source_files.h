@@ -52,11 +52,14 @@ struct KeptSource {
 };
 using KeptSources = std::function<std::optional<KeptSource>(const std::string& path)>;
 
+/// Gets a source that is not here from elsewhere: where it then lies.
+using FetchSource = std::function<Result<std::string>(const std::string& path)>;
+
 class SourceFiles {
  public:
   /// The last path that fits is taken. A source that is `kept` is not looked for, unless its path fits.
-  explicit SourceFiles(std::vector<SourcePath> paths, KeptSources kept = {})
-      : paths_(std::move(paths)), kept_(std::move(kept)) {}
+  explicit SourceFiles(std::vector<SourcePath> paths, KeptSources kept = {}, FetchSource fetch = {})
+      : paths_(std::move(paths)), kept_(std::move(kept)), fetch_(std::move(fetch)) {}
 
   /// Of a path as debug information has it. Read once.
   const SourceFile& file(const std::string& path);
@@ -69,6 +72,7 @@ class SourceFiles {
 
   std::vector<SourcePath> paths_;
   KeptSources kept_;
+  FetchSource fetch_;
   std::map<std::string, SourceFile> files_;
 };
 

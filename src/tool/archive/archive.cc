@@ -11,6 +11,7 @@
 #include "tool/archive/private_parts.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
 
@@ -29,13 +30,14 @@ names, lines, inlined functions, and code and sources of functions from 0.5 % on
           --no-sources         without the text of source files
           --no-command         without the command line
           --strip-paths        without the directories of programs and sources
+          --debuginfod[=URLS]  what is missing here from servers (DEBUGINFOD_URLS)
           -q, --quiet          say nothing but errors
 
 Exit: 0; 2 usage; 4 FILE cannot be read; 125 OUT cannot be written.
 )";
 
 struct Arguments {
-  std::string file, out;
+  std::string file, out, debuginfod;
   bool overwrite = false;
   bool no_sources = false, no_command = false, strip_paths = false;
   bool quiet = false;
@@ -101,6 +103,7 @@ int run_archive(int argc, char** argv) {
   app.add_flag("--no-sources", arguments.no_sources);
   app.add_flag("--no-command", arguments.no_command);
   app.add_flag("--strip-paths", arguments.strip_paths);
+  add_debuginfod_option(app, arguments.debuginfod);
   app.add_flag("-q,--quiet", arguments.quiet);
   CommandLineHints hints{
       .surplus = "one profile at a time; {} is one too many", .unknown = {}, .missing = {}};
@@ -110,7 +113,10 @@ int run_archive(int argc, char** argv) {
     return kExitUsage;
   }
   if (arguments.quiet) be_quiet();
-  return archive(arguments);
+  if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
+  const int code = archive(arguments);
+  tell_debuginfod_failure();
+  return code;
 }
 
 }  // namespace pctally

@@ -1,0 +1,37 @@
+// Names of an executable as it and this machine have them, and then from debug information that a server has
+// sent. That is a stranger's file, whoever owns the executable: a worker reads it.
+#pragma once
+#include <memory>
+
+#include "object/debuginfod.h"
+#include "object/symbolizer.h"
+#include "object/worker/worker_symbolizer.h"
+
+namespace pctally {
+
+class FetchedSymbolizer : public Symbolizer {
+ public:
+  /// `servers` outlive this. They are asked when names or lines are missing, once.
+  FetchedSymbolizer(ExecutableIdentity identity, Debuginfod& servers)
+      : identity_(std::move(identity)), here_(Symbolizer::open(identity_)), servers_(servers) {}
+
+  [[nodiscard]] const std::string& object_name() const override { return here_->object_name(); }
+  [[nodiscard]] const std::string& problem() const override;
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
+  SourceDigests digests(std::span<const uint64_t> positions) override;
+  CodeBytes code(uint64_t start, uint64_t end) override { return here_->code(start, end); }
+  std::optional<uint64_t> position(uint64_t address) override { return here_->position(address); }
+
+ private:
+  bool fetch();
+
+  ExecutableIdentity identity_;
+  std::unique_ptr<Symbolizer> here_;
+  Debuginfod& servers_;
+  bool asked_ = false;
+  std::unique_ptr<WorkerSymbolizer> fetched_;
+  std::string failure_;
+};
+
+}  // namespace pctally
