@@ -80,7 +80,16 @@ int run_plan(int argc, char** argv) {
   std::vector<double> changes(std::begin(kUsualChanges), std::end(kUsualChanges));
   if (arguments.change > 0) changes = {arguments.change};
   std::string out = table(*rows, changes, arguments.limit, name_style_of(arguments.names));
-  out += runs.size() == 1
+  size_t added = 0;
+  for (const Profile& run : runs) added += run.runs.size();
+  if (added > 0)
+    out += fmt::format(
+        "\n{} runs are added up in their files: how rows vary between them is not known; give the runs' "
+        "files.",
+        added);
+  out += runs.size() == 1 && added > 0
+             ? fmt::format("\nA run-to-run deviation of {:.0f} % is assumed.\n", kBetweenRuns * 100)
+         : runs.size() == 1
              ? fmt::format(
                    "\nOne run: a run-to-run deviation of {:.0f} % is assumed; several runs measure it.\n",
                    kBetweenRuns * 100)

@@ -92,6 +92,20 @@ class Compare(unittest.TestCase):
         data = json.loads(self.run_diff("--json", "a.pct", "b.pct", "--", "c.pct").stdout)
         self.assertEqual((data["old_runs"], data["new_runs"]), (2, 1))
 
+    def test_a_merged_file_is_the_mean_of_its_runs(self):
+        pctally("merge", "-q", "-o", "ab.pct", "a.pct", "b.pct", cwd=self.directory)
+        runs = json.loads(self.run_diff("--json", "a.pct", "b.pct", "--", "c.pct").stdout)
+        done = self.run_diff("--json", "ab.pct", "c.pct")
+        data = json.loads(done.stdout)
+        self.assertEqual((data["old_runs"], data["old_added"], data["new_added"]), (2, 2, 0))
+        self.assertAlmostEqual(data["total"]["amount"]["before"], runs["total"]["amount"]["before"], places=6)
+        before = {(row["name"], row["object"]): row["amount"]["before"] for row in runs["rows"]}
+        for row in data["rows"]:
+            self.assertAlmostEqual(row["amount"]["before"], before[row["name"], row["object"]], places=3, msg=row["name"])
+        said = "2 runs are added up in their files: how rows vary between them is not known"
+        self.assertIn(said, self.run_diff("ab.pct", "c.pct").stdout)
+        self.assertIn(said, pctally("plan", "ab.pct", cwd=self.directory).stdout)
+
     def test_plan_asks_for_more_runs_for_less(self):
         done = pctally("plan", "--change", "10", "a.pct", "b.pct", cwd=self.directory)
         self.assertEqual(done.returncode, 0, done.stderr)

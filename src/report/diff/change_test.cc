@@ -80,9 +80,10 @@ double counting_variance(const Measured& run) {
 }
 
 struct Side {
-  double runs = 0;
+  double runs = 0;   ///< that are known apart
+  double added = 0;  ///< runs that each of these is the mean of, on average
   double mean = 0;
-  double variance = 0;  ///< of one run
+  double variance = 0;  ///< of one of `runs`
   double degrees = 0;   ///< that the variance rests on
 };
 
@@ -92,6 +93,7 @@ Side side_of(std::span<const Measured> runs) {
   double counting = 0;
   for (const Measured& run : runs) {
     side.mean += run.amount / side.runs;
+    side.added += run.runs / side.runs;
     counting += (run.per_tick > 0 ? counting_variance(run) : 0) / side.runs;
   }
   double squares = 0;
@@ -106,8 +108,8 @@ Side side_of(std::span<const Measured> runs) {
 void complete(Side* side, const Side& other, double between_runs) {
   if (side->runs > 1) return;
   double relative = between_runs;
-  if (other.runs > 1 && other.mean > 0) relative = std::sqrt(other.variance) / other.mean;
-  side->variance += squared(relative * side->mean);
+  if (other.runs > 1 && other.mean > 0) relative = std::sqrt(other.variance * other.added) / other.mean;
+  side->variance += squared(relative * side->mean) / side->added;
   side->degrees = other.runs > 1 ? other.degrees : kManyDegrees;
 }
 
@@ -147,7 +149,8 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
   change.after_interval = {std::max(0.0, change.after - alone), change.after + alone};
   bool counted = before[0].per_tick > 0 && after[0].per_tick > 0;
   if (before.size() == 1 && after.size() == 1 && counted) {
-    change.p = conditional_p(before[0], after[0], between_runs * std::sqrt(2.0));
+    change.p =
+        conditional_p(before[0], after[0], between_runs * std::sqrt(1 / before[0].runs + 1 / after[0].runs));
   } else if (error > 0) {
     change.p = t_tail(change.difference / error, degrees);
   } else {
@@ -159,7 +162,7 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
 double run_deviation(std::span<const Measured> runs, double between_runs) {
   Side side = side_of(runs);
   complete(&side, side, between_runs);
-  return std::sqrt(side.variance);
+  return std::sqrt(side.variance * side.added);
 }
 
 std::vector<bool> rejected(std::span<const double> p_values, double rate) {

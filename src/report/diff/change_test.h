@@ -14,6 +14,7 @@ inline double squared(double value) { return value * value; }
 struct Measured {
   double amount = 0;
   double per_tick = 0;  ///< amount of one effective tick; 0: the amount was measured exactly, not sampled
+  double runs = 1;      ///< that were added up: the amount is their mean, and how they differ is not known
 
   [[nodiscard]] double effective_ticks() const { return per_tick > 0 ? amount / per_tick : 0; }
 };
@@ -39,7 +40,8 @@ inline constexpr double kBetweenRuns = 0.15;
 /// noise alone would give. B. L. Welch, "The generalization of Student's problem...", Biometrika 34 (1947)
 /// 28-35. A side with one run is given the other side's relative variance. One run on each side: given their
 /// sum, the ticks of `after` are beta-binomial: binomial by counting, with the share itself spread by
-/// `between_runs` on both sides. The test is exact; two-sided, twice the smaller tail.
+/// `between_runs` on both sides. The test is exact; two-sided, twice the smaller tail. A mean of k runs that
+/// were added up is one run with a k-th of the variance between runs.
 Change test_change(std::span<const Measured> before, std::span<const Measured> after,
                    double between_runs = kBetweenRuns);
 

@@ -19,13 +19,14 @@ enum class Verdict { kUndecided, kMore, kLess, kNew, kGone };
 const char* verdict_word(Verdict verdict);
 
 struct DiffRow {
-  std::string name;                       ///< of the function (in full), object, line or process
-  std::string short_name;                 ///< as short_names() gives it
-  std::string linkage;                    ///< the function's symbol, if it is not `name`
-  std::string object;                     ///< where the name is a function's or a line's
-  Change amount;                          ///< ms a run (or a unit of work); or events
-  Change share;                           ///< percent of all ticks
-  uint64_t old_ticks = 0, new_ticks = 0;  ///< of all runs together
+  std::string name;                             ///< of the function (in full), object, line or process
+  std::string short_name;                       ///< as short_names() gives it
+  std::string linkage;                          ///< the function's symbol, if it is not `name`
+  std::string object;                           ///< where the name is a function's or a line's
+  Change amount;                                ///< ms a run (or a unit of work); or events
+  Change share;                                 ///< percent of all ticks
+  uint64_t old_ticks = 0, new_ticks = 0;        ///< of all runs together
+  double old_effective = 0, new_effective = 0;  ///< the same in effective ticks
   Verdict verdict = Verdict::kUndecided;
 };
 
@@ -42,6 +43,8 @@ struct Diff {
   std::string unit;  ///< "ms", or the event's name
   double work = 1;
   size_t old_runs = 0, new_runs = 0;
+  size_t old_added = 0, new_added = 0;  ///< of these runs: those that are known as a sum alone
+  bool deviation_assumed = false;       ///< nothing shows how rows vary from run to run
   DiffRow total;  ///< CPU time as the kernel accounts it where it is known, else the sampled amount
   std::vector<DiffRow> rows;        ///< decided rows first, then by the size of the change
   size_t decided = 0;               ///< of the rows

@@ -34,6 +34,8 @@ std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results)
                {"work", diff.work},
                {"old_runs", diff.old_runs},
                {"new_runs", diff.new_runs},
+               {"old_added", diff.old_added},
+               {"new_added", diff.new_added},
                {"verdict", verdict_sentence(diff)},
                {"cause", cause_sentence(diff)},
                {"decided", diff.decided}};

@@ -64,6 +64,21 @@ std::string cause_sentence(const Diff& diff) {
                      amount_text(diff, std::abs(sum)), causes.size() > 1 ? " together" : "");
 }
 
+std::string deviation_sentence(const Diff& diff) {
+  if (diff.one_run_a_side())
+    return fmt::format(
+        "One run a side: a run-to-run deviation of {:.0f} % is assumed; several runs a side measure it.",
+        kBetweenRuns * 100);
+  const size_t added = diff.old_added + diff.new_added;
+  if (added == 0) return "";
+  const std::string taken = diff.deviation_assumed ? fmt::format("{:.0f} % is assumed", kBetweenRuns * 100)
+                                                   : "as other runs do is assumed";
+  return fmt::format(
+      "{} runs are added up in their files: how rows vary between them is not known, {}; give the runs' "
+      "files.",
+      added, taken);
+}
+
 std::string power_sentence(const Diff& diff) {
   if (diff.rows.empty() || diff.total.amount.before <= 0) return "";
   const DiffRow& row =

@@ -90,10 +90,7 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
   out += fmt::format("\n{}", DiffTable(diff, options).run());
   out += fmt::format("\n{} of {} rows changed (at most {:.0f} % of such calls are wrong).", diff.decided,
                      diff.rows.size(), kDiffRate * 100);
-  if (diff.one_run_a_side())
-    out += fmt::format(
-        "\nOne run a side: a run-to-run deviation of {:.0f} % is assumed; several runs a side measure it.",
-        kBetweenRuns * 100);
+  if (std::string deviation = deviation_sentence(diff); !deviation.empty()) out += "\n" + deviation;
   return out + "\n";
 }
 

@@ -1,0 +1,89 @@
+#include "report/diff/measured_run.h"
+
+#include <algorithm>
+
+#include "report/account.h"
+#include "report/names/short_name.h"
+
+namespace pctally {
+namespace {
+
+bool is_nameless(const std::string& function) { return function.find("+0x") != std::string::npos; }
+
+std::string row_name(const Row& row, Grouping by) {
+  switch (by) {
+    case Grouping::kObject:
+      return row.object;
+    case Grouping::kProcess:
+      return row.process;
+    case Grouping::kLine:
+      return row.file.empty() ? row.function : row.file + ":" + std::to_string(row.line);
+    default:
+      return without_clone_suffix(row.function);
+  }
+}
+
+double design_of(double ticks, const Account& account) {
+  return account.effective_samples > 0 ? std::max(1.0, ticks / account.effective_samples) : 1;
+}
+
+/// A sum knows the totals of its runs.
+void add_totals(const Profile& profile, double work, MeasuredRun* run) {
+  const double scale = (profile.counts_cpu_time() ? 1e-6 : 1) / work;
+  std::vector<Profile> parts(std::max<size_t>(profile.runs.size(), 1));
+  if (profile.runs.empty()) parts[0] = profile;
+  for (size_t i = 0; i < profile.runs.size(); ++i) static_cast<ProfileRun&>(parts[i]) = profile.runs[i];
+  bool all_known = profile.counts_cpu_time();
+  for (const Profile& part : parts) {
+    const Account account = account_of(part);
+    const auto ticks = static_cast<double>(part.ledger.ticks());
+    const double per_tick = static_cast<double>(part.period_ns) * scale;
+    run->totals.push_back({ticks * per_tick, per_tick * design_of(ticks, account)});
+    run->cpu_totals.push_back({static_cast<double>(account.cpu_ns) * scale, 0});
+    all_known = all_known && account.cpu_known && account.cpu_ns > 0;
+  }
+  if (!all_known) run->cpu_totals.clear();
+}
+
+}  // namespace
+
+std::set<std::string> same_builds(const std::vector<const Profile*>& profiles) {
+  std::map<std::string, std::set<std::string>> builds;
+  for (const Profile* profile : profiles)
+    for (const Executable& executable : profile->executables)
+      builds[executable.path.substr(executable.path.rfind('/') + 1)].emplace(executable.build_id.begin(),
+                                                                             executable.build_id.end());
+  std::set<std::string> same;
+  for (const auto& [object, ids] : builds)
+    if (ids.size() == 1 && !ids.begin()->empty()) same.insert(object);
+  return same;
+}
+
+MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, const DiffOptions& options,
+                    const std::set<std::string>& same, std::vector<std::string>* doubts) {
+  Report report = make_report(profile, open, {.by = options.by});
+  MeasuredRun run;
+  for (const Row& row : report.rows) {
+    std::string name = row_name(row, options.by);
+    if (is_nameless(name) && !same.contains(row.object)) name = "[" + row.object + "]";
+    DiffKey key(name, options.by == Grouping::kObject ? "" : row.object);
+    run.ticks[key] += row.ticks;
+    if (options.by == Grouping::kFunction && !row.linkage.empty())
+      run.linkage[key] = without_clone_suffix(row.linkage);
+  }
+  run.total_ticks = static_cast<double>(profile.ledger.ticks());
+  double scale = profile.counts_cpu_time() ? 1e-6 : 1;
+  run.added = std::max<size_t>(profile.runs.size(), 1);
+  run.per_tick =
+      static_cast<double>(profile.period_ns) * scale / options.work / static_cast<double>(run.added);
+  run.design = design_of(run.total_ticks, report.account);
+  add_totals(profile, options.work, &run);
+  if (!profile.damage.empty()) doubts->push_back("it is damaged");
+  if (!profile.closed && !profile.snapshot) doubts->push_back("its recording has not ended in order");
+  if (profile.throttled != 0) doubts->push_back("the kernel throttled its ticks");
+  for (const Warning& warning : report.warnings)
+    if (warning.severity == Severity::kIncomplete) doubts->push_back(warning.text);
+  return run;
+}
+
+}  // namespace pctally

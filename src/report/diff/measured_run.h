@@ -1,0 +1,34 @@
+// A profile as diff sees it: the ticks of each row, what a tick is worth, and its totals.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "report/diff/change_test.h"
+#include "report/diff/diff.h"
+
+namespace pctally {
+
+using DiffKey = std::tuple<std::string, std::string>;  ///< name, object
+
+struct MeasuredRun {
+  std::map<DiffKey, uint64_t> ticks;
+  std::map<DiffKey, std::string> linkage;  ///< of functions whose symbol is another word
+  size_t added = 1;                        ///< runs that it is the sum of; amounts are their mean
+  std::vector<Measured> totals,
+      cpu_totals;  ///< of each of them; the second empty where it is not known of all
+  double total_ticks = 0;
+  double per_tick = 0;  ///< amount of one tick
+  double design = 1;    ///< ticks for one effective tick
+};
+
+/// Objects that are the same build in all profiles: there an address names the same code.
+std::set<std::string> same_builds(const std::vector<const Profile*>& profiles);
+
+/// `same`: of same_builds(). Appends to `doubts` why the profile cannot be relied on.
+MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, const DiffOptions& options,
+                    const std::set<std::string>& same, std::vector<std::string>* doubts);
+
+}  // namespace pctally
