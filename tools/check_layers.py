@@ -53,6 +53,13 @@ ALLOWED = {
     "export": {"report/names", "report", "report/annotate", "report/paths", "profile", "object", "object/elf", "base"},
 }
 ALLOWED["tool"] = set(ALLOWED)
+ALLOWED |= {
+    "tool/archive": {"tool", "report/annotate", "report", "names", "profile", "histread", "histfile"},
+    "tool/gperf": {"tool", "report", "object", "object/elf", "dialect/n64", "process", "base"},
+    "tool/prof": {"tool", "report/prof", "profile", "monfile/read", "object/elf"},
+    "tool/record": {"tool", "recorder", "task", "perf", "report", "names", "profile", "histread", "object", "object/elf", "base"},
+    "tool/top": {"tool", "report/live", "report/paths", "report", "profile", "histread", "histfile", "base"},
+}
 IN_PROGRAM = ("tick", "base", "histfile", "monfile/write", "fault", "clock", "process", "dialect", "dialect/monitor",
               "dialect/n64", "library", "preload")
 

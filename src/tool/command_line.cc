@@ -18,6 +18,10 @@
 
 namespace pctally {
 
+bool is_number(const std::string& word) {
+  return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
+}
+
 WordCheck number_from_to(double low, double high) {
   return [low, high](const std::string& text) -> std::string {
     char* end = nullptr;

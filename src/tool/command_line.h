@@ -8,6 +8,9 @@
 
 namespace pctally {
 
+/// Decimal digits alone, and at least one.
+bool is_number(const std::string& word);
+
 /// Accepts a number from `low` to `high`.
 WordCheck number_from_to(double low, double high);
 

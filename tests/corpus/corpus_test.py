@@ -1,5 +1,7 @@
 """250 ordinary commands under every engine: their output, errors and exit status are those of a bare run, and nearly all of their
-CPU time has ticks. Nobody wrote these programs to be profiled. CORPUS_ENGINES and CORPUS_ONLY (a pattern) choose a part."""
+CPU time has ticks. Nobody wrote these programs to be profiled. CORPUS_ENGINES and CORPUS_ONLY (a pattern) choose a part;
+CORPUS_OPTIONS are more words for record, such as -g: then it also says how many ticks have a complete path."""
+import collections
 import os
 import random
 import re
@@ -14,6 +16,7 @@ import pctally_test as p
 # What is left without ticks at most, as a part of all CPU time. Of many commands of a few milliseconds timer and trap see less:
 # a process ticks from the moment on in which they are in it, until its last period. Trap sees no kernel code, a fifth here.
 MOST_UNSAMPLED = {"bpf": 0.02, "ring": 0.02, "timer": 0.10, "trap": 0.30}
+OPTIONS = os.environ.get("CORPUS_OPTIONS", "").split()
 CANNOT_RUN, NOT_FOUND = 126, 127
 
 PROGRAM_C = """#include <math.h>
@@ -98,6 +101,7 @@ class Corpus(unittest.TestCase):
 
     def test_output_and_status_are_those_of_a_bare_run(self):
         times = {engine: [0.0, 0.0, 0.0] for engine in self.engines()}
+        self.cuts = {engine: collections.Counter() for engine in times}
         tried, skipped = 0, []
         for command in commands():
             bare = [self.run_in_a_copy(["bash", "-c", command]) for _ in range(2)]
@@ -111,17 +115,24 @@ class Corpus(unittest.TestCase):
         print(f"{tried} commands; skipped, as they are not here or not the same twice: {skipped}")
         for engine, (cpu, sampled, lost) in times.items():
             print(f"{engine}: {cpu:.2f} s of CPU time, {100 * sampled / cpu:.2f} % sampled, {100 * lost / cpu:.2f} % lost")
+            for what, ticks in self.cuts[engine].most_common():
+                print(f"{engine}: {100 * ticks / self.cuts[engine].total():.2f} % of {self.cuts[engine].total()} paths: {what}")
+        for engine, (cpu, sampled, lost) in times.items():
             if not os.environ.get("CORPUS_ONLY"):
                 self.assertGreater(sampled + lost, (1 - MOST_UNSAMPLED[engine]) * cpu, engine)
 
     def compare(self, engine, command, bare, time):
         path = os.path.join(p.scratch(), "corpus.pct")
-        seen = self.run_in_a_copy([p.PCTALLY, "record", "-q", "-f", "-e", engine, "-o", path, "--", "bash", "-c", command])
+        seen = self.run_in_a_copy([p.PCTALLY, "record", "-q", "-f", "-e", engine, *OPTIONS, "-o", path, "--", "bash", "-c", command])
         self.assertEqual(seen, bare)
         data = p.report(path)
         p.assert_ledger(self, data)
         for i, key in enumerate(("cpu_s", "sampled_s", "lost_s")):
             time[i] += data[key]
+        if "paths" in data:
+            self.cuts[engine]["complete"] += data["paths"]["complete"]
+            for cut in data["paths"]["cut"]:
+                self.cuts[engine][f"cut {cut['reason']}"] += cut["ticks"]
 
 
 if __name__ == "__main__":

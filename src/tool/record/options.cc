@@ -110,10 +110,6 @@ void describe(OptionParser* app, RecordCommandLine* line, Words* words) {
   app->add_flag("--fixed-period", words->fixed_period);
 }
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 // Each check returns an empty string, or the line that says what is wrong.
 
 /// "-p --for 1" and "-p 101 102", as an empty or a double $(pidof NAME) leaves them.

@@ -8,13 +8,10 @@
 #include <algorithm>
 
 #include "perf/process_tree.h"
+#include "tool/command_line.h"
 
 namespace pctally {
 namespace {
-
-bool is_number(const std::string& word) {
-  return word.size() <= 10 && word.find_first_not_of("0123456789") == std::string::npos;
-}
 
 std::string first_argument(pid_t pid) {
   std::string arguments = command_line_of(pid);
@@ -61,7 +58,7 @@ ProcessList find_processes(const std::string& text) {
     std::string word = list.substr(at, end - at);
     at = end + 1;
     if (word.empty()) continue;
-    long number = is_number(word) ? strtol(word.c_str(), nullptr, 10) : 0;
+    long number = is_number(word) && word.size() <= 10 ? strtol(word.c_str(), nullptr, 10) : 0;
     std::vector<pid_t> found;
     if (number > 0 && number <= INT_MAX) found = {static_cast<pid_t>(number)};
     if (number == 0) found = processes_called(word);
