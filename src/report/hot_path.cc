@@ -18,26 +18,32 @@ struct Step {
   uint64_t ticks = 0;
 };
 
-class HotPath {
+class HotPathWalk {
  public:
-  HotPath(const Profile& profile, const PathFunctions& functions)
+  HotPathWalk(const Profile& profile, const PathFunctions& functions)
       : tree_(profile.paths.context),
         functions_(functions),
         children_(children_of(tree_)),
         below_(ticks_below(tree_)),
         all_(static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1))) {}
 
-  std::vector<HotFrame> run() {
+  HotPath run() {
     Step step;
     for (uint32_t root : children_.roots) step.nodes.push_back(root);
     for (step.ticks = UINT64_MAX; take_hottest(&step);) {
       const PathFunction& function = functions_.functions[step.function];
       const double share = static_cast<double>(step.ticks) / all_;
       if (share < kLeastShare) break;
-      if (function.key.function == "main" || is_start(function.key.function)) path_.clear();
-      if (!is_start(function.key.function)) path_.push_back({function.key.function, function.linkage, share});
+      const bool start = is_start(function.key.function);
+      if (function.key.function == "main" || start) {
+        path_.clear();
+        all_functions_.clear();
+      }
+      if (start) continue;
+      path_.push_back({function.key.function, function.linkage, share});
+      all_functions_.push_back(step.function);
     }
-    return shortened();
+    return {shortened(), std::move(all_functions_)};
   }
 
  private:
@@ -93,12 +99,13 @@ class HotPath {
   std::vector<uint64_t> below_;
   double all_;
   std::vector<HotFrame> path_;
+  std::vector<uint32_t> all_functions_;
 };
 
 }  // namespace
 
-std::vector<HotFrame> hot_path(const Profile& profile, const PathFunctions& functions) {
-  return HotPath(profile, functions).run();
+HotPath hot_path(const Profile& profile, const PathFunctions& functions) {
+  return HotPathWalk(profile, functions).run();
 }
 
 }  // namespace pctally

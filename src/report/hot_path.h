@@ -4,7 +4,13 @@
 
 namespace pctally {
 
-/// Outermost first. Starts at main where there is one: what runs before it is every program's.
-std::vector<HotFrame> hot_path(const Profile& profile, const PathFunctions& functions);
+struct HotPath {
+  std::vector<HotFrame>
+      frames;  ///< outermost first; of those with the same share the innermost, and at most 8
+  std::vector<uint32_t> functions;  ///< all on the way, as numbers of PathFunctions
+};
+
+/// Starts at main where there is one: what runs before it is every program's.
+HotPath hot_path(const Profile& profile, const PathFunctions& functions);
 
 }  // namespace pctally

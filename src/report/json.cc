@@ -127,6 +127,13 @@ void add_paths(const Report& report, Json* json) {
                       {"folded", account.folded},
                       {"no_room", account.no_room},
                       {"hot_path", std::move(hot)}};
+  if (const auto& line = report.hot_line)
+    (*json)["paths"]["hot_line"] = {{"file", valid_utf8(line->file)},
+                                    {"line", line->line},
+                                    {"function", valid_utf8(line->function)},
+                                    {"share", line->share},
+                                    {"low", line->interval.low},
+                                    {"high", line->interval.high}};
 }
 
 void add_warnings(const Report& report, Json* json) {

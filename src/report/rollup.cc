@@ -1,4 +1,5 @@
 #include "report/rollup.h"
+#include "report/hot_line.h"
 #include "report/hot_path.h"
 
 #include <algorithm>
@@ -132,7 +133,11 @@ void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOp
     report->rows = rows_by_function(profile, names, paths ? &*paths : nullptr);
   else
     report->rows = grouped_rows(profile, options.by, names);
-  if (paths) report->hot_path = hot_path(profile, *paths);
+  if (paths) {
+    HotPath hot = hot_path(profile, *paths);
+    report->hot_path = std::move(hot.frames);
+    if (options.hot_line) report->hot_line = hot_line(profile, names, *paths, hot.functions);
+  }
   if (options.by == Grouping::kProcess) return;
   add_missing_names(profile, names, &report->warnings);
   add_interpreter_hint(profile, report->rows, &report->warnings);
@@ -241,6 +246,8 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
     if (row.ticks != 0) report.rows.push_back(std::move(row));
   name_rows(&report.rows);
   measure(profile, report.account, &report.rows);
+  if (report.hot_line)
+    report.hot_line->interval = wilson_interval(report.hot_line->share, report.account.effective_samples);
   filter(options, &report);
   std::sort(report.rows.begin(), report.rows.end(), options.order == RowOrder::kTotal ? by_total : by_ticks);
   truncate(options, &report);

@@ -86,6 +86,18 @@ struct HotFrame {
   double share = 0;  ///< of all ticks, with this path
 };
 
+/// The line on that path to look at.
+struct HotLine {
+  std::string file;
+  uint32_t line = 0;
+  std::string function;  ///< full name of the innermost one there, which may be inlined
+  std::string linkage;
+  double share = 0;  ///< of all ticks, with the line or what it calls running
+  Interval interval;
+  SourceDigests digests;       ///< of what its unit was compiled from
+  uint64_t built_unix_ns = 0;  ///< when the program was changed; 0: not known
+};
+
 struct ReportOptions {
   Grouping by = Grouping::kFunction;
   RowOrder order = RowOrder::kTicks;
@@ -94,6 +106,7 @@ struct ReportOptions {
   LineOptions lines{};
   const NamePattern* filter = nullptr;  ///< only rows with a name that has it; null: all. Outlives the call.
   const NamePattern* object = nullptr;  ///< only rows of objects whose name has it
+  bool hot_line = false;  ///< as hot_line() finds it. REQUIRES: nothing was chosen of the profile
 };
 
 /// The sum of `ticks` over rows, plus hidden_ticks and filtered_ticks, is the ledger's ticks().
@@ -109,6 +122,7 @@ struct Report {
   Account account;
   PathAccount paths;               ///< with call paths
   std::vector<HotFrame> hot_path;  ///< with call paths, by function: outermost first
+  std::optional<HotLine> hot_line;
   std::vector<Warning> warnings;
 };
 

@@ -31,6 +31,7 @@ class TextReport {
   void add_header();
   void add_warnings();
   void add_hot_path();
+  void add_hot_line();
   void add_table();
   [[nodiscard]] std::string total(const Row& row) const;
   [[nodiscard]] bool with_totals() const {
@@ -307,6 +308,20 @@ void TextReport::add_hot_path() {
     last = percent;
   }
   add("{} %\n", text);
+  if (report_.hot_line) add_hot_line();
+}
+
+void TextReport::add_hot_line() {
+  const HotLine& line = *report_.hot_line;
+  const std::string file = options_.width != 0 ? line.file.substr(line.file.rfind('/') + 1) : line.file;
+  std::string text = fmt::format("hot line  {}:{} {:.1f} % ± {:.1f}", escaped(file), line.line,
+                                 100 * line.share, 100 * half_width(line.share, line.interval));
+  const size_t from = options_.hot_source.find_first_not_of(" \t");
+  if (from != std::string::npos) {
+    text += "  " + escaped(options_.hot_source.substr(from));
+    if (options_.width != 0) text = elided(text, options_.width);
+  }
+  add("{}\n", text);
 }
 
 std::string TextReport::amount(const Row& row) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "object/symbolizer.h"
+#include "report/annotate/source_files.h"
 #include "report/html/parts.h"
 #include "report/json.h"
 #include "report/names/short_name.h"
@@ -152,6 +153,21 @@ LineOptions line_options(const Arguments& arguments) {
   return options;
 }
 
+/// The text of the hot line, if it is what was compiled, and everybody's to read.
+std::string hot_source(const Profile& profile, const Report& report) {
+  if (!report.hot_line || has_imported(profile)) return "";
+  const HotLine& line = *report.hot_line;
+  SourceFiles sources({}, &kept_source);
+  const SourceFile& file = sources.file(line.file);
+  if (!file.is_for_all) return "";
+  if (change_of(file, line.file, line.digests, line.built_unix_ns) != SourceChange::kNone) return "";
+  return sources.line(line.file, line.line);
+}
+
+bool chooses_paths(const Arguments& arguments) {
+  return !arguments.focus.empty() || !arguments.ignore.empty() || !arguments.hide.empty();
+}
+
 std::string render(const Profile& profile, const Arguments& arguments) {
   const std::optional<NamePattern> filter = pattern_of(arguments.filter),
                                    object = pattern_of(arguments.object);
@@ -161,13 +177,15 @@ std::string render(const Profile& profile, const Arguments& arguments) {
                         .min_share = arguments.min_share_percent.value_or(0) / 100,
                         .lines = line_options(arguments),
                         .filter = filter ? &*filter : nullptr,
-                        .object = object ? &*object : nullptr};
+                        .object = object ? &*object : nullptr,
+                        .hot_line = !chooses_paths(arguments) && !arguments.scopes.any()};
   Report report = make_report(profile, &open_symbolizer, options);
   if (arguments.json) return json_report(profile, report);
   return text_report(profile, report,
                      {.color = wants_color(arguments.color),
                       .names = name_style_of(arguments.names),
-                      .width = terminal_width()});
+                      .width = terminal_width(),
+                      .hot_source = hot_source(profile, report)});
 }
 
 int print_tree(const Profile& profile, const Arguments& arguments) {
@@ -245,10 +263,6 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
                                    .names = name_style_of(arguments.names),
                                    .limit = arguments.limit.value_or(10)};
   return write_out(arguments.json ? callers_json(profile, callers) : callers_text(profile, callers, options));
-}
-
-bool chooses_paths(const Arguments& arguments) {
-  return !arguments.focus.empty() || !arguments.ignore.empty() || !arguments.hide.empty();
 }
 
 Profile chosen_paths(const Profile& profile, const Arguments& arguments) {

@@ -111,6 +111,11 @@ class EveryEngine:
         self.assertGreater(callers[0]["share"], 0.98)
         self.assertTrue(callers[0]["file"].endswith("known_paths.c"), callers[0])
         self.assertGreater(data["rows"][0]["ticks"], 0)
+        line = data["paths"]["hot_line"]
+        self.assertTrue(line["file"].endswith("known_paths.c"), line)
+        self.assertEqual(line["function"], "work")
+        self.assertGreater(line["share"], 0.3)
+        self.assertNotIn("hot_line", p.report(done.path, "--focus", "plain")["paths"])  # its lines are not known
 
     def test_focus_and_ignore_share_the_ticks_between_them(self):
         done, _ = self.record([p.program("known_paths"), "all", "0.1"])

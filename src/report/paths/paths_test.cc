@@ -10,6 +10,7 @@
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
 #include "report/paths/flame_svg.h"
+#include "report/text.h"
 
 namespace pctally {
 namespace {
@@ -226,9 +227,90 @@ TEST(HotPath, FollowsMostTicksDownFromTheOutermost) {
   paths.add(main, 0x400, 2);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
   std::string text;
-  for (const HotFrame& frame : hot_path(paths.profile, path_functions(paths.profile, names)))
+  for (const HotFrame& frame : hot_path(paths.profile, path_functions(paths.profile, names)).frames)
     text += frame.function + " ";
   EXPECT_EQ(text, "f1 f3 ") << "of f2 and f3 with the same share the inner one";
+}
+
+/// Sources are /src/prog.c:POSITION/16; at odd positions /src/inlined.h:7 is inlined.
+std::optional<HotLine> hot_line_of(const PathProfile& paths) {
+  return make_report(paths.profile, &FakeSymbolizer::open, {.hot_line = true}).hot_line;
+}
+
+TEST(HotLine, IsTheLineWithMostTicksAndCallsOfTheInnermostFunction) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(paths.add(main, 0x210), 0x300, 3);  // line 33 of f2
+  paths.add(paths.add(main, 0x220), 0x400, 2);  // line 34
+  paths.add(main, 0x200, 0);
+  paths.profile.paths.context.back().self = 4;  // f2 itself, at line 34
+  paths.profile.positions.push_back({0, 0x224, 4});
+  paths.profile.ledger.counted += 4;
+  const auto line = hot_line_of(paths);
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(line->file, "/src/prog.c");
+  EXPECT_EQ(line->line, 0x22u);
+  EXPECT_DOUBLE_EQ(line->share, 6.0 / 9);
+  EXPECT_LT(line->interval.low, line->share);
+  EXPECT_FALSE(make_report(paths.profile, &FakeSymbolizer::open, {}).hot_line)
+      << "only where it is asked for";
+}
+
+TEST(HotLine, StandsAboveTheTableWithItsText) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 0);
+  paths.profile.paths.context.back().self = 9;
+  paths.profile.positions.push_back({0, 0x210, 9});
+  paths.profile.ledger.counted += 9;
+  const Report report = make_report(paths.profile, &FakeSymbolizer::open, {.hot_line = true});
+  const TextOptions terminal{.width = 80, .hot_source = "  \tcall(\033);"}, pipe{};
+  EXPECT_THAT(text_report(paths.profile, report, terminal),
+              testing::HasSubstr("\nhot line  prog.c:33 100.0 % ± 29.9  call(\\x1b);\n\n"));
+  EXPECT_THAT(text_report(paths.profile, report, pipe),
+              testing::HasSubstr("\nhot line  /src/prog.c:33 100.0 % ± 29.9\n\n"));
+}
+
+TEST(HotLine, CountsATickOnceUnderRecursion) {
+  PathProfile paths;
+  const uint32_t outer = paths.add(0, 0x110),
+                 inner = paths.add(outer, 0x118);  // f1 calls f1, both in line 17
+  paths.add(inner, 0x100, 0);
+  paths.profile.paths.context.back().self = 10;
+  paths.profile.positions.push_back({0, 0x11c, 10});  // and runs in that line
+  paths.profile.ledger.counted += 10;
+  const auto line = hot_line_of(paths);
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(line->line, 0x11u);
+  EXPECT_DOUBLE_EQ(line->share, 1);
+}
+
+TEST(HotLine, IsInTheReadersOwnSourceBeforeALibrarys) {
+  PathProfile paths;
+  paths.profile.executables.push_back({.path = "/usr/lib/library.so", .build_id = {}});
+  const uint32_t main = paths.add(0, 0x110), call = paths.add(main, 0x210);
+  paths.add(call, 0x300, 8);
+  paths.profile.paths.context.back().executable = 1;
+  paths.profile.positions.back().executable = 1;
+  auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    struct Library : FakeSymbolizer {
+      using FakeSymbolizer::FakeSymbolizer;
+      std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+        return {positions.size(), {Frame{"inner", "/usr/src/library.c", 5, ""}}};
+      }
+    };
+    if (identity.path.starts_with("/usr")) return std::make_unique<Library>(identity);
+    return FakeSymbolizer::open(identity);
+  };
+  auto line = make_report(paths.profile, open, {.hot_line = true}).hot_line;
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(line->file, "/src/prog.c");
+  EXPECT_EQ(line->line, 0x21u);
+  paths.profile.executables[0].path = "/lib/stripped.so";  // without lines
+  line = make_report(paths.profile, open, {.hot_line = true}).hot_line;
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(line->file, "/usr/src/library.c");
+  paths.profile.executables[1].path = "/lib/stripped.so";
+  EXPECT_FALSE(make_report(paths.profile, open, {.hot_line = true}).hot_line);
 }
 
 std::string rows(const std::vector<CallerRow>& list) {
