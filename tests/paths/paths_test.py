@@ -338,11 +338,31 @@ class InTheProgram(EveryEngine):
         self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
 
 
-class ByTimer(InTheProgram, PathsTest):
+class Forks:
+    """Engines whose ticks run in the program."""
+
+    def test_forks_in_the_middle_of_ticks(self):
+        """A child has half a tick of the thread that forked, if there was one, and none of the others."""
+        done, data = self.record([p.program("fork_storm"), str(p.scale(100))], "-F", "10000")
+        self.check_identities(data, done.path)
+        self.assertNotIn("interrupted", [cut["reason"] for cut in data["paths"]["cut"]])
+        paths = list(paths_of(tree(done.path)["nodes"]))
+        for caller, callers in (("in_child", ("main",)), ("in_parent", ("main", "beside"))):
+            inside = sum(ticks for path, ticks in paths if contains(path, (caller, "work")))
+            right = sum(ticks for path, ticks in paths if any(contains(path, (outer, caller, "work")) for outer in callers))
+            self.assertEqual(right, inside)
+        work = sum(ticks for path, ticks in paths if "work" in path)
+        right = sum(ticks for path, ticks in paths if contains(path, ("in_child", "work")) or contains(path, ("in_parent", "work")))
+        self.assertGreater(work, 100)
+        self.assertGreater(right, 0.98 * work)
+        print(f"{self.ENGINE}: {data['ticks']} ticks, {data['paths']['complete']} complete", flush=True)
+
+
+class ByTimer(InTheProgram, Forks, PathsTest):
     ENGINE = "timer"
 
 
-class ByTrap(PathsTest):
+class ByTrap(Forks, PathsTest):
     """The walk is timer's: what is its own is how the tick comes."""
     ENGINE = "trap"
     test_known_paths = EveryEngine.test_known_paths
