@@ -166,7 +166,7 @@ complete -c pctally -n '__pctally_is top' -s F -l frequency -x -a '100 1000 4000
 complete -c pctally -n '__pctally_is top' -s c -l period -x -a '250us 1ms 10ms' -d 'CPU time, or events, of one tick'
 complete -c pctally -n '__pctally_is top' -s e -l event -x -a "$events" -d 'engine, event'
 complete -c pctally -n '__pctally_is top' -l engine -x -a "$events" -d 'engine, event'
-complete -c pctally -n '__pctally_is top' -l by -x -a 'function object line process' -d 'what a row is'
+complete -c pctally -n '__pctally_is top' -l by -x -a 'function object line process program thread cgroup program,function thread,function cgroup,function' -d 'what a row is'
 complete -c pctally -n '__pctally_is top' -l filter -x -d 'only rows that hold a text'
 complete -c pctally -n '__pctally_is top' -l names -x -a 'short full linkage' -d 'how functions are called'
 complete -c pctally -n '__pctally_is top' -l interval -x -d 'seconds between two looks'

@@ -37,25 +37,33 @@ class Table {
   size_t length_ = 0;
 };
 
-/// The tables of the one thread: everything is entered once, in order of first use.
+/// The tables of a thread: everything is entered once, in order of first use.
 class Thread {
  public:
+  struct Identity {
+    std::string process, thread;
+    size_t pid = 0, tid = 0;  ///< made up: a number of each
+    bool first = true;        ///< of its process
+  };
+
   explicit Thread(const Samples& samples) : samples_(samples) {
     for (const Location& location : samples.locations)
       for (const Frame& frame : location.frames)
         if (!frame.file.empty()) files_.try_emplace({location.executable, frame.function}, frame.file);
   }
 
-  void add(const Sample& sample) {
+  /// Without the `outer` outermost locations of its stack, unless it has no others.
+  void add(const Sample& sample, size_t outer) {
     int64_t stack = kNone;
-    for (size_t k = sample.stack.size(); k-- > 0;) {
+    for (size_t k = sample.stack.size() > outer ? sample.stack.size() - outer : sample.stack.size();
+         k-- > 0;) {
       const Location& location = samples_.locations[sample.stack[k]];
       for (size_t i = location.frames.size(); i-- > 0;) stack = stack_of(stack, frame_of(location, i));
     }
     rows_.add({or_null(stack), rows_.length(), sample.ticks});
   }
 
-  Json take(const std::string& name) {
+  Json take(const Identity& identity) {
     Json samples = rows_.take();
     samples["weightType"] = "samples";
     const Table markers({"data", "name", "startTime", "endTime", "phase", "category"});
@@ -66,11 +74,11 @@ class Thread {
             {"registerTime", 0},
             {"unregisterTime", nullptr},
             {"pausedRanges", Json::array()},
-            {"name", name},
-            {"processName", name},
-            {"isMainThread", true},
-            {"pid", "0"},
-            {"tid", 0},
+            {"name", valid_utf8(identity.thread)},
+            {"processName", valid_utf8(identity.process)},
+            {"isMainThread", identity.first},
+            {"pid", std::to_string(identity.pid)},
+            {"tid", identity.tid},
             {"samples", std::move(samples)},
             {"markers", Table(markers).take()},
             {"stackTable", stacks_.take()},
@@ -175,16 +183,43 @@ Json meta(const Profile& profile, const std::string& name) {
           {"markerSchema", Json::array()}};
 }
 
+Json one_thread(const Samples& samples, const std::string& name) {
+  Thread thread(samples);
+  for (const Sample& sample : samples.samples) thread.add(sample, 0);
+  return Json::array({thread.take({name, name})});
+}
+
+/// A process for each program or control group, with a thread for each that is known of it. Ticks without a
+/// scope have a process of their own, by their name.
+Json threads_of_scopes(const Samples& samples) {
+  std::map<uint32_t, size_t> known;  // by the scope's location
+  std::vector<Thread> threads;
+  std::vector<Thread::Identity> identities;
+  std::map<std::string, size_t> processes;
+  for (const Sample& sample : samples.samples) {
+    const auto [found, added] = known.try_emplace(sample.stack.back(), threads.size());
+    if (added) {
+      const std::vector<Frame>& scope = samples.locations[sample.stack.back()].frames;
+      const auto [process, first] = processes.try_emplace(scope.back().function, processes.size() + 1);
+      threads.emplace_back(samples);
+      identities.push_back({process->first, scope.front().function, process->second, threads.size(), first});
+    }
+    threads[found->second].add(sample, 1);
+  }
+  Json all = Json::array();
+  for (size_t i = 0; i < threads.size(); ++i) all.push_back(threads[i].take(identities[i]));
+  return all;
+}
+
 }  // namespace
 
 std::string firefox_export(const Profile& profile, const Samples& samples) {
   const std::string name = profile.command.empty() ? "pctally" : valid_utf8(profile.command[0]);
-  Thread thread(samples);
-  for (const Sample& sample : samples.samples) thread.add(sample);
-  const Json json = {{"meta", meta(profile, name)},
-                     {"libs", libraries(profile, samples)},
-                     {"pages", Json::array()},
-                     {"threads", Json::array({thread.take(name)})}};
+  const Json json = {
+      {"meta", meta(profile, name)},
+      {"libs", libraries(profile, samples)},
+      {"pages", Json::array()},
+      {"threads", samples.with_callers ? threads_of_scopes(samples) : one_thread(samples, name)}};
   return json.dump(-1) + "\n";
 }
 

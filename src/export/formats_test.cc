@@ -225,10 +225,11 @@ TEST(Firefox, HasEveryTickAndTheFramesOfInlinedCode) {
   const Profile profile = profile_with_callers();
   const auto json =
       nlohmann::json::parse(firefox_export(profile, stacks_of(profile, &FakeSymbolizer::open, true)));
-  const auto& thread = json["threads"][0];
   uint64_t sum = 0;
-  for (const auto& weight : thread["samples"]["weight"]) sum += weight.get<uint64_t>();
+  for (const auto& each : json["threads"])
+    for (const auto& weight : each["samples"]["weight"]) sum += weight.get<uint64_t>();
   EXPECT_EQ(sum, 22u);
+  const auto& thread = json["threads"][0];
   std::string stack;
   const auto& stacks = thread["stackTable"];
   for (auto at = thread["samples"]["stack"][0]; !at.is_null(); at = stacks["prefix"][at.get<size_t>()]) {
@@ -237,7 +238,28 @@ TEST(Firefox, HasEveryTickAndTheFramesOfInlinedCode) {
     const size_t name = thread["funcTable"]["name"][function];
     stack += thread["stringArray"][name].get<std::string>() + ";";
   }
-  EXPECT_EQ(stack, "f3;f2;inlined;f1;prog;");
+  EXPECT_EQ(stack, "f3;f2;inlined;f1;");
+}
+
+TEST(Firefox, HasAThreadForEachScope) {
+  Profile profile = profile_with_callers();
+  profile.paths.scopes = {{"/bin/prog", {}, PathScopeKind::kThread, "io"},
+                          {"/bin/prog", {}, PathScopeKind::kThread, "main"}};
+  profile.paths.context.push_back({.kind = PathNodeKind::kScope, .position = 1});
+  const auto scope = static_cast<uint32_t>(profile.paths.context.size() - 1);
+  profile.paths.context.push_back(
+      {.parent = scope, .kind = PathNodeKind::kCode, .position = 0x500, .self = 9});
+  const auto json =
+      nlohmann::json::parse(firefox_export(profile, stacks_of(profile, &FakeSymbolizer::open, true)));
+  std::string text;
+  for (const auto& thread : json["threads"]) {
+    uint64_t sum = 0;
+    for (const auto& weight : thread["samples"]["weight"]) sum += weight.get<uint64_t>();
+    text += thread["pid"].get<std::string>() + " " + thread["processName"].get<std::string>() + " " +
+            thread["name"].get<std::string>() + (thread["isMainThread"] ? " first " : " ") +
+            std::to_string(sum) + "\n";
+  }
+  EXPECT_EQ(text, "1 prog io first 18\n1 prog main 9\n2 [lost] [lost] first 4\n");
 }
 
 TEST(Markdown, KeepsNamesInTheirCells) {

@@ -164,7 +164,9 @@ class Export(unittest.TestCase):
         for profile in (self.profile, self.profile_with_callers()):
             done = subprocess.run([p.PCTALLY, "export", "--format", "firefox", profile], capture_output=True, check=True)
             data = json.loads(done.stdout)
-            thread, = data["threads"]
+            weights = sum(sum(thread["samples"]["weight"]) for thread in data["threads"])
+            self.assertEqual(weights, p.report(profile)["ticks"])
+            thread = max(data["threads"], key=lambda thread: sum(thread["samples"]["weight"]))
             tables = {name: table for name, table in thread.items() if isinstance(table, dict) and "length" in table}
             for name, table in tables.items():
                 for column, values in table.items():
@@ -180,7 +182,6 @@ class Export(unittest.TestCase):
                     self.assertTrue(value is None or -1 <= value < lengths[into], (table, column, value))
             for index, prefix in enumerate(tables["stackTable"]["prefix"]):
                 self.assertTrue(prefix is None or prefix < index)
-            self.assertEqual(sum(tables["samples"]["weight"]), p.report(profile)["ticks"])
 
     def test_firefox_is_read_by_profiler_cli(self):
         """Mozilla's own loader: npm's @firefox-devtools/profiler-cli, which needs Node 24."""

@@ -187,6 +187,14 @@ class Plain(Live):
         self.assertRegex(tables[-1], r"(?m)^  total      now")
         self.assertRegex(tables[-1], r"(?m)^ *(100\.00|9\d\.\d\d)% +0\.00% .*%  main  ")
 
+    def test_programs_and_threads_of_a_recording_that_keeps_them_apart(self):
+        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
+            self.skipTest("threads are told apart by engine ring")
+        for by, row in (("program", r"%  known_paths$"), ("thread,function", r"%  work +known_paths$")):
+            tables = self.tables(top("--by", by, "--count", "2", "--interval", "0.4", "-e", "ring", "--",
+                                     p.program("known_paths"), "plain", "30"))
+            self.assertRegex(tables[-1], r"(?m)^ *(100\.00|9\d\.\d\d)% .*" + row)
+
     def test_no_such_control_group(self):
         result = top("--cgroup", "/nonexistent", "--count", "1")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
@@ -196,7 +204,7 @@ class Plain(Live):
         _, path = self.recording()
         for words, code, text in (([], 2, "nothing to watch"), (["/nonexistent"], 4, "cannot open"),
                                   (["/dev/null"], 4, "not a regular file"), ([p.PCTALLY], 4, "not a profile"),
-                                  ([path, "-g"], 2, "choose how to record"), ([path, "-a"], 2, "choose one"), ([path, "-F", "100"], 2, "choose how to record"),
+                                  ([path, "-g"], 2, "choose how to record"), ([path, "--by", "program"], 4, "has no ticks by program"), ([path, "-a"], 2, "choose one"), ([path, "-F", "100"], 2, "choose how to record"),
                                   (["--", "/nonexistent"], 127, "not found"), (["--", "/dev/null"], 126, "cannot run")):
             result = top(*words)
             self.assertEqual(result.returncode, code, (words, result))

@@ -1,6 +1,7 @@
 #include "report/live/live.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "profile/subtract.h"
@@ -40,11 +41,13 @@ bool holds(const std::string& name, const std::string& part) {
 
 bool matches(const Row& row, const std::string& filter) {
   return filter.empty() || holds(row.function, filter) || holds(row.short_function, filter) ||
-         holds(row.object, filter) || holds(row.file, filter) || holds(row.process, filter);
+         holds(row.object, filter) || holds(row.file, filter) || holds(row.process, filter) ||
+         holds(row.program, filter) || holds(row.thread, filter) || holds(row.group, filter);
 }
 
 auto names_of(const Row& row) {
-  return std::tie(row.object, row.function, row.file, row.line, row.process, row.pid);
+  return std::tie(row.object, row.function, row.file, row.line, row.process, row.pid, row.program,
+                  row.program_path, row.thread, row.group, row.address);
 }
 
 bool most_now(const LiveRow& a, const LiveRow& b) {
@@ -72,6 +75,17 @@ void measure(const Sides& sides, double z, LiveRow* row) {
   row->change = row->now_share - before;
   Interval interval = difference_interval(row->now_share, sides.now_samples, before, sides.before_samples, z);
   row->trend = interval.low > 0 ? Trend::kUp : interval.high < 0 ? Trend::kDown : Trend::kSteady;
+}
+
+/// Rows by scope are those with ticks: the window may have fewer. Its ticks in the order of `all`.
+std::vector<Row> aligned(const std::vector<Row>& all, const std::vector<Row>& now) {
+  std::map<decltype(names_of(all[0])), size_t> places;
+  std::vector<Row> result(all.size());
+  for (size_t i = 0; i < all.size(); ++i) places.try_emplace(names_of(all[i]), i);
+  for (const Row& row : now)
+    if (const auto found = places.find(names_of(row)); found != places.end())
+      result[found->second].ticks += row.ticks;
+  return result;
 }
 
 std::vector<LiveRow> joined(std::vector<Row> all, const std::vector<Row>& now) {
@@ -121,7 +135,9 @@ LiveTable make_live_table(const LiveHistory& history, NameCache& names, const Li
   ObjectNames objects(latest, [&names](const ExecutableIdentity& identity) { return names.open(identity); });
   std::vector<Row> all = all_rows(latest, options.by, objects);
   name_rows(&all);
-  table.rows = joined(std::move(all), all_rows(now, options.by, objects));
+  std::vector<Row> in_window = all_rows(now, options.by, objects);
+  if (is_by_scope(options.by)) in_window = aligned(all, in_window);
+  table.rows = joined(std::move(all), in_window);
   table.all_rows = table.rows.size();
   Sides sides{latest.ledger.ticks(),
               now.ledger.ticks(),

@@ -115,6 +115,36 @@ TEST_F(Live, ASmallChangeIsLuckAndALargeOneIsNot) {
   EXPECT_EQ(row(table(), "f2").trend, Trend::kDown);
 }
 
+/// A program that ran only before the window has no row in it: its neighbour's ticks are not taken for its
+/// own.
+TEST_F(Live, RowsByProgramHaveTheirOwnTicksOfTheWindow) {
+  Profile profile;
+  profile.recorder_alive = true;
+  profile.period_ns = 1000000;
+  profile.executables.push_back({.path = "/bin/a", .build_id = {}});
+  profile.paths.one_frame = true;
+  profile.paths.scopes = {{"/bin/first", {}}, {"/bin/second", {}}};
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x100, .self = 70},
+                           {.kind = PathNodeKind::kScope, .position = 1},
+                           {.parent = 2, .kind = PathNodeKind::kCode, .position = 0x100, .self = 30}};
+  for (uint64_t at_s : {60, 61}) {
+    profile.duration_ns = at_s * kSecond;
+    const uint64_t ticks = profile.paths.context[1].self + profile.paths.context[3].self;
+    profile.positions = {{0, 0x100, ticks}};
+    profile.ledger.counted = profile.ledger.samples = profile.ledger.weight_squares = ticks;
+    history_.add(profile, at_s * kSecond);
+    profile.paths.context[3].self += 25;
+  }
+  const LiveTable table = this->table({.by = Grouping::kProgram, .filter = {}});
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].all.program, "second");
+  EXPECT_EQ(table.rows[0].now_ticks, 25u);
+  EXPECT_EQ(table.rows[0].all.ticks, 55u);
+  EXPECT_EQ(table.rows[1].now_ticks, 0u);
+  EXPECT_EQ(this->table({.by = Grouping::kProgram, .filter = "FIRST"}).rows.size(), 1u);
+}
+
 TEST_F(Live, EveryTickHasARowWhateverTheGrouping) {
   file_.process(7, "a", 40);
   count(1, 50);

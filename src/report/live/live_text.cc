@@ -141,6 +141,12 @@ LiveText::Names LiveText::titles() const {
   if (table_.by == Grouping::kObject) return {"object", ""};
   if (table_.by == Grouping::kLine) return {"line", "function"};
   if (table_.by == Grouping::kProcess) return {"process", "pid"};
+  if (table_.by == Grouping::kProgram) return {"program", ""};
+  if (table_.by == Grouping::kThread) return {"thread", "program"};
+  if (table_.by == Grouping::kGroup) return {"control group", ""};
+  if (table_.by == Grouping::kProgramFunction) return {"function", "program"};
+  if (table_.by == Grouping::kThreadFunction) return {"function", "thread"};
+  if (table_.by == Grouping::kGroupFunction) return {"function", "control group"};
   return {"function", "object"};
 }
 
@@ -155,6 +161,13 @@ LiveText::Names LiveText::names_of(const Row& row) const {
     return {escaped(place_of(row)), row.object.empty() ? std::string() : function_of(row)};
   if (table_.by == Grouping::kProcess)
     return {escaped(row.process), row.pid == 0 ? std::string() : std::to_string(row.pid)};
+  if (table_.by == Grouping::kProgram) return {escaped(row.program), ""};
+  if (table_.by == Grouping::kThread) return {escaped(row.thread), escaped(row.program)};
+  if (table_.by == Grouping::kGroup) return {escaped(row.group), ""};
+  if (is_by_scope_and_function(table_.by))
+    return {function_of(row), escaped(!row.thread.empty()  ? row.thread
+                                      : !row.group.empty() ? row.group
+                                                           : row.program)};
   return {function_of(row), escaped(row.object)};
 }
 
@@ -244,7 +257,8 @@ std::vector<LiveLine> live_help(const LiveTextOptions& options) {
       "all     share in the whole recording",
       "ticks   what became of every tick of the recording",
       "",
-      "f o l p    rows: function, object, line, process",
+      "f o l p    rows: function, object, line, process; s: program, thread or",
+      "           control group, whichever the recording keeps apart",
       "/          filter: rows that contain what you type; Enter keeps it,",
       "           Escape clears it",
       "up down    scroll (also Page Up, Page Down, Home); with -g choose the",

@@ -73,6 +73,10 @@ bool regroup(unsigned key, TopState* state) {
     case 'p':
       by = Grouping::kProcess;
       break;
+    case 's':
+      if (!state->scopes) return false;
+      by = *state->scopes;
+      break;
     default:
       return false;
   }

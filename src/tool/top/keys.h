@@ -2,6 +2,7 @@
 #pragma once
 #include <stddef.h>
 
+#include <optional>
 #include <string>
 
 #include "report/rollup.h"
@@ -18,6 +19,7 @@ struct TopState {
   size_t first = 0;       ///< row at the top
   bool choosing = false;  ///< a row is chosen, whose callers are shown
   size_t chosen = 0;
+  std::optional<Grouping> scopes;  ///< what the recording keeps apart
   bool typing = false;
   bool frozen = false;
   bool help = false;

@@ -22,6 +22,10 @@ TEST(TopKeys, Grouping) {
   EXPECT_EQ(Keys{}("l").state.by, Grouping::kLine);
   EXPECT_EQ(Keys{}("p").state.by, Grouping::kProcess);
   EXPECT_EQ(Keys{}("of").state.by, Grouping::kFunction);
+  EXPECT_EQ(Keys{}("s").state.by, Grouping::kFunction) << "nothing is kept apart";
+  Keys keys;
+  keys.state.scopes = Grouping::kThread;
+  EXPECT_EQ(keys("s").state.by, Grouping::kThread);
 }
 
 TEST(TopKeys, WithCallPathsTheyChooseARowThatStaysOnTheScreen) {

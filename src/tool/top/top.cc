@@ -11,10 +11,12 @@
 
 #include "base/write_all.h"
 #include "histfile/profile_file.h"
+#include "profile/load.h"
 #include "report/escape.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/message.h"
+#include "tool/scope_options.h"
 #include "tool/top/recorder.h"
 #include "tool/top/screen.h"
 #include "tool/top/view.h"
@@ -47,7 +49,7 @@ What      FILE | -p, --pid LIST | --cgroup DIR | -a, --all | -- CMD ARGS...
 How       -F, --frequency HZ   -c, --period TIME   -e, --event NAME   -e, --engine NAME
                                as for record
           -g, --callers        call paths, too: totals, and who calls the row chosen
-Rows      --by KEY             function (default), object, line or process
+Rows      --by KEY   function (default), object, line, process, program, thread, cgroup
           --filter TEXT        only rows whose names contain TEXT
           --names STYLE        short (default), full or linkage
           --limit N            rows of plain lines (20; 0 all)
@@ -111,6 +113,8 @@ int Top::start_recorder() {
   pass("-p", arguments_.processes);
   pass("--cgroup", arguments_.cgroup);
   if (arguments_.callers) words.emplace_back("-g");
+  if (is_by_scope(grouping_of(arguments_.by)))
+    pass("--scope", arguments_.by.substr(0, arguments_.by.find(',')));
   if (arguments_.machine) words.emplace_back("-a");
   if (!arguments_.command.empty()) words.emplace_back("--");
   words.insert(words.end(), arguments_.command.begin(), arguments_.command.end());
@@ -154,10 +158,14 @@ int Top::open_file(const std::string& path) {
     complain("{}", file.error().text);
     return kExitInput;
   }
-  if (auto copy = file->copy(); !copy) {
+  auto copy = file->copy();
+  if (!copy) {
     complain("{}: {}", path, copy.error().text);
     return kExitInput;
   }
+  const Grouping by = grouping_of(arguments_.by);
+  if (is_by_scope(by))
+    if (auto code = refuse_without_scopes(load_profile(std::move(*copy)), path, by, {})) return *code;
   show(std::move(*file), path);
   return 0;
 }
@@ -215,6 +223,7 @@ LiveLine key_line(const TopState& state, size_t width) {
 
 void Top::draw(Screen& screen) {
   state_.choosing = view_->has_paths();
+  state_.scopes = view_->scopes();
   LiveTextOptions options{.names = name_style_of(arguments_.names),
                           .width = screen.width(),
                           .rows = rows_of(screen, state_),
@@ -298,7 +307,7 @@ void describe(OptionParser* app, Arguments* arguments) {
   app->add_option("-F,--frequency", arguments->frequency);
   app->add_option("-c,--period", arguments->period);
   app->add_option("-e,--engine,--event", arguments->chosen)->one_value_each();
-  app->add_option("--by", arguments->by)->check(one_of({"function", "object", "line", "process"}));
+  app->add_option("--by", arguments->by)->check(check_grouping);
   app->add_option("--filter", arguments->filter);
   add_names_option(*app, arguments->names);
   app->add_option("--interval", arguments->interval_s)->check(number_from_to(0.05, 86400));

@@ -8,6 +8,7 @@
 #include "histread/snapshot.h"
 #include "profile/load.h"
 #include "report/escape.h"
+#include "report/scope_names.h"
 #include "tool/load_profiles.h"
 #include "tool/snapshot.h"
 
@@ -58,6 +59,13 @@ void TopView::write() {
     message_ = "no snapshot: " + std::string(copy ? written.error().text : copy.error().text);
   else
     message_ = "wrote " + name + "; next: pctally report " + name;
+}
+
+std::optional<Grouping> TopView::scopes() const {
+  if (empty()) return std::nullopt;
+  for (Grouping by : {Grouping::kThread, Grouping::kProgram, Grouping::kGroup})
+    if (has_scopes_for(history_.latest().paths, by)) return by;
+  return std::nullopt;
 }
 
 std::string TopView::word(const TopState& state) const {

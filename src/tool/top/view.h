@@ -28,6 +28,9 @@ class TopView {
   /// True if there are callers to show of a row: the recording has call paths.
   [[nodiscard]] bool has_paths() const { return !empty() && history_.latest().paths.recorded; }
 
+  /// By what the recording keeps ticks apart, if it does.
+  [[nodiscard]] std::optional<Grouping> scopes() const;
+
   /// The table as lines; `options` get state, filter and message from here. REQUIRES: !empty().
   std::vector<LiveLine> lines(const TopState& state, LiveTextOptions options);
 
