@@ -11,8 +11,8 @@ import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
+from browser import CHROMIUM, Browser
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 ELEMENTS = {"html", "head", "meta", "title", "style", "body", "noscript", "script", "div", "header", "svg", "path", "rect", "b", "i",
             "u", "span", "p", "h1", "h2", "bdi", "ul", "li", "dl", "dt", "dd", "nav", "button", "input", "output", "main", "table",
@@ -67,6 +67,43 @@ class Page:
 
 def percent(share):
     return f"{100 * share:.2f}"
+
+
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+class Long(unittest.TestCase):
+    """A table of 3000 rows."""
+
+    def test_rows_are_drawn_where_they_are_looked_at(self):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        path = os.path.join(directory, "long")
+        with open(path + ".folded", "w", encoding="ascii") as file:
+            file.writelines(f"main;f{i:04} {3001 - i}\n" for i in range(3000))
+        subprocess.run([p.PCTALLY, "report", "--html", path + ".html", path + ".folded"], check=True, capture_output=True)
+        rows = "[...document.querySelectorAll('tbody tr:not(.space)')]"
+        with Browser(f"file://{path}.html#rows=all", p.scratch()) as page:
+            page.drawn()
+
+            def drawn():
+                numbers = page.value(f"{rows}.map(row => Number(row.getAttribute('aria-rowindex')))")
+                self.assertLess(len(numbers), 200)
+                self.assertEqual(numbers, list(range(numbers[0], numbers[0] + len(numbers))))
+                return numbers
+
+            self.assertEqual(drawn()[0], 2)
+            self.assertEqual(page.value("document.querySelector('table').getAttribute('aria-rowcount')"), "3002")
+            page.value("scrollTo(0, document.documentElement.scrollHeight / 2)")
+            page.drawn()
+            self.assertTrue(drawn()[0] < 1500 < drawn()[-1])
+            page.value(f"{rows}[9].click(), {rows}[9].focus()")
+            focus = "document.activeElement.id"
+            for key, expected in (("End", "row-3000"), ("ArrowUp", "row-2999"), ("Home", "row-0"), ("ArrowDown", "row-1")):
+                page.press(key)
+                self.assertEqual(page.value(focus), expected, key)
+                drawn()
+            page.value("location.hash = '#rows=all&q=f2999'")
+            page.drawn()
+            self.assertIn("f2999", page.value(f"{rows}.map(row => row.textContent).join()"))
+            self.assertEqual(len(drawn()), 1)
 
 
 @unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
@@ -139,7 +176,7 @@ class Hostile(unittest.TestCase):
         page = Page(self.path + ".diff.html")
         self.assert_unharmed(page)
         self.assertIn(("div", "aria-labelledby", "tab-compare"), page.dom.attributes)
-        rows = [row for row in page.dom.rows if len(row) == 8 and row[0]]
+        rows = [row for row in page.dom.rows if len(row) == 9 and row[0]]  # with the totals of its paths
         changed = [row for row in rows if row[6] == "more"]
         self.assertEqual([row[5] for row in changed], ["\u25b2 +400.0"])
         self.assertIn("onerror", changed[0][0])
@@ -166,6 +203,7 @@ class Written(unittest.TestCase):
         self.assertIn(f"wrote {path}", done.stderr)
         with open(path, encoding="utf-8") as file:
             text = file.read()
+        self.path = path
         return json.loads(text.split('id="data">')[1].split("</script>")[0]), text, done
 
     def test_figures_are_those_of_the_report(self):
@@ -208,6 +246,13 @@ class Written(unittest.TestCase):
         recorded = p.record([program])
         data, _, done = self.written("report", recorded.path)
         self.assertTrue(any(file["lines"] for file in data["files"]))
+        for entry in data["sources"]:
+            shown = [row for block in entry["blocks"] for line in block["lines"] for row in line[2]]
+            self.assertLessEqual({row[3] for row in shown if row[2] > 0} - {-1}, {row[0] for row in shown}, "where jumps lead is there")
+        if CHROMIUM and any(row[3] >= 0 for entry in data["sources"] for block in entry["blocks"] for line in block["lines"] for row in line[2]):
+            page = Page(self.path, view="source", f="sum(std::vector&, int)")
+            self.assertIn(("path", "class", "loop"), page.dom.attributes, "its loop is drawn")
+            self.assertEqual(page.complaints, [])
         self.assertIn(f"pctally:   {source}\n", done.stderr)
         self.assertIn("--no-sources leaves them out", done.stderr)
         data, _, done = self.written("report", "--no-sources", recorded.path)
@@ -218,6 +263,12 @@ class Written(unittest.TestCase):
         data, _, done = self.written("diff", self.recorded.path, self.again.path)
         self.assertIn(data["diff"]["verdict"].split(":")[0], done.stdout)
         self.assertEqual((data["view"], data["diff"]["old_runs"], data["diff"]["new_runs"]), ("compare", 1, 1))
+        self.assertIn("One run a side", data["diff"]["deviation"])
+        paths = [bool(p.report(recorded.path).get("paths")) for recorded in (self.recorded, self.again)]
+        for row in data["diff"]["rows"]:
+            self.assertEqual(row["total"] is not None, all(paths))
+            if row["total"]:
+                self.assertGreaterEqual(row["total"]["after"], row["amount"]["after"] - 1e-6, row["name"])
 
 
 if __name__ == "__main__":

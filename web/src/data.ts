@@ -72,6 +72,8 @@ export interface DiffRow {
   verdict: "undecided" | "more" | "less" | "new" | "gone";
   amount: Change;
   share_percent: Change;
+  total: Change | null; // with the function on the stack, where both sides have call paths
+  total_share: Change | null;
 }
 export interface Diff {
   unit: string;
@@ -81,6 +83,7 @@ export interface Diff {
   verdict: string;
   cause: string;
   power: string;
+  deviation: string; // what is assumed of how runs differ; empty: it was measured
   decided: number;
   all_rows: number;
   doubts: string[];

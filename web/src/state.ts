@@ -19,6 +19,7 @@ const [selected, setSelected] = createSignal<Function | null>(rows[0] ?? null);
 const [search, setSearch] = createSignal("");
 export const [theme, setTheme] = createSignal<"light" | "dark" | "">("");
 export const [helpOpen, setHelpOpen] = createSignal(false);
+export const [allRows, setAllRows] = createSignal(false); // of the tables
 export { search, selected, setSearch, setView, view };
 
 export const select = (entry: Function | null) => {
@@ -53,6 +54,7 @@ function readAddress() {
   const entry = findNamed(given.get("f") ?? "", given.get("o") ?? "");
   if (entry) setSelected(entry);
   setSearch((given.get("q") ?? "").slice(0, 200));
+  setAllRows(given.get("rows") === "all");
   const asked = given.get("theme");
   if (asked === "light" || asked === "dark") setTheme(asked);
 }
@@ -61,11 +63,12 @@ export function followAddress() {
   readAddress();
   addEventListener("hashchange", readAddress);
   createEffect(
-    on([view, selected, search, theme], ([now, entry, words, tone]) => {
+    on([view, selected, search, allRows, theme], ([now, entry, words, all, tone]) => {
       const next = new URLSearchParams({ view: now });
       if (entry) next.set("f", entry.name.slice(0, 200));
       if (entry) next.set("o", entry.object.slice(0, 200));
       if (words) next.set("q", words);
+      if (all) next.set("rows", "all");
       if (tone) next.set("theme", tone);
       try {
         history.replaceState(null, "", `#${next}`);

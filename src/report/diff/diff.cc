@@ -33,6 +33,11 @@ uint64_t ticks_of(const MeasuredRun& run, const DiffKey& key) {
   return found == run.ticks.end() ? 0 : found->second;
 }
 
+uint64_t on_path_of(const MeasuredRun& run, const DiffKey& key) {
+  auto found = run.on_path.find(key);
+  return found == run.on_path.end() ? 0 : found->second;
+}
+
 /// The symbol of `key` in the first run that knows it.
 std::string linkage_of(const DiffKey& key, const std::vector<MeasuredRun>& before,
                        const std::vector<MeasuredRun>& after) {
@@ -49,19 +54,27 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
   row.name = std::get<0>(key);
   row.object = std::get<1>(key);
   row.linkage = linkage_of(key, before, after);
-  std::array<std::vector<Measured>, 2> amounts, shares;
+  std::array<std::vector<Measured>, 2> amounts, shares, totals, total_shares;
+  bool all_have_paths = true;
   const std::array<const std::vector<MeasuredRun>*, 2> sides = {&before, &after};
   for (size_t side = 0; side < 2; ++side) {
     for (const MeasuredRun& run : *sides[side]) {
       uint64_t ticks = ticks_of(run, key);
       (side == 0 ? row.old_ticks : row.new_ticks) += ticks;
       (side == 0 ? row.old_effective : row.new_effective) += static_cast<double>(ticks) / run.design;
+      const auto on_path = static_cast<double>(on_path_of(run, key));
+      totals[side].push_back(amount_of(run, on_path));
+      total_shares[side].push_back(share_of(run, on_path));
+      all_have_paths = all_have_paths && run.has_paths;
       amounts[side].push_back(amount_of(run, static_cast<double>(ticks)));
       shares[side].push_back(share_of(run, static_cast<double>(ticks)));
     }
   }
   row.amount = test_change(amounts[0], amounts[1], between_runs);
   row.share = test_change(shares[0], shares[1], between_runs);
+  if (!all_have_paths) return row;
+  row.total = test_change(totals[0], totals[1], between_runs);
+  row.total_share = test_change(total_shares[0], total_shares[1], between_runs);
   return row;
 }
 

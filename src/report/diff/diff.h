@@ -2,6 +2,7 @@
 //
 // Refuses to call a row unchanged: what is not shown to have changed is undecided.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct DiffRow {
   std::string object;                           ///< where the name is a function's or a line's
   Change amount;                                ///< ms a run (or a unit of work); or events
   Change share;                                 ///< percent of all ticks
+  std::optional<Change> total, total_share;     ///< with it on the call path, where all runs have call paths
   uint64_t old_ticks = 0, new_ticks = 0;        ///< of all runs together
   double old_effective = 0, new_effective = 0;  ///< the same in effective ticks
   Verdict verdict = Verdict::kUndecided;

@@ -15,14 +15,17 @@ Json change_json(const Change& change) {
 }
 
 Json row_json(const DiffRow& row) {
-  return {{"name", valid_utf8(row.name)},
-          {"short", valid_utf8(row.short_name.empty() ? row.name : row.short_name)},
-          {"object", valid_utf8(row.object)},
-          {"verdict", verdict_word(row.verdict)},
-          {"amount", change_json(row.amount)},
-          {"share_percent", change_json(row.share)},
-          {"old_ticks", row.old_ticks},
-          {"new_ticks", row.new_ticks}};
+  Json json = {{"name", valid_utf8(row.name)},
+               {"short", valid_utf8(row.short_name.empty() ? row.name : row.short_name)},
+               {"object", valid_utf8(row.object)},
+               {"verdict", verdict_word(row.verdict)},
+               {"amount", change_json(row.amount)},
+               {"share_percent", change_json(row.share)},
+               {"old_ticks", row.old_ticks},
+               {"new_ticks", row.new_ticks}};
+  if (row.total) json["total_amount"] = change_json(*row.total);
+  if (row.total_share) json["total_share_percent"] = change_json(*row.total_share);
+  return json;
 }
 
 }  // namespace

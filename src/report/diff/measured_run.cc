@@ -63,11 +63,14 @@ MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, const Di
                     const std::set<std::string>& same, std::vector<std::string>* doubts) {
   Report report = make_report(profile, open, {.by = options.by});
   MeasuredRun run;
+  run.has_paths = options.by == Grouping::kFunction && profile.paths.recorded;
   for (const Row& row : report.rows) {
     std::string name = row_name(row, options.by);
     if (is_nameless(name) && !same.contains(row.object)) name = "[" + row.object + "]";
     DiffKey key(name, options.by == Grouping::kObject ? "" : row.object);
     run.ticks[key] += row.ticks;
+    uint64_t& on_path = run.on_path[key];
+    on_path = std::max(on_path, row.total.low);
     if (options.by == Grouping::kFunction && !row.linkage.empty())
       run.linkage[key] = without_clone_suffix(row.linkage);
   }

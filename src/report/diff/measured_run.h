@@ -16,7 +16,11 @@ using DiffKey = std::tuple<std::string, std::string>;  ///< name, object
 struct MeasuredRun {
   std::map<DiffKey, uint64_t> ticks;
   std::map<DiffKey, std::string> linkage;  ///< of functions whose symbol is another word
-  size_t added = 1;                        ///< runs that it is the sum of; amounts are their mean
+  /// With the function on the call path; empty where the profile has none. Of a function and its clones the
+  /// larger counts: one calls the other.
+  std::map<DiffKey, uint64_t> on_path;
+  bool has_paths = false;
+  size_t added = 1;  ///< runs that it is the sum of; amounts are their mean
   std::vector<Measured> totals,
       cpu_totals;  ///< of each of them; the second empty where it is not known of all
   double total_ticks = 0;

@@ -11,6 +11,10 @@ HtmlJson change_json(const Change& change) {
           {"low", change.interval.low}, {"high", change.interval.high}, {"p", change.p}};
 }
 
+HtmlJson change_json(const std::optional<Change>& change) {
+  return change ? change_json(*change) : HtmlJson();
+}
+
 }  // namespace
 
 HtmlJson html_diff(const Diff& diff, const Texts& texts) {
@@ -22,7 +26,9 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
                     {"object", texts.shown(row.object)},
                     {"verdict", verdict_word(row.verdict)},
                     {"amount", change_json(row.amount)},
-                    {"share_percent", change_json(row.share)}});
+                    {"share_percent", change_json(row.share)},
+                    {"total", change_json(row.total)},
+                    {"total_share", change_json(row.total_share)}});
   }
   return {{"unit", texts.shown(diff.unit)},
           {"work", diff.work},
@@ -31,6 +37,7 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
           {"verdict", texts.shown(verdict_sentence(diff))},
           {"cause", texts.shown(cause_sentence(diff))},
           {"power", texts.shown(power_sentence(diff))},
+          {"deviation", texts.shown(deviation_sentence(diff))},
           {"decided", diff.decided},
           {"all_rows", diff.rows.size()},
           {"doubts", std::move(doubts)},

@@ -11,8 +11,9 @@ namespace {
 
 constexpr size_t kAround = 3;  ///< instructions, or lines, shown before and behind one with ticks
 
-/// Instructions with ticks and their neighbours; ascending.
-std::vector<size_t> shown_instructions(const Annotation& annotation) {
+/// Instructions with ticks, their neighbours, and where these jump to; ascending.
+std::vector<size_t> shown_instructions(const Annotator& annotator) {
+  const Annotation& annotation = annotator.annotation();
   std::set<size_t> shown;
   const size_t count = annotation.instructions.size();
   for (size_t i = 0; i < count; ++i) {
@@ -20,6 +21,9 @@ std::vector<size_t> shown_instructions(const Annotation& annotation) {
     for (size_t near = i - std::min(i, kAround); near <= std::min(i + kAround, count - 1); ++near)
       shown.insert(near);
   }
+  const std::vector<size_t> hot(shown.begin(), shown.end());
+  for (const size_t index : hot)
+    if (const auto target = annotator.jump_target(index)) shown.insert(*target);
   return {shown.begin(), shown.end()};
 }
 
@@ -81,7 +85,7 @@ std::set<uint32_t> around(const std::set<uint32_t>& lines, size_t last) {
 void SourceParts::add(const HotFunction& function, int64_t number) {
   Annotator annotator(profile_, names_, function, Syntax::kAtt);
   const Annotation& annotation = annotator.annotation();
-  const std::vector<size_t> shown = shown_instructions(annotation);
+  const std::vector<size_t> shown = shown_instructions(annotator);
   const std::vector<std::vector<Frame>> frames = annotator.frames(shown);
   if (annotation.problem.empty()) annotator.find_targets(shown);
   const uint64_t start = annotation.instructions.empty() ? 0 : annotation.instructions[0].instruction.address;

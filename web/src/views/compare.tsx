@@ -5,13 +5,13 @@ import { axisSteps, counted, signed } from "../figures";
 import { Choice, Note } from "../parts";
 import { functions, run, type Function } from "../profile";
 import { hits, isHit } from "../search";
-import { select, selected } from "../state";
+import { allRows, select, selected, setAllRows } from "../state";
+import { Windowed } from "../windowed";
 
 const kFirst = 40;
 
 type Measure = "amount" | "share";
 const [measure, setMeasure] = createSignal<Measure>("amount");
-const [limit, setLimit] = createSignal(kFirst);
 
 const changeOf = (row: DiffRow): Change => (measure() === "amount" ? row.amount : row.share_percent);
 const byName = new Map(functions.map((entry) => [`${entry.object}\n${entry.name}`, entry] as [string, Function]).reverse());
@@ -58,10 +58,11 @@ function Dumbbell(props: { of: Change; most: number }) {
   );
 }
 
-function RowView(props: { of: DiffRow; most: number; largest: number; unit: string }) {
+function RowView(props: { of: DiffRow; most: number; largest: number; unit: string; hasTotals: boolean }) {
   const change = () => changeOf(props.of);
   const entry = functionOf(props.of);
   const digits = () => decimals(props.largest);
+  const total = () => (measure() === "amount" ? props.of.total : props.of.total_share);
   const chosen = () => entry !== undefined && selected() === entry;
   return (
     <tr
@@ -89,6 +90,15 @@ function RowView(props: { of: DiffRow; most: number; largest: number; unit: stri
         {signed(change().difference, digits())}
       </td>
       <td class="verdict-cell">{props.of.verdict}</td>
+      <Show when={props.hasTotals}>
+        <td
+          class="number total"
+          classList={{ open: !total() || (total()!.low <= 0 && total()!.high >= 0) }}
+          title={total() ? `${total()!.before.toFixed(digits())} to ${total()!.after.toFixed(digits())}; ${signed(total()!.low, digits())} to ${signed(total()!.high, digits())} (95 %, this row alone)` : undefined}
+        >
+          {total() ? signed(total()!.difference, digits()) : ""}
+        </td>
+      </Show>
       <td class="forest-cell" title={`${signed(change().low, digits())} to ${signed(change().high, digits())} ${props.unit}`}>
         <Forest of={change()} most={props.most} row={props.of} />
       </td>
@@ -97,13 +107,14 @@ function RowView(props: { of: DiffRow; most: number; largest: number; unit: stri
 }
 
 export function Compare(props: { of: Diff }) {
+  const hasTotals = props.of.rows.some((row) => row.total);
   const unit = () => (measure() === "amount" ? `${props.of.unit}${props.of.work === 1 ? " a run" : " a unit of work"}` : "points");
   const list = createMemo(() => {
     const found = hits();
     return found ? props.of.rows.filter((row) => found.has(functionOf(row)?.id ?? -1)) : props.of.rows;
   });
-  const shown = () => list().slice(0, limit());
-  const largest = createMemo(() => Math.max(1e-9, ...list().map((row) => Math.max(changeOf(row).before, changeOf(row).after))));
+  const shown = createMemo(() => (allRows() ? list() : list().slice(0, kFirst)));
+  const largest = createMemo(() => list().reduce((most, row) => Math.max(most, changeOf(row).before, changeOf(row).after), 1e-9));
   // Rows that are known to have changed set the scale; wide intervals of others may leave it.
   const most = createMemo(() => {
     const decided = list().filter(isDecided);
@@ -121,9 +132,9 @@ export function Compare(props: { of: Diff }) {
         {props.of.decided === 0
           ? `None of ${counted(props.of.all_rows, "row")} is shown to have changed; they are undecided, not unchanged.`
           : `${props.of.decided} of ${counted(props.of.all_rows, "row")} changed by more than chance: of these at most one in twenty is expected to be wrong. The others are undecided, not unchanged.`}{" "}
-        {props.of.power}
+        {props.of.power} {props.of.deviation}
         {props.of.old_runs === 1 && props.of.new_runs === 1
-          ? " With one run a side the variation between runs cannot be seen; a standard deviation of 15 % is assumed."
+          ? ""
           : ` ${counted(props.of.old_runs, "run")} before, ${props.of.new_runs} after; the other views show ${run.runs === props.of.new_runs ? "the new ones added up" : "the first of the new ones"}.`}
       </Note>
       <div class="tools compare-tools">
@@ -165,21 +176,26 @@ export function Compare(props: { of: Diff }) {
             <th scope="col" class="verdict-cell">
               {unit()}
             </th>
+            <Show when={hasTotals}>
+              <th scope="col" class="number total" title="Change of the ticks with the function on the call path">
+                Total
+              </th>
+            </Show>
             <th scope="col" class="forest-cell">
               <span class="vh">Change with its interval, drawn</span>
               <ForestAxis most={most()} />
             </th>
           </tr>
         </thead>
-        <tbody>
-          <For each={shown()}>{(row) => <RowView of={row} most={most()} largest={largest()} unit={unit()} />}</For>
-        </tbody>
+        <Windowed rows={shown()} columns={hasTotals ? 9 : 8}>
+          {(row) => <RowView of={row} most={most()} largest={largest()} unit={unit()} hasTotals={hasTotals} />}
+        </Windowed>
       </table>
       <Show when={list().length > shown().length}>
         <p class="more">
           {counted(list().length - shown().length, "more row")}, all smaller changes.{" "}
-          <button type="button" class="link" onClick={() => setLimit(shown().length + 500)}>
-            Show more
+          <button type="button" class="link" onClick={() => setAllRows(true)}>
+            Show all
           </button>
         </p>
       </Show>

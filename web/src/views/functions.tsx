@@ -4,13 +4,13 @@ import { counted, percent, range } from "../figures";
 import { Axis, Name, Note, Share } from "../parts";
 import { data, hasPaths, hasTotals, rows, run, sourceOf, type Function, ticksFigure, ticksText } from "../profile";
 import { hits } from "../search";
-import { open, select, selected } from "../state";
+import { allRows, open, select, selected, setAllRows } from "../state";
+import { Windowed, type Reveal } from "../windowed";
 
 type Key = "self" | "total" | "name" | "object";
 
 const kFirst = 40; // rows shown at first
 const kFound = 100; // of those that a search finds
-const kMore = 500; // and with each press of the button
 
 const kOrders: Record<Key, (a: Function, b: Function) => number> = {
   self: (a, b) => b.self.ticks - a.self.ticks,
@@ -21,7 +21,6 @@ const kOrders: Record<Key, (a: Function, b: Function) => number> = {
 
 const [key, setKey] = createSignal<Key>("self");
 const [upside, setUpside] = createSignal(false);
-const [limit, setLimit] = createSignal(kFirst);
 
 function sortBy(next: Key) {
   if (key() === next) setUpside(!upside());
@@ -74,11 +73,12 @@ const placeText = (row: Function) => {
   return first === last ? String(first) : `${first}–${last}`;
 };
 
-function Row(props: { of: Function; gap: boolean }) {
+function Row(props: { of: Function; gap: boolean; index: number }) {
   const chosen = () => selected() === props.of;
   return (
     <tr
       id={`row-${props.of.id}`}
+      aria-rowindex={props.index + 2}
       aria-selected={chosen()}
       tabindex={chosen() ? 0 : -1}
       classList={{ gap: props.gap }}
@@ -126,7 +126,7 @@ export function Functions() {
     chosen.sort(kOrders[key()]);
     return upside() ? chosen.reverse() : chosen;
   });
-  const shown = createMemo(() => list().slice(0, hits() ? Math.max(limit(), kFound) : limit()));
+  const shown = createMemo(() => allRows() ? list() : list().slice(0, hits() ? kFound : kFirst));
   const rest = createMemo(() => list().slice(shown().length));
   // A rule stands under a row where all below it are certainly smaller.
   const gaps = createMemo(() => {
@@ -138,6 +138,7 @@ export function Functions() {
     return below;
   });
 
+  let reveal: Reveal = () => undefined;
   function onKey(event: KeyboardEvent) {
     const at = shown().indexOf(selected()!);
     const step = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: shown().length - 1, PageDown: at + 20, PageUp: at - 20 }[event.key];
@@ -148,8 +149,10 @@ export function Functions() {
     }
     if (step === undefined || shown().length === 0) return;
     event.preventDefault();
-    const row = shown()[Math.min(shown().length - 1, Math.max(0, step))];
+    const next = Math.min(shown().length - 1, Math.max(0, step));
+    const row = shown()[next];
     select(row);
+    reveal(next);
     const element = document.getElementById(`row-${row.id}`);
     element?.focus({ preventScroll: true });
     element?.scrollIntoView({ block: "nearest" });
@@ -196,16 +199,16 @@ export function Functions() {
             </Show>
           </tr>
         </thead>
-        <tbody>
-          <For each={shown()}>{(row) => <Row of={row} gap={gaps().has(row)} />}</For>
-        </tbody>
+        <Windowed rows={shown()} columns={hasTotals ? 10 : 8} handle={(given) => (reveal = given)}>
+          {(row, index) => <Row of={row} gap={gaps().has(row)} index={index()} />}
+        </Windowed>
       </table>
       <Show when={rest().length > 0}>
         <p class="more">
           {counted(rest().length, "more row")}, together {percent(rest().reduce((sum, row) => sum + row.self.ticks, 0) / Math.max(1, run.ticks))}{" "}
-          %, none above {percent(Math.max(...rest().map((row) => row.self.share)))} %.{" "}
-          <button type="button" class="link" onClick={() => setLimit(shown().length + kMore)}>
-            Show {rest().length > kMore ? `${kMore} more` : "all"}
+          %, none above {percent(rest().reduce((most, row) => Math.max(most, row.self.share), 0))} %.{" "}
+          <button type="button" class="link" onClick={() => setAllRows(true)}>
+            Show all
           </button>
         </p>
       </Show>

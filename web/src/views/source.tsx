@@ -5,6 +5,7 @@ import { counted, percent, range } from "../figures";
 import { Choice, Note, Share } from "../parts";
 import { baseName, data, fileOf, functions, measured, sourceOf, text, type Measured, ticksText } from "../profile";
 import { select, selected } from "../state";
+import { LanesOfRow, lanesOf, lanesWidth, type Jump, type Lanes } from "./jumps";
 
 const kHot = 0.05; // of the function's ticks: lines whose instructions are shown at first
 
@@ -26,11 +27,13 @@ function linesOf(block: Block): Map<number, string> {
 
 const ticksOf = (block: Block) => block.lines.reduce((sum, line) => sum + line[1], 0);
 
-/** Which instructions of a line stand below it. */
-function below(line: LineRow, all: number): InstructionRow[] {
+const isHot = (line: LineRow, all: number) => line[1] >= kHot * all;
+
+/** Which instructions of a line stand below it: of hot lines those with ticks and jumps, of all where these lead. */
+function below(line: LineRow, all: number, targets: Set<number>): InstructionRow[] {
   if (shown() === "none") return [];
   if (shown() === "all") return line[2];
-  return line[1] >= kHot * all ? line[2].filter((instruction) => instruction[2] > 0) : [];
+  return line[2].filter(([at, , ticks, leads]) => targets.has(at) || (isHot(line, all) && (ticks > 0 || leads >= 0)));
 }
 
 /** Lines with code and what stands around them; without its source the lines alone. */
@@ -39,6 +42,7 @@ function rowsOf(block: Block, all: number): Row[] {
   const coded = new Map(block.lines.map((line) => [line[0], line]));
   const numbers = new Set(coded.keys());
   for (const number of coded.keys()) for (let near = number - 3; near <= number + 3; ++near) if (source.has(near)) numbers.add(near);
+  const targets = new Set(block.lines.filter((line) => isHot(line, all)).flatMap((line) => line[2].map((instruction) => instruction[3])));
   const rows: Row[] = [];
   let last = 0;
   for (const number of [...numbers].sort((a, b) => a - b)) {
@@ -46,16 +50,34 @@ function rowsOf(block: Block, all: number): Row[] {
     last = number;
     const line = coded.get(number);
     rows.push({ kind: "line", number, text: source.get(number) ?? "", of: line && line[1] > 0 ? measured(line[1]) : null });
-    for (const instruction of line ? below(line, all) : []) rows.push({ kind: "instruction", at: instruction, of: measured(instruction[2]) });
+    for (const instruction of line ? below(line, all, targets) : []) rows.push({ kind: "instruction", at: instruction, of: measured(instruction[2]) });
   }
   return rows;
 }
 
+/** Where both ends are shown. */
+function jumpsOf(rows: Row[]): Jump[] {
+  const rowAt = new Map<number, number>();
+  rows.forEach((row, i) => row.kind === "instruction" && rowAt.set(row.at[0], i));
+  return rows.flatMap((row, from) => {
+    if (row.kind !== "instruction" || row.at[3] < 0) return [];
+    const to = rowAt.get(row.at[3]);
+    return to === undefined ? [] : [{ from, to, loop: row.at[3] <= row.at[0] }];
+  });
+}
+
 const hex = (value: number) => `+${value.toString(16)}`;
 
-function RowView(props: { of: Row; most: number; id: string }) {
+function RowView(props: { of: Row; most: number; id: string; index: number; lanes: Lanes }) {
   const row = props.of;
-  if (row.kind === "gap") return <div class="code-gap">⋯ {counted(row.count, "line")} without code here</div>;
+  const drawing = <LanesOfRow lanes={props.lanes} row={props.index} height={row.kind === "line" ? 19 : 17} />;
+  if (row.kind === "gap")
+    return (
+      <div class="code-gap">
+        {drawing}
+        <span>⋯ {counted(row.count, "line")} without code here</span>
+      </div>
+    );
   const heat = row.of ? Math.min(1, row.of.share / Math.max(1e-9, props.most)) : 0;
   return (
     <div
@@ -71,6 +93,7 @@ function RowView(props: { of: Row; most: number; id: string }) {
         <Share of={row.of!} most={props.most} />
       </Show>
       <span class="at">{row.kind === "line" ? row.number || "" : hex(row.at[0])}</span>
+      <span class="jumps">{drawing}</span>
       <code>
         <bdi>{row.kind === "line" ? row.text || (row.number === 0 ? "(no line)" : "") : text(row.at[1]) || "(not readable)"}</bdi>
         {row.kind === "instruction" && row.at[3] >= 0 ? ` → ${hex(row.at[3])}` : ""}
@@ -81,6 +104,7 @@ function RowView(props: { of: Row; most: number; id: string }) {
 
 function BlockView(props: { of: Block; all: number; index: number }) {
   const rows = createMemo(() => rowsOf(props.of, props.all));
+  const lanes = createMemo(() => lanesOf(jumpsOf(rows())));
   const most = createMemo(() => props.of.lines.reduce((high, line) => Math.max(high, measured(line[1]).interval.high * (line[1] > 0 ? 1 : 0)), 0));
   const file = () => fileOf.get(props.of.file);
   return (
@@ -102,8 +126,16 @@ function BlockView(props: { of: Block; all: number; index: number }) {
           )}
         </Show>
       </p>
-      <div class="code" tabindex="0" role="group" aria-label="Lines and instructions">
-        <For each={rows()}>{(row) => <RowView of={row} most={most()} id={`line-${props.index}`} />}</For>
+      <div
+        class="code"
+        tabindex="0"
+        role="group"
+        aria-label="Lines and instructions"
+        style={{ "--jumps": `${lanesWidth(lanes())}px` }}
+      >
+        <For each={rows()}>
+          {(row, i) => <RowView of={row} most={most()} id={`line-${props.index}`} index={i()} lanes={lanes()} />}
+        </For>
       </div>
     </section>
   );
@@ -178,8 +210,8 @@ export function Source() {
             <For each={entry.blocks}>{(block, i) => <BlockView of={block} all={all()} index={i()} />}</For>
             <Note>
               {ticksText(all())} of the function, as shares of all ticks; the whisker is a 95 % interval. A tick lands on the instruction that
-              was about to run: the one that took the time is often the one before it. Instructions without ticks are left out but for three on
-              either side.
+              was about to run: the one that took the time is often the one before it. Arrows are jumps between instructions shown; dark ones lead back: a loop. Instructions without ticks are left out but for three on
+              either side and where a jump leads.
             </Note>
           </>
         )}
