@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "object/kernel/kernel_symbol_epoch.h"
 #include "object/kernel/kernel_symbols.h"
 #include "object/object_symbolizer.h"
 #include "object/perf_map.h"
@@ -115,7 +116,10 @@ std::unique_ptr<Symbolizer> open_kernel(const ExecutableIdentity& identity) {
 std::unique_ptr<Symbolizer> open_private(const ExecutableIdentity& identity) {
   return std::make_unique<TableSymbolizer<PerfMap>>(
       object_name_of(identity),
-      [path = identity.path, pid = identity.owner, started = identity.time_unix_ns] {
+      [path = identity.path, pid = identity.owner, started = identity.time_unix_ns,
+       boot = identity.boot_id]() -> Result<PerfMap> {
+        if (!boot.empty() && !is_this_boot(boot))
+          return fail(ESTALE, "recorded in another boot or on another machine: its perf map is not here");
         return path.starts_with(kHeldPlace) ? PerfMap::read(path, started)
                                             : PerfMap::open(pid, "/tmp", started);
       });

@@ -9,6 +9,7 @@
 
 #include "object/dwarf/debug_finder.h"
 #include "object/fixtures_for_test.h"
+#include "object/kernel/kernel_symbol_epoch.h"
 #include "object/vdso.h"
 
 namespace pctally {
@@ -144,6 +145,23 @@ TEST(Symbolizer, PrivateTextWithoutAMapIsTheJits) {
   EXPECT_EQ(symbolizer->object_name(), "[jit]");
   EXPECT_EQ(name_of(*symbolizer, 0x7f0000001000), "[jit]");
   EXPECT_NE(symbolizer->problem(), "");
+}
+
+/// A map with the number of a process names nothing of the process that had this number in another boot, or
+/// on another machine.
+TEST(Symbolizer, PrivateTextOfAnotherBootHasNoMapHere) {
+  ExecutableIdentity identity;
+  identity.kind = ExecutableIdentity::Kind::kPrivate;
+  identity.owner = getpid();
+  identity.boot_id = parse_uuid(read_file("/proc/sys/kernel/random/boot_id"));
+  const std::string map = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+  write_file(map, "7f0000001000 100 compiled\n");
+  EXPECT_EQ(name_of(*Symbolizer::open(identity), 0x7f0000001000), "compiled");
+  identity.boot_id[0] ^= 1;
+  const auto symbolizer = Symbolizer::open(identity);
+  EXPECT_EQ(name_of(*symbolizer, 0x7f0000001000), "[jit]");
+  EXPECT_NE(symbolizer->problem().find("another machine"), std::string::npos);
+  std::filesystem::remove(map);
 }
 
 TEST(Symbolizer, NoPositionsNoNames) {

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <ranges>
@@ -55,6 +56,11 @@ std::optional<uint64_t> kernel_module_state(const KernelModulePlaces& places) {
     if (!line.empty()) add_module(std::string_view(line.begin(), line.end()), places.directories, &digest);
   }
   return digest.value();
+}
+
+bool is_this_boot(std::span<const uint8_t> boot_id) {
+  const auto boot = read_side_file("/proc/sys/kernel/random/boot_id", 4096, Trust::kAnybody);
+  return boot && !boot_id.empty() && std::ranges::equal(parse_uuid(*boot), boot_id);
 }
 
 std::vector<uint8_t> parse_uuid(std::string_view text) {
