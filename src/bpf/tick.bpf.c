@@ -125,7 +125,7 @@ static __always_inline void count_full(struct pctally_table* table, __u32 tgid) 
 }
 
 static __always_inline void take_slot(struct pctally_table* table, __u32 index, __u64 pc, __u32 tgid,
-                                      __u32 exec_id) {
+                                      __u32 tid, __u32 exec_id) {
   struct pctally_slot* slot = &table->slots[index];
   __u32 place = table->used;
   table->order[place & (PCTALLY_TABLE_SLOTS - 1)] = index;
@@ -133,12 +133,13 @@ static __always_inline void take_slot(struct pctally_table* table, __u32 index, 
   slot->pc = pc;
   slot->first_ns = slot->last_ns = bpf_ktime_get_ns();
   slot->tgid = tgid;
+  slot->tid = tid;
   slot->exec_id = exec_id;
   slot->ticks = 1;
 }
 
-static __always_inline void count_pc(struct pctally_table* table, __u64 pc, __u32 tgid, __u32 exec_id,
-                                     __u64 separate) {
+static __always_inline void count_pc(struct pctally_table* table, __u64 pc, __u32 tgid, __u32 tid,
+                                     __u32 exec_id, __u64 separate) {
   /* Slots that nobody is to find again are spread by their number. */
   __u32 hash = first_slot(separate ? pc + ((__u64)table->used << 13) : pc, tgid, exec_id);
   ++table->passed;
@@ -146,7 +147,7 @@ static __always_inline void count_pc(struct pctally_table* table, __u64 pc, __u3
     __u32 index = (hash + i) & settings.slots_mask & (PCTALLY_TABLE_SLOTS - 1);
     struct pctally_slot* slot = &table->slots[index];
     if (slot->ticks == 0) {
-      take_slot(table, index, pc, tgid, exec_id);
+      take_slot(table, index, pc, tgid, tid, exec_id);
       return;
     }
     if (!separate && slot->pc == pc && slot->tgid == tgid && slot->exec_id == exec_id) {
@@ -182,7 +183,7 @@ int count_tick(struct bpf_perf_event_data* event) {
   if (table != 0 && keep_path(event, task, tgid))
     ++table->passed;
   else if (table != 0)
-    count_pc(table, PT_REGS_IP(&event->regs), tgid, task->self_exec_id, turn & PCTALLY_SEPARATE);
+    count_pc(table, PT_REGS_IP(&event->regs), tgid, task->pid, task->self_exec_id, turn & PCTALLY_SEPARATE);
   set_running(0);
   return 0;
 }

@@ -46,7 +46,7 @@ struct pctally_slot {
   unsigned int tgid;
   unsigned int exec_id;
   unsigned int ticks; /* 0: the slot is free */
-  unsigned int unused;
+  unsigned int tid;   /* the thread of its first tick */
 };
 
 /* Ticks of one process that found no slot. */

@@ -95,6 +95,7 @@ Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environme
   if (auto watching = watch_processes(target); !watching) return watching;
   file->header().kernel_observed = true;
   file->header().machine_cpus = static_cast<uint32_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
+  counter_.separate_ticks(knows_threads());
   if (auto enabled = counter_.enable(&random_); !enabled) return enabled;
   bool timed = settings_.event.is_cpu_time();
   shifts_ = PhaseShifts(timed && settings_.randomise, settings_.period, monotonic_ns());
@@ -121,13 +122,17 @@ int BpfEngine::drain_interval_ms() const {
   return settings_.paths ? std::min(ms, paths_drain_ms_) : ms;
 }
 
-/// Ticks of one pc stand at the time of the last of them.
+/// Ticks of one pc stand at the time of the last of them. They have no stack: the ring had no room for it.
 void BpfEngine::fetch() {
   counter_.drain(
       [this](const pctally_slot& slot) {
-        bool kernel = static_cast<int64_t>(slot.pc) < 0;
-        rings_.add({slot.last_ns, slot.pc, static_cast<pid_t>(slot.tgid), kernel, true, slot.ticks, 0,
-                    slot.first_ns});
+        RingSet::Sample sample{slot.last_ns, slot.pc, static_cast<pid_t>(slot.tgid),
+                               static_cast<int64_t>(slot.pc) < 0};
+        sample.ticks = slot.ticks;
+        sample.first = slot.first_ns;
+        sample.tid = static_cast<pid_t>(slot.tid);
+        sample.stack_missed = true;
+        rings_.add(sample);
       },
       [this](const pctally_full& full) {
         rings_.add({full.first_ns, 0, static_cast<pid_t>(full.tgid), false, false, full.ticks});
@@ -189,12 +194,13 @@ void BpfEngine::book_missed() {
   __atomic_store_n(&header.ledger.lost, throttled_ticks() + counter_.totals().unowned, __ATOMIC_RELAXED);
 }
 
-/// Where a program loads libraries one in the place of another, only the time of a tick tells whose it is.
+/// Where a program loads libraries one in the place of another, only the time of a tick tells whose it is. A
+/// thread's tick has a slot of its own.
 void BpfEngine::separate_where_needed() {
   uint64_t now = monotonic_ns();
   if (tasks_.replacements() != replacements_) separate_until_ = now + kSeparateNs;
   replacements_ = tasks_.replacements();
-  counter_.separate_ticks(now < separate_until_);
+  counter_.separate_ticks(knows_threads() || now < separate_until_);
 }
 
 void BpfEngine::replay(uint64_t until) {
@@ -216,10 +222,9 @@ void BpfEngine::count(const RingSet::Sample& sample) {
   if (!counted) before_exec_ += sample.ticks;
 }
 
-/// Ticks that came from the tables have no stack: the ring had no room for it.
 bool BpfEngine::count_path(const RingSet::Sample& sample) {
   StackSample stack = stack_of(sample);
-  if (sample.tid == 0) stack.without = PathEnd::kNoRoom;
+  if (sample.stack_missed && !sample.has_registers) stack.without = PathEnd::kNoRoom;
   return tasks_.count({sample.pid, sample.tid}, sample.pc, sample.kernel, stack, sample.ticks, sample.first,
                       sample.time);
 }

@@ -39,6 +39,7 @@ class BpfEngine : public Engine {
   void take_path(const pctally_path& path);
   void book_missed();
   [[nodiscard]] uint64_t throttled_ticks() const;
+  [[nodiscard]] bool knows_threads() const { return settings_.scope == ScopeKind::kThread; }
   void separate_where_needed();
   void replay(uint64_t until);
   void count(const RingSet::Sample& sample);

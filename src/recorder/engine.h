@@ -76,10 +76,10 @@ class Engine {
 /// Every name that -e takes for an engine, best first.
 inline constexpr const char* kEngineNames[] = {"bpf", "ring", "timer", "trap", "thread-timer"};
 
-/// True if it keeps ticks apart by scopes of that kind: threads and groups are known outside the program,
-/// where every tick comes by itself. All engines keep programs apart, and call paths.
+/// True if it keeps ticks apart by scopes of that kind: threads and groups are known outside the program. All
+/// engines keep programs apart, and call paths.
 inline bool keeps_scopes(const std::string& engine, ScopeKind kind) {
-  return kind == ScopeKind::kProgram || engine == "ring";
+  return kind == ScopeKind::kProgram || engine == "ring" || engine == "bpf";
 }
 
 /// As --scope has it.

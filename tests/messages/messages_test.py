@@ -71,7 +71,6 @@ TABLE = [
     ("record -e warp -- ls", "'warp' is no event or engine; all are listed in pctally-record(1)", USAGE),
     ("record -e ring -e bpf -- ls", "-e bpf: choose one event and one engine, not two of a kind", USAGE),
     ("record --scope pid -- ls", "--scope pid: choose program, thread or cgroup", USAGE),
-    ("record --scope thread -e bpf -- ls", "--scope thread: engine bpf knows programs alone; use -e ring, or --scope program", USAGE),
     ("record --scope thread -e timer -- ls", "--scope thread: engine timer knows programs alone; use -e ring, or --scope program", USAGE),
     ("record --scope cgroup -g -e trap -- ls", "--scope cgroup: engine trap knows programs alone; use -e ring, or --scope program", USAGE),
     ("record --paths-memory 8M -- ls", "--paths-memory is for call paths; add -g", USAGE),
