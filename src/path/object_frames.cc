@@ -11,6 +11,7 @@
 
 #include "base/device_number.h"
 #include "base/read_all.h"
+#include "path/frame_table.h"
 #include "process/proc_maps.h"
 #include "tick/call_instruction.h"
 #include "tick/cfi_cursor.h"
@@ -93,7 +94,7 @@ bool ObjectFrames::read_segments() {
     header_address_ = segment.p_vaddr;
     header_bytes_ = segment.p_filesz;
   }
-  return header_bytes_ != 0;
+  return true;
 }
 
 /// Bytes of the file that are loaded at `address`, up to the end of its segment.
@@ -109,8 +110,39 @@ ObjectFrames::Bytes ObjectFrames::read_mapped(uint64_t address, uint64_t most) c
   return {};
 }
 
+bool ObjectFrames::read_tables() { return header_bytes_ != 0 ? read_sorted_tables() : sort_tables(); }
+
+bool ObjectFrames::find_section(const char* name, Elf64_Shdr* found) const {
+  Elf64_Ehdr header;
+  Elf64_Shdr names;
+  const auto read_section = [&](unsigned number, Elf64_Shdr* section) {
+    return read_at(header.e_shoff + uint64_t{number} * sizeof *section, section, sizeof *section);
+  };
+  if (!read_at(0, &header, sizeof header) || header.e_shentsize != sizeof(Elf64_Shdr)) return false;
+  if (header.e_shstrndx >= header.e_shnum || !read_section(header.e_shstrndx, &names)) return false;
+  const std::string wanted(name, strlen(name) + 1);  // with its end
+  std::string text(wanted.size(), 0);
+  for (unsigned i = 0; i < header.e_shnum; ++i)
+    if (read_section(i, found) && read_at(names.sh_offset + found->sh_name, text.data(), text.size()) &&
+        text == wanted)
+      return true;
+  return false;
+}
+
+/// Static programs have .eh_frame and no .eh_frame_hdr.
+bool ObjectFrames::sort_tables() {
+  Elf64_Shdr section;
+  if (!find_section(".eh_frame", &section) || section.sh_type == SHT_NOBITS) return false;
+  frames_ = read_mapped(section.sh_addr, section.sh_size);
+  sections_ = {nullptr, 0, section.sh_addr, frames_.data(), frames_.size(), section.sh_addr};
+  header_ = make_frame_table(sections_);
+  sections_.header = header_.data();
+  sections_.header_bytes = header_.size();
+  return !header_.empty();
+}
+
 /// Where .eh_frame starts is said by .eh_frame_hdr; it ends with its segment at the latest.
-bool ObjectFrames::read_tables() {
+bool ObjectFrames::read_sorted_tables() {
   int32_t distance = 0;
   header_ = read_mapped(header_address_, header_bytes_);
   if (header_.size() < 8 || header_[1] != pointer_encoding::kRelativeSigned4) return false;

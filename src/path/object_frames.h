@@ -41,6 +41,9 @@ class ObjectFrames {
   bool open_vdso();
   bool read_segments();
   bool read_tables();
+  bool read_sorted_tables();
+  bool sort_tables();
+  bool find_section(const char* name, Elf64_Shdr* found) const;
   [[nodiscard]] bool is_same_file(const ObjectIdentity& identity) const;
   [[nodiscard]] bool read_at(uint64_t offset, void* to, size_t bytes) const noexcept;
   [[nodiscard]] Bytes read_mapped(uint64_t address, uint64_t most) const;

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "process/proc_maps.h"
@@ -20,11 +24,17 @@ const UnwindRow& row_at(const std::vector<UnwindRow>& rows, uint64_t position) {
   return *std::prev(after);
 }
 
+template <class Visit>
+void visit_mappings(Visit&& visit) {
+  ProcMaps(0).visit([&](const ExecutableMapping& mapping) {
+    if (mapping.object.kind != ObjectKind::kPrivate) visit(mapping);
+  });
+}
+
 /// The objects that are mapped here, and what of them.
 template <class Visit>
 void visit_objects(Visit&& visit) {
-  ProcMaps(0).visit([&](const ExecutableMapping& mapping) {
-    if (mapping.object.kind == ObjectKind::kPrivate) return;
+  visit_mappings([&](const ExecutableMapping& mapping) {
     const bool is_vdso = mapping.object.kind == ObjectKind::kVdso;
     visit(*ObjectFrames::open(mapping.object), is_vdso ? 0 : mapping.file_offset, mapping.end - mapping.start,
           std::string(mapping.object.path));
@@ -63,6 +73,41 @@ TEST(ObjectFrames, RowsAscendAndNeighboursDiffer) {
       ASSERT_FALSE(rows[i - 1].rule == rows[i].rule) << path;
     }
   });
+}
+
+/// This program without its PT_GNU_EH_FRAME, as the linker leaves it of static ones.
+std::string without_header(const std::string& program) {
+  std::ifstream file(program, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  Elf64_Ehdr header;
+  memcpy(&header, bytes.data(), sizeof header);
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    auto* segment = reinterpret_cast<Elf64_Phdr*>(bytes.data() + header.e_phoff) + i;
+    if (segment->p_type == PT_GNU_EH_FRAME) segment->p_type = PT_NULL;
+  }
+  return bytes;
+}
+
+TEST(ObjectFrames, WithoutAHeaderTheRulesAreTheSame) {
+  size_t compared = 0;
+  visit_mappings([&](const ExecutableMapping& mapping) {
+    if (std::string(mapping.object.path) != std::filesystem::read_symlink("/proc/self/exe")) return;
+    const std::string copy = testing::TempDir() + "no_eh_frame_hdr." + std::to_string(getpid());
+    std::ofstream(copy, std::ios::binary) << without_header(std::string(mapping.object.path));
+    ObjectIdentity identity = mapping.object;
+    identity.path = copy;
+    const auto whole = ObjectFrames::open(mapping.object), bare = ObjectFrames::open(identity);
+    std::filesystem::remove(copy);
+    size_t wrong = 0;
+    for (uint64_t at = mapping.file_offset; at < mapping.file_offset + (mapping.end - mapping.start);
+         at += 7) {
+      CfiFunction one, other;
+      wrong += whole->find(at, &one) == bare->find(at, &other) && one.rule == other.rule ? 0 : 1;
+      compared += one.rule.cfa == CfaKind::kStack ? 1 : 0;
+    }
+    EXPECT_EQ(wrong, 0u);
+  });
+  EXPECT_GT(compared, 1000u);
 }
 
 TEST(ObjectFrames, WithoutTablesThereAreNoRows) {

@@ -8,7 +8,8 @@ namespace pctally {
 /// How a pointer is stored, DW_EH_PE_*.
 namespace pointer_encoding {
 inline constexpr uint8_t kOmitted = 0xff, kFormat = 0x0f, kApplication = 0x70, kRelativeToPlace = 0x10,
-                         kRelativeSigned4 = 0x1b;
+                         kRelativeSigned4 = 0x1b, kUnsigned4 = 0x03,
+                         kSortedTable = 0x3b;  ///< signed, 4 bytes, relative to the header
 }  // namespace pointer_encoding
 
 /// Takes values from bytes one after another. After one that is not there all are zero and good() is false.

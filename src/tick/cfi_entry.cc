@@ -5,8 +5,6 @@ namespace {
 
 using namespace pointer_encoding;
 
-constexpr uint8_t kUnsigned4 = 0x03, kSorted = 0x3b;  ///< kSorted: signed, 4 bytes, relative to the header
-
 /// The entry at `offset` of .eh_frame without its length. The 64-bit form is not used there.
 CfiCursor entry_at(const CfiSections& sections, uint64_t offset) noexcept {
   if (offset >= sections.frames_bytes) return {};
@@ -61,20 +59,6 @@ bool read_cie(const CfiSections& sections, uint64_t offset, Cie* cie) noexcept {
   return cursor.good();
 }
 
-bool read_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept {
-  const uint64_t offset = address - sections.frames_address;
-  CfiCursor cursor = entry_at(sections, offset);
-  const auto distance = cursor.take<uint32_t>();
-  if (!cursor.good() || distance == 0 || distance > offset + 4) return false;
-  if (!read_cie(sections, offset + 4 - distance, &fde->cie)) return false;
-  const auto place = static_cast<uint64_t>(cursor.at() - sections.frames);
-  fde->start = take_pointer(&cursor, fde->cie.encoding, sections.frames_address + place);
-  fde->end = fde->start + take_pointer(&cursor, fde->cie.encoding & kFormat, 0);
-  if (fde->cie.has_augmentation) (void)cursor.part(cursor.take_uleb());
-  fde->instructions = cursor;
-  return cursor.good() && fde->start < fde->end;
-}
-
 /// The table of .eh_frame_hdr: for every function its first address and that of its entry.
 class SortedTable {
  public:
@@ -82,7 +66,7 @@ class SortedTable {
     CfiCursor cursor(sections.header, sections.header + sections.header_bytes);
     const auto version = cursor.take<uint8_t>(), frames = cursor.take<uint8_t>(),
                counted = cursor.take<uint8_t>(), sorted = cursor.take<uint8_t>();
-    if (version != 1 || counted != kUnsigned4 || sorted != kSorted) return;
+    if (version != 1 || counted != kUnsigned4 || sorted != kSortedTable) return;
     if (frames != kOmitted) (void)take_pointer(&cursor, frames, 0);
     const auto count = cursor.take<uint32_t>();
     if (!cursor.good() || cursor.left() / 8 < count) return;
@@ -120,6 +104,20 @@ bool find_entry(const CfiSections& sections, uint64_t address, uint64_t* entry) 
 }
 
 }  // namespace
+
+bool read_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept {
+  const uint64_t offset = address - sections.frames_address;
+  CfiCursor cursor = entry_at(sections, offset);
+  const auto distance = cursor.take<uint32_t>();
+  if (!cursor.good() || distance == 0 || distance > offset + 4) return false;
+  if (!read_cie(sections, offset + 4 - distance, &fde->cie)) return false;
+  const auto place = static_cast<uint64_t>(cursor.at() - sections.frames);
+  fde->start = take_pointer(&cursor, fde->cie.encoding, sections.frames_address + place);
+  fde->end = fde->start + take_pointer(&cursor, fde->cie.encoding & kFormat, 0);
+  if (fde->cie.has_augmentation) (void)cursor.part(cursor.take_uleb());
+  fde->instructions = cursor;
+  return cursor.good() && fde->start < fde->end;
+}
 
 bool find_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept {
   uint64_t entry = 0;

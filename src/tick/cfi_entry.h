@@ -24,6 +24,9 @@ struct Fde {
   CfiCursor instructions;
 };
 
+/// The entry at an address of the object. False if it is none of a function, or cannot be understood.
+bool read_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept;
+
 /// Finds the entry of the function around `address` by the sorted table of .eh_frame_hdr. False if there is
 /// none, or if it cannot be understood.
 bool find_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept;

@@ -286,6 +286,12 @@ class OutsideTheProgram(EveryEngine):
         self.assertGreater(work, 0)
 
 
+    def test_a_static_program(self):
+        """gcc -static leaves out the sorted table of .eh_frame_hdr."""
+        _, data = self.record([p.program("spinner_static"), "1", "0.3"])
+        self.assertGreater(data["paths"]["complete"], 0.95 * data["ticks"], data["paths"])
+        self.assertGreater(max([0, *(row["total_ticks"] for row in data["rows"] if row["function"] == "spin")]), 0.9 * data["ticks"])
+
     def test_code_loaded_and_programs_executed_in_the_middle(self):
         """What a process loads, forks and executes while it runs."""
         program = ("import ctypes, json, os\n"
