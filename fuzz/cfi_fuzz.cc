@@ -1,11 +1,12 @@
-// libFuzzer target: any bytes as .eh_frame_hdr and .eh_frame, any address, any stack. What must hold: it
-// ends, nothing outside the bytes is read, the function found holds the address, and a step never goes down
-// the stack.
+// libFuzzer target: any bytes as .eh_frame_hdr and .eh_frame, or as .eh_frame alone, any address, any stack.
+// What must hold: it ends, nothing outside the bytes is read, the function found holds the address, and a
+// step never goes down the stack.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "path/frame_table.h"
 #include "tick/cfi.h"
 
 using namespace pctally;
@@ -30,6 +31,16 @@ void check_step(const UnwindRule& rule, const std::vector<unsigned char>& stack)
   if (result == StepResult::kCut && why == PathEnd::kComplete) abort();
 }
 
+void check_addresses(const CfiSections& sections, uint64_t some, const std::vector<unsigned char>& stack) {
+  for (uint64_t address : {some, kHeaderAddress, sections.frames_address + 8, uint64_t{0}, UINT64_MAX}) {
+    CfiFunction found;
+    const bool is_found = find_cfi(sections, address, &found);
+    if (is_found && (address < found.start || address >= found.end)) abort();
+    if (!is_found && found.rule.cfa != CfaKind::kNone) abort();
+    check_step(found.rule, stack);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -41,13 +52,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint64_t frames_address = kHeaderAddress + header.size();
   const CfiSections sections{header.data(), header.size(), kHeaderAddress,
                              frames.data(), frames.size(), frames_address};
-  for (uint64_t address :
-       {uint64_t{data[2]} << 8 | data[3], kHeaderAddress, frames_address + 8, uint64_t{0}, UINT64_MAX}) {
-    CfiFunction found;
-    const bool is_found = find_cfi(sections, address, &found);
-    if (is_found && (address < found.start || address >= found.end)) abort();
-    if (!is_found && found.rule.cfa != CfaKind::kNone) abort();
-    check_step(found.rule, frames);
-  }
+  const uint64_t some = uint64_t{data[2]} << 8 | data[3];
+  check_addresses(sections, some, frames);
+  // The same without .eh_frame_hdr: the table is made.
+  CfiSections unsorted{nullptr, 0, frames_address, frames.data(), frames.size(), frames_address};
+  const std::vector<unsigned char> table = make_frame_table(unsorted);
+  unsorted.header = table.data();
+  unsorted.header_bytes = table.size();
+  check_addresses(unsorted, some, frames);
   return 0;
 }
