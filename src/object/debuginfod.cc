@@ -169,7 +169,7 @@ void Debuginfod::set_environment(uint64_t seconds) const {
   for (const char* name : {"DEBUGINFOD_PROGRESS", "DEBUGINFOD_VERBOSE"}) unsetenv(name);
 }
 
-Result<std::string> Debuginfod::failed(int code, std::string text) {
+Result<std::string> Debuginfod::failed(int code, const std::string& text) {
   if (failure_.empty()) failure_ = text;
   return fail(code, "debuginfod: %s", text.c_str());
 }

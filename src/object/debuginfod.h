@@ -43,7 +43,7 @@ class Debuginfod {
  private:
   Result<std::string> fetch(std::span<const uint8_t> build_id, const std::string& source);
   void set_environment(uint64_t seconds) const;
-  Result<std::string> failed(int code, std::string text);
+  Result<std::string> failed(int code, const std::string& text);
 
   std::vector<std::string> servers_;
   Limits limits_;
