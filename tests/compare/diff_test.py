@@ -21,7 +21,7 @@ class Compare(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.directory = tempfile.mkdtemp(dir=p.scratch())
-        engine = p.engines()[-1]
+        engine = p.engines()[0]  # of bpf and ring every tick is a sample of its own; of timer a kernel tick
         for name, work in (("a", "150"), ("b", "150"), ("c", "600")):
             done = p.record([p.program("fixed_work"), work], "-e", engine, path=os.path.join(cls.directory, name + ".pct"))
             assert done.returncode == 0, done.stderr
@@ -37,7 +37,7 @@ class Compare(unittest.TestCase):
         self.assertEqual(data["rows"][0]["verdict"], "more")
         self.assertEqual(data["total"]["verdict"], "more")
         self.assertIn("CPU time rose by", data["verdict"])
-        self.assertLessEqual(data["rows"][0]["amount"]["p"], 0.025)
+        self.assertLess(data["rows"][0]["amount"]["p"], 0.001)
 
     def test_both_orders_agree(self):
         forth = json.loads(self.run_diff("--json", "a.pct", "c.pct").stdout)
