@@ -17,8 +17,9 @@ namespace {
 constexpr uint64_t kPatienceNs = 2000000000;  // of CPU time
 constexpr uint64_t kGapNs = 300000;  // longer than the kernel's tick takes, shorter than a turn of another
 constexpr unsigned kStretches = 5;
-constexpr uint64_t kPeriodNs = 1000000;
 constexpr uint64_t kWakeNs = 250000;  // to be awake before the kernel's tick
+constexpr uint64_t kPeriodNs =
+    kWakeNs / 4;  // the timer has run out at that tick, and not only at the next one
 
 uint64_t cpu_ns() noexcept {
   timespec now{};
