@@ -322,12 +322,14 @@ class InTheProgram(EveryEngine):
     """Engines whose ticks unwind their own stack: no copy bounds it, and what they must not do is harm the program."""
 
     def test_a_path_that_cannot_be_continued_is_cut_with_its_reason(self):
+        # One in twenty ticks falls into the way down, whose paths are whole; timer's come four at a time, 75 such groups: 0.8 is
+        # six standard deviations.
         for case, reason in (("no_table", "no-unwind-table"), ("very_deep", "too-many-frames")):
             with self.subTest(case):
                 done, data = self.record([p.program("known_paths"), case, SECONDS])
                 self.check_identities(data, done.path)
                 cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
-                self.assertGreater(cut.get(reason, 0), 0.9 * data["ticks"], cut)
+                self.assertGreater(cut.get(reason, 0), 0.8 * data["ticks"], cut)
 
     def test_a_coroutine_is_read_up_to_its_start(self):
         done, data = self.record([p.program("known_paths"), "in_coroutine", SECONDS])

