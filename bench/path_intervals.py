@@ -1,8 +1,9 @@
 """Do the intervals of totals, callers and callees hold? python3 path_intervals.py [RUNS [ENGINE...]].
 
 One program with the same work each time is recorded RUNS (100) times under `record -g`; all runs together are taken for the truth.
-Printed is how many runs' 95 % intervals hold it, for each kind of figure, and for the row where they do so least often. Only rows
-between 2 and 98 % are judged, callers and callees of the functions with a total above 5 %."""
+Printed is how many runs' 95 % intervals hold it, for each kind of figure, and for the row where they do so least often. A run without
+a row stands for the interval from 0 to the share that none of its samples may have missed. Only rows between 2 and 98 % are judged,
+callers and callees of the functions with a total above 5 %."""
 import collections
 import json
 import os
@@ -13,6 +14,7 @@ import measure
 from measure import PCTALLY, SCRATCH
 
 FUNCTIONS = 8  # whose callers are looked at
+Z2 = 1.96 ** 2  # of a 95 % interval
 SQL = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 300000) "
        "SELECT x * 7919 % 1000 AS k, count(*), max(x), group_concat(x % 10) FROM c GROUP BY k ORDER BY 2, 3")
 
@@ -22,9 +24,9 @@ def report(path, *options):
     return json.loads(done.stdout)
 
 
-def rows_of_table(path):
+def rows_of_table(data):
     """{(kind, function, object): (ticks, of, low, high)}"""
-    data, rows = report(path), {}
+    rows = {}
     for row in data["rows"]:
         key = row["function"], row["object"]
         rows["self", *key] = row["ticks"], data["ticks"], row["low"], row["high"]
@@ -49,7 +51,12 @@ def group_of(key):
     return key[:2] if key[0] in ("callers", "callees") else key[:1]
 
 
-def judge(runs, engine):
+def high_without_row(whole, samples_per_tick):
+    """Wilson's upper end for no sample of a whole: ticks that come four at a time are one sample."""
+    return Z2 / (whole * samples_per_tick + Z2)
+
+
+def judge(runs, weights, engine):
     ticks, of = collections.Counter(), collections.Counter()
     wholes = [{group_of(key): row[1] for key, row in run.items()} for run in runs]
     for run in runs:
@@ -62,8 +69,8 @@ def judge(runs, engine):
         truth = count / of[key]
         if not 0.02 <= truth <= 0.98:
             continue
-        good = sum(run[key][2] <= truth <= run[key][3] if key in run else truth <= 3.8 / max(1, whole.get(group_of(key), 0))
-                   for run, whole in zip(runs, wholes))
+        good = sum(run[key][2] <= truth <= run[key][3] if key in run else truth <= high_without_row(whole.get(group_of(key), 0), weight)
+                   for run, whole, weight in zip(runs, wholes, weights))
         held[key[0]].append((good / len(runs), key, truth))
     for kind, rows in held.items():
         worst = min(rows)
@@ -77,19 +84,21 @@ def main():
     print(f"machine: {measure.machine()}\n")
     measure.header(("engine", "kind", "rows", "runs that hold, mean", "worst row", "which, and its share"))
     for engine in sys.argv[2:] or ["ring", "timer"]:
-        runs, functions = [], []
+        runs, weights, functions = [], [], []
         for _ in range(count):
             path = os.path.join(SCRATCH, "intervals.pct")
             subprocess.run([PCTALLY, "record", "-q", "-f", "-g", "-e", engine, "-o", path, "--", "sqlite3", ":memory:", SQL],
                            stdout=subprocess.DEVNULL, check=True)
-            run = rows_of_table(path)
+            data = report(path)
+            run = rows_of_table(data)
+            weights.append(data["effective_samples"] / data["ticks"])
             if not functions:
                 totals = sorted(((row[0] / row[1], key[1]) for key, row in run.items() if key[0] == "total"), reverse=True)
                 functions = [name for share, name in totals if 0.05 < share < 0.95][:FUNCTIONS]
             for function in functions:
                 run.update(rows_of_callers(path, function))
             runs.append(run)
-        judge(runs, engine)
+        judge(runs, weights, engine)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,9 @@ TEST_F(WorkerSymbolizerTest, SaysWhatReadingTheFileItselfWouldSay) {
                     expected = here->code(positions.front(), positions.front() + 64);
     EXPECT_EQ(code.bytes, expected.bytes);
     EXPECT_EQ(worker->digests(positions), here->digests(positions));
-    if (std::string(name) == "inlined_clang5") EXPECT_FALSE(worker->digests(positions).empty());
+    if (std::string(name) == "inlined_clang5") {
+      EXPECT_FALSE(worker->digests(positions).empty());
+    }
     EXPECT_EQ(code.address, expected.address);
     EXPECT_EQ(code.changed_unix_ns, expected.changed_unix_ns);
     EXPECT_EQ(worker->position(code.address), positions.front());
