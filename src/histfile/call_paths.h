@@ -1,6 +1,7 @@
 // The part of a profile file that holds call paths: made by the recorder before the first tick.
 #pragma once
 #include "histfile/histogram.h"
+#include "tick/path_count.h"
 #include "tick/path_slots.h"
 
 namespace pctally {
@@ -32,6 +33,11 @@ PathSlots path_slots(const ProfileFile& file) noexcept;
 
 /// Of a file that may have been changed by others; null if it has none.
 PathRecord* call_paths(const ProfileFile& file) noexcept;
+
+/// The trees of `paths`, which is the file's.
+inline PathTrees trees_of(const ProfileFile& file, PathRecord* paths) noexcept {
+  return {file.pool(), &paths->context, &paths->plane, &paths->no_room};
+}
 
 // Each returns the unit of a new scope; 0 when the pool is used up.
 

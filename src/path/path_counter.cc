@@ -43,8 +43,10 @@ PathCounter::PathCounter(ProfileFile* file) : file_(file), paths_(call_paths(*fi
 
 void PathCounter::count(uint32_t scope, std::span<const PathFrame> frames, PathEnd end, uint64_t ticks) {
   file_->make_room((frames.size() + 2) * kUnitsPerFrame);
-  count_context(scope, frames, end, ticks);
-  count_plane(scope, frames, ticks);
+  if (paths_->context.nodes + frames.size() + 2 > paths_->context.most_nodes) prune();
+  count_path(
+      trees_of(*file_, paths_), PathPlace::mark(PathPlace::kScope, scope), frames, end, ticks,
+      [this](PathTreeHead* tree, uint32_t parent, uint64_t place) { return child(tree, parent, place); });
 }
 
 /// Freed nodes are used before new ones are taken.
@@ -59,50 +61,6 @@ uint32_t PathCounter::child(PathTreeHead* tree, uint32_t parent, uint64_t place)
   else
     freed_.pop_back();
   return node;
-}
-
-void PathCounter::count_context(uint32_t scope, std::span<const PathFrame> frames, PathEnd end,
-                                uint64_t ticks) {
-  const Pool pool = file_->pool();
-  PathTreeHead* tree = &paths_->context;
-  if (tree->nodes + frames.size() + 2 > tree->most_nodes) prune();
-  uint32_t node = child(tree, 0, PathPlace::mark(PathPlace::kScope, scope));
-  if (node == 0) {
-    add_relaxed(&paths_->no_room, ticks);
-    return;
-  }
-  uint32_t next = node;
-  if (end != PathEnd::kComplete)
-    next = child(tree, node, PathPlace::mark(PathPlace::kCut, static_cast<uint32_t>(end)));
-  for (size_t i = frames.size(); i != 0 && next != 0; --i) {
-    node = next;
-    next = child(tree, node, frames[i - 1].place);
-  }
-  add_relaxed(next != 0 ? &path_node(pool, next)->self : &path_node(pool, node)->folded, ticks);
-}
-
-void PathCounter::count_once(uint32_t node, uint32_t scope, uint64_t ticks) {
-  const Pool pool = file_->pool();
-  if (node == 0) {
-    if (scope != 0) add_relaxed(&path_node(pool, scope)->folded, ticks);
-    return;
-  }
-  if (node >= seen_.size()) seen_.resize(std::max(node + 1, paths_->plane.most_nodes));
-  if (std::exchange(seen_[node], turn_) == turn_) return;
-  add_relaxed(&path_node(pool, node)->self, ticks);
-}
-
-void PathCounter::count_plane(uint32_t scope, std::span<const PathFrame> frames, uint64_t ticks) {
-  PathTreeHead* tree = &paths_->plane;
-  if (tree->directory == 0) return;
-  const uint32_t root = child(tree, 0, PathPlace::mark(PathPlace::kScope, scope));
-  if (++turn_ == 0) seen_.assign(seen_.size(), turn_++);
-  for (size_t i = 0; i < frames.size(); ++i) {
-    const uint32_t function = root == 0 ? 0 : child(tree, root, frames[i].function);
-    count_once(function, root, ticks);
-    if (i + 1 == frames.size() || function == 0) continue;
-    count_once(child(tree, function, frames[i + 1].place), root, ticks);
-  }
 }
 
 /// Takes a leaf out of the tree: its counts go to its parent. A reader that finds them twice sees `pruning`.

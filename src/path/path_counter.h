@@ -1,10 +1,8 @@
 // Counts call paths into the two trees of a profile file. The recorder's side: one writer.
 //
 //  1. Every tick ends in exactly one node of the context tree: Σ (self + folded) + no_room is the number of
-//     ticks given to count().
-//  2. A function and a call site of the call plane are counted once a tick, however often they recur. That is
-//     decided in a set of this tick's own.
-//  3. When the context tree is full its coldest leaves are folded into their parents until a third is free:
+//     ticks given to count(). How a path is counted: tick/path_count.h.
+//  2. When the context tree is full its coldest leaves are folded into their parents until a third is free:
 //     what a node that stays counts in all, itself and below it, does not change.
 #pragma once
 #include <vector>
@@ -25,17 +23,12 @@ class PathCounter {
   void count(uint32_t scope, std::span<const PathFrame> frames, PathEnd end, uint64_t ticks);
 
  private:
-  void count_context(uint32_t scope, std::span<const PathFrame> frames, PathEnd end, uint64_t ticks);
-  void count_plane(uint32_t scope, std::span<const PathFrame> frames, uint64_t ticks);
   uint32_t child(PathTreeHead* tree, uint32_t parent, uint64_t place);
-  void count_once(uint32_t node, uint32_t scope, uint64_t ticks);
   void prune();
   void remove(uint32_t number);
 
   ProfileFile* file_ = nullptr;
   PathRecord* paths_ = nullptr;
-  std::vector<uint32_t> seen_;  ///< per node of the plane: the last turn it was raised in
-  uint32_t turn_ = 0;
   std::vector<uint32_t> freed_;    ///< nodes of the context tree to be used again
   std::vector<uint32_t> resting_;  ///< freed in the last pass: a reader may still be on its way through them
 };
