@@ -157,9 +157,11 @@ struct PathRecord {
   uint32_t stack_bytes;  ///< of a stack that were copied at most, 0 where stacks are read in place
   uint32_t slots;        ///< PathSlotsHead of engines that run in the program, else 0
   uint32_t one_frame;    ///< 1: below a scope is the place of the tick alone; there are no call paths
-  uint8_t unused[40];
+  uint32_t first_come;   ///< 1: nothing is pruned; what came once the context tree was full is folded
+  uint8_t unused[36];
 };
 static_assert(sizeof(PathRecord) == 2 * kUnitBytes && offsetof(PathRecord, no_room) == 48);
+static_assert(offsetof(PathRecord, first_come) == 88);
 
 /// Text of `bytes` bytes, any bytes; followed by the bytes themselves.
 struct StringRecord {

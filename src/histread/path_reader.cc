@@ -160,6 +160,7 @@ CallPaths PathReader::read(const FileHeader& header, uint64_t placed) {
     return paths;
   paths.one_frame = record.one_frame != 0;
   paths.recorded = !paths.one_frame;
+  paths.first_come = record.first_come != 0;
   paths.no_room = std::min(record.no_room, kLargestCount);
   paths.pruned = record.pruned;
   paths.stack_bytes = record.stack_bytes;

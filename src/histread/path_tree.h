@@ -52,6 +52,7 @@ struct CallPaths {
   std::vector<PathScope> scopes;
   PathTree context;
   PathTree plane;
+  bool first_come = false;   ///< what is folded came when the tree was full; else it was pruned
   uint64_t no_room = 0;      ///< ticks without a node
   uint64_t pruned = 0;       ///< nodes that were folded into their parents
   uint32_t stack_bytes = 0;  ///< of a stack that were copied at most; 0: it was read in place

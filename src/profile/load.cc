@@ -174,6 +174,21 @@ PathTree merged(const PathTree& tree, const std::vector<uint32_t>& place) {
   return result;
 }
 
+/// A copy of a growing file may have the paths of ticks that its cells do not have yet. They are taken from
+/// the nodes with the most, so that no share is above 100 %.
+void take_path_excess(uint64_t excess, uint64_t placed, CallPaths* paths) {
+  std::vector<PathTreeNode*> order;
+  for (PathTreeNode& node : paths->context) order.push_back(&node);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const PathTreeNode* a, const PathTreeNode* b) { return a->self > b->self; });
+  for (PathTreeNode* node : order) {
+    const uint64_t taken = std::min(excess, node->self);
+    node->self -= taken;
+    excess -= taken;
+  }
+  for (PathTreeNode& node : paths->plane) node.self = std::min(node.self, placed);
+}
+
 /// Ticks whose path is missing, because the recorder was killed before it came to it, are cut paths, too.
 void add_paths(CallPaths paths, const std::vector<uint32_t>& place, Profile* profile) {
   const TickLedger& ledger = profile->ledger;
@@ -190,9 +205,11 @@ void add_paths(CallPaths paths, const std::vector<uint32_t>& place, Profile* pro
     paths.context.push_back(scope);
     paths.context.push_back(cut);
   }
-  if (sum > placed && profile->closed && sum - placed > kTornTicks)
+  if (sum > placed && profile->closed && !profile->snapshot && sum - placed > kTornTicks)
     profile->damage.push_back("the call paths hold " + std::to_string(sum) + " ticks, there are " +
                               std::to_string(placed));
+  else if (sum > placed)
+    take_path_excess(sum - placed, placed, &paths);
   profile->paths = std::move(paths);
 }
 

@@ -184,14 +184,17 @@ Profile with_paths(uint8_t id, uint64_t period, uint64_t leaf) {
 }
 
 TEST(Merge, CallPathsAddUpNodeByNode) {
-  const std::vector<Profile> runs = {with_paths(1, 997, 5000), with_paths(2, 1003, 9'000'000),
-                                     with_paths(3, 1000, 5000)};
+  std::vector<Profile> runs = {with_paths(1, 997, 5000), with_paths(2, 1003, 9'000'000),
+                               with_paths(3, 1000, 5000)};
+  EXPECT_FALSE(load_profile(merged(runs)).value().paths.first_come);
+  runs[1].paths.first_come = true;
   const std::vector<unsigned char> bytes = merged(runs);
   EXPECT_EQ(merged({runs[2], runs[0], runs[1]}), bytes);
   const Profile sum = load_profile(bytes).value();
   EXPECT_TRUE(sum.damage.empty()) << sum.damage.front();
   EXPECT_EQ(sum_of_paths(sum.paths), sum.ledger.counted + sum.ledger.outside);
   EXPECT_EQ(sum.paths.no_room, 3000u);
+  EXPECT_TRUE(sum.paths.first_come);
   ASSERT_EQ(sum.paths.context.size(), 6u);
   ASSERT_EQ(sum.paths.plane.size(), 2u);
   EXPECT_EQ(sum.paths.plane[1].self, 5u * 3000);

@@ -147,6 +147,30 @@ TEST(PathReader, WhatARecorderKilledBeforeThePathLeftOutIsACut) {
   EXPECT_EQ(profile.paths.context.back().position, static_cast<uint64_t>(PathEnd::kInterrupted));
 }
 
+TEST(PathReader, ACopyWithPathsOfTicksThatItsCellsDoNotHaveHasNoTotalAboveAll) {
+  PathFile file;
+  const uint32_t root = file.root();
+  const uint64_t main = PathPlace::code(file.segment, 0x10);
+  file.count(file.child(file.child(root, main), PathPlace::code(file.segment, 0x40)), 500);
+  file.node(file.child(file.child(root, main), PathPlace::code(file.segment, 0x80))).self = 100;
+  const uint32_t plane_root =
+      path_child(file.builder.pool(), &file.paths().plane, 0, PathPlace::mark(PathPlace::kScope, file.scope));
+  file.node(path_child(file.builder.pool(), &file.paths().plane, plane_root, main)).self = 600;
+  const auto load = [&] {
+    return load_profile(std::span<const unsigned char>(file.builder.bytes())).value();
+  };
+  for (const bool snapshot : {false, true}) {
+    file.builder.header().state = snapshot ? FileState::kClosed : FileState::kRecording;
+    file.builder.header().snapshot = snapshot ? 1 : 0;
+    const Profile profile = load();
+    EXPECT_TRUE(profile.damage.empty());
+    EXPECT_EQ(sum_of_paths(profile.paths), 500u);
+    EXPECT_EQ(profile.paths.plane.at(1).self, 500u);
+  }
+  file.builder.header().snapshot = 0;
+  EXPECT_FALSE(load().damage.empty()) << "of a recording that has ended they are of the same ticks";
+}
+
 TEST(PathReader, AnyByteMayBeAnything) {
   PathFile file;
   for (unsigned i = 0; i < 20; ++i)

@@ -303,6 +303,7 @@ void FileWriter::add_paths() {
   record.pruned = profile_.paths.pruned;
   record.stack_bytes = profile_.paths.stack_bytes;
   record.one_frame = profile_.paths.one_frame ? 1 : 0;
+  record.first_come = profile_.paths.first_come ? 1 : 0;
   header_.paths = units_.add(record);
   add_tree(profile_.paths.context, offsetof(PathRecord, context));
   add_tree(profile_.paths.plane, offsetof(PathRecord, plane));

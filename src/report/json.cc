@@ -122,11 +122,9 @@ void add_paths(const Report& report, Json* json) {
   for (const PathAccount::Cut& cut : account.cuts) cuts.push_back({{"reason", cut.id}, {"ticks", cut.ticks}});
   for (const HotFrame& frame : report.hot_path)
     hot.push_back({{"function", valid_utf8(frame.function)}, {"share", frame.share}});
-  (*json)["paths"] = {{"complete", account.complete},
-                      {"cut", std::move(cuts)},
-                      {"folded", account.folded},
-                      {"no_room", account.no_room},
-                      {"hot_path", std::move(hot)}};
+  (*json)["paths"] = {{"complete", account.complete}, {"cut", std::move(cuts)},
+                      {"folded", account.folded},     {"first_come", account.first_come},
+                      {"no_room", account.no_room},   {"hot_path", std::move(hot)}};
   if (const auto& line = report.hot_line)
     (*json)["paths"]["hot_line"] = {{"file", valid_utf8(line->file)},
                                     {"line", line->line},

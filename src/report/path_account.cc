@@ -29,6 +29,7 @@ constexpr Reason kReasons[kPathEnds] = {
     {"no-user-code", "of threads without user code"},
     {"faults-blocked", "of threads that block SIGSEGV"},
     {"interrupted", "without a path, because the recorder was killed"},
+    {"by-hand", "counted by hand, without a stack"},
 };
 
 }  // namespace
@@ -46,6 +47,7 @@ PathAccount path_account(const CallPaths& paths) {
     cut += below[i];
   }
   account.complete = account.ticks - cut;
+  account.first_come = paths.first_come;
   account.no_room = paths.no_room;
   account.ticks += paths.no_room;
   for (unsigned i = 0; i < kPathEnds; ++i) {
@@ -73,6 +75,7 @@ std::string path_account_text(const PathAccount& account, const std::string& nou
     text += fmt::format("; {} {}", grouped(cut.ticks), cut.reason);
   if (account.no_room != 0) text += fmt::format("; {} without room", grouped(account.no_room));
   if (account.folded != 0) text += fmt::format("; {} folded into their callers", grouped(account.folded));
+  if (account.folded != 0 && account.first_come) text += ", for they came when the tree was full";
   return text;
 }
 

@@ -24,8 +24,9 @@ enum class PathEnd : uint8_t {
   kNotAttempted = 9,    ///< a thread without user code, or of another word size
   kFaultsBlocked = 10,  ///< the thread blocks SIGSEGV or SIGBUS
   kInterrupted = 11,    ///< the recorder was killed between the count of the tick and that of its path
+  kByHand = 12,         ///< pctally_count(): nobody says what the stack was
 };
-inline constexpr unsigned kPathEnds = 12;
+inline constexpr unsigned kPathEnds = 13;
 
 inline constexpr unsigned kMostFrames = 1023;
 

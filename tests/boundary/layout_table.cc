@@ -113,6 +113,7 @@ static void print_path_records() {
   FIELD(PathRecord, stack_bytes);
   FIELD(PathRecord, slots);
   FIELD(PathRecord, one_frame);
+  FIELD(PathRecord, first_come);
   FIELD(PathTreeHead, directory);
   FIELD(PathTreeHead, slots_log2);
   FIELD(PathTreeHead, nodes);
