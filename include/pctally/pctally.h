@@ -24,9 +24,10 @@ extern "C" {
 
 /* Flags of struct pctally_options. */
 enum pctally_flag {
-  PCTALLY_OVERWRITE = 1,   /* replace an existing profile, or empty file */
-  PCTALLY_NO_TIMER = 2,    /* no engine: only pctally_count() delivers ticks */
-  PCTALLY_FIXED_PERIOD = 4 /* exactly period_ns; a program in step with it is then misjudged */
+  PCTALLY_OVERWRITE = 1,    /* replace an existing profile, or empty file */
+  PCTALLY_NO_TIMER = 2,     /* no engine: only pctally_count() delivers ticks */
+  PCTALLY_FIXED_PERIOD = 4, /* exactly period_ns; a program in step with it is then misjudged */
+  PCTALLY_CALLERS = 8       /* keep call paths: who called it. x86-64, glibc 2.35; engine timer or trap */
 };
 
 struct pctally_options {
@@ -40,10 +41,13 @@ struct pctally_options {
                          SIGTRAP per thread; exactly the period, user mode only, needs perf_event_open(2) and
                          Linux 6.1. "manual": as PCTALLY_NO_TIMER. NULL: what PCTALLY_ENGINE in the
                          environment names if it works here, else "timer". */
+  size_t path_bytes;  /* bound of each of the two trees of call paths, 65536 to 25165824 (24 MiB); 0: 8 MiB.
+                         Nothing is pruned: paths that come when the tree is full are folded into the part of
+                         them that is there, which the report states. Totals have a tree of their own. */
 };
 
 #define PCTALLY_OPTIONS_INIT \
-  { sizeof(struct pctally_options), 0, 0, 0, 0 }
+  { sizeof(struct pctally_options), 0, 0, 0, 0, 0 }
 
 /* Where every tick went: ticks = counted + outside + full + lost. */
 struct pctally_tick_ledger {
@@ -57,10 +61,11 @@ struct pctally_tick_ledger {
 
 /* Starts a recording. NULL means PCTALLY_OPTIONS_INIT.
  * Returns 0, or -1 with errno: EBUSY (one is running; a debugger is attached and the engine is "trap"),
- * EINVAL (size, period, flags or engine), EEXIST (the file exists and PCTALLY_OVERWRITE is not given),
- * ENOSPC/EDQUOT/EFBIG (no room for the file: disk, quota, ulimit -f), EAGAIN (no timer or signal left;
- * SIGTRAP is blocked and the engine is "trap"), EACCES/EPERM/ENOSYS/EMFILE ("trap" was asked for and
- * perf_event_open(2) is refused), or what open(2) says. Nothing is left behind. SIGPROF is never used. */
+ * EINVAL (size, period, flags or engine; PCTALLY_CALLERS where the machine or the engine has no paths),
+ * EEXIST (the file exists and PCTALLY_OVERWRITE is not given), ENOSPC/EDQUOT/EFBIG (no room for the file:
+ * disk, quota, ulimit -f), EAGAIN (no timer or signal left; SIGTRAP is blocked and the engine is "trap"),
+ * EACCES/EPERM/ENOSYS/EMFILE ("trap" was asked for and perf_event_open(2) is refused), or what open(2) says.
+ * Nothing is left behind. SIGPROF is never used. */
 int pctally_start(const struct pctally_options *options);
 
 /* Ends the recording; no tick is counted after the return. Returns 0, or -1 with errno: ESRCH (none is
@@ -71,13 +76,15 @@ int pctally_stop(void);
 /* Delivers one tick of `weight` at `pc` by hand, by the same path as a clock tick: for event sources of your
  * own, and for tests. It goes to the recording and to every dialect's profile that is on. Async-signal-safe.
  * Returns 0, or -1 with errno: EINVAL (weight 0), ESRCH (no recording and no dialect's profile). A pc outside
- * all executable memory is not an error: it is counted as outside. */
+ * all executable memory is not an error: it is counted as outside. With PCTALLY_CALLERS its path is a cut
+ * ("by-hand"): nobody says what the stack was. */
 int pctally_count(const void *pc, uint64_t weight);
 
 /* Reads the process's mappings again, so that libraries loaded since are counted in the tick itself. Not
  * needed for completeness: ticks in unknown code are put aside and looked up by pctally_ledger() and
- * pctally_stop(); only more than 1024 of them between two such calls become "outside". Returns 0, or -1 with
- * errno ESRCH (no recording) or ENOMEM. */
+ * pctally_stop(); only more than 1024 of them between two such calls become "outside". With PCTALLY_CALLERS
+ * code loaded since ends a call path until then. Returns 0, or -1 with errno ESRCH (no recording) or
+ * ENOMEM. */
 int pctally_refresh(void);
 
 /* The account so far. Returns 0, or -1 with errno: EINVAL (NULL), ESRCH (no recording was ever started).

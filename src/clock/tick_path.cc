@@ -1,7 +1,9 @@
 #include "clock/tick_path.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <ucontext.h>
 
@@ -104,6 +106,11 @@ void hand_over_path(const RegionTable&, const void*, uint64_t) noexcept {}
 
 #endif
 
+uint64_t interpreter_entry() noexcept {
+  const uint64_t base = getauxval(AT_BASE);
+  return base == 0 ? 0 : base + reinterpret_cast<const ElfW(Ehdr)*>(base)->e_entry;
+}
+
 void hand_over_place(const RegionTable& table, uint64_t pc, uint64_t ticks) noexcept {
   OwnPath path;
   if (!open_own_path(*table.paths, ticks, &path)) return;
@@ -147,6 +154,12 @@ bool find_own_tables(uint64_t, CfiSections*) noexcept { return false; }
 
 #endif
 
+void know_own_code(OwnPaths* paths) noexcept {
+  paths->find_tables = find_own_tables;
+  paths->entry_points[0] = getauxval(AT_ENTRY);
+  paths->entry_points[1] = interpreter_entry();
+}
+
 void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noexcept {
   const uint32_t slot = enter_table(tables);
   if (slot == kNoTable) return;
@@ -159,6 +172,21 @@ void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noex
       hand_over_path(table, context, weight);
   }
   leave_table(tables, slot);
+}
+
+bool tick_by_hand(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept {
+  const uint32_t slot = enter_table(tables);
+  if (slot == kNoTable) return false;
+  const RegionTable& table = tables->slots[slot];
+  const TickOutcome outcome = tick(table, pc, weight);
+  OwnPath path;
+  if (table.paths != nullptr && outcome != TickOutcome::kStopped &&
+      open_own_path(*table.paths, weight, &path)) {
+    add_place_by_hand(table, pc, &path);
+    close_own_path(*table.paths, path);
+  }
+  leave_table(tables, slot);
+  return outcome != TickOutcome::kStopped;
 }
 
 }  // namespace pctally

@@ -10,6 +10,10 @@ namespace pctally {
 /// let through.
 void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noexcept;
 
+/// The same of a tick at `pc` that is delivered by hand. False, and it does nothing, if there is no table in
+/// use, or a tick has turned it off. Async-signal-safe.
+bool tick_by_hand(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept;
+
 /// The calling thread, which pthread_create(3) has started with `bytes` of stack (0: the default), or the
 /// main thread, says so: its ticks may then read its stack without more ado. Elsewhere it is read under the
 /// fault guard alone.
@@ -18,6 +22,9 @@ void know_main_stack() noexcept;
 
 /// The unwind tables of the object that holds `address`. Async-signal-safe.
 bool find_own_tables(uint64_t address, CfiSections* found) noexcept;
+
+/// Says how this process's tables are found, and where its code begins that nothing calls.
+void know_own_code(OwnPaths* paths) noexcept;
 
 /// False where the C library cannot tell the tables of a loaded object in a signal handler (glibc
 /// before 2.35).

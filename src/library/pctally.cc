@@ -14,11 +14,13 @@
 #include "base/period.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_clock.h"
+#include "clock/tick_path.h"
 #include "dialect/session.h"
 #include "fault/file_guard.h"
 #include "histfile/publish.h"
+#include "library/self_paths.h"
+#include "library/start_options.h"
 #include "process/deferred_resolver.h"
-#include "tick/tick.h"
 
 #ifndef PCTALLY_VERSION
 #define PCTALLY_VERSION "0.1.0"
@@ -30,14 +32,13 @@ namespace pctally {
 namespace {
 
 constexpr uint64_t kLibraryBytes = 8 << 20;  ///< nobody grows the file from outside
-constexpr uint64_t kDefaultPeriodNs = 1000000;
-constexpr unsigned kKnownFlags = PCTALLY_OVERWRITE | PCTALLY_NO_TIMER | PCTALLY_FIXED_PERIOD;
 
 /// One recording. Two address spaces, so that the published one is never changed under a tick.
 struct Recording {
   ProfileFile file;
   AddressSpace spaces[2];
   unsigned space_in_use = 0;
+  SelfPaths paths;
   KnownProcess self;
   ResolverState settler;
   uint32_t process = 0;
@@ -62,29 +63,6 @@ int failed(const Error& error) noexcept {
 
 int not_recording() noexcept {
   return failed(fail(ESRCH, "no recording is running: call pctally_start first").error());
-}
-
-Result<pctally_options> checked(const pctally_options* given) noexcept {
-  pctally_options options = PCTALLY_OPTIONS_INIT;
-  if (given != nullptr && given->size != sizeof options)
-    return fail(EINVAL, "options.size must be sizeof(struct pctally_options)");
-  if (given != nullptr) options = *given;
-  if (options.period_ns == 0) options.period_ns = kDefaultPeriodNs;
-  if (options.period_ns < kShortestPeriodNs || options.period_ns > kLongestPeriodNs)
-    return fail(EINVAL, "period_ns must lie between 10000 (10 us) and 10000000000 (10 s)");
-  if ((options.flags & ~kKnownFlags) != 0) return fail(EINVAL, "options.flags has an unknown flag");
-  ClockKind kind;
-  if (options.engine != nullptr && !clock_of(options.engine, &kind))
-    return fail(EINVAL, "no engine of a program is called %s: timer, trap or manual", options.engine);
-  return options;
-}
-
-/// An engine named in the options has to work; one that is merely preferred need not.
-ClockPlan plan_of(const pctally_options& options, uint64_t period_ns) noexcept {
-  ClockPlan plan{chosen_clock(ClockKind::kTimer), period_ns, Pace::kAsGiven};
-  if (options.engine != nullptr) plan.insist = clock_of(options.engine, &plan.kind);
-  if ((options.flags & PCTALLY_NO_TIMER) != 0) plan.kind = ClockKind::kNone;
-  return plan;
 }
 
 void comm_of_self(char (&comm)[17]) noexcept {
@@ -113,6 +91,7 @@ Result<ProfileFile> create_file(const pctally_options& options) noexcept {
   settings.kernel_observed = true;
   settings.deferred = true;
   settings.bytes = kLibraryBytes;
+  if (keeps_paths(options)) settings.bytes += SelfPaths::file_bytes(options.path_bytes);
   Random random;
   if ((options.flags & PCTALLY_FIXED_PERIOD) == 0)
     settings.period_ns = draw_period(options.period_ns, &random);
@@ -127,6 +106,7 @@ RegionTable table_of(Recording& recording, AddressSpace& space) noexcept {
   RegionTable table = space.table(recording.file, recording.process);
   table.deferred = recording.file.deferred();
   table.deferred_capacity = kDeferredSlots;
+  table.paths = recording.paths.own();
   return table;
 }
 
@@ -208,6 +188,8 @@ Result<void> begin(Recording& recording, const pctally_options& options) noexcep
   comm_of_self(comm);
   const char* engine = recording.file.header().engine;
   recording.process = add_process(recording.file, getpid(), getppid(), comm, engine);
+  if (keeps_paths(options))
+    if (auto kept = recording.paths.start(&recording.file, options.path_bytes); !kept) return kept;
   getrusage(RUSAGE_SELF, &recording.started);
   if (!refresh(recording)) return fail(ENOMEM, "cannot read /proc/self/maps");
   ClockPlan plan = plan_of(options, recording.file.header().period_ns);
@@ -286,7 +268,7 @@ PCTALLY_API int pctally_count(const void* pc, uint64_t weight) {
   bool counted = tick_sessions(reinterpret_cast<uintptr_t>(pc), weight);
   if (__atomic_load_n(&g_tables.current, __ATOMIC_ACQUIRE) == kNoTable)
     return counted ? 0 : (errno = ESRCH, -1);
-  tick_published(&g_tables, reinterpret_cast<uintptr_t>(pc), weight);
+  tick_by_hand(&g_tables, reinterpret_cast<uintptr_t>(pc), weight);
   return 0;
 }
 

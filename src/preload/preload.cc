@@ -1,7 +1,6 @@
 // What LD_PRELOAD brings into a program by engines that run in it: joins the profile file, starts the clock
 // the file's header names, and is otherwise not there. If anything is amiss it does nothing at all.
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -44,20 +43,13 @@ Injected* g_injected = nullptr;
 PublishedTables g_tables;
 OwnPaths g_paths;
 
-uint64_t interpreter_entry() noexcept {
-  const uint64_t base = getauxval(AT_BASE);
-  return base == 0 ? 0 : base + reinterpret_cast<const ElfW(Ehdr)*>(base)->e_entry;
-}
-
 /// Where this process's call paths, or the places of its ticks, go, if the recording keeps any.
 void find_paths() noexcept {
   g_paths.slots = path_slots(g_injected->file);
   if (g_paths.slots.head == nullptr) return;
   const bool reads_stacks = g_paths.slots.head->one_frame == 0;
   if (reads_stacks && (!can_find_own_tables() || !install_fault_guard())) return;
-  g_paths.find_tables = find_own_tables;
-  g_paths.entry_points[0] = getauxval(AT_ENTRY);
-  g_paths.entry_points[1] = interpreter_entry();
+  know_own_code(&g_paths);
   know_main_stack();
 }
 

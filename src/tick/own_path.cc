@@ -9,6 +9,7 @@ namespace {
 
 constexpr uint64_t kLowestCode = 4096;
 constexpr uint64_t kEndOfUserCode = uint64_t{1} << 47;
+constexpr uint32_t kMostSlotsOfPath = kMostFrames / kFramesPerSlot + 1;
 
 /// Where an address lies in the file, or the address itself.
 uint64_t place_of(const RegionTable& table, uint64_t address) noexcept {
@@ -17,6 +18,8 @@ uint64_t place_of(const RegionTable& table, uint64_t address) noexcept {
   if (region == nullptr || region->kind != CellKind::kTree) return address | PathSlotFrame::kAddress;
   return PathPlace::code(region->segment, index + region->tree_bias);
 }
+
+bool is_address(uint64_t place) noexcept { return (place & PathSlotFrame::kAddress) != 0; }
 
 bool add_frame(const OwnPaths& paths, const PathSlotFrame& frame, OwnPath* path) noexcept {
   const PathSlots& slots = paths.slots;
@@ -46,11 +49,13 @@ class OwnCode {
     CfiFunction function;
     frame_.place = frame_.function = place_of(table_, address);
     const bool has_tables = paths_.find_tables(address, &sections);
-    of_file_ = has_tables || (frame_.place & PathSlotFrame::kAddress) == 0;
+    of_file_ = has_tables || !is_address(frame_.place);
+    if (paths_.trees != nullptr && is_address(frame_.place)) return false;
     if (!has_tables || !find_cfi(sections, address, &function))
       for (const uint64_t entry : paths_.entry_points)
         if (find_entry_code(entry, address, &function)) break;
     if (function.start != 0) frame_.function = place_of(table_, function.start);
+    if (paths_.trees != nullptr && is_address(frame_.function)) frame_.function = frame_.place;
     *rule = function.rule;
     return true;
   }
@@ -114,12 +119,74 @@ class OwnStackReader {
   uint64_t start_, end_;
 };
 
+/// The frames of a path in its slots.
+class SlotFrames {
+ public:
+  SlotFrames(const PathSlots& slots, uint32_t first) noexcept : slots_(slots) {
+    for (uint32_t index = first; count_ < kMostSlotsOfPath; index = slots.slots[index].next - 1) {
+      index_[count_++] = index;
+      if (slots.slots[index].next == 0) break;
+    }
+    frames_ = (count_ - 1) * kFramesPerSlot + slots.slots[index_[count_ - 1]].frames;
+  }
+
+  [[nodiscard]] uint32_t size() const noexcept { return frames_; }
+  const PathSlotFrame& operator[](uint32_t i) const noexcept {
+    return slots_.slots[index_[i / kFramesPerSlot]].frame[i % kFramesPerSlot];
+  }
+  void free() noexcept {
+    for (uint32_t i = 0; i < count_; ++i) __atomic_store_n(&slots_.states[index_[i]], 0, __ATOMIC_RELEASE);
+  }
+
+ private:
+  PathSlots slots_;
+  uint32_t index_[kMostSlotsOfPath];
+  uint32_t count_ = 0;
+  uint32_t frames_ = 0;
+};
+
+/// Not inlined: it takes little of a stack, which may be nearly used up.
+[[gnu::noinline]] uint32_t own_child(const OwnPaths& paths, PathTreeHead* tree, uint32_t parent,
+                                     uint64_t place) noexcept {
+  return path_child(paths.trees->pool, tree, parent, place);
+}
+
+/// A path without a frame.
+void count_cut(const OwnPaths& paths, PathEnd end, uint64_t ticks) noexcept {
+  const PathTrees& trees = *paths.trees;
+  const uint32_t scope = own_child(paths, trees.context, 0, paths.scope);
+  const uint64_t mark = PathPlace::mark(PathPlace::kCut, static_cast<uint32_t>(end));
+  const uint32_t cut = scope == 0 ? 0 : own_child(paths, trees.context, scope, mark);
+  add_relaxed(cut != 0 ? &path_node(trees.pool, cut)->self : trees.no_room, ticks);
+}
+
+[[gnu::noinline]] void count_frames(const OwnPaths& paths, const OwnPath& path, uint64_t ticks) noexcept {
+  SlotFrames frames(paths.slots, path.first);
+  count_path(*paths.trees, paths.scope, frames, path.end, ticks,
+             [&](PathTreeHead* tree, uint32_t parent, uint64_t place) {
+               return own_child(paths, tree, parent, place);
+             });
+  frames.free();
+}
+
+void count_own_path(const OwnPaths& paths, const OwnPath& path) noexcept {
+  const PathSlot& first = paths.slots.slots[path.first];
+  if (first.frames != 0) return count_frames(paths, path, first.ticks);
+  count_cut(paths, path.end, first.ticks);
+  __atomic_store_n(&paths.slots.states[path.first], 0, __ATOMIC_RELEASE);
+}
+
+void book_without_room(const OwnPaths& paths, uint64_t ticks) noexcept {
+  if (paths.trees != nullptr) return count_cut(paths, PathEnd::kNoRoom, ticks);
+  __atomic_fetch_add(&paths.slots.head->no_slot, ticks, __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 bool open_own_path(const OwnPaths& paths, uint64_t ticks, OwnPath* path) noexcept {
   const uint32_t index = take_path_slot(paths.slots, paths.process);
   if (index == paths.slots.count) {
-    __atomic_fetch_add(&paths.slots.head->no_slot, ticks, __ATOMIC_RELAXED);
+    book_without_room(paths, ticks);
     return false;
   }
   PathSlot* slot = &paths.slots.slots[index];
@@ -138,12 +205,20 @@ void add_tick_place(const RegionTable& table, uint64_t pc, OwnPath* path) noexce
   add_own_place(*table.paths, place_of(table, pc), path);
 }
 
+void add_place_by_hand(const RegionTable& table, uint64_t pc, OwnPath* path) noexcept {
+  const uint64_t place = place_of(table, pc);
+  if (table.paths->trees == nullptr || !is_address(place))
+    (void)add_frame(*table.paths, {place, place}, path);
+  path->end = PathEnd::kByHand;
+}
+
 void add_own_place(const OwnPaths& paths, uint64_t place, OwnPath* path) noexcept {
   (void)add_frame(paths, {place, place}, path);
   path->end = PathEnd::kComplete;
 }
 
 void close_own_path(const OwnPaths& paths, const OwnPath& path) noexcept {
+  if (paths.trees != nullptr) return count_own_path(paths, path);
   paths.slots.slots[path.first].end = path.end;
   __atomic_store_n(&paths.slots.states[path.first], paths.process | kSlotReady, __ATOMIC_RELEASE);
 }

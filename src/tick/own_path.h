@@ -1,12 +1,14 @@
 // The call path of a tick, taken by the interrupted thread itself, in the signal handler: it reads its own
-// stack and the unwind tables of the objects it has loaded, and writes the path into slots of the profile
-// file. x86-64.
+// stack and the unwind tables of the objects it has loaded, and writes the path into slots. Those of a
+// profile file are a recorder's to empty; where there is none (OwnPaths::trees) the slots are memory of the
+// process's own, and the handler counts the path itself and frees them. x86-64.
 //
 // Calls nothing but `find_tables`; makes no system call, takes no lock and no memory. It can fault: at a
 // stack that is not known (OwnStack::end), and where another thread unloads a library in this moment. Whoever
 // calls walk_own_stack() lands such a fault, and closes the path all the same.
 #pragma once
 #include "tick/cfi.h"
+#include "tick/path_count.h"
 #include "tick/path_slots.h"
 #include "tick/region.h"
 
@@ -20,7 +22,10 @@ struct OwnPaths {
   uint32_t process = 0;  ///< as PathSlot's
   uint32_t program = 0;
   FindTables find_tables = nullptr;
-  uint64_t entry_points[2] = {};  ///< of the program and of its interpreter: nothing calls the code there
+  uint64_t entry_points[2] = {};     ///< of the program and of its interpreter: nothing calls the code there
+  const PathTrees* trees = nullptr;  ///< null: paths are handed over. Else code that the table in use does
+                                     ///< not know ends a path: nobody looks it up later
+  uint64_t scope = 0;                ///< of the trees: PathPlace
 };
 
 struct OwnStack {
@@ -36,7 +41,7 @@ struct OwnPath {
   PathEnd end = PathEnd::kUnreadable;  ///< so where a fault ends the walk
 };
 
-/// False if there is no slot for it; the ticks are then booked as without room.
+/// False if there is no slot for it; the ticks are then booked, or counted, as without room.
 bool open_own_path(const OwnPaths& paths, uint64_t ticks, OwnPath* path) noexcept;
 
 /// Writes the frames of the interrupted thread. `table`: the process's.
@@ -45,10 +50,13 @@ void walk_own_stack(const RegionTable& table, const OwnStack& stack, OwnPath* pa
 /// Writes the place of a tick as all of its path. `table`: the process's.
 void add_tick_place(const RegionTable& table, uint64_t pc, OwnPath* path) noexcept;
 
+/// Of a tick that is counted by hand: its place, and a cut, for nobody says what the stack was.
+void add_place_by_hand(const RegionTable& table, uint64_t pc, OwnPath* path) noexcept;
+
 /// A path of one place that nothing calls.
 void add_own_place(const OwnPaths& paths, uint64_t place, OwnPath* path) noexcept;
 
-/// Hands it over. REQUIRES: open_own_path().
+/// Hands it over, or counts it. REQUIRES: open_own_path().
 void close_own_path(const OwnPaths& paths, const OwnPath& path) noexcept;
 
 }  // namespace pctally

@@ -1,0 +1,42 @@
+// The call paths of a recording that nobody stands beside: its handlers count them into the file's trees
+// themselves. The frames of a tick lie in slots of this process's own memory while they are counted.
+#pragma once
+#include "base/mapped_array.h"
+#include "histfile/call_paths.h"
+#include "tick/own_path.h"
+
+namespace pctally {
+
+/// Bound of each tree.
+inline constexpr uint64_t kDefaultPathBytes = 8 << 20;
+inline constexpr uint64_t kLeastPathBytes = 64 << 10;
+inline constexpr uint64_t kMostPathBytes = 24 << 20;
+
+class SelfPaths {
+ public:
+  /// Bytes of a file that hold both trees when they are full.
+  static uint64_t file_bytes(uint64_t path_bytes) noexcept;
+
+  /// False where no handler can follow a stack: machines other than x86-64, C libraries without
+  /// _dl_find_object.
+  static bool work_here() noexcept;
+
+  /// Makes the trees, one scope in them, and puts the fault guard in front. Errors: ENOSPC (no room in the
+  /// file), ENOMEM, those of the guard. REQUIRES: the file has the room; work_here(). Once.
+  Result<void> start(ProfileFile* file, uint64_t path_bytes) noexcept;
+
+  /// For the tables of this process; null before start(). Outlives this only in the child of a fork, which
+  /// has no table.
+  [[nodiscard]] const OwnPaths* own() const noexcept { return own_.trees == nullptr ? nullptr : &own_; }
+
+ private:
+  bool make_slots() noexcept;
+
+  OwnPaths own_;
+  PathTrees trees_;
+  PathSlotsHead head_{};
+  MappedArray<uint32_t> states_;
+  MappedArray<PathSlot> slots_;
+};
+
+}  // namespace pctally
