@@ -64,8 +64,8 @@ inline uint32_t* path_slot(const Pool& pool, const PathTreeHead& head, uint32_t 
                            uint64_t place) noexcept {
   if (head.slots_log2 > 24) return nullptr;
   const uint64_t mixed = (place + uint64_t{parent} * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
-  const uint64_t slot = (mixed ^ mixed >> 32) & ((uint64_t{1} << head.slots_log2) - 1);
-  const uint64_t unit = head.directory + (slot >> 4);
+  const uint32_t slot = static_cast<uint32_t>(mixed ^ mixed >> 32) & ((1u << head.slots_log2) - 1);
+  const uint64_t unit = uint64_t{head.directory} + (slot >> 4);
   if (head.directory == 0 || unit > UINT32_MAX || !pool_holds(pool, static_cast<uint32_t>(unit), 1))
     return nullptr;
   return pool_at<uint32_t>(pool, static_cast<uint32_t>(unit)) + (slot & 15);

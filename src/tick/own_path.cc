@@ -178,7 +178,7 @@ void count_own_path(const OwnPaths& paths, const OwnPath& path) noexcept {
 
 void book_without_room(const OwnPaths& paths, uint64_t ticks) noexcept {
   if (paths.trees != nullptr) return count_cut(paths, PathEnd::kNoRoom, ticks);
-  __atomic_fetch_add(&paths.slots.head->no_slot, ticks, __ATOMIC_RELAXED);
+  add_relaxed(&paths.slots.head->no_slot, ticks);
 }
 
 }  // namespace

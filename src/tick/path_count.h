@@ -25,7 +25,7 @@ template <class Frames>
 class FirstFrames {
  public:
   explicit FirstFrames(const Frames& frames) noexcept : frames_(frames) {
-    for (uint64_t& word : bits_) {
+    for (uint32_t& word : bits_) {
       word = 0;
       __asm__ volatile("" ::: "memory");  // else it is made a call of memset
     }
@@ -55,16 +55,16 @@ class FirstFrames {
 
   /// False if the key's bit was set before.
   bool mark(uint64_t key) noexcept {
-    const uint64_t bit = key * 0x9e3779b97f4a7c15u >> (64 - kBitsLog2);
-    uint64_t* word = &bits_[bit / 64];
-    const uint64_t mask = uint64_t{1} << bit % 64;
+    const auto bit = static_cast<uint32_t>(key * 0x9e3779b97f4a7c15u >> (64 - kBitsLog2));
+    uint32_t* word = &bits_[bit / 32];  // machines of 32 bits would call a function to shift 64
+    const uint32_t mask = 1u << bit % 32;
     const bool fresh = (*word & mask) == 0;
     *word |= mask;
     return fresh;
   }
 
   const Frames& frames_;
-  uint64_t bits_[(1u << kBitsLog2) / 64];
+  uint32_t bits_[(1u << kBitsLog2) / 32];
 };
 
 template <class Frames, class Child>
