@@ -42,9 +42,9 @@ class SelfPathsTest(unittest.TestCase):
         self.check_identities(data, path)
         return path, data
 
-    def check_known_paths(self, engine):
-        path, data = self.run_self("known_paths_self", "all", "0.1", engine=engine)
-        self.assertEqual(data["engine"], engine)
+    def test_known_paths(self):
+        path, data = self.run_self("known_paths_self", "all", "0.1")
+        self.assertEqual(data["engine"], "timer")
         paths = list(p.paths_of(known.tree(path)["nodes"]))
         for case, wanted in PATHS.items():
             with self.subTest(case):
@@ -62,11 +62,12 @@ class SelfPathsTest(unittest.TestCase):
         self.assertGreater(cut["too-many-frames"], 30)
         self.assertEqual(data["paths"]["folded"], 0)
 
-    def test_known_paths_by_timer(self):
-        self.check_known_paths("timer")
-
-    def test_known_paths_by_trap(self):
-        self.check_known_paths("trap")
+    def test_by_trap(self):
+        """The walk and the count are the timer's: what is its own is how the tick comes."""
+        _, data = self.run_self("known_paths_self", "recursion", "0.2", engine="trap")
+        self.assertEqual(data["engine"], "trap")
+        self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
+        self.assertGreater(data["ticks"], 100)
 
     def test_a_tree_that_fills_up_folds_what_comes_late_and_totals_stay_exact(self):
         path, data = self.run_self("self_paths", "many", "0.7", path_bytes=SMALL_TREE)
@@ -107,16 +108,16 @@ class SelfPathsTest(unittest.TestCase):
         for _ in range(p.scale(2)):
             with subprocess.Popen([p.program("self_paths"), "threads", "60"], env=environment(path), stdout=subprocess.PIPE) as program:
                 program.stdout.readline()
-                while p.report(path)["ticks"] < 200:
+                while p.report(path)["ticks"] < 1000:
                     pass
                 tool("snapshot", "-f", "-o", copy, path)
                 program.send_signal(signal.SIGKILL)
             for file in (copy, path):
                 data = p.report(file)
                 self.check_identities(data, file)
-                self.assertGreater(data["paths"]["complete"], 0.9 * data["ticks"])
+                self.assertGreater(data["paths"]["complete"], 0.7 * data["ticks"])
                 cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
-                self.assertLess(cut.get("interrupted", 0), 0.1 * data["ticks"] + 64)  # timer's weigh up to 16 each
+                self.assertLess(cut.get("interrupted", 0), 0.3 * data["ticks"])  # at most one signal a thread, of some 16 ticks
 
     def test_forks_in_the_middle_of_ticks(self):
         """The recording goes on in the parent alone."""
