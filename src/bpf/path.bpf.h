@@ -74,7 +74,8 @@ enum {
 };
 enum { FRAME_SAME, FRAME_SAVED, FRAME_UNDEFINED, FRAME_OFFSET };
 
-enum { KERNEL_THREAD = 0x00200000, CODE_SEGMENT_32 = 0x23, PAGE_BYTES = 4096 };
+/* KERNEL_THREAD, EXITING: of task_struct's flags. */
+enum { EXITING = 4, KERNEL_THREAD = 0x00200000, CODE_SEGMENT_32 = 0x23, PAGE_BYTES = 4096 };
 
 /* Why the walk ends. */
 enum { GOING_ON, AT_END, NOT_KNOWN, NOT_READ };
@@ -472,7 +473,7 @@ static __always_inline int keep_path(struct bpf_perf_event_data* event, struct t
   draft->stack_address = 0;
   walk.used = draft->kernel_calls = copy_kernel_calls(event, draft);
   if (take_registers(event, task, draft, &walk)) {
-    draft->flags = PCTALLY_PATH_REGISTERS;
+    draft->flags = PCTALLY_PATH_REGISTERS | (task->flags & EXITING ? PCTALLY_PATH_EXITING : 0);
     walk.state = NOT_KNOWN;
     __u64 process = find_process(tgid, task->self_exec_id);
     walk.process = process;

@@ -69,6 +69,7 @@ enum pctally_path_flags {
   PCTALLY_PATH_UNKNOWN = 2,   /* the program did not know how to go on */
   PCTALLY_PATH_CUT_OFF = 4,   /* the stack is longer than what was copied */
   PCTALLY_PATH_NO_ROOM = 8,   /* the copy of the stack found no room */
+  PCTALLY_PATH_EXITING = 16,  /* the thread is ending, so its memory may be gone */
 };
 
 /* A tick with its stack. A chunk is a word with an address, a multiple of 8, + the number of words less one,

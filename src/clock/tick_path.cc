@@ -12,7 +12,7 @@
 #include "tick/context.h"
 #include "tick/tick.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || (defined(__aarch64__) && defined(__LP64__))
 extern "C" __attribute__((weak)) int _dl_find_object(void* address, struct dl_find_object* found) noexcept;
 extern "C" __attribute__((weak)) void* __libc_stack_end;
 #endif
@@ -20,7 +20,7 @@ extern "C" __attribute__((weak)) void* __libc_stack_end;
 namespace pctally {
 namespace {
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || (defined(__aarch64__) && defined(__LP64__))
 
 constexpr uint64_t kGuessedStackBytes =
     1 << 20;                                  ///< of a stack that is not known: coroutines, alternate stacks
@@ -43,12 +43,17 @@ struct KnownStack {
 __thread KnownStack t_stack;
 
 UnwindRegisters registers_of(const void* context) noexcept {
+#if defined(__aarch64__)
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+  return {.pc = machine.pc, .stack = machine.sp, .frame = machine.regs[29], .base = machine.regs[30]};
+#else
   const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
   return {.pc = static_cast<uint64_t>(registers[REG_RIP]),
           .stack = static_cast<uint64_t>(registers[REG_RSP]),
           .frame = static_cast<uint64_t>(registers[REG_RBP]),
           .base = static_cast<uint64_t>(registers[REG_RBX]),
           .scratch = static_cast<uint64_t>(registers[REG_R10])};
+#endif
 }
 
 bool is_within(uint64_t address, const KnownStack& known) noexcept {
@@ -120,7 +125,7 @@ void hand_over_place(const RegionTable& table, uint64_t pc, uint64_t ticks) noex
 
 }  // namespace
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || (defined(__aarch64__) && defined(__LP64__))
 
 /// glibc keeps what it knows of a thread above the thread's stack.
 void know_own_stack(uint64_t bytes) noexcept {

@@ -133,7 +133,7 @@ bool Unwinder::reads_as(CodeSpace* code, const CodeAddress& place, uint64_t addr
                         std::span<const unsigned char> expected) {
   const uint64_t key = PathPlace::code(place.segment, place.index);
   if (auto found = read_as_.find(key); found != read_as_.end()) return found->second;
-  unsigned char bytes[kLongestCall];
+  unsigned char bytes[kTrampolineBytes];
   const std::span<unsigned char> there(bytes, expected.size());
   if (!code->read(address, there)) return false;
   if (read_as_.size() >= kMostReturns) read_as_.clear();

@@ -31,6 +31,7 @@ class RingSet {
     uint64_t stack_address = 0;                ///< of the first byte of `stack`; 0: the stack pointer
     std::span<const uint64_t> stack_chunks{};  ///< StackSample::chunks; valid in its on_sample
     bool stack_missed = false;                 ///< there was no room for what would have been in `stack`
+    bool exiting = false;                      ///< the thread was ending; said by bpf alone
   };
   struct Record {
     PerfRecord record;

@@ -154,6 +154,7 @@ void BpfEngine::take_path(const pctally_path& path) {
   sample.stack_address = path.stack_address;
   sample.stack_cut_off = (path.flags & PCTALLY_PATH_CUT_OFF) != 0;
   sample.stack_missed = (path.flags & PCTALLY_PATH_NO_ROOM) != 0;
+  sample.exiting = (path.flags & PCTALLY_PATH_EXITING) != 0;
   rings_.add(sample);
   if ((path.flags & PCTALLY_PATH_UNKNOWN) != 0) unwinding_.want(sample.pid, path.exec_id);
 }
@@ -225,6 +226,7 @@ void BpfEngine::count(const RingSet::Sample& sample) {
 bool BpfEngine::count_path(const RingSet::Sample& sample) {
   StackSample stack = stack_of(sample);
   if (sample.stack_missed && !sample.has_registers) stack.without = PathEnd::kNoRoom;
+  if (sample.exiting && !sample.stack_missed) stack.missing = PathEnd::kMemoryGone;
   return tasks_.count({sample.pid, sample.tid}, sample.pc, sample.kernel, stack, sample.ticks, sample.first,
                       sample.time);
 }

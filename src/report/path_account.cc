@@ -30,6 +30,7 @@ constexpr Reason kReasons[kPathEnds] = {
     {"faults-blocked", "of threads that block SIGSEGV"},
     {"interrupted", "without a path, because the recorder was killed"},
     {"by-hand", "counted by hand, without a stack"},
+    {"memory-gone", "cut because the process was ending and its memory was gone"},
 };
 
 }  // namespace

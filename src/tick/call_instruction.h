@@ -1,8 +1,24 @@
-// Do these bytes end in a call instruction of x86-64? What a return address has to point behind.
+// Do these bytes end in a call instruction? What a return address has to point behind.
 #pragma once
 #include <stdint.h>
 
 namespace pctally {
+
+#if defined(__aarch64__)
+
+inline constexpr unsigned kLongestCall = 4;
+
+/// bl; or blr, with or without pointer authentication.
+inline bool ends_in_call(const unsigned char (&bytes)[kLongestCall]) noexcept {
+  uint32_t word;
+  __builtin_memcpy(&word, bytes, sizeof word);
+  const bool direct = (word & 0xfc000000) == 0x94000000;
+  const bool indirect = (word & 0xfffffc1f) == 0xd63f0000;
+  const bool authenticated = (word & 0xfefff800) == 0xd63f0800;
+  return direct || indirect || authenticated;
+}
+
+#else
 
 inline constexpr unsigned kLongestCall = 8;  ///< with a segment or notrack prefix
 
@@ -30,5 +46,7 @@ inline bool ends_in_call(const unsigned char (&bytes)[kLongestCall]) noexcept {
   }
   return false;
 }
+
+#endif
 
 }  // namespace pctally

@@ -16,6 +16,31 @@ bool is_call(const std::vector<unsigned char>& code) {
   return ends_in_call(bytes);
 }
 
+#if defined(__aarch64__)
+
+/// The instruction as it lies in memory.
+std::vector<unsigned char> word(uint32_t instruction) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&instruction);
+  return {bytes, bytes + sizeof instruction};
+}
+
+TEST(CallInstruction, EveryFormOfACall) {
+  EXPECT_TRUE(is_call(word(0x94000010))) << "bl";
+  EXPECT_TRUE(is_call(word(0x97fffff0))) << "bl back";
+  EXPECT_TRUE(is_call(word(0xd63f0060))) << "blr x3";
+  EXPECT_TRUE(is_call(word(0xd63f0860 | 0x1f))) << "blraaz x3";
+  EXPECT_TRUE(is_call(word(0xd73f0862))) << "blraa x3, x2";
+}
+
+TEST(CallInstruction, NothingElse) {
+  EXPECT_FALSE(is_call(word(0x14000010))) << "b";
+  EXPECT_FALSE(is_call(word(0xd61f0220))) << "br x17";
+  EXPECT_FALSE(is_call(word(0xd65f03c0))) << "ret";
+  EXPECT_FALSE(is_call(word(0xd503201f))) << "nop";
+}
+
+#else
+
 TEST(CallInstruction, EveryFormOfANearCall) {
   EXPECT_TRUE(is_call({0xe8, 1, 2, 3, 4})) << "call rel32";
   EXPECT_TRUE(is_call({0xff, 0xd0})) << "call *%rax";
@@ -37,6 +62,8 @@ TEST(CallInstruction, NothingElse) {
   EXPECT_FALSE(is_call({0x48, 0x89, 0xe5})) << "mov %rsp,%rbp";
   EXPECT_FALSE(is_call({}));
 }
+
+#endif
 
 }  // namespace
 }  // namespace pctally

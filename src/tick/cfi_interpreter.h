@@ -1,4 +1,4 @@
-// Runs the call frame instructions of a function, up to an address or from row to row. x86-64.
+// Runs the call frame instructions of a function, up to an address or from row to row.
 //
 // The bytes may be hostile: what is not understood ends the run, and so does a function of more than
 // kMostInstructions. Nothing is allocated and nothing is called.
@@ -97,6 +97,10 @@ class CfiInterpreter {
         return remember();
       case 0x0b:
         return recall();
+#if defined(__aarch64__)
+      case 0x2d:  // negate_ra_state: where return addresses are signed; a step takes every signature out
+        return true;
+#endif
       case 0x11:  // offset_extended_sf
         reg = code_.take_uleb();
         return save(reg, scaled(static_cast<uint64_t>(code_.take_sleb())));
@@ -163,15 +167,16 @@ class CfiInterpreter {
   }
   /// Of a register that matters, else null.
   static CfiSaved* saved_of(CfiRow* row, uint64_t reg) noexcept {
-    return reg == dwarf_register::kRbp ? &row->frame : reg == dwarf_register::kRbx ? &row->base : nullptr;
+    return reg == dwarf_register::kFrame ? &row->frame : reg == dwarf_register::kBase ? &row->base : nullptr;
   }
   bool save(uint64_t reg, int64_t offset) noexcept {
     if (CfiSaved* saved = saved_of(row_, reg)) {
       saved->kind = FrameKind::kSaved;
       saved->offset = offset;
-    } else if (reg == fde_.cie.return_register) {
+    }
+    if (reg == fde_.cie.return_register) {
       row_->return_undefined = false;
-      row_->return_moved = offset != -8;
+      row_->return_moved = !kReturnsInRegister && offset != -8;
     }
     return true;
   }
@@ -179,9 +184,8 @@ class CfiInterpreter {
     if (CfiSaved* saved = saved_of(row_, reg)) {
       saved->kind = FrameKind::kFrameOffset;
       saved->expression = expression;
-    } else if (reg == fde_.cie.return_register) {
-      row_->return_moved = true;
     }
+    if (reg == fde_.cie.return_register) row_->return_moved = !kReturnsInRegister;
     return true;
   }
   bool lose(uint64_t reg, FrameKind kind) noexcept {
@@ -200,7 +204,8 @@ class CfiInterpreter {
       saved->kind = initial->kind;
       saved->offset = initial->offset;
       saved->expression = initial->expression;
-    } else if (reg == fde_.cie.return_register) {
+    }
+    if (reg == fde_.cie.return_register) {
       row_->return_undefined = initial_.return_undefined;
       row_->return_moved = initial_.return_moved;
     }

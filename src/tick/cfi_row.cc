@@ -3,15 +3,14 @@
 namespace pctally {
 namespace {
 
-using namespace dwarf_register;
-
-/// DW_OP_breg6 or 7 with a signed offset, alone or followed by a dereference and a constant to add.
+/// DW_OP_breg of the frame or the stack pointer with a signed offset, alone or followed by a dereference and
+/// a constant to add.
 bool read_slot(CfiCursor expression, bool* of_frame, int64_t* offset, bool* dereferenced,
                uint64_t* add) noexcept {
-  constexpr uint8_t kBreg6 = 0x76, kBreg7 = 0x77, kDeref = 0x06, kPlusConstant = 0x23;
+  constexpr uint8_t kBreg0 = 0x70, kDeref = 0x06, kPlusConstant = 0x23;
   const auto base = expression.take<uint8_t>();
-  if (base != kBreg6 && base != kBreg7) return false;
-  *of_frame = base == kBreg6;
+  if (base != kBreg0 + dwarf_register::kFrame && base != kBreg0 + dwarf_register::kStack) return false;
+  *of_frame = base == kBreg0 + dwarf_register::kFrame;
   *offset = expression.take_sleb();
   *dereferenced = expression.left() != 0;
   if (*dereferenced && expression.take<uint8_t>() != kDeref) return false;
@@ -27,7 +26,7 @@ bool to_words(int64_t bytes, int16_t* words) noexcept {
   return int64_t{*words} * 8 == bytes;
 }
 
-/// DW_OP_breg7 8, breg16 0, lit15, and, LITERAL, ge, lit3, shl, plus: how linkers describe a PLT.
+/// DW_OP_breg7 8, breg16 0, lit15, and, LITERAL, ge, lit3, shl, plus: how linkers describe a PLT of x86-64.
 bool read_plt(CfiCursor expression, int16_t* second_half) noexcept {
   constexpr uint8_t kBefore[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a}, kAfter[] = {0x2a, 0x33, 0x24, 0x22};
   constexpr uint8_t kLiteral0 = 0x30;
@@ -53,13 +52,13 @@ bool read_cfa_expression(const CfiRow& row, UnwindRule* rule) noexcept {
 
 bool read_cfa(const CfiRow& row, UnwindRule* rule) noexcept {
   if (row.cfa_computed) return read_cfa_expression(row, rule);
-  if (row.cfa_register == kRsp)
+  if (row.cfa_register == dwarf_register::kStack)
     rule->cfa = CfaKind::kStack;
-  else if (row.cfa_register == kRbp)
+  else if (row.cfa_register == dwarf_register::kFrame)
     rule->cfa = CfaKind::kFrame;
-  else if (row.cfa_register == kRbx)
+  else if (row.cfa_register == dwarf_register::kBase)
     rule->cfa = CfaKind::kBase;
-  else if (row.cfa_register == kR10)
+  else if (row.cfa_register == dwarf_register::kScratch)
     rule->cfa = CfaKind::kScratch;
   else
     return false;

@@ -1,13 +1,17 @@
-// A row of the table that call frame instructions describe, and the unwind rule it amounts to. x86-64.
+// A row of the table that call frame instructions describe, and the unwind rule it amounts to.
 #pragma once
 #include "tick/cfi_cursor.h"
 #include "tick/unwind_rule.h"
 
 namespace pctally {
 
-/// Registers of x86-64 in DWARF's numbers.
+/// Those of UnwindRegisters in DWARF's numbers.
 namespace dwarf_register {
-inline constexpr uint64_t kRbx = 3, kRbp = 6, kRsp = 7, kR10 = 10;
+#if defined(__aarch64__)
+inline constexpr uint64_t kFrame = 29, kStack = 31, kBase = 30, kScratch = UINT64_MAX - 1;
+#else
+inline constexpr uint64_t kFrame = 6, kStack = 7, kBase = 3, kScratch = 10;
+#endif
 }  // namespace dwarf_register
 
 /// Where the caller's value of a register is.
@@ -25,7 +29,7 @@ struct CfiRow {
   bool cfa_computed = false;
   CfiSaved frame, base;
   bool return_undefined = false;
-  bool return_moved = false;  ///< not in the word below the CFA
+  bool return_moved = false;  ///< elsewhere than the machine's calls put it (kReturnsInRegister)
 };
 
 /// CfaKind::kUnsupported if a rule cannot express the row. `is_signal`: the frame is a signal

@@ -1,7 +1,7 @@
 // The call path of a tick, taken by the interrupted thread itself, in the signal handler: it reads its own
 // stack and the unwind tables of the objects it has loaded, and writes the path into slots. Those of a
 // profile file are a recorder's to empty; where there is none (OwnPaths::trees) the slots are memory of the
-// process's own, and the handler counts the path itself and frees them. x86-64.
+// process's own, and the handler counts the path itself and frees them. x86-64 and aarch64.
 //
 // Calls nothing but `find_tables`; makes no system call, takes no lock and no memory. It can fault: at a
 // stack that is not known (OwnStack::end), and where another thread unloads a library in this moment. Whoever

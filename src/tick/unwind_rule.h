@@ -1,8 +1,8 @@
-// How to step from a frame to its caller: one rule of 12 bytes, and the step itself. x86-64.
+// How to step from a frame to its caller: one rule of 12 bytes, and the step itself. x86-64 and aarch64.
 //
 //  1. A rule says where the caller's stack pointer (the CFA, in DWARF's words) is found, and where the
-//  caller's
-//     frame pointer was saved. The return address lies in the word below the CFA.
+//     caller's frame pointer was saved. On x86-64 the return address lies in the word below the CFA. On
+//     aarch64 it is in register x30, or where the rule says that x30 was saved.
 //  2. A step reads the stack through `read` and nothing else. It never goes down the stack.
 //  3. A frame that nobody can prove is a cut with a reason, never a guess.
 #pragma once
@@ -25,10 +25,20 @@ enum class PathEnd : uint8_t {
   kFaultsBlocked = 10,  ///< the thread blocks SIGSEGV or SIGBUS
   kInterrupted = 11,    ///< the recorder was killed between the count of the tick and that of its path
   kByHand = 12,         ///< pctally_count(): nobody says what the stack was
+  kMemoryGone = 13,     ///< the process was ending and had given its memory back
 };
-inline constexpr unsigned kPathEnds = 13;
+inline constexpr unsigned kPathEnds = 14;
 
 inline constexpr unsigned kMostFrames = 1023;
+
+#if defined(__aarch64__)
+/// A call leaves the return address in x30, which the callee saves if it calls in its turn.
+inline constexpr bool kReturnsInRegister = true;
+inline constexpr unsigned kBitsOfUserCode = 48;
+#else
+inline constexpr bool kReturnsInRegister = false;
+inline constexpr unsigned kBitsOfUserCode = 47;
+#endif
 
 enum class CfaKind : uint8_t {
   kNone,         ///< no table covers the address
@@ -40,11 +50,11 @@ enum class CfaKind : uint8_t {
   kUnsupported,  ///< a rule that is not supported
   kFrameSlot,    ///< what lies at frame pointer + offset, + add
   kStackSlot,    ///< what lies at stack pointer + offset, + add
-  kBase,         ///< rbx + offset: the dynamic linker's lazy binding
+  kBase,         ///< rbx + offset: the dynamic linker's lazy binding on x86-64
   kScratch,      ///< r10 + offset, in the innermost frame alone: GCC realigns the stack of main so
 };
 
-/// Where the caller's value of a register is that callees preserve: the frame pointer, and rbx.
+/// Where the caller's value of a register is: the frame pointer, and rbx or (aarch64) x30.
 enum class FrameKind : uint8_t {
   kSame,         ///< the register is the caller's
   kSaved,        ///< saved at CFA + offset
@@ -76,7 +86,7 @@ struct UnwindRegisters {
   uint64_t pc = 0;
   uint64_t stack = 0;
   uint64_t frame = 0;
-  uint64_t base = 0;     ///< rbx
+  uint64_t base = 0;     ///< rbx; on aarch64 x30, the link register
   uint64_t scratch = 0;  ///< r10, of the innermost frame
 };
 
@@ -93,11 +103,16 @@ inline uint64_t at(uint64_t base, int16_t words) noexcept {
   return base + static_cast<uint64_t>(int64_t{8} * words);
 }
 
-/// Of the frame that the kernel makes on x86-64: a ucontext_t lies at the stack pointer.
+/// Of the frame that the kernel makes: at the stack pointer lies a ucontext_t, on aarch64 behind a siginfo_t.
 template <class Read>
 StepResult leave_signal_frame(UnwindRegisters* registers, Read&& read, PathEnd* why) noexcept {
+#if defined(__aarch64__)
+  constexpr uint64_t kRegisters = 128 + 184, kFramePointer = 29, kBase = 30, kStackPointer = 31,
+                     kProgramCounter = 32;
+#else
   constexpr uint64_t kRegisters = 40, kFramePointer = 10, kBase = 11, kStackPointer = 15,
                      kProgramCounter = 16;
+#endif
   const uint64_t first = registers->stack + kRegisters;
   UnwindRegisters caller;
   if (!read(first + 8 * kProgramCounter, &caller.pc, why) ||
@@ -109,7 +124,7 @@ StepResult leave_signal_frame(UnwindRegisters* registers, Read&& read, PathEnd* 
 }
 
 template <class Read>
-bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool innermost, Read&& read,
+bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool whole, Read&& read,
               uint64_t* cfa, PathEnd* why) noexcept {
   const bool of_frame = rule.cfa == CfaKind::kFrame || rule.cfa == CfaKind::kFrameSlot;
   const uint64_t base = of_frame ? registers.frame : registers.stack;
@@ -132,7 +147,7 @@ bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool inn
       return true;
     case CfaKind::kScratch:
       *cfa = at(registers.scratch, rule.cfa_words);
-      return innermost;
+      return whole;
     case CfaKind::kNone:
       *why = PathEnd::kNoUnwindTable;
       return false;
@@ -156,13 +171,22 @@ bool restore(FrameKind kind, int16_t words, uint64_t cfa, const UnwindRegisters&
   return true;
 }
 
+/// aarch64: where the frame returns to, from what x30 was restored to. `whole`: no call has overwritten it.
+/// Pointer authentication signs return addresses in the bits above user addresses.
+inline bool take_return(FrameKind link, bool whole, UnwindRegisters* caller, PathEnd* why) noexcept {
+  const bool is_known = link != FrameKind::kUndefined && link != FrameKind::kUnsupported;
+  caller->pc = caller->base & ((uint64_t{1} << kBitsOfUserCode) - 1);
+  *why = is_known ? PathEnd::kDoubtful : PathEnd::kUnsupported;
+  return is_known && (link != FrameKind::kSame || whole);
+}
+
 }  // namespace unwind
 
-/// Steps from the frame `registers` to its caller. `innermost`: no step was made before. `read(address,
-/// uint64_t* value, PathEnd* why)` reads a word of the stack, or says why it cannot. With kCut *registers is
-/// as before.
+/// Steps from the frame `registers` to its caller. `whole`: all registers are the frame's: it is the
+/// innermost one, or (aarch64) one that a signal interrupted. `read(address, uint64_t* value, PathEnd* why)`
+/// reads a word of the stack, or says why it cannot. With kCut *registers is as before.
 template <class Read>
-StepResult unwind_step(const UnwindRule& rule, bool innermost, UnwindRegisters* registers, Read&& read,
+StepResult unwind_step(const UnwindRule& rule, bool whole, UnwindRegisters* registers, Read&& read,
                        PathEnd* why) noexcept {
   if (rule.cfa == CfaKind::kEnd) return StepResult::kEnd;
   if (rule.cfa == CfaKind::kSignal) return unwind::leave_signal_frame(registers, read, why);
@@ -170,22 +194,30 @@ StepResult unwind_step(const UnwindRule& rule, bool innermost, UnwindRegisters* 
   UnwindRegisters caller;
   caller.frame = registers->frame;
   caller.base = registers->base;
-  if (!unwind::find_cfa(rule, *registers, innermost, read, &cfa, why)) return StepResult::kCut;
+  if (!unwind::find_cfa(rule, *registers, whole, read, &cfa, why)) return StepResult::kCut;
   *why = PathEnd::kDoubtful;
-  if (cfa <= registers->stack || (cfa & 7) != 0) return StepResult::kCut;
-  if (!read(cfa - 8, &caller.pc, why)) return StepResult::kCut;
+  const bool may_be_empty = kReturnsInRegister && whole;  // a function that calls none may need no stack
+  if (cfa < registers->stack || (cfa == registers->stack && !may_be_empty) || (cfa & 7) != 0)
+    return StepResult::kCut;
+  if (!kReturnsInRegister && !read(cfa - 8, &caller.pc, why)) return StepResult::kCut;
   if (!unwind::restore(rule.frame, rule.frame_words, cfa, *registers, read, &caller.frame, why) ||
       !unwind::restore(rule.base, rule.base_words, cfa, *registers, read, &caller.base, why))
     return StepResult::kCut;
-  caller.stack = cfa;
+  if (kReturnsInRegister && !unwind::take_return(rule.base, whole, &caller, why)) return StepResult::kCut;
+  // Lazy binding on aarch64: a PLT has pushed x30 and one more word, which the CFA of glibc's resolver leaves
+  // out.
+  const bool from_plt = kReturnsInRegister && rule.base == FrameKind::kSaved && rule.base_words >= 0;
+  caller.stack = from_plt ? unwind::at(cfa, rule.base_words) + 8 : cfa;
   *registers = caller;
   return StepResult::kCaller;
 }
 
 /// The same by the frame pointer, for code that no table covers. The caller checks that the new pc lies in
-/// code: without that it is a guess.
+/// code: without that it is a guess. aarch64 is always cut here: the pointer leads to the lower end of a
+/// frame, so that it does not say where the caller's stack pointer is.
 template <class Read>
 StepResult step_by_frame_pointer(UnwindRegisters* registers, Read&& read) noexcept {
+  if (kReturnsInRegister) return StepResult::kCut;
   constexpr uint64_t kLargestFrame = 1 << 20;
   UnwindRegisters caller;
   PathEnd why;

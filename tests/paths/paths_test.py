@@ -317,6 +317,15 @@ class ByBpf(OutsideTheProgram, PathsTest):
     ENGINE = "bpf"
     COMPLETE_IN_PYTHON = 0.8  # before the kernel knows the process nobody may read a trampoline's code
 
+    def test_the_end_of_a_process_is_cut_with_its_own_reason(self):
+        """The kernel frees 200 MiB of it after its stack is gone: hundreds of ticks."""
+        program = "import os; x = bytearray(b'x') * (200 << 20); os._exit(0)"
+        done, data = self.record([sys.executable, "-S", "-c", program], "-F", "10000")
+        self.check_identities(data, done.path)
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        self.assertGreater(cut.get("memory-gone", 0), 20, cut)
+        self.assertLess(cut.get("stack-unreadable", 0), 5 + cut["memory-gone"] / 10, cut)
+
 
 class InTheProgram(EveryEngine):
     """Engines whose ticks unwind their own stack: no copy bounds it, and what they must not do is harm the program."""

@@ -1,0 +1,206 @@
+// The path that a handler takes of its own stack, beside libgcc's unwinder in the same handler.
+#include "clock/tick_path.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tick/context.h"
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+namespace pctally {
+namespace {
+
+constexpr uint32_t kSlots = 64;
+constexpr unsigned kTicks = 400, kMost = 200;
+
+struct Frame {
+  uint64_t function, address;
+};
+
+struct Taken {
+  uint64_t pc;
+  PathEnd end;
+  unsigned ours, theirs;
+  Frame our[kMost], their[kMost];
+};
+
+std::vector<Taken> g_taken(kTicks);
+volatile sig_atomic_t g_ticks;
+uint64_t g_stack_end;
+
+UnwindRegisters registers_at(const void* context) {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__aarch64__)
+  return {.pc = machine.pc, .stack = machine.sp, .frame = machine.regs[29], .base = machine.regs[30]};
+#else
+  const auto* registers = reinterpret_cast<const uint64_t*>(machine.gregs);
+  return {.pc = registers[REG_RIP],
+          .stack = registers[REG_RSP],
+          .frame = registers[REG_RBP],
+          .base = registers[REG_RBX],
+          .scratch = registers[REG_R10]};
+#endif
+}
+
+class OwnSlots {
+ public:
+  OwnSlots() : states_(kSlots), slots_(kSlots) {
+    paths_.slots = {&head_, states_.data(), slots_.data(), kSlots};
+    paths_.process = 1;
+    paths_.find_tables = find_own_tables;
+    table_.paths = &paths_;
+  }
+  /// In a handler.
+  void take(const void* context, Taken* taken) {
+    std::fill(states_.begin(), states_.end(), 0);
+    OwnPath path;
+    if (!open_own_path(paths_, 1, &path)) return;
+    walk_own_stack(table_, {registers_at(context), g_stack_end}, &path);
+    taken->end = path.end;
+    for (uint32_t at = path.first + 1; at != 0; at = slots_[at - 1].next)
+      for (uint32_t i = 0; i < slots_[at - 1].frames && taken->ours < kMost; ++i)
+        taken->our[taken->ours++] = {slots_[at - 1].frame[i].function & ~PathSlotFrame::kAddress,
+                                     slots_[at - 1].frame[i].place & ~PathSlotFrame::kAddress};
+  }
+
+ private:
+  PathSlotsHead head_{};
+  std::vector<uint32_t> states_;
+  std::vector<PathSlot> slots_;
+  OwnPaths paths_;
+  RegionTable table_{};
+};
+
+OwnSlots* g_slots;
+
+/// The frames from the interrupted one on.
+_Unwind_Reason_Code add_their_frame(_Unwind_Context* context, void* argument) {
+  auto* taken = static_cast<Taken*>(argument);
+  int is_exact = 0;
+  const uint64_t address = _Unwind_GetIPInfo(context, &is_exact);
+  if (taken->theirs == 0 && (is_exact == 0 || address != taken->pc)) return _URC_NO_REASON;
+  if (address == 0 || taken->theirs == kMost) return _URC_END_OF_STACK;
+  taken->their[taken->theirs++] = {_Unwind_GetRegionStart(context), is_exact != 0 ? address : address - 1};
+  return _URC_NO_REASON;
+}
+
+void on_tick(int, siginfo_t*, void* context) {
+  if (g_ticks == kTicks) return;
+  Taken* taken = &g_taken[static_cast<size_t>(g_ticks)];
+  taken->pc = interrupted_pc(context);
+  g_slots->take(context, taken);
+  _Unwind_Backtrace(add_their_frame, taken);
+  g_ticks = g_ticks + 1;
+}
+
+uint64_t end_of_own_stack() {
+  pthread_attr_t attributes;
+  void* start = nullptr;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  pthread_attr_getstack(&attributes, &start, &bytes);
+  pthread_attr_destroy(&attributes);
+  return reinterpret_cast<uint64_t>(start) + bytes;
+}
+
+int compare_texts(const void* left, const void* right) {
+  char a[32], b[32];
+  snprintf(a, sizeof a, "%.3f", *static_cast<const double*>(left));
+  snprintf(b, sizeof b, "%.3f", *static_cast<const double*>(right));
+  return strtod(a, nullptr) < strtod(b, nullptr) ? -1 : 1;
+}
+
+/// Code of the C and C++ libraries that calls this program's and is called by it.
+void work() {
+  std::vector<double> numbers(64);
+  std::map<std::string, int> words;
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i * 7919 % 64) / 3;
+  qsort(numbers.data(), numbers.size(), sizeof(double), compare_texts);
+  for (double number : numbers) ++words[std::to_string(number)];
+  std::stable_sort(numbers.begin(), numbers.end(),
+                   [](double a, double b) { return compare_texts(&a, &b) > 0; });
+}
+
+class TickPathTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_find_own_tables()) GTEST_SKIP() << "glibc before 2.35";
+    g_stack_end = end_of_own_stack();
+    g_slots = &slots_;
+    g_ticks = 0;
+    std::fill(g_taken.begin(), g_taken.end(), Taken{});
+    struct sigaction action {};
+    action.sa_sigaction = on_tick;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    ASSERT_EQ(sigaction(SIGALRM, &action, &before_), 0);
+  }
+  void TearDown() override {
+    set_timer(0);
+    sigaction(SIGALRM, &before_, nullptr);
+  }
+  static void set_timer(suseconds_t microseconds) {
+    const itimerval value{{0, microseconds}, {0, microseconds}};
+    setitimer(ITIMER_REAL, &value, nullptr);
+  }
+
+  OwnSlots slots_;
+  struct sigaction before_ {};
+};
+
+void expect_same(const Taken& taken) {
+  ASSERT_EQ(taken.ours, taken.theirs) << std::hex << taken.pc;
+  EXPECT_EQ(taken.our[0].function, taken.their[0].function);
+  for (unsigned i = 1; i < taken.ours; ++i) {
+    ASSERT_EQ(taken.our[i].address, taken.their[i].address) << i << " of " << taken.ours;
+    ASSERT_EQ(taken.our[i].function, taken.their[i].function) << i << " of " << taken.ours;
+  }
+}
+
+/// All functions are bound before the first tick: aarch64's tables of the code that binds them lead libgcc to
+/// a fault.
+TEST_F(TickPathTest, AgreesWithLibgccFrameByFrame) {
+  unsigned complete = 0;
+  work();
+  set_timer(500);
+  while (g_ticks < static_cast<int>(kTicks)) work();
+  set_timer(0);
+  for (const Taken& taken : g_taken) {
+    if (taken.end == PathEnd::kComplete) expect_same(taken);
+    if (taken.end == PathEnd::kComplete) ++complete;
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(complete, kTicks * 98 / 100);
+}
+
+/// A tick in a handler of the program's own: the path goes on in what the handler interrupted.
+TEST_F(TickPathTest, LeavesAHandlersFrame) {
+  struct sigaction action {
+  }, other{};
+  action.sa_handler = [](int) { raise(SIGALRM); };
+  ASSERT_EQ(sigaction(SIGUSR2, &action, &other), 0);
+  raise(SIGUSR2);
+  sigaction(SIGUSR2, &other, nullptr);
+  ASSERT_EQ(g_ticks, 1);
+  EXPECT_EQ(g_taken[0].end, PathEnd::kComplete);
+  EXPECT_GT(g_taken[0].ours, 5u) << "raise, the handler, the kernel's frame, raise, this test";
+  const auto here = reinterpret_cast<uint64_t>(&end_of_own_stack);
+  EXPECT_TRUE(std::any_of(g_taken[0].our, g_taken[0].our + g_taken[0].ours,
+                          [here](const Frame& frame) { return frame.address - here < 1 << 20; }));
+}
+
+}  // namespace
+}  // namespace pctally
+
+#endif
