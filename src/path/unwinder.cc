@@ -158,6 +158,7 @@ class Unwinder::Walk {
   bool reads_as(uint64_t address, const unsigned char (&expected)[kTrampolineBytes]) {
     return unwinder_->reads_as(code_, address_, address, expected);
   }
+  static bool find_stub(uint64_t, UnwindRule*) { return false; }  // no stacks come from aarch64
   bool add() {
     const uint64_t here = PathPlace::code(address_.segment, address_.index);
     frames_->push_back({frames_->empty() ? function_ : here, function_});

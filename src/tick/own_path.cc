@@ -2,6 +2,7 @@
 
 #include "tick/call_instruction.h"
 #include "tick/context_tree.h"
+#include "tick/plt_stub.h"
 #include "tick/stack_walk.h"
 
 namespace pctally {
@@ -75,6 +76,13 @@ class OwnCode {
     for (unsigned i = 0; i < kTrampolineBytes; ++i)
       if (bytes[i] != expected[i]) return false;
     return true;
+  }
+
+  bool find_stub(uint64_t address, UnwindRule* rule) noexcept {
+    if (!of_file_ || (address & 3) != 0) return false;
+    uint32_t words[kPltWords];
+    read_code(address - kPltBefore * sizeof *words, sizeof words, reinterpret_cast<unsigned char*>(words));
+    return find_plt_rule(words, rule);
   }
 
   bool add() noexcept {

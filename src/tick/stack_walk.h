@@ -29,6 +29,7 @@ inline constexpr UnwindRule kTrampolineRule = {.cfa = CfaKind::kStack, .cfa_word
 ///   code.may_return_to(address)       false if no call instruction lies before it, in the frame found last
 ///   code.reads_as(address, bytes)     true if the code there is those kTrampolineBytes; of code without
 ///                                     tables
+///   code.find_stub(address, &rule)    true if the code there, without tables, is an entry of a PLT
 ///   code.add()                        adds the frame found last; false if there is no room for it
 ///   read                              as unwind_step()'s
 template <class Code, class Read>
@@ -40,6 +41,7 @@ PathEnd walk_stack(UnwindRegisters registers, Code&& code, Read&& read) noexcept
     if (!code.find(exact ? pc : pc - 1, &rule))
       return by_table ? PathEnd::kUnknownMapping : PathEnd::kNoUnwindTable;
     if (!exact && rule.cfa == CfaKind::kNone && code.reads_as(pc, kTrampoline)) rule = kTrampolineRule;
+    if (kReturnsInRegister && exact && rule.cfa == CfaKind::kNone) (void)code.find_stub(pc, &rule);
     const bool is_return = !exact && rule.cfa != CfaKind::kSignal;
     if (is_return && !code.may_return_to(pc)) return PathEnd::kDoubtful;
     if (depth == kMostFrames) return PathEnd::kTooDeep;

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
+#include <algorithm>
+#include <iterator>
+
+#include "tick/plt_stub.h"
 
 namespace pctally {
 namespace {
@@ -65,6 +68,23 @@ TEST_F(UnwindStepTest, LazyBindingReturnsBelowWhatThePltHasPushed) {
       StepResult::kCaller);
   EXPECT_EQ(registers_.pc, 1027u);
   EXPECT_EQ(registers_.stack, kStack + (26 + 2) * 8);
+}
+
+TEST(PltStub, IsKnownAtEachOfItsInstructions) {
+  //                      before the entry      stp x16,x30 adrp        ldr         add         br nop
+  const uint32_t code[] = {0xd503201f, 0xd503201f, 0xd503201f, 0xa9bf7bf0, 0xd0000570, 0xf947fe11, 0x913fe210,
+                           0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd0000570, 0xf947fe11,
+                           0x913fe210, 0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f};
+  for (unsigned at = kPltBefore; at + kPltWords - kPltBefore < std::size(code); ++at) {
+    uint32_t words[kPltWords];
+    std::copy_n(code + at - kPltBefore, kPltWords, words);
+    UnwindRule rule;
+    const bool pushed = at >= 4 && at < 8, inside = at >= 12 && at < 16;
+    EXPECT_EQ(find_plt_rule(words, &rule), pushed || inside) << at;
+    if (pushed || inside) {
+      EXPECT_EQ(rule.cfa_words, pushed ? 2 : 0) << at;
+    }
+  }
 }
 
 TEST_F(UnwindStepTest, AFramePointerDoesNotSayWhereTheCallersStackIs) {
