@@ -27,7 +27,7 @@ enum pctally_flag {
   PCTALLY_OVERWRITE = 1,    /* replace an existing profile, or empty file */
   PCTALLY_NO_TIMER = 2,     /* no engine: only pctally_count() delivers ticks */
   PCTALLY_FIXED_PERIOD = 4, /* exactly period_ns; a program in step with it is then misjudged */
-  PCTALLY_CALLERS = 8       /* keep call paths: who called it. x86-64, glibc 2.35; engine timer or trap */
+  PCTALLY_CALLERS = 8       /* keep call paths: who called it. x86-64, aarch64; glibc 2.35; timer or trap */
 };
 
 struct pctally_options {

@@ -17,7 +17,7 @@ class SelfPaths {
   /// Bytes of a file that hold both trees when they are full.
   static uint64_t file_bytes(uint64_t path_bytes) noexcept;
 
-  /// False where no handler can follow a stack: machines other than x86-64, C libraries without
+  /// False where no handler can follow a stack: other machines than x86-64 and aarch64, C libraries without
   /// _dl_find_object.
   static bool work_here() noexcept;
 

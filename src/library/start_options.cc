@@ -24,7 +24,8 @@ Result<void> check_paths(pctally_options* options) noexcept {
   if (options->path_bytes < kLeastPathBytes || options->path_bytes > kMostPathBytes)
     return fail(EINVAL, "path_bytes must lie between 65536 (64 KiB) and 25165824 (24 MiB)");
   if (!SelfPaths::work_here())
-    return fail(EINVAL, "PCTALLY_CALLERS needs x86-64 and glibc 2.35: leave it out to record self time");
+    return fail(EINVAL,
+                "PCTALLY_CALLERS needs x86-64 or aarch64, and glibc 2.35: leave it out to record self time");
   if (plan_of(*options, options->period_ns).kind == ClockKind::kNone)
     return fail(EINVAL, "PCTALLY_CALLERS needs an engine that interrupts the program: timer or trap");
   return {};
