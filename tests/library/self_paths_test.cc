@@ -16,7 +16,7 @@
 #include "pctally/pctally.h"
 #include "profile/load.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 
 namespace pctally {
 namespace {
