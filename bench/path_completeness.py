@@ -157,9 +157,10 @@ def main():
             measured(name, program, engine, seconds)
         if PEER_SECONDS == 0 or not measure.have("perf"):
             continue
-        for peer, (prefix, path) in call_paths.profilers(1000).items():
+        for peer, (prefix, _) in call_paths.profilers(1000).items():
             if not peer.startswith("perf"):
                 continue
+            path = call_paths.file_of(peer)
             work(prefix, program, PEER_SECONDS)
             share = call_paths.complete(peer, path)
             shown = "" if share is None else f"{100 * share:.2f} %"
