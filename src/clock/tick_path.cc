@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
-#include <ucontext.h>
 
 #include "clock/thread_hook.h"
 #include "fault/fault_guard.h"
@@ -41,20 +40,6 @@ struct KnownStack {
   uint64_t bytes;
 };
 __thread KnownStack t_stack;
-
-UnwindRegisters registers_of(const void* context) noexcept {
-#if defined(__aarch64__)
-  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
-  return {.pc = machine.pc, .stack = machine.sp, .frame = machine.regs[29], .base = machine.regs[30]};
-#else
-  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
-  return {.pc = static_cast<uint64_t>(registers[REG_RIP]),
-          .stack = static_cast<uint64_t>(registers[REG_RSP]),
-          .frame = static_cast<uint64_t>(registers[REG_RBP]),
-          .base = static_cast<uint64_t>(registers[REG_RBX]),
-          .scratch = static_cast<uint64_t>(registers[REG_R10])};
-#endif
-}
 
 bool is_within(uint64_t address, const KnownStack& known) noexcept {
   return address < known.end && known.end - address < known.bytes;
@@ -96,7 +81,7 @@ void walk(void* argument) noexcept {
 /// Of its own, so that its memory is on no stack where no path is kept.
 [[gnu::noinline]] void hand_over_path(const RegionTable& table, const void* context,
                                       uint64_t ticks) noexcept {
-  Walk work{&table, {registers_of(context), 0}, {}};
+  Walk work{&table, {interrupted_registers(context), 0}, {}};
   if (!open_own_path(*table.paths, ticks, &work.path)) return;
   if (const PathEnd obstacle = prepare(&work.stack); obstacle != PathEnd::kComplete)
     work.path.end = obstacle;

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
-#include <ucontext.h>
 #include <unwind.h>
 
 #include <algorithm>
@@ -40,20 +39,6 @@ std::vector<Taken> g_taken(kTicks);
 volatile sig_atomic_t g_ticks;
 uint64_t g_stack_end;
 
-UnwindRegisters registers_at(const void* context) {
-  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
-#if defined(__aarch64__)
-  return {.pc = machine.pc, .stack = machine.sp, .frame = machine.regs[29], .base = machine.regs[30]};
-#else
-  const auto* registers = reinterpret_cast<const uint64_t*>(machine.gregs);
-  return {.pc = registers[REG_RIP],
-          .stack = registers[REG_RSP],
-          .frame = registers[REG_RBP],
-          .base = registers[REG_RBX],
-          .scratch = registers[REG_R10]};
-#endif
-}
-
 class OwnSlots {
  public:
   OwnSlots() : states_(kSlots), slots_(kSlots) {
@@ -67,7 +52,7 @@ class OwnSlots {
     std::fill(states_.begin(), states_.end(), 0);
     OwnPath path;
     if (!open_own_path(paths_, 1, &path)) return;
-    walk_own_stack(table_, {registers_at(context), g_stack_end}, &path);
+    walk_own_stack(table_, {interrupted_registers(context), g_stack_end}, &path);
     taken->end = path.end;
     for (uint32_t at = path.first + 1; at != 0; at = slots_[at - 1].next)
       for (uint32_t i = 0; i < slots_[at - 1].frames && taken->ours < kMost; ++i)

@@ -1,7 +1,9 @@
-// The interrupted program counter from a signal's ucontext. One line per machine.
+// The interrupted registers from a signal's ucontext. One line per machine.
 #pragma once
 #include <stdint.h>
 #include <ucontext.h>
+
+#include "tick/unwind_rule.h"
 
 namespace pctally {
 
@@ -23,6 +25,24 @@ inline uint64_t interrupted_pc(const void* context) noexcept {
 #else
   return 0;
 #endif
+}
+
+/// What a walk along the stack starts from. For SA_SIGINFO handlers; nothing on a machine without call paths.
+inline UnwindRegisters interrupted_registers(const void* context) noexcept {
+  UnwindRegisters registers;
+  [[maybe_unused]] const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+  registers.pc = interrupted_pc(context);
+#if defined(__x86_64__)
+  registers.stack = static_cast<uint64_t>(machine.gregs[REG_RSP]);
+  registers.frame = static_cast<uint64_t>(machine.gregs[REG_RBP]);
+  registers.base = static_cast<uint64_t>(machine.gregs[REG_RBX]);
+  registers.scratch = static_cast<uint64_t>(machine.gregs[REG_R10]);
+#elif defined(__aarch64__)
+  registers.stack = machine.sp;
+  registers.frame = machine.regs[29];
+  registers.base = machine.regs[30];
+#endif
+  return registers;
 }
 
 /// The signals that the interrupted thread blocks, as many as the kernel has.
