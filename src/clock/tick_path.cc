@@ -11,7 +11,7 @@
 #include "tick/context.h"
 #include "tick/tick.h"
 
-#if defined(__x86_64__) || (defined(__aarch64__) && defined(__LP64__))
+#if PCTALLY_FOLLOWS_PATHS
 extern "C" __attribute__((weak)) int _dl_find_object(void* address, struct dl_find_object* found) noexcept;
 extern "C" __attribute__((weak)) void* __libc_stack_end;
 #endif
@@ -19,7 +19,7 @@ extern "C" __attribute__((weak)) void* __libc_stack_end;
 namespace pctally {
 namespace {
 
-#if defined(__x86_64__) || (defined(__aarch64__) && defined(__LP64__))
+#if PCTALLY_FOLLOWS_PATHS
 
 constexpr uint64_t kGuessedStackBytes =
     1 << 20;                                  ///< of a stack that is not known: coroutines, alternate stacks
@@ -110,7 +110,7 @@ void hand_over_place(const RegionTable& table, uint64_t pc, uint64_t ticks) noex
 
 }  // namespace
 
-#if defined(__x86_64__) || (defined(__aarch64__) && defined(__LP64__))
+#if PCTALLY_FOLLOWS_PATHS
 
 /// glibc keeps what it knows of a thread above the thread's stack.
 void know_own_stack(uint64_t bytes) noexcept {

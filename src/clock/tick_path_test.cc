@@ -16,7 +16,7 @@
 
 #include "tick/context.h"
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if PCTALLY_FOLLOWS_PATHS
 
 namespace pctally {
 namespace {

@@ -6,6 +6,10 @@
 
 namespace pctally {
 
+/// Bounds of a tree that may be asked for; both trees fit a file.
+inline constexpr uint64_t kLeastPathBytes = 64 << 10;
+inline constexpr uint64_t kMostPathBytes = 24 << 20;
+
 /// Most bytes of nodes in each tree. Without a plane there are no call paths: the context tree then has the
 /// place of each tick below its scope.
 struct PathLimits {

@@ -18,19 +18,6 @@ struct Frame {
 };
 using Path = std::vector<Frame>;
 
-uint64_t function(unsigned number) { return PathPlace::code(9, number * 0x100); }
-uint64_t call_in(unsigned number) { return function(number) + 0x10; }
-
-/// main -> ... -> leaf, as walks give it: innermost first.
-Path path_of(const std::vector<unsigned>& functions) {
-  Path path;
-  for (size_t i = functions.size(); i-- > 0;) {
-    const bool leaf = i + 1 == functions.size();
-    path.push_back({leaf ? function(functions[i]) : call_in(functions[i]), function(functions[i])});
-  }
-  return path;
-}
-
 /// Counts into a file as a handler does.
 class PathCountTest : public testing::Test {
  protected:
@@ -83,7 +70,7 @@ TEST_F(PathCountTest, APathsFunctionsAndCallsCountOnceHoweverLongItIsAndWhatever
     for (size_t depth : {1u, 2u, 30u, 31u, 1023u}) {
       std::vector<unsigned> functions;
       while (functions.size() < depth) functions.push_back(static_cast<unsigned>(random() % most));
-      const Path path = path_of(functions);
+      const Path path = path_of<Frame>(functions);
       count(path, depth);
       add_expected(path, depth, &expected);
       ASSERT_EQ(ticks(), sum += depth);
@@ -97,7 +84,7 @@ TEST_F(PathCountTest, InAFullTreeAPathEndsWhereItsNodesEndAndThePlaneGoesOn) {
   trees_.plane->most_nodes = 4096;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> expected;
   for (unsigned i = 0; i < 200; ++i) {
-    const Path path = path_of({0, 1, 2 + i % 100, 3});
+    const Path path = path_of<Frame>({0, 1, 2 + i % 100, 3});
     count(path, 1);
     add_expected(path, 1, &expected);
   }
@@ -117,7 +104,7 @@ TEST_F(PathCountTest, ThreadsThatMakeTheSameNodesLoseNoTick) {
   make(1 << 20);
   constexpr unsigned kThreads = 8, kRounds = 2000;
   const auto path_at = [](unsigned i) {
-    return path_of({0, 1 + i % 7, 1 + i % 7, 50 + i % 31, 100 + i % 11});
+    return path_of<Frame>({0, 1 + i % 7, 1 + i % 7, 50 + i % 31, 100 + i % 11});
   };
   std::vector<std::thread> threads;
   for (unsigned thread = 0; thread < kThreads; ++thread)

@@ -7,11 +7,6 @@
 
 namespace pctally {
 
-/// Bound of each tree.
-inline constexpr uint64_t kDefaultPathBytes = 8 << 20;
-inline constexpr uint64_t kLeastPathBytes = 64 << 10;
-inline constexpr uint64_t kMostPathBytes = 24 << 20;
-
 class SelfPaths {
  public:
   /// Bytes of a file that hold both trees when they are full.

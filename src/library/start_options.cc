@@ -20,7 +20,7 @@ Result<void> check_paths(pctally_options* options) noexcept {
     if (options->path_bytes == 0) return {};
     return fail(EINVAL, "options.path_bytes is for call paths: add PCTALLY_CALLERS to options.flags");
   }
-  if (options->path_bytes == 0) options->path_bytes = kDefaultPathBytes;
+  if (options->path_bytes == 0) options->path_bytes = PathLimits{}.context_bytes;
   if (options->path_bytes < kLeastPathBytes || options->path_bytes > kMostPathBytes)
     return fail(EINVAL, "path_bytes must lie between 65536 (64 KiB) and 25165824 (24 MiB)");
   if (!SelfPaths::work_here())

@@ -10,22 +10,6 @@
 namespace pctally {
 namespace {
 
-/// A function every 0x100 bytes of segment 9; a call in it is 0x10 bytes behind its start and on.
-uint64_t function(unsigned number) { return PathPlace::code(9, number * 0x100); }
-uint64_t call_in(unsigned number, unsigned which = 0) {
-  return PathPlace::code(9, number * 0x100 + 0x10 + which);
-}
-
-/// The path main -> ... -> leaf as the unwinder gives it: innermost first.
-std::vector<PathFrame> path_of(const std::vector<unsigned>& functions) {
-  std::vector<PathFrame> frames;
-  for (size_t i = functions.size(); i-- > 0;) {
-    const bool leaf = i + 1 == functions.size();
-    frames.push_back({leaf ? function(functions[i]) : call_in(functions[i]), function(functions[i])});
-  }
-  return frames;
-}
-
 class PathCounterTest : public testing::Test {
  protected:
   PathCounter& counter(const PathLimits& limits = {}) {
@@ -62,10 +46,10 @@ class PathCounterTest : public testing::Test {
 
 TEST_F(PathCounterTest, TheContextTreeHoldsEveryTickOnce) {
   PathCounter& counter = this->counter();
-  counter.count(1, path_of({0, 1, 2}), PathEnd::kComplete, 3);
-  counter.count(1, path_of({0, 1}), PathEnd::kComplete, 2);
-  counter.count(2, path_of({0, 1, 2}), PathEnd::kComplete, 1);
-  counter.count(1, path_of({1, 2}), PathEnd::kShortDump, 4);
+  counter.count(1, path_of<PathFrame>({0, 1, 2}), PathEnd::kComplete, 3);
+  counter.count(1, path_of<PathFrame>({0, 1}), PathEnd::kComplete, 2);
+  counter.count(2, path_of<PathFrame>({0, 1, 2}), PathEnd::kComplete, 1);
+  counter.count(1, path_of<PathFrame>({1, 2}), PathEnd::kShortDump, 4);
   EXPECT_EQ(sum(paths().context), 10u);
   // Two scopes; three nodes of the path in each; a cut with two.
   EXPECT_EQ(nodes(paths().context).size(), 2u + 3 + 1 + 3 + 3);
@@ -73,7 +57,7 @@ TEST_F(PathCounterTest, TheContextTreeHoldsEveryTickOnce) {
 
 TEST_F(PathCounterTest, AFunctionAndACallCountOnceATickUnderRecursion) {
   PathCounter& counter = this->counter();
-  counter.count(1, path_of({0, 1, 1, 1, 2, 1}), PathEnd::kComplete, 5);
+  counter.count(1, path_of<PathFrame>({0, 1, 1, 1, 2, 1}), PathEnd::kComplete, 5);
   EXPECT_EQ(functions(),
             (std::map<uint64_t, uint64_t>{{function(0), 5}, {function(1), 5}, {function(2), 5}}));
   EXPECT_EQ(calls(), (std::map<std::pair<uint64_t, uint64_t>, uint64_t>{{{function(1), call_in(0)}, 5},
@@ -103,7 +87,7 @@ TEST_F(PathCounterTest, WhatIsPrunedIsAddedToItsCallersAndThePlaneStaysExact) {
   uint64_t ticks = 0;
   for (int i = 0; i < 5000; ++i) {
     const std::vector<unsigned> path = random.next();
-    counter.count(1, path_of(path), PathEnd::kComplete, 1);
+    counter.count(1, path_of<PathFrame>(path), PathEnd::kComplete, 1);
     ++ticks;
     std::set<uint64_t> once;
     for (unsigned number : path) once.insert(function(number));
@@ -120,8 +104,8 @@ TEST_F(PathCounterTest, WhatIsPrunedIsAddedToItsCallersAndThePlaneStaysExact) {
 TEST_F(PathCounterTest, ANodeKeepsWhatItCountedInAllWhenNodesBelowItArePruned) {
   PathCounter& counter = this->counter({.context_bytes = 60 * sizeof(PathNode), .plane_bytes = 1 << 20});
   for (unsigned i = 0; i < 1000; ++i) {
-    counter.count(1, path_of({0, 1}), PathEnd::kComplete, 10);                    // hot: stays
-    counter.count(1, path_of({0, 2 + i % 200, 300 + i}), PathEnd::kComplete, 1);  // cold: goes
+    counter.count(1, path_of<PathFrame>({0, 1}), PathEnd::kComplete, 10);                    // hot: stays
+    counter.count(1, path_of<PathFrame>({0, 2 + i % 200, 300 + i}), PathEnd::kComplete, 1);  // cold: goes
   }
   const auto all = nodes(paths().context);
   uint64_t hot = 0;
@@ -133,7 +117,7 @@ TEST_F(PathCounterTest, ANodeKeepsWhatItCountedInAllWhenNodesBelowItArePruned) {
 
 TEST_F(PathCounterTest, WhatFindsNoRoomInThePlaneIsOneRowOfItsScope) {
   PathCounter& counter = this->counter({.context_bytes = 1 << 20, .plane_bytes = 8 * sizeof(PathNode)});
-  for (unsigned i = 0; i < 100; ++i) counter.count(1, path_of({0, 1 + i}), PathEnd::kComplete, 1);
+  for (unsigned i = 0; i < 100; ++i) counter.count(1, path_of<PathFrame>({0, 1 + i}), PathEnd::kComplete, 1);
   uint64_t others = 0;
   for (const auto& [number, node] : nodes(paths().plane)) others += node.folded;
   EXPECT_GT(others, 0u);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "histfile/call_paths.h"
 #include "histfile/layout.h"
 #include "perf/event.h"
 
@@ -27,8 +28,8 @@ struct RecordOptions {
   bool children = true;
   std::optional<ScopeKind> scope{};  ///< keep ticks apart by these; with `paths` at least by program
   bool paths = false;                ///< call paths, too
-  uint64_t path_bytes = 0;           ///< of each of their trees; 0: PathLimits
-  bool wait = false;                 ///< a command: until the last process that it started has ended
+  uint64_t path_bytes = 0;  ///< of each of their trees, kLeastPathBytes to kMostPathBytes; 0: PathLimits
+  bool wait = false;        ///< a command: until the last process that it started has ended
 };
 
 }  // namespace pctally

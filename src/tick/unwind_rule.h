@@ -31,6 +31,13 @@ inline constexpr unsigned kPathEnds = 14;
 
 inline constexpr unsigned kMostFrames = 1023;
 
+/// Machines on which paths are followed.
+#if defined(__x86_64__) || defined(__aarch64__)
+#define PCTALLY_FOLLOWS_PATHS 1
+#else
+#define PCTALLY_FOLLOWS_PATHS 0
+#endif
+
 #if defined(__aarch64__)
 /// A call leaves the return address in x30, which the callee saves if it calls in its turn.
 inline constexpr bool kReturnsInRegister = true;

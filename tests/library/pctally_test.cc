@@ -15,37 +15,22 @@
 #include <thread>
 #include <vector>
 
-#include "profile/load.h"
+#include "recording_for_test.h"
 
 namespace pctally {
 namespace {
 
-class Library : public testing::Test {
+class Library : public RecordingTest {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "library_XXXXXX";
-    directory_ = mkdtemp(pattern.data());
-    path_ = directory_ + "/a.pct";
-    options_.path = path_.c_str();
+    RecordingTest::SetUp();
     options_.flags = PCTALLY_NO_TIMER;
-  }
-  void TearDown() override {
-    pctally_stop();
-    std::filesystem::remove_all(directory_);
-  }
-  Profile load() {
-    auto profile = load_profile(path_.c_str());
-    EXPECT_TRUE(profile) << profile.error().text;
-    return profile ? *profile : Profile{};
   }
   static pctally_tick_ledger ledger() {
     pctally_tick_ledger result{};
     EXPECT_EQ(pctally_ledger(&result), 0);
     return result;
   }
-
-  std::string directory_, path_;
-  pctally_options options_ = PCTALLY_OPTIONS_INIT;
 };
 
 const void* code_address() { return reinterpret_cast<const void*>(&getpid); }

@@ -14,42 +14,27 @@
 
 #include "histread/path_reader.h"
 #include "pctally/pctally.h"
-#include "profile/load.h"
+#include "recording_for_test.h"
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
 namespace pctally {
 namespace {
 
-class SelfPathsTest : public testing::Test {
+class SelfPathsTest : public RecordingTest {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "self_paths_XXXXXX";
-    directory_ = mkdtemp(pattern.data());
-    path_ = directory_ + "/a.pct";
-    options_.path = path_.c_str();
+    RecordingTest::SetUp();
     options_.flags = PCTALLY_CALLERS | PCTALLY_OVERWRITE;
     options_.engine = "timer";
     if (pctally_start(&options_) != 0) GTEST_SKIP() << pctally_error();
     pctally_stop();
-  }
-  void TearDown() override {
-    pctally_stop();
-    std::filesystem::remove_all(directory_);
-  }
-  Profile load() {
-    auto profile = load_profile(path_.c_str());
-    EXPECT_TRUE(profile) << profile.error().text;
-    return profile ? *profile : Profile{};
   }
   void expect_refused(const pctally_options& options, const char* words) {
     EXPECT_EQ(pctally_start(&options), -1);
     EXPECT_EQ(errno, EINVAL);
     EXPECT_NE(std::string(pctally_error()).find(words), std::string::npos) << pctally_error();
   }
-
-  std::string directory_, path_;
-  pctally_options options_ = PCTALLY_OPTIONS_INIT;
 };
 
 uint64_t cpu_ms() {

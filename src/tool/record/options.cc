@@ -44,7 +44,6 @@ Output    -o, --output FILE    default pctally.NAME.PID.pct
 Exit: the command's own; 2 usage, 125 pctally failed, 126 not executable, 127 not found.
 )";
 
-constexpr double kLeastPathBytes = 64 << 10, kMostPathBytes = 24 << 20;  ///< both trees fit a file
 constexpr double kUsualHertz = 1000;
 constexpr double kLowestHertz = 0.1, kHighestHertz = 100000;
 constexpr uint64_t kMostEvents = 1000000000000u;  ///< of one tick: what a reader believes
@@ -191,7 +190,8 @@ uint64_t parse_size(const std::string& text) {
   const std::string unit = end;
   const double factor = unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : 0;
   const double bytes = value * factor;
-  return bytes >= kLeastPathBytes && bytes <= kMostPathBytes ? static_cast<uint64_t>(bytes) : 0;
+  const bool is_allowed = bytes >= double{kLeastPathBytes} && bytes <= double{kMostPathBytes};
+  return is_allowed ? static_cast<uint64_t>(bytes) : 0;
 }
 
 std::string check_scope(RecordOptions* options, const Words& words) {
