@@ -40,6 +40,28 @@ std::vector<pid_t> numbers_in(const std::string& path) {
   return numbers;
 }
 
+/// The number that was given out last; 0: not known.
+pid_t newest_process() {
+  char text[128] = {};
+  UniqueFd fd(open("/proc/loadavg", O_RDONLY | O_CLOEXEC));
+  const ssize_t bytes = fd.valid() ? read(fd.get(), text, sizeof text - 1) : 0;
+  const char* number = bytes > 0 ? strrchr(text, ' ') : nullptr;
+  return number == nullptr ? 0 : atoi(number);
+}
+
+bool has_variable(pid_t pid, const std::string& variable) {
+  constexpr size_t kMostBytes = size_t{4} << 20;
+  UniqueFd fd(open((directory_of(pid) + "/environ").c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text(1, '\0');
+  char chunk[4096];
+  for (ssize_t bytes;
+       fd.valid() && text.size() < kMostBytes && (bytes = read(fd.get(), chunk, sizeof chunk)) > 0;)
+    text.append(chunk, static_cast<size_t>(bytes));
+  std::string wanted(1, '\0');
+  wanted.append(variable).push_back('\0');
+  return text.find(wanted) != std::string::npos;
+}
+
 }  // namespace
 
 std::string directory_of(pid_t pid) { return "/proc/" + (pid == 0 ? "self" : std::to_string(pid)); }
@@ -74,6 +96,21 @@ std::string command_line_of(pid_t pid) {
   ssize_t bytes = fd.valid() ? read(fd.get(), text.data(), text.size()) : 0;
   text.resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
   return text;
+}
+
+std::vector<pid_t> processes_given(const std::string& variable, pid_t first) {
+  constexpr int kMostLooks = 3;  // a process may fork and end while we look
+  std::vector<pid_t> found;
+  pid_t last = 0;
+  for (int looks = 0; looks < kMostLooks && last != newest_process(); ++looks) {
+    last = newest_process();
+    found.clear();
+    for (pid_t pid : all_processes()) {
+      const bool younger = pid > first || (last < first && pid <= last);  // numbers start again
+      if (younger && has_variable(pid, variable)) found.push_back(pid);
+    }
+  }
+  return found;
 }
 
 std::string comm_of(pid_t pid) {

@@ -26,6 +26,11 @@ pid_t process_of_thread(pid_t tid);
 /// The arguments, each ended by a zero byte; empty if it is gone.
 std::string command_line_of(pid_t pid);
 
+/// The processes begun after `first`, itself left out, that were started with NAME=VALUE `variable` in their
+/// environment, or forked from one that was: whoever their parents are now. Those of other users only for who
+/// may read their environment.
+std::vector<pid_t> processes_given(const std::string& variable, pid_t first);
+
 /// The number that a process has in its own pid namespace; 0: it is gone.
 pid_t number_inside(pid_t pid);
 

@@ -65,8 +65,7 @@ class Engine {
   [[nodiscard]] virtual bool knows_cpu_time() const { return false; }
   [[nodiscard]] virtual uint64_t cpu_ns() const { return 0; }
 
-  /// Processes it observes that have not ended, as far as it knows; for engines that count outside the
-  /// program.
+  /// Processes that it observes, or should, and that have not ended, as far as it knows.
   [[nodiscard]] virtual std::vector<pid_t> living() const { return {}; }
 
   /// What this engine cannot see, in one line.

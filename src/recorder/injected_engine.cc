@@ -16,6 +16,7 @@
 #include "clock/tick_path.h"
 #include "clock/timer_self_test.h"
 #include "histfile/chain.h"
+#include "perf/process_tree.h"
 #include "process/proc_maps.h"
 #include "tick/tick.h"
 
@@ -270,6 +271,13 @@ void TimerEngine::stop() {
   drain_paths();
   check_clocks();
   file_->beat();
+}
+
+/// A process just forked has no row yet, and one that the library cannot enter never gets one; both have the
+/// command's environment.
+std::vector<pid_t> TimerEngine::living() const {
+  if (!settings_.children) return {};
+  return processes_given(std::string(kIdVariable) + "=" + file_->recording_id().text, target_);
 }
 
 std::string TimerEngine::blind_spots() const {

@@ -31,6 +31,7 @@ class TimerEngine : public Engine {
   [[nodiscard]] int drain_interval_ms() const override { return interval_ms_; }
   void drain() override;
   void stop() override;
+  [[nodiscard]] std::vector<pid_t> living() const override;
   [[nodiscard]] std::string blind_spots() const override;
 
  private:

@@ -37,6 +37,15 @@ class Daemon(unittest.TestCase):
                 self.assertEqual(done.stderr.splitlines()[-1], f"pctally: warning: daemon ({pid}) still runs, unrecorded; record it "
                                  f"to the end with --wait, or now with -p {pid}")
 
+    def test_what_the_library_never_met_is_named_too(self):
+        static = p.program("spinner_static")
+        for engine in [engine for engine in p.engines() if engine in ("timer", "trap")]:
+            with self.subTest(engine):
+                done = self.record("-f", "-e", engine, command=["sh", "-c", f"{static} 1 30 >/dev/null 2>&1 & echo $!"])
+                pid = int(done.stdout)
+                self.addCleanup(os.kill, pid, signal.SIGKILL)
+                self.assertRegex(done.stderr.splitlines()[-1], rf"warning: \w+ \({pid}\) still runs, unrecorded")
+
     def test_containers_out_of_reach_are_named(self):
         for name, engine, text in (("podman", "timer", "podman's containers are not observed by engine timer: use -e ring, or pctally "
                                     "inside them"),
