@@ -10,7 +10,7 @@ namespace {
 
 constexpr char kAnother[] =
     "not the file that ran: another device, inode, size or time of change (it has no build id)";
-constexpr char kReplaced[] = "build id differs: the file was replaced since the recording";
+constexpr char kReplaced[] = "build id differs: the file was replaced since, or unmapped while it was read";
 
 bool is_a_file(const std::string& path) {
   return path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/memfd:");

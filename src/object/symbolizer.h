@@ -66,8 +66,8 @@ class Symbolizer {
   /// The position of an ObjectAddress; nothing if nothing is loaded there, or positions are addresses.
   virtual std::optional<uint64_t> position(uint64_t /*address*/) { return {}; }
 
-  /// Why names are missing ("build id differs: the file was replaced since the recording"), or empty.
-  /// name() and frames() may add a reason: what they need is read when they need it.
+  /// Why names are missing ("build id differs: the file was replaced since, or unmapped while it was read"),
+  /// or empty. name() and frames() may add a reason: what they need is read when they need it.
   [[nodiscard]] virtual const std::string& problem() const = 0;
 };
 

@@ -66,7 +66,8 @@ TEST(Symbolizer, AReplacedFileNamesNothing) {
   const auto symbolizer = Symbolizer::open(identity);
   EXPECT_EQ(Symbolizer::open({.path = "/proc/999999999/root/opt/x"})->problem(),
             "/opt/x was in the container or root directory of process 999999999, which has ended");
-  EXPECT_EQ(symbolizer->problem(), "build id differs: the file was replaced since the recording");
+  EXPECT_EQ(symbolizer->problem(),
+            "build id differs: the file was replaced since, or unmapped while it was read");
   const uint64_t main = position_of(fixture("layout"), listed_symbol(fixture("layout"), "main").value);
   EXPECT_EQ(name_of(*symbolizer, main), "[layout]");
 }

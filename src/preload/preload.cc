@@ -227,8 +227,9 @@ void account_threads(ProcessRecord* process) noexcept {
 
 __attribute__((destructor)) void leave() {
   if (g_injected == nullptr || g_injected->process == 0) return;
-  if (has_seccomp_filter()) {  // no system call of ours
-    if (filter_cost_a_thread()) own_record()->note = ProcessNote::kFiltered;
+  if (has_seccomp_filter()) {                                            // no system call of ours
+    const bool untimed = g_injected->clock.kind() == ClockKind::kTimer;  // threads inherit what traps
+    if (untimed && filter_cost_a_thread()) own_record()->note = ProcessNote::kFiltered;
     return;
   }
   ClockWatch::stop();

@@ -129,6 +129,12 @@ void check_interrupted(const Profile& profile, Warnings* out) {
         fmt::format("{} {}", process->comm, note));
 }
 
+bool has_interrupted(const Profile& profile) {
+  return std::ranges::any_of(profile.processes, [](const ProfileProcess& process) {
+    return !process.engine.empty() && !process.note.empty() && process.pid != 0 && !process.sampled_again;
+  });
+}
+
 bool has_unobserved(const Profile& profile) {
   return std::any_of(profile.processes.begin(), profile.processes.end(),
                      [](const ProfileProcess& process) { return process.engine.empty(); });
@@ -149,7 +155,8 @@ std::string gap_reason(const Profile& profile, const Account& account) {
     if (part.ns > account.unsampled_ns / 2) return fmt::format("threads with {}", part.reason);
   if (static_cast<int64_t>(unobserved_ns(profile)) > account.unsampled_ns / 2)
     return "processes that were not observed";
-  std::string reason = has_unobserved(profile) ? "unobserved processes, " : "";
+  std::string reason = has_interrupted(profile) ? "the reason given above, " : "";
+  reason += has_unobserved(profile) ? "unobserved processes, " : "";
   reason += "short threads or processes";
   if (runs_in_program(profile)) reason += ", or code that blocks signals";
   if (stolen_percent(profile, account) > 0) reason += ", or CPU time that the host took";
@@ -219,12 +226,13 @@ std::string why_no_ticks(const Profile& profile, const Account& account) {
 void check_samples(const Profile& profile, const Account& account, Warnings* out) {
   if (profile.ledger.ticks() == 0)
     add(out, Severity::kWarning, "no-ticks", why_no_ticks(profile, account));
-  else if (account.effective_samples < kFewSamples)
+  else if (const auto samples = static_cast<uint64_t>(std::lround(account.effective_samples));
+           account.effective_samples < kFewSamples)
     add(out, Severity::kWarning, "few-samples",
-        fmt::format(
-            "only {}: the shares are rough; record for longer{}",
-            counted(static_cast<uint64_t>(std::lround(account.effective_samples)), "effective sample"),
-            higher_rate(profile)));
+        fmt::format("{}; record for longer{}",
+                    samples == 0 ? "no effective sample: the shares say nothing"
+                                 : "only " + counted(samples, "effective sample") + ": the shares are rough",
+                    higher_rate(profile)));
 }
 
 void check_engine(const Profile& profile, Warnings* out) {

@@ -40,6 +40,9 @@ TEST(Warnings, FewTicks) {
   Profile profile = trusty();
   profile.ledger.weight_squares = 20'000;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "only 50 effective samples")));
+  profile.ledger = {.counted = 1, .samples = 1, .weight_squares = 25};
+  profile.cpu_user_ns = 1'000'000;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "no effective sample: the shares say")));
   profile.ledger = {};
   profile.cpu_user_ns = 0;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "no ticks")));

@@ -1,6 +1,7 @@
 """Programs with threads, signals, small stacks and filters do what they do without us, and each thread's time is its own."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -155,8 +156,19 @@ class Threads(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), (engine, done.stderr))
             data = done.report()
             p.assert_ledger(self, data)
+            notes = " ".join(row["note"] for row in data["processes"])
+            self.assertEqual("seccomp filter" in notes, engine == "timer", data)  # trap's counters are inherited
             if engine == "timer":
-                self.assertIn("seccomp filter", " ".join(row["note"] for row in data["processes"]))
+                said = " ".join(warning["text"] for warning in data["warnings"])
+                self.assertRegex(said, r"[\d.]+ % of the CPU time was not sampled: the reason given above")
+
+    def test_the_summary_and_the_warning_say_one_share(self):
+        with tempfile.TemporaryDirectory(dir=p.scratch()) as directory:
+            done = subprocess.run([p.PCTALLY, "record", "-e", "timer", "-o", os.path.join(directory, "x.pct"), "--",
+                                   "sh", "-c", f"{p.program('spinner_static')} 1 0.1; :"], capture_output=True, text=True)
+        sampled = re.search(r"([\d.]+) % of it sampled", done.stderr)
+        missing = re.search(r"([\d.]+) % of the CPU time was not sampled", done.stderr)
+        self.assertAlmostEqual(float(sampled.group(1)) + float(missing.group(1)), 100, delta=0.2, msg=done.stderr)
 
 
 if __name__ == "__main__":
