@@ -118,7 +118,7 @@ class Annotate(unittest.TestCase):
     def test_a_source_that_moved_is_found_and_a_newer_one_is_told(self):
         directory = tempfile.mkdtemp(dir=p.scratch())
         program = build(directory, "-g")
-        profile = p.record([program, "500"]).path
+        profile = p.record([program, "4000"]).path
         moved = os.path.join(directory, "moved")
         os.mkdir(moved)
         os.rename(os.path.join(directory, "table.cc"), os.path.join(moved, "table.cc"))
