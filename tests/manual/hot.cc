@@ -1,6 +1,6 @@
 #include "tests/manual/hot.h"
 
-#include "tests/manual/page_test.h"
+#include "tests/manual/turns.h"
 
 // Made by the linker around a section with a C name.
 extern "C" const char __start_hot_text_a[], __stop_hot_text_a[], __start_hot_text_b[], __stop_hot_text_b[];
@@ -23,7 +23,7 @@ Text text_of_hot_b() {
 }
 
 void run_hot(void (*hot)(uint64_t), uint64_t ns) {
-  for (uint64_t until = thread_cpu_ns() + ns; thread_cpu_ns() < until;) hot(1'000'000);
+  for (Turns turns(ns); turns.next();) hot(1'000'000);
 }
 
 }  // namespace pctally::manual

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "pctally/pctally.h"
+#include "tests/manual/turns.h"
 
 namespace pctally::manual {
 
@@ -59,22 +60,15 @@ class Fenced {
   char* start_;
 };
 
-inline uint64_t cpu_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-}
-inline uint64_t thread_cpu_ns() { return cpu_ns(CLOCK_THREAD_CPUTIME_ID); }
-inline uint64_t process_cpu_ns() { return cpu_ns(CLOCK_PROCESS_CPUTIME_ID); }
-
 /// A function to find: aligned, so that it has counters of its own; runs for so much CPU time of its thread.
 [[gnu::noinline, gnu::aligned(4096)]] inline uint64_t burn(uint64_t ns) {
-  uint64_t until = thread_cpu_ns() + ns;
+  Turns turns(ns);
   volatile uint64_t work = 0;
-  while (thread_cpu_ns() < until)
+  while (turns.next())
     for (int i = 0; i < 200000; ++i) work = work + 1;
   return work;
 }
+
 /// Where a function's code starts: a function pointer of big-endian ppc64 points to a descriptor.
 template <class Address, class Function>
 Address text_of(Function* function) {
