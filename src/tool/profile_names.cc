@@ -46,12 +46,13 @@ std::vector<HitPlaces> hit_places(const Profile& profile) {
   return result;
 }
 
-ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open, uint64_t until_ns) {
+ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open, uint64_t until_ns,
+                              const std::function<bool(uint32_t)>& may_open) {
   ProfileNames names;
   NamesWriter writer;
   for (const HitPlaces& places : hit_places(profile)) {
     ++names.objects;
-    if (monotonic_ns() >= until_ns) {
+    if (monotonic_ns() >= until_ns || (may_open && !may_open(places.executable))) {
       ++names.late;
       continue;
     }

@@ -1,6 +1,7 @@
 // The names of everything that a profile has hit, as the section a profile file has for them.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "names/kept_names.h"
@@ -25,9 +26,12 @@ struct ProfileNames {
   size_t late = 0;                     ///< of these, not looked at any more
 };
 
-/// Names of functions alone, from symbol tables. No object is begun after `until_ns` of the monotonic clock.
+/// Names of functions alone, from symbol tables. No object is begun after `until_ns` of the monotonic clock,
+/// nor one that `may_open` (asked before each, with the number of the executable) says no to: they are
+/// `late`.
 ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open,
-                              uint64_t until_ns = UINT64_MAX);
+                              uint64_t until_ns = UINT64_MAX,
+                              const std::function<bool(uint32_t)>& may_open = {});
 
 /// The names of a sum, and what archives among its parts hold beside them: code, lines, sources.
 ProfileNames names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept);

@@ -1,5 +1,6 @@
 // pctally record: run a program and keep a profile of it.
 #include <errno.h>
+#include <unistd.h>
 
 #include "profile/load.h"
 #include "recorder/announcement.h"
@@ -26,20 +27,23 @@ int give_up(const Error& error) {
   return kExitFailed;
 }
 
-/// Names, and the line about it. `child`: null, or the command's.
-void end_profile(const Recording& recording, bool named, Child* child) {
+/// Names, and the line about it. `child`: null, or the command's. True if a file system does not answer.
+bool end_profile(const Recording& recording, bool named, Child* child) {
   const RecordedFile file = recording.recorded();
   const Result<Profile> profile = load_profile(file.path.c_str());
-  if (!profile) return complain("{}", profile.error().text);
+  if (!profile) {
+    complain("{}", profile.error().text);
+    return false;
+  }
   const OpenSymbolizer names = [&recording](const ExecutableIdentity& identity) {
     return open_held(recording.files(), identity);
   };
-  if (child != nullptr)
-    add_names(
-        file, *profile, child->signals(), [child] { child->handle_signals(); }, names);
-  else
-    add_names(file, *profile, names);
+  const bool stuck = child == nullptr
+                         ? add_names(file, *profile, names)
+                         : add_names(
+                               file, *profile, child->signals(), [child] { child->handle_signals(); }, names);
   say_summary(*profile, file, named);
+  return stuck;
 }
 
 /// The exit code of the command is passed on, whatever became of the profile.
@@ -54,13 +58,15 @@ int record_command(RecordOptions options) {
   if (!child) return give_up(child.error());
   if (auto opened = recording.open(Target::command(child->pid())); !opened) return give_up(opened.error());
   if (auto ran = recording.run(&*child); !ran) return cannot_run(command, ran.error().code);
+  bool stuck = false;
   if (auto finished = recording.finish(&*child)) {
-    end_profile(recording, named, &*child);
+    stuck = end_profile(recording, named, &*child);
   } else {
     (void)give_up(finished.error());
   }
   if (!recording.left_behind().empty()) warn("{}", left_behind_text(recording.left_behind(), wait));
   child->wait();
+  if (stuck) leave_files_behind();
   end_like(child->status());
 }
 
@@ -73,7 +79,10 @@ int record_running(RecordOptions options) {
   if (auto opened = recording.open(recording.running_target()); !opened) return give_up(opened.error());
   recording.watch(&*attachment);
   if (auto finished = recording.finish(nullptr); !finished) return give_up(finished.error());
-  end_profile(recording, named, nullptr);
+  if (end_profile(recording, named, nullptr)) {
+    leave_files_behind();
+    _exit(0);  // without closing a file
+  }
   return 0;
 }
 

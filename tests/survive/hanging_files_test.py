@@ -1,0 +1,63 @@
+"""A file system whose server is dead costs the objects on it their names, not the recording."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+
+class HangingFiles(unittest.TestCase):
+    def setUp(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to mount a file system")
+        self.directory = tempfile.mkdtemp(dir=p.scratch())
+        self.mounted = os.path.join(self.directory, "mounted")
+        self.stop = os.path.join(self.directory, "stop")
+        os.mkdir(self.mounted)
+
+    def serve(self):
+        server = subprocess.Popen([p.program("hanging_files"), self.mounted, p.program("known_shares"), self.stop],
+                                  stdout=subprocess.PIPE, text=True)
+        said = server.stdout.readline()
+        server.stdout.close()
+        if said != "mounted\n":
+            self.skipTest("may not mount a FUSE file system here")
+        return server
+
+    def end(self, server):
+        server.kill()  # whoever waits for it goes on
+        server.wait()
+        subprocess.run(["umount", "-l", self.mounted], check=True)
+        if os.path.exists(self.stop):
+            os.unlink(self.stop)
+
+    def test_costs_its_objects_their_names(self):
+        program = os.path.join(self.mounted, "program")
+        for engine in [engine for engine in ("ring", "timer") if p.engine_available(engine)]:  # 2 s each wait for the dead
+            with self.subTest(engine):
+                server = self.serve()
+                recorder = None
+                try:
+                    path = os.path.join(self.directory, f"{engine}.pct")
+                    recorder = subprocess.Popen([p.PCTALLY, "record", "-e", engine, "-o", path, "--", "sh", "-c",
+                                                 f"{program} 0.3 && touch {self.stop} && {p.program('spinner')} 1 0.3; exit 3"],
+                                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                    said = recorder.communicate(timeout=30)[1]
+                finally:
+                    self.end(server)
+                    if recorder is not None and recorder.poll() is None:
+                        recorder.send_signal(signal.SIGKILL)
+                        recorder.communicate()
+                self.assertEqual(recorder.returncode, 3, said)
+                self.assertIn(f"{program} has no names: its file system does not answer\n", said)
+                data = p.report(path)
+                p.assert_ledger(self, data)
+                self.assertGreater(p.share_of(data, "spin_here"), 0.25)
+
+
+if __name__ == "__main__":
+    p.main()
