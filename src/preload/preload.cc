@@ -8,6 +8,7 @@
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -181,6 +182,26 @@ void clean_environment() noexcept {
     unsetenv("LD_PRELOAD");
 }
 
+/// The recorder's entry is the first. Where a new root does not have the library, the dynamic linker would
+/// say so in the output of each program executed there. In place, without the heap: a child of vfork may be
+/// the caller.
+void forget_missing_library() noexcept {
+  constexpr char kName[] = "libpctally-preload.so";
+  char* list = getenv("LD_PRELOAD");
+  if (list == nullptr) return;
+  char* end = list + strcspn(list, ":");
+  const char* rest = *end == ':' ? end + 1 : end;
+  const auto length = static_cast<size_t>(end - list);
+  if (length < strlen(kName) || strncmp(end - strlen(kName), kName, strlen(kName)) != 0) return;
+  const int error = errno;
+  const char after = *end;
+  *end = '\0';
+  const bool missing = access(list, R_OK) != 0;
+  *end = after;
+  if (missing) memmove(list, rest, strlen(rest) + 1);
+  errno = error;
+}
+
 __attribute__((constructor)) void enter() {
   if (getauxval(AT_SECURE) != 0 || in_valgrind() || has_debugger(0)) return;
   const char* path = getenv("PCTALLY_RECORD");
@@ -246,3 +267,10 @@ __attribute__((destructor)) void leave() {
 
 }  // namespace
 }  // namespace pctally
+
+extern "C" __attribute__((visibility("default"))) int chroot(const char* path) noexcept {
+  static decltype(chroot)* next;
+  const int result = pctally::next_function("chroot", &next)(path);
+  if (result == 0 && pctally::g_injected != nullptr) pctally::forget_missing_library();
+  return result;
+}

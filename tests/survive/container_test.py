@@ -1,5 +1,6 @@
 """Programs with another root: pids are the recorder's, and binaries that exist only there still have names."""
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -72,6 +73,24 @@ class Chroot(unittest.TestCase):
         p.assert_ledger(self, data)
         self.assertEqual(data["outside"], 0)
         self.assertGreater(sum(row["share"] for row in data["rows"] if "only_inside" in row["object"]), 0.6)
+
+
+    def test_the_dynamic_linker_says_nothing_of_us_there(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to change a root")
+        root = tempfile.mkdtemp(dir=p.scratch())
+        shutil.copy(p.program("spinner"), os.path.join(root, "only_inside"))
+        for path in re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", p.program("spinner")], capture_output=True, text=True).stdout):
+            os.makedirs(root + os.path.dirname(path), exist_ok=True)
+            shutil.copy(path, root + path)
+        for engine in p.engines("timer", "trap"):
+            with self.subTest(engine):
+                done = p.record(["chroot", root, "/only_inside", "1", "0.5"], "-e", engine)
+                self.assertEqual((done.returncode, done.stdout), (0, b""))
+                self.assertNotIn(b"LD_PRELOAD", done.stderr)
+                data = done.report()
+                p.assert_ledger(self, data)
+                self.assertIn("another root", " ".join(row["note"] for row in data["processes"]))
 
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root and unshare to make a container")
