@@ -36,6 +36,7 @@ std::vector<NamedRange> ObjectSymbolizer::name(std::span<const uint64_t> positio
     result[at] = to_positions(std::move(ranges[i]), addresses.values[i], positions[at]);
   }
   if (file_->shrank() || (debug_ && debug_->shrank())) complain("the file was cut while it was read");
+  if (file_->is_cut() && !debug_) complain("the file is cut short: its symbols lay behind its end");
   return result;
 }
 

@@ -4,7 +4,9 @@
 #include <link.h>
 #include <sys/auxv.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "object/dwarf/debug_finder.h"
@@ -70,6 +72,18 @@ TEST(Symbolizer, AReplacedFileNamesNothing) {
             "build id differs: the file was replaced since, or unmapped while it was read");
   const uint64_t main = position_of(fixture("layout"), listed_symbol(fixture("layout"), "main").value);
   EXPECT_EQ(name_of(*symbolizer, main), "[layout]");
+}
+
+TEST(Symbolizer, AFileCutShortSaysSo) {
+  const std::string path = testing::TempDir() + "cut_short." + std::to_string(getpid());
+  fs::copy_file(fixture("layout"), path);
+  ExecutableIdentity identity = identity_of(path);
+  const uint64_t main = position_of(path, listed_symbol(path, "main").value);
+  fs::resize_file(path, std::filesystem::file_size(path) - 1);
+  const auto symbolizer = Symbolizer::open(identity);
+  EXPECT_THAT(name_of(*symbolizer, main), testing::StartsWith("[cut_short"));
+  EXPECT_EQ(symbolizer->problem(), "the file is cut short: its symbols lay behind its end");
+  fs::remove(path);
 }
 
 TEST(Symbolizer, ADeletedFileThatIsThereAgainHasToProveItself) {

@@ -91,6 +91,7 @@ Result<void> ElfFile::read() {
   machine_ = header.e_machine;
   is_64_bit_ = header.e_ident[EI_CLASS] == ELFCLASS64;
   native_order_ = header.e_ident[EI_DATA] == kNativeOrder;
+  is_cut_ = header.e_shoff > size || size_t{header.e_shnum} * header.e_shentsize > size - header.e_shoff;
   size_t count = 0;
   size_t names = 0;
   if (elf_getphdrnum(elf_.get(), &count) == 0) read_segments(count);

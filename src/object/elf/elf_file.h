@@ -89,6 +89,8 @@ class ElfFile {
   [[nodiscard]] bool has_code() const { return has_code_; }
   /// Of the file opened.
   [[nodiscard]] const struct stat& status() const { return file_.status(); }
+  /// True if its section headers, and so its symbols, lie behind its end.
+  [[nodiscard]] bool is_cut() const { return is_cut_; }
   /// See FileBytes.
   [[nodiscard]] bool shrank() const { return file_.shrank(); }
   /// As given to open(); empty for an image.
@@ -113,6 +115,7 @@ class ElfFile {
   bool is_64_bit_ = false;
   bool native_order_ = false;
   bool has_code_ = true;
+  bool is_cut_ = false;
   std::vector<ElfSection> sections_;
   std::vector<ElfSegment> segments_;
   std::vector<ElfSection> text_;
