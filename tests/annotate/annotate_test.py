@@ -203,7 +203,7 @@ class Annotate(unittest.TestCase):
     def test_a_program_that_was_rebuilt(self):
         directory = tempfile.mkdtemp(dir=p.scratch())
         program = build(directory, "-g")
-        profile = p.record([program, "300"]).path
+        profile = p.record([program, "4000"]).path
         archived = os.path.join(directory, "archived.pct")
         subprocess.run([p.PCTALLY, "archive", "-q", "-o", archived, profile], check=True)
         before = annotate("count", archived, "--object", "^table$").stdout

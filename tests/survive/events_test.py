@@ -2,6 +2,7 @@
 every report; and who refuses what."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -119,6 +120,42 @@ class Events(unittest.TestCase):
         shown = run("top", "--count", "1", "--interval", "0.5", "-e", ENGINES[0], "-e", "page-faults", "-c", "3", "--",
                     p.program("churn"), "10")
         self.assertIn("ticks of 3 page-faults", shown.stdout, shown.stderr)
+
+
+def perf_count(event, command):
+    """What perf stat says of a run of its own; None without perf."""
+    if shutil.which("perf") is None:
+        return None
+    said = subprocess.run(["perf", "stat", "-x,", "-e", event, "--", *command], capture_output=True, text=True).stderr
+    counts = [line.split(",")[0] for line in said.splitlines() if f",{event}" in line]
+    return int(counts[0]) if counts and counts[0].isdigit() else None
+
+
+@unittest.skipUnless(ENGINES, "no engine that counts events is available here: pctally engines says why")
+class Hardware(unittest.TestCase):
+    """Wherever a PMU is. The bounds are those of separate runs: the program's work is the same in each."""
+    WORK = [p.program("fixed_work"), "300"]
+
+    def setUp(self):
+        probe = run("record", "-q", "-f", "-o", os.path.join(p.scratch(), "probe.pct"), "-e", "cycles", "--", "true")
+        if probe.returncode != 0:
+            self.skipTest("no PMU: " + probe.stderr.strip())
+
+    def test_a_known_loop(self):
+        for engine in ENGINES:
+            for event, bound in (("instructions", 0.03), ("branches", 0.03), ("cycles", 0.15)):
+                with self.subTest(engine=engine, event=event):
+                    done = p.record(self.WORK, "-e", engine, "-e", event)
+                    self.assertEqual(done.returncode, 0, done.stderr.decode())
+                    data = done.report()
+                    p.assert_ledger(self, data)
+                    self.assertEqual(data["event"], event)
+                    self.assertGreater(p.share_of(data, "work"), 0.9)
+                    truth = perf_count(event, self.WORK)
+                    counted = data["sampled_events"] + data["lost_events"]
+                    print(f"{engine}: {counted:.0f} {event}, perf stat {truth}", flush=True)
+                    if truth is not None:
+                        self.assertAlmostEqual(counted / truth, 1, delta=bound)
 
 
 class Refusals(unittest.TestCase):
