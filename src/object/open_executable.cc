@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -39,6 +41,8 @@ struct Opened {
 /// "/proc/N/root/..." ends with the process.
 std::string why_unreadable(const std::string& path, const Error& error) {
   const size_t root = path.find("/root/");
+  if (error.code == EACCES && geteuid() == 0)
+    return error.text + std::string(" (FUSE without allow_other, or NFS, refuses even root)");
   const bool of_process = path.starts_with("/proc/") && root == path.find_first_not_of("0123456789", 6);
   if (!of_process || error.code != ENOENT) return error.text;
   return path.substr(root + 5) + " was in the container or root directory of process " +

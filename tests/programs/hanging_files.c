@@ -1,6 +1,7 @@
-/* hanging_files DIRECTORY PROGRAM STOP: mounts a file system at DIRECTORY whose one file, `program`, is
-   PROGRAM. Once a file STOP exists it answers nothing any more, as a dead server. Says "mounted"; 77: may not
-   mount. */
+/* hanging_files DIRECTORY PROGRAM STOP [USER]: mounts a file system at DIRECTORY whose one file, `program`,
+   is PROGRAM. Once a file STOP exists it answers nothing any more, as a dead server. Says "mounted"; 77: may
+   not mount.
+   With USER it is that one's, and nobody else may look into it, not even root. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +93,9 @@ int main(int argc, char** argv) {
   if (g_program == NULL || g_bytes > kMost || read(program, g_program, g_bytes) != status.st_size) return 1;
   int fd = open("/dev/fuse", O_RDWR);
   char options[100];
-  snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd);
+  int user = argc > 4 ? atoi(argv[4]) : 0;
+  snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=%d,group_id=%d%s", fd, user, user,
+           argc > 4 ? "" : ",allow_other");
   if (fd < 0 || mount("hanging_files", argv[1], "fuse", 0, options) != 0) return 77;
   puts("mounted");
   fflush(stdout);

@@ -1,5 +1,6 @@
 """A file system whose server is dead costs the objects on it their names, not the recording."""
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +20,8 @@ class HangingFiles(unittest.TestCase):
         self.stop = os.path.join(self.directory, "stop")
         os.mkdir(self.mounted)
 
-    def serve(self):
-        server = subprocess.Popen([p.program("hanging_files"), self.mounted, p.program("known_shares"), self.stop],
+    def serve(self, *user):
+        server = subprocess.Popen([p.program("hanging_files"), self.mounted, p.program("known_shares"), self.stop, *user],
                                   stdout=subprocess.PIPE, text=True)
         said = server.stdout.readline()
         server.stdout.close()
@@ -57,6 +58,22 @@ class HangingFiles(unittest.TestCase):
                 data = p.report(path)
                 p.assert_ledger(self, data)
                 self.assertGreater(p.share_of(data, "spin_here"), 0.25)
+
+    @unittest.skipUnless(shutil.which("setpriv"), "needs setpriv to become another user")
+    @unittest.skipUnless(p.engine_available("ring"), "engine ring is not available here")
+    def test_of_another_user_say_why_root_has_no_names(self):
+        os.chmod(self.directory, 0o755)
+        os.chmod(p.scratch(), 0o755)
+        server = self.serve("65533")
+        try:
+            path = os.path.join(self.directory, "others.pct")
+            done = p.record(["setpriv", "--reuid=65533", "--regid=65533", "--clear-groups",
+                             os.path.join(self.mounted, "program"), "0.2"], "-e", "ring", path=path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = " ".join(warning["text"] for warning in done.report()["warnings"])
+        finally:
+            self.end(server)
+        self.assertIn("Permission denied (FUSE without allow_other, or NFS, refuses even root)", said)
 
 
 if __name__ == "__main__":
