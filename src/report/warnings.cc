@@ -101,8 +101,8 @@ std::string unobserved_names(const Profile& profile, const std::string& note) {
     names.emplace_back("...");
   }
   std::string missed;
-  if (const uint64_t cpu_ns = unobserved_ns(profile, &note); cpu_ns >= 10000000)
-    missed = fmt::format(", over {:.2f} s", static_cast<double>(cpu_ns / 10000000) / 100);
+  if (const uint64_t hundredths = unobserved_ns(profile, &note) / 10'000'000; hundredths != 0)
+    missed = fmt::format(", over {:.2f} s", static_cast<double>(hundredths) / 100);
   return fmt::format("{} process{} not observed ({}{})", all, all == 1 ? " was" : "es were",
                      fmt::join(names, ", "), missed);
 }
