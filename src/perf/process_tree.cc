@@ -62,6 +62,13 @@ bool has_variable(pid_t pid, const std::string& variable) {
   return text.find(wanted) != std::string::npos;
 }
 
+/// In the middle of execve(2): it has neither arguments nor environment, for a moment.
+bool is_executing(pid_t pid) {
+  ProcStat stat;
+  return read_proc_stat(pid, &stat) && !stat.kernel_thread && stat.state != 'Z' && stat.state != 'X' &&
+         command_line_of(pid).empty();
+}
+
 }  // namespace
 
 std::string directory_of(pid_t pid) { return "/proc/" + (pid == 0 ? "self" : std::to_string(pid)); }
@@ -99,15 +106,22 @@ std::string command_line_of(pid_t pid) {
 }
 
 std::vector<pid_t> processes_given(const std::string& variable, pid_t first) {
-  constexpr int kMostLooks = 3;  // a process may fork and end while we look
+  constexpr int kMostLooks = 10;  // a process may fork and end while we look
   std::vector<pid_t> found;
   pid_t last = 0;
-  for (int looks = 0; looks < kMostLooks && last != newest_process(); ++looks) {
+  bool starting = false;
+  for (int looks = 0; looks < kMostLooks && (starting || last != newest_process()); ++looks) {
+    if (starting) usleep(2000);
     last = newest_process();
     found.clear();
+    starting = false;
     for (pid_t pid : all_processes()) {
       const bool younger = pid > first || (last < first && pid <= last);  // numbers start again
-      if (younger && has_variable(pid, variable)) found.push_back(pid);
+      if (!younger) continue;
+      if (has_variable(pid, variable))
+        found.push_back(pid);
+      else
+        starting = starting || is_executing(pid);
     }
   }
   return found;

@@ -391,8 +391,8 @@ std::vector<pid_t> Recording::find_left_behind(const Child& child) const {
   ProcStat self, other;
   (void)read_proc_stat(0, &self);
   std::erase_if(pids, [&](pid_t pid) {
-    return pid == child.pid() || pid == getpid() || command_line_of(pid).empty() ||
-           !read_proc_stat(pid, &other) || other.started < self.started;
+    return pid == child.pid() || pid == getpid() || !read_proc_stat(pid, &other) || other.kernel_thread ||
+           other.state == 'Z' || other.state == 'X' || other.started < self.started;
   });
   return pids;
 }
