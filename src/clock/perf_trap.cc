@@ -244,6 +244,7 @@ bool PerfTrap::intact() const noexcept {
 
 void PerfTrap::forget() noexcept {
   if (!running()) return;
+  forget_owed_ticks();
   for (const Root& root : roots_)
     if (root.id != 0 && id_of(root.fd) == root.id) close(root.fd);
   roots_.clear();

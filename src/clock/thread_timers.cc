@@ -10,6 +10,7 @@
 #include "clock/kernel_timer.h"
 #include "clock/thread_hook.h"
 #include "clock/thread_list.h"
+#include "clock/tick_path.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {
@@ -191,6 +192,7 @@ void ThreadTimers::stop() noexcept {
 void ThreadTimers::forget() noexcept {
   if (forget_threads()) {
     MutexLock locked(g_threads);
+    forget_owed_ticks();
     g_armed = g_ended = 0;
     g_ended_ns = 0;
   }

@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
+#include "clock/deep_stacks.h"
 #include "clock/thread_hook.h"
 #include "fault/fault_guard.h"
 #include "tick/context.h"
@@ -18,6 +19,10 @@ extern "C" __attribute__((weak)) void* __libc_stack_end;
 
 namespace pctally {
 namespace {
+
+uint32_t g_recording = 0;  ///< what was left out in others is no concern of this one
+
+uint32_t recording() noexcept { return __atomic_load_n(&g_recording, __ATOMIC_RELAXED); }
 
 #if PCTALLY_FOLLOWS_PATHS
 
@@ -67,6 +72,8 @@ PathEnd prepare(OwnStack* stack) noexcept {
                                                                     : PathEnd::kUnreadable;
 }
 
+__thread DeepStacks t_deep;
+
 struct Walk {
   const RegionTable* table;
   OwnStack stack;
@@ -87,6 +94,8 @@ void walk(void* argument) noexcept {
     work.path.end = obstacle;
   else
     (void)run_guarded(walk, &work);
+  if (is_within(work.stack.registers.stack, t_stack))
+    t_deep.note({table.paths, recording()}, work.stack.registers.stack, work.stack.end, work.path.frames);
   close_own_path(*table.paths, work.path);
 }
 
@@ -106,6 +115,25 @@ void hand_over_place(const RegionTable& table, uint64_t pc, uint64_t ticks) noex
   if (!open_own_path(*table.paths, ticks, &path)) return;
   add_tick_place(table, pc, &path);
   close_own_path(*table.paths, path);
+}
+
+/// True if the tick was left out, in a stack that is sampled at a lower rate; else `ticks` is what it counts.
+bool leaves_out(const RegionTable& table, const void* context, uint64_t* ticks) noexcept {
+#if PCTALLY_FOLLOWS_PATHS
+  return t_deep.leaves_out({table.paths, recording()}, interrupted_registers(context).stack, ticks);
+#else
+  (void)table, (void)context, (void)ticks;
+  return false;
+#endif
+}
+
+void count_tick(const RegionTable& table, const void* context, uint64_t ticks) noexcept {
+  const uint64_t pc = interrupted_pc(context);
+  if (tick(table, pc, ticks) == TickOutcome::kStopped || table.paths == nullptr) return;
+  if (table.paths->slots.head->one_frame != 0)
+    hand_over_place(table, pc, ticks);
+  else
+    hand_over_path(table, context, ticks);
 }
 
 }  // namespace
@@ -144,7 +172,22 @@ bool find_own_tables(uint64_t, CfiSections*) noexcept { return false; }
 
 #endif
 
+uint64_t owed_ticks(PublishedTables* tables) noexcept {
+  const uint32_t slot = enter_table(tables);
+  if (slot == kNoTable) return 0;
+  const OwnPaths* paths = tables->slots[slot].paths;
+  leave_table(tables, slot);
+#if PCTALLY_FOLLOWS_PATHS
+  return paths == nullptr ? 0 : t_deep.owed({paths, recording()});
+#else
+  return 0;
+#endif
+}
+
+void forget_owed_ticks() noexcept { __atomic_add_fetch(&g_recording, 1, __ATOMIC_RELAXED); }
+
 void know_own_code(OwnPaths* paths) noexcept {
+  forget_owed_ticks();
   paths->find_tables = find_own_tables;
   paths->entry_points[0] = getauxval(AT_ENTRY);
   paths->entry_points[1] = interpreter_entry();
@@ -154,13 +197,7 @@ void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noex
   const uint32_t slot = enter_table(tables);
   if (slot == kNoTable) return;
   const RegionTable& table = tables->slots[slot];
-  const TickOutcome outcome = tick(table, interrupted_pc(context), weight);
-  if (table.paths != nullptr && outcome != TickOutcome::kStopped) {
-    if (table.paths->slots.head->one_frame != 0)
-      hand_over_place(table, interrupted_pc(context), weight);
-    else
-      hand_over_path(table, context, weight);
-  }
+  if (table.paths == nullptr || !leaves_out(table, context, &weight)) count_tick(table, context, weight);
   leave_table(tables, slot);
 }
 

@@ -6,13 +6,20 @@
 namespace pctally {
 
 /// Counts `weight` ticks where `context` was interrupted, and hands over the path there, if the table in use
-/// keeps paths. In a signal handler. REQUIRES: weight >= 1; where tables->may_fault the guard's signals are
-/// let through.
+/// keeps paths. A tick in a deep stack may be left out, and counted by the next one there (DeepStacks). In a
+/// signal handler. REQUIRES: weight >= 1; where tables->may_fault the guard's signals are let through.
 void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noexcept;
 
 /// The same of a tick at `pc` that is delivered by hand. False, and it does nothing, if there is no table in
 /// use, or a tick has turned it off. Async-signal-safe.
 bool tick_by_hand(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept;
+
+/// Ticks of samples of the calling thread that were left out and that no sample has counted yet.
+/// Async-signal-safe.
+[[nodiscard]] uint64_t owed_ticks(PublishedTables* tables) noexcept;
+
+/// In the child of a fork: the samples left out were its parent's.
+void forget_owed_ticks() noexcept;
 
 /// The calling thread, which pthread_create(3) has started with `bytes` of stack (0: the default), or the
 /// main thread, says so: its ticks may then read its stack without more ado. Elsewhere it is read under the

@@ -176,7 +176,10 @@ void TickSlot::prove_signal() noexcept { g_proven = true; }
 void book_rest(const ThreadRecord& record, unsigned clock, uint64_t cpu_ns) noexcept {
   const ThreadTimer& timer = record.timers[clock];
   if (timer.booking != Booking::kByPot) return;
-  g_slots[clock].pots.add(record.pot, static_cast<int64_t>(cpu_ns) - static_cast<int64_t>(timer.booked_ns));
+  Slot& slot = g_slots[clock];
+  PublishedTables* tables = __atomic_load_n(&slot.tables, __ATOMIC_ACQUIRE);
+  const uint64_t owed_ns = tables == nullptr ? 0 : owed_ticks(tables) * slot.period_ns;
+  slot.pots.add(record.pot, static_cast<int64_t>(cpu_ns + owed_ns) - static_cast<int64_t>(timer.booked_ns));
 }
 
 uint64_t period_of(unsigned clock) noexcept {

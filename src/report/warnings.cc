@@ -262,6 +262,46 @@ void check_host(const Profile& profile, const Account& account, Warnings* out) {
             stolen));
 }
 
+/// Ticks in deep stacks, and how many each of their samples stands for beside one of another stack.
+struct DeepTicks {
+  double share = 0;
+  double each = 1;
+};
+
+DeepTicks deep_ticks(const CallPaths& paths) {
+  std::vector<uint32_t> frames(paths.context.size());
+  double all = 0, deep = 0, weights = 0;
+  for (size_t i = 0; i < paths.context.size(); ++i) {
+    const PathTreeNode& node = paths.context[i];
+    const uint32_t outer = node.parent == PathTreeNode::kNoParent ? 0 : frames[node.parent];
+    const bool is_frame = node.kind != PathNodeKind::kScope && node.kind != PathNodeKind::kCut;
+    frames[i] = outer + (is_frame ? 1 : 0);
+    const auto ticks = static_cast<double>(node.self + node.folded);
+    all += ticks;
+    if (frames[i] <= kFramesAtFullRate) continue;
+    // 0 to 2n are left out: the mean of the squares of 1 to 2n + 1, by their mean.
+    const double n = (frames[i] - 1) / kFramesAtFullRate;
+    deep += ticks;
+    weights += ticks * (4 * n + 3) / 3;
+  }
+  return deep == 0 ? DeepTicks() : DeepTicks{deep / all, weights / deep};
+}
+
+constexpr double kDeepTicksWorthANote = 0.01;
+
+/// Their intervals are those of the whole: too narrow there.
+void check_deep_stacks(const Profile& profile, Warnings* out) {
+  if (profile.engine != "timer" && profile.engine != "trap") return;
+  const DeepTicks deep = deep_ticks(profile.paths);
+  if (deep.share < kDeepTicksWorthANote) return;
+  const double wider = std::sqrt(deep.each / (1 - deep.share + deep.share * deep.each));
+  std::string text =
+      fmt::format("{:.0f} % of the ticks are in stacks deeper than {} frames, which are sampled more rarely",
+                  100 * deep.share, kFramesAtFullRate);
+  if (wider > 1.1) text += fmt::format(": the true ± there is {:.1f} times the one shown", wider);
+  add(out, Severity::kNote, "deep-stacks", std::move(text));
+}
+
 Warnings gravest_first(const Warnings& warnings) {
   Warnings sorted;
   for (Severity severity : {Severity::kIncomplete, Severity::kWarning, Severity::kNote})
@@ -282,6 +322,7 @@ Warnings warnings_of(const Profile& profile, const Account& account) {
   check_samples(profile, account, &warnings);
   check_gap(profile, account, &warnings);
   check_engine(profile, &warnings);
+  check_deep_stacks(profile, &warnings);
   check_host(profile, account, &warnings);
   return gravest_first(warnings);
 }

@@ -175,6 +175,28 @@ TEST(Warnings, TheEnginesOwnLimits) {
                      "kernel's 4 ms clock: shares are wrong where the program runs in step with it")));
 }
 
+/// A tenth of the ticks are below 400 frames, the others below none.
+Profile deep(const std::string& engine) {
+  Profile profile = trusty();
+  profile.engine = engine;
+  PathTree& tree = profile.paths.context;
+  tree.push_back({.kind = PathNodeKind::kScope});
+  for (uint32_t i = 0; i < 400; ++i)
+    tree.push_back({.parent = i, .kind = PathNodeKind::kCode, .position = i, .self = i == 0 ? 900u : 0u});
+  tree.back().self = 100;
+  return profile;
+}
+
+TEST(Warnings, DeepStacksAreSampledMoreRarely) {
+  // n = 3: a sample there stands for 1 to 7 ticks, for 5 by weight; all together for 1.4. sqrt(5
+  // / 1.4).
+  EXPECT_THAT(warnings(deep("timer")),
+              ElementsAre(is(Severity::kNote,
+                             "10 % of the ticks are in stacks deeper than 128 frames, which are "
+                             "sampled more rarely: the true ± there is 1.9 times the one shown")));
+  EXPECT_THAT(warnings(deep("ring")), IsEmpty());
+}
+
 TEST(Warnings, ObjectsWithoutNames) {
   Profile profile = trusty();
   profile.executables = {{ExecutableKind::kFile, "/lib/stripped.so", {}, 0},

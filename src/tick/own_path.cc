@@ -35,6 +35,7 @@ bool add_frame(const OwnPaths& paths, const PathSlotFrame& frame, OwnPath* path)
   slot->frame[slot->frames] = frame;
   // A fault may end the walk any moment: what is counted is written.
   __atomic_store_n(&slot->frames, slot->frames + 1, __ATOMIC_RELEASE);
+  ++path->frames;
   return true;
 }
 

@@ -38,6 +38,7 @@ struct OwnPath {
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t first = kNone;
   uint32_t last = kNone;
+  uint32_t frames = 0;
   PathEnd end = PathEnd::kUnreadable;  ///< so where a fault ends the walk
 };
 

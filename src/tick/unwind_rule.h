@@ -31,6 +31,10 @@ inline constexpr unsigned kPathEnds = 14;
 
 inline constexpr unsigned kMostFrames = 1023;
 
+/// An engine in the program follows paths of more frames more rarely, so that they cost no more than one of
+/// these at every sample (clock/deep_stacks.h).
+inline constexpr unsigned kFramesAtFullRate = 128;
+
 /// Machines on which paths are followed.
 #if defined(__x86_64__) || defined(__aarch64__)
 #define PCTALLY_FOLLOWS_PATHS 1

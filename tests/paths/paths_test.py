@@ -1,7 +1,7 @@
 """record -g, against programs whose call paths are known, and the identities that hold for every profile with call paths.
 
 Shares are of the ticks inside one function, all of which have one path but those in its first and last instructions, which
-have the same one: they do not depend on chance. 2 % are allowed for a path that was cut."""
+have the same one: they do not depend on chance. What may be cut is COMPLETE's."""
 import glob
 import json
 import os
@@ -59,7 +59,8 @@ paths_of, contains = p.paths_of, p.contains
 
 class PathsTest(unittest.TestCase):
     ENGINE = None
-    COMPLETE_IN_PYTHON = 0.98  # of ticks, where paths lead through trampolines
+    COMPLETE = 0.98            # of ticks, at least
+    COMPLETE_IN_PYTHON = 0.98  # where paths lead through trampolines
 
     def setUp(self):
         if not p.engine_available(self.ENGINE):
@@ -96,8 +97,8 @@ class EveryEngine:
                 right = sum(ticks for path, ticks in paths_of(nodes) if contains(path, wanted))
                 work = sum(ticks for path, ticks in paths_of(nodes) if "work" in path)
                 self.assertGreater(work, 100)
-                self.assertGreater(right, 0.98 * work, f"{case}: {right} of {work} ticks in work()")
-                self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
+                self.assertGreater(right, self.COMPLETE * work, f"{case}: {right} of {work} ticks in work()")
+                self.assertGreater(data["paths"]["complete"], self.COMPLETE * data["ticks"])
 
     def test_callers_through_libc_and_a_signal_handler(self):
         for case, caller, callee in (("sorting", "sorting", "compare"), ("in_handler", "in_handler", "handler")):
@@ -109,7 +110,7 @@ class EveryEngine:
                 under = sum(ticks for path, ticks in paths_of(nodes)
                             if caller in path and callee in path and path.index(caller) < path.index(callee))
                 self.assertGreater(inside, 100)
-                self.assertGreater(under, 0.98 * inside)
+                self.assertGreater(under, self.COMPLETE * inside)
 
     def test_callers_says_who_calls_and_from_which_line(self):
         done, data = self.record([p.program("known_paths"), "plain", SECONDS])
@@ -162,7 +163,7 @@ class EveryEngine:
         self.assertEqual(done.returncode, 0, done.stderr)
         data = p.report(path)
         self.check_identities(data, path)
-        self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
+        self.assertGreater(data["paths"]["complete"], self.COMPLETE * data["ticks"])
 
     def test_a_killed_recorder_leaves_every_tick_with_a_path(self):
         """At random moments, also while a tree of 64 KiB is pruned."""
@@ -277,7 +278,7 @@ class OutsideTheProgram(EveryEngine):
         nodes = tree(path)["nodes"]
         work = sum(ticks for path_, ticks in paths_of(nodes) if "work" in path_)
         self.assertGreater(sum(ticks for path_, ticks in paths_of(nodes) if contains(path_, ("main", "plain", "work"))),
-                           0.98 * work)
+                           self.COMPLETE * work)
 
     def test_the_whole_machine(self):
         if os.geteuid() != 0:
@@ -310,11 +311,11 @@ class OutsideTheProgram(EveryEngine):
                    "os.wait()\n")
         done, data = self.record([sys.executable, "-c", program])
         self.check_identities(data, done.path)
-        self.assertGreater(data["paths"]["complete"], 0.98 * data["ticks"])
+        self.assertGreater(data["paths"]["complete"], self.COMPLETE * data["ticks"])
         nodes = tree(done.path)["nodes"]
         work = sum(ticks for path, ticks in paths_of(nodes) if "work" in path)
         self.assertGreater(work, 100)
-        self.assertGreater(sum(ticks for path, ticks in paths_of(nodes) if contains(path, PATHS["in_thread"])), 0.98 * work)
+        self.assertGreater(sum(ticks for path, ticks in paths_of(nodes) if contains(path, PATHS["in_thread"])), self.COMPLETE * work)
 
 
 class ByRing(OutsideTheProgram, PathsTest):
@@ -339,14 +340,25 @@ class InTheProgram(EveryEngine):
     """Engines whose ticks unwind their own stack: no copy bounds it, and what they must not do is harm the program."""
 
     def test_a_path_that_cannot_be_continued_is_cut_with_its_reason(self):
-        # One in twenty ticks falls into the way down, whose paths are whole; timer's come four at a time, 75 such groups: 0.8 is
-        # six standard deviations.
         for case, reason in (("no_table", "no-unwind-table"), ("very_deep", "too-many-frames")):
             with self.subTest(case):
-                done, data = self.record([p.program("known_paths"), case, SECONDS])
+                done, data = self.record([p.program("known_paths"), case, "1"])
                 self.check_identities(data, done.path)
                 cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
-                self.assertGreater(cut.get(reason, 0), 0.8 * data["ticks"], cut)
+                # One in twenty ticks falls into the way down, whose paths are whole; of timer's 250 samples about 31 are taken:
+                # 10 of them are there, which may be 60 % of the ticks, in two runs of a million.
+                self.assertGreater(cut.get(reason, 0), 0.4 * data["ticks"], cut)
+
+    def test_deep_stacks_are_sampled_more_rarely(self):
+        """1,023 frames: about one sample of eight is taken, and counts for those left out, but for the last 14."""
+        samples = {}
+        for case in ("plain", "very_deep"):
+            done, data = self.record([p.program("known_paths"), case, "0.6"])
+            self.check_identities(data, done.path)
+            samples[case] = data["samples"] / data["ticks"]
+            self.assertGreater(data["ticks"] * data["period_ns"], 0.7 * 0.6e9, case)
+        self.assertLess(samples["very_deep"], 0.4 * samples["plain"])
+        self.assertIn("deep-stacks", [warning["id"] for warning in data["warnings"]])
 
     def test_a_coroutine_is_read_up_to_its_start(self):
         done, data = self.record([p.program("known_paths"), "in_coroutine", SECONDS])
@@ -354,7 +366,7 @@ class InTheProgram(EveryEngine):
         nodes = tree(done.path)["nodes"]
         work = sum(ticks for path, ticks in paths_of(nodes) if "work" in path)
         right = sum(ticks for path, ticks in paths_of(nodes) if contains(path, ("coroutine_body", "static_stack_body", "work")))
-        self.assertGreater(right, 0.98 * work)
+        self.assertGreater(right, self.COMPLETE * work)
 
     def test_code_loaded_later_has_its_place_in_paths(self):
         done, data = self.record([sys.executable, "-c", IN_CODE_LOADED_LATER])
@@ -363,7 +375,7 @@ class InTheProgram(EveryEngine):
         work = sum(ticks for _, ticks in inside)
         right = sum(ticks for path, ticks in inside if "Py_BytesMain" in path)
         self.assertGreater(work, 100)
-        self.assertGreater(right, 0.98 * work)
+        self.assertGreater(right, self.COMPLETE * work)
 
 
 class Forks:
@@ -382,12 +394,13 @@ class Forks:
         work = sum(ticks for path, ticks in paths if "work" in path)
         right = sum(ticks for path, ticks in paths if contains(path, ("in_child", "work")) or contains(path, ("in_parent", "work")))
         self.assertGreater(work, 100)
-        self.assertGreater(right, 0.98 * work)
+        self.assertGreater(right, self.COMPLETE * work)
         print(f"{self.ENGINE}: {data['ticks']} ticks, {data['paths']['complete']} complete", flush=True)
 
 
 class ByTimer(InTheProgram, Forks, PathsTest):
     ENGINE = "timer"
+    COMPLETE = COMPLETE_IN_PYTHON = 0.92  # 50 samples of four ticks and more: four of them may be cut
 
 
 class ByTrap(Forks, PathsTest):
@@ -396,6 +409,7 @@ class ByTrap(Forks, PathsTest):
     test_known_paths = EveryEngine.test_known_paths
     test_a_path_that_cannot_be_continued_is_cut_with_its_reason = \
         InTheProgram.test_a_path_that_cannot_be_continued_is_cut_with_its_reason
+    test_deep_stacks_are_sampled_more_rarely = InTheProgram.test_deep_stacks_are_sampled_more_rarely
 
 
 if __name__ == "__main__":

@@ -1,0 +1,72 @@
+// A lower rate for deep stacks: to follow one of 1,023 frames takes a quarter of a millisecond of the
+// program's time, a quarter of a CPU at 1000 ticks a second. With every eighth sample it is 3 %.
+#pragma once
+#include "tick/own_path.h"
+
+namespace pctally {
+
+/// What is known of one thread's deep stacks. Whether a sample is of one is decided by its stack pointer
+/// alone, before its path is known, and the ticks of samples left out go to the next sample of one. So no
+/// place gains ticks by what ran before it. At its end a thread may owe the ticks of at most 14 samples. All
+/// zero: nothing is known. Its own thread's signal handler uses it.
+class DeepStacks {
+ public:
+  /// What is known is of these paths, in this recording.
+  struct Of {
+    const OwnPaths* paths;
+    uint32_t recording;
+    bool operator==(const Of& other) const noexcept {
+      return paths == other.paths && recording == other.recording;
+    }
+  };
+
+  /// True if a sample with this stack pointer is left out. Else `ticks` grows by those of samples left out
+  /// before.
+  bool leaves_out(const Of& of, uint64_t stack_pointer, uint64_t* ticks) noexcept {
+    if (!(of_ == of) || stack_pointer >= below_) return false;
+    if (left_out_ != 0) {
+      --left_out_;
+      owed_ += *ticks;
+      return true;
+    }
+    *ticks += owed_;
+    owed_ = 0;
+    return false;
+  }
+
+  /// The path of a sample that was not left out has so many frames, from `stack_pointer` to `end`. After one
+  /// of more than n * kFramesAtFullRate 0 to 2n samples of deep stacks will be left out, on the average n.
+  void note(const Of& of, uint64_t stack_pointer, uint64_t end, uint32_t frames) noexcept {
+    if (frames <= kFramesAtFullRate) {
+      if (stack_pointer < below_) below_ = 0;
+      return;
+    }
+    if (!(of_ == of)) *this = DeepStacks(of, stack_pointer);
+    // Frames differ in length: what is deep is surely so with half of the bytes and less.
+    const uint64_t bytes = end - stack_pointer, deep = bytes / frames * (frames - kFramesAtFullRate);
+    below_ = stack_pointer + (deep < bytes / 2 ? deep : bytes / 2);
+    left_out_ = static_cast<uint32_t>(draw() % (2 * ((frames - 1) / kFramesAtFullRate) + 1));
+  }
+
+  /// Ticks of samples left out that no sample has counted yet.
+  [[nodiscard]] uint64_t owed(const Of& of) const noexcept { return of_ == of ? owed_ : 0; }
+
+  constexpr DeepStacks() noexcept = default;
+
+ private:
+  DeepStacks(const Of& of, uint64_t seed) noexcept : of_(of), draws_(seed) {}
+
+  /// So that no program is in step with the samples that are taken. Knuth's generator for MMIX.
+  uint64_t draw() noexcept {
+    draws_ = draws_ * 6364136223846793005u + 1442695040888963407u;
+    return draws_ >> 33;
+  }
+
+  Of of_ = {};
+  uint32_t left_out_ = 0;  ///< of the next samples of deep stacks
+  uint64_t below_ = 0;     ///< deep is what has its stack pointer below this
+  uint64_t owed_ = 0;
+  uint64_t draws_ = 0;
+};
+
+}  // namespace pctally
