@@ -92,7 +92,8 @@ class Attach(unittest.TestCase):
         p.assert_ledger(self, data)
         chance = data["chance_s"] / 1.96 * 4
         few = 0.02 + 4 * data["period_ns"] * 1e-9 * os.cpu_count()  # ends of the recording under load
-        self.assertLess(abs(data["unsampled_s"]), share * data["cpu_s"] + chance + few, data["cpu_s"])
+        allowed = share * data["cpu_s"] + chance + few + data["stolen_s"]  # the host's time is charged in part, and never ticks
+        self.assertLess(abs(data["unsampled_s"]), allowed, {key: data[key] for key in ("cpu_s", "wall_s", "stolen_s")})
 
     def test_threads_older_and_younger_than_the_attach(self):
         for user, prefix in users():
@@ -224,8 +225,8 @@ class Attach(unittest.TestCase):
                 pid = target.pid
                 return attach(["-a", "--for", "2"])
 
-        _, data, stolen = p.record_and_stolen(take)
-        self.assert_account(data, 0.02 + stolen / data["cpu_s"])
+        data = take().report()
+        self.assert_account(data)
         self.assertEqual(data["command"], ["@machine"])
         self.assertGreater(max(row["ticks"] for row in data["processes"] if row["pid"] == pid), 100)
 
