@@ -1,4 +1,5 @@
-"""How often `pctally diff` is wrong, and how much it sees, on real recordings: python3 diff_rates.py [PAIRS].
+"""How often `pctally diff` is wrong, and how much it sees, on real recordings: python3 diff_rates.py [PAIRS [-g]].
+With -g recordings have call paths, and totals are judged, too.
 
 False alarms: each program is recorded twice PAIRS times (200), in pairs one after the other, and nothing was changed; a pair that
 calls any row, or the total, changed is a false alarm. At a true rate of 5 % more than 20 of 200 come once in 1,000 times. With
@@ -17,19 +18,20 @@ import workloads
 from measure import PCTALLY, PROGRAMS, SCRATCH
 
 SIDES = (1, 5)  # runs
+RECORD = sys.argv[2:]
 
 
 def record(words, stdin, name):
     path = os.path.join(SCRATCH, name + ".pct")
-    measure.Run([PCTALLY, "record", "-q", "-f", "-o", path, "--", *words], stdin=stdin)
+    measure.Run([PCTALLY, "record", "-q", "-f", *RECORD, "-o", path, "--", *words], stdin=stdin)
     return path
 
 
 def decided(before, after):
-    """Names of the rows that are called changed; the total is called so itself."""
+    """Names of the rows that are called changed, in themselves or with all they call; the whole is called "total"."""
     words = [PCTALLY, "diff", "--json", *before, "--", *after] if len(before) > 1 else [PCTALLY, "diff", "--json", *before, *after]
     diff = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
-    names = [row["name"] for row in diff["rows"] if row["verdict"] != "undecided"]
+    names = [row["name"] for row in diff["rows"] if {row["verdict"], row.get("total_verdict", "undecided")} != {"undecided"}]
     return names + (["total"] if diff["total"]["verdict"] != "undecided" else [])
 
 

@@ -66,12 +66,14 @@ export interface Change {
   high: number;
   p: number;
 }
+export type Verdict = "undecided" | "more" | "less" | "new" | "gone";
 export interface DiffRow {
   name: string;
   object: string;
-  verdict: "undecided" | "more" | "less" | "new" | "gone";
+  verdict: Verdict;
   amount: Change;
   share_percent: Change;
+  total_verdict: Verdict;
   total: Change | null; // with the function on the stack, where both sides have call paths
   total_share: Change | null;
 }
@@ -84,6 +86,7 @@ export interface Diff {
   cause: string;
   power: string;
   deviation: string; // what is assumed of how runs differ; empty: it was measured
+  renamed: string; // which objects are compared under two names; empty: none
   decided: number;
   all_rows: number;
   doubts: string[];

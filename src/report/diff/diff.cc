@@ -38,6 +38,11 @@ uint64_t on_path_of(const MeasuredRun& run, const DiffKey& key) {
   return found == run.on_path.end() ? 0 : found->second;
 }
 
+void add(const MeasuredRun& run, uint64_t ticks, SideTicks* side) {
+  side->ticks += ticks;
+  side->effective += static_cast<double>(ticks) / run.design;
+}
+
 /// The symbol of `key` in the first run that knows it.
 std::string linkage_of(const DiffKey& key, const std::vector<MeasuredRun>& before,
                        const std::vector<MeasuredRun>& after) {
@@ -60,11 +65,11 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
   for (size_t side = 0; side < 2; ++side) {
     for (const MeasuredRun& run : *sides[side]) {
       uint64_t ticks = ticks_of(run, key);
-      (side == 0 ? row.old_ticks : row.new_ticks) += ticks;
-      (side == 0 ? row.old_effective : row.new_effective) += static_cast<double>(ticks) / run.design;
-      const auto on_path = static_cast<double>(on_path_of(run, key));
-      totals[side].push_back(amount_of(run, on_path));
-      total_shares[side].push_back(share_of(run, on_path));
+      const uint64_t on_path = on_path_of(run, key);
+      add(run, ticks, side == 0 ? &row.old_side : &row.new_side);
+      add(run, on_path, side == 0 ? &row.old_on_path : &row.new_on_path);
+      totals[side].push_back(amount_of(run, static_cast<double>(on_path)));
+      total_shares[side].push_back(share_of(run, static_cast<double>(on_path)));
       all_have_paths = all_have_paths && run.has_paths;
       amounts[side].push_back(amount_of(run, static_cast<double>(ticks)));
       shares[side].push_back(share_of(run, static_cast<double>(ticks)));
@@ -99,38 +104,64 @@ DiffRow compare_totals(const std::vector<MeasuredRun>& before, const std::vector
   row.name = "total";
   const bool exact = knows_cpu(before) && knows_cpu(after);
   row.amount = test_change(totals_of(before, exact), totals_of(after, exact), between_runs);
-  for (const MeasuredRun& run : before) row.old_ticks += static_cast<uint64_t>(run.total_ticks);
-  for (const MeasuredRun& run : after) row.new_ticks += static_cast<uint64_t>(run.total_ticks);
+  for (const MeasuredRun& run : before) row.old_side.ticks += static_cast<uint64_t>(run.total_ticks);
+  for (const MeasuredRun& run : after) row.new_side.ticks += static_cast<uint64_t>(run.total_ticks);
   return row;
 }
 
-Verdict verdict_of(const DiffRow& row, size_t old_runs, size_t new_runs) {
+/// What is judged: the whole, a row's own amount, or its total.
+struct Candidate {
+  const Change* change;
+  const SideTicks *before, *after;
+  Verdict* verdict;
+  size_t* decided;  ///< counts it; null: the whole, which nobody counts
+};
+
+Verdict verdict_of(const Candidate& candidate, size_t old_runs, size_t new_runs) {
   constexpr double kManyTicks = 10;  ///< effective ones, a run
-  if (row.old_ticks == 0 && row.new_effective >= kManyTicks * static_cast<double>(new_runs))
+  if (candidate.before->ticks == 0 &&
+      candidate.after->effective >= kManyTicks * static_cast<double>(new_runs))
     return Verdict::kNew;
-  if (row.new_ticks == 0 && row.old_effective >= kManyTicks * static_cast<double>(old_runs))
+  if (candidate.after->ticks == 0 &&
+      candidate.before->effective >= kManyTicks * static_cast<double>(old_runs))
     return Verdict::kGone;
-  return row.amount.difference > 0 ? Verdict::kMore : Verdict::kLess;
+  return candidate.change->difference > 0 ? Verdict::kMore : Verdict::kLess;
 }
 
-/// Of all that is called changed at most kDiffRate is wrong. The total is one of the family and bears half of
-/// its weight, the rows share the other half. C. R. Genovese, K. Roeder, L. Wasserman, "False discovery
-/// control with p-value weighting", Biometrika 93 (2006) 509-524.
-void decide(Diff* diff) {
-  std::vector<DiffRow*> family = {&diff->total};
-  for (DiffRow& row : diff->rows)
-    if (row.old_effective + row.new_effective >= kFewestTicks) family.push_back(&row);
-  std::vector<double> p_values;
-  auto rows = static_cast<double>(family.size() - 1);
-  for (const DiffRow* row : family) {
-    double weight = rows == 0 ? 1 : (rows + 1) / (row == &diff->total ? 2 : 2 * rows);
-    p_values.push_back(row->amount.p / weight);
+std::vector<Candidate> candidates_of(Diff* diff) {
+  std::vector<Candidate> family = {
+      {&diff->total.amount, &diff->total.old_side, &diff->total.new_side, &diff->total.verdict, nullptr}};
+  const auto add_if_enough = [&](const Candidate& candidate) {
+    if (candidate.before->effective + candidate.after->effective >= kFewestTicks) family.push_back(candidate);
+  };
+  for (DiffRow& row : diff->rows) {
+    add_if_enough({&row.amount, &row.old_side, &row.new_side, &row.verdict, &diff->decided});
+    if (row.has_callees())
+      add_if_enough(
+          {&*row.total, &row.old_on_path, &row.new_on_path, &row.total_verdict, &diff->decided_totals});
   }
-  std::vector<bool> changed = rejected(p_values, kDiffRate);
+  return family;
+}
+
+/// Of all that is called changed at most kDiffRate is wrong. The whole is one of the family and bears half of
+/// its weight; own amounts and totals share the other half evenly, if there are both. C. R. Genovese, K.
+/// Roeder, L. Wasserman, "False discovery control with p-value weighting", Biometrika 93 (2006) 509-524.
+void decide(Diff* diff) {
+  const std::vector<Candidate> family = candidates_of(diff);
+  std::map<const size_t*, double> of_kind;
+  for (const Candidate& candidate : family) ++of_kind[candidate.decided];
+  std::vector<double> p_values;
+  for (const Candidate& candidate : family) {
+    const double kinds = candidate.decided == nullptr ? 1 : static_cast<double>(of_kind.size() - 1);
+    const double part = of_kind.size() == 1 ? 1 : 0.5 / kinds;
+    const double weight = part * static_cast<double>(family.size()) / of_kind[candidate.decided];
+    p_values.push_back(candidate.change->p / weight);
+  }
+  const std::vector<bool> changed = rejected(p_values, kDiffRate);
   for (size_t i = 0; i < family.size(); ++i) {
     if (!changed[i]) continue;
-    family[i]->verdict = verdict_of(*family[i], diff->old_runs, diff->new_runs);
-    diff->decided += family[i] != &diff->total;
+    *family[i].verdict = verdict_of(family[i], diff->old_runs, diff->new_runs);
+    if (family[i].decided != nullptr) ++*family[i].decided;
   }
 }
 
@@ -187,17 +218,18 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
     for (const Profile& profile : *side) all.push_back(&profile);
   auto unit = common_unit(all);
   if (!unit) return std::unexpected(unit.error());
-  const std::set<std::string> same = same_builds(all);
+  const MatchingObjects objects = matching_objects(before, after);
   Diff diff;
+  diff.renamed = objects.renamed;
   diff.by = options.by;
   diff.names = options.names;
   diff.unit = *unit;
   diff.work = options.work;
   std::vector<MeasuredRun> old_runs, new_runs;
   for (const Profile& profile : before)
-    old_runs.push_back(measure(profile, open, options, same, &diff.doubts));
+    old_runs.push_back(measure(profile, open, options, objects, &diff.doubts));
   for (const Profile& profile : after)
-    new_runs.push_back(measure(profile, open, options, same, &diff.doubts));
+    new_runs.push_back(measure(profile, open, options, objects, &diff.doubts));
   std::set<DiffKey> keys;
   for (const auto* side : {&old_runs, &new_runs})
     for (const MeasuredRun& run : *side)
@@ -226,11 +258,11 @@ Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& run
   std::vector<const Profile*> all;
   for (const Profile& profile : runs) all.push_back(&profile);
   if (auto unit = common_unit(all); !unit) return std::unexpected(unit.error());
-  const std::set<std::string> same = same_builds(all);
+  const MatchingObjects objects = matching_objects(runs, {});
   std::vector<std::string> doubts;
   std::vector<MeasuredRun> measured;
   std::set<DiffKey> keys;
-  for (const Profile& profile : runs) measured.push_back(measure(profile, open, options, same, &doubts));
+  for (const Profile& profile : runs) measured.push_back(measure(profile, open, options, objects, &doubts));
   for (const MeasuredRun& run : measured)
     for (const auto& [key, ticks] : run.ticks) keys.insert(key);
   const std::vector<Measured> totals = totals_of(measured, knows_cpu(measured));

@@ -2,6 +2,7 @@
 //
 // Refuses to call a row unchanged: what is not shown to have changed is undecided.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,17 +20,29 @@ enum class Verdict { kUndecided, kMore, kLess, kNew, kGone };
 /// "undecided", "more", "less", "new", "gone"
 const char* verdict_word(Verdict verdict);
 
+/// Of all runs of a side together.
+struct SideTicks {
+  uint64_t ticks = 0;
+  double effective = 0;  ///< the same in effective ticks
+};
+
 struct DiffRow {
-  std::string name;                             ///< of the function (in full), object, line or process
-  std::string short_name;                       ///< as short_names() gives it
-  std::string linkage;                          ///< the function's symbol, if it is not `name`
-  std::string object;                           ///< where the name is a function's or a line's
-  Change amount;                                ///< ms a run (or a unit of work); or events
-  Change share;                                 ///< percent of all ticks
-  std::optional<Change> total, total_share;     ///< with it on the call path, where all runs have call paths
-  uint64_t old_ticks = 0, new_ticks = 0;        ///< of all runs together
-  double old_effective = 0, new_effective = 0;  ///< the same in effective ticks
+  std::string name;                          ///< of the function (in full), object, line or process
+  std::string short_name;                    ///< as short_names() gives it
+  std::string linkage;                       ///< the function's symbol, if it is not `name`
+  std::string object;                        ///< where the name is a function's or a line's
+  Change amount;                             ///< ms a run (or a unit of work); or events
+  Change share;                              ///< percent of all ticks
+  std::optional<Change> total, total_share;  ///< with it on the call path, where all runs have call paths
+  SideTicks old_side, new_side;
+  SideTicks old_on_path, new_on_path;  ///< where there is a total
   Verdict verdict = Verdict::kUndecided;
+  Verdict total_verdict = Verdict::kUndecided;
+
+  /// Whether it calls what has ticks: else its total is its own amount.
+  [[nodiscard]] bool has_callees() const {
+    return total && (old_on_path.ticks != old_side.ticks || new_on_path.ticks != new_side.ticks);
+  }
 };
 
 struct DiffOptions {
@@ -48,8 +61,11 @@ struct Diff {
   size_t old_added = 0, new_added = 0;  ///< of these runs: those that are known as a sum alone
   bool deviation_assumed = false;       ///< nothing shows how rows vary from run to run
   DiffRow total;  ///< CPU time as the kernel accounts it where it is known, else the sampled amount
-  std::vector<DiffRow> rows;        ///< decided rows first, then by the size of the change
-  size_t decided = 0;               ///< of the rows
+  std::vector<DiffRow> rows;  ///< decided rows first, then by the size of the change
+  size_t decided = 0;         ///< of the rows
+  size_t decided_totals = 0;  ///< of the totals of rows that have callees
+  std::map<std::string, std::string>
+      renamed;                      ///< objects that have another name on the new side, by the old one
   std::vector<std::string> doubts;  ///< why the profiles cannot be relied on: incomplete, throttled, damaged
 
   [[nodiscard]] bool one_run_a_side() const { return old_runs == 1 && new_runs == 1; }

@@ -55,6 +55,85 @@ TEST(Diff, NamesWhatGrewAndLeavesTheRestUndecided) {
   EXPECT_THAT(cause_sentence(diff), HasSubstr("f2 and f3, more by"));
 }
 
+/// The same, where f1 calls all others: each path is main, or main and a function.
+Profile with_paths(Profile profile) {
+  profile.paths.recorded = true;
+  PathTree& tree = profile.paths.context;
+  tree.push_back({.kind = PathNodeKind::kScope});
+  tree.push_back({.parent = 0, .kind = PathNodeKind::kCode, .position = 0x108});
+  for (const WeightedPosition& position : profile.positions)
+    if (position.position / 0x100 == 1)
+      tree[1].self = position.ticks;
+    else
+      tree.push_back(
+          {.parent = 1, .kind = PathNodeKind::kCode, .position = position.position, .self = position.ticks});
+  return profile;
+}
+
+TEST(Diff, ATotalIsJudgedWhereAFunctionCallsOthers) {
+  Diff diff = diff_of({with_paths(run_of({0, 500, 300}))}, {with_paths(run_of({0, 500, 2000}))});
+  const DiffRow& caller = row_of(diff, "f1");
+  EXPECT_EQ(caller.verdict, Verdict::kUndecided);  // it does itself what it did
+  EXPECT_EQ(caller.total_verdict, Verdict::kMore);
+  EXPECT_DOUBLE_EQ(caller.total->difference, 1700);
+  EXPECT_FALSE(row_of(diff, "f2").has_callees());
+  EXPECT_EQ(diff.decided_totals, 1u);
+  const std::string text = diff_text(diff, {});
+  EXPECT_THAT(text, HasSubstr("function with all it calls\n"));
+  EXPECT_THAT(text, HasSubstr("1 of 2 rows and 1 of 1 totals changed"));
+}
+
+TEST(Diff, WithoutPathsThereAreNoTotals) {
+  const std::string text = diff_text(diff_of({run_of({0, 500, 300})}, {run_of({0, 500, 2000})}), {});
+  EXPECT_THAT(text, Not(HasSubstr("all it calls")));
+  EXPECT_THAT(text, HasSubstr("1 of 2 rows changed"));
+}
+
+Profile run_with_command(Profile profile, std::vector<std::string> command) {
+  profile.command = std::move(command);
+  return profile;
+}
+
+TEST(Diff, TheProgramMayHaveAnotherName) {
+  const Profile before =
+      run_with_command(run_of({0, 500, 300}, {1}, "/x/old"), {"taskset", "1", "./old", "in"});
+  const Profile after =
+      run_with_command(run_of({0, 500, 300}, {2}, "/y/new"), {"taskset", "1", "./new", "in"});
+  Diff diff = diff_of({before}, {after});
+  EXPECT_EQ(diff.rows.size(), 2u);
+  EXPECT_EQ(row_of(diff, "f1").object, "new");
+  EXPECT_EQ(row_of(diff, "f1").old_side.ticks, 500u);
+  EXPECT_THAT(diff_text(diff, {}), HasSubstr("\nCompared as one object: old and new.\n"));
+  EXPECT_THAT(diff_markdown(diff, {}, 0), HasSubstr("old and new"));
+  EXPECT_THAT(diff_json(diff, {}), HasSubstr("\"old\": \"new\""));
+  Diff objects = diff_of({before}, {after}, {.by = Grouping::kObject});
+  ASSERT_EQ(objects.rows.size(), 1u);
+  EXPECT_EQ(objects.rows[0].name, "new");
+  EXPECT_EQ(objects.rows[0].verdict, Verdict::kUndecided);
+}
+
+TEST(Diff, AProgramAtAnotherPlaceOfTheCommandIsAnotherOne) {
+  Diff diff = diff_of({run_with_command(run_of({0, 500}, {1}, "/x/old"), {"./old"})},
+                      {run_with_command(run_of({0, 500}, {2}, "/y/new"), {"nice", "./new"})});
+  EXPECT_EQ(diff.rows.size(), 2u);
+  EXPECT_TRUE(diff.renamed.empty());
+}
+
+TEST(Diff, AnotherVersionOfALibraryIsTheSameObject) {
+  Diff diff =
+      diff_of({run_of({0, 500}, {1}, "/lib/libz.so.1.2.13")}, {run_of({0, 500}, {2}, "/lib/libz.so.1.3")});
+  ASSERT_EQ(diff.rows.size(), 1u);
+  EXPECT_EQ(diff.rows[0].object, "libz.so.1.3");
+}
+
+TEST(Diff, OfTwoVersionsOnOneSideNobodyKnowsWhichIsMeant) {
+  Profile both = run_of({0, 500}, {2}, "/lib/libz.so.1.3");
+  both.executables.push_back({ExecutableKind::kFile, "/lib/libz.so.2", {3}, 0});
+  both.positions.push_back({1, 0x108, 100});
+  both.ledger.counted += 100;
+  EXPECT_TRUE(diff_of({run_of({0, 500}, {1}, "/lib/libz.so.1.2.13")}, {both}).renamed.empty());
+}
+
 TEST(Diff, BothOrdersAgree) {
   Diff forth = diff_of({run_of({0, 500, 300, 0})}, {run_of({0, 500, 900, 200})});
   Diff back = diff_of({run_of({0, 500, 900, 200})}, {run_of({0, 500, 300, 0})});
@@ -133,7 +212,7 @@ TEST(Diff, AMergedFileOfOtherPeriodsIsMeasuredInEffectiveTicks) {
 TEST(Diff, TicksOfEveryRowAddUpToTheRuns) {
   Diff diff = diff_of({run_of({0, 5, 7, 11}), run_of({0, 6, 8, 12})}, {run_of({0, 500, 1, 3})});
   uint64_t before = 0, after = 0;
-  for (const DiffRow& row : diff.rows) before += row.old_ticks, after += row.new_ticks;
+  for (const DiffRow& row : diff.rows) before += row.old_side.ticks, after += row.new_side.ticks;
   EXPECT_EQ(before, 49u);
   EXPECT_EQ(after, 504u);
 }
@@ -200,7 +279,7 @@ TEST(Diff, NamesAreShortUnlessAsked) {
   const std::vector<Profile> runs = {run_of({9, 8, 7, 6, 0, 0, 5, 40, 50}, {1}, "/bin/cxx")};
   Diff diff = diff_of(runs, runs);
   EXPECT_THAT(diff_text(diff, {.limit = 0}), AllOf(HasSubstr("  ns::log "), HasSubstr("  put(int) ")));
-  EXPECT_EQ(row_of(diff, "ns::log(int, char const*)").old_ticks, 90u);  // with its clone
+  EXPECT_EQ(row_of(diff, "ns::log(int, char const*)").old_side.ticks, 90u);  // with its clone
   EXPECT_THAT(diff_markdown(diff, {}, 0), HasSubstr("`std::map::operator[]`"));
   EXPECT_THAT(diff_json(diff, {}),
               AllOf(HasSubstr("\"name\": \"void put<int>(int)\""), HasSubstr("\"short\": \"put(int)\"")));

@@ -21,9 +21,10 @@ Json row_json(const DiffRow& row) {
                {"verdict", verdict_word(row.verdict)},
                {"amount", change_json(row.amount)},
                {"share_percent", change_json(row.share)},
-               {"old_ticks", row.old_ticks},
-               {"new_ticks", row.new_ticks}};
+               {"old_ticks", row.old_side.ticks},
+               {"new_ticks", row.new_side.ticks}};
   if (row.total) json["total_amount"] = change_json(*row.total);
+  if (row.total) json["total_verdict"] = verdict_word(row.has_callees() ? row.total_verdict : row.verdict);
   if (row.total_share) json["total_share_percent"] = change_json(*row.total_share);
   return json;
 }
@@ -31,19 +32,16 @@ Json row_json(const DiffRow& row) {
 }  // namespace
 
 std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results) {
-  Json json = {{"version", kDiffJsonVersion},
-               {"by", grouping_word(diff.by)},
-               {"unit", valid_utf8(diff.unit)},
-               {"work", diff.work},
-               {"old_runs", diff.old_runs},
-               {"new_runs", diff.new_runs},
-               {"old_added", diff.old_added},
-               {"new_added", diff.new_added},
-               {"verdict", verdict_sentence(diff)},
-               {"cause", cause_sentence(diff)},
-               {"decided", diff.decided}};
+  Json json = {{"version", kDiffJsonVersion},       {"by", grouping_word(diff.by)},
+               {"unit", valid_utf8(diff.unit)},     {"work", diff.work},
+               {"old_runs", diff.old_runs},         {"new_runs", diff.new_runs},
+               {"old_added", diff.old_added},       {"new_added", diff.new_added},
+               {"verdict", verdict_sentence(diff)}, {"cause", cause_sentence(diff)},
+               {"decided", diff.decided},           {"decided_totals", diff.decided_totals}};
   Json& doubts = json["doubts"] = Json::array();
   for (const std::string& doubt : diff.doubts) doubts.push_back(valid_utf8(doubt));
+  Json& renamed = json["renamed_objects"] = Json::object();
+  for (const auto& [before, after] : diff.renamed) renamed[valid_utf8(before)] = valid_utf8(after);
   json["total"] = {{"verdict", verdict_word(diff.total.verdict)}, {"amount", change_json(diff.total.amount)}};
   Json& rows = json["rows"] = Json::array();
   for (const DiffRow& row : diff.rows) rows.push_back(row_json(row));

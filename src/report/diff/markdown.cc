@@ -39,6 +39,7 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
   std::string out = fmt::format("**{}**\n", verdict_sentence(diff));
   if (std::string cause = cause_sentence(diff); !cause.empty()) out += fmt::format("\n{}\n", cause);
   if (diff.old_added + diff.new_added > 0) out += fmt::format("\n{}\n", deviation_sentence(diff));
+  if (std::string renamed = renamed_sentence(diff); !renamed.empty()) out += fmt::format("\n{}\n", renamed);
   for (const std::string& doubt : diff.doubts)
     out += fmt::format("\nWarning: a profile cannot be relied on: {}\n", escaped(doubt));
   if (!results.empty()) out += "\n| limit | measured | ± | |\n|:--|--:|--:|:--|\n";

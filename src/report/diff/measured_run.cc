@@ -8,8 +8,6 @@
 namespace pctally {
 namespace {
 
-bool is_nameless(const std::string& function) { return function.find("+0x") != std::string::npos; }
-
 std::string row_name(const Row& row, Grouping by) {
   switch (by) {
     case Grouping::kObject:
@@ -21,6 +19,16 @@ std::string row_name(const Row& row, Grouping by) {
     default:
       return without_clone_suffix(row.function);
   }
+}
+
+DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects) {
+  std::string name = row_name(row, by);
+  if (by == Grouping::kObject || by == Grouping::kProcess) return {objects.name_of(name), ""};
+  const std::string& object = objects.name_of(row.object);
+  const size_t address = name.find("+0x");  // of code without a name: "[object+0x1234]"
+  if (address != std::string::npos)
+    name = "[" + object + (objects.same_build.contains(object) ? name.substr(address) : "]");
+  return {name, object};
 }
 
 double design_of(double ticks, const Account& account) {
@@ -47,27 +55,13 @@ void add_totals(const Profile& profile, double work, MeasuredRun* run) {
 
 }  // namespace
 
-std::set<std::string> same_builds(const std::vector<const Profile*>& profiles) {
-  std::map<std::string, std::set<std::string>> builds;
-  for (const Profile* profile : profiles)
-    for (const Executable& executable : profile->executables)
-      builds[executable.path.substr(executable.path.rfind('/') + 1)].emplace(executable.build_id.begin(),
-                                                                             executable.build_id.end());
-  std::set<std::string> same;
-  for (const auto& [object, ids] : builds)
-    if (ids.size() == 1 && !ids.begin()->empty()) same.insert(object);
-  return same;
-}
-
 MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, const DiffOptions& options,
-                    const std::set<std::string>& same, std::vector<std::string>* doubts) {
+                    const MatchingObjects& objects, std::vector<std::string>* doubts) {
   Report report = make_report(profile, open, {.by = options.by});
   MeasuredRun run;
   run.has_paths = options.by == Grouping::kFunction && profile.paths.recorded;
   for (const Row& row : report.rows) {
-    std::string name = row_name(row, options.by);
-    if (is_nameless(name) && !same.contains(row.object)) name = "[" + row.object + "]";
-    DiffKey key(name, options.by == Grouping::kObject ? "" : row.object);
+    DiffKey key = key_of(row, options.by, objects);
     run.ticks[key] += row.ticks;
     uint64_t& on_path = run.on_path[key];
     on_path = std::max(on_path, row.total.low);

@@ -1,13 +1,13 @@
 // A profile as diff sees it: the ticks of each row, what a tick is worth, and its totals.
 #pragma once
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "report/diff/change_test.h"
 #include "report/diff/diff.h"
+#include "report/diff/matching_objects.h"
 
 namespace pctally {
 
@@ -28,11 +28,8 @@ struct MeasuredRun {
   double design = 1;    ///< ticks for one effective tick
 };
 
-/// Objects that are the same build in all profiles: there an address names the same code.
-std::set<std::string> same_builds(const std::vector<const Profile*>& profiles);
-
-/// `same`: of same_builds(). Appends to `doubts` why the profile cannot be relied on.
+/// Rows have the new names of their objects. Appends to `doubts` why the profile cannot be relied on.
 MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, const DiffOptions& options,
-                    const std::set<std::string>& same, std::vector<std::string>* doubts);
+                    const MatchingObjects& objects, std::vector<std::string>* doubts);
 
 }  // namespace pctally

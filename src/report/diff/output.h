@@ -26,6 +26,9 @@ std::string power_sentence(const Diff& diff);
 /// What is assumed of how runs differ, and why it is not known; empty if it was measured.
 std::string deviation_sentence(const Diff& diff);
 
+/// Which objects are compared under two names; empty if none are.
+std::string renamed_sentence(const Diff& diff);
+
 std::string diff_text(const Diff& diff, const DiffTextOptions& options);
 std::string limits_text(const std::vector<LimitResult>& results, bool color);
 std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& results, size_t limit);

@@ -79,6 +79,13 @@ std::string deviation_sentence(const Diff& diff) {
       added, taken);
 }
 
+std::string renamed_sentence(const Diff& diff) {
+  std::string names;
+  for (const auto& [before, after] : diff.renamed)
+    names += fmt::format("{}{} and {}", names.empty() ? "" : "; ", escaped(before), escaped(after));
+  return names.empty() ? "" : fmt::format("Compared as one object: {}.", names);
+}
+
 std::string power_sentence(const Diff& diff) {
   if (diff.rows.empty() || diff.total.amount.before <= 0) return "";
   const DiffRow& row =

@@ -26,22 +26,39 @@ const char* color_of(Verdict verdict) {
 
 double half_of(const Interval& interval) { return (interval.high - interval.low) / 2; }
 
+/// A line of a table.
+struct ShownRow {
+  const DiffRow* row;
+  const Change* change;
+  Verdict verdict;
+};
+
 class DiffTable {
  public:
-  DiffTable(const Diff& diff, const DiffTextOptions& options) : diff_(diff), options_(options) {}
+  /// `rows`: the decided ones first; `limit` of the others are shown, too. `title`: of the names.
+  DiffTable(const Diff& diff, const DiffTextOptions& options, std::vector<ShownRow> rows, size_t decided,
+            size_t limit, std::string title)
+      : diff_(diff),
+        options_(options),
+        rows_(std::move(rows)),
+        decided_(decided),
+        limit_(limit),
+        title_(std::move(title)) {}
 
   std::string run() {
-    size_t shown = options_.limit == 0 ? diff_.rows.size() : std::min(options_.limit, diff_.rows.size());
-    shown = std::max(shown, diff_.decided);  // no decided row is left out
+    const size_t shown =  // no decided row is left out
+        options_.limit == 0 ? rows_.size() : std::max(std::min(limit_, rows_.size()), decided_);
     choose_width(shown);
     double largest = 0;
     for (size_t i = 0; i < shown; ++i)
-      largest = std::max({largest, diff_.rows[i].amount.before, diff_.rows[i].amount.after});
+      largest = std::max({largest, rows_[i].change->before, rows_[i].change->after});
     decimals_ = largest < 10 ? 2 : largest < 1000 ? 1 : 0;
     std::string out = fmt::format("{:>10} {:>8} {:>8} {:>8}  {}\n", fmt::format("change {}", unit()), "±",
-                                  "old", "new", grouping_word(diff_.by));
-    for (size_t i = 0; i < shown; ++i) out += line(diff_.rows[i]);
-    if (shown < diff_.rows.size()) out += rest(shown);
+                                  "old", "new", title_);
+    for (size_t i = 0; i < shown; ++i) out += line(rows_[i]);
+    if (shown < rows_.size())
+      out += fmt::format("+{} rows, none decided{}; --limit 0 shows them\n", rows_.size() - shown,
+                         sum_from(shown));
     return out;
   }
 
@@ -51,33 +68,54 @@ class DiffTable {
   void choose_width(size_t shown) {
     for (size_t i = 0; i < shown; ++i)
       name_width_ =
-          std::max(name_width_, std::min(kUsualName, width_of(escaped(shown_name(diff_, diff_.rows[i])))));
+          std::max(name_width_, std::min(kUsualName, width_of(escaped(shown_name(diff_, *rows_[i].row)))));
     if (options_.width > kNumbers + kVerdict)
       name_width_ = std::min(name_width_, std::max(kNarrowName, options_.width - kNumbers - kVerdict));
   }
 
-  [[nodiscard]] std::string line(const DiffRow& row) const {
-    std::string name = escaped(shown_name(diff_, row));
-    if (options_.width != 0) name = elided_name(name, name_width_);
-    name.append(name_width_ - std::min(name_width_, width_of(name)), ' ');
-    std::string text = fmt::format("{:>+10.{}f} {:>7.{}f} {:>8.{}f} {:>8.{}f}  {}  {}", row.amount.difference,
-                                   decimals_, half_of(row.amount.interval), decimals_, row.amount.before,
-                                   decimals_, row.amount.after, decimals_, name, verdict_word(row.verdict));
-    return colored(options_.color, color_of(row.verdict), text) + "\n";
+  /// Totals hold each other, and have no sum.
+  [[nodiscard]] std::string sum_from(size_t first) const {
+    double sum = 0;
+    for (size_t i = first; i < rows_.size(); ++i) {
+      if (rows_[i].change != &rows_[i].row->amount) return "";
+      sum += rows_[i].change->difference;
+    }
+    return fmt::format(", {:+.{}f} {} together", sum, decimals_, diff_.unit);
   }
 
-  [[nodiscard]] std::string rest(size_t shown) const {
-    double sum = 0;
-    for (size_t i = shown; i < diff_.rows.size(); ++i) sum += diff_.rows[i].amount.difference;
-    return fmt::format("+{} rows, none decided, {:+.{}f} {} together; --limit 0 shows them\n",
-                       diff_.rows.size() - shown, sum, decimals_, diff_.unit);
+  [[nodiscard]] std::string line(const ShownRow& row) const {
+    std::string name = escaped(shown_name(diff_, *row.row));
+    if (options_.width != 0) name = elided_name(name, name_width_);
+    name.append(name_width_ - std::min(name_width_, width_of(name)), ' ');
+    std::string text =
+        fmt::format("{:>+10.{}f} {:>7.{}f} {:>8.{}f} {:>8.{}f}  {}  {}", row.change->difference, decimals_,
+                    half_of(row.change->interval), decimals_, row.change->before, decimals_,
+                    row.change->after, decimals_, name, verdict_word(row.verdict));
+    return colored(options_.color, color_of(row.verdict), text) + "\n";
   }
 
   const Diff& diff_;
   const DiffTextOptions& options_;
+  std::vector<ShownRow> rows_;
+  size_t decided_, limit_;
+  std::string title_;
   size_t name_width_ = 8;
   int decimals_ = 0;
 };
+
+/// Decided ones first, then by the size of the change.
+std::vector<ShownRow> totals_of(const Diff& diff) {
+  std::vector<ShownRow> totals;
+  for (const DiffRow& row : diff.rows)
+    if (row.has_callees()) totals.push_back({&row, &*row.total, row.total_verdict});
+  std::stable_sort(totals.begin(), totals.end(), [](const ShownRow& a, const ShownRow& b) {
+    const auto rank = [](const ShownRow& row) {
+      return std::pair(row.verdict == Verdict::kUndecided, -std::abs(row.change->difference));
+    };
+    return rank(a) < rank(b);
+  });
+  return totals;
+}
 
 }  // namespace
 
@@ -87,10 +125,19 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
   if (diff.decided == 0) out += power_sentence(diff) + "\n";
   for (const std::string& doubt : diff.doubts)
     out += fmt::format("warning: a profile cannot be relied on: {}\n", escaped(doubt));
-  out += fmt::format("\n{}", DiffTable(diff, options).run());
-  out += fmt::format("\n{} of {} rows changed (at most {:.0f} % of such calls are wrong).", diff.decided,
-                     diff.rows.size(), kDiffRate * 100);
-  if (std::string deviation = deviation_sentence(diff); !deviation.empty()) out += "\n" + deviation;
+  std::vector<ShownRow> rows;
+  for (const DiffRow& row : diff.rows) rows.push_back({&row, &row.amount, row.verdict});
+  out += "\n" + DiffTable(diff, options, rows, diff.decided, options.limit, grouping_word(diff.by)).run();
+  const std::vector<ShownRow> totals = totals_of(diff);
+  if (diff.decided_totals != 0 || (options.limit == 0 && !totals.empty()))
+    out +=
+        "\n" + DiffTable(diff, options, totals, diff.decided_totals, 0, "function with all it calls").run();
+  out += fmt::format(
+      "\n{} of {} rows{} changed (at most {:.0f} % of such calls are wrong).", diff.decided, diff.rows.size(),
+      totals.empty() ? "" : fmt::format(" and {} of {} totals", diff.decided_totals, totals.size()),
+      kDiffRate * 100);
+  for (const std::string& sentence : {deviation_sentence(diff), renamed_sentence(diff)})
+    if (!sentence.empty()) out += "\n" + sentence;
   return out + "\n";
 }
 

@@ -28,6 +28,7 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
                     {"amount", change_json(row.amount)},
                     {"share_percent", change_json(row.share)},
                     {"total", change_json(row.total)},
+                    {"total_verdict", verdict_word(row.has_callees() ? row.total_verdict : row.verdict)},
                     {"total_share", change_json(row.total_share)}});
   }
   return {{"unit", texts.shown(diff.unit)},
@@ -38,6 +39,7 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
           {"cause", texts.shown(cause_sentence(diff))},
           {"power", texts.shown(power_sentence(diff))},
           {"deviation", texts.shown(deviation_sentence(diff))},
+          {"renamed", texts.shown(renamed_sentence(diff))},
           {"decided", diff.decided},
           {"all_rows", diff.rows.size()},
           {"doubts", std::move(doubts)},

@@ -93,7 +93,7 @@ function RowView(props: { of: DiffRow; most: number; largest: number; unit: stri
       <Show when={props.hasTotals}>
         <td
           class="number total"
-          classList={{ open: !total() || (total()!.low <= 0 && total()!.high >= 0) }}
+          classList={{ open: props.of.total_verdict === "undecided" }}
           title={total() ? `${total()!.before.toFixed(digits())} to ${total()!.after.toFixed(digits())}; ${signed(total()!.low, digits())} to ${signed(total()!.high, digits())} (95 %, this row alone)` : undefined}
         >
           {total() ? signed(total()!.difference, digits()) : ""}
@@ -132,7 +132,7 @@ export function Compare(props: { of: Diff }) {
         {props.of.decided === 0
           ? `None of ${counted(props.of.all_rows, "row")} is shown to have changed; they are undecided, not unchanged.`
           : `${props.of.decided} of ${counted(props.of.all_rows, "row")} changed by more than chance: of these at most one in twenty is expected to be wrong. The others are undecided, not unchanged.`}{" "}
-        {props.of.power} {props.of.deviation}
+        {props.of.power} {props.of.deviation} {props.of.renamed}
         {props.of.old_runs === 1 && props.of.new_runs === 1
           ? ""
           : ` ${counted(props.of.old_runs, "run")} before, ${props.of.new_runs} after; the other views show ${run.runs === props.of.new_runs ? "the new ones added up" : "the first of the new ones"}.`}

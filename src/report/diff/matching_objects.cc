@@ -1,0 +1,92 @@
+#include "report/diff/matching_objects.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "object/symbolizer.h"
+
+namespace pctally {
+namespace {
+
+using Builds = std::map<std::string, std::set<std::vector<uint8_t>>>;
+
+std::string file_name(std::string_view path) {
+  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+Builds builds_of(const std::vector<Profile>& side) {
+  Builds builds;
+  for (const Profile& profile : side)
+    for (const Executable& executable : profile.executables)
+      builds[file_name(executable.path)].insert(executable.build_id);
+  return builds;
+}
+
+std::vector<const ProfileRun*> runs_of(const std::vector<Profile>& side) {
+  std::vector<const ProfileRun*> runs;
+  for (const Profile& profile : side) {
+    if (profile.runs.empty()) runs.push_back(&profile);
+    for (const ProfileRun& run : profile.runs) runs.push_back(&run);
+  }
+  return runs;
+}
+
+/// The place of the word that names `object` in the commands of all `runs`.
+std::optional<size_t> place_in_commands(const std::string& object,
+                                        const std::vector<const ProfileRun*>& runs) {
+  const std::vector<std::string>& first = runs.front()->command;
+  for (size_t place = 0; place < first.size(); ++place) {
+    const auto names_it = [&](const ProfileRun* run) {
+      return place < run->command.size() && file_name(run->command[place]) == object;
+    };
+    if (std::all_of(runs.begin(), runs.end(), names_it)) return place;
+  }
+  return std::nullopt;
+}
+
+/// What an object is whatever its name; empty: its name alone says what it is.
+std::string role_of(const std::string& object, const std::vector<const ProfileRun*>& runs) {
+  if (const auto place = place_in_commands(object, runs)) return "word " + std::to_string(*place);
+  const size_t version = object.find(".so.");
+  return version == std::string::npos ? "" : object.substr(0, version);
+}
+
+/// The names that only `side` has, by their roles.
+std::map<std::string, std::vector<std::string>> own_objects(const Builds& own, const Builds& other,
+                                                            const std::vector<Profile>& side) {
+  std::map<std::string, std::vector<std::string>> by_role;
+  const std::vector<const ProfileRun*> runs = runs_of(side);
+  for (const auto& [object, builds] : own) {
+    if (other.contains(object)) continue;
+    if (std::string role = role_of(object, runs); !role.empty()) by_role[role].push_back(object);
+  }
+  return by_role;
+}
+
+}  // namespace
+
+const std::string& MatchingObjects::name_of(const std::string& object) const {
+  const auto found = renamed.find(object);
+  return found == renamed.end() ? object : found->second;
+}
+
+MatchingObjects matching_objects(const std::vector<Profile>& before, const std::vector<Profile>& after) {
+  MatchingObjects matching;
+  Builds builds = builds_of(after);
+  const Builds old_builds = builds_of(before);
+  if (!before.empty() && !after.empty()) {
+    auto new_objects = own_objects(builds, old_builds, after);
+    for (const auto& [role, objects] : own_objects(old_builds, builds, before))
+      if (objects.size() == 1 && new_objects[role].size() == 1)
+        matching.renamed[objects[0]] = new_objects[role][0];
+  }
+  for (const auto& [object, ids] : old_builds)
+    builds[matching.name_of(object)].insert(ids.begin(), ids.end());
+  for (const auto& [object, ids] : builds)
+    if (ids.size() == 1 && !ids.begin()->empty()) matching.same_build.insert(object);
+  return matching;
+}
+
+}  // namespace pctally

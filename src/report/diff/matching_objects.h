@@ -1,0 +1,26 @@
+// Which objects of the old profiles and of the new ones are the same, by name and by build.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace pctally {
+
+struct MatchingObjects {
+  std::map<std::string, std::string> renamed;  ///< an object's old name and its new one
+  std::set<std::string> same_build;            ///< by their new names: there an address names the same code
+
+  /// The new name of `object`, of either side.
+  [[nodiscard]] const std::string& name_of(const std::string& object) const;
+};
+
+/// Objects match by file name. An object that only one side has matches the one that only the other side has
+/// - if the commands of all recordings name them at the same place (./old FILE, ./new FILE), or
+/// - if they are versions of one shared library (libz.so.1.2.13, libz.so.1.3),
+/// and no second object of either side would match as well.
+MatchingObjects matching_objects(const std::vector<Profile>& before, const std::vector<Profile>& after);
+
+}  // namespace pctally
