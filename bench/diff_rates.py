@@ -1,4 +1,5 @@
 """How often `pctally diff` is wrong, and how much it sees, on real recordings: python3 diff_rates.py [PAIRS [-g]].
+
 With -g recordings have call paths, and totals are judged, too.
 
 False alarms: each program is recorded twice PAIRS times (200), in pairs one after the other, and nothing was changed; a pair that
