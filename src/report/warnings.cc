@@ -280,7 +280,8 @@ DeepTicks deep_ticks(const CallPaths& paths) {
     all += ticks;
     if (frames[i] <= kFramesAtFullRate) continue;
     // 0 to 2n are left out: the mean of the squares of 1 to 2n + 1, by their mean.
-    const double n = (frames[i] - 1) / kFramesAtFullRate;
+    const uint32_t times = (frames[i] - 1) / kFramesAtFullRate;
+    const double n = times;
     deep += ticks;
     weights += ticks * (4 * n + 3) / 3;
   }

@@ -36,8 +36,14 @@ class HangingFiles(unittest.TestCase):
         if os.path.exists(self.stop):
             os.unlink(self.stop)
 
+    def report_of(self, path):
+        done = subprocess.run([p.PCTALLY, "report", path], capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout + done.stderr
+
     def test_costs_its_objects_their_names(self):
         program = os.path.join(self.mounted, "program")
+        reports = {}
         for engine in [engine for engine in ("ring", "timer") if p.engine_available(engine)]:  # 2 s each wait for the dead
             with self.subTest(engine):
                 server = self.serve()
@@ -48,6 +54,7 @@ class HangingFiles(unittest.TestCase):
                                                  f"{program} 0.3 && touch {self.stop} && {p.program('spinner')} 1 0.3; exit 3"],
                                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                     said = recorder.communicate(timeout=30)[1]
+                    reports[engine] = self.report_of(path) if not reports else ""  # 3 s
                 finally:
                     self.end(server)
                     if recorder is not None and recorder.poll() is None:
@@ -58,6 +65,7 @@ class HangingFiles(unittest.TestCase):
                 data = p.report(path)
                 p.assert_ledger(self, data)
                 self.assertGreater(p.share_of(data, "spin_here"), 0.25)
+        self.assertIn(f"cannot open {program}: its file system does not answer", next(iter(reports.values())))
 
     @unittest.skipUnless(shutil.which("setpriv"), "needs setpriv to become another user")
     @unittest.skipUnless(p.engine_available("ring"), "engine ring is not available here")

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "object/elf/file_server.h"
+
 namespace pctally {
 namespace {
 
@@ -42,12 +44,24 @@ UniqueFd look_up(const std::string& path, int flags) {
   return UniqueFd(static_cast<int>(syscall(SYS_openat2, top.get(), rest.c_str(), &how, sizeof how)));
 }
 
+void read_a_byte(const std::string& path, LastLink last) {
+  struct stat status;
+  const auto fd = open_regular_here(path, &status, last);
+  char byte;
+  if (fd) (void)!read(fd->get(), &byte, 1);
+}
+
 }  // namespace
 
 void set_file_opener(FileOpener opener) noexcept { g_opener = opener; }
 
 Result<UniqueFd> open_regular(const std::string& path, struct stat* status, LastLink last) {
-  if (g_opener == nullptr) return open_regular_here(path, status, last);
+  if (g_opener == nullptr) {
+    const auto read = [&] { read_a_byte(path, last); };
+    if (!file_server_answers(path, read))
+      return fail(ETIMEDOUT, "cannot open %s: its file system does not answer", path.c_str());
+    return open_regular_here(path, status, last);
+  }
   auto fd = g_opener(path, status, last);
   if (!fd || (fstat(fd->get(), status) == 0 && S_ISREG(status->st_mode))) return fd;
   return fail(EINVAL, "%s is not a regular file", path.c_str());

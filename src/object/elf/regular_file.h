@@ -21,7 +21,8 @@ enum class LastLink { kFollow, kRefuse };
 enum class Trust { kAnybody, kRootOrOurselves };
 
 /// A regular file (or one of /proc), open for reading, and what fstat(2) says of it. A path below
-/// "/proc/N/root" is looked up in that root: its links do not lead out of it. Errors name the path.
+/// "/proc/N/root" is looked up in that root: its links do not lead out of it. Errors name the path;
+/// ETIMEDOUT: its file system does not answer.
 Result<UniqueFd> open_regular(const std::string& path, struct stat* status,
                               LastLink last = LastLink::kFollow);
 
