@@ -83,8 +83,9 @@ int pctally_count(const void *pc, uint64_t weight);
 /* Reads the process's mappings again, so that libraries loaded since are counted in the tick itself. Not
  * needed for completeness: ticks in unknown code are put aside and looked up by pctally_ledger() and
  * pctally_stop(); only more than 1024 of them between two such calls become "outside". With PCTALLY_CALLERS
- * code loaded since ends a call path until then. Returns 0, or -1 with errno ESRCH (no recording) or
- * ENOMEM. */
+ * code loaded since ends a call path until then. Threads that made no timer of their own since (by the bare
+ * clone(2), or where dlopen(3) brought this library) get one, as by pctally_ledger(). Returns 0, or -1 with
+ * errno ESRCH (no recording) or ENOMEM. */
 int pctally_refresh(void);
 
 /* The account so far. Returns 0, or -1 with errno: EINVAL (NULL), ESRCH (no recording was ever started).

@@ -164,10 +164,6 @@ unsigned long long hidden_signals() noexcept {
   return all;
 }
 
-bool hooks_threads() noexcept {
-  return dlsym(RTLD_DEFAULT, "pthread_create") == reinterpret_cast<void*>(&::pthread_create);
-}
-
 }  // namespace pctally
 
 extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* thread,

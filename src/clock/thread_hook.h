@@ -26,7 +26,4 @@ void hide_signal(int signal) noexcept;
 void bring_signal_hooks() noexcept;
 void bring_action_hooks() noexcept;
 
-/// True if pthread_create(3) of the program is ours; a library brought by dlopen(3) comes too late for that.
-[[nodiscard]] bool hooks_threads() noexcept;
-
 }  // namespace pctally

@@ -84,6 +84,13 @@ bool has_timer(const ThreadRecord& record) noexcept {
   return false;
 }
 
+uint64_t booked_ns(const ThreadRecord& record) noexcept {
+  uint64_t most_ns = 0;
+  for (const ThreadTimer& timer : record.timers)
+    if (timer.booked_ns > most_ns) most_ns = timer.booked_ns;
+  return most_ns;
+}
+
 ThreadRecord* find_thread(pid_t thread) noexcept REQUIRES(g_threads) {
   ThreadRecord* records = thread_records();
   for (unsigned i = 0; i < thread_record_count(); ++i)
@@ -100,6 +107,20 @@ ThreadRecord* adopt(pid_t thread) noexcept REQUIRES(g_threads) {
   record->thread = thread;
   record->began_cpu_ns = thread_cpu_ns(thread);
   return record;
+}
+
+/// Of a thread that ended the kernel has deleted nothing, and its number may come again.
+void let_go_of_ended() noexcept REQUIRES(g_threads) {
+  ThreadRecord* records = thread_records();
+  for (unsigned i = 0; i < thread_record_count(); ++i) {
+    ThreadRecord& record = records[i];
+    if (!record.used || record.hooked || record.thread == 0) continue;
+    if (syscall(SYS_tgkill, getpid(), record.thread, 0) == 0) continue;
+    g_ended_ns += booked_ns(record);
+    ++g_ended;
+    for (ThreadTimer& timer : record.timers) disarm(&timer);
+    give_back(&record);
+  }
 }
 
 /// A thread that begins may have been adopted a moment ago, and an ended one's number may be its own.
@@ -121,11 +142,7 @@ bool thread_blocks_ticks() noexcept {
 /// then.
 uint64_t known_ns(const ThreadRecord& record) noexcept {
   const uint64_t used_ns = thread_cpu_ns(record.thread);
-  if (used_ns > record.began_cpu_ns) return used_ns - record.began_cpu_ns;
-  uint64_t booked_ns = 0;
-  for (const ThreadTimer& timer : record.timers)
-    if (timer.booked_ns > booked_ns) booked_ns = timer.booked_ns;
-  return booked_ns;
+  return used_ns > record.began_cpu_ns ? used_ns - record.began_cpu_ns : booked_ns(record);
 }
 
 /// What a clock's timer has not booked at the end of its thread. A thread that has its ticks blocked was not
@@ -150,6 +167,11 @@ Status ThreadTimers::adopt_all() noexcept {
   for (pid_t thread : threads) {
     ThreadRecord* record = adopt(thread);
     if (record == nullptr) break;
+    if (record->untimed != Untimed::kNo) continue;
+    if (record->timers[slot_.index()].id != kNoTimer) {
+      any = true;
+      continue;
+    }
     const bool begins = plan_.first_weight != 0 && thread == getpid();
     auto armed = arm(record, slot_.index(), begins ? Booking::kFirstWeighs : Booking::kAsDelivered);
     any = any || bool(armed);
@@ -168,6 +190,16 @@ Status ThreadTimers::start(PublishedTables* tables, const Plan& plan) noexcept {
   auto adopted = adopt_all();
   if (!adopted) end();
   return adopted;
+}
+
+void ThreadTimers::adopt_threads() noexcept {
+  if (!running()) return;
+  plan_.first_weight = 0;  // no process begins here
+  const int before = errno;
+  MutexLock locked(g_threads);
+  let_go_of_ended();
+  (void)adopt_all();
+  errno = before;
 }
 
 /// REQUIRES: running().

@@ -2,8 +2,8 @@
 //
 // The kernel delivers a timer's ticks to the thread whose time they are, on every kernel: no thread that
 // waits is ever interrupted. Threads that run at the start get their timer from the caller; those to come
-// make their own, where pthread_create(3) is ours (clock/thread_hook.h). The others have none, and their time
-// is unsampled.
+// make their own, where pthread_create(3) is ours (clock/thread_hook.h). The others have none until
+// adopt_threads(), and their time before it is unsampled.
 #pragma once
 #include "clock/tick_signal.h"
 
@@ -20,6 +20,9 @@ class ThreadTimers {
   /// Ticks go to `tables`, which must outlive the process, from threads that run and from those to come.
   /// Errors: EBUSY (running already), EAGAIN (no timer, slot or free signal left), ENOSYS, ENOENT (no /proc).
   Status start(PublishedTables* tables, const Plan& plan) noexcept;
+
+  /// Threads that began since and made no timer themselves get one now, as far as there is room.
+  void adopt_threads() noexcept;
 
   /// Deletes the timers. The handler stays, so that a signal still on its way does no harm.
   void stop() noexcept;

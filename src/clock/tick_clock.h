@@ -50,6 +50,9 @@ class TickClock {
   /// blocks SIGTRAP gets the timer.
   Status restart() noexcept;
 
+  /// Threads that the clock does not know yet tick from now on.
+  void adopt_threads() noexcept { timer_.adopt_threads(); }
+
   /// False if the program has taken away what brings the ticks. Async-signal-safe.
   [[nodiscard]] bool intact() const noexcept;
 

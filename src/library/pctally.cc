@@ -275,6 +275,7 @@ PCTALLY_API int pctally_count(const void* pc, uint64_t weight) {
 PCTALLY_API int pctally_refresh(void) {
   MutexLock locked(g_mutex);
   if (g_recording == nullptr) return not_recording();
+  g_recording->clock.adopt_threads();
   if (!refresh(*g_recording)) return failed(fail(ENOMEM, "cannot read /proc/self/maps").error());
   return 0;
 }
@@ -284,6 +285,7 @@ PCTALLY_API int pctally_ledger(struct pctally_tick_ledger* ledger) {
   if (ledger == nullptr) return failed(fail(EINVAL, "ledger is NULL").error());
   if (!g_ever) return not_recording();
   if (g_recording != nullptr) {
+    g_recording->clock.adopt_threads();
     resolve_all(*g_recording, false);
     g_last_ledger = account(g_recording->file.header().ledger);
   }

@@ -1,6 +1,7 @@
 /* unseen_threads SECONDS: a thread made by the bare clone(2) spins for so long, beside a main thread that
  * waits. unseen_threads SECONDS LIBRARY PROFILE: profiles itself by a library brought by dlopen(3), and then
- * starts the thread by pthread_create(3). */
+ * starts the thread by pthread_create(3). unseen_threads SECONDS LIBRARY PROFILE refresh: and then calls
+ * pctally_refresh(). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/futex.h>
@@ -51,21 +52,23 @@ static int bare(void) {
   return 0;
 }
 
-static int brought(const char* library, const char* profile) {
+static int brought(const char* library, const char* profile, int looks_again) {
   void* pctally = dlopen(library, RTLD_NOW);
   if (pctally == NULL) return fprintf(stderr, "%s\n", dlerror()), 1;
   int (*start)(const struct pctally_options*) =
       (int (*)(const struct pctally_options*))dlsym(pctally, "pctally_start");
   int (*stop)(void) = (int (*)(void))dlsym(pctally, "pctally_stop");
+  int (*refresh)(void) = (int (*)(void))dlsym(pctally, "pctally_refresh");
   struct pctally_options options = PCTALLY_OPTIONS_INIT;
   options.path = profile;
   pthread_t thread;
   if (start(&options) != 0 || pthread_create(&thread, NULL, run_thread, NULL) != 0) return 1;
+  if (looks_again && refresh() != 0) return 1;
   pthread_join(thread, NULL);
   return stop() != 0;
 }
 
 int main(int argc, char** argv) {
   g_seconds = argc > 1 ? atof(argv[1]) : 0.5;
-  return argc > 3 ? brought(argv[2], argv[3]) : bare();
+  return argc > 3 ? brought(argv[2], argv[3], argc > 4) : bare();
 }

@@ -74,6 +74,16 @@ class Threads(unittest.TestCase):
         subprocess.run([p.program("unseen_threads"), "0.6", library, path], check=True)
         self.check_unseen(p.report(path))
 
+    def test_a_library_brought_late_sees_threads_when_it_looks_again(self):
+        library = os.path.join(os.path.dirname(p.PCTALLY), "..", "lib", "libpctally.so")
+        path = os.path.join(p.scratch(), "again.pct")
+        subprocess.run([p.program("unseen_threads"), "0.6", library, path, "refresh"], check=True)
+        data = p.report(path)
+        p.assert_ledger(self, data)
+        self.assertNotIn("unseen start", " ".join(part["reason"] for part in data.get("unsampled_parts", [])))
+        self.assertGreater(p.share_of(data, "spin_unseen"), 0.5)  # the rest asks for the time
+        self.assertGreater(data["sampled_s"], 0.8 * data["cpu_s"])
+
     def test_where_every_thread_is_seen_none_is_stated(self):
         for words in (["thread_ends"], ["small_stacks"], ["spinner", "3", "0.2"]):
             data = p.record([p.program(words[0]), *words[1:]], "-e", "timer").report()
