@@ -107,6 +107,38 @@ TEST(Disassembler, CallsInstructionsAsObjdumpDoes) {
   EXPECT_THAT(names, ElementsAre("movzbl", "cltq", "movsd", "nop", "cvtsi2sdl", "jne"));
 }
 
+TEST(Disassembler, ReadsAarch64) {
+  // bl 0x1010; b.eq; cbz x3, 0x1010; tbz w4, #1, 0x1014; b; no instruction; ldr x1, [x0]; br x16; blr x16;
+  // ret; nop; a rest
+  constexpr uint32_t kWords[] = {0x94000004, 0x54000060, 0xb4000043, 0x36080044, 0x14000003, 0xffffffff,
+                                 0xf9400001, 0xd61f0200, 0xd63f0200, 0xd65f03c0, 0xd503201f};
+  std::vector<uint8_t> bytes;
+  for (const uint32_t word : kWords)
+    for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<uint8_t>(word >> shift));
+  bytes.push_back(0x1f);
+  const Disassembler disassembler({.address = 0x1000, .bytes = bytes, .machine = EM_AARCH64}, Syntax::kAtt);
+  if (!disassembler.readable()) GTEST_SKIP() << "built without Capstone";
+  std::vector<std::string> texts;
+  std::string kinds, ends;
+  std::vector<uint64_t> targets;
+  uint64_t next = 0x1000;
+  for (const Instruction& instruction : disassembler.instructions()) {
+    EXPECT_EQ(instruction.address, next);
+    next += instruction.length;
+    const InstructionText text = disassembler.text(instruction);
+    texts.push_back(text.mnemonic + " " + text.operands);
+    kinds += "-JC?"[static_cast<int>(instruction.kind)];
+    ends += instruction.falls_through ? '-' : '.';
+    targets.push_back(instruction.target);
+  }
+  EXPECT_EQ(next, 0x1000 + bytes.size());
+  EXPECT_THAT(texts, ElementsAre("bl ", "b.eq ", "cbz x3", "tbz w4, #1", "b ", "(bad) ", "ldr x1, [x0]",
+                                 "br x16", "blr x16", "ret ", "nop ", "(bad) "));
+  EXPECT_EQ(kinds, "CJJJJ?-JC--?");
+  EXPECT_EQ(ends, "----.--.-.--");
+  EXPECT_THAT(targets, ElementsAre(0x1010, 0x1010, 0x1010, 0x1014, 0x101c, 0, 0, 0, 0, 0, 0, 0));
+}
+
 TEST(JumpLanes, ShortJumpsLieInsideLongOnes) {
   JumpLanes lanes({{0, 4}, {3, 1}}, 4);
   std::vector<std::string> rows;

@@ -2,196 +2,48 @@
 
 #include <elf.h>
 
-#include <string_view>
 #include <utility>
 
-#ifdef PCTALLY_HAVE_ZYDIS
-#include <Zydis/Zydis.h>
-#endif
-
 namespace pctally {
-
-#ifdef PCTALLY_HAVE_ZYDIS
 namespace {
 
 constexpr size_t kMostInstructions = 10'000'000;
 
-ZydisDecoder decoder_for(bool wide) {
-  ZydisDecoder decoder;
-  ZydisDecoderInit(&decoder, wide ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
-                   wide ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
-  return decoder;
-}
-
-Instruction::Kind kind_of(ZydisInstructionCategory category) {
-  if (category == ZYDIS_CATEGORY_CALL) return Instruction::Kind::kCall;
-  bool jump = category == ZYDIS_CATEGORY_COND_BR || category == ZYDIS_CATEGORY_UNCOND_BR;
-  return jump ? Instruction::Kind::kJump : Instruction::Kind::kPlain;
-}
-
-bool falls_through(const ZydisDecodedInstruction& decoded) {
-  if (decoded.mnemonic == ZYDIS_MNEMONIC_UD2 || decoded.mnemonic == ZYDIS_MNEMONIC_INT3) return false;
-  const ZydisInstructionCategory category = decoded.meta.category;
-  return category != ZYDIS_CATEGORY_UNCOND_BR && category != ZYDIS_CATEGORY_RET;
-}
-
-/// Where a jump or call leads, if the instruction itself says so.
-uint64_t target_of(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand& operand,
-                   uint64_t address) {
-  ZyanU64 target = 0;
-  bool direct = decoded.operand_count_visible > 0 && operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-                operand.imm.is_relative;
-  return direct && ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&decoded, &operand, address, &target)) ? target : 0;
-}
-
-/// "je" for Zydis's "jz", as objdump and debuggers have it; empty if it is no condition.
-std::string usual_condition(std::string_view name) {
-  constexpr std::pair<std::string_view, std::string_view> kConditions[] = {
-      {"z", "e"}, {"nz", "ne"}, {"nb", "ae"}, {"nbe", "a"}, {"nl", "ge"}, {"nle", "g"}};
-  for (std::string_view stem : {"j", "set", "cmov"})
-    for (const auto& [ours, usual] : kConditions)
-      if (name.starts_with(stem) && name.substr(stem.size()) == ours) return std::string(stem).append(usual);
-  return {};
-}
-
-/// AT&T's letter of an operand's size.
-char size_letter(const ZydisDecodedOperand& operand) {
-  switch (operand.size) {
-    case 8:
-      return 'b';
-    case 16:
-      return 'w';
-    case 32:
-      return 'l';
+std::unique_ptr<const InstructionSet> instructions_of(uint16_t machine, Syntax syntax) {
+  switch (machine) {
+    case EM_X86_64:
+    case EM_386:
+      return x86_instructions(machine == EM_X86_64, syntax);
+    case EM_AARCH64:
+      return aarch64_instructions();
     default:
-      return 'q';
+      return nullptr;
   }
-}
-
-/// Instructions to which AT&T's syntax adds no size ("movsd", not "movsdq"), but for conversions from
-/// integers.
-bool is_vector(const ZydisDecodedInstruction& decoded) {
-  switch (decoded.mnemonic) {
-    case ZYDIS_MNEMONIC_CVTSI2SD:
-    case ZYDIS_MNEMONIC_CVTSI2SS:
-    case ZYDIS_MNEMONIC_VCVTSI2SD:
-    case ZYDIS_MNEMONIC_VCVTSI2SS:
-      return false;
-    default:
-      break;
-  }
-  const std::string_view extension = ZydisISAExtGetString(decoded.meta.isa_ext);
-  for (std::string_view name : {"SSE", "SSSE", "AVX", "FMA", "F16C", "BMI", "AES", "SHA", "GFNI", "PCLMUL"})
-    if (extension.starts_with(name)) return true;
-  return false;
-}
-
-/// What assemblers call an instruction that Zydis calls otherwise; empty if they agree.
-std::string usual_mnemonic(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand* operands,
-                           bool att) {
-  std::string condition = usual_condition(ZydisMnemonicGetString(decoded.mnemonic));
-  if (!condition.empty() || !att) return condition;
-  if (is_vector(decoded)) return ZydisMnemonicGetString(decoded.mnemonic);
-  switch (decoded.mnemonic) {
-    case ZYDIS_MNEMONIC_MOVZX:
-      return std::string("movz") + size_letter(operands[1]) + size_letter(operands[0]);
-    case ZYDIS_MNEMONIC_MOVSX:
-    case ZYDIS_MNEMONIC_MOVSXD:
-      return std::string("movs") + size_letter(operands[1]) + size_letter(operands[0]);
-    case ZYDIS_MNEMONIC_CDQE:
-      return "cltq";
-    case ZYDIS_MNEMONIC_CDQ:
-      return "cltd";
-    case ZYDIS_MNEMONIC_CQO:
-      return "cqto";
-    case ZYDIS_MNEMONIC_CWDE:
-      return "cwtl";
-    default:
-      return {};
-  }
-}
-
-/// Prefixes ("lock", "rep") belong to the mnemonic.
-InstructionText joined(const ZydisFormatterToken* token) {
-  InstructionText text;
-  bool behind = false;
-  do {
-    ZydisTokenType type = ZYDIS_TOKEN_INVALID;
-    const char* value = nullptr;
-    ZydisFormatterTokenGetValue(token, &type, &value);
-    if (behind && (!text.operands.empty() || type != ZYDIS_TOKEN_WHITESPACE)) text.operands += value;
-    if (!behind) text.mnemonic += value;
-    behind = behind || type == ZYDIS_TOKEN_MNEMONIC;
-  } while (ZYAN_SUCCESS(ZydisFormatterTokenNext(&token)));
-  return text;
 }
 
 }  // namespace
 
 Disassembler::Disassembler(CodeBytes code, Syntax syntax)
-    : code_(std::move(code)),
-      syntax_(syntax),
-      readable_((code_.machine == EM_X86_64 || code_.machine == EM_386) && !code_.bytes.empty()),
-      wide_(code_.machine == EM_X86_64) {}
+    : code_(std::move(code)), set_(instructions_of(code_.machine, syntax)) {}
+
+std::span<const uint8_t> Disassembler::bytes_from(size_t at) const {
+  return std::span<const uint8_t>(code_.bytes).subspan(at);
+}
 
 std::vector<Instruction> Disassembler::instructions() const {
   std::vector<Instruction> result;
-  if (!readable_) return result;
-  const ZydisDecoder decoder = decoder_for(wide_);
+  if (!readable()) return result;
   for (size_t at = 0; at < code_.bytes.size() && result.size() < kMostInstructions;) {
-    Instruction instruction{.address = code_.address + at, .length = 1, .kind = Instruction::Kind::kBad};
-    ZydisDecodedInstruction decoded;
-    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-    if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, &code_.bytes[at], code_.bytes.size() - at, &decoded,
-                                            operands))) {
-      instruction.length = decoded.length;
-      instruction.kind = kind_of(decoded.meta.category);
-      instruction.falls_through = falls_through(decoded);
-      instruction.is_nop = decoded.mnemonic == ZYDIS_MNEMONIC_NOP;
-      if (instruction.kind != Instruction::Kind::kPlain)
-        instruction.target = target_of(decoded, operands[0], instruction.address);
-    }
-    at += instruction.length;
-    result.push_back(instruction);
+    result.push_back(set_->first(bytes_from(at), code_.address + at));
+    at += result.back().length;
   }
   return result;
 }
 
 InstructionText Disassembler::text(const Instruction& instruction) const {
-  const ZydisDecoder decoder = decoder_for(wide_);
-  ZydisDecodedInstruction decoded;
-  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
   const size_t at = instruction.address - code_.address;
-  if (!readable_ || at >= code_.bytes.size() ||
-      !ZYAN_SUCCESS(
-          ZydisDecoderDecodeFull(&decoder, &code_.bytes[at], code_.bytes.size() - at, &decoded, operands)))
-    return {"(bad)", ""};
-  ZydisFormatter formatter;
-  ZydisFormatterInit(&formatter,
-                     syntax_ == Syntax::kAtt ? ZYDIS_FORMATTER_STYLE_ATT : ZYDIS_FORMATTER_STYLE_INTEL);
-  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
-  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE, ZYDIS_PADDING_DISABLED);
-  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED);
-  ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED);
-  char buffer[512];
-  const ZydisFormatterToken* token = nullptr;
-  if (!ZYAN_SUCCESS(ZydisFormatterTokenizeInstruction(&formatter, &decoded, operands,
-                                                      decoded.operand_count_visible, buffer, sizeof buffer,
-                                                      instruction.address, &token, nullptr)))
-    return {"(bad)", ""};
-  InstructionText text = joined(token);
-  if (instruction.target != 0 || decoded.mnemonic == ZYDIS_MNEMONIC_NOP) text.operands.clear();
-  if (std::string usual = usual_mnemonic(decoded, operands, syntax_ == Syntax::kAtt); !usual.empty())
-    text.mnemonic = usual;
-  return text;
+  if (!readable() || at >= code_.bytes.size()) return kBadText;
+  return set_->text(bytes_from(at), instruction);
 }
-
-#else
-
-Disassembler::Disassembler(CodeBytes code, Syntax syntax) : code_(std::move(code)), syntax_(syntax) {}
-std::vector<Instruction> Disassembler::instructions() const { return {}; }
-InstructionText Disassembler::text(const Instruction&) const { return {"(not disassembled)", ""}; }
-
-#endif
 
 }  // namespace pctally

@@ -1,32 +1,14 @@
-// Machine code as instructions. x86 alone, by Zydis; code of other machines is one "instruction" per place
-// that is asked for.
+// Machine code as instructions: of x86 and aarch64. Code of other machines has none.
 //
-// Refuses to skip: bytes that are no instruction are "(bad)", one each.
+// Refuses to skip: bytes that are no instruction are "(bad)".
 #pragma once
-#include <cstdint>
-#include <string>
+#include <memory>
 #include <vector>
 
 #include "object/elf/frame.h"
+#include "report/annotate/instruction_set.h"
 
 namespace pctally {
-
-enum class Syntax { kAtt, kIntel };
-
-struct Instruction {
-  enum class Kind : uint8_t { kPlain, kJump, kCall, kBad };
-  uint64_t address = 0;  ///< ObjectAddress
-  uint64_t target = 0;   ///< of a direct jump or call; else 0
-  uint8_t length = 0;
-  Kind kind = Kind::kPlain;
-  bool falls_through = true;  ///< the next instruction may run after it
-  bool is_nop = false;        ///< fills a gap
-};
-
-struct InstructionText {
-  std::string mnemonic;
-  std::string operands;  ///< of a direct jump or call empty: its target says more
-};
 
 class Disassembler {
  public:
@@ -34,17 +16,17 @@ class Disassembler {
   Disassembler(CodeBytes code, Syntax syntax);
 
   /// Whether it knows the machine's instructions, and has them.
-  [[nodiscard]] bool readable() const { return readable_; }
+  [[nodiscard]] bool readable() const { return set_ != nullptr && !code_.bytes.empty(); }
   [[nodiscard]] const CodeBytes& code() const { return code_; }
   /// All of the code, in order and without gaps; empty if it is not readable.
   [[nodiscard]] std::vector<Instruction> instructions() const;
   [[nodiscard]] InstructionText text(const Instruction& instruction) const;
 
  private:
+  [[nodiscard]] std::span<const uint8_t> bytes_from(size_t at) const;
+
   CodeBytes code_;
-  Syntax syntax_;
-  bool readable_ = false;
-  bool wide_ = true;  ///< 64-bit code
+  std::unique_ptr<const InstructionSet> set_;  ///< null: those of a machine that is not known here
 };
 
 }  // namespace pctally

@@ -167,7 +167,8 @@ std::string Listing::code_text(size_t index) {
   InstructionText text = annotator_.text(index);
   if (instruction.target != 0) {
     const std::string name = annotator_.target_name(index);
-    text.operands = name.empty() ? fmt::format("{:x}", instruction.target) : escaped(name);
+    if (!text.operands.empty()) text.operands += ", ";
+    text.operands += name.empty() ? fmt::format("{:x}", instruction.target) : escaped(name);
   }
   return text.operands.empty() ? text.mnemonic : fmt::format("{:<7} {}", text.mnemonic, text.operands);
 }

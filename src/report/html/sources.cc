@@ -30,9 +30,11 @@ std::vector<size_t> shown_instructions(const Annotator& annotator) {
 /// "mov 0x8(%rax),%rdx", "call memcmp@plt"
 std::string code_text(const Annotator& annotator, size_t index) {
   const InstructionText text = annotator.text(index);
-  const bool leads = annotator.annotation().instructions[index].instruction.target != 0;
-  const std::string operands = leads ? annotator.target_name(index) : text.operands;
-  return operands.empty() ? text.mnemonic : text.mnemonic + ' ' + operands;
+  std::string code = text.mnemonic;
+  if (!text.operands.empty()) code += ' ' + text.operands;
+  if (annotator.annotation().instructions[index].instruction.target == 0) return code;
+  const std::string target = annotator.target_name(index);
+  return target.empty() ? code : code + (text.operands.empty() ? " " : ", ") + target;
 }
 
 /// Instructions of one line, in one function or what was inlined into it.
