@@ -101,4 +101,13 @@ uint64_t sum(const Cells& cells) {
   return total;
 }
 
+/// Burns until the sum of `cells` has grown by `ticks`, for three seconds of CPU time at most. What it has
+/// grown by. In slices that are long enough to sleep (see Turns).
+template <class Cells>
+uint64_t burn_for_ticks(const Cells& cells, uint64_t ticks) {
+  const uint64_t before = sum(cells);
+  for (int slice = 0; slice < 150 && sum(cells) < before + ticks; ++slice) burn(20'000'000);
+  return sum(cells) - before;
+}
+
 }  // namespace pctally::manual
