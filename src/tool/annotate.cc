@@ -171,7 +171,7 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   std::vector<SourcePath> paths;
   for (const std::string& text : arguments.source_paths) paths.push_back(*parse_source_path(text));
   const ExecutableIdentity identity = identity_of(profile, profile.executables[meant[0]->executable]);
-  SourceFiles sources(std::move(paths), &kept_source, source_fetcher(identity));
+  SourceFiles sources(std::move(paths), &kept_source, source_fetcher(identity.build_id));
   if (arguments.json) return write_out(annotation_json(profile, annotator, sources));
   return write_out(annotation_text(profile, annotator, sources,
                                    {.color = wants_color(arguments.color),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "object/debuginfod.h"
@@ -65,9 +66,13 @@ std::unique_ptr<Symbolizer> open_here_or_there(const ExecutableIdentity& identit
   return std::make_unique<FetchedSymbolizer>(identity, *servers());
 }
 
-FetchSource source_fetcher(const ExecutableIdentity& identity) {
-  if (!servers() || identity.build_id.empty()) return {};
-  return [id = identity.build_id](const std::string& path) { return servers()->source(id, path); };
+FetchSource source_fetcher(const BuildId& usual) {
+  if (!servers()) return {};
+  return [usual](const BuildId& of, const std::string& path) -> Result<std::string> {
+    const BuildId& id = of.empty() ? usual : of;
+    if (id.empty()) return fail(ENOENT, "%s: its executable has no build id", path.c_str());
+    return servers()->source(id, path);
+  };
 }
 
 void tell_debuginfod_failure() {

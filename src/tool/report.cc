@@ -207,7 +207,8 @@ int write_html(const Profile& profile, const Arguments& arguments) {
                             .command = arguments.command,
                             .sources = !arguments.no_sources && !has_imported(profile),
                             .strip_paths = arguments.strip_paths,
-                            .kept_sources = &kept_source};
+                            .kept_sources = &kept_source,
+                            .fetch_source = source_fetcher()};
   return write_page(flame ? arguments.flame_graph : arguments.html,
                     html_report(profile, &open_symbolizer, options), options);
 }

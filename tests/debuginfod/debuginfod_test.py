@@ -145,6 +145,17 @@ class Debuginfod(unittest.TestCase):
             kept = self.run_tool("archive", "-o", archived, self.profile, f"--debuginfod={server.url}")
             self.assertEqual(kept.returncode, 0, kept.stderr)
         self.assertRegex(self.run_tool("report", "--by", "line", archived).stdout, r"busy\.c:3\b")
+        self.assertRegex(self.run_tool("annotate", "spin", archived).stdout, r"busy\.c:3 .*while \(n < end\) n\+\+;")
+
+    def test_a_page_has_the_source_unless_it_shall_have_none(self):
+        page = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "page.html")
+        for options, has in (([], True), (["--no-sources"], False)):
+            with Server(self.files) as server:
+                done = self.run_tool("report", "--html", page, *options, self.profile, f"--debuginfod={server.url}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(page) as file:
+                    self.assertEqual("end) n++;" in file.read(), has)
+                self.assertEqual(any("/source/" in path for path in server.asked), has)
 
     def test_without_an_answer_the_report_is_what_it_is_without_servers(self):
         plain = self.lines()

@@ -126,12 +126,21 @@ SourceFile SourceFiles::read(const std::string& path) const {
             .is_reachable = true};
   if (place == path && !path.starts_with('/')) return {.lines = {}, .problem = kNotFound};
   SourceFile file = read_source(place);
-  if (file.problem != kNotFound || !fetch_) return file;
-  const Result<std::string> fetched = fetch_(path);
-  if (!fetched) return file;
-  file = read_source(*fetched);
-  file.changed_unix_ns = 0;  // when it was fetched says nothing
+  return file.problem == kNotFound && fetch_ ? fetch(path) : file;
+}
+
+SourceFile SourceFiles::fetch(const std::string& path) const {
+  const auto executable = executables_.find(path);
+  const auto fetched = fetch_(executable == executables_.end() ? BuildId() : executable->second, path);
+  if (!fetched) return {.lines = {}, .problem = kNotFound};
+  SourceFile file = read_source(*fetched);
+  file.changed_unix_ns = 0;                    // when it was fetched says nothing,
+  file.is_for_all = file.is_reachable = true;  // and a server gives it to whoever asks
   return file;
+}
+
+void SourceFiles::named_by(const BuildId& executable, const std::string& path) {
+  if (fetch_ && !executable.empty()) executables_.try_emplace(path, executable);
 }
 
 std::string SourceFiles::line(const std::string& path, uint32_t number) {

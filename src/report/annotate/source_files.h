@@ -52,8 +52,11 @@ struct KeptSource {
 };
 using KeptSources = std::function<std::optional<KeptSource>(const std::string& path)>;
 
-/// Gets a source that is not here from elsewhere: where it then lies.
-using FetchSource = std::function<Result<std::string>(const std::string& path)>;
+using BuildId = std::vector<uint8_t>;
+
+/// Gets a source that is not here from elsewhere: where it then lies. `of`: the executable that names it;
+/// empty if that is not known.
+using FetchSource = std::function<Result<std::string>(const BuildId& of, const std::string& path)>;
 
 class SourceFiles {
  public:
@@ -61,7 +64,9 @@ class SourceFiles {
   explicit SourceFiles(std::vector<SourcePath> paths, KeptSources kept = {}, FetchSource fetch = {})
       : paths_(std::move(paths)), kept_(std::move(kept)), fetch_(std::move(fetch)) {}
 
-  /// Of a path as debug information has it. Read once.
+  /// The executable with this build id names `path`: to be known before file(), where sources are fetched.
+  void named_by(const BuildId& executable, const std::string& path);
+  /// Of a path as debug information has it. Read once. What was fetched is for all.
   const SourceFile& file(const std::string& path);
   /// The line, tabs as blanks; empty if it is not there.
   std::string line(const std::string& path, uint32_t number);
@@ -69,10 +74,12 @@ class SourceFiles {
 
  private:
   [[nodiscard]] SourceFile read(const std::string& path) const;
+  [[nodiscard]] SourceFile fetch(const std::string& path) const;
 
   std::vector<SourcePath> paths_;
   KeptSources kept_;
   FetchSource fetch_;
+  std::map<std::string, BuildId> executables_;  ///< that name a source
   std::map<std::string, SourceFile> files_;
 };
 

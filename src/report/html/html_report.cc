@@ -73,7 +73,8 @@ class DataMaker {
   }
 
   std::vector<std::string> add_sources(HtmlJson* data) {
-    SourceParts parts(profile_, names_, &texts_, options_.sources, options_.kept_sources);
+    SourceParts parts(profile_, names_, &texts_, options_.sources, options_.kept_sources,
+                      options_.fetch_source);
     for (const HotFunction& function : functions_) {
       const auto share = static_cast<double>(function.ticks) / static_cast<double>(profile_.ledger.ticks());
       const ExecutableKind kind = profile_.executables[function.executable].kind;

@@ -18,6 +18,7 @@ struct HtmlOptions {
   bool sources = true;             ///< with lines of source files
   bool strip_paths = false;        ///< of absolute paths the last part alone
   KeptSources kept_sources{};      ///< that the profile holds
+  FetchSource fetch_source{};      ///< gets those that are not here
   const Diff* diff = nullptr;      ///< what changed since other profiles, by function. Outlives the call.
 };
 

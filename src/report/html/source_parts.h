@@ -18,12 +18,13 @@ namespace pctally {
 class SourceParts {
  public:
   /// REQUIRES: all outlive this. `with_sources`: lines of files are read.
-  SourceParts(const Profile& profile, ObjectNames& names, Texts* texts, bool with_sources, KeptSources kept)
+  SourceParts(const Profile& profile, ObjectNames& names, Texts* texts, bool with_sources, KeptSources kept,
+              FetchSource fetch)
       : profile_(profile),
         names_(names),
         texts_(texts),
         with_sources_(with_sources),
-        sources_({}, std::move(kept)) {}
+        sources_({}, std::move(kept), with_sources ? std::move(fetch) : FetchSource()) {}
 
   /// `number`: of the function in the page.
   void add(const HotFunction& function, int64_t number);

@@ -91,6 +91,7 @@ void SourceParts::add(const HotFunction& function, int64_t number) {
   const std::vector<std::vector<Frame>> frames = annotator.frames(shown);
   if (annotation.problem.empty()) annotator.find_targets(shown);
   const uint64_t start = annotation.instructions.empty() ? 0 : annotation.instructions[0].instruction.address;
+  const BuildId& build_id = profile_.executables[function.executable].build_id;
   Blocks blocks;
   for (size_t i = 0; i < shown.size(); ++i) {
     const AnnotatedInstruction& row = annotation.instructions[shown[i]];
@@ -108,9 +109,12 @@ void SourceParts::add(const HotFunction& function, int64_t number) {
     if (has_real_places(function))
       line.instructions.push_back(
           HtmlJson::array({row.instruction.address - start, texts_->number(code), row.ticks.ticks, leads}));
-    if (frame.line != 0) used_[frame.file].insert(frame.line);
+    if (frame.line == 0) continue;
+    used_[frame.file].insert(frame.line);
+    sources_.named_by(build_id, frame.file);
   }
   for (const std::string& file : with_sources_ ? annotation.files : std::set<std::string>()) {
+    sources_.named_by(build_id, file);
     SourceChange& worst = changes_[file];
     worst = std::max(worst, annotator.change_of_source(file, sources_));
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "report/annotate/annotation.h"
+#include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
 
 namespace pctally {
@@ -39,7 +40,7 @@ std::string without_directories(const std::string& path) {
 }
 
 ArchiveContents::ArchiveContents(const Profile& profile, const ArchiveOptions& options)
-    : options_(options), sources_({}, &kept_source) {
+    : options_(options), sources_({}, &kept_source, source_fetcher()) {
   ObjectNames names(profile, &open_symbolizer);
   for (const HotFunction& function : hot_functions(profile, names))
     if (is_hot(function, profile)) add_code(profile, function, names);
@@ -63,9 +64,8 @@ void ArchiveContents::add_code(const Profile& profile, const HotFunction& functi
     if (auto position = symbolizer.position(instruction.target)) parts.targets.push_back(*position);
   }
   if (!code.bytes.empty()) parts.code[function.range.start] = std::move(code);
-  const bool trusted = is_own_executable(profile.executables[function.executable]);
   for (const std::vector<Frame>& frames : symbolizer.frames(function.positions))
-    note_sources(frames, trusted);
+    note_sources(frames, profile.executables[function.executable]);
   digests_.merge(symbolizer.digests(function.positions));
 }
 
@@ -103,11 +103,13 @@ void ArchiveContents::add_places(Symbolizer& symbolizer, const Parts& parts) {
   }
 }
 
-void ArchiveContents::note_sources(const std::vector<Frame>& frames, bool trusted) {
+void ArchiveContents::note_sources(const std::vector<Frame>& frames, const Executable& executable) {
+  const bool trusted = is_own_executable(executable);
   for (const Frame& frame : frames) {
     if (frame.file.empty()) continue;
     bool& known = named_[frame.file];
     known = known || trusted;
+    sources_.named_by(executable.build_id, frame.file);
   }
 }
 

@@ -43,7 +43,7 @@ class ArchiveContents {
   void add_code(const Profile& profile, const HotFunction& function, ObjectNames& names);
   void add_object(const Profile& profile, const HitPlaces& hit, ObjectNames& names);
   void add_places(Symbolizer& symbolizer, const Parts& parts);
-  void note_sources(const std::vector<Frame>& frames, bool trusted);
+  void note_sources(const std::vector<Frame>& frames, const Executable& executable);
   void add_sources();
   [[nodiscard]] bool is_proven(const std::string& path, const SourceFile& source) const;
   [[nodiscard]] std::string shown(const std::string& path) const;
