@@ -28,7 +28,8 @@ static KEPT void work(void) {
   sink = value;
 }
 
-/* More paths than a small tree has nodes for: each of three functions calls each, 20 deep. */
+/* More paths than a small tree has nodes for: each of three functions calls each, 20 deep. Goes on until
+ * there were enough deliveries to fill one, which take longer beside busy programs. */
 static unsigned draws = 1;
 static unsigned draw(void) { return (draws = draws * 1103515245 + 12345) >> 16; }
 KEPT void first(int depth);
@@ -45,8 +46,14 @@ static KEPT void next(int depth) {
 KEPT void first(int depth) { next(depth), sink = 1; }
 KEPT void second(int depth) { next(depth), sink = 2; }
 KEPT void third(int depth) { next(depth), sink = 3; }
+static int needs_more(void) {
+  struct pctally_tick_ledger ledger;
+  return pctally_ledger(&ledger) == 0 && ledger.samples < 150;
+}
 static KEPT void many(double seconds) {
-  for (double end = cpu_time(CLOCK_PROCESS_CPUTIME_ID) + seconds; cpu_time(CLOCK_PROCESS_CPUTIME_ID) < end;)
+  double start = cpu_time(CLOCK_PROCESS_CPUTIME_ID), used = 0;
+  for (; used < seconds || (used < 10 * seconds && needs_more());
+       used = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - start)
     for (int turn = 0; turn < 20; turn++) next(20);
 }
 

@@ -128,7 +128,7 @@ class Inside(unittest.TestCase):
                 p.assert_ledger(self, data)
                 self.assertEqual([(row["engine"], row["note"]) for row in data["processes"]], [(engine, "")], what)
                 self.assertGreater(data["sampled_s"], 0.5 * data["cpu_s"], (engine, what))
-                self.assertGreater(p.ticks_of(data, "after_theft"), 0.5 * data["ticks"], (engine, what))
+                self.assertGreater(p.ticks_of(data, "after_theft"), 0.25 * data["ticks"], (engine, what))  # of 90 %; else none
 
     def test_what_the_program_took_is_replaced(self):
         """All descriptors: the trap's are replaced by a timer, which has none."""
@@ -143,7 +143,7 @@ class Inside(unittest.TestCase):
             self.assertEqual([row["engine"] for row in data["processes"]], [then], (engine, what))
             # Two looks, of 64 ms each, may pass, each when a busy machine lets the recorder look; and the last tick.
             self.assertGreater(data["sampled_s"], 0.6 * data["cpu_s"], (engine, what))
-            self.assertGreater(p.ticks_of(data, "after_theft"), 0.5 * data["ticks"], (engine, what))
+            self.assertGreater(p.ticks_of(data, "after_theft"), 0.25 * data["ticks"], (engine, what))  # of 90 %; else none
             said = [(warning["severity"], "took the signal or descriptor" in warning["text"]) for warning in data["warnings"]]
             self.assertEqual(("note", True) in said, (engine, what) != ("timer", "close"), data["warnings"])
 

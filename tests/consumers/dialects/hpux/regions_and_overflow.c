@@ -12,7 +12,12 @@ __attribute__((aligned(256))) void elsewhere(long n) { volatile long i; for (i =
 static void *work(void *arg)
 {
     clock_t end = clock() + CLOCKS_PER_SEC / 2;
-    while (clock() < end) { long n = rand() % 400000; hot(3 * n); warm(n); elsewhere(n); }
+    while (clock() < end) {
+        struct timespec some = { 0, rand() % 2000000 };   /* not in step with what else is busy */
+        long n = rand() % 400000;
+        hot(3 * n); warm(n); elsewhere(n);
+        nanosleep(&some, 0);
+    }
     return arg;
 }
 
