@@ -253,6 +253,19 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   return diff;
 }
 
+std::vector<const DiffRow*> rows_with_callees(const Diff& diff) {
+  std::vector<const DiffRow*> rows;
+  for (const DiffRow& row : diff.rows)
+    if (row.has_callees()) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const DiffRow* a, const DiffRow* b) {
+    const auto rank = [](const DiffRow* row) {
+      return std::pair(row->total_verdict == Verdict::kUndecided, -std::abs(row->total->difference));
+    };
+    return rank(a) < rank(b);
+  });
+  return rows;
+}
+
 Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& runs, const OpenSymbolizer& open,
                                                  const DiffOptions& options) {
   std::vector<const Profile*> all;

@@ -98,6 +98,9 @@ struct RowDeviation {
 Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& runs, const OpenSymbolizer& open,
                                                  const DiffOptions& options);
 
+/// Rows of functions that call others: those whose total is decided first, then by the size of its change.
+std::vector<const DiffRow*> rows_with_callees(const Diff& diff);
+
 /// Runs a side that show a change of `relative` in a row four times in five, where `rows` are compared at
 /// once. 0: more than a million.
 size_t runs_needed(const RowDeviation& row, double relative, size_t rows);

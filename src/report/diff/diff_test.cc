@@ -81,6 +81,8 @@ TEST(Diff, ATotalIsJudgedWhereAFunctionCallsOthers) {
   const std::string text = diff_text(diff, {});
   EXPECT_THAT(text, HasSubstr("function with all it calls\n"));
   EXPECT_THAT(text, HasSubstr("1 of 2 rows and 1 of 1 totals changed"));
+  EXPECT_THAT(diff_markdown(diff, {}, 0),
+              HasSubstr("| function with all it calls | |\n|--:|--:|--:|--:|:--|:--|\n| +1.7e+03 |"));
 }
 
 TEST(Diff, WithoutPathsThereAreNoTotals) {

@@ -19,17 +19,29 @@ std::string code_cell(const std::string& name) {
   return fmt::format("`{}`", cell);
 }
 
-std::string row_line(const Diff& diff, const DiffRow& row) {
-  const Change& change = row.amount;
+std::string row_line(const Diff& diff, const DiffRow& row, const Change& change, Verdict verdict) {
   return fmt::format("| {:+.3g} | {:.3g} | {:.4g} | {:.4g} | {} | {} |\n", change.difference,
                      (change.interval.high - change.interval.low) / 2, change.before, change.after,
-                     code_cell(shown_name(diff, row)), verdict_word(row.verdict));
+                     code_cell(shown_name(diff, row)), verdict_word(verdict));
+}
+
+std::string head(const Diff& diff, const std::string& title) {
+  return fmt::format("| change {0} | ± | old | new | {1} | |\n|--:|--:|--:|--:|:--|:--|\n", diff.unit, title);
 }
 
 std::string table(const Diff& diff, size_t first, size_t last) {
-  std::string out = fmt::format("| change {0} | ± | old | new | {1} | |\n|--:|--:|--:|--:|:--|:--|\n",
-                                diff.unit, grouping_word(diff.by));
-  for (size_t i = first; i < last; ++i) out += row_line(diff, diff.rows[i]);
+  std::string out = head(diff, grouping_word(diff.by));
+  for (size_t i = first; i < last; ++i)
+    out += row_line(diff, diff.rows[i], diff.rows[i].amount, diff.rows[i].verdict);
+  return out;
+}
+
+std::string decided_totals(const Diff& diff) {
+  if (diff.decided_totals == 0) return "";
+  std::string out = "\n" + head(diff, "function with all it calls");
+  for (const DiffRow* row : rows_with_callees(diff))
+    if (row->total_verdict != Verdict::kUndecided)
+      out += row_line(diff, *row, *row->total, row->total_verdict);
   return out;
 }
 
@@ -47,6 +59,7 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
     out += fmt::format("| {} | {:+.3g} {} | {:.3g} | {} |\n", code_cell(result.limit.text), result.measured,
                        unit_of(result.limit), result.half_width, outcome_word(result.outcome));
   if (diff.decided != 0) out += fmt::format("\n{}", table(diff, 0, diff.decided));
+  out += decided_totals(diff);
   size_t last = limit == 0 ? diff.rows.size() : std::min(diff.rows.size(), diff.decided + limit);
   if (last > diff.decided)
     out += fmt::format("\n<details><summary>{} rows undecided</summary>\n\n{}\n</details>\n",

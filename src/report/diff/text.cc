@@ -103,20 +103,6 @@ class DiffTable {
   int decimals_ = 0;
 };
 
-/// Decided ones first, then by the size of the change.
-std::vector<ShownRow> totals_of(const Diff& diff) {
-  std::vector<ShownRow> totals;
-  for (const DiffRow& row : diff.rows)
-    if (row.has_callees()) totals.push_back({&row, &*row.total, row.total_verdict});
-  std::stable_sort(totals.begin(), totals.end(), [](const ShownRow& a, const ShownRow& b) {
-    const auto rank = [](const ShownRow& row) {
-      return std::pair(row.verdict == Verdict::kUndecided, -std::abs(row.change->difference));
-    };
-    return rank(a) < rank(b);
-  });
-  return totals;
-}
-
 }  // namespace
 
 std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
@@ -128,7 +114,9 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
   std::vector<ShownRow> rows;
   for (const DiffRow& row : diff.rows) rows.push_back({&row, &row.amount, row.verdict});
   out += "\n" + DiffTable(diff, options, rows, diff.decided, options.limit, grouping_word(diff.by)).run();
-  const std::vector<ShownRow> totals = totals_of(diff);
+  std::vector<ShownRow> totals;
+  for (const DiffRow* row : rows_with_callees(diff))
+    totals.push_back({row, &*row->total, row->total_verdict});
   if (diff.decided_totals != 0 || (options.limit == 0 && !totals.empty()))
     out +=
         "\n" + DiffTable(diff, options, totals, diff.decided_totals, 0, "function with all it calls").run();
