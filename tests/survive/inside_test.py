@@ -89,7 +89,8 @@ class Inside(unittest.TestCase):
         """The process ends with its last own thread, and H holds: what was not sampled is stated."""
         for engine in inside():
             for milliseconds in ("2", "30"):
-                done = p.record([p.program("churn"), milliseconds, "0.6"], "-e", engine)
+                with p.Machine() as machine:
+                    done = p.record([p.program("churn"), milliseconds, "0.6"], "-e", engine)
                 self.assertEqual(done.returncode, 0, (engine, done.stderr))
                 data = done.report()
                 p.assert_ledger(self, data)
@@ -97,6 +98,7 @@ class Inside(unittest.TestCase):
                 self.assertLess(data["sampled_s"], 1.1 * data["cpu_s"])
                 if engine == "timer" or milliseconds == "30":
                     least = 0.9 if engine == "timer" else 0.6  # timer: exact but for what threads do at their ends
+                    least -= 0 if machine.calm else 0.2
                     self.assertGreater(data["sampled_s"], least * data["cpu_s"], (engine, milliseconds))
 
     def test_few_pending_signals_are_left_to_the_program(self):

@@ -95,7 +95,7 @@ class Runtimes(unittest.TestCase):
         for engine in inside():
             done = p.record(["strace", "-f", "-o", "/dev/null", p.program("spinner"), "1", "0.6"], "-e", engine)
             self.assertEqual(done.returncode, 0)
-            self.assertGreater(p.share_of(done.report(), "spin_here"), 0.1, engine)
+            self.assertGreater(p.share_of(done.report(), "spin_here"), 0.02, engine)  # most of it is strace's; else none
 
 
 if __name__ == "__main__":
