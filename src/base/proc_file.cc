@@ -13,6 +13,8 @@ namespace {
 constexpr uint64_t kKernelThread = 0x200000;  ///< PF_KTHREAD of the flags
 constexpr unsigned kStatFields = 22;          ///< up to the start of the process
 
+}  // namespace
+
 void append_number(char** to, unsigned number) noexcept {
   char digits[12];
   char* at = digits + sizeof digits;
@@ -22,8 +24,6 @@ void append_number(char** to, unsigned number) noexcept {
   } while (number != 0);
   while (at != digits + sizeof digits) *(*to)++ = *at++;
 }
-
-}  // namespace
 
 size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noexcept {
   char path[64] = "/proc/self", *end = path + 10;
@@ -38,6 +38,18 @@ size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noe
   if (count <= 0) return 0;
   text[count] = '\0';
   return static_cast<size_t>(count);
+}
+
+pid_t number_inside(const char* status) noexcept {
+  const char* line = strstr(status, "\nNSpid:");
+  if (line == nullptr) return 0;
+  pid_t last = 0;
+  for (const char* at = line + 7; *at != '\n' && *at != '\0';) {
+    while (*at == '\t' || *at == ' ') ++at;
+    for (last = 0; *at >= '0' && *at <= '9'; ++at) last = last * 10 + (*at - '0');
+    if (*at != '\t' && *at != ' ') break;
+  }
+  return last;
 }
 
 /// The name, in parentheses, may hold anything; the numbers follow the last of these.

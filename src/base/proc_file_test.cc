@@ -31,6 +31,16 @@ TEST(ProcFile, IsCutAndEndedByAZeroByte) {
   EXPECT_STREQ(text, "");
 }
 
+TEST(ProcFile, TheNumberInsideIsTheLastOne) {
+  EXPECT_EQ(number_inside("Name:\tx\nNSpid:\t21185\t12\t1\nNSpgid:\t7\n"), 1);
+  EXPECT_EQ(number_inside("Name:\tx\nNSpid:\t42\n"), 42);
+  EXPECT_EQ(number_inside("Name:\tx\nNSpid:\t42"), 42) << "cut";
+  EXPECT_EQ(number_inside("Name:\tx\n"), 0) << "before Linux 4.1";
+  char text[4096];
+  ASSERT_NE(read_proc_file(0, "status", text, sizeof text), 0u);
+  EXPECT_EQ(number_inside(text), getpid());
+}
+
 TEST(ProcFile, AProcessThatIsGoneHasNone) {
   ProcStat stat;
   EXPECT_FALSE(read_proc_stat(1 << 23, &stat));

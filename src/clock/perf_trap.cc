@@ -161,12 +161,6 @@ void set_pace(Slot* slot, Pace pace, uint64_t asked_ns, uint64_t* period_ns) noe
   slot->draws = static_cast<unsigned long>(random.next());
 }
 
-bool contains(const MappedArray<pid_t>& threads, pid_t thread) noexcept {
-  for (pid_t other : std::span(threads.data(), threads.size()))
-    if (other == thread) return true;
-  return false;
-}
-
 bool contains_all(const MappedArray<pid_t>& known, const MappedArray<pid_t>& threads) noexcept {
   for (pid_t thread : std::span(threads.data(), threads.size()))
     if (!contains(known, thread)) return false;

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/proc_file.h"
 #include "base/unique_fd.h"
 
 namespace pctally {
@@ -35,10 +36,20 @@ bool add_entries(const char* entries, long bytes, MappedArray<pid_t>* threads) n
   return true;
 }
 
-}  // namespace
+pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-Status list_threads(MappedArray<pid_t>* threads) noexcept {
-  threads->clear();
+/// Of a thread that has ended, or before Linux 4.1, `outer`.
+pid_t own_number(pid_t outer) noexcept {
+  char name[32] = "task/", text[4096];
+  char* end = name + strlen(name);
+  append_number(&end, static_cast<unsigned>(outer));
+  strcpy(end, "/status");
+  if (read_proc_file(0, name, text, sizeof text) == 0) return outer;
+  const pid_t inside = number_inside(text);
+  return inside == 0 ? outer : inside;
+}
+
+Status list_entries(MappedArray<pid_t>* threads) noexcept {
   UniqueFd fd(open(kTasks, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.valid()) return {errno, "/proc/self/task:"};
   alignas(DirectoryEntry) char entries[4096];
@@ -48,6 +59,26 @@ Status list_threads(MappedArray<pid_t>* threads) noexcept {
     if (bytes == 0) return {};
     if (!add_entries(entries, bytes, threads)) return {ENOMEM, "no memory for the list of threads"};
   }
+}
+
+}  // namespace
+
+bool contains(const MappedArray<pid_t>& threads, pid_t thread) noexcept {
+  for (const pid_t listed : threads)
+    if (listed == thread) return true;
+  return false;
+}
+
+Status list_threads(MappedArray<pid_t>* threads) noexcept {
+  threads->clear();
+  auto listed = list_entries(threads);
+  if (!listed && listed.error() == ENOENT) {
+    if (!threads->push_back(this_thread())) return {ENOMEM, "no memory for the list of threads"};
+    return {};
+  }
+  if (!listed || (contains(*threads, getpid()) && contains(*threads, this_thread()))) return listed;
+  for (pid_t& thread : *threads) thread = own_number(thread);
+  return {};
 }
 
 unsigned count_threads() noexcept {

@@ -7,8 +7,12 @@
 
 namespace pctally {
 
-/// Reads /proc/self/task into *threads, in the order of the kernel. Allocates by mmap only.
+/// Reads /proc/self/task into *threads, in the order of the kernel: each thread's number as gettid(2) has it
+/// there, also where /proc is of another pid namespace. Without /proc (a child forked in an empty root
+/// directory) the calling thread alone. Allocates by mmap only.
 Status list_threads(MappedArray<pid_t>* threads) noexcept;
+
+bool contains(const MappedArray<pid_t>& threads, pid_t thread) noexcept;
 
 /// How many there are: one system call, to see whether a new list is worth reading. 0 without /proc.
 unsigned count_threads() noexcept;

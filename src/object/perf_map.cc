@@ -48,12 +48,7 @@ int32_t number_inside(int32_t pid, uint64_t started_unix_ns) {
                          1e-9 * static_cast<double>(now.tv_nsec - up.tv_nsec) +
                          static_cast<double>(stat.started) / static_cast<double>(sysconf(_SC_CLK_TCK));
   if (std::abs(started - 1e-9 * static_cast<double>(started_unix_ns)) > 1e-9 * kClockStepNs) return 0;
-  const char* line = strstr(text, "\nNSpid:");
-  if (line == nullptr) return 0;
-  const std::string_view numbers(line + 7, strcspn(line + 7, "\n"));
-  const size_t last = numbers.find_last_of("\t ");
-  const int32_t inner =
-      atoi(std::string(numbers.substr(last == std::string_view::npos ? 0 : last + 1)).c_str());
+  const int32_t inner = pctally::number_inside(text);
   return inner == pid ? 0 : inner;
 }
 

@@ -137,10 +137,8 @@ std::string comm_of(pid_t pid) {
 pid_t number_inside(pid_t pid) {
   char text[4096];
   if (read_proc_file(pid, "status", text, sizeof text) == 0) return 0;
-  const char* line = strstr(text, "\nNSpid:");
-  if (line == nullptr) return pid;
-  const std::string_view numbers(line + 7, strcspn(line + 7, "\n"));
-  return atoi(numbers.data() + std::min(numbers.size(), numbers.find_last_of("\t ") + 1));
+  const pid_t inside = number_inside(text);
+  return inside == 0 ? pid : inside;
 }
 
 }  // namespace pctally

@@ -83,18 +83,20 @@ ProcessRoots::Root ProcessRoots::root_of(pid_t pid) {
   return {.known = true, .path = directory_of(pid) + "/root"};
 }
 
-std::string ProcessRoots::find(const std::string& root, std::string_view path) {
+std::string ProcessRoots::find(const std::string& root, std::string_view path, const ObjectIdentity& mapped) {
   if (root.empty() || !is_path(path)) return std::string(path);
   std::string plain(path), under = root + without_prefix(plain, link_of(root));
-  if (auto known = found_.find(root + plain); known != found_.end()) return known->second;
+  const std::string key = root + plain + '\n' + identity_text(mapped);
+  if (auto known = found_.find(key); known != found_.end()) return known->second;
   const auto inside = facts_of(under), outside = look_at_facts(plain);
+  const bool missing = !inside && (inside.error().code == ENOENT || inside.error().code == ENOTDIR);
   const bool same = inside && outside && inside->device == outside->device && inside->inode == outside->inode;
-  return found_[root + plain] = same ? plain : under;
+  return found_[key] = same || (missing && outside && is_mapped_file(plain, mapped)) ? plain : under;
 }
 
 std::string ProcessRoots::find_proved(const std::string& root, std::string_view path, pid_t pid,
                                       const ObjectIdentity& mapped) {
-  std::string place = find(root, path);
+  std::string place = find(root, path, mapped);
   if (!is_path(path)) return place;
   std::string key = place + '\n' + identity_text(mapped);
   if (auto known = hidden_.find(key); known != hidden_.end()) return known->second;

@@ -28,8 +28,9 @@ class ProcessRoots {
   Root root_of(pid_t pid);
 
   /// The path under which the recorder reads what processes of that root call `path`. That is `path` itself
-  /// if both are one file.
-  std::string find(const std::string& root, std::string_view path);
+  /// if both are one file, or if nothing lies there in that root and `path` proves to be the file of `mapped`
+  /// (as below): chroot(2) came after mmap(2).
+  std::string find(const std::string& root, std::string_view path, const ObjectIdentity& mapped);
 
   /// As find(), of a process that only seems to have that root: what lies there is taken if it proves to be
   /// the file of `mapped` (by build id, else by inode). Otherwise the path is "/proc/PID/root/...", which is

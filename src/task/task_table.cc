@@ -129,7 +129,8 @@ void TaskTable::find_root(pid_t pid, Task& task) {
 
 std::string TaskTable::place_of(pid_t pid, const Task& task, std::string_view path,
                                 const ObjectIdentity& object) {
-  return task.root_hidden ? roots_.find_proved(task.root, path, pid, object) : roots_.find(task.root, path);
+  return task.root_hidden ? roots_.find_proved(task.root, path, pid, object)
+                          : roots_.find(task.root, path, object);
 }
 
 void TaskTable::map_running(pid_t pid, Task& task) {

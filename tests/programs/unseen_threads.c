@@ -1,12 +1,13 @@
 /* unseen_threads SECONDS: a thread made by the bare clone(2) spins for so long, beside a main thread that
  * waits. unseen_threads SECONDS LIBRARY PROFILE: profiles itself by a library brought by dlopen(3), and then
- * starts the thread by pthread_create(3). unseen_threads SECONDS LIBRARY PROFILE refresh: and then calls
- * pctally_refresh(). */
+ * starts the thread by pthread_create(3). unseen_threads SECONDS LIBRARY PROFILE refresh: the thread waits
+ * until pctally_refresh() has been called. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 
 static double g_seconds;
 static int g_alive = 1;
+static sem_t g_refreshed;
 
 /* No thread-local storage, no errno. */
 __attribute__((noinline)) static void spin_unseen(void) {
@@ -37,6 +39,7 @@ static int run_bare(void* unused) {
 }
 
 static void* run_thread(void* unused) {
+  sem_wait(&g_refreshed);
   spin_unseen();
   return unused;
 }
@@ -62,8 +65,10 @@ static int brought(const char* library, const char* profile, int looks_again) {
   struct pctally_options options = PCTALLY_OPTIONS_INIT;
   options.path = profile;
   pthread_t thread;
+  sem_init(&g_refreshed, 0, 0);
   if (start(&options) != 0 || pthread_create(&thread, NULL, run_thread, NULL) != 0) return 1;
   if (looks_again && refresh() != 0) return 1;
+  sem_post(&g_refreshed);
   pthread_join(thread, NULL);
   return stop() != 0;
 }
