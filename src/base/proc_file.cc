@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,8 +14,6 @@ namespace {
 constexpr uint64_t kKernelThread = 0x200000;  ///< PF_KTHREAD of the flags
 constexpr unsigned kStatFields = 22;          ///< up to the start of the process
 
-}  // namespace
-
 void append_number(char** to, unsigned number) noexcept {
   char digits[12];
   char* at = digits + sizeof digits;
@@ -24,6 +23,18 @@ void append_number(char** to, unsigned number) noexcept {
   } while (number != 0);
   while (at != digits + sizeof digits) *(*to)++ = *at++;
 }
+
+/// The last field of the line that begins with `name`; null without such a line.
+const char* last_of_line(const char* text, const char* name) noexcept {
+  const char* line = strstr(text, name);
+  if (line == nullptr) return nullptr;
+  line += strlen(name);
+  const char* at = line + strcspn(line, "\n");
+  while (at != line && at[-1] != '\t' && at[-1] != ' ') --at;
+  return at;
+}
+
+}  // namespace
 
 size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noexcept {
   char path[64] = "/proc/self", *end = path + 10;
@@ -40,16 +51,25 @@ size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noe
   return static_cast<size_t>(count);
 }
 
-pid_t number_inside(const char* status) noexcept {
-  const char* line = strstr(status, "\nNSpid:");
-  if (line == nullptr) return 0;
-  pid_t last = 0;
-  for (const char* at = line + 7; *at != '\n' && *at != '\0';) {
-    while (*at == '\t' || *at == ' ') ++at;
-    for (last = 0; *at >= '0' && *at <= '9'; ++at) last = last * 10 + (*at - '0');
-    if (*at != '\t' && *at != ' ') break;
-  }
-  return last;
+ProcStatus parse_status(const char* text) noexcept {
+  ProcStatus status;
+  const char* inside = last_of_line(text, "\nNSpid:");
+  const char* filters = last_of_line(text, "\nSeccomp_filters:");
+  if (filters == nullptr) filters = last_of_line(text, "\nSeccomp:");
+  if (const char* tracer = last_of_line(text, "\nTracerPid:"); tracer != nullptr)
+    status.tracer = static_cast<pid_t>(strtol(tracer, nullptr, 10));
+  if (inside != nullptr) status.inside = static_cast<pid_t>(strtol(inside, nullptr, 10));
+  if (filters != nullptr) status.filters = static_cast<unsigned>(strtol(filters, nullptr, 10));
+  return status;
+}
+
+bool read_proc_status(pid_t pid, ProcStatus* status, pid_t thread) noexcept {
+  char name[32] = "task/", text[4096], *end = name + 5;
+  if (thread != 0) append_number(&end, static_cast<unsigned>(thread)), *end++ = '/';
+  strcpy(thread == 0 ? name : end, "status");
+  if (read_proc_file(pid, name, text, sizeof text) == 0) return false;
+  *status = parse_status(text);
+  return true;
 }
 
 /// The name, in parentheses, may hold anything; the numbers follow the last of these.

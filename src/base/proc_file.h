@@ -7,17 +7,22 @@
 
 namespace pctally {
 
-/// Writes `number` in base 10 at **to, without a zero byte, and moves *to behind it: at most 10 digits.
-/// Async-signal-safe.
-void append_number(char** to, unsigned number) noexcept;
-
 /// Reads the start of "/proc/PID/NAME" (pid 0: "/proc/self/NAME") into `text`, ended by a zero byte. Bytes
 /// read; 0 if it cannot be read, or is empty: errno says why. REQUIRES: bytes > 0. Async-signal-safe.
 size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noexcept;
 
-/// The number that a process or a thread has in its own pid namespace, out of its "status": the last one of
-/// "NSpid:". 0 without that line (before Linux 4.1). Async-signal-safe.
-pid_t number_inside(const char* status) noexcept;
+/// Of /proc/PID/status.
+struct ProcStatus {
+  pid_t tracer = 0;      ///< the process that traces it; 0: none
+  pid_t inside = 0;      ///< its number in its own pid namespace; 0: not known (before Linux 4.1)
+  unsigned filters = 0;  ///< seccomp filters that it is behind; before Linux 5.9 one stands for all
+};
+
+ProcStatus parse_status(const char* text) noexcept;
+
+/// False if it is gone. pid 0: the calling process; `thread`: one of its threads, by its number in the pid
+/// namespace of /proc. Async-signal-safe.
+bool read_proc_status(pid_t pid, ProcStatus* status, pid_t thread = 0) noexcept;
 
 /// Of /proc/PID/stat, times in clock ticks (sysconf(_SC_CLK_TCK)).
 struct ProcStat {

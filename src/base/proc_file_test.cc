@@ -32,13 +32,23 @@ TEST(ProcFile, IsCutAndEndedByAZeroByte) {
 }
 
 TEST(ProcFile, TheNumberInsideIsTheLastOne) {
-  EXPECT_EQ(number_inside("Name:\tx\nNSpid:\t21185\t12\t1\nNSpgid:\t7\n"), 1);
-  EXPECT_EQ(number_inside("Name:\tx\nNSpid:\t42\n"), 42);
-  EXPECT_EQ(number_inside("Name:\tx\nNSpid:\t42"), 42) << "cut";
-  EXPECT_EQ(number_inside("Name:\tx\n"), 0) << "before Linux 4.1";
-  char text[4096];
-  ASSERT_NE(read_proc_file(0, "status", text, sizeof text), 0u);
-  EXPECT_EQ(number_inside(text), getpid());
+  EXPECT_EQ(parse_status("Name:\tx\nNSpid:\t21185\t12\t1\nNSpgid:\t7\n").inside, 1);
+  EXPECT_EQ(parse_status("Name:\tx\nNSpid:\t42").inside, 42) << "cut";
+  EXPECT_EQ(parse_status("Name:\tx\n").inside, 0) << "before Linux 4.1";
+  ProcStatus own, thread;
+  ASSERT_TRUE(read_proc_status(0, &own));
+  ASSERT_TRUE(read_proc_status(0, &thread, getpid()));
+  EXPECT_EQ(own.inside, getpid());
+  EXPECT_EQ(thread.inside, getpid());
+  EXPECT_FALSE(read_proc_status(0, &thread, 1 << 23));
+}
+
+TEST(ProcFile, FiltersAreCountedWhereTheKernelDoes) {
+  EXPECT_EQ(parse_status("Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t3\n").filters, 3u);
+  EXPECT_EQ(parse_status("Name:\tx\nSeccomp:\t2\nSpeculation:\tno\n").filters, 2u) << "before Linux 5.9";
+  EXPECT_EQ(parse_status("Name:\tx\nSeccomp:\t0\nSeccomp_filters:\t0\n").filters, 0u);
+  EXPECT_EQ(parse_status("TracerPid:\t7\n").tracer, 0) << "the first line is the name";
+  EXPECT_EQ(parse_status("Name:\tx\nTracerPid:\t7\n").tracer, 7);
 }
 
 TEST(ProcFile, AProcessThatIsGoneHasNone) {

@@ -29,6 +29,7 @@ using namespace pctally;
 namespace {
 
 bool exchange(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+  look_first();
   return exchange_program_action(signal, action, before) || exchange_behind(signal, action, before);
 }
 
@@ -64,6 +65,7 @@ PCTALLY_HOOK sighandler_t __sysv_signal(int number, sighandler_t handler) noexce
 }
 
 PCTALLY_HOOK int prctl(int option, ...) noexcept {
+  look_first();
   static int (*next)(int, ...);
   va_list list;
   va_start(list, option);
@@ -77,6 +79,7 @@ PCTALLY_HOOK int prctl(int option, ...) noexcept {
 }
 
 PCTALLY_HOOK long syscall(long number, ...) noexcept {
+  look_first();
   static long (*next)(long, ...);
   va_list list;
   va_start(list, number);
@@ -85,6 +88,7 @@ PCTALLY_HOOK long syscall(long number, ...) noexcept {
   va_end(list);
   const long result = next_function("syscall", &next)(number, arguments[0], arguments[1], arguments[2],
                                                       arguments[3], arguments[4], arguments[5]);
+  if (number == SYS_clone && result == 0) look_first();  // in a child
   if (number == SYS_seccomp && result == 0 && arguments[0] != SECCOMP_GET_ACTION_AVAIL) note_seccomp_filter();
   return result;
 }

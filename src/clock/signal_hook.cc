@@ -38,6 +38,7 @@ class Visible {
 };
 
 int change_mask(decltype(pthread_sigmask)* next, int how, const sigset_t* set, sigset_t* before) noexcept {
+  look_first();
   const Visible visible(how == SIG_UNBLOCK ? nullptr : set);
   const int result = next(how, how == SIG_UNBLOCK ? set : visible.get(), before);
   if (result == 0 && before != nullptr) remove_hidden(before, hidden_signals());

@@ -23,6 +23,7 @@ constexpr size_t kHandlerRoom = 32 << 10;
 int g_clocks = 0;
 int g_filtered = 0;
 int g_behind_filter = 0;
+void (*g_look)() = nullptr;
 constexpr unsigned kWordBits = 8 * sizeof(unsigned long), kHiddenWords = 64 / kWordBits;
 unsigned long g_hidden[kHiddenWords] = {};  // words every machine changes atomically
 pthread_key_t g_key;
@@ -150,6 +151,11 @@ void hook_threads(int change) noexcept {
 void note_seccomp_filter() noexcept { __atomic_store_n(&g_filtered, 1, __ATOMIC_RELEASE); }
 bool has_seccomp_filter() noexcept { return __atomic_load_n(&g_filtered, __ATOMIC_RELAXED) != 0; }
 
+void set_first_look(void (*look)()) noexcept { g_look = look; }
+void look_first() noexcept {
+  if (g_look != nullptr) g_look();
+}
+
 bool filter_cost_a_thread() noexcept { return __atomic_load_n(&g_behind_filter, __ATOMIC_RELAXED) != 0; }
 
 void hide_signal(int signal) noexcept {
@@ -171,6 +177,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
                                                                      void* (*routine)(void*),
                                                                      void* argument) noexcept {
   using namespace pctally;
+  look_first();
   if (__atomic_load_n(&g_clocks, __ATOMIC_RELAXED) != 0) return create(thread, attributes, routine, argument);
   return next_function("pthread_create", &g_next)(thread, attributes, routine, argument);
 }

@@ -17,6 +17,10 @@ void note_seccomp_filter() noexcept;
 /// True if a thread began behind it while a clock ran.
 [[nodiscard]] bool filter_cost_a_thread() noexcept;
 
+/// What the calls of this library that stand in front of others do first; null: nothing.
+void set_first_look(void (*look)()) noexcept;
+void look_first() noexcept;
+
 /// The program is not to see this signal until the last clock stops.
 void hide_signal(int signal) noexcept;
 /// Those, by bit (signal - 1); 0: none.

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,20 +37,13 @@ bool add_entries(const char* entries, long bytes, MappedArray<pid_t>* threads) n
 
 pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-/// Of a thread that has ended, or before Linux 4.1, `outer`.
-pid_t own_number(pid_t outer) noexcept {
-  char name[32] = "task/", text[4096];
-  char* end = name + strlen(name);
-  append_number(&end, static_cast<unsigned>(outer));
-  strcpy(end, "/status");
-  if (read_proc_file(0, name, text, sizeof text) == 0) return outer;
-  const pid_t inside = number_inside(text);
-  return inside == 0 ? outer : inside;
+/// Of a thread that has ended, or before Linux 4.1, `listed`.
+pid_t own_number(pid_t listed) noexcept {
+  ProcStatus status;
+  return read_proc_status(0, &status, listed) && status.inside != 0 ? status.inside : listed;
 }
 
-Status list_entries(MappedArray<pid_t>* threads) noexcept {
-  UniqueFd fd(open(kTasks, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return {errno, "/proc/self/task:"};
+Status list_entries(const UniqueFd& fd, MappedArray<pid_t>* threads) noexcept {
   alignas(DirectoryEntry) char entries[4096];
   for (;;) {
     long bytes = syscall(SYS_getdents64, fd.get(), entries, sizeof entries);
@@ -71,11 +63,12 @@ bool contains(const MappedArray<pid_t>& threads, pid_t thread) noexcept {
 
 Status list_threads(MappedArray<pid_t>* threads) noexcept {
   threads->clear();
-  auto listed = list_entries(threads);
-  if (!listed && listed.error() == ENOENT) {
+  const UniqueFd fd(open(kTasks, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.valid()) {
     if (!threads->push_back(this_thread())) return {ENOMEM, "no memory for the list of threads"};
     return {};
   }
+  auto listed = list_entries(fd, threads);
   if (!listed || (contains(*threads, getpid()) && contains(*threads, this_thread()))) return listed;
   for (pid_t& thread : *threads) thread = own_number(thread);
   return {};

@@ -8,8 +8,8 @@
 namespace pctally {
 
 /// Reads /proc/self/task into *threads, in the order of the kernel: each thread's number as gettid(2) has it
-/// there, also where /proc is of another pid namespace. Without /proc (a child forked in an empty root
-/// directory) the calling thread alone. Allocates by mmap only.
+/// there, also where /proc is of another pid namespace. Where it cannot be opened (a child forked in an empty
+/// root directory) the calling thread alone. Allocates by mmap only.
 Status list_threads(MappedArray<pid_t>* threads) noexcept;
 
 bool contains(const MappedArray<pid_t>& threads, pid_t thread) noexcept;

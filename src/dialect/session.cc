@@ -5,6 +5,7 @@
 
 #include "base/fork_hook.h"
 #include "clock/kernel_timer.h"
+#include "clock/thread_hook.h"
 #include "dialect/verbose.h"
 #include "fault/fault_guard.h"
 #include "histfile/publish.h"
@@ -137,11 +138,12 @@ bool last_session_clock(ClockKind* kind) noexcept {
 }
 
 /// In the child of a fork: clocks are not inherited, and ticks in flight in other threads do not exist.
+/// Behind a seccomp filter there is no clock: it may kill whoever asks for one.
 void rearm_sessions() noexcept {
   for (Session* session : g_sessions) {
     if (session == nullptr) break;
     forget_in_flight(&session->tables_);
-    if (!session->clock_.running()) continue;
+    if (!session->clock_.running() || has_seccomp_filter()) continue;
     if (auto ticking = session->clock_.restart(); !ticking) session->stop();
   }
 }

@@ -77,19 +77,21 @@ static_assert(sizeof(SegmentRecord) == 64 && offsetof(SegmentRecord, start) == 8
 
 enum class ProcessNote : uint32_t {
   kNone = 0,
-  kStatic = 1,       ///< statically linked: injection cannot reach it
-  kPrivileged = 2,   ///< setuid, setgid or file capabilities: the kernel keeps observers out
-  kForeignLibc = 3,  ///< another C library (musl)
-  kWordSize = 4,     ///< another word size or machine
-  kNotEntered = 5,   ///< ran without the injected library (cleaned environment, other root)
-  kTogether = 6,     ///< stands for all processes beyond kMostProcesses
-  kSignalTaken = 7,  ///< observed until it took the signal that ticks come with
-  kEnded = 9,        ///< stands for ended processes of one program: see kMostProcesses
-  kFiltered = 10,    ///< threads it started behind a seccomp filter of its own have no timer
-  kOtherUser = 11,   ///< another user's since an exec: the recording is not for it
-  kDebugged = 12,    ///< a debugger would stop it at every tick
-  kEmulated = 13,    ///< valgrind: signals and time are not the program's
-  kReplaced = 8,     ///< took the signal or descriptor of its ticks; something else brings them since
+  kStatic = 1,         ///< statically linked: injection cannot reach it
+  kPrivileged = 2,     ///< setuid, setgid or file capabilities: the kernel keeps observers out
+  kForeignLibc = 3,    ///< another C library (musl)
+  kWordSize = 4,       ///< another word size or machine
+  kNotEntered = 5,     ///< ran without the injected library (cleaned environment, other root)
+  kTogether = 6,       ///< stands for all processes beyond kMostProcesses
+  kSignalTaken = 7,    ///< observed until it took the signal that ticks come with
+  kEnded = 9,          ///< stands for ended processes of one program: see kMostProcesses
+  kFiltered = 10,      ///< threads and children it started behind a seccomp filter of its own have no timer
+  kOtherUser = 11,     ///< another user's since an exec: the recording is not for it
+  kDebugged = 12,      ///< a debugger would stop it at every tick
+  kEmulated = 13,      ///< valgrind: signals and time are not the program's
+  kBehindFilter = 15,  ///< a seccomp filter that came after the recorder's may kill for a timer
+  kUnseenFork = 14,    ///< the library has not seen it begin (bare clone(2)), and no call of its since
+  kReplaced = 8,       ///< took the signal or descriptor of its ticks; something else brings them since
 };
 
 enum ProcessFlag : uint32_t {

@@ -32,7 +32,11 @@ inline const char* process_note_text(ProcessNote note) noexcept {
     case ProcessNote::kSignalTaken:
       return "took the signal that ticks come with: not sampled from then on";
     case ProcessNote::kFiltered:
-      return "installed a seccomp filter: threads it started after that were not sampled";
+      return "installed a seccomp filter: threads and children it started after that were not sampled";
+    case ProcessNote::kBehindFilter:
+      return "runs behind a seccomp filter, which may kill for a timer; use -e ring";
+    case ProcessNote::kUnseenFork:
+      return "made by the bare clone(2), where the engine does not see it; use -e ring";
     case ProcessNote::kReplaced:
       return "took the signal or descriptor its ticks came with: for a moment it was not sampled";
   }

@@ -38,9 +38,9 @@ bool take_number(std::string_view* line, uint64_t* value) {
 /// is another process by now.
 int32_t number_inside(int32_t pid, uint64_t started_unix_ns) {
   ProcStat stat;
-  char text[4096];
+  ProcStatus status;
   if (started_unix_ns == 0 || !read_proc_stat(pid, &stat)) return 0;
-  if (read_proc_file(pid, "status", text, sizeof text) == 0) return 0;
+  if (!read_proc_status(pid, &status)) return 0;
   timespec now{}, up{};
   clock_gettime(CLOCK_REALTIME, &now);
   clock_gettime(CLOCK_BOOTTIME, &up);
@@ -48,8 +48,7 @@ int32_t number_inside(int32_t pid, uint64_t started_unix_ns) {
                          1e-9 * static_cast<double>(now.tv_nsec - up.tv_nsec) +
                          static_cast<double>(stat.started) / static_cast<double>(sysconf(_SC_CLK_TCK));
   if (std::abs(started - 1e-9 * static_cast<double>(started_unix_ns)) > 1e-9 * kClockStepNs) return 0;
-  const int32_t inner = pctally::number_inside(text);
-  return inner == pid ? 0 : inner;
+  return status.inside == pid ? 0 : status.inside;
 }
 
 Result<PerfMap> read_map(const std::string& path, Trust trust, uint64_t started_unix_ns) {

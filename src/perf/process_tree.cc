@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/proc_file.h"
+#include "base/time_ns.h"
 #include "base/unique_fd.h"
 
 namespace pctally {
@@ -134,11 +135,17 @@ std::string comm_of(pid_t pid) {
   return {comm, bytes > 0 ? strcspn(comm, "\n") : 0};
 }
 
+uint64_t start_ns(const ProcStat& stat, clockid_t clock) {
+  timespec now{}, up{};
+  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_BOOTTIME, &up);
+  return to_ns(now) - to_ns(up) + stat.started * (kNsPerSecond / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+}
+
 pid_t number_inside(pid_t pid) {
-  char text[4096];
-  if (read_proc_file(pid, "status", text, sizeof text) == 0) return 0;
-  const pid_t inside = number_inside(text);
-  return inside == 0 ? pid : inside;
+  ProcStatus status;
+  if (!read_proc_status(pid, &status)) return 0;
+  return status.inside == 0 ? pid : status.inside;
 }
 
 }  // namespace pctally

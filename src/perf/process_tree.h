@@ -1,9 +1,12 @@
 // Processes as /proc tells of them.
 #pragma once
 #include <sys/types.h>
+#include <time.h>
 
 #include <string>
 #include <vector>
+
+#include "base/proc_file.h"
 
 namespace pctally {
 
@@ -30,6 +33,9 @@ std::string command_line_of(pid_t pid);
 /// environment, or forked from one that was: whoever their parents are now. Those of other users only for who
 /// may read their environment.
 std::vector<pid_t> processes_given(const std::string& variable, pid_t first);
+
+/// When a process started, by that clock; up to a clock tick (10 ms) early.
+uint64_t start_ns(const ProcStat& stat, clockid_t clock);
 
 /// The number that a process has in its own pid namespace; 0: it is gone.
 pid_t number_inside(pid_t pid);

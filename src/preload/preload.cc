@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 
 #include "base/debugger.h"
 #include "base/next_call.h"
+#include "base/proc_file.h"
 #include "base/sanitizer_option.h"
 #include "clock/clock_watch.h"
 #include "clock/thread_hook.h"
@@ -43,6 +45,7 @@ alignas(Injected) unsigned char g_storage[sizeof(Injected)];  // never destroyed
 Injected* g_injected = nullptr;
 PublishedTables g_tables;
 OwnPaths g_paths;
+char* g_met = nullptr;  ///< not 0 in a process that has been entered; the kernel clears it in each child
 
 /// Where this process's call paths, or the places of its ticks, go, if the recording keeps any.
 void find_paths() noexcept {
@@ -153,10 +156,19 @@ void watch_clock() noexcept {
   if (g_injected->process != 0 && kind == ClockKind::kTrap) (void)ClockWatch::start(check_clock);
 }
 
+/// A filter that the program has installed goes with its children, and may kill them for a system call of
+/// ours.
+void give_up_behind_filter() noexcept {
+  if (g_injected->process != 0) own_record()->note = ProcessNote::kFiltered;
+  g_injected->process = 0;
+}
+
 void in_child() {
+  if (g_met != nullptr) *g_met = 1;
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;
   ClockWatch::forget();
+  if (has_seccomp_filter()) return give_up_behind_filter();
   if (!g_injected->children) return g_injected->clock.forget();
   BusErrorsAdmitted admitted;
   enter_process();
@@ -166,11 +178,36 @@ void in_child() {
   watch_clock();
 }
 
+/// A child of the bare clone(2), of which the C library's handlers of fork(2) do not know.
+void look_for_unseen_fork() {
+  if (*g_met == 0) in_child();
+}
+
+void watch_for_unseen_forks() noexcept {
+  constexpr size_t kBytes = 4096;
+  void* page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  if (madvise(page, kBytes, MADV_WIPEONFORK) != 0) return void(munmap(page, kBytes));  // before Linux 4.14
+  g_met = static_cast<char*>(page);
+  *g_met = 1;
+  set_first_look(look_for_unseen_fork);
+}
+
+/// Filters that came after the recorder's: one that the program brought itself may kill for a timer.
+bool is_kept_out() noexcept {
+  ProcStatus status;
+  if (!read_proc_status(0, &status)) return false;
+  const char* known = getenv("PCTALLY_FILTERS");
+  const auto before = known == nullptr ? 0u : static_cast<unsigned>(strtol(known, nullptr, 10));
+  return is_debugger(status.tracer) || status.filters > before;
+}
+
 /// With --no-children what we put into the environment goes no further.
 void clean_environment() noexcept {
   unsetenv("PCTALLY_RECORD");
   unsetenv("PCTALLY_RECORD_ID");
   unsetenv("PCTALLY_CHILDREN");
+  unsetenv("PCTALLY_FILTERS");
   if (const char* options = getenv("ASAN_OPTIONS");
       options != nullptr && strcmp(options, kSanitizerOption) == 0)
     unsetenv("ASAN_OPTIONS");
@@ -203,9 +240,8 @@ void forget_missing_library() noexcept {
 }
 
 __attribute__((constructor)) void enter() {
-  if (getauxval(AT_SECURE) != 0 || in_valgrind() || has_debugger(0)) return;
   const char* path = getenv("PCTALLY_RECORD");
-  if (path == nullptr) return;
+  if (path == nullptr || getauxval(AT_SECURE) != 0 || in_valgrind() || is_kept_out()) return;
   const char* id = getenv("PCTALLY_RECORD_ID");
   auto file = ProfileFile::join(path, id == nullptr ? "" : id);
   ClockKind kind;
@@ -226,6 +262,7 @@ __attribute__((constructor)) void enter() {
   enter_process();
   count_start(before);
   pthread_atfork(nullptr, nullptr, in_child);
+  watch_for_unseen_forks();
   (void)injected->clock.start(&g_tables, {kind, period_ns, Pace::kAsGiven, false, true});
   name_engine();
   watch_clock();

@@ -123,6 +123,8 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   file->header().clock_tick_ns = tick_grid_ns(kind_);
   environment->push_back("LD_PRELOAD=" + preload_list(*library));
   environment->push_back("ASAN_OPTIONS=" + sanitizer_options());
+  if (ProcStatus own; read_proc_status(0, &own) && own.filters != 0)
+    environment->push_back("PCTALLY_FILTERS=" + std::to_string(own.filters));
   environment->push_back(std::string(kChildrenVariable) + (settings_.children ? "=1" : "=0"));
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 
 #include "base/debugger.h"
@@ -19,7 +20,8 @@
 namespace pctally {
 namespace {
 
-constexpr unsigned kMeetings = 2;  ///< the first may fall between its exec and our constructor in it
+constexpr unsigned kMeetings = 2;          ///< the first may fall between its exec and our constructor in it
+constexpr uint64_t kClocksNs = 1'000'000;  ///< by so much the kernel's times of starts may be late
 
 struct MapsLine {
   uint64_t start = 0;
@@ -51,19 +53,23 @@ std::string file_mapped_at(const void* address) {
   return file;
 }
 
-/// `link`: /proc/PID/exe of a process that may end at any moment.
-ProcessNote reason(pid_t pid, const std::string& link, const std::string& program) {
-  if (has_debugger(pid)) return ProcessNote::kDebugged;
+/// `link`: /proc/PID/exe of a process that may end at any moment. `inherits`: it has the recording in its
+/// memory.
+ProcessNote reason(pid_t pid, const std::string& link, const std::string& program, bool inherits) {
+  if (is_debugger(tracer_of(pid))) return ProcessNote::kDebugged;
   if (program.find("/valgrind/") != std::string::npos) return ProcessNote::kEmulated;
   const ProcessNote obstacle = injection_obstacle(link);
   if (obstacle != ProcessNote::kNone) return obstacle;
-  if (has_our_user(pid)) return ProcessNote::kNotEntered;
+  ProcStatus status, own;
+  if (read_proc_status(pid, &status) && read_proc_status(0, &own) && status.filters > own.filters)
+    return ProcessNote::kBehindFilter;
+  if (has_our_user(pid)) return inherits ? ProcessNote::kUnseenFork : ProcessNote::kNotEntered;
   return geteuid() == 0 ? ProcessNote::kOtherUser : ProcessNote::kPrivileged;
 }
 
 /// `before`: what is known already. A process that ends has no program any more, and what /proc said of it
 /// meanwhile is half an answer.
-ProcessNote reason(pid_t pid, ProcessNote before) {
+ProcessNote reason(pid_t pid, ProcessNote before, bool inherits) {
   const std::string link = "/proc/" + std::to_string(pid) + "/exe";
   const auto program = [&link](std::error_code* error) {
     return std::filesystem::read_symlink(link, *error).string();
@@ -71,7 +77,7 @@ ProcessNote reason(pid_t pid, ProcessNote before) {
   std::error_code error;
   const std::string file = program(&error);
   if (error == std::errc::no_such_file_or_directory) return before;
-  const ProcessNote now = reason(pid, link, file);
+  const ProcessNote now = reason(pid, link, file, inherits);
   return program(&error) == file ? now : before;
 }
 
@@ -89,18 +95,24 @@ bool NotEntered::maps_recording(pid_t pid) const {
 }
 
 /// The library registers an image under its name, and the children it forks. Where the user is another one
-/// since, the same program may have been executed again, and kept out.
-bool NotEntered::has_entered(pid_t pid, uint32_t row) const {
+/// since, the same program may have been executed again, and kept out. A process of another pid namespace
+/// registers by its number there, which others may have elsewhere: a row is of who was met in it first.
+bool NotEntered::has_entered(pid_t pid, const ProcStat& now, uint32_t row) {
+  const pid_t inside = number_inside(pid);
+  const uint64_t started_ns = start_ns(now, CLOCK_MONOTONIC);
+  std::optional<bool> maps;  // asked once, where the name does not say it
   bool entered = false;
-  const pid_t inside = number_inside(pid);  // by which a process of another pid namespace knows itself
   for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t unit) {
     const pid_t known = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
-    if (known != pid && known != inside) return false;
-    if (known != pid)
-      return entered = unit != row && !field_text(record.engine).empty() && maps_recording(pid);
-    const bool same = comm_of(pid) == field_text(record.comm) && has_our_user(pid);
-    entered = unit != row && !field_text(record.engine).empty() && (same || maps_recording(pid));
-    return true;
+    if ((known != pid && known != inside) || record.started_ns + kClocksNs < started_ns) return false;
+    if (const auto owner = owners_.find(unit); owner != owners_.end() && owner->second != pid) return false;
+    const bool same = known == pid && comm_of(pid) == field_text(record.comm) && has_our_user(pid);
+    const bool observed = unit != row && !field_text(record.engine).empty();
+    if (observed && !same && !maps) maps = maps_recording(pid);
+    const bool here = observed && (same || *maps);
+    if (here) owners_[unit] = pid;
+    entered = entered || here;
+    return known == pid;  // the newest image
   });
   return entered;
 }
@@ -113,7 +125,7 @@ void NotEntered::add_row(pid_t pid, Process* process) {
     process->row = 0;
     return;
   }
-  record->note = reason(pid, process->note);
+  record->note = reason(pid, process->note, maps_recording(pid));
   rows_.push_back(process->row);
 }
 
@@ -123,18 +135,27 @@ void NotEntered::update_row(pid_t pid, const ProcStat& now, const Process& proce
   if (used_ns(now) > process.first_ns) record->cpu_ns = used_ns(now) - process.first_ns;
   if (now.state == 'Z' || now.state == 'X') return;
   rename_process(record, comm_of(pid));
-  record->note = reason(pid, record->note);
+  record->note = reason(pid, record->note, maps_recording(pid));
+}
+
+/// It was entered after all: what it used before is in the row of its image.
+void NotEntered::take_back(ProcessRecord* record) const {
+  record->note = ProcessNote::kNone;
+  record->cpu_ns = 0;
+  memcpy(record->engine, file_->header().engine, sizeof record->engine);
 }
 
 void NotEntered::meet(pid_t pid, Process* process) {
   ProcStat now;
   if (!read_proc_stat(pid, &now)) return;
-  if (has_entered(pid, process->row)) {
+  if (has_entered(pid, now, process->row)) {
+    auto* record = process->row == 0 ? nullptr : pool_at<ProcessRecord>(file_->pool(), process->row);
+    if (record != nullptr && record->note == ProcessNote::kUnseenFork) take_back(record);
     *process = {};
     return;
   }
   if (process->meetings++ == 0) process->first_ns = used_ns(now);
-  if (process->meetings < kMeetings) process->note = reason(pid, process->note);
+  if (process->meetings < kMeetings) process->note = reason(pid, process->note, maps_recording(pid));
   if (process->meetings == kMeetings) add_row(pid, process);
   if (process->row != 0) update_row(pid, now, *process);
 }
@@ -150,8 +171,7 @@ void NotEntered::end() {
     if (record->note != ProcessNote::kNotEntered ||
         !entered.contains({record->pid, field_text(record->comm)}))
       continue;
-    record->note = ProcessNote::kNone;
-    record->cpu_ns = 0;
+    take_back(record);
   }
 }
 

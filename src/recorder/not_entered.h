@@ -34,17 +34,19 @@ class NotEntered {
     ProcessNote note = ProcessNote::kNotEntered;  ///< why, as far as is known while it has no row
   };
 
-  [[nodiscard]] bool has_entered(pid_t pid, uint32_t row) const;
+  [[nodiscard]] bool has_entered(pid_t pid, const ProcStat& now, uint32_t row);
   [[nodiscard]] bool maps_recording(pid_t pid) const;
   void meet(pid_t pid, Process* process);
   void add_row(pid_t pid, Process* process);
+  void take_back(ProcessRecord* record) const;
   void update_row(pid_t pid, const ProcStat& now, const Process& process) const;
 
   ProfileFile* file_;
   pid_t root_;
   std::string recording_;  ///< how /proc/PID/maps names the profile file: its device and inode
   std::unordered_map<pid_t, Process> processes_;
-  std::vector<uint32_t> rows_;  ///< all that were added
+  std::unordered_map<uint32_t, pid_t> owners_;  ///< rows of entered images, and whose they are
+  std::vector<uint32_t> rows_;                  ///< all that were added
 };
 
 }  // namespace pctally

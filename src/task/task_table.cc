@@ -66,11 +66,7 @@ std::string program_path(pid_t pid) {
 
 uint64_t process_start_unix_ns(pid_t pid) {
   ProcStat stat;
-  timespec now{}, up{};
-  if (pid == 0 || !read_proc_stat(pid, &stat)) return 0;
-  clock_gettime(CLOCK_REALTIME, &now);
-  clock_gettime(CLOCK_BOOTTIME, &up);
-  return to_ns(now) - to_ns(up) + stat.started * (1000000000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+  return pid == 0 || !read_proc_stat(pid, &stat) ? 0 : start_ns(stat, CLOCK_REALTIME);
 }
 
 /// The place of an address in the profile file; false if no region has it, or the file has no room for it.

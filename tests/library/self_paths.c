@@ -110,7 +110,7 @@ static KEPT void loaded(double seconds, const char* library) {
   void* handle = dlopen(library, RTLD_NOW);
   late_function late = NULL;
   void* found = handle == NULL ? NULL : dlsym(handle, "late");
-  memcpy(&late, &found, sizeof late);
+  memcpy((void*)&late, (void*)&found, sizeof late);
   if (late == NULL) exit(1);
   before_refresh(late, seconds / 2);
   if (pctally_refresh() != 0) exit(1);

@@ -174,6 +174,19 @@ class Threads(unittest.TestCase):
                 said = " ".join(warning["text"] for warning in data["warnings"])
                 self.assertRegex(said, r"[\d.]+ % of the CPU time was not sampled: the reason given above")
 
+    def test_children_and_programs_live_behind_a_filter_that_kills(self):
+        if subprocess.run([p.program("filtered_thread")], capture_output=True).returncode == 77:
+            self.skipTest("seccomp filters are not permitted here")
+        for engine in inside():
+            for words, said in ((["fork"], "filtered_thread installed a seccomp filter: threads and children it started after that"),
+                                ([p.program("spinner"), "1", "0.6"], "runs behind a seccomp filter, which may kill for a timer")):
+                done = p.record([p.program("filtered_thread"), *words], "-e", engine)
+                self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), (engine, words, done.stderr))
+                data = done.report()
+                p.assert_ledger(self, data)
+                self.assertIn(said, " ".join(warning["text"] for warning in data["warnings"]), (engine, words))
+                self.assertGreater(data["unsampled_s"], 0.15, (engine, words))
+
     def test_the_summary_and_the_warning_say_one_share(self):
         with tempfile.TemporaryDirectory(dir=p.scratch()) as directory:
             done = subprocess.run([p.PCTALLY, "record", "-e", "timer", "-o", os.path.join(directory, "x.pct"), "--",
