@@ -2,7 +2,8 @@
 // of: the program sees, and sets, what lies behind it. So it cannot take our ticks away by accident, and its
 // own handler of SIGTRAP, SIGSEGV or SIGBUS works as it does without us.
 //
-// And the two calls that bring a seccomp filter, behind which our code makes no system call.
+// And the two calls that bring a seccomp filter, behind which our code makes no system call. syscall(2) may
+// make a child, or change the root directory, too.
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -89,6 +90,7 @@ PCTALLY_HOOK long syscall(long number, ...) noexcept {
   const long result = next_function("syscall", &next)(number, arguments[0], arguments[1], arguments[2],
                                                       arguments[3], arguments[4], arguments[5]);
   if (number == SYS_clone && result == 0) look_first();  // in a child
+  if (number == SYS_pivot_root && result == 0) look_at_root();
   if (number == SYS_seccomp && result == 0 && arguments[0] != SECCOMP_GET_ACTION_AVAIL) note_seccomp_filter();
   return result;
 }

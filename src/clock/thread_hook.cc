@@ -23,7 +23,8 @@ constexpr size_t kHandlerRoom = 32 << 10;
 int g_clocks = 0;
 int g_filtered = 0;
 int g_behind_filter = 0;
-void (*g_look)() = nullptr;
+void (*g_first_look)() = nullptr;
+void (*g_root_look)() = nullptr;
 constexpr unsigned kWordBits = 8 * sizeof(unsigned long), kHiddenWords = 64 / kWordBits;
 unsigned long g_hidden[kHiddenWords] = {};  // words every machine changes atomically
 pthread_key_t g_key;
@@ -151,9 +152,15 @@ void hook_threads(int change) noexcept {
 void note_seccomp_filter() noexcept { __atomic_store_n(&g_filtered, 1, __ATOMIC_RELEASE); }
 bool has_seccomp_filter() noexcept { return __atomic_load_n(&g_filtered, __ATOMIC_RELAXED) != 0; }
 
-void set_first_look(void (*look)()) noexcept { g_look = look; }
+void set_looks(void (*first)(), void (*at_root)()) noexcept {
+  g_first_look = first;
+  g_root_look = at_root;
+}
 void look_first() noexcept {
-  if (g_look != nullptr) g_look();
+  if (g_first_look != nullptr) g_first_look();
+}
+void look_at_root() noexcept {
+  if (g_root_look != nullptr && !has_seccomp_filter()) g_root_look();
 }
 
 bool filter_cost_a_thread() noexcept { return __atomic_load_n(&g_behind_filter, __ATOMIC_RELAXED) != 0; }

@@ -17,9 +17,11 @@ void note_seccomp_filter() noexcept;
 /// True if a thread began behind it while a clock ran.
 [[nodiscard]] bool filter_cost_a_thread() noexcept;
 
-/// What the calls of this library that stand in front of others do first; null: nothing.
-void set_first_look(void (*look)()) noexcept;
+/// What the calls of this library that stand in front of others do first, and what they do once the process
+/// has another root directory; null: nothing.
+void set_looks(void (*first)(), void (*at_root)()) noexcept;
 void look_first() noexcept;
+void look_at_root() noexcept;
 
 /// The program is not to see this signal until the last clock stops.
 void hide_signal(int signal) noexcept;

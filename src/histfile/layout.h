@@ -90,6 +90,7 @@ enum class ProcessNote : uint32_t {
   kDebugged = 12,      ///< a debugger would stop it at every tick
   kEmulated = 13,      ///< valgrind: signals and time are not the program's
   kBehindFilter = 15,  ///< a seccomp filter that came after the recorder's may kill for a timer
+  kReadOnlyFile = 16,  ///< the profile file is on a read-only mount where it runs
   kUnseenFork = 14,    ///< the library has not seen it begin (bare clone(2)), and no call of its since
   kReplaced = 8,       ///< took the signal or descriptor of its ticks; something else brings them since
 };

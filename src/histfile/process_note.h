@@ -35,6 +35,8 @@ inline const char* process_note_text(ProcessNote note) noexcept {
       return "installed a seccomp filter: threads and children it started after that were not sampled";
     case ProcessNote::kBehindFilter:
       return "runs behind a seccomp filter, which may kill for a timer; use -e ring";
+    case ProcessNote::kReadOnlyFile:
+      return "runs where the profile file is read-only; put it with -o where it can be written";
     case ProcessNote::kUnseenFork:
       return "made by the bare clone(2), where the engine does not see it; use -e ring";
     case ProcessNote::kReplaced:

@@ -1,7 +1,9 @@
 // What LD_PRELOAD brings into a program by engines that run in it: joins the profile file, starts the clock
 // the file's header names, and is otherwise not there. If anything is amiss it does nothing at all.
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,14 +185,14 @@ void look_for_unseen_fork() {
   if (*g_met == 0) in_child();
 }
 
-void watch_for_unseen_forks() noexcept {
+/// Null before Linux 4.14.
+char* page_cleared_in_children() noexcept {
   constexpr size_t kBytes = 4096;
   void* page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return;
-  if (madvise(page, kBytes, MADV_WIPEONFORK) != 0) return void(munmap(page, kBytes));  // before Linux 4.14
-  g_met = static_cast<char*>(page);
-  *g_met = 1;
-  set_first_look(look_for_unseen_fork);
+  if (page == MAP_FAILED) return nullptr;
+  if (madvise(page, kBytes, MADV_WIPEONFORK) == 0) return static_cast<char*>(page);
+  munmap(page, kBytes);
+  return nullptr;
 }
 
 /// Filters that came after the recorder's: one that the program brought itself may kill for a timer.
@@ -219,24 +221,52 @@ void clean_environment() noexcept {
     unsetenv("LD_PRELOAD");
 }
 
-/// The recorder's entry is the first. Where a new root does not have the library, the dynamic linker would
-/// say so in the output of each program executed there. In place, without the heap: a child of vfork may be
-/// the caller.
-void forget_missing_library() noexcept {
+/// The recorder's entry in LD_PRELOAD, the first, where it has been taken out.
+struct TakenOut {
+  char entry[PATH_MAX];
+  size_t bytes = 0;      ///< of it, with the colon behind it; 0: it is in
+  char* list = nullptr;  ///< the variable then
+  size_t rest = 0;       ///< and its length since
+};
+TakenOut g_taken_out;
+
+bool is_here(const char* path) noexcept {
+  const int before = errno;
+  const bool here = access(path, R_OK) == 0;
+  errno = before;
+  return here;
+}
+
+bool is_ours(const char* entry, size_t length) noexcept {
   constexpr char kName[] = "libpctally-preload.so";
+  constexpr size_t kLength = sizeof kName - 1;
+  return length >= kLength && length < sizeof g_taken_out.entry &&
+         strncmp(entry + length - kLength, kName, kLength) == 0;
+}
+
+/// Where a new root does not have the library, the dynamic linker would say so in the output of each program
+/// executed there; where the next root has it again (bwrap changes it twice) it is put back. In place,
+/// without the heap: a child of vfork may be the caller.
+void follow_root() noexcept {
+  TakenOut& out = g_taken_out;
   char* list = getenv("LD_PRELOAD");
   if (list == nullptr) return;
-  char* end = list + strcspn(list, ":");
-  const char* rest = *end == ':' ? end + 1 : end;
-  const auto length = static_cast<size_t>(end - list);
-  if (length < strlen(kName) || strncmp(end - strlen(kName), kName, strlen(kName)) != 0) return;
-  const int error = errno;
-  const char after = *end;
-  *end = '\0';
-  const bool missing = access(list, R_OK) != 0;
-  *end = after;
-  if (missing) memmove(list, rest, strlen(rest) + 1);
-  errno = error;
+  const size_t length = strcspn(list, ":");
+  if (out.bytes == 0 && is_ours(list, length)) {
+    memcpy(out.entry, list, length);
+    out.entry[length] = '\0';
+    if (is_here(out.entry)) return;
+    out.bytes = list[length] == ':' ? length + 1 : length;
+    memmove(list, list + out.bytes, strlen(list + out.bytes) + 1);
+    out.list = list;
+    out.rest = strlen(list);
+  } else if (out.bytes != 0 && list == out.list && strlen(list) == out.rest && is_here(out.entry)) {
+    memmove(list + out.bytes, list, out.rest + 1);
+    const size_t entry = strlen(out.entry);
+    memcpy(list, out.entry, entry);
+    if (out.bytes > entry) list[entry] = ':';
+    out.bytes = 0;
+  }
 }
 
 __attribute__((constructor)) void enter() {
@@ -262,7 +292,9 @@ __attribute__((constructor)) void enter() {
   enter_process();
   count_start(before);
   pthread_atfork(nullptr, nullptr, in_child);
-  watch_for_unseen_forks();
+  g_met = page_cleared_in_children();
+  if (g_met != nullptr) *g_met = 1;
+  set_looks(g_met == nullptr ? nullptr : look_for_unseen_fork, follow_root);
   (void)injected->clock.start(&g_tables, {kind, period_ns, Pace::kAsGiven, false, true});
   name_engine();
   watch_clock();
@@ -308,6 +340,14 @@ __attribute__((destructor)) void leave() {
 extern "C" __attribute__((visibility("default"))) int chroot(const char* path) noexcept {
   static decltype(chroot)* next;
   const int result = pctally::next_function("chroot", &next)(path);
-  if (result == 0 && pctally::g_injected != nullptr) pctally::forget_missing_library();
+  if (result == 0) pctally::look_at_root();
+  return result;
+}
+
+/// Into another mount namespace: nsenter(1).
+extern "C" __attribute__((visibility("default"))) int setns(int fd, int kind) noexcept {
+  static decltype(setns)* next;
+  const int result = pctally::next_function("setns", &next)(fd, kind);
+  if (result == 0) pctally::look_at_root();
   return result;
 }

@@ -1,5 +1,7 @@
 #include "recorder/not_entered.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,13 +28,15 @@ constexpr uint64_t kClocksNs = 1'000'000;  ///< by so much the kernel's times of
 struct MapsLine {
   uint64_t start = 0;
   std::string file;  ///< "08:01 1234": device and inode
+  std::string path;
 };
 
 MapsLine parse(const std::string& line) {
   unsigned long start = 0;
   char device[32] = {}, inode[32] = {};
   if (sscanf(line.c_str(), "%lx-%*x %*s %*x %31s %31s", &start, device, inode) != 3) return {};
-  return {start, std::string(device) + " " + inode};
+  const size_t path = line.find('/');
+  return {start, std::string(device) + " " + inode, path == std::string::npos ? "" : line.substr(path)};
 }
 
 /// Calls visit(const MapsLine&) for each mapping of a process until it returns true; whether it did.
@@ -44,41 +48,19 @@ bool find_mapping(const std::string& process, Visit&& visit) {
   return false;
 }
 
-std::string file_mapped_at(const void* address) {
-  std::string file;
+MapsLine mapped_at(const void* address) {
+  MapsLine found;
   find_mapping("self", [&](const MapsLine& line) {
-    if (line.start == reinterpret_cast<uintptr_t>(address)) file = line.file;
-    return !file.empty();
+    if (line.start == reinterpret_cast<uintptr_t>(address)) found = line;
+    return found.start != 0;
   });
-  return file;
+  return found;
 }
 
-/// `link`: /proc/PID/exe of a process that may end at any moment. `inherits`: it has the recording in its
-/// memory.
-ProcessNote reason(pid_t pid, const std::string& link, const std::string& program, bool inherits) {
-  if (is_debugger(tracer_of(pid))) return ProcessNote::kDebugged;
-  if (program.find("/valgrind/") != std::string::npos) return ProcessNote::kEmulated;
-  const ProcessNote obstacle = injection_obstacle(link);
-  if (obstacle != ProcessNote::kNone) return obstacle;
-  ProcStatus status, own;
-  if (read_proc_status(pid, &status) && read_proc_status(0, &own) && status.filters > own.filters)
-    return ProcessNote::kBehindFilter;
-  if (has_our_user(pid)) return inherits ? ProcessNote::kUnseenFork : ProcessNote::kNotEntered;
-  return geteuid() == 0 ? ProcessNote::kOtherUser : ProcessNote::kPrivileged;
-}
-
-/// `before`: what is known already. A process that ends has no program any more, and what /proc said of it
-/// meanwhile is half an answer.
-ProcessNote reason(pid_t pid, ProcessNote before, bool inherits) {
-  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
-  const auto program = [&link](std::error_code* error) {
-    return std::filesystem::read_symlink(link, *error).string();
-  };
-  std::error_code error;
-  const std::string file = program(&error);
-  if (error == std::errc::no_such_file_or_directory) return before;
-  const ProcessNote now = reason(pid, link, file, inherits);
-  return program(&error) == file ? now : before;
+/// bwrap --ro-bind and other sandboxes.
+bool is_read_only(pid_t pid, const std::string& directory) {
+  const std::string there = "/proc/" + std::to_string(pid) + "/root" + directory;
+  return !directory.empty() && faccessat(AT_FDCWD, there.c_str(), W_OK, AT_EACCESS) != 0 && errno == EROFS;
 }
 
 uint64_t used_ns(const ProcStat& stat) {
@@ -87,8 +69,39 @@ uint64_t used_ns(const ProcStat& stat) {
 
 }  // namespace
 
-NotEntered::NotEntered(ProfileFile* file, pid_t root)
-    : file_(file), root_(root), recording_(file_mapped_at(file->mapping().data())) {}
+NotEntered::NotEntered(ProfileFile* file, pid_t root) : file_(file), root_(root) {
+  const MapsLine mapped = mapped_at(file->mapping().data());
+  recording_ = mapped.file;
+  directory_ = mapped.path.substr(0, mapped.path.rfind('/') + 1);
+}
+
+/// `link`: /proc/PID/exe of a process that may end at any moment.
+ProcessNote NotEntered::reason_of(pid_t pid, const std::string& link, const std::string& program) const {
+  if (is_debugger(tracer_of(pid))) return ProcessNote::kDebugged;
+  if (program.find("/valgrind/") != std::string::npos) return ProcessNote::kEmulated;
+  const ProcessNote obstacle = injection_obstacle(link);
+  if (obstacle != ProcessNote::kNone) return obstacle;
+  ProcStatus status, own;
+  if (read_proc_status(pid, &status) && read_proc_status(0, &own) && status.filters > own.filters)
+    return ProcessNote::kBehindFilter;
+  if (!has_our_user(pid)) return geteuid() == 0 ? ProcessNote::kOtherUser : ProcessNote::kPrivileged;
+  if (maps_recording(pid)) return ProcessNote::kUnseenFork;
+  return is_read_only(pid, directory_) ? ProcessNote::kReadOnlyFile : ProcessNote::kNotEntered;
+}
+
+/// `before`: what is known already. A process that ends has no program any more, and what /proc said of it
+/// meanwhile is half an answer.
+ProcessNote NotEntered::reason(pid_t pid, ProcessNote before) const {
+  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
+  const auto program = [&link](std::error_code* error) {
+    return std::filesystem::read_symlink(link, *error).string();
+  };
+  std::error_code error;
+  const std::string file = program(&error);
+  if (error == std::errc::no_such_file_or_directory) return before;
+  const ProcessNote now = reason_of(pid, link, file);
+  return program(&error) == file ? now : before;
+}
 
 bool NotEntered::maps_recording(pid_t pid) const {
   return find_mapping(std::to_string(pid), [&](const MapsLine& line) { return line.file == recording_; });
@@ -125,7 +138,7 @@ void NotEntered::add_row(pid_t pid, Process* process) {
     process->row = 0;
     return;
   }
-  record->note = reason(pid, process->note, maps_recording(pid));
+  record->note = reason(pid, process->note);
   rows_.push_back(process->row);
 }
 
@@ -135,7 +148,7 @@ void NotEntered::update_row(pid_t pid, const ProcStat& now, const Process& proce
   if (used_ns(now) > process.first_ns) record->cpu_ns = used_ns(now) - process.first_ns;
   if (now.state == 'Z' || now.state == 'X') return;
   rename_process(record, comm_of(pid));
-  record->note = reason(pid, record->note, maps_recording(pid));
+  record->note = reason(pid, record->note);
 }
 
 /// It was entered after all: what it used before is in the row of its image.
@@ -155,7 +168,7 @@ void NotEntered::meet(pid_t pid, Process* process) {
     return;
   }
   if (process->meetings++ == 0) process->first_ns = used_ns(now);
-  if (process->meetings < kMeetings) process->note = reason(pid, process->note, maps_recording(pid));
+  if (process->meetings < kMeetings) process->note = reason(pid, process->note);
   if (process->meetings == kMeetings) add_row(pid, process);
   if (process->row != 0) update_row(pid, now, *process);
 }

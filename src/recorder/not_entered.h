@@ -35,6 +35,8 @@ class NotEntered {
   };
 
   [[nodiscard]] bool has_entered(pid_t pid, const ProcStat& now, uint32_t row);
+  [[nodiscard]] ProcessNote reason_of(pid_t pid, const std::string& link, const std::string& program) const;
+  [[nodiscard]] ProcessNote reason(pid_t pid, ProcessNote before) const;
   [[nodiscard]] bool maps_recording(pid_t pid) const;
   void meet(pid_t pid, Process* process);
   void add_row(pid_t pid, Process* process);
@@ -43,6 +45,7 @@ class NotEntered {
 
   ProfileFile* file_;
   pid_t root_;
+  std::string directory_;  ///< that the profile file is in
   std::string recording_;  ///< how /proc/PID/maps names the profile file: its device and inode
   std::unordered_map<pid_t, Process> processes_;
   std::unordered_map<uint32_t, pid_t> owners_;  ///< rows of entered images, and whose they are

@@ -75,22 +75,61 @@ class Chroot(unittest.TestCase):
         self.assertGreater(sum(row["share"] for row in data["rows"] if "only_inside" in row["object"]), 0.6)
 
 
-    def test_the_dynamic_linker_says_nothing_of_us_there(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root to change a root")
+class NewRoot(unittest.TestCase):
+    """Programs executed in another root directory, where our library and the profile file may be missing."""
+
+    def small_root(self):
+        """A root directory that holds the spinner, as /only_inside, and the libraries it needs."""
         root = tempfile.mkdtemp(dir=p.scratch())
         shutil.copy(p.program("spinner"), os.path.join(root, "only_inside"))
         for path in re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", p.program("spinner")], capture_output=True, text=True).stdout):
             os.makedirs(root + os.path.dirname(path), exist_ok=True)
             shutil.copy(path, root + path)
+        return root
+
+    def test_the_dynamic_linker_says_nothing_of_us_there(self):
+        root = self.small_root()
+        commands = [[p.program("new_root"), root, "/only_inside", "1", "0.5"]]
+        if os.geteuid() == 0:
+            commands.append(["chroot", root, "/only_inside", "1", "0.5"])
+        for command in commands:
+            for engine in p.engines("timer", "trap"):
+                with self.subTest(engine=engine, command=command):
+                    done = p.record(command, "-e", engine)
+                    if done.returncode == 77:
+                        self.skipTest("no new mount namespace is to be had here")
+                    self.assertEqual((done.returncode, done.stdout), (0, b""))
+                    self.assertNotIn(b"LD_PRELOAD", done.stderr)
+                    data = done.report()
+                    p.assert_ledger(self, data)
+                    self.assertIn("another root", " ".join(row["note"] for row in data["processes"]))
+
+    def test_where_the_old_root_comes_back_the_library_does(self):
+        """As in bwrap, which changes the root directory twice."""
         for engine in p.engines("timer", "trap"):
-            with self.subTest(engine):
-                done = p.record(["chroot", root, "/only_inside", "1", "0.5"], "-e", engine)
-                self.assertEqual((done.returncode, done.stdout), (0, b""))
-                self.assertNotIn(b"LD_PRELOAD", done.stderr)
-                data = done.report()
-                p.assert_ledger(self, data)
-                self.assertIn("another root", " ".join(row["note"] for row in data["processes"]))
+            with p.Machine() as machine:
+                done = p.record([p.program("new_root"), self.small_root(), "again", p.program("spinner"), "1", "0.5"], "-e", engine)
+            if done.returncode == 77:
+                self.skipTest("no new mount namespace is to be had here")
+            self.assertEqual((done.returncode, done.stdout), (0, b""), done.stderr)
+            self.assertNotIn(b"LD_PRELOAD", done.stderr)
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertEqual([row["note"] for row in data["processes"] if row["note"]], [])
+            if machine.judges(f"{engine}, a root that comes back"):
+                self.assertGreater(p.share_of(data, "spin_here"), 0.7, engine)
+
+    def test_a_profile_file_that_is_read_only_there_is_the_reason(self):
+        """bwrap --ro-bind / /"""
+        if subprocess.run(["unshare", "-Urm", "true"], capture_output=True).returncode != 0:
+            self.skipTest("no new mount namespace is to be had here")
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        script = f"mount -o bind,ro {directory} {directory} && exec {p.program('spinner')} 1 0.6"
+        for engine in p.engines("timer", "trap"):
+            path = os.path.join(directory, engine + ".pct")
+            data = p.record(["unshare", "-Urm", "sh", "-c", script], "-e", engine, path=path).report()
+            p.assert_ledger(self, data)
+            self.assertIn("runs where the profile file is read-only", " ".join(row["note"] for row in data["processes"]), engine)
 
 
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root and unshare to make a container")
