@@ -183,22 +183,6 @@ class Export(unittest.TestCase):
             for index, prefix in enumerate(tables["stackTable"]["prefix"]):
                 self.assertTrue(prefix is None or prefix < index)
 
-    def test_firefox_is_read_by_profiler_cli(self):
-        """Mozilla's own loader: npm's @firefox-devtools/profiler-cli, which needs Node 24."""
-        self.need("profiler-cli")
-        profile = self.profile_with_callers()
-        out = os.path.join(self.directory, "firefox.json")
-        subprocess.run([p.PCTALLY, "export", "--format", "firefox", "-o", out, profile], check=True)
-        env = {**os.environ, "HOME": self.directory}
-        self.addCleanup(subprocess.run, ["profiler-cli", "stop", "--all"], env=env, capture_output=True)
-        loaded = subprocess.run(["profiler-cli", "load", out], capture_output=True, text=True, env=env, timeout=60)
-        self.assertEqual(loaded.returncode, 0, loaded.stdout + loaded.stderr)
-        functions = subprocess.run(["profiler-cli", "thread", "functions"], capture_output=True, text=True, env=env, timeout=60)
-        rows = {row["function"]: row for row in p.report(profile)["rows"]}
-        for function in ("work", "recursion"):
-            total = 100 * rows[function]["total"]
-            self.assertRegex(functions.stdout, rf"{function}\b.*\b{total:.1f}%", functions.stdout)
-
     def test_markdown_adds_up_and_stays_a_table(self):
         with open(self.export("markdown", "--limit", "3")) as file:
             text = file.read()
