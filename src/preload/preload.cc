@@ -48,6 +48,7 @@ Injected* g_injected = nullptr;
 PublishedTables g_tables;
 OwnPaths g_paths;
 char* g_met = nullptr;  ///< not 0 in a process that has been entered; the kernel clears it in each child
+pid_t g_pid = 0;        ///< which process that is: qemu-user clears nothing
 
 /// Where this process's call paths, or the places of its ticks, go, if the recording keeps any.
 void find_paths() noexcept {
@@ -161,16 +162,29 @@ void watch_clock() noexcept {
 /// A filter that the program has installed goes with its children, and may kill them for a system call of
 /// ours.
 void give_up_behind_filter() noexcept {
+  if (g_met != nullptr) *g_met = 1;
   if (g_injected->process != 0) own_record()->note = ProcessNote::kFiltered;
   g_injected->process = 0;
 }
 
-void in_child() {
+/// A handler of another library that runs before ours may have called what looks first.
+bool is_entered(pid_t self) noexcept {
+  const bool entered = g_met != nullptr && *g_met != 0 && self == g_pid;
   if (g_met != nullptr) *g_met = 1;
+  g_pid = self;
+  return entered;
+}
+
+void in_child() {
+  if (has_seccomp_filter()) {
+    g_tables.current = kNoTable;
+    ClockWatch::forget();
+    return give_up_behind_filter();
+  }
+  if (is_entered(getpid())) return;
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;
   ClockWatch::forget();
-  if (has_seccomp_filter()) return give_up_behind_filter();
   if (!g_injected->children) return g_injected->clock.forget();
   BusErrorsAdmitted admitted;
   enter_process();
@@ -293,7 +307,7 @@ __attribute__((constructor)) void enter() {
   count_start(before);
   pthread_atfork(nullptr, nullptr, in_child);
   g_met = page_cleared_in_children();
-  if (g_met != nullptr) *g_met = 1;
+  (void)is_entered(getpid());
   set_looks(g_met == nullptr ? nullptr : look_for_unseen_fork, follow_root);
   (void)injected->clock.start(&g_tables, {kind, period_ns, Pace::kAsGiven, false, true});
   name_engine();

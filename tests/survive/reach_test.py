@@ -87,6 +87,15 @@ class Reach(unittest.TestCase):
                     self.assertGreater(p.share_of(data, "spin_forked"), 0.7, (how, engine))
                     self.assertGreater(data["sampled_s"], 0.85 * data["cpu_s"], (how, engine))
 
+    def test_a_child_is_entered_once(self):
+        """Also where another library's handler of fork(2) calls what is ours before our own handler."""
+        for engine in p.engines("timer", "trap"):
+            env = {**os.environ, "LD_PRELOAD": p.program("forks_loudly.so")}
+            data = p.record([p.program("forker"), "fork", "3", "20"], "-e", engine, env=env).report()
+            p.assert_ledger(self, data)
+            pids = [row["pid"] for row in data["processes"] if row["comm"] == "forker"]
+            self.assertEqual(sorted(set(pids)), sorted(pids), engine)
+
     def test_masked_thread_is_seen_by_ring(self):
         if not p.engine_available("ring"):
             self.skipTest("engine ring is not available")
