@@ -236,11 +236,11 @@ bool PerfTrap::intact() const noexcept {
   return in_front(SIGTRAP) && (roots_.size() == 0 || id_of(roots_[0].fd) == roots_[0].id);
 }
 
-void PerfTrap::forget() noexcept {
+void PerfTrap::forget(Descriptors descriptors) noexcept {
   if (!running()) return;
   forget_owed_ticks();
   for (const Root& root : roots_)
-    if (root.id != 0 && id_of(root.fd) == root.id) close(root.fd);
+    if (descriptors == Descriptors::kCopied && root.id != 0 && id_of(root.fd) == root.id) close(root.fd);
   roots_.clear();
   stop();
 }

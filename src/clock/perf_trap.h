@@ -18,6 +18,9 @@ enum class Pace : unsigned char {
   kRandomised  ///< the mean is the period; no program is in step with it
 };
 
+/// What a child has of its parent's descriptors.
+enum class Descriptors { kCopied, kPerhapsShared };
+
 /// Ticks for one set of tables from all threads. Several may run in a process at once. Calls on one trap
 /// under the caller's lock; none from a signal handler.
 ///
@@ -43,8 +46,9 @@ class PerfTrap {
   /// On return no event runs. The handler stays, for a signal still on its way.
   void stop() noexcept;
 
-  /// In the child of a fork, which has copies of the descriptors and no event: lets go of them.
-  void forget() noexcept;
+  /// In the child of a fork, which has no event, and copies of the descriptors: closes them. A child of the
+  /// bare clone(2) may share them with its parent: they stay.
+  void forget(Descriptors descriptors) noexcept;
 
   [[nodiscard]] bool running() const noexcept { return slot_ != kMost; }
 

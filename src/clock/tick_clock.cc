@@ -95,10 +95,10 @@ void TickClock::stop() noexcept {
   kind_ = ClockKind::kNone;
 }
 
-void TickClock::forget() noexcept {
+void TickClock::forget(Descriptors descriptors) noexcept {
   if (trap_.running()) hook_threads(-1);
   timer_.forget();
-  trap_.forget();
+  trap_.forget(descriptors);
   kind_ = ClockKind::kNone;
 }
 
@@ -117,10 +117,10 @@ Status TickClock::replace() noexcept {
   return started;
 }
 
-Status TickClock::restart() noexcept {
+Status TickClock::restart(Descriptors descriptors) noexcept {
   ClockPlan plan = plan_;
   plan.insist = false;
-  forget();
+  forget(descriptors);
   return start(tables_, plan);
 }
 

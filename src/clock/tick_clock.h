@@ -48,7 +48,7 @@ class TickClock {
 
   /// In the child of a fork: nothing ticks there yet. Starts again as planned, where that works; a child that
   /// blocks SIGTRAP gets the timer.
-  Status restart() noexcept;
+  Status restart(Descriptors descriptors = Descriptors::kCopied) noexcept;
 
   /// Threads that the clock does not know yet tick from now on.
   void adopt_threads() noexcept { timer_.adopt_threads(); }
@@ -62,7 +62,7 @@ class TickClock {
   Status replace() noexcept;
 
   /// In the child of a fork that does not go on: lets go of what it has copies of.
-  void forget() noexcept;
+  void forget(Descriptors descriptors = Descriptors::kCopied) noexcept;
 
   [[nodiscard]] bool running() const noexcept { return kind_ != ClockKind::kNone; }
 

@@ -175,7 +175,7 @@ bool is_entered(pid_t self) noexcept {
   return entered;
 }
 
-void in_child() {
+void enter_child(Descriptors descriptors) noexcept {
   if (has_seccomp_filter()) {
     g_tables.current = kNoTable;
     ClockWatch::forget();
@@ -185,18 +185,20 @@ void in_child() {
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;
   ClockWatch::forget();
-  if (!g_injected->children) return g_injected->clock.forget();
+  if (!g_injected->children) return g_injected->clock.forget(descriptors);
   BusErrorsAdmitted admitted;
   enter_process();
   count_start(0);
-  (void)g_injected->clock.restart();
+  (void)g_injected->clock.restart(descriptors);
   name_engine();
   watch_clock();
 }
 
+void in_child() { enter_child(Descriptors::kCopied); }
+
 /// A child of the bare clone(2), of which the C library's handlers of fork(2) do not know.
 void look_for_unseen_fork() {
-  if (*g_met == 0) in_child();
+  if (*g_met == 0) enter_child(Descriptors::kPerhapsShared);
 }
 
 /// Null before Linux 4.14.

@@ -134,15 +134,27 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
 KnownProcess* TimerEngine::known(uint32_t unit) {
   const Pool pool = file_->pool();
   if (!pool_holds(pool, unit, sizeof(ProcessRecord) / kUnitBytes)) return nullptr;
-  const pid_t pid = __atomic_load_n(&pool_at<ProcessRecord>(pool, unit)->pid, __ATOMIC_RELAXED);
-  if (!trusted_->holds(pid)) return nullptr;
-  if (known_.size() >= kMostKnown) known_.clear(), histories_.clear();
+  const auto* record = pool_at<ProcessRecord>(pool, unit);
+  const pid_t claimed = __atomic_load_n(&record->pid, __ATOMIC_RELAXED);
+  if (known_.size() >= kMostKnown) known_.clear(), histories_.clear(), claims_.clear();
+  auto [claim, is_new] = claims_.try_emplace(unit);
+  if (is_new || claim->second.claimed != claimed)
+    claim->second = {claimed, not_entered_->find_process(unit, *record)};
+  const pid_t pid = claim->second.pid;
+  if (pid == 0 || !trusted_->holds(pid)) return nullptr;
   auto [found, added] = known_.try_emplace(unit);
   if (found->second.pid != pid) {
     found->second = {};
     found->second.pid = pid;
   }
   return &found->second;
+}
+
+/// What was read or not found before the ticks were taken may be otherwise now.
+void TimerEngine::begin_turn() {
+  trusted_->refresh();
+  for (auto& [unit, process] : known_) process.fresh = false;
+  std::erase_if(claims_, [](const auto& claim) { return claim.second.pid == 0; });
 }
 
 std::vector<DeferredTick> TimerEngine::take_all(bool final) {
@@ -170,10 +182,9 @@ void TimerEngine::resolve_late(const DeferredTick& tick, KnownProcess* process) 
 void TimerEngine::resolve(bool final) {
   const std::vector<DeferredTick> ticks = take_all(final);
   if (ticks.empty()) return;
-  trusted_->refresh();
+  begin_turn();
   size_t regions = 0;
   for (auto& [unit, process] : known_) {
-    process.fresh = false;
     regions += process.space.size();
   }
   if (regions >= kMostRegions) known_.clear();
@@ -208,10 +219,7 @@ uint64_t TimerEngine::place_of(uint32_t process, uint64_t address) {
 
 void TimerEngine::drain_paths() {
   if (!paths_) return;
-  if (paths_->take()) {
-    trusted_->refresh();
-    for (auto& [unit, process] : known_) process.fresh = false;
-  }
+  if (paths_->take()) begin_turn();
   paths_->count([this](uint32_t process, uint64_t address) { return place_of(process, address); });
 }
 

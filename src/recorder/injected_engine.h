@@ -37,6 +37,7 @@ class TimerEngine : public Engine {
  private:
   static constexpr int kBusyMs = 20;
 
+  void begin_turn();
   void resolve(bool final);
   void resolve_late(const DeferredTick& tick, KnownProcess* process);
   KnownProcess* known(uint32_t unit);
@@ -67,6 +68,11 @@ class TimerEngine : public Engine {
   std::unordered_map<uint32_t, MappingHistory> histories_;  ///< as known_
   UnknownCode unknown_;
   std::unordered_map<uint32_t, KnownProcess> known_;  ///< by unit of the process record
+  struct Claim {
+    pid_t claimed = 0;  ///< by the record: a number of the process's own pid namespace
+    pid_t pid = 0;      ///< whose that is here; 0: not found
+  };
+  std::unordered_map<uint32_t, Claim> claims_;  ///< as known_
   std::optional<TrustedProcesses> trusted_;
 };
 

@@ -6,10 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <set>
+#include <tuple>
 
 #include "base/debugger.h"
 #include "base/text_field.h"
@@ -85,7 +86,7 @@ ProcessNote NotEntered::reason_of(pid_t pid, const std::string& link, const std:
   if (read_proc_status(pid, &status) && read_proc_status(0, &own) && status.filters > own.filters)
     return ProcessNote::kBehindFilter;
   if (!has_our_user(pid)) return geteuid() == 0 ? ProcessNote::kOtherUser : ProcessNote::kPrivileged;
-  if (maps_recording(pid)) return ProcessNote::kUnseenFork;
+  if (maps_recording(pid) == true) return ProcessNote::kUnseenFork;
   return is_read_only(pid, directory_) ? ProcessNote::kReadOnlyFile : ProcessNote::kNotEntered;
 }
 
@@ -103,29 +104,56 @@ ProcessNote NotEntered::reason(pid_t pid, ProcessNote before) const {
   return program(&error) == file ? now : before;
 }
 
-bool NotEntered::maps_recording(pid_t pid) const {
-  return find_mapping(std::to_string(pid), [&](const MapsLine& line) { return line.file == recording_; });
+std::optional<bool> NotEntered::maps_recording(pid_t pid) const {
+  bool readable = false;
+  const bool found = find_mapping(std::to_string(pid), [&](const MapsLine& line) {
+    readable = true;
+    return line.file == recording_;
+  });
+  return readable ? std::optional(found) : std::nullopt;
+}
+
+/// A process of another pid namespace registers by its number there, which others may have elsewhere. Of
+/// several it is the youngest that is not younger than the record: one of an outer namespace has been there
+/// longer. One with the record's name comes first: the outer one may have executed another program since.
+pid_t NotEntered::owner_of(uint32_t unit, const ProcessRecord& record) {
+  if (const auto owner = owners_.find(unit); owner != owners_.end()) return owner->second;
+  const pid_t known = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
+  std::tuple<bool, uint64_t, pid_t> best{};
+  for (const pid_t pid : process_tree(root_)) {
+    ProcStat stat;
+    if (number_inside(pid) != known || !read_proc_stat(pid, &stat)) continue;
+    const uint64_t started_ns = start_ns(stat, CLOCK_MONOTONIC);
+    if (started_ns > record.started_ns + kClocksNs || maps_recording(pid) == false) continue;
+    best = std::max(best, {comm_of(pid) == field_text(record.comm), started_ns, pid});
+  }
+  const pid_t found = std::get<pid_t>(best);
+  if (found != 0) owners_[unit] = found;
+  return found;
+}
+
+pid_t NotEntered::find_process(uint32_t unit, const ProcessRecord& record) {
+  const pid_t owner = owner_of(unit, record);
+  const pid_t known = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
+  if (owner != 0 || number_inside(known) != known || maps_recording(known) != true) return owner;
+  return known;  // it has left the tree
 }
 
 /// The library registers an image under its name, and the children it forks. Where the user is another one
-/// since, the same program may have been executed again, and kept out. A process of another pid namespace
-/// registers by its number there, which others may have elsewhere: a row is of who was met in it first.
+/// since, the same program may have been executed again, and kept out.
 bool NotEntered::has_entered(pid_t pid, const ProcStat& now, uint32_t row) {
   const pid_t inside = number_inside(pid);
   const uint64_t started_ns = start_ns(now, CLOCK_MONOTONIC);
-  std::optional<bool> maps;  // asked once, where the name does not say it
   bool entered = false;
   for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t unit) {
     const pid_t known = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
     if ((known != pid && known != inside) || record.started_ns + kClocksNs < started_ns) return false;
-    if (const auto owner = owners_.find(unit); owner != owners_.end() && owner->second != pid) return false;
-    const bool same = known == pid && comm_of(pid) == field_text(record.comm) && has_our_user(pid);
     const bool observed = unit != row && !field_text(record.engine).empty();
-    if (observed && !same && !maps) maps = maps_recording(pid);
-    const bool here = observed && (same || *maps);
-    if (here) owners_[unit] = pid;
-    entered = entered || here;
-    return known == pid;  // the newest image
+    if (known != pid) return entered = observed && owner_of(unit, record) == pid;
+    if (const auto owner = owners_.find(unit); owner != owners_.end() && owner->second != pid) return false;
+    const bool same = comm_of(pid) == field_text(record.comm) && has_our_user(pid);
+    entered = observed && (same || maps_recording(pid) == true);
+    return true;  // the newest image
   });
   return entered;
 }

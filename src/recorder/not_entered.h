@@ -5,6 +5,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,10 @@ class NotEntered {
   /// gets its row, and in it the CPU time it has used since.
   void poll();
 
+  /// The process whose image this record is, by the recorder's numbers; 0: gone, or none that has the
+  /// recording in its memory. Looks at the tree.
+  [[nodiscard]] pid_t find_process(uint32_t unit, const ProcessRecord& record);
+
   /// After the last poll: takes back the reason of those that the library has entered after all, as the start
   /// of a program may take long on a busy machine.
   void end();
@@ -34,10 +39,12 @@ class NotEntered {
     ProcessNote note = ProcessNote::kNotEntered;  ///< why, as far as is known while it has no row
   };
 
+  [[nodiscard]] pid_t owner_of(uint32_t unit, const ProcessRecord& record);
   [[nodiscard]] bool has_entered(pid_t pid, const ProcStat& now, uint32_t row);
   [[nodiscard]] ProcessNote reason_of(pid_t pid, const std::string& link, const std::string& program) const;
   [[nodiscard]] ProcessNote reason(pid_t pid, ProcessNote before) const;
-  [[nodiscard]] bool maps_recording(pid_t pid) const;
+  /// Nothing where it is not ours to read: a process that made itself undumpable, as sandboxes do.
+  [[nodiscard]] std::optional<bool> maps_recording(pid_t pid) const;
   void meet(pid_t pid, Process* process);
   void add_row(pid_t pid, Process* process);
   void take_back(ProcessRecord* record) const;
@@ -48,7 +55,7 @@ class NotEntered {
   std::string directory_;  ///< that the profile file is in
   std::string recording_;  ///< how /proc/PID/maps names the profile file: its device and inode
   std::unordered_map<pid_t, Process> processes_;
-  std::unordered_map<uint32_t, pid_t> owners_;  ///< rows of entered images, and whose they are
+  std::unordered_map<uint32_t, pid_t> owners_;  ///< of records, once they were found
   std::vector<uint32_t> rows_;                  ///< all that were added
 };
 

@@ -131,12 +131,14 @@ class SelfPathsTest(unittest.TestCase):
         self.assertEqual(len(p.report(path, "--by", "process")["rows"]), 1)
 
     def test_code_loaded_later_is_a_cut_until_refresh(self):
-        path, data = self.run_self("self_paths", "loaded", "0.4", p.program("late_code.so"))
+        with p.Machine() as machine:
+            path, data = self.run_self("self_paths", "loaded", "0.4", p.program("late_code.so"))
         cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
-        self.assertGreater(cut["unknown-mapping"], 0.3 * data["ticks"])
         paths = list(p.paths_of(known.tree(path)["nodes"]))
         after = sum(ticks for found, ticks in paths if p.contains(found, ("after_refresh", "late", "work")))
-        self.assertGreater(after, 0.3 * data["ticks"])
+        if machine.judges("code loaded later"):  # else a half of 0.2 s may be without a tick
+            self.assertGreater(cut["unknown-mapping"], 0.3 * data["ticks"])
+            self.assertGreater(after, 0.3 * data["ticks"])
         self.assertEqual(sum(ticks for found, ticks in paths if "before_refresh" in found and "work" in found), 0)
         self.assertEqual(data["outside"], 0, "the flat part knows it even so")
 

@@ -96,6 +96,17 @@ class Reach(unittest.TestCase):
             pids = [row["pid"] for row in data["processes"] if row["comm"] == "forker"]
             self.assertEqual(sorted(set(pids)), sorted(pids), engine)
 
+    def test_a_library_loaded_later_is_named_in_a_pid_namespace(self):
+        """Where the number by which a process knows itself is another process's for the recorder."""
+        if subprocess.run(["unshare", "-Urpf", "true"], capture_output=True).returncode != 0:
+            self.skipTest("no new pid namespace is to be had here")
+        for engine in p.engines():
+            with p.Machine() as machine:
+                data = p.record(["unshare", "-Urpf", p.program("loader"), p.program("plugin.so"), "0.6"], "-e", engine).report()
+            p.assert_ledger(self, data)
+            if engine in ("bpf", "ring") or machine.judges(f"{engine}, a library in a pid namespace"):
+                self.assertGreater(p.share_of(data, "plugin_work"), 0.35, engine)
+
     def test_masked_thread_is_seen_by_ring(self):
         if not p.engine_available("ring"):
             self.skipTest("engine ring is not available")
