@@ -1,6 +1,7 @@
 """kernel.perf_event_max_sample_rate: rates above it are cut, and said; what the kernel throttles all the same (the limit
 fell while recording) is booked as lost. Lowers the sysctl and restores it: runs beside no other recording."""
 import os
+import re
 import subprocess
 import sys
 import time
@@ -45,7 +46,9 @@ class Throttle(unittest.TestCase):
             print(f"{name}: {data['unsampled_s']:.3f} s of {data['cpu_s']:.3f} not sampled, "
                   f"{'calm' if calm else 'disturbed by the host'}: {[row['text'] for row in data['warnings']]}", flush=True)
             if calm:
-                self.assertFalse([row["text"] for row in data["warnings"] if "throttled" in row["text"]])
+                # One kernel tick that comes late holds one of ours too many; uncut, each of some 150 holds five times too many.
+                times = [int(times.replace(",", "")) for row in data["warnings"] for times in re.findall(r"throttled sampling ([\d,]+) time", row["text"])]
+                self.assertLessEqual(sum(times), 3)
                 # What the program did in kernel mode, trap cannot see; a throttled recording misses 80 %
                 self.assertLess(abs(data["unsampled_s"]), 0.25 * data["cpu_s"])
 
