@@ -26,7 +26,7 @@ struct EngineSettings {
                                      ///< keeps_scopes(engine)
   bool paths = false;                ///< call paths, too. REQUIRES: `scope`
   bool lost_count = true;  ///< let perf count what it loses; kernels before 6.0 tell it in records alone
-  ProcessFiles* files = nullptr;  ///< holds what processes have mapped; for engines outside the program
+  ProcessFiles* files = nullptr;            ///< holds what processes have mapped
   std::function<uint64_t()> target_cpu_ns;  ///< CPU time the target has used so far; 0 or empty: not known
 };
 

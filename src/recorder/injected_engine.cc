@@ -267,6 +267,7 @@ void TimerEngine::choose_interval() {
 
 void TimerEngine::drain() {
   file_->make_room(0);
+  if (settings_.files != nullptr) settings_.files->hold_objects(*file_);
   resolve(false);
   drain_paths();
   choose_interval();

@@ -68,7 +68,7 @@ Result<void> Recording::choose_engine() {
   }
   if (candidates_.empty()) return explain_no_engine(refused);
   // Without it, files of ended processes and containers have no names. It has to be older than the command.
-  if (!candidates_[0].enters_program && files_.start_helper()) settings_.files = &files_;
+  if (candidates_[0].enters_program || files_.start_helper()) settings_.files = &files_;
   obstacle_ = attached ? ProcessNote::kNone : injection_obstacle(options_.program);
   settings_.randomise = options_.randomise;
   settings_.children = options_.children;

@@ -2,16 +2,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/device_number.h"
 #include "base/proc_file.h"
 #include "base/time_ns.h"
+#include "histfile/chain.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 
@@ -40,6 +45,30 @@ std::string text_of(const HeldFileKey& key) {
 bool is_a_file(const ObjectIdentity& object) {
   return object.kind == ObjectKind::kFile && object.path.size() > 1 && object.path[0] == '/' &&
          !object.path.starts_with("/memfd:");
+}
+
+#ifndef RESOLVE_CACHED
+#define RESOLVE_CACHED 0x20
+#endif
+
+UniqueFd find_in_cache(const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_CACHED;
+  return UniqueFd(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+}
+
+/// A copy of what others may be writing; empty if it is none, or too long for a path.
+std::string path_at(const Pool& pool, uint32_t unit) {
+  if (!pool_holds(pool, unit, 1)) return {};
+  const auto* record = pool_at<StringRecord>(pool, unit);
+  const uint32_t bytes = __atomic_load_n(&record->bytes, __ATOMIC_RELAXED);
+  if (bytes >= PATH_MAX) return {};
+  if (!pool_holds(pool, unit,
+                  static_cast<uint32_t>((sizeof(StringRecord) + bytes + kUnitBytes - 1) / kUnitBytes)))
+    return {};
+  std::string path(reinterpret_cast<const char*>(record + 1), bytes);
+  return path.find('\0') == std::string::npos ? path : std::string();
 }
 
 bool is_refusal(int error) { return error == EACCES || error == EPERM; }
@@ -82,6 +111,33 @@ int ProcessFiles::hold(const ObjectIdentity& object) {
   auto fd = helper_.open_file(object.path);
   if (!fd) return -1;
   return (files_[key] = std::move(*fd)).get();
+}
+
+void ProcessFiles::hold_at_path(const Pool& pool, const ObjectRecord& record) {
+  const ObjectRecord object = record;
+  const std::string path = path_at(pool, object.path);
+  const bool identified = object.build_id_bytes <= sizeof object.build_id;
+  if (object.kind != ObjectKind::kFile || path.empty() || path[0] != '/' || !identified) return;
+  const std::string key =
+      text_of({path, {object.build_id, object.build_id_bytes}, object.device, object.inode});
+  if (files_.size() >= most_ || files_.contains(key)) return;
+  UniqueFd fd = find_in_cache(path);
+  struct stat status;
+  if (!fd.valid() || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (status.st_ino == object.inode) files_[key] = std::move(fd);
+}
+
+void ProcessFiles::hold_objects(const ProfileFile& file) {
+  const uint32_t newest = __atomic_load_n(&file.header().objects, __ATOMIC_ACQUIRE);
+  if (newest == newest_object_) return;
+  const Pool pool = file.pool();
+  walk_chain<ObjectRecord>(pool, &file.header().objects, kMostObjectsSearched,
+                           [&](const ObjectRecord& record, uint32_t unit) {
+                             if (unit == newest_object_) return true;
+                             hold_at_path(pool, record);
+                             return false;
+                           });
+  newest_object_ = newest;
 }
 
 /// Whoever runs there may write what he likes of himself, and of nobody else.

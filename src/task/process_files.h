@@ -43,6 +43,13 @@ class ProcessFiles {
   /// The file of an object that has its first tick. Its descriptor; -1: it is not held.
   int hold(const ObjectIdentity& object);
 
+  /// The files of all objects that `file` got since the last call, as they lie at their paths here: those
+  /// that are still what the program mapped, and that the kernel finds without asking a file system
+  /// (openat2(2), RESOLVE_CACHED: Linux 5.12). For engines that run in the program, which write the objects
+  /// themselves: nothing in the file is believed. Needs no helper; such a descriptor names a file without
+  /// opening it (O_PATH).
+  void hold_objects(const ProfileFile& file);
+
   /// The perf map of a process with another root, or of another pid namespace: when it is there.
   /// One last written before the process started is another's.
   void hold_perf_map(pid_t pid, const std::string& root, uint64_t started_unix_ns);
@@ -61,6 +68,7 @@ class ProcessFiles {
     uint64_t started_unix_ns;
   };
   bool try_perf_map(const Waiting& wanted);
+  void hold_at_path(const Pool& pool, const ObjectRecord& record);
 
   FileHelper helper_;
   UniqueFd kernel_symbols_;
@@ -69,6 +77,7 @@ class ProcessFiles {
   std::unordered_map<pid_t, UniqueFd> perf_maps_;
   std::vector<Waiting> waiting_;
   uint64_t looked_ns_ = 0;
+  uint32_t newest_object_ = 0;  ///< that hold_objects() has seen
 };
 
 }  // namespace pctally

@@ -22,7 +22,9 @@ int held_for(const std::string& path) {
 Result<UniqueFd> open_place(const std::string& path, struct stat* status, LastLink last) {
   const int held = held_for(path);
   if (held < 0) return open_regular_here(path, status, last);
-  UniqueFd fd(fcntl(held, F_DUPFD_CLOEXEC, 0));
+  const std::string link = "/proc/self/fd/" + std::to_string(held);
+  const bool is_opened = (fcntl(held, F_GETFL) & O_PATH) == 0;
+  UniqueFd fd(is_opened ? fcntl(held, F_DUPFD_CLOEXEC, 0) : open(link.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid() || fstat(fd.get(), status) != 0 || lseek(fd.get(), 0, SEEK_SET) != 0)
     return fail(errno, "cannot open %s: %s", path.c_str(), strerror(errno));
   return fd;
