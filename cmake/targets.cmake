@@ -41,7 +41,7 @@ option(PCTALLY_PRECOMPILE "precompiled headers for what runs outside programs" $
 option(PCTALLY_UNITY "sources of a room compiled together, for what runs outside programs" ${precompile})
 function(pctally_unity target)
   if(PCTALLY_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # a class of a source may well hold what is in an unnamed namespace there
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     endif()

@@ -19,6 +19,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/cpu_time_for_test.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {
@@ -32,17 +33,6 @@ constexpr uint64_t kPeriodNs = 100000;
       code == EPERM || code == EACCES || code == ENOSYS)                    \
     GTEST_SKIP() << "BPF is not permitted here: " << (loaded).error().text; \
   ASSERT_TRUE(loaded) << (loaded).error().text
-
-uint64_t cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-void spin(uint64_t ns) {
-  for (uint64_t end = cpu_ns() + ns; cpu_ns() < end;)
-    for (int i = 0; i < 10000; ++i) asm volatile("");
-}
 
 /// On one CPU, if there is such; -1: on any.
 void stay_on(int cpu) {
@@ -110,7 +100,7 @@ std::pair<uint64_t, uint64_t> slots_and_ticks(BpfCounter* counter, int ms) {
     ticks += slot.ticks;
   };
   counter->drain([](const pctally_slot&) {}, [](const pctally_full&) {});
-  spin(static_cast<uint64_t>(ms) * 1000000);
+  burn(static_cast<uint64_t>(ms) * 1000000);
   counter->drain(own, [](const pctally_full&) { ADD_FAILURE() << "no room"; });
   return {slots, ticks};
 }
@@ -149,13 +139,13 @@ TEST(BpfCounter, HandsOutEveryRunOfTheProgramOnce) {
   UniqueFd statistics(bpf_enable_stats(BPF_STATS_RUN_TIME));
   ASSERT_TRUE(statistics.valid());
   pid_t other = fork();
-  if (other == 0) spin(300000000), _exit(0);
+  if (other == 0) burn(300000000), _exit(0);
   Random random(1);
   Ticks ticks;
   ASSERT_TRUE(counter->enable(&random));
   constexpr uint64_t kTurns = 200;
   for (uint64_t i = 0; i < kTurns; ++i) {
-    spin(1000000);
+    burn(1000000);
     ticks.take(&*counter);
   }
   await(other);
@@ -225,7 +215,7 @@ TEST(BpfCounter, FollowsChildrenOfChildrenAndNobodyElse) {
   int held[2];
   ASSERT_EQ(pipe(held), 0);
   pid_t other = fork();
-  if (other == 0) spin(100000000), _exit(0);
+  if (other == 0) burn(100000000), _exit(0);
   pid_t root = fork();
   if (root == 0) {
     char go;
@@ -233,7 +223,7 @@ TEST(BpfCounter, FollowsChildrenOfChildrenAndNobodyElse) {
     pid_t child = fork();
     if (child == 0) {
       pid_t grandchild = fork();
-      if (grandchild == 0) spin(100000000), _exit(0);
+      if (grandchild == 0) burn(100000000), _exit(0);
       waitpid(grandchild, nullptr, 0);
       _exit(0);
     }
@@ -271,7 +261,7 @@ TEST(BpfCounter, ProcessNumbersUsedAgainStartUnfollowed) {
   Random random(1);
   ASSERT_TRUE(counter->enable(&random));
   pid_t child = fork();
-  if (child == 0) spin(50000000), _exit(0);
+  if (child == 0) burn(50000000), _exit(0);
   await(child);
   counter->disable();
   Ticks ticks;
@@ -284,7 +274,7 @@ void walk_over_text(unsigned char* text, size_t bytes) {
   for (size_t at = 0; at + 2 < bytes; at += 2) text[at] = 0x66, text[at + 1] = 0x90;  // a nop of two bytes
   text[bytes - 2] = text[bytes - 1] = 0xc3;  // no 66 before the return: on AMD that makes it one of 16 bits
   auto walk = reinterpret_cast<void (*)()>(text);
-  for (uint64_t end = cpu_ns() + 400000000; cpu_ns() < end;) walk();
+  for (uint64_t end = process_cpu_ns() + 400000000; process_cpu_ns() < end;) walk();
 }
 
 // Far more distinct pcs than slots: nothing is lost, it is booked as full under its process, and the maps
@@ -329,7 +319,7 @@ TEST(BpfCounter, ExecIsAnotherImage) {
     counter->follow(getpid());
     Random random(1);
     if (!counter->enable(&random)) _exit(1);
-    spin(50000000);
+    burn(50000000);
     execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done", nullptr);
     _exit(1);
   }
@@ -397,10 +387,10 @@ TEST(BpfCounter, CgroupCountsItsOwn) {
   if (inside == 0) {
     UniqueFd members(open((directory + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
     if (write(members.get(), "0", 1) != 1) _exit(1);
-    spin(100000000);
+    burn(100000000);
     _exit(0);
   }
-  spin(50000000);
+  burn(50000000);
   rusage used{};
   EXPECT_EQ(wait4(inside, nullptr, 0, &used), inside);
   counter->disable();
@@ -430,7 +420,7 @@ TEST(BpfCounter, TicksComeWithTheirStacks) {
   Random random(1);
   counter->follow(getpid());
   ASSERT_TRUE(counter->enable(&random));
-  spin(30000000);
+  burn(30000000);
   counter->disable();
   counter->drain([](const pctally_slot&) { ADD_FAILURE() << "no room"; }, [](const pctally_full&) {});
   EXPECT_FALSE(is_woken(*counter)) << "the ring is not half full";
@@ -460,7 +450,7 @@ TEST(BpfCounter, TicksWithoutRoomForTheirStacksAreInTheTables) {
   Random random(1);
   counter->follow(getpid());
   ASSERT_TRUE(counter->enable(&random));
-  spin(100000000);
+  burn(100000000);
   counter->disable();
   EXPECT_TRUE(is_woken(*counter));
   uint64_t slots = 0, without_stack = 0;

@@ -10,21 +10,15 @@
 
 #include <functional>
 
+#include "base/cpu_time_for_test.h"
 #include "histfile/fresh_file_for_test.h"
 #include "recorder/bpf_probe.h"
 
 namespace pctally {
 namespace {
 
-uint64_t cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
 [[noreturn]] void burn_and_exit(uint64_t ns) {
-  for (uint64_t end = cpu_ns() + ns; cpu_ns() < end;)
-    for (int i = 0; i < 10000; ++i) asm volatile("");
+  burn(ns);
   _exit(0);
 }
 

@@ -8,15 +8,15 @@
 
 #include <functional>
 
+#include "base/cpu_time_for_test.h"
 #include "perf/process_tree.h"
 
 namespace pctally {
 namespace {
 
 void burn_until(uint64_t ns) {
-  timespec used{};
-  do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  while (static_cast<uint64_t>(used.tv_sec) * 1000000000u + static_cast<uint64_t>(used.tv_nsec) < ns);
+  while (process_cpu_ns() < ns) {
+  }
 }
 
 /// A process that waits for go(), works, says so, and lives on until the end of the test.

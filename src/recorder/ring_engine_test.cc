@@ -5,21 +5,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cpu_time_for_test.h"
 #include "histfile/fresh_file_for_test.h"
 
 namespace pctally {
 namespace {
-
-uint64_t cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-void burn(uint64_t ns) {
-  for (uint64_t end = cpu_ns() + ns; cpu_ns() < end;)
-    for (int i = 0; i < 10000; ++i) asm volatile("");
-}
 
 /// The kernel tells what a ring lost with the ring's next record: on another CPU there may be none.
 void stay_on_this_cpu() {
@@ -41,16 +31,16 @@ TEST(RingEngine, WhatARingHasNoRoomForIsLost) {
     EngineSettings settings;
     settings.period = 20000;
     settings.lost_count = counted;
-    settings.target_cpu_ns = [] { return cpu_ns(); };
+    settings.target_cpu_ns = [] { return process_cpu_ns(); };
     RingEngine engine(settings);
     auto started = engine.start(&fresh.file(), Target::running({getpid()}), &environment);
     if (!started && !counted) FAIL() << started.error().text;
     if (!started) GTEST_SKIP() << "engine ring is not available here: " << started.error().text;
-    uint64_t begun = cpu_ns();
+    uint64_t begun = process_cpu_ns();
     burn(600'000'000);
     engine.drain();
     burn(20'000'000);
-    double due = static_cast<double>(cpu_ns() - begun) / static_cast<double>(settings.period);
+    double due = static_cast<double>(process_cpu_ns() - begun) / static_cast<double>(settings.period);
     engine.stop();
     const Ledger& ledger = fresh.file().header().ledger;
     EXPECT_GT(ledger.lost, 0u) << "lost ticks " << (counted ? "counted" : "told in records");

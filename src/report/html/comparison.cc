@@ -4,7 +4,7 @@
 namespace pctally {
 namespace {
 
-constexpr size_t kMostRows = 2000;  ///< the decided ones and the largest changes
+constexpr size_t kMostChanges = 2000;  ///< the decided ones and the largest changes
 
 HtmlJson change_json(const Change& change) {
   return {{"before", change.before},    {"after", change.after},        {"difference", change.difference},
@@ -21,7 +21,7 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
   HtmlJson doubts = HtmlJson::array(), rows = HtmlJson::array();
   for (const std::string& doubt : diff.doubts) doubts.push_back(texts.shown(doubt));
   for (const DiffRow& row : diff.rows) {
-    if (rows.size() == kMostRows) break;
+    if (rows.size() == kMostChanges) break;
     rows.push_back({{"name", texts.shown(shown_name(diff, row))},
                     {"object", texts.shown(row.object)},
                     {"verdict", verdict_word(row.verdict)},
