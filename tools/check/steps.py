@@ -45,7 +45,7 @@ def same_bytes(record):
     """Nothing is left to build after a build, and a second one from nothing makes the same files."""
     trees = ["build/release", "build/again"]
     shutil.rmtree(trees[1], ignore_errors=True)
-    if "no work to do" not in output_of("ninja", "-C", trees[0], "-n"):
+    if "no work to do" not in output_of("ninja", "-C", trees[0]):  # not -n: it takes the look at globbed folders for work
         record.notes.append("a finished build finds more to build")
         return False
     built = record.run("cmake", "-S", ".", "-B", trees[1], "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DPCTALLY_TESTS=OFF",
