@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "path/frame_table.h"
-#include "tick/cfi.h"
+#include "tick/unwind/cfi.h"
 
 using namespace pctally;
 

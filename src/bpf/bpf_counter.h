@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
 #include "base/period.h"
 #include "base/result.h"
 #include "base/unique_fd.h"

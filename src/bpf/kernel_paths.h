@@ -1,7 +1,7 @@
 // What the BPF program and the recorder share for call paths: rules and mappings one way, paths the other.
 // Runs in the recorder.
 #pragma once
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
 #include "bpf/path_ring.h"
 #include "bpf/unwind_tables.h"
 

@@ -1,6 +1,6 @@
 // The values of a BPF array that may be mapped, as memory of this process.
 #pragma once
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
 
 struct bpf_object;
 

@@ -58,7 +58,7 @@ struct {
   __uint(max_entries, 1 << 22);
 } paths SEC(".maps");
 
-/* CfaKind and FrameKind of tick/unwind_rule.h. */
+/* CfaKind and FrameKind of tick/unwind/unwind_rule.h. */
 enum {
   CFA_NONE,
   CFA_STACK,

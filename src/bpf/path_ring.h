@@ -2,7 +2,7 @@
 #pragma once
 #include <stdint.h>
 
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
 #include "base/unique_fd.h"
 #include "bpf/path_tables.h"
 

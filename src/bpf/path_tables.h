@@ -2,9 +2,9 @@
  * includes, as tick_tables.h. x86-64.
  *
  * The program decides nothing. It copies the words of the stack that a walk by the unwind rules reads; the
- * recorder makes the walk, with the code that unwinds whole copies of stacks (tick/stack_walk.h). So what the
- * program knows of mappings and rules may be old or wrong: then a word that the walk asks for is not there,
- * and the path is cut. It cannot become another one.
+ * recorder makes the walk, with the code that unwinds whole copies of stacks (tick/unwind/stack_walk.h). So
+ * what the program knows of mappings and rules may be old or wrong: then a word that the walk asks for is not
+ * there, and the path is cut. It cannot become another one.
  *
  * Where it does not know how to go on (a process or a mapping it was not told of, code whose rules are not
  * loaded yet, more frames than there is room for) it copies the stack itself from there on.
@@ -48,7 +48,7 @@ struct pctally_process {
   struct pctally_range range[PCTALLY_RANGES]; /* ascending, disjoint */
 };
 
-/* UnwindRule of tick/unwind_rule.h. */
+/* UnwindRule of tick/unwind/unwind_rule.h. */
 struct pctally_rule {
   unsigned char cfa, frame, base, unused;
   short cfa_words, add_words, frame_words, base_words;

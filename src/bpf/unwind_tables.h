@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bpf/path_tables.h"
-#include "tick/unwind_rule.h"
+#include "tick/unwind/unwind_rule.h"
 
 namespace pctally {
 

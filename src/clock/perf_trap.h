@@ -6,7 +6,7 @@
 // means, inherit. Kernel mode is not seen: an event that ticks there could reach the next program across
 // exec(2).
 #pragma once
-#include "base/mapped_array.h"
+#include "base/file/mapped_array.h"
 #include "base/status.h"
 #include "tick/publication.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <sys/types.h>
 
-#include "base/mapped_array.h"
+#include "base/file/mapped_array.h"
 #include "base/status.h"
 
 namespace pctally {

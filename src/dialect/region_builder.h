@@ -4,7 +4,7 @@
 //   RegionBuilder    checks each entry and makes its region, or says which errno the page names
 //   Session          counts by the regions
 #pragma once
-#include "base/mapped_array.h"
+#include "base/file/mapped_array.h"
 #include "dialect/policy.h"
 #include "dialect/session.h"
 

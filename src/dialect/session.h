@@ -5,8 +5,8 @@
 #pragma once
 #include <span>
 
+#include "base/file/mapped_array.h"
 #include "base/immortal.h"
-#include "base/mapped_array.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "clock/tick_clock.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "export/formats.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "export/formats.h"
-#include "report/escape.h"
-#include "report/json_value.h"
+#include "report/print/escape.h"
+#include "report/print/json_value.h"
 
 namespace pctally {
 namespace {

@@ -1,7 +1,7 @@
 #include <map>
 
 #include "export/formats.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

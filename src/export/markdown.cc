@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "export/formats.h"
-#include "report/escape.h"
-#include "report/figures.h"
+#include "report/print/escape.h"
+#include "report/print/figures.h"
 #include "report/text.h"
 
 namespace pctally {

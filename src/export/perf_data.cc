@@ -7,7 +7,7 @@
 #include <set>
 
 #include "export/formats.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "export/formats.h"
 #include "object/elf/build_id.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

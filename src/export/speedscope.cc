@@ -2,8 +2,8 @@
 #include <tuple>
 
 #include "export/formats.h"
-#include "report/escape.h"
-#include "report/json_value.h"
+#include "report/print/escape.h"
+#include "report/print/json_value.h"
 
 namespace pctally {
 namespace {

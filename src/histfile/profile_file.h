@@ -3,8 +3,8 @@
 #pragma once
 #include <sys/time.h>
 
-#include "base/mapped_file.h"
-#include "base/new_file.h"
+#include "base/file/mapped_file.h"
+#include "base/file/new_file.h"
 #include "base/result.h"
 #include "base/time_ns.h"
 #include "histfile/layout.h"
@@ -34,7 +34,7 @@ class ProfileFile {
     uint64_t bytes = kInitialBytes;
   };
 
-  /// Creates the file under a temporary name (base/new_file.h): mode 0600 whatever the umask, disk space
+  /// Creates the file under a temporary name (base/file/new_file.h): mode 0600 whatever the umask, disk space
   /// allocated, locked for its recorder's life. Errors: those of NewFile::create, ENOSPC/EDQUOT/EFBIG
   /// (nothing is left behind).
   static Result<ProfileFile> create(const Settings& settings);

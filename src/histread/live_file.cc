@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "base/read_all.h"
+#include "base/file/read_all.h"
 #include "histfile/profile_file.h"
 #include "histread/path_reader.h"
 #include "histread/process_excess.h"

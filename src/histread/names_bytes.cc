@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "base/byte_reader.h"
-#include "base/read_all.h"
-#include "base/write_all.h"
+#include "base/file/byte_reader.h"
+#include "base/file/read_all.h"
+#include "base/file/write_all.h"
 #include "histfile/names_layout.h"
 #include "histread/reader.h"
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/file/write_all.h"
 #include "base/unique_fd.h"
-#include "base/write_all.h"
 #include "histfile/names_layout.h"
 #include "histread/file_builder_for_test.h"
 #include "histread/reader.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text_field.h"
-#include "tick/unwind_rule.h"
+#include "tick/unwind/unwind_rule.h"
 
 namespace pctally {
 namespace {

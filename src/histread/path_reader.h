@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/byte_reader.h"
+#include "base/file/byte_reader.h"
 #include "histread/path_tree.h"
 #include "histread/reader.h"
 

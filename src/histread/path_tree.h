@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "tick/unwind_rule.h"
+#include "tick/unwind/unwind_rule.h"
 
 namespace pctally {
 

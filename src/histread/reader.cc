@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/byte_reader.h"
+#include "base/file/byte_reader.h"
 #include "base/text_field.h"
 #include "histread/path_reader.h"
 #include "tick/cell_tree.h"

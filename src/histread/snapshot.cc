@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/new_file.h"
-#include "base/write_all.h"
+#include "base/file/new_file.h"
+#include "base/file/write_all.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {

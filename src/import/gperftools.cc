@@ -5,7 +5,7 @@
 #include <bit>
 #include <charconv>
 
-#include "base/byte_reader.h"
+#include "base/file/byte_reader.h"
 #include "import/formats.h"
 #include "import/lines.h"
 #include "import/stack_sum.h"

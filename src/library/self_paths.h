@@ -1,7 +1,7 @@
 // The call paths of a recording that nobody stands beside: its handlers count them into the file's trees
 // themselves. The frames of a tick lie in slots of this process's own memory while they are counted.
 #pragma once
-#include "base/mapped_array.h"
+#include "base/file/mapped_array.h"
 #include "histfile/call_paths.h"
 #include "tick/own_path.h"
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "base/byte_reader.h"
+#include "base/file/byte_reader.h"
 
 namespace pctally {
 

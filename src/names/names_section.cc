@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/byte_reader.h"
+#include "base/file/byte_reader.h"
 
 namespace pctally {
 namespace {

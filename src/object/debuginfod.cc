@@ -15,9 +15,9 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/file/write_all.h"
 #include "base/time_ns.h"
 #include "base/unique_fd.h"
-#include "base/write_all.h"
 
 namespace pctally {
 namespace {

@@ -1,4 +1,4 @@
-// The interpreter of tick/cfi.h against that of elfutils, over the code of real libraries.
+// The interpreter of tick/unwind/cfi.h against that of elfutils, over the code of real libraries.
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "tick/cfi_entry.h"
+#include "tick/unwind/cfi_entry.h"
 
 namespace pctally {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "tick/cfi.h"
+#include "tick/unwind/cfi.h"
 
 namespace pctally {
 

@@ -10,12 +10,12 @@
 #include <string>
 
 #include "base/device_number.h"
-#include "base/read_all.h"
+#include "base/file/read_all.h"
 #include "path/frame_table.h"
 #include "process/proc_maps.h"
-#include "tick/call_instruction.h"
-#include "tick/cfi_cursor.h"
-#include "tick/cfi_interpreter.h"
+#include "tick/unwind/call_instruction.h"
+#include "tick/unwind/cfi_cursor.h"
+#include "tick/unwind/cfi_interpreter.h"
 
 namespace pctally {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/unique_fd.h"
 #include "histfile/histogram.h"
-#include "tick/cfi.h"
+#include "tick/unwind/cfi.h"
 
 namespace pctally {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tick/call_instruction.h"
-#include "tick/stack_walk.h"
+#include "tick/unwind/call_instruction.h"
+#include "tick/unwind/stack_walk.h"
 
 namespace pctally {
 namespace {

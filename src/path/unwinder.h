@@ -1,5 +1,5 @@
 // From registers and a copy of a stack to the call path of one tick. Runs in the recorder.
-// The walk itself is tick/stack_walk.h.
+// The walk itself is tick/unwind/stack_walk.h.
 #pragma once
 #include <span>
 #include <string>

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "perf/event.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mapped_array.h"
+#include "base/file/mapped_array.h"
 #include "perf/record.h"
 #include "perf/ring.h"
 #include "perf/target.h"

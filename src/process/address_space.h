@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "base/mapped_array.h"
+#include "base/file/mapped_array.h"
 #include "base/result.h"
 #include "histfile/histogram.h"
 

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "base/mapped_array.h"
+#include "base/file/mapped_array.h"
 #include "base/unique_fd.h"
 #include "histfile/histogram.h"
 

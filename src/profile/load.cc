@@ -11,7 +11,7 @@
 #include "histread/live_file.h"
 #include "histread/path_reader.h"
 #include "profile/runs.h"
-#include "tick/unwind_rule.h"
+#include "tick/unwind/unwind_rule.h"
 
 namespace pctally {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "recorder/engine.h"
+#include "recorder/engine/engine.h"
 #include "recorder/record_options.h"
 
 namespace pctally {

@@ -19,8 +19,8 @@
 #include "perf/process_tree.h"
 #include "perf/refusal.h"
 #include "recorder/announcement.h"
-#include "recorder/injected_engine.h"
-#include "recorder/program_file.h"
+#include "recorder/engine/injected_engine.h"
+#include "recorder/engine/program_file.h"
 #include "recorder/watchdog.h"
 
 namespace pctally {

@@ -10,7 +10,7 @@
 #include "recorder/attachment.h"
 #include "recorder/child.h"
 #include "recorder/cpu_account.h"
-#include "recorder/engine.h"
+#include "recorder/engine/engine.h"
 #include "recorder/notices.h"
 #include "recorder/record_options.h"
 

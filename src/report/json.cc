@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "report/escape.h"
-#include "report/json_value.h"
+#include "report/print/escape.h"
+#include "report/print/json_value.h"
 
 namespace pctally {
 namespace {

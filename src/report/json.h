@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "report/json_value.h"
+#include "report/print/json_value.h"
 #include "report/rollup.h"
 
 namespace pctally {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "report/figures.h"
 #include "report/path_totals.h"
+#include "report/print/figures.h"
 
 namespace pctally {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/colors.h"
-#include "report/escape.h"
-#include "report/figures.h"
+#include "report/print/colors.h"
+#include "report/print/escape.h"
+#include "report/print/figures.h"
 #include "report/scope_names.h"
 
 namespace pctally {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/escape.h"
 #include "report/fake_symbolizer_for_test.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

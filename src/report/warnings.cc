@@ -8,7 +8,7 @@
 #include <map>
 #include <span>
 
-#include "report/figures.h"
+#include "report/print/figures.h"
 #include "report/runtime_hints.h"
 
 namespace pctally {

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "tick/unwind_rule.h"
+#include "tick/unwind/unwind_rule.h"
 
 namespace pctally {
 

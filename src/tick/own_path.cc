@@ -1,9 +1,9 @@
 #include "tick/own_path.h"
 
-#include "tick/call_instruction.h"
 #include "tick/context_tree.h"
-#include "tick/plt_stub.h"
-#include "tick/stack_walk.h"
+#include "tick/unwind/call_instruction.h"
+#include "tick/unwind/plt_stub.h"
+#include "tick/unwind/stack_walk.h"
 
 namespace pctally {
 namespace {

@@ -7,10 +7,10 @@
 // stack that is not known (OwnStack::end), and where another thread unloads a library in this moment. Whoever
 // calls walk_own_stack() lands such a fault, and closes the path all the same.
 #pragma once
-#include "tick/cfi.h"
 #include "tick/path_count.h"
 #include "tick/path_slots.h"
 #include "tick/region.h"
+#include "tick/unwind/cfi.h"
 
 namespace pctally {
 

@@ -6,7 +6,7 @@
 //     shared node says so: others may count at the same moment.
 #pragma once
 #include "tick/context_tree.h"
-#include "tick/unwind_rule.h"
+#include "tick/unwind/unwind_rule.h"
 
 namespace pctally {
 

@@ -12,7 +12,7 @@
 // No copy of a stack is in them: addresses of code alone.
 #pragma once
 #include "tick/pool.h"
-#include "tick/unwind_rule.h"
+#include "tick/unwind/unwind_rule.h"
 
 namespace pctally {
 

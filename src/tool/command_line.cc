@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file/write_all.h"
 #include "base/unique_fd.h"
-#include "base/write_all.h"
 #include "tool/command.h"
 #include "tool/message.h"
 #include "tool/suggest.h"

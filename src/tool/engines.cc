@@ -1,8 +1,8 @@
 // pctally engines: the ladder as it stands on this machine, for this user.
 #include <fmt/format.h>
 
-#include "recorder/engine.h"
-#include "report/json_value.h"
+#include "recorder/engine/engine.h"
+#include "report/print/json_value.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 

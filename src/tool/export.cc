@@ -9,7 +9,7 @@
 
 #include "export/formats.h"
 #include "object/symbolizer.h"
-#include "report/figures.h"
+#include "report/print/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"

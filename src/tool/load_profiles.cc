@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "base/read_all.h"
+#include "base/file/read_all.h"
 #include "base/unique_fd.h"
 #include "histfile/file_identity.h"
 #include "histread/names_bytes.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "recorder/program_file.h"
+#include "recorder/engine/program_file.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/message.h"

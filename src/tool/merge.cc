@@ -7,7 +7,7 @@
 #include "histread/snapshot.h"
 #include "profile/merge.h"
 #include "profile/write.h"
-#include "report/figures.h"
+#include "report/print/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/load_profiles.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/write_all.h"
-#include "report/escape.h"
+#include "base/file/write_all.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

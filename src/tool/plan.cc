@@ -8,7 +8,7 @@
 
 #include "object/symbolizer.h"
 #include "report/diff/diff.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/load_profiles.h"

@@ -6,7 +6,7 @@
 
 #include "histread/names_bytes.h"
 #include "histread/snapshot.h"
-#include "report/figures.h"
+#include "report/print/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/message.h"

@@ -30,7 +30,7 @@ class CheckLayers(unittest.TestCase):
         self.assertEqual(status, 0, said)
 
     def test_analysis_may_not_include_capture(self):
-        self.assert_found("src/report/text.cc", '#include "report/text.h"\n#include "recorder/engine.h"\n', 2)
+        self.assert_found("src/report/text.cc", '#include "report/text.h"\n#include "recorder/engine/engine.h"\n', 2)
         self.assert_found("src/object/elf/elf_file.cc", '#include "histfile/layout.h"\n', 1)
 
     def test_capture_may_not_include_analysis(self):
@@ -50,7 +50,7 @@ class CheckLayers(unittest.TestCase):
 
     def test_tests_may_look_further_down(self):
         self.assert_sound("src/report/text_test.cc", '#include "histfile/layout.h"\n')
-        self.assert_found("src/report/text_test.cc", '#include "recorder/engine.h"\n', 1)
+        self.assert_found("src/report/text_test.cc", '#include "recorder/engine/engine.h"\n', 1)
 
     def test_a_folder_is_named_in_every_quoted_include(self):
         self.assert_found("src/report/text.cc", '#include "text.h"\n', 1)

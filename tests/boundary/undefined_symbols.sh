@@ -1,14 +1,16 @@
-# undefined_symbols.sh ARCHIVE ALLOWED: the archive, taken as a whole, calls nothing but the symbols listed in ALLOWED.
+# undefined_symbols.sh ARCHIVE ALLOWED [LOWER...]: the archive, taken as a whole and with the LOWER ones, calls nothing but the
+# symbols listed in ALLOWED.
 #   LD, NM   those of the archive's machine        LIBGCC  the compiler's own library, whose code counts as the archive's
 # Names that the linker itself gives to its tables are no calls.
 set -eu
 command -v ${NM:=nm} >/dev/null && command -v ${LD:=ld} >/dev/null || { echo "skipped: binutils not installed"; exit 77; }
 whole=$(mktemp)
 trap 'rm -f "$whole"' EXIT
-$LD -r -o "$whole" --whole-archive "$1" --no-whole-archive ${LIBGCC:-}
+archive=$1 allowed=$2
+shift 2
+$LD -r -o "$whole" --whole-archive "$archive" --no-whole-archive "$@" ${LIBGCC:-}
 undefined=$($NM -u "$whole" | awk '$2 !~ /^(|_GLOBAL_OFFSET_TABLE_|_gp_disp|[.]TOC[.])$/ { print $2 }' | sort)
-allowed=$(sort "$2")
-[ "$undefined" = "$allowed" ] && exit 0
-echo "undefined symbols of $1:"
+[ "$undefined" = "$(sort "$allowed")" ] && exit 0
+echo "undefined symbols of $archive:"
 echo "$undefined"
 exit 1

@@ -4,8 +4,8 @@
 #pragma once
 #include <span>
 
+#include "base/file/mapped_array.h"
 #include "base/immortal.h"
-#include "base/mapped_array.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "monfile/write/mon_file.h"

@@ -2,7 +2,7 @@
 #pragma once
 #include <stdint.h>
 
-#include "base/mapped_array.h"
+#include "base/file/mapped_array.h"
 
 namespace pctally {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "base/mapped_array.h"
+#include "base/file/mapped_array.h"
 #include "pctally/n64.h"
 #include "tick/region.h"
 

@@ -10,7 +10,7 @@
 #include "object/compiler_places.h"
 #include "report/annotate/disassembler.h"
 #include "report/annotate/find_function.h"
-#include "report/figures.h"
+#include "report/print/figures.h"
 
 namespace pctally {
 namespace {

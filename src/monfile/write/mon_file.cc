@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/write_all.h"
+#include "base/file/write_all.h"
 
 namespace pctally {
 namespace {

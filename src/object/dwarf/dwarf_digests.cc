@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/byte_reader.h"
+#include "base/file/byte_reader.h"
 
 namespace pctally {
 namespace {

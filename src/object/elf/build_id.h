@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "base/byte_reader.h"
+#include "base/file/byte_reader.h"
 
 namespace pctally {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/byte_reader.h"
+#include "base/file/byte_reader.h"
 #include "base/result.h"
 #include "object/elf/address.h"
 #include "object/elf/build_id.h"

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <vector>
 
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
 
 namespace pctally {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <memory>
 
-#include "base/write_all.h"
+#include "base/file/write_all.h"
 #include "object/elf/build_id.h"
 #include "object/kernel/kernel_symbol_epoch.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mapped_file.h"
+#include "base/file/mapped_file.h"
 #include "base/unique_fd.h"
 #include "object/kernel/kernel_symbol_table.h"
 

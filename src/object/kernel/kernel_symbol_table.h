@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "base/byte_reader.h"
+#include "base/file/byte_reader.h"
 #include "object/elf/frame.h"
 
 namespace pctally {

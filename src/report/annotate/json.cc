@@ -3,8 +3,8 @@
 #include <numeric>
 
 #include "report/annotate/output.h"
-#include "report/escape.h"
-#include "report/json_value.h"
+#include "report/print/escape.h"
+#include "report/print/json_value.h"
 
 namespace pctally {
 namespace {

@@ -8,10 +8,10 @@
 #include "report/annotate/jump_lanes.h"
 #include "report/annotate/listing_rows.h"
 #include "report/annotate/output.h"
-#include "report/colors.h"
-#include "report/escape.h"
-#include "report/figures.h"
 #include "report/names/short_name.h"
+#include "report/print/colors.h"
+#include "report/print/escape.h"
+#include "report/print/figures.h"
 
 namespace pctally {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "report/diff/output.h"
-#include "report/escape.h"
-#include "report/json_value.h"
+#include "report/print/escape.h"
+#include "report/print/json_value.h"
 
 namespace pctally {
 namespace {

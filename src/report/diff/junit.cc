@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "report/diff/output.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

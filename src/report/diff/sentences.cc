@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "report/diff/output.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

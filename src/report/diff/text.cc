@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/colors.h"
 #include "report/diff/output.h"
-#include "report/escape.h"
+#include "report/print/colors.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

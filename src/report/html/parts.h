@@ -4,8 +4,8 @@
 #include "report/diff/diff.h"
 #include "report/html/function_list.h"
 #include "report/html/texts.h"
-#include "report/json_value.h"
 #include "report/paths/call_tree.h"
+#include "report/print/json_value.h"
 #include "report/rollup.h"
 
 namespace pctally {

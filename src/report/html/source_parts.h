@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "report/annotate/source_files.h"
-#include "report/escape.h"
 #include "report/html/parts.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 

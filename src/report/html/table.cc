@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "report/escape.h"
 #include "report/html/parts.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

@@ -1,6 +1,6 @@
 #include "report/html/texts.h"
 
-#include "report/escape.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "report/json_value.h"
+#include "report/print/json_value.h"
 
 namespace pctally {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/escape.h"
-#include "report/figures.h"
+#include "report/print/escape.h"
+#include "report/print/figures.h"
 #include "report/text.h"
 
 namespace pctally {

@@ -5,8 +5,8 @@
 
 #include "histread/file_builder_for_test.h"
 #include "profile/load.h"
-#include "report/escape.h"
 #include "report/fake_symbolizer_for_test.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "report/escape.h"
 #include "report/json.h"
-#include "report/json_value.h"
 #include "report/paths/call_tree.h"
+#include "report/print/escape.h"
+#include "report/print/json_value.h"
 
 namespace pctally {
 namespace {

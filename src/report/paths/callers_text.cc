@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "report/colors.h"
-#include "report/escape.h"
-#include "report/figures.h"
 #include "report/json.h"
-#include "report/json_value.h"
 #include "report/paths/callers.h"
+#include "report/print/colors.h"
+#include "report/print/escape.h"
+#include "report/print/figures.h"
+#include "report/print/json_value.h"
 
 namespace pctally {
 namespace {

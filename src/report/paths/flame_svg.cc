@@ -6,7 +6,7 @@
 #include <map>
 
 #include "report/account.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 #include "report/statistics.h"
 
 namespace pctally {

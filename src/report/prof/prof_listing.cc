@@ -7,7 +7,7 @@
 #include <limits>
 #include <tuple>
 
-#include "report/escape.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

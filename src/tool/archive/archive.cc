@@ -6,7 +6,7 @@
 
 #include "histread/names_bytes.h"
 #include "histread/snapshot.h"
-#include "report/figures.h"
+#include "report/print/figures.h"
 #include "tool/archive/contents.h"
 #include "tool/archive/private_parts.h"
 #include "tool/command.h"

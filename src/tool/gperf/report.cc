@@ -11,7 +11,7 @@
 #include "object/elf/symbol_table.h"
 #include "object/symbolizer.h"
 #include "process/proc_maps.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {

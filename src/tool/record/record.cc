@@ -4,7 +4,7 @@
 
 #include "profile/load.h"
 #include "recorder/announcement.h"
-#include "recorder/program_file.h"
+#include "recorder/engine/program_file.h"
 #include "recorder/recording.h"
 #include "tool/command.h"
 #include "tool/message.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "report/account.h"
-#include "report/figures.h"
+#include "report/print/figures.h"
 #include "report/warnings.h"
 #include "tool/message.h"
 

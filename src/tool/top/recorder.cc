@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "base/new_file.h"
+#include "base/file/new_file.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 

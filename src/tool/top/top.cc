@@ -9,10 +9,10 @@
 
 #include <memory>
 
-#include "base/write_all.h"
+#include "base/file/write_all.h"
 #include "histfile/profile_file.h"
 #include "profile/load.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/message.h"

@@ -7,7 +7,7 @@
 #include "histfile/profile_file.h"
 #include "histread/snapshot.h"
 #include "profile/load.h"
-#include "report/escape.h"
+#include "report/print/escape.h"
 #include "report/scope_names.h"
 #include "tool/load_profiles.h"
 #include "tool/snapshot.h"

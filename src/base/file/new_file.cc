@@ -1,0 +1,136 @@
+#include "base/file/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+namespace pctally {
+namespace {
+
+constexpr unsigned kMostAttempts = 8;  ///< each but the first means that another maker came or went meanwhile
+constexpr int kReadOnly = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+bool is_at(int fd, const char* path) noexcept {
+  struct stat open_one, named;
+  return fstat(fd, &open_one) == 0 && lstat(path, &named) == 0 && open_one.st_dev == named.st_dev &&
+         open_one.st_ino == named.st_ino;
+}
+
+/// Whether whatever has the name may be replaced: nothing, an empty file, or one of our kind that nobody
+/// writes.
+Result<void> check_old(const NewFile::Plan& plan, const char* path) {
+  struct stat status;
+  if (lstat(path, &status) != 0) return {};
+  if (!S_ISREG(status.st_mode)) return fail(EEXIST, "%s is not a regular file", path);
+  if (!plan.overwrite) return fail(EEXIST, "%s exists", path);
+  UniqueFd fd(open(path, kReadOnly));
+  if (!fd.valid()) return fail(errno, "cannot replace %s: %s", path, strerror(errno));
+  if (fstat(fd.get(), &status) != 0 || (status.st_size != 0 && !plan.may_replace(fd.get())))
+    return fail(EEXIST, "%s is not %s: it is not replaced", path, plan.kind);
+  if (flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return fail(EBUSY, "%s is being recorded now; end that recording first", path);
+  return {};
+}
+
+/// Removes what a maker left that was killed. An Error if its maker lives.
+Result<void> remove_left_over(const char* part) {
+  UniqueFd fd(open(part, kReadOnly));
+  if (!fd.valid() && errno == ENOENT) return {};
+  if (!fd.valid()) return fail(errno, "cannot remove %s: %s", part, strerror(errno));
+  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0)
+    return fail(EBUSY, "%s is being written by another process", part);
+  if (is_at(fd.get(), part) && unlink(part) != 0)
+    return fail(errno, "cannot remove %s: %s", part, strerror(errno));
+  return {};
+}
+
+Result<UniqueFd> open_part(const char* part, const char* path) {
+  for (unsigned attempt = 0; attempt < kMostAttempts; ++attempt) {
+    UniqueFd fd(open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (fd.valid()) {
+      // Between the two somebody may have taken it for a left-over.
+      if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0 || !is_at(fd.get(), part)) continue;
+      fchmod(fd.get(), 0600);
+      return fd;
+    }
+    if (errno != EEXIST) return fail(errno, "cannot create %s: %s", path, strerror(errno));
+    if (auto removed = remove_left_over(part); !removed) return std::unexpected(removed.error());
+  }
+  return fail(EBUSY, "%s is being written by another process", path);
+}
+
+/// As rename(2), but EEXIST where the new name is taken. Some file systems cannot do that in one step.
+int rename_to_free_name(const char* from, const char* to) noexcept {
+  if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  struct stat taken;
+  if (lstat(to, &taken) == 0) return errno = EEXIST, -1;
+  return rename(from, to);
+}
+
+}  // namespace
+
+bool part_name(const char* path, char (*name)[PATH_MAX]) noexcept {
+  constexpr char kEnd[] = ".part";
+  const char* slash = strrchr(path, '/');
+  const size_t length = strlen(path),
+               directory = slash == nullptr ? 0 : static_cast<size_t>(slash + 1 - path);
+  if (length + 1 + sizeof kEnd > sizeof *name) return false;
+  char* to = *name;
+  memcpy(to, path, directory);
+  to[directory] = '.';
+  memcpy(to + directory + 1, path + directory, length - directory);
+  memcpy(to + length + 1, kEnd, sizeof kEnd);
+  return true;
+}
+
+Result<NewFile> NewFile::create(const Plan& plan) {
+  NewFile file;
+  char part[PATH_MAX];
+  file.plan_ = plan;
+  if (!part_name(plan.path, &part))
+    return fail(ENAMETOOLONG, "cannot create %s: %s", plan.path, strerror(ENAMETOOLONG));
+  memcpy(file.plan_path_, plan.path, strlen(plan.path) + 1);
+  if (auto free = check_old(plan, plan.path); !free) return std::unexpected(free.error());
+  struct stat old;
+  file.replaces_ = lstat(plan.path, &old) == 0;
+  auto fd = open_part(part, plan.path);
+  if (!fd) return std::unexpected(fd.error());
+  file.fd_ = static_cast<UniqueFd&&>(*fd);
+  return file;
+}
+
+Result<void> NewFile::place() {
+  char part[PATH_MAX];
+  part_name(plan_path_, &part);
+  if (auto free = check_old(plan_, plan_path_); !free) return free;
+  const int result = plan_.overwrite ? rename(part, plan_path_) : rename_to_free_name(part, plan_path_);
+  if (result != 0) return fail(errno, "cannot create %s: %s", plan_path_, strerror(errno));
+  placed_ = true;
+  return {};
+}
+
+void NewFile::discard() noexcept {
+  char part[PATH_MAX];
+  part_name(plan_path_, &part);
+  if (plan_path_[0] != '\0') unlink(placed_ ? plan_path_ : part);
+  close();
+}
+
+void NewFile::close() noexcept {
+  if (fd_.valid()) flock(fd_.get(), LOCK_UN);  // a mapping would hold the lock beyond the descriptor
+  fd_.reset();
+}
+
+const char* new_file_remedy(int error, bool overwrite) noexcept {
+  if (error == EEXIST && !overwrite) return "choose another name with -o, or replace it with -f";
+  if (error == EEXIST || error == EBUSY) return "choose another name with -o";
+  return "name another place with -o";
+}
+
+}  // namespace pctally

@@ -1,0 +1,64 @@
+// Engine "bpf": ticks are counted in the kernel, per CPU, for whoever runs there; the recorder only fetches
+// the counts and tells from the kernel's records of mmap, exec and fork which object each pc belongs to.
+#pragma once
+#include <string>
+
+#include "bpf/bpf_counter.h"
+#include "perf/ring_set.h"
+#include "recorder/engine/engine.h"
+#include "recorder/engine/kernel_unwinding.h"
+#include "task/task_table.h"
+
+namespace pctally {
+
+class BpfEngine : public Engine {
+ public:
+  explicit BpfEngine(const EngineSettings& settings) : settings_(settings) {}
+
+  [[nodiscard]] const char* name() const override { return "bpf"; }
+
+  Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
+  [[nodiscard]] std::vector<int> descriptors() const override;
+  [[nodiscard]] int drain_interval_ms() const override;
+  /// Afterwards this thread has no capabilities any more.
+  Result<void> drop_privileges() override;
+  void drain() override;
+  void stop() override;
+  [[nodiscard]] std::vector<pid_t> living() const override { return tasks_.living(); }
+  [[nodiscard]] std::string blind_spots() const override { return ""; }
+
+  /// What the kernel counted; those of a command before its exec are in no file.
+  [[nodiscard]] const BpfCounter::Totals& totals() const noexcept { return counter_.totals(); }
+  [[nodiscard]] uint64_t before_exec() const noexcept { return before_exec_; }
+
+ private:
+  Result<void> load(const Target& target);
+  Result<void> open_records(const Target& target);
+  Result<void> watch_processes(const Target& target);
+  void fetch();
+  void take_path(const pctally_path& path);
+  void book_missed();
+  [[nodiscard]] uint64_t throttled_ticks() const;
+  [[nodiscard]] bool knows_threads() const { return settings_.scope == ScopeKind::kThread; }
+  void separate_where_needed();
+  void replay(uint64_t until);
+  void count(const RingSet::Sample& sample);
+  bool count_path(const RingSet::Sample& sample);
+
+  EngineSettings settings_;
+  ProfileFile* file_ = nullptr;
+  BpfCounter counter_;
+  RingSet rings_;  ///< no ticks: what processes do
+  TaskTable tasks_;
+  KernelUnwinding unwinding_;
+  int paths_drain_ms_ = 10;  ///< longer and longer, from when the program was last told something new
+  Random random_;
+  PhaseShifts shifts_;
+  uint64_t counted_ = 0;
+  uint64_t replacements_ = 0;    ///< seen by tasks_ so far
+  uint64_t separate_until_ = 0;  ///< ticks come one by one until then
+  double missed_ = 0;            ///< ticks that the kernel's throttling kept back, estimated
+  uint64_t before_exec_ = 0;
+};
+
+}  // namespace pctally

@@ -1,0 +1,85 @@
+// Engines that run in the program ("timer", "trap"), the recorder's side: injects the preload
+// library and resolves what the processes put aside.
+#pragma once
+#include <optional>
+#include <unordered_map>
+
+#include "clock/tick_clock.h"
+#include "process/deferred_resolver.h"
+#include "recorder/engine/engine.h"
+#include "recorder/engine/heartbeat.h"
+#include "recorder/engine/injected_paths.h"
+#include "recorder/engine/not_entered.h"
+#include "recorder/engine/trusted_processes.h"
+#include "task/mapping_history.h"
+#include "task/unknown_code.h"
+
+namespace pctally {
+
+inline constexpr char kRecordVariable[] = "PCTALLY_RECORD";    ///< profile file to join
+inline constexpr char kIdVariable[] = "PCTALLY_RECORD_ID";     ///< and which recording it is
+inline constexpr char kPreloadVariable[] = "PCTALLY_PRELOAD";  ///< where the preload library is, for the tool
+inline constexpr char kChildrenVariable[] = "PCTALLY_CHILDREN";
+
+class TimerEngine : public Engine {
+ public:
+  TimerEngine(ClockKind kind, const EngineSettings& settings) : kind_(kind), settings_(settings) {}
+
+  [[nodiscard]] const char* name() const override { return clock_name(kind_); }
+  [[nodiscard]] bool enters_program() const override { return true; }
+  Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
+  [[nodiscard]] int drain_interval_ms() const override { return interval_ms_; }
+  void drain() override;
+  void stop() override;
+  [[nodiscard]] std::vector<pid_t> living() const override;
+  [[nodiscard]] std::string blind_spots() const override;
+
+ private:
+  static constexpr int kBusyMs = 20;
+
+  void begin_turn();
+  void resolve(bool final);
+  void resolve_late(const DeferredTick& tick, KnownProcess* process);
+  KnownProcess* known(uint32_t unit);
+  std::vector<DeferredTick> take_all(bool final);
+  void find_not_entered();
+  Result<void> open_paths();
+  void drain_paths();
+  uint64_t place_of(uint32_t process, uint64_t address);
+
+  void choose_interval();
+  void check_clocks();
+  void check_silence();
+
+  ClockKind kind_;
+  EngineSettings settings_;
+  ProfileFile* file_ = nullptr;
+  pid_t target_ = 0;
+  int interval_ms_ = kBusyMs;
+  uint64_t seen_ = 0;        ///< processes and ticks put aside, ever
+  uint64_t changed_ns_ = 0;  ///< when it last grew
+  uint64_t cpus_ = 1;
+  uint64_t next_look_ns_ = 0;
+  uint64_t next_pulse_ns_ = 0;
+  Heartbeat heartbeat_;
+  std::optional<NotEntered> not_entered_;
+  std::optional<InjectedPaths> paths_;
+  ResolverState state_;
+  std::unordered_map<uint32_t, MappingHistory> histories_;  ///< as known_
+  UnknownCode unknown_;
+  std::unordered_map<uint32_t, KnownProcess> known_;  ///< by unit of the process record
+  struct Claim {
+    pid_t claimed = 0;  ///< by the record: a number of the process's own pid namespace
+    pid_t pid = 0;      ///< whose that is here; 0: not found
+  };
+  std::unordered_map<uint32_t, Claim> claims_;  ///< as known_
+  std::optional<TrustedProcesses> trusted_;
+};
+
+/// The preload library to inject: $PCTALLY_PRELOAD, or beside the tool. ENOENT with what to do about it.
+Result<std::string> find_preload_library();
+
+/// For join order: the file's absolute path must reach the processes whatever directory they are in.
+std::string absolute_path(const std::string& path);
+
+}  // namespace pctally

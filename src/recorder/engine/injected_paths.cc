@@ -1,0 +1,146 @@
+#include "recorder/engine/injected_paths.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "histfile/chain.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint32_t kMostSlotsOfPath = kMostFrames / kFramesPerSlot + 1;
+constexpr uint8_t kPatience = 50;  ///< drains until an unfinished slot's process is looked for
+constexpr uint32_t kMostObjects = 1 << 20;
+
+bool is_segment(const Pool& pool, uint64_t place) {
+  return pool_holds(pool, PathPlace::segment(place), sizeof(SegmentRecord) / kUnitBytes);
+}
+
+bool has_segment(const Pool& pool, const ObjectRecord& object, uint32_t segment) {
+  return walk_chain<SegmentRecord>(pool, &object.segments, kMostObjects,
+                                   [=](const SegmentRecord&, uint32_t unit) { return unit == segment; }) != 0;
+}
+
+std::string text_at(const Pool& pool, uint32_t unit) {
+  if (!pool_holds(pool, unit, 1)) return {};
+  const auto* record = pool_at<StringRecord>(pool, unit);
+  const uint32_t bytes = std::min(__atomic_load_n(&record->bytes, __ATOMIC_RELAXED), uint32_t{4096});
+  if (!pool_holds(pool, unit, (sizeof *record + bytes + kUnitBytes - 1) / kUnitBytes)) return {};
+  return {reinterpret_cast<const char*>(record + 1), bytes};
+}
+
+bool is_gone(const Pool& pool, uint32_t process) {
+  if (!pool_holds(pool, process, sizeof(ProcessRecord) / kUnitBytes)) return true;
+  const int32_t pid = pool_at<ProcessRecord>(pool, process)->pid;
+  return pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH);
+}
+
+}  // namespace
+
+InjectedPaths::InjectedPaths(ProfileFile* file)
+    : file_(file), slots_(path_slots(*file)), counter_(file), scopes_(file), turns_(slots_.count) {}
+
+bool InjectedPaths::take() {
+  slots_per_path_ = 2;
+  for (uint32_t index = 0; index < slots_.count; ++index) {
+    const uint32_t state = __atomic_load_n(&slots_.states[index], __ATOMIC_ACQUIRE);
+    if ((state & kSlotReady) != 0)
+      take_path(index);
+    else if (state != 0 && ++turns_[index] >= kPatience)
+      free_stuck(index, state);
+    else if (state == 0)
+      turns_[index] = 0;
+  }
+  return std::any_of(taken_frames_.begin(), taken_frames_.end(), [](const PathSlotFrame& frame) {
+    return ((frame.place | frame.function) & PathSlotFrame::kAddress) != 0;
+  });
+}
+
+/// Once only: each slot is copied, then free.
+void InjectedPaths::take_path(uint32_t first) {
+  const PathSlot& head = slots_.slots[first];
+  const auto end = static_cast<unsigned>(head.end) < kPathEnds ? head.end : PathEnd::kDoubtful;
+  Taken path{head.ticks, head.process, head.program, end, taken_frames_.size(), 0};
+  uint32_t index = first;
+  for (uint32_t taken = 1; taken <= kMostSlotsOfPath; ++taken) {
+    slots_per_path_ = std::max(slots_per_path_, taken);
+    const PathSlot slot = slots_.slots[index];
+    taken_frames_.insert(taken_frames_.end(), slot.frame, slot.frame + std::min(slot.frames, kFramesPerSlot));
+    turns_[index] = 0;
+    __atomic_store_n(&slots_.states[index], 0, __ATOMIC_RELEASE);
+    if (slot.next == 0 || slot.next > slots_.count) break;
+    index = slot.next - 1;
+  }
+  path.count = taken_frames_.size() - path.first;
+  taken_.push_back(path);
+}
+
+void InjectedPaths::count(const PlaceOf& place_of) {
+  for (const Taken& path : taken_) {
+    const PathEnd end = place_frames(path, place_of);
+    counter_.count(scope_of(path.program), frames_, end, path.ticks);
+  }
+  taken_.clear();
+  taken_frames_.clear();
+  const uint64_t no_slot = load_relaxed(&slots_.head->no_slot);
+  if (no_slot > no_slot_) counter_.count(0, {}, PathEnd::kNoRoom, no_slot - no_slot_);
+  no_slot_ = std::max(no_slot_, no_slot);
+}
+
+/// A process that was killed, or executed another program, half-way through a path.
+void InjectedPaths::free_stuck(uint32_t index, uint32_t process) {
+  turns_[index] = 0;
+  if (is_gone(file_->pool(), process)) __atomic_store_n(&slots_.states[index], 0, __ATOMIC_RELEASE);
+}
+
+/// The scope of the program that has its entry point in that segment.
+uint32_t InjectedPaths::scope_of(uint32_t program) {
+  auto [entry, fresh] = scope_by_segment_.try_emplace(program, 0);
+  if (!fresh) return entry->second;
+  const Pool pool = file_->pool();
+  ObjectIdentity identity;
+  std::string path = "(unknown)";
+  uint8_t build_id[sizeof ObjectRecord::build_id];
+  walk_chain<ObjectRecord>(
+      pool, &file_->header().objects, kMostObjects, [&](const ObjectRecord& object, uint32_t) {
+        if (program == 0 || !has_segment(pool, object, program)) return false;
+        path = text_at(pool, object.path);
+        identity.device = object.device;
+        identity.inode = object.inode;
+        identity.build_id_bytes = std::min<uint32_t>(object.build_id_bytes, sizeof build_id);
+        std::copy(std::begin(object.build_id), std::end(object.build_id), build_id);
+        identity.build_id = build_id;
+        return true;
+      });
+  identity.path = path;
+  return entry->second = scopes_.scope_of(identity);
+}
+
+bool InjectedPaths::add_frame(uint32_t process, const PathSlotFrame& frame, const PlaceOf& place_of) {
+  const auto known = [&](uint64_t place) {
+    if ((place & PathSlotFrame::kAddress) != 0) return place_of(process, place & ~PathSlotFrame::kAddress);
+    return is_segment(file_->pool(), place) ? place : 0;
+  };
+  const uint64_t place = known(frame.place);
+  const uint64_t function = frame.function == frame.place ? place : known(frame.function);
+  if (place == 0) return false;
+  frames_.push_back({place, function == 0 ? place : function});
+  return true;
+}
+
+/// Up to the first frame that lies in no code: how it ends, then.
+PathEnd InjectedPaths::place_frames(const Taken& path, const PlaceOf& place_of) {
+  frames_.clear();
+  bool by_table = true;
+  for (size_t i = path.first; i < path.first + path.count; ++i) {
+    const PathSlotFrame& frame = taken_frames_[i];
+    if (!add_frame(path.process, frame, place_of))
+      return by_table ? PathEnd::kUnknownMapping : PathEnd::kNoUnwindTable;
+    by_table = frame.function != frame.place;
+  }
+  return path.end;
+}
+
+}  // namespace pctally

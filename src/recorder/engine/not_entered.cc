@@ -1,0 +1,230 @@
+#include "recorder/engine/not_entered.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <tuple>
+
+#include "base/debugger.h"
+#include "base/text_field.h"
+#include "histfile/chain.h"
+#include "histfile/histogram.h"
+#include "perf/process_tree.h"
+#include "recorder/engine/program_file.h"
+#include "recorder/engine/trusted_processes.h"
+
+namespace pctally {
+namespace {
+
+constexpr unsigned kMeetings = 2;          ///< the first may fall between its exec and our constructor in it
+constexpr uint64_t kClocksNs = 1'000'000;  ///< by so much the kernel's times of starts may be late
+
+struct MapsLine {
+  uint64_t start = 0;
+  std::string file;  ///< "08:01 1234": device and inode
+  std::string path;
+};
+
+MapsLine parse(const std::string& line) {
+  unsigned long start = 0;
+  char device[32] = {}, inode[32] = {};
+  if (sscanf(line.c_str(), "%lx-%*x %*s %*x %31s %31s", &start, device, inode) != 3) return {};
+  const size_t path = line.find('/');
+  return {start, std::string(device) + " " + inode, path == std::string::npos ? "" : line.substr(path)};
+}
+
+/// Calls visit(const MapsLine&) for each mapping of a process until it returns true; whether it did.
+template <class Visit>
+bool find_mapping(const std::string& process, Visit&& visit) {
+  std::ifstream maps("/proc/" + process + "/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (visit(parse(line))) return true;
+  return false;
+}
+
+MapsLine mapped_at(const void* address) {
+  MapsLine found;
+  find_mapping("self", [&](const MapsLine& line) {
+    if (line.start == reinterpret_cast<uintptr_t>(address)) found = line;
+    return found.start != 0;
+  });
+  return found;
+}
+
+/// bwrap --ro-bind and other sandboxes.
+bool is_read_only(pid_t pid, const std::string& directory) {
+  const std::string there = "/proc/" + std::to_string(pid) + "/root" + directory;
+  return !directory.empty() && faccessat(AT_FDCWD, there.c_str(), W_OK, AT_EACCESS) != 0 && errno == EROFS;
+}
+
+uint64_t used_ns(const ProcStat& stat) {
+  return (stat.user + stat.system) * (1000000000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+}
+
+}  // namespace
+
+NotEntered::NotEntered(ProfileFile* file, pid_t root) : file_(file), root_(root) {
+  const MapsLine mapped = mapped_at(file->mapping().data());
+  recording_ = mapped.file;
+  directory_ = mapped.path.substr(0, mapped.path.rfind('/') + 1);
+}
+
+/// `link`: /proc/PID/exe of a process that may end at any moment.
+ProcessNote NotEntered::reason_of(pid_t pid, const std::string& link, const std::string& program) const {
+  if (is_debugger(tracer_of(pid))) return ProcessNote::kDebugged;
+  if (program.find("/valgrind/") != std::string::npos) return ProcessNote::kEmulated;
+  const ProcessNote obstacle = injection_obstacle(link);
+  if (obstacle != ProcessNote::kNone) return obstacle;
+  ProcStatus status, own;
+  if (read_proc_status(pid, &status) && read_proc_status(0, &own) && status.filters > own.filters)
+    return ProcessNote::kBehindFilter;
+  if (!has_our_user(pid)) return geteuid() == 0 ? ProcessNote::kOtherUser : ProcessNote::kPrivileged;
+  if (maps_recording(pid) == true) return ProcessNote::kUnseenFork;
+  return is_read_only(pid, directory_) ? ProcessNote::kReadOnlyFile : ProcessNote::kNotEntered;
+}
+
+/// `before`: what is known already. A process that ends has no program any more, and what /proc said of it
+/// meanwhile is half an answer.
+ProcessNote NotEntered::reason(pid_t pid, ProcessNote before) const {
+  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
+  const auto program = [&link](std::error_code* error) {
+    return std::filesystem::read_symlink(link, *error).string();
+  };
+  std::error_code error;
+  const std::string file = program(&error);
+  if (error == std::errc::no_such_file_or_directory) return before;
+  const ProcessNote now = reason_of(pid, link, file);
+  return program(&error) == file ? now : before;
+}
+
+std::optional<bool> NotEntered::maps_recording(pid_t pid) const {
+  bool readable = false;
+  const bool found = find_mapping(std::to_string(pid), [&](const MapsLine& line) {
+    readable = true;
+    return line.file == recording_;
+  });
+  return readable ? std::optional(found) : std::nullopt;
+}
+
+/// A process of another pid namespace registers by its number there, which others may have elsewhere. Of
+/// several it is the youngest that is not younger than the record: one of an outer namespace has been there
+/// longer. One with the record's name comes first: the outer one may have executed another program since.
+pid_t NotEntered::owner_of(uint32_t unit, const ProcessRecord& record) {
+  if (const auto owner = owners_.find(unit); owner != owners_.end()) return owner->second;
+  const pid_t known = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
+  std::tuple<bool, uint64_t, pid_t> best{};
+  for (const pid_t pid : process_tree(root_)) {
+    ProcStat stat;
+    if (number_inside(pid) != known || !read_proc_stat(pid, &stat)) continue;
+    const uint64_t started_ns = start_ns(stat, CLOCK_MONOTONIC);
+    if (started_ns > record.started_ns + kClocksNs || maps_recording(pid) == false) continue;
+    best = std::max(best, {comm_of(pid) == field_text(record.comm), started_ns, pid});
+  }
+  const pid_t found = std::get<pid_t>(best);
+  if (found != 0) owners_[unit] = found;
+  return found;
+}
+
+pid_t NotEntered::find_process(uint32_t unit, const ProcessRecord& record) {
+  const pid_t owner = owner_of(unit, record);
+  const pid_t known = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
+  if (owner != 0 || number_inside(known) != known || maps_recording(known) != true) return owner;
+  return known;  // it has left the tree
+}
+
+/// The library registers an image under its name, and the children it forks. Where the user is another one
+/// since, the same program may have been executed again, and kept out.
+bool NotEntered::has_entered(pid_t pid, const ProcStat& now, uint32_t row) {
+  const pid_t inside = number_inside(pid);
+  const uint64_t started_ns = start_ns(now, CLOCK_MONOTONIC);
+  bool entered = false;
+  for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t unit) {
+    const pid_t known = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
+    if ((known != pid && known != inside) || record.started_ns + kClocksNs < started_ns) return false;
+    const bool observed = unit != row && !field_text(record.engine).empty();
+    if (known != pid) return entered = observed && owner_of(unit, record) == pid;
+    if (const auto owner = owners_.find(unit); owner != owners_.end() && owner->second != pid) return false;
+    const bool same = comm_of(pid) == field_text(record.comm) && has_our_user(pid);
+    entered = observed && (same || maps_recording(pid) == true);
+    return true;  // the newest image
+  });
+  return entered;
+}
+
+void NotEntered::add_row(pid_t pid, Process* process) {
+  process->row = add_process(*file_, pid, 0, comm_of(pid), "");
+  if (process->row == 0) return;
+  auto* record = pool_at<ProcessRecord>(file_->pool(), process->row);
+  if (record->note == ProcessNote::kTogether) {
+    process->row = 0;
+    return;
+  }
+  record->note = reason(pid, process->note);
+  rows_.push_back(process->row);
+}
+
+/// The program may have executed another one meanwhile. Of one that has ended no more than the time is known.
+void NotEntered::update_row(pid_t pid, const ProcStat& now, const Process& process) const {
+  auto* record = pool_at<ProcessRecord>(file_->pool(), process.row);
+  if (used_ns(now) > process.first_ns) record->cpu_ns = used_ns(now) - process.first_ns;
+  if (now.state == 'Z' || now.state == 'X') return;
+  rename_process(record, comm_of(pid));
+  record->note = reason(pid, record->note);
+}
+
+/// It was entered after all: what it used before is in the row of its image.
+void NotEntered::take_back(ProcessRecord* record) const {
+  record->note = ProcessNote::kNone;
+  record->cpu_ns = 0;
+  memcpy(record->engine, file_->header().engine, sizeof record->engine);
+}
+
+void NotEntered::meet(pid_t pid, Process* process) {
+  ProcStat now;
+  if (!read_proc_stat(pid, &now)) return;
+  if (has_entered(pid, now, process->row)) {
+    auto* record = process->row == 0 ? nullptr : pool_at<ProcessRecord>(file_->pool(), process->row);
+    if (record != nullptr && record->note == ProcessNote::kUnseenFork) take_back(record);
+    *process = {};
+    return;
+  }
+  if (process->meetings++ == 0) process->first_ns = used_ns(now);
+  if (process->meetings < kMeetings) process->note = reason(pid, process->note);
+  if (process->meetings == kMeetings) add_row(pid, process);
+  if (process->row != 0) update_row(pid, now, *process);
+}
+
+void NotEntered::end() {
+  std::set<std::pair<pid_t, std::string>> entered;
+  for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t) {
+    if (!field_text(record.engine).empty()) entered.emplace(record.pid, field_text(record.comm));
+    return false;
+  });
+  for (const uint32_t row : rows_) {
+    auto* record = pool_at<ProcessRecord>(file_->pool(), row);
+    if (record->note != ProcessNote::kNotEntered ||
+        !entered.contains({record->pid, field_text(record->comm)}))
+      continue;
+    take_back(record);
+  }
+}
+
+void NotEntered::poll() {
+  std::unordered_map<pid_t, Process> living;
+  for (pid_t pid : process_tree(root_)) {
+    auto known = processes_.find(pid);
+    Process process = known == processes_.end() ? Process() : known->second;
+    meet(pid, &process);
+    if (process.meetings != 0) living[pid] = process;
+  }
+  processes_ = std::move(living);
+}
+
+}  // namespace pctally

@@ -1,0 +1,114 @@
+#include "recorder/engine/program_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+
+namespace pctally {
+namespace {
+
+constexpr int kDeepestScript = 4;
+
+std::string first_bytes(int fd) {
+  std::string bytes(4096, '\0');
+  ssize_t read_bytes = pread(fd, bytes.data(), bytes.size(), 0);
+  bytes.resize(read_bytes > 0 ? static_cast<size_t>(read_bytes) : 0);
+  return bytes;
+}
+
+std::string next_word(const std::string& line, size_t* at) {
+  size_t start = line.find_first_not_of(" \t", *at);
+  if (start == std::string::npos) return {};
+  *at = line.find_first_of(" \t", start);
+  if (*at == std::string::npos) *at = line.size();
+  return line.substr(start, *at - start);
+}
+
+/// The program that will really run for a "#!" line; /usr/bin/env is looked through.
+std::string interpreter_of(const std::string& head) {
+  std::string line = head.substr(2, head.find('\n') - 2);
+  size_t at = 0;
+  std::string program = next_word(line, &at);
+  if (program.size() < 4 || program.compare(program.size() - 4, 4, "/env") != 0) return program;
+  std::string named = next_word(line, &at);
+  if (named == "-S") named = next_word(line, &at);
+  return named.empty() || named[0] == '-' ? program : find_program(named);
+}
+
+bool gains_privilege(int fd, const struct stat& status) {
+  if ((status.st_mode & S_ISUID) != 0 && status.st_uid != geteuid()) return true;
+  if ((status.st_mode & S_ISGID) != 0 && status.st_gid != getegid()) return true;
+  return geteuid() != 0 && fgetxattr(fd, "security.capability", nullptr, 0) > 0;
+}
+
+ProcessNote elf_obstacle(const std::string& head) {
+  ElfW(Ehdr) header;
+  if (head.size() < sizeof header || memcmp(head.data(), ELFMAG, SELFMAG) != 0) return ProcessNote::kNone;
+  constexpr unsigned char kOurClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
+  if (static_cast<unsigned char>(head[EI_CLASS]) != kOurClass) return ProcessNote::kWordSize;
+  memcpy(&header, head.data(), sizeof header);
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    ElfW(Phdr) segment;
+    uint64_t at = header.e_phoff + uint64_t{i} * sizeof segment;
+    if (at > head.size() || head.size() - at < sizeof segment) break;
+    memcpy(&segment, head.data() + at, sizeof segment);
+    if (segment.p_type != PT_INTERP) continue;
+    if (segment.p_offset >= head.size()) return ProcessNote::kNone;
+    std::string loader = head.substr(segment.p_offset, segment.p_filesz);
+    return loader.find("ld-musl") != std::string::npos ? ProcessNote::kForeignLibc : ProcessNote::kNone;
+  }
+  return ProcessNote::kStatic;
+}
+
+ProcessNote obstacle(const std::string& path, int depth) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status;
+  if (!fd.valid() || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return ProcessNote::kNone;
+  std::string head = first_bytes(fd.get());
+  if (head.rfind("#!", 0) == 0)
+    return depth < kDeepestScript ? obstacle(interpreter_of(head), depth + 1) : ProcessNote::kNone;
+  if (gains_privilege(fd.get(), status)) return ProcessNote::kPrivileged;
+  return elf_obstacle(head);
+}
+
+bool runnable(const std::string& path, int* error) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return false;
+  if (S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0) return true;
+  *error = EACCES;
+  return false;
+}
+
+}  // namespace
+
+ProcessNote injection_obstacle(const std::string& path) { return obstacle(path, 0); }
+
+std::string find_program(const std::string& command) {
+  int error = ENOENT;
+  if (command.find('/') != std::string::npos) {
+    if (runnable(command, &error)) return command;
+    errno = error;
+    return {};
+  }
+  const char* path = getenv("PATH");
+  std::string list = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+  for (size_t at = 0; at <= list.size() && !command.empty();) {
+    size_t end = list.find(':', at);
+    if (end == std::string::npos) end = list.size();
+    std::string directory = end == at ? "." : list.substr(at, end - at);
+    if (std::string full = directory + "/" + command; runnable(full, &error)) return full;
+    at = end + 1;
+  }
+  errno = error;
+  return {};
+}
+
+}  // namespace pctally

@@ -1,0 +1,81 @@
+#include "recorder/engine/program_file.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+#include <link.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace pctally {
+namespace {
+
+constexpr unsigned char kOurs = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32,
+                        kOthers = sizeof(void*) == 8 ? ELFCLASS32 : ELFCLASS64;
+
+class ProgramFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "program_file_XXXXXX";
+    directory_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  std::string write(const char* name, const std::string& text, mode_t mode = 0755) {
+    std::string path = directory_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    chmod(path.c_str(), mode);
+    return path;
+  }
+  std::string directory_;
+};
+
+TEST_F(ProgramFile, AnOrdinaryProgramIsReachable) {
+  EXPECT_EQ(injection_obstacle("/proc/self/exe"), ProcessNote::kNone);
+  EXPECT_EQ(injection_obstacle("/bin/sh"), ProcessNote::kNone);
+}
+
+/// The header of a program without program headers: one that is linked statically.
+std::string elf_header(unsigned char word_size) {
+  ElfW(Ehdr) header{};
+  memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = word_size;
+  return {reinterpret_cast<const char*>(&header), sizeof header};
+}
+
+TEST_F(ProgramFile, AScriptIsWhatItsInterpreterIs) {
+  std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  EXPECT_EQ(injection_obstacle(write("s", "#!" + self + "\n")), ProcessNote::kNone);
+  std::string program = write("static", elf_header(kOurs));
+  EXPECT_EQ(injection_obstacle(program), ProcessNote::kStatic);
+  EXPECT_EQ(injection_obstacle(write("s2", "#! " + program + " -x\n")), ProcessNote::kStatic);
+  EXPECT_EQ(injection_obstacle(write("s3", "#!/usr/bin/env " + program + "\n")), ProcessNote::kStatic);
+}
+
+TEST_F(ProgramFile, AnotherWordSizeIsNamed) {
+  EXPECT_EQ(injection_obstacle(write("other", elf_header(kOthers))), ProcessNote::kWordSize);
+}
+
+TEST_F(ProgramFile, AScriptThatNamesItselfEnds) {
+  std::string path = directory_ + "/loop";
+  EXPECT_EQ(injection_obstacle(write("loop", "#!" + path + "\n")), ProcessNote::kNone);
+}
+
+TEST_F(ProgramFile, FindsWhatExecvpWouldRun) {
+  std::string old = getenv("PATH");
+  write("here", "#!/bin/sh\n");
+  write("plain", "text", 0644);
+  setenv("PATH", ("/nonexistent:" + directory_ + ":/bin").c_str(), 1);
+  EXPECT_EQ(find_program("here"), directory_ + "/here");
+  EXPECT_EQ(find_program("plain"), "");
+  EXPECT_EQ(errno, EACCES);
+  EXPECT_EQ(find_program("no-such-program"), "");
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(find_program(""), "");
+  setenv("PATH", old.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace pctally

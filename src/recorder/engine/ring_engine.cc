@@ -1,0 +1,198 @@
+#include "recorder/engine/ring_engine.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "perf/stack_room.h"
+#include "recorder/engine/sample_stack.h"
+
+namespace pctally {
+namespace {
+
+constexpr unsigned kTicksPerRoomCheck = 256;  ///< each may take three units
+constexpr uint64_t kLongestStart = 20000000;
+
+/// Lets some random time of a period pass, so that the first tick of what starts next may fall anywhere.
+void wait_for_random_phase(uint64_t period_ns, Random* random) {
+  sleep_ns(random->below(std::min(period_ns, kLongestStart)));
+}
+
+}  // namespace
+
+/// An event of a thread counts from zero on every CPU it comes to, is no more where exec gains privileges,
+/// and waits for CPUs that are off; an event of a CPU is the other way round.
+std::string ring_blindness(bool per_thread, bool kernel) {
+  return std::string(kernel ? "" : "kernel mode (its time is stated as unsampled); ") +
+         (per_thread ? "half a period of each thread on each CPU it runs on, so most of children that short; "
+                       "setuid programs of others"
+                     : "CPUs that are switched on after the start");
+}
+
+Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environment*) {
+  file_ = file;
+  PerfSettings settings;
+  settings.event = settings_.event;
+  settings.period = settings_.period;
+  // Events counted one by one leave no part of a period behind in any thread: the command's own are all.
+  settings.whole_machine = settings_.period > 1 || target.kind != Target::Kind::kCommand;
+  settings.children = settings_.children;
+  settings.lost_count = settings_.lost_count;
+  settings.kernel = true;
+  if (settings_.paths) {
+    choose_stack_room(&settings);
+    settings.whole_machine = false;  // so that no stack of another program is copied
+  }
+  if (auto opened = rings_.open(target, settings); !opened) return opened;
+  file->header().kernel_observed = rings_.settings().kernel;
+  losses_.resize(rings_.size());
+  for (Losses& losses : losses_) losses.throttle = ThrottleMeter(settings_.event, settings_.period);
+  per_thread_ = target.is_process_tree() && !rings_.sees_machine();
+  bool all_ticks = rings_.sees_machine() || target.kind == Target::Kind::kMachine;
+  file->header().machine_cpus = all_ticks ? static_cast<uint32_t>(rings_.size() / 2) : 0;
+  tasks_ = TaskTable(file, name(),
+                     rings_.sees_machine() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
+  tasks_.look_through(settings_.files);
+  tasks_.expect_removal(per_thread_);
+  if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
+  if (settings_.scope) tasks_.keep_scopes(*settings_.scope, settings_.paths);
+  if (settings_.paths) {
+    call_paths(*file)->stack_bytes = rings_.settings().stack_bytes;
+  }
+  bool at_exec = rings_.settings().at_exec && target.is_process_tree();
+  if (!at_exec) rings_.enable_records();
+  for (pid_t pid : target.processes)
+    target.kind == Target::Kind::kCommand ? tasks_.expect(pid) : tasks_.adopt(pid);
+  if (!at_exec) rings_.enable();
+  bool timed = settings_.event.is_cpu_time();
+  if (timed && !at_exec && target.kind == Target::Kind::kCommand)
+    wait_for_random_phase(settings_.period, &random_);
+  begin_window();
+  shifts_ = PhaseShifts(timed && settings_.randomise, settings_.period, monotonic_ns());
+  return {};
+}
+
+std::string RingEngine::blind_spots() const {
+  bool kernel = rings_.settings().kernel;
+  if (settings_.event.is_cpu_time()) return ring_blindness(per_thread_, kernel);
+  return kernel ? "" : "kernel mode (kernel.perf_event_paranoid forbids it)";
+}
+
+void RingEngine::drain() {
+  // Whatever was written before this moment is in the rings when their heads are read after it; what is
+  // younger may still be missing from a ring already read and waits for the next turn. So records are
+  // replayed in true order.
+  uint64_t until = monotonic_ns();
+  rings_.collect();
+  tasks_.expect_losses(rings_.pressed());
+  replay(until);
+  if (rings_.pressed() || told_)
+    book_losses();
+  else
+    begin_window();
+  if (shifts_.due(monotonic_ns())) rings_.shift_phases();
+  file_->make_room(0);
+  file_->beat();
+}
+
+void RingEngine::replay(uint64_t until) {
+  rings_.replay(
+      until, [this](const RingSet::Sample& sample) { count(sample); },
+      [this](const RingSet::Record& event) { apply(event); });
+}
+
+void RingEngine::apply(const RingSet::Record& event) {
+  ++losses_[event.ring].recent.all;
+  if (event.record.kind == PerfRecord::Kind::kLost)
+    apply_lost(event);
+  else if (event.record.kind == PerfRecord::Kind::kThrottle ||
+           event.record.kind == PerfRecord::Kind::kUnthrottle)
+    apply_throttle(event);
+  else
+    tasks_.apply(event.record, event.text);
+}
+
+void RingEngine::apply_lost(const RingSet::Record& event) {
+  losses_[event.ring].by_records += event.record.lost;
+  told_ = true;
+  tasks_.expect_losses(true);
+}
+
+void RingEngine::apply_throttle(const RingSet::Record& event) {
+  losses_[event.ring].throttle.apply(event.record);
+  told_ = true;
+  if (event.record.kind == PerfRecord::Kind::kThrottle) ++file_->header().throttled;
+}
+
+void RingEngine::count(const RingSet::Sample& sample) {
+  if (samples_++ % kTicksPerRoomCheck == 0) file_->make_room(kTicksPerRoomCheck * 3);
+  bool own = settings_.scope
+                 ? tasks_.count({sample.pid, sample.tid}, sample.pc, sample.kernel, stack_of(sample))
+                 : tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
+  window_own_ += own ? 1 : 0;
+  for (Tally* tally : {&losses_[sample.ring].recent, &sum_}) {
+    ++tally->all;
+    tally->own += own ? 1 : 0;
+  }
+}
+
+uint64_t RingEngine::target_cpu_ns() const {
+  bool tells = settings_.event.is_cpu_time() && rings_.sees_machine() && settings_.target_cpu_ns;
+  return tells ? settings_.target_cpu_ns() : 0;
+}
+
+void RingEngine::begin_window() {
+  for (Losses& losses : losses_) losses.recent = {};
+  window_cpu_ns_ = target_cpu_ns();
+  window_own_ = 0;
+  window_lost_ = 0;
+}
+
+/// Of the ticks a ring lost or was not given, the target's are taken to be as large a part as of those that
+/// came through around that time.
+double RingEngine::target_part(size_t ring) const {
+  const Tally& tally = losses_[ring].recent.all != 0 ? losses_[ring].recent : sum_;
+  return tally.all == 0 ? 0 : static_cast<double>(tally.own) / static_cast<double>(tally.all);
+}
+
+/// Where ticks are CPU time and the target's is known, what it used since the rings were last emptied in time
+/// tells how many ticks should have come through; no more are lost than the kernel says. Before Linux 6.0 it
+/// says so only with the next record, after the rings were emptied.
+void RingEngine::book_losses() {
+  uint64_t records = 0;
+  double ticks = 0, own = 0;
+  for (size_t i = 0; i < losses_.size(); ++i) {
+    uint64_t lost = std::max({rings_.count(i).lost, losses_[i].by_records, losses_[i].booked});
+    uint64_t fresh = lost - losses_[i].booked;
+    losses_[i].booked = lost;
+    records += fresh;
+    if (!rings_.has_ticks(i)) continue;
+    double missed = static_cast<double>(fresh) + losses_[i].throttle.take_missed();
+    ticks += missed;
+    own += missed * target_part(i);
+  }
+  if (uint64_t cpu = target_cpu_ns(); cpu > window_cpu_ns_) {
+    double due = static_cast<double>(cpu - window_cpu_ns_) / static_cast<double>(settings_.period);
+    own = std::clamp(due - static_cast<double>(window_own_) - window_lost_, 0.0, ticks);
+  }
+  lost_ += own;
+  window_lost_ += own;
+  told_ = false;
+  __atomic_store_n(&file_->header().ledger.lost, static_cast<uint64_t>(std::llround(lost_)),
+                   __ATOMIC_RELAXED);
+  if (records != 0) tasks_.resync();
+}
+
+void RingEngine::stop() {
+  rings_.disable();
+  rings_.collect();
+  replay(UINT64_MAX);
+  for (Losses& losses : losses_) losses.throttle.finish(monotonic_ns());
+  book_losses();
+  if (knows_cpu_time()) cpu_ns_ = rings_.count().value;
+  rings_.close();
+  file_->beat();
+}
+
+}  // namespace pctally

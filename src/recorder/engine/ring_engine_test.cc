@@ -1,0 +1,55 @@
+#include "recorder/engine/ring_engine.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cpu_time_for_test.h"
+#include "histfile/fresh_file_for_test.h"
+
+namespace pctally {
+namespace {
+
+/// The kernel tells what a ring lost with the ring's next record: on another CPU there may be none.
+void stay_on_this_cpu() {
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(static_cast<size_t>(sched_getcpu()), &here);
+  sched_setaffinity(0, sizeof here, &here);
+}
+
+// A recorder that comes too late for its rings: what they had no room for is lost and not unsampled, whether
+// the kernel counts it (from Linux 6.0 on) or tells it in a record as soon as there is room again.
+TEST(RingEngine, WhatARingHasNoRoomForIsLost) {
+  cpu_set_t all;
+  sched_getaffinity(0, sizeof all, &all);
+  stay_on_this_cpu();
+  for (bool counted : {true, false}) {
+    FreshFile fresh;
+    Environment environment;
+    EngineSettings settings;
+    settings.period = 20000;
+    settings.lost_count = counted;
+    settings.target_cpu_ns = [] { return process_cpu_ns(); };
+    RingEngine engine(settings);
+    auto started = engine.start(&fresh.file(), Target::running({getpid()}), &environment);
+    if (!started && !counted) FAIL() << started.error().text;
+    if (!started) GTEST_SKIP() << "engine ring is not available here: " << started.error().text;
+    uint64_t begun = process_cpu_ns();
+    burn(600'000'000);
+    engine.drain();
+    burn(20'000'000);
+    double due = static_cast<double>(process_cpu_ns() - begun) / static_cast<double>(settings.period);
+    engine.stop();
+    const Ledger& ledger = fresh.file().header().ledger;
+    EXPECT_GT(ledger.lost, 0u) << "lost ticks " << (counted ? "counted" : "told in records");
+    // Of 20 us between two ticks the kernel takes some for the tick, which is not the process's CPU time: 11
+    // % were seen where the host was slow.
+    EXPECT_LT(static_cast<double>(ledger.counted + ledger.lost), 1.4 * due);
+  }
+  sched_setaffinity(0, sizeof all, &all);
+}
+
+}  // namespace
+}  // namespace pctally

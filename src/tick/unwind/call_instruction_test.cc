@@ -1,0 +1,69 @@
+#include "tick/unwind/call_instruction.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace pctally {
+namespace {
+
+/// `code` at the end of the bytes; what is before it is no call of any length.
+bool is_call(const std::vector<unsigned char>& code) {
+  unsigned char bytes[kLongestCall];
+  std::fill(std::begin(bytes), std::end(bytes), 0x90);
+  std::copy(code.begin(), code.end(), std::end(bytes) - static_cast<ptrdiff_t>(code.size()));
+  return ends_in_call(bytes);
+}
+
+#if defined(__aarch64__)
+
+/// The instruction as it lies in memory.
+std::vector<unsigned char> word(uint32_t instruction) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&instruction);
+  return {bytes, bytes + sizeof instruction};
+}
+
+TEST(CallInstruction, EveryFormOfACall) {
+  EXPECT_TRUE(is_call(word(0x94000010))) << "bl";
+  EXPECT_TRUE(is_call(word(0x97fffff0))) << "bl back";
+  EXPECT_TRUE(is_call(word(0xd63f0060))) << "blr x3";
+  EXPECT_TRUE(is_call(word(0xd63f0860 | 0x1f))) << "blraaz x3";
+  EXPECT_TRUE(is_call(word(0xd73f0862))) << "blraa x3, x2";
+}
+
+TEST(CallInstruction, NothingElse) {
+  EXPECT_FALSE(is_call(word(0x14000010))) << "b";
+  EXPECT_FALSE(is_call(word(0xd61f0220))) << "br x17";
+  EXPECT_FALSE(is_call(word(0xd65f03c0))) << "ret";
+  EXPECT_FALSE(is_call(word(0xd503201f))) << "nop";
+}
+
+#else
+
+TEST(CallInstruction, EveryFormOfANearCall) {
+  EXPECT_TRUE(is_call({0xe8, 1, 2, 3, 4})) << "call rel32";
+  EXPECT_TRUE(is_call({0xff, 0xd0})) << "call *%rax";
+  EXPECT_TRUE(is_call({0x41, 0xff, 0xd4})) << "call *%r12";
+  EXPECT_TRUE(is_call({0xff, 0x15, 1, 2, 3, 4})) << "call *0x...(%rip)";
+  EXPECT_TRUE(is_call({0xff, 0x50, 0x18})) << "call *0x18(%rax)";
+  EXPECT_TRUE(is_call({0xff, 0x90, 1, 2, 0, 0})) << "call *0x201(%rax)";
+  EXPECT_TRUE(is_call({0xff, 0x14, 0xc8})) << "call *(%rax,%rcx,8)";
+  EXPECT_TRUE(is_call({0xff, 0x54, 0xc8, 0x10})) << "call *0x10(%rax,%rcx,8)";
+  EXPECT_TRUE(is_call({0xff, 0x14, 0xc5, 1, 2, 3, 4})) << "call *0x...(,%rax,8)";
+  EXPECT_TRUE(is_call({0xff, 0x94, 0xc8, 1, 2, 3, 4})) << "call *0x...(%rax,%rcx,8)";
+}
+
+TEST(CallInstruction, NothingElse) {
+  EXPECT_FALSE(is_call({0xe9, 1, 2, 3, 4})) << "jmp rel32";
+  EXPECT_FALSE(is_call({0xff, 0xe0})) << "jmp *%rax";
+  EXPECT_FALSE(is_call({0xff, 0x25, 1, 2, 3, 4})) << "jmp *0x...(%rip)";
+  EXPECT_FALSE(is_call({0xff, 0xc0})) << "inc %eax";
+  EXPECT_FALSE(is_call({0x48, 0x89, 0xe5})) << "mov %rsp,%rbp";
+  EXPECT_FALSE(is_call({}));
+}
+
+#endif
+
+}  // namespace
+}  // namespace pctally

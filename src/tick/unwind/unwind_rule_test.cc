@@ -1,0 +1,119 @@
+#include "tick/unwind/unwind_rule.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "tick/unwind/plt_stub.h"
+
+namespace pctally {
+namespace {
+
+/// A stack of words with the numbers 1000, 1001, ...; what lies elsewhere cannot be read.
+class UnwindStepTest : public testing::Test {
+ protected:
+  static constexpr uint64_t kStack = 0x7f0000001000;
+
+  StepResult step(const UnwindRule& rule, bool whole) {
+    auto read = [](uint64_t address, uint64_t* value, PathEnd* why) {
+      *why = PathEnd::kUnreadable;
+      *value = 1000 + (address - kStack) / 8;
+      return address >= kStack && address < kStack + 512;
+    };
+    return unwind_step(rule, whole, &registers_, read, &why_);
+  }
+
+  UnwindRegisters registers_{.pc = 1, .stack = kStack, .frame = kStack + 80, .base = 2, .scratch = kStack};
+  PathEnd why_ = PathEnd::kComplete;
+};
+
+#if defined(__aarch64__)
+
+TEST_F(UnwindStepTest, AFunctionThatCallsNoneReturnsToTheLinkRegister) {
+  const UnwindRule leaf{.cfa = CfaKind::kStack};
+  EXPECT_EQ(step(leaf, true), StepResult::kCaller);
+  EXPECT_EQ(registers_.pc, 2u);
+  EXPECT_EQ(registers_.stack, kStack);
+}
+
+TEST_F(UnwindStepTest, NobodysLinkRegisterOutlivesACall) {
+  const UnwindRule leaf{.cfa = CfaKind::kStack, .cfa_words = 2};
+  EXPECT_EQ(step(leaf, false), StepResult::kCut);
+  EXPECT_EQ(why_, PathEnd::kDoubtful);
+}
+
+TEST_F(UnwindStepTest, ASavedLinkRegisterIsTheReturnAddressWithoutItsSignature) {
+  registers_.base = 0xabcd000000000005;
+  EXPECT_EQ(step({.cfa = CfaKind::kStack, .cfa_words = 4}, true), StepResult::kCaller);
+  EXPECT_EQ(registers_.pc, 5u);
+  registers_.stack = kStack;
+  EXPECT_EQ(
+      step({.cfa = CfaKind::kStack, .base = FrameKind::kSaved, .cfa_words = 4, .base_words = -3}, false),
+      StepResult::kCaller);
+  EXPECT_EQ(registers_.pc, 1001u);
+  EXPECT_EQ(registers_.stack, kStack + 32);
+}
+
+TEST_F(UnwindStepTest, ALostLinkRegisterIsNotGuessed) {
+  EXPECT_EQ(step({.cfa = CfaKind::kStack, .base = FrameKind::kUnsupported, .cfa_words = 4}, true),
+            StepResult::kCut);
+  EXPECT_EQ(why_, PathEnd::kUnsupported);
+}
+
+/// glibc, sysdeps/aarch64/dl-trampoline.S: x30 lies at the CFA + 8, where the PLT has pushed it.
+TEST_F(UnwindStepTest, LazyBindingReturnsBelowWhatThePltHasPushed) {
+  EXPECT_EQ(
+      step({.cfa = CfaKind::kStack, .base = FrameKind::kSaved, .cfa_words = 26, .base_words = 1}, false),
+      StepResult::kCaller);
+  EXPECT_EQ(registers_.pc, 1027u);
+  EXPECT_EQ(registers_.stack, kStack + (26 + 2) * 8);
+}
+
+TEST(PltStub, IsKnownAtEachOfItsInstructions) {
+  //                      before the entry      stp x16,x30 adrp        ldr         add         br nop
+  const uint32_t code[] = {0xd503201f, 0xd503201f, 0xd503201f, 0xa9bf7bf0, 0xd0000570, 0xf947fe11, 0x913fe210,
+                           0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f, 0xd503201f, 0xd0000570, 0xf947fe11,
+                           0x913fe210, 0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f};
+  for (unsigned at = kPltBefore; at + kPltWords - kPltBefore < std::size(code); ++at) {
+    uint32_t words[kPltWords];
+    std::copy_n(code + at - kPltBefore, kPltWords, words);
+    UnwindRule rule;
+    const bool pushed = at >= 4 && at < 8, inside = at >= 12 && at < 16;
+    EXPECT_EQ(find_plt_rule(words, &rule), pushed || inside) << at;
+    if (pushed || inside) {
+      EXPECT_EQ(rule.cfa_words, pushed ? 2 : 0) << at;
+    }
+  }
+}
+
+TEST_F(UnwindStepTest, AFramePointerDoesNotSayWhereTheCallersStackIs) {
+  EXPECT_EQ(step_by_frame_pointer(&registers_, [](uint64_t, uint64_t*, PathEnd*) { return true; }),
+            StepResult::kCut);
+}
+
+#else
+
+TEST_F(UnwindStepTest, TheReturnAddressLiesBelowTheCfa) {
+  EXPECT_EQ(step({.cfa = CfaKind::kStack, .cfa_words = 4}, true), StepResult::kCaller);
+  EXPECT_EQ(registers_.pc, 1003u);
+  EXPECT_EQ(registers_.stack, kStack + 32);
+  EXPECT_EQ(registers_.base, 2u);
+}
+
+TEST_F(UnwindStepTest, NeverStaysWhereItIs) {
+  EXPECT_EQ(step({.cfa = CfaKind::kStack}, true), StepResult::kCut);
+  EXPECT_EQ(why_, PathEnd::kDoubtful);
+}
+
+#endif
+
+TEST_F(UnwindStepTest, NeverGoesDownTheStack) {
+  EXPECT_EQ(
+      step({.cfa = CfaKind::kStack, .base = FrameKind::kSaved, .cfa_words = -1, .base_words = -1}, true),
+      StepResult::kCut);
+  EXPECT_EQ(why_, PathEnd::kDoubtful);
+}
+
+}  // namespace
+}  // namespace pctally
