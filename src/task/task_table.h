@@ -2,7 +2,6 @@
 // ticks are counted.
 #pragma once
 #include <deque>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -16,6 +15,7 @@
 #include "task/pool_shares.h"
 #include "task/process_roots.h"
 #include "task/process_rows.h"
+#include "task/task.h"
 #include "task/task_scopes.h"
 #include "task/unknown_code.h"
 #include "tick/tick.h"
@@ -103,34 +103,6 @@ class TaskTable {
   [[nodiscard]] size_t known_objects() const { return objects_.size(); }
 
  private:
-  static constexpr size_t kMostMappings = size_t{1} << 17;  ///< twice what kernels let a process have
-  /// Text that took the place of other text.
-  struct Replacement {
-    uint64_t time, start, end;
-  };
-  struct Task {
-    uint32_t record = 0;  ///< unit of its ProcessRecord, 0 until it executes something of its own
-    pid_t parent = 0;
-    int threads = 1;
-    uint64_t ended_ns =
-        0;              ///< by its last EXIT record; kept a little longer for the ticks of its last breath
-    bool held = false;  ///< before its exec: not the target's doing
-    bool executed = false;         ///< it was seen to exec
-    std::string root;              ///< ProcessRoots::root_of(), or that of its parent
-    bool root_hidden = false;      ///< it may have another since its last exec
-    bool maps_unreadable = false;  ///< what it had mapped when it was met is not known
-    uint64_t started_unix_ns = 0;
-    uid_t user = kUnknownUser;               ///< known where users are limited
-    std::map<uint64_t, uint64_t> anonymous;  ///< executable memory without a file: start -> end
-    size_t most_mappings = kMostMappings;    ///< known at a time
-    std::string comm;
-    AddressSpace space;
-    RegionTable table{};
-    bool table_valid = false;
-    uint64_t version = 0;               ///< of the table: no other has the same
-    std::vector<Replacement> replaced;  ///< the newest, in the order of their times
-    TaskScope scope;
-  };
   /// Where a tick is counted.
   struct Place {
     const RegionTable* table = nullptr;
@@ -154,9 +126,7 @@ class TaskTable {
   void find_threads(pid_t pid, Task& task);
   std::string place_of(pid_t pid, const Task& task, std::string_view path, const ObjectIdentity& object);
   void map_file(const PerfRecord& record, std::string_view path, Task& task);
-  void forget_mappings(pid_t pid, Task& task);
-  void note_replacement(const PerfRecord& record, Task& task);
-  static bool was_replaced(const Task& task, uint64_t pc, uint64_t first, uint64_t last);
+  void read_again(pid_t pid, Task& task);
   Place unknown_place(Task& task, std::string_view reason);
   [[nodiscard]] std::string_view reason_of(pid_t pid, const Task& task) const;
   bool has_text(pid_t pid, Task& task, uint64_t pc);

@@ -1,0 +1,63 @@
+// One process that is observed: who it is, and what it has mapped.
+#pragma once
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "process/address_space.h"
+#include "task/pool_shares.h"
+#include "task/task_scopes.h"
+
+namespace pctally {
+
+/// All processes outside this pid namespace have the number 0: which of them has what mapped nobody knows.
+inline bool is_outside(pid_t pid) { return pid == 0; }
+
+struct Task {
+  static constexpr size_t kMostMappings = size_t{1} << 17;  ///< twice what kernels let a process have
+  /// Text that took the place of other text.
+  struct Replacement {
+    uint64_t time, start, end;
+  };
+
+  uint32_t record = 0;  ///< unit of its ProcessRecord, 0 until it executes something of its own
+  pid_t parent = 0;
+  int threads = 1;
+  uint64_t ended_ns = 0;  ///< by its last EXIT record; kept a little longer for the ticks of its last breath
+  bool held = false;      ///< before its exec: not the target's doing
+  bool executed = false;  ///< it was seen to exec
+  std::string root;       ///< ProcessRoots::root_of(), or that of its parent
+  bool root_hidden = false;      ///< it may have another since its last exec
+  bool maps_unreadable = false;  ///< what it had mapped when it was met is not known
+  uint64_t started_unix_ns = 0;
+  uid_t user = kUnknownUser;  ///< known where users are limited
+  std::string comm;
+  TaskScope scope;
+
+  AddressSpace space;
+  std::map<uint64_t, uint64_t> anonymous;  ///< executable memory without a file: start -> end
+  size_t most_mappings = kMostMappings;    ///< known at a time
+  RegionTable table{};
+  bool table_valid = false;
+  uint64_t version = 0;               ///< of the table: no other has the same
+  std::vector<Replacement> replaced;  ///< the newest, in the order of their times
+
+  /// Of a process that `parent` has forked: all that fork(2) hands down, but the mappings with a file.
+  static Task forked(pid_t number, const Task& parent);
+
+  [[nodiscard]] size_t mappings() const { return space.size() + anonymous.size(); }
+  void forget_mappings();
+
+  /// Executable memory without a file: joined with what it touches.
+  void add_anonymous(uint64_t start, uint64_t end);
+  [[nodiscard]] bool has_anonymous(uint64_t pc) const;
+
+  /// Other text is there from `time` on.
+  void note_replacement(const Replacement& replacement);
+  /// Was there, from `first` to `last`, other text at `pc`?
+  [[nodiscard]] bool was_replaced(uint64_t pc, uint64_t first, uint64_t last) const;
+};
+
+}  // namespace pctally

@@ -1,0 +1,264 @@
+// Of TaskTable: where the ticks of its processes are counted.
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "process/proc_maps.h"
+#include "task/task_table.h"
+
+namespace pctally {
+namespace {
+
+/// The place of an address in the profile file; false if no region has it, or the file has no room for it.
+bool code_address(const RegionTable& table, uint64_t address, CodeAddress* found) {
+  uint64_t index = 0;
+  const Region* region = find_region(table, address, &index);
+  if (region == nullptr || region->waits) return false;
+  *found = {region->segment, index + region->tree_bias};
+  return true;
+}
+
+}  // namespace
+
+/// Its user is asked again: a process may have changed it without an exec.
+bool TaskTable::may_add_directory(pid_t pid, Task& task, uint64_t bytes) {
+  find_user(pid, task);
+  refusal_ = shares_.refuse(task.user, directory_units(bytes));
+  return refusal_.empty();
+}
+
+/// What `take` takes from the pool counts as the user's.
+template <class Take>
+void TaskTable::charge(const Task& task, Take&& take) {
+  const auto used = [this] { return __atomic_load_n(&file_->header().pool.used, __ATOMIC_RELAXED); };
+  const uint32_t before = used();
+  take();
+  shares_.take(task.user, used() - before);
+}
+
+/// For the first tick in a mapping. Without room the mapping goes on waiting, and its ticks are full.
+void TaskTable::make_segment(pid_t pid, Task& task, uint64_t pc) {
+  const WaitingText text = task.space.waiting_at(pc);
+  if (text.object == 0) return;
+  MappedObjects::Segment segment = objects_.find_segment(text.object, text.range);
+  if (segment.unit == 0) {
+    if (!may_add_directory(pid, task, text.range.bytes)) return;
+    charge(task, [&] { segment = objects_.add_segment(text.object, text.range); });
+    if (segment.unit == 0) return;
+    const ObjectIdentity& object = objects_.identity(text.object);
+    const int held = files_ != nullptr ? files_->hold(object) : -1;
+    if (paths_ != nullptr) paths_->add_segment(segment.unit, segment.range.start, object, held);
+  }
+  const size_t regions = task.space.size();
+  task.space.give_segment(*file_, pc, segment.unit, segment.range);
+  if (task.space.size() != regions) task.table_valid = false;
+}
+
+std::string_view TaskTable::reason_of(pid_t pid, const Task& task) const {
+  if (is_outside(pid)) return kOtherNamespace;
+  return task.maps_unreadable ? kMapsUnreadable : kUnknownCode;
+}
+
+/// Makes cells' place for code that is counted for the first time. False if nothing is known to be mapped
+/// there.
+bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
+  uint64_t index = 0;
+  if (const Region* region = find_region(table_of(task), pc, &index); region != nullptr) {
+    if (region->waits) make_segment(pid, task, pc);
+    return true;
+  }
+  if (!task.has_anonymous(pc)) return false;
+  if (!may_add_directory(pid, task, kWindowBytes)) return true;
+  file_->make_room(segment_units(kWindowBytes));
+  ObjectIdentity object = private_object(pid);
+  object.time_unix_ns = task.started_unix_ns;
+  charge(task, [&] { task.space.map_window(*file_, pc, object); });
+  if (files_ != nullptr) files_->hold_perf_map(pid, task.root, task.started_unix_ns);
+  task.table_valid = false;
+  return true;
+}
+
+TaskTable::Place TaskTable::unknown_place(Task& task, std::string_view reason) {
+  uint64_t place = 0;
+  RegionTable& table = unknown_.table(reason, &place);
+  table.process_ticks = table_of(task).process_ticks;
+  return {&table, place};
+}
+
+const RegionTable& TaskTable::kernel_table(Task& task, uint64_t pc) {
+  uint64_t index = 0;
+  if (find_region(kernel_table_, pc, &index) == nullptr) {
+    file_->make_room(segment_units(kWindowBytes));
+    kernel_space_.map_window(*file_, pc, kernel_object());
+    kernel_table_ = kernel_space_.table(*file_, 0);
+  }
+  kernel_table_.process_ticks = table_of(task).process_ticks;
+  kernel_table_.pool = file_->pool();
+  return kernel_table_;
+}
+
+Task* TaskTable::counting(pid_t pid) {
+  Task* task = find(pid);
+  if (task == nullptr || task->held) return nullptr;
+  if (task->record == 0) register_task(pid, *task);
+  return task;
+}
+
+/// Who has had a share of the pool may count on in the cells there are.
+std::string_view TaskTable::refuse_cell(Task& task, uint64_t pc) {
+  const std::string_view refusal = shares_.refuse(task.user, kBlockUnits + kLeafUnits);
+  if (refusal.empty()) return {};
+  uint64_t index = 0;
+  const RegionTable& table = table_of(task);
+  const Region* region = find_region(table, pc, &index);
+  const bool has = region != nullptr && has_cell(table.pool, region->directory, index + region->tree_bias);
+  return has ? std::string_view() : refusal;
+}
+
+TaskTable::Place TaskTable::place_tick(pid_t pid, Task& task, uint64_t pc, bool kernel) {
+  if (kernel) return {&kernel_table(task, pc), pc};
+  refusal_ = {};
+  if (!has_text(pid, task, pc)) return unknown_place(task, reason_of(pid, task));
+  if (refusal_.empty()) refusal_ = refuse_cell(task, pc);
+  if (!refusal_.empty()) return unknown_place(task, refusal_);
+  return {&table_of(task), pc};
+}
+
+void TaskTable::book(const Task& task, const Place& place, uint64_t ticks) {
+  charge(task, [&] { tick_times(*place.table, place.pc, ticks); });
+}
+
+bool TaskTable::count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first, uint64_t last) {
+  Task* task = counting(pid);
+  if (task == nullptr) return false;
+  if (!kernel && ticks > 1 && first < last && task->was_replaced(pc, first, last)) {
+    const Place place = unknown_place(*task, kSinceUnmapped);
+    book(*task, place, ticks - 1);
+    ticks = 1;
+  }
+  const Place place = place_tick(pid, *task, pc, kernel);
+  book(*task, place, ticks);
+  return true;
+}
+
+/// The code of one task, for the unwinder.
+class TaskTable::TaskCode : public CodeSpace {
+ public:
+  /// `chunks`: StackSample::chunks, where some code may be, too: the recorder may not
+  /// be allowed to read it.
+  TaskCode(TaskTable* table, pid_t pid, Task* task, std::span<const uint64_t> chunks)
+      : table_(table), pid_(pid), task_(task), chunks_(chunks) {}
+  bool find(uint64_t address, CodeAddress* found) override {
+    return table_->has_text(pid_, *task_, address) && code_address(table_->table_of(*task_), address, found);
+  }
+  uint64_t version() override {
+    (void)table_->table_of(*task_);
+    return task_->version;
+  }
+  bool read(uint64_t address, std::span<unsigned char> bytes) override {
+    if (chunks_.read(address, bytes)) return true;
+    iovec to{bytes.data(), bytes.size()}, from{reinterpret_cast<void*>(address), bytes.size()};
+    return process_vm_readv(pid_, &to, 1, &from, 1, 0) == static_cast<ssize_t>(bytes.size());
+  }
+
+ private:
+  TaskTable* table_;
+  pid_t pid_;
+  Task* task_;
+  StackChunks chunks_;
+};
+
+/// The bytes before the return addresses, which belong to the calls.
+std::span<const CodeAddress> TaskTable::kernel_calls(Task& task, std::span<const uint64_t> returns) {
+  kernel_calls_.clear();
+  for (const uint64_t address : returns) {
+    CodeAddress call;
+    if (code_address(kernel_table(task, address - 1), address - 1, &call)) kernel_calls_.push_back(call);
+  }
+  return kernel_calls_;
+}
+
+/// Below its scope.
+void TaskTable::book(ThreadId thread, Task& task, const Place& place, bool kernel, const StackSample& stack,
+                     uint64_t ticks) {
+  book(task, place, ticks);
+  TickPlace tick;
+  tick.kernel = kernel;
+  (void)code_address(*place.table, place.pc, &tick.code);
+  if (kernel) tick.kernel_calls = kernel_calls(task, stack.kernel_calls);
+  TaskCode code(this, thread.pid, &task, stack.chunks);
+  paths_->count(scopes_->scope_of(thread, &task.scope), code, stack, tick, ticks);
+}
+
+bool TaskTable::count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack, uint64_t ticks,
+                      uint64_t first, uint64_t last) {
+  Task* task = counting(thread.pid);
+  if (task == nullptr) return false;
+  if (!kernel && ticks > 1 && first < last && task->was_replaced(pc, first, last)) {
+    book(thread, *task, unknown_place(*task, kSinceUnmapped), kernel, stack, ticks - 1);
+    ticks = 1;
+  }
+  book(thread, *task, place_tick(thread.pid, *task, pc, kernel), kernel, stack, ticks);
+  return true;
+}
+
+/// An object that another process has run is known as well.
+TaskTable::CodeRange TaskTable::code_range(const Pool& pool, const Region& region) {
+  CodeRange range{region.low, region.last + 1, region.tree_bias, true, nullptr};
+  uint32_t segment = region.segment;
+  if (region.waits) {
+    const std::span<const uint32_t> segments = objects_.segments(region.segment);
+    range.known = !segments.empty();
+    segment = range.known ? segments[0] : 0;
+  } else {
+    range.position += pool_at<SegmentRecord>(pool, segment)->start;
+  }
+  if (range.known) range.frames = paths_->frames_of(segment);
+  return range;
+}
+
+/// Code without a file has windows around its ticks, and is known where it is mapped.
+std::vector<TaskTable::CodeRange> TaskTable::code_of(pid_t pid) {
+  std::vector<CodeRange> ranges;
+  const auto found = tasks_.find(pid);
+  if (found == tasks_.end()) return ranges;
+  Task& task = found->second;
+  const RegionTable& table = table_of(task);
+  auto next = task.anonymous.begin();
+  uint64_t done = 0;
+  const auto add_anonymous = [&](uint64_t until) {
+    for (; next != task.anonymous.end() && std::max(next->first, done) < until; ++next) {
+      const uint64_t start = std::max(next->first, done), end = std::min(next->second, until);
+      if (start < end) ranges.push_back({start, end, 0, true, nullptr});
+      if (next->second > until) return;
+    }
+  };
+  for (const Region& region : std::span(table.regions, table.count)) {
+    if (region.without_file || region.last == UINT64_MAX) continue;
+    add_anonymous(region.low);
+    ranges.push_back(code_range(table.pool, region));
+    done = region.last + 1;
+  }
+  add_anonymous(UINT64_MAX);
+  return ranges;
+}
+
+void TaskTable::keep_scopes(ScopeKind kind, bool paths) {
+  paths_ = std::make_unique<PathRecorder>(file_, paths);
+  scopes_ = std::make_unique<TaskScopes>(file_, kind);
+}
+
+bool TaskTable::book_full(pid_t pid, uint64_t ticks) {
+  Task* task = counting(pid);
+  if (task == nullptr) return false;
+  const RegionTable& table = table_of(*task);
+  book_deliveries(table.ledger, ticks);
+  add_relaxed(&table.ledger->full, ticks);
+  if (paths_ != nullptr) add_relaxed(&call_paths(*file_)->no_room, ticks);
+  if (table.process_ticks != nullptr) add_relaxed(table.process_ticks, ticks);
+  return true;
+}
+
+}  // namespace pctally
