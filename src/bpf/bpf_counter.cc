@@ -47,10 +47,11 @@ class SignalsHeld {
   sigset_t before_;
 };
 
-/// The verifier refuses a program with one of the two; a security module does with EACCES.
+/// A verifier that does not know what a program does refuses it with EINVAL, one that finds it too long with
+/// E2BIG; a security module does with EACCES.
 const char* why_refused(int error, bool paths) noexcept {
   if (error == EACCES) return ": this kernel refuses the program; use -e ring";
-  if (error != EINVAL) return "";
+  if (error != EINVAL && error != E2BIG) return "";
   return paths ? ": this kernel does not accept the program; use Linux 6.1 or later, or -e ring"
                : ": this kernel does not accept the program; use Linux 5.15 or later";
 }

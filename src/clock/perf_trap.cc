@@ -126,7 +126,7 @@ bool blocks_traps() noexcept {
 }
 
 Status obstacle() noexcept {
-  if (kernel_is_old()) return {ENOSYS, "perf's SIGTRAP is safe from Linux 6.1 on; use engine timer"};
+  if (kernel_is_old()) return {ENOSYS, "perf's SIGTRAP is safe from Linux 6.1 on"};
   if (tracer_of(0) != 0) return {EBUSY, "a debugger is attached, and would stop at every tick"};
   if (blocks_traps()) return {EAGAIN, "this thread blocks SIGTRAP; unblock it"};
   return {};

@@ -9,9 +9,8 @@ set -eu
 kernel=$1 root=$2 script=$3 out=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-version=$(basename "$(ls "$kernel"/boot/vmlinuz-*)")
-version=${version#vmlinuz-}
-modules=$(ls -d "$kernel"/lib/modules/$version "$kernel"/usr/lib/modules/$version 2>/dev/null | head -1)
+modules=$(ls -d "$kernel"/lib/modules/* "$kernel"/usr/lib/modules/* 2>/dev/null | head -1)
+image=$(ls "$kernel"/boot/vmlinuz-* "$modules/vmlinuz" 2>/dev/null | head -1)  # newer packages have it beside the modules
 
 mkdir -p "$work"/initial/{bin,m,new,proc,dev} "$work/in"
 cp "$(command -v busybox)" "$work/initial/bin/"
@@ -49,7 +48,7 @@ truncate -s %1M "$work/in.tar"
 truncate -s 64M "$work/out.tar"
 : >"$work/serial"
 timeout "${LIMIT:-300}" qemu-system-x86_64 -accel tcg,thread=multi -cpu max,cx16=off -smp 2 -m 1G -nographic -nodefaults -no-reboot \
-  -kernel "$kernel/boot/vmlinuz-$version" -initrd "$work/initrd" -append "console=ttyS0 rdinit=/init panic=1 mitigations=off quiet" \
+  -kernel "$image" -initrd "$work/initrd" -append "console=ttyS0 rdinit=/init panic=1 mitigations=off quiet" \
   -chardev "file,id=c0,path=$work/console" -serial chardev:c0 -chardev "file,id=c1,path=$work/serial" -serial chardev:c1 \
   -drive "file=$root,format=raw,if=virtio,snapshot=on" -drive "file=$work/in.tar,format=raw,if=virtio,readonly=on" \
   -drive "file=$work/out.tar,format=raw,if=virtio" >"$work/qemu" 2>&1 || true
