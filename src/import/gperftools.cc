@@ -70,8 +70,8 @@ std::optional<WordLayout> layout_of(ImportedBytes bytes) {
 /// "55d0-55e0 r-xp 00001000 08:01 1234   /usr/bin/x"
 std::optional<MappedRange> parse_mapping(std::string_view line) {
   MappedRange range;
-  const char* end = line.data() + line.size();
-  auto part = std::from_chars(line.data(), end, range.start, 16);
+  const char *begin = line.data(), *end = begin + line.size();
+  auto part = std::from_chars(begin, end, range.start, 16);
   if (part.ec != std::errc() || part.ptr == end || *part.ptr != '-') return std::nullopt;
   part = std::from_chars(part.ptr + 1, end, range.end, 16);
   if (part.ec != std::errc() || end - part.ptr < 6 || *part.ptr != ' ' || part.ptr[5] != ' ')

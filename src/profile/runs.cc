@@ -27,7 +27,7 @@ void add_squares(const ProfileRun& run, uint64_t weight, uint64_t* sum) {
 }
 
 template <class Value>
-Value common(std::span<const ProfileRun> runs, Value ProfileRun::*field, Value otherwise = {}) {
+Value common(std::span<const ProfileRun> runs, Value ProfileRun::*field, const Value& otherwise = {}) {
   const bool same =
       std::ranges::all_of(runs, [&](const ProfileRun& run) { return run.*field == runs.front().*field; });
   return same ? runs.front().*field : otherwise;

@@ -28,7 +28,7 @@ uint32_t Units::add_text(const std::string& text) {
   if (full_) return unit;
   unsigned char* bytes = at<unsigned char>(unit);
   memcpy(bytes, &record, sizeof record);
-  memcpy(bytes + sizeof record, text.data(), text.size());
+  std::copy(text.begin(), text.end(), bytes + sizeof record);
   return unit;
 }
 

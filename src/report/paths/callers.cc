@@ -117,7 +117,7 @@ class CallerWalk {
   void add_caller(uint64_t below, Visit* visit) {
     if (stack_.empty()) return add(&callers, named("(outermost)"), {}, below, visit);
     std::vector<StackFrame> outer;
-    for (size_t i = stack_.size(); i-- > 1 && stack_[i]->inlined;) outer.push_back(*stack_[i - 1]);
+    for (size_t i = stack_.size() - 1; i > 0 && stack_[i]->inlined; --i) outer.push_back(*stack_[i - 1]);
     add(&callers, *stack_.back(), std::move(outer), below, visit);
   }
 
