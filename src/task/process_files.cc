@@ -118,6 +118,7 @@ void ProcessFiles::hold_at_path(const Pool& pool, const ObjectRecord& record) {
   const std::string path = path_at(pool, object.path);
   const bool identified = object.build_id_bytes <= sizeof object.build_id;
   if (object.kind != ObjectKind::kFile || path.empty() || path[0] != '/' || !identified) return;
+  if (path.starts_with("/proc/")) return;  // of another root: its links are not ours to follow
   const std::string key =
       text_of({path, {object.build_id, object.build_id_bytes}, object.device, object.inode});
   if (files_.size() >= most_ || files_.contains(key)) return;
