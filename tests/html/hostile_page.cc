@@ -22,10 +22,9 @@ const std::string kNames[] = {
     "' onmouseover='document.title=1",
     "javascript:document.title='executed'",
     "${document.title='executed'}{{7*7}}",
-    "\xe2\x80\xae"
-    "desrever\xe2\x80\xac",
+    "\342\200\256desrever\342\200\254",
     "line\nfeed\r\ttab",
-    "nul\0byte",
+    std::string("nul\0byte", 8),
     "\033]0;title\007",
     "\xff\xfe not text",
     "\xed\xa0\x80 half of a pair",
