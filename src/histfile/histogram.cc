@@ -50,9 +50,7 @@ bool covers(const Pool& pool, const SegmentRecord& segment, uint64_t start, uint
 }
 
 bool is_string(const Pool& pool, uint32_t unit, std::string_view text) noexcept {
-  const auto units =
-      static_cast<uint32_t>((sizeof(StringRecord) + text.size() + kUnitBytes - 1) / kUnitBytes);
-  if (!pool_holds(pool, unit, units)) return false;
+  if (!pool_holds(pool, unit, string_units(static_cast<uint32_t>(text.size())))) return false;
   const auto* record = pool_at<StringRecord>(pool, unit);
   return __atomic_load_n(&record->bytes, __ATOMIC_RELAXED) == text.size() &&
          memcmp(record + 1, text.data(), text.size()) == 0;
@@ -97,8 +95,7 @@ uint32_t add_object(const ProfileFile& file, const ObjectIdentity& identity, uin
 }  // namespace
 
 uint32_t add_string(const Pool& pool, std::string_view text) noexcept {
-  size_t bytes = sizeof(StringRecord) + text.size();
-  uint32_t unit = pool_take(pool, static_cast<uint32_t>((bytes + kUnitBytes - 1) / kUnitBytes));
+  const uint32_t unit = pool_take(pool, string_units(static_cast<uint32_t>(text.size())));
   if (unit == 0) return 0;
   auto* record = pool_at<StringRecord>(pool, unit);
   record->bytes = static_cast<uint32_t>(text.size());

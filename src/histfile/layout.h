@@ -170,6 +170,10 @@ static_assert(offsetof(PathRecord, first_come) == 88);
 struct StringRecord {
   uint32_t bytes;
 };
+/// With its bytes.
+constexpr uint32_t string_units(uint32_t bytes) noexcept {
+  return static_cast<uint32_t>((sizeof(StringRecord) + uint64_t{bytes} + kUnitBytes - 1) / kUnitBytes);
+}
 
 struct FileHeader {
   char magic[8];

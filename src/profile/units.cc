@@ -24,7 +24,7 @@ uint32_t Units::take(uint64_t count) {
 
 uint32_t Units::add_text(const std::string& text) {
   const StringRecord record{static_cast<uint32_t>(text.size())};
-  const uint32_t unit = take((sizeof record + text.size() + kUnitBytes - 1) / kUnitBytes);
+  const uint32_t unit = take(string_units(record.bytes));
   if (full_) return unit;
   unsigned char* bytes = at<unsigned char>(unit);
   memcpy(bytes, &record, sizeof record);

@@ -64,9 +64,7 @@ std::string path_at(const Pool& pool, uint32_t unit) {
   const auto* record = pool_at<StringRecord>(pool, unit);
   const uint32_t bytes = __atomic_load_n(&record->bytes, __ATOMIC_RELAXED);
   if (bytes >= PATH_MAX) return {};
-  if (!pool_holds(pool, unit,
-                  static_cast<uint32_t>((sizeof(StringRecord) + bytes + kUnitBytes - 1) / kUnitBytes)))
-    return {};
+  if (!pool_holds(pool, unit, string_units(bytes))) return {};
   std::string path(reinterpret_cast<const char*>(record + 1), bytes);
   return path.find('\0') == std::string::npos ? path : std::string();
 }
