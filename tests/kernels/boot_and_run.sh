@@ -53,7 +53,7 @@ timeout "${LIMIT:-300}" qemu-system-x86_64 -accel tcg,thread=multi -cpu max,cx16
   -drive "file=$root,format=raw,if=virtio,snapshot=on" -drive "file=$work/in.tar,format=raw,if=virtio,readonly=on" \
   -drive "file=$work/out.tar,format=raw,if=virtio" >"$work/qemu" 2>&1 || true
 cat "$work/serial"
-[ -s "$work/serial" ] || { echo "no output; the console:"; tail -c 3000 "$work/console"; cat "$work/qemu"; }
+grep -q '^\[script: ' "$work/serial" || { echo "it did not come to its end; the console:"; tail -c 3000 "$work/console"; cat "$work/qemu"; }
 mkdir -p "$out"
 tar xf "$work/out.tar" -C "$out" 2>/dev/null || true
 grep -q '^\[script: 0\]' "$work/serial"

@@ -1,5 +1,6 @@
 """Containers of podman, as root and rootless, seen from outside: names of programs whose container is gone, while files of
 the host's lie at the same paths. Skipped by name where podman cannot run one."""
+import glob
 import os
 import pwd
 import shutil
@@ -66,6 +67,7 @@ class Podman(unittest.TestCase):
         tried = subprocess.run(cls.podman("twin", "0"), capture_output=True, text=True)
         if "hybrid" in tried.stderr:  # crun wants control groups of one version
             cls.prefix = ["unshare", "-m", "sh", "-c", "umount -R -l /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup && exec \"$@\"", "sh"]
+            cls.prepare()  # a user's podman goes on where its first process was, whose run directory says which that is
             tried = subprocess.run(cls.podman("twin", "0"), capture_output=True, text=True)
         if tried.returncode != 0:
             raise unittest.SkipTest(f"podman cannot run a container here: {tried.stderr.strip()[-200:]}")
@@ -75,8 +77,12 @@ class Podman(unittest.TestCase):
         """For who runs containers."""
 
     @classmethod
+    def user_words(cls):
+        return []
+
+    @classmethod
     def podman(cls, program, *arguments, name=None):
-        return [*cls.prefix, "podman", "--events-backend=file", f"--runtime={cls.runtime}", "run", "--rm", "--cgroups=disabled", "--network=none",
+        return [*cls.prefix, *cls.user_words(), "podman", "--events-backend=file", f"--runtime={cls.runtime}", "run", "--rm", "--cgroups=disabled", "--network=none",
                 "--log-driver=none", *([f"--name={name}"] if name else []), "--rootfs", cls.root, os.path.join(cls.place, program),
                 *arguments]
 
@@ -141,16 +147,23 @@ class Rootless(Podman):
         if cls.user is None or shutil.which("newuidmap") is None or shutil.which("setpriv") is None:
             raise unittest.SkipTest("nobody has subordinate users here (/etc/subuid), or newuidmap is missing")
         cls.run_directory = tempfile.mkdtemp(dir=cls.place)
+        cls.addClassCleanup(cls.end_pause, cls.run_directory)
         for top, directories, files in os.walk(cls.root):
             for path in [top, *(os.path.join(top, name) for name in directories + files)]:
                 os.chown(path, cls.user.pw_uid, cls.user.pw_gid)
         os.chown(cls.run_directory, cls.user.pw_uid, cls.user.pw_gid)
 
+    @staticmethod
+    def end_pause(directory):
+        """podman leaves a process behind that holds the user's namespaces."""
+        for path in glob.glob(os.path.join(directory, "**", "pause.pid"), recursive=True):
+            with open(path, encoding="ascii") as file:
+                os.kill(int(file.read()), signal.SIGKILL)
+
     @classmethod
-    def podman(cls, program, *arguments, name=None):
+    def user_words(cls):
         return ["setpriv", f"--reuid={cls.user.pw_uid}", f"--regid={cls.user.pw_gid}", "--init-groups", "--inh-caps=-all", "env", "-i",
-                "-C", "/", f"HOME={cls.user.pw_dir}", f"PATH={os.environ['PATH']}", f"XDG_RUNTIME_DIR={cls.run_directory}",
-                *super().podman(program, *arguments, name=name)]
+                "-C", "/", f"HOME={cls.run_directory}", f"PATH={os.environ['PATH']}", f"XDG_RUNTIME_DIR={cls.run_directory}"]
 
 
 if __name__ == "__main__":
