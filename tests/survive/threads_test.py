@@ -12,6 +12,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
 WAITS = ("poll", "nanosleep", "epoll_wait", "futex", "pthread_join", "sem_")
+# A thread on its way into a wait or out of it uses the CPU, and one sample there is up to HZ's number of ticks: 2 of 100 runs of
+# xz beside four busy loops had one, of 0.8 %. Ticks of others that were booked on a waiting thread by mistake were 4 % and more.
+ON_ITS_WAY = 0.03
 
 
 def inside():
@@ -31,7 +34,7 @@ class Threads(unittest.TestCase):
             p.assert_ledger(self, data)
             self.assertGreater(waits, 10)
             self.assertEqual(interrupted, 0, engine)
-            self.assertLess(waiting_ticks(data), 0.005 * data["ticks"], engine)
+            self.assertLess(waiting_ticks(data), ON_ITS_WAY * data["ticks"], engine)
             self.assertGreater(p.share_of(data, "work"), 0.9, engine)
 
     def test_threads_that_block_all_signals_are_sampled_where_they_run(self):
@@ -42,8 +45,7 @@ class Threads(unittest.TestCase):
                 data = done.report()
                 p.assert_ledger(self, data)
                 self.assertGreater(p.share_of(data, "hidden_work"), 0.8, (engine, how))
-                # Some are the main thread's own, on its way into a wait; booked there by mistake were 4 % and more.
-                self.assertLess(waiting_ticks(data), 0.03 * data["ticks"], (engine, how))
+                self.assertLess(waiting_ticks(data), ON_ITS_WAY * data["ticks"], (engine, how))
                 self.assertGreater(data["sampled_s"], 0.8 * data["cpu_s"], (engine, how))
 
     def test_what_is_blocked_behind_the_c_librarys_back_is_stated(self):
@@ -118,7 +120,7 @@ class Threads(unittest.TestCase):
             by_object[os.path.basename(row["object"] or "")] = by_object.get(os.path.basename(row["object"] or ""), 0) + row["ticks"]
         lzma = sum(ticks for name, ticks in by_object.items() if name.startswith("liblzma"))
         self.assertGreater(lzma, 0.8 * data["ticks"], by_object)
-        self.assertEqual(waiting_ticks(data), 0)
+        self.assertLess(waiting_ticks(data), ON_ITS_WAY * data["ticks"])
 
     def test_small_stacks(self):
         """16 KiB, of which 4 or 8 are used (the C library's own part and its guard are in it), also of stacks that the program
