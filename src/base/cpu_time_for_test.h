@@ -1,6 +1,7 @@
 // CPU time to be sampled. For tests only.
 #pragma once
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "base/time_ns.h"
@@ -18,6 +19,16 @@ inline uint64_t process_cpu_ns() noexcept {
 inline void burn(uint64_t ns) noexcept {
   for (const uint64_t end = process_cpu_ns() + ns; process_cpu_ns() < end;)
     for (int i = 0; i < 10000; ++i) asm volatile("");
+}
+
+/// What the host took of the machine since it started, to 10 ms a CPU: it brings no ticks from outside.
+inline uint64_t stolen_ns() noexcept {
+  unsigned long stolen = 0;
+  if (FILE* file = fopen("/proc/stat", "re"); file != nullptr) {
+    if (fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %lu", &stolen) != 1) stolen = 0;
+    fclose(file);
+  }
+  return uint64_t{stolen} * 10000000;
 }
 
 }  // namespace pctally

@@ -63,7 +63,7 @@ static void* worker(void* unused) {
   if (strcmp(g_how, "raw") == 0) syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, 8);
   uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)(g_seconds * 1e9), value = 0;
   while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
-    for (int i = 0; i < 20; ++i) value = hidden_work(value);
+    for (int i = 0; i < 200; ++i) value = hidden_work(value);
     if (strcmp(g_how, "sigwait") == 0) take_by_waiting(&all);
     if (strcmp(g_how, "signalfd") == 0) take_by_descriptor(&all);
     if (strcmp(g_how, "mask") == 0) read_back(&all);

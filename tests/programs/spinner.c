@@ -6,7 +6,7 @@
 
 static double g_seconds;
 
-__attribute__((noinline)) uint64_t spin_here(uint64_t value) { return turn(20000, value); }
+__attribute__((noinline)) uint64_t spin_here(uint64_t value) { return turn(200000, value); }
 
 static void* spin(void* unused) {
   (void)unused;

@@ -105,7 +105,7 @@ class Attach(unittest.TestCase):
                 data = done.report()
                 # An unprivileged user does not see the kernel, which takes more of a busy machine.
                 self.assert_account(data, 0.03 if user == "root" else 0.1)
-                self.assertGreater(p.share_of(data, "spin_here"), 0.8)
+                self.assertGreater(p.share_at_most(data, "spin_here"), 0.8)
                 self.assertLessEqual(data["cpu_s"], used + 0.01)
                 self.assertGreater(data["cpu_s"], 0.5 * used)
                 self.assertEqual([row["pid"] for row in data["processes"]], [target.pid])
@@ -127,13 +127,14 @@ class Attach(unittest.TestCase):
                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
                 try:
                     target.stdout.readline()
-                    recording = Attached(["-p", str(target.pid)], prefix)
-                    recording.wait_until_armed()
-                    target.stdin.write("\n")
-                    target.stdin.flush()
-                    target.stdout.readline()
-                    recording.process.send_signal(signal.SIGINT)
-                    data = recording.end().report()
+                    with p.Machine() as machine:
+                        recording = Attached(["-p", str(target.pid)], prefix)
+                        recording.wait_until_armed()
+                        target.stdin.write("\n")
+                        target.stdin.flush()
+                        target.stdout.readline()
+                        recording.process.send_signal(signal.SIGINT)
+                        data = recording.end().report()
                 finally:
                     children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(target.pid)], capture_output=True)
                     for child in children.stdout.split():
@@ -141,7 +142,7 @@ class Attach(unittest.TestCase):
                     target.kill()
                     target.communicate()
                 # An unprivileged user does not see the kernel, which takes more of a busy machine.
-                self.assert_account(data, 0.06 if user == "root" else 0.12)
+                self.assert_account(data, (0.06 if user == "root" else 0.12) * (1 if machine.calm else 2))
                 spun = sum(row["ticks"] for row in data["processes"] if row["comm"] == "spinner")
                 self.assertAlmostEqual(spun * data["period_ns"] * 1e-9, 0.7, delta=0.12)
                 self.assertAlmostEqual(data["cpu_s"], 0.7, delta=0.15)
@@ -330,7 +331,7 @@ class ControlGroups(unittest.TestCase):
         data = p.report(path)
         p.assert_ledger(self, data)
         self.assertEqual({row["comm"] for row in data["processes"]}, {"spinner"})
-        self.assertGreater(p.share_of(data, "spin_here"), 0.8)
+        self.assertGreater(p.share_at_most(data, "spin_here"), 0.8)
         return data
 
     def test_a_version_2(self):  # before version 1 takes the controller

@@ -1,4 +1,4 @@
-"""What was not counted is named and numbered: lost ticks, clamped rates, programs the kernel hides, a stopped recorder.
+"""What was not counted is named and numbered: lost ticks, programs the kernel hides, a stopped recorder.
 
 sampled + lost + unsampled = cpu: within 1 % and chance (four standard deviations: a false alarm in 16,000)."""
 import os
@@ -14,7 +14,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
 NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-RATE = "/proc/sys/kernel/perf_event_max_sample_rate"
 
 
 def open_scratch():
@@ -67,27 +66,6 @@ class Honest(unittest.TestCase):
         lines = [line for line in text_report(path).splitlines() if line.startswith(("INCOMPLETE:", "WARNING:", "note:"))]
         self.assertTrue(lines[0].startswith("INCOMPLETE:"), lines[0])
 
-    def test_a_rate_above_the_kernels_is_clamped_and_said(self):
-        if os.geteuid() != 0:
-            self.skipTest(f"needs root to lower {RATE}")
-        with open(RATE) as file:
-            before = file.read()
-        try:
-            with open(RATE, "w") as file:
-                file.write("5000")
-            done = p.record([p.program("spinner"), "1", "0.6"], "-F", "20000", "-e", "ring", quiet=False)
-        finally:
-            with open(RATE, "w") as file:
-                file.write(before)
-        self.assertIn("perf_event_max_sample_rate", done.stderr.decode().splitlines()[0])
-        data = done.report()
-        p.assert_ledger(self, data)
-        self.assertGreater(data["period_ns"], 200000)
-        self.assertAlmostEqual(data["rate_asked_hz"], 20000, delta=1)
-        self.assertLess(abs(data["unsampled_s"]), 0.02 * data["cpu_s"] + data["chance_s"] * 2 + 0.01)
-        self.assertFalse([text for text in warnings(data, "warning") if "throttled" in text])
-        self.assertRegex(text_report(done.path), r"\(20000 asked, \d+(\.\d)? allowed\)")
-
     def test_a_privileged_program_unprivileged(self):
         need_nobody(self)
         su = shutil.which("su")
@@ -120,7 +98,7 @@ class Honest(unittest.TestCase):
         os.chown(setuid, 65534, 65534)
         os.chmod(setuid, 0o4755)
         data = p.record(["sh", "-c", f"{setuid} 1 0.4; true"], "-e", "ring").report()
-        self.assertGreater(p.share_of(data, "spin_here"), 0.8)
+        self.assertGreater(p.share_at_most(data, "spin_here"), 0.8)
         self.assertLess(abs(data["unsampled_s"]), 0.02 * data["cpu_s"] + data["chance_s"] * 2 + 0.01)
         self.assertTrue(data["complete"])
 

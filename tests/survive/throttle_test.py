@@ -39,6 +39,9 @@ class Throttle(unittest.TestCase):
             data = done.report()
             p.assert_ledger(self, data)
             self.assertGreater(data["period_ns"], 1e9 / 2000)
+            self.assertAlmostEqual(data["rate_asked_hz"], 10000, delta=1)
+            text = subprocess.run([p.PCTALLY, "report", done.path], capture_output=True, text=True).stdout
+            self.assertRegex(text, r"\(10000 asked, \d+(\.\d)? allowed\)")
             # A CPU that comes back from the host may find its own clock's ticks late, so more of ours in one of them; and a
             # kernel that finds that our ticks take it long lowers the limit by itself.
             with open(RATE) as file:
