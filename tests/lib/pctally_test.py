@@ -217,7 +217,8 @@ def share_of(data, function):
 def stolen_share(data):
     """What the host took of the machine meanwhile, 0.1 s at a time, as a share of the CPU time recorded: it is charged to whoever
     ran, without ticks from outside, as late ticks of one place from inside."""
-    return data["stolen_s"] / data["cpu_s"] if data["cpu_s"] > 0 else 0
+    cpu = data["cpu_s"] or 0  # null where it is not known: a group of version 1, a killed recorder
+    return data["stolen_s"] / cpu if cpu > 0 else 0
 
 
 def share_at_most(data, function):
