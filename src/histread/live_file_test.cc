@@ -119,7 +119,7 @@ TEST(LiveFile, BetweenTicksACopyIsOfOneMoment) {
     FileCopy copy = file.copy().value();
     std::this_thread::yield();  // whoever ticks may be waiting for this CPU
     if (!copy.still) {
-      recording.set_pause(pause_ns += pause_ns / 4);
+      recording.set_pause(pause_ns *= 2);
       continue;
     }
     moments.insert(copy.contents.header.ledger.samples);

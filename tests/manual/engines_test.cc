@@ -214,7 +214,7 @@ TEST_F(dialects_engine, exec_is_safe_with_everything_blocked) {
 }
 
 TEST_F(dialects_engine, pairs_while_four_threads_spin) {
-  const int pairs = getenv("PCTALLY_RUNS") != nullptr ? atoi(getenv("PCTALLY_RUNS")) : 300;
+  const int pairs = getenv("PCTALLY_RUNS") != nullptr ? atoi(getenv("PCTALLY_RUNS")) : 100;
   std::atomic<bool> stop = false;
   std::vector<std::thread> spinners;
   for (int i = 0; i < 4; ++i)

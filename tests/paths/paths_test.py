@@ -187,7 +187,7 @@ class EveryEngine:
     def test_a_snapshot_of_a_growing_profile(self):
         path, copy = (os.path.join(p.scratch(), name) for name in ("growing.pct", "copy.pct"))
         with subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-g", "-e", self.ENGINE, "-o", path, "--", p.program("known_paths"),
-                               "recursion", "3"]) as recorder:
+                               "recursion", "1.5"]) as recorder:
             taken = 0
             while recorder.poll() is None:
                 done = subprocess.run([p.PCTALLY, "snapshot", "-f", "-o", copy, path], capture_output=True, text=True)

@@ -127,7 +127,7 @@ def fuzz(record):
     if not record.run("scripts/build", "fuzz", "fuzz/all", env={"TESTS": "ON"}, log="fuzz build"):
         return False
     programs = sorted(glob.glob("build/fuzz/bin/*_fuzz"))
-    seconds = os.environ.get("FUZZ_SECONDS") or str(3600 // len(programs) if record.mode == "all" else 3)
+    seconds = os.environ.get("FUZZ_SECONDS") or str(3600 // len(programs) if record.mode == "all" else 2)
     with concurrent.futures.ThreadPoolExecutor(int(test_runs.jobs_by_default())) as pool:
         return all(list(pool.map(lambda program: fuzz_one(record, program, seconds), programs)))
 
