@@ -28,8 +28,8 @@ if(PCTALLY_FUZZ)  # the rooms tell the fuzzers which of their code an input reac
   list(APPEND PCTALLY_SANITIZE_FLAGS -fsanitize=fuzzer-no-link)
 endif()
 
-# What most sources outside programs include, read once. Builds without tests, from which packages are made, and those that
-# find races take each source's own includes: one that is missing is found there.
+# What most sources outside programs include, read once; it does not pay for the few rooms whose races are looked for. Builds
+# without tests, from which packages are made, take each source's own includes: one that is missing is found there.
 if(PCTALLY_TESTS AND NOT PCTALLY_SANITIZE STREQUAL "thread")
   set(precompile ON)
 else()
@@ -38,7 +38,7 @@ endif()
 option(PCTALLY_PRECOMPILE "precompiled headers for what runs outside programs" ${precompile})
 # Every source, even an empty one, costs g++ 12 a second to instantiate the templates that its precompiled headers left pending
 # (clang a tenth). Some sources of a room at a time are compiled as one.
-option(PCTALLY_UNITY "sources of a room compiled together, for what runs outside programs" ${precompile})
+option(PCTALLY_UNITY "sources of a room compiled together, for what runs outside programs" "${PCTALLY_TESTS}")
 function(pctally_unity target)
   if(PCTALLY_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)

@@ -107,19 +107,21 @@ TEST(LiveFile, NoCellOfABusyRecordingEverFallsAndNothingIsTakenForDamage) {
   EXPECT_GT(last.size(), 1000u);
 }
 
-// Two moments of rest are two states of the file: whatever is counted, sampled and claimed agrees. How far
-// apart two ticks have to be for a copy to fit between them is the machine's and the sanitizer's.
+// Two moments of rest are two states of the file: whatever is counted, sampled and claimed agrees. Two ticks
+// have to be further apart than a copy takes, which is the machine's and the sanitizer's: each copy that
+// fails says how far.
 TEST(LiveFile, BetweenTicksACopyIsOfOneMoment) {
-  uint64_t pause_ns = 500'000;
   LiveRecording recording;
-  recording.start(1, pause_ns);
+  recording.start(1, 500'000);
   LiveFile file = open(recording);
   std::set<uint64_t> moments;
   while (moments.size() < 10) {
+    const uint64_t begun = monotonic_ns();
     FileCopy copy = file.copy().value();
+    const uint64_t took = monotonic_ns() - begun;
     std::this_thread::yield();  // whoever ticks may be waiting for this CPU
     if (!copy.still) {
-      recording.set_pause(pause_ns *= 2);
+      recording.set_pause(2 * took);
       continue;
     }
     moments.insert(copy.contents.header.ledger.samples);

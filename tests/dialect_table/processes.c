@@ -41,14 +41,14 @@ static void* spin(void* unused) {
   return unused;
 }
 
-// PROBE_SECONDS of on and off (3 if it is not set), while four threads work.
+// PROBE_SECONDS of on and off (1 if it is not set), while four threads work.
 static void on_off_race(void) {
   enum { kThreads = 4 };
   const char* seconds = getenv("PROBE_SECONDS");
   pthread_t all[kThreads];
   struct timespec now, until;
   clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += seconds == NULL ? 3 : atoi(seconds);
+  until.tv_sec += seconds == NULL ? 1 : atoi(seconds);
   for (int i = 0; i < kThreads; ++i) pthread_create(&all[i], NULL, spin, NULL);
   long pairs = 0;
   do {

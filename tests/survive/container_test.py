@@ -198,7 +198,7 @@ class Replaced(unittest.TestCase):
                 place = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "program")
                 shutil.copy(p.program("spinner"), place)
                 shutil.copy(p.program("fixed_work"), place + ".new")
-                data = p.record(["sh", "-c", f"{place} 1 0.5 & sleep 0.3; {command.format(place)}; wait"], "-e", engine).report()
+                data = p.record(["sh", "-c", f"{place} 1 0.35 & sleep 0.15; {command.format(place)}; wait"], "-e", engine).report()
                 self.assertGreater(p.share_at_most(data, "spin_here"), 0.8, (engine, end, data["rows"][:4], data["warnings"]))
 
 

@@ -56,8 +56,8 @@ class CutFile(unittest.TestCase):
 
     def test_the_program_and_its_children_live(self):
         spin = p.program("spinner")
-        script = (f"{spin} 2 0.3 >/dev/null & {spin} 1 0.1 >/dev/null; echo ready; read go; wait $!; echo running: $?; "
-                  f"{spin} 1 0.2 >/dev/null; echo started later: $?; exit 7")
+        script = (f"{spin} 1 0.3 >/dev/null & {spin} 1 0.1 >/dev/null; echo ready; read go; wait $!; echo running: $?; "
+                  f"{spin} 1 0.1 >/dev/null; echo started later: $?; exit 7")
         for engine in p.engines(*IN_PROGRAM, "ring", "bpf"):
             for size in (0, 3 * PAGE):
                 with self.subTest(engine=engine, size=size):

@@ -16,7 +16,7 @@ def inside():
 class Inside(unittest.TestCase):
     def test_totals_and_names(self):
         for engine in inside():
-            data = p.record([p.program("spinner"), "4", "0.5"], "-e", engine).report()
+            data = p.record([p.program("spinner"), "4", "0.25"], "-e", engine).report()
             p.assert_ledger(self, data)
             self.assertEqual(data["engine"], engine)
             self.assertEqual({row["engine"] for row in data["processes"]}, {engine})
@@ -29,16 +29,6 @@ class Inside(unittest.TestCase):
             for _ in range(p.scale(3)):
                 done = p.record(["sh", "-c", f"exec {chain} true"], "-e", engine, "-c", "100us")
                 self.assertEqual(done.returncode, 0, (engine, done.stderr))
-
-    def test_children_are_counted(self):
-        for engine in inside():
-            for how in ("fork", "vfork", "spawn"):
-                with p.Machine() as machine:
-                    data = p.record([p.program("forker"), how, "10", "60"], "-e", engine).report()
-                p.assert_ledger(self, data)
-                self.assertGreater(p.share_at_most(data, "burn"), 0.7, (engine, how))
-                if machine.judges(f"{engine}, children by {how}"):
-                    self.assertGreater(p.sampled_at_most(data), 0.75 * data["cpu_s"], (engine, how))
 
     def test_children_shorter_than_a_kernel_tick_are_counted_on_the_average(self):
         """Each that a kernel tick falls into counts for one that none does: about 450 of 600, so that chance is 4 %. A third and
@@ -124,7 +114,7 @@ class Inside(unittest.TestCase):
         """It sees, and sets, what lies behind our handler; and its ticks go on."""
         for engine in inside():
             for what in ("all", "ignore", "one", "trap"):
-                done = p.record([p.program("thief"), "0.5", what], "-e", engine)
+                done = p.record([p.program("thief"), "0.4", what], "-e", engine)
                 self.assertEqual(done.returncode, 0, (engine, what, done.stderr))
                 data = done.report()
                 p.assert_ledger(self, data)

@@ -28,7 +28,7 @@ def waiting_ticks(data):
 class Threads(unittest.TestCase):
     def test_nobody_who_waits_is_interrupted_or_counted(self):
         for engine in inside():
-            done = p.record([p.program("waiting_main"), "1.5"], "-e", engine)
+            done = p.record([p.program("waiting_main"), "1"], "-e", engine)
             interrupted, waits = map(int, done.stdout.split())
             data = done.report()
             p.assert_ledger(self, data)
