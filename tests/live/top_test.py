@@ -81,8 +81,9 @@ class Plain(Live):
 
     def test_a_recording_grows_from_table_to_table(self):
         for engine in p.engines():
-            _, path = self.recording(engine=engine)
+            recorder, path = self.recording(engine=engine)
             tables = self.tables(top(path, "--count", "4", "--interval", "0.3", "--by", "object"))
+            recorder.terminate()  # beside the next one it would be work that nobody asked for
             self.assertEqual(len(tables), 4)
             ticks = [int(TICKS.search(table).group(1)) for table in tables]
             self.assertEqual(ticks, sorted(ticks))
