@@ -74,14 +74,15 @@ class SelfPathsTest(unittest.TestCase):
         with p.Machine() as machine:
             path, data = self.run_self("self_paths", "many", "0.7", path_bytes=SMALL_TREE)
         self.assertTrue(data["paths"]["first_come"])
-        self.assertGreater(data["paths"]["folded"], 0.2 * data["ticks"])
+        own = 1 - machine.stolen / data["cpu_s"]  # what the host takes is one path's, which may have found room
+        self.assertGreater(data["paths"]["folded"], 0.2 * own * data["ticks"])
         self.assertEqual(data["paths"]["no_room"], 0)
         self.assertIn("for they came when the tree was full", tool("report", path))
         rows = {row["function"]: row for row in data["rows"]}
         self.assertGreater(rows["many"]["total_ticks"], 0.95 * data["ticks"])
         self.assertLessEqual(rows["next"]["total_ticks"], rows["many"]["total_ticks"])
-        for name in ("first", "second", "third"):  # one path of 3,325 has none of it; what the host takes is one path's
-            self.assertGreater(rows[name]["total_ticks"], (0.95 - machine.stolen / data["cpu_s"]) * rows["next"]["total_ticks"])
+        for name in ("first", "second", "third"):  # one path of 3,325 has none of it
+            self.assertGreater(rows[name]["total_ticks"], (own - 0.05) * rows["next"]["total_ticks"])
 
     def test_every_reader_takes_it(self):
         path, data = self.run_self("self_paths", "threads", "0.3")

@@ -84,8 +84,11 @@ class Honest(unittest.TestCase):
     def test_a_privileged_command_unprivileged(self):
         need_nobody(self)
         path = os.path.join(open_scratch(), "su.pct")
-        words = [*NOBODY, p.PCTALLY, "record", "-q", "-e", "ring", "-o", path, "--", "su", "--help"]
-        self.assertEqual(subprocess.run(words, stdout=subprocess.DEVNULL).returncode, 0)
+        words = [*NOBODY, p.PCTALLY, "record", "-e", "ring", "-o", path, "--", "su", "--help"]
+        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("pctally: no ticks", done.stderr)
+        self.assertIn("pctally: warning: 1 process was not observed (su)", done.stderr)
         data = p.report(path)
         self.assertEqual([row["comm"] for row in data["processes"] if "setuid" in row["note"]], ["su"])
         self.assertFalse(data["complete"])

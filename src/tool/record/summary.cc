@@ -48,7 +48,12 @@ void say_summary(const Profile& profile, const RecordedFile& file, bool named) {
   if (is_quiet()) return;
   Account account = account_of(profile);
   std::vector<Warning> warnings = warnings_of(profile, account);
-  if (profile.ledger.ticks() == 0) return inform("{}", warnings.front().text);
+  if (profile.ledger.ticks() == 0) {
+    const auto none = std::ranges::find(warnings, std::string_view("no-ticks"), &Warning::id);
+    inform("{}", none->text);
+    if (none != warnings.begin()) warn("{}", warnings.front().text);  // a graver one: it may be the reason
+    return;
+  }
   std::erase_if(warnings, [](const Warning& warning) { return warning.severity == Severity::kNote; });
   std::string where = named ? "" : fmt::format(", in {} ({})", file.name, file_size(file.path));
   inform("{}{}{}; next: pctally report{}", amount(profile, account), coverage(profile, account), where,
