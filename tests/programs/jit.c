@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   __builtin___clear_cache((char*)page, (char*)page + 4096);
   char name[64];
   snprintf(name, sizeof name, "/tmp/perf-%d.map", (int)getpid());
+  remove(name); /* another user's process of this number may have left one, which would stay his */
   FILE* map = fopen(name, "w");
   if (map != NULL)
     fprintf(map, "%lx %lx jitted_loop\n", (unsigned long)(page + 128), (unsigned long)sizeof kCode),
