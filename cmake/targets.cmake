@@ -58,14 +58,14 @@ endif()
 # library's, and fmt's if it depends on that.
 function(pctally_outside target)
   # -O2: with -O3 these rooms take a fifth more time to compile, and reports none less to run. What makes text takes two fifths
-  # less at -O1 (with clang and the sanitizers half at -O0) and runs as quickly, but for diff's statistics.
+  # less at -O1 (with clang and the sanitizers half at -O0) and runs as quickly, but for the statistics.
   set(precompiled pctally_outside_headers)
   set(level $<$<CONFIG:Release>:-O2>)
   if(target MATCHES "^pctally_(report|export|tool)")
     if(PCTALLY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
       set(level -O0)
       string(APPEND precompiled _of_text)
-    elseif(NOT target STREQUAL "pctally_report_diff")
+    elseif(NOT target STREQUAL "pctally_report_statistics")
       set(level $<$<CONFIG:Release>:-O1>)
       string(APPEND precompiled _of_text)
     endif()
@@ -177,11 +177,12 @@ set(PCTALLY_SANITIZED_TESTS base_test base_file_test monfile_read_test histread_
 # Patterns of GoogleTest (Suite.Case, with * and ?) that are left out, one string with colons: check-machines sets it.
 set(PCTALLY_LEFT_OUT "" CACHE STRING "tests to leave out")
 
-# pctally_test(name SOURCES ... DEPENDS ... [LABELS ...] [HOST pattern...] [ALL pattern...]): a GoogleTest program, which
-# is one ctest test with the labels (default: unit). The cases of the patterns are tests of their own: name.host, whose
-# figures depend on what the machine's host leaves to it and which alone may be repeated, and name.all, which take long.
+# pctally_test(name SOURCES ... DEPENDS ... [LABELS ...] [CLOCK pattern...] [HOST pattern...] [ALL pattern...]): a GoogleTest
+# program, which is one ctest test with the labels (default: unit). The cases of the patterns are tests of their own: name.clock,
+# which wait for ticks; name.host, whose figures depend on what the machine's host leaves to it and which alone may be repeated;
+# and name.all, which take long.
 function(pctally_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS;HOST;ALL" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS;CLOCK;HOST;ALL" ${ARGN})
   if(NOT TARGET GTest::gtest)
     find_package(GTest REQUIRED)
   endif()
@@ -207,10 +208,12 @@ function(pctally_test name)
     add_custom_target(${group})
   endif()
   add_dependencies(${group} ${name})
+  list(JOIN ARG_CLOCK ":" clock)
   list(JOIN ARG_HOST ":" host)
   list(JOIN ARG_ALL ":" all)
-  string(JOIN ":" others ${PCTALLY_LEFT_OUT} ${host} ${all})
+  string(JOIN ":" others ${PCTALLY_LEFT_OUT} ${clock} ${host} ${all})
   pctally_add_cases(${name} ${name} "*" "${others}" "${ARG_LABELS}")
+  pctally_add_cases(${name}.clock ${name} "${clock}" "${PCTALLY_LEFT_OUT}" "${ARG_LABELS}")
   pctally_add_cases(${name}.host ${name} "${host}" "${PCTALLY_LEFT_OUT}" host)
   pctally_add_cases(${name}.all ${name} "${all}" "${PCTALLY_LEFT_OUT}" all)
 endfunction()

@@ -106,14 +106,18 @@ _pctally_diff() {
   esac
 }
 
+_pctally_engines() {
+  _pctally_words '--json --help'
+}
+
 _pctally_plan() {
   case $previous in
     --by) _pctally_words 'function object line process' ;;
     --names) _pctally_words 'short full linkage' ;;
-    --limit | --change) ;;
+    --limit | --change | --power | --runs) ;;
     *)
       if [[ $current == -* ]]; then
-        _pctally_words '--by --limit --names --change --help'
+        _pctally_words '--by --limit --names --change --power --runs --help'
       else
         _pctally_files '!*.pct'
       fi
@@ -249,7 +253,7 @@ _pctally() {
     archive) _pctally_archive ;;
     gperf) _pctally_gperf ;;
     prof) _pctally_prof ;;
-    engines) _pctally_words '--json --help' ;;
+    engines) _pctally_engines ;;
   esac
 }
 

@@ -51,7 +51,7 @@ complete -c pctally -n '__pctally_is record' -s g -l callers -d 'keep call paths
 complete -c pctally -n '__pctally_is record' -l no-callers -d 'keep no call paths'
 complete -c pctally -n '__pctally_is record' -l call-graph -x -a 'fp dwarf lbr' -d 'keep call paths, as perf is asked for them'
 complete -c pctally -n '__pctally_is record' -l scope -x -a 'program thread cgroup' -d 'keep ticks apart by'
-complete -c pctally -n '__pctally_is record' -l paths-memory -x -a '8M 24M' -d 'bound of each of their trees'
+complete -c pctally -n '__pctally_is record' -l paths-memory -x -a '8M 24M' -d 'most memory for each tree of call paths'
 complete -c pctally -n '__pctally_is record' -l no-children -d 'do not follow child processes'
 complete -c pctally -n '__pctally_is record' -l wait -d 'until the last process that the command started has ended'
 complete -c pctally -n '__pctally_is record' -l fixed-period -d 'use the asked period as it is'
@@ -123,6 +123,8 @@ complete -c pctally -n '__pctally_is plan' -l by -x -a 'function object line pro
 complete -c pctally -n '__pctally_is plan' -l limit -x -d 'print at most this many rows'
 complete -c pctally -n '__pctally_is plan' -l names -x -a 'short full linkage' -d 'how functions are called'
 complete -c pctally -n '__pctally_is plan' -l change -x -a '5 10 20' -d 'the change to be seen, in percent'
+complete -c pctally -n '__pctally_is plan' -l power -x -a '80 90 95' -d 'how often it is to be seen, in percent'
+complete -c pctally -n '__pctally_is plan' -l runs -x -d 'runs a side that lengths are for'
 complete -c pctally -n '__pctally_is plan' -l help -d 'show a summary'
 complete -c pctally -n '__pctally_is plan' -k -a $profile
 
@@ -169,9 +171,9 @@ complete -c pctally -n '__pctally_is top' -l engine -x -a "$events" -d 'engine, 
 complete -c pctally -n '__pctally_is top' -l by -x -a 'function object line process program thread cgroup program,function thread,function cgroup,function' -d 'what a row is'
 complete -c pctally -n '__pctally_is top' -l filter -x -d 'only rows that hold a text'
 complete -c pctally -n '__pctally_is top' -l names -x -a 'short full linkage' -d 'how functions are called'
-complete -c pctally -n '__pctally_is top' -l interval -x -d 'seconds between two looks'
+complete -c pctally -n '__pctally_is top' -l interval -x -d 'seconds between two refreshes'
 complete -c pctally -n '__pctally_is top' -l window -x -d 'seconds that count as now'
-complete -c pctally -n '__pctally_is top' -l count -x -d 'end after so many looks'
+complete -c pctally -n '__pctally_is top' -l count -x -d 'end after so many refreshes'
 complete -c pctally -n '__pctally_is top' -l limit -x -d 'print at most this many rows'
 complete -c pctally -n '__pctally_is top' -l help -d 'show a summary'
 complete -c pctally -n '__pctally_is top' -k -a $profile

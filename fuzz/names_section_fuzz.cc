@@ -2,6 +2,7 @@
 // asked for is one that the section can hold.
 #include <cstdlib>
 
+#include "names/kept_names.h"
 #include "names/kept_symbolizer.h"
 
 using namespace pctally;

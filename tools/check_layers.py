@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the #include lines of src/ and include/ against the layers of the design.
+"""Checks the #include lines of src/ and include/ against the layers of the design, and the paths in docs/ against the files.
 
     check_layers.py [ROOT]      prints file:line and the rule broken; exit status 1 if there is any
     check_layers.py --draw      prints each room: where it runs, files, lines, nouns, and the rooms it includes
 
-Capture and analysis meet at the profile file (histfile/) and nowhere else; tick/ stands alone; public headers are C.
+Capture and analysis meet at the profile file (histfile/) and nowhere else; tick/ stands alone; public headers are C; no headers include
+each other.
 """
 import pathlib
 import re
@@ -32,7 +33,7 @@ ALLOWED = {
     "perf": {"process", "histfile", "tick", "base/file", "base"},
     "bpf": {"perf", "process", "histfile", "tick/unwind", "tick", "base/file", "base"},
     "path": {"process", "histfile", "tick/unwind", "tick", "base/file", "base"},
-    "task": {"perf", "path", "process", "histfile", "tick", "base"},
+    "task": {"perf", "path", "process", "histfile", "tick", "base/file", "base"},
     "recorder/engine": {"task", "perf", "bpf", "path", "clock", "process", "histfile", "tick", "base"},
     "recorder": {"recorder/engine", "perf", "fault", "histfile", "base"},
     # analysis: runs later, anywhere
@@ -46,12 +47,13 @@ ALLOWED = {
     "profile": {"histread", "histfile", "tick/unwind", "tick", "base"},
     "report/names": {"object", "object/elf", "base"},
     "report/print": set(),
-    "report": {"report/names", "profile", "object", "object/elf", "base", "report/print"},
+    "report/statistics": set(),
+    "report": {"report/names", "report/statistics", "profile", "object", "object/elf", "base", "report/print"},
     "report/live": {"report/names", "report/print", "report", "profile", "object", "base"},
     "report/prof": {"report/names", "report/print", "report", "monfile/read", "object", "object/elf", "base"},
-    "report/paths": {"report/names", "report/print", "report", "profile", "object", "base"},
-    "report/diff": {"report/names", "report/print", "report", "profile", "object", "base"},
-    "report/annotate": {"report/names", "report/print", "report", "profile", "object", "object/elf", "base"},
+    "report/paths": {"report/names", "report/statistics", "report/print", "report", "profile", "object", "base"},
+    "report/diff": {"report/names", "report/statistics", "report/print", "report", "profile", "object", "base", "base/file"},
+    "report/annotate": {"report/names", "report/statistics", "report/print", "report", "profile", "object", "object/elf", "base/file", "base"},
     "report/html": {"report/names", "report/print", "report", "report/annotate", "report/diff", "report/paths", "profile", "object", "object/elf", "base"},
     "import": {"profile", "object", "object/elf", "base/file", "base"},
     "export": {"report/names", "report/print", "report", "report/annotate", "report/paths", "profile", "object", "object/elf", "base"},
@@ -69,10 +71,11 @@ IN_PROGRAM = ("base", "base/file", "tick/unwind", "tick", "histfile", "monfile/w
 
 PUBLIC_USERS = {"library", "preload", "dialect", "tool"}
 TICK_SYSTEM_HEADERS = {"stdint.h"}
-TICK_FILE_HEADERS = {"context.h": {"ucontext.h"}}  # where the kernel keeps the interrupted program counter
+TICK_FILE_HEADERS = {"context.h": {"signal.h"}}  # where the kernel keeps the interrupted program counter
 PUBLIC_SYSTEM_HEADERS = {"stddef.h", "stdint.h", "stdbool.h", "sys/types.h"}
 CPLUSPLUS_ONLY = re.compile(r"\b(class|namespace|template|constexpr|noexcept|using|nullptr)\b|::")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+CODE_WORD = re.compile(r"`([\w./-]+)`")
 
 
 def room_of(path):
@@ -142,6 +145,27 @@ def check_sources(root):
                     yield path, number, rule
 
 
+def check_circles(root):
+    """Headers that include each other, in a room or across rooms: the line that closes each circle."""
+    source = root / "src"
+    arrows = {str(path.relative_to(source)): [(path, number, header) for number, quoted, header in includes(path) if quoted]
+              for path in sorted(source.rglob("*.h"))}
+    done, chain = set(), []
+
+    def visit(header):
+        chain.append(header)
+        for path, number, other in arrows.get(header, []):
+            if other in chain:
+                yield path, number, "closes a circle: " + " -> ".join([*chain[chain.index(other):], other])
+            elif other not in done:
+                yield from visit(other)
+        done.add(chain.pop())
+
+    for header in arrows:
+        if header not in done:
+            yield from visit(header)
+
+
 def outside_cplusplus_guards(text):
     """The numbered lines of a header that a C compiler sees, without comments."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", lambda comment: re.sub(r"[^\n]", " ", comment.group()), text, flags=re.DOTALL)
@@ -170,6 +194,26 @@ def check_public_headers(root):
             match = CPLUSPLUS_ONLY.search(line)
             if match:
                 yield path, number, f"a public header is C ({match.group().strip()})"
+
+
+def missing_paths(root, page):
+    """The paths of files and folders of src/ that a page names in code quotes and that do not exist. The suffix may be left out; the first
+    column of a table "before | now" names what was."""
+    rooms = {path.name for path in (root / "src").iterdir() if path.is_dir()}
+    moves = False
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        moves = line.startswith("|") and (moves or line.startswith("| before | now |"))
+        words = CODE_WORD.findall(line.split("|", 2)[2] if moves else line)
+        paths = {word.removeprefix("src/").rstrip("/") for word in words if word.startswith("src/") or ("/" in word and word.split("/")[0] in rooms)}
+        for path in sorted(paths):
+            if not (root / "src" / path).exists() and not list((root / "src").glob(path + ".*")):
+                yield number, path
+
+
+def check_paths_in_docs(root):
+    for page in sorted((root / "docs").rglob("*.md")):
+        for number, path in missing_paths(root, page):
+            yield page, number, f"src/{path} does not exist"
 
 
 def draw(root):
@@ -201,11 +245,11 @@ def main(arguments):
     if arguments[1:2] == ["--draw"]:
         return draw(pathlib.Path(__file__).parent.parent)
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else pathlib.Path(__file__).parent.parent)
-    broken = [*check_sources(root), *check_public_headers(root)]
+    broken = [*check_sources(root), *check_circles(root), *check_public_headers(root), *check_paths_in_docs(root)]
     for path, number, rule in broken:
         print(f"{path.relative_to(root)}:{number}: {rule}")
     if not broken:
-        print("layers: every include is allowed")
+        print("layers: every include is allowed, none closes a circle, every path in docs/ exists")
     return 1 if broken else 0
 
 

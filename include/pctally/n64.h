@@ -34,7 +34,7 @@ struct pctally_n64_prof {
 /* The shortest period, in microseconds. */
 #define PCTALLY_N64_MIN_INTERVAL 50
 
-/* What the error handler is told. */
+/* The codes that the error handler gets. */
 enum pctally_n64_error {
   PCTALLY_N64_INIT_STR = 61,   /* the profile is running */
   PCTALLY_N64_INIT_CNT = 62,   /* profcnt is 0 or above 4096, or its entries cannot be read */

@@ -1,5 +1,5 @@
-// Who looks after a process from outside: a debugger, which stops it at every signal, or an emulator that is
-// the process and has signals and a time of its own. Ticks would change, or end, what runs there.
+// Finds a debugger, which stops the process at every signal, or an emulator, which is the process and has its
+// own signals and time. Ticks would change, or end, what runs there.
 #pragma once
 #include <sys/types.h>
 

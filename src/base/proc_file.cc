@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
-
 namespace pctally {
 namespace {
 
@@ -24,11 +22,16 @@ void append_number(char** to, unsigned number) noexcept {
   while (at != digits + sizeof digits) *(*to)++ = *at++;
 }
 
-/// The last field of the line that begins with `name`; null without such a line.
-const char* last_of_line(const char* text, const char* name) noexcept {
+/// What follows `name` at the begin of a line; null without such a line.
+const char* after(const char* text, const char* name) noexcept {
   const char* line = strstr(text, name);
+  return line == nullptr ? nullptr : line + strlen(name);
+}
+
+/// The last field of that line.
+const char* last_of_line(const char* text, const char* name) noexcept {
+  const char* line = after(text, name);
   if (line == nullptr) return nullptr;
-  line += strlen(name);
   const char* at = line + strcspn(line, "\n");
   while (at != line && at[-1] != '\t' && at[-1] != ' ') --at;
   return at;
@@ -36,15 +39,19 @@ const char* last_of_line(const char* text, const char* name) noexcept {
 
 }  // namespace
 
-size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noexcept {
+UniqueFd open_proc_file(pid_t pid, const char* name) noexcept {
   char path[64] = "/proc/self", *end = path + 10;
-  text[0] = '\0';
   if (pid != 0) append_number(&(end = path + 6), static_cast<unsigned>(pid));
   if (strlen(name) + 2 > static_cast<size_t>(path + sizeof path - end))
-    return errno = ENAMETOOLONG, size_t{0};
+    return errno = ENAMETOOLONG, UniqueFd();
   *end++ = '/';
   strcpy(end, name);
-  UniqueFd fd(open(path, O_RDONLY | O_CLOEXEC));
+  return UniqueFd(open(path, O_RDONLY | O_CLOEXEC));
+}
+
+size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noexcept {
+  text[0] = '\0';
+  UniqueFd fd = open_proc_file(pid, name);
   ssize_t count = fd.valid() ? read(fd.get(), text, bytes - 1) : -1;
   if (count <= 0) return 0;
   text[count] = '\0';
@@ -60,22 +67,40 @@ ProcStatus parse_status(const char* text) noexcept {
     status.tracer = static_cast<pid_t>(strtol(tracer, nullptr, 10));
   if (inside != nullptr) status.inside = static_cast<pid_t>(strtol(inside, nullptr, 10));
   if (filters != nullptr) status.filters = static_cast<unsigned>(strtol(filters, nullptr, 10));
+  if (const char* group = after(text, "\nTgid:"); group != nullptr)
+    status.group = static_cast<pid_t>(strtol(group, nullptr, 10));
+  if (const char* blocked = after(text, "\nSigBlk:"); blocked != nullptr)
+    status.blocked = strtoull(blocked, nullptr, 16);
+  const char* at = after(text, "\nUid:");
+  char* end = nullptr;
+  for (unsigned i = 0; at != nullptr && i < 4; ++i, at = end)
+    status.users[i] = static_cast<uid_t>(strtoull(at, &end, 10));
   return status;
 }
 
-bool read_proc_status(pid_t pid, ProcStatus* status, pid_t thread) noexcept {
-  char name[32] = "task/", text[4096], *end = name + 5;
+namespace {
+
+/// `thread` 0: the file of the whole process.
+size_t read_thread_file(pid_t pid, pid_t thread, const char* file, char* text, size_t bytes) noexcept {
+  char name[32] = "task/", *end = name + 5;
   if (thread != 0) append_number(&end, static_cast<unsigned>(thread)), *end++ = '/';
-  strcpy(thread == 0 ? name : end, "status");
-  if (read_proc_file(pid, name, text, sizeof text) == 0) return false;
+  strcpy(thread == 0 ? name : end, file);
+  return read_proc_file(pid, name, text, bytes);
+}
+
+}  // namespace
+
+bool read_proc_status(pid_t pid, ProcStatus* status, pid_t thread) noexcept {
+  char text[4096];
+  if (read_thread_file(pid, thread, "status", text, sizeof text) == 0) return false;
   *status = parse_status(text);
   return true;
 }
 
 /// The name, in parentheses, may hold anything; the numbers follow the last of these.
-bool read_proc_stat(pid_t pid, ProcStat* stat) noexcept {
+bool read_proc_stat(pid_t pid, ProcStat* stat, pid_t thread) noexcept {
   char text[1024];
-  if (read_proc_file(pid, "stat", text, sizeof text) == 0) return false;
+  if (read_thread_file(pid, thread, "stat", text, sizeof text) == 0) return false;
   const char* at = strrchr(text, ')');
   if (at == nullptr || at[1] != ' ' || at[2] == '\0') return false;
   stat->state = at[2];

@@ -5,7 +5,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/unique_fd.h"
+
 namespace pctally {
+
+/// Opens "/proc/PID/NAME" (pid 0: "/proc/self/NAME") for reading. Async-signal-safe.
+UniqueFd open_proc_file(pid_t pid, const char* name) noexcept;
 
 /// Reads the start of "/proc/PID/NAME" (pid 0: "/proc/self/NAME") into `text`, ended by a zero byte. Bytes
 /// read; 0 if it cannot be read, or is empty: errno says why. REQUIRES: bytes > 0. Async-signal-safe.
@@ -16,6 +21,9 @@ struct ProcStatus {
   pid_t tracer = 0;      ///< the process that traces it; 0: none
   pid_t inside = 0;      ///< its number in its own pid namespace; 0: not known (before Linux 4.1)
   unsigned filters = 0;  ///< seccomp filters that it is behind; before Linux 5.9 one stands for all
+  pid_t group = 0;       ///< of a thread, its process
+  uid_t users[4] = {};   ///< real, effective, saved, of files
+  uint64_t blocked = 0;  ///< signals, one bit each
 };
 
 ProcStatus parse_status(const char* text) noexcept;
@@ -34,7 +42,7 @@ struct ProcStat {
   uint64_t started = 0;  ///< since the system started
 };
 
-/// False if the process is gone. pid 0: the calling process. Async-signal-safe.
-bool read_proc_stat(pid_t pid, ProcStat* stat) noexcept;
+/// False if it is gone. pid and thread as above. Async-signal-safe.
+bool read_proc_stat(pid_t pid, ProcStat* stat, pid_t thread = 0) noexcept;
 
 }  // namespace pctally

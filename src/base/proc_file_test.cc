@@ -51,6 +51,23 @@ TEST(ProcFile, FiltersAreCountedWhereTheKernelDoes) {
   EXPECT_EQ(parse_status("Name:\tx\nTracerPid:\t7\n").tracer, 7);
 }
 
+TEST(ProcFile, UsersSignalsAndTheProcessOfAThread) {
+  const ProcStatus status = parse_status(
+      "Name:\tx\nTgid:\t7\nPid:\t9\nUid:\t0\t1000\t4294967294\t3\nGid:\t5\t5\t5\t5\nSigBlk:"
+      "\t8000000000000001\n");
+  EXPECT_EQ(status.group, 7);
+  EXPECT_EQ(status.users[0], 0u);
+  EXPECT_EQ(status.users[1], 1000u);
+  EXPECT_EQ(status.users[2], 4294967294u);
+  EXPECT_EQ(status.users[3], 3u);
+  EXPECT_EQ(status.blocked, 0x8000000000000001u);
+  ProcStatus own;
+  ASSERT_TRUE(read_proc_status(0, &own));
+  EXPECT_EQ(own.group, getpid());
+  EXPECT_EQ(own.users[0], getuid());
+  EXPECT_EQ(own.users[1], geteuid());
+}
+
 TEST(ProcFile, AProcessThatIsGoneHasNone) {
   ProcStat stat;
   EXPECT_FALSE(read_proc_stat(1 << 23, &stat));

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace pctally {
 
@@ -19,6 +20,12 @@ inline timespec to_timespec(uint64_t ns) noexcept {
 }
 inline timeval to_timeval(uint64_t ns) noexcept {
   return {static_cast<time_t>(ns / kNsPerSecond), static_cast<suseconds_t>(ns % kNsPerSecond / 1000u)};
+}
+
+/// Times of /proc/PID/stat and /proc/stat. Async-signal-safe.
+inline uint64_t clock_ticks_to_ns(uint64_t ticks) noexcept {
+  const long hertz = sysconf(_SC_CLK_TCK);
+  return ticks * (kNsPerSecond / static_cast<uint64_t>(hertz > 0 ? hertz : 100));
 }
 
 /// CLOCK_MONOTONIC. Async-signal-safe.

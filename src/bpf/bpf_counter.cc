@@ -17,6 +17,7 @@
 #include "bpf/kernel_fields.h"
 #include "bpf/map_array.h"
 #include "bpf/program_image.h"
+#include "perf/descriptor_limit.h"
 
 namespace pctally {
 namespace {
@@ -54,6 +55,20 @@ const char* why_refused(int error, bool paths) noexcept {
   if (error != EINVAL && error != E2BIG) return "";
   return paths ? ": this kernel does not accept the program; use Linux 6.1 or later, or -e ring"
                : ": this kernel does not accept the program; use Linux 5.15 or later";
+}
+
+std::unexpected<Error> too_many_files() { return fail(EMFILE, "too many open files; raise ulimit -n"); }
+
+/// libbpf takes a probe of the kernel that finds no descriptor for one that the kernel refuses, and says
+/// EINVAL or the like. All that it has opened is closed again by then.
+bool lacks_descriptors(const bpf_object* object) {
+  constexpr size_t kProbes = 4;
+  size_t needed = kProbes;
+  bpf_map* map = nullptr;
+  bpf_object__for_each_map(map, object)++ needed;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, object)++ needed;
+  return !has_descriptors_left(needed);
 }
 
 bool set_constants(bpf_object* object, const BpfCounter::Settings& settings) noexcept {
@@ -130,8 +145,8 @@ void BpfCounter::close() noexcept {
   object_.reset();
 }
 
-/// `types`: a file with the kernel's types, which stays there until the object is loaded; empty: libbpf looks
-/// for it.
+/// `types`: a file with the kernel's types, which stays there until the object is loaded; empty: libbpf
+/// finds one.
 Result<void> BpfCounter::open_object(const Settings& settings, const std::string& types) {
   libbpf_set_print(say_nothing);
   bpf_object_open_opts options{};
@@ -159,12 +174,13 @@ Result<void> BpfCounter::load_object(const Settings& settings) {
   bpf_map__set_max_entries(map("followed"), forks ? static_cast<uint32_t>((most_pids() + 63) / 64) : 1);
   bpf_program__set_autoload(bpf_object__find_program_by_name(object_.get(), "follow_fork"), forks);
   if (!set_constants(object_.get(), settings)) return fail(EINVAL, "bpf: the program has no settings");
-  if (int error = bpf_object__load(object_.get()); error != 0)
-    return fail(-error, "bpf: %s%s", strerror(-error), why_refused(-error, settings.paths));
+  const int error = bpf_object__load(object_.get());
+  if (error != 0 && lacks_descriptors(object_.get())) return too_many_files();
+  if (error != 0) return fail(-error, "bpf: %s%s", strerror(-error), why_refused(-error, settings.paths));
   uint32_t first = 0;
   if (settings.filter == PCTALLY_FILTER_CGROUP &&
       bpf_map_update_elem(bpf_map__fd(map("cgroups")), &first, &settings.cgroup, BPF_ANY) != 0)
-    return fail(errno, "not a directory of a cgroup v2 hierarchy: %s", strerror(errno));
+    return fail(errno, "bpf: cannot choose the control group: %s", strerror(errno));
   return {};
 }
 
@@ -197,6 +213,7 @@ Result<void> BpfCounter::open_events(const Settings& settings) {
   for (size_t cpu = 0; cpu < cpus_; ++cpu) {
     auto event = open_event(settings, static_cast<int>(cpu));
     if (!event && event.error().code == ENODEV) continue;  // that CPU is offline
+    if (!event && event.error().code == EMFILE) return too_many_files();
     if (!event) return std::unexpected(event.error());
     if (ioctl(event->fd(), PERF_EVENT_IOC_SET_BPF, program) != 0)
       return fail(errno, "PERF_EVENT_IOC_SET_BPF: %s", strerror(errno));

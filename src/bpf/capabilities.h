@@ -6,8 +6,8 @@
 
 namespace pctally {
 
-/// Of those the engine needs to start, the ones this process does not have ("CAP_BPF, CAP_PERFMON"); empty if
-/// none is missing.
+/// The capabilities that the engine needs to start and this process lacks ("CAP_BPF, CAP_PERFMON"); empty if
+/// it lacks none.
 std::string missing_capabilities();
 
 /// Gives up all capabilities, for good; children of before keep theirs. Calling thread only.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 /* Engine "bpf", the kernel's half of call paths; part of tick.bpf.c where it is compiled with PCTALLY_PATHS.
  *
- * A tick's stack is followed by tables of unwind rules that the recorder has loaded, for processes it has
- * told of. See path_tables.h for what comes out. All memory is that of the maps below. What can fail (a page
+ * Follows a tick's stack with tables of unwind rules, for processes that the recorder has loaded. See
+ * path_tables.h for what comes out. All memory is that of the maps below. What can fail (a page
  * that is not there, a full ring) leaves out part of the path, never the tick.
  */
 struct rule_memory {

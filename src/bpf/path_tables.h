@@ -6,7 +6,7 @@
  * what the program knows of mappings and rules may be old or wrong: then a word that the walk asks for is not
  * there, and the path is cut. It cannot become another one.
  *
- * Where it does not know how to go on (a process or a mapping it was not told of, code whose rules are not
+ * Where it does not know how to go on (a process or a mapping that is not loaded, code whose rules are not
  * loaded yet, more frames than there is room for) it copies the stack itself from there on.
  */
 #ifndef PCTALLY_BPF_PATH_TABLES_H
@@ -14,7 +14,7 @@
 
 enum {
   PCTALLY_RANGES = 128,          /* mappings of a process */
-  PCTALLY_PROCESSES = 1024,      /* told of at a time; a power of two */
+  PCTALLY_PROCESSES = 1024,      /* loaded at a time; a power of two */
   PCTALLY_PROCESS_PROBES = 8,    /* places looked at for one process */
   PCTALLY_RULE_BYTES = 16 << 20, /* for the tables of all objects; a power of two */
   PCTALLY_PATH_FRAMES = 512,     /* followed by rules */

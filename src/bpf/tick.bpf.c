@@ -94,7 +94,7 @@ static __always_inline void count_seen(void) {
   if (first != 0) ++first->seen;
 }
 
-/* Before any look at `active`, and after the last store. */
+/* Before `active` is read, and after the last store. */
 static __always_inline void set_running(__u32 running) {
   if (!settings.says_running) return;
   struct pctally_table* first = own_table(0);

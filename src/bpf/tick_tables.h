@@ -26,11 +26,11 @@ enum {
 
 enum {
   PCTALLY_TABLE_SLOTS = 2048, /* a power of two: distinct pcs per CPU and drain */
-  PCTALLY_TABLE_PROBES = 16,  /* slots looked at for one pc */
-  PCTALLY_TABLE_FULL = 64,    /* processes told apart whose ticks found no slot */
+  PCTALLY_TABLE_PROBES = 16,  /* slots searched for one pc */
+  PCTALLY_TABLE_FULL = 64,    /* processes, counted one by one, whose ticks found no slot */
 };
 
-/* Settled before the program is loaded: the verifier drops the branches not taken. */
+/* Fixed before the program is loaded: the verifier drops the branches not taken. */
 struct pctally_tick_settings {
   unsigned int filter;       /* enum pctally_filter */
   unsigned int children;     /* FOLLOWED: 1 if what followed processes fork is followed */
@@ -62,12 +62,11 @@ struct pctally_table {
   unsigned long long unowned; /* ticks that found neither a slot nor room in full[] */
   unsigned int used;          /* entries of order[] */
   unsigned int full_used;
-  unsigned int
-      running;       /* in the first of a CPU's two tables: 1 from before the look at `active` to the end */
+  unsigned int running; /* in the first of a CPU's two tables: 1 from before `active` is read to the end */
   unsigned int seen; /* in the first of a CPU's two tables: ticks of anybody but the idle task; never zeroed,
                         goes round */
   struct pctally_full full[PCTALLY_TABLE_FULL];
-  unsigned short order[PCTALLY_TABLE_SLOTS]; /* the slots in use: the reader looks at no other */
+  unsigned short order[PCTALLY_TABLE_SLOTS]; /* the slots in use: the reader reads no other */
   struct pctally_slot slots[PCTALLY_TABLE_SLOTS];
 };
 

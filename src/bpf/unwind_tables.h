@@ -33,7 +33,7 @@ class RuleTables {
   size_t used_ = 64;  ///< so that no table has a number of its own meaning
 };
 
-/// The processes the program was told of. Not thread-safe; the program may look at any time.
+/// The processes that the program has tables of. Not thread-safe; the program may read at any time.
 class ProcessTables {
  public:
   ProcessTables() = default;

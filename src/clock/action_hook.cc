@@ -30,7 +30,7 @@ using namespace pctally;
 namespace {
 
 bool exchange(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
-  look_first();
+  enter_once();
   return exchange_program_action(signal, action, before) || exchange_behind(signal, action, before);
 }
 
@@ -66,7 +66,7 @@ PCTALLY_HOOK sighandler_t __sysv_signal(int number, sighandler_t handler) noexce
 }
 
 PCTALLY_HOOK int prctl(int option, ...) noexcept {
-  look_first();
+  enter_once();
   static int (*next)(int, ...);
   va_list list;
   va_start(list, option);
@@ -80,7 +80,7 @@ PCTALLY_HOOK int prctl(int option, ...) noexcept {
 }
 
 PCTALLY_HOOK long syscall(long number, ...) noexcept {
-  look_first();
+  enter_once();
   static long (*next)(long, ...);
   va_list list;
   va_start(list, number);
@@ -89,8 +89,8 @@ PCTALLY_HOOK long syscall(long number, ...) noexcept {
   va_end(list);
   const long result = next_function("syscall", &next)(number, arguments[0], arguments[1], arguments[2],
                                                       arguments[3], arguments[4], arguments[5]);
-  if (number == SYS_clone && result == 0) look_first();  // in a child
-  if (number == SYS_pivot_root && result == 0) look_at_root();
+  if (number == SYS_clone && result == 0) enter_once();  // in a child
+  if (number == SYS_pivot_root && result == 0) check_root();
   if (number == SYS_seccomp && result == 0 && arguments[0] != SECCOMP_GET_ACTION_AVAIL) note_seccomp_filter();
   return result;
 }

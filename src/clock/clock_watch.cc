@@ -15,7 +15,8 @@ constexpr uint64_t kTicksPerCheck = 16;
 
 ClockWatch::Check g_check = nullptr;
 int g_timer = 0;
-unsigned g_busy = 0;  ///< somebody looks, or will never again; a word, for not every machine exchanges bytes
+unsigned g_busy =
+    0;  ///< a check runs, or none will run any more; a word, for not every machine exchanges bytes
 
 void on_watch() noexcept {
   if (has_seccomp_filter() || __atomic_exchange_n(&g_busy, 1u, __ATOMIC_ACQUIRE)) return;

@@ -15,7 +15,7 @@ class ClockWatch {
   /// free signal or timer left).
   static Status start(Check check) noexcept;
 
-  /// On return nothing looks, nor will.
+  /// After it returns no check runs or starts.
   static void stop() noexcept;
 
   /// In the child of a fork, which inherits the handler and no timer.

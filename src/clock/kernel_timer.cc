@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/time_ns.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {
@@ -31,7 +32,7 @@ struct KernelSpec {
 };
 
 KernelTime to_kernel_time(uint64_t ns) noexcept {
-  return {static_cast<KernelWord>(ns / 1000000000u), static_cast<KernelWord>(ns % 1000000000u)};
+  return {static_cast<KernelWord>(ns / kNsPerSecond), static_cast<KernelWord>(ns % kNsPerSecond)};
 }
 
 /// The kernel's number for the CPU clock of a thread.

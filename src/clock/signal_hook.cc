@@ -2,10 +2,14 @@
 // library's: the signals our ticks come with are not among them. A program never receives one of ours, and no
 // code of it goes unobserved because it blocks "all signals".
 //
+// sigaltstack(2) is in front of the C library's, too: where the kernel has no room for a handler's frame, a
+// tick would kill the program, which may never use that stack. Such a thread has its ticks blocked.
+//
 // While no clock runs each costs one load more.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
@@ -16,18 +20,19 @@
 namespace pctally {
 namespace {
 
-void remove_hidden(sigset_t* set, unsigned long long hidden) noexcept {
-  for (; hidden != 0; hidden &= hidden - 1) sigdelset(set, __builtin_ctzll(hidden) + 1);
+/// Adds our signals to a set, or removes them: `change` is sigaddset(3) or sigdelset(3).
+void change_hidden(sigset_t* set, decltype(sigaddset)* change) noexcept {
+  for (unsigned long long hidden = hidden_signals(); hidden != 0; hidden &= hidden - 1)
+    change(set, __builtin_ctzll(hidden) + 1);
 }
 
 /// A set as the program gave it, without ours.
 class Visible {
  public:
   explicit Visible(const sigset_t* given) noexcept : set_(given) {
-    const unsigned long long hidden = hidden_signals();
-    if (given == nullptr || hidden == 0) return;
+    if (given == nullptr || hidden_signals() == 0) return;
     copy_ = *given;
-    remove_hidden(&copy_, hidden);
+    change_hidden(&copy_, sigdelset);
     set_ = &copy_;
   }
   [[nodiscard]] const sigset_t* get() const noexcept { return set_; }
@@ -37,11 +42,47 @@ class Visible {
   sigset_t copy_;
 };
 
+/// Of the calling thread, whose alternate stack has no room for a handler.
+__thread bool t_blocks_ticks;
+
+/// A mask as the program gave it, without ours; or with them, where the thread has to keep them blocked.
+class Mask {
+ public:
+  explicit Mask(const sigset_t* given) noexcept : visible_(given), set_(visible_.get()) {
+    if (given == nullptr || !t_blocks_ticks) return;
+    copy_ = *given;
+    change_hidden(&copy_, sigaddset);
+    set_ = &copy_;
+  }
+  [[nodiscard]] const sigset_t* get() const noexcept { return set_; }
+
+ private:
+  Visible visible_;
+  const sigset_t* set_;
+  sigset_t copy_;
+};
+
+/// Of a handler's frame: AT_MINSIGSTKSZ, or what it was before there was one.
+bool has_room_for_a_handler(const stack_t& stack) noexcept {
+  constexpr unsigned long kLeastBefore = 2048;
+  const unsigned long least = getauxval(AT_MINSIGSTKSZ);
+  return (stack.ss_flags & SS_DISABLE) != 0 || stack.ss_size >= (least == 0 ? kLeastBefore : least);
+}
+
+void change_ticks(int how) noexcept {
+  sigset_t ours;
+  sigemptyset(&ours);
+  change_hidden(&ours, sigaddset);
+  next_sigmask(how, &ours, nullptr);
+}
+
 int change_mask(decltype(pthread_sigmask)* next, int how, const sigset_t* set, sigset_t* before) noexcept {
-  look_first();
-  const Visible visible(how == SIG_UNBLOCK ? nullptr : set);
-  const int result = next(how, how == SIG_UNBLOCK ? set : visible.get(), before);
-  if (result == 0 && before != nullptr) remove_hidden(before, hidden_signals());
+  enter_once();
+  const Visible visible(set);
+  const Mask mask(set);
+  const bool as_given = how == SIG_UNBLOCK && !t_blocks_ticks;
+  const int result = next(how, as_given ? set : how == SIG_SETMASK ? mask.get() : visible.get(), before);
+  if (result == 0 && before != nullptr) change_hidden(before, sigdelset);
   return result;
 }
 
@@ -55,6 +96,8 @@ Function* next_or_fail(const char* name, Function** kept) noexcept {
 }  // namespace
 
 void bring_signal_hooks() noexcept {}
+
+bool keeps_ticks_blocked() noexcept { return t_blocks_ticks; }
 
 }  // namespace pctally
 
@@ -89,7 +132,7 @@ PCTALLY_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timesp
 
 PCTALLY_HOOK int sigsuspend(const sigset_t* set) {
   static decltype(sigsuspend)* next;
-  return next_function("sigsuspend", &next)(Visible(set).get());
+  return next_function("sigsuspend", &next)(Mask(set).get());
 }
 
 PCTALLY_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
@@ -99,7 +142,7 @@ PCTALLY_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
 
 PCTALLY_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set) {
   static int (*next)(pollfd*, nfds_t, const timespec*, const sigset_t*);
-  return next_function("ppoll", &next)(fds, count, timeout, Visible(set).get());
+  return next_function("ppoll", &next)(fds, count, timeout, Mask(set).get());
 }
 
 /// What ppoll(2) is called by programs built with _FORTIFY_SOURCE.
@@ -107,23 +150,36 @@ PCTALLY_HOOK int __ppoll_chk(pollfd* fds, nfds_t count, const timespec* timeout,
                              size_t bytes) {
   static int (*next)(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
   auto* function = next_or_fail("__ppoll_chk", &next);
-  return function == nullptr ? -1 : function(fds, count, timeout, Visible(set).get(), bytes);
+  return function == nullptr ? -1 : function(fds, count, timeout, Mask(set).get(), bytes);
 }
 
 PCTALLY_HOOK int pselect(int count, fd_set* read, fd_set* write, fd_set* error, const timespec* timeout,
                          const sigset_t* set) {
   static int (*next)(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*);
-  return next_function("pselect", &next)(count, read, write, error, timeout, Visible(set).get());
+  return next_function("pselect", &next)(count, read, write, error, timeout, Mask(set).get());
 }
 
 PCTALLY_HOOK int epoll_pwait(int fd, epoll_event* events, int most, int timeout, const sigset_t* set) {
   static int (*next)(int, epoll_event*, int, int, const sigset_t*);
-  return next_function("epoll_pwait", &next)(fd, events, most, timeout, Visible(set).get());
+  return next_function("epoll_pwait", &next)(fd, events, most, timeout, Mask(set).get());
 }
 
 PCTALLY_HOOK int epoll_pwait2(int fd, epoll_event* events, int most, const timespec* timeout,
                               const sigset_t* set) {
   static int (*next)(int, epoll_event*, int, const timespec*, const sigset_t*);
   auto* function = next_or_fail("epoll_pwait2", &next);
-  return function == nullptr ? -1 : function(fd, events, most, timeout, Visible(set).get());
+  return function == nullptr ? -1 : function(fd, events, most, timeout, Mask(set).get());
+}
+
+/// Blocked before the kernel knows the stack, and let through after it has another.
+PCTALLY_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
+  static decltype(sigaltstack)* next;
+  auto* function = next_function("sigaltstack", &next);
+  if (stack == nullptr || hidden_signals() == 0) return function(stack, before);
+  const bool blocked = t_blocks_ticks, block = !has_room_for_a_handler(*stack);
+  if (block && !blocked) change_ticks(SIG_BLOCK);
+  const int result = function(stack, before);
+  t_blocks_ticks = result == 0 ? block : blocked;
+  if (!t_blocks_ticks && (blocked || block)) change_ticks(SIG_UNBLOCK);
+  return result;
 }

@@ -15,6 +15,9 @@ namespace pctally {
 namespace {
 
 using Routine = void* (*)(void*);
+using RoutineC11 = int (*)(void*);
+using CreateC11 = int(pthread_t*, RoutineC11, void*);  // thrd_create: <threads.h> is younger than glibc 2.27
+constexpr int kErrorC11 = 2;                           // thrd_error
 
 /// A signal's frame (3.5 KiB with AVX-512, 11 with AMX) and what the handler needs, above all that the
 /// program asked for.
@@ -23,13 +26,20 @@ constexpr size_t kHandlerRoom = 32 << 10;
 int g_clocks = 0;
 int g_filtered = 0;
 int g_behind_filter = 0;
-void (*g_first_look)() = nullptr;
-void (*g_root_look)() = nullptr;
+void (*g_enter_once)() = nullptr;
+void (*g_check_root)() = nullptr;
 constexpr unsigned kWordBits = 8 * sizeof(unsigned long), kHiddenWords = 64 / kWordBits;
 unsigned long g_hidden[kHiddenWords] = {};  // words every machine changes atomically
 pthread_key_t g_key;
 bool g_has_key = false;
 decltype(pthread_create)* g_next = nullptr;
+CreateC11* g_next_c11 = nullptr;
+
+/// By a type without arguments, which casts from and to every function are meant to go by.
+template <typename To, typename From>
+To as_routine(From routine) noexcept {
+  return reinterpret_cast<To>(reinterpret_cast<void (*)()>(routine));
+}
 
 /// The attributes the thread gets: the program's, with room for a handler.
 class RoomyAttributes {
@@ -101,6 +111,14 @@ void* run(void* given) {
   return routine(argument);
 }
 
+int run_c11(void* given) {
+  auto* record = static_cast<ThreadRecord*>(given);
+  auto routine = as_routine<RoutineC11>(record->routine);
+  void* argument = record->argument;
+  begin(record);
+  return routine(argument);
+}
+
 void at_thread_end(void* record) {
   if (!has_seccomp_filter()) end_thread(static_cast<ThreadRecord*>(record));
 }
@@ -122,19 +140,39 @@ ThreadRecord* new_record(Routine routine, void* argument, const RoomyAttributes&
   return record;
 }
 
+/// Null behind a filter, too.
+ThreadRecord* record_unless_filtered(Routine routine, void* argument,
+                                     const RoomyAttributes& attributes) noexcept {
+  if (!has_seccomp_filter()) return new_record(routine, argument, attributes);
+  __atomic_store_n(&g_behind_filter, 1, __ATOMIC_RELAXED);
+  return nullptr;
+}
+
+void give_back_unused(ThreadRecord* record) noexcept {
+  MutexLock locked(g_threads);
+  give_back(record);
+}
+
 int create(pthread_t* thread, const pthread_attr_t* asked, Routine routine, void* argument) noexcept {
   const RoomyAttributes attributes(asked);
-  ThreadRecord* record = has_seccomp_filter() ? nullptr : new_record(routine, argument, attributes);
-  if (has_seccomp_filter()) __atomic_store_n(&g_behind_filter, 1, __ATOMIC_RELAXED);
+  ThreadRecord* record = record_unless_filtered(routine, argument, attributes);
   if (record == nullptr) return g_next(thread, asked, routine, argument);
   int error = g_next(thread, attributes.get(), run, record);
   if (error != 0 && attributes.get() != asked) {
     record->untimed = Untimed::kSmallStack;
     error = g_next(thread, asked, run, record);
   }
-  if (error == 0) return 0;
-  MutexLock locked(g_threads);
-  give_back(record);
+  if (error != 0) give_back_unused(record);
+  return error;
+}
+
+/// C11 has no attributes: the stack is the default's.
+int create_c11(pthread_t* thread, RoutineC11 routine, void* argument) noexcept {
+  const RoomyAttributes none(nullptr);
+  ThreadRecord* record = record_unless_filtered(as_routine<Routine>(routine), argument, none);
+  if (record == nullptr) return g_next_c11(thread, routine, argument);
+  const int error = g_next_c11(thread, run_c11, record);
+  if (error != 0) give_back_unused(record);
   return error;
 }
 
@@ -152,15 +190,15 @@ void hook_threads(int change) noexcept {
 void note_seccomp_filter() noexcept { __atomic_store_n(&g_filtered, 1, __ATOMIC_RELEASE); }
 bool has_seccomp_filter() noexcept { return __atomic_load_n(&g_filtered, __ATOMIC_RELAXED) != 0; }
 
-void set_looks(void (*first)(), void (*at_root)()) noexcept {
-  g_first_look = first;
-  g_root_look = at_root;
+void set_entry_hooks(void (*first)(), void (*at_root)()) noexcept {
+  g_enter_once = first;
+  g_check_root = at_root;
 }
-void look_first() noexcept {
-  if (g_first_look != nullptr) g_first_look();
+void enter_once() noexcept {
+  if (g_enter_once != nullptr) g_enter_once();
 }
-void look_at_root() noexcept {
-  if (g_root_look != nullptr && !has_seccomp_filter()) g_root_look();
+void check_root() noexcept {
+  if (g_check_root != nullptr && !has_seccomp_filter()) g_check_root();
 }
 
 bool filter_cost_a_thread() noexcept { return __atomic_load_n(&g_behind_filter, __ATOMIC_RELAXED) != 0; }
@@ -184,7 +222,18 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
                                                                      void* (*routine)(void*),
                                                                      void* argument) noexcept {
   using namespace pctally;
-  look_first();
+  enter_once();
   if (__atomic_load_n(&g_clocks, __ATOMIC_RELAXED) != 0) return create(thread, attributes, routine, argument);
   return next_function("pthread_create", &g_next)(thread, attributes, routine, argument);
+}
+
+/// The C library's goes round its exported pthread_create.
+extern "C" __attribute__((visibility("default"))) int thrd_create(pthread_t* thread, int (*routine)(void*),
+                                                                  void* argument) noexcept {
+  using namespace pctally;
+  enter_once();
+  auto* next = next_function("thrd_create", &g_next_c11);
+  if (next == nullptr) return kErrorC11;  // before glibc 2.28
+  if (__atomic_load_n(&g_clocks, __ATOMIC_RELAXED) != 0) return create_c11(thread, routine, argument);
+  return next(thread, routine, argument);
 }

@@ -1,5 +1,5 @@
-// pthread_create(3) in front of the C library's: the thread that begins makes its own timers, takes the
-// signals of its ticks off its mask, and is booked exactly at its end.
+// pthread_create(3) and C11's thrd_create in front of the C library's: the thread that begins makes its own
+// timers, takes the signals of its ticks off its mask, and is booked exactly at its end.
 //
 // While no clock runs the call costs one load more. It takes no memory from the heap, leaves no frame on the
 // new thread's stack, and calls the next definition (ASan's, TSan's, the C library's).
@@ -17,16 +17,19 @@ void note_seccomp_filter() noexcept;
 /// True if a thread began behind it while a clock ran.
 [[nodiscard]] bool filter_cost_a_thread() noexcept;
 
-/// What the calls of this library that stand in front of others do first, and what they do once the process
-/// has another root directory; null: nothing.
-void set_looks(void (*first)(), void (*at_root)()) noexcept;
-void look_first() noexcept;
-void look_at_root() noexcept;
+/// The calls of this library that stand in front of others run `first` at their start, and `at_root` after
+/// the process changed its root directory. Null: nothing.
+void set_entry_hooks(void (*first)(), void (*at_root)()) noexcept;
+void enter_once() noexcept;
+void check_root() noexcept;
 
 /// The program is not to see this signal until the last clock stops.
 void hide_signal(int signal) noexcept;
 /// Those, by bit (signal - 1); 0: none.
 [[nodiscard]] unsigned long long hidden_signals() noexcept;
+
+/// True if the calling thread has them blocked by us: its alternate stack has no room for a handler.
+[[nodiscard]] bool keeps_ticks_blocked() noexcept;
 
 /// Nothing but a reference, so that a static link brings the calls of signal_hook.cc and action_hook.cc, too.
 void bring_signal_hooks() noexcept;

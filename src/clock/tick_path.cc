@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "clock/deep_stacks.h"
+#include "clock/injected_call.h"
 #include "clock/thread_hook.h"
 #include "fault/fault_guard.h"
 #include "tick/context.h"
@@ -22,9 +23,9 @@ namespace {
 
 uint32_t g_recording = 0;  ///< what was left out in others is no concern of this one
 
-uint32_t recording() noexcept { return __atomic_load_n(&g_recording, __ATOMIC_RELAXED); }
-
 #if PCTALLY_FOLLOWS_PATHS
+
+uint32_t recording() noexcept { return __atomic_load_n(&g_recording, __ATOMIC_RELAXED); }
 
 constexpr uint64_t kGuessedStackBytes =
     1 << 20;                                  ///< of a stack that is not known: coroutines, alternate stacks
@@ -50,14 +51,6 @@ bool is_within(uint64_t address, const KnownStack& known) noexcept {
   return address < known.end && known.end - address < known.bytes;
 }
 
-/// True where the handler stands on an alternate stack that is nearly used up.
-bool is_cramped() noexcept {
-  stack_t stack;
-  if (sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0) return false;
-  return reinterpret_cast<uint64_t>(__builtin_frame_address(0)) - reinterpret_cast<uint64_t>(stack.ss_sp) <
-         kLeastHandlerRoom;
-}
-
 /// Says where the walk may read to; kComplete, or why it must not begin. Both stacks known, no system call is
 /// made.
 PathEnd prepare(OwnStack* stack) noexcept {
@@ -67,7 +60,6 @@ PathEnd prepare(OwnStack* stack) noexcept {
   stack->end = came_from_there ? known.end : stack->registers.stack + kGuessedStackBytes;
   if (stands_there && came_from_there) return PathEnd::kComplete;
   if (has_seccomp_filter()) return PathEnd::kUnreadable;
-  if (!stands_there && is_cramped()) return PathEnd::kNoRoom;
   return came_from_there || (in_front(SIGSEGV) && in_front(SIGBUS)) ? PathEnd::kComplete
                                                                     : PathEnd::kUnreadable;
 }
@@ -86,9 +78,9 @@ void walk(void* argument) noexcept {
 }
 
 /// Of its own, so that its memory is on no stack where no path is kept.
-[[gnu::noinline]] void hand_over_path(const RegionTable& table, const void* context,
+[[gnu::noinline]] void hand_over_path(const RegionTable& table, const UnwindRegisters& registers,
                                       uint64_t ticks) noexcept {
-  Walk work{&table, {interrupted_registers(context), 0}, {}};
+  Walk work{&table, {registers, 0}, {}};
   if (!open_own_path(*table.paths, ticks, &work.path)) return;
   if (const PathEnd obstacle = prepare(&work.stack); obstacle != PathEnd::kComplete)
     work.path.end = obstacle;
@@ -99,9 +91,16 @@ void walk(void* argument) noexcept {
   close_own_path(*table.paths, work.path);
 }
 
+/// True where less of an alternate stack is left than a walk takes. Asked before any of that is taken.
+bool is_cramped(const void* context) noexcept {
+  return is_near_end_of_stack(context, reinterpret_cast<uint64_t>(__builtin_frame_address(0)),
+                              kLeastHandlerRoom);
+}
+
 #else
 
-void hand_over_path(const RegionTable&, const void*, uint64_t) noexcept {}
+void hand_over_path(const RegionTable&, const UnwindRegisters&, uint64_t) noexcept {}
+bool is_cramped(const void*) noexcept { return false; }
 
 #endif
 
@@ -110,10 +109,17 @@ uint64_t interpreter_entry() noexcept {
   return base == 0 ? 0 : base + reinterpret_cast<const ElfW(Ehdr)*>(base)->e_entry;
 }
 
-void hand_over_place(const RegionTable& table, uint64_t pc, uint64_t ticks) noexcept {
+[[gnu::noinline]] void hand_over_place(const RegionTable& table, uint64_t pc, uint64_t ticks) noexcept {
   OwnPath path;
   if (!open_own_path(*table.paths, ticks, &path)) return;
   add_tick_place(table, pc, &path);
+  close_own_path(*table.paths, path);
+}
+
+[[gnu::noinline]] void hand_over_cut(const RegionTable& table, PathEnd why, uint64_t ticks) noexcept {
+  OwnPath path;
+  if (!open_own_path(*table.paths, ticks, &path)) return;
+  path.end = why;
   close_own_path(*table.paths, path);
 }
 
@@ -128,12 +134,16 @@ bool leaves_out(const RegionTable& table, const void* context, uint64_t* ticks) 
 }
 
 void count_tick(const RegionTable& table, const void* context, uint64_t ticks) noexcept {
-  const uint64_t pc = interrupted_pc(context);
+  UnwindRegisters registers = interrupted_registers(context);
+  skip_injected_call(table, &registers);
+  const uint64_t pc = registers.pc;
   if (tick(table, pc, ticks) == TickOutcome::kStopped || table.paths == nullptr) return;
   if (table.paths->slots.head->one_frame != 0)
     hand_over_place(table, pc, ticks);
+  else if (is_cramped(context))
+    hand_over_cut(table, PathEnd::kNoRoom, ticks);
   else
-    hand_over_path(table, context, ticks);
+    hand_over_path(table, registers, ticks);
 }
 
 }  // namespace
@@ -158,9 +168,21 @@ bool find_own_tables(uint64_t address, CfiSections* found) noexcept {
   if (_dl_find_object == nullptr || _dl_find_object(reinterpret_cast<void*>(address), &object) != 0 ||
       object.dlfo_eh_frame == nullptr)
     return false;
-  const auto header = reinterpret_cast<uint64_t>(object.dlfo_eh_frame);
-  const auto end = reinterpret_cast<uint64_t>(object.dlfo_map_end);
-  return find_loaded_sections(header, end, found);
+  // Of an object with a gap between its segments, that is the segment of the address: the tables' may be
+  // another.
+  const void* tables = object.dlfo_eh_frame;
+  const bool within = tables >= object.dlfo_map_start && tables < object.dlfo_map_end;
+  if (!within && _dl_find_object(object.dlfo_eh_frame, &object) != 0) return false;
+  return find_loaded_sections(reinterpret_cast<uint64_t>(tables),
+                              reinterpret_cast<uint64_t>(object.dlfo_map_end), found);
+}
+
+uint64_t owed_ticks(PublishedTables* tables) noexcept {
+  const uint32_t slot = enter_table(tables);
+  if (slot == kNoTable) return 0;
+  const OwnPaths* paths = tables->slots[slot].paths;
+  leave_table(tables, slot);
+  return paths == nullptr ? 0 : t_deep.owed({paths, recording()});
 }
 
 #else
@@ -169,20 +191,9 @@ void know_own_stack(uint64_t) noexcept {}
 void know_main_stack() noexcept {}
 bool can_find_own_tables() noexcept { return false; }
 bool find_own_tables(uint64_t, CfiSections*) noexcept { return false; }
+uint64_t owed_ticks(PublishedTables*) noexcept { return 0; }
 
 #endif
-
-uint64_t owed_ticks(PublishedTables* tables) noexcept {
-  const uint32_t slot = enter_table(tables);
-  if (slot == kNoTable) return 0;
-  const OwnPaths* paths = tables->slots[slot].paths;
-  leave_table(tables, slot);
-#if PCTALLY_FOLLOWS_PATHS
-  return paths == nullptr ? 0 : t_deep.owed({paths, recording()});
-#else
-  return 0;
-#endif
-}
 
 void forget_owed_ticks() noexcept { __atomic_add_fetch(&g_recording, 1, __ATOMIC_RELAXED); }
 

@@ -63,8 +63,9 @@ uint64_t weigh(ThreadTimer* timer, Slot* slot, uint32_t pot, uint64_t expiries) 
   return first && expiries < slot->first_weight ? slot->first_weight : expiries;
 }
 
-/// The program's own signal of that number. One it has no handler for is let go by.
-void pass_to_program(int signal, siginfo_t* info, void* context) noexcept {
+/// The program's own signal of that number. One it has no handler for is let go by. Not inlined: it takes
+/// more of the stack than a tick does.
+[[gnu::noinline]] void pass_to_program(int signal, siginfo_t* info, void* context) noexcept {
   const unsigned current = __atomic_load_n(&g_program_action, __ATOMIC_ACQUIRE);
   const struct sigaction action = g_program_actions[current];
   if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return;

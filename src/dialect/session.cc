@@ -95,7 +95,7 @@ Status Session::start(const SessionPlan& plan) noexcept {
   publish(&tables_, table_of(side, plan.overflow != nullptr));
   side_in_use_ = spare;
   __atomic_store_n(&g_last_clock, static_cast<int>(clock_.kind()), __ATOMIC_RELAXED);
-  say_if_nothing_counts(system_, plan);
+  if (plan.overflow == nullptr) say_if_nothing_counts(system_, plan.regions);
   errno = errno_before;
   return {};
 }

@@ -1,6 +1,7 @@
 #include "dialect/verbose.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,21 +37,21 @@ void say(const char* format, ...) noexcept {
 
 bool is_verbose() noexcept { return is_variant("PCTALLY_VERBOSE", "1"); }
 
-void say_if_nothing_counts(const char* system, const SessionPlan& plan) noexcept {
-  if (!is_verbose() || plan.overflow != nullptr) return;
+void say_if_nothing_counts(const char* system, std::span<const Region> regions) noexcept {
+  if (!is_verbose()) return;
   const int error = errno;
   bool any = false;
   bool known = ProcMaps(0).visit([&](const ExecutableMapping& mapping) {
-    for (const Region& region : plan.regions)
+    for (const Region& region : regions)
       if (!any) any = overlaps(region, mapping);
   });
   errno = error;
   if (!known || any) return;
-  if (plan.regions.empty() || plan.regions[0].rule.cells == 0)
+  if (regions.empty() || regions[0].rule.cells == 0)
     say("%s: no counter to count in; check the sizes and scales", system);
   else
     say("%s: no code at 0x%llx, nothing can be counted; if the address was cut to 32 bits, link with -no-pie",
-        system, static_cast<unsigned long long>(plan.regions[0].low));
+        system, static_cast<unsigned long long>(regions[0].low));
 }
 
 void say_failed(const char* call, int error) noexcept {

@@ -3,9 +3,9 @@
 //
 // Refuses to say anything without the variable: the systems' calls were silent.
 #pragma once
-#include <stdarg.h>
+#include <span>
 
-#include "dialect/session.h"
+#include "tick/region.h"
 
 namespace pctally {
 
@@ -16,9 +16,9 @@ __attribute__((format(printf, 1, 2))) void say(const char* format, ...) noexcept
 /// PCTALLY_VERBOSE is 1.
 [[nodiscard]] bool is_verbose() noexcept;
 
-/// Says so if no counter of the plan stands for executable memory of this process. Costs a reading of
+/// Says so if no counter of the regions stands for executable memory of this process. Costs a reading of
 /// /proc/self/maps; only if verbose.
-void say_if_nothing_counts(const char* system, const SessionPlan& plan) noexcept;
+void say_if_nothing_counts(const char* system, std::span<const Region> regions) noexcept;
 
 /// Says which call failed and why, if verbose.
 void say_failed(const char* call, int error) noexcept;

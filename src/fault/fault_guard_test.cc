@@ -213,7 +213,7 @@ bool told_fault(void* page) {
   return !guarded_swap(static_cast<uint32_t*>(page), &value, 1u, &done);
 }
 
-/// Handler, guard, handler, guard ...: at each height a guarded store is told its fault, whoever is in front.
+/// Handler, guard, handler, guard ...: at each height a guarded store gets its fault, whoever is in front.
 void climb(void* page) {
   for (int height = 0; height < kStack; ++height) {
     put_on_top(height);

@@ -68,7 +68,10 @@ void call(const struct sigaction& to, int signal, siginfo_t* info, void* context
   to.sa_handler(signal);
 }
 
-void pass_on(Front& front, unsigned level, int signal, siginfo_t* info, void* context) noexcept {
+/// Not inlined, as what it needs of the stack is not for signals that are claimed: an alternate stack may be
+/// nearly used up.
+[[gnu::noinline]] void pass_on(Front& front, unsigned level, int signal, siginfo_t* info,
+                               void* context) noexcept {
   struct sigaction& previous = front.previous[level].action();
   struct sigaction to = previous;
   bool sent = info->si_code <= 0;

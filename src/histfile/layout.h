@@ -91,9 +91,12 @@ enum class ProcessNote : uint32_t {
   kEmulated = 13,      ///< valgrind: signals and time are not the program's
   kBehindFilter = 15,  ///< a seccomp filter that came after the recorder's may kill for a timer
   kReadOnlyFile = 16,  ///< the profile file is on a read-only mount where it runs
+  kBlocked = 17,       ///< threads of it blocked the signal that ticks come with, and were not sampled
+  kTimerless = 18,     ///< no timer or no signal was free for its ticks
   kUnseenFork = 14,    ///< the library has not seen it begin (bare clone(2)), and no call of its since
   kReplaced = 8,       ///< took the signal or descriptor of its ticks; something else brings them since
 };
+inline constexpr ProcessNote kLastNote = ProcessNote::kTimerless;
 
 enum ProcessFlag : uint32_t {
   kProcessObserved = 1,
@@ -210,8 +213,8 @@ struct FileHeader {
   char machine[16];       ///< uname -m
   uint32_t ended;         ///< 1: ticks that still arrive are not counted
   uint32_t snapshot;      ///< 1: a copy, taken while the recording went on
-  uint32_t machine_cpus;  ///< CPUs whose every tick was looked at, to see whom it found there: the sum is
-                          ///< then subject to chance; 0: the ticks are measured in the target's own CPU time
+  uint32_t machine_cpus;  ///< CPUs sampled whole, for ticks that find the target there: the sum is then
+                          ///< subject to chance; 0: the ticks are measured in the target's own CPU time
   char event[24];         ///< what ticks stand for, by perf(1)'s name; empty: CPU time
   int32_t start_owed_us;  ///< CPU time before the engine's first moment, less than a tick and not yet counted
   uint64_t stolen_ns;     ///< CPU time of the whole machine that its host took while the recording ran

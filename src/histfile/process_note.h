@@ -18,7 +18,7 @@ inline const char* process_note_text(ProcessNote note) noexcept {
     case ProcessNote::kWordSize:
       return "of another word size or machine: injection cannot reach it";
     case ProcessNote::kNotEntered:
-      return "ran without the injected library (cleaned environment or another root)";
+      return "ran without the injected library (cleaned environment, LD_PRELOAD, another root)";
     case ProcessNote::kOtherUser:
       return "runs as another user; use: gosu USER pctally record -- CMD, or -e ring";
     case ProcessNote::kDebugged:
@@ -31,6 +31,8 @@ inline const char* process_note_text(ProcessNote note) noexcept {
       return "stands for all further processes";
     case ProcessNote::kSignalTaken:
       return "took the signal that ticks come with: not sampled from then on";
+    case ProcessNote::kBlocked:
+      return "has threads that block the signal of its ticks: those were not sampled; use -e ring";
     case ProcessNote::kFiltered:
       return "installed a seccomp filter: threads and children it started after that were not sampled";
     case ProcessNote::kBehindFilter:
@@ -38,7 +40,9 @@ inline const char* process_note_text(ProcessNote note) noexcept {
     case ProcessNote::kReadOnlyFile:
       return "runs where the profile file is read-only; put it with -o where it can be written";
     case ProcessNote::kUnseenFork:
-      return "made by the bare clone(2), where the engine does not see it; use -e ring";
+      return "made by _Fork or a bare clone(2), where the engine does not see it; use -e ring";
+    case ProcessNote::kTimerless:
+      return "got no timer: its limit of pending signals is used up; raise ulimit -i, or use -e ring";
     case ProcessNote::kReplaced:
       return "took the signal or descriptor its ticks came with: for a moment it was not sampled";
   }

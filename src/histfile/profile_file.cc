@@ -12,6 +12,8 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
+#include "base/kernel_setting.h"
 #include "histfile/file_identity.h"
 
 namespace pctally {
@@ -33,30 +35,12 @@ void copy_text(char (&to)[N], const char* from) noexcept {
   to[length] = '\0';
 }
 
-int hex_digit(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-void read_boot_id(uint8_t (&id)[16]) noexcept {
-  UniqueFd fd(open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  char text[64];
-  ssize_t bytes = fd.valid() ? read(fd.get(), text, sizeof text) : 0;
-  unsigned nibbles = 0;
-  for (ssize_t i = 0; i < bytes && nibbles < 32; ++i) {
-    int digit = hex_digit(text[i]);
-    if (digit < 0) continue;
-    id[nibbles / 2] = static_cast<uint8_t>(id[nibbles / 2] << 4 | digit);
-    ++nibbles;
-  }
-}
-
 void describe_machine(FileHeader& header) noexcept {
   utsname names{};
   uname(&names);
   copy_text(header.release, names.release);
   copy_text(header.machine, names.machine);
-  read_boot_id(header.boot_id);
+  (void)read_boot_id(&header.boot_id);
 }
 
 /// Where the kernel has no random bytes yet, or a filter forbids to ask: what no two recordings share.
@@ -173,13 +157,9 @@ Result<ProfileFile> ProfileFile::join_at(const char* path, const char* id) {
 }
 
 RecordingId ProfileFile::recording_id() const noexcept {
-  constexpr char kDigits[] = "0123456789abcdef";
   RecordingId id;
   char* to = id.text;
-  for (uint8_t byte : header().recording_id) {
-    *to++ = kDigits[byte >> 4];
-    *to++ = kDigits[byte & 15];
-  }
+  for (uint8_t byte : header().recording_id) to = put_hex(byte, to);
   return id;
 }
 

@@ -20,8 +20,9 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 
 constexpr uint64_t kPatienceNs = 20'000'000;
-constexpr long kPauseNs = 300'000;    ///< between two attempts: a drain takes about that long
-constexpr unsigned kMostRounds = 64;  ///< a forged file may claim to grow without end
+constexpr uint64_t kWholeNs = 1'000'000'000;  ///< of a copy that does not hang together
+constexpr long kPauseNs = 300'000;            ///< between two attempts: a drain takes about that long
+constexpr unsigned kMostRounds = 64;          ///< a forged file may claim to grow without end
 
 /// What changes with every tick, in the order a tick changes it.
 struct Sums {
@@ -74,6 +75,14 @@ Result<FileHeader> read_header(int fd) {
   return read_file_header(bytes);
 }
 
+/// Odd while the context tree is being pruned; 0 without call paths.
+uint64_t prunes_of(int fd, const FileHeader& header) {
+  uint64_t prunes = 0;
+  const uint64_t at = kHeaderBytes + uint64_t{header.paths} * kUnitBytes + offsetof(PathRecord, prunes);
+  if (header.paths == 0 || read_all_at(fd, at, &prunes, sizeof prunes) != sizeof prunes) return 0;
+  return prunes;
+}
+
 /// Where the part in use ends.
 uint64_t used_bytes(int fd, const FileHeader& header) {
   uint64_t units = std::min(header.pool.used, header.pool.limit);
@@ -99,6 +108,11 @@ Result<FileHeader> copy_pool(int fd, const FileHeader& first, Bytes* bytes) {
   return header;
 }
 
+struct Attempt {
+  FileHeader before;  ///< the header as it was first
+  bool whole;         ///< nothing was pruned meanwhile, and every node hangs on another that was copied, too
+};
+
 /// The heads of chains as they were before the pool was copied, the account as it was afterwards.
 FileHeader joined(const FileHeader& before, const FileHeader& latest) {
   FileHeader after = latest;
@@ -111,11 +125,12 @@ FileHeader joined(const FileHeader& before, const FileHeader& latest) {
   return after;
 }
 
-Result<FileHeader> copy_once(int fd, FileCopy* copy) {
+Result<Attempt> copy_once(int fd, FileCopy* copy) {
   auto before = read_header(fd);
-  if (!before) return before;
+  if (!before) return std::unexpected(before.error());
+  const uint64_t prunes = prunes_of(fd, *before);
   auto after = copy_pool(fd, *before, &copy->bytes);
-  if (!after) return after;
+  if (!after) return std::unexpected(after.error());
   FileHeader header = joined(*before, *after);
   memcpy(copy->bytes.data(), &header, sizeof header);
   auto contents = read_file_contents(copy->bytes);
@@ -124,7 +139,8 @@ Result<FileHeader> copy_once(int fd, FileCopy* copy) {
   bool chains = before->objects == after->objects && before->processes == after->processes;
   copy->still = chains && before->state == after->state &&
                 memcmp(&before->ledger, &after->ledger, sizeof before->ledger) == 0;
-  return before;
+  const bool pruned = prunes % 2 != 0 || prunes != prunes_of(fd, *before);
+  return Attempt{*before, !pruned && copy->contents.damage.empty()};
 }
 
 /// The recorder holds an exclusive lock on the file as long as it lives.
@@ -155,14 +171,18 @@ Result<FileCopy> LiveFile::copy() const {
   Sums last;
   uint64_t until = monotonic_ns() + kPatienceNs;
   for (bool first = true;; first = false, sleep_ns(kPauseNs)) {
-    auto before = copy_once(fd_.get(), &copy);
-    if (!before) return std::unexpected(before.error());
-    if (before->state == FileState::kClosed) copy.still = true;
-    if (before->state == FileState::kClosed) return copy;
+    auto attempt = copy_once(fd_.get(), &copy);
+    if (!attempt) return std::unexpected(attempt.error());
+    if (attempt->before.state == FileState::kClosed) {
+      copy.still = true;
+      return copy;
+    }
     Sums sums = sums_of(copy.contents);
+    // A recorder killed while it pruned leaves a tree that never hangs together better.
+    const bool whole = attempt->whole || !copy.recorder_alive;
     // A thread killed inside its tick leaves sums that never balance: then it is enough that nothing moves.
-    copy.still = copy.still && (sums.balanced() || sums == last);
-    if (copy.still || (!first && monotonic_ns() >= until)) return copy;
+    copy.still = copy.still && whole && (sums.balanced() || sums == last);
+    if (copy.still || (!first && monotonic_ns() >= until + (whole ? 0 : kWholeNs))) return copy;
     last = sums;
   }
 }

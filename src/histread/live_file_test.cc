@@ -6,7 +6,9 @@
 #include <set>
 
 #include "base/sanitized.h"
+#include "histfile/call_paths.h"
 #include "histread/live_recording_for_test.h"
+#include "histread/path_reader.h"
 #include "tick/stepped_child_for_test.h"
 
 namespace pctally {
@@ -127,6 +129,40 @@ TEST(LiveFile, BetweenTicksACopyIsOfOneMoment) {
     moments.insert(copy.contents.header.ledger.samples);
     EXPECT_EQ(copy.contents.header.ledger.counted, sum_of_cells(copy.contents));
     EXPECT_EQ(balance_account(&copy.contents), 0u);
+  }
+}
+
+/// While a leaf is taken out of the tree, its ticks are there twice. Each prune here lasts longer than a copy
+/// takes that does not wait for its end, and is over before a copy gives up waiting.
+TEST(LiveFile, ACopyMadeWhileTheTreeIsPrunedIsMadeAgain) {
+  constexpr uint64_t kTicks = 1000;
+  constexpr uint64_t kLongestNs = 400'000'000;
+  LiveRecording recording;
+  ASSERT_TRUE(add_call_paths(&recording.file(), {1 << 16, 1 << 16}));
+  PathRecord* paths = call_paths(recording.file());
+  const Pool pool = recording.file().pool();
+  recording.file().make_room(8);
+  const uint32_t root = path_child(pool, &paths->context, 0, PathPlace::mark(PathPlace::kCut, 1));
+  const uint32_t leaf = path_child(pool, &paths->context, root, PathPlace::mark(PathPlace::kCut, 2));
+  ASSERT_NE(leaf, 0u);
+  uint64_t* from = &path_node(pool, leaf)->self;
+  uint64_t* to = &path_node(pool, root)->self;
+  store_relaxed(from, kTicks);
+  recording.start(1, 50'000);  // so that no copy is still
+  const LiveFile file = open(recording);
+  for (int round = 0; round < 6; ++round, std::swap(from, to)) {
+    const uint64_t begun = monotonic_ns();
+    EXPECT_EQ(sum_of_paths(file.copy().value().contents.paths), kTicks);
+    const uint64_t took = monotonic_ns() - begun;
+    add_relaxed(&paths->prunes, 1);
+    store_relaxed(to, kTicks);
+    std::thread pruner([&] {
+      sleep_ns(std::min(2 * took, kLongestNs));
+      store_relaxed(from, 0);
+      add_relaxed(&paths->prunes, 1);
+    });
+    EXPECT_EQ(sum_of_paths(file.copy().value().contents.paths), kTicks);
+    pruner.join();
   }
 }
 

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "base/file/byte_reader.h"
+#include "histfile/layout.h"
 #include "histread/path_tree.h"
-#include "histread/reader.h"
+#include "histread/weighted_position.h"
 
 namespace pctally {
 

@@ -18,9 +18,6 @@
 
 namespace pctally {
 
-/// No honest counter reaches this; sums of anything the reader returns stay far below 2^63.
-inline constexpr uint64_t kLargestCount = uint64_t{1} << 56;
-
 struct FileObject {
   ObjectKind kind = ObjectKind::kFile;
   std::string path;
@@ -31,12 +28,6 @@ struct FileObject {
   uint64_t file_bytes = 0;  ///< as ObjectRecord
   uint64_t time_unix_ns = 0;
   std::vector<uint8_t> boot_id{};  ///< of a merged file: where its addresses hold; empty: the file's
-};
-
-struct FileSegment {
-  uint32_t object = 0;  ///< index into FileContents::objects
-  uint64_t start = 0;
-  uint64_t bytes = 0;
 };
 
 struct FileProcess {

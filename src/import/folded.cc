@@ -13,13 +13,15 @@ namespace {
 struct FoldedLine {
   std::string_view stack;
   uint64_t count = 0;
+  bool negative = false;  ///< as differences of profiles have it
 };
 
 std::optional<FoldedLine> parse(std::string_view line) {
   const size_t blank = line.rfind(' ');
   FoldedLine parsed;
   if (blank == std::string_view::npos || blank == 0) return std::nullopt;
-  const std::string_view number = line.substr(blank + 1);
+  parsed.negative = line.substr(blank + 1).starts_with('-');
+  const std::string_view number = line.substr(blank + (parsed.negative ? 2 : 1));
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), parsed.count);
   if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
   parsed.stack = line.substr(0, blank);
@@ -56,7 +58,7 @@ bool is_folded(std::string_view text) {
 /// Nothing says what is counted: the profile is of "samples".
 Result<Profile> import_folded(std::string_view text, const std::string& name, ImportedNames* names) {
   StackSum sum(names, name);
-  const uint32_t object = sum.named_object(name);
+  const uint32_t object = sum.named_object(kNoObject);
   std::vector<ImportedPlace> stack;
   LineReader lines(text);
   for (std::string_view line; lines.next(&line);) {
@@ -64,6 +66,9 @@ Result<Profile> import_folded(std::string_view text, const std::string& name, Im
     const std::optional<FoldedLine> parsed = parse(line);
     if (!parsed)
       return fail(EINVAL, "line %zu is not \"stack count\"; a folded profile has one a line", lines.number());
+    if (parsed->negative)
+      return fail(EINVAL, "line %zu counts less than nothing: differences of profiles are not read",
+                  lines.number());
     stack.clear();
     for (const std::string_view frame : frames_of(parsed->stack))
       stack.push_back(sum.place(object, {{std::string(frame), "", 0}}));

@@ -1,5 +1,4 @@
-// Profiles of other tools. Each reader takes bytes that nobody vouches for; a unit it does not know is an
-// error.
+// Profiles of other tools. No reader trusts its bytes; a unit it does not know is an error.
 #pragma once
 #include <optional>
 #include <span>
@@ -15,6 +14,10 @@ namespace pctally {
 
 /// Of a file, and of what is compressed in it.
 inline constexpr uint64_t kMostImportedBytes = uint64_t{1} << 30;
+
+/// The object of functions of which a file does not say where they are. It is alike in all files, so that a
+/// comparison finds the same functions in two.
+inline constexpr char kNoObject[] = "(no object)";
 
 using ImportedBytes = std::span<const unsigned char>;
 

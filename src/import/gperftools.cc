@@ -92,7 +92,7 @@ std::optional<MappedRange> parse_mapping(std::string_view line) {
 class GperftoolsReader {
  public:
   GperftoolsReader(ImportedBytes bytes, WordLayout layout, const std::string& name, ImportedNames* names)
-      : bytes_(bytes), words_(bytes, layout), name_(name), sum_(names, name) {}
+      : bytes_(bytes), words_(bytes, layout), sum_(names, name) {}
   Result<Profile> run();
 
  private:
@@ -108,7 +108,6 @@ class GperftoolsReader {
 
   ImportedBytes bytes_;
   Words words_;
-  std::string name_;
   StackSum sum_;
   std::vector<uint64_t> pcs_;
   std::vector<Record> records_;
@@ -173,7 +172,7 @@ ImportedPlace GperftoolsReader::place_of(uint64_t pc) {
     return {sum_.file_object(range->path, ExecutableKind::kFile), pc - range->start + range->offset};
   char address[24];
   snprintf(address, sizeof address, "[0x%llx]", static_cast<unsigned long long>(pc));
-  return sum_.place(sum_.named_object(name_), {{address, "", 0}});
+  return sum_.place(sum_.named_object(kNoObject), {{address, "", 0}});
 }
 
 Result<Profile> GperftoolsReader::run() {

@@ -82,7 +82,9 @@ TEST(ImportFolded, CountsSamplesOfStacks) {
 TEST(ImportFolded, TextThatIsNoneIsNone) {
   EXPECT_EQ(Imported("select 1").error, "none");
   EXPECT_EQ(Imported("a;b 1\nnot so\n").error, "none");
-  EXPECT_EQ(Imported("a;b 1\n#\nb;c -1\n").error, "none");
+  EXPECT_EQ(Imported("a;b 1\n#\nb;c -1\n").error,
+            "line 3 counts less than nothing: differences of profiles are not read");
+  EXPECT_EQ(Imported("a;b 1\nb;c --1\n").error, "none");
   EXPECT_EQ(Imported("").error, "none");
   std::string late;
   for (int i = 0; i < 100; ++i) late += "a;b 1\n";
@@ -109,6 +111,7 @@ TEST(ImportPerfScript, ReadsStacksAndSinglePlaces) {
   EXPECT_EQ(read.error, "");
   EXPECT_TRUE(read.profile.counts_cpu_time());
   EXPECT_EQ(read.profile.period_ns, 1u);  // the periods differ
+  EXPECT_EQ(read.profile.period_asked_ns, 0u) << "no rate is known";
   const std::string f = "std::vector<int, (anonymous namespace)::A>::f(int) const";
   EXPECT_EQ(read.amounts(), (Sums{{f, 250000}, {"[unknown]", 250000}, {"main", 500001}}));
   EXPECT_EQ(

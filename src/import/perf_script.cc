@@ -111,7 +111,7 @@ std::optional<FrameLine> parse_frame(std::string_view line) {
 class PerfScriptReader {
  public:
   PerfScriptReader(std::string_view text, const std::string& name, ImportedNames* names)
-      : lines_(text), name_(name), sum_(names, name) {}
+      : lines_(text), sum_(names, name) {}
   Result<Profile> run();
 
  private:
@@ -121,7 +121,6 @@ class PerfScriptReader {
   [[nodiscard]] ImportedUnit unit() const;
 
   LineReader lines_;
-  std::string name_;
   StackSum sum_;
   std::optional<SampleLine> sample_;
   std::vector<ImportedPlace> stack_;

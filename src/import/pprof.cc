@@ -5,6 +5,7 @@
 #include <protozero/pbf_reader.hpp>
 #include <unordered_map>
 
+#include "base/hex.h"
 #include "import/formats.h"
 #include "import/stack_sum.h"
 #include "object/elf/demangle.h"
@@ -52,28 +53,18 @@ uint64_t nanoseconds_of(const std::string& unit) {
   return unit == "seconds" ? 1'000'000'000 : 0;
 }
 
-uint8_t hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<uint8_t>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<uint8_t>(c - 'a' + 10);
-  return 255;
-}
-
 /// Empty where the text is no build id in hexadecimal, as Go's is not.
 std::vector<uint8_t> build_id_of(const std::string& text) {
-  std::vector<uint8_t> id;
-  if (text.size() % 2 != 0 || text.size() > 64) return id;
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const uint8_t high = hex_digit(text[i]), low = hex_digit(text[i + 1]);
-    if (high == 255 || low == 255) return {};
-    id.push_back(static_cast<uint8_t>(high << 4 | low));
-  }
+  if (text.size() % 2 != 0 || text.size() > 64) return {};
+  std::vector<uint8_t> id(text.size() / 2);
+  if (from_hex(text.data(), text.size(), id.data(), id.size()) != id.size()) return {};
   return id;
 }
 
 class PprofReader {
  public:
   PprofReader(ImportedBytes bytes, const std::string& name, ImportedNames* names)
-      : bytes_(bytes), name_(name), sum_(names, name) {}
+      : bytes_(bytes), sum_(names, name) {}
   Result<Profile> run();
 
  private:
@@ -105,7 +96,6 @@ class PprofReader {
   }
 
   ImportedBytes bytes_;
-  std::string name_;
   StackSum sum_;
   std::vector<std::string_view> strings_;
   std::vector<ValueType> types_;
@@ -304,7 +294,7 @@ uint32_t PprofReader::object_of(uint64_t mapping) {
   const auto found = mappings_.find(mapping);
   const std::string file = found == mappings_.end() ? "" : text(found->second.file);
   const std::string build_id = found == mappings_.end() ? "" : text(found->second.build_id);
-  return entry->second = sum_.named_object(file.empty() ? name_ : file, build_id_of(build_id));
+  return entry->second = sum_.named_object(file.empty() ? kNoObject : file, build_id_of(build_id));
 }
 
 Frame PprofReader::frame_of(const Line& line) {

@@ -113,7 +113,8 @@ Result<Profile> StackSum::take(const ImportedUnit& unit, Profile profile) {
   if (overflow_) return fail(EOVERFLOW, "its amounts are larger than any sum can be");
   if (sum_.ledger.ticks() == 0) return fail(EINVAL, "it has no samples");
   const bool whole = unit.period != 0 && common_ % unit.period == 0;
-  profile.period_ns = profile.period_asked_ns = whole ? unit.period : 1;
+  profile.period_ns = whole ? unit.period : 1;
+  profile.period_asked_ns = whole || !unit.cpu_time ? profile.period_ns : 0;  // 1 ns is only our unit
   profile.event = unit.cpu_time ? "" : unit.event;
   profile.closed = profile.kernel_observed = true;
   profile.ledger = sum_.ledger;

@@ -40,7 +40,7 @@ struct Recording {
   unsigned space_in_use = 0;
   SelfPaths paths;
   KnownProcess self;
-  ResolverState settler;
+  ResolverState resolver;
   uint32_t process = 0;
   TickClock clock;
   rusage started{};
@@ -124,7 +124,7 @@ bool refresh(Recording& recording) noexcept {
 void resolve_all(Recording& recording, bool final) noexcept {
   DeferredTick deferred;
   recording.self.fresh = false;
-  while (take_deferred(&recording.file, &recording.settler, final, &deferred))
+  while (take_deferred(&recording.file, &recording.resolver, final, &deferred))
     resolve_tick(&recording.file, &recording.self, deferred);
   recording.file.make_room(0);
   recording.file.beat();

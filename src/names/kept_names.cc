@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "names/kept_symbolizer.h"
-
 namespace pctally {
 namespace {
 
@@ -44,13 +42,13 @@ KeptText later(const std::optional<KeptText>& known, const KeptText& text) {
 
 }  // namespace
 
-Result<void> KeptNames::add(std::vector<unsigned char> bytes) {
+Result<void> KeptNames::add(std::vector<unsigned char> bytes, std::optional<uid_t> owner) {
   auto section = NamesSection::parse(std::move(bytes));
   if (!section) return std::unexpected(section.error());
   const NamesSection& kept = sections_.emplace_back(std::move(*section));
   const auto objects = kept.objects();
   for (size_t i = 0; i < objects.size(); ++i)
-    known_[identity_of(kept, objects[i])].push_back({&kept, static_cast<uint32_t>(i)});
+    known_[identity_of(kept, objects[i])].push_back({&kept, static_cast<uint32_t>(i), owner});
   return {};
 }
 

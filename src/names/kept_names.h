@@ -5,7 +5,6 @@
 // text that had none.
 #pragma once
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,12 +12,9 @@
 #include <vector>
 
 #include "names/kept_parts.h"
-#include "object/symbolizer.h"
+#include "names/kept_symbolizer.h"
 
 namespace pctally {
-
-/// Opens the executable itself.
-using OpenExecutable = std::function<std::unique_ptr<Symbolizer>(const ExecutableIdentity&)>;
 
 /// A source that a file holds. Valid until names are added.
 struct KeptText {
@@ -28,8 +24,8 @@ struct KeptText {
 
 class KeptNames {
  public:
-  /// Error: the section is no sound one, and why.
-  Result<void> add(std::vector<unsigned char> section);
+  /// `owner`: of the file that has the section. Error: the section is no sound one, and why.
+  Result<void> add(std::vector<unsigned char> section, std::optional<uid_t> owner = {});
 
   /// Null where nothing is known of the executable. REQUIRES: this outlives it, and nothing is added
   /// meanwhile.

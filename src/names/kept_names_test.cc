@@ -25,6 +25,8 @@ class Executable : public Symbolizer {
     *asked_ += static_cast<int>(positions.size());
     return std::vector<std::vector<Frame>>(positions.size(), {{"here", "a.c", 1}});
   }
+  [[nodiscard]] std::optional<uid_t> owner() const override { return kOwner; }
+  static constexpr uid_t kOwner = 5;
 
  private:
   int* asked_;
@@ -100,6 +102,9 @@ TEST_F(Kept, LeaveToTheExecutableWhatTheyDoNotHave) {
   EXPECT_EQ(asked_, 1);
   const auto symbolizer = open();
   EXPECT_EQ(symbolizer->frames(std::vector<uint64_t>{0x110})[0][0].function, "here");
+  EXPECT_EQ(symbolizer->line_problem(), "a");
+  EXPECT_EQ(symbolizer->problem(), "");  // all names are here
+  symbolizer->name(std::vector<uint64_t>{0x250});
   EXPECT_EQ(symbolizer->problem(), "a");
 }
 
@@ -166,6 +171,21 @@ TEST(KeptParts, OfArchivesAreEachBytesGreatestAnswerInAnyOrder) {
     EXPECT_EQ(names.sources().at("a.c").text, "zzzz");
     EXPECT_EQ(names.source("a.c")->text, "zzzz");
   }
+}
+
+TEST_F(Kept, FramesAreOfWhoeverOwnsTheProfileOrTheExecutable) {
+  ASSERT_TRUE(names_.add(archive({{0x100, 4, line(1)}}, {1, 2, 3}), 7));
+  const auto owner_after = [this](std::vector<uint64_t> positions) {
+    const auto names = open();
+    names->frames(positions);
+    return names->owner();
+  };
+  EXPECT_EQ(owner_after({0x100}), 7u);
+  EXPECT_EQ(owner_after({0x180}), Executable::kOwner);
+  EXPECT_EQ(owner_after({0x100, 0x180}), std::nullopt);
+  EXPECT_EQ(owner_after({}), std::nullopt);
+  ASSERT_TRUE(names_.add(archive({{0x104, 4, line(2)}}, {1, 2, 3}), 8));
+  EXPECT_EQ(owner_after({0x100}), std::nullopt) << "of two profiles";
 }
 
 TEST_F(Kept, NamesAloneAddNoParts) {

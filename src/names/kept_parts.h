@@ -1,5 +1,7 @@
 // What archives hold of one executable beside names, put together from all files that know it: code, lines.
 #pragma once
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,6 +17,7 @@ namespace pctally {
 struct KeptObject {
   const NamesSection* section = nullptr;
   uint32_t object = 0;
+  std::optional<uid_t> owner{};  ///< of the file
 };
 
 /// Positions that are one place in the source.

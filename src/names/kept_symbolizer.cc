@@ -44,6 +44,12 @@ const std::string& KeptSymbolizer::problem() const {
   return missed_ && executable_ ? executable_->problem() : none;
 }
 
+const std::string& KeptSymbolizer::line_problem() const {
+  static const std::string none;
+  if (!lines_missed_ || !executable_) return none;
+  return executable_->problem().empty() ? executable_->line_problem() : executable_->problem();
+}
+
 /// Files agree on what they have hit. Where one of them only surrounds what another has hit, functions
 /// overlap: the one that starts last names the text. Nothing depends on the order of the files.
 KeptSymbolizer::Found KeptSymbolizer::find(uint64_t position) const {
@@ -94,17 +100,30 @@ std::vector<std::vector<Frame>> KeptSymbolizer::frames(std::span<const uint64_t>
   for (size_t i = 0; i < positions.size(); ++i) {
     if (auto frames = frames_at(objects_, positions[i])) {
       result[i] = std::move(*frames);
+      gave_kept_ = true;
       continue;
     }
     asked.push_back(positions[i]);
     places.push_back(i);
   }
   if (asked.empty()) return result;
-  missed_ = true;
+  lines_missed_ = true;
   std::vector<std::vector<Frame>> found = executable().frames(asked);
   found.resize(asked.size());
-  for (size_t i = 0; i < asked.size(); ++i) result[places[i]] = std::move(found[i]);
+  for (size_t i = 0; i < asked.size(); ++i) {
+    gave_executable_ = gave_executable_ || !found[i].empty();
+    result[places[i]] = std::move(found[i]);
+  }
   return result;
+}
+
+std::optional<uid_t> KeptSymbolizer::owner() const {
+  std::vector<std::optional<uid_t>> owners;
+  if (gave_executable_) owners.push_back(executable_->owner());
+  for (const KeptObject& kept : objects_)
+    if (gave_kept_ && !kept.section->places(kept.object).empty()) owners.push_back(kept.owner);
+  const bool one = !owners.empty() && std::ranges::count(owners, owners[0]) == std::ssize(owners);
+  return one ? owners[0] : std::nullopt;
 }
 
 CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {

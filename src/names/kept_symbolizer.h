@@ -1,26 +1,35 @@
 // An executable by the names that files have of it, and by itself where these do not do.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "names/kept_names.h"
+#include "names/kept_parts.h"
+#include "object/symbolizer.h"
 
 namespace pctally {
+
+/// Opens the executable itself.
+using OpenExecutable = std::function<std::unique_ptr<Symbolizer>(const ExecutableIdentity&)>;
 
 class KeptSymbolizer : public Symbolizer {
  public:
   KeptSymbolizer(ExecutableIdentity identity, std::vector<KeptObject> objects, OpenExecutable open);
 
   [[nodiscard]] const std::string& object_name() const override { return object_name_; }
-  /// That of the executable, where it was asked for what is not here.
+  /// That of the executable, where it was asked for names or code that are not here.
   [[nodiscard]] const std::string& problem() const override;
+  /// The same for lines: if it cannot be read, it has none.
+  [[nodiscard]] const std::string& line_problem() const override;
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
   CodeBytes code(uint64_t start, uint64_t end) override;
   /// Of lines that the executable has: for those that are kept, so are the sources.
   SourceDigests digests(std::span<const uint64_t> positions) override;
   std::optional<uint64_t> position(uint64_t address) override;
+  /// The owner of the profile for lines that it holds.
+  [[nodiscard]] std::optional<uid_t> owner() const override;
 
  private:
   struct Found {
@@ -35,7 +44,10 @@ class KeptSymbolizer : public Symbolizer {
   std::vector<KeptObject> objects_;
   OpenExecutable open_;
   std::unique_ptr<Symbolizer> executable_;
-  bool missed_ = false;  ///< the executable was asked for what is not here
+  bool missed_ = false;           ///< the executable was asked for names or code that are not here
+  bool lines_missed_ = false;     ///< the same, for lines
+  bool gave_kept_ = false;        ///< frames that are here
+  bool gave_executable_ = false;  ///< frames of the executable
 };
 
 }  // namespace pctally

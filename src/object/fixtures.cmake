@@ -40,7 +40,23 @@ set(inlined_flags -O2 -g ${with_id})
 object_program(inlined ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags})
 object_program(inlined_dwarf4 ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags} -gdwarf-4)
 object_program(inlined_split ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags} -gsplit-dwarf)
+object_program(libunits.so ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags} -shared -fPIC ${fixture_sources}/calls.c)
+object_copy(libunits_zlib.so libunits.so ${CMAKE_OBJCOPY} --compress-debug-sections=zlib)
 object_copy(inlined_zlib inlined ${CMAKE_OBJCOPY} --compress-debug-sections=zlib)
+
+# Compiled by a path relative to PCTALLY_FIXTURES, and clang's own way to write an absolute one.
+file(MAKE_DIRECTORY ${PCTALLY_FIXTURES}/sub)
+object_fixture(sub/inlined.cc COMMAND ${CMAKE_COMMAND} -E copy ${fixture_sources}/inlined.cc sub/inlined.cc
+  DEPENDS ${fixture_sources}/inlined.cc)
+function(object_relative name compiler source)
+  object_fixture(${name} COMMAND ${compiler} ${inlined_flags} ${ARGN} -o ${name} ${source}
+    DEPENDS ${PCTALLY_FIXTURES}/sub/inlined.cc)
+  set(fixture_files ${fixture_files} PARENT_SCOPE)
+endfunction()
+object_relative(relative_dwarf4 ${CMAKE_CXX_COMPILER} sub/inlined.cc -gdwarf-4)
+object_relative(relative_dwarf5 ${CMAKE_CXX_COMPILER} sub/inlined.cc -gdwarf-5)
+object_relative(relative_split ${CMAKE_CXX_COMPILER} sub/inlined.cc -gsplit-dwarf)
+object_relative(relative_hidden ${CMAKE_CXX_COMPILER} sub/inlined.cc -fdebug-prefix-map=${PCTALLY_FIXTURES}=.)
 
 # Separated debug information: found by the link in the same directory or in .debug, with and without a build id.
 object_program(anonymous ${CMAKE_CXX_COMPILER} inlined.cc -O2 -g -Wl,--build-id=none)
@@ -61,6 +77,9 @@ find_program(PCTALLY_CLANGXX NAMES clang++-19 clang++-16 clang++-14 clang++)
 if(PCTALLY_CLANGXX)
   object_program(inlined_clang5 ${PCTALLY_CLANGXX} inlined.cc ${inlined_flags} -gdwarf-5)
   object_program(inlined_clang_split ${PCTALLY_CLANGXX} inlined.cc ${inlined_flags} -gsplit-dwarf)
+  object_relative(relative_clang4 ${PCTALLY_CLANGXX} sub/inlined.cc -gdwarf-4)
+  object_relative(relative_clang5 ${PCTALLY_CLANGXX} sub/inlined.cc -gdwarf-5)
+  object_relative(absolute_clang5 ${PCTALLY_CLANGXX} ${PCTALLY_FIXTURES}/sub/inlined.cc -gdwarf-5)
 endif()
 find_program(PCTALLY_CLANG NAMES clang-19 clang-16 clang-14 clang)
 find_program(PCTALLY_LLD NAMES ld.lld)

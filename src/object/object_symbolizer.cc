@@ -91,6 +91,12 @@ std::optional<uint64_t> ObjectSymbolizer::position(uint64_t address) {
   return offset ? std::optional(offset->value) : std::nullopt;
 }
 
+/// A debug file beside it is its owner's, the caller's or root's.
+std::optional<uid_t> ObjectSymbolizer::owner() const {
+  const bool is_file = file_ && file_->status().st_ino != 0;
+  return is_file ? std::optional(file_->status().st_uid) : std::nullopt;
+}
+
 ObjectSymbolizer::Addresses ObjectSymbolizer::addresses_of(std::span<const uint64_t> positions) const {
   std::vector<std::pair<uint64_t, size_t>> pairs;
   pairs.reserve(positions.size());
@@ -138,11 +144,14 @@ void ObjectSymbolizer::open_frames() {
   if (!file_) return;
   const ElfFile* source = has_line_information(*file_) ? &*file_ : debug_file();
   if (source == nullptr || !has_line_information(*source)) {
-    return complain("no line information (compile with -g, or install the package's debug symbols)");
+    line_problem_ = "no line information (compile with -g, or install the package's debug symbols)";
+    return;
   }
   auto frames = DwarfFrames::open(*source);
-  if (!frames) return complain(frames.error().text);
-  frames_ = std::move(*frames);
+  if (frames)
+    frames_ = std::move(*frames);
+  else
+    line_problem_ = frames.error().text;
 }
 
 void ObjectSymbolizer::complain(std::string problem) {

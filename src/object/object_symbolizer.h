@@ -26,11 +26,13 @@ class ObjectSymbolizer : public Symbolizer {
 
   [[nodiscard]] const std::string& object_name() const override { return object_name_; }
   [[nodiscard]] const std::string& problem() const override { return problem_; }
+  [[nodiscard]] const std::string& line_problem() const override { return line_problem_; }
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
   CodeBytes code(uint64_t start, uint64_t end) override;
   SourceDigests digests(std::span<const uint64_t> positions) override;
   std::optional<uint64_t> position(uint64_t address) override;
+  [[nodiscard]] std::optional<uid_t> owner() const override;
 
  private:
   /// The addresses of those positions that are loaded, ascending, and which position each belongs to.
@@ -48,7 +50,7 @@ class ObjectSymbolizer : public Symbolizer {
   std::string object_name_;
   std::string label_;
   std::unique_ptr<ElfFile> file_;
-  std::string problem_;
+  std::string problem_, line_problem_;
   DebugFinder finder_;
   bool debug_searched_ = false;
   std::unique_ptr<ElfFile> debug_;

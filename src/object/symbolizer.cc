@@ -49,6 +49,9 @@ class GuardedSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& problem() const override {
     return problem_.empty() ? inner_->problem() : problem_;
   }
+  [[nodiscard]] const std::string& line_problem() const override {
+    return line_problem_.empty() ? inner_->line_problem() : line_problem_;
+  }
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override try {
     return inner_->name(positions);
   } catch (const std::exception& error) {
@@ -58,7 +61,7 @@ class GuardedSymbolizer : public Symbolizer {
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override try {
     return inner_->frames(positions);
   } catch (const std::exception& error) {
-    problem_ = std::string("debug information cannot be read: ") + error.what();
+    line_problem_ = std::string("debug information cannot be read: ") + error.what();
     return std::vector<std::vector<Frame>>(positions.size());
   }
 
@@ -71,14 +74,15 @@ class GuardedSymbolizer : public Symbolizer {
   SourceDigests digests(std::span<const uint64_t> positions) override try {
     return inner_->digests(positions);
   } catch (const std::exception& error) {
-    problem_ = std::string("debug information cannot be read: ") + error.what();
+    line_problem_ = std::string("debug information cannot be read: ") + error.what();
     return {};
   }
   std::optional<uint64_t> position(uint64_t address) override { return inner_->position(address); }
+  [[nodiscard]] std::optional<uid_t> owner() const override { return inner_->owner(); }
 
  private:
   std::unique_ptr<Symbolizer> inner_;
-  std::string problem_;
+  std::string problem_, line_problem_;
 };
 
 /// "[reason]" stands for the object and for its one function.
@@ -142,7 +146,7 @@ std::unique_ptr<Symbolizer> open_kind(const ExecutableIdentity& identity) {
   return open_file(identity);
 }
 
-/// Stands for an object of which nothing can be read.
+/// Stands for an object that cannot be read.
 std::unique_ptr<Symbolizer> unreadable(const ExecutableIdentity& identity, const char* why) {
   const std::string name = object_name_of(identity);
   return std::make_unique<ObjectSymbolizer>(name, name, nullptr, why, DebugFinder());

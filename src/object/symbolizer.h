@@ -1,5 +1,7 @@
 // From a position in an executable to names a person reads. The one entry of this folder for report/.
 #pragma once
+#include <sys/types.h>
+
 #include <compare>
 #include <cstdint>
 #include <memory>
@@ -63,12 +65,23 @@ class Symbolizer {
   /// debug information says it.
   virtual SourceDigests digests(std::span<const uint64_t> /*positions*/) { return {}; }
 
+  /// The user who owns the file that the frames come from which frames() has given so far. Nothing if that is
+  /// not known, or several users may have written it.
+  [[nodiscard]] virtual std::optional<uid_t> owner() const { return {}; }
+
   /// The position of an ObjectAddress; nothing if nothing is loaded there, or positions are addresses.
   virtual std::optional<uint64_t> position(uint64_t /*address*/) { return {}; }
 
   /// Why names are missing ("build id differs: the file was replaced since, or unmapped while it was read"),
-  /// or empty. name() and frames() may add a reason: what they need is read when they need it.
+  /// or empty. name() may add a reason: what it needs is read when it needs it.
   [[nodiscard]] virtual const std::string& problem() const = 0;
+
+  /// Why lines are missing where names need not be ("no line information"), or empty. frames() may add a
+  /// reason.
+  [[nodiscard]] virtual const std::string& line_problem() const {
+    static const std::string none;
+    return none;
+  }
 };
 
 }  // namespace pctally

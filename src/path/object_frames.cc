@@ -16,6 +16,7 @@
 #include "tick/unwind/call_instruction.h"
 #include "tick/unwind/cfi_cursor.h"
 #include "tick/unwind/cfi_interpreter.h"
+#include "tick/unwind/plt_stub.h"
 
 namespace pctally {
 namespace {
@@ -178,6 +179,12 @@ bool ObjectFrames::find(uint64_t position, CfiFunction* found) const noexcept {
   if (sections_.header == nullptr || !to_address(position, &address)) return false;
   if (!find_cfi(sections_, address, found) && !find_entry_code(entry_, address, found)) return false;
   return to_position(found->start, &found->start) && to_position(found->end, &found->end);
+}
+
+uint64_t ObjectFrames::start_of(const CfiFunction& function, uint64_t position) const noexcept {
+  return function_start(function, position, [this](uint64_t from, unsigned char(&bytes)[kStubBytes]) {
+    return read_at(from, bytes, sizeof bytes);
+  });
 }
 
 /// [start, end) of positions.

@@ -27,6 +27,9 @@ class ObjectFrames {
   /// is not the code at the file's entry point, which nothing calls.
   [[nodiscard]] bool find(uint64_t position, CfiFunction* found) const noexcept;
 
+  /// Where the function of find() at `position` starts: its own stub, in a PLT.
+  [[nodiscard]] uint64_t start_of(const CfiFunction& function, uint64_t position) const noexcept;
+
   /// All that find() says, as rows in the order of their positions; below the first there is no rule.
   [[nodiscard]] std::vector<UnwindRow> rows() const;
 

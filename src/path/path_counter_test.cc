@@ -101,6 +101,25 @@ TEST_F(PathCounterTest, WhatIsPrunedIsAddedToItsCallersAndThePlaneStaysExact) {
   EXPECT_EQ(nodes(paths().context).size(), paths().context.nodes);
 }
 
+/// A whole machine: the plane has room for all its functions, the context tree has not for all its paths.
+TEST_F(PathCounterTest, AHundredThousandFunctionsStayExactInThePlane) {
+  constexpr unsigned kFunctions = 100000;
+  PathCounter& counter = this->counter({.context_bytes = 1 << 20});
+  std::map<uint64_t, uint64_t> inclusive;
+  uint64_t ticks = 0;
+  for (unsigned i = 0; i < 2 * kFunctions; ++i) {
+    const unsigned caller = 1 + i % 300, leaf = 301 + i % (kFunctions - 301), weight = 1 + i % 3;
+    counter.count(1 + i % 16, path_of<PathFrame>({0, caller, leaf}), PathEnd::kComplete, weight);
+    ticks += weight;
+    for (unsigned number : {0u, caller, leaf}) inclusive[function(number)] += weight;
+  }
+  EXPECT_EQ(inclusive.size(), kFunctions);
+  EXPECT_EQ(functions(), inclusive);
+  EXPECT_EQ(sum(paths().context), ticks);
+  EXPECT_GT(paths().pruned, 0u);
+  EXPECT_EQ(paths().no_room, 0u);
+}
+
 TEST_F(PathCounterTest, ANodeKeepsWhatItCountedInAllWhenNodesBelowItArePruned) {
   PathCounter& counter = this->counter({.context_bytes = 60 * sizeof(PathNode), .plane_bytes = 1 << 20});
   for (unsigned i = 0; i < 1000; ++i) {

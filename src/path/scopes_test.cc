@@ -86,6 +86,19 @@ TEST_F(ScopesTest, WhatComesBehindTheBoundIsOneScope) {
   EXPECT_EQ(name_of(groups.scope_of_group("/a")), "/a");
 }
 
+TEST_F(ScopesTest, FourThousandAndNinetySixAreTheBound) {
+  Scopes scopes(&fresh_.file());
+  const uint32_t a = scopes.program_of(program("/bin/a"));
+  std::map<uint32_t, int> units;
+  for (int i = 0; i < 5000; ++i) ++units[scopes.scope_of_thread(a, "t" + std::to_string(i))];
+  EXPECT_FALSE(units.contains(0)) << "there is room for all";
+  EXPECT_EQ(units.size(), 4097u);
+  EXPECT_EQ(count(), 4097u);
+  EXPECT_EQ(units[scopes.scope_of_thread(a, "t4095")], 1);
+  EXPECT_EQ(units[scopes.scope_of_thread(a, "t4096")], 5000 - 4096);
+  EXPECT_EQ(thread_of(scopes.scope_of_thread(a, "t4999")), "(others)");
+}
+
 TEST_F(ScopesTest, FiveHundredThreadNamesAreFiveHundredScopes) {
   Scopes scopes(&fresh_.file());
   const uint32_t a = scopes.program_of(program("/bin/a"));

@@ -23,8 +23,8 @@
 namespace pctally {
 namespace {
 
-constexpr int kSteps = 60000;
-constexpr size_t kStackBytes = 16 << 10;
+constexpr int kSteps = 40000, kManySteps = 100000;
+constexpr size_t kStackBytes = 64 << 10;  ///< regexec takes 16 KiB at once
 
 enum class Flow { kOther, kCall, kReturn };
 
@@ -42,22 +42,23 @@ Flow flow_of(uint64_t pc) {
 }
 
 struct Result {
-  int steps = 0, calls = 0, right = 0;
+  int steps = 0, inside = 0, calls = 0, right = 0;
   std::map<PathEnd, int> cut;
   std::vector<std::string> wrong;  ///< the first few
 };
 
-/// Steps through what a child does.
+/// Steps through what a child does: work(0), work(1) and so on.
 class Stepped {
  public:
-  explicit Stepped(const std::function<void()>& work) : code_(&fresh_.file(), &unwinder_) {
+  /// `object`: an address in the object whose instructions are counted.
+  Stepped(const void* object, const std::function<void(int)>& work) : code_(&fresh_.file(), &unwinder_) {
+    CodeAddress place;
+    if (code_.find(reinterpret_cast<uint64_t>(object), &place)) segment_ = place.segment;
     pid_ = fork();
     if (pid_ == 0) {
       if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);
       asm volatile("int3");
-      work();
-      asm volatile("int3");
-      _exit(0);
+      for (int round = 0;; ++round) work(round);
     }
     waitpid(pid_, &status_, 0);
   }
@@ -67,15 +68,18 @@ class Stepped {
     waitpid(pid_, &status_, 0);
   }
 
-  Result run() {
+  /// Until `most` instructions of the object were executed.
+  Result run(int most) {
     Result result;
     user_regs_struct before = registers();
     shadow_ = path_at(before).second;
-    for (; result.steps < kSteps && WIFSTOPPED(status_); ++result.steps) {
+    for (; result.inside < most && WIFSTOPPED(status_); ++result.steps) {
       ptrace(PTRACE_SINGLESTEP, pid_, nullptr, nullptr);
       waitpid(pid_, &status_, 0);
-      if (!WIFSTOPPED(status_) || *reinterpret_cast<const unsigned char*>(before.rip) == 0xcc) break;
+      if (!WIFSTOPPED(status_)) break;
       const user_regs_struct after = registers();
+      CodeAddress place;
+      result.inside += code_.find(before.rip, &place) && place.segment == segment_ ? 1 : 0;
       result.calls += follow(before, after) ? 1 : 0;
       compare(after, &result);
       before = after;
@@ -151,63 +155,80 @@ class Stepped {
   FreshFile fresh_;
   Unwinder unwinder_;
   ProcessCode code_;
+  uint32_t segment_ = 0;  ///< of the object
   pid_t pid_ = 0;
   int status_ = 0;
   std::vector<uint64_t> shadow_;  ///< places of the calls that have not returned, innermost first
   std::vector<PathFrame> frames_;
 };
 
-void expect_right(const Result& result) {
+void expect_right(Stepped&& stepped, int most) {
+  const Result result = stepped.run(most);
   if (result.steps == 0) GTEST_SKIP() << "tracing is not permitted here";
-  EXPECT_GT(result.steps, 10000);
-  EXPECT_GT(result.calls, 100);
+  std::cout << result.steps << " instructions, " << result.inside << " of them in the object, "
+            << result.calls << " calls: " << result.right << " paths are right\n";
+  EXPECT_EQ(result.inside, most);
+  EXPECT_GT(result.calls, most / 200);
   EXPECT_TRUE(result.wrong.empty()) << result.wrong.front() << ", and " << result.wrong.size() - 1 << " more";
-  int cut = 0;
-  for (const auto& [end, count] : result.cut) {
-    cut += count;
-    std::cout << count << " of " << result.steps << " instructions: cut for reason " << static_cast<int>(end)
-              << "\n";
-  }
-  EXPECT_EQ(cut, 0);
+  for (const auto& [end, count] : result.cut)
+    ADD_FAILURE() << count << " paths cut for reason " << static_cast<int>(end);
+  EXPECT_EQ(result.right, result.steps);
 }
 
 int compare_ints(const void* a, const void* b) {
   return *static_cast<const int*>(a) - *static_cast<const int*>(b);
 }
 
-TEST(Stepping, ThePathIsRightAfterEveryInstructionOfLibc) {
-  expect_right(Stepped([] {
-                 char text[256];
-                 int numbers[200];
-                 for (int i = 0; i < 200; ++i) numbers[i] = i * 7919 % 211;
-                 qsort(numbers, 200, sizeof numbers[0], compare_ints);
-                 snprintf(text, sizeof text, "%d %.17g %s", numbers[3], strtod("3.25e17", nullptr), "text");
-                 regex_t regex;
-                 regcomp(&regex, "^([0-9]+) [a-z.]+", REG_EXTENDED);
-                 (void)regexec(&regex, text, 0, nullptr, 0);
-                 regfree(&regex);
-                 const time_t now = 1700000000;
-                 tm broken;
-                 strftime(text, sizeof text, "%c", localtime_r(&now, &broken));
-                 free(realloc(malloc(100), 100000));
-               }).run());
+void work_in_libc(int round) {
+  char text[256];
+  int numbers[200];
+  const int count = 20 + round % 180;
+  for (int i = 0; i < count; ++i) numbers[i] = (i + round) * 7919 % 211;
+  qsort(numbers, static_cast<size_t>(count), sizeof numbers[0], compare_ints);
+  snprintf(text, sizeof text, "%d %.17g %s", numbers[3], strtod("3.25e17", nullptr) / (1 + round), "text");
+  regex_t regex;
+  regcomp(&regex, round % 2 == 0 ? "^([0-9]+) [a-z.]+" : "(x|[0-9])*t$", REG_EXTENDED);
+  (void)regexec(&regex, text, 0, nullptr, 0);
+  regfree(&regex);
+  const time_t now = 1700000000 + round * 12345678;
+  tm broken;
+  strftime(text, sizeof text, "%c", localtime_r(&now, &broken));
+  free(realloc(malloc(100 + static_cast<size_t>(round)), 100000));
 }
 
-TEST(Stepping, ThePathIsRightAfterEveryInstructionOfSqlite) {
+TEST(Stepping, ThePathIsRightAfterEveryInstructionOfLibc) {
+  expect_right({reinterpret_cast<const void*>(qsort), work_in_libc}, kSteps);
+}
+
+TEST(Stepping, ManyInstructionsOfLibc) {
+  expect_right({reinterpret_cast<const void*>(qsort), work_in_libc}, kManySteps);
+}
+
+void step_through_sqlite(int most) {
   void* library = dlopen("libsqlite3.so.0", RTLD_NOW);
   if (library == nullptr) GTEST_SKIP() << "libsqlite3 is not installed";
   const auto open = reinterpret_cast<int (*)(const char*, void**)>(dlsym(library, "sqlite3_open"));
-  const auto exec =
-      reinterpret_cast<int (*)(void*, const char*, void*, void*, void*)>(dlsym(library, "sqlite3_exec"));
+  void* const exec_address = dlsym(library, "sqlite3_exec");
+  const auto exec = reinterpret_cast<int (*)(void*, const char*, void*, void*, void*)>(exec_address);
   void* base = nullptr;
   ASSERT_EQ(open(":memory:", &base), 0);
-  const auto run = [&](const char* sql) { exec(base, sql, nullptr, nullptr, nullptr); };
+  const auto run = [&](const std::string& sql) { exec(base, sql.c_str(), nullptr, nullptr, nullptr); };
   run("create table t(a integer primary key, b text); create index i on t(b)");
-  expect_right(Stepped([&] {
-                 run("insert into t values(1, 'one'), (2, 'two'), (3, printf('%.3f', 3.5))");
-                 run("select b, count(*) from t where a between 1 and 3 group by b order by b desc");
-               }).run());
+  expect_right({exec_address,
+                [&](int round) {
+                  const std::string number = std::to_string(round);
+                  run("insert into t(b) values('one'), ('two" + number + "'), (printf('%.3f', 3.5 / (1 + " +
+                      number + ")))");
+                  run("select b, count(*) from t where a between 1 and 30 group by b order by b desc");
+                  run("update t set b = upper(b) || 'x' where a % 3 = " + std::to_string(round % 3));
+                  run("select t.b, json_array(u.a, u.b) from t join t u on t.b < u.b limit 5");
+                }},
+               most);
 }
+
+TEST(Stepping, ThePathIsRightAfterEveryInstructionOfSqlite) { step_through_sqlite(kSteps); }
+
+TEST(Stepping, ManyInstructionsOfSqlite) { step_through_sqlite(kManySteps); }
 
 }  // namespace
 }  // namespace pctally

@@ -113,7 +113,8 @@ const Unwinder::Known& Unwinder::rule_at(const CodeAddress& address) {
   const uint64_t start = segments_[address.segment].start;
   if (!frames->find(start + address.index, &function)) return known;
   known.rule = function.rule;
-  if (function.start >= start) known.function = PathPlace::code(address.segment, function.start - start);
+  const uint64_t first = frames->start_of(function, start + address.index);
+  if (first >= start) known.function = PathPlace::code(address.segment, first - start);
   return known;
 }
 

@@ -50,7 +50,7 @@ pid_t newest_process() {
   return number == nullptr ? 0 : atoi(number);
 }
 
-bool has_variable(pid_t pid, const std::string& variable) {
+std::optional<bool> has_variable(pid_t pid, const std::string& variable) {
   constexpr size_t kMostBytes = size_t{4} << 20;
   UniqueFd fd(open((directory_of(pid) + "/environ").c_str(), O_RDONLY | O_CLOEXEC));
   std::string text(1, '\0');
@@ -58,6 +58,7 @@ bool has_variable(pid_t pid, const std::string& variable) {
   for (ssize_t bytes;
        fd.valid() && text.size() < kMostBytes && (bytes = read(fd.get(), chunk, sizeof chunk)) > 0;)
     text.append(chunk, static_cast<size_t>(bytes));
+  if (!fd.valid() || text.size() >= kMostBytes) return std::nullopt;
   std::string wanted(1, '\0');
   wanted.append(variable).push_back('\0');
   return text.find(wanted) != std::string::npos;
@@ -91,27 +92,22 @@ std::vector<pid_t> all_processes() { return numbers_in("/proc"); }
 std::vector<pid_t> threads_of(pid_t pid) { return numbers_in(directory_of(pid) + "/task"); }
 
 pid_t process_of_thread(pid_t tid) {
-  char text[4096] = {};
-  UniqueFd fd(open((directory_of(tid) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
-  ssize_t bytes = fd.valid() ? read(fd.get(), text, sizeof text - 1) : 0;
-  const char* group = bytes > 0 ? strstr(text, "\nTgid:") : nullptr;
-  return group == nullptr ? 0 : static_cast<pid_t>(strtol(group + 6, nullptr, 10));
+  ProcStatus status;
+  return read_proc_status(tid, &status) ? status.group : 0;
 }
 
 std::string command_line_of(pid_t pid) {
-  UniqueFd fd(open((directory_of(pid) + "/cmdline").c_str(), O_RDONLY | O_CLOEXEC));
   std::string text(65536, '\0');
-  ssize_t bytes = fd.valid() ? read(fd.get(), text.data(), text.size()) : 0;
-  text.resize(bytes > 0 ? static_cast<size_t>(bytes) : 0);
+  text.resize(read_proc_file(pid, "cmdline", text.data(), text.size()));
   return text;
 }
 
 std::vector<pid_t> processes_given(const std::string& variable, pid_t first) {
-  constexpr int kMostLooks = 10;  // a process may fork and end while we look
+  constexpr int kMostPasses = 10;  // a process may fork and end while we read
   std::vector<pid_t> found;
   pid_t last = 0;
   bool starting = false;
-  for (int looks = 0; looks < kMostLooks && (starting || last != newest_process()); ++looks) {
+  for (int passes = 0; passes < kMostPasses && (starting || last != newest_process()); ++passes) {
     if (starting) usleep(2000);
     last = newest_process();
     found.clear();
@@ -119,7 +115,7 @@ std::vector<pid_t> processes_given(const std::string& variable, pid_t first) {
     for (pid_t pid : all_processes()) {
       const bool younger = pid > first || (last < first && pid <= last);  // numbers start again
       if (!younger) continue;
-      if (has_variable(pid, variable))
+      if (has_variable(pid, variable) == true)
         found.push_back(pid);
       else
         starting = starting || is_executing(pid);
@@ -128,18 +124,20 @@ std::vector<pid_t> processes_given(const std::string& variable, pid_t first) {
   return found;
 }
 
+std::optional<bool> was_given(pid_t pid, const std::string& variable) {
+  return command_line_of(pid).empty() ? std::nullopt : has_variable(pid, variable);
+}
+
 std::string comm_of(pid_t pid) {
   char comm[16] = {};  // a kernel worker's is longer there
-  UniqueFd fd(open((directory_of(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
-  ssize_t bytes = fd.valid() ? read(fd.get(), comm, sizeof comm - 1) : 0;
-  return {comm, bytes > 0 ? strcspn(comm, "\n") : 0};
+  return {comm, read_proc_file(pid, "comm", comm, sizeof comm) > 0 ? strcspn(comm, "\n") : 0};
 }
 
 uint64_t start_ns(const ProcStat& stat, clockid_t clock) {
   timespec now{}, up{};
   clock_gettime(clock, &now);
   clock_gettime(CLOCK_BOOTTIME, &up);
-  return to_ns(now) - to_ns(up) + stat.started * (kNsPerSecond / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+  return to_ns(now) - to_ns(up) + clock_ticks_to_ns(stat.started);
 }
 
 pid_t number_inside(pid_t pid) {

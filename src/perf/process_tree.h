@@ -3,6 +3,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ std::string command_line_of(pid_t pid);
 /// environment, or forked from one that was: whoever their parents are now. Those of other users only for who
 /// may read their environment.
 std::vector<pid_t> processes_given(const std::string& variable, pid_t first);
+
+/// Whether a process was started with `variable`, as above, or forked from one that was. Nothing while it
+/// executes a program, when it has ended, and where its environment is not ours to read.
+std::optional<bool> was_given(pid_t pid, const std::string& variable);
 
 /// When a process started, by that clock; up to a clock tick (10 ms) early.
 uint64_t start_ns(const ProcStat& stat, clockid_t clock);

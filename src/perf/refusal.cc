@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/kernel_setting.h"
+#include "perf/process_tree.h"
 
 namespace pctally {
 namespace {
@@ -18,7 +19,7 @@ long paranoid_level() { return kernel_setting("/proc/sys/kernel/perf_event_paran
 
 bool is_of_another_user(pid_t pid) {
   struct stat status;
-  return stat(("/proc/" + std::to_string(pid)).c_str(), &status) == 0 && status.st_uid != geteuid();
+  return stat(directory_of(pid).c_str(), &status) == 0 && status.st_uid != geteuid();
 }
 
 std::string foreign_remedy(const Target& target) {
@@ -38,7 +39,7 @@ std::string name_of_user(uid_t user) {
 std::string explain_foreign(const Target& target) {
   for (pid_t pid : target.processes) {
     struct stat status;
-    if (stat(("/proc/" + std::to_string(pid)).c_str(), &status) != 0 || status.st_uid == geteuid()) continue;
+    if (stat(directory_of(pid).c_str(), &status) != 0 || status.st_uid == geteuid()) continue;
     return "process " + std::to_string(pid) + " belongs to " + name_of_user(status.st_uid) +
            "; run as root, or choose a process of your own";
   }
@@ -80,6 +81,7 @@ std::string error_name(int error) {
 }
 
 Refusal explain_refusal(int error) {
+  if (error == EMFILE) return {"too many open files", "raise ulimit -n"};
   Refusal refusal;
   int paranoid = paranoid_level();
   refusal.reason = "perf_event_open: " + error_name(error);
@@ -94,14 +96,15 @@ Refusal explain_refusal(int error) {
     refusal.remedy =
         "in a container: --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN (PERFMON alone is not "
         "enough)";
-  } else if (error == EMFILE || error == ENOMEM) {
-    refusal.remedy = "raise ulimit -n or ulimit -l";
+  } else if (error == ENOMEM) {
+    refusal.remedy = "raise ulimit -l";
   }
   return refusal;
 }
 
 Refusal explain_refusal(int error, const Target& target) {
   Refusal refusal = explain_refusal(error);
+  if (error == EMFILE) return refusal;
   bool denied = error == EACCES || error == EPERM;
   if (target.kind == Target::Kind::kCgroup && !denied) {
     refusal.remedy = target.cgroup +

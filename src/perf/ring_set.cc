@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
+#include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 #include "perf/refusal.h"
 #include "perf/stack_room.h"
@@ -56,14 +56,6 @@ std::unexpected<Error> explained(const Error& error, const Target& target) {
     text += ", more than this user may lock; raise ulimit -l";
   }
   return fail(error.code, "%s", text.c_str());
-}
-
-/// An event per thread and CPU: as many descriptors as this process may ever have.
-void raise_descriptor_limit() noexcept {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace

@@ -42,8 +42,9 @@ struct Injected {
   bool children = true;
 };
 
-alignas(Injected) unsigned char g_storage[sizeof(Injected)];  // never destroyed: ticks may outlast every
-                                                              // destructor
+// Never destroyed: ticks may outlast every destructor. Not an Immortal, for which the compiler would register
+// a destructor in every program.
+alignas(Injected) unsigned char g_storage[sizeof(Injected)];
 Injected* g_injected = nullptr;
 PublishedTables g_tables;
 OwnPaths g_paths;
@@ -136,6 +137,11 @@ void name_engine() noexcept {
   strncpy(process->engine, kind == ClockKind::kNone ? "" : clock_name(kind), sizeof process->engine - 1);
 }
 
+void note_start(Status started) noexcept {
+  if (!started && g_injected->process != 0) own_record()->note = ProcessNote::kTimerless;
+  name_engine();
+}
+
 /// The watch's look: programs take signals and close descriptors that they believe nobody uses. A clock whose
 /// ticks came all the same (its handler is called by the program's) is left alone.
 void check_clock() noexcept {
@@ -167,7 +173,7 @@ void give_up_behind_filter() noexcept {
   g_injected->process = 0;
 }
 
-/// A handler of another library that runs before ours may have called what looks first.
+/// A handler of another library that ran before ours may have made one of our calls, which enters the child.
 bool is_entered(pid_t self) noexcept {
   const bool entered = g_met != nullptr && *g_met != 0 && self == g_pid;
   if (g_met != nullptr) *g_met = 1;
@@ -189,15 +195,14 @@ void enter_child(Descriptors descriptors) noexcept {
   BusErrorsAdmitted admitted;
   enter_process();
   count_start(0);
-  (void)g_injected->clock.restart(descriptors);
-  name_engine();
+  note_start(g_injected->clock.restart(descriptors));
   watch_clock();
 }
 
 void in_child() { enter_child(Descriptors::kCopied); }
 
-/// A child of the bare clone(2), of which the C library's handlers of fork(2) do not know.
-void look_for_unseen_fork() {
+/// A child of the bare clone(2): the C library runs no handlers of fork(2) in it.
+void notice_unseen_fork() {
   if (*g_met == 0) enter_child(Descriptors::kPerhapsShared);
 }
 
@@ -310,16 +315,17 @@ __attribute__((constructor)) void enter() {
   pthread_atfork(nullptr, nullptr, in_child);
   g_met = page_cleared_in_children();
   (void)is_entered(getpid());
-  set_looks(g_met == nullptr ? nullptr : look_for_unseen_fork, follow_root);
-  (void)injected->clock.start(&g_tables, {kind, period_ns, Pace::kAsGiven, false, true});
-  name_engine();
+  set_entry_hooks(g_met == nullptr ? nullptr : notice_unseen_fork, follow_root);
+  note_start(injected->clock.start(&g_tables, {kind, period_ns, Pace::kAsGiven, false, true}));
   watch_clock();
 }
 
-/// From outside, time of threads without a timer looks as if the program had taken the signal. It has not.
+/// From outside, time of threads without a timer looks as if the program had taken the signal, or blocked it.
+/// It has not taken it; and what threads block has an account of its own.
 void correct_note(ProcessRecord* process) noexcept {
-  if (process->note == ProcessNote::kSignalTaken && g_injected->clock.intact())
-    process->note = ProcessNote::kNone;
+  const bool from_outside =
+      process->note == ProcessNote::kSignalTaken || process->note == ProcessNote::kBlocked;
+  if (from_outside && g_injected->clock.intact()) process->note = ProcessNote::kNone;
 }
 
 /// What is known of the time of threads without a timer, while the records of threads are there.
@@ -356,7 +362,7 @@ __attribute__((destructor)) void leave() {
 extern "C" __attribute__((visibility("default"))) int chroot(const char* path) noexcept {
   static decltype(chroot)* next;
   const int result = pctally::next_function("chroot", &next)(path);
-  if (result == 0) pctally::look_at_root();
+  if (result == 0) pctally::check_root();
   return result;
 }
 
@@ -364,6 +370,6 @@ extern "C" __attribute__((visibility("default"))) int chroot(const char* path) n
 extern "C" __attribute__((visibility("default"))) int setns(int fd, int kind) noexcept {
   static decltype(setns)* next;
   const int result = pctally::next_function("setns", &next)(fd, kind);
-  if (result == 0) pctally::look_at_root();
+  if (result == 0) pctally::check_root();
   return result;
 }

@@ -99,7 +99,7 @@ class AddressSpace {
   uint64_t replacements_ = 0;
 };
 
-/// Stands for code of which nothing is known but why; `reason` is its name in reports, in brackets.
+/// Stands for unknown code; `reason`, why it is unknown, is its name in reports, in brackets.
 ObjectIdentity unknown_object(std::string_view reason) noexcept;
 inline constexpr std::string_view kSinceUnmapped = "[code since unmapped]";
 

@@ -1,8 +1,10 @@
 #include "process/address_space.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <filesystem>
 #include <map>
 
 #include "histfile/fresh_file_for_test.h"
@@ -166,6 +168,23 @@ TEST_F(AddressSpaceTest, BuildIdsAreReadFromMemory) {
   EXPECT_GE(with_build_id, 1u) << "libc at least has one";
 }
 
+TEST_F(AddressSpaceTest, APathMayHoldAnEndOfLine) {
+  FreshFile fresh;
+  const std::string path = fresh.beside("two\nlines\n");
+  std::filesystem::copy_file("/proc/self/exe", path);
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  constexpr size_t kBytes = 4096;
+  void* code = mmap(nullptr, kBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd.get(), 0);
+  ASSERT_NE(code, MAP_FAILED);
+  std::string found;
+  ProcMaps maps(0);
+  maps.visit([&](const ExecutableMapping& mapping) {
+    if (mapping.start == reinterpret_cast<uintptr_t>(code)) found = mapping.object.path;
+  });
+  munmap(code, kBytes);
+  EXPECT_EQ(found, path);
+}
+
 TEST_F(AddressSpaceTest, DeferredTicksAreSettledOnceTheirMappingIsKnown) {
   void* code = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(code, MAP_FAILED);
@@ -207,7 +226,7 @@ TEST_F(AddressSpaceTest, AWriterThatDiedHalfWayCostsOneTickNotTheRing) {
   EXPECT_EQ(ring->drained, 0u) << "it may just be slow";
   for (int turn = 0; turn < 60; ++turn) EXPECT_FALSE(take_deferred(&file_, &state, false, &deferred));
   EXPECT_EQ(ring->drained, 1u);
-  EXPECT_EQ(file_.header().ledger.lost, 0u) << "booked as deferred before, and told once";
+  EXPECT_EQ(file_.header().ledger.lost, 0u) << "booked as deferred before, and reported once";
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-// Settles the ticks that processes put aside: code of libraries they loaded later, and code without a file.
+// Resolves the ticks that processes put aside: code of libraries they loaded later, and code without a file.
 #pragma once
 #include "process/address_space.h"
 #include "tick/deferred.h"
 
 namespace pctally {
 
-/// What the settler knows of a process that puts ticks aside.
+/// What the resolver knows of a process that puts ticks aside.
 struct KnownProcess {
   int32_t pid = 0;       ///< 0: the calling process
   bool readable = true;  ///< its mappings may be read

@@ -1,25 +1,15 @@
 #include "process/proc_maps.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/device_number.h"
+#include "base/proc_file.h"
 
 namespace pctally {
 namespace {
-
-UniqueFd open_proc(pid_t pid, const char* name) noexcept {
-  char path[64];
-  if (pid == 0)
-    snprintf(path, sizeof path, "/proc/self/%s", name);
-  else
-    snprintf(path, sizeof path, "/proc/%d/%s", static_cast<int>(pid), name);
-  return UniqueFd(open(path, O_RDONLY | O_CLOEXEC));
-}
 
 /// A number in base 16 or 10 at *text, which moves behind it and one separator.
 uint64_t number(const char** text, unsigned base) noexcept {
@@ -59,6 +49,16 @@ MapsLine parse_line(const char* line) noexcept {
   return fields;
 }
 
+/// The kernel writes the end of a line in a path as "\012", and nothing else otherwise than it is.
+void restore_ends_of_lines(char* path) noexcept {
+  constexpr char kEnd[] = "\\012";
+  constexpr size_t kBytes = sizeof kEnd - 1;
+  for (char* at = path; (at = strstr(at, kEnd)) != nullptr;) {
+    *at++ = '\n';
+    memmove(at, at + kBytes - 1, strlen(at + kBytes - 1) + 1);
+  }
+}
+
 ObjectKind kind_of(const MapsLine& line) noexcept {
   if (strcmp(line.path, "[vdso]") == 0) return ObjectKind::kVdso;
   return line.inode != 0 && !is_anonymous(line.path) ? ObjectKind::kFile : ObjectKind::kPrivate;
@@ -80,7 +80,7 @@ void stamp_file(ObjectIdentity* object) noexcept {
 }
 
 bool ProcMaps::read_maps() noexcept {
-  UniqueFd fd = given_.valid() ? std::move(given_) : open_proc(pid_, "maps");
+  UniqueFd fd = given_.valid() ? std::move(given_) : open_proc_file(pid_, "maps");
   if (!fd.valid()) return false;
   text_.clear();
   char chunk[4096];
@@ -104,6 +104,7 @@ bool ProcMaps::next(size_t* position, ExecutableMapping* mapping) noexcept {
       header_inode_ = fields.inode;
     }
     if (!fields.executable) continue;
+    restore_ends_of_lines(line + (fields.path - line));
     *mapping = ExecutableMapping{};
     mapping->start = fields.start;
     mapping->end = fields.end;
@@ -120,7 +121,7 @@ bool ProcMaps::next(size_t* position, ExecutableMapping* mapping) noexcept {
 }
 
 ssize_t ProcMaps::read_memory(uint64_t address, void* to, size_t bytes) noexcept {
-  if (!memory_.valid()) memory_ = open_proc(pid_, "mem");
+  if (!memory_.valid()) memory_ = open_proc_file(pid_, "mem");
   if (!memory_.valid()) return -1;
   return pread(memory_.get(), to, bytes, static_cast<off_t>(address));
 }

@@ -117,13 +117,13 @@ TickLedger ledger_of(const Ledger& ledger) {
 
 /// The cells are the truth of what was counted. In a live file the ledger is in motion; in a closed one it
 /// agrees but for torn ticks, and ticks it knows of without a cell are lost ones.
-void add_ledger(const Ledger& ledger, uint64_t told_counted, Profile* profile) {
+void add_ledger(const Ledger& ledger, uint64_t claimed_counted, Profile* profile) {
   TickLedger& sum = profile->ledger;
   sum = ledger_of(ledger);
-  if (!profile->closed || told_counted == sum.counted) return;
-  if (told_counted > sum.counted) sum.lost += told_counted - sum.counted;
-  if (std::max(told_counted, sum.counted) - std::min(told_counted, sum.counted) <= kTornTicks) return;
-  profile->damage.push_back("the file's account says " + std::to_string(told_counted) +
+  if (!profile->closed || claimed_counted == sum.counted) return;
+  if (claimed_counted > sum.counted) sum.lost += claimed_counted - sum.counted;
+  if (std::max(claimed_counted, sum.counted) - std::min(claimed_counted, sum.counted) <= kTornTicks) return;
+  profile->damage.push_back("the file's account says " + std::to_string(claimed_counted) +
                             " ticks were counted, its cells hold " + std::to_string(sum.counted));
 }
 
@@ -246,11 +246,11 @@ Profile profile_of(FileContents contents) {
   if (profile.period_ns == 0)
     profile.damage.push_back("the period is not known: ticks cannot be turned into " +
                              (profile.counts_cpu_time() ? "seconds" : profile.event));
-  uint64_t told_counted = contents.header.ledger.counted;
+  uint64_t claimed_counted = contents.header.ledger.counted;
   uint64_t excess = balance_account(&contents);
   std::vector<uint32_t> place = merge_objects(contents.objects, &profile);
   merge_cells(std::move(contents.cells), place, &profile);
-  add_ledger(contents.header.ledger, told_counted, &profile);
+  add_ledger(contents.header.ledger, claimed_counted, &profile);
   check_sums(&profile);
   add_processes(contents.processes, excess, &profile);
   if (contents.paths.has_scopes()) add_paths(std::move(contents.paths), place, &profile);

@@ -49,18 +49,6 @@ bool by_what_they_are(const ProfileProcess& a, const ProfileProcess& b) {
   return fields(a) < fields(b);
 }
 
-ProfileRun run_of(const Profile& profile) {
-  ProfileRun run = profile;
-  for (const WeightedPosition& position : profile.positions)
-    if (profile.executables[position.executable].kind == ExecutableKind::kStart)
-      run.measured_ticks += position.ticks;
-  return run;
-}
-
-std::vector<ProfileRun> runs_of(const Profile& profile) {
-  return profile.runs.empty() ? std::vector<ProfileRun>{run_of(profile)} : profile.runs;
-}
-
 std::string event_text(const Profile& profile) {
   return profile.counts_cpu_time() ? "CPU time" : profile.event;
 }
@@ -272,16 +260,8 @@ Result<void> Merger::check_scopes(const Profile& profile, const std::string& nam
 }
 
 Result<void> Merger::add_runs(const Profile& profile, const std::string& name) {
-  std::vector<ProfileRun> runs = runs_of(profile);
-  for (const ProfileRun& run : runs) {
-    const bool known = std::ranges::any_of(run.recording_id, [](uint8_t byte) { return byte != 0; });
-    if (!known) continue;
-    const auto [entry, fresh] = recordings_.try_emplace(run.recording_id, name);
-    if (!fresh)
-      return fail(EINVAL, "%s and %s are of one recording, which would count twice; leave one out",
-                  entry->second.c_str(), name.c_str());
-  }
-  sums_->add_runs(std::move(runs));
+  if (Result<void> added = recordings_.add(profile, name); !added) return added;
+  sums_->add_runs(runs_of(profile));
   const std::span<const ProfileRun> all = sums_->whole().runs;
   const std::optional<TickLedger> ledger = sum_of_ledgers(all, common_period(all));
   if (!ledger)

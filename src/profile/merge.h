@@ -3,13 +3,12 @@
 // Refuses what has no sum: other events, unknown periods, one recording twice, some with call paths and some
 // without. Nothing is pruned or rounded: what does not fit into the memory allowed is an error.
 #pragma once
-#include <array>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "base/result.h"
 #include "profile/profile.h"
+#include "profile/recordings.h"
 
 namespace pctally {
 
@@ -45,7 +44,7 @@ class Merger {
 
   uint64_t most_bytes_;
   std::string first_name_;
-  std::map<std::array<uint8_t, 16>, std::string> recordings_;  ///< file each is from
+  Recordings recordings_;
   std::unique_ptr<Sums> sums_;
 };
 

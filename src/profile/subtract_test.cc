@@ -83,7 +83,7 @@ TEST(Subtract, ProcessesClaimNoMoreThanTheLedgerHas) {
   FileBuilder old_file, new_file;
   for (FileBuilder* file : {&old_file, &new_file})
     file->count(file->segment(file->object("/a"), 0, 64), 5, 10);
-  old_file.header().ledger.outside = 100;  // settled since
+  old_file.header().ledger.outside = 100;  // resolved since
   new_file.header().ledger.outside = 90;
   old_file.process(1, "a", 3);
   new_file.process(1, "a", 8);

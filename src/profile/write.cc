@@ -90,7 +90,7 @@ uint32_t copy_bytes(std::span<const uint8_t> bytes, uint8_t (&field)[kBytes]) {
 
 /// The number whose text it is.
 ProcessNote note_of(const std::string& text) {
-  for (uint32_t note = 0; note <= static_cast<uint32_t>(ProcessNote::kReadOnlyFile); ++note)
+  for (uint32_t note = 0; note <= static_cast<uint32_t>(kLastNote); ++note)
     if (text == process_note_text(static_cast<ProcessNote>(note))) return static_cast<ProcessNote>(note);
   return ProcessNote::kNone;
 }

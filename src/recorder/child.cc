@@ -14,6 +14,7 @@
 
 #include <algorithm>
 
+#include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 #include "recorder/exit_status.h"
 
@@ -95,6 +96,7 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
   if (child.pid_ == 0) {
     child.start_.reset();
     child.failed_.reset();
+    restore_descriptor_limit();
     sigprocmask(SIG_SETMASK, &before, nullptr);
     become(program, arguments, start.get(), failed.get());
   }
@@ -124,13 +126,25 @@ void Child::handle_signals() {
     auto signal = static_cast<int>(info.ssi_signo);
     bool own_business = signal == SIGCHLD || signal == SIGPIPE || signal == SIGXFSZ;
     bool from_terminal = info.ssi_code == SI_KERNEL;  // the whole foreground group has got it
-    if (!own_business && reaped_) interrupted_ = true;
-    if (!own_business && !from_terminal && !reaped_) kill(pid_, signal);
+    if (own_business) continue;
+    if (reaped_) interrupted_ = true;
+    if (!reaped_ && !from_terminal) pass_on(signal);
   }
 }
 
+void Child::pass_on(int signal) {
+  const bool asks_to_end = signal == SIGTERM || signal == SIGINT;
+  if (asks_to_end && asked_to_end_) {
+    left_by_ = signal;
+    return;
+  }
+  asked_to_end_ = asked_to_end_ || asks_to_end;
+  kill(pid_, signal);
+}
+
 void Child::wait() {
-  for (pollfd signals{signals_.get(), POLLIN, 0}; !ended(); handle_signals()) poll(&signals, 1, -1);
+  for (pollfd signals{signals_.get(), POLLIN, 0}; !ended() && left_by_ == 0; handle_signals())
+    poll(&signals, 1, -1);
 }
 
 bool Child::ended() {

@@ -31,7 +31,12 @@ class Child {
   [[nodiscard]] int signals() const noexcept { return signals_.get(); }
   void handle_signals();
 
-  /// Waits for its end, passing signals on.
+  /// The second SIGTERM or SIGINT that another process sent to this one while the program ran: it has not
+  /// ended after the first, and is to be left running. 0: none. Ctrl-C does not count: a terminal sends it to
+  /// the program, which may be one that people interrupt often (a shell, a debugger).
+  [[nodiscard]] int left_by() const noexcept { return left_by_; }
+
+  /// Waits for its end, or until it is to be left running, passing signals on.
   void wait();
 
   /// True once it has ended; then status() and usage() are valid.
@@ -49,6 +54,7 @@ class Child {
 
  private:
   void reap();
+  void pass_on(int signal);
 
   pid_t pid_ = -1;
   UniqueFd start_;   ///< write end: the environment goes in, and closing it lets the process go
@@ -57,6 +63,8 @@ class Child {
   std::vector<pid_t> helpers_;  ///< this process and what it had started before
   bool adopts_ = false;
   bool interrupted_ = false;  ///< by a signal after its end
+  bool asked_to_end_ = false;
+  int left_by_ = 0;
   bool reaped_ = false;
   int status_ = 0;
   rusage usage_{};

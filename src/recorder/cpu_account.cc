@@ -10,15 +10,11 @@
 #include <sstream>
 
 #include "base/proc_file.h"
+#include "base/time_ns.h"
 #include "histfile/profile_file.h"
 
 namespace pctally {
 namespace {
-
-uint64_t ticks_to_ns(uint64_t ticks) {
-  static const auto hertz = static_cast<uint64_t>(std::max(1l, sysconf(_SC_CLK_TCK)));
-  return ticks * (1000000000u / hertz);
-}
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
@@ -40,9 +36,9 @@ std::optional<CpuTime> time_of_process(pid_t pid) {
   auto clock = clock_of(pid);
   if (!clock || !read_proc_stat(pid, &stat)) return {};
   CpuTime time;
-  time.system_ns = std::min(*clock, ticks_to_ns(stat.system));
-  time.user_ns = *clock - time.system_ns + ticks_to_ns(stat.children_user);
-  time.system_ns += ticks_to_ns(stat.children_system);
+  time.system_ns = std::min(*clock, clock_ticks_to_ns(stat.system));
+  time.user_ns = *clock - time.system_ns + clock_ticks_to_ns(stat.children_user);
+  time.system_ns += clock_ticks_to_ns(stat.children_system);
   return time;
 }
 
@@ -79,10 +75,7 @@ MachineTicks ticks_of_machine() {
   return t;
 }
 
-MachineTime busy_and_stolen() {
-  MachineTicks ticks = ticks_of_machine();
-  return {ticks_to_ns(ticks.in_user() + ticks.in_system()), ticks_to_ns(ticks.steal)};
-}
+uint64_t stolen_so_far_ns() { return clock_ticks_to_ns(ticks_of_machine().steal); }
 
 /// All time of all CPUs less what they were idle or away. The idle time is measured; the other columns of
 /// /proc/stat are counted in ticks, good enough to tell user from system.
@@ -94,7 +87,7 @@ std::optional<CpuTime> time_of_machine() {
   if (in_user + in_system == 0 || cpus < 1 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return {};
   uint64_t wall = to_ns(now);
   uint64_t all = wall * static_cast<uint64_t>(cpus),
-           away = ticks_to_ns(ticks.idle + ticks.wait + ticks.steal);
+           away = clock_ticks_to_ns(ticks.idle + ticks.wait + ticks.steal);
   uint64_t busy = all > away ? all - away : 0;
   double share = static_cast<double>(in_system) / static_cast<double>(in_user + in_system);
   auto system_ns = static_cast<uint64_t>(static_cast<double>(busy) * share);
@@ -104,13 +97,6 @@ std::optional<CpuTime> time_of_machine() {
 uint64_t growth(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
 }  // namespace
-
-uint64_t without_stolen(uint64_t counted_ns, const MachineTime& first, const MachineTime& last) {
-  uint64_t stolen = growth(first.stolen_ns, last.stolen_ns), busy = growth(first.busy_ns, last.busy_ns);
-  if (stolen == 0) return counted_ns;
-  double part = std::min(1.0, static_cast<double>(counted_ns) / static_cast<double>(busy + stolen));
-  return growth(static_cast<uint64_t>(part * static_cast<double>(stolen)), counted_ns);
-}
 
 CpuTime cpu_time_of(pid_t pid) { return time_of_process(pid).value_or(CpuTime{}); }
 
@@ -129,7 +115,7 @@ void CpuAccount::start(const Target& target) {
   tree_first_ns_ = tree_ ? tree_->ns() : 0;
   poll();
   first_ = last_;
-  machine_first_ = machine_last_ = busy_and_stolen();
+  stolen_first_ns_ = stolen_last_ns_ = stolen_so_far_ns();
 }
 
 void CpuAccount::poll() {
@@ -144,12 +130,10 @@ void CpuAccount::poll() {
 
 void CpuAccount::end() {
   poll();
-  machine_last_ = busy_and_stolen();
+  stolen_last_ns_ = stolen_so_far_ns();
 }
 
-uint64_t CpuAccount::stolen_ns() const noexcept {
-  return growth(machine_first_.stolen_ns, machine_last_.stolen_ns);
-}
+uint64_t CpuAccount::stolen_ns() const noexcept { return growth(stolen_first_ns_, stolen_last_ns_); }
 
 /// Of a command the larger figure: perf stops counting a process whose exec gains privileges, and wait4(2)
 /// does not know what nobody waited for. A difference that the host may have stolen is taken to be that. Of
@@ -159,10 +143,8 @@ CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_
   if (!tree_ && !engine_ns) return time;
   uint64_t counted = engine_ns.value_or(growth(tree_first_ns_, tree_last_ns_));
   if (command != nullptr && counted <= command->total() + stolen_ns()) return time;
-  uint64_t total = without_stolen(counted, machine_first_, machine_last_);
-  if (command != nullptr) total = std::max(total, command->total());
-  time.system_ns = std::min(time.system_ns, total);
-  time.user_ns = total - time.system_ns;
+  time.system_ns = std::min(time.system_ns, counted);
+  time.user_ns = counted - time.system_ns;
   return time;
 }
 

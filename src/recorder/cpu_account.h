@@ -16,16 +16,6 @@ struct CpuTime {
   [[nodiscard]] uint64_t total() const noexcept { return user_ns + system_ns; }
 };
 
-/// What all CPUs did since the system started, in ticks of 10 ms, as /proc/stat says.
-struct MachineTime {
-  uint64_t busy_ns = 0;
-  uint64_t stolen_ns = 0;  ///< the host of a virtual machine gave its CPUs to others while they had work
-};
-
-/// `counted_ns` minus the target's share of the steal time between two readings, assumed proportional to its
-/// share of CPU time. perf's clocks run on while the host has the CPU; the kernel's process clocks do not.
-[[nodiscard]] uint64_t without_stolen(uint64_t counted_ns, const MachineTime& first, const MachineTime& last);
-
 /// What a living process has used, with the children it has waited for; nothing if it is gone.
 [[nodiscard]] CpuTime cpu_time_of(pid_t pid);
 
@@ -59,7 +49,8 @@ class CpuAccount {
   /// What count_tree() has counted so far; 0 if it does not.
   [[nodiscard]] uint64_t tree_ns() const noexcept { return tree_ ? tree_->ns() : 0; }
 
-  /// Taken from the whole machine by its host from start() to end().
+  /// Taken from the whole machine by its host from start() to end(). perf's clocks run on meanwhile: a target
+  /// counted by them is charged with its part of it.
   [[nodiscard]] uint64_t stolen_ns() const noexcept;
 
   /// No count is needed after all.
@@ -80,8 +71,8 @@ class CpuAccount {
   std::optional<TaskClock> tree_;
   uint64_t tree_first_ns_ = 0;
   uint64_t tree_last_ns_ = 0;
-  MachineTime machine_first_;
-  MachineTime machine_last_;
+  uint64_t stolen_first_ns_ = 0;
+  uint64_t stolen_last_ns_ = 0;
   std::vector<Process> processes_;
   CpuTime first_;
   CpuTime last_;

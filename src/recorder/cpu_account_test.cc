@@ -99,14 +99,6 @@ TEST(CpuAccount, OfACommandTheLargerFigureIsTaken) {
   EXPECT_EQ(account.used(&command).total(), 100u);
 }
 
-TEST(CpuAccount, WhatTheHostStoleIsNobodys) {
-  MachineTime first{1000, 500};
-  EXPECT_EQ(without_stolen(400, first, {2000, 500}), 400u);
-  EXPECT_EQ(without_stolen(400, first, {1900, 600}), 360u);   // 400 of the 1000 that were busy or stolen
-  EXPECT_EQ(without_stolen(1000, first, {1900, 600}), 900u);  // alone on the machine
-  EXPECT_EQ(without_stolen(400, first, {1000, 0}), 400u);     // a clock that was set back
-}
-
 TEST(CpuAccount, OfACommandACountBeyondTheKernelsIsOfThoseNobodyWaitedFor) {
   CpuAccount account;
   account.start(Target::running({getpid()}));

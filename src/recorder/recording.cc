@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "base/text_field.h"
+#include "base/time_ns.h"
 #include "fault/file_guard.h"
 #include "histfile/call_paths.h"
 #include "histfile/chain.h"
@@ -240,7 +241,7 @@ Result<void> Recording::open(const Target& target) {
   return {};
 }
 
-/// The command runs already, and the name is not to be had: the recording keeps its temporary one.
+/// The command runs already, and its file cannot get the name: the recording keeps its temporary one.
 std::string Recording::give_other_name(const Error& error) const {
   char part[PATH_MAX];
   part_name(path_.c_str(), &part);
@@ -290,6 +291,7 @@ Result<void> Recording::run(Child* child) {
 
 /// True while there is something to record.
 bool Recording::waits_for(Child* child) {
+  if (child->left_by() != 0) return false;
   if (!options_.wait) return !child->ended();
   if (child->tree_ended()) return false;
   if (!child->ended() || waiting_said_) return true;
@@ -310,14 +312,14 @@ void Recording::drain_until(const std::vector<int>& descriptors, const std::func
   for (int fd : descriptors) watched.push_back({fd, POLLIN, 0});
   for (int fd : engine_->descriptors()) watched.push_back({fd, POLLIN, 0});
   uint64_t now = monotonic_ns(), deadline = options_.for_ns == 0 ? UINT64_MAX : now + options_.for_ns;
-  progress_at_ = now + 1000000000u;
+  progress_at_ = now + kNsPerSecond;
   while (!ended() && now < deadline) {
     uint64_t left_ms = std::min<uint64_t>((deadline - now) / 1000000 + 1, 1000000);
     poll(watched.data(), watched.size(), std::min(engine_->drain_interval_ms(), static_cast<int>(left_ms)));
     for (pollfd& entry : watched)  // a ring hangs up when its last task has ended: nothing more comes from it
       if ((entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) entry.fd = -1;
     engine_->drain();
-    files_.look_again();
+    files_.retry_waiting();
     now = monotonic_ns();
     poll_account(now);
     show_drained(now);
@@ -408,14 +410,20 @@ Result<void> Recording::finish(Child* child) {
   account_.end();  // at the last moment of sampling
   engine_->stop();
   if (child != nullptr) note_unobserved(*child);
-  if (child != nullptr && child->ended()) left_behind_ = find_left_behind(*child);
+  if (child != nullptr && (child->ended() || child->left_by() != 0)) left_behind_ = find_left_behind(*child);
+  if (child != nullptr && !child->ended() && child->left_by() != 0)
+    left_behind_.insert(left_behind_.begin(), child->pid());
   book_cpu_time(child);
   if (child != nullptr && child->ended()) file_.header().exit_status = child->status();
   // Only injected processes store into the file themselves.
   bool cut = !engine_->enters_program() || all_exited();
   closed_file_ = UniqueFd(fcntl(file_.fd(), F_DUPFD_CLOEXEC, 0));
+  const int error = closed_file_.valid() ? 0 : errno;
   auto closed = file_.close(cut);
   if (!closed) return fail(closed.error().code, "%s: %s", path_.c_str(), closed.error().text);
+  if (error == EMFILE)
+    return fail(error, "%s has no names: too many open files; raise ulimit -n", path_.c_str());
+  if (error != 0) return fail(error, "%s has no names: %s", path_.c_str(), strerror(error));
   return {};
 }
 

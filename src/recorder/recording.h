@@ -46,7 +46,8 @@ class Recording {
   /// whole file.
   Result<void> finish(Child* child);
 
-  /// Processes of the command that still run although it has ended: no longer recorded. After finish().
+  /// Processes of the command, and the command itself if it is left running, that are no longer recorded.
+  /// After finish().
   [[nodiscard]] const std::vector<pid_t>& left_behind() const { return left_behind_; }
 
   /// What is observed where there is no command.

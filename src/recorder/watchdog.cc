@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kEnding[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 constexpr char kLine[] =
-    "pctally: the recorder hung and was told to end: the profile holds what was counted until now\n";
+    "pctally: the recorder hung and was stopped; the profile holds what was counted until now\n";
 
 timer_t g_timer;
 bool g_started = false;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/statistics.h"
+#include "report/statistics/interval.h"
 
 namespace pctally {
 namespace {
@@ -120,7 +120,7 @@ std::vector<UnsampledPart> unsampled_parts(const Profile& profile) {
   add("blocked signals", blocked);
   add("stacks below 32 KiB", small);
   add("no timer left (ulimit -i)", timerless);
-  add("an unseen start (bare clone(2), or libpctally brought by dlopen)", unseen);
+  add("an unseen start (see pctally-engines(1))", unseen);
   return parts;
 }
 

@@ -39,11 +39,19 @@ void add_executable(const ExecutableTicks& part, bool is_private, ObjectNames& n
 /// A function that only calls others has a total, too.
 void add_totals(const Profile& profile, const PathFunctions& paths,
                 std::map<FunctionKey, Function>* functions) {
-  const std::vector<PathTotal> totals =
-      path_totals(profile.paths, paths.functions.size(), paths.context, paths.plane);
+  const std::vector<PathTotal> totals = path_totals(profile.paths, {.count = paths.functions.size(),
+                                                                    .context = paths.context,
+                                                                    .plane = paths.plane,
+                                                                    .functions = true,
+                                                                    .part = {},
+                                                                    .context_part = {},
+                                                                    .plane_part = {}});
   for (size_t i = 0; i < totals.size(); ++i) {
+    if (paths.functions[i].several) continue;  // these have rows of their own
+    if (totals[i].high == 0 && !functions->contains(paths.functions[i].key)) continue;  // its neighbour ran
     Function& function = (*functions)[paths.functions[i].key];
     function.total = totals[i];
+    if (paths.functions[i].shared) function.total.high += function.ticks;
     function.linkage = paths.functions[i].linkage;
     function.address = paths.functions[i].address;
   }
@@ -64,9 +72,7 @@ std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names, co
     row.object = key.object;
     row.function = key.function;
     row.total = function.total;
-    // What a function has of its own is known to the tick, also where its paths were folded.
-    row.total.low = std::max(row.total.low, paths != nullptr ? function.ticks : 0);
-    row.total.high = std::max(row.total.high, row.total.low);
+    if (paths != nullptr) include_own(function.ticks, &row.total);
     row.linkage = std::move(function.linkage);
     row.address = function.address;
     row.ticks = function.ticks;

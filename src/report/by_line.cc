@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "report/names/own_files.h"
 #include "report/rollup.h"
@@ -12,52 +16,58 @@ namespace {
 using Inside = std::vector<std::pair<std::string, uint32_t>>;
 using Key = std::tuple<std::string, std::string, std::string, uint32_t, Inside>;
 
-struct Line {
-  uint64_t ticks = 0;
-  std::string linkage;
-};
-
+/// Numbers the rows of lines.
 class LineRows {
  public:
   LineRows(ObjectNames& names, const LineOptions& options) : names_(names), options_(options) {
     if (options.own) own_.emplace(*options.own);
   }
 
-  void add(const ExecutableTicks& part) {
-    Symbolizer& symbolizer = names_.symbolizer(part.executable);
-    std::vector<std::vector<Frame>> frames = symbolizer.frames(part.positions);
-    frames.resize(part.positions.size());
-    std::vector<NamedRange> ranges = symbolizer.name(part.positions);
-    ranges.resize(part.positions.size());
-    for (size_t i = 0; i < frames.size(); ++i) {
-      const size_t chosen = chosen_frame(frames[i]);
-      Inside inside = options_.inlines ? inside_of(frames[i], chosen) : Inside();
-      Frame frame = chosen < frames[i].size() ? std::move(frames[i][chosen]) : Frame{};
-      if (own_ && chosen == frames[i].size()) frame.function = bracketed(names_.shown(part.executable));
-      if (frame.function.empty()) {
-        frame.function = std::move(ranges[i].function);
-        frame.linkage = std::move(ranges[i].linkage);
-      }
-      Line& line = lines_[Key(names_.shown(part.executable), std::move(frame.function), std::move(frame.file),
-                              frame.line, std::move(inside))];
-      line.ticks += part.ticks[i];
-      line.linkage = std::move(frame.linkage);
+  /// The row of each place.
+  std::vector<uint32_t> rows_of(uint32_t executable, std::span<const uint64_t> positions) {
+    Symbolizer& symbolizer = names_.symbolizer(executable);
+    std::vector<NamedRange> ranges = symbolizer.name(positions);
+    ranges.resize(positions.size());
+    std::vector<uint32_t> found;
+    while (found.size() < positions.size()) {
+      const auto rest = positions.subspan(found.size());
+      const auto some = rest.first(std::min(rest.size(), kLinesAtATime));
+      std::vector<std::vector<Frame>> frames = symbolizer.frames(some);
+      frames.resize(some.size());
+      for (std::vector<Frame>& chain : frames)
+        found.push_back(row_of(executable, std::move(chain), &ranges[found.size()]));
     }
+    return found;
   }
 
-  std::vector<Row> rows() const {
-    std::vector<Row> rows;
-    for (const auto& [key, line] : lines_) {
-      Row row;
-      std::tie(row.object, row.function, row.file, row.line, row.inside) = key;
-      row.linkage = line.linkage;
-      row.ticks = line.ticks;
-      rows.push_back(std::move(row));
-    }
-    return rows;
-  }
+  std::vector<Row> rows;
 
  private:
+  static constexpr size_t kLinesAtATime = 1 << 12;  ///< a chain of inlined functions takes kilobytes
+
+  uint32_t row_of(uint32_t executable, std::vector<Frame> frames, NamedRange* range) {
+    const size_t chosen = chosen_frame(frames);
+    Inside inside = options_.inlines ? inside_of(frames, chosen) : Inside();
+    Frame frame = chosen < frames.size() ? std::move(frames[chosen]) : Frame{};
+    if (own_ && chosen == frames.size()) frame.function = bracketed(names_.shown(executable));
+    if (frame.function.empty()) {
+      frame.function = std::move(range->function);
+      frame.linkage = std::move(range->linkage);
+    }
+    const auto [entry, fresh] =
+        numbers_.try_emplace(Key(names_.shown(executable), std::move(frame.function), std::move(frame.file),
+                                 frame.line, std::move(inside)),
+                             static_cast<uint32_t>(rows.size()));
+    if (fresh) add_row(entry->first);
+    rows[entry->second].linkage = std::move(frame.linkage);
+    return entry->second;
+  }
+
+  void add_row(const Key& key) {
+    Row& row = rows.emplace_back();
+    std::tie(row.object, row.function, row.file, row.line, row.inside) = key;
+  }
+
   static std::string bracketed(const std::string& object) {
     return object.starts_with('[') ? object : "[" + object + "]";
   }
@@ -81,15 +91,134 @@ class LineRows {
   ObjectNames& names_;
   const LineOptions& options_;
   std::optional<OwnFiles> own_;
-  std::map<Key, Line> lines_;
+  std::map<Key, uint32_t> numbers_;
+};
+
+/// Totals of lines: ticks with a call from the line on the stack, and those in the line itself. The paths do
+/// not have the place where the innermost function ran. So where a function that has ticks in the line runs
+/// below a call from it (recursion), some ticks may be both, and the total is a range.
+class LineTotals {
+ public:
+  LineTotals(const Profile& profile, const PathFunctions& functions, LineRows* lines)
+      : profile_(profile), tree_(profile.paths.context), functions_(functions), lines_(*lines) {
+    things_.context.assign(tree_.size(), PathFunctions::kNone);
+    for (uint32_t i = 0; i < functions.functions.size(); ++i) numbers_.emplace(functions.functions[i].key, i);
+  }
+
+  /// REQUIRES: called for all ticks. `ranges`, `lines`: of each place.
+  void add_own(const ExecutableTicks& part, const std::string& object, std::span<const NamedRange> ranges,
+               std::span<const uint32_t> lines) {
+    const bool is_private = profile_.executables[part.executable].kind == ExecutableKind::kPrivate;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const FunctionKey key{object, ranges[i].function, is_private ? 0 : part.executable,
+                            is_private ? 0 : ranges[i].start};
+      const auto found = numbers_.find(key);
+      if (found == numbers_.end()) continue;
+      own_[pair_of(lines[i], found->second)].own += part.ticks[i];
+      if (functions_.functions[found->second].shared) in_shared_.insert(lines[i]);
+    }
+  }
+
+  void run() {
+    find_calls();
+    things_.count = lines_.rows.size();
+    const std::vector<PathTotal> called = path_totals(profile_.paths, things_);
+    const std::vector<uint64_t> both = counted_twice();
+    for (size_t i = 0; i < called.size(); ++i) {
+      Row& row = lines_.rows[i];
+      row.total = called[i];
+      row.total.low += row.ticks - std::min(row.ticks, both[i]);
+      row.total.high += row.ticks;
+      include_own(row.ticks, &row.total);
+    }
+  }
+
+ private:
+  struct Own {
+    uint64_t own = 0;    ///< ticks of a function in a line
+    uint64_t below = 0;  ///< ticks of that function below a call from the line
+  };
+
+  static uint64_t pair_of(uint32_t line, uint32_t function) { return uint64_t{line} << 32 | function; }
+
+  /// A node with others below it, or that had some, is a call.
+  void find_calls() {
+    std::vector<bool> is_call(tree_.size());
+    for (size_t i = tree_.size(); i-- > 0;) {
+      if (tree_[i].parent != PathTreeNode::kNoParent) is_call[tree_[i].parent] = true;
+      if (tree_[i].folded != 0) is_call[i] = true;
+    }
+    std::map<uint32_t, std::map<uint64_t, std::vector<uint32_t>>> calls;  // executable, position: nodes
+    for (uint32_t i = 0; i < tree_.size(); ++i)
+      if (is_call[i] && tree_[i].kind == PathNodeKind::kCode)
+        calls[tree_[i].executable][tree_[i].position].push_back(i);
+    for (const auto& [executable, nodes] : calls) {
+      std::vector<uint64_t> positions;
+      for (const auto& [position, list] : nodes) positions.push_back(position);
+      const std::vector<uint32_t> lines = lines_.rows_of(executable, positions);
+      size_t next = 0;
+      for (const auto& [position, list] : nodes) {
+        for (uint32_t node : list) things_.context[node] = lines[next];
+        ++next;
+      }
+    }
+  }
+
+  /// Of each line the ticks that may be in it and below a call from it.
+  std::vector<uint64_t> counted_twice() {
+    std::vector<uint32_t> depth(things_.count), open;  // open: the lines on the path, each once
+    std::vector<uint64_t> unknown(things_.count), both(things_.count);  // unknown: which function ran
+    walk_paths(
+        tree_,
+        [&](uint32_t node) {
+          const uint32_t line = things_.context[node], function = functions_.context[node];
+          if (line != PathFunctions::kNone && depth[line]++ == 0) open.push_back(line);
+          if (tree_[node].folded != 0)
+            for (uint32_t call : open) unknown[call] += tree_[node].folded;
+          if (tree_[node].self == 0 || function == PathFunctions::kNone) return;
+          const bool several = functions_.functions[function].several;
+          for (uint32_t call : open) {
+            const auto found = own_.find(pair_of(call, function));
+            if (found != own_.end()) found->second.below += tree_[node].self;
+            if (several && in_shared_.contains(call)) unknown[call] += tree_[node].self;
+          }
+        },
+        [&](uint32_t node) {
+          const uint32_t line = things_.context[node];
+          if (line != PathFunctions::kNone && --depth[line] == 0) open.pop_back();
+        });
+    for (const auto& [pair, own] : own_) both[pair >> 32] += std::min(own.own, own.below);
+    for (size_t i = 0; i < both.size(); ++i) both[i] += unknown[i];
+    return both;
+  }
+
+  const Profile& profile_;
+  const PathTree& tree_;
+  const PathFunctions& functions_;
+  LineRows& lines_;
+  PathThings things_;
+  std::map<FunctionKey, uint32_t> numbers_;
+  std::unordered_map<uint64_t, Own> own_;   ///< by line and function
+  std::unordered_set<uint32_t> in_shared_;  ///< lines with ticks in symbols of one unwind entry
 };
 
 }  // namespace
 
-std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options) {
-  LineRows rows(names, options);
-  for_each_batch(profile, [&](const ExecutableTicks& part) { rows.add(part); });
-  return rows.rows();
+std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options,
+                              const PathFunctions* paths) {
+  LineRows lines(names, options);
+  std::optional<LineTotals> totals;
+  if (paths != nullptr) totals.emplace(profile, *paths, &lines);
+  for_each_batch(profile, [&](const ExecutableTicks& part) {
+    const std::vector<uint32_t> rows = lines.rows_of(part.executable, part.positions);
+    for (size_t i = 0; i < rows.size(); ++i) lines.rows[rows[i]].ticks += part.ticks[i];
+    if (!totals) return;
+    std::vector<NamedRange> ranges = names.symbolizer(part.executable).name(part.positions);
+    ranges.resize(part.positions.size());
+    totals->add_own(part, names.shown(part.executable), ranges, rows);
+  });
+  if (totals) totals->run();
+  return std::move(lines.rows);
 }
 
 }  // namespace pctally

@@ -1,6 +1,7 @@
 // Names made up from positions: object "/x/y" has a function every 0x100 bytes. For tests only.
 #pragma once
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <iterator>
 #include <memory>
@@ -25,6 +26,8 @@ class FakeSymbolizer : public Symbolizer {
 
   [[nodiscard]] const std::string& object_name() const override { return object_; }
   [[nodiscard]] const std::string& problem() const override { return problem_; }
+
+  [[nodiscard]] std::optional<uid_t> owner() const override { return geteuid(); }
 
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
     std::vector<NamedRange> ranges;

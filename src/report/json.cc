@@ -36,7 +36,7 @@ Json row_json(const Profile& profile, const Row& row, Grouping by) {
   for (const auto& [file, line] : row.inside)
     json["inside"].push_back({{"file", valid_utf8(file)}, {"line", line}});
   if (!profile.counts_cpu_time()) json["events"] = row.events;
-  if (profile.paths.recorded && by == Grouping::kFunction && row.total.high != 0) {
+  if (profile.paths.recorded && row.total.high != 0) {
     json["total"] = row.total_share;
     json["total_low"] = row.total_interval.low;
     json["total_high"] = row.total_interval.high;

@@ -1,11 +1,12 @@
 #include "report/object_names.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <span>
+
+#include "object/elf/build_id.h"
 
 namespace pctally {
 namespace {
@@ -14,7 +15,7 @@ static_assert(static_cast<int>(ExecutableIdentity::Kind::kStart) == static_cast<
 
 std::string build_id_start(const Executable& executable) {
   std::span<const uint8_t> id(executable.build_id);
-  return fmt::format("{:02x}", fmt::join(id.first(std::min<size_t>(id.size(), 4)), ""));
+  return to_hex(id.first(std::min<size_t>(id.size(), 4)));
 }
 
 /// Code that called others may have no ticks of its own.

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "profile/positions.h"
+#include "report/innermost.h"
 #include "report/path_totals.h"
 
 namespace pctally {
@@ -21,6 +22,7 @@ class Choice {
  public:
   Choice(const Profile& profile, ObjectNames& names, const PathChoice& choice)
       : old_(profile.paths.context),
+        innermost_(profile, names),
         functions_(path_functions(profile, names)),
         any_focus_(choice.focus != nullptr),
         focus_(found_in(choice.focus, functions_.functions)),
@@ -41,7 +43,7 @@ class Choice {
     std::vector<Seen> seen(old_.size());
     for (size_t i = 0; i < old_.size(); ++i) {
       if (old_[i].parent != PathTreeNode::kNoParent) seen[i] = seen[old_[i].parent];
-      look(static_cast<uint32_t>(i), &seen[i]);
+      update(static_cast<uint32_t>(i), &seen[i]);
       keep(old_[i], seen[i]);
     }
     add_left_out();
@@ -56,7 +58,7 @@ class Choice {
     uint32_t shown = PathTreeNode::kNoParent;  ///< the innermost old node that is shown
   };
 
-  void look(uint32_t node, Seen* seen) const {
+  void update(uint32_t node, Seen* seen) const {
     if (const uint32_t function = functions_.context[node]; function != PathFunctions::kNone) {
       seen->focus = seen->focus || focus_[function];
       seen->ignore = seen->ignore || ignore_[function];
@@ -76,9 +78,28 @@ class Choice {
       left_out_ += node.self + node.folded;
       return;
     }
-    PathTreeNode& copy = result_.paths.context[copy_of(seen.shown)];
-    copy.self += node.self;
-    copy.folded += node.folded;
+    const uint32_t shown = copy_of(seen.shown);
+    if (old_[seen.shown].kind == PathNodeKind::kScope && node.kind != PathNodeKind::kScope) {
+      result_.paths.context[left_out_of(shown)].self += node.self + node.folded;
+      return;
+    }
+    result_.paths.context[shown].self += node.self;
+    result_.paths.context[shown].folded += node.folded;
+  }
+
+  /// The node for a scope's paths whose functions are all hidden: they stay the scope's.
+  uint32_t left_out_of(uint32_t scope) {
+    PathTreeNode node;
+    node.parent = scope;
+    node.kind = PathNodeKind::kCode;
+    node.executable = first_added_;
+    return added(node);
+  }
+
+  uint32_t added(const PathTreeNode& node) {
+    auto [same, fresh] = by_key_.try_emplace(node.key(), static_cast<uint32_t>(result_.paths.context.size()));
+    if (fresh) result_.paths.context.push_back(node);
+    return same->second;
   }
 
   /// The new node of an old one that is shown. It is made, with those above it, when it is first needed.
@@ -86,13 +107,26 @@ class Choice {
   uint32_t copy_of(uint32_t old) {
     if (auto found = copies_.find(old); found != copies_.end()) return found->second;
     PathTreeNode node = old_[old];
+    if (const InnermostNames::Name* name = innermost_.find(node); name != nullptr) name_again(*name, &node);
     node.self = node.folded = 0;
     while (node.parent != PathTreeNode::kNoParent && !is_shown(node.parent))
       node.parent = old_[node.parent].parent;
     if (node.parent != PathTreeNode::kNoParent) node.parent = copy_of(node.parent);
-    auto [same, fresh] = by_key_.try_emplace(node.key(), static_cast<uint32_t>(result_.paths.context.size()));
-    if (fresh) result_.paths.context.push_back(node);
-    return copies_[old] = same->second;
+    return copies_[old] = added(node);
+  }
+
+  /// Its position would name it by another symbol: the ticks at the addresses, which say that, are left
+  /// behind.
+  void name_again(const InnermostNames::Name& name, PathTreeNode* node) {
+    node->position = name.range.start;
+    if (!name.several) return;
+    const auto [number, fresh] = added_.try_emplace(name.range.function, result_.executables.size());
+    node->executable = static_cast<uint32_t>(number->second);
+    node->position = 0;
+    if (!fresh) return;
+    Executable added;
+    added.path = name.range.function;
+    result_.executables.push_back(std::move(added));
   }
 
   void add_left_out() {
@@ -127,6 +161,7 @@ class Choice {
   }
 
   const PathTree& old_;
+  InnermostNames innermost_;
   PathFunctions functions_;
   bool any_focus_;
   std::vector<bool> focus_, ignore_, hide_;  ///< per function
@@ -134,6 +169,7 @@ class Choice {
   uint32_t first_added_ = 0;
   uint64_t left_out_ = 0;
   std::map<uint32_t, uint32_t> copies_;
+  std::map<std::string, size_t> added_;
   std::map<PathTreeNode::Key, uint32_t> by_key_;
 };
 

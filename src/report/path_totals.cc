@@ -5,6 +5,8 @@
 #include <span>
 #include <tuple>
 
+#include "report/innermost.h"
+
 namespace pctally {
 namespace {
 
@@ -52,36 +54,197 @@ std::vector<PathFunction> functions_at(const Profile& profile, const std::vector
   return functions;
 }
 
-/// What the totals of things that are not functions of their own are made of.
-struct Sums {
-  std::vector<uint32_t> on_path;  ///< how often each thing is on the path at hand
-  std::vector<uint64_t> known, folded_inside, cut_inside;
+uint32_t part_at(const std::vector<uint32_t>& parts, size_t i) { return parts.empty() ? 0 : parts[i]; }
+
+size_t count_of_parts(const PathThings& things) {
+  uint32_t most = 0;
+  for (const auto* parts : {&things.part, &things.context_part, &things.plane_part})
+    for (uint32_t part : *parts) most = std::max(most, part);
+  return size_t{most} + 1;
+}
+
+/// What the call plane says of things: an entry is a part of its thing, and what found no room may be.
+class PlaneBounds {
+ public:
+  PlaneBounds(const PathTree& plane, const PathThings& things)
+      : things_(things), folded_(count_of_parts(things)) {
+    for (uint32_t i = 0; i < plane.size(); ++i) {
+      const uint32_t parent = plane[i].parent;
+      if (parent == PathTreeNode::kNoParent) folded_[part_at(things.plane_part, i)] += plane[i].folded;
+      if (parent != PathTreeNode::kNoParent && plane[parent].kind == PathNodeKind::kScope &&
+          things.plane[i] != PathFunctions::kNone)
+        add(things.plane[i], parent, plane[i].self);
+    }
+    for (const auto& [key, entries] : scopes_) add_up(key, entries, plane[key.second].folded);
+  }
+
+  /// A function with a single entry in each of its scopes is known exactly.
+  void narrow(std::vector<PathTotal>* totals) const {
+    for (const auto& [thing, known] : things_with_entries_) {
+      PathTotal& total = (*totals)[thing];
+      const uint64_t folded = folded_[part_at(things_.part, thing)];
+      total.low = std::max(total.low, known.least);
+      total.high = std::max(total.low, std::min(total.high, known.most + folded - known.complete));
+    }
+  }
+
+ private:
+  struct Entries {
+    uint64_t sum = 0, largest = 0, count = 0;
+  };
+  struct Known {
+    uint64_t least = 0, most = 0;
+    uint64_t complete = 0;  ///< folded ticks of scopes in which none of them is the thing's
+  };
+
+  void add(uint32_t thing, uint32_t scope, uint64_t ticks) {
+    Entries& entries = scopes_[{thing, scope}];
+    entries.sum += ticks;
+    entries.largest = std::max(entries.largest, ticks);
+    ++entries.count;
+  }
+  void add_up(const std::pair<uint32_t, uint32_t>& key, const Entries& entries, uint64_t folded) {
+    Known& known = things_with_entries_[key.first];
+    known.least += entries.largest;
+    known.most += entries.sum;
+    if (things_.functions && entries.count == 1) known.complete += folded;
+  }
+
+  const PathThings& things_;
+  std::vector<uint64_t> folded_;                             ///< of each part
+  std::map<std::pair<uint32_t, uint32_t>, Entries> scopes_;  ///< by thing and scope
+  std::map<uint32_t, Known> things_with_entries_;
 };
 
-/// Where the call plane has a single entry for a function in a scope, its ticks are exact.
-void narrow_by_plane(const PathTree& plane, const std::vector<uint32_t>& things,
-                     std::vector<PathTotal>* totals) {
-  struct Entries {
-    uint64_t sum = 0, largest = 0;
+/// What the context tree says: a thing counts where it is first on a path.
+class ContextTotals {
+ public:
+  ContextTotals(const PathTree& tree, const PathThings& things)
+      : tree_(tree),
+        things_(things),
+        below_(ticks_below(tree)),
+        folded_below_(tree.size()),
+        is_cut_(tree.size()),
+        folded_(count_of_parts(things)),
+        cut_(folded_.size()),
+        on_path_(things.count),
+        inside_(things.count) {
+    for (size_t i = tree.size(); i-- > 0;) {
+      const uint32_t part = part_at(things.context_part, i);
+      folded_[part] += tree[i].folded;
+      folded_below_[i] += tree[i].folded;
+      if (tree[i].parent != PathTreeNode::kNoParent) folded_below_[tree[i].parent] += folded_below_[i];
+      if (tree[i].kind == PathNodeKind::kCut) cut_[part] += below_[i];
+    }
+    for (size_t i = 0; i < tree.size(); ++i)
+      is_cut_[i] = tree[i].kind == PathNodeKind::kCut ||
+                   (tree[i].parent != PathTreeNode::kNoParent && is_cut_[tree[i].parent]);
+  }
+
+  std::vector<PathTotal> run() {
+    walk_paths(
+        tree_, [this](uint32_t node) { enter(node); },
+        [this](uint32_t node) {
+          if (things_.context[node] != PathFunctions::kNone) --on_path_[things_.context[node]];
+        });
+    std::vector<PathTotal> totals(things_.count);
+    for (size_t i = 0; i < totals.size(); ++i) {
+      const uint32_t part = part_at(things_.part, i);
+      totals[i] = {inside_[i].ticks, inside_[i].ticks + folded_[part] - inside_[i].folded,
+                   cut_[part] - inside_[i].cut};
+    }
+    return totals;
+  }
+
+ private:
+  struct Inside {
+    uint64_t ticks = 0, folded = 0, cut = 0;
   };
-  std::map<std::pair<uint32_t, uint32_t>, Entries> entries;  // thing, scope
-  for (uint32_t i = 0; i < plane.size(); ++i) {
-    const uint32_t parent = plane[i].parent;
-    if (parent == PathTreeNode::kNoParent || plane[parent].kind != PathNodeKind::kScope) continue;
-    if (things[i] == PathFunctions::kNone) continue;
-    Entries& entry = entries[{things[i], parent}];
-    entry.sum += plane[i].self;
-    entry.largest = std::max(entry.largest, plane[i].self);
+
+  void enter(uint32_t node) {
+    const uint32_t thing = things_.context[node];
+    if (thing == PathFunctions::kNone || on_path_[thing]++ != 0) return;
+    Inside& inside = inside_[thing];
+    inside.ticks += below_[node];
+    inside.folded += folded_below_[node];
+    if (is_cut_[node]) inside.cut += below_[node];
   }
-  std::map<uint32_t, Entries> all;
-  for (const auto& [key, entry] : entries) {
-    all[key.first].sum += entry.sum;
-    all[key.first].largest += entry.largest;
+
+  const PathTree& tree_;
+  const PathThings& things_;
+  std::vector<uint64_t> below_, folded_below_;
+  std::vector<bool> is_cut_;
+  std::vector<uint64_t> folded_, cut_;  ///< of each part
+  std::vector<uint32_t> on_path_;       ///< how often each thing is on the path at hand
+  std::vector<Inside> inside_;
+};
+
+/// Numbers functions by their keys.
+class FunctionNumbers {
+ public:
+  explicit FunctionNumbers(std::vector<PathFunction>* functions) : functions_(functions) {}
+
+  uint32_t add(PathFunction function) {
+    const auto [entry, fresh] = known_.try_emplace(function.key, static_cast<uint32_t>(functions_->size()));
+    if (fresh) functions_->push_back(std::move(function));
+    return entry->second;
   }
-  for (const auto& [thing, entry] : all) {
-    PathTotal& total = (*totals)[thing];
-    total.low = std::max(total.low, entry.largest);
-    total.high = std::max(total.low, std::min(total.high, entry.sum));
+
+ private:
+  std::vector<PathFunction>* functions_;
+  std::map<FunctionKey, uint32_t> known_;
+};
+
+/// Renumbers the innermost nodes whose place is another symbol's than the one that ran.
+void place_innermost(const Profile& profile, ObjectNames& names, FunctionNumbers* numbers,
+                     PathFunctions* result) {
+  const InnermostNames innermost(profile, names);
+  const PathTree& tree = profile.paths.context;
+  for (size_t i = 0; i < tree.size(); ++i) {
+    const InnermostNames::Name* name = innermost.find(tree[i]);
+    if (name == nullptr) continue;
+    const std::string& object = names.shown(tree[i].executable);
+    PathFunction function;
+    function.key = {object, name->range.function, tree[i].executable, name->range.start};
+    function.linkage = name->range.linkage;
+    function.address = name->range.address != 0 ? name->range.address : name->range.start;
+    function.several = name->several;
+    result->context[i] = numbers->add(std::move(function));
+    if (!name->several) continue;
+    for (const auto& [symbol, start] : name->symbols) {
+      PathFunction one;
+      one.key = {object, symbol, tree[i].executable, start};
+      one.address = start;
+      result->functions[numbers->add(std::move(one))].shared = true;
+    }
+  }
+}
+
+/// The call plane has one entry for all that an entry of the unwind table covers: where that are several
+/// symbols it is none of theirs.
+void leave_out_shared(const CallPaths& paths, PathFunctions* result) {
+  std::vector<std::pair<CodePlace, uint32_t>> calls;  // place, function
+  for (size_t i = 0; i < paths.context.size(); ++i)
+    if (result->context[i] != PathFunctions::kNone)
+      calls.push_back({{paths.context[i].executable, paths.context[i].position}, result->context[i]});
+  std::sort(calls.begin(), calls.end());
+  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+  std::vector<CodePlace> starts;
+  const auto is_function = [&](const PathTreeNode& node) {
+    return node.kind == PathNodeKind::kCode && node.parent != PathTreeNode::kNoParent &&
+           paths.plane[node.parent].kind == PathNodeKind::kScope;
+  };
+  for (const PathTreeNode& node : paths.plane)
+    if (is_function(node)) starts.emplace_back(node.executable, node.position);
+  std::sort(starts.begin(), starts.end());
+  for (size_t i = 0; i < paths.plane.size(); ++i) {
+    if (!is_function(paths.plane[i])) continue;
+    const CodePlace start(paths.plane[i].executable, paths.plane[i].position);
+    const auto next = std::upper_bound(starts.begin(), starts.end(), start);
+    const CodePlace end = next == starts.end() ? CodePlace(UINT32_MAX, 0) : *next;
+    for (auto call = std::lower_bound(calls.begin(), calls.end(), std::pair(start, uint32_t{0}));
+         call != calls.end() && call->first < end && call->first.first == start.first; ++call)
+      if (call->second != result->plane[i]) result->plane[i] = PathFunctions::kNone;
   }
 }
 
@@ -91,14 +254,9 @@ PathFunctions path_functions(const Profile& profile, ObjectNames& names) {
   PathFunctions result;
   const std::vector<CodePlace> places = places_of(profile.paths);
   std::vector<PathFunction> found = functions_at(profile, places, names);
-  std::map<FunctionKey, uint32_t> known;
+  FunctionNumbers numbers(&result.functions);
   std::vector<uint32_t> of_place;
-  for (PathFunction& function : found) {
-    const auto [entry, fresh] =
-        known.try_emplace(function.key, static_cast<uint32_t>(result.functions.size()));
-    if (fresh) result.functions.push_back(std::move(function));
-    of_place.push_back(entry->second);
-  }
+  for (PathFunction& function : found) of_place.push_back(numbers.add(std::move(function)));
   const auto functions_of = [&](const PathTree& tree) {
     std::vector<uint32_t> ids(tree.size(), PathFunctions::kNone);
     for (size_t i = 0; i < tree.size(); ++i) {
@@ -111,6 +269,8 @@ PathFunctions path_functions(const Profile& profile, ObjectNames& names) {
   };
   result.context = functions_of(profile.paths.context);
   result.plane = functions_of(profile.paths.plane);
+  place_innermost(profile, names, &numbers, &result);
+  leave_out_shared(profile.paths, &result);
   return result;
 }
 
@@ -139,40 +299,9 @@ PathChildren children_of(const PathTree& tree) {
   return children;
 }
 
-std::vector<PathTotal> path_totals(const CallPaths& paths, size_t count, const std::vector<uint32_t>& context,
-                                   const std::vector<uint32_t>& plane) {
-  const PathTree& tree = paths.context;
-  const std::vector<uint64_t> below = ticks_below(tree);
-  std::vector<uint64_t> folded_below(tree.size());
-  std::vector<bool> is_cut(tree.size());
-  uint64_t folded = 0, cut = 0;
-  for (size_t i = tree.size(); i-- > 0;) {
-    folded += tree[i].folded;
-    folded_below[i] += tree[i].folded;
-    if (tree[i].parent != PathTreeNode::kNoParent) folded_below[tree[i].parent] += folded_below[i];
-    if (tree[i].kind == PathNodeKind::kCut) cut += below[i];
-  }
-  for (size_t i = 0; i < tree.size(); ++i)
-    is_cut[i] = tree[i].kind == PathNodeKind::kCut ||
-                (tree[i].parent != PathTreeNode::kNoParent && is_cut[tree[i].parent]);
-  Sums sums{std::vector<uint32_t>(count), std::vector<uint64_t>(count), std::vector<uint64_t>(count),
-            std::vector<uint64_t>(count)};
-  walk_paths(
-      tree,
-      [&](uint32_t node) {
-        const uint32_t thing = context[node];
-        if (thing == PathFunctions::kNone || sums.on_path[thing]++ != 0) return;
-        sums.known[thing] += below[node];
-        sums.folded_inside[thing] += folded_below[node];
-        if (is_cut[node]) sums.cut_inside[thing] += below[node];
-      },
-      [&](uint32_t node) {
-        if (context[node] != PathFunctions::kNone) --sums.on_path[context[node]];
-      });
-  std::vector<PathTotal> totals(count);
-  for (size_t i = 0; i < count; ++i)
-    totals[i] = {sums.known[i], sums.known[i] + folded - sums.folded_inside[i], cut - sums.cut_inside[i]};
-  if (!plane.empty()) narrow_by_plane(paths.plane, plane, &totals);
+std::vector<PathTotal> path_totals(const CallPaths& paths, const PathThings& things) {
+  std::vector<PathTotal> totals = ContextTotals(paths.context, things).run();
+  if (!things.plane.empty()) PlaneBounds(paths.plane, things).narrow(&totals);
   return totals;
 }
 

@@ -3,6 +3,7 @@
 // A tick counts once for each, however often it recurs on the stack. Where paths were folded the total is a
 // range: what is known, and what may be hidden in folded paths.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct PathFunction {
   FunctionKey key;
   std::string linkage;
   uint64_t address = 0;  ///< 0: not known
+  bool several = false;  ///< several symbols, and one of them ran: InnermostNames
+  bool shared = false;   ///< one of these: its own ticks lie in paths that end in `several`
 };
 
 /// The functions that the nodes of a profile's trees lie in.
@@ -44,10 +47,25 @@ struct PathTotal {
   uint64_t cut = 0;   ///< ticks whose path is cut before it could appear
 };
 
-/// For each of `count` things the ticks with it on the stack. `context` says which thing each node of the
-/// context tree is (or kNone), `plane` the same of the call plane; empty where things are not functions.
-std::vector<PathTotal> path_totals(const CallPaths& paths, size_t count, const std::vector<uint32_t>& context,
-                                   const std::vector<uint32_t>& plane);
+/// What rows stand for, by number: functions, objects, functions of a program, lines.
+struct PathThings {
+  size_t count = 0;
+  std::vector<uint32_t> context;  ///< for each node of the context tree a thing, or PathFunctions::kNone
+  std::vector<uint32_t> plane;    ///< the same for the call plane; empty: its entries are no parts of things
+  bool functions = false;         ///< an entry of the plane holds all ticks of its thing in its scope
+  /// Where things are of a part of the scopes: the part of each thing, of each node of the context tree, and
+  /// of the call plane. Folded and cut paths of other parts cannot hide them. Empty: all are of one part.
+  std::vector<uint32_t> part, context_part, plane_part;
+};
+
+/// For each thing the ticks with it on the stack, each tick once.
+std::vector<PathTotal> path_totals(const CallPaths& paths, const PathThings& things);
+
+/// What a thing has of its own is known to the tick, also where its paths were folded.
+inline void include_own(uint64_t ticks, PathTotal* total) {
+  total->low = std::max(total->low, ticks);
+  total->high = std::max(total->high, total->low);
+}
 
 /// Ticks at each node of a tree and below it.
 std::vector<uint64_t> ticks_below(const PathTree& tree);

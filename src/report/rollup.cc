@@ -37,9 +37,13 @@ uint64_t sum_of_ticks(const std::vector<Row>& rows) {
   return sum;
 }
 
-/// A range of ticks has the lower end of its least and the upper end of its largest number.
-void measure_total(const Account& account, double ticks, Row* row) {
+/// A range of ticks has the lower end of its least and the upper end of its largest number. A recorder that
+/// was killed, or a forged file, may have more of them than ticks with a path.
+void measure_total(const Account& account, const TickLedger& ledger, Row* row) {
+  const auto ticks = static_cast<double>(ledger.ticks());
   if (ticks <= 0) return;
+  row->total.high = std::min(row->total.high, ledger.counted + ledger.outside + ledger.full);
+  row->total.low = std::min(row->total.low, row->total.high);
   const double high = static_cast<double>(row->total.high) / ticks;
   row->total_share = static_cast<double>(row->total.low) / ticks;
   row->cut_share = static_cast<double>(row->total.cut) / ticks;
@@ -52,7 +56,7 @@ void measure(const Profile& profile, const Account& account, std::vector<Row>* r
   for (Row& row : *rows) {
     row.share = total > 0 ? static_cast<double>(row.ticks) / total : 0;
     row.interval = wilson_interval(row.share, account.effective_samples);
-    if (profile.paths.recorded) measure_total(account, total, &row);
+    if (profile.paths.recorded) measure_total(account, profile.ledger, &row);
     (profile.counts_cpu_time() ? row.nanoseconds : row.events) = duration_of(row.ticks, profile.period_ns);
   }
 }
@@ -128,18 +132,22 @@ void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOp
   const bool wants_paths = options.by != Grouping::kProcess && !is_by_scope(options.by);
   if (profile.paths.recorded && wants_paths) paths = path_functions(profile, names);
   if (options.by == Grouping::kLine)
-    report->rows = rows_by_line(profile, names, options.lines);
+    report->rows = rows_by_line(profile, names, options.lines, paths ? &*paths : nullptr);
   else if (options.by == Grouping::kFunction)
     report->rows = rows_by_function(profile, names, paths ? &*paths : nullptr);
+  else if (options.by == Grouping::kObject)
+    report->rows = rows_by_object(profile, names, profile.paths.recorded);
+  else if (is_by_scope(options.by))
+    report->rows = rows_by_scope(profile, options.by, names, profile.paths.recorded);
   else
-    report->rows = grouped_rows(profile, options.by, names);
+    report->rows = rows_by_process(profile);
   if (paths) {
     HotPath hot = hot_path(profile, *paths);
     report->hot_path = std::move(hot.frames);
     if (options.hot_line) report->hot_line = hot_line(profile, names, *paths, hot.functions);
   }
   if (options.by == Grouping::kProcess) return;
-  add_missing_names(profile, names, &report->warnings);
+  add_missing_names(profile, names, options.by == Grouping::kLine, &report->warnings);
   add_interpreter_hint(profile, report->rows, &report->warnings);
 }
 

@@ -15,7 +15,7 @@
 #include "report/object_names.h"
 #include "report/path_account.h"
 #include "report/path_totals.h"
-#include "report/statistics.h"
+#include "report/statistics/interval.h"
 #include "report/warnings.h"
 
 namespace pctally {
@@ -40,6 +40,11 @@ Grouping grouping_of(std::string_view word);
 constexpr bool is_by_scope(Grouping by) { return by >= Grouping::kProgram; }
 constexpr bool is_by_scope_and_function(Grouping by) { return by >= Grouping::kProgramFunction; }
 
+/// Rows that have callees: a total says more than their own ticks.
+constexpr bool is_by_code(Grouping by) {
+  return by != Grouping::kProcess && (!is_by_scope(by) || is_by_scope_and_function(by));
+}
+
 enum class RowOrder { kTicks, kTotal, kName, kObject };
 
 /// Which fields are filled depends on the grouping; pseudo rows such as "[lost]" have their name in the first
@@ -63,7 +68,7 @@ struct Row {
   uint64_t ticks = 0;
   double share = 0;  ///< of all ticks
   Interval interval;
-  PathTotal total;  ///< kFunction, with call paths: ticks with it on the stack
+  PathTotal total;  ///< with call paths, but by process: ticks with it on the stack
   double total_share = 0;
   Interval total_interval;
   double cut_share = 0;     ///< that `total_share` could gain at most from paths that are cut
@@ -95,6 +100,7 @@ struct HotLine {
   double share = 0;  ///< of all ticks, with the line or what it calls running
   Interval interval;
   SourceDigests digests;       ///< of what its unit was compiled from
+  std::optional<uid_t> owner;  ///< as of Symbolizer::owner(): who names the file
   uint64_t built_unix_ns = 0;  ///< when the program was changed; 0: not known
 };
 
@@ -131,15 +137,17 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
 
 // The groupings: one row per ..., in any order, ticks set, summing to the ledger's counted (by process: to at
 // most counted + outside + full).
-// `paths`: null, or the profile's, for totals and for functions that only called others.
+// `paths`: null, or the profile's, for totals and for rows that only called others. `totals`: the same, where
+// the profile has call paths.
 std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names,
                                   const PathFunctions* paths = nullptr);
-std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names);
-std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options = {});
+std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names, bool totals = false);
+std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options = {},
+                              const PathFunctions* paths = nullptr);
 std::vector<Row> rows_by_process(const Profile& profile);
 
 /// `by` is by scope. REQUIRES: has_scopes_for(profile, by).
-std::vector<Row> rows_by_scope(const Profile& profile, Grouping by, ObjectNames& names);
+std::vector<Row> rows_by_scope(const Profile& profile, Grouping by, ObjectNames& names, bool totals = false);
 
 /// Gives all rows their short names.
 void name_rows(std::vector<Row>* rows);

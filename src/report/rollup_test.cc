@@ -205,7 +205,7 @@ TEST(Rollup, NamesDoNotChangeTheRows) {
     shown.insert(row.short_function);
     sum += row.ticks;
   }
-  EXPECT_EQ(shown.size(), 9u) << "look-alikes are told apart";
+  EXPECT_EQ(shown.size(), 9u) << "look-alikes are distinguished";
   EXPECT_EQ(sum, 90u);
 }
 

@@ -19,10 +19,10 @@ struct ScopeName {
   std::string group;    ///< of a profile by control group: then there is no program
 };
 
-/// Of each scope, by its index. What is not known has a name in brackets.
+/// The name of each scope, by its index. An unknown one has a name in brackets.
 std::vector<ScopeName> scope_names(const CallPaths& paths);
 
-/// Of ticks without a scope.
+/// The name for ticks without a scope.
 ScopeName unknown_scope(PathScopeKind kind);
 
 /// Of a profile's scopes; by program where there are none.

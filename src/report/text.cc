@@ -34,9 +34,7 @@ class TextReport {
   void add_hot_line();
   void add_table();
   [[nodiscard]] std::string total(const Row& row) const;
-  [[nodiscard]] bool with_totals() const {
-    return profile_.paths.recorded && report_.by == Grouping::kFunction;
-  }
+  [[nodiscard]] bool with_totals() const { return profile_.paths.recorded && is_by_code(report_.by); }
   void add_row(const Row& row, Names names);
   void add_hidden();
   void add_filtered();
@@ -293,7 +291,7 @@ std::string TextReport::total(const Row& row) const {
 }
 
 void TextReport::add_hot_path() {
-  if (!with_totals() || report_.hot_path.empty()) return;
+  if (report_.by != Grouping::kFunction || report_.hot_path.empty()) return;
   std::vector<FunctionName> functions;
   for (const HotFrame& frame : report_.hot_path) functions.push_back({frame.function, frame.linkage, {}, 0});
   const std::vector<std::string> names = short_names(functions);

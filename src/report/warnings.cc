@@ -149,17 +149,25 @@ double stolen_percent(const Profile& profile, const Account& account) {
 
 bool runs_in_program(const Profile& profile) { return profile.engine != "bpf" && profile.engine != "ring"; }
 
-/// Why CPU time went unsampled, as far as the file can tell.
-std::string gap_reason(const Profile& profile, const Account& account) {
+/// "threads with blocked signals", if most of the unsampled time is theirs, or empty.
+std::string main_part(const Profile& profile, const Account& account) {
   for (const UnsampledPart& part : unsampled_parts(profile))
     if (part.ns > account.unsampled_ns / 2) return fmt::format("threads with {}", part.reason);
+  return {};
+}
+
+/// Why CPU time went unsampled, as far as the file can tell.
+std::string gap_reason(const Profile& profile, const Account& account) {
+  if (std::string part = main_part(profile, account); !part.empty()) return part;
   if (static_cast<int64_t>(unobserved_ns(profile)) > account.unsampled_ns / 2)
     return "processes that were not observed";
   std::string reason = has_interrupted(profile) ? "the reason given above, " : "";
   reason += has_unobserved(profile) ? "unobserved processes, " : "";
-  reason += "short threads or processes";
-  if (runs_in_program(profile)) reason += ", or code that blocks signals";
+  // A tick that falls due in a switch to the idle task, where interrupts are off, comes after it.
+  reason += runs_in_program(profile) ? "what is short, static or blocks signals"
+                                     : "short threads or processes, or frequent sleeps";
   if (stolen_percent(profile, account) > 0) reason += ", or CPU time that the host took";
+  if (runs_in_program(profile)) reason += "; try -e ring";
   return reason;
 }
 
@@ -202,8 +210,15 @@ const char* kernel_hint(const Profile& profile) {
 }
 
 std::string program_name(const Profile& profile) {
-  if (profile.command.empty() || profile.command[0].starts_with('@')) return "what was observed";
+  if (profile.command.empty() || profile.command[0].starts_with('@')) return "the target";
   return profile.command[0].substr(profile.command[0].rfind('/') + 1);
+}
+
+/// A process may end before the recorder has looked at it, and so be without a row that says why.
+std::string why_nothing_was_observed(const Profile& profile, const Account& account) {
+  if (!main_part(profile, account).empty()) return "the next warning says why";
+  if (has_unobserved(profile) || !runs_in_program(profile)) return "none of it was observed";
+  return fmt::format("{} sees no static, setuid or env -i program; try -e ring", profile.engine);
 }
 
 /// "no ticks: ls used 0.4 ms, less than one period (1 ms)", and what to do.
@@ -216,8 +231,8 @@ std::string why_no_ticks(const Profile& profile, const Account& account) {
   if (!account.cpu_known) return fmt::format("no ticks: {} used less CPU time than one period", program);
   bool short_run = account.cpu_ns <= duration_of(2, profile.period_ns);
   if (!short_run)
-    return fmt::format("no ticks, although {} used {} of CPU time: none of it was observed", program,
-                       duration_text(account.cpu_ns));
+    return fmt::format("no ticks, although {} used {} of CPU time: {}", program,
+                       duration_text(account.cpu_ns), why_nothing_was_observed(profile, account));
   bool less = account.cpu_ns < duration_of(1, profile.period_ns);
   return fmt::format("no ticks: {} used {}, {} one period ({:g} ms); try -F 20000, or a longer run", program,
                      duration_text(account.cpu_ns), less ? "less than" : "about", period_ms);
@@ -238,9 +253,7 @@ void check_samples(const Profile& profile, const Account& account, Warnings* out
 void check_engine(const Profile& profile, Warnings* out) {
   if (profile.throttled != 0)
     add(out, Severity::kWarning, "throttled",
-        fmt::format("the kernel throttled sampling {} (kernel.perf_event_max_sample_rate); shares lean to "
-                    "quiet code; "
-                    "{}",
+        fmt::format("the kernel throttled sampling {}: shares of busy code are too low; {}",
                     counted(profile.throttled, "time"), lower_rate(profile)));
   double outside = percent(profile.ledger.outside, profile.ledger.ticks());
   if (outside > 100 * kTolerableGap)
@@ -328,18 +341,20 @@ Warnings warnings_of(const Profile& profile, const Account& account) {
   return gravest_first(warnings);
 }
 
-void add_missing_names(const Profile& profile, ObjectNames& names, Warnings* warnings) {
+void add_missing_names(const Profile& profile, ObjectNames& names, bool lines, Warnings* warnings) {
   std::map<uint32_t, uint64_t> ticks;
   for (const WeightedPosition& position : profile.positions) ticks[position.executable] += position.ticks;
   for (const auto& [executable, sum] : ticks) {
-    const std::string& problem = names.symbolizer(executable).problem();
+    const Symbolizer& symbolizer = names.symbolizer(executable);
+    const bool named = symbolizer.problem().empty();
+    const std::string& problem = named && lines ? symbolizer.line_problem() : symbolizer.problem();
     double share = percent(sum, profile.ledger.ticks());
     if (problem.empty() || share < 100 * kNamesWorthHaving) continue;
-    std::string text =
-        fmt::format("{} has no names ({:.1f} % of the ticks): {}", names.shown(executable), share, problem);
+    std::string text = fmt::format("{} has no {} ({:.1f} % of the ticks): {}", names.shown(executable),
+                                   named ? "lines" : "names", share, problem);
     const bool made = profile.executables[executable].kind == ExecutableKind::kPrivate;
     if (made && share >= 100 * kHintsFrom) text += std::string("; ") + way_to_names(profile);
-    add(warnings, Severity::kNote, "no-names", std::move(text));
+    add(warnings, Severity::kNote, named ? "no-lines" : "no-names", std::move(text));
   }
 }
 

@@ -31,7 +31,9 @@ inline constexpr double kNamesWorthHaving = 0.005;  ///< share of an object whos
 /// The gravest first.
 std::vector<Warning> warnings_of(const Profile& profile, const Account& account);
 
-/// Adds the objects whose names could not be read, and why.
-void add_missing_names(const Profile& profile, ObjectNames& names, std::vector<Warning>* warnings);
+/// Adds the objects whose names could not be read, and why; where `lines` are shown, those that have names
+/// and no lines, too.
+void add_missing_names(const Profile& profile, ObjectNames& names, bool lines,
+                       std::vector<Warning>* warnings);
 
 }  // namespace pctally

@@ -48,6 +48,26 @@ TEST(Warnings, FewTicks) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "no ticks")));
 }
 
+TEST(Warnings, WhereNothingWasObservedAndNobodyIsNamedTheEnginesBlindSpotsAre) {
+  Profile profile = trusty();
+  profile.engine = "timer";
+  profile.command = {"sh"};
+  profile.processes[0].engine = "timer";
+  profile.ledger = {};
+  profile.cpu_user_ns = 100'000'000;
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning,
+                             "no ticks, although sh used 0.10 s of CPU time: timer sees no static, setuid or "
+                             "env -i program; try -e ring"),
+                          is(Severity::kWarning,
+                             "not sampled: what is short, static or blocks signals; try -e ring")));
+  profile.engine = "ring";
+  EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, "none of it was observed")));
+  profile.processes[0].unseen_start_ns = 90'000'000;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "of CPU time: the next warning says why"),
+                                             is(Severity::kWarning, "threads with an unseen start")));
+}
+
 TEST(Warnings, WhatTheHostTookIsTold) {
   Profile profile = trusty();
   profile.stolen_ns = 10'000'000;
@@ -69,12 +89,10 @@ TEST(Warnings, OfAnEventSpeakOfIt) {
   EXPECT_THAT(warnings(profile), IsEmpty());
   profile.ledger = {.counted = 50, .lost = 50, .samples = 50, .weight_squares = 50};
   profile.throttled = 1;
-  EXPECT_THAT(
-      warnings(profile),
-      ElementsAre(is(Severity::kIncomplete, "counted; use a higher -c"),
-                  is(Severity::kWarning, "the shares are rough; record for longer"),
-                  is(Severity::kWarning,
-                     "kernel.perf_event_max_sample_rate); shares lean to quiet code; use a higher -c")));
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kIncomplete, "counted; use a higher -c"),
+                          is(Severity::kWarning, "the shares are rough; record for longer"),
+                          is(Severity::kWarning, "shares of busy code are too low; use a higher -c")));
   EXPECT_EQ(warnings(profile)[1].text.find("-c"), std::string::npos);
   profile.period_ns = 10;
   EXPECT_THAT(warnings(profile)[1], is(Severity::kWarning, "longer or use a lower -c"));
@@ -122,10 +140,15 @@ TEST(Warnings, ARecorderThatDiedAndOneThatLives) {
 
 TEST(Warnings, UnsampledTimeSaysWhy) {
   Profile profile = trusty();
+  profile.engine = "bpf";
   profile.cpu_system_ns = 200'000'000;
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning,
-                             "16.7 % of the CPU time was not sampled: short threads or processes")));
+                             "16.7 % of the CPU time was not sampled: short threads or processes, "
+                             "or frequent sleeps")));
+  profile.engine = "timer";
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "what is short, static or blocks signals; try -e ring")));
   profile.kernel_observed = false;
   profile.engine = "trap";
   EXPECT_THAT(warnings(profile),
@@ -204,9 +227,35 @@ TEST(Warnings, ObjectsWithoutNames) {
   profile.positions = {{0, 1, 100}, {1, 1, 900}};
   ObjectNames names(profile, FakeSymbolizer::open);
   std::vector<Warning> found;
-  add_missing_names(profile, names, &found);
+  add_missing_names(profile, names, false, &found);
   EXPECT_THAT(found, ElementsAre(is(Severity::kNote,
                                     "stripped.so has no names (10.0 % of the ticks): it is stripped")));
+}
+
+/// Its functions have names, as those that a profile brings along.
+class WithoutLines : public FakeSymbolizer {
+ public:
+  using FakeSymbolizer::FakeSymbolizer;
+  static std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity) {
+    return std::make_unique<WithoutLines>(identity);
+  }
+  [[nodiscard]] const std::string& line_problem() const override { return line_problem_; }
+
+ private:
+  std::string line_problem_ = "no line information";
+};
+
+TEST(Warnings, ObjectsWithNamesAndWithoutLines) {
+  Profile profile = trusty();
+  profile.executables = {{ExecutableKind::kFile, "/bin/a", {}, 0}};
+  profile.positions = {{0, 1, 1000}};
+  ObjectNames names(profile, WithoutLines::open);
+  std::vector<Warning> found;
+  add_missing_names(profile, names, false, &found);
+  EXPECT_THAT(found, IsEmpty());  // lines are not shown: nothing is missed
+  add_missing_names(profile, names, true, &found);
+  ASSERT_THAT(found, ElementsAre(is(Severity::kNote, "a has no lines (100.0 % of the ticks): no line info")));
+  EXPECT_STREQ(found[0].id, "no-lines");
 }
 
 TEST(Warnings, CodeMadeAtRunTimeWithoutNamesSaysWhatItsRuntimeWants) {
@@ -216,7 +265,7 @@ TEST(Warnings, CodeMadeAtRunTimeWithoutNamesSaysWhatItsRuntimeWants) {
   profile.positions = {{0, 1, 900}, {1, 1, 100}};
   ObjectNames names(profile, FakeSymbolizer::open);
   std::vector<Warning> found;
-  add_missing_names(profile, names, &found);
+  add_missing_names(profile, names, false, &found);
   EXPECT_THAT(found, ElementsAre(is(Severity::kNote, "; node --perf-basic-prof names it")));
 }
 

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
-#include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/device_number.h"
+#include "base/file/process_root.h"
 #include "base/time_ns.h"
 #include "perf/process_tree.h"
 
@@ -40,20 +40,6 @@ struct Reply {
   FileFacts facts{};
 };
 
-/// "/proc/N/root/rest" is `rest` in that root; else all of it is in our own.
-UniqueFd look_up(const char* path) {
-  const char* end = path;
-  if (strncmp(path, "/proc/", 6) == 0) end += 6 + strspn(path + 6, "0123456789");
-  if (end <= path + 6 || strncmp(end, "/root/", 6) != 0) return UniqueFd(open(path, O_PATH | O_CLOEXEC));
-  const std::string root(path, static_cast<size_t>(end - path) + 5);
-  const UniqueFd top(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  if (!top.valid()) return {};
-  return UniqueFd(static_cast<int>(syscall(SYS_openat2, top.get(), end + 6, &how, sizeof how)));
-}
-
 bool is_executable(int fd) {
   Elf64_Ehdr head{};  // the type is at one place in both classes
   if (pread(fd, &head, sizeof head, 0) < static_cast<ssize_t>(offsetof(Elf64_Ehdr, e_machine))) return false;
@@ -69,14 +55,9 @@ bool is_perf_map(const char* path) {
 
 UniqueFd open_checked(const char* path) {
   struct stat status;
-  const UniqueFd place = look_up(path);
-  if (!place.valid() || fstat(place.get(), &status) != 0) return {};
-  errno = EINVAL;
-  if (!S_ISREG(status.st_mode)) return {};
-  const std::string link = "/proc/self/fd/" + std::to_string(place.get());
-  UniqueFd fd(open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd.valid() || is_perf_map(path) || is_executable(fd.get())) return fd;
-  errno = ENOEXEC;
+  auto fd = open_regular_file(path, &status);
+  if (fd && (is_perf_map(path) || is_executable(fd->get()))) return std::move(*fd);
+  errno = fd ? ENOEXEC : fd.error().code;
   return {};
 }
 
@@ -90,7 +71,7 @@ int find_view(pid_t pid, FileView* view) {
 
 int find_facts(const char* path, FileFacts* facts) {
   struct stat status;
-  const UniqueFd place = look_up(path);
+  const UniqueFd place = find_place(path);
   if (!place.valid() || fstat(place.get(), &status) != 0) return errno;
   *facts = {device_number(status.st_dev), status.st_ino, static_cast<uint64_t>(status.st_size),
             to_ns(status.st_mtim)};
@@ -175,13 +156,13 @@ Result<T> found_or(int error, const T& value) {
 
 }  // namespace
 
-Result<FileView> look_at_view(pid_t pid) {
+Result<FileView> read_view(pid_t pid) {
   FileView view;
   const int error = find_view(pid, &view);
   return found_or(error, view);
 }
 
-Result<FileFacts> look_at_facts(const std::string& path) {
+Result<FileFacts> read_facts(const std::string& path) {
   FileFacts facts;
   const int error = find_facts(path.c_str(), &facts);
   return found_or(error, facts);

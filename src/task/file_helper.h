@@ -34,9 +34,9 @@ struct FileFacts {
 };
 
 /// By our own right. pid 0: our own.
-Result<FileView> look_at_view(pid_t pid);
+Result<FileView> read_view(pid_t pid);
 /// A path below "/proc/N/root" is looked up in that root: its links do not lead out of it.
-Result<FileFacts> look_at_facts(const std::string& path);
+Result<FileFacts> read_facts(const std::string& path);
 
 /// Not thread-safe. Errors are those of open(2) and stat(2), EPIPE if it is lost.
 class FileHelper {

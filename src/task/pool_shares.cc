@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/proc_file.h"
 
@@ -35,10 +33,8 @@ std::string refusal_of(uid_t user) {
 }  // namespace
 
 uid_t user_of(pid_t pid) {
-  char text[4096];
-  if (pid <= 0 || read_proc_file(pid, "status", text, sizeof text) == 0) return kUnknownUser;
-  const char* line = strstr(text, "\nUid:\t");
-  return line == nullptr ? kUnknownUser : static_cast<uid_t>(strtoul(line + strlen("\nUid:\t"), nullptr, 10));
+  ProcStatus status;
+  return pid > 0 && read_proc_status(pid, &status) ? status.users[0] : kUnknownUser;
 }
 
 void PoolShares::limit_users(uid_t own) {

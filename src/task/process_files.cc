@@ -76,12 +76,12 @@ bool is_refusal(int error) { return error == EACCES || error == EPERM; }
 ProcessFiles::ProcessFiles() : most_(most_descriptors()) {}
 
 Result<FileView> ProcessFiles::view_of(pid_t pid) {
-  auto view = look_at_view(pid);
+  auto view = read_view(pid);
   return view || !is_refusal(view.error().code) || !helper_.runs() ? view : helper_.view_of(pid);
 }
 
 Result<FileFacts> ProcessFiles::facts_of(const std::string& path) {
-  auto stamp = look_at_facts(path);
+  auto stamp = read_facts(path);
   return stamp || !is_refusal(stamp.error().code) || !helper_.runs() ? stamp : helper_.facts_of(path);
 }
 
@@ -144,8 +144,7 @@ bool ProcessFiles::try_perf_map(const Waiting& wanted) {
   struct stat process, map;
   auto fd = helper_.open_file(wanted.path);
   if (!fd) return false;
-  const bool known =
-      stat(("/proc/" + std::to_string(wanted.pid)).c_str(), &process) == 0 && fstat(fd->get(), &map) == 0;
+  const bool known = stat((directory_of(wanted.pid)).c_str(), &process) == 0 && fstat(fd->get(), &map) == 0;
   if (!known || (map.st_uid != process.st_uid && map.st_uid != 0)) return false;
   if (to_ns(map.st_mtim) + kClocksNs < wanted.started_unix_ns) return false;  // of an older process
   perf_maps_[wanted.pid] = std::move(*fd);
@@ -162,7 +161,7 @@ void ProcessFiles::hold_perf_map(pid_t pid, const std::string& root, uint64_t st
   if (!try_perf_map(wanted)) waiting_.push_back(std::move(wanted));
 }
 
-void ProcessFiles::look_again() {
+void ProcessFiles::retry_waiting() {
   if (waiting_.empty() || monotonic_ns() < looked_ns_ + kLookNs) return;
   looked_ns_ = monotonic_ns();
   std::erase_if(waiting_, [this](const Waiting& wanted) {

@@ -54,7 +54,7 @@ class ProcessFiles {
   /// One last written before the process started is another's.
   void hold_perf_map(pid_t pid, const std::string& root, uint64_t started_unix_ns);
   /// Looks again for those that were not there.
-  void look_again();
+  void retry_waiting();
 
   /// Descriptors of this object; -1: not held.
   [[nodiscard]] int find(const HeldFileKey& key) const;

@@ -64,15 +64,15 @@ bool is_mapped_file(const std::string& place, const ObjectIdentity& mapped) {
 }  // namespace
 
 Result<FileView> ProcessRoots::view_of(pid_t pid) const {
-  return files_ != nullptr ? files_->view_of(pid) : look_at_view(pid);
+  return files_ != nullptr ? files_->view_of(pid) : read_view(pid);
 }
 
 Result<FileFacts> ProcessRoots::facts_of(const std::string& path) const {
-  return files_ != nullptr ? files_->facts_of(path) : look_at_facts(path);
+  return files_ != nullptr ? files_->facts_of(path) : read_facts(path);
 }
 
 ProcessRoots::Root ProcessRoots::root_of(pid_t pid) {
-  const auto own = look_at_view(0), view = view_of(pid);
+  const auto own = read_view(0), view = view_of(pid);
   if (!view) return {.hidden = view.error().code == EACCES || view.error().code == EPERM};
   if (own && *view == *own) return {.known = true};
   for (pid_t parent = parent_of(pid); parent > 1; parent = parent_of(pid)) {
@@ -88,7 +88,7 @@ std::string ProcessRoots::find(const std::string& root, std::string_view path, c
   std::string plain(path), under = root + without_prefix(plain, link_of(root));
   const std::string key = root + plain + '\n' + identity_text(mapped);
   if (auto known = found_.find(key); known != found_.end()) return known->second;
-  const auto inside = facts_of(under), outside = look_at_facts(plain);
+  const auto inside = facts_of(under), outside = read_facts(plain);
   const bool missing = !inside && (inside.error().code == ENOENT || inside.error().code == ENOTDIR);
   const bool same = inside && outside && inside->device == outside->device && inside->inode == outside->inode;
   return found_[key] = same || (missing && outside && is_mapped_file(plain, mapped)) ? plain : under;

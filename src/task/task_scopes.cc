@@ -9,8 +9,8 @@
 namespace pctally {
 namespace {
 
-constexpr size_t kEndedKept = 256;         ///< threads of a process, for the ticks of their last breath
-constexpr uint64_t kGroupNs = 1000000000;  ///< a process may be moved to another
+constexpr size_t kEndedKept = 256;           ///< threads of a process, for the ticks of their last breath
+constexpr uint64_t kGroupNs = kNsPerSecond;  ///< a process may be moved to another
 
 /// Threads of the kernel execute no file.
 bool is_of_kernel(pid_t pid) {

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "base/proc_file.h"
+#include "base/time_ns.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 
 namespace pctally {
 namespace {
 
-constexpr uint64_t kEndedKeptNs = 1000000000;
+constexpr uint64_t kEndedKeptNs = kNsPerSecond;
 
 /// Code without a file gets windows where it is hot.
 bool has_file(std::string_view path) { return path == "[vdso]" || (path.size() > 1 && !is_anonymous(path)); }
@@ -42,7 +43,7 @@ uint64_t unix_ns(uint64_t monotonic) {
 /// Empty if it is gone, or not ours to ask.
 std::string program_path(pid_t pid) {
   char path[PATH_MAX];
-  const ssize_t bytes = readlink(("/proc/" + std::to_string(pid) + "/exe").c_str(), path, sizeof path);
+  const ssize_t bytes = readlink((directory_of(pid) + "/exe").c_str(), path, sizeof path);
   return bytes < 0 ? std::string() : std::string(path, static_cast<size_t>(bytes));
 }
 

@@ -42,7 +42,7 @@ class TaskTable {
 
   /// Who looks at the processes' files, and holds those that have ticks; null: nobody holds any. Outlives
   /// this.
-  void look_through(ProcessFiles* files) {
+  void use_files(ProcessFiles* files) {
     files_ = files;
     roots_ = ProcessRoots(files);
   }

@@ -1,7 +1,7 @@
 // The interrupted registers from a signal's ucontext. One line per machine.
 #pragma once
+#include <signal.h>
 #include <stdint.h>
-#include <ucontext.h>
 
 #include "tick/unwind/unwind_rule.h"
 
@@ -48,6 +48,17 @@ inline UnwindRegisters interrupted_registers(const void* context) noexcept {
 /// The signals that the interrupted thread blocks, as many as the kernel has.
 inline const void* interrupted_mask(const void* context) noexcept {
   return &static_cast<const ucontext_t*>(context)->uc_sigmask;
+}
+
+/// True if `address`, of the stack that a handler runs on, lies below the first `bytes` of the alternate
+/// stack as the thread had set it when the signal came, or in them. The kernel put the handler on that stack
+/// with the room that it asks for at least: below is where a handler that took more has got to. No system
+/// call.
+inline bool is_near_end_of_stack(const void* context, uint64_t address, uint64_t bytes) noexcept {
+  constexpr uint64_t kBelow = 8192;
+  const stack_t& alternate = static_cast<const ucontext_t*>(context)->uc_stack;
+  if ((alternate.ss_flags & SS_DISABLE) != 0) return false;
+  return address - reinterpret_cast<uintptr_t>(alternate.ss_sp) + kBelow < bytes + kBelow;
 }
 
 /// Where the program goes on when the handler returns. Only machines with a table of faults (guarded_cell.h)

@@ -39,5 +39,60 @@ TEST(Context, TellsTheInterruptedProgramCounter) {
   EXPECT_EQ(reported_pc, target);
 }
 
+TEST(Context, KnowsTheEndOfTheAlternateStack) {
+  unsigned char memory[16384];
+  ucontext_t context{};
+  const auto start = reinterpret_cast<uint64_t>(memory) + 8192;
+  context.uc_stack = {memory + 8192, 0, 8192};
+  EXPECT_TRUE(is_near_end_of_stack(&context, start, 4096));
+  EXPECT_TRUE(is_near_end_of_stack(&context, start + 4095, 4096));
+  EXPECT_TRUE(is_near_end_of_stack(&context, start - 1000, 4096)) << "the handler has left it already";
+  EXPECT_FALSE(is_near_end_of_stack(&context, start + 4096, 4096));
+  EXPECT_FALSE(is_near_end_of_stack(&context, start - 8193, 4096)) << "that is another stack";
+  context.uc_stack.ss_flags = SS_DISABLE;
+  EXPECT_FALSE(is_near_end_of_stack(&context, start, 4096));
+}
+
+uint64_t seen_pc, below_pc, first_pc;
+
+void first_handler(int, siginfo_t*, void* context) { first_pc = interrupted_pc(context); }
+
+void second_handler(int, siginfo_t*, void* context) {
+  seen_pc = interrupted_pc(context);
+  below_pc = interrupted_pc(context_below_new_frames(context));
+}
+
+void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
+  struct sigaction action {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(signal, &action, nullptr);
+}
+
+// The lower of two pending signals gets its frame first, and the other's handler interrupts its first
+// instruction.
+TEST(Context, ATickThatWaitedWithAnotherSignalIsNotItsHandlers) {
+#ifdef PCTALLY_SANITIZED
+  GTEST_SKIP() << "the thread sanitizer delivers signals itself, later";
+#endif
+  const int first = SIGRTMAX - 5, second = SIGRTMAX - 4;
+  install(first, first_handler);
+  install(second, second_handler);
+  sigset_t both, before;
+  sigemptyset(&both);
+  sigaddset(&both, first);
+  sigaddset(&both, second);
+  pthread_sigmask(SIG_BLOCK, &both, &before);
+  raise(first);
+  raise(second);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const auto handler = reinterpret_cast<uint64_t>(first_handler);
+#if defined(__x86_64__) || defined(__aarch64__)
+  EXPECT_EQ(seen_pc, handler);
+  EXPECT_EQ(below_pc, first_pc);
+#endif
+  EXPECT_NE(first_pc, handler);
+}
+
 }  // namespace
 }  // namespace pctally

@@ -127,7 +127,7 @@ TEST(DeferredRing, NothingIsLostOrDoubledBetweenThreads) {
   EXPECT_FALSE(ring.take(&tick));
 }
 
-// Whoever settles a tick finds it booked already: outside = outside + deferred - resolved never runs below
+// Whoever resolves a tick finds it booked already: outside = outside + deferred - resolved never runs below
 // zero.
 TEST(DeferredRing, ATickIsBookedBeforeItCanBeResolved) {
   Ring ring(64);

@@ -159,7 +159,7 @@ inline Cell load_cell(const Cell* cell) noexcept {
     return __atomic_load_n(cell, __ATOMIC_RELAXED);
 }
 
-/// By the word around it, the other half of which keeps its value: riscv has no atomics of 16 bits.
+/// Exchanges the word around it and keeps its other half: riscv has no atomics of 16 bits.
 inline bool swap_half(uint16_t* cell, uint16_t* expected, uint16_t desired) noexcept {
   auto at = reinterpret_cast<uintptr_t>(cell);
   auto* word = reinterpret_cast<uint32_t __attribute__((may_alias))*>(at & ~uintptr_t{3});

@@ -52,7 +52,7 @@ class GuardedPool {
     return pool_take(pool_, static_cast<uint32_t>(directory_units(text_bytes)));
   }
 
-  /// Sum of all cells of a directory, read as a stranger would: through the slots alone.
+  /// Sum of all cells of a directory, read as another process would: through the slots alone.
   [[nodiscard]] uint64_t sum(uint32_t directory, uint64_t text_bytes) const {
     uint64_t total = 0;
     for (uint64_t slot = 0; slot <= (text_bytes - 1) >> kDirectoryShift; ++slot) {

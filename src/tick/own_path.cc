@@ -56,7 +56,7 @@ class OwnCode {
     if (!has_tables || !find_cfi(sections, address, &function))
       for (const uint64_t entry : paths_.entry_points)
         if (find_entry_code(entry, address, &function)) break;
-    if (function.start != 0) frame_.function = place_of(table_, function.start);
+    if (function.start != 0) frame_.function = place_of(table_, start_of(function, address));
     if (paths_.trees != nullptr && is_address(frame_.function)) frame_.function = frame_.place;
     *rule = function.rule;
     return true;
@@ -93,6 +93,14 @@ class OwnCode {
   }
 
  private:
+  uint64_t start_of(const CfiFunction& function, uint64_t address) noexcept {
+    if (!innermost_) return function.start;
+    return function_start(function, address, [this](uint64_t from, unsigned char(&bytes)[kStubBytes]) {
+      read_code(from, kStubBytes, bytes);
+      return true;
+    });
+  }
+
   /// What cannot be read is no return address: a fault ends the walk so.
   void read_code(uint64_t address, unsigned count, unsigned char* bytes) noexcept {
     const PathEnd before = path_->end;
@@ -206,9 +214,15 @@ bool open_own_path(const OwnPaths& paths, uint64_t ticks, OwnPath* path) noexcep
   return true;
 }
 
+#if PCTALLY_FOLLOWS_PATHS
 void walk_own_stack(const RegionTable& table, const OwnStack& stack, OwnPath* path) noexcept {
   path->end = walk_stack(stack.registers, OwnCode(table, path), OwnStackReader(stack));
 }
+#else  // nobody calls it there, and compilers would put calls of memset into it
+void walk_own_stack(const RegionTable&, const OwnStack&, OwnPath* path) noexcept {
+  path->end = PathEnd::kUnreadable;
+}
+#endif
 
 void add_tick_place(const RegionTable& table, uint64_t pc, OwnPath* path) noexcept {
   add_own_place(*table.paths, place_of(table, pc), path);

@@ -60,7 +60,7 @@ TEST(Pool, NothingBeyondWhatThisProcessMapped) {
   EXPECT_EQ(pool_take(pool.pool(), 1), 10u) << "the others go on";
 }
 
-/// Takes 1, 2 or 30 units, over and over, until told to stop.
+/// Takes 1, 2 or 30 units, over and over, until stopped.
 void take_until(const Pool& pool, const std::atomic<bool>& stop, uint32_t seed, Taken* taken) {
   constexpr uint32_t kSizes[] = {1, 2, 1, 30, 2, 1};
   for (uint32_t i = seed; !stop.load(std::memory_order_relaxed); ++i) {

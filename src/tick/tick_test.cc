@@ -194,7 +194,7 @@ TEST(Tick, DeferredUntilTheRingIsFullThenOutside) {
   EXPECT_EQ(deferred_slots(ring)[3].process, 77u);
 }
 
-// A settled tick was booked as a delivery when it was put aside: it is not one again.
+// A resolved tick was booked as a delivery when it was put aside: it is not one again.
 TEST(Tick, SettlingMovesFromDeferredToItsPlace) {
   uint16_t cells[2] = {0, 65535};
   Ledger ledger{};

@@ -10,12 +10,14 @@
 #include "profile/load.h"
 #include "report/annotate/output.h"
 #include "report/names/name_pattern.h"
+#include "report/print/escape.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
 #include "tool/newest_profile.h"
+#include "tool/progress_line.h"
 #include "tool/suggest.h"
 
 namespace pctally {
@@ -36,11 +38,11 @@ Shown     --all                every instruction (else the hot ones and their ne
           --intel              Intel's syntax (else AT&T's)
           --names STYLE        short (default), full or linkage
           --source-path OLD=NEW   sources compiled in OLD are now in NEW; may repeat
-          --debuginfod[=URLS]  what is missing here from servers (DEBUGINFOD_URLS)
+          --debuginfod[=URLS]  download missing debug information (DEBUGINFOD_URLS)
 Output    --json               one object with all lines and instructions
           --color WHEN         auto (default), always or never; NO_COLOR is honoured
 
-Exit: 0; 2 usage; 4 the profile cannot be read, or has no such function.
+Exit: 0; 2 usage; 4 the profile cannot be read, is damaged, or has no such function.
 )";
 
 struct Arguments {
@@ -96,7 +98,7 @@ std::string listed(const std::vector<const HotFunction*>& functions, const Profi
   constexpr size_t kMost = 3;
   std::string text;
   for (size_t i = 0; i < std::min(kMost, functions.size()); ++i)
-    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", functions[i]->short_name.substr(0, 40),
+    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", elided(escaped(functions[i]->short_name), 80),
                         percent(*functions[i], profile));
   if (functions.size() > kMost) text += fmt::format(" and {} more", functions.size() - kMost);
   return text;
@@ -113,28 +115,42 @@ std::string nameless(const std::vector<HotFunction>& functions, const Profile& p
   return "";
 }
 
+/// Why an object has no annotation, if one with ticks is called `query`; empty if none is.
+std::string no_function(const std::string& query, const std::vector<HotFunction>& functions,
+                        const Profile& profile) {
+  std::vector<const HotFunction*> in_it;
+  for (const HotFunction& function : functions)
+    if (function.object == query) in_it.push_back(&function);
+  if (in_it.empty()) return "";
+  if (profile.executables[in_it[0]->executable].kind == ExecutableKind::kKernel)
+    return "the kernel's code cannot be annotated; pctally report --object kernel has its ticks";
+  return fmt::format("'{}' is an object; name a function of it: {}", query, listed(in_it, profile));
+}
+
 int no_such_function(const Arguments& arguments, const std::vector<HotFunction>& functions,
                      const Profile& profile, ObjectNames& object_names) {
   std::vector<std::string> names;
   for (const HotFunction& function : functions) names.push_back(function.short_name);
   std::string near = nearest(arguments.query, names);
   const std::string why = nameless(functions, profile, object_names);
-  if (functions.empty())
+  if (const std::string object = no_function(arguments.query, functions, profile); !object.empty())
+    complain("{}", object);
+  else if (functions.empty())
     complain("no ticks in '{}': the profile has none in any function", arguments.query);
   else if (!why.empty())
     complain("no ticks in '{}'; {}", arguments.query, why);
   else if (!near.empty())
     complain("no ticks in '{}'; did you mean '{}'?", arguments.query, near);
   else
-    complain("no ticks in '{}'; most are in {} ({})", arguments.query, functions[0].short_name.substr(0, 60),
-             percent(functions[0], profile));
+    complain("no ticks in '{}'; most are in {} ({})", arguments.query,
+             elided(escaped(functions[0].short_name), 80), percent(functions[0], profile));
   return kExitInput;
 }
 
 /// A line that says why this function has no code to show; empty if it has.
 std::string no_code(const HotFunction& function, const Profile& profile, ObjectNames& names) {
   const ExecutableKind kind = profile.executables[function.executable].kind;
-  const std::string name = function.short_name.substr(0, 60);
+  const std::string name = elided(escaped(function.short_name), 80);
   if (kind == ExecutableKind::kKernel)
     return fmt::format("{} is kernel code, which cannot be annotated; pctally report has its ticks", name);
   if (kind == ExecutableKind::kPrivate)
@@ -148,6 +164,11 @@ std::string no_code(const HotFunction& function, const Profile& profile, ObjectN
 }
 
 int annotate(const Arguments& arguments, const Profile& profile) {
+  if (has_imported(profile)) {
+    complain("{} is a profile of another tool and has no code to annotate; pctally report has its ticks",
+             arguments.file);
+    return kExitInput;
+  }
   ObjectNames names(profile, &open_symbolizer);
   std::vector<HotFunction> functions = hot_functions(profile, names);
   if (!arguments.object.empty()) {
@@ -171,7 +192,9 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   std::vector<SourcePath> paths;
   for (const std::string& text : arguments.source_paths) paths.push_back(*parse_source_path(text));
   const ExecutableIdentity identity = identity_of(profile, profile.executables[meant[0]->executable]);
-  SourceFiles sources(std::move(paths), &kept_source, source_fetcher(identity.build_id));
+  const Symbolizer& symbolizer = names.symbolizer(meant[0]->executable);
+  SourceFiles sources(std::move(paths), &kept_source, source_fetcher(identity.build_id),
+                      [&symbolizer] { return symbolizer.owner(); });
   if (arguments.json) return write_out(annotation_json(profile, annotator, sources));
   return write_out(annotation_text(profile, annotator, sources,
                                    {.color = wants_color(arguments.color),
@@ -187,15 +210,17 @@ int run_annotate(int argc, char** argv) {
   let_writes_fail();
   Arguments arguments;
   if (std::optional<int> code = parse(argc, argv, &arguments)) return *code;
+  const ProgressLine progress;
   Result<Profile> profile = load_named_or_newest(&arguments.file);
   if (!profile) {
     complain("{}", profile.error().text);
     return kExitInput;
   }
+  name_damage(*profile, arguments.file);
   if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   const int code = annotate(arguments, *profile);
   tell_debuginfod_failure();
-  return code;
+  return exit_code_of(*profile, code);
 }
 
 }  // namespace pctally

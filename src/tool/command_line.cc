@@ -14,6 +14,7 @@
 #include "base/unique_fd.h"
 #include "tool/command.h"
 #include "tool/message.h"
+#include "tool/progress_line.h"
 #include "tool/suggest.h"
 
 namespace pctally {
@@ -33,9 +34,7 @@ WordCheck number_from_to(double low, double high) {
 }
 
 void add_names_option(OptionParser& app, std::string& names) {
-  app.add_option("--names", names, "How functions are called: short (default), full, or linkage (the symbol)")
-      ->check(one_of({"short", "full", "linkage"}))
-      ->option_text("STYLE");
+  app.add_option("--names", names)->check(one_of({"short", "full", "linkage"}));
 }
 
 std::string listed(const std::vector<std::string>& words) {
@@ -51,7 +50,7 @@ std::string profile_to_write(const std::string& path) {
   struct stat status;
   bool special = lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode);
   if (path != "-" && !special) return {};
-  return path + ": a profile must be a regular file; name one, for example -o work.pct";
+  return path + ": a profile must be a regular file; write one, as -o work.pct, then pctally export";
 }
 
 WordCheck one_of(std::vector<std::string> words) {
@@ -86,12 +85,14 @@ size_t terminal_width() {
 }
 
 int write_out(std::string_view text) {
+  ProgressLine::show("");
   if (write_all(STDOUT_FILENO, text.data(), text.size())) return 0;
   complain("cannot write to standard output: {}", strerror(errno));
   return kExitFailed;
 }
 
 int write_file(const std::string& path, const std::string& bytes) {
+  ProgressLine::show("writing " + path);
   UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (fd.valid() && write_all(fd.get(), bytes.data(), bytes.size()) && close(fd.release()) == 0) return 0;
   complain("cannot write {}: {}", path, strerror(errno));

@@ -9,6 +9,7 @@
 #include "object/fetched_symbolizer.h"
 #include "tool/command.h"
 #include "tool/message.h"
+#include "tool/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -57,7 +58,7 @@ std::optional<int> use_debuginfod(const std::string& text) {
   inform("debuginfod: asks {}; at most {} a file, {} s in all", listed_urls(*urls),
          size_text(limits.file_bytes), limits.seconds);
   servers().emplace(*urls, limits,
-                    [](const std::string& what) { show_progress("debuginfod: asks for " + what + " ..."); });
+                    [](const std::string& what) { ProgressLine::show("debuginfod: asks for " + what); });
   return std::nullopt;
 }
 

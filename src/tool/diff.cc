@@ -1,21 +1,23 @@
 // pctally diff: what changed between two profiles, or two sides of several runs, and how sure that is.
+#include <errno.h>
 #include <stdlib.h>
 
 #include <algorithm>
-#include <fstream>
+#include <cmath>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "object/symbolizer.h"
 #include "profile/merge.h"
+#include "report/diff/budget.h"
 #include "report/diff/output.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/html_page.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
+#include "tool/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -23,11 +25,31 @@ namespace {
 constexpr int kExitChanged = 1;    ///< a limit is exceeded
 constexpr int kExitUndecided = 3;  ///< the profiles do not decide it
 
+constexpr char kHelp[] = R"(Compare profiles: what changed, by how much, and how sure that is.
+
+  pctally diff old.pct new.pct
+  pctally diff old1.pct old2.pct -- new1.pct new2.pct   several runs a side
+  pctally diff --fail-if 'seconds(parse) > +10%' old.pct new.pct
+
+Rows      --by KEY             function (default), object, line or process
+          --limit N            rows (20; 0: all); those that changed are always shown
+          --names STYLE        short (default), full or linkage
+          --work N or OLD,NEW  units of work a run does: amounts are per unit
+Limits    --fail-if LIMIT      'share(NAME) > +2pp', 'total > +3%', ...; may repeat
+          --budget FILE        limits from a file, one a line
+Output    --markdown, --json, --junit   for a pull request; one object; the limits as XML
+          --html FILE          a page for a browser: the comparison and the new profile
+          --no-sources, --strip-paths   the page without source lines, without directories
+          --color WHEN         auto (default), always or never; NO_COLOR is honoured
+
+Exit: 0; 1 a limit is exceeded; 2 usage; 3 a limit is undecided; 4 a file cannot be read.
+)";
+
 struct Arguments {
   std::vector<std::string> before, after;
   std::string by = "function";
   size_t limit = 20;
-  double work = 1;
+  std::string work = "1";
   std::vector<std::string> fail_if;
   std::string budget;
   bool markdown = false, json = false, junit = false;
@@ -37,52 +59,47 @@ struct Arguments {
   std::string color = "auto";
 };
 
-std::string is_positive(const std::string& text) {
+struct Work {
+  double before = 0, after = 0;
+};
+
+/// "N" of both sides, or "OLD,NEW"; 0 where it is no number.
+Work work_of(const std::string& text) {
   char* end = nullptr;
-  const double value = strtod(text.c_str(), &end);
-  return end != text.c_str() && *end == 0 && value > 0 ? "" : text + ": not a number above 0";
+  Work work;
+  work.before = work.after = strtod(text.c_str(), &end);
+  if (*end == ',') work.after = strtod(end + 1, &end);
+  const auto is_amount = [](double value) { return std::isfinite(value) && value > 0; };
+  return *end == 0 && is_amount(work.before) && is_amount(work.after) ? work : Work{};
+}
+
+std::string is_work(const std::string& text) {
+  return work_of(text).before > 0 ? "" : text + ": not a number above 0, or two: OLD,NEW";
 }
 
 void describe_options(OptionParser& app, Arguments& arguments) {
-  app.add_option("--by", arguments.by, "One row per function (default), object, line or process")
-      ->check(one_of({"function", "object", "line", "process"}))
-      ->option_text("WHAT");
-  app.add_option("--limit", arguments.limit, "Most rows to show, 0 for all (default 20)")->option_text("N");
+  app.add_option("--by", arguments.by)->check(one_of({"function", "object", "line", "process"}));
+  app.add_option("--limit", arguments.limit);
   add_names_option(app, arguments.names);
-  app.add_option("--work", arguments.work, "Units of work a run does: amounts are per unit")
-      ->check(is_positive)
-      ->option_text("N");
-  app.add_option("--fail-if", arguments.fail_if,
-                 "A limit: 'share(NAME) > +2pp', 'seconds(NAME) > +10%', 'total > +3%'; may repeat")
-      ->option_text("LIMIT")
-      ->one_value_each();
-  app.add_option("--budget", arguments.budget, "A file of limits, one a line")->option_text("FILE");
-  Option* markdown = app.add_flag("--markdown", arguments.markdown, "Print Markdown for a pull request");
-  Option* json = app.add_flag("--json", arguments.json, "Print one JSON object")->excludes(markdown);
-  app.add_flag("--junit", arguments.junit, "Print the limits as JUnit XML")
-      ->excludes(markdown)
-      ->excludes(json);
-  app.add_option("--html", arguments.html,
-                 "Also write a page for a browser: the comparison and the new profile")
-      ->check(is_page)
-      ->option_text("FILE");
-  app.add_flag("--no-sources", arguments.no_sources, "Put no lines of source files into the page");
-  app.add_flag("--strip-paths", arguments.strip_paths, "Put no directories into the page");
-  app.add_option("--color", arguments.color, "auto (default), always or never; NO_COLOR is honoured")
-      ->check(one_of({"auto", "always", "never"}))
-      ->option_text("WHEN");
+  app.add_option("--work", arguments.work)->check(is_work);
+  app.add_option("--fail-if", arguments.fail_if)->one_value_each();
+  app.add_option("--budget", arguments.budget);
+  Option* markdown = app.add_flag("--markdown", arguments.markdown);
+  Option* json = app.add_flag("--json", arguments.json)->excludes(markdown);
+  app.add_flag("--junit", arguments.junit)->excludes(markdown)->excludes(json);
+  app.add_option("--html", arguments.html)->check(is_page);
+  app.add_flag("--no-sources", arguments.no_sources);
+  app.add_flag("--strip-paths", arguments.strip_paths);
+  app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
 }
 
 /// An exit code if the command line ends here. Files stand before and after a lone "--", or there are two.
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
-  OptionParser app("pctally diff", "Compares profiles: what changed, by how much, and how sure that is.");
-  app.footer(
-      "Usage: pctally diff [OPTIONS] OLD NEW, or pctally diff [OPTIONS] OLD... -- NEW...\n"
-      "Exit status: 0; with limits: 1 one is exceeded, 3 the profiles do not decide one;\n"
-      "2 wrong usage; 4 a file cannot be read. See pctally-diff(1).");
+  OptionParser app("pctally diff");
+  app.help_page(kHelp);
   describe_options(app, *arguments);
   std::vector<std::string> files;
-  app.add_option("FILE", files, "Profiles")->option_text(" ");
+  app.add_option("FILE", files);
   char** divide = std::find(argv, argv + argc, std::string("--"));
   if (std::optional<int> code = app.parse(static_cast<int>(divide - argv), argv)) return code;
   arguments->before = files;
@@ -104,22 +121,14 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
 
 /// An exit code if a limit is wrong or the file cannot be read.
 std::optional<int> read_limits(const Arguments& arguments, std::vector<Limit>* limits) {
-  std::string lines;
   if (!arguments.budget.empty()) {
-    std::ifstream file(arguments.budget);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) {
-      complain("{}: cannot be read", arguments.budget);
-      return kExitInput;
+    auto budget = read_budget(arguments.budget);
+    if (!budget) {
+      complain("{}", budget.error().text);
+      return budget.error().code == EINVAL ? kExitUsage : kExitInput;
     }
-    lines = text.str();
+    *limits = std::move(*budget);
   }
-  auto parsed = parse_limits(lines);
-  if (!parsed) {
-    complain("{}: {}", arguments.budget, parsed.error().text);
-    return kExitUsage;
-  }
-  *limits = std::move(*parsed);
   for (const std::string& text : arguments.fail_if) {
     auto limit = parse_limit(text);
     if (!limit) {
@@ -129,6 +138,18 @@ std::optional<int> read_limits(const Arguments& arguments, std::vector<Limit>* l
     limits->push_back(std::move(*limit));
   }
   return std::nullopt;
+}
+
+/// "about 12 runs a side would decide it, 11 s of CPU time each side"
+std::string way_to_decide(const Diff& diff, const std::vector<LimitResult>& results) {
+  size_t runs = 0;
+  for (const LimitResult& result : results) runs = std::max(runs, result.runs_needed);
+  if (runs == 0) return "record more runs a side; pctally plan says how many";
+  const double run_ms =
+      std::max(diff.total.amount.before * diff.work, diff.total.amount.after * diff.new_work);
+  if (diff.unit != "ms") return fmt::format("about {} runs a side would decide it", runs);
+  return fmt::format("about {} runs a side would decide it, {:.2g} s of CPU time each side", runs,
+                     run_ms * static_cast<double>(runs) / 1000);
 }
 
 int exit_status(const Diff& diff, const std::vector<LimitResult>& results) {
@@ -141,7 +162,7 @@ int exit_status(const Diff& diff, const std::vector<LimitResult>& results) {
     return kExitChanged;
   }
   if (auto open = count(LimitResult::Outcome::kUndecided); open != 0) {
-    complain("{} limit{} undecided: record more runs a side (exit 3)", open, open == 1 ? "" : "s");
+    complain("{} limit{} undecided: {} (exit 3)", open, open == 1 ? "" : "s", way_to_decide(diff, results));
     return kExitUndecided;
   }
   if (!results.empty() && !diff.doubts.empty()) {
@@ -189,10 +210,14 @@ int compare(const Arguments& arguments) {
   std::vector<Limit> limits;
   if (std::optional<int> code = read_limits(arguments, &limits)) return *code;
   std::vector<Profile> before, after;
-  if (!load_profiles(arguments.before, &before) || !load_profiles(arguments.after, &after)) return kExitInput;
-  auto diff = make_diff(
-      before, after, &open_symbolizer,
-      {.by = grouping_of(arguments.by), .work = arguments.work, .names = name_style_of(arguments.names)});
+  SeparateRuns runs;
+  if (!runs.load(arguments.before, &before) || !runs.load(arguments.after, &after)) return kExitInput;
+  const Work work = work_of(arguments.work);
+  auto diff = make_diff(before, after, &open_symbolizer,
+                        {.by = grouping_of(arguments.by),
+                         .work = work.before,
+                         .new_work = work.after,
+                         .names = name_style_of(arguments.names)});
   if (!diff) {
     complain("{}", diff.error().text);
     return kExitUsage;
@@ -218,6 +243,7 @@ int run_diff(int argc, char** argv) {
   let_writes_fail();
   Arguments arguments;
   if (std::optional<int> code = parse(argc, argv, &arguments)) return *code;
+  const ProgressLine progress;
   return compare(arguments);
 }
 

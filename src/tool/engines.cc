@@ -1,6 +1,7 @@
 // pctally engines: the ladder as it stands on this machine, for this user.
 #include <fmt/format.h>
 
+#include "perf/descriptor_limit.h"
 #include "recorder/engine/engine.h"
 #include "report/print/json_value.h"
 #include "tool/command.h"
@@ -8,6 +9,15 @@
 
 namespace pctally {
 namespace {
+
+constexpr char kHelp[] = R"(Show which engines work here, and for the others why not and what to do.
+
+  pctally engines                       in the order in which record tries them
+
+          --json               one array of objects
+
+Exit: 0 at least one works; 2 usage; 125 none works.
+)";
 
 std::string text_of(const std::vector<EngineProbe>& ladder) {
   std::string text;
@@ -43,11 +53,12 @@ std::string json_of(const std::vector<EngineProbe>& ladder) {
 
 int run_engines(int argc, char** argv) {
   let_writes_fail();
-  OptionParser app("pctally engines",
-                   "Shows which engines work here; for those that do not, why and what to do about it.");
+  OptionParser app("pctally engines");
+  app.help_page(kHelp);
   bool json = false;
-  app.add_flag("--json", json, "print one JSON array");
+  app.add_flag("--json", json);
   if (auto code = app.parse(argc, argv)) return *code;
+  raise_descriptor_limit();  // as record does
   std::vector<EngineProbe> ladder = probe_ladder({}, true);
   if (int code = write_out(json ? json_of(ladder) : text_of(ladder)); code != 0) return code;
   for (const EngineProbe& probe : ladder)

@@ -15,6 +15,7 @@
 #include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
+#include "tool/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -37,9 +38,9 @@ constexpr char kHelp[] =
           --no-lines           functions alone: debug information is not read
           --limit N            markdown: most rows (30; 0: all)
           --object NAME        gmon, llvm: what is written (the program)
-          --debuginfod[=URLS]  what is missing here from servers; not for gmon and llvm
+          --debuginfod[=URLS]  download missing debug information; not for gmon and llvm
 
-Exit: 0; 2 usage; 4 a FILE cannot be read, or not be written so; 125 the output failed.
+Exit: 0; 2 usage; 4 a FILE is damaged, unreadable, or not for this format; 125 failed.
 )";
 
 constexpr uint64_t kUsualLimit = 30;
@@ -172,8 +173,10 @@ int run_export(int argc, char** argv) {
     complain("{} is not for a terminal: name a file with -o", format->name);
     return kExitUsage;
   }
+  const ProgressLine progress;
   if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   const Result<Profile> profile = load_as_one(arguments.files);
+  if (profile && arguments.files.size() == 1) name_damage(*profile, arguments.files.front());
   const Result<std::string> bytes =
       profile ? write(*profile, *format, arguments) : std::unexpected(profile.error());
   if (!bytes) {
@@ -181,7 +184,8 @@ int run_export(int argc, char** argv) {
     return kExitInput;
   }
   tell_debuginfod_failure();
-  return arguments.output.empty() ? write_out(*bytes) : write_file(arguments.output, *bytes);
+  const int code = arguments.output.empty() ? write_out(*bytes) : write_file(arguments.output, *bytes);
+  return exit_code_of(*profile, code);
 }
 
 }  // namespace pctally

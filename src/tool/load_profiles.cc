@@ -16,8 +16,11 @@
 #include "names/kept_names.h"
 #include "profile/load.h"
 #include "profile/merge.h"
+#include "tool/command.h"
+#include "tool/counted_symbolizer.h"
 #include "tool/debuginfod_option.h"
 #include "tool/message.h"
+#include "tool/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -70,9 +73,7 @@ Result<std::vector<unsigned char>> read_whole(int fd, const std::string& file) {
   return bytes;
 }
 
-}  // namespace
-
-Result<Profile> load_any(const std::string& file) {
+Result<Profile> load_ours_or_imported(const std::string& file) {
   UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status;
   const bool regular = fd.valid() && fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
@@ -82,23 +83,47 @@ Result<Profile> load_any(const std::string& file) {
   if (!bytes) return std::unexpected(bytes.error());
   const std::string name = file.substr(file.rfind('/') + 1);
   std::optional<Result<Profile>> profile = import_profile(*bytes, name, &imported_names());
-  if (!profile) return load_profile(file.c_str());  // which says that it is none
+  if (!profile && bytes->empty()) return fail(EINVAL, "%s is empty: no profile", file.c_str());
+  if (!profile)
+    return fail(EINVAL, "%s is no profile of pctally, pprof, gperftools or perf script, and no folded stacks",
+                file.c_str());
   if (!*profile) return fail(profile->error().code, "%s: %s", file.c_str(), profile->error().text);
   return std::move(*profile);
 }
 
+/// As of open_symbolizer().
+std::unique_ptr<Symbolizer> open_first(const ExecutableIdentity& identity) {
+  if (auto imported = imported_names().open(identity)) return imported;
+  if (auto kept = all_kept_names().open(identity, &open_here_or_there)) return kept;
+  return open_here_or_there(identity);
+}
+
+/// The line of progress says which of how many files it is.
+Result<Profile> load_one(const std::string& file, size_t number, size_t all) {
+  ProgressLine::show(all == 1 ? "reading " + file
+                              : fmt::format("reading {}, {} of {} files", file, number, all));
+  Result<Profile> profile = load_ours_or_imported(file);
+  if (profile) expect_addresses(*profile);
+  return profile;
+}
+
+}  // namespace
+
+Result<Profile> load_any(const std::string& file) { return load_one(file, 1, 1); }
+
 Result<void> keep_names(int fd) {
   auto bytes = read_names_bytes(fd);
   if (!bytes) return std::unexpected(bytes.error());
-  return bytes->empty() ? Result<void>() : all_kept_names().add(std::move(*bytes));
+  if (bytes->empty()) return {};
+  struct stat status;
+  const bool known = fstat(fd, &status) == 0;
+  return all_kept_names().add(std::move(*bytes), known ? std::optional(status.st_uid) : std::nullopt);
 }
 
 const KeptNames& kept_names() { return all_kept_names(); }
 
 std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity) {
-  if (auto imported = imported_names().open(identity)) return imported;
-  if (auto kept = kept_names().open(identity, &open_here_or_there)) return kept;
-  return open_here_or_there(identity);
+  return open_counted(identity, &open_first);
 }
 
 std::optional<KeptSource> kept_source(const std::string& path) {
@@ -110,11 +135,24 @@ bool is_imported(const Executable& executable) { return imported_names().knows(e
 
 bool has_imported(const Profile& profile) { return std::ranges::any_of(profile.executables, is_imported); }
 
-bool load_profiles(const std::vector<std::string>& files, std::vector<Profile>* profiles) {
-  for (const std::string& file : files) {
-    Result<Profile> profile = load_any(file);
-    if (!profile) {
-      complain("{}", profile.error().text);
+/// Of imports without a time: the same file is the same run.
+Result<void> SeparateRuns::check_file(const std::string& file) {
+  struct stat status;
+  if (stat(file.c_str(), &status) != 0) return {};
+  const auto [entry, fresh] = files_.try_emplace({status.st_dev, status.st_ino}, file);
+  if (fresh) return {};
+  return fail(EINVAL, "%s and %s are one file, which would count twice; leave one out", entry->second.c_str(),
+              file.c_str());
+}
+
+bool SeparateRuns::load(const std::vector<std::string>& files, std::vector<Profile>* profiles) {
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string& file = files[i];
+    Result<Profile> profile = load_one(file, i + 1, files.size());
+    Result<void> separate = profile ? recordings_.add(*profile, file) : std::unexpected(profile.error());
+    if (separate) separate = check_file(file);
+    if (!separate) {
+      complain("{}", separate.error().text);
       return false;
     }
     profiles->push_back(std::move(*profile));
@@ -125,9 +163,10 @@ bool load_profiles(const std::vector<std::string>& files, std::vector<Profile>* 
 Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions& options) {
   Merger merger(options.most_bytes);
   std::vector<std::string> damage;
-  for (const std::string& file : files) {
+  for (size_t i = 0; i < files.size(); ++i) {
+    const std::string& file = files[i];
     if (auto room = merger.check_room(size_of(file), file); !room) return std::unexpected(room.error());
-    Result<Profile> profile = load_any(file);
+    Result<Profile> profile = load_one(file, i + 1, files.size());
     if (!profile) return profile;
     name_faults(file, *profile, &damage);
     if (!options.paths) profile->paths = {};
@@ -135,11 +174,22 @@ Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions
   }
   Profile sum = merger.take();
   sum.damage = std::move(damage);
+  forget_addresses();
+  expect_addresses(sum);
   return sum;
 }
 
 Result<Profile> load_as_one(const std::vector<std::string>& files) {
   return files.size() == 1 ? load_any(files.front()) : load_sum(files);
+}
+
+void name_damage(const Profile& profile, const std::string& file) {
+  if (!profile.damage.empty())
+    complain("{} is damaged: {}; what follows is incomplete", file, profile.damage.front());
+}
+
+int exit_code_of(const Profile& profile, int code) {
+  return code == 0 && !profile.damage.empty() ? kExitInput : code;
 }
 
 }  // namespace pctally

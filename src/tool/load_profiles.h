@@ -1,15 +1,18 @@
 // The profiles named on a command line.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "names/kept_names.h"
 #include "object/symbolizer.h"
 #include "profile/profile.h"
+#include "profile/recordings.h"
 #include "report/annotate/source_files.h"
 
 namespace pctally {
@@ -37,8 +40,19 @@ bool is_imported(const Executable& executable);
 /// Whether it has any. What an imported file calls a source file is only a name: no page holds its text.
 bool has_imported(const Profile& profile);
 
-/// Appends a profile for each file, in order. False if one cannot be read; a line says which and why.
-bool load_profiles(const std::vector<std::string>& files, std::vector<Profile>* profiles);
+/// Loads files that are compared: each recording may be among them once.
+class SeparateRuns {
+ public:
+  /// Appends a profile for each file, in order. False if one cannot be read, or is of a recording that was
+  /// loaded before; a line says which and why.
+  bool load(const std::vector<std::string>& files, std::vector<Profile>* profiles);
+
+ private:
+  Result<void> check_file(const std::string& file);
+
+  Recordings recordings_;
+  std::map<std::pair<uint64_t, uint64_t>, std::string> files_;  ///< by device and inode
+};
 
 struct SumOptions {
   uint64_t most_bytes = uint64_t{1} << 30;  ///< of memory
@@ -51,5 +65,12 @@ Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions
 
 /// One file as it is, several as their sum.
 Result<Profile> load_as_one(const std::vector<std::string>& files);
+
+/// A line if the profile of `file` is damaged, and so is what comes of it. load_sum() names the files of a
+/// sum.
+void name_damage(const Profile& profile, const std::string& file);
+
+/// `code`; of a damaged profile never 0.
+int exit_code_of(const Profile& profile, int code);
 
 }  // namespace pctally

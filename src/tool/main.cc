@@ -1,5 +1,6 @@
 // pctally: picks the subcommand. Each subcommand builds its own command line, so that none pays for
 // another's.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,10 +141,21 @@ int run(int argc, char** argv) {
   return refuse(argc, argv);
 }
 
+/// Standard streams that are closed stay so for whoever reads or writes them, and for the command; but no
+/// file that is opened later takes their numbers, or messages would go into the profile.
+void keep_numbers_of_closed_streams() {
+  for (int fd = 0; fd <= STDERR_FILENO;) {
+    fd = open("/", O_PATH | O_CLOEXEC);
+    if (fd > STDERR_FILENO) close(fd);
+    if (fd < 0) return;
+  }
+}
+
 }  // namespace
 }  // namespace pctally
 
 int main(int argc, char** argv) {
+  pctally::keep_numbers_of_closed_streams();
   std::set_new_handler(pctally::say_out_of_memory);
   return pctally::run(argc, argv);
 }

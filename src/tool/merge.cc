@@ -13,6 +13,7 @@
 #include "tool/load_profiles.h"
 #include "tool/message.h"
 #include "tool/profile_names.h"
+#include "tool/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -114,6 +115,7 @@ int run_merge(int argc, char** argv) {
     return kExitUsage;
   }
   if (arguments.quiet) be_quiet();
+  const ProgressLine progress;
   return merge(arguments);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/file/write_all.h"
 #include "report/print/escape.h"
+#include "tool/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -43,7 +44,7 @@ void say_line(const std::string& text, Importance importance) {
   if (importance != Importance::kError && g_quiet) return;
   std::string start = g_progress_shown ? "\r\033[Kpctally: " : "pctally: ";
   if (importance == Importance::kWarning) start += colored() ? "\033[33mwarning:\033[0m " : "warning: ";
-  put(start + escaped(text) + "\n");
+  ProgressLine::give_way([&] { put(start + escaped(text) + "\n"); });
   g_progress_shown = false;
 }
 

@@ -28,11 +28,6 @@ Option* Option::required() {
   return this;
 }
 
-Option* Option::option_text(const std::string& text) {
-  option_->option_text(text);
-  return this;
-}
-
 Option* Option::check(const WordCheck& check) {
   option_->check(check);
   return this;
@@ -53,8 +48,7 @@ Option* Option::hide() {
   return this;
 }
 
-OptionParser::OptionParser(const std::string& name, const std::string& description)
-    : app_(std::make_unique<CLI::App>(description, name)) {}
+OptionParser::OptionParser(const std::string& name) : app_(std::make_unique<CLI::App>("", name)) {}
 
 OptionParser::~OptionParser() = default;
 
@@ -64,21 +58,19 @@ Option* OptionParser::keep(CLI::Option* option) {
 }
 
 template <class T>
-Option* OptionParser::add_option(const std::string& names, T& value, const std::string& description) {
-  return keep(app_->add_option(names, value, description));
+Option* OptionParser::add_option(const std::string& names, T& value) {
+  return keep(app_->add_option(names, value));
 }
 
 template <class T>
-Option* OptionParser::add_flag(const std::string& names, T& value, const std::string& description) {
-  return keep(app_->add_flag(names, value, description));
+Option* OptionParser::add_flag(const std::string& names, T& value) {
+  return keep(app_->add_flag(names, value));
 }
 
 void OptionParser::help_page(const char* text) {
   app_->formatter_fn(
       [text](const CLI::App*, const std::string&, CLI::AppFormatMode) { return std::string(text); });
 }
-
-void OptionParser::footer(const std::string& text) { app_->footer(text); }
 
 void OptionParser::set_help_flag(const std::string& names) { app_->set_help_flag(names); }
 
@@ -151,16 +143,15 @@ int OptionParser::complain_of_extras(const CommandLineHints& hints) const {
   return kExitUsage;
 }
 
-template Option* OptionParser::add_flag(const std::string&, bool&, const std::string&);
-template Option* OptionParser::add_flag(const std::string&, std::string&, const std::string&);
-template Option* OptionParser::add_option(const std::string&, std::string&, const std::string&);
-template Option* OptionParser::add_option(const std::string&, std::vector<std::string>&, const std::string&);
-template Option* OptionParser::add_option(const std::string&, int&, const std::string&);
-template Option* OptionParser::add_option(const std::string&, size_t&, const std::string&);
-template Option* OptionParser::add_option(const std::string&, double&, const std::string&);
-template Option* OptionParser::add_option(const std::string&, std::optional<std::string>&,
-                                          const std::string&);
-template Option* OptionParser::add_option(const std::string&, std::optional<size_t>&, const std::string&);
-template Option* OptionParser::add_option(const std::string&, std::optional<double>&, const std::string&);
+template Option* OptionParser::add_flag(const std::string&, bool&);
+template Option* OptionParser::add_flag(const std::string&, std::string&);
+template Option* OptionParser::add_option(const std::string&, std::string&);
+template Option* OptionParser::add_option(const std::string&, std::vector<std::string>&);
+template Option* OptionParser::add_option(const std::string&, int&);
+template Option* OptionParser::add_option(const std::string&, size_t&);
+template Option* OptionParser::add_option(const std::string&, double&);
+template Option* OptionParser::add_option(const std::string&, std::optional<std::string>&);
+template Option* OptionParser::add_option(const std::string&, std::optional<size_t>&);
+template Option* OptionParser::add_option(const std::string&, std::optional<double>&);
 
 }  // namespace pctally

@@ -32,8 +32,6 @@ class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
   Option* required();
-  /// What stands for the value in a generated help page.
-  Option* option_text(const std::string& text);
   Option* check(const WordCheck& check);
   Option* excludes(const Option* other);
   /// One value each time it is given, even if it collects several.
@@ -48,7 +46,7 @@ class Option {
 class OptionParser {
  public:
   /// `name` with the program's: "pctally report".
-  explicit OptionParser(const std::string& name, const std::string& description = "");
+  explicit OptionParser(const std::string& name);
   ~OptionParser();
   OptionParser(const OptionParser&) = delete;
   OptionParser& operator=(const OptionParser&) = delete;
@@ -56,14 +54,13 @@ class OptionParser {
   /// An option with a value, or a word without a dash. `names`: "-o,--output". Types: the explicit
   /// instantiations at the end of option_parser.cc.
   template <class T>
-  Option* add_option(const std::string& names, T& value, const std::string& description = "");
+  Option* add_option(const std::string& names, T& value);
   /// An option without a value. "!--no-callers" is its opposite.
   template <class T>
-  Option* add_flag(const std::string& names, T& value, const std::string& description = "");
+  Option* add_flag(const std::string& names, T& value);
 
-  /// `text` is the whole help page; without it one is generated from the descriptions and the footer.
+  /// `text` is the whole help page.
   void help_page(const char* text);
-  void footer(const std::string& text);
   void set_help_flag(const std::string& names);
   /// The first word that is no option ends the options: see remaining().
   void prefix_command();

@@ -1,4 +1,4 @@
-// pctally plan: how many runs show a difference of a given size.
+// pctally plan: how many runs, or how long ones, show a difference of a given size.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,56 +13,111 @@
 #include "tool/command_line.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
+#include "tool/progress_line.h"
 
 namespace pctally {
 namespace {
 
 constexpr double kUsualChanges[] = {5, 10, 20};  ///< percent
+constexpr size_t kFewestRuns = 5;                ///< a side, to which others are compared
+
+constexpr char kHelp[] = R"(Say how many runs a side pctally diff needs to see a change, or how long ones.
+
+  pctally plan 1.pct 2.pct 3.pct        runs of one program; several show how they vary
+
+          --change P           the change to see, in percent (5, 10 and 20)
+          --power P            how often it is to be seen, in percent (80)
+          --runs N             runs a side for the lengths (as many as FILEs, at least 5)
+          --by KEY             function (default), object, line or process
+          --limit N            most rows (10; 0: all)
+          --names STYLE        short (default), full or linkage
+
+Exit: 0; 2 usage; 4 a FILE cannot be read. See pctally-plan(1).
+)";
 
 struct Arguments {
   std::vector<std::string> files;
   std::string by = "function";
   size_t limit = 10;
   double change = 0;  ///< percent; 0: the usual ones
+  double power = 80;  ///< percent
+  size_t runs = 0;    ///< a side, for the lengths; 0: as many as files, at least kFewestRuns
   std::string names = "short";
 };
 
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
-  OptionParser app("pctally plan", "Says how many runs a side pctally diff needs to see a change.");
-  app.footer("Exit status: 0; 2 wrong usage; 4 a file cannot be read. See pctally-diff(1).");
-  app.add_option("FILE", arguments->files, "Profiles of runs of one program; several show how runs vary")
-      ->required()
-      ->option_text(" ");
-  app.add_option("--change", arguments->change, "The change to be seen, in percent (default: 5, 10 and 20)")
-      ->check(number_from_to(0.01, 1000.0))
-      ->option_text("P");
-  app.add_option("--by", arguments->by, "One row per function (default), object, line or process")
-      ->check(one_of({"function", "object", "line", "process"}))
-      ->option_text("WHAT");
+  OptionParser app("pctally plan");
+  app.help_page(kHelp);
+  app.add_option("FILE", arguments->files)->required();
+  app.add_option("--change", arguments->change)->check(number_from_to(0.01, 1000.0));
+  app.add_option("--power", arguments->power)->check(number_from_to(50, 99.9));
+  app.add_option("--runs", arguments->runs)->check(number_from_to(1, 1e6));
+  app.add_option("--by", arguments->by)->check(one_of({"function", "object", "line", "process"}));
   add_names_option(app, arguments->names);
-  app.add_option("--limit", arguments->limit, "Most rows to show, 0 for all (default 10)")->option_text("N");
+  app.add_option("--limit", arguments->limit);
   return app.parse(argc, argv);
 }
 
-std::string runs_text(size_t runs) { return runs == 0 ? "-" : std::to_string(runs); }
+class Plan {
+ public:
+  Plan(std::vector<RowDeviation> rows, const Arguments& arguments, size_t runs)
+      : rows_(std::move(rows)), arguments_(arguments), runs_(runs) {
+    changes_.assign(std::begin(kUsualChanges), std::end(kUsualChanges));
+    if (arguments.change > 0) changes_ = {arguments.change};
+  }
 
-std::string table(const std::vector<RowDeviation>& rows, const std::vector<double>& changes, size_t limit,
-                  NameStyle names) {
-  std::string out = fmt::format("{:>10} {:>6}", "ms a run", "dev %");
-  for (double change : changes) out += fmt::format(" {:>8}", fmt::format("{:g} %", change));
-  out += "  runs a side to see that change of\n";
-  size_t shown = limit == 0 ? rows.size() : std::min(rows.size(), limit + 1);
-  for (size_t i = 0; i < shown; ++i) {
-    const RowDeviation& row = rows[i];
-    out += fmt::format("{:>10.1f} {:>6.1f}", row.amount,
-                       row.amount > 0 ? 100 * row.deviation / row.amount : 0.0);
-    for (double change : changes)
-      out += fmt::format(" {:>8}", runs_text(runs_needed(row, change / 100, rows.size())));
-    out += fmt::format("  {}\n",
+  [[nodiscard]] std::string text() const {
+    return table("runs a side to see that change of",
+                 [](const RowDeviation& row, const PlannedChange& change) {
+                   const size_t runs = runs_needed(row, change);
+                   return runs == 0 ? "-" : std::to_string(runs);
+                 }) +
+           "\n" +
+           table(fmt::format("or ms a run, of {} runs a side", runs_),
+                 [this](const RowDeviation& row, const PlannedChange& change) {
+                   const double length = length_needed(row, change, runs_);
+                   return length <= 0 ? "-" : fmt::format("{:.0f}", std::max(1.0, length * rows_[0].amount));
+                 });
+  }
+
+  /// What one recording a side cannot show.
+  [[nodiscard]] std::string limit_of_one() const {
+    return fmt::format(
+        "One run a side, however long, shows changes from {:.0f} % on: runs are then assumed to deviate by "
+        "{:.0f} %.\n",
+        100 * smallest_of_one_run(planned(0)), kBetweenRuns * 100);
+  }
+
+ private:
+  [[nodiscard]] PlannedChange planned(double percent) const {
+    return {.relative = percent / 100, .rows = rows_.size(), .power = arguments_.power / 100};
+  }
+
+  [[nodiscard]] std::string table(const std::string& title, const auto& cell) const {
+    std::string out = fmt::format("{:>10} {:>6}", "ms a run", "dev %");
+    for (double change : changes_) out += fmt::format(" {:>8}", fmt::format("{:g} %", change));
+    out += fmt::format("  {}\n", title);
+    const size_t limit = arguments_.limit;
+    const size_t shown = limit == 0 ? rows_.size() : std::min(rows_.size(), limit + 1);
+    for (size_t i = 0; i < shown; ++i) out += line(rows_[i], cell);
+    return out;
+  }
+
+  [[nodiscard]] std::string line(const RowDeviation& row, const auto& cell) const {
+    const NameStyle names = name_style_of(arguments_.names);
+    std::string out = fmt::format("{:>10.1f} {:>6.1f}", row.amount,
+                                  row.amount > 0 ? 100 * row.deviation / row.amount : 0.0);
+    for (double change : changes_) out += fmt::format(" {:>8}", cell(row, planned(change)));
+    return out +
+           fmt::format("  {}\n",
                        elided_name(escaped(shown_name(names, row.short_name, row.name, row.linkage)), 60));
   }
-  return out;
-}
+
+  std::vector<RowDeviation> rows_;
+  const Arguments& arguments_;
+  size_t runs_;
+  std::vector<double> changes_;
+};
 
 }  // namespace
 
@@ -70,16 +125,17 @@ int run_plan(int argc, char** argv) {
   let_writes_fail();
   Arguments arguments;
   if (std::optional<int> code = parse(argc, argv, &arguments)) return *code;
+  const ProgressLine progress;
   std::vector<Profile> runs;
-  if (!load_profiles(arguments.files, &runs)) return kExitInput;
+  if (!SeparateRuns().load(arguments.files, &runs)) return kExitInput;
   auto rows = run_deviations(runs, &open_symbolizer, {.by = grouping_of(arguments.by)});
   if (!rows) {
     complain("{}", rows.error().text);
     return kExitUsage;
   }
-  std::vector<double> changes(std::begin(kUsualChanges), std::end(kUsualChanges));
-  if (arguments.change > 0) changes = {arguments.change};
-  std::string out = table(*rows, changes, arguments.limit, name_style_of(arguments.names));
+  const size_t a_side = arguments.runs != 0 ? arguments.runs : std::max(runs.size(), kFewestRuns);
+  const Plan plan(std::move(*rows), arguments, a_side);
+  std::string out = plan.text();
   size_t added = 0;
   for (const Profile& run : runs) added += run.runs.size();
   if (added > 0)
@@ -94,7 +150,10 @@ int run_plan(int argc, char** argv) {
                    "\nOne run: a run-to-run deviation of {:.0f} % is assumed; several runs measure it.\n",
                    kBetweenRuns * 100)
              : fmt::format("\nDeviations are those of the {} runs.\n", runs.size());
-  return write_out(out + "The change is seen four times in five, all rows being compared at once.\n");
+  out += plan.limit_of_one();
+  return write_out(out +
+                   fmt::format("The change is seen {:g} times in 100, all rows being compared at once.\n",
+                               arguments.power));
 }
 
 }  // namespace pctally

@@ -1,10 +1,13 @@
 // pctally report: a profile file as a table, or as JSON.
+#include <fcntl.h>
 
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/unique_fd.h"
+#include "histfile/file_identity.h"
 #include "object/symbolizer.h"
 #include "report/annotate/source_files.h"
 #include "report/html/parts.h"
@@ -23,6 +26,7 @@
 #include "tool/load_profiles.h"
 #include "tool/message.h"
 #include "tool/newest_profile.h"
+#include "tool/progress_line.h"
 #include "tool/scope_options.h"
 
 namespace pctally {
@@ -41,18 +45,18 @@ constexpr char kHelp[] =
 
 Rows      --by KEY   function (default), object, line, process, program, thread, cgroup
           --sort KEY           ticks (default), total, name or object
-          --limit N            rows (30; with --json and with 0 all)
-          --min-share P        leave out rows below P percent
+          --limit N, --min-share P   most rows (30; --json, 0: all); none below P %
           --own[=DIR], --inlines   by line: the innermost in your files; inlined chains
           --filter, --object REGEX   only rows whose names, or whose objects, match
           --program, --thread, --cgroup REGEX   only their ticks (record --scope)
           --names STYLE        short (default), full (arguments, templates), linkage
-          --debuginfod[=URLS]  what is missing here from servers (DEBUGINFOD_URLS)
+          --debuginfod[=URLS]  download missing debug information (DEBUGINFOD_URLS)
 Paths     --callers FUNCTION   its callers, with the lines of the calls, and its callees
-          --tree               who called whom; --min-share P (1) adds up small branches
+          --tree, --bottom-up  the call tree, or from what ran up; --min-share P (1)
           --flamegraph FILE    the tree as a page (.html) or as a picture (.svg)
-          --bottom-up          the tree from what ran up to its callers
-          --focus, --ignore, --hide REGEX   paths with such a function; without; not shown
+          --focus REGEX        keep only paths through functions whose names match
+          --ignore REGEX       drop the paths through them
+          --hide REGEX         hide the functions; their ticks go to their callers
 Output    --html FILE          one page for a browser that needs no network
           --command, --no-sources, --strip-paths   what it holds of your machine
           --json, --color WHEN   one object (docs/report.schema.json); auto, always, never
@@ -84,12 +88,17 @@ struct Arguments {
 };
 
 constexpr double kUsualTreeShare = 1;  ///< percent
-constexpr size_t kMostListed = 5;      ///< of functions that a name may mean
+constexpr size_t kMostListed = 3;      ///< of functions that a name may mean
+constexpr size_t kLongestMessage = 120;
 
 std::string is_number(const std::string& text) {
   bool digits =
       !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string::npos;
   return digits ? "" : text + ": not a number of rows; write 20, or 0 for all";
+}
+
+std::string is_function(const std::string& text) {
+  return text.empty() ? "'' is no function; pctally report --sort total lists them" : "";
 }
 
 bool is_picture(const std::string& path) { return path.ends_with(".svg"); }
@@ -117,7 +126,7 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_option("--ignore", arguments.ignore)->check(check_pattern);
   app.add_option("--hide", arguments.hide)->check(check_pattern);
   app.add_flag("--json", arguments.json);
-  app.add_option("--callers", arguments.callers);
+  app.add_option("--callers", arguments.callers)->check(is_function);
   app.add_flag("--tree", arguments.tree);
   app.add_flag("--bottom-up", arguments.bottom_up);
   app.add_option("--flamegraph", arguments.flame_graph)->check(is_page_or_picture);
@@ -141,6 +150,13 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   return kExitUsage;
 }
 
+/// "--callers a.pct": the file is taken for the name.
+bool is_file_of_profile(const std::string& word) {
+  if (word.empty()) return false;
+  const UniqueFd fd(open(word.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  return fd.valid() && is_profile(fd.get());
+}
+
 RowOrder row_order(const std::string& word) {
   if (word == "name") return RowOrder::kName;
   if (word == "total") return RowOrder::kTotal;
@@ -157,7 +173,7 @@ LineOptions line_options(const Arguments& arguments) {
 std::string hot_source(const Profile& profile, const Report& report) {
   if (!report.hot_line || has_imported(profile)) return "";
   const HotLine& line = *report.hot_line;
-  SourceFiles sources({}, &kept_source);
+  SourceFiles sources({}, &kept_source, {}, [&line] { return line.owner; });
   const SourceFile& file = sources.file(line.file);
   if (!file.is_for_all) return "";
   if (change_of(file, line.file, line.digests, line.built_unix_ns) != SourceChange::kNone) return "";
@@ -225,8 +241,12 @@ int write_picture(const Profile& profile, const Arguments& arguments) {
   return 0;
 }
 
-int refuse_without_paths(const Arguments& arguments) {
-  complain("{} has no call paths; record with pctally record -g", arguments.files.front());
+int refuse_without_paths(const Profile& profile, const Arguments& arguments) {
+  const std::string fact =
+      arguments.files.front() + " has no call paths; record again with -g: pctally record -g";
+  const bool of_command = !profile.command.empty() && !profile.command[0].starts_with("@");
+  const std::string again = of_command ? fact + " -- " + command_line(profile) : fact;
+  complain("{}", again.size() <= kLongestMessage ? again : fact);
   return kExitInput;
 }
 
@@ -236,12 +256,14 @@ int refuse_lines(const std::string& file) {
   return kExitInput;
 }
 
-/// "name (object), ..."
+/// "name (object), ...", each a name that is accepted.
 std::string listed_functions(const std::vector<StackFrame>& functions) {
+  std::vector<FunctionName> names;
+  for (const StackFrame& frame : functions) names.push_back({frame.function, frame.linkage, frame.object});
+  const std::vector<std::string> shown = short_names(names);
   std::string list;
   for (size_t i = 0; i < functions.size() && i < kMostListed; ++i)
-    list +=
-        fmt::format("{}{} ({})", i == 0 ? "" : ", ", short_name(functions[i].function), functions[i].object);
+    list += fmt::format("{}{} ({})", i == 0 ? "" : ", ", shown[i], functions[i].object);
   if (functions.size() > kMostListed) list += fmt::format(" and {} more", functions.size() - kMostListed);
   return list;
 }
@@ -255,8 +277,7 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
       complain("no function on a stack is called {}; pctally report --sort total lists them",
                arguments.callers);
     else
-      complain("{} may be {}; write more of the name, or all of it (--names full)", arguments.callers,
-               listed_functions(functions));
+      complain("{} may be {}; write one of these names", arguments.callers, listed_functions(functions));
     return kExitInput;
   }
   const Callers callers = callers_of(profile, paths, functions[0]);
@@ -280,7 +301,7 @@ int print(const Profile& profile, const Arguments& arguments) {
   if (!arguments.html.empty()) return write_html(profile, arguments);
   if (arguments.callers.empty() && !arguments.tree && arguments.flame_graph.empty())
     return write_out(render(profile, arguments));
-  if (!profile.paths.recorded) return refuse_without_paths(arguments);
+  if (!profile.paths.recorded) return refuse_without_paths(profile, arguments);
   if (is_picture(arguments.flame_graph)) return write_picture(profile, arguments);
   if (!arguments.flame_graph.empty()) return write_html(profile, arguments);
   return arguments.tree ? print_tree(profile, arguments) : print_callers(profile, arguments);
@@ -298,8 +319,32 @@ std::optional<int> check_by(const Arguments& arguments) {
     complain("--program, --thread and --cgroup say nothing of processes; leave out --by process");
     return kExitUsage;
   }
+  if (arguments.sort == "total" && by == Grouping::kProcess) {
+    complain("--sort total: totals are of functions, objects, lines and programs; leave out --by process");
+    return kExitUsage;
+  }
   if (is_by_scope(by) && (!arguments.callers.empty() || arguments.tree || !arguments.flame_graph.empty())) {
     complain("--by is of the table; to choose a part of the paths write --program, --thread or --cgroup");
+    return kExitUsage;
+  }
+  return std::nullopt;
+}
+
+/// An exit code if an option without its value has taken the profile for it.
+std::optional<int> check_names(const Arguments& arguments) {
+  if (!arguments.files.empty()) return std::nullopt;
+  const struct {
+    const char *option, *value;
+    const std::string& given;
+  } names[] = {
+      {"--callers", "FUNCTION", arguments.callers},     {"--focus", "REGEX", arguments.focus},
+      {"--ignore", "REGEX", arguments.ignore},          {"--hide", "REGEX", arguments.hide},
+      {"--filter", "REGEX", arguments.filter},          {"--object", "REGEX", arguments.object},
+      {"--program", "REGEX", arguments.scopes.program}, {"--thread", "REGEX", arguments.scopes.thread},
+      {"--cgroup", "REGEX", arguments.scopes.group}};
+  for (const auto& name : names) {
+    if (!is_file_of_profile(name.given)) continue;
+    complain("{0} {1}: a profile, not a name; write report {0} {2} {1}", name.option, name.given, name.value);
     return kExitUsage;
   }
   return std::nullopt;
@@ -316,6 +361,7 @@ std::optional<int> check_options(const Arguments& arguments) {
     complain("--focus, --ignore and --hide are of functions on a path; leave out --by {}", arguments.by);
     return kExitUsage;
   }
+  if (std::optional<int> code = check_names(arguments)) return code;
   if (std::optional<int> code = check_by(arguments)) return code;
   const char* of_table = arguments.by != "function"  ? "--by"
                          : !arguments.filter.empty() ? "--filter"
@@ -345,9 +391,7 @@ int report(Arguments& arguments) {
     complain("{}", profile.error().text);
     return kExitInput;
   }
-  if (!profile->damage.empty() && arguments.files.size() == 1)
-    complain("{} is damaged: {}; what follows is incomplete", arguments.files.front(),
-             profile->damage.front());
+  if (arguments.files.size() == 1) name_damage(*profile, arguments.files.front());
   const std::string& file = arguments.files.front();
   if (auto code = refuse_without_scopes(*profile, file, grouping_of(arguments.by), arguments.scopes))
     return *code;
@@ -356,13 +400,13 @@ int report(Arguments& arguments) {
     if (auto code = choose_scopes(arguments.scopes, &*profile)) return *code;
   }
   if (chooses_paths(arguments)) {
-    if (!profile->paths.recorded) return refuse_without_paths(arguments);
+    if (!profile->paths.recorded) return refuse_without_paths(*profile, arguments);
     *profile = chosen_paths(*profile, arguments);
   }
   if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   int code = print(*profile, arguments);
   tell_debuginfod_failure();
-  return code == 0 && !profile->damage.empty() ? kExitInput : code;
+  return exit_code_of(*profile, code);
 }
 
 }  // namespace
@@ -371,6 +415,7 @@ int run_report(int argc, char** argv) {
   let_writes_fail();
   Arguments arguments;
   if (std::optional<int> code = parse(argc, argv, &arguments)) return *code;
+  const ProgressLine progress;
   return report(arguments);
 }
 

@@ -23,6 +23,13 @@ def annotate(*words, **keywords):
     return subprocess.run([p.PCTALLY, "annotate", *words], capture_output=True, text=True, **keywords)
 
 
+def annotate_json(function, profile, object_name, *options):
+    done = annotate(function, profile, "--object", f"^{re.escape(object_name)}$", "--json", *options)
+    if (done.returncode, done.stderr) != (0, ""):
+        raise AssertionError(f"annotate {function}: {done.returncode}, {done.stderr}")
+    return json.loads(done.stdout)
+
+
 def archive(profile, to):
     """What it says of it."""
     done = subprocess.run([p.PCTALLY, "archive", "-o", to, profile], capture_output=True, text=True, check=True)
@@ -56,9 +63,7 @@ class Annotate(unittest.TestCase):
         return [row for row in self.data["rows"] if row["object"] == "table"]
 
     def json(self, function, *options):
-        done = annotate(function, self.profile, "--object", "^table$", "--json", *options)
-        self.assertEqual((done.returncode, done.stderr), (0, ""), function)
-        return json.loads(done.stdout)
+        return annotate_json(function, self.profile, "table", *options)
 
     def test_ticks_are_those_of_the_report(self):
         self.assertGreaterEqual(len(self.rows()), 3)
@@ -115,7 +120,7 @@ class Annotate(unittest.TestCase):
         self.assertRegex(both.stderr, r"^pctally: 'table\.cc:\d+' is sum\(.* %\), sum\(.*; name one in full, or its --object\n$")
         self.assertEqual(annotate("table.cc:19", self.profile).stdout, annotate("count", self.profile).stdout)
 
-    def test_a_source_that_moved_is_found_and_a_newer_one_is_told(self):
+    def test_a_source_that_moved_is_found_and_a_newer_one_is_reported(self):
         directory = tempfile.mkdtemp(dir=p.scratch())
         program = build(directory, "-g")
         profile = p.record([program, "4000"]).path
@@ -131,6 +136,19 @@ class Annotate(unittest.TestCase):
         os.utime(os.path.join(moved, "table.cc"), (later, later))
         newer = annotate("count", profile, "--source-path", f"{directory}={moved}")
         self.assertRegex(newer.stdout, r"warning: .*table\.cc is newer than table: lines may have moved")
+
+    def test_a_source_compiled_by_a_relative_path(self):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        os.mkdir(os.path.join(directory, "sub"))
+        shutil.copy(os.path.join(HERE, "table.cc"), os.path.join(directory, "sub"))
+        subprocess.run(["g++", "-O2", "-g", "-o", "table", "sub/table.cc"], cwd=directory, check=True)
+        recorded = p.record([os.path.join(directory, "table")])
+        done = annotate("count", recorded.path, "--object", "^table$")
+        self.assertIn("++table[", done.stdout)
+        source = os.path.join(directory, "sub", "table.cc")
+        own = recorded.report("--by", "line", "--own")
+        self.assertIn(source, {row["file"] for row in own["rows"]})
+        self.assertIn(f"source: {source}\n", archive(recorded.path, os.path.join(directory, "archived.pct")))
 
     @unittest.skipIf(CLANG is None, "clang 14 or newer is not installed")
     def test_a_source_is_known_by_its_md5(self):
@@ -171,6 +189,42 @@ class Annotate(unittest.TestCase):
             text = annotate(query or row["function"], recorded.path).stdout
             self.assertIn("no source lines: ", text)
 
+    @unittest.skipIf(os.geteuid() != 0, "only root may read what others may not, and give files to others")
+    def test_a_program_of_another_user_shows_no_file_that_its_owner_may_not_read(self):
+        directory, profiles = tempfile.mkdtemp(dir=p.scratch()), tempfile.mkdtemp(dir=p.scratch())
+        os.chmod(p.scratch(), 0o755)
+        os.chmod(directory, 0o755)
+        user, program, kept = 12345, os.path.join(directory, "evil"), os.path.join(profiles, "kept.pct")
+        files = {"secret.h": (0, 0o600, False), "own.h": (user, 0o600, True), "open.h": (0, 0o644, True)}
+        text = "int main(void) { volatile long i = 0;\n"
+        for number, (name, (owner, mode, _)) in enumerate(files.items()):
+            path = os.path.join(directory, name)
+            with open(path, "w") as file:
+                file.write(f"text of {name}\n")
+            os.chown(path, owner, owner)
+            os.chmod(path, mode)
+            text += f'#line 1 "{path}"\nwhile (i < {number + 1}00000000) i++;\n'
+        subprocess.run(["gcc", "-x", "c", "-", "-g", "-O1", "-o", program], input=text + "return 0; }\n", text=True, check=True)
+        os.chown(program, user, user)
+        recorded = p.record([program], path=os.path.join(profiles, "p.pct"))
+        page = os.path.join(profiles, "page.html")
+        subprocess.run([p.PCTALLY, "report", "--html", page, recorded.path], check=True, capture_output=True)
+        with open(page) as file:
+            in_page = file.read()
+        shown = annotate("main", recorded.path, "--all")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("the owner of the program that names it may not read it", shown.stdout)
+        data = annotate("main", recorded.path, "--json").stdout
+        said = archive(recorded.path, kept)
+        for name, (owner, _, allowed) in files.items():
+            self.assertEqual(f"text of {name}" in shown.stdout, allowed, name)
+            self.assertEqual(f"text of {name}" in data, allowed, name)
+            # A page and an archive may be given away: they hold what everybody may read.
+            self.assertEqual(f"text of {name}" in in_page, allowed and owner == 0, name)
+            self.assertEqual(f"source: {directory}/{name}\n" in said, allowed and owner == 0, said)
+        os.chown(program, 0, 0)
+        self.assertIn("text of secret.h", annotate("main", recorded.path, "--all").stdout, "root's own program")
+
     def test_a_file_name_in_debug_information_that_is_no_file(self):
         directory = tempfile.mkdtemp(dir=p.scratch())
         os.mkfifo(os.path.join(directory, "fifo.h"))
@@ -188,6 +242,7 @@ class Annotate(unittest.TestCase):
         for words, start in ((["sum", self.profile], "pctally: 'sum' is sum("),
                              (["coutn", self.profile], "pctally: no ticks in 'coutn'; did you mean 'count'?"),
                              (["xyzzyxyzzy", self.profile], "pctally: no ticks in 'xyzzyxyzzy'; most are in "),
+                             (["table", self.profile], "pctally: 'table' is an object; name a function of it: "),
                              (["table.cc:2", self.profile], "pctally: no ticks in 'table.cc:2'"),
                              (["main", "/nowhere/x.pct"], "pctally: cannot open /nowhere/x.pct")):
             done = annotate(*words)
@@ -199,6 +254,9 @@ class Annotate(unittest.TestCase):
             done = annotate(kernel[0]["function"], self.profile, "--object", "kernel")
             self.assertEqual(done.returncode, INPUT)
             self.assertIn("is kernel code", done.stderr)
+            done = annotate("[kernel]", self.profile)
+            self.assertEqual((done.returncode, done.stdout), (INPUT, ""))
+            self.assertEqual(done.stderr, "pctally: the kernel's code cannot be annotated; pctally report --object kernel has its ticks\n")
 
     def test_a_program_that_was_rebuilt(self):
         directory = tempfile.mkdtemp(dir=p.scratch())

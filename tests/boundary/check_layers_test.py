@@ -56,11 +56,29 @@ class CheckLayers(unittest.TestCase):
         self.assert_found("src/report/text.cc", '#include "text.h"\n', 1)
         self.assert_found("src/utils/all.h", "\n", 1)
 
+    def test_headers_make_no_circle(self):
+        chain = {"src/report/a.h": '#include "report/b.h"\n', "src/report/b.h": "#pragma once\n#include \"report/c.h\"\n",
+                 "src/report/c.h": "#pragma once\n", "src/report/a.cc": '#include "report/a.h"\n'}
+        self.assertEqual(self.check(chain)[0], 0)
+        status, said = self.check(chain | {"src/report/c.h": '#pragma once\n\n#include "report/a.h"\n'})
+        self.assertEqual(status, 1)
+        self.assertEqual(said, "src/report/c.h:3: closes a circle: report/a.h -> report/b.h -> report/c.h -> report/a.h\n")
+        self.assert_found("src/report/own.h", '#include "report/own.h"\n', 1)
+
     def test_public_headers_are_c(self):
         guarded = '#ifdef __cplusplus\nextern "C" {\n#endif\nint pctally_stop(void); /* not a class */\n'
         self.assert_sound("include/pctally/pctally.h", "#include <stdint.h>\n" + guarded)
         self.assert_found("include/pctally/pctally.h", guarded + "namespace pctally {}\n", 5)
         self.assert_found("include/pctally/pctally.h", "#include <cstdint>\n", 1)
+
+    def test_paths_in_docs_exist(self):
+        source = {"src/perf/ring.h": "\n", "src/tick/unwind/cfi.h": "\n"}
+        sound = "`src/perf/ring.h`, `perf/ring`, `src/tick/unwind/`, `scripts/check`\n| before | now |\n|---|---|\n| `engine/perf_ring.h` | `perf/ring.h` |\n"
+        self.assertEqual(self.check({**source, "docs/rooms.md": sound})[0], 0)
+        for line in ("| `perf/ring.h` | `perf/rings.h` |", "\n`src/perf/rings.h`", "\nthe walk (`tick/unwind/walk`)", "\n`src/gone/ring.h`"):
+            status, said = self.check({**source, "docs/rooms.md": sound + line})
+            self.assertEqual(status, 1, line)
+            self.assertRegex(said, "^docs/rooms.md:[56]: src/[a-z/]+(.h)? does not exist\n$")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """pctally diff and plan on real recordings: what they find, what they print, and their exit statuses."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,22 @@ class Compare(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def test_a_recording_is_one_run(self):
+        """Copies of a run have no variance: a change between them would always count."""
+        shutil.copy(self.path("a.pct"), self.path("copy.pct"))
+        pctally("merge", "-q", "-f", "-o", "sum.pct", "a.pct", "b.pct", cwd=self.directory)
+        for words, pair in ((("diff", "a.pct", "a.pct"), "a.pct and a.pct"),
+                            (("diff", "a.pct", "copy.pct", "--", "c.pct"), "a.pct and copy.pct"),
+                            (("diff", "--fail-if", "total > +3%", "b.pct", "a.pct", "--", "c.pct", "copy.pct"), "a.pct and copy.pct"),
+                            (("diff", "a.pct", "sum.pct"), "a.pct and sum.pct"),
+                            (("plan", "a.pct", "b.pct", "copy.pct"), "a.pct and copy.pct")):
+            done = pctally(*words, cwd=self.directory)
+            said = f"pctally: {pair} are of one recording, which would count twice; leave one out\n"
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (4, "", said), words)
+
     def test_more_work_is_named(self):
         data = json.loads(self.run_diff("--json", "a.pct", "c.pct").stdout)
         self.assertEqual(data["rows"][0]["name"], "work")
@@ -54,7 +71,7 @@ class Compare(unittest.TestCase):
         self.assertIn("FAIL", self.run_diff("--fail-if", "total > +50%", "a.pct", "c.pct", status=1).stdout)
         self.assertIn("PASS", self.run_diff("--fail-if", "total > +9000%", "a.pct", "c.pct").stdout)
         self.assertIn("FAIL", self.run_diff("--fail-if", "seconds(work) > 1ms", "a.pct", "b.pct", status=1).stdout)
-        self.assertIn("UNDECIDED", self.run_diff("--fail-if", "seconds(work) > +0ms", "a.pct", "a.pct", status=3).stdout)
+        self.assertIn("UNDECIDED", self.run_diff("--fail-if", "seconds(work) > +0ms", "a.pct", p.as_another_recording(self.path("a.pct"), self.path("like_a.pct")), status=3).stdout)
         self.run_diff("--fail-if", "total > +50%", "--fail-if", "total > +9000%", "a.pct", "c.pct", status=1)
 
     def test_a_limit_on_nothing_never_passes(self):
@@ -66,7 +83,19 @@ class Compare(unittest.TestCase):
             file.write("# the loop\nseconds(work) > +9000%\ntotal > +50%\n")
         done = self.run_diff("--budget", "budget", "a.pct", "c.pct", status=1)
         self.assertIn("1 limit exceeded (exit 1)", done.stderr)
-        self.run_diff("--budget", "no such file", "a.pct", "c.pct", status=4)
+
+    def test_a_budget_that_is_none_says_why(self):
+        os.mkfifo(self.path("fifo"))
+        for name, text in (("empty", ""), ("comment", "# none\n\n"), ("wrong", "# a\ntotal < 3\n"), ("large", " " * (1 << 20) + "\n")):
+            with open(self.path(name), "w") as file:
+                file.write(text)
+        none = "has no limits; write one a line, for example: total > +3%"
+        for name, said, status in (("no such file", "cannot open no such file: No such file or directory", 4),
+                                   ("/dev/zero", "/dev/zero is not a regular file", 4), ("fifo", "fifo is not a regular file", 4),
+                                   (".", ". is not a regular file", 4), ("large", "large is larger than 1 MiB: no file of limits", 4),
+                                   ("empty", f"empty {none}", 2), ("comment", f"comment {none}", 2)):
+            self.assertEqual(self.run_diff("--budget", name, "a.pct", "c.pct", status=status).stderr, f"pctally: {said}\n")
+        self.assertIn("wrong: line 2: limit 'total < 3': it has no '>'", self.run_diff("--budget", "wrong", "a.pct", "c.pct", status=2).stderr)
 
     def test_junit_is_xml_and_markdown_has_its_table(self):
         done = self.run_diff("--junit", "--fail-if", "seconds(work) > +50%", "a.pct", "c.pct", status=1)
@@ -111,6 +140,20 @@ class Compare(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("work", done.stdout)
         self.assertIn("Deviations are those of the 2 runs.", done.stdout)
+        self.assertIn("or ms a run, of 5 runs a side", done.stdout)
+        self.assertIn("One run a side, however long, shows changes from ", done.stdout)
+        self.assertIn("The change is seen 80 times in 100, ", done.stdout)
+
+    def test_plan_asks_for_more_runs_for_more_power(self):
+        def runs(*words):
+            done = pctally("plan", "--change", "1", *words, "a.pct", "b.pct", cwd=self.directory)
+            return int(done.stdout.splitlines()[1].split()[2])
+        self.assertGreater(runs("--power", "95"), runs())
+        self.assertIn("of 12 runs a side", pctally("plan", "--runs", "12", "a.pct", cwd=self.directory).stdout)
+
+    def test_undecided_says_what_would_decide(self):
+        done = self.run_diff("--fail-if", "seconds(work) > +20%", "a.pct", p.as_another_recording(self.path("a.pct"), self.path("alike.pct")), status=3)
+        self.assertRegex(done.stderr, r"^pctally: 1 limit undecided: about \d+ runs a side would decide it, [\d.e+]+ s of CPU time each side \(exit 3\)\n$")
 
 
 if __name__ == "__main__":

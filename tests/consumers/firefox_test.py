@@ -2,7 +2,6 @@
 24, which npm has too; both are installed into a directory of the test's own."""
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,16 +14,9 @@ import pctally_test as p
 class Firefox(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        if shutil.which("npm") is None:
-            raise unittest.SkipTest("npm is not installed")
-        cls.directory = tempfile.mkdtemp(dir=p.scratch())
-        shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "firefox", "package.json"), cls.directory)
-        # scripts: npm's package "node" fetches the program for this machine by one
-        done = subprocess.run(["npm", "--prefix", cls.directory, "install", "--no-audit", "--no-fund", "--no-package-lock"], capture_output=True,
-                              text=True)
+        # with scripts: npm's package "node" fetches the program for this machine by one
+        cls.directory = p.install_from_npm("firefox", os.path.join(".bin", "profiler-cli"))
         programs = os.path.join(cls.directory, "node_modules", ".bin")
-        if done.returncode != 0 or not os.path.exists(os.path.join(programs, "profiler-cli")):
-            raise unittest.SkipTest(f"npm cannot install profiler-cli: {done.stderr[-200:]}")
         cls.env = {**os.environ, "HOME": cls.directory, "PATH": programs + os.pathsep + os.environ["PATH"]}
 
     def ask(self, *words):

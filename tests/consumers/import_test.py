@@ -190,26 +190,48 @@ class Import(unittest.TestCase):
         path = self.export("pprof")
         folded = run(p.PCTALLY, "export", "--format", "folded", path)
         self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in folded.stdout.splitlines()), self.data["ticks"])
-        diff = run(p.PCTALLY, "diff", "--json", path, path)
+        os.mkdir(self.path("copy"))
+        copies = self.export("folded"), self.path("copy/new.folded")  # two runs may be alike where no time is known
+        shutil.copy(*copies)
+        diff = run(p.PCTALLY, "diff", "--json", *copies)
         self.assertEqual(diff.returncode, 0, diff.stderr)
         self.assertFalse([row for row in json.loads(diff.stdout)["rows"] if row["old_ticks"] != row["new_ticks"]])
-        both = p.report_of_several([path, path])
-        self.assertEqual(by_function(both), by_function(self.data) + by_function(self.data))
+        both, one = p.report_of_several(copies), p.report(copies[0])
+        self.assertEqual(by_function(both), by_function(one) + by_function(one))
+        self.assertIn("are of one recording", run(p.PCTALLY, "diff", path, path).stderr)
+        self.assertIn("are one file", run(p.PCTALLY, "diff", copies[0], copies[0]).stderr)
         merged = run(p.PCTALLY, "merge", "-o", self.path("no.pct"), path)
         self.assertEqual((merged.returncode, merged.stdout), (4, ""))
         self.assertIn("report and export add them up", merged.stderr)
 
+    def test_what_has_no_code_is_neither_annotated_nor_archived(self):
+        for format in ("pprof", "folded"):
+            path = self.export(format)
+            hottest = p.report(path)["rows"][0]["short"]
+            before = os.stat(path).st_mtime_ns
+            for words, why in ((("annotate", hottest, path), "and has no code to annotate; pctally report has its ticks"),
+                               (("annotate", "--json", hottest, path), "and has no code to annotate; pctally report has its ticks"),
+                               (("archive", path), "archive needs one of pctally record")):
+                done = run(p.PCTALLY, *words)
+                self.assertEqual((done.returncode, done.stdout), (4, ""), words)
+                self.assertRegex(done.stderr, f"^pctally: {path} is a profile of another tool.*{why}\n$")
+            self.assertEqual(os.stat(path).st_mtime_ns, before)
+
     def test_what_is_none_or_damaged_is_one_line(self):
         with open(self.export("pprof"), "rb") as file:
             packed = file.read()
-        for name, content, message in (("text.txt", b"hello\n", "not a profile; pctally record makes one"),
-                                       ("cut.pb.gz", packed[:-200], "its compression is damaged, or it is cut off"),
-                                       ("odd.pb.gz", gzip.compress(b"\x0a\x04\x08\x01\x10\x02\x32\x00"), "damaged: ")):
+        for name, content, message in (("text.txt", b"hello\n", " is no profile of pctally, pprof, gperftools or perf script, and no folded stacks"),
+                                       ("page.speedscope", b'{"$schema": "https://www.speedscope.app/file-format-schema.json"}', " is no profile of pctally, "),
+                                       ("empty.txt", b"", " is empty: no profile"),
+                                       ("less.folded", b"a;b 5\na;c -5\n", ": line 2 counts less than nothing: differences of profiles are not read"),
+                                       ("cut.pb.gz", packed[:-200], ": its compression is damaged, or it is cut off"),
+                                       ("odd.pb.gz", gzip.compress(b"\x0a\x04\x08\x01\x10\x02\x32\x00"), ": damaged: ")):
             with open(self.path(name), "wb") as file:
                 file.write(content)
             done = run(p.PCTALLY, "report", self.path(name))
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (4, "", 1), done.stderr)
-            self.assertIn(f"{self.path(name)}: {message}", done.stderr)
+            self.assertIn(f"{self.path(name)}{message}", done.stderr)
+            self.assertLessEqual(len(done.stderr) - len(self.path(name)), 120)
 
 
 if __name__ == "__main__":

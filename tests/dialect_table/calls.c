@@ -38,19 +38,19 @@ static void profil_replacement(void) {
   printf("new=%lu old=%lu", sum16(g_others, kRegionBytes / 2), sum16(g_cells, kRegionBytes / 2) - before);
 }
 
-static void told(int result) { printf("result=%d errno=%d", result, result == 0 ? 0 : errno); }
+static void print_result(int result) { printf("result=%d errno=%d", result, result == 0 ? 0 : errno); }
 
 static void unknown_flag(void) {
   struct prof region = region_over(low_loop, g_cells, sizeof g_cells);
-  told(sprofil(&region, 1, NULL, 4));
+  print_result(sprofil(&region, 1, NULL, 4));
 }
 
 static void negative_count(void) {
   struct prof region = region_over(low_loop, g_cells, sizeof g_cells);
-  told(sprofil(&region, -1, NULL, PROF_USHORT));
+  print_result(sprofil(&region, -1, NULL, PROF_USHORT));
 }
 
-static void unreadable_list(void) { told(sprofil((struct prof*)16, 1, NULL, PROF_USHORT)); }
+static void unreadable_list(void) { print_result(sprofil((struct prof*)16, 1, NULL, PROF_USHORT)); }
 
 static void tiny_region(void) {
   struct prof regions[] = {region_over(low_loop, g_cells, 1),

@@ -25,10 +25,10 @@ CC = os.environ.get("CC", "cc")
 
 
 class Behaviour:
-    """`told` turns the probe's values into words for either column; `holds` is what is asserted of pctally's."""
+    """`words` turns the probe's values into words for either column; `holds` is what is asserted of pctally's."""
 
-    def __init__(self, name, question, told, holds):
-        self.name, self.question, self.told, self.holds = name, question, told, holds
+    def __init__(self, name, question, words, holds):
+        self.name, self.question, self.words, self.holds = name, question, words, holds
 
 
 def result(v):
@@ -53,12 +53,12 @@ BEHAVIOURS = [
     B("unreadable_list", "`sprofil` with a list that cannot be read", result, lambda v: v["errno"] == 14),
     B("tiny_region", "a region smaller than one counter: ticks of its neighbour", lambda v: f"{v['neighbour']}",
       lambda v: v["result"] == 0 and v["neighbour"] > 10),
-    B("alternating_regions", "two functions take turns, each with a region: ticks, of which in a counter of other text",
+    B("alternating_regions", "two functions take turns, each with a region: ticks; those in a counter of the other function",
       lambda v: f"{v['ticks']}, {v['wrong']}", lambda v: v["ticks"] > 50 and v["wrong"] <= 0.05 * v["ticks"]),
     B("below_lowest", "a pc below the lowest region", lambda v: f"{v['ticks']} ticks counted", lambda v: v["ticks"] == 0),
-    B("no_region", "a pc in no region, with an overflow entry: ticks, of which there",
+    B("no_region", "a pc in no region, with an overflow entry: ticks; those in that entry",
       lambda v: f"{v['ticks']}, {v['overflow']}", lambda v: v["overflow"] == v["ticks"] > 10),
-    B("any_order", "regions in descending order, the overflow entry first: ticks, of which in the right one",
+    B("any_order", "regions in descending order, the overflow entry first: ticks; those in the right entry",
       lambda v: f"{v['ticks']}, {v['low']}", lambda v: v["result"] == 0 and v["low"] > 10 and v["low"] >= 0.9 * v["ticks"]),
     B("far_away", "a pc 4 GB behind the offset", lambda v: f"{v['ticks']} ticks counted", lambda v: v["ticks"] == 0),
     B("profil_full", "`profil`, all counters at 65535: the least one after 0.3 s", lambda v: f"{v['least']} (wrapped)"
@@ -136,7 +136,7 @@ class Probe:
 
 
 def in_words(behaviour, values, death):
-    return f"**{death}**" if death else behaviour.told(values)
+    return f"**{death}**" if death else behaviour.words(values)
 
 
 def of_the_c_library(probe, behaviour):

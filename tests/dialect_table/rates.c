@@ -8,16 +8,16 @@ static unsigned int g_cells[kRegionBytes / 4];
 static unsigned short g_short[kRegionBytes / 2];
 static volatile int g_go = 0;
 
-// Ticks x the length the call tells of one, against the CPU time that went by: 1 if the call tells the truth.
+// Ticks x the tick length that the call returns, divided by the CPU time used: 1 if the call is right.
 static void truth(unsigned flags) {
   struct prof region = region_over(low_loop, g_cells, sizeof g_cells);
   struct timeval tick = {0, 0};
   sprofil(&region, 1, &tick, flags);
   double before = cpu_seconds();
   burn(low_loop, 1);
-  double told =
+  double counted =
       (double)sum32(g_cells, kRegionBytes / 4) * ((double)tick.tv_sec + (double)tick.tv_usec * 1e-6);
-  printf("tick_us=%ld ratio=%.2f", (long)tick.tv_usec, told / (cpu_seconds() - before));
+  printf("tick_us=%ld ratio=%.2f", (long)tick.tv_usec, counted / (cpu_seconds() - before));
 }
 
 static void tick_length(void) { truth(PROF_UINT); }

@@ -112,7 +112,7 @@ TEST_F(ReportCommand, UnreadableInputIsExit4) {
   EXPECT_EQ(run({"missing.pct"}).code, 4);
   EXPECT_EQ(run({"."}).code, 4);
   EXPECT_EQ(run({"missing.pct", "gone.pct"}).code, 4);
-  EXPECT_THAT(run({"bad.pct"}).err, HasSubstr("bad.pct: not a profile"));
+  EXPECT_THAT(run({"bad.pct"}).err, HasSubstr("bad.pct is no profile"));
   EXPECT_THAT(run({"bad.pct"}).out, IsEmpty());
 }
 

@@ -1,5 +1,7 @@
 // hostile_page PAGE JSON, and PAGE.diff.html: a profile whose names try to get out of where they stand, as
 // report --html and report --json write it.
+#include <unistd.h>
+
 #include <fstream>
 #include <iterator>
 
@@ -48,6 +50,7 @@ class Hostile : public Symbolizer {
       : object_(identity.path), source_(std::move(source)) {}
   [[nodiscard]] const std::string& object_name() const override { return object_; }
   [[nodiscard]] const std::string& problem() const override { return problem_; }
+  [[nodiscard]] std::optional<uid_t> owner() const override { return geteuid(); }
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
     std::vector<NamedRange> ranges;
     for (uint64_t position : positions) {

@@ -107,6 +107,97 @@ class Long(unittest.TestCase):
 
 
 @unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+class Flame(unittest.TestCase):
+    """The flame graph is zoomed, searched, turned, and walked by keys."""
+
+    def setUp(self):
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "flame")
+        with open(path + ".folded", "w", encoding="ascii") as file:
+            file.write("main;read;parse 60\nmain;read;copy 30\nmain;write;copy 10\nmain;write;flush 5\n")
+        subprocess.run([p.PCTALLY, "report", "--flamegraph", path + ".html", path + ".folded"], check=True, capture_output=True)
+        self.page = Browser(f"file://{path}.html", p.scratch())
+        self.addCleanup(self.page.__exit__)
+        self.page.drawn()
+
+    def names(self, which=".frame"):
+        self.page.drawn()
+        return self.page.value(f"[...document.querySelectorAll({json.dumps(which)})].map(frame => frame.querySelector('bdi').textContent)")
+
+    def click(self, which, name):
+        self.page.value(f"[...document.querySelectorAll({json.dumps(which)})]"
+                        f".find(one => (one.querySelector('bdi') ?? one).textContent === {json.dumps(name)}).click()")
+        self.page.drawn()
+
+    def focus(self):
+        return self.page.value("document.activeElement.querySelector('bdi')?.textContent")
+
+    def test_a_click_zooms_in_and_a_crumb_out(self):
+        everything = self.names()
+        self.assertEqual(everything, ["all", "main", "read", "parse", "copy", "write", "copy", "flush"])
+        self.click(".frame", "read")
+        self.assertIn("parse", self.names())
+        self.assertNotIn("write", self.names())
+        self.assertIn("read", self.page.value("document.querySelector('.crumbs').textContent"))
+        self.page.value("document.querySelector('.crumbs button').click()")
+        self.assertEqual(self.names(), everything)
+
+    def test_keys_walk_zoom_and_search(self):
+        everything = self.names()
+        self.page.value("document.querySelector('.frame[tabindex=\"0\"]').focus()")
+        self.page.press("Home")
+        for key, name in (("ArrowDown", "main"), ("ArrowDown", "read"), ("ArrowRight", "write"), ("ArrowLeft", "read"), ("ArrowDown", "parse"), ("ArrowUp", "read")):
+            self.page.press(key)
+            self.assertEqual(self.focus(), name, key)
+        self.page.press("Enter")
+        self.assertNotIn("write", self.names())
+        self.page.press("Escape")
+        self.assertIn("write", self.names())
+        self.page.press("Enter")
+        self.page.press("Home")
+        self.assertEqual(self.names(), everything)
+        self.page.press("/")
+        self.assertEqual(self.page.value("document.activeElement.id"), "find")
+
+    def test_a_search_marks_what_it_finds(self):
+        self.page.value("location.hash = '#view=flame&q=copy'")
+        self.assertEqual(self.names(".frame.hit"), ["copy", "copy"])
+
+    def test_it_is_turned_to_start_from_what_ran(self):
+        self.click("button", "leaf")
+        inner = self.names('.frame[aria-level="2"]')
+        self.assertEqual([name.split(" ")[0] for name in inner], ["parse", "copy", "flush"])
+
+
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+class Compared(unittest.TestCase):
+    """The comparison of two profiles of folded stacks."""
+
+    def page(self, **stacks):
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "page.html")
+        files = []
+        for name, text in stacks.items():
+            files.append(os.path.join(os.path.dirname(path), name + ".folded"))
+            with open(files[-1], "w", encoding="ascii") as file:
+                file.write(text)
+        subprocess.run([p.PCTALLY, "diff", "--html", path, *files], check=True, capture_output=True)
+        return path
+
+    def test_a_search_finds_what_is_gone(self):
+        page = Page(self.page(old="main;kept 700\nmain;left 300\n", new="main;kept 700\n"), q="left")
+        self.assertEqual([(row[0], row[6]) for row in page.dom.rows if len(row) == 9 and row[0]], [("left", "gone")])
+        self.assertIn("1 found", page.text)
+
+    def test_what_changed_stands_out(self):
+        path = self.page(old="main;rose 1000\nmain;fell 5000\nmain;stayed 3000\n", new="main;rose 5000\nmain;fell 1000\nmain;stayed 3001\n")
+        with Browser(f"file://{path}", p.scratch()) as page:
+            page.drawn()
+            colors = page.value("Object.fromEntries([...document.querySelectorAll('.compare tbody .name')]"
+                                ".map(name => [name.textContent, getComputedStyle(name).color]))")
+        self.assertEqual(colors["rose"], colors["fell"])
+        self.assertNotEqual(colors["rose"], colors["stayed"])
+
+
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
 class Hostile(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -6,7 +6,8 @@ import subprocess
 import tempfile
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-KEYS = {"End": 35, "Home": 36, "ArrowUp": 38, "ArrowDown": 40, "PageDown": 34}
+KEYS = {"End": 35, "Home": 36, "ArrowUp": 38, "ArrowDown": 40, "PageDown": 34, "ArrowLeft": 37, "ArrowRight": 39, "Enter": 13, "Escape": 27,
+        "/": 191}
 
 
 class Browser:

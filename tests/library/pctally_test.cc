@@ -164,9 +164,9 @@ TEST_F(Library, AFileBeyondUlimitFIsAnErrorAndNotTheEnd) {
   if (child == 0) {
     rlimit limit = {1024, 1024};
     setrlimit(RLIMIT_FSIZE, &limit);
-    bool told = pctally_start(&options_) == -1 && errno == EFBIG &&
-                strstr(pctally_error(), "ulimit -f") != nullptr && !std::filesystem::exists(path_);
-    _exit(told ? 0 : 1);
+    bool refused = pctally_start(&options_) == -1 && errno == EFBIG &&
+                   strstr(pctally_error(), "ulimit -f") != nullptr && !std::filesystem::exists(path_);
+    _exit(refused ? 0 : 1);
   }
   int status = 0;
   waitpid(child, &status, 0);

@@ -78,13 +78,13 @@ static KEPT void threads(double seconds) {
   for (int i = 0; i < 8; i++) pthread_join(all[i], NULL);
 }
 
-/* Handlers on an alternate stack of the least size there is, what lies below it cannot be touched; then a
+/* Handlers on an alternate stack of the least size there is, right above what cannot be touched; then a
  * thread with 16 KiB. */
 static KEPT void small_stacks(double seconds) {
   size_t page = (size_t)sysconf(_SC_PAGESIZE), least = (size_t)sysconf(_SC_MINSIGSTKSZ);
-  size_t bytes = least <= 1792 ? 2048 : least + 1024, whole = (bytes + page - 1) / page * page;
+  size_t bytes = least < 2048 ? 2048 : least, whole = (bytes + page - 1) / page * page;
   char* memory = mmap(NULL, page + whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  stack_t stack = {.ss_sp = memory + page + whole - bytes, .ss_size = bytes};
+  stack_t stack = {.ss_sp = memory + page, .ss_size = bytes};
   pthread_attr_t attributes;
   pthread_t thread;
   if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE) != 0 || sigaltstack(&stack, NULL) != 0)

@@ -30,6 +30,8 @@ def environment(path, engine="timer", path_bytes=None):
 
 class SelfPathsTest(unittest.TestCase):
     check_identities = known.PathsTest.check_identities
+    check_innermost = known.PathsTest.check_innermost
+    check_totals = known.PathsTest.check_totals
 
     def run_self(self, name, *words, **options):
         """The profile that the program has made of itself."""
@@ -83,8 +85,9 @@ class SelfPathsTest(unittest.TestCase):
         rows = {row["function"]: row for row in data["rows"]}
         self.assertGreater(rows["many"]["total_ticks"], 0.95 * data["ticks"])
         self.assertLessEqual(rows["next"]["total_ticks"], rows["many"]["total_ticks"])
-        for name in ("first", "second", "third"):  # one path of 3,325 has none of it
-            self.assertGreater(rows[name]["total_ticks"], (own - 0.05) * rows["next"]["total_ticks"])
+        if machine.judges("that nearly all ticks have each of three"):  # else one sample may stand for hundreds of ticks
+            for name in ("first", "second", "third"):  # one path of 3,325 has none of it
+                self.assertGreater(rows[name]["total_ticks"], (own - 0.05) * rows["next"]["total_ticks"])
 
     def test_every_reader_takes_it(self):
         path, data = self.run_self("self_paths", "threads", "0.3")
@@ -119,7 +122,7 @@ class SelfPathsTest(unittest.TestCase):
                 program.send_signal(signal.SIGKILL)
             for file in (copy, path):
                 data = p.report(file)
-                self.check_identities(data, file)
+                self.check_identities(data, file, finished=False)
                 self.assertGreater(data["paths"]["complete"], 0.7 * data["ticks"])
                 cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
                 self.assertLess(cut.get("interrupted", 0), 0.3 * data["ticks"])  # at most one signal a thread, of some 16 ticks

@@ -139,6 +139,11 @@ class Archive(unittest.TestCase):
         held = bytes_of(self.path("d.pct"))
         for text in (b"second line", b"argument-of-mine", self.directory.encode()):
             self.assertTrue(text in held, text)
+        done = self.archive("g.pct", "--no-sources", "--strip-paths")
+        self.assertRegex(done.stderr, r"command line: [^/\s]+ .*argument-of-mine")
+        held = bytes_of(self.path("g.pct"))
+        self.assertTrue(b"argument-of-mine" in held)
+        self.assertFalse(self.directory.encode() in held, "the command's directory stays out, too")
         done = self.archive("e.pct", "--no-sources", "--no-command", "--strip-paths")
         held = bytes_of(self.path("e.pct"))
         for text in (b"second line", b"argument-of-mine", self.directory.encode()):
@@ -164,8 +169,7 @@ class Archive(unittest.TestCase):
     def test_a_file_whose_recorder_was_killed_stays_incomplete(self):
         killed = self.path("killed.pct")
         recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-o", killed, "--", p.program("spinner"), "1", "60"])
-        while run("report", "--json", killed).returncode != 0:
-            pass
+        p.await_ticks(killed, 1, recorder)
         child = p.command_of(recorder.pid)
         self.assertIn("is still being recorded", run("archive", killed).stderr)
         recorder.kill()

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -137,8 +136,7 @@ class Merge(unittest.TestCase):
 
         killed = self.path("killed.pct")
         recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-o", killed, "--", p.program("spinner"), "1", "1000"])
-        while not os.path.exists(killed) or os.path.getsize(killed) < 8192 or p.report(killed)["ticks"] < 10:
-            time.sleep(0.01)
+        p.await_ticks(killed, 10, recorder)
         child = p.command_of(recorder.pid)
         recorder.kill()
         recorder.wait()

@@ -67,6 +67,18 @@ class Names(unittest.TestCase):
         bare = p.without_names(self.profile, self.path("bare.pct"))
         self.assertNotIn("share_00", text_of(bare))
 
+    def test_missing_lines_are_no_missing_names(self):
+        """The view by function has all it needs; only its hottest line is not there."""
+        engines = [engine for engine in ("ring", "bpf") if p.engine_available(engine)]
+        for options in [(), *(("-g", "-e", engine) for engine in engines)]:
+            path = self.record(self.program, "0.3", "1", options=options)
+            os.rename(self.program, self.path("away"))
+            ids = {warning["id"] for warning in p.report(path)["warnings"]}
+            self.assertFalse(ids & {"no-names", "no-lines"}, options)
+            lines = p.report(path, "--by", "line")["warnings"]
+            self.assertEqual([warning["id"] for warning in lines if "prog has no" in warning["text"]], ["no-lines"], lines)
+            os.rename(self.path("away"), self.program)
+
     def test_a_copy_and_a_sum_of_sums_keep_them(self):
         os.remove(self.program)
         copy, one, two = self.path("copy.pct"), self.path("one.pct"), self.path("two.pct")
@@ -82,7 +94,7 @@ class Names(unittest.TestCase):
         os.remove(self.program)
         done = run("export", "--format", "folded", self.profile)
         self.assertIn("share_00", done.stdout, done.stderr)
-        self.assertIn("share_00", run("diff", self.profile, self.profile).stdout)
+        self.assertIn("share_00", run("diff", self.profile, p.as_another_recording(self.profile, self.path("other.pct"))).stdout)
         done = run("annotate", "share_00", self.profile)
         self.assertEqual(done.returncode, 0, done.stderr)
 

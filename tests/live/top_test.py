@@ -1,4 +1,5 @@
 """pctally top: plain lines, the screen as a terminal shows it (tmux), and that the terminal is left as it was."""
+import fcntl
 import os
 import pty
 import random
@@ -10,6 +11,7 @@ import stat
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 import unittest
@@ -72,7 +74,7 @@ class Plain(Live):
 
     def test_a_closed_file_is_shown_once_and_said_to_be_closed(self):
         path = os.path.join(p.scratch(), "closed.pct")
-        p.record([p.program("known_shares")], path=path)
+        p.record([p.program("known_shares"), "0.4"], path=path)
         result = top(path, "--limit", "0")
         self.assertEqual(len(self.tables(result)), 1)
         self.assertIn("[finished recording]", result.stdout)
@@ -82,9 +84,9 @@ class Plain(Live):
     def test_a_recording_grows_from_table_to_table(self):
         for engine in p.engines():
             recorder, path = self.recording(engine=engine)
-            tables = self.tables(top(path, "--count", "4", "--interval", "0.3", "--by", "object"))
+            tables = self.tables(top(path, "--count", "3", "--interval", "0.2", "--by", "object"))
             recorder.terminate()  # beside the next one it would be work that nobody asked for
-            self.assertEqual(len(tables), 4)
+            self.assertEqual(len(tables), 3)
             ticks = [int(TICKS.search(table).group(1)) for table in tables]
             self.assertEqual(ticks, sorted(ticks))
             self.assertGreater(ticks[-1], ticks[0])
@@ -104,7 +106,7 @@ class Plain(Live):
     def test_the_temporary_file_is_private_and_the_command_ends_with_top(self):
         place = os.path.join(p.scratch(), "runtime2")
         os.makedirs(place, exist_ok=True)
-        process = subprocess.Popen([p.PCTALLY, "top", "--", p.program("spinner"), "1", "1000"], stdout=subprocess.PIPE,
+        process = subprocess.Popen([p.PCTALLY, "top", "--interval", "0.2", "--", p.program("spinner"), "1", "1000"], stdout=subprocess.PIPE,
                                    env=dict(os.environ, XDG_RUNTIME_DIR=place))
         process.stdout.readline()
         directory = os.path.join(place, os.listdir(place)[0])
@@ -120,7 +122,7 @@ class Plain(Live):
     def test_what_a_killed_top_left_is_gone_after_the_next_start(self):
         place = os.path.join(p.scratch(), "runtime3")
         os.makedirs(place, exist_ok=True)
-        words = [p.PCTALLY, "top", "--", p.program("spinner"), "1", "1000"]
+        words = [p.PCTALLY, "top", "--interval", "0.2", "--", p.program("spinner"), "1", "1000"]
         tops = []
         for _ in range(2):
             tops.append(subprocess.Popen(words, stdout=subprocess.PIPE, env=dict(os.environ, XDG_RUNTIME_DIR=place)))
@@ -158,18 +160,57 @@ class Plain(Live):
         self.assertRegex(tables[-1], rf"(?m)^ .*%  spinner +{process.pid}$")
         self.assertIsNone(process.poll(), "the target goes on")
 
+    def test_call_paths_of_what_runs(self):
+        """The total of a function that calls others, of a process and of the whole machine."""
+        if not p.engine_available("ring"):
+            self.skipTest("engine ring (not available here: pctally engines says why)")
+        process = subprocess.Popen([p.program("known_paths"), "plain", "1000"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        for target in (["-p", str(process.pid)], ["-a"]):
+            if target == ["-a"] and os.geteuid() != 0:
+                self.skipTest("the whole machine is root's to observe")
+            with self.subTest(target=target):
+                table = self.tables(top(*target, "-g", "--count", "2", "--interval", "0.5", "--limit", "0"))[-1]
+                self.assertRegex(table, r"(?m)^ .*\btotal\b")
+                self.assertRegex(table, r"(?m)^ *\d.* plain .*known_paths$")
+                self.assertIsNone(process.poll(), "the target goes on")
+
     def test_the_whole_machine_is_not_everybodys(self):
         if os.geteuid() != 0:
             self.skipTest("needs root to become somebody else")
         with open("/proc/sys/kernel/perf_event_paranoid") as file:
             if int(file.read()) <= 0:
                 self.skipTest("kernel.perf_event_paranoid lets everybody observe the whole machine")
-        try:
-            result = top("-a", "--count", "1", user=NOBODY, group=NOBODY, extra_groups=[], cwd="/")
-        except PermissionError:
-            self.skipTest(f"nobody cannot run {p.PCTALLY}")
+        result = self.as_nobody("-a", place=self.place_of_nobody())
         self.assertEqual((result.returncode, result.stdout), (125, ""))
         self.assertRegex(result.stderr, r"\Apctally: -a needs root[^\n]*\n\Z")
+
+    def place_of_nobody(self):
+        path = tempfile.mkdtemp(prefix="pctally-test-")
+        self.addCleanup(shutil.rmtree, path)
+        os.chown(path, NOBODY, NOBODY)
+        return path
+
+    def as_nobody(self, *words, place):
+        environment = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"} | {"TMPDIR": place}
+        try:
+            return top(*words, "--count", "1", user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", env=environment)
+        except PermissionError:
+            self.skipTest(f"nobody cannot run {p.PCTALLY}")
+
+    def test_it_needs_a_directory_to_write_to(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become somebody else")
+        place = self.place_of_nobody()
+        self.assertEqual(self.as_nobody("--", "true", place=place).returncode, 0)
+        self.assertEqual(os.listdir(place), [])
+        if os.stat("/tmp").st_mode & stat.S_IWOTH:
+            self.skipTest("everybody can write to /tmp")
+        result = self.as_nobody("--", "true", place="/nowhere")
+        self.assertEqual((result.returncode, result.stdout), (125, ""))
+        self.assertEqual(result.stderr, "pctally: cannot make a directory in /tmp: Permission denied; set TMPDIR to a directory that "
+                         "you can write to\n")
 
     def test_a_control_group(self):
         result = p.beside_control_group(self, p.control_group_version() or 2,
@@ -190,7 +231,7 @@ class Plain(Live):
 
     def test_programs_and_threads_of_a_recording_that_keeps_them_apart(self):
         if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
-            self.skipTest("threads are told apart by engine ring")
+            self.skipTest("needs engine ring, which knows threads")
         for by, row in (("program", r"%  known_paths$"), ("thread,function", r"%  work +known_paths$")):
             tables = self.tables(top("--by", by, "--count", "2", "--interval", "0.4", "-e", "ring", "--",
                                      p.program("known_paths"), "plain", "30"))
@@ -299,7 +340,7 @@ class Screen(Live):
         self.until(lambda lines: "[recording]" in lines[0], "the table again")
         self.keys("Space")
         frozen = self.until(lambda lines: "[frozen]" in lines[0], "frozen")
-        time.sleep(0.5)  # more than two intervals in which nothing may happen
+        p.await_ticks(path, p.report(path)["ticks"] + 500)  # of more than two intervals in which nothing may happen
         self.assertEqual(self.screen(), frozen)
         self.keys("Space")
         self.until(lambda lines: lines[22] != frozen[22], "moving again")
@@ -349,7 +390,6 @@ class Screen(Live):
         copy = path + ".victim"
         subprocess.run([p.PCTALLY, "snapshot", "-q", "-f", "-o", copy, path], check=True)
         with open(copy, "r+b") as file:
-            import fcntl
             fcntl.flock(file, fcntl.LOCK_EX)  # as its recorder would
             file.seek(28)
             file.write(b"\1\0\0\0")
@@ -384,32 +424,48 @@ class Terminal(Live):
     def read(self, master, process, until=None):
         text = b""
         while until is None or until not in text:
-            if not select.select([master], [], [], 0.1)[0]:
-                if process.poll() is not None:
-                    break
-                continue
-            text += os.read(master, 65536)
+            ended = process.poll() is not None
+            if select.select([master], [], [], 0.5)[0]:  # a terminal hands on in its own time what is written to it
+                text += os.read(master, 65536)
+            elif ended:
+                break
         return text
 
     def test_every_way_out_restores_the_terminal(self):
         _, path = self.recording()
-        for way in ("q", "\x03", signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        for way in ("q", signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             with self.subTest(way=way):
                 process, master, slave, before = self.start(path)
                 self.read(master, process, b"recording")
                 self.assertNotEqual(termios.tcgetattr(slave), before)
-                if isinstance(way, signal.Signals):
-                    process.send_signal(way)
-                elif way == "q":
+                if way == "q":
                     os.write(master, b"q")
                 else:
-                    process.send_signal(signal.SIGINT)
-                    os.write(master, way.encode())
-                text = self.read(master, process)
+                    process.send_signal(way)
+                text = self.read(master, process, b"\x1b[?1049l")
                 self.assertEqual(process.wait(10), 0)
                 self.assertIn(b"\x1b[?1049l", text, "the screen from before is back")
                 self.assertEqual(termios.tcgetattr(slave), before)
                 os.close(master)
+
+    def test_control_c_restores_the_terminal(self):
+        _, path = self.recording()
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, slave)
+        before = termios.tcgetattr(slave)
+        # a shell owns the terminal and outlives top: the terminal is hung up when its session ends
+        shell = subprocess.Popen(["sh", "-c", 'trap : INT; "$@"; echo "exit $?"; read line', "sh", p.PCTALLY, "top", path],
+                                 stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+                                 preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+                                 env=dict(os.environ, TERM="xterm"))
+        self.read(master, shell, b"recording")
+        os.write(master, b"\x03")
+        text = self.read(master, shell, b"exit 0")
+        self.assertIn(b"\x1b[?1049l", text, "the screen from before is back")
+        self.assertEqual(termios.tcgetattr(slave), before)
+        os.write(master, b"\n")
+        self.assertEqual(shell.wait(10), 0)
+        os.close(master)
 
     def test_a_terminal_that_goes_away_is_the_end(self):
         _, path = self.recording()

@@ -152,7 +152,7 @@ class ListGrounds {
 
 /// What a page says of a call.
 struct Verdict {
-  std::vector<int> errors;  ///< one of these is told; none: the call succeeds
+  std::vector<int> errors;  ///< one of these is reported; none: the call succeeds
   enum After { kNotSaid, kOff, kAsBefore, kOn } after = kOn;
   /// A counter in the grounds that the ticks raise, if they can: at an odd address none can be counted
   /// atomically but on x86-64 (docs/machines.md).
@@ -172,7 +172,7 @@ class BadArguments : public Page {
 
   using Spans = std::vector<Grounds::Span>;
 
-  /// `call` returns the error told, 0 for none; it may change `of_call`. Ticks may change `of_ticks` too.
+  /// `call` returns the error reported, 0 for none; it may change `of_call`. Ticks may change `of_ticks` too.
   void judge(const std::string& what, const Verdict& verdict, bool was_on, const std::function<int()>& call,
              const Spans& of_call, const Spans& of_ticks, const std::vector<uintptr_t>& pcs) {
     if (HasFailure()) return;  // the first says enough
@@ -181,12 +181,13 @@ class BadArguments : public Page {
     grounds_.restore();
     if (was_on) turn_on_();
     errno = 0;
-    int told = call();
+    int error = call();
     EXPECT_EQ(grounds_.changed_outside(of_call), -1) << "changed by the call";
     if (verdict.errors.empty())
-      EXPECT_EQ(told, 0);
+      EXPECT_EQ(error, 0);
     else
-      EXPECT_NE(std::find(verdict.errors.begin(), verdict.errors.end(), told), verdict.errors.end()) << told;
+      EXPECT_NE(std::find(verdict.errors.begin(), verdict.errors.end(), error), verdict.errors.end())
+          << error;
     judge_state(verdict.after, was_on);
     for (uintptr_t pc : pcs) tick_at(pc);
     Spans allowed = of_call;
@@ -224,7 +225,7 @@ class BadArguments : public Page {
     EXPECT_GE(combinations_, 400u);
   }
 
-  static int told(int result) {
+  static int error_of(int result) {
     EXPECT_TRUE(result == 0 || result == -1) << result;
     return result == 0 ? 0 : errno;
   }

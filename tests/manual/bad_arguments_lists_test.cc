@@ -172,7 +172,7 @@ TEST_F(bad_arguments_ranges, aix_profil_list) {
     auto* list = list_.put(call.list, call.pointing);
     judge(
         words, aix_page(call, places), call.was_on,
-        [&] { return told(pctally_aix_profil(list, ~0u, 1, ~0u)); }, {}, counters, pcs);
+        [&] { return error_of(pctally_aix_profil(list, ~0u, 1, ~0u)); }, {}, counters, pcs);
   };
   auto pc = [](uintptr_t distance) { return reinterpret_cast<char*>(kText + distance); };
   AixList some;

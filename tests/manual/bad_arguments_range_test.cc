@@ -56,7 +56,7 @@ TEST_F(bad_arguments, svr4_profil) {
          [] { pctally_svr4_profil(nullptr, 0, 0, 0); });
   all_ranges({0, 1, 2, 3, 63, 64, 65, 4096, 0x7fffffff, 0xffffffff}, [&](const Range& range) {
     judge_range(range, svr4_page(range), [&] {
-      return told(
+      return error_of(
           pctally_svr4_profil(shorts(range), static_cast<unsigned>(range.size), range.offset, range.scale));
     });
   });
@@ -80,12 +80,12 @@ Verdict bsd_page(const Range& range) {
 TEST_F(bad_arguments, bsd_profil) {
   family([&] { pctally_bsd_profil(reinterpret_cast<char*>(before_), 2, kBefore, 65536); },
          [] { pctally_bsd_profil(nullptr, 0, 0, 0); });
-  all_ranges({0, 1, 2, 3, 63, 64, 65, 4096, 4097, 0x7fffffff, UINT64_MAX / 2, UINT64_MAX},
-             [&](const Range& range) {
-               judge_range(range, bsd_page(range), [&] {
-                 return told(pctally_bsd_profil(range.buffer.base, range.size, range.offset, range.scale));
-               });
-             });
+  all_ranges(
+      {0, 1, 2, 3, 63, 64, 65, 4096, 4097, 0x7fffffff, UINT64_MAX / 2, UINT64_MAX}, [&](const Range& range) {
+        judge_range(range, bsd_page(range), [&] {
+          return error_of(pctally_bsd_profil(range.buffer.base, range.size, range.offset, range.scale));
+        });
+      });
   enough("BSD");
 }
 
@@ -122,8 +122,8 @@ TEST_F(bad_arguments, aix_profil_one_range) {
          [] { pctally_aix_profil(nullptr, 2, 0, 0); });
   all_ranges({0, 1, 2, 3, 63, 64, 65, 4096, 4097, 0x7fffffff, 0xfffffffe}, [&](const Range& range) {
     judge_range(range, aix_page(range), [&] {
-      return told(pctally_aix_profil(range.buffer.base, static_cast<unsigned>(range.size), range.offset,
-                                     range.scale));
+      return error_of(pctally_aix_profil(range.buffer.base, static_cast<unsigned>(range.size), range.offset,
+                                         range.scale));
     });
   });
   enough("AIX, one range");
@@ -154,7 +154,7 @@ TEST_F(bad_arguments, glibc_profil) {
          [] { pctally_glibc_profil(nullptr, 0, 0, 0); });
   all_ranges({0, 1, 2, 3, 63, 64, 65, 4096, 0x7fffffff, UINT64_MAX}, [&](const Range& range) {
     judge_range(range, glibc_page(range), [&] {
-      return told(pctally_glibc_profil(shorts(range), range.size, range.offset, range.scale));
+      return error_of(pctally_glibc_profil(shorts(range), range.size, range.offset, range.scale));
     });
   });
   enough("glibc profil");

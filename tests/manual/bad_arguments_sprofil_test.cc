@@ -103,7 +103,7 @@ class bad_arguments_lists : public BadArguments {
     auto* tvp = reinterpret_cast<timeval*>(call.tvp.base);
     judge(
         words_of(call), hpux_page(call), call.was_on,
-        [&] { return told(pctally_hpux_sprofil(profp, call.profcnt, tvp, call.flags)); },
+        [&] { return error_of(pctally_hpux_sprofil(profp, call.profcnt, tvp, call.flags)); },
         {{call.tvp.base, call.tvp.base == nullptr ? 0 : sizeof(timeval)}}, counters, pcs);
   }
 
@@ -255,7 +255,7 @@ TEST_F(bad_arguments_lists, irix_sprofil) {
     judge(
         words_of(call.profcnt, call.flags, call.pointing, call.tvp.name),
         irix_or_glibc_page(call, PCTALLY_IRIX_PROFIL_MAX, E2BIG, valid), call.was_on,
-        [&] { return told(pctally_irix_sprofil(profp, call.profcnt, tvp, call.flags)); },
+        [&] { return error_of(pctally_irix_sprofil(profp, call.profcnt, tvp, call.flags)); },
         {{call.tvp.base, call.tvp.base == nullptr ? 0 : sizeof(timeval)}}, spans_of(call.list),
         pcs_of(call.list));
   });
@@ -275,7 +275,7 @@ TEST_F(bad_arguments_lists, glibc_sprofil) {
     judge(
         words_of(call.profcnt, call.flags, call.pointing, call.tvp.name),
         irix_or_glibc_page(call, 65536, EINVAL, call.flags < 4), call.was_on,
-        [&] { return told(pctally_glibc_sprofil(profp, call.profcnt, tvp, call.flags)); },
+        [&] { return error_of(pctally_glibc_sprofil(profp, call.profcnt, tvp, call.flags)); },
         {{call.tvp.base, call.tvp.base == nullptr ? 0 : sizeof(timeval)}}, spans_of(call.list),
         pcs_of(call.list));
   });

@@ -1,5 +1,6 @@
 """Every message: a command line, the exact line it brings on stderr, and the exit status."""
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -59,27 +60,32 @@ TABLE = [
     ("record -- ./a.sh", "cannot run ./a.sh: not executable; chmod +x ./a.sh, or record -- sh ./a.sh", CANNOT_RUN),
     ("record -- ./q.sql", "cannot run ./q.sql: not executable; if it is a program: chmod +x ./q.sql", CANNOT_RUN),
     ("record -- /", "cannot run /: it is a directory", CANNOT_RUN),
-    ("record -o - -- ls", "-o -: a profile must be a regular file; name one, for example -o work.pct", USAGE),
-    ("merge -o - a.pct b.pct", "--output -: a profile must be a regular file; name one, for example -o work.pct", USAGE),
-    ("archive -o - a.pct", "--output -: a profile must be a regular file; name one, for example -o work.pct", USAGE),
-    ("snapshot -o /dev/null a.pct", "--output /dev/null: a profile must be a regular file; name one, for example -o work.pct", USAGE),
-    ("record -o /dev/null -- ls", "-o /dev/null: a profile must be a regular file; name one, for example -o work.pct",
+    ("record -o - -- ls", "-o -: a profile must be a regular file; write one, as -o work.pct, then pctally export", USAGE),
+    ("merge -o - a.pct b.pct", "--output -: a profile must be a regular file; write one, as -o work.pct, then pctally export", USAGE),
+    ("archive -o - a.pct", "--output -: a profile must be a regular file; write one, as -o work.pct, then pctally export", USAGE),
+    ("snapshot -o /dev/null a.pct", "--output /dev/null: a profile must be a regular file; write one, as -o work.pct, then pctally export", USAGE),
+    ("record -o /dev/null -- ls", "-o /dev/null: a profile must be a regular file; write one, as -o work.pct, then pctally export",
      USAGE),
-    ("record -o /dev/null -f -- ls", "-o /dev/null: a profile must be a regular file; name one, for example -o work.pct",
+    ("record -o /dev/null -f -- ls", "-o /dev/null: a profile must be a regular file; write one, as -o work.pct, then pctally export",
      USAGE),
-    ("record -e cylces -- ls", "'cylces' is no event or engine; did you mean 'cycles'?", USAGE),
-    ("record -e warp -- ls", "'warp' is no event or engine; all are listed in pctally-record(1)", USAGE),
+    ("record -e cylces -- ls", "'cylces' is no event or engine; did you mean 'cycles'? (all: man pctally-record)", USAGE),
+    ("record -e warp -- ls", "'warp' is no event or engine; all: man pctally-record", USAGE),
     ("record -e ring -e bpf -- ls", "-e bpf: choose one event and one engine, not two of a kind", USAGE),
     ("record --scope pid -- ls", "--scope pid: choose program, thread or cgroup", USAGE),
     ("record --scope thread -e timer -- ls", "--scope thread: engine timer knows programs alone; use -e ring, or --scope program", USAGE),
+    ("record -g -a -e timer", "-e timer: it observes only programs that pctally record starts; write pctally record -- CMD, or use -e ring", USAGE),
+    ("record -p 1 -e trap", "-e trap: it observes only programs that pctally record starts; write pctally record -- CMD, or use -e ring", USAGE),
     ("record --scope cgroup -g -e trap -- ls", "--scope cgroup: engine trap knows programs alone; use -e ring, or --scope program", USAGE),
     ("record --paths-memory 8M -- ls", "--paths-memory is for call paths; add -g", USAGE),
     ("record -g --paths-memory 8 -- ls", "--paths-memory 8: not a size; write 64K to 24M", USAGE),
     ("record --call-graph sframe -- ls", "--call-graph sframe: choose fp, dwarf or lbr", USAGE),
+    ("record --call-graph sframe,8 -- ls", "--call-graph sframe: choose fp, dwarf or lbr", USAGE),
+    ("record --call-graph dwarf,65528", "nothing to record; name a program after --, or use -p PID, --cgroup DIR or -a", USAGE),
 
     ("report empty", "cannot open empty: No such file or directory", INPUT),
-    ("report q.sql", "q.sql: not a profile; pctally record makes one", INPUT),
-    ("diff --work 0 some.pct other.pct", "--work 0: not a number above 0", USAGE),
+    ("report q.sql", "q.sql is no profile of pctally, pprof, gperftools or perf script, and no folded stacks", INPUT),
+    ("diff --work 0 some.pct other.pct", "--work 0: not a number above 0, or two: OLD,NEW", USAGE),
+    ("diff --work 2,x some.pct other.pct", "--work 2,x: not a number above 0, or two: OLD,NEW", USAGE),
     ("diff --color blue some.pct other.pct", "--color blue: choose auto, always or never", USAGE),
     ("plan --change 0 some.pct", "--change 0: not a number from 0.01 to 1000", USAGE),
     ("report some.pct some.pct", "some.pct and some.pct are of one recording, which would count twice; leave one out", INPUT),
@@ -104,10 +110,15 @@ TABLE = [
     ("report --limit many", "--limit many: not a number of rows; write 20, or 0 for all", USAGE),
     ("report --colour always some.pct", "no option --colour; did you mean --color?", USAGE),
     ("report --filter 'a(b' some.pct", "--filter a(b: not a regular expression (Unmatched ( or \\()", USAGE),
+    ("report --sort total --by process some.pct",
+     "--sort total: totals are of functions, objects, lines and programs; leave out --by process", USAGE),
     ("report --object x --by process some.pct", "--object: a process has no object; leave out --by process", USAGE),
     ("report --own some.pct", "--own is of source lines; write report --by line --own", USAGE),
     ("report --program x some.pct", "some.pct has no ticks by program; record with pctally record --scope program", INPUT),
-    ("report --callers main some.pct", "some.pct has no call paths; record with pctally record -g", INPUT),
+    ("report --callers some.pct", "--callers some.pct: a profile, not a name; write report --callers FUNCTION some.pct", USAGE),
+    *((f"report {option} some.pct", f"{option} some.pct: a profile, not a name; write report {option} REGEX some.pct", USAGE)
+      for option in ("--focus", "--ignore", "--hide", "--filter", "--object", "--program", "--thread", "--cgroup")),
+    ("report --callers '' some.pct", "--callers '' is no function; pctally report --sort total lists them", USAGE),
     ("report --flamegraph x.png some.pct",
      "--flamegraph x.png: a flame graph is a page or a picture; name a file that ends in .html or .svg", USAGE),
     ("report --callers main --tree some.pct", "choose one: --callers, --tree, --flamegraph or --html", USAGE),
@@ -170,6 +181,14 @@ class Messages(unittest.TestCase):
         self.assertEqual(code, 0, lines)
         return [line for line in lines if " names are in " not in line]  # a busy machine may not find all in their second
 
+    def test_a_profile_without_call_paths_names_its_command(self):
+        again = "has no call paths; record again with -g: pctally record -g"
+        self.record("-q -o a.pct -- ./slow 'a b'")
+        self.record("-q -o long.pct -- ./slow " + 70 * "x")
+        for view in ("--callers main", "--tree", "--focus main"):
+            self.expect(f"report {view} a.pct", f"a.pct {again} -- ./slow 'a b'", INPUT)
+        self.expect("report --callers main long.pct", f"long.pct {again}", INPUT)
+
     def test_a_recording_has_a_line_before_and_one_after(self):
         for engine in p.engines():
             path = f"{engine}.pct"
@@ -219,6 +238,20 @@ class Messages(unittest.TestCase):
         self.assertIn(str(size), lines[0])
         self.assertIn("ticks", out)
 
+    def test_what_comes_of_a_damaged_profile_is_exit_4(self):
+        with open(sample(), "rb") as source, open(os.path.join(self.directory, "cut.pct"), "wb") as file:
+            file.write(source.read()[:5000])
+        for words in ("export --format folded -o x cut.pct", "export --format csv cut.pct", "annotate main cut.pct", "report --html x.html cut.pct"):
+            lines, code, _ = self.shell(words)
+            self.assertEqual(code, INPUT, words)
+            self.assertRegex(lines[0], r"^cut\.pct is damaged: 5000 of \d+ bytes are there; what follows is incomplete$")
+        for words in ("archive -o new.pct cut.pct", "archive cut.pct"):
+            lines, code, _ = self.shell(words)
+            self.assertEqual((len(lines), code), (1, INPUT), words)
+            self.assertRegex(lines[0], r"^cut\.pct is damaged: 5000 of \d+ bytes are there; nothing is written$")
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "new.pct")))
+        self.assertEqual(os.path.getsize(os.path.join(self.directory, "cut.pct")), 5000)
+
     def test_a_process_is_found_by_its_name(self):
         if not p.engine_available("ring") and not p.engine_available("bpf"):
             self.skipTest("nothing can be attached to here (pctally engines)")
@@ -243,6 +276,15 @@ class Messages(unittest.TestCase):
                         **user)
         self.expect("record -a --for 1", "-a needs root (or CAP_PERFMON); as a plain user record a program or your own process "
                     "(-p)", FAILED, **user)
+
+    def test_no_line_of_engines_or_warning_is_too_long(self):
+        said = subprocess.run([p.PCTALLY, "engines"], capture_output=True, text=True).stdout.splitlines()
+        golden = pathlib.Path(__file__).parent.parent / "golden"
+        warnings = [line for page in golden.glob("*.txt") for line in page.read_text().splitlines() if line.startswith("WARNING: ")]
+        self.assertGreater(len(said), 4)
+        self.assertTrue(warnings)
+        for line in said + warnings:
+            self.assertLessEqual(len(line), 120, line)
 
     def test_in_a_container_that_forbids_perf(self):
         lines, code, _ = self.shell(f"record -p {os.getpid()} --for 1", prefix=[p.program("no_perf"), "EPERM"])

@@ -44,12 +44,12 @@ class MonitorCalls : public Page {
     pctally_tru64_monitor(0, 0, nullptr, 0, 0);
     (void)pctally_aix_monitor(0, 0, nullptr, 0, 0);
     pctally_bsd_mcleanup();
-    if (!told_) told();
+    if (!stderr_taken_) stderr_text();
     ASSERT_EQ(chdir("/"), 0);
     (void)!system(("rm -r " + directory_).c_str());
   }
-  std::string told() {
-    told_ = true;
+  std::string stderr_text() {
+    stderr_taken_ = true;
     return testing::internal::GetCapturedStderr();
   }
   static bool exists(const char* name) { return access(name, F_OK) == 0; }
@@ -66,7 +66,7 @@ class MonitorCalls : public Page {
 
  private:
   std::string directory_;
-  bool told_ = false;
+  bool stderr_taken_ = false;
 };
 
 TEST_F(MonitorCalls, wrong_arguments_of_svr4) {
@@ -101,7 +101,7 @@ TEST_F(MonitorCalls, a_wrong_call_changes_nothing) {
   tick_at(kText + 4);
   EXPECT_EQ(words[12 + 2], 2);
   EXPECT_EQ(bytes_of("mon.out").size(), 24u + 64);
-  EXPECT_EQ(told(), "");
+  EXPECT_EQ(stderr_text(), "");
 }
 
 TEST_F(MonitorCalls, the_callers_buffer_is_cleared) {
@@ -286,7 +286,7 @@ TEST_F(MonitorCalls, a_buffer_that_is_gone_is_one_line_and_no_file) {
   tick_at(kText);
   pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
   EXPECT_FALSE(exists("mon.out"));
-  EXPECT_EQ(told(),
+  EXPECT_EQ(stderr_text(),
             "pctally: monitor: the counters cannot be read any more; call monitor before the buffer goes\n");
 }
 
@@ -295,7 +295,7 @@ TEST_F(MonitorCalls, a_name_with_control_bytes_steers_no_terminal) {
   setenv("PROFDIR", "/no\033[2J\nwhere", 1);
   pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
   pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
-  std::string line = told();
+  std::string line = stderr_text();
   EXPECT_EQ(line.find('\033'), std::string::npos);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   setenv("PROFDIR", std::string(5000, 'x').c_str(), 1);

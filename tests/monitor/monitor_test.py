@@ -118,7 +118,7 @@ class Monitor(unittest.TestCase):
                     ticks["beta", 8] = 5
                 self.counted(call, ticks)
 
-    def test_what_gprof_cannot_hold_is_told(self):
+    def test_what_gprof_cannot_hold_is_reported(self):
         ran = self.run_program("hpux-64", f"gamma_+8={MOST + 12345}", "alpha+4=5")
         self.assertEqual(ran.returncode, 0)
         self.assertEqual(ran.stderr, "pctally: monitor: 12345 ticks of counters above 2147483647 are not in gmon.out: "

@@ -45,6 +45,14 @@ KEPT int deep(int depth) {
   return deep(depth - 1) + 1;
 }
 KEPT void recursion(void) { SPIN(sink = deep(60)); }
+/* 24 KiB of stack in few frames. */
+KEPT int in_large_frame(int depth) {
+  volatile char memory[1024];
+  memory[depth] = (char)depth;
+  if (depth == 0) work();
+  return (depth == 0 ? 1 : in_large_frame(depth - 1)) + memory[depth];
+}
+KEPT void large_frames(void) { SPIN(sink = in_large_frame(23)); }
 KEPT void very_deep(void) { SPIN(sink = deep(10000)); }
 
 KEPT void varying_frame(int bytes) {
@@ -65,6 +73,25 @@ __attribute__((target("avx2"))) KEPT void realigned_frame(int bytes) {
   sink = values[1][0] + memory[bytes];
 }
 KEPT void realigned(void) { SPIN(realigned_frame(turn)); }
+
+/* The kernel's code in the program's memory. */
+KEPT void in_vdso(void) {
+  struct timespec now;
+  SPIN(for (int i = 0; i < 2000; i++) clock_gettime(CLOCK_MONOTONIC, &now); sink = (double)now.tv_nsec)
+}
+
+/* Ends with a jump to work(): it is not on the stack of it. */
+void tail_caller(void (*call)(void));
+__asm__(
+    ".text\n.globl tail_caller\n.type tail_caller,@function\ntail_caller:\n.cfi_startproc\n"
+    " jmp *%rdi\n.cfi_endproc\n.size tail_caller,.-tail_caller\n");
+KEPT void tail_call(void) { SPIN(tail_caller(work)); }
+
+static inline __attribute__((always_inline)) void inlined(void) {
+  work();
+  sink = 2 * sink;
+}
+KEPT void inlining(void) { SPIN(inlined()); }
 
 static int compare(const void* a, const void* b) {
   work();
@@ -123,17 +150,74 @@ __asm__(
     " call *%rdi\n leave\n ret\n.size with_frame_pointer,.-with_frame_pointer\n .skip 64,0x90\n");
 KEPT void frame_pointer(void) { SPIN(with_frame_pointer(work)); }
 
+/* Each call goes through a stub of the PLT. */
+KEPT void stubs(void) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  SPIN(for (int i = 0; i < 2000; i++) {
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+  })
+}
+
+/* Two symbols in one entry of the unwind table. */
+void first_symbol(long turns);
+void second_symbol(long turns);
+__asm__(
+    ".text\n.globl first_symbol\n.type first_symbol,@function\nfirst_symbol:\n.cfi_startproc\n"
+    " dec %rdi\n jnz first_symbol\n ret\n.size first_symbol,.-first_symbol\n"
+    ".globl second_symbol\n.type second_symbol,@function\nsecond_symbol:\n"
+    " dec %rdi\n jnz second_symbol\n ret\n.cfi_endproc\n.size second_symbol,.-second_symbol\n");
+KEPT void one_of_two(void) { SPIN(second_symbol(100000)); }
+KEPT void both_of_two(void) { SPIN(first_symbol(50000); second_symbol(100000)); }
+
+/* More paths than a small tree has nodes for: nearly every sample has one of its own. */
+static _Thread_local unsigned draws = 1;
+KEPT int left(int depth);
+KEPT int right(int depth);
+static KEPT int turning(int depth) {
+  if (depth == 0) work();
+  draws = draws * 1103515245 + 12345;
+  return depth == 0 ? 1 : (draws >> 16 & 1 ? left : right)(depth - 1) + 1;
+}
+KEPT int left(int depth) { return turning(depth) + 1; }
+KEPT int right(int depth) { return turning(depth) - 1; }
+static void* turning_thread(void* argument) {
+  draws = (unsigned)(size_t)argument;
+  SPIN(sink = turning(50));
+  return NULL;
+}
+KEPT void many_paths(void) {
+  pthread_t threads[4];
+  for (size_t i = 0; i < 4; i++) pthread_create(&threads[i], NULL, turning_thread, (void*)(i + 1));
+  for (size_t i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+}
+
 KEPT void in_kernel(void) { SPIN(for (int i = 0; i < 2000; i++) sink = (double)getppid()); }
 
 int main(int count, char** words) {
   struct {
     const char* name;
     void (*run)(void);
-  } const cases[] = {
-      {"plain", plain},           {"recursion", recursion},         {"very_deep", very_deep},
-      {"allocating", allocating}, {"realigned", realigned},         {"sorting", sorting},
-      {"in_handler", in_handler}, {"in_thread", in_thread},         {"in_coroutine", in_coroutine},
-      {"no_table", no_table},     {"frame_pointer", frame_pointer}, {"in_kernel", in_kernel}};
+  } const cases[] = {{"plain", plain},
+                     {"recursion", recursion},
+                     {"very_deep", very_deep},
+                     {"allocating", allocating},
+                     {"realigned", realigned},
+                     {"sorting", sorting},
+                     {"in_handler", in_handler},
+                     {"in_thread", in_thread},
+                     {"in_coroutine", in_coroutine},
+                     {"no_table", no_table},
+                     {"frame_pointer", frame_pointer},
+                     {"in_kernel", in_kernel},
+                     {"stubs", stubs},
+                     {"one_of_two", one_of_two},
+                     {"both_of_two", both_of_two},
+                     {"many_paths", many_paths},
+                     {"large_frames", large_frames},
+                     {"in_vdso", in_vdso},
+                     {"tail_call", tail_call},
+                     {"inlining", inlining}};
   if (count > 2) seconds = atof(words[2]);
   for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)
     if (strcmp(words[1], cases[i].name) == 0 || strcmp(words[1], "all") == 0) cases[i].run();

@@ -2,13 +2,19 @@
 
 Shares are of the ticks inside one function, all of which have one path but those in its first and last instructions, which
 have the same one: they do not depend on chance. What may be cut is COMPLETE's."""
+import collections
+import contextlib
 import glob
 import json
 import os
 import random
+import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -17,15 +23,6 @@ import pctally_test as p
 SECONDS = "0.3"
 PYTHONS = [*(f"{directory}/python3.{minor}" for directory in ("/usr/bin", "/usr/local/bin") for minor in range(12, 20)),
            *(f"~/.pyenv/versions/3.{minor}*/bin/python3" for minor in range(12, 20))]
-
-MANY_PATHS = """
-import random, time
-def f(n): return 0 if n <= 0 else random.choice((f, g, h))(n - 1) + 1
-def g(n): return max([f(n - 1), 0])
-def h(n): return sorted([n], key=lambda x: f(n - 1))[0]
-end = time.process_time() + 1
-while time.process_time() < end: f(20)
-"""
 
 IN_CODE_LOADED_LATER = """
 import ctypes, time
@@ -43,6 +40,8 @@ PATHS = {
     "realigned": ["main", "realigned", "realigned_frame", "work"],
     "in_thread": ["thread_body", "work"],
     "frame_pointer": ["main", "frame_pointer", "with_frame_pointer", "work"],
+    "tail_call": ["main", "tail_call", "work"],      # the function between them ended by jumping to work()
+    "inlining": ["main", "inlining", "inlined", "work"],  # inlined() is no frame of the stack: the debug information has it
 }
 
 
@@ -54,11 +53,15 @@ def tree(path, *options):
     return json.loads(done.stdout)
 
 
+# Of one entry of the unwind table: which of them ran on a path may not be known.
+SYMBOLS_OF_ONE = ("first_symbol", "second_symbol")
+
 paths_of, contains = p.paths_of, p.contains
 
 
 class PathsTest(unittest.TestCase):
     ENGINE = None
+    OFTEN = ("-F", "4000")
     COMPLETE = 0.98            # of ticks, at least
     COMPLETE_IN_PYTHON = 0.98  # where paths lead through trampolines
 
@@ -71,19 +74,41 @@ class PathsTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done, done.report()
 
-    def check_identities(self, data, path):
+    def check_identities(self, data, path, finished=True):
         """Every tick has one path; no total is above 100 %, and none below the function's own share."""
         account = data["paths"]
         placed = data["counted"] + data["outside"] + data["full"]
         self.assertEqual(account["complete"] + sum(cut["ticks"] for cut in account["cut"]) + account["no_room"], placed)
-        for row in data["rows"]:
+        self.check_totals(data["rows"])
+        for direction in ((), ("--bottom-up",)):
+            roots = [node for node in tree(path, *direction)["nodes"] if node["parent"] < 0]
+            self.assertEqual(sum(node["ticks"] for node in roots), placed - account["no_room"])
+        if finished:  # else the ticks of paths and those at the addresses may not be the same ones
+            self.check_innermost(roots, p.report(path))
+
+    def check_totals(self, rows):
+        for row in rows:
             if "total" not in row:
                 continue
             self.assertLessEqual(row["total_high"], 1)
             self.assertGreaterEqual(row["total_ticks"], row["ticks"], row["function"])
-        for direction in ((), ("--bottom-up",)):
-            roots = [node["ticks"] for node in tree(path, *direction)["nodes"] if node["parent"] < 0]
-            self.assertEqual(sum(roots), placed - account["no_room"])
+
+    def check_innermost(self, roots, data):
+        """What a function has of its own is what the paths that end in it have. Folded paths, and those without a frame, may be
+        of any function."""
+        own, innermost = (collections.Counter() for _ in range(2))
+        several = {name: node["function"] for node in roots for name in node["function"].split(", ") if name in SYMBOLS_OF_ONE}
+        for row in data["rows"]:
+            if row["function"] == "[lost]":  # ticks whose place is not known have no path
+                continue
+            own[several.get(row["function"], row["function"]), row["object"]] += row["ticks"]
+        for node in roots:
+            innermost[node["function"], node["object"]] += node["ticks"]
+        without = data["paths"]["folded"] + sum(cut["ticks"] for cut in data["paths"]["cut"]) + data["paths"]["no_room"]
+        different = {key: (ticks, innermost[key]) for key, ticks in own.items()
+                     if not ticks - without <= innermost[key] <= ticks}
+        self.assertEqual(different, {}, "ticks of its own, ticks of paths that end in it")
+
 
 class EveryEngine:
     """What holds whoever takes the paths."""
@@ -100,6 +125,11 @@ class EveryEngine:
                 self.assertGreater(right, self.COMPLETE * work, f"{case}: {right} of {work} ticks in work()")
                 self.assertGreater(data["paths"]["complete"], self.COMPLETE * data["ticks"])
 
+    def test_unwind_tables_behind_a_gap_between_segments(self):
+        _, data = self.record([p.program("known_paths_gaps"), "sorting", SECONDS])
+        self.assertGreater(data["ticks"], 100)
+        self.assertGreater(data["paths"]["complete"], self.COMPLETE * data["ticks"], data["paths"])
+
     def test_callers_through_libc_and_a_signal_handler(self):
         for case, caller, callee in (("sorting", "sorting", "compare"), ("in_handler", "in_handler", "handler")):
             with self.subTest(case):
@@ -111,6 +141,46 @@ class EveryEngine:
                             if caller in path and callee in path and path.index(caller) < path.index(callee))
                 self.assertGreater(inside, 100)
                 self.assertGreater(under, self.COMPLETE * inside)
+
+    def test_paths_lead_out_of_the_vdso(self):
+        done, data = self.record([p.program("known_paths"), "in_vdso", SECONDS])
+        self.check_identities(data, done.path)
+        nodes = tree(done.path)["nodes"]
+        inside = [(path, node["self"]) for (path, _), node in zip(paths_of(nodes), nodes) if node["object"] == "[vdso]"]
+        ticks = sum(ticks for _, ticks in inside)
+        if ticks < 20:
+            self.skipTest("clock_gettime is a system call here: the machine's clock is not one that the vdso reads")
+        right = sum(ticks for path, ticks in inside if contains(path, ("main", "in_vdso")))
+        self.assertGreaterEqual(right, self.COMPLETE * ticks - 1)
+
+    def test_a_stub_of_the_plt_is_a_function(self):
+        done, data = self.record([p.program("known_paths"), "stubs", "0.6"], *self.OFTEN)
+        self.check_identities(data, done.path)
+        stubs = {row["function"]: row["ticks"] for row in data["rows"]
+                 if row["function"].startswith("pthread_mutex_") and row["function"].endswith("@plt")}
+        self.assertGreater(sum(stubs.values()), 0)
+        paths = list(paths_of(tree(done.path)["nodes"]))
+        for stub, ticks in stubs.items():
+            self.assertEqual(sum(ticks for path, ticks in paths if path[-1] == stub), ticks)
+            out = subprocess.run([p.PCTALLY, "report", "--json", "--callers", stub, done.path], capture_output=True, text=True)
+            self.assertEqual([row["function"] for row in json.loads(out.stdout)["callers"]], ["stubs"], out.stderr)
+
+    def test_symbols_of_one_unwind_entry(self):
+        """Where one of two ran all paths end in it; where both did it is not known which, and no total is another's."""
+        for case, name in (("one_of_two", "second_symbol"), ("both_of_two", "first_symbol, second_symbol")):
+            with self.subTest(case):
+                done, data = self.record([p.program("known_paths"), case, SECONDS])
+                self.check_identities(data, done.path)
+                rows = {row["function"]: row for row in data["rows"] if row["function"] in SYMBOLS_OF_ONE}
+                self.assertEqual(", ".join(sorted(function for function in rows if rows[function]["ticks"])), name)
+                for row in rows.values():
+                    self.assertGreaterEqual(1.1 * row["ticks"] + 5, row["total_ticks"], row)  # the kernel's below it
+                for options in ((), ("--focus", "second_symbol")):
+                    found = sum(ticks for path, ticks in paths_of(tree(done.path, *options)["nodes"]) if path[-1].strip("[]") == name)
+                    self.assertEqual(found, sum(row["ticks"] for row in rows.values()))
+                out = subprocess.run([p.PCTALLY, "report", "--json", "--callers", "second_symbol", done.path], capture_output=True,
+                                     text=True)
+                self.assertEqual([row["function"] for row in json.loads(out.stdout)["callers"]], [case], out.stderr)
 
     def test_callers_says_who_calls_and_from_which_line(self):
         done, data = self.record([p.program("known_paths"), "plain", SECONDS])
@@ -125,6 +195,28 @@ class EveryEngine:
         self.assertEqual(line["function"], "work")
         self.assertGreater(line["share"], 0.3)
         self.assertNotIn("hot_line", p.report(done.path, "--focus", "plain")["paths"])  # its lines are not known
+
+    def test_every_table_has_totals_and_the_schema_describes_all_views(self):
+        done, _ = self.record([p.program("known_paths"), "recursion", SECONDS])
+        for by in ("object", "line", "program", "program,function"):
+            data = p.report(done.path, "--by", by)
+            self.check_totals(data["rows"])
+            self.assertGreater(max(row.get("total", 0) for row in data["rows"]), 0.9, by)
+        sums = [sum(node["ticks"] for node in nodes["nodes"] if node["parent"] < 0)
+                for nodes in (tree(done.path), tree(done.path, "--hide", "."))]
+        self.assertEqual(sums[0], sums[1])
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("python3-jsonschema is not installed")
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "report.schema.json"), encoding="utf-8") as file:
+            check = jsonschema.Draft202012Validator(json.load(file)).validate
+        views = ([], ["--by", "object"], ["--by", "line"], ["--by", "program,function"], ["--tree"], ["--tree", "--bottom-up"],
+                 ["--tree", "--hide", "."], ["--callers", "work"], ["--callers", "deep"])
+        for view in views:
+            with self.subTest(view):
+                out = subprocess.run([p.PCTALLY, "report", "--json", *view, done.path], capture_output=True, text=True)
+                check(json.loads(out.stdout))
 
     def test_focus_and_ignore_share_the_ticks_between_them(self):
         done, _ = self.record([p.program("known_paths"), "all", "0.1"])
@@ -167,22 +259,28 @@ class EveryEngine:
 
     def test_a_killed_recorder_leaves_every_tick_with_a_path(self):
         """At random moments, also while a tree of 64 KiB is pruned."""
-        prunes = (["--paths-memory", "64K", "-F", "10000"], [sys.executable, "-c", MANY_PATHS])
-        plain = ([], [p.program("known_paths"), "recursion", "2"])
-        seen = 0
-        for seed in range(p.scale(4)):
+        prunes = (["--paths-memory", "64K", "-F", "10000"], [p.program("known_paths"), "many_paths", "20"])
+        plain = ([], [p.program("known_paths"), "recursion", "20"])
+        seen = pruned = 0
+        for seed in range(p.scale(6)):
             options, command = (plain, prunes)[seed % 2]
-            path = os.path.join(p.scratch(), f"killed.{self.ENGINE}.pct")
-            delay = random.Random(seed).uniform(0.05, 0.5)
-            if os.path.exists(path):
-                os.remove(path)
-            subprocess.run(["timeout", "-s", "KILL", str(delay), p.PCTALLY, "record", "-q", "-g", *options, "-e", self.ENGINE, "-o", path,
-                            "--", *command], capture_output=True)
-            if os.path.exists(path):
-                with self.subTest(seed=seed):
-                    self.check_identities(p.report(path), path)
-                    seen += 1
-        print(f"{self.ENGINE}: {seen} files of killed recorders", flush=True)
+            path = os.path.join(p.scratch(), f"killed.{self.ENGINE}.{seed}.pct")
+            recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-g", *options, "-e", self.ENGINE, "-o", path, "--", *command],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            try:
+                p.await_ticks(path, random.Random(seed).randrange(*((1, 500), (1500, 4000))[seed % 2]), recorder)
+            finally:
+                recorder.kill()
+                recorder.wait()
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(recorder.pid, signal.SIGKILL)  # its command
+            with self.subTest(seed=seed):
+                data = p.report(path)
+                self.check_identities(data, path, finished=False)
+                seen += 1
+                pruned += data["paths"]["folded"] > 0
+        print(f"{self.ENGINE}: {seen} files of killed recorders, {pruned} with a pruned tree", flush=True)
+        self.assertGreater(pruned, 0)
 
     def test_a_snapshot_of_a_growing_profile(self):
         path, copy = (os.path.join(p.scratch(), name) for name in ("growing.pct", "copy.pct"))
@@ -192,7 +290,7 @@ class EveryEngine:
             while recorder.poll() is None:
                 done = subprocess.run([p.PCTALLY, "snapshot", "-f", "-o", copy, path], capture_output=True, text=True)
                 if done.returncode == 0 and p.report(copy)["ticks"] > 0:
-                    self.check_identities(p.report(copy), copy)
+                    self.check_identities(p.report(copy), copy, finished=False)
                     taken += 1
         self.assertGreater(taken, 0)
 
@@ -255,9 +353,9 @@ class OutsideTheProgram(EveryEngine):
         flat = p.record([p.program("known_paths"), "plain", "0.05"])
         with_paths, _ = self.record([p.program("known_paths"), "plain", "0.05"])
         for words, code, text in (
-                (["report", "--focus", "work", flat.path], 4, "has no call paths; record with pctally record -g"),
+                (["report", "--focus", "work", flat.path], 4, "has no call paths; record again with -g: pctally record -g"),
                 (["report", "--focus", "work", "--by", "line", with_paths.path], 2, "leave out --by line"),
-                (["report", "--callers", "work", flat.path], 4, "has no call paths; record with pctally record -g"),
+                (["report", "--callers", "work", flat.path], 4, "has no call paths; record again with -g: pctally record -g"),
                 (["report", "--callers", "nobody", with_paths.path], 4, "no function on a stack is called nobody"),
                 (["report", "--tree", "--callers", "x", with_paths.path], 2, "choose one: --callers, --tree, --flamegraph or --html"),
                 (["record", "-g", "--paths-memory", "1", "--", "true"], 2, "not a size")):
@@ -321,6 +419,47 @@ class OutsideTheProgram(EveryEngine):
 class ByRing(OutsideTheProgram, PathsTest):
     ENGINE = "ring"
 
+    LIMITED_USER = 65527  # of these tests alone: what a user has locked counts for all his processes
+
+    def record_as_user(self, memory, case):
+        """As a user without privilege who may lock `memory` bytes. The path of the profile, and its report."""
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "limited.pct")
+        for directory in (p.scratch(), os.path.dirname(path)):
+            os.chmod(directory, 0o777)
+        done = subprocess.run(["prlimit", f"--memlock={memory}", "setpriv", "--reuid", str(self.LIMITED_USER), "--regid",
+                               str(self.LIMITED_USER), "--clear-groups", p.PCTALLY, "record", "-q", "-g", "-e", "ring", "-o", path, "--",
+                               p.program("known_paths"), case, SECONDS], capture_output=True, text=True)
+        if done.returncode == 125:
+            self.skipTest("engine ring is refused to plain users here: " + done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = p.report(path)
+        self.check_identities(data, path)
+        return path, data
+
+    def test_little_memory_to_lock_makes_the_copies_of_stacks_smaller(self):
+        """What is cut for it is said, with the size of the copies. The inner part of a path, and small stacks, stay whole."""
+        if os.geteuid() != 0 or shutil.which("setpriv") is None or shutil.which("prlimit") is None:
+            self.skipTest("needs root, setpriv and prlimit to become a user with a small limit")
+        most = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+        if most == resource.RLIM_INFINITY or most >= (4 << 20) * os.cpu_count():  # rings of 4 MiB, and so copies of 32 KiB
+            path, data = self.record_as_user("unlimited" if most == resource.RLIM_INFINITY else most, "large_frames")
+            self.assertGreater(data["paths"]["complete"], self.COMPLETE * data["ticks"])
+        path, data = self.record_as_user("0:0", "large_frames")
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        self.assertGreater(cut.get("stack-too-deep", 0), 0.9 * data["ticks"], cut)  # the rest is its start
+        text = subprocess.run([p.PCTALLY, "report", path], capture_output=True, text=True, check=True).stdout
+        said = re.search(r"([\d,]+) cut where the stack is deeper than the (\d+) KiB copied of it", text)
+        self.assertTrue(said, text)
+        self.assertEqual(int(said.group(1).replace(",", "")), cut["stack-too-deep"])
+        self.assertLess(int(said.group(2)), 24)
+        paths = list(paths_of(tree(path)["nodes"]))
+        work = sum(ticks for path_, ticks in paths if "work" in path_)
+        inner = sum(ticks for path_, ticks in paths if contains(path_, ("in_large_frame",) * 3 + ("work",)))
+        self.assertGreater(inner, self.COMPLETE * work)
+        for case in ("plain", "recursion"):
+            _, data = self.record_as_user("0:0", case)
+            self.assertGreater(data["paths"]["complete"], self.COMPLETE * data["ticks"])
+
 
 class ByBpf(OutsideTheProgram, PathsTest):
     ENGINE = "bpf"
@@ -352,12 +491,14 @@ class InTheProgram(EveryEngine):
     def test_deep_stacks_are_sampled_more_rarely(self):
         """1,023 frames: about one sample of eight is taken, and counts for those left out, but for the last 14."""
         samples = {}
-        for case in ("plain", "very_deep"):
-            done, data = self.record([p.program("known_paths"), case, "0.6"])
-            self.check_identities(data, done.path)
-            samples[case] = data["samples"] / data["ticks"]
-            self.assertGreater(data["ticks"] * data["period_ns"], 0.7 * 0.6e9, case)
-        self.assertLess(samples["very_deep"], 0.4 * samples["plain"])
+        with p.Machine() as machine:
+            for case in ("plain", "very_deep"):
+                done, data = self.record([p.program("known_paths"), case, "0.6"])
+                self.check_identities(data, done.path)
+                samples[case] = data["samples"] / data["ticks"]
+                self.assertGreater(data["ticks"] * data["period_ns"], 0.7 * 0.6e9, case)
+        if machine.judges("how much more rarely"):  # beside others plain stacks are sampled rarely, too
+            self.assertLess(samples["very_deep"], 0.4 * samples["plain"])
         self.assertIn("deep-stacks", [warning["id"] for warning in data["warnings"]])
 
     def test_a_coroutine_is_read_up_to_its_start(self):
@@ -407,6 +548,9 @@ class ByTrap(Forks, PathsTest):
     """The walk is timer's: what is its own is how the tick comes."""
     ENGINE = "trap"
     test_known_paths = EveryEngine.test_known_paths
+    test_a_stub_of_the_plt_is_a_function = EveryEngine.test_a_stub_of_the_plt_is_a_function
+    test_symbols_of_one_unwind_entry = EveryEngine.test_symbols_of_one_unwind_entry
+    test_a_killed_recorder_leaves_every_tick_with_a_path = EveryEngine.test_a_killed_recorder_leaves_every_tick_with_a_path
     test_a_path_that_cannot_be_continued_is_cut_with_its_reason = \
         InTheProgram.test_a_path_that_cannot_be_continued_is_cut_with_its_reason
     test_deep_stacks_are_sampled_more_rarely = InTheProgram.test_deep_stacks_are_sampled_more_rarely

@@ -11,9 +11,9 @@ int main(int argc, char** argv) {
   double seconds = argc > 1 ? atof(argv[1]) : 1;
   if (daemon(1, 0) != 0) return 1;
   uint64_t end = now_ns(CLOCK_PROCESS_CPUTIME_ID) + (uint64_t)(seconds * 1e9), value = 0;
-  for (int told = 0; now_ns(CLOCK_PROCESS_CPUTIME_ID) < end; value = spin_in_daemon(value)) {
-    FILE* ready = told == 0 && argc > 2 ? fopen(argv[2], "w") : NULL;
-    told = 1;
+  for (int wrote_ready = 0; now_ns(CLOCK_PROCESS_CPUTIME_ID) < end; value = spin_in_daemon(value)) {
+    FILE* ready = wrote_ready == 0 && argc > 2 ? fopen(argv[2], "w") : NULL;
+    wrote_ready = 1;
     if (ready == NULL) continue;
     fprintf(ready, "%d\n", (int)getpid());
     fclose(ready);

@@ -51,7 +51,9 @@ static void put_aside(uint64_t pc, uint64_t weight, uint32_t process) {
 static void link_to_itself(const char* mode) {
   if (mode[0] == 'p') *word(unit(*word(kProcesses))) = *word(kProcesses);
   if (mode[0] == 'o') *word(unit(*word(kObjects))) = *word(kObjects);
-  for (uint32_t object = *word(kObjects); mode[0] == 's' && object != 0; object = *word(unit(object))) {
+  uint32_t left = 100; /* another scribbler may have made a ring of the chain */
+  for (uint32_t object = *word(kObjects); mode[0] == 's' && object != 0 && left-- != 0;
+       object = *word(unit(object))) {
     uint32_t segment = *word(unit(object) + 4);
     if (segment != 0) *word(unit(segment)) = segment;
   }

@@ -79,7 +79,7 @@ class Scopes(unittest.TestCase):
                 callers = tool("report", "--callers", "spin_for", path)
                 self.assertEqual(callers.returncode, 0 if "-g" in options else 4, callers.stderr)
                 if "-g" not in options:
-                    self.assertIn("has no call paths; record with pctally record -g", callers.stderr)
+                    self.assertIn("has no call paths; record again with -g: pctally record -g", callers.stderr)
                     self.assertTrue(any(row["line"] for row in self.report(path, "--by", "line", "--thread", "beta")["rows"]))
 
     def test_threads_that_the_kernel_counts(self):
@@ -153,8 +153,7 @@ class Scopes(unittest.TestCase):
         path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "p.pct")
         with subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", "--scope", "thread", "-o", path, "--", THREADS, "1000"],
                               process_group=0) as recorder:
-            while not (os.path.exists(path) and p.report(path)["ticks"] > 100):
-                self.assertIsNone(recorder.poll())
+            p.await_ticks(path, 100, recorder)
             os.killpg(recorder.pid, signal.SIGKILL)
         self.assertIn("alpha", {row["thread"] for row in self.report(path, "--by", "thread")["rows"]})
 

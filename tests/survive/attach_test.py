@@ -303,7 +303,7 @@ class Refusals(unittest.TestCase):
             self.refused(["--cgroup", path], f"'{path}' is no control group", code=2)
 
     def test_only_a_program_can_be_entered(self):
-        self.refused(["-p", str(os.getpid()), "-e", "timer"], "pctally record --")
+        self.refused(["-p", str(os.getpid()), "-e", "timer"], "pctally record --", code=2)
 
     def test_too_many_threads_for_the_descriptors(self):
         if not may_become_nobody():

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -48,13 +47,17 @@ class Bpf(unittest.TestCase):
     def test_killed_recorder_leaves_a_readable_file_and_the_program_running(self):
         path = os.path.join(p.scratch(), "killed.pct")
         recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-e", "bpf", "-o", path, "--", p.program("spinner"),
-                                     "1", "1.5"], stdout=subprocess.PIPE)
-        time.sleep(0.8)
+                                     "1", "1000"], stdout=subprocess.PIPE)
+        p.await_ticks(path, 300, recorder)
+        program = p.command_of(recorder.pid)
         recorder.send_signal(signal.SIGKILL)
         recorder.wait()
         data = p.report(path)
         self.assertEqual(data["engine"], "bpf")
         p.assert_ledger(self, data)
+        with open(f"/proc/{program}/comm", encoding="ascii") as comm:
+            self.assertEqual(comm.read(), "spinner\n")
+        os.kill(program, signal.SIGKILL)
         with recorder.stdout:
             recorder.stdout.read()  # until the program has ended, too
         self.assertGreater(p.share_at_most(data, "spin_here"), 0.8)
@@ -98,7 +101,7 @@ class Bpf(unittest.TestCase):
         """The recorder has no right to see the kernel's symbols when it puts the names in."""
         shown = subprocess.run(["grep", "-m1", " T vfs_read$", "/proc/kallsyms"], capture_output=True, text=True).stdout
         if not p.engine_available("bpf") or shown.startswith("0000000000000000 ") or not shown:
-            self.skipTest("engine bpf, or the kernel's symbols are not to be had")
+            self.skipTest("engine bpf, or the kernel's symbols are not available")
         done = p.record([p.program("toucher"), "40000", "0"], "-e", "bpf")
         script = ("import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534); "
                   "text = open('/proc/kallsyms').read(40); print(text.split()[0])")

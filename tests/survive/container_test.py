@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -97,7 +96,7 @@ class NewRoot(unittest.TestCase):
                 with self.subTest(engine=engine, command=command):
                     done = p.record(command, "-e", engine)
                     if done.returncode == 77:
-                        self.skipTest("no new mount namespace is to be had here")
+                        self.skipTest("this machine gives no new mount namespace")
                     self.assertEqual((done.returncode, done.stdout), (0, b""))
                     self.assertNotIn(b"LD_PRELOAD", done.stderr)
                     data = done.report()
@@ -110,7 +109,7 @@ class NewRoot(unittest.TestCase):
             with p.Machine() as machine:
                 done = p.record([p.program("new_root"), self.small_root(), "again", p.program("spinner"), "1", "0.5"], "-e", engine)
             if done.returncode == 77:
-                self.skipTest("no new mount namespace is to be had here")
+                self.skipTest("this machine gives no new mount namespace")
             self.assertEqual((done.returncode, done.stdout), (0, b""), done.stderr)
             self.assertNotIn(b"LD_PRELOAD", done.stderr)
             data = done.report()
@@ -122,7 +121,7 @@ class NewRoot(unittest.TestCase):
     def test_a_profile_file_that_is_read_only_there_is_the_reason(self):
         """bwrap --ro-bind / /"""
         if subprocess.run(["unshare", "-Urm", "true"], capture_output=True).returncode != 0:
-            self.skipTest("no new mount namespace is to be had here")
+            self.skipTest("this machine gives no new mount namespace")
         directory = tempfile.mkdtemp(dir=p.scratch())
         script = f"mount -o bind,ro {directory} {directory} && exec {p.program('spinner')} 1 0.6"
         for engine in p.engines("timer", "trap"):
@@ -178,8 +177,7 @@ class Gone(unittest.TestCase):
             path = os.path.join(p.scratch(), f"stopped.{engine}.pct")
             recorder = subprocess.Popen([p.PCTALLY, "record", "-e", engine, "-o", path, "-p", str(pid)], stderr=subprocess.PIPE)
             self.assertIn(b"recording", recorder.stderr.readline())
-            while recorder.poll() is None and (not os.path.exists(path) or p.report(path)["ticks"] < 100):
-                time.sleep(0.02)
+            p.await_ticks(path, 100, recorder)
             os.kill(pid, signal.SIGKILL)
             recorder.communicate()
             data = p.report(path)

@@ -27,28 +27,28 @@ def storm(*words):
 class DialectStorm(unittest.TestCase):
     def test_on_and_off_while_four_threads_spin(self):
         for _ in range(RUNS):
-            told = storm("pairs", 10000 if FULL else 600)
-            self.assertEqual((told["refused"], told["late"], told["unaccounted"]), (0, 0, 0))
-            self.assertGreater(told["ticks"], 0, "the clock did tick")
+            result = storm("pairs", 10000 if FULL else 600)
+            self.assertEqual((result["refused"], result["late"], result["unaccounted"]), (0, 0, 0))
+            self.assertGreater(result["ticks"], 0, "the clock did tick")
 
     def test_no_program_dies_of_fork_vfork_or_exec(self):
-        told = storm("chains", 200 if FULL else 10)
-        self.assertEqual(told["died"], 0)
-        self.assertEqual(told["silent"], 0, "a process of a fork that does not count")
+        result = storm("chains", 200 if FULL else 10)
+        self.assertEqual(result["died"], 0)
+        self.assertEqual(result["silent"], 0, "a process of a fork that does not count")
 
     def test_exec_turns_it_off(self):
         for _ in range(200 if FULL else 5):
-            told = storm("exec-self")
-            self.assertEqual((told["timers"], told["ticks"]), (0, 0))
+            result = storm("exec-self")
+            self.assertEqual((result["timers"], result["ticks"]), (0, 0))
 
     def churn(self, life_us, threads, untimed=0.05):
         """The clock is one of CPU time, so that ticks * period is the CPU time but for the edges; no statistics. What the
         kernel needs to end a thread (about 20 us) is no time of that thread's timer: the share `untimed`."""
-        told = storm("churn", life_us, threads)
-        self.assertEqual(told["in_counters"], told["counted"])
-        self.assertEqual(told["ticks"], told["counted"] + told["outside"] + told["full"] + told["lost"])
-        self.assertEqual(told["lost"] + told["full"] + told["outside"], 0)
-        self.assertAlmostEqual(told["ticks"] * 0.01, told["cpu_s"], delta=untimed * told["cpu_s"] + 0.05)
+        result = storm("churn", life_us, threads)
+        self.assertEqual(result["in_counters"], result["counted"])
+        self.assertEqual(result["ticks"], result["counted"] + result["outside"] + result["full"] + result["lost"])
+        self.assertEqual(result["lost"] + result["full"] + result["outside"], 0)
+        self.assertAlmostEqual(result["ticks"] * 0.01, result["cpu_s"], delta=untimed * result["cpu_s"] + 0.05)
 
     def test_threads_that_live_300_us(self):
         self.churn(300, 100000 if FULL else 3000, untimed=0.15)

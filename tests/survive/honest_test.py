@@ -2,6 +2,7 @@
 
 sampled + lost + unsampled = cpu: within 1 % and chance (four standard deviations: a false alarm in 16,000)."""
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -41,13 +42,31 @@ class Honest(unittest.TestCase):
         if not p.engine_available("ring"):
             self.skipTest("engine ring is not available")
 
+    def test_the_account_has_no_more_cpu_time_than_was_used(self):
+        """Who sleeps and wakes 20,000 times; the recorder's own time is in what is allowed."""
+        for options in ([], ["-g"]):
+            with self.subTest(options):
+                path = os.path.join(open_scratch(), "c.pct")
+                before, stolen = resource.getrusage(resource.RUSAGE_CHILDREN), p.stolen_s()
+                recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", *options, "-o", path, "--", "cat"],
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+                for _ in range(20000):
+                    recorder.stdin.write(b"x")
+                    os.read(recorder.stdout.fileno(), 1)
+                recorder.communicate()
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+                data = p.report(path)
+                p.assert_ledger(self, data)
+                self.assertLess(data["cpu_s"], used + p.stolen_s() - stolen)
+
     def test_a_stopped_recorder_names_its_losses(self):
         stop_s = p.scale(3)
         path = os.path.join(open_scratch(), "s.pct")
         with p.Machine() as machine:
             recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", "-o", path, "-F", "20000", "--",
                                          p.program("spinner"), "1", str(stop_s)])
-            time.sleep(0.3)
+            p.await_ticks(path, 1000, recorder)
             recorder.send_signal(signal.SIGSTOP)
             time.sleep(stop_s)
             recorder.send_signal(signal.SIGCONT)

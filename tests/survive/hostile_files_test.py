@@ -47,6 +47,7 @@ class Seeds:
         self.directory = tempfile.mkdtemp(dir=p.scratch())
         self.files = []
         self.flat = self.recorded("flat")
+        self.good = p.as_another_recording(self.flat, self.path("good"))  # which mutations of the seeds can be compared with
         engines = p.engines()
         for engine in engines:
             self.recorded(f"flat {engine}", "-e", engine)
@@ -204,7 +205,7 @@ class HostileFiles(unittest.TestCase):
                 file.write(data)
             inputs += 1
             unpacked = len(data) if not packed else len(gzip.decompress(data))
-            self.judge(kind, chance.choice(readers(path, self.seeds.flat, out)), path, len(data) + unpacked + os.path.getsize(self.seeds.flat), number)
+            self.judge(kind, chance.choice(readers(path, self.seeds.good, out)), path, len(data) + unpacked + os.path.getsize(self.seeds.good), number)
         self.end(inputs)
 
     def test_executables(self):
@@ -216,6 +217,7 @@ class HostileFiles(unittest.TestCase):
         shutil.copy(p.program("known_paths"), program)
         pctally("record", "-q", "-f", "-o", profile + ".named", "--", program, "all", "0.02")
         p.without_names(profile + ".named", profile)
+        good = p.as_another_recording(profile, profile + ".good")
         note = seed.find(b"GNU\0") - 12
         inputs = 0
         for number, chance in self.rounds(20):
@@ -225,7 +227,7 @@ class HostileFiles(unittest.TestCase):
             with open(program, "wb") as file:
                 file.write(data)
             inputs += 1
-            commands = [words for words in readers(profile, profile + ".named", out) if words[0] not in ("merge", "snapshot", "plan")]
+            commands = [words for words in readers(profile, good, out) if words[0] not in ("merge", "snapshot", "plan")]
             self.judge("executable", chance.choice(commands), program, len(data) + os.path.getsize(profile) * 2 + (4 << 20), number)
         self.end(inputs)
 

@@ -16,12 +16,34 @@ def inside():
 class Inside(unittest.TestCase):
     def test_totals_and_names(self):
         for engine in inside():
-            data = p.record([p.program("spinner"), "4", "0.25"], "-e", engine).report()
+            with p.Machine() as machine:
+                data = p.record([p.program("spinner"), "4", "0.25"], "-e", engine).report()
             p.assert_ledger(self, data)
             self.assertEqual(data["engine"], engine)
             self.assertEqual({row["engine"] for row in data["processes"]}, {engine})
-            self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], engine)
+            if machine.judges("that nearly all of four threads is sampled"):  # which wait for each other's CPUs
+                self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], engine)
             self.assertGreater(p.share_at_most(data, "spin_here"), 0.8, engine)
+
+    def test_the_programs_cpu_clock_stays_fine(self):
+        for engine in inside():
+            step_us = float(p.record([p.program("cpu_clock"), "0.4"], "-e", engine).stdout)
+            print(f"{engine}: nine of ten steps of the process's CPU clock below {step_us} us", flush=True)
+            self.assertLess(step_us, 200)
+
+    def test_the_old_name_of_timer_is_accepted(self):
+        done = p.record([p.program("spinner"), "1", "0.1"], "-e", "thread-timer")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.report()["engine"], "timer")
+
+
+def most_sampled(machine):
+    """Of the CPU time, of programs that end at once: beside others the kernel starts them at its ticks."""
+    return 1.2 if machine.calm else 1.6
+
+
+class Short(unittest.TestCase):
+    """Programs, children and threads that end at once."""
 
     def test_exec_chains(self):
         chain = "env nice " * 60
@@ -36,7 +58,7 @@ class Inside(unittest.TestCase):
         with p.Machine() as machine:
             data = p.record([p.program("forker"), "fork", "600", "3"], "-e", "timer").report()
         p.assert_ledger(self, data)
-        self.assertLess(data["sampled_s"], 1.2 * data["cpu_s"])
+        self.assertLess(data["sampled_s"], most_sampled(machine) * data["cpu_s"])
         if machine.judges("children shorter than a kernel tick"):
             self.assertGreater(p.sampled_at_most(data), 0.33 * data["cpu_s"])
             self.assertGreater(p.share_at_most(data, "burn"), 0.8)
@@ -49,7 +71,7 @@ class Inside(unittest.TestCase):
                 data = p.record([p.program("forker"), how, "600", "0.5"], "-e", "timer").report()
             p.assert_ledger(self, data)
             self.assertGreater(p.share_at_most(data, "[process start]"), 0.2, how)
-            self.assertLess(data["sampled_s"], 1.2 * data["cpu_s"], how)
+            self.assertLess(data["sampled_s"], most_sampled(machine) * data["cpu_s"], how)
             if machine.judges(f"short programs by {how}"):
                 self.assertGreater(p.sampled_at_most(data), 0.6 * data["cpu_s"], how)
 
@@ -60,20 +82,9 @@ class Inside(unittest.TestCase):
             with p.Machine() as machine:
                 data = p.record(["sh", "-c", loop], "-e", engine).report()
             p.assert_ledger(self, data)
-            self.assertLess(data["sampled_s"], 1.2 * data["cpu_s"], engine)
+            self.assertLess(data["sampled_s"], most_sampled(machine) * data["cpu_s"], engine)
             if engine == "timer" and machine.judges("a shell's children by timer"):
                 self.assertGreater(p.sampled_at_most(data), 0.7 * data["cpu_s"])
-
-    def test_the_programs_cpu_clock_stays_fine(self):
-        for engine in inside():
-            step_us = float(p.record([p.program("cpu_clock"), "0.4"], "-e", engine).stdout)
-            print(f"{engine}: nine of ten steps of the process's CPU clock below {step_us} us", flush=True)
-            self.assertLess(step_us, 200)
-
-    def test_the_old_name_of_timer_is_accepted(self):
-        done = p.record([p.program("spinner"), "1", "0.1"], "-e", "thread-timer")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.report()["engine"], "timer")
 
     def test_short_threads_and_a_main_thread_that_leaves(self):
         """The process ends with its last own thread, and H holds: what was not sampled is stated."""
@@ -90,6 +101,10 @@ class Inside(unittest.TestCase):
                     least = 0.9 if engine == "timer" else 0.6  # timer: exact but for what threads do at their ends
                     least -= 0 if machine.calm else 0.2
                     self.assertGreater(p.sampled_at_most(data), least * data["cpu_s"], (engine, milliseconds))
+
+
+class Taken(unittest.TestCase):
+    """A program may take every signal and descriptor, and a kernel's timers may not fire."""
 
     def test_few_pending_signals_are_left_to_the_program(self):
         """ulimit -i 64 leaves 16 timers for 41 threads; the program lives and the report says what is missing."""

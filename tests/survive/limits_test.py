@@ -1,5 +1,6 @@
 """Many threads, few descriptors; many mappings; many short processes: memory, file size, and the ledger."""
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -104,6 +105,44 @@ class Limits(unittest.TestCase):
         self.assertGreater(processes, 20 * seconds)
         self.assertLess(peak, 64 << 10)
         self.assertLess(size, MOST_BYTES)
+
+    def test_a_program_without_a_timer_has_the_reason(self):
+        """Its limit of pending signals, which timers count against, is used up."""
+        if p.engine_available("timer"):
+            data = p.record(["prlimit", "--sigpending=0", p.program("spinner"), "1", "0.4"], "-e", "timer").report()
+            p.assert_ledger(self, data)
+            notes = [row["note"] for row in data["processes"] if row["note"]]
+            self.assertEqual(notes, ["got no timer: its limit of pending signals is used up; raise ulimit -i, or use -e ring"])
+
+
+class Descriptors(unittest.TestCase):
+    """A recorder with few descriptors."""
+
+    def record(self, limit, *words):
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "d.pct")
+        return subprocess.run(["prlimit", f"--nofile={limit}", p.PCTALLY, "record", "-o", path, *words], capture_output=True, text=True)
+
+    def test_the_command_has_its_own_soft_limit_and_the_recorder_all(self):
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        for engine in p.engines():
+            done = self.record("16:", "-e", engine, "--", "sh", "-c", "ulimit -Sn; ulimit -Hn")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout, f"16\n{'unlimited' if hard == resource.RLIM_INFINITY else hard}\n")
+
+    def test_too_few_are_the_reason_given(self):
+        seen = set()
+        for engine in p.engines():
+            for limit in range(7, 25):
+                lines = self.record(f"{limit}:{limit}", "-e", engine, "--", p.program("spinner"), "1", "0.02").stderr
+                self.assertNotIn("/proc/self/fd/-1", lines, limit)
+                self.assertNotIn("EMFILE", lines, limit)
+                self.assertNotIn("does not accept the program", lines, limit)
+                seen.update(line for line in lines.splitlines() if "too many open files" in line)
+        self.assertTrue(any(line.endswith(" has no names: too many open files; raise ulimit -n") for line in seen), seen)
+        if p.engine_available("bpf"):
+            self.assertIn("pctally: too many open files; raise ulimit -n", seen)
+            rows = subprocess.run(["prlimit", "--nofile=16:16", p.PCTALLY, "engines"], capture_output=True, text=True).stdout
+            self.assertRegex(rows, r"^bpf +not available\n +why not:  too many open files\n +remedy:   raise ulimit -n\n")
 
 
 if __name__ == "__main__":

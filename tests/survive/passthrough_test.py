@@ -15,6 +15,13 @@ def run(words, **keywords):
     return subprocess.run([p.PCTALLY, *words], capture_output=True, **keywords)
 
 
+def kill_if_there(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 class Passthrough(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.mkdtemp(dir=p.scratch())
@@ -42,6 +49,45 @@ class Passthrough(unittest.TestCase):
         self.assertEqual(process.stdout.read(), b"got it\n")
         self.assertEqual(process.wait(), 3)
         process.stdout.close()
+
+    def start(self, script, *words):
+        """A recorder of a shell that has said that it is ready, and the shell's process. stderr is the recorder's alone."""
+        recorder = subprocess.Popen([p.PCTALLY, "record", "-f", *words, "-o", "a.pct", "--", "sh", "-c",
+                                     f"exec 2>/dev/null; {script}; echo ready; while :; do :; done"],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.directory)
+        self.addCleanup(recorder.stdout.close)
+        self.addCleanup(recorder.stderr.close)
+        self.assertEqual(recorder.stdout.readline(), b"ready\n")
+        command = p.command_of(recorder.pid)
+        self.addCleanup(kill_if_there, command)
+        return recorder, command
+
+    def expect_left_running(self, recorder, command, number):
+        self.assertEqual(recorder.wait(timeout=60), -number)
+        os.kill(command, 0)
+        last = recorder.stderr.read().decode().splitlines()[-1]
+        self.assertEqual(last, f"pctally: warning: sh ({command}) still runs, unrecorded; record it with -p {command}")
+        self.assertTrue(p.report(os.path.join(self.directory, "a.pct"))["wall_s"] < 60)
+
+    def test_a_second_sigterm_ends_the_recording_of_a_command_that_stays(self):
+        for engine in p.engines():
+            for first, second in ((signal.SIGTERM, signal.SIGTERM), (signal.SIGINT, signal.SIGTERM)):
+                with self.subTest((engine, first)):
+                    recorder, command = self.start(f"trap '' {second.name[3:]}; trap 'echo got it' {first.name[3:]}", "-e", engine)
+                    p.await_ticks(os.path.join(self.directory, "a.pct"), 10, recorder)
+                    recorder.send_signal(first)
+                    self.assertEqual(recorder.stdout.readline(), b"got it\n")
+                    recorder.send_signal(second)
+                    self.expect_left_running(recorder, command, second)
+
+    def test_a_second_sigterm_ends_the_wait_after_for(self):
+        recorder, command = self.start("trap 'echo got it' TERM", "--for", "10ms")
+        while b"; next: pctally report" not in recorder.stderr.readline():  # the profile is closed then
+            self.assertIsNone(recorder.poll())
+        recorder.send_signal(signal.SIGTERM)
+        self.assertEqual(recorder.stdout.readline(), b"got it\n")
+        recorder.send_signal(signal.SIGTERM)
+        self.expect_left_running(recorder, command, signal.SIGTERM)
 
     def test_the_commands_own_options_are_left_alone(self):
         for words in (["--", "echo", "-q", "--help"], ["echo", "-q", "--help"]):

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -121,8 +120,7 @@ class Podman(unittest.TestCase):
             recorder = subprocess.Popen([p.PCTALLY, "record", "-f", "-e", engine, "-o", path, "-p", str(pid)], stderr=subprocess.PIPE)
             self.addCleanup(recorder.communicate)
             self.assertIn(b"recording", recorder.stderr.readline())
-            while recorder.poll() is None and (not os.path.exists(path) or p.report(path)["ticks"] < 100):
-                time.sleep(0.02)
+            p.await_ticks(path, 100, recorder)
             os.kill(pid, signal.SIGKILL)
             container.wait()
             recorder.wait()
@@ -145,7 +143,7 @@ class Rootless(Podman):
     def prepare(cls):
         cls.user = rootless_user()
         if cls.user is None or shutil.which("newuidmap") is None or shutil.which("setpriv") is None:
-            raise unittest.SkipTest("nobody has subordinate users here (/etc/subuid), or newuidmap is missing")
+            raise unittest.SkipTest("nobody has subordinate users here (/etc/subuid; useradd gives them), or newuidmap is missing")
         cls.run_directory = tempfile.mkdtemp(dir=cls.place)
         cls.addClassCleanup(cls.end_pause, cls.run_directory)
         for top, directories, files in os.walk(cls.root):

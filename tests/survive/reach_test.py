@@ -27,85 +27,6 @@ class Reach(unittest.TestCase):
             self.assertGreater(p.share_at_most(data, "jitted_loop"), 0.6, engine)
             self.assertEqual(data["outside"], 0)
 
-    def test_children_of_every_kind_are_counted(self):
-        for engine in p.engines():
-            for how in ("fork", "vfork", "spawn"):
-                with p.Machine() as machine:
-                    data = p.record([p.program("forker"), how, "10", "40"], "-e", engine).report()
-                p.assert_ledger(self, data)
-                self.assertGreater(p.share_at_most(data, "burn"), 0.7, (engine, how))
-                if engine in ("bpf", "ring") or machine.judges(f"{engine}, children by {how}"):
-                    self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], (engine, how))
-                self.assertGreaterEqual(len(data["processes"]), 10)
-
-    def test_a_pid_namespace_is_no_reason_to_be_called_unobserved(self):
-        if subprocess.run(["unshare", "-Urpf", "--mount-proc", "true"], capture_output=True).returncode != 0:
-            self.skipTest("no new pid namespace is to be had here")
-        for engine in p.engines():
-            with p.Machine() as machine:
-                done = p.record(["unshare", "-Urpf", "--mount-proc", p.program("spinner"), "1", "0.5"], "-e", engine, quiet=False)
-            data = done.report()
-            p.assert_ledger(self, data)
-            if engine in ("bpf", "ring") or machine.judges(f"{engine}, in a pid namespace"):
-                self.assertGreater(p.share_at_most(data, "spin_here"), 0.7, engine)
-            self.assertNotIn("not observed", done.stderr.decode(), engine)
-            self.assertNotIn("still run", done.stderr.decode(), engine)
-            said = [warning["text"] for warning in data["warnings"] if "spinner" in warning["text"]]
-            self.assertEqual(said, [], engine)
-
-    def test_a_child_is_sampled_where_proc_is_of_another_namespace_or_missing(self):
-        """A sandbox forks behind unshare(CLONE_NEWPID) or chroot(2): its threads' numbers are not those of /proc, or there is none."""
-        for where in ("pids", "root"):
-            for engine in p.engines() if where == "root" else p.engines("timer", "trap"):
-                with p.Machine() as machine:
-                    done = p.record([p.program("forks_inside"), where, "0.3"], "-e", engine, quiet=False)
-                if done.returncode == 77:
-                    self.skipTest("no new pid namespace and no chroot is to be had here")
-                data = done.report()
-                p.assert_ledger(self, data)
-                self.assertNotIn("not observed", done.stderr.decode(), (where, engine))
-                if engine in ("bpf", "ring") or machine.judges(f"{engine}, {where}"):
-                    self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], (where, engine))
-                    self.assertGreater(p.share_at_most(data, "spin_inside"), 0.7, (where, engine))
-
-    def test_a_child_that_fork_has_not_made_is_sampled_or_named(self):
-        for how in ("syscall", "calls", "clone", "nested"):
-            for engine in p.engines("timer", "trap"):
-                with p.Machine() as machine:
-                    done = p.record([p.program("bare_fork"), how, "0.4"], "-e", engine)
-                if done.returncode == 77:
-                    self.skipTest("no new pid namespace is to be had here")
-                data = done.report()
-                p.assert_ledger(self, data)
-                notes = [row["note"] for row in data["processes"] if "bare clone(2)" in row["note"]]
-                if how in ("clone", "nested"):
-                    self.assertTrue(notes, (how, engine, data["processes"]))
-                    self.assertGreater(data["unsampled_s"], 0.35)
-                elif machine.judges(f"{engine}, {how}"):
-                    self.assertEqual(notes, [], (how, engine))
-                    self.assertGreater(p.share_at_most(data, "spin_forked"), 0.7, (how, engine))
-                    self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], (how, engine))
-
-    def test_a_child_is_entered_once(self):
-        """Also where another library's handler of fork(2) calls what is ours before our own handler."""
-        for engine in p.engines("timer", "trap"):
-            env = {**os.environ, "LD_PRELOAD": p.program("forks_loudly.so")}
-            data = p.record([p.program("forker"), "fork", "3", "20"], "-e", engine, env=env).report()
-            p.assert_ledger(self, data)
-            pids = [row["pid"] for row in data["processes"] if row["comm"] == "forker"]
-            self.assertEqual(sorted(set(pids)), sorted(pids), engine)
-
-    def test_a_library_loaded_later_is_named_in_a_pid_namespace(self):
-        """Where the number by which a process knows itself is another process's for the recorder."""
-        if subprocess.run(["unshare", "-Urpf", "true"], capture_output=True).returncode != 0:
-            self.skipTest("no new pid namespace is to be had here")
-        for engine in p.engines("timer", "trap"):
-            with p.Machine() as machine:
-                data = p.record(["unshare", "-Urpf", p.program("loader"), p.program("plugin.so"), "0.6"], "-e", engine).report()
-            p.assert_ledger(self, data)
-            if machine.judges(f"{engine}, a library in a pid namespace"):
-                self.assertGreater(p.share_at_most(data, "plugin_work"), 0.35, engine)
-
     def test_masked_thread_is_seen_by_ring(self):
         if not p.engine_available("ring"):
             self.skipTest("engine ring is not available")
@@ -131,12 +52,103 @@ class Reach(unittest.TestCase):
                 data = done.report()
                 self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"])
 
+
+class Children(unittest.TestCase):
+    """However a child is made, and wherever; and whatever it executes."""
+
     def test_exec_chain_survives_and_is_counted(self):
         chain = "env nice " * 40
         for engine in p.engines():
             done = p.record(["sh", "-c", f"exec {chain} {p.program('spinner')} 1 0.3"], "-e", engine)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertGreater(p.share_at_most(done.report(), "spin_here"), 0.5)
+
+    def test_children_of_every_kind_are_counted(self):
+        for engine in p.engines():
+            for how in ("fork", "vfork", "spawn"):
+                with p.Machine() as machine:
+                    data = p.record([p.program("forker"), how, "10", "25"], "-e", engine).report()
+                p.assert_ledger(self, data)
+                self.assertGreater(p.share_at_most(data, "burn"), 0.7, (engine, how))
+                if engine in ("bpf", "ring") or machine.judges(f"{engine}, children by {how}"):
+                    self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], (engine, how))
+                self.assertGreaterEqual(len(data["processes"]), 10)
+
+    def test_a_child_that_fork_has_not_made_is_sampled_or_named(self):
+        for how in ("syscall", "calls", "clone", "nested"):
+            for engine in p.engines("timer", "trap"):
+                with p.Machine() as machine:
+                    done = p.record([p.program("bare_fork"), how, "0.4"], "-e", engine)
+                if done.returncode == 77:
+                    self.skipTest("this machine gives no new pid namespace")
+                data = done.report()
+                p.assert_ledger(self, data)
+                notes = [row["note"] for row in data["processes"] if "made by _Fork or a bare clone(2)" in row["note"]]
+                if how in ("clone", "nested"):
+                    self.assertTrue(notes, (how, engine, data["processes"]))
+                    self.assertGreater(data["unsampled_s"], 0.35)
+                elif machine.judges(f"{engine}, {how}"):
+                    self.assertEqual(notes, [], (how, engine))
+                    self.assertGreater(p.share_at_most(data, "spin_forked"), 0.7, (how, engine))
+                    self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], (how, engine))
+
+    def test_a_child_is_entered_once(self):
+        """Also where another library's handler of fork(2) calls what is ours before our own handler."""
+        for engine in p.engines("timer", "trap"):
+            env = {**os.environ, "LD_PRELOAD": p.program("forks_loudly.so")}
+            data = p.record([p.program("forker"), "fork", "3", "20"], "-e", engine, env=env).report()
+            p.assert_ledger(self, data)
+            pids = [row["pid"] for row in data["processes"] if row["comm"] == "forker"]
+            self.assertEqual(sorted(set(pids)), sorted(pids), engine)
+
+
+class Namespaces(unittest.TestCase):
+    """Children in a pid namespace, and where /proc is of another one."""
+
+    def test_a_pid_namespace_is_no_reason_to_be_called_unobserved(self):
+        if subprocess.run(["unshare", "-Urpf", "--mount-proc", "true"], capture_output=True).returncode != 0:
+            self.skipTest("this machine gives no new pid namespace")
+        for engine in p.engines():
+            with p.Machine() as machine:
+                done = p.record(["unshare", "-Urpf", "--mount-proc", p.program("spinner"), "1", "0.5"], "-e", engine, quiet=False)
+            data = done.report()
+            p.assert_ledger(self, data)
+            if engine in ("bpf", "ring") or machine.judges(f"{engine}, in a pid namespace"):
+                self.assertGreater(p.share_at_most(data, "spin_here"), 0.7, engine)
+            self.assertNotIn("not observed", done.stderr.decode(), engine)
+            self.assertNotIn("still run", done.stderr.decode(), engine)
+            said = [warning["text"] for warning in data["warnings"] if "spinner" in warning["text"]]
+            self.assertEqual(said, [], engine)
+
+    def test_a_child_is_sampled_where_proc_is_of_another_namespace_or_missing(self):
+        """A sandbox forks behind unshare(CLONE_NEWPID) or chroot(2): its threads' numbers are not those of /proc, or there is none."""
+        for where in ("pids", "root"):
+            for engine in p.engines() if where == "root" else p.engines("timer", "trap"):
+                with p.Machine() as machine:
+                    done = p.record([p.program("forks_inside"), where, "0.3"], "-e", engine, quiet=False)
+                if done.returncode == 77:
+                    self.skipTest("this machine gives no new pid namespace or no chroot")
+                data = done.report()
+                p.assert_ledger(self, data)
+                self.assertNotIn("not observed", done.stderr.decode(), (where, engine))
+                if engine in ("bpf", "ring") or machine.judges(f"{engine}, {where}"):
+                    self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], (where, engine))
+                    self.assertGreater(p.share_at_most(data, "spin_inside"), 0.7, (where, engine))
+
+    def test_a_library_loaded_later_is_named_in_a_pid_namespace(self):
+        """Where the number by which a process knows itself is another process's for the recorder."""
+        if subprocess.run(["unshare", "-Urpf", "true"], capture_output=True).returncode != 0:
+            self.skipTest("this machine gives no new pid namespace")
+        for engine in p.engines("timer", "trap"):
+            with p.Machine() as machine:
+                data = p.record(["unshare", "-Urpf", p.program("loader"), p.program("plugin.so"), "0.6"], "-e", engine).report()
+            p.assert_ledger(self, data)
+            if machine.judges(f"{engine}, a library in a pid namespace"):
+                self.assertGreater(p.share_at_most(data, "plugin_work"), 0.35, engine)
+
+
+class Unobserved(unittest.TestCase):
+    """Programs that an engine does not enter are named, and seen from outside."""
 
     def unobserved(self, command, words):
         done = p.record(command, "-e", "timer", quiet=False)
@@ -156,7 +168,7 @@ class Reach(unittest.TestCase):
         os.chmod(p.scratch(), 0o755)
         spinner = shutil.copy(p.program("spinner"), os.path.join(p.scratch(), "of_another"))
         for engine in p.engines("timer", "trap"):
-            done = p.record([*another, spinner, "1", "1.2"], "-e", engine, quiet=False)
+            done = p.record([*another, spinner, "1", "0.6"], "-e", engine, quiet=False)
             data = done.report()
             p.assert_ledger(self, data)
             self.assertRegex(done.stderr.decode(), r": 1 process was not observed \(of_another, over \d\.\d\d s\): "
@@ -164,7 +176,7 @@ class Reach(unittest.TestCase):
             if data["ticks"] > 0:  # of setpriv's own start; else the reason alone is said
                 self.assertIn("processes that were not observed\n", done.stderr.decode())
             self.assertNotIn("took the signal", done.stderr.decode())
-            self.assertGreater(data["unsampled_s"], 1)
+            self.assertGreater(data["unsampled_s"], 0.5)
             rows = [row for row in data["processes"] if row["note"]]
             self.assertEqual([row["comm"] for row in rows], ["of_another"])
 
@@ -172,9 +184,10 @@ class Reach(unittest.TestCase):
         if os.geteuid() != 0:
             self.skipTest("needs root to become another user")
         script = "import os, time\nos.setuid(65534)\nwhile time.process_time() < 0.8: pass"
-        data = p.record([sys.executable, "-c", script], "-e", "timer").report()
+        with p.Machine() as machine:
+            data = p.record([sys.executable, "-c", script], "-e", "timer").report()
         p.assert_ledger(self, data)
-        self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"])
+        self.assertGreater(p.sampled_at_most(data), (0.85 if machine.calm else 0.5) * data["cpu_s"])
         self.assertFalse([row for row in data["processes"] if row["note"]], data["processes"])
 
     def test_static_program_is_named_unobserved(self):
@@ -231,6 +244,16 @@ class Reach(unittest.TestCase):
         done = p.record(["sh", "-c", f"{p.program('spinner_static')} 1 0.8; true"], "-e", "timer")
         rows = [row for row in done.report()["processes"] if row["note"]]
         self.assertTrue(rows and "static" in rows[0]["note"], done.report()["processes"])
+
+    def test_a_child_that_ends_soon_has_its_reason_too(self):
+        """Seen once while it runs: its file or its environment says enough. Two of three, as a busy machine may not run the recorder in time."""
+        for engine in p.engines("timer", "trap"):
+            for command, words in ((p.program("spinner_static"), "statically linked"), ("env -i " + p.program("spinner"), "cleaned environment")):
+                named = 0
+                for _ in range(3):
+                    done = p.record(["sh", "-c", f"{command} 1 0.08; true"], "-e", engine)
+                    named += any(words in row["note"] for row in done.report()["processes"])
+                self.assertGreaterEqual(named, 2, (engine, command))
 
 
 if __name__ == "__main__":

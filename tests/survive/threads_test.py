@@ -40,13 +40,15 @@ class Threads(unittest.TestCase):
     def test_threads_that_block_all_signals_are_sampled_where_they_run(self):
         for engine in inside():
             for how in ("worker", "sigwait", "signalfd", "mask"):
-                done = p.record([p.program("signal_reader"), how, "0.6"], "-e", engine)
+                with p.Machine() as machine:
+                    done = p.record([p.program("signal_reader"), how, "0.6"], "-e", engine)
                 self.assertEqual((done.returncode, done.stdout), (0, b"0\n"), (engine, how, done.stderr))
                 data = done.report()
                 p.assert_ledger(self, data)
                 self.assertGreater(p.share_at_most(data, "hidden_work"), 0.8, (engine, how))
                 self.assertLess(waiting_ticks(data), ON_ITS_WAY * data["ticks"], (engine, how))
-                self.assertGreater(p.sampled_at_most(data), 0.8 * data["cpu_s"], (engine, how))
+                if machine.judges("that nearly all of threads that block signals is sampled"):
+                    self.assertGreater(p.sampled_at_most(data), 0.8 * data["cpu_s"], (engine, how))
 
     def test_what_is_blocked_behind_the_c_librarys_back_is_stated(self):
         data = p.record([p.program("signal_reader"), "raw", "0.6"], "-e", "timer").report()
@@ -62,13 +64,60 @@ class Threads(unittest.TestCase):
         unseen = next(seconds for reason, seconds in parts.items() if reason.startswith("an unseen start"))
         self.assertGreater(unseen, 0.5)
         self.assertLess(unseen, 0.7)
-        self.assertIn("threads with an unseen start (bare clone(2), or libpctally brought by dlopen)",
-                      " ".join(warning["text"] for warning in data["warnings"]))
+        texts = [warning["text"] for warning in data["warnings"]]
+        self.assertIn("threads with an unseen start (see pctally-engines(1))", " ".join(texts))
+        self.assertLessEqual(max(len(f"pctally: {text}") for text in texts), 120)
+
+    def test_threads_of_c11_are_sampled_and_end_as_without_us(self):
+        if not os.path.exists(p.program("c11_threads")):
+            self.skipTest("this C library has no <threads.h>")
+        bare = subprocess.run([p.program("c11_threads"), "0.3"], capture_output=True)
+        self.assertRegex(bare.stdout, rb"^-7 1073741824 (nomem|error)\n$")
+        for engine in inside():
+            with p.Machine() as machine:
+                done = p.record([p.program("c11_threads"), "0.3"], "-e", engine)
+            self.assertEqual((done.returncode, done.stdout), (0, bare.stdout), (engine, done.stderr))
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertGreater(p.share_at_most(data, "spin_c11"), 0.8, engine)
+            if machine.judges("that nearly all of C11's threads is sampled"):
+                self.assertGreater(p.sampled_at_most(data), 0.8 * data["cpu_s"], engine)
+            self.assertFalse(data.get("unsampled_parts"), engine)
 
     def test_threads_of_the_bare_clone_are_stated(self):
         data = p.record([p.program("unseen_threads"), "0.6"], "-e", "timer").report()
         self.check_unseen(data)
         self.assertEqual([row["note"] for row in data["processes"]], [""])
+
+    def test_threads_that_the_c_library_and_deep_binding_make_are_stated(self):
+        for words in (["timer", "0.6"], ["deepbind", "0.6", p.program("deepbound.so")]):
+            with self.subTest(words[0]):
+                data = p.record([p.program("library_threads"), *words], "-e", "timer").report()
+                self.check_unseen(data)
+                self.assertEqual([row["note"] for row in data["processes"]], [""])
+
+    def test_trap_says_which_threads_block_and_samples_the_others(self):
+        """The C library blocks all signals in the thread of a timer's notification; nobody has taken SIGTRAP."""
+        if not p.engine_available("trap"):
+            self.skipTest("engine trap is not available here: pctally engines says why")
+        for own in ("0", "0.5"):
+            with self.subTest(own=own):
+                data = p.record([p.program("library_threads"), "timer", "0.6", own], "-e", "trap").report()
+                p.assert_ledger(self, data)
+                notes = [row["note"] for row in data["processes"]]
+                self.assertEqual(notes, ["has threads that block the signal of its ticks: those were not sampled; use -e ring"])
+                if own != "0":
+                    self.assertGreater(p.share_at_most(data, "spin_own"), 0.8)
+                    self.assertGreater(p.sampled_at_most(data), 0.3)
+
+    def test_threads_that_end_before_their_first_tick_have_taken_nothing(self):
+        """Under trap, whose clock begins anew in each thread."""
+        if not p.engine_available("trap"):
+            self.skipTest("engine trap is not available here: pctally engines says why")
+        data = p.record([p.program("churner"), "0.2", "0.8"], "-e", "trap").report()
+        p.assert_ledger(self, data)
+        self.assertEqual([row["note"] for row in data["processes"]], [""])
+        self.assertIn("what is short, static or blocks signals", " ".join(warning["text"] for warning in data["warnings"]))
 
     def test_threads_that_a_library_brought_late_does_not_see_are_stated(self):
         library = os.path.join(os.path.dirname(p.PCTALLY), "..", "lib", "libpctally.so")
@@ -122,6 +171,19 @@ class Threads(unittest.TestCase):
         self.assertGreater(lzma / data["ticks"] + p.stolen_share(data), 0.8, by_object)
         self.assertLess(waiting_ticks(data), ON_ITS_WAY * data["ticks"])
 
+    def test_the_summary_and_the_warning_say_one_share(self):
+        with tempfile.TemporaryDirectory(dir=p.scratch()) as directory:
+            done = subprocess.run([p.PCTALLY, "record", "-e", "timer", "-o", os.path.join(directory, "x.pct"), "--",
+                                   "sh", "-c", f"{p.program('spinner')} 1 0.1; {p.program('spinner_static')} 1 0.1; :"], capture_output=True, text=True)
+        sampled = re.search(r"([\d.]+) % of it sampled", done.stderr)
+        missing = re.search(r"([\d.]+) % of the CPU time was not sampled", done.stderr)
+        self.assertTrue(sampled and missing, done.stderr)
+        self.assertAlmostEqual(float(sampled.group(1)) + float(missing.group(1)), 100, delta=0.2, msg=done.stderr)
+
+
+class Limits(unittest.TestCase):
+    """Small stacks, the ends of threads, and filters: the program lives."""
+
     def test_small_stacks(self):
         """16 KiB, of which 4 or 8 are used (the C library's own part and its guard are in it), also of stacks that the program
         brings itself, where no handler has room."""
@@ -140,6 +202,35 @@ class Threads(unittest.TestCase):
                         parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
                         self.assertGreater(parts["stacks below 32 KiB"], 0.15)
 
+    def test_an_alternate_stack_without_room_for_a_handler(self):
+        """As old programs have: 2,048 bytes, where the kernel's frame alone takes more. They live, and their time has its reason."""
+        if os.sysconf(os.sysconf_names.get("SC_MINSIGSTKSZ", 249)) <= 2048:
+            self.skipTest("2,048 bytes are enough for a handler on this machine")
+        for engine in inside():
+            for options in ([], ["-g"]):
+                with self.subTest(engine=engine, options=options):
+                    done = p.record([p.program("least_stack"), "0.3", "2048"], "-e", engine, *options)
+                    self.assertEqual((done.returncode, done.stdout), (0, b"0\n"), done.stderr)
+                    data = done.report()
+                    p.assert_ledger(self, data)
+                    if engine == "timer":
+                        parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
+                        self.assertGreater(parts["stacks below 32 KiB"], 0.2)
+
+    def test_an_alternate_stack_of_the_least_size(self):
+        """Nothing below it is overwritten. A path takes more than there is: it is cut."""
+        for engine in inside():
+            for options in ([], ["-g"]):
+                with self.subTest(engine=engine, options=options):
+                    done = p.record([p.program("least_stack"), "0.3"], "-e", engine, *options)
+                    self.assertEqual((done.returncode, done.stdout), (0, b"0\n"), done.stderr)
+                    data = done.report()
+                    p.assert_ledger(self, data)
+                    self.assertGreater(p.share_at_most(data, "work"), 0.8)
+                    if options:
+                        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+                        self.assertGreater(cut["no-room"], 0.8 * data["ticks"])
+
     def test_threads_end_as_without_us(self):
         bare = subprocess.run([p.program("thread_ends")], capture_output=True)
         self.assertEqual(bare.stdout, b"150 100 150 50\n")
@@ -157,9 +248,17 @@ class Threads(unittest.TestCase):
                 self.assertNotIn("ran without", " ".join(row["note"] for row in done.report()["processes"]))
 
     def test_no_room_for_a_timer(self):
-        """RLIMIT_SIGPENDING of the whole user is used up by the program itself: it lives."""
-        used = r"$(sed -n 's/SigQ:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)"  # by other programs of the user, too
-        done = p.record(["bash", "-c", f"ulimit -i $(({used} + 5)) && exec {p.program('thread_ends')}"], "-e", "timer")
+        """RLIMIT_SIGPENDING is used up by the program itself: it lives. The kernel counts by user: as one who runs nothing else,
+        since a program whose limit others use up may miss its own signals, and hang."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root for a user who runs nothing else")
+        user = str(61000 + os.getpid() % 4000)
+        directory = tempfile.mkdtemp(dir="/tmp")
+        self.addCleanup(shutil.rmtree, directory)
+        os.chown(directory, int(user), int(user))
+        done = subprocess.run(["setpriv", "--reuid", user, "--regid", user, "--clear-groups", p.PCTALLY, "record", "-q", "-e", "timer",
+                               "-o", os.path.join(directory, "p.pct"), "--", "bash", "-c", f"ulimit -i 5 && exec {p.program('thread_ends')}"],
+                              capture_output=True, timeout=120)
         self.assertEqual((done.returncode, done.stdout), (0, b"150 100 150 50\n"), done.stderr)
 
     def test_a_filter_that_kills(self):
@@ -188,14 +287,6 @@ class Threads(unittest.TestCase):
                 p.assert_ledger(self, data)
                 self.assertIn(said, " ".join(warning["text"] for warning in data["warnings"]), (engine, words))
                 self.assertGreater(data["unsampled_s"], 0.15, (engine, words))
-
-    def test_the_summary_and_the_warning_say_one_share(self):
-        with tempfile.TemporaryDirectory(dir=p.scratch()) as directory:
-            done = subprocess.run([p.PCTALLY, "record", "-e", "timer", "-o", os.path.join(directory, "x.pct"), "--",
-                                   "sh", "-c", f"{p.program('spinner_static')} 1 0.1; :"], capture_output=True, text=True)
-        sampled = re.search(r"([\d.]+) % of it sampled", done.stderr)
-        missing = re.search(r"([\d.]+) % of the CPU time was not sampled", done.stderr)
-        self.assertAlmostEqual(float(sampled.group(1)) + float(missing.group(1)), 100, delta=0.2, msg=done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Reads what ctest wrote of a run: which tests failed and why, and which were skipped, cases of GoogleTest one by one."""
+"""Reads what ctest wrote of a run: which tests failed and why, which were skipped, cases of GoogleTest one by one, and which left
+something unjudged."""
 import re
 import xml.etree.ElementTree as xml
 
@@ -13,6 +14,7 @@ class Results:
         self.passed = 0
         self.failed = []   # (name, what it said)
         self.skipped = []  # (name, reason)
+        self.unjudged = []  # name, once for each assertion that a busy machine kept from being judged (Machine.judges of tests/lib)
 
 
 def options(report):
@@ -25,6 +27,7 @@ def read(report):
     for test in xml.parse(report).getroot().iter("testcase"):
         results.tests += 1
         name, said = test.get("name"), test.findtext("system-out") or ""
+        results.unjudged += [name] * sum(line.startswith("not judged: ") for line in said.splitlines())
         if "[==========]" in said:
             read_cases(name, said, test.get("status"), results)
         elif test.get("status") in ("notrun", "disabled"):

@@ -121,13 +121,16 @@ def executed(log):
     return int(units.group(1)) if units else 0
 
 
+FUZZ_SECONDS_OF_ALL = 600  # each reader
+
+
 def fuzz(record):
     if not have(record, "clang++-19", "clang-19"):
         return True
     if not record.run("scripts/build", "fuzz", "fuzz/all", env={"TESTS": "ON"}, log="fuzz build"):
         return False
     programs = sorted(glob.glob("build/fuzz/bin/*_fuzz"))
-    seconds = os.environ.get("FUZZ_SECONDS") or str(3600 // len(programs) if record.mode == "all" else 2)
+    seconds = os.environ.get("FUZZ_SECONDS") or str(FUZZ_SECONDS_OF_ALL if record.mode == "all" else 2)
     with concurrent.futures.ThreadPoolExecutor(int(test_runs.jobs_by_default())) as pool:
         return all(list(pool.map(lambda program: fuzz_one(record, program, seconds), programs)))
 

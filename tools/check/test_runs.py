@@ -1,4 +1,5 @@
 """Runs ctest and passes its lines on: of a test's own output what a failed one said, and why one was skipped."""
+import collections
 import os
 import re
 import shutil
@@ -59,28 +60,38 @@ def note(record, results, tried):
     for name, reason in results.skipped:
         reasons.setdefault(reason, []).append(name)
     record.notes += [f"skipped: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    record.notes += unjudged(results.unjudged)
+
+
+def unjudged(names):
+    """A line for each test with assertions that ask for a calm machine, and had none."""
+    return [f"not judged: machine busy: {name}: {times} assertion{'s' if times > 1 else ''}" for name, times in collections.Counter(names).items()]
 
 
 def closing(record, summary):
-    """The end of the output: what failed before, what was repeated and skipped, and ctest's summary."""
+    """The end of the output: what failed before, what was not judged, repeated and skipped, and ctest's summary."""
     lines = [f"FAILED before: {', '.join(record.failed())}"] if record.failed() else []
     notes = [line for result in record.results for line in result["notes"]] + record.notes
     repeated = sum(int(match.group(1)) for line in notes for match in [re.search(r"(\d+) tests repeated", line)] if match)
     skipped = sum(int(match.group(1)) for line in notes for match in [re.search(r"(\d+) skipped by name", line)] if match)
+    lines += [line for line in notes if line.startswith("not judged: ")]
     return lines + [f"repeated: {repeated} (tests labelled host alone may be); skipped: {skipped}, named above", *summary]
 
 
 def often(record, tree, label, times):
     """Every test of a label so many times, never repeated to pass; the failures of each are counted."""
-    failures, passed = {}, True
+    failures, passed, busy = {}, True, []
     for _ in range(times):
         report = os.path.abspath(os.path.join(tree, "tests.xml"))
         command = ["ctest", "--test-dir", tree, "-j", jobs_by_default(), "-L", label, *ctest_results.options(report)]
         fine, _, _ = stream(command)
         passed = passed and fine
-        for name, said in ctest_results.read(report).failed:
+        results = ctest_results.read(report)
+        busy += results.unjudged
+        for name, said in results.failed:
             failures.setdefault(name, []).append(said)
             print(f"\nFAILED: {name}\n{said[-4000:]}")
     record.notes += [f"{name} failed {len(said)} times of {times}" for name, said in failures.items()]
+    record.notes += unjudged(busy)
     record.notes.append(f"{times} times, {sum(map(len, failures.values()))} failures")
     return passed

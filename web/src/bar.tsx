@@ -3,7 +3,7 @@ import { For, Show, createEffect, createMemo, on } from "solid-js";
 import { percent, seconds } from "./figures";
 import { Figure, Name } from "./parts";
 import { data, functions, hasPaths, placeOf, rows, run, sourceOf, ticksText } from "./profile";
-import { hits } from "./search";
+import { goneHits, hits } from "./search";
 import { open, search, select, selected, setSearch, setView, view, views } from "./state";
 
 /** Ticks on paths with a hit somewhere: each counts once. */
@@ -26,7 +26,7 @@ function Found() {
     if (!found) return null;
     let self = 0;
     for (const row of rows) if (found.has(row.id)) self += row.self.ticks;
-    return { count: found.size, self, path: hasPaths ? onPath(found) : 0 };
+    return { count: found.size + goneHits().size, self, path: hasPaths ? onPath(found) : 0 };
   });
   return (
     <output aria-live="polite">

@@ -19,6 +19,12 @@ function halfOf(): number {
 }
 
 function Answer() {
+  if (data.diff)
+    return (
+      <p class="answer">
+        <b>{data.diff.verdict}</b> {data.diff.cause}
+      </p>
+    );
   const first = rows.find((row) => row.self.ticks > 0);
   if (!first) return <p class="answer">No tick was recorded: there is nothing to show.</p>;
   const interval = first.self.interval;
@@ -30,7 +36,7 @@ function Answer() {
       <b>
         <bdi>{first.name}</bdi>
       </b>{" "}
-      {data.diff ? "now takes" : "takes"} {percent(first.self.share, 1)}&nbsp;% of {whole} ({percent(interval.low, 1)} to {percent(interval.high, 1)}).{" "}
+      takes {percent(first.self.share, 1)}&nbsp;% of {whole} ({percent(interval.low, 1)} to {percent(interval.high, 1)}).{" "}
       <Show when={ticked.length > 1}>
         Half of it is in {halfOf()} of {counted(ticked.length, "function")};{" "}
         {beyond === 0
@@ -144,7 +150,7 @@ export function Head() {
       <div class="top">
         <Mark />
         <b>pctally</b>
-        <span class="what">{data.diff ? "comparison of CPU profiles" : "CPU profile"}, one page by itself</span>
+        <span class="what">{data.diff ? "Comparison of CPU profiles" : "CPU profile"} on one self-contained page</span>
         <button type="button" class="tool" aria-label="Change between light and dark" onClick={() => setTheme(isDark() ? "light" : "dark")}>
           {isDark() ? "Light" : "Dark"}
         </button>

@@ -49,9 +49,17 @@ Result<void> remove_left_over(const char* part) {
   return {};
 }
 
+/// In a program that has closed its standard streams the file would take the number of one, and whatever the
+/// program prints would go into the file.
+UniqueFd above_standard_streams(UniqueFd fd) noexcept {
+  if (!fd.valid() || fd.get() > STDERR_FILENO) return fd;
+  return UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
+
 Result<UniqueFd> open_part(const char* part, const char* path) {
   for (unsigned attempt = 0; attempt < kMostAttempts; ++attempt) {
-    UniqueFd fd(open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    UniqueFd fd = above_standard_streams(
+        UniqueFd(open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)));
     if (fd.valid()) {
       // Between the two somebody may have taken it for a left-over.
       if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0 || !is_at(fd.get(), part)) continue;

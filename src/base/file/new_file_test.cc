@@ -145,6 +145,16 @@ TEST_F(NewFileTest, ModeIs0600WhateverTheUmask) {
   EXPECT_EQ(status.st_mode & 07777, 0600u);
 }
 
+/// What a program prints would go into the file.
+TEST_F(NewFileTest, TakesNoNumberOfAClosedStream) {
+  const UniqueFd kept(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  close(STDIN_FILENO);
+  auto file = NewFile::create(plan_);
+  dup2(kept.get(), STDIN_FILENO);
+  ASSERT_TRUE(file);
+  EXPECT_GT(file->fd(), STDERR_FILENO);
+}
+
 TEST_F(NewFileTest, ANameTooLongIsAnError) {
   path_ = directory_ + "/" + std::string(255, 'x');
   plan_.path = path_.c_str();

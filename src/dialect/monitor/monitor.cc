@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fork_hook.h"
+#include "base/time_ns.h"
 #include "dialect/caller_memory.h"
 #include "dialect/monitor/text_object.h"
 #include "dialect/verbose.h"
@@ -115,7 +116,7 @@ Result<void> Monitor::write_object(const TextObject& object, bool plain, MonPath
   while (first + count < regions_->size() && text_object((*regions_)[first + count].low) == object) ++count;
   auto file = MonFile::create(path);
   if (!file) return std::unexpected(file.error());
-  auto hertz = static_cast<uint32_t>((1000000000u + row_.period_ns / 2) / row_.period_ns);
+  auto hertz = static_cast<uint32_t>((kNsPerSecond + row_.period_ns / 2) / row_.period_ns);
   uint64_t cut = write_gmon_out(&*file, {regions_->data() + first, count}, object.base, hertz);
   if (auto closed = file->close(); !closed) return closed;
   if (cut == 0) return {};

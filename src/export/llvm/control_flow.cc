@@ -86,7 +86,7 @@ std::optional<std::vector<uint32_t>> innermost_loops(const Graph& before, const 
   return loop;
 }
 
-/// Of each block the first one that ran as often.
+/// For each block, the first block that ran as often.
 std::vector<uint32_t> leaders(const Graph& blocks) {
   constexpr unsigned kFarthest = 256;  ///< blocks up the tree: bounds the search, costs a class or two
   const Graph graph = with_exit(blocks), before = reversed(graph);

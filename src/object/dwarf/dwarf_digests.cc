@@ -170,21 +170,22 @@ Bytes line_section(Dwarf* dwarf) {
 
 }  // namespace
 
-SourceDigests source_digests(Dwarf_Die* unit) {
+SourceDigests source_digests(const DwarfFile::Unit& unit) {
   SourceDigests digests;
+  Dwarf_Die die = unit.die;
   Dwarf_Attribute attribute;
   Dwarf_Word start = 0;
   Dwarf_Files* files = nullptr;
   size_t count = 0;
-  if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &start) != 0 ||
-      dwarf_getsrcfiles(unit, &files, &count) != 0)
+  if (dwarf_formudata(dwarf_attr(&die, DW_AT_stmt_list, &attribute), &start) != 0 ||
+      dwarf_getsrcfiles(&die, &files, &count) != 0)
     return digests;
-  const Bytes section = line_section(dwarf_cu_getdwarf(unit->cu));
+  const Bytes section = line_section(dwarf_cu_getdwarf(die.cu));
   if (start >= section.size()) return digests;
   const std::vector<std::optional<Md5>> found = digests_in(section.subspan(start), count);
   for (size_t i = 0; i < found.size(); ++i) {
-    const char* path = dwarf_filesrc(files, i, nullptr, nullptr);
-    if (path != nullptr && found[i]) digests.emplace(path, *found[i]);
+    std::string path = source_path(unit.directory, dwarf_filesrc(files, i, nullptr, nullptr));
+    if (!path.empty() && found[i]) digests.emplace(std::move(path), *found[i]);
   }
   return digests;
 }

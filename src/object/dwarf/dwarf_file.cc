@@ -56,32 +56,46 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const ElfFile& file) {
   auto result = std::make_unique<DwarfFile>();
   result->file_ = &file;
   result->decompressed_ = std::move(*decompressed);
-  Elf* elf = result->decompressed_ ? result->decompressed_->handle() : file.handle();
-  result->dwarf_.reset(dwarf_begin_elf(elf, DWARF_C_READ, nullptr));
-  if (!result->dwarf_) return fail(0, "debug information cannot be read: %s", dwarf_errmsg(-1));
+  if (!result->begin()) return fail(0, "debug information cannot be read: %s", dwarf_errmsg(-1));
   if (!has_safe_companion(result->dwarf_.get(), file.path())) {
     return fail(0, "debug information names a companion that is not a regular file");
   }
   result->read_units();
+  const AddressRange text = text_bounds(file);
+  for (uint32_t i = 0; i < result->units_.size(); i++)
+    add_ranges(&result->units_[i], text, i, &result->intervals_);
+  result->intervals_.flatten();
   return result;
 }
 
+bool DwarfFile::begin() {
+  Elf* elf = decompressed_ ? decompressed_->handle() : file_->handle();
+  dwarf_.reset(dwarf_begin_elf(elf, DWARF_C_READ, nullptr));
+  return dwarf_ != nullptr;
+}
+
+/// Unit by unit: clang writes no .debug_aranges.
 void DwarfFile::read_units() {
-  const AddressRange text = text_bounds(*file_);
   Dwarf_CU* unit = nullptr;
   Dwarf_Die die;
   uint8_t type = 0;
-  // Unit by unit: clang writes no .debug_aranges.
-  while (dwarf_get_units(dwarf_.get(), unit, &unit, nullptr, &type, &die, nullptr) == 0) {
-    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
-    add_ranges(&die, text, static_cast<uint32_t>(units_.size()), &intervals_);
-    units_.push_back(die);
-  }
-  intervals_.flatten();
+  while (dwarf_get_units(dwarf_.get(), unit, &unit, nullptr, &type, &die, nullptr) == 0)
+    if (type == DW_UT_compile || type == DW_UT_skeleton) units_.push_back(die);
+}
+
+bool DwarfFile::renew() {
+  const size_t before = units_.size();
+  units_.clear();
+  dwarf_.reset();
+  if (begin()) read_units();
+  if (units_.size() == before) return true;  // intervals_ has their indices
+  intervals_ = {};
+  return false;
 }
 
 DwarfFile::Unit DwarfFile::unit(uint32_t index) {
-  Unit unit{units_[index], units_[index]};
+  Dwarf_Die die = units_[index];
+  Unit unit{die, die, text_attribute(&die, DW_AT_comp_dir, DW_AT_comp_dir)};
   if (!has_safe_split_unit(&unit.die, file_->path())) return unit;
   Dwarf_Die split;
   uint8_t type = 0;
@@ -101,6 +115,11 @@ void add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* int
   for (unsigned i = 0; i < kMostRanges && (next = dwarf_ranges(die, next, &base, &start, &end)) > 0; i++) {
     if (text.contains(start)) intervals->add({start, end}, id);
   }
+}
+
+std::string source_path(const std::string& directory, const char* name) {
+  if (name == nullptr || *name == '\0') return {};
+  return directory.starts_with('/') ? joined(directory, name) : std::string(name);
 }
 
 AddressRange text_bounds(const ElfFile& file) {

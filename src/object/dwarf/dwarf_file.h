@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "object/dwarf/interval_map.h"
@@ -15,8 +16,9 @@ namespace pctally {
 class DwarfFile {
  public:
   struct Unit {
-    Dwarf_Die die;    ///< has the line table
-    Dwarf_Die inner;  ///< has the functions: the split unit if there is one, else `die`
+    Dwarf_Die die;          ///< has the line table
+    Dwarf_Die inner;        ///< has the functions: the split unit if there is one, else `die`
+    std::string directory;  ///< of the compilation; empty if unknown
   };
 
   /// `file` must outlive the result.
@@ -24,13 +26,17 @@ class DwarfFile {
 
   /// Index of the unit whose code `address` is, below units().
   [[nodiscard]] std::optional<uint32_t> unit_at(uint64_t address) const { return intervals_.find(address); }
-  /// Opens the split unit, if any.
+  /// Opens the split unit, if any. What it has is valid until renew().
   Unit unit(uint32_t index);
+  /// Gives back the memory that libdw took for the units: it has no other way. False if the file cannot be
+  /// read any more; then it has no units.
+  bool renew();
 
  private:
   struct End {
     void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
   };
+  bool begin();
   void read_units();
 
   const ElfFile* file_ = nullptr;
@@ -43,6 +49,11 @@ class DwarfFile {
 /// Adds the address ranges of a DIE that begin in `text`; linkers leave ranges of dropped functions at
 /// address 0.
 void add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* intervals);
+
+/// The path of a source file by the name that a line table has; empty if that is null. libdw joins a name
+/// with its directory, and a relative directory with nothing. A relative directory of compilation, which
+/// compilers write when they are asked to hide it, is left out: the result is then relative, too.
+std::string source_path(const std::string& directory, const char* name);
 
 /// From the start of the first executable section to the end of the last.
 AddressRange text_bounds(const ElfFile& file);

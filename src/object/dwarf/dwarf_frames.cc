@@ -2,6 +2,7 @@
 
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "object/dwarf/dwarf_digests.h"
 #include "object/dwarf/dwarf_file.h"
@@ -14,13 +15,20 @@ namespace {
 /// What is known of a unit with hits; units without are never read.
 struct IndexedUnit {
   IndexedUnit(const DwarfFile::Unit& unit, AddressRange text)
-      : lines(unit.die), functions(unit.inner, text) {}
+      : lines(unit.die), functions(unit.inner, text), directory(unit.directory) {}
+  /// About what it takes, with what libdw keeps of it.
+  [[nodiscard]] uint64_t bytes() const {
+    constexpr uint64_t kOfRow = 64, kOfFunction = 100;
+    return lines.rows() * kOfRow + functions.functions() * kOfFunction;
+  }
   DwarfLine lines;
   DwarfInline functions;
+  std::string directory;  ///< of the compilation
 };
 
-Frame frame_at(const std::string& function, const std::string& linkage, const SourceLine& place) {
-  return {function, place.file == nullptr ? std::string() : std::string(place.file), place.line, linkage};
+Frame frame_at(const IndexedUnit& unit, const std::string& function, const std::string& linkage,
+               const SourceLine& place) {
+  return {function, source_path(unit.directory, place.file), place.line, linkage};
 }
 
 /// The line table knows where the innermost function is; where each further one is, the call in it says.
@@ -29,10 +37,10 @@ std::vector<Frame> frames_at(IndexedUnit* unit, uint64_t address) {
   SourceLine place = line.value_or(SourceLine{});
   std::vector<Frame> frames;
   for (const DwarfInline::Call& call : unit->functions.calls(address)) {
-    frames.push_back(frame_at(*call.function, *call.linkage, place));
+    frames.push_back(frame_at(*unit, *call.function, *call.linkage, place));
     place = call.call;
   }
-  if (frames.empty() && line) frames.push_back(frame_at({}, {}, place));
+  if (frames.empty() && line) frames.push_back(frame_at(*unit, {}, {}, place));
   return frames;
 }
 
@@ -49,23 +57,15 @@ std::vector<CompilerFrame> compiler_frames_at(IndexedUnit* unit, uint64_t addres
 
 class LibdwFrames : public DwarfFrames {
  public:
-  LibdwFrames(std::unique_ptr<DwarfFile> dwarf, AddressRange text) : dwarf_(std::move(dwarf)), text_(text) {}
+  LibdwFrames(std::unique_ptr<DwarfFile> dwarf, AddressRange text, uint64_t most_bytes)
+      : dwarf_(std::move(dwarf)), text_(text), most_bytes_(most_bytes) {}
 
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) override {
-    std::vector<std::vector<Frame>> result(addresses.size());
-    for (size_t i = 0; i < addresses.size(); i++) {
-      if (auto unit = dwarf_->unit_at(addresses[i])) result[i] = frames_at(&indexed(*unit), addresses[i]);
-    }
-    return result;
+    return of_each(addresses, frames_at);
   }
 
   std::vector<std::vector<CompilerFrame>> compiler_frames(std::span<const uint64_t> addresses) override {
-    std::vector<std::vector<CompilerFrame>> result(addresses.size());
-    for (size_t i = 0; i < addresses.size(); i++) {
-      if (auto unit = dwarf_->unit_at(addresses[i]))
-        result[i] = compiler_frames_at(&indexed(*unit), addresses[i]);
-    }
-    return result;
+    return of_each(addresses, compiler_frames_at);
   }
 
   SourceDigests digests(std::span<const uint64_t> addresses) override {
@@ -73,31 +73,72 @@ class LibdwFrames : public DwarfFrames {
     for (const uint64_t address : addresses)
       if (auto unit = dwarf_->unit_at(address)) units.insert(*unit);
     SourceDigests digests;
-    for (const uint32_t unit : units) {
-      Dwarf_Die die = dwarf_->unit(unit).die;
-      digests.merge(source_digests(&die));
-    }
+    for (const uint32_t unit : units) digests.merge(source_digests(dwarf_->unit(unit)));
     return digests;
   }
 
  private:
-  IndexedUnit& indexed(uint32_t index) {
-    auto& unit = units_[index];
-    if (!unit) unit = std::make_unique<IndexedUnit>(dwarf_->unit(index), text_);
-    return *unit;
+  struct UnitAddresses {
+    uint32_t unit;
+    std::vector<size_t> indices;
+  };
+
+  /// What `read` finds in an address's unit, for each; empty where there is no unit.
+  template <typename Frames>
+  std::vector<Frames> of_each(std::span<const uint64_t> addresses, Frames (*read)(IndexedUnit*, uint64_t)) {
+    std::vector<Frames> result(addresses.size());
+    for (const auto& [unit, indices] : by_unit(addresses))
+      if (IndexedUnit* known = indexed(unit))
+        for (const size_t i : indices) result[i] = read(known, addresses[i]);
+    return result;
+  }
+
+  /// Each unit once, in the order of their first addresses: the last may well be the first of the next call.
+  [[nodiscard]] std::vector<UnitAddresses> by_unit(std::span<const uint64_t> addresses) const {
+    std::vector<UnitAddresses> units;
+    std::unordered_map<uint32_t, size_t> places;
+    for (size_t i = 0; i < addresses.size(); i++) {
+      const auto unit = dwarf_->unit_at(addresses[i]);
+      if (!unit) continue;
+      const auto place = places.try_emplace(*unit, units.size()).first->second;
+      if (place == units.size()) units.push_back({*unit, {}});
+      units[place].indices.push_back(i);
+    }
+    return units;
+  }
+
+  /// Null if debug information cannot be read any more. REQUIRES: of by_unit(). Others may be forgotten.
+  IndexedUnit* indexed(uint32_t index) {
+    if (const auto known = units_.find(index); known != units_.end()) return known->second.get();
+    if (bytes_ >= most_bytes_ && !forget_units()) return nullptr;
+    if (!ever_read_.insert(index).second) most_bytes_ *= 2;
+    auto unit = std::make_unique<IndexedUnit>(dwarf_->unit(index), text_);
+    bytes_ += unit->bytes();
+    return units_.emplace(index, std::move(unit)).first->second.get();
+  }
+
+  bool forget_units() {
+    if (units_.empty()) return readable_;
+    units_.clear();
+    bytes_ = 0;
+    return readable_ = dwarf_->renew();
   }
 
   std::unique_ptr<DwarfFile> dwarf_;
   AddressRange text_;
+  uint64_t most_bytes_;
+  uint64_t bytes_ = 0;  ///< of units_
+  bool readable_ = true;
   std::unordered_map<uint32_t, std::unique_ptr<IndexedUnit>> units_;
+  std::unordered_set<uint32_t> ever_read_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<DwarfFrames>> DwarfFrames::open(const ElfFile& file) {
+Result<std::unique_ptr<DwarfFrames>> DwarfFrames::open(const ElfFile& file, uint64_t most_bytes) {
   auto dwarf = DwarfFile::open(file);
   if (!dwarf) return std::unexpected(dwarf.error());
-  return std::make_unique<LibdwFrames>(std::move(*dwarf), text_bounds(file));
+  return std::make_unique<LibdwFrames>(std::move(*dwarf), text_bounds(file), most_bytes);
 }
 
 }  // namespace pctally

@@ -16,8 +16,12 @@ namespace pctally {
 
 class DwarfFrames {
  public:
-  /// `file` is the one with the debug sections, and must outlive the result.
-  static Result<std::unique_ptr<DwarfFrames>> open(const ElfFile& file);
+  /// Of what was read of units, as it lies in memory.
+  static constexpr uint64_t kMostBytes = uint64_t{64} << 20;
+
+  /// `file` is the one with the debug sections, and must outlive the result. It keeps about `most_bytes` of
+  /// what it has read; more where addresses come back to units that it has forgotten.
+  static Result<std::unique_ptr<DwarfFrames>> open(const ElfFile& file, uint64_t most_bytes = kMostBytes);
   virtual ~DwarfFrames() = default;
 
   /// Frames per ObjectAddress, innermost first, as of Symbolizer::frames(). A function's name is empty where

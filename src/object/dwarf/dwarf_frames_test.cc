@@ -59,6 +59,38 @@ INSTANTIATE_TEST_SUITE_P(Programs, FramesOf,
                                          "inlined_zstd", "inlined_clang5", "inlined_clang_split", "linked"),
                          [](const auto& name) { return std::string(name.param); });
 
+class PathsOf : public testing::TestWithParam<const char*> {};
+
+/// Also of what was inlined, and of MD5s.
+TEST_P(PathsOf, ARelativeSourceLiesInTheDirectoryOfCompilation) {
+  const std::string path = fixture(GetParam());
+  if (!exists(path)) GTEST_SKIP() << "no compiler for " << GetParam();
+  const auto symbolizer = Symbolizer::open(identity_of(path));
+  const auto positions = positions_of(path, listed_symbol(path, "_ZN4deep9outermostEi"));
+  std::set<std::string> files;
+  size_t longest = 0;
+  for (const auto& frames : symbolizer->frames(positions)) {
+    for (const Frame& frame : frames) files.insert(frame.file);
+    longest = std::max(longest, frames.size());
+  }
+  EXPECT_EQ(longest, 3u);
+  EXPECT_THAT(files, testing::ElementsAre(fixture("sub/inlined.cc")));
+  for (const auto& [file, md5] : symbolizer->digests(positions)) EXPECT_EQ(file, fixture("sub/inlined.cc"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, PathsOf,
+                         testing::Values("relative_dwarf4", "relative_dwarf5", "relative_split",
+                                         "relative_clang4", "relative_clang5", "absolute_clang5"),
+                         [](const auto& name) { return std::string(name.param); });
+
+TEST(Paths, OfARelativeDirectoryOfCompilationStayRelative) {
+  const std::string path = fixture("relative_hidden");
+  const auto positions = positions_of(path, listed_symbol(path, "_ZN4deep9outermostEi"));
+  const auto frames = Symbolizer::open(identity_of(path))->frames(positions);
+  // clang's table has that directory, ".", in front.
+  EXPECT_EQ(std::filesystem::path(frames.at(0).at(0).file).lexically_normal(), "sub/inlined.cc");
+}
+
 /// Each chain as addr2line -i prints it: "function file:line" per frame.
 std::vector<std::string> addr2line(const std::string& path, uint64_t address) {
   char number[24];
@@ -101,6 +133,59 @@ TEST(Frames, ASelfReferringOriginAndADeepTreeEnd) {
   EXPECT_EQ(frames[8][1].function, "main");
 }
 
+class ForgottenUnits : public testing::TestWithParam<const char*> {};
+
+/// Without room for a single unit each is forgotten for the next.
+TEST_P(ForgottenUnits, AreReadAgain) {
+  const std::string path = fixture(GetParam());
+  const auto file = open_elf(path);
+  const auto plain = open_elf(fixture("libunits.so"));
+  const auto kept = DwarfFrames::open(*plain);
+  const auto forgotten = DwarfFrames::open(*file, 0);
+  ASSERT_TRUE(kept && forgotten);
+  const ListedSymbol one = listed_symbol(path, "_ZN4deep9outermostEi");
+  const ListedSymbol other = listed_symbol(path, "_Z9calls_outPKc");
+  const auto texts = [](const auto& frames) {
+    std::vector<std::string> chain;
+    for (const Frame& frame : frames.at(0)) chain.push_back(written(frame));
+    return chain;
+  };
+  std::set<std::string> outermost;
+  for (uint64_t i = 0; i < std::min(one.size, other.size); i++)
+    for (const uint64_t address : {one.value + i, other.value + i}) {
+      const auto expected = texts((*kept)->frames({&address, 1}));
+      ASSERT_FALSE(expected.empty());
+      EXPECT_EQ(texts((*forgotten)->frames({&address, 1})), expected);
+      EXPECT_EQ((*forgotten)->compiler_frames({&address, 1}).at(0).size(), expected.size());
+      outermost.insert(expected.back().substr(0, expected.back().find('(')));
+    }
+  EXPECT_THAT(outermost, testing::ElementsAre("calls_out", "deep::outermost"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, ForgottenUnits, testing::Values("libunits.so", "libunits_zlib.so"),
+                         [](const auto& name) {
+                           return std::string(name.param).find("zlib") != std::string::npos ? "zlib"
+                                                                                            : "plain";
+                         });
+
+/// In any order, and many at a time, the answers are those of each address alone.
+TEST(Frames, OfSeveralUnitsStandWhereTheirAddressesDo) {
+  const std::string path = fixture("libunits.so");
+  const auto file = open_elf(path);
+  const auto frames = DwarfFrames::open(*file, 0);
+  ASSERT_TRUE(frames);
+  const ListedSymbol one = listed_symbol(path, "_ZN4deep9outermostEi");
+  const ListedSymbol other = listed_symbol(path, "_Z9calls_outPKc");
+  const std::vector<uint64_t> addresses{one.value, other.value, 1, one.value + 1, other.value + 1};
+  const auto all = (*frames)->frames(addresses);
+  for (size_t i = 0; i < addresses.size(); i++) {
+    const auto alone = (*frames)->frames({&addresses[i], 1}).at(0);
+    ASSERT_EQ(all[i].size(), alone.size()) << i;
+    for (size_t k = 0; k < alone.size(); k++) EXPECT_EQ(written(all[i][k]), written(alone[k]));
+  }
+  EXPECT_TRUE(all[2].empty());
+}
+
 /// Clang writes MD5s with DWARF 5, GCC 12 does not.
 TEST(Digests, AreTheMd5sOfTheSources) {
   const std::string path = fixture("inlined_clang5");
@@ -139,7 +224,8 @@ TEST(Frames, WithoutLineInformationTheProblemSaysSo) {
   EXPECT_EQ(symbolizer->problem(), "");
   const uint64_t position = position_of(fixture("layout"), listed_symbol(fixture("layout"), "main").value);
   EXPECT_TRUE(symbolizer->frames({&position, 1}).at(0).empty());
-  EXPECT_THAT(symbolizer->problem(), testing::HasSubstr("no line information"));
+  EXPECT_THAT(symbolizer->line_problem(), testing::HasSubstr("no line information"));
+  EXPECT_EQ(symbolizer->problem(), "");
 }
 
 /// The bytes of a fixture with the size a compressed section claims replaced.

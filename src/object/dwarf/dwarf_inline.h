@@ -28,6 +28,9 @@ class DwarfInline {
   /// call.
   std::vector<Call> calls(uint64_t address);
 
+  /// Functions, the inlined ones too.
+  [[nodiscard]] size_t functions() const { return nodes_.size(); }
+
  private:
   static constexpr unsigned kDeepest = 64;
   static constexpr uint32_t kNone = UINT32_MAX;

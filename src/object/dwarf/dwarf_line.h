@@ -8,7 +8,7 @@ namespace pctally {
 
 /// A place in the sources. The name lives as long as the unit's Dwarf.
 struct SourceLine {
-  const char* file = nullptr;  ///< null if unknown
+  const char* file = nullptr;  ///< as libdw has it: for source_path(); null if unknown
   uint32_t line = 0;           ///< 0 if unknown
   uint32_t discriminator = 0;  ///< which of the line's basic blocks, as the compiler numbers them
 };
@@ -20,6 +20,8 @@ class DwarfLine {
 
   /// The row in force at `address`, or nothing between sequences.
   [[nodiscard]] std::optional<SourceLine> find(uint64_t address) const;
+
+  [[nodiscard]] size_t rows() const { return count_; }
 
  private:
   [[nodiscard]] uint64_t address_of(size_t row) const;

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/hex.h"
+
 namespace pctally {
 namespace {
 
@@ -33,13 +35,9 @@ BuildId find_build_id(std::span<const unsigned char> notes, uint64_t alignment) 
 }
 
 std::string to_hex(std::span<const unsigned char> bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (unsigned char byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
+  std::string text(bytes.size() * 2, '\0');
+  char* to = text.data();
+  for (unsigned char byte : bytes) to = put_hex(byte, to);
   return text;
 }
 

@@ -1,5 +1,5 @@
-// The identity a linker gives a file: finding it in notes, writing it down. It names a file, it does not
-// vouch for it.
+// The identity a linker gives a file: finding it in notes, writing it down. It names a file; it
+// does not prove that its bytes are unchanged.
 #pragma once
 #include <cstdint>
 #include <span>

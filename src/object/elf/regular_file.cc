@@ -1,10 +1,8 @@
 #include "object/elf/regular_file.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/file/process_root.h"
+#include "base/file/read_all.h"
 #include "object/elf/file_server.h"
 
 namespace pctally {
@@ -19,30 +19,7 @@ namespace {
 
 constexpr off_t kLargestCopy = off_t{1} << 30;
 
-/// Splits "/proc/N/root/rest"; false if it is no such path.
-bool split_root(const std::string& path, std::string* root, std::string* rest) {
-  if (!path.starts_with("/proc/")) return false;
-  const size_t number_end = path.find_first_not_of("0123456789", 6);
-  if (number_end == 6 || number_end == std::string::npos || path.compare(number_end, 6, "/root/") != 0)
-    return false;
-  *root = path.substr(0, number_end + 5);
-  *rest = path.substr(number_end + 6);
-  return true;
-}
-
 FileOpener g_opener = nullptr;
-
-/// A descriptor that names the file without opening it.
-UniqueFd look_up(const std::string& path, int flags) {
-  std::string root, rest;
-  if (!split_root(path, &root, &rest)) return UniqueFd(open(path.c_str(), flags));
-  UniqueFd top(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!top.valid()) return top;
-  open_how how{};
-  how.flags = static_cast<uint64_t>(flags);
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  return UniqueFd(static_cast<int>(syscall(SYS_openat2, top.get(), rest.c_str(), &how, sizeof how)));
-}
 
 void read_a_byte(const std::string& path, LastLink last) {
   struct stat status;
@@ -64,19 +41,11 @@ Result<UniqueFd> open_regular(const std::string& path, struct stat* status, Last
   }
   auto fd = g_opener(path, status, last);
   if (!fd || (fstat(fd->get(), status) == 0 && S_ISREG(status->st_mode))) return fd;
-  return fail(EINVAL, "%s is not a regular file", path.c_str());
+  return fail(ENOTSUP, "%s is not a regular file", path.c_str());
 }
 
 Result<UniqueFd> open_regular_here(const std::string& path, struct stat* status, LastLink last) {
-  UniqueFd place = look_up(path, O_PATH | O_CLOEXEC | (last == LastLink::kRefuse ? O_NOFOLLOW : 0));
-  if (!place.valid()) return fail(errno, "cannot open %s: %s", path.c_str(), strerror(errno));
-  if (fstat(place.get(), status) != 0 || !S_ISREG(status->st_mode)) {
-    return fail(EINVAL, "%s is not a regular file", path.c_str());
-  }
-  const std::string link = "/proc/self/fd/" + std::to_string(place.get());
-  UniqueFd fd(open(link.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!fd.valid()) return fail(errno, "cannot open %s: %s", path.c_str(), strerror(errno));
-  return fd;
+  return open_regular_file(path.c_str(), status, last == LastLink::kRefuse ? O_NOFOLLOW : 0);
 }
 
 /// A mapping whose pages may vanish with the end of its file.
@@ -151,12 +120,9 @@ Result<FileBytes> FileBytes::open(const std::string& path, Trust trust) {
     return fail(kStrangersFile, "%s belongs to another user (run this as that user)", path.c_str());
   if (!trusted && status.st_size <= kLargestCopy) {
     file.copy_.resize(bytes);
-    size_t length = 0;
-    for (ssize_t count; length < bytes; length += static_cast<size_t>(count)) {
-      count = pread(fd->get(), file.copy_.data() + length, bytes - length, static_cast<off_t>(length));
-      if (count <= 0) break;
-    }
-    file.copy_.resize(length);
+    const ssize_t length = read_all_at(fd->get(), 0, file.copy_.data(), bytes);
+    if (length < 0) return fail(errno, "cannot read %s: %s", path.c_str(), strerror(errno));
+    file.copy_.resize(static_cast<size_t>(length));
     file.bytes_ = file.copy_;
     return file;
   }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/file/new_file.h"
 #include "base/file/write_all.h"
 #include "object/elf/build_id.h"
 #include "object/kernel/kernel_symbol_epoch.h"
@@ -89,15 +90,24 @@ bool write_file(int fd, const Header& header, const KernelSymbolTable& table) {
          write_all(fd, table.names().data(), table.names().size());
 }
 
-void remove_other_boots(const UniqueFd& directory, const std::string& ours) {
+bool is_regular(const UniqueFd& directory, const char* name) {
+  struct stat status;
+  return fstatat(directory.get(), name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+}
+
+/// Files of other boots, unfinished ones too, and what has the name of ours but is no file.
+void remove_others(const UniqueFd& directory, const std::string& ours) {
   UniqueFd again(openat(directory.get(), ".", kOpenFlags | O_DIRECTORY));
   const std::unique_ptr<DIR, int (*)(DIR*)> list(again.valid() ? fdopendir(again.get()) : nullptr,
                                                  [](DIR* open) { return closedir(open); });
   if (!list) return;
   again.release();
   while (const dirent* entry = readdir(list.get())) {
-    const std::string_view name = entry->d_name;
-    if (name.starts_with(kPrefix) && !name.starts_with(ours)) unlinkat(directory.get(), entry->d_name, 0);
+    std::string_view name = entry->d_name;
+    if (name.starts_with('.')) name.remove_prefix(1);  // a temporary name of NewFile
+    const bool other = name.starts_with(kPrefix) && !name.starts_with(ours);
+    if (other || (name == ours && !is_regular(directory, entry->d_name)))
+      unlinkat(directory.get(), entry->d_name, 0);
   }
 }
 
@@ -160,15 +170,13 @@ void KernelSymbolCache::keep(std::span<const uint8_t> boot_id, uint64_t module_s
   const UniqueFd directory = open_directory(Missing::kIsMade);
   if (boot_id.size() != 16 || !directory.valid()) return;
   const std::string name = file_name(boot_id);
-  const std::string temporary = name + "." + std::to_string(getpid());
-  constexpr int kCreate = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  const UniqueFd fd(openat(directory.get(), temporary.c_str(), kCreate, 0600));
-  if (!fd.valid()) return;
-  const bool written = write_file(fd.get(), header_of(boot_id, module_state, table), table);
-  if (!written || renameat(directory.get(), temporary.c_str(), directory.get(), name.c_str()) != 0) {
-    unlinkat(directory.get(), temporary.c_str(), 0);
-  }
-  remove_other_boots(directory, name);
+  remove_others(directory, name);
+  const std::string path = "/proc/self/fd/" + std::to_string(directory.get()) + "/" + name;
+  auto file =
+      NewFile::create({.path = path.c_str(), .overwrite = true, .may_replace = [](int) { return true; }});
+  if (!file) return;
+  if (!write_file(file->fd(), header_of(boot_id, module_state, table), table) || !file->place())
+    file->discard();
 }
 
 }  // namespace pctally

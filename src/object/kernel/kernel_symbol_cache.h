@@ -1,5 +1,5 @@
-// Kernel symbols kept from one report to the next, in a file per boot. It only saves time: whatever goes
-// wrong is silent, and a file that is not ours alone, or not of this boot, is as good as none.
+// Kernel symbols kept from one report to the next, in a file per boot. It only saves time: errors
+// are silent, and a file that others can write, or of another boot, is not used.
 //
 //   header: magic, version, boot id, module state, extent, counts
 //   KernelSymbol[symbols]

@@ -143,7 +143,7 @@ TEST_F(KernelSymbolCacheTest, APlantedLinkIsReplacedAndNotFollowed) {
   write_file(directory_ / "victim", "precious");
   std::filesystem::remove(file());
   std::filesystem::create_symlink(directory_ / "victim", file());
-  const std::string temporary = file() + "." + std::to_string(getpid());
+  const std::string temporary = cache_.path() + "/." + kName + ".part";
   std::filesystem::create_symlink(directory_ / "victim", temporary);
   keep(kBoot);
   EXPECT_EQ(read_file(directory_ / "victim"), "precious");

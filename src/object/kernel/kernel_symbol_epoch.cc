@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <ranges>
 
 #include "base/fnv.h"
+#include "base/hex.h"
+#include "base/kernel_setting.h"
 #include "object/elf/side_file.h"
 
 namespace pctally {
@@ -25,8 +26,6 @@ class Digest {
  private:
   Fnv hash_;
 };
-
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 uint64_t inode_of(const std::string& path) {
   struct stat status;
@@ -59,21 +58,13 @@ std::optional<uint64_t> kernel_module_state(const KernelModulePlaces& places) {
 }
 
 bool is_this_boot(std::span<const uint8_t> boot_id) {
-  const auto boot = read_side_file("/proc/sys/kernel/random/boot_id", 4096, Trust::kAnybody);
-  return boot && !boot_id.empty() && std::ranges::equal(parse_uuid(*boot), boot_id);
+  uint8_t boot[16];
+  return read_boot_id(&boot) && std::ranges::equal(boot, boot_id);
 }
 
 std::vector<uint8_t> parse_uuid(std::string_view text) {
-  std::string digits;
-  for (char c : text) {
-    if (is_hex(c)) digits += c;
-  }
-  std::vector<uint8_t> bytes;
-  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
-    uint8_t byte = 0;
-    std::from_chars(digits.data() + i, digits.data() + i + 2, byte, 16);
-    bytes.push_back(byte);
-  }
+  std::vector<uint8_t> bytes(17);
+  bytes.resize(from_hex(text.data(), text.size(), bytes.data(), bytes.size()));
   return bytes.size() == 16 ? bytes : std::vector<uint8_t>{};
 }
 

@@ -3,4 +3,4 @@ int puts(const char *text);
 int elsewhere(const char *text);
 int exported(const char *text);
 int calls_out(const char *text) { return puts(text) + elsewhere(text) + exported(text); }
-int exported(const char *text) { return elsewhere(text) + 1; }
+__attribute__((noinline)) int exported(const char *text) { return elsewhere(text) + 1; }

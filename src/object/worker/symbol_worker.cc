@@ -74,6 +74,7 @@ void write_position(Symbolizer& names, uint64_t address, MessageWriter* answer) 
 bool send_answer(const Symbolizer& names, const MessageWriter& body) {
   MessageWriter message(WorkerWord::kAnswer);
   message.text(names.problem());
+  message.text(names.line_problem());
   message.append(body);
   return send_message(g_socket, message);
 }

@@ -84,6 +84,8 @@ std::optional<MessageReader> WorkerSymbolizer::next_answer() {
     if (message->damaged()) return {};
     if (word == WorkerWord::kAnswer) {
       problem_ = std::move(text);
+      line_problem_ = short_text(*message);
+      if (message->damaged()) return {};
       return message;
     }
     if (word != WorkerWord::kOpen || !send_file(text)) return {};
@@ -93,11 +95,11 @@ std::optional<MessageReader> WorkerSymbolizer::next_answer() {
 /// The first file it asks for is the object. That may be another by now, but not one of root or the caller,
 /// unless it is theirs that something was fetched for.
 bool WorkerSymbolizer::may_have(const std::string& path, uid_t owner, mode_t mode) {
-  const bool strangers = owner != 0 && owner != geteuid();
+  const bool of_other_user = owner != 0 && owner != geteuid();
   if (!fetched_.empty() && path == fetched_) return true;
-  if (files_ > 1) return (strangers && owner == owner_) || (owner == 0 && (mode & S_IROTH) != 0);
+  if (files_ > 1) return (of_other_user && owner == owner_) || (owner == 0 && (mode & S_IROTH) != 0);
   owner_ = owner;
-  return identity_.path.starts_with(path) && (strangers || !fetched_.empty());
+  return identity_.path.starts_with(path) && (of_other_user || !fetched_.empty());
 }
 
 bool WorkerSymbolizer::send_file(const std::string& path) {
@@ -108,6 +110,11 @@ bool WorkerSymbolizer::send_file(const std::string& path) {
   MessageWriter message(WorkerWord::kFile);
   message.number(fd ? 0 : static_cast<uint64_t>(fd.error().code));
   return send_message(socket_.get(), message, fd ? fd->get() : -1);
+}
+
+std::optional<uid_t> WorkerSymbolizer::owner() const {
+  const bool is_strangers = owner_ != static_cast<uid_t>(-1) && owner_ != 0 && owner_ != geteuid();
+  return is_strangers && fetched_.empty() ? std::optional(owner_) : std::nullopt;
 }
 
 std::optional<MessageReader> WorkerSymbolizer::ask(const MessageWriter& request) {

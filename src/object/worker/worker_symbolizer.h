@@ -28,11 +28,13 @@ class WorkerSymbolizer : public Symbolizer {
 
   [[nodiscard]] const std::string& object_name() const override { return object_name_; }
   [[nodiscard]] const std::string& problem() const override { return problem_; }
+  [[nodiscard]] const std::string& line_problem() const override { return line_problem_; }
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
   CodeBytes code(uint64_t start, uint64_t end) override;
   SourceDigests digests(std::span<const uint64_t> positions) override;
   std::optional<uint64_t> position(uint64_t address) override;
+  [[nodiscard]] std::optional<uid_t> owner() const override;
 
  private:
   void start();
@@ -46,7 +48,7 @@ class WorkerSymbolizer : public Symbolizer {
   ExecutableIdentity identity_;
   std::string fetched_;
   std::string object_name_;
-  std::string problem_;
+  std::string problem_, line_problem_;
   pid_t worker_ = -1;
   UniqueFd socket_;
   unsigned files_ = 0;                    ///< that the worker has asked for

@@ -64,6 +64,17 @@ std::vector<std::string> text_of(const std::vector<std::vector<Frame>>& frames) 
   return lines;
 }
 
+TEST_F(WorkerSymbolizerTest, FramesAreOfTheObjectsOwner) {
+  for (const uid_t owner : {kStranger, uid_t{0}}) {
+    const std::string path = directory_ / std::to_string(owner);
+    fs::rename(copy("inlined", owner), path);
+    const auto names = Symbolizer::open(identity_of(path));
+    EXPECT_TRUE(has_lines(*names, positions_in(path)));
+    EXPECT_EQ(names->owner(), owner);
+  }
+  EXPECT_EQ(Symbolizer::open({.kind = ExecutableIdentity::Kind::kVdso})->owner(), std::nullopt);
+}
+
 TEST_F(WorkerSymbolizerTest, SaysWhatReadingTheFileItselfWouldSay) {
   for (const char* name : {"layout", "inlined", "inlined_clang5", "layout_stripped", "libcalls.so"}) {
     if (!exists(fixture(name))) continue;  // no clang
@@ -76,6 +87,7 @@ TEST_F(WorkerSymbolizerTest, SaysWhatReadingTheFileItselfWouldSay) {
     EXPECT_EQ(text_of(worker->name(positions)), text_of(here->name(positions))) << name;
     EXPECT_EQ(text_of(worker->frames(positions)), text_of(here->frames(positions))) << name;
     EXPECT_EQ(worker->problem(), here->problem()) << name;
+    EXPECT_EQ(worker->line_problem(), here->line_problem()) << name;
     const CodeBytes code = worker->code(positions.front(), positions.front() + 64),
                     expected = here->code(positions.front(), positions.front() + 64);
     EXPECT_EQ(code.bytes, expected.bytes);

@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +45,11 @@ Result<void> BpfEngine::load(const Target& target) {
     auto directory = target.open_cgroup();
     if (!directory) return std::unexpected(directory.error());
     cgroup = std::move(*directory);
+    if (struct statfs system = {};
+        fstatfs(cgroup.get(), &system) == 0 && system.f_type != CGROUP2_SUPER_MAGIC)
+      return fail(EBADF,
+                  "%s: not a cgroup v2 directory, which bpf needs; findmnt -t cgroup2 lists their roots",
+                  target.cgroup.c_str());
     settings.cgroup = cgroup.get();
   }
   auto counter = BpfCounter::load(settings);
@@ -69,7 +76,7 @@ Result<void> BpfEngine::watch_processes(const Target& target) {
   if (auto opened = open_records(target); !opened) return opened;
   tasks_ = TaskTable(file_, name(),
                      target.is_process_tree() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
-  tasks_.look_through(settings_.files);
+  tasks_.use_files(settings_.files);
   tasks_.follow_children(settings_.children);
   if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
   if (settings_.scope) tasks_.keep_scopes(*settings_.scope, settings_.paths);
@@ -112,9 +119,9 @@ std::vector<int> BpfEngine::descriptors() const {
 
 Result<void> BpfEngine::drop_privileges() { return drop_capabilities(); }
 
-/// A CPU's table cannot fill up between two drains but for a recorder that gets no CPU; by other events than
-/// CPU time, of which nobody knows how fast they come, but for more places than it has slots. As long as the
-/// program meets what it does not know, and copies stacks, it is told soon.
+/// A CPU's table fills up between two drains only if the recorder gets no CPU; with other events than CPU
+/// time, whose rate is unknown, also if they have more places than it has slots. While the program meets code
+/// it has no tables for, and copies stacks, drains are frequent: each loads tables.
 int BpfEngine::drain_interval_ms() const {
   if (!settings_.event.is_cpu_time()) return kEventDrainMs;
   const auto ms =

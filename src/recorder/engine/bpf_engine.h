@@ -51,7 +51,7 @@ class BpfEngine : public Engine {
   RingSet rings_;  ///< no ticks: what processes do
   TaskTable tasks_;
   KernelUnwinding unwinding_;
-  int paths_drain_ms_ = 10;  ///< longer and longer, from when the program was last told something new
+  int paths_drain_ms_ = 10;  ///< grows from the last time that new tables were loaded
   Random random_;
   PhaseShifts shifts_;
   uint64_t counted_ = 0;

@@ -1,28 +1,28 @@
 #include "recorder/engine/bpf_probe.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/kernel_setting.h"
 #include "base/period.h"
 #include "bpf/bpf_counter.h"
 #include "bpf/capabilities.h"
+#include "perf/descriptor_limit.h"
 #include "perf/refusal.h"
 
 namespace pctally {
 namespace {
 
 constexpr ino_t kFirstPidNamespace = 0xeffffffc;  // PROC_PID_INIT_INO
+constexpr size_t kMoreDescriptors = 16;           ///< of a recording, beside those of its counter
 constexpr const char* kKernelTypes = "/sys/kernel/btf/vmlinux";
 
 std::string setting(const char* name, const char* path) {
-  FILE* file = fopen(path, "re");
-  char text[32] = {};
-  bool known = file != nullptr && fscanf(file, "%31s", text) == 1;
-  if (file != nullptr) fclose(file);
-  return known ? std::string(", ") + name + " = " + text : "";
+  constexpr long kUnreadable = -100;
+  const long value = kernel_setting(path, kUnreadable);
+  return value == kUnreadable ? "" : std::string(", ") + name + " = " + std::to_string(value);
 }
 
 void explain_capabilities(const std::string& missing, EngineProbe* probe) {
@@ -34,10 +34,13 @@ void explain_capabilities(const std::string& missing, EngineProbe* probe) {
 }
 
 void explain_refusal(const Error& error, EngineProbe* probe) {
-  const char* name = strerrorname_np(error.code);
+  if (error.code == EMFILE) {
+    probe->reason = "too many open files";
+    probe->remedy = "raise ulimit -n";
+    return;
+  }
   bool event = strncmp(error.text, "perf", 4) == 0;
-  probe->reason =
-      std::string(event ? "perf_event_open: " : "bpf(2): ") + (name != nullptr ? name : error.text);
+  probe->reason = std::string(event ? "perf_event_open: " : "bpf(2): ") + error_name(error.code);
   if (under_seccomp()) {
     probe->reason += ", under a seccomp filter";
     probe->remedy =
@@ -46,8 +49,6 @@ void explain_refusal(const Error& error, EngineProbe* probe) {
         "--pid host";
   } else if (error.code == ENOSYS) {
     probe->remedy = "use a kernel with CONFIG_BPF_SYSCALL and CONFIG_PERF_EVENTS";
-  } else if (error.code == EMFILE) {
-    probe->remedy = "raise ulimit -n";
   } else if (error.code == EPERM || error.code == EACCES) {
     probe->remedy = "leave the user namespace or kernel lockdown that forbids it";
   } else {
@@ -65,9 +66,9 @@ bool in_first_pid_namespace() {
 void load_bpf(EngineProbe* probe) {
   if (!probe->available) return;
   auto counter = BpfCounter::load(BpfCounter::Settings{});
-  if (counter) return;
+  if (counter && has_descriptors_left(kMoreDescriptors)) return;
   probe->available = false;
-  explain_refusal(counter.error(), probe);
+  explain_refusal(counter ? Error{EMFILE} : counter.error(), probe);
 }
 
 EngineProbe probe_bpf() {

@@ -1,16 +1,11 @@
 #include "recorder/engine/heartbeat.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/proc_file.h"
+#include "base/time_ns.h"
 #include "histfile/chain.h"
 #include "perf/process_tree.h"
 
@@ -23,45 +18,55 @@ constexpr size_t kMostPulses = 2 * kMostProcessRecords;  ///< of a file that mak
 /// The kernel's number for the CPU clock of a process.
 clockid_t cpu_clock_of(pid_t pid) { return static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2u); }
 
-std::string file_text(const std::string& path) {
-  char text[4096];
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  ssize_t bytes = fd.valid() ? read(fd.get(), text, sizeof text) : 0;
-  return {text, bytes > 0 ? static_cast<size_t>(bytes) : 0};
-}
-
 uint64_t user_ns(pid_t pid) {
   ProcStat stat;
   if (!read_proc_stat(pid, &stat)) return 0;
-  return stat.user * (1000000000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
-}
-
-bool thread_blocks(pid_t pid, pid_t thread, uint32_t signal) {
-  std::string status = file_text(directory_of(pid) + "/task/" + std::to_string(thread) + "/status");
-  size_t line = status.find("SigBlk:");
-  if (line == std::string::npos) return true;
-  if (signal - 1 >= 64) return true;
-  return (strtoull(status.c_str() + line + strlen("SigBlk:"), nullptr, 16) >> (signal - 1) & 1) != 0;
-}
-
-bool all_threads_block(pid_t pid, uint32_t signal) {
-  std::vector<pid_t> threads = threads_of(pid);
-  return std::all_of(threads.begin(), threads.end(),
-                     [&](pid_t thread) { return thread_blocks(pid, thread, signal); });
+  return clock_ticks_to_ns(stat.user);
 }
 
 }  // namespace
 
+/// User time of the threads of a process, each since it was first found to block the signal, or not to.
+/// Threads that have ended meanwhile are none of them; and pthread_create(3) blocks all signals for a moment.
+struct Heartbeat::Threads {
+  uint64_t open_ns = 0;
+  uint64_t blocked_ns = 0;
+};
+
+Heartbeat::Threads Heartbeat::look_at_threads(pid_t pid, uint32_t signal, Pulse* pulse) {
+  Threads all;
+  for (const pid_t thread : threads_of(pid)) {
+    ProcStatus status;
+    ProcStat stat;
+    if (!read_proc_status(pid, &status, thread) || !read_proc_stat(pid, &stat, thread)) continue;
+    const bool blocks = (status.blocked >> (signal - 1) & 1) != 0;
+    const uint64_t used_ns = clock_ticks_to_ns(stat.user);
+    FirstLook& first = pulse->threads.try_emplace(thread, FirstLook{used_ns, blocks}).first->second;
+    if (first.blocks != blocks) first = {used_ns, blocks};
+    (blocks ? all.blocked_ns : all.open_ns) += used_ns - std::min(used_ns, first.user_ns);
+  }
+  return all;
+}
+
+void Heartbeat::note(ProcessRecord* record, Pulse* pulse, ProcessNote note) {
+  if (record->note != note) pulse->note = record->note;
+  record->note = note;
+  pulse->noted = true;
+}
+
 void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns) {
-  uint64_t now_ns = user_ns(pid);
+  const uint64_t now_ns = user_ns(pid);
   const uint32_t signal = __atomic_load_n(&record->signal, __ATOMIC_RELAXED);
+  if (signal - 1 >= 64) return;
+  const Threads threads = look_at_threads(pid, signal, pulse);
   if (!pulse->suspected) {
     pulse->suspected = true;
     pulse->user_ns = now_ns;
-  } else if (now_ns > pulse->user_ns + silence_ns && !all_threads_block(pid, signal)) {
-    if (record->note != ProcessNote::kSignalTaken) pulse->note = record->note;
-    record->note = ProcessNote::kSignalTaken;
-    pulse->noted = true;
+  } else if (now_ns > pulse->user_ns + silence_ns) {
+    if (threads.open_ns > silence_ns)
+      note(record, pulse, ProcessNote::kSignalTaken);
+    else if (threads.blocked_ns > silence_ns && record->note == ProcessNote::kNone)
+      note(record, pulse, ProcessNote::kBlocked);
   }
 }
 
@@ -74,7 +79,9 @@ void Heartbeat::update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t 
   uint64_t silence_ns = std::max(3 * period_ns, kShortestSilenceNs);
   if (ticks != pulse->ticks || pulse->cpu_ns == 0) {
     if (record->note == ProcessNote::kSignalTaken) record->note = pulse->note;
-    *pulse = {ticks, cpu_ns};
+    *pulse = Pulse();
+    pulse->ticks = ticks;
+    pulse->cpu_ns = cpu_ns;
   } else if (cpu_ns > pulse->cpu_ns + silence_ns / 2) {
     suspect(record, pid, pulse, silence_ns / 2);
   }

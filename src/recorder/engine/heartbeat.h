@@ -7,28 +7,38 @@
 
 namespace pctally {
 
-/// A process that blocks the signal, or is in the kernel, has no ticks either; that is not what is looked
-/// for.
+/// A process that blocks the signal has no ticks either: it has taken nothing. Nor has one that is in the
+/// kernel, which is not looked for.
 class Heartbeat {
  public:
   /// Looks at every living process of the file that is in the recorder's tree. One that got no tick while it
   /// used three periods of CPU time in user mode (and not less than 50 ms, which is how finely that is
-  /// known), with the signal blocked in not all of its threads, gets the note kSignalTaken; one whose ticks
-  /// go on again, or that another image has followed in the process, has its earlier note back.
+  /// known) gets the note kSignalTaken, if threads that do not block the signal have used half of that, and
+  /// the note kBlocked, if those that do block it have. Else it has none: threads may end before their first
+  /// tick. One whose ticks go on again after kSignalTaken, or that another image
+  /// has followed in the process, has its earlier note back.
   void poll(ProfileFile* file, const TrustedProcesses& trusted);
 
  private:
+  struct Threads;
+  struct FirstLook {
+    uint64_t user_ns = 0;
+    bool blocks = false;
+  };
   struct Pulse {
     uint64_t ticks = 0;
     uint64_t cpu_ns = 0;                    ///< of the process, when they last changed
     uint64_t user_ns = 0;                   ///< when it was first found silent
-    ProcessNote note = ProcessNote::kNone;  ///< before its signal was found taken
+    ProcessNote note = ProcessNote::kNone;  ///< before this one
     bool suspected = false;
     bool noted = false;
     bool gone = false;
+    std::unordered_map<pid_t, FirstLook> threads;
   };
 
   void update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns);
+  static Threads look_at_threads(pid_t pid, uint32_t signal, Pulse* pulse);
+  static void note(ProcessRecord* record, Pulse* pulse, ProcessNote note);
   void suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns);
 
   std::unordered_map<uint32_t, Pulse> pulses_;  ///< by unit of the process record

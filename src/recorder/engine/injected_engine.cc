@@ -33,8 +33,9 @@ namespace {
 constexpr char kLibrary[] = "libpctally-preload.so";
 constexpr uint64_t kQuietMs = 250;
 constexpr uint64_t kQuietShare = 4;       ///< of the time since a process came or a tick was put aside
-constexpr uint64_t kLookNs = 100000000;   ///< at least this long between two looks for processes not entered,
-constexpr uint64_t kLookShare = 50;       ///< and this many times as long as the last one took
+constexpr uint64_t kPulseNs = 100000000;  ///< at least this long between two looks at who is silent, and
+constexpr uint64_t kSearchNs = 10000000;  ///< two searches for processes not entered, which may end soon,
+constexpr uint64_t kSearchShare = 50;     ///< and this many times as long as the last one took
 constexpr size_t kMostKnown = 1024;       ///< processes whose mappings are kept,
 constexpr size_t kMostRegions = 1 << 20;  ///< and regions of all of them
 constexpr uint64_t kMostReadingNs = 100000000;  ///< of one turn, spent on reading mappings
@@ -57,8 +58,7 @@ std::vector<std::string> library_places() {
 
 std::string tick_blindness(uint64_t tick_ns) {
   std::string milliseconds = std::to_string(tick_ns / 1000000);
-  return "what a program does in step with the kernel's " + milliseconds +
-         " ms tick, which its ticks fall on; ";
+  return "programs in step with the " + milliseconds + " ms tick; ";
 }
 
 std::string preload_list(const std::string& library) {
@@ -66,8 +66,8 @@ std::string preload_list(const std::string& library) {
   return given == nullptr || *given == '\0' ? library : library + ":" + given;
 }
 
-/// AddressSanitizer does not start a program in which another library comes before its own, unless it is told
-/// that this is meant. For whatever the command executes, too.
+/// AddressSanitizer does not start a program in which another library comes before its own, without this
+/// option. Programs that the command executes inherit it.
 std::string sanitizer_options() {
   const char* given = getenv("ASAN_OPTIONS");
   return std::string(given == nullptr ? "" : given) + kSanitizerOption;
@@ -117,7 +117,7 @@ Result<void> TimerEngine::start(ProfileFile* file, const Target& target, Environ
   not_entered_.emplace(file, target_);
   cpus_ = static_cast<uint64_t>(std::max(1l, sysconf(_SC_NPROCESSORS_CONF)));
   changed_ns_ = monotonic_ns();
-  next_look_ns_ = changed_ns_ + kLookNs;
+  next_search_ns_ = changed_ns_ + kSearchNs;
   // A timer's tick in kernel mode is counted at the instruction that entered it; the trap has none.
   file->header().kernel_observed = kind_ != ClockKind::kTrap;
   file->header().clock_tick_ns = tick_grid_ns(kind_);
@@ -225,10 +225,10 @@ void TimerEngine::drain_paths() {
 
 void TimerEngine::find_not_entered() {
   const uint64_t now = monotonic_ns();
-  if (now < next_look_ns_ || !settings_.children) return;
+  if (now < next_search_ns_ || !settings_.children) return;
   not_entered_->poll();
   const uint64_t end = monotonic_ns();
-  next_look_ns_ = end + std::max(kLookNs, kLookShare * (end - now));
+  next_search_ns_ = end + std::max(kSearchNs, kSearchShare * (end - now));
 }
 
 /// A process whose clock did not work has taken another, and written its name into its record.
@@ -246,7 +246,7 @@ void TimerEngine::check_silence() {
   if (now < next_pulse_ns_) return;
   trusted_->refresh();
   heartbeat_.poll(file_, *trusted_);
-  next_pulse_ns_ = now + std::max(kLookNs, kLookShare * (monotonic_ns() - now));
+  next_pulse_ns_ = now + std::max(kPulseNs, kSearchShare * (monotonic_ns() - now));
 }
 
 /// Ticks put aside are resolved while their process lives, and before their ring is full: soon where such may
@@ -292,11 +292,9 @@ std::vector<pid_t> TimerEngine::living() const {
 }
 
 std::string TimerEngine::blind_spots() const {
-  std::string blind = kind_ == ClockKind::kTrap
-                          ? "kernel mode (its time is stated as unsampled); half a period of each thread; "
-                          : tick_blindness(kernel_tick_ns());
-  return blind +
-         "code that blocks signals; programs that are static, setuid, or of another C library or word size";
+  std::string blind = kind_ == ClockKind::kTrap ? "kernel mode; half a period per thread; "
+                                                : tick_blindness(kernel_tick_ns());
+  return blind + "code that blocks signals; static, setuid, musl, 32-bit programs";
 }
 
 }  // namespace pctally

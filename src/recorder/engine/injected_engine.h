@@ -59,7 +59,7 @@ class TimerEngine : public Engine {
   uint64_t seen_ = 0;        ///< processes and ticks put aside, ever
   uint64_t changed_ns_ = 0;  ///< when it last grew
   uint64_t cpus_ = 1;
-  uint64_t next_look_ns_ = 0;
+  uint64_t next_search_ns_ = 0;
   uint64_t next_pulse_ns_ = 0;
   Heartbeat heartbeat_;
   std::optional<NotEntered> not_entered_;

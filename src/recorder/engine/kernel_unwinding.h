@@ -1,7 +1,7 @@
-// Tells the BPF program what it needs to follow the stacks of observed processes: those in which it met
-// something that it did not know, and those it was told of that have mapped something since.
+// Loads the tables that the BPF program needs to follow the stacks of observed processes: of processes in
+// which it met unknown code, and of loaded ones that have mapped something since.
 //
-// Nothing depends on it but the cost: see bpf/path_tables.h.
+// Only the cost depends on it: see bpf/path_tables.h.
 #pragma once
 #include <unordered_map>
 #include <unordered_set>
@@ -16,10 +16,10 @@ class KernelUnwinding {
   /// A tick of the process met something unknown.
   void want(pid_t pid, uint32_t exec_id) { wanted_[pid] = exec_id; }
 
-  /// To be told of every record of what processes do, after it was applied.
+  /// Call it with every record of what processes do, after it was applied.
   void note(const PerfRecord& record, KernelPaths* paths);
 
-  /// Tells the program what is known by now. True if that is something new.
+  /// Loads what is known by now. True if that is something new.
   bool tell(TaskTable* tasks, KernelPaths* paths);
 
  private:

@@ -14,9 +14,11 @@
 
 #include "base/debugger.h"
 #include "base/text_field.h"
+#include "base/time_ns.h"
 #include "histfile/chain.h"
 #include "histfile/histogram.h"
 #include "perf/process_tree.h"
+#include "recorder/engine/injected_engine.h"
 #include "recorder/engine/program_file.h"
 #include "recorder/engine/trusted_processes.h"
 
@@ -40,10 +42,11 @@ MapsLine parse(const std::string& line) {
   return {start, std::string(device) + " " + inode, path == std::string::npos ? "" : line.substr(path)};
 }
 
-/// Calls visit(const MapsLine&) for each mapping of a process until it returns true; whether it did.
+/// Calls visit(const MapsLine&) for each mapping of a process (0: this one) until it returns true; whether it
+/// did.
 template <class Visit>
-bool find_mapping(const std::string& process, Visit&& visit) {
-  std::ifstream maps("/proc/" + process + "/maps");
+bool find_mapping(pid_t pid, Visit&& visit) {
+  std::ifstream maps(directory_of(pid) + "/maps");
   for (std::string line; std::getline(maps, line);)
     if (visit(parse(line))) return true;
   return false;
@@ -51,7 +54,7 @@ bool find_mapping(const std::string& process, Visit&& visit) {
 
 MapsLine mapped_at(const void* address) {
   MapsLine found;
-  find_mapping("self", [&](const MapsLine& line) {
+  find_mapping(0, [&](const MapsLine& line) {
     if (line.start == reinterpret_cast<uintptr_t>(address)) found = line;
     return found.start != 0;
   });
@@ -60,20 +63,32 @@ MapsLine mapped_at(const void* address) {
 
 /// bwrap --ro-bind and other sandboxes.
 bool is_read_only(pid_t pid, const std::string& directory) {
-  const std::string there = "/proc/" + std::to_string(pid) + "/root" + directory;
+  const std::string there = directory_of(pid) + "/root" + directory;
   return !directory.empty() && faccessat(AT_FDCWD, there.c_str(), W_OK, AT_EACCESS) != 0 && errno == EROFS;
 }
 
-uint64_t used_ns(const ProcStat& stat) {
-  return (stat.user + stat.system) * (1000000000u / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+/// The program that a process runs; empty: it has ended, or it is not ours to know.
+std::string program_of(pid_t pid) {
+  std::error_code error;
+  return std::filesystem::read_symlink(directory_of(pid) + "/exe", error).string();
 }
+
+/// Executed as a program it maps another one, which the library may enter.
+bool is_dynamic_linker(const std::string& program) {
+  const std::string name = program.substr(program.rfind('/') + 1);
+  return name.starts_with("ld-") || name.starts_with("ld.so") || name.starts_with("ld64.so");
+}
+
+uint64_t used_ns(const ProcStat& stat) { return clock_ticks_to_ns(stat.user + stat.system); }
 
 }  // namespace
 
-NotEntered::NotEntered(ProfileFile* file, pid_t root) : file_(file), root_(root) {
+NotEntered::NotEntered(ProfileFile* file, pid_t root, uint64_t patience_ns)
+    : file_(file), root_(root), patience_ns_(patience_ns) {
   const MapsLine mapped = mapped_at(file->mapping().data());
   recording_ = mapped.file;
   directory_ = mapped.path.substr(0, mapped.path.rfind('/') + 1);
+  given_ = std::string(kIdVariable) + "=" + file->recording_id().text;
 }
 
 /// `link`: /proc/PID/exe of a process that may end at any moment.
@@ -93,7 +108,7 @@ ProcessNote NotEntered::reason_of(pid_t pid, const std::string& link, const std:
 /// `before`: what is known already. A process that ends has no program any more, and what /proc said of it
 /// meanwhile is half an answer.
 ProcessNote NotEntered::reason(pid_t pid, ProcessNote before) const {
-  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
+  const std::string link = directory_of(pid) + "/exe";
   const auto program = [&link](std::error_code* error) {
     return std::filesystem::read_symlink(link, *error).string();
   };
@@ -104,9 +119,31 @@ ProcessNote NotEntered::reason(pid_t pid, ProcessNote before) const {
   return program(&error) == file ? now : before;
 }
 
+/// It needs no second look. The command has the recorder's program and environment until it is executed.
+bool NotEntered::cannot_be_entered(pid_t pid, ProcessNote note) const {
+  const std::string program = program_of(pid);
+  switch (note) {
+    case ProcessNote::kStatic:
+    case ProcessNote::kForeignLibc:
+    case ProcessNote::kWordSize:
+      return !program.empty() && !is_dynamic_linker(program);
+    case ProcessNote::kNotEntered:
+      return !program.empty() && program != program_of(0) && was_given(pid, given_) == false &&
+             program_of(pid) == program;
+    default:
+      return false;
+  }
+}
+
+/// It gets its row now.
+bool NotEntered::is_due(pid_t pid, const Process& process) const {
+  const bool has_had_time = process.meetings >= kMeetings && monotonic_ns() - process.met_ns >= patience_ns_;
+  return has_had_time || cannot_be_entered(pid, process.note);
+}
+
 std::optional<bool> NotEntered::maps_recording(pid_t pid) const {
   bool readable = false;
-  const bool found = find_mapping(std::to_string(pid), [&](const MapsLine& line) {
+  const bool found = find_mapping(pid, [&](const MapsLine& line) {
     readable = true;
     return line.file == recording_;
   });
@@ -148,7 +185,8 @@ bool NotEntered::has_entered(pid_t pid, const ProcStat& now, uint32_t row) {
   for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t unit) {
     const pid_t known = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
     if ((known != pid && known != inside) || record.started_ns + kClocksNs < started_ns) return false;
-    const bool observed = unit != row && !field_text(record.engine).empty();
+    const bool has_come = !field_text(record.engine).empty() || record.note == ProcessNote::kTimerless;
+    const bool observed = unit != row && has_come;
     if (known != pid) return entered = observed && owner_of(unit, record) == pid;
     if (const auto owner = owners_.find(unit); owner != owners_.end() && owner->second != pid) return false;
     const bool same = comm_of(pid) == field_text(record.comm) && has_our_user(pid);
@@ -167,7 +205,7 @@ void NotEntered::add_row(pid_t pid, Process* process) {
     return;
   }
   record->note = reason(pid, process->note);
-  rows_.push_back(process->row);
+  process->program = program_of(pid);
 }
 
 /// The program may have executed another one meanwhile. Of one that has ended no more than the time is known.
@@ -191,14 +229,17 @@ void NotEntered::meet(pid_t pid, Process* process) {
   if (!read_proc_stat(pid, &now)) return;
   if (has_entered(pid, now, process->row)) {
     auto* record = process->row == 0 ? nullptr : pool_at<ProcessRecord>(file_->pool(), process->row);
-    if (record != nullptr && record->note == ProcessNote::kUnseenFork) take_back(record);
+    const bool same_image = !process->program.empty() && process->program == program_of(pid);
+    if (record != nullptr && (record->note == ProcessNote::kUnseenFork || same_image)) take_back(record);
     *process = {};
     return;
   }
-  if (process->meetings++ == 0) process->first_ns = used_ns(now);
-  if (process->meetings < kMeetings) process->note = reason(pid, process->note);
-  if (process->meetings == kMeetings) add_row(pid, process);
-  if (process->row != 0) update_row(pid, now, *process);
+  if (process->meetings++ == 0) process->first_ns = used_ns(now), process->met_ns = monotonic_ns();
+  if (process->row == 0) process->note = reason(pid, process->note);
+  if (process->row == 0 && is_due(pid, *process)) add_row(pid, process);
+  if (process->row == 0) return;
+  update_row(pid, now, *process);
+  rows_[process->row] = process->meetings;
 }
 
 void NotEntered::end() {
@@ -207,11 +248,10 @@ void NotEntered::end() {
     if (!field_text(record.engine).empty()) entered.emplace(record.pid, field_text(record.comm));
     return false;
   });
-  for (const uint32_t row : rows_) {
+  for (const auto& [row, meetings] : rows_) {
     auto* record = pool_at<ProcessRecord>(file_->pool(), row);
-    if (record->note != ProcessNote::kNotEntered ||
-        !entered.contains({record->pid, field_text(record->comm)}))
-      continue;
+    const bool is_sure = record->note != ProcessNote::kNotEntered && meetings >= kMeetings;
+    if (is_sure || !entered.contains({record->pid, field_text(record->comm)})) continue;
     take_back(record);
   }
 }

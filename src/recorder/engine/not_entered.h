@@ -17,10 +17,12 @@ namespace pctally {
 
 class NotEntered {
  public:
-  NotEntered(ProfileFile* file, pid_t root);
+  /// `patience_ns`: for so long the start of a program, or of a fork's child, may take on a busy machine.
+  NotEntered(ProfileFile* file, pid_t root, uint64_t patience_ns = 100'000'000);
 
-  /// Looks at every living process of the tree. One that is met twice without the recording in its memory
-  /// gets its row, and in it the CPU time it has used since.
+  /// Looks at every living process of the tree. One that is met twice, so far apart, without the recording in
+  /// its memory gets its row, and in it the CPU time it has used since. Once is enough where its file or its
+  /// environment says that the library cannot come: it may be gone the next time.
   void poll();
 
   /// The process whose image this record is, by the recorder's numbers; 0: gone, or none that has the
@@ -35,14 +37,18 @@ class NotEntered {
   struct Process {
     unsigned meetings = 0;  ///< while it had not been entered
     uint32_t row = 0;
-    uint64_t first_ns = 0;                        ///< CPU time it had used at the first
+    uint64_t met_ns = 0;                          ///< when the first was,
+    uint64_t first_ns = 0;                        ///< and the CPU time it had used then
     ProcessNote note = ProcessNote::kNotEntered;  ///< why, as far as is known while it has no row
+    std::string program;                          ///< the file that it ran when it got its row
   };
 
   [[nodiscard]] pid_t owner_of(uint32_t unit, const ProcessRecord& record);
   [[nodiscard]] bool has_entered(pid_t pid, const ProcStat& now, uint32_t row);
   [[nodiscard]] ProcessNote reason_of(pid_t pid, const std::string& link, const std::string& program) const;
   [[nodiscard]] ProcessNote reason(pid_t pid, ProcessNote before) const;
+  [[nodiscard]] bool is_due(pid_t pid, const Process& process) const;
+  [[nodiscard]] bool cannot_be_entered(pid_t pid, ProcessNote note) const;
   /// Nothing where it is not ours to read: a process that made itself undumpable, as sandboxes do.
   [[nodiscard]] std::optional<bool> maps_recording(pid_t pid) const;
   void meet(pid_t pid, Process* process);
@@ -52,11 +58,13 @@ class NotEntered {
 
   ProfileFile* file_;
   pid_t root_;
+  uint64_t patience_ns_;
   std::string directory_;  ///< that the profile file is in
   std::string recording_;  ///< how /proc/PID/maps names the profile file: its device and inode
+  std::string given_;      ///< what the environment of the command and its children has of the recording
   std::unordered_map<pid_t, Process> processes_;
-  std::unordered_map<uint32_t, pid_t> owners_;  ///< of records, once they were found
-  std::vector<uint32_t> rows_;                  ///< all that were added
+  std::unordered_map<uint32_t, pid_t> owners_;   ///< of records, once they were found
+  std::unordered_map<uint32_t, unsigned> rows_;  ///< all that were added: how often their process was met
 };
 
 }  // namespace pctally

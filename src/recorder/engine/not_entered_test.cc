@@ -8,23 +8,26 @@
 
 #include <filesystem>
 
+#include "histfile/chain.h"
 #include "histfile/fresh_file_for_test.h"
+#include "recorder/engine/injected_engine.h"
 
 namespace pctally {
 namespace {
 
-/// sleep(1), copied to a place that makes it a program of valgrind's; it has been executed.
-class Emulated {
+/// sleep(1), copied to a directory of this name, with one variable in its environment; it has been executed.
+class SleepProgram {
  public:
-  explicit Emulated(const FreshFile& fresh) {
-    const std::string directory = fresh.beside("valgrind"), program = directory + "/sleep";
+  SleepProgram(const FreshFile& fresh, const char* name, std::string variable) {
+    const std::string directory = fresh.beside(name), program = directory + "/sleep";
     std::filesystem::create_directory(directory);
     std::filesystem::copy_file("/bin/sleep", program);
+    char* const environment[] = {variable.data(), nullptr};
     int executed[2];
     EXPECT_EQ(pipe2(executed, O_CLOEXEC), 0);
     pid_ = fork();
     if (pid_ == 0) {
-      execl(program.c_str(), "sleep", "1000", nullptr);
+      execle(program.c_str(), "sleep", "1000", nullptr, environment);
       _exit(127);
     }
     close(executed[1]);
@@ -32,9 +35,12 @@ class Emulated {
     EXPECT_EQ(read(executed[0], &byte, 1), 0);
     close(executed[0]);
   }
-  Emulated(const Emulated&) = delete;
-  Emulated& operator=(const Emulated&) = delete;
-  ~Emulated() { waitpid(pid_, nullptr, 0); }
+  SleepProgram(const SleepProgram&) = delete;
+  SleepProgram& operator=(const SleepProgram&) = delete;
+  ~SleepProgram() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
   [[nodiscard]] pid_t pid() const { return pid_; }
 
   /// It has ended, and nobody has asked for its status yet.
@@ -48,10 +54,15 @@ class Emulated {
   pid_t pid_;
 };
 
+/// As a child of the command has it.
+std::string given(FreshFile& fresh) {
+  return std::string(kIdVariable) + "=" + fresh.file().recording_id().text;
+}
+
 TEST(NotEntered, AProcessThatEndsBeforeItsRowKeepsTheReasonSeenBefore) {
   FreshFile fresh;
-  Emulated program(fresh);
-  NotEntered not_entered(&fresh.file(), program.pid());
+  SleepProgram program(fresh, "valgrind", given(fresh));
+  NotEntered not_entered(&fresh.file(), program.pid(), 0);
   not_entered.poll();
   EXPECT_EQ(fresh.process(program.pid()), nullptr) << "it may be entered yet";
   program.end();
@@ -62,8 +73,8 @@ TEST(NotEntered, AProcessThatEndsBeforeItsRowKeepsTheReasonSeenBefore) {
 
 TEST(NotEntered, AProcessThatEndsAfterItsRowKeepsItsReason) {
   FreshFile fresh;
-  Emulated program(fresh);
-  NotEntered not_entered(&fresh.file(), program.pid());
+  SleepProgram program(fresh, "valgrind", given(fresh));
+  NotEntered not_entered(&fresh.file(), program.pid(), 0);
   not_entered.poll();
   not_entered.poll();
   program.end();
@@ -71,6 +82,27 @@ TEST(NotEntered, AProcessThatEndsAfterItsRowKeepsItsReason) {
   not_entered.end();
   ASSERT_NE(fresh.process(program.pid()), nullptr);
   EXPECT_EQ(fresh.process(program.pid())->note, ProcessNote::kEmulated);
+}
+
+TEST(NotEntered, WithoutTheRecordingInItsEnvironmentAProcessIsNamedAtFirstSight) {
+  FreshFile fresh;
+  SleepProgram program(fresh, "plain", "HOME=/");
+  NotEntered not_entered(&fresh.file(), program.pid(), 0);
+  not_entered.poll();
+  ASSERT_NE(fresh.process(program.pid()), nullptr);
+  EXPECT_EQ(fresh.process(program.pid())->note, ProcessNote::kNotEntered);
+}
+
+TEST(NotEntered, WhatWasNamedAtFirstSightIsTakenBackWhereTheLibraryCameAfterAll) {
+  FreshFile fresh;
+  SleepProgram program(fresh, "plain", "HOME=/");
+  NotEntered not_entered(&fresh.file(), program.pid(), 0);
+  not_entered.poll();
+  const ProcessRecord* row = fresh.process(program.pid());
+  ASSERT_NE(row, nullptr);
+  ASSERT_NE(add_process(fresh.file(), program.pid(), 0, "sleep", "timer"), 0u);
+  not_entered.poll();
+  EXPECT_EQ(row->note, ProcessNote::kNone);
 }
 
 }  // namespace

@@ -24,9 +24,8 @@ void wait_for_random_phase(uint64_t period_ns, Random* random) {
 /// An event of a thread counts from zero on every CPU it comes to, is no more where exec gains privileges,
 /// and waits for CPUs that are off; an event of a CPU is the other way round.
 std::string ring_blindness(bool per_thread, bool kernel) {
-  return std::string(kernel ? "" : "kernel mode (its time is stated as unsampled); ") +
-         (per_thread ? "half a period of each thread on each CPU it runs on, so most of children that short; "
-                       "setuid programs of others"
+  return std::string(kernel ? "" : "kernel mode; ") +
+         (per_thread ? "half a period of each thread per CPU, so most children that short; setuid programs"
                      : "CPUs that are switched on after the start");
 }
 
@@ -53,7 +52,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   file->header().machine_cpus = all_ticks ? static_cast<uint32_t>(rings_.size() / 2) : 0;
   tasks_ = TaskTable(file, name(),
                      rings_.sees_machine() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
-  tasks_.look_through(settings_.files);
+  tasks_.use_files(settings_.files);
   tasks_.expect_removal(per_thread_);
   if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
   if (settings_.scope) tasks_.keep_scopes(*settings_.scope, settings_.paths);
@@ -87,7 +86,7 @@ void RingEngine::drain() {
   rings_.collect();
   tasks_.expect_losses(rings_.pressed());
   replay(until);
-  if (rings_.pressed() || told_)
+  if (rings_.pressed() || loss_pending_)
     book_losses();
   else
     begin_window();
@@ -115,13 +114,13 @@ void RingEngine::apply(const RingSet::Record& event) {
 
 void RingEngine::apply_lost(const RingSet::Record& event) {
   losses_[event.ring].by_records += event.record.lost;
-  told_ = true;
+  loss_pending_ = true;
   tasks_.expect_losses(true);
 }
 
 void RingEngine::apply_throttle(const RingSet::Record& event) {
   losses_[event.ring].throttle.apply(event.record);
-  told_ = true;
+  loss_pending_ = true;
   if (event.record.kind == PerfRecord::Kind::kThrottle) ++file_->header().throttled;
 }
 
@@ -178,7 +177,7 @@ void RingEngine::book_losses() {
   }
   lost_ += own;
   window_lost_ += own;
-  told_ = false;
+  loss_pending_ = false;
   __atomic_store_n(&file_->header().ledger.lost, static_cast<uint64_t>(std::llround(lost_)),
                    __ATOMIC_RELAXED);
   if (records != 0) tasks_.resync();

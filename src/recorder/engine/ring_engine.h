@@ -59,7 +59,7 @@ class RingEngine : public Engine {
   Random random_;
   PhaseShifts shifts_;
   uint64_t samples_ = 0;
-  bool told_ = false;  ///< of losses or throttling that are not booked yet
+  bool loss_pending_ = false;  ///< losses or throttling were reported and are not booked yet
   Tally sum_;
   std::vector<Losses> losses_;  ///< one per ring
   double lost_ = 0;             ///< ticks of the target

@@ -43,7 +43,7 @@ TEST(RingEngine, WhatARingHasNoRoomForIsLost) {
     double due = static_cast<double>(process_cpu_ns() - begun) / static_cast<double>(settings.period);
     engine.stop();
     const Ledger& ledger = fresh.file().header().ledger;
-    EXPECT_GT(ledger.lost, 0u) << "lost ticks " << (counted ? "counted" : "told in records");
+    EXPECT_GT(ledger.lost, 0u) << "lost ticks " << (counted ? "counted" : "reported in records");
     // Of 20 us between two ticks the kernel takes some for the tick, which is not the process's CPU time: 11
     // % were seen where the host was slow.
     EXPECT_LT(static_cast<double>(ledger.counted + ledger.lost), 1.4 * due);

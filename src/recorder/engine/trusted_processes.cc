@@ -1,8 +1,6 @@
 #include "recorder/engine/trusted_processes.h"
 
 #include <linux/capability.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,12 +22,10 @@ bool has_capabilities() {
 }  // namespace
 
 bool has_our_user(pid_t pid) {
-  char text[4096];
-  const char* line = read_proc_file(pid, "status", text, sizeof text) > 0 ? strstr(text, "\nUid:") : nullptr;
-  unsigned users[4];
-  if (line == nullptr) return true;
-  if (sscanf(line + 5, "%u %u %u %u", &users[0], &users[1], &users[2], &users[3]) != 4) return false;
-  return std::all_of(std::begin(users), std::end(users), [](unsigned user) { return user == geteuid(); });
+  ProcStatus status;
+  if (!read_proc_status(pid, &status)) return true;
+  return std::all_of(std::begin(status.users), std::end(status.users),
+                     [](uid_t user) { return user == geteuid(); });
 }
 
 TrustedProcesses::TrustedProcesses(pid_t root) : root_(root), privileged_(has_capabilities()) {}

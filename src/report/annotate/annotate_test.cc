@@ -107,6 +107,27 @@ TEST(Disassembler, CallsInstructionsAsObjdumpDoes) {
   EXPECT_THAT(names, ElementsAre("movzbl", "cltq", "movsd", "nop", "cvtsi2sdl", "jne"));
 }
 
+TEST(Disassembler, SaysTheSizeThatNoRegisterSays) {
+  const std::vector<uint8_t> bytes = {0xf7, 0x5c, 0x24, 0x50,              // negl 0x50(%rsp)
+                                      0xf0, 0x48, 0xff, 0x0f,              // lock decq (%rdi)
+                                      0xf6, 0x17,                          // notb (%rdi)
+                                      0xf2, 0x48, 0x0f, 0x2a, 0x07,        // cvtsi2sdq (%rdi),%xmm0
+                                      0xd9, 0x07, 0xdd, 0x07, 0xdb, 0x2f,  // flds, fldl, fldt (%rdi)
+                                      0xdf, 0x2f, 0xdf, 0x07, 0xdd, 0x0f,  // fildll, filds, fisttpll (%rdi)
+                                      0xd9, 0x2f,                          // fldcw (%rdi)
+                                      0xf3, 0xa5,                          // rep movsl
+                                      0x48, 0xb8, 0xff, 0x00, 0x00, 0x00,
+                                      0x80, 0x00, 0x00, 0x00,  // movabs $0x80000000ff,%rax
+                                      0x48, 0xf7, 0xdb};       // neg %rbx
+  Disassembler disassembler({.address = 0, .bytes = bytes, .machine = EM_X86_64}, Syntax::kAtt);
+  std::vector<std::string> names;
+  for (const Instruction& instruction : disassembler.instructions())
+    names.push_back(disassembler.text(instruction).mnemonic);
+  if (names.empty()) GTEST_SKIP() << "built without Zydis";
+  EXPECT_THAT(names, ElementsAre("negl", "lock decq", "notb", "cvtsi2sdq", "flds", "fldl", "fldt", "fildll",
+                                 "filds", "fisttpll", "fldcw", "rep movsl", "movabs", "neg"));
+}
+
 TEST(Disassembler, ReadsAarch64) {
   // bl 0x1010; b.eq; cbz x3, 0x1010; tbz w4, #1, 0x1014; b; no instruction; ldr x1, [x0]; br x16; blr x16;
   // ret; nop; a rest
@@ -256,13 +277,20 @@ class Sources : public testing::Test {
     directory_ = name;
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
+  static Owner caller() { return geteuid(); }
+  /// What is wrong with a.c if a file of `owner` names it.
+  [[nodiscard]] std::string problem_for(Owner owner) const {
+    SourceFiles files({});
+    files.named_by(owner, {}, path("a.c"));
+    return files.file(path("a.c")).problem;
+  }
   [[nodiscard]] std::string path(const char* name) const { return directory_ + "/" + name; }
   std::string directory_;
 };
 
 TEST_F(Sources, AreFoundWhereTheyAreNow) {
   std::ofstream(path("a.c")) << "one\n\ttwo\r\nthree";
-  SourceFiles files({*parse_source_path("/build=" + directory_)});
+  SourceFiles files({*parse_source_path("/build=" + directory_)}, {}, {}, &caller);
   EXPECT_EQ(files.line("/build/a.c", 2), "        two");
   EXPECT_EQ(files.line("/build/a.c", 3), "three");
   EXPECT_EQ(files.line("/build/a.c", 4), "");
@@ -271,18 +299,54 @@ TEST_F(Sources, AreFoundWhereTheyAreNow) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(directory_);
   EXPECT_EQ(files.file("a.c").problem, "not found") << "a relative name is no file here";
-  SourceFiles here({{"sub/", directory_ + "/"}});
+  SourceFiles here({{"sub/", directory_ + "/"}}, {}, {}, &caller);
   EXPECT_EQ(here.line("sub/a.c", 1), "one");
   std::filesystem::current_path(before);
   EXPECT_FALSE(parse_source_path("nothing"));
   EXPECT_FALSE(parse_source_path("=x"));
 }
 
+constexpr uid_t kStranger = 2000000001;
+
+/// Debug information may name any file, and root may read any.
+TEST_F(Sources, WhoeverNamesASourceMustBeAbleToReadIt) {
+  std::ofstream(path("a.c")) << "one";
+  const std::string refused = "the owner of the program that names it may not read it";
+  for (const auto& [mode, directory_mode, problem] :
+       {std::tuple(0600, 0755, refused), {0644, 0700, refused}, {0644, 0755, std::string()}}) {
+    ASSERT_EQ(chmod(path("a.c").c_str(), mode) + chmod(directory_.c_str(), directory_mode), 0);
+    EXPECT_EQ(problem_for(geteuid()), "");
+    EXPECT_EQ(problem_for(0), "");
+    EXPECT_EQ(problem_for(kStranger), problem);
+    EXPECT_EQ(problem_for(std::nullopt), problem);
+  }
+}
+
+TEST_F(Sources, OneOfThoseWhoNameASourceIsEnough) {
+  std::ofstream(path("a.c")) << "one";
+  SourceFiles files({});
+  EXPECT_NE(files.file(path("a.c")).problem, "");
+  files.named_by(kStranger, {}, path("a.c"));
+  EXPECT_NE(files.file(path("a.c")).problem, "");
+  files.named_by(geteuid(), {}, path("a.c"));
+  EXPECT_EQ(files.line(path("a.c"), 1), "one");
+  files.named_by(std::nullopt, {}, path("a.c"));
+  EXPECT_EQ(files.line(path("a.c"), 1), "one");
+}
+
+TEST_F(Sources, TheOwnersOwnAreReadForThem) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to make files of other users";
+  std::ofstream(path("a.c")) << "one";
+  ASSERT_EQ(chown(path("a.c").c_str(), kStranger, kStranger) + chmod(path("a.c").c_str(), 0600), 0);
+  EXPECT_EQ(problem_for(kStranger), "");
+  EXPECT_NE(problem_for(kStranger + 1), "");
+}
+
 TEST_F(Sources, WhatIsNoSourceIsNotOpened) {
   ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
   std::ofstream(path("binary")) << std::string(10, '\0');
   std::ofstream(path("large")) << std::string((4 << 20) + 1, 'x');
-  SourceFiles files({});
+  SourceFiles files({}, {}, {}, &caller);
   for (const std::string& name :
        {path("fifo"), path("binary"), path("large"), std::string("/dev/zero"), directory_}) {
     EXPECT_FALSE(files.file(name).problem.empty()) << name;

@@ -12,7 +12,7 @@
 #include "report/annotate/disassembler.h"
 #include "report/annotate/find_function.h"
 #include "report/annotate/source_files.h"
-#include "report/statistics.h"
+#include "report/statistics/interval.h"
 
 namespace pctally {
 

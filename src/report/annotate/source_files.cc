@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file/read_all.h"
 #include "base/time_ns.h"
 #include "object/elf/regular_file.h"
 
@@ -15,18 +16,6 @@ namespace {
 constexpr off_t kLargest = 4 << 20;
 constexpr size_t kTab = 8;
 constexpr char kNotFound[] = "not found";
-
-/// Nothing if it cannot be read to its end.
-bool read_all(int fd, std::string* bytes) {
-  for (size_t got = 0; got < bytes->size();) {
-    ssize_t count = read(fd, bytes->data() + got, bytes->size() - got);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    if (count == 0) bytes->resize(got);
-    got += static_cast<size_t>(count);
-  }
-  return true;
-}
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
@@ -52,7 +41,15 @@ bool is_reachable(int fd) {
   return true;
 }
 
-SourceFile read_source(const std::string& path) {
+/// Whether a file that one of `owners` has made may name this one. The caller could open it.
+bool may_name(const std::vector<Owner>& owners, int fd, const struct stat& source) {
+  const uid_t caller = geteuid();
+  for (const Owner& owner : owners)
+    if (owner && (*owner == 0 || *owner == caller || *owner == source.st_uid)) return true;
+  return (source.st_mode & S_IROTH) != 0 && is_reachable(fd);
+}
+
+SourceFile read_source(const std::string& path, const std::vector<Owner>& owners) {
   SourceFile file;
   struct stat status;
   auto fd = open_regular(path, &status);
@@ -60,12 +57,18 @@ SourceFile read_source(const std::string& path) {
     file.problem = fd.error().code == ENOENT ? kNotFound : fd.error().text;
     return file;
   }
+  if (!may_name(owners, fd->get(), status)) {
+    file.problem = "the owner of the program that names it may not read it";
+    return file;
+  }
   if (status.st_size > kLargest) {
     file.problem = "larger than 4 MiB";
     return file;
   }
   std::string bytes(static_cast<size_t>(status.st_size), '\0');
-  if (!read_all(fd->get(), &bytes))
+  const ssize_t length = read_all_at(fd->get(), 0, bytes.data(), bytes.size());
+  bytes.resize(static_cast<size_t>(std::max<ssize_t>(length, 0)));
+  if (length < 0)
     file.problem = "cannot be read";
   else if (bytes.find('\0') != std::string::npos)
     file.problem = "not a text file";
@@ -76,7 +79,6 @@ SourceFile read_source(const std::string& path) {
   file.changed_unix_ns = to_ns(status.st_mtim);
   const bool own = geteuid() != 0 && status.st_uid == geteuid();
   file.is_for_all = (status.st_mode & S_IROTH) != 0 || own;
-  file.is_reachable = file.is_for_all && (own || is_reachable(fd->get()));
   return file;
 }
 
@@ -122,10 +124,9 @@ SourceFile SourceFiles::read(const std::string& path) const {
             .problem = "",
             .changed_unix_ns = kept->changed_unix_ns,
             .md5 = {},
-            .is_for_all = true,
-            .is_reachable = true};
+            .is_for_all = true};
   if (place == path && !path.starts_with('/')) return {.lines = {}, .problem = kNotFound};
-  SourceFile file = read_source(place);
+  SourceFile file = read_source(place, owners_of(path));
   return file.problem == kNotFound && fetch_ ? fetch(path) : file;
 }
 
@@ -133,13 +134,24 @@ SourceFile SourceFiles::fetch(const std::string& path) const {
   const auto executable = executables_.find(path);
   const auto fetched = fetch_(executable == executables_.end() ? BuildId() : executable->second, path);
   if (!fetched) return {.lines = {}, .problem = kNotFound};
-  SourceFile file = read_source(*fetched);
-  file.changed_unix_ns = 0;                    // when it was fetched says nothing,
-  file.is_for_all = file.is_reachable = true;  // and a server gives it to whoever asks
+  SourceFile file = read_source(*fetched, {geteuid()});
+  file.changed_unix_ns = 0;  // when it was fetched says nothing,
+  file.is_for_all = true;    // and a server gives it to whoever asks
   return file;
 }
 
-void SourceFiles::named_by(const BuildId& executable, const std::string& path) {
+std::vector<Owner> SourceFiles::owners_of(const std::string& path) const {
+  const auto named = owners_.find(path);
+  if (named != owners_.end()) return named->second;
+  return owner_ ? std::vector{owner_()} : std::vector<Owner>{};
+}
+
+void SourceFiles::named_by(Owner owner, const BuildId& executable, const std::string& path) {
+  std::vector<Owner>& owners = owners_[path];
+  if (std::ranges::find(owners, owner) == owners.end()) {
+    owners.push_back(owner);
+    files_.erase(path);
+  }
   if (fetch_ && !executable.empty()) executables_.try_emplace(path, executable);
 }
 

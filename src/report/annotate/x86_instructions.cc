@@ -3,6 +3,8 @@
 #include <Zydis/Zydis.h>
 #endif
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -65,22 +67,62 @@ char size_letter(const ZydisDecodedOperand& operand) {
   }
 }
 
-/// Instructions to which AT&T's syntax adds no size ("movsd", not "movsdq"), but for conversions from
-/// integers.
-bool is_vector(const ZydisDecodedInstruction& decoded) {
+bool converts_integer(const ZydisDecodedInstruction& decoded) {
   switch (decoded.mnemonic) {
     case ZYDIS_MNEMONIC_CVTSI2SD:
     case ZYDIS_MNEMONIC_CVTSI2SS:
     case ZYDIS_MNEMONIC_VCVTSI2SD:
     case ZYDIS_MNEMONIC_VCVTSI2SS:
-      return false;
+      return true;
     default:
-      break;
+      return false;
   }
+}
+
+/// Instructions to which AT&T's syntax adds no size ("movsd", not "movsdq"), but for conversions from
+/// integers, and for the one of SSE3 that stores an integer of the x87.
+bool is_vector(const ZydisDecodedInstruction& decoded) {
+  if (converts_integer(decoded) || decoded.mnemonic == ZYDIS_MNEMONIC_FISTTP) return false;
   const std::string_view extension = ZydisISAExtGetString(decoded.meta.isa_ext);
   for (std::string_view name : {"SSE", "SSSE", "AVX", "FMA", "F16C", "BMI", "AES", "SHA", "GFNI", "PCLMUL"})
     if (extension.starts_with(name)) return true;
   return false;
+}
+
+/// "l" of "fldl", "ll" of "fildll": of what the x87 reads or writes in memory; empty for its control words.
+std::string x87_size(std::string_view name, const ZydisDecodedOperand& operand) {
+  if (name.starts_with("fi")) return operand.size == 16 ? "s" : operand.size == 32 ? "l" : "ll";
+  switch (operand.element_type) {
+    case ZYDIS_ELEMENT_TYPE_FLOAT32:
+      return "s";
+    case ZYDIS_ELEMENT_TYPE_FLOAT64:
+      return "l";
+    case ZYDIS_ELEMENT_TYPE_FLOAT80:
+      return "t";
+    default:
+      return {};
+  }
+}
+
+/// AT&T's size of an operand in memory where no register says it, and Zydis does not either: "negl".
+std::string missing_size(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand* operands) {
+  const std::span visible(operands, decoded.operand_count_visible);
+  const auto in_memory = std::ranges::find(visible, ZYDIS_OPERAND_TYPE_MEMORY, &ZydisDecodedOperand::type);
+  if (in_memory == visible.end()) return {};
+  if (decoded.meta.isa_ext == ZYDIS_ISA_EXT_X87 || decoded.mnemonic == ZYDIS_MNEMONIC_FISTTP)
+    return x87_size(ZydisMnemonicGetString(decoded.mnemonic), *in_memory);
+  const bool is_arithmetic =
+      decoded.meta.category == ZYDIS_CATEGORY_BINARY || decoded.meta.category == ZYDIS_CATEGORY_LOGICAL;
+  const bool is_alone = decoded.operand_count_visible == 1 && is_arithmetic;
+  return is_alone || converts_integer(decoded) ? std::string(1, size_letter(*in_memory)) : std::string();
+}
+
+/// A name of Zydis, with its prefixes, as AT&T's assemblers have it.
+std::string with_size(std::string name, const ZydisDecodedInstruction& decoded,
+                      const ZydisDecodedOperand* operands) {
+  if (decoded.meta.category == ZYDIS_CATEGORY_STRINGOP && name.ends_with('d')) name.back() = 'l';
+  return name.ends_with(ZydisMnemonicGetString(decoded.mnemonic)) ? name + missing_size(decoded, operands)
+                                                                  : name;
 }
 
 /// What assemblers call an instruction that Zydis calls otherwise; empty if they agree.
@@ -95,6 +137,8 @@ std::string usual_mnemonic(const ZydisDecodedInstruction& decoded, const ZydisDe
     case ZYDIS_MNEMONIC_MOVSX:
     case ZYDIS_MNEMONIC_MOVSXD:
       return std::string("movs") + size_letter(operands[1]) + size_letter(operands[0]);
+    case ZYDIS_MNEMONIC_MOV:
+      return decoded.raw.imm[0].size == 64 || decoded.raw.disp.size == 64 ? "movabs" : "";
     case ZYDIS_MNEMONIC_CDQE:
       return "cltq";
     case ZYDIS_MNEMONIC_CDQ:
@@ -163,6 +207,8 @@ class X86Instructions : public InstructionSet {
     if (instruction.target != 0 || decoded.mnemonic == ZYDIS_MNEMONIC_NOP) text.operands.clear();
     if (std::string usual = usual_mnemonic(decoded, operands, syntax_ == Syntax::kAtt); !usual.empty())
       text.mnemonic = usual;
+    else if (syntax_ == Syntax::kAtt)
+      text.mnemonic = with_size(text.mnemonic, decoded, operands);
     return text;
   }
 

@@ -145,7 +145,9 @@ std::vector<Candidate> candidates_of(Diff* diff) {
 
 /// Of all that is called changed at most kDiffRate is wrong. The whole is one of the family and bears half of
 /// its weight; own amounts and totals share the other half evenly, if there are both. C. R. Genovese, K.
-/// Roeder, L. Wasserman, "False discovery control with p-value weighting", Biometrika 93 (2006) 509-524.
+/// Roeder, L. Wasserman, "False discovery control with p-value weighting", Biometrika 93 (2006) 509-524. A
+/// weight alone may not decide what its own 95 % interval leaves open: such a p-value counts as 1, which a
+/// larger one always may.
 void decide(Diff* diff) {
   const std::vector<Candidate> family = candidates_of(diff);
   std::map<const size_t*, double> of_kind;
@@ -155,7 +157,7 @@ void decide(Diff* diff) {
     const double kinds = candidate.decided == nullptr ? 1 : static_cast<double>(of_kind.size() - 1);
     const double part = of_kind.size() == 1 ? 1 : 0.5 / kinds;
     const double weight = part * static_cast<double>(family.size()) / of_kind[candidate.decided];
-    p_values.push_back(candidate.change->p / weight);
+    p_values.push_back(candidate.change->p <= kDiffRate ? candidate.change->p / weight : 1);
   }
   const std::vector<bool> changed = rejected(p_values, kDiffRate);
   for (size_t i = 0; i < family.size(); ++i) {
@@ -225,11 +227,12 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   diff.names = options.names;
   diff.unit = *unit;
   diff.work = options.work;
+  diff.new_work = options.new_work > 0 ? options.new_work : options.work;
   std::vector<MeasuredRun> old_runs, new_runs;
   for (const Profile& profile : before)
-    old_runs.push_back(measure(profile, open, options, objects, &diff.doubts));
+    old_runs.push_back(measure(profile, open, options.by, diff.work, objects, &diff.doubts));
   for (const Profile& profile : after)
-    new_runs.push_back(measure(profile, open, options, objects, &diff.doubts));
+    new_runs.push_back(measure(profile, open, options.by, diff.new_work, objects, &diff.doubts));
   std::set<DiffKey> keys;
   for (const auto* side : {&old_runs, &new_runs})
     for (const MeasuredRun& run : *side)
@@ -275,7 +278,8 @@ Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& run
   std::vector<std::string> doubts;
   std::vector<MeasuredRun> measured;
   std::set<DiffKey> keys;
-  for (const Profile& profile : runs) measured.push_back(measure(profile, open, options, objects, &doubts));
+  for (const Profile& profile : runs)
+    measured.push_back(measure(profile, open, options.by, options.work, objects, &doubts));
   for (const MeasuredRun& run : measured)
     for (const auto& [key, ticks] : run.ticks) keys.insert(key);
   const std::vector<Measured> totals = totals_of(measured, knows_cpu(measured));
@@ -290,23 +294,57 @@ Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& run
       sum += amounts.back().amount;
     }
     rows.push_back({std::get<0>(key), sum / static_cast<double>(runs.size()),
-                    run_deviation(amounts, options.between_runs), std::get<1>(key),
-                    linkage_of(key, measured, {}), std::get<0>(key)});
+                    run_deviation(amounts, options.between_runs), counting_deviation(amounts),
+                    std::get<1>(key), linkage_of(key, measured, {}), std::get<0>(key)});
   }
   add_short_names(options.by, &rows);
   std::sort(rows.begin(), rows.end(), [](const RowDeviation& a, const RowDeviation& b) {
     return a.amount != b.amount ? a.amount > b.amount : a.name < b.name;
   });
-  rows.insert(rows.begin(), {"total", total, run_deviation(totals, options.between_runs), "", "", "total"});
+  rows.insert(rows.begin(), {"total", total, run_deviation(totals, options.between_runs),
+                             counting_deviation(totals), "", "", "total"});
   return rows;
 }
 
-size_t runs_needed(const RowDeviation& row, double relative, size_t rows) {
+namespace {
+
+/// Standard errors of a difference that a change must have, for so many runs a side; 1: as of a variance that
+/// is known.
+double errors_of(const PlannedChange& change, size_t runs) {
+  const double alpha = kDiffRate / static_cast<double>(std::max<size_t>(change.rows, 1));
+  const double decided = runs > 1 ? t_quantile(alpha, 2 * static_cast<double>(runs - 1)) : two_sided_z(alpha);
+  return decided + two_sided_z(2 * (1 - change.power));
+}
+
+/// The variance that a run may have if two of them are to show the change, of so many a side.
+double variance_allowed(const RowDeviation& row, const PlannedChange& change, size_t runs) {
+  return squared(change.relative * row.amount / errors_of(change, runs)) / 2;
+}
+
+}  // namespace
+
+size_t runs_needed(const RowDeviation& row, const PlannedChange& change) {
   constexpr double kMost = 1e6;
-  double z = two_sided_z(kDiffRate / static_cast<double>(std::max<size_t>(rows, 1))) + kPower80;
-  double step = relative * row.amount;
-  double runs = step > 0 ? 2 * (z * row.deviation / step) * (z * row.deviation / step) : kMost;
-  return runs < kMost ? static_cast<size_t>(std::ceil(std::max(runs, 1.0))) : 0;
+  const auto runs_at = [&](size_t runs) {
+    const double allowed = variance_allowed(row, change, runs);
+    return allowed > 0 ? squared(row.deviation) / allowed : kMost;
+  };
+  if (runs_at(1) >= kMost) return 0;
+  const double of_one = squared(kBetweenRuns * row.amount) + squared(row.counting);  // as diff assumes it
+  if (of_one <= variance_allowed(row, change, 1)) return 1;
+  auto runs = static_cast<size_t>(std::max(2.0, std::ceil(runs_at(1))));
+  while (runs_at(runs) > static_cast<double>(runs)) ++runs;  // few runs know their variance badly
+  return runs;
+}
+
+double length_needed(const RowDeviation& row, const PlannedChange& change, size_t runs) {
+  const double between = std::max(0.0, squared(row.deviation) - squared(row.counting));
+  const double left = variance_allowed(row, change, runs) * static_cast<double>(runs) - between;
+  return left > 0 ? squared(row.counting) / left : 0;
+}
+
+double smallest_of_one_run(const PlannedChange& change) {
+  return errors_of(change, 1) * kBetweenRuns * std::sqrt(2.0);
 }
 
 double visible_change(const Diff& diff, const DiffRow& row) {

@@ -9,9 +9,9 @@
 
 #include "base/result.h"
 #include "profile/profile.h"
-#include "report/diff/change_test.h"
 #include "report/names/shown_names.h"
 #include "report/rollup.h"
+#include "report/statistics/change_test.h"
 
 namespace pctally {
 
@@ -20,7 +20,7 @@ enum class Verdict { kUndecided, kMore, kLess, kNew, kGone };
 /// "undecided", "more", "less", "new", "gone"
 const char* verdict_word(Verdict verdict);
 
-/// Of all runs of a side together.
+/// The sum over all runs of a side.
 struct SideTicks {
   uint64_t ticks = 0;
   double effective = 0;  ///< the same in effective ticks
@@ -47,7 +47,8 @@ struct DiffRow {
 
 struct DiffOptions {
   Grouping by = Grouping::kFunction;
-  double work = 1;  ///< units of work a run did: amounts are per unit
+  double work = 1;      ///< units of work a run did: amounts are per unit
+  double new_work = 0;  ///< the same of the new side; 0: as many
   double between_runs = kBetweenRuns;
   NameStyle names = NameStyle::kShort;
 };
@@ -56,7 +57,7 @@ struct Diff {
   Grouping by = Grouping::kFunction;
   NameStyle names = NameStyle::kShort;
   std::string unit;  ///< "ms", or the event's name
-  double work = 1;
+  double work = 1, new_work = 1;
   size_t old_runs = 0, new_runs = 0;
   size_t old_added = 0, new_added = 0;  ///< of these runs: those that are known as a sum alone
   bool deviation_assumed = false;       ///< nothing shows how rows vary from run to run
@@ -68,6 +69,7 @@ struct Diff {
       renamed;                      ///< objects that have another name on the new side, by the old one
   std::vector<std::string> doubts;  ///< why the profiles cannot be relied on: incomplete, throttled, damaged
 
+  [[nodiscard]] bool per_unit_of_work() const { return work != 1 || new_work != 1; }
   [[nodiscard]] bool one_run_a_side() const { return old_runs == 1 && new_runs == 1; }
 };
 
@@ -91,6 +93,7 @@ struct RowDeviation {
   std::string name;
   double amount = 0;                              ///< mean of the runs, in the unit of a Diff
   double deviation = 0;                           ///< standard deviation of one run
+  double counting = 0;                            ///< the part of it that is counting noise
   std::string object{}, linkage{}, short_name{};  ///< as of DiffRow
 };
 
@@ -101,9 +104,22 @@ Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& run
 /// Rows of functions that call others: those whose total is decided first, then by the size of its change.
 std::vector<const DiffRow*> rows_with_callees(const Diff& diff);
 
-/// Runs a side that show a change of `relative` in a row four times in five, where `rows` are compared at
-/// once. 0: more than a million.
-size_t runs_needed(const RowDeviation& row, double relative, size_t rows);
+/// A change that is to be seen.
+struct PlannedChange {
+  double relative = 0;  ///< to the row's amount
+  size_t rows = 1;      ///< that are compared at once
+  double power = 0.8;   ///< how often it is to be seen
+};
+
+/// Runs a side that show it. 0: more than a million.
+size_t runs_needed(const RowDeviation& row, const PlannedChange& change);
+
+/// How much longer than now each of `runs` runs a side must be to show it. Only counting noise becomes less.
+/// 0: no length is enough.
+double length_needed(const RowDeviation& row, const PlannedChange& change, size_t runs);
+
+/// The smallest change, relative, that one run a side shows, however long it is.
+double smallest_of_one_run(const PlannedChange& change);
 
 /// The smallest change of `row` (in its amount) that would be decided four times in five, with as many runs
 /// as now.

@@ -82,7 +82,7 @@ TEST(Diff, ATotalIsJudgedWhereAFunctionCallsOthers) {
   EXPECT_THAT(text, HasSubstr("function with all it calls\n"));
   EXPECT_THAT(text, HasSubstr("1 of 2 rows and 1 of 1 totals changed"));
   EXPECT_THAT(diff_markdown(diff, {}, 0),
-              HasSubstr("| function with all it calls | |\n|--:|--:|--:|--:|:--|:--|\n| +1.7e+03 |"));
+              HasSubstr("| function with all it calls | |\n|--:|--:|--:|--:|--:|:--|:--|\n| +1.7 |"));
 }
 
 TEST(Diff, WithoutPathsThereAreNoTotals) {
@@ -152,9 +152,48 @@ TEST(Diff, TheSameProfileTwiceIsNoDifference) {
   EXPECT_THAT(power_sentence(diff), HasSubstr("would have to change by"));
 }
 
+TEST(Diff, TheWholeIsUndecidedWhereItsIntervalHoldsNoChange) {
+  std::vector<Profile> before, after;
+  for (uint64_t noise : {1000, 4000, 2000, 3400}) before.push_back(run_of({0, noise, 500, 500, 500, 500}));
+  for (uint64_t noise : {1000, 4000, 2200, 3200}) after.push_back(run_of({0, noise, 50, 50, 50, 50}));
+  const Diff diff = diff_of(before, after);
+  EXPECT_EQ(diff.decided, 4u);
+  EXPECT_LT(diff.total.amount.interval.low, 0);
+  EXPECT_GT(diff.total.amount.interval.high, 0);
+  EXPECT_EQ(diff.total.verdict, Verdict::kUndecided);
+  EXPECT_THAT(verdict_sentence(diff), HasSubstr("CPU time as a whole: undecided"));
+}
+
 TEST(Diff, AmountsArePerUnitOfWork) {
   Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 500})}, {.work = 10});
   EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.before, 50);
+}
+
+TEST(Diff, TheNewSideMayDoOtherWork) {
+  Diff diff = diff_of({run_of({0, 5000})}, {run_of({0, 10000})}, {.work = 10, .new_work = 20});
+  EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.before, 500);
+  EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.after, 500);
+  EXPECT_DOUBLE_EQ(diff.total.amount.difference, 0);
+}
+
+TEST(Diff, AmountsHaveTheUnitThatShowsThem) {
+  const auto text = [](double work) {
+    return diff_text(diff_of({run_of({0, 500})}, {run_of({0, 1000})}, {.work = work}), {});
+  };
+  EXPECT_THAT(text(1), AllOf(HasSubstr("change ms"), HasSubstr("+500 "), HasSubstr("500 ms to 1.00 s")));
+  EXPECT_THAT(text(100), AllOf(HasSubstr("change ms"), HasSubstr("+5.0 ")));
+  EXPECT_THAT(text(2e6),
+              AllOf(HasSubstr("change ns"), HasSubstr("+250.0 "), HasSubstr("250 ns a unit of work")));
+  EXPECT_THAT(text(2e4), AllOf(HasSubstr("change us"), HasSubstr("+25.0 "), HasSubstr("to 50.0 us a unit")));
+  EXPECT_THAT(diff_markdown(diff_of({run_of({0, 500})}, {run_of({0, 1000})}, {.work = 2e6}), {}, 0),
+              AllOf(HasSubstr("| change ns |"), HasSubstr("| +250 |")));
+}
+
+TEST(Diff, SharesStandBesideAmountsWhereNoNameIsCutForThem) {
+  const Diff diff = diff_of({run_of({0, 500, 500})}, {run_of({0, 1500, 500})});
+  EXPECT_THAT(diff_text(diff, {.width = 80}), AllOf(HasSubstr("share pp"), HasSubstr("     +25.0  f1")));
+  EXPECT_THAT(diff_text(diff, {.width = 60}), Not(HasSubstr("share pp")));
+  EXPECT_THAT(diff_markdown(diff, {}, 0), HasSubstr("| +25.0 | `f1` |"));
 }
 
 /// The sum of runs as pctally merge makes it: of one period, so a tick stays one.
@@ -259,9 +298,36 @@ TEST(Plan, SmallerChangesTakeMoreRuns) {
   ASSERT_EQ(rows->size(), 3u);
   EXPECT_EQ((*rows)[0].name, "total");
   EXPECT_EQ((*rows)[1].name, "f1");
-  EXPECT_GT(runs_needed((*rows)[1], 0.05, 3), 3 * runs_needed((*rows)[1], 0.10, 3));
-  EXPECT_GT(runs_needed((*rows)[2], 0.10, 3), runs_needed((*rows)[1], 0.10, 3));
-  EXPECT_EQ(runs_needed({"f", 0, 1}, 0.1, 3), 0u);
+  const PlannedChange twentieth{.relative = 0.05, .rows = 3}, tenth{.relative = 0.1, .rows = 3};
+  EXPECT_GT(runs_needed((*rows)[1], twentieth), 3 * runs_needed((*rows)[1], tenth));
+  EXPECT_GT(runs_needed((*rows)[2], tenth), runs_needed((*rows)[1], tenth));
+  EXPECT_EQ(runs_needed({"f", 0, 1}, tenth), 0u);
+}
+
+TEST(Plan, MorePowerTakesMoreRuns) {
+  const RowDeviation row{.name = "f", .amount = 100, .deviation = 10};
+  // 2 * ((2.037 + 0.8416) * 10 / 10)^2 = 16.6, with Student's t of 32 degrees; with 1.6449 for 95 %: 27
+  EXPECT_EQ(runs_needed(row, {.relative = 0.1}), 17u);
+  EXPECT_EQ(runs_needed(row, {.relative = 0.1, .power = 0.95}), 27u);
+}
+
+TEST(Plan, OneRunASideShowsOnlyWhatExceedsItsAssumedDeviation) {
+  const RowDeviation steady{.name = "f", .amount = 100, .deviation = 1, .counting = 1};
+  // 2 * ((4.303 + 0.8416) * 1 / 5)^2 = 2.1, and for three runs 2 * ((2.776 + 0.8416) * 1 / 5)^2 = 1.05
+  EXPECT_EQ(runs_needed(steady, {.relative = 0.05}), 3u);
+  EXPECT_EQ(runs_needed(steady, {.relative = 0.5}), 2u);
+  EXPECT_EQ(runs_needed(steady, {.relative = 0.6}), 1u);
+}
+
+TEST(Plan, LongerRunsHelpAgainstCountingNoiseAlone) {
+  const RowDeviation noisy{.name = "f", .amount = 100, .deviation = 10, .counting = 10},
+      varying{.name = "f", .amount = 100, .deviation = 10, .counting = 6};
+  const PlannedChange change{.relative = 0.1};
+  EXPECT_NEAR(length_needed(noisy, change, 1), 15.7, 0.1);       // as many runs, in one
+  EXPECT_NEAR(length_needed(noisy, change, 5), 19.8 / 5, 0.05);  // t of 8 degrees is 2.306
+  EXPECT_EQ(length_needed(varying, change, 5), 0) << "runs themselves deviate by 8";
+  EXPECT_GT(length_needed(varying, change, 20), 0);
+  EXPECT_NEAR(smallest_of_one_run(change), 0.15 * 1.4142 * 2.8016, 1e-3);
 }
 
 TEST(DiffOutput, HostileNamesSteerNothing) {

@@ -32,12 +32,19 @@ Json row_json(const DiffRow& row) {
 }  // namespace
 
 std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results) {
-  Json json = {{"version", kDiffJsonVersion},       {"by", grouping_word(diff.by)},
-               {"unit", valid_utf8(diff.unit)},     {"work", diff.work},
-               {"old_runs", diff.old_runs},         {"new_runs", diff.new_runs},
-               {"old_added", diff.old_added},       {"new_added", diff.new_added},
-               {"verdict", verdict_sentence(diff)}, {"cause", cause_sentence(diff)},
-               {"decided", diff.decided},           {"decided_totals", diff.decided_totals}};
+  Json json = {{"version", kDiffJsonVersion},
+               {"by", grouping_word(diff.by)},
+               {"unit", valid_utf8(diff.unit)},
+               {"work", diff.work},
+               {"new_work", diff.new_work},
+               {"old_runs", diff.old_runs},
+               {"new_runs", diff.new_runs},
+               {"old_added", diff.old_added},
+               {"new_added", diff.new_added},
+               {"verdict", verdict_sentence(diff)},
+               {"cause", cause_sentence(diff)},
+               {"decided", diff.decided},
+               {"decided_totals", diff.decided_totals}};
   Json& doubts = json["doubts"] = Json::array();
   for (const std::string& doubt : diff.doubts) doubts.push_back(valid_utf8(doubt));
   Json& renamed = json["renamed_objects"] = Json::object();

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "report/names/short_name.h"
+#include "report/print/escape.h"
 
 namespace pctally {
 namespace {
@@ -16,11 +17,11 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos ? std::string_view{} : text.substr(first, last - first + 1);
 }
 
-Result<Limit> refused(std::string_view text, const char* why) {
-  const std::string shown(text.substr(0, 100));
-  return fail(EINVAL,
-              "limit '%s': %s; for example 'share(main) > +2pp', 'seconds(main) > +10%%', 'total > +3%%'",
-              shown.c_str(), why);
+constexpr size_t kMostShown = 40;  ///< of a limit, so that a message is one line
+
+Result<Limit> refused(std::string_view text, const char* why, const char* example = "total > +3%") {
+  const std::string shown(text.substr(0, kMostShown));
+  return fail(EINVAL, "limit '%s': %s; for example '%s'", shown.c_str(), why, example);
 }
 
 /// False if it is no metric.
@@ -107,15 +108,16 @@ Result<Limit> parse_limit(std::string_view text) {
   size_t sign = text.rfind('>');
   if (sign == std::string_view::npos) return refused(text, "it has no '>'");
   if (!take_metric(trimmed(text.substr(0, sign)), &limit))
-    return refused(text, "what is limited is share(NAME), seconds(NAME) or total");
+    return refused(text, "choose share(NAME), seconds(NAME) or total", "share(main) > +2pp");
   std::string number(trimmed(text.substr(sign + 1)));
   limit.change = !number.empty() && (number[0] == '+' || number[0] == '-');
   char* end = nullptr;
   limit.value = strtod(number.c_str(), &end);
   if (end == number.c_str() || !std::isfinite(limit.value)) return refused(text, "a number follows '>'");
   if (!take_unit(trimmed(end), &limit))
-    return refused(text,
-                   "the unit is pp or % for a share, ms or s for a time, % of the old amount for a change");
+    return refused(text, limit.metric == Limit::Metric::kShare
+                             ? "the unit of a share is pp or %"
+                             : "the unit of a time is ms or s, of a change also %");
   return limit;
 }
 
@@ -140,13 +142,12 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
   if (limit.metric != Limit::Metric::kTotal) {
     change = {};
     if (!add_rows(diff, limit, &change))
-      return fail(EINVAL, "limit '%s': neither side has a row '%s'; pctally diff --limit 0 lists the rows",
-                  limit.text.c_str(), limit.function.c_str());
+      return fail(EINVAL, "neither side has a row '%s'; pctally diff --limit 0 lists the rows",
+                  elided_name(limit.function, kMostShown).c_str());
   }
   if (limit.relative && !(change.before > 0))
-    return fail(EINVAL,
-                "limit '%s': the old side has nothing that a percentage could be taken of; use ms or pp",
-                limit.text.c_str());
+    return fail(EINVAL, "limit '%s': the old side has none of it to take a percentage of; use ms or pp",
+                elided_name(limit.text, kMostShown).c_str());
   double scale = limit.relative ? 100 / change.before : 1;
   LimitResult result{.limit = limit};
   const Interval& interval = limit.change ? change.interval : change.after_interval;

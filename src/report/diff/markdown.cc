@@ -19,20 +19,31 @@ std::string code_cell(const std::string& name) {
   return fmt::format("`{}`", cell);
 }
 
-std::string row_line(const Diff& diff, const DiffRow& row, const Change& change, Verdict verdict) {
-  return fmt::format("| {:+.3g} | {:.3g} | {:.4g} | {:.4g} | {} | {} |\n", change.difference,
-                     (change.interval.high - change.interval.low) / 2, change.before, change.after,
+/// All rows have the unit that fits the largest.
+AmountUnit unit_of_rows(const Diff& diff) {
+  double largest = 0;
+  for (const DiffRow& row : diff.rows) largest = std::max({largest, row.amount.before, row.amount.after});
+  return amount_unit(diff, largest);
+}
+
+std::string row_line(const Diff& diff, const DiffRow& row, const Change& change, const Change& share,
+                     Verdict verdict) {
+  const double scale = unit_of_rows(diff).scale;
+  return fmt::format("| {:+.3g} | {:.3g} | {:.4g} | {:.4g} | {:+.1f} | {} | {} |\n",
+                     change.difference * scale, (change.interval.high - change.interval.low) / 2 * scale,
+                     change.before * scale, change.after * scale, share.difference,
                      code_cell(shown_name(diff, row)), verdict_word(verdict));
 }
 
 std::string head(const Diff& diff, const std::string& title) {
-  return fmt::format("| change {0} | ± | old | new | {1} | |\n|--:|--:|--:|--:|:--|:--|\n", diff.unit, title);
+  return fmt::format("| change {0} | ± | old | new | share pp | {1} | |\n|--:|--:|--:|--:|--:|:--|:--|\n",
+                     unit_of_rows(diff).name, title);
 }
 
 std::string table(const Diff& diff, size_t first, size_t last) {
   std::string out = head(diff, grouping_word(diff.by));
   for (size_t i = first; i < last; ++i)
-    out += row_line(diff, diff.rows[i], diff.rows[i].amount, diff.rows[i].verdict);
+    out += row_line(diff, diff.rows[i], diff.rows[i].amount, diff.rows[i].share, diff.rows[i].verdict);
   return out;
 }
 
@@ -41,7 +52,7 @@ std::string decided_totals(const Diff& diff) {
   std::string out = "\n" + head(diff, "function with all it calls");
   for (const DiffRow* row : rows_with_callees(diff))
     if (row->total_verdict != Verdict::kUndecided)
-      out += row_line(diff, *row, *row->total, row->total_verdict);
+      out += row_line(diff, *row, *row->total, *row->total_share, row->total_verdict);
   return out;
 }
 

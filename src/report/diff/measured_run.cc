@@ -47,7 +47,8 @@ void add_totals(const Profile& profile, double work, MeasuredRun* run) {
     const auto ticks = static_cast<double>(part.ledger.ticks());
     const double per_tick = static_cast<double>(part.period_ns) * scale;
     run->totals.push_back({ticks * per_tick, per_tick * design_of(ticks, account)});
-    run->cpu_totals.push_back({static_cast<double>(account.cpu_ns) * scale, 0});
+    run->cpu_totals.push_back(
+        {.amount = static_cast<double>(account.cpu_ns) * scale, .resolution = per_tick});
     all_known = all_known && account.cpu_known && account.cpu_ns > 0;
   }
   if (!all_known) run->cpu_totals.clear();
@@ -55,26 +56,25 @@ void add_totals(const Profile& profile, double work, MeasuredRun* run) {
 
 }  // namespace
 
-MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, const DiffOptions& options,
+MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, Grouping by, double work,
                     const MatchingObjects& objects, std::vector<std::string>* doubts) {
-  Report report = make_report(profile, open, {.by = options.by});
+  Report report = make_report(profile, open, {.by = by});
   MeasuredRun run;
-  run.has_paths = options.by == Grouping::kFunction && profile.paths.recorded;
+  run.has_paths = by == Grouping::kFunction && profile.paths.recorded;
   for (const Row& row : report.rows) {
-    DiffKey key = key_of(row, options.by, objects);
+    DiffKey key = key_of(row, by, objects);
     run.ticks[key] += row.ticks;
     uint64_t& on_path = run.on_path[key];
     on_path = std::max(on_path, row.total.low);
-    if (options.by == Grouping::kFunction && !row.linkage.empty())
+    if (by == Grouping::kFunction && !row.linkage.empty())
       run.linkage[key] = without_clone_suffix(row.linkage);
   }
   run.total_ticks = static_cast<double>(profile.ledger.ticks());
   double scale = profile.counts_cpu_time() ? 1e-6 : 1;
   run.added = std::max<size_t>(profile.runs.size(), 1);
-  run.per_tick =
-      static_cast<double>(profile.period_ns) * scale / options.work / static_cast<double>(run.added);
+  run.per_tick = static_cast<double>(profile.period_ns) * scale / work / static_cast<double>(run.added);
   run.design = design_of(run.total_ticks, report.account);
-  add_totals(profile, options.work, &run);
+  add_totals(profile, work, &run);
   if (!profile.damage.empty()) doubts->push_back("it is damaged");
   if (!profile.closed && !profile.snapshot) doubts->push_back("its recording has not ended in order");
   if (profile.throttled != 0) doubts->push_back("the kernel throttled its ticks");

@@ -5,9 +5,9 @@
 #include <tuple>
 #include <vector>
 
-#include "report/diff/change_test.h"
-#include "report/diff/diff.h"
 #include "report/diff/matching_objects.h"
+#include "report/rollup.h"
+#include "report/statistics/change_test.h"
 
 namespace pctally {
 
@@ -28,8 +28,9 @@ struct MeasuredRun {
   double design = 1;    ///< ticks for one effective tick
 };
 
-/// Rows have the new names of their objects. Appends to `doubts` why the profile cannot be relied on.
-MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, const DiffOptions& options,
+/// Amounts are per unit of `work` that a run did. Rows have the new names of their objects. Appends to
+/// `doubts` why the profile cannot be relied on.
+MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, Grouping by, double work,
                     const MatchingObjects& objects, std::vector<std::string>* doubts);
 
 }  // namespace pctally

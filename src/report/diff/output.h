@@ -14,6 +14,13 @@ struct DiffTextOptions {
   size_t limit = 20;  ///< most rows; 0: all
 };
 
+/// A unit that gives figures of this size three digits before the point at most.
+struct AmountUnit {
+  std::string name;  ///< "s", "ms", "us", "ns", or the event
+  double scale = 1;  ///< of it in one of Diff::unit
+};
+AmountUnit amount_unit(const Diff& diff, double amount);
+
 /// The answer in one sentence: what the total did, by how much, of how many runs. For "ms" in seconds.
 std::string verdict_sentence(const Diff& diff);
 

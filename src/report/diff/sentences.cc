@@ -13,11 +13,16 @@ constexpr size_t kCauses = 3;
 
 bool is_time(const Diff& diff) { return diff.unit == "ms"; }
 
+/// For three figures.
+int decimals_of(double value) { return std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0; }
+
 std::string amount_text(const Diff& diff, double amount) {
-  std::string unit = diff.work == 1 ? "" : " a unit of work";
-  if (!is_time(diff)) return fmt::format("{:.0f} {}{}", amount, diff.unit, unit);
-  if (std::abs(amount) >= 995) return fmt::format("{:.2f} s{}", amount / 1000, unit);
-  return fmt::format("{:.3g} ms{}", amount, unit);
+  const char* work = diff.per_unit_of_work() ? " a unit of work" : "";
+  if (!is_time(diff))
+    return fmt::format("{:.{}f} {}{}", amount, std::abs(amount) < 10 ? 2 : 0, diff.unit, work);
+  const AmountUnit unit = amount_unit(diff, amount);
+  const double scaled = amount * unit.scale;
+  return fmt::format("{:.{}f} {}{}", scaled, decimals_of(scaled), unit.name, work);
 }
 
 std::string runs_text(const Diff& diff) {
@@ -26,6 +31,14 @@ std::string runs_text(const Diff& diff) {
 }
 
 }  // namespace
+
+AmountUnit amount_unit(const Diff& diff, double amount) {
+  if (!is_time(diff)) return {diff.unit, 1};
+  const double ms = std::abs(amount);
+  if (ms >= 999.5) return {"s", 1e-3};
+  if (ms >= 0.9995 || ms == 0) return {"ms", 1};
+  return ms >= 0.9995e-3 ? AmountUnit{"us", 1e3} : AmountUnit{"ns", 1e6};
+}
 
 std::string verdict_sentence(const Diff& diff) {
   const Change& total = diff.total.amount;
@@ -36,11 +49,13 @@ std::string verdict_sentence(const Diff& diff) {
     if (diff.decided == 0) return fmt::format("No difference found: {}.", amounts);
     return fmt::format("{} as a whole: undecided, {}.", subject, amounts);
   }
-  double percent = 100 / std::max(total.before, 1e-9);
-  double low = std::abs(total.interval.low) * percent, high = std::abs(total.interval.high) * percent;
-  return fmt::format("{} {} by {:.3g} % ({:.3g} to {:.3g} %): {}.", subject,
-                     total.difference > 0 ? "rose" : "fell", std::abs(total.difference) * percent,
-                     std::min(low, high), std::max(low, high), amounts);
+  const bool rose = total.difference > 0;
+  const double percent = (rose ? 100 : -100) / std::max(total.before, 1e-9);
+  const double ends[] = {total.interval.low * percent, total.interval.high * percent};
+  const int decimals = decimals_of(ends[rose ? 1 : 0]);
+  return fmt::format("{} {} by {:.{}f} % ({:.{}f} to {:.{}f} %): {}.", subject, rose ? "rose" : "fell",
+                     total.difference * percent, decimals, ends[rose ? 0 : 1], decimals, ends[rose ? 1 : 0],
+                     decimals, amounts);
 }
 
 std::string cause_sentence(const Diff& diff) {

@@ -10,10 +10,12 @@
 namespace pctally {
 namespace {
 
-constexpr size_t kNumbers = 37;  ///< columns in front of the name
+constexpr size_t kNumbers = 38;  ///< columns in front of the name
+constexpr size_t kPoints = 10;   ///< and of the change of the share
 constexpr size_t kVerdict = 11;
 constexpr size_t kUsualName = 60;
 constexpr size_t kNarrowName = 16;
+constexpr size_t kWide = 110;  ///< columns
 
 std::string colored(bool wanted, const char* color, const std::string& text) {
   return wanted ? fmt::format("{}{}{}", color, text, kPlain) : text;
@@ -30,6 +32,7 @@ double half_of(const Interval& interval) { return (interval.high - interval.low)
 struct ShownRow {
   const DiffRow* row;
   const Change* change;
+  const Change* share;
   Verdict verdict;
 };
 
@@ -43,18 +46,16 @@ class DiffTable {
         rows_(std::move(rows)),
         decided_(decided),
         limit_(limit),
-        title_(std::move(title)) {}
+        title_(std::move(title)),
+        room_(options.width) {}
 
   std::string run() {
     const size_t shown =  // no decided row is left out
         options_.limit == 0 ? rows_.size() : std::max(std::min(limit_, rows_.size()), decided_);
     choose_width(shown);
-    double largest = 0;
-    for (size_t i = 0; i < shown; ++i)
-      largest = std::max({largest, rows_[i].change->before, rows_[i].change->after});
-    decimals_ = largest < 10 ? 2 : largest < 1000 ? 1 : 0;
-    std::string out = fmt::format("{:>10} {:>8} {:>8} {:>8}  {}\n", fmt::format("change {}", unit()), "±",
-                                  "old", "new", title_);
+    choose_unit(shown);
+    std::string out = fmt::format("{:>10} {:>7} {:>8} {:>8}{}  {}\n", fmt::format("change {}", unit()), "±",
+                                  "old", "new", points_ ? "  share pp" : "", title_);
     for (size_t i = 0; i < shown; ++i) out += line(rows_[i]);
     if (shown < rows_.size())
       out += fmt::format("+{} rows, none decided{}; --limit 0 shows them\n", rows_.size() - shown,
@@ -63,14 +64,31 @@ class DiffTable {
   }
 
  private:
-  [[nodiscard]] std::string unit() const { return diff_.unit == "ms" ? "ms" : ""; }
+  /// A name of an event may be long, and the first line has it.
+  [[nodiscard]] std::string unit() const { return diff_.unit == "ms" ? unit_.name : ""; }
+
+  void choose_unit(size_t shown) {
+    constexpr double kMsFrom = 1e5;  // a table stays in ms as long as the column holds it
+    double largest = 0;
+    for (size_t i = 0; i < shown; ++i)
+      largest = std::max({largest, rows_[i].change->before, rows_[i].change->after});
+    unit_ = amount_unit(diff_, largest < 1000 || largest >= kMsFrom ? largest : 999);
+    largest *= unit_.scale;
+    decimals_ = largest < 10 ? 2 : largest < 1000 ? 1 : 0;
+    if (largest > 0 && largest < 1)
+      decimals_ = std::min(6, 2 - static_cast<int>(std::floor(std::log10(largest))));
+  }
 
   void choose_width(size_t shown) {
     for (size_t i = 0; i < shown; ++i)
       name_width_ =
           std::max(name_width_, std::min(kUsualName, width_of(escaped(shown_name(diff_, *rows_[i].row)))));
-    if (options_.width > kNumbers + kVerdict)
-      name_width_ = std::min(name_width_, std::max(kNarrowName, options_.width - kNumbers - kVerdict));
+    // No name is cut for the sake of shares, but on a wide terminal.
+    const size_t needed = kNumbers + kPoints + kVerdict + name_width_;
+    points_ = options_.width == 0 || options_.width >= std::min(needed, kWide);
+    if (points_ && options_.width > kPoints) room_ = options_.width - kPoints;
+    if (room_ > kNumbers + kVerdict)
+      name_width_ = std::min(name_width_, std::max(kNarrowName, room_ - kNumbers - kVerdict));
   }
 
   /// Totals hold each other, and have no sum.
@@ -80,17 +98,18 @@ class DiffTable {
       if (rows_[i].change != &rows_[i].row->amount) return "";
       sum += rows_[i].change->difference;
     }
-    return fmt::format(", {:+.{}f} {} together", sum, decimals_, diff_.unit);
+    return fmt::format(", {:+.{}f} {} together", sum * unit_.scale, decimals_, unit_.name);
   }
 
   [[nodiscard]] std::string line(const ShownRow& row) const {
     std::string name = escaped(shown_name(diff_, *row.row));
     if (options_.width != 0) name = elided_name(name, name_width_);
     name.append(name_width_ - std::min(name_width_, width_of(name)), ' ');
-    std::string text =
-        fmt::format("{:>+10.{}f} {:>7.{}f} {:>8.{}f} {:>8.{}f}  {}  {}", row.change->difference, decimals_,
-                    half_of(row.change->interval), decimals_, row.change->before, decimals_,
-                    row.change->after, decimals_, name, verdict_word(row.verdict));
+    std::string text = fmt::format(
+        "{:>+10.{}f} {:>7.{}f} {:>8.{}f} {:>8.{}f}{}  {}  {}", row.change->difference * unit_.scale,
+        decimals_, half_of(row.change->interval) * unit_.scale, decimals_, row.change->before * unit_.scale,
+        decimals_, row.change->after * unit_.scale, decimals_,
+        points_ ? fmt::format("{:>+10.1f}", row.share->difference) : "", name, verdict_word(row.verdict));
     return colored(options_.color, color_of(row.verdict), text) + "\n";
   }
 
@@ -100,6 +119,9 @@ class DiffTable {
   size_t decided_, limit_;
   std::string title_;
   size_t name_width_ = 8;
+  size_t room_;  ///< for all but the shares
+  bool points_ = false;
+  AmountUnit unit_;
   int decimals_ = 0;
 };
 
@@ -112,11 +134,11 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
   for (const std::string& doubt : diff.doubts)
     out += fmt::format("warning: a profile cannot be relied on: {}\n", escaped(doubt));
   std::vector<ShownRow> rows;
-  for (const DiffRow& row : diff.rows) rows.push_back({&row, &row.amount, row.verdict});
+  for (const DiffRow& row : diff.rows) rows.push_back({&row, &row.amount, &row.share, row.verdict});
   out += "\n" + DiffTable(diff, options, rows, diff.decided, options.limit, grouping_word(diff.by)).run();
   std::vector<ShownRow> totals;
   for (const DiffRow* row : rows_with_callees(diff))
-    totals.push_back({row, &*row->total, row->total_verdict});
+    totals.push_back({row, &*row->total, &*row->total_share, row->total_verdict});
   if (diff.decided_totals != 0 || (options.limit == 0 && !totals.empty()))
     out +=
         "\n" + DiffTable(diff, options, totals, diff.decided_totals, 0, "function with all it calls").run();

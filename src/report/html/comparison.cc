@@ -32,7 +32,7 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
                     {"total_share", change_json(row.total_share)}});
   }
   return {{"unit", texts.shown(diff.unit)},
-          {"work", diff.work},
+          {"work", diff.work == 1 ? diff.new_work : diff.work},
           {"old_runs", diff.old_runs},
           {"new_runs", diff.new_runs},
           {"verdict", texts.shown(verdict_sentence(diff))},

@@ -92,6 +92,7 @@ void SourceParts::add(const HotFunction& function, int64_t number) {
   if (annotation.problem.empty()) annotator.find_targets(shown);
   const uint64_t start = annotation.instructions.empty() ? 0 : annotation.instructions[0].instruction.address;
   const BuildId& build_id = profile_.executables[function.executable].build_id;
+  const Symbolizer& symbolizer = names_.symbolizer(function.executable);
   Blocks blocks;
   for (size_t i = 0; i < shown.size(); ++i) {
     const AnnotatedInstruction& row = annotation.instructions[shown[i]];
@@ -111,10 +112,10 @@ void SourceParts::add(const HotFunction& function, int64_t number) {
           HtmlJson::array({row.instruction.address - start, texts_->number(code), row.ticks.ticks, leads}));
     if (frame.line == 0) continue;
     used_[frame.file].insert(frame.line);
-    sources_.named_by(build_id, frame.file);
+    sources_.named_by(symbolizer.owner(), build_id, frame.file);
   }
   for (const std::string& file : with_sources_ ? annotation.files : std::set<std::string>()) {
-    sources_.named_by(build_id, file);
+    sources_.named_by(symbolizer.owner(), build_id, file);
     SourceChange& worst = changes_[file];
     worst = std::max(worst, annotator.change_of_source(file, sources_));
   }
@@ -129,7 +130,7 @@ HtmlJson SourceParts::file_json(const std::string& path, const std::set<uint32_t
   const SourceFile& source = sources_.file(path);
   std::string problem = with_sources_ ? source.problem : "left out";
   if (problem.empty() && !source.is_for_all)
-    problem = "not everybody may read it";
+    problem = kNotForAll;
   else if (problem.empty()) {
     for (uint32_t line : around(lines, source.lines.size())) {
       list.push_back(line);

@@ -77,14 +77,17 @@ void measure(const Sides& sides, double z, LiveRow* row) {
   row->trend = interval.low > 0 ? Trend::kUp : interval.high < 0 ? Trend::kDown : Trend::kSteady;
 }
 
-/// Rows by scope are those with ticks: the window may have fewer. Its ticks in the order of `all`.
+/// Rows by scope, and those with totals, are those that ran: the window may have fewer. Its ticks in the
+/// order of `all`.
 std::vector<Row> aligned(const std::vector<Row>& all, const std::vector<Row>& now) {
   std::map<decltype(names_of(all[0])), size_t> places;
   std::vector<Row> result(all.size());
   for (size_t i = 0; i < all.size(); ++i) places.try_emplace(names_of(all[i]), i);
   for (const Row& row : now)
-    if (const auto found = places.find(names_of(row)); found != places.end())
+    if (const auto found = places.find(names_of(row)); found != places.end()) {
       result[found->second].ticks += row.ticks;
+      result[found->second].total = row.total;
+    }
   return result;
 }
 
@@ -136,7 +139,7 @@ LiveTable make_live_table(const LiveHistory& history, NameCache& names, const Li
   std::vector<Row> all = all_rows(latest, options.by, objects);
   name_rows(&all);
   std::vector<Row> in_window = all_rows(now, options.by, objects);
-  if (is_by_scope(options.by)) in_window = aligned(all, in_window);
+  if (is_by_scope(options.by) || table.with_totals) in_window = aligned(all, in_window);
   table.rows = joined(std::move(all), in_window);
   table.all_rows = table.rows.size();
   Sides sides{latest.ledger.ticks(),

@@ -145,6 +145,35 @@ TEST_F(Live, RowsByProgramHaveTheirOwnTicksOfTheWindow) {
   EXPECT_EQ(this->table({.by = Grouping::kProgram, .filter = "FIRST"}).rows.size(), 1u);
 }
 
+/// With call paths, too: f1, which only calls f3, is no row of a window in which f3 did not run.
+TEST_F(Live, RowsWithTotalsHaveTheirOwnTicksOfTheWindow) {
+  Profile profile;
+  profile.recorder_alive = true;
+  profile.period_ns = 1000000;
+  profile.executables.push_back({.path = "/bin/a", .build_id = {}});
+  profile.paths.recorded = true;
+  profile.paths.scopes = {{"/bin/a", {}}};
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x110},
+                           {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x300, .self = 70},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x200, .self = 30}};
+  for (uint64_t at_s : {60, 61}) {
+    profile.duration_ns = at_s * kSecond;
+    const uint64_t third = profile.paths.context[2].self, second = profile.paths.context[3].self;
+    profile.positions = {{0, 0x200, second}, {0, 0x300, third}};
+    profile.ledger.counted = profile.ledger.samples = profile.ledger.weight_squares = second + third;
+    history_.add(profile, at_s * kSecond);
+    profile.paths.context[3].self += 25;
+    profile.ledger.lost = 1;
+  }
+  const LiveTable table = this->table();
+  EXPECT_EQ(row(table, "f3").now_ticks, 0u);
+  EXPECT_EQ(row(table, "f2").now_ticks, 25u);
+  EXPECT_EQ(row(table, "f2").now_total, 25u);
+  EXPECT_EQ(row(table, "f2").all.ticks, 55u);
+  EXPECT_EQ(sum_now(table), table.now_ledger.ticks());
+}
+
 TEST_F(Live, EveryTickHasARowWhateverTheGrouping) {
   file_.process(7, "a", 40);
   count(1, 50);

@@ -49,6 +49,7 @@ class Borrowed : public Symbolizer {
   explicit Borrowed(CachedNames& names) : names_(names) {}
   [[nodiscard]] const std::string& object_name() const override { return names_.source().object_name(); }
   [[nodiscard]] const std::string& problem() const override { return names_.source().problem(); }
+  [[nodiscard]] const std::string& line_problem() const override { return names_.source().line_problem(); }
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
     return names_.name(positions);
   }

@@ -13,7 +13,9 @@ bool is_word(char c) {
 
 bool starts_operator(std::string_view text, size_t at) {
   constexpr std::string_view kWord = "operator";
-  return text.substr(at).starts_with(kWord) && (at == 0 || !is_word(text[at - 1])) &&
+  // Asked at every character: the comparison is last.
+  return at < text.size() && text[at] == kWord[0] && (at == 0 || !is_word(text[at - 1])) &&
+         text.substr(at).starts_with(kWord) &&
          (at + kWord.size() == text.size() || !is_word(text[at + kWord.size()]));
 }
 
@@ -56,7 +58,7 @@ size_t closing(std::string_view text, size_t open) {
 
 size_t find_outside(std::string_view text, std::string_view word) {
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text.substr(i).starts_with(word)) return i;
+    if (text[i] == word[0] && text.substr(i).starts_with(word)) return i;
     if (text[i] != '<' && text[i] != '(' && text[i] != '[' && text[i] != '{') continue;
     size_t close = closing(text, i);
     if (close == kNone) return kNone;

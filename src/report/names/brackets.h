@@ -21,7 +21,7 @@ size_t operator_length(std::string_view text, size_t at);
 /// The bracket that closes the one at `open`; kNone if there is none.
 size_t closing(std::string_view text, size_t open);
 
-/// Where `word` stands outside all brackets; kNone if it does not.
+/// Where `word` stands outside all brackets; kNone if it does not. REQUIRES: it is not empty.
 size_t find_outside(std::string_view text, std::string_view word);
 
 /// "int, std::pair<int, char>": two.

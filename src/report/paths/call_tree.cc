@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "report/path_choice.h"
+
 namespace pctally {
 namespace {
 
@@ -57,21 +59,28 @@ class TreeBuilder {
   std::unordered_map<uint64_t, uint32_t> known_;
 };
 
-StackFrame folded_frame() {
+constexpr uint32_t kOutermost = 0;  ///< above all functions
+
+StackFrame bracketed_frame(const char* name) {
   StackFrame frame;
-  frame.function = "[folded: deeper paths were not kept]";
+  frame.function = name;
   return frame;
 }
+
+StackFrame folded_frame() { return bracketed_frame("[folded: deeper paths were not kept]"); }
 
 void add_top_down(const NamedPaths& paths, TreeBuilder* builder) {
   const PathTree& tree = paths.tree();
   std::vector<uint32_t> places(tree.size());
   for (uint32_t node = 0; node < tree.size(); ++node) {
-    uint32_t at = tree[node].parent == PathTreeNode::kNoParent ? 0 : places[tree[node].parent];
+    uint32_t at = tree[node].parent == PathTreeNode::kNoParent ? kOutermost : places[tree[node].parent];
     for (const StackFrame& frame : paths.frames(node)) at = builder->child(at, frame);
     places[node] = at;
-    if (tree[node].self != 0) builder->add(at, tree[node].self);
-    if (tree[node].self != 0) builder->add_self(at, tree[node].self);
+    if (tree[node].self != 0) {
+      const uint32_t own = at == kOutermost ? builder->child(kOutermost, bracketed_frame(kNoFunction)) : at;
+      builder->add(own, tree[node].self);
+      builder->add_self(own, tree[node].self);
+    }
     if (tree[node].folded != 0) builder->add(builder->child(at, folded_frame()), tree[node].folded);
   }
 }
@@ -80,8 +89,9 @@ void add_bottom_up(const NamedPaths& paths, TreeBuilder* builder) {
   const PathTree& tree = paths.tree();
   for (uint32_t node = 0; node < tree.size(); ++node) {
     if (tree[node].self + tree[node].folded == 0) continue;
-    uint32_t at = tree[node].folded != 0 && tree[node].self == 0 ? builder->child(0, folded_frame()) : 0;
-    bool first = at == 0;
+    uint32_t at = tree[node].folded != 0 && tree[node].self == 0 ? builder->child(kOutermost, folded_frame())
+                                                                 : kOutermost;
+    bool first = at == kOutermost;
     for (uint32_t step = node; step != PathTreeNode::kNoParent; step = tree[step].parent) {
       const std::vector<StackFrame>& frames = paths.frames(step);
       for (size_t i = frames.size(); i-- > 0;) {
@@ -89,6 +99,10 @@ void add_bottom_up(const NamedPaths& paths, TreeBuilder* builder) {
         if (first) builder->add_self(at, tree[node].self);
         first = false;
       }
+    }
+    if (at == kOutermost) {
+      at = builder->child(kOutermost, bracketed_frame(kNoFunction));
+      builder->add_self(at, tree[node].self);
     }
     builder->add(at, tree[node].self + tree[node].folded);
   }

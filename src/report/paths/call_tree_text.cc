@@ -5,10 +5,36 @@
 #include "report/json.h"
 #include "report/paths/call_tree.h"
 #include "report/print/escape.h"
+#include "report/print/figures.h"
 #include "report/print/json_value.h"
 
 namespace pctally {
 namespace {
+
+constexpr size_t kLongestRound = 4;  ///< functions that call each other in turn
+
+/// How often the `length` names from `first` on follow one another.
+size_t rounds(const std::vector<std::string>& names, size_t first, size_t length) {
+  size_t same = 0;
+  while (first + length + same < names.size() && names[first + same] == names[first + length + same]) ++same;
+  return 1 + same / length;
+}
+
+/// "a > b > c", where recursion is "a x 1,000", and of two or more in turn "(a > b) x 500".
+std::string chain_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size();) {
+    size_t length = 1, times = rounds(names, i, 1);
+    while (times < 2 && ++length <= kLongestRound) times = rounds(names, i, length);
+    if (times < 2) length = 1;
+    std::string round = names[i];
+    for (size_t k = 1; k < length; ++k) round += " > " + names[i + k];
+    if (times > 1) round = (length == 1 ? round : "(" + round + ")") + " x " + grouped(times);
+    text += (i == 0 ? "" : " > ") + round;
+    i += length * times;
+  }
+  return text;
+}
 
 class CallTreeText {
  public:
@@ -42,14 +68,15 @@ class CallTreeText {
 
   /// A chain of functions that each have one large child and next to nothing else is one line.
   void add_node(const CallTreeNode& node, const std::string& first, const std::string& rest) {
-    std::string text = name(node.frame);
+    std::vector<std::string> chain{name(node.frame)};
     const CallTreeNode* last = &node;
     uint64_t self = node.self;
     while (continues(*last)) {
       last = &last->children.front();
-      text += " > " + name(last->frame);
+      chain.push_back(name(last->frame));
       self = last->self;
     }
+    std::string text = chain_text(chain);
     if (!options_.bottom_up && share(self) >= 0.0005)
       text += fmt::format("   self {:.1f} %", 100 * share(self));
     add_line(node.ticks, first, text);
@@ -66,7 +93,7 @@ class CallTreeText {
       if (!is_large(child)) small += child.ticks;
       if (is_large(child)) ++large;
     }
-    const bool with_others = share(small) >= options_.min_share;
+    const bool with_others = small > 0 && share(small) >= options_.min_share;
     for (const CallTreeNode& child : node.children) {
       if (!is_large(child)) continue;
       const bool last = --large == 0 && !with_others;

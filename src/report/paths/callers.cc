@@ -135,38 +135,53 @@ class CallerWalk {
   uint32_t on_path_ = 0;
 };
 
-/// Ticks of every function that `text` names, by how well it does: 0 exactly.
-std::map<std::tuple<std::string, std::string>, std::pair<StackFrame, uint64_t>> matches(
-    const NamedPaths& paths, const auto& is_match) {
-  std::map<std::tuple<std::string, std::string>, std::pair<StackFrame, uint64_t>> found;
+/// How well a function is called, the best first.
+enum class Called { kInFull, kAsShown, kBare, kMember, kInPart, kNot };
+
+Called called(const StackFrame& frame, const std::string& text) {
+  if (frame.function == text || frame.linkage == text) return Called::kInFull;
+  for (const NameDetail detail :
+       {NameDetail::kClone, NameDetail::kArguments, NameDetail::kTemplates, NameDetail::kBoth})
+    if (short_function_name(frame.function, frame.linkage, detail) == text) return Called::kAsShown;
+  const std::string bare = short_function_name(frame.function, frame.linkage);
+  if (bare == text) return Called::kBare;
+  if (bare.ends_with("::" + text)) return Called::kMember;
+  return frame.function.find(text) != std::string::npos ? Called::kInPart : Called::kNot;
+}
+
+struct Match {
+  StackFrame frame;
+  Called called = Called::kNot;
+  uint64_t ticks = 0;
+};
+
+/// Every function on the paths.
+std::vector<Match> all_matches(const NamedPaths& paths, const std::string& text) {
+  std::map<std::tuple<std::string, std::string>, Match> found;
   for (uint32_t node = 0; node < paths.tree().size(); ++node) {
     for (const StackFrame& frame : paths.frames(node)) {
-      if (!is_match(frame)) continue;
-      auto& entry = found[{frame.object, frame.function}];
-      entry.first = frame;
-      entry.second += paths.below()[node];
+      const auto [entry, fresh] = found.try_emplace({frame.object, frame.function});
+      Match& match = entry->second;
+      if (fresh) match = {frame, called(frame, text)};
+      match.ticks += paths.below()[node];
     }
   }
-  return found;
+  std::vector<Match> list;
+  for (auto& [key, match] : found) list.push_back(std::move(match));
+  return list;
 }
 
 }  // namespace
 
 std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text) {
-  const auto is_exact = [&](const StackFrame& frame) {
-    return frame.function == text || frame.linkage == text ||
-           (frame.linkage.empty() ? short_c_name(frame.function) : short_name(frame.function)) == text;
-  };
-  auto found = matches(paths, is_exact);
-  if (found.empty())
-    found = matches(paths,
-                    [&](const StackFrame& frame) { return frame.function.find(text) != std::string::npos; });
-  std::vector<std::pair<StackFrame, uint64_t>> list;
-  for (auto& [key, match] : found) list.push_back(std::move(match));
+  std::vector<Match> list = all_matches(paths, text);
+  Called best = Called::kNot;
+  for (const Match& match : list) best = std::min(best, match.called);
   std::stable_sort(list.begin(), list.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+                   [](const Match& a, const Match& b) { return a.ticks > b.ticks; });
   std::vector<StackFrame> functions;
-  for (auto& [frame, ticks] : list) functions.push_back(std::move(frame));
+  for (Match& match : list)
+    if (best != Called::kNot && match.called == best) functions.push_back(std::move(match.frame));
   return functions;
 }
 

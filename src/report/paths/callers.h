@@ -27,7 +27,8 @@ struct Callers {
   std::vector<CallerRow> callees;  ///< "(itself)" among them
 };
 
-/// Functions whose name is `text`; else those whose name contains it. Distinct, most ticks first.
+/// Functions that `text` names best: in full or by the symbol; as a table shows them; by the bare name; as a
+/// member; in part. Distinct, most ticks first.
 std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text);
 
 /// REQUIRES: `function` came from find_functions().

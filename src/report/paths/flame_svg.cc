@@ -7,7 +7,7 @@
 
 #include "report/account.h"
 #include "report/print/escape.h"
-#include "report/statistics.h"
+#include "report/statistics/interval.h"
 
 namespace pctally {
 namespace {

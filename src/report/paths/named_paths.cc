@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/innermost.h"
 #include "report/path_account.h"
 
 namespace pctally {
@@ -42,7 +43,17 @@ void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lin
       known[{key.first, list[i], key.second}] = first + static_cast<uint32_t>(i);
   }
   place_.assign(tree_.size(), 0);
+  const InnermostNames innermost(profile, names);
   for (size_t i = 0; i < tree_.size(); ++i) {
+    if (const InnermostNames::Name* name = innermost.find(tree_[i]); name != nullptr) {
+      place_[i] = static_cast<uint32_t>(places_.size());
+      StackFrame frame;
+      frame.function = name->range.function;
+      frame.linkage = name->range.linkage;
+      frame.object = names.shown(tree_[i].executable);
+      places_.push_back({std::move(frame)});
+      continue;
+    }
     if (tree_[i].kind == PathNodeKind::kCode)
       place_[i] = known[{tree_[i].executable, tree_[i].position, is_call[i]}];
     if (tree_[i].kind != PathNodeKind::kCut && tree_[i].kind != PathNodeKind::kUnknown) continue;

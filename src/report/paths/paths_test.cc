@@ -3,107 +3,14 @@
 
 #include <set>
 
-#include "report/fake_symbolizer_for_test.h"
 #include "report/hot_path.h"
-#include "report/path_choice.h"
 #include "report/paths/call_edges.h"
-#include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
-#include "report/paths/flame_svg.h"
+#include "report/paths/path_profile_for_test.h"
 #include "report/text.h"
 
 namespace pctally {
 namespace {
-
-/// Functions are a hundred bytes (hexadecimal) long: position 0x310 is a call in f3, 0x300 is f3 itself.
-class PathProfile {
- public:
-  PathProfile() {
-    profile.executables.push_back({.path = "/bin/prog", .build_id = {}});
-    profile.period_ns = 1000000;
-    profile.closed = true;
-    profile.paths.recorded = true;
-    profile.paths.scopes.push_back({"/bin/prog", {}});
-    profile.paths.context.push_back({.kind = PathNodeKind::kScope});
-  }
-  uint32_t add(uint32_t parent, uint64_t position, uint64_t self = 0, uint64_t folded = 0) {
-    profile.paths.context.push_back({.parent = parent,
-                                     .kind = PathNodeKind::kCode,
-                                     .position = position,
-                                     .self = self,
-                                     .folded = folded});
-    count(position, self + folded);
-    return static_cast<uint32_t>(profile.paths.context.size() - 1);
-  }
-  uint32_t add_cut(PathEnd end) {
-    profile.paths.context.push_back(
-        {.parent = 0, .kind = PathNodeKind::kCut, .position = static_cast<uint64_t>(end)});
-    return static_cast<uint32_t>(profile.paths.context.size() - 1);
-  }
-  void add_plane(uint64_t position, uint64_t self) {
-    PathTree& plane = profile.paths.plane;
-    if (plane.empty()) plane.push_back({.kind = PathNodeKind::kScope});
-    plane.push_back({.parent = 0, .kind = PathNodeKind::kCode, .position = position, .self = self});
-  }
-  [[nodiscard]] std::map<std::string, PathTotal> totals() const {
-    std::map<std::string, PathTotal> totals;
-    for (const Row& row : make_report(profile, &FakeSymbolizer::open, {}).rows)
-      totals[row.function] = row.total;
-    return totals;
-  }
-
-  Profile profile;
-
- private:
-  void count(uint64_t position, uint64_t ticks) {
-    if (ticks == 0) return;
-    profile.positions.push_back({0, position, ticks});
-    profile.ledger.counted += ticks;
-    profile.ledger.samples += ticks;
-    profile.ledger.weight_squares += ticks;
-  }
-};
-
-/// Ticks of the paths that were chosen.
-uint64_t chosen_ticks(const Profile& chosen) {
-  uint64_t ticks = 0;
-  for (const PathTreeNode& node : chosen.paths.context)
-    if (node.kind != PathNodeKind::kCode || chosen.executables[node.executable].path != kLeftOut)
-      ticks += node.self + node.folded;
-  return ticks;
-}
-
-struct Chosen {
-  Chosen(const Profile& profile, const char* focus, const char* ignore, const char* hide) {
-    std::optional<NamePattern> patterns[3];
-    const char* texts[] = {focus, ignore, hide};
-    for (int i = 0; i < 3; ++i)
-      if (texts[i] != nullptr) patterns[i] = std::move(*NamePattern::compile(texts[i]));
-    ObjectNames names(profile, &FakeSymbolizer::open);
-    const auto pointer = [](auto& pattern) { return pattern ? &*pattern : nullptr; };
-    result = chosen_paths(profile, names, {pointer(patterns[0]), pointer(patterns[1]), pointer(patterns[2])});
-    for (const Row& row : make_report(result, &FakeSymbolizer::open, {}).rows) {
-      self[row.object.starts_with('[') ? row.object : row.function] = row.ticks;
-      total[row.function] = row.total.low;
-    }
-  }
-  Profile result;
-  std::map<std::string, uint64_t> self, total;
-};
-
-/// main f1 calls f2 (10) and f3 (20), f3 calls f2 (5) too; f4 is called by nobody (7).
-PathProfile two_ways() {
-  PathProfile it;
-  const uint32_t main = it.add(0, 0x110), through = it.add(main, 0x310);
-  it.add(main, 0x200, 10);
-  it.add(main, 0x300, 20);
-  it.add(through, 0x200, 5);
-  it.add(0, 0x400, 7);
-  it.profile.ledger.outside = 1;  // it has a node, too
-  it.add(0, 0x500, 1);
-  it.profile.ledger.counted -= 1;
-  return it;
-}
 
 TEST(PathChoice, FocusKeepsThePathsThroughAFunctionAndNamesTheOthers) {
   Chosen chosen(two_ways().profile, "^f3$", nullptr, nullptr);
@@ -372,79 +279,22 @@ TEST(FindFunctions, AnExactNameWinsElseAllThatContainIt) {
   EXPECT_TRUE(find_functions(named, "none").empty());
 }
 
-std::string tree_text(const PathProfile& paths, bool bottom_up, double min_share = 0.01) {
+TEST(FindFunctions, NamesThatTablesShowAreFound) {
+  PathProfile paths;
+  paths.profile.executables[0].path = "/bin/cxx";
+  paths.add(paths.add(paths.add(0, 0x110), 0x210), 0x710, 5);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
-  const std::string text = call_tree_text(paths.profile, call_tree(named, bottom_up),
-                                          {.min_share = min_share, .bottom_up = bottom_up});
-  return text.substr(text.find('\n') + 1);
-}
-
-TEST(CallTree, AChainIsOneLineAndSmallBranchesAreAddedUp) {
-  PathProfile paths;
-  const uint32_t main = paths.add(0, 0x110), parse = paths.add(main, 0x210);
-  paths.add(paths.add(parse, 0x310), 0x400, 90);
-  paths.add(main, 0x500, 6);
-  paths.add(main, 0x600, 2);
-  paths.add(main, 0x700, 2);
-  EXPECT_EQ(tree_text(paths, false, 0.03),
-            "100.00 %   3.70  └ f1\n"
-            " 90.00 %   7.44    ├ f2 > f3 > f4   self 90.0 %\n"
-            "  6.00 %   6.48    ├ f5   self 6.0 %\n"
-            "  4.00 %   5.84    └ (others)\n");
-}
-
-std::string flame_of(const PathProfile& paths, const std::string& title) {
-  ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
-  return flame_svg(paths.profile, call_tree(named, false), {.title = title});
-}
-
-// 10,000 ticks on 1200 pixels: 9 of them are narrower than one, and said.
-TEST(FlameSvg, AFrameIsAsWideAsItsShareAndWhatIsTooNarrowIsAddedUp) {
-  PathProfile paths;
-  const uint32_t main = paths.add(0, 0x110);
-  paths.add(main, 0x200, 2500);
-  paths.add(main, 0x300, 7491);
-  paths.add(main, 0x400, 8);
-  paths.add(main, 0x500, 1);
-  const std::string svg = flame_of(paths, "prog");
-  EXPECT_THAT(svg, testing::HasSubstr("width=\"1200.00\""));
-  EXPECT_THAT(svg, testing::HasSubstr("width=\"300.00\""));
-  EXPECT_THAT(svg, testing::HasSubstr("25.00 % (95 %: "));
-  EXPECT_THAT(svg, testing::HasSubstr("2500 ticks, 2500 of them in itself"));
-  EXPECT_THAT(svg, testing::HasSubstr("; 0.09 % in frames too narrow to draw"));
-  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("f4  prog")));
-}
-
-TEST(FlameSvg, NamesAreNoMarkup) {
-  PathProfile paths;
-  paths.add(0, 0x100, 5);
-  const std::string svg = flame_of(paths, "</text><script>alert(\"1\")</script>&\x1b");
-  EXPECT_THAT(svg,
-              testing::HasSubstr("&lt;/text&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;\\x1b"));
-  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("<script")));
-}
-
-TEST(CallTree, BottomUpStartsAtWhatRan) {
-  PathProfile paths;
-  const uint32_t main = paths.add(0, 0x110);
-  paths.add(paths.add(main, 0x210), 0x400, 30);
-  paths.add(main, 0x400, 10);
-  EXPECT_EQ(tree_text(paths, true),
-            "100.00 %   8.76  └ f4\n"
-            " 75.00 %  15.19    ├ f2 > f1\n"
-            " 25.00 %  15.19    └ f1\n");
-}
-
-TEST(CallTree, TicksAreThoseOfTheContextTreeInBothDirections) {
-  PathProfile paths;
-  const uint32_t main = paths.add(0, 0x110, 0, 3);
-  paths.add(paths.add(main, 0x211), 0x300, 6);
-  paths.add(paths.add_cut(PathEnd::kNoUnwindTable), 0x300, 2);
-  ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
-  for (bool bottom_up : {false, true}) EXPECT_EQ(call_tree(named, bottom_up).ticks, 11u);
+  const NamedPaths named(paths.profile, names, false);
+  const auto found = [&](const char* text) {
+    std::string functions;
+    for (const StackFrame& frame : find_functions(named, text)) functions += frame.function + ";";
+    return functions;
+  };
+  EXPECT_EQ(found("put(int)"), "void put<int>(int);");
+  EXPECT_EQ(found("put<long>"), "void put<long>(long);");
+  EXPECT_EQ(found("_Zputl"), "void put<long>(long);");
+  EXPECT_EQ(found("put"), "void put<int>(int);void put<long>(long);");
+  EXPECT_EQ(found("log"), "ns::log(int, char const*);");  // a member, before names that contain the word
 }
 
 /// Everything that callers_of() says of a function, from all edges: "caller:line callee ticks".

@@ -1,8 +1,11 @@
-// Entries of a procedure linkage table (PLT) on aarch64, which linkers describe in no unwind table, known by
-// their instructions: adrp x16; ldr x17, [x16, #]; add x16, x16, #; br x17. The first entry, by which
-// functions are bound, pushes x16 and x30 before.
+// Entries of a procedure linkage table (PLT), known by their instructions.
+//
+// On aarch64 linkers describe them in no unwind table: adrp x16; ldr x17, [x16, #]; add x16, x16, #; br x17.
+// The first entry, by which functions are bound, pushes x16 and x30 before. On x86-64 one entry of the unwind
+// table covers all of a section .plt, .plt.sec or .plt.got: where a stub of it begins follows from
+// CfaKind::kPlt, or from its jump.
 #pragma once
-#include "tick/unwind/unwind_rule.h"
+#include "tick/unwind/cfi.h"
 
 namespace pctally {
 
@@ -23,6 +26,40 @@ inline bool find_plt_rule(const uint32_t (&words)[kPltWords], UnwindRule* rule) 
     return true;
   }
   return false;
+}
+
+inline constexpr unsigned kStubBefore = 4;  ///< bytes before a place, by which a stub is known,
+inline constexpr unsigned kStubBytes = 11;  ///< and all of them
+
+/// True if the code at bytes[kStubBefore] is a stub of .plt.sec or .plt.got on x86-64: jmp *offset(%rip),
+/// with or without an endbr64 and a prefix. *before: bytes from its start.
+inline bool find_jump_stub(const unsigned char (&bytes)[kStubBytes], unsigned* before) noexcept {
+  constexpr unsigned kMarkBytes = 4;
+  const auto is_mark = [](const unsigned char* at) {
+    return at[0] == 0xf3 && at[1] == 0x0f && at[2] == 0x1e && at[3] == 0xfa;
+  };
+  const auto is_jump = [](const unsigned char* at) {
+    return at[at[0] == 0xf2] == 0xff && at[1 + (at[0] == 0xf2)] == 0x25;
+  };
+  const unsigned char* here = bytes + kStubBefore;
+  *before = is_jump(here) && is_mark(here - kMarkBytes) ? kMarkBytes : 0;
+  return is_jump(here) || (is_mark(here) && is_jump(here + kMarkBytes));
+}
+
+/// Where the function of a frame starts, given what its table says: there, but for a stub of x86-64's PLT.
+/// `read(address, bytes)` reads kStubBytes of code that the table covers; false if it cannot.
+template <class Read>
+uint64_t function_start(const CfiFunction& function, uint64_t address, Read&& read) noexcept {
+  constexpr uint64_t kEntryBytes = 16;
+  unsigned char bytes[kStubBytes];
+  unsigned before = 0;
+  if (kReturnsInRegister) return function.start;
+  if (function.rule.cfa == CfaKind::kPlt) return address & ~(kEntryBytes - 1);
+  if (function.rule.cfa != CfaKind::kStack || function.rule.cfa_words != 1) return function.start;
+  if (address - function.start < kStubBefore || function.end - address < kStubBytes - kStubBefore)
+    return function.start;
+  const bool is_stub = read(address - kStubBefore, bytes) && find_jump_stub(bytes, &before);
+  return is_stub ? address - before : function.start;
 }
 
 }  // namespace pctally

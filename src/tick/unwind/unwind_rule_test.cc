@@ -101,6 +101,31 @@ TEST_F(UnwindStepTest, TheReturnAddressLiesBelowTheCfa) {
   EXPECT_EQ(registers_.base, 2u);
 }
 
+/// One entry of the table covers the whole section.
+uint64_t start_in(const unsigned char* code, uint64_t bytes, const UnwindRule& rule, uint64_t address) {
+  return function_start({0, bytes, rule}, address, [&](uint64_t from, unsigned char(&into)[kStubBytes]) {
+    std::copy_n(code + from, kStubBytes, into);
+    return true;
+  });
+}
+
+TEST(PltStub, IsAFunctionOfItsOwn) {
+  const UnwindRule plain{.cfa = CfaKind::kStack, .cfa_words = 1};
+  const unsigned char sec[] = {
+      0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1,    0, 0, 0, 0x66, 0x0f, 0x1f, 0x44, 0, 0,  //
+      0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 1,    0, 0, 0, 0x66, 0x0f, 0x1f, 0x44, 0, 0,  //
+      0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 1, 0, 0, 0,    0x0f, 0x1f, 0x44, 0, 0};
+  for (const uint64_t stub : {0, 16, 32})
+    for (const uint64_t instruction : {0, 4}) EXPECT_EQ(start_in(sec, 48, plain, stub + instruction), stub);
+  const unsigned char got[] = {0xff, 0x25, 1, 0, 0, 0, 0x66, 0x90, 0xff, 0x25, 1, 0, 0, 0, 0x66, 0x90};
+  for (const uint64_t stub : {0, 8}) EXPECT_EQ(start_in(got, 16, plain, stub), stub);
+  const UnwindRule lazy{.cfa = CfaKind::kPlt, .cfa_words = 11};
+  for (const uint64_t place : {32, 38, 43}) EXPECT_EQ(start_in(sec, 48, lazy, place), 32u);
+  const unsigned char function[32] = {0x90};
+  EXPECT_EQ(start_in(function, 32, plain, 16), 0u);
+  EXPECT_EQ(start_in(sec, 48, {.cfa = CfaKind::kStack, .cfa_words = 2}, 20), 0u) << "it has pushed something";
+}
+
 TEST_F(UnwindStepTest, NeverStaysWhereItIs) {
   EXPECT_EQ(step({.cfa = CfaKind::kStack}, true), StepResult::kCut);
   EXPECT_EQ(why_, PathEnd::kDoubtful);

@@ -1,4 +1,5 @@
 // pctally archive: a profile with all that it takes to read it elsewhere.
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <string>
@@ -14,6 +15,7 @@
 #include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
 #include "tool/message.h"
+#include "tool/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -30,10 +32,10 @@ names, lines, inlined functions, and code and sources of functions from 0.5 % on
           --no-sources         without the text of source files
           --no-command         without the command line
           --strip-paths        without the directories of programs and sources
-          --debuginfod[=URLS]  what is missing here from servers (DEBUGINFOD_URLS)
+          --debuginfod[=URLS]  download missing debug information (DEBUGINFOD_URLS)
           -q, --quiet          say nothing but errors
 
-Exit: 0; 2 usage; 4 FILE cannot be read; 125 OUT cannot be written.
+Exit: 0; 2 usage; 4 FILE cannot be read, or is damaged; 125 OUT cannot be written.
 )";
 
 struct Arguments {
@@ -62,18 +64,30 @@ Result<FileCopy> copy_of(const std::string& file) {
 }
 
 void list(const Profile& profile, const ArchiveContents& contents, const Arguments& arguments) {
-  std::string command;
-  for (const std::string& word : profile.command) command.append(command.empty() ? "" : " ").append(word);
+  std::vector<std::string> words = profile.command;
+  if (arguments.strip_paths && !words.empty()) words[0] = without_directories(words[0]);
+  const std::string command = fmt::format("{}", fmt::join(words, " "));
   if (!arguments.no_command && !command.empty()) inform("command line: {}", command);
   for (const std::string& path : contents.sources()) inform("source: {}", path);
   for (const std::string& why : contents.left_out()) inform("not in it: {}", why);
 }
 
+bool is_of_another_tool(const std::string& file) {
+  const Result<Profile> profile = load_any(file);
+  return profile && has_imported(*profile);
+}
+
 int archive(const Arguments& arguments) {
   Result<FileCopy> copy = copy_of(arguments.file);
+  if (!copy && is_of_another_tool(arguments.file))
+    return give_up(kExitInput,
+                   arguments.file + " is a profile of another tool; archive needs one of pctally record");
   if (!copy) return give_up(kExitInput, copy.error().text);
   const Result<Profile> profile = load_any(arguments.file);
   if (!profile) return give_up(kExitInput, profile.error().text);
+  if (!profile->damage.empty())
+    return give_up(kExitInput, fmt::format("{} is damaged: {}; nothing is written", arguments.file,
+                                           profile->damage.front()));
   const ArchiveContents contents(*profile,
                                  {.sources = !arguments.no_sources, .strip_paths = arguments.strip_paths});
   std::vector<unsigned char> bytes = std::move(copy->bytes);
@@ -113,6 +127,7 @@ int run_archive(int argc, char** argv) {
     return kExitUsage;
   }
   if (arguments.quiet) be_quiet();
+  const ProgressLine progress;
   if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   const int code = archive(arguments);
   tell_debuginfod_failure();

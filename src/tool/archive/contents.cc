@@ -1,8 +1,6 @@
 #include "tool/archive/contents.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -18,13 +16,6 @@ constexpr double kHotFrom = 0.005;  ///< share of all ticks from which a functio
 bool is_hot(const HotFunction& function, const Profile& profile) {
   const auto all = static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1));
   return !function.is_whole_object() && static_cast<double>(function.ticks) >= kHotFrom * all;
-}
-
-/// Owned by the caller, or by root. One that is gone may have been anybody's.
-bool is_own_executable(const Executable& executable) {
-  struct stat status;
-  if (stat(executable.path.c_str(), &status) != 0) return false;
-  return status.st_uid == 0 || status.st_uid == geteuid();
 }
 
 std::string text_of(const SourceFile& source) {
@@ -65,7 +56,7 @@ void ArchiveContents::add_code(const Profile& profile, const HotFunction& functi
   }
   if (!code.bytes.empty()) parts.code[function.range.start] = std::move(code);
   for (const std::vector<Frame>& frames : symbolizer.frames(function.positions))
-    note_sources(frames, profile.executables[function.executable]);
+    note_sources(frames, symbolizer, profile.executables[function.executable].build_id);
   digests_.merge(symbolizer.digests(function.positions));
 }
 
@@ -103,13 +94,12 @@ void ArchiveContents::add_places(Symbolizer& symbolizer, const Parts& parts) {
   }
 }
 
-void ArchiveContents::note_sources(const std::vector<Frame>& frames, const Executable& executable) {
-  const bool trusted = is_own_executable(executable);
+void ArchiveContents::note_sources(const std::vector<Frame>& frames, const Symbolizer& symbolizer,
+                                   const BuildId& build_id) {
   for (const Frame& frame : frames) {
     if (frame.file.empty()) continue;
-    bool& known = named_[frame.file];
-    known = known || trusted;
-    sources_.named_by(executable.build_id, frame.file);
+    named_.insert(frame.file);
+    sources_.named_by(symbolizer.owner(), build_id, frame.file);
   }
 }
 
@@ -118,22 +108,20 @@ bool ArchiveContents::is_proven(const std::string& path, const SourceFile& sourc
   return source.md5 && digests_.contains({path, *source.md5});
 }
 
-/// Debug information may name any file. A source goes in only if everybody may read it, and if it is not
-/// known to be another than the one that was compiled. If another user owns the executable, everybody must be
-/// able to reach the source's directory, too.
+/// What SourceFiles reads goes in only if everybody may read it, and if it is not known to be another than
+/// the one that was compiled.
 void ArchiveContents::add_sources() {
-  for (const auto& [path, trusted] : named_) {
+  for (const std::string& path : named_) {
     const SourceFile& source = sources_.file(path);
-    const bool allowed = source.is_for_all && (trusted || source.is_reachable);
     const bool changed = change_of(source, path, digests_, 0) == SourceChange::kDiffers;
-    if (source.problem.empty() && allowed && !changed) {
+    if (source.problem.empty() && source.is_for_all && !changed) {
       writer_.add_source(shown(path), text_of(source), is_proven(path, source) ? 0 : source.changed_unix_ns);
       in_.push_back(shown(path));
       continue;
     }
     const std::string why = !source.problem.empty() ? source.problem
-                            : allowed               ? "changed since it was compiled (another MD5)"
-                                                    : "not everybody may read it";
+                            : source.is_for_all     ? "changed since it was compiled (another MD5)"
+                                                    : kNotForAll;
     left_out_.push_back(why.find(path) == std::string::npos ? fmt::format("{}: {}", path, why) : why);
   }
 }

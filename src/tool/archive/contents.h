@@ -2,6 +2,7 @@
 // code and the sources of hot functions.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,15 +44,15 @@ class ArchiveContents {
   void add_code(const Profile& profile, const HotFunction& function, ObjectNames& names);
   void add_object(const Profile& profile, const HitPlaces& hit, ObjectNames& names);
   void add_places(Symbolizer& symbolizer, const Parts& parts);
-  void note_sources(const std::vector<Frame>& frames, const Executable& executable);
+  void note_sources(const std::vector<Frame>& frames, const Symbolizer& symbolizer, const BuildId& build_id);
   void add_sources();
   [[nodiscard]] bool is_proven(const std::string& path, const SourceFile& source) const;
   [[nodiscard]] std::string shown(const std::string& path) const;
 
   ArchiveOptions options_;
   std::map<uint32_t, Parts> parts_;
-  SourceDigests digests_;              ///< what they were when they were compiled
-  std::map<std::string, bool> named_;  ///< sources of hot functions: whether a trusted executable names it
+  SourceDigests digests_;        ///< what they were when they were compiled
+  std::set<std::string> named_;  ///< sources of hot functions
   SourceFiles sources_;
   NamesWriter writer_;
   std::vector<unsigned char> section_;

@@ -81,6 +81,14 @@ void remove_directories(std::vector<unsigned char>* bytes) {
   auto strip = [&file](uint32_t unit) { file.set_text(unit, without_directories(file.text(unit))); };
   file.for_each<ObjectRecord>(file.header().objects, [&](ObjectRecord* object) { strip(object->path); });
   file.for_each<ScopeRecord>(file.header().scopes, [&](ScopeRecord* scope) { strip(scope->name); });
+  auto strip_program = [&file](uint32_t unit) {
+    const std::string words = file.text(unit);
+    const size_t end = words.find('\0');
+    if (end != std::string::npos)
+      file.set_text(unit, without_directories(words.substr(0, end)) + words.substr(end));
+  };
+  strip_program(file.header().command);
+  file.for_each<RunRecord>(file.header().runs, [&](RunRecord* run) { strip_program(run->header.command); });
 }
 
 }  // namespace pctally

@@ -27,7 +27,7 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kPatienceNs = 1'000'000'000;
+constexpr uint64_t kPatienceNs = kNsPerSecond;
 constexpr int kDeathMs = 200;  ///< for a child that was killed to end
 constexpr unsigned kMostFiles = 1 << 20;
 constexpr uint64_t kLastStartNs = 700'000'000;  ///< of an object
@@ -52,42 +52,45 @@ bool is_told_to_end() {
   return false;
 }
 
-/// What the child tells of itself, in memory that it shares: its end may come late (close(2) asks a file
+/// What the child reports of itself, in memory that it shares: its end may come late (close(2) asks a file
 /// system, too).
 class Progress {
  public:
-  Progress() : page_(mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+  Progress()
+      : page_(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
     restart();
   }
   ~Progress() {
-    if (valid()) munmap(page_, sizeof(Told));
+    if (valid()) munmap(page_, sizeof(Shared));
   }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   [[nodiscard]] bool valid() const { return page_ != MAP_FAILED; }
 
   void restart() {
-    if (valid()) *told() = {};
+    if (valid()) *status() = {};
   }
   void reads(uint32_t executable) {
-    if (valid()) __atomic_store_n(&told()->executable, executable, __ATOMIC_RELAXED);
+    if (valid()) __atomic_store_n(&status()->executable, executable, __ATOMIC_RELAXED);
   }
   void ended(Outcome outcome) {
-    if (valid()) __atomic_store_n(&told()->outcome, outcome, __ATOMIC_RELEASE);
+    if (valid()) __atomic_store_n(&status()->outcome, outcome, __ATOMIC_RELEASE);
   }
   /// The object that it was at.
-  [[nodiscard]] uint32_t executable() const { return __atomic_load_n(&told()->executable, __ATOMIC_RELAXED); }
+  [[nodiscard]] uint32_t executable() const {
+    return __atomic_load_n(&status()->executable, __ATOMIC_RELAXED);
+  }
   /// -1: it has not come to its end.
   [[nodiscard]] int outcome() const {
-    return valid() ? __atomic_load_n(&told()->outcome, __ATOMIC_ACQUIRE) : -1;
+    return valid() ? __atomic_load_n(&status()->outcome, __ATOMIC_ACQUIRE) : -1;
   }
 
  private:
-  struct Told {
+  struct Shared {
     uint32_t executable = 0;
     int outcome = -1;
   };
-  [[nodiscard]] Told* told() const { return static_cast<Told*>(page_); }
+  [[nodiscard]] Shared* status() const { return static_cast<Shared*>(page_); }
   void* page_;
 };
 

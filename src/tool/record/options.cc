@@ -27,12 +27,12 @@ What      -- CMD ARGS...       run this; everything after -- is the command
           --cgroup DIR         a control group
           -a, --all            the whole machine
           --no-children        without the processes they start
-          -g, --callers        call paths, too; or --call-graph MODE; not: --no-callers
+          -g, --callers        call paths; also --call-graph MODE; off: --no-callers
           --scope WHAT         keep ticks apart by program (as -g does), thread or cgroup
-          --paths-memory SIZE  bound of each of their two trees: 16M
-          --wait               until the last process that CMD started has ended
+          --paths-memory SIZE  most for each tree of paths (8M whole paths, 16M totals)
+          --wait               also wait for daemons that CMD leaves behind
 How       -F, --frequency HZ   ticks per second of CPU time (1000)
-          -c, --period TIME    or the CPU time of one tick: 250us; of an event: how many
+          -c, --period TIME    or CPU time per tick, as 250us; with -e EVENT: events
           -e, --event NAME     count page-faults, cycles, ... instead of CPU time
           -e, --engine NAME    take this engine (see pctally engines)
           --fixed-period       exactly this period; can fall in step with the program
@@ -47,6 +47,11 @@ Exit: the command's own; 2 usage, 125 pctally failed, 126 not executable, 127 no
 constexpr double kUsualHertz = 1000;
 constexpr double kLowestHertz = 0.1, kHighestHertz = 100000;
 constexpr uint64_t kMostEvents = 1000000000000u;  ///< of one tick: what a reader believes
+
+/// perf's words. It takes a size of stack dumps behind a comma, which is nothing here.
+std::string is_call_graph(const std::string& text) {
+  return one_of({"fp", "dwarf", "lbr"})(text.substr(0, text.find(',')));
+}
 
 struct Words {
   std::vector<std::string> chosen;  ///< by -e: an engine, an event
@@ -104,7 +109,7 @@ void describe(OptionParser* app, RecordCommandLine* line, Words* words) {
   app->add_flag("-g,--callers,!--no-callers", options.paths);
   app->add_option("--scope", words->scope)->check(one_of({"program", "thread", "cgroup"}));
   app->add_option("--paths-memory", words->paths_memory);
-  app->add_option("--call-graph", words->call_graph)->check(one_of({"fp", "dwarf", "lbr"}));
+  app->add_option("--call-graph", words->call_graph)->check(is_call_graph);
   app->add_flag("--no-children", words->no_children);
   app->add_flag("--fixed-period", words->fixed_period);
 }
@@ -156,16 +161,15 @@ std::string no_such_event(const std::string& word) {
   std::vector<std::string> names = event_names();
   for (const char* engine : kEngineNames) names.emplace_back(engine);
   std::string near = nearest(word, names);
-  if (near.empty())
-    return fmt::format("'{}' is no event or engine; all are listed in pctally-record(1)", word);
-  return fmt::format("'{}' is no event or engine; did you mean '{}'?", word, near);
+  if (near.empty()) return fmt::format("'{}' is no event or engine; all: man pctally-record", word);
+  return fmt::format("'{}' is no event or engine; did you mean '{}'? (all: man pctally-record)", word, near);
 }
 
 bool is_engine(const std::string& word) {
   return std::find(std::begin(kEngineNames), std::end(kEngineNames), word) != std::end(kEngineNames);
 }
 
-/// An engine and an event are told apart by their names, which have none in common.
+/// -e takes engines and events: no name is both.
 std::string check_events(RecordOptions* options, const std::vector<std::string>& chosen) {
   bool event_chosen = false;
   for (const std::string& word : chosen) {
@@ -222,6 +226,15 @@ std::string check_paths(RecordOptions* line, const Words& words) {
   return {};
 }
 
+/// An engine that runs in the program cannot be put into one that runs already.
+std::string check_engine(const RecordOptions& options) {
+  if (!options.command.empty() || (options.engine != "timer" && options.engine != "trap")) return {};
+  return fmt::format(
+      "-e {}: it observes only programs that pctally record starts; write pctally record -- CMD, or use -e "
+      "ring",
+      options.engine);
+}
+
 std::string check_count(RecordOptions* options, const Words& words) {
   std::string name = options->event.name;
   options->period = options->event.usual_count;
@@ -266,6 +279,7 @@ std::string check(RecordCommandLine* line, const Words& words) {
   if (std::string wrong = check_events(&options, words.chosen); !wrong.empty()) return wrong;
   if (std::string wrong = check_scope(&options, words); !wrong.empty()) return wrong;
   if (std::string wrong = check_paths(&options, words); !wrong.empty()) return wrong;
+  if (std::string wrong = check_engine(options); !wrong.empty()) return wrong;
   return check_period(&options, words);
 }
 

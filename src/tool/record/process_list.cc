@@ -21,7 +21,7 @@ std::string first_argument(pid_t pid) {
 
 bool is_own(pid_t pid) {
   struct stat status;
-  std::string directory = "/proc/" + std::to_string(pid);
+  std::string directory = directory_of(pid);
   return stat(directory.c_str(), &status) == 0 && status.st_uid == geteuid();
 }
 

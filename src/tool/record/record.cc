@@ -1,7 +1,9 @@
 // pctally record: run a program and keep a profile of it.
 #include <errno.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "perf/descriptor_limit.h"
 #include "profile/load.h"
 #include "recorder/announcement.h"
 #include "recorder/engine/program_file.h"
@@ -46,6 +48,15 @@ bool end_profile(const Recording& recording, bool named, Child* child) {
   return stuck;
 }
 
+/// Then waits for the command, unless it is to be left running.
+void say_left_behind(const Recording& recording, bool waited, Child* child) {
+  const bool left = child->left_by() != 0;
+  if (!recording.left_behind().empty()) warn("{}", left_behind_text(recording.left_behind(), waited || left));
+  child->wait();
+  const bool left_now = recording.left_behind().empty() && !child->ended();  // after --for
+  if (left_now) warn("{}", left_behind_text({child->pid()}, true));
+}
+
 /// The exit code of the command is passed on, whatever became of the profile.
 int record_command(RecordOptions options) {
   std::vector<std::string> command = options.command;
@@ -64,10 +75,9 @@ int record_command(RecordOptions options) {
   } else {
     (void)give_up(finished.error());
   }
-  if (!recording.left_behind().empty()) warn("{}", left_behind_text(recording.left_behind(), wait));
-  child->wait();
+  say_left_behind(recording, wait, &*child);
   if (stuck) leave_files_behind();
-  end_like(child->status());
+  end_like(child->ended() ? child->status() : W_EXITCODE(0, child->left_by()));
 }
 
 int record_running(RecordOptions options) {
@@ -93,6 +103,7 @@ int run_record(int argc, char** argv) {
   if (auto code = parse_record(argc, argv, &line)) return *code;
   if (line.quiet) be_quiet();
   if (line.verbose) be_verbose();
+  raise_descriptor_limit();
   return line.options.command.empty() ? record_running(std::move(line.options))
                                       : record_command(std::move(line.options));
 }

@@ -24,12 +24,16 @@ namespace {
 constexpr size_t kMostSaid = 4096;
 constexpr int kPatienceMs = 2000;  ///< for a command to heed SIGTERM
 
-std::string temporary_place() {
-  const char* runtime = getenv("XDG_RUNTIME_DIR");
+/// True if `path` is a directory that this process may write to.
+bool takes_files(const char* path) {
   struct stat status;
-  bool ours = runtime != nullptr && *runtime == '/' && stat(runtime, &status) == 0 &&
-              S_ISDIR(status.st_mode) && status.st_uid == geteuid() && access(runtime, W_OK) == 0;
-  return ours ? runtime : "/tmp";
+  return *path == '/' && stat(path, &status) == 0 && S_ISDIR(status.st_mode) && access(path, W_OK) == 0;
+}
+
+std::string temporary_place() {
+  for (const char* name : {"XDG_RUNTIME_DIR", "TMPDIR"})
+    if (const char* path = getenv(name); path != nullptr && takes_files(path)) return path;
+  return "/tmp";
 }
 
 constexpr char kPrefix[] = "pctally-top-";
@@ -72,7 +76,8 @@ Result<std::pair<std::string, UniqueFd>> make_directory(const std::string& place
     if (mkdtemp(path.data()) == nullptr) break;
     if (UniqueFd lock = locked_directory(path); lock.valid()) return std::pair(path, std::move(lock));
   }
-  return fail(errno, "cannot make a directory in %s: %s", place.c_str(), strerror(errno));
+  return fail(errno, "cannot make a directory in %s: %s; set TMPDIR to a directory that you can write to",
+              place.c_str(), strerror(errno));
 }
 
 [[noreturn]] void become_recorder(const std::vector<std::string>& words, int output) {

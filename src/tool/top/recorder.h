@@ -20,8 +20,8 @@ class TopRecorder {
 
   /// Starts `pctally record -q -o FILE WORDS...` in a session of its own: nothing of it reaches the terminal,
   /// and the terminal's signals do not reach it. The file lies in a directory of its own, mode 0700, in
-  /// $XDG_RUNTIME_DIR or /tmp; those that killed ones left there are removed first. It is told to end should
-  /// this process die.
+  /// $XDG_RUNTIME_DIR, $TMPDIR or /tmp, the first that can be written to; those that killed ones left there
+  /// are removed first. It gets a signal to end if this process dies.
   static Result<TopRecorder> start(const std::vector<std::string>& words);
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -4,7 +4,7 @@ import type { Change, Diff, DiffRow } from "../data";
 import { axisSteps, counted, signed } from "../figures";
 import { Choice, Note } from "../parts";
 import { functions, run, type Function } from "../profile";
-import { hits, isHit } from "../search";
+import { goneHits, hits, isHit } from "../search";
 import { allRows, select, selected, setAllRows } from "../state";
 import { Windowed } from "../windowed";
 
@@ -111,7 +111,7 @@ export function Compare(props: { of: Diff }) {
   const unit = () => (measure() === "amount" ? `${props.of.unit}${props.of.work === 1 ? " a run" : " a unit of work"}` : "points");
   const list = createMemo(() => {
     const found = hits();
-    return found ? props.of.rows.filter((row) => found.has(functionOf(row)?.id ?? -1)) : props.of.rows;
+    return found ? props.of.rows.filter((row) => found.has(functionOf(row)?.id ?? -1) || goneHits().has(row)) : props.of.rows;
   });
   const shown = createMemo(() => (allRows() ? list() : list().slice(0, kFirst)));
   const largest = createMemo(() => list().reduce((most, row) => Math.max(most, changeOf(row).before, changeOf(row).after), 1e-9));
@@ -124,9 +124,6 @@ export function Compare(props: { of: Diff }) {
   });
   return (
     <>
-      <p class="verdict">
-        <b>{props.of.verdict}</b> {props.of.cause}
-      </p>
       <For each={props.of.doubts}>{(doubt) => <p class="doubt">{doubt}</p>}</For>
       <Note>
         {props.of.decided === 0
@@ -144,6 +141,7 @@ export function Compare(props: { of: Diff }) {
           value={measure()}
           set={setMeasure}
         />
+        <span>in {unit()}</span>
         <span class="legend">
           <span class="dot-key before">before</span>
           <span class="dot-key">after</span>
@@ -174,7 +172,7 @@ export function Compare(props: { of: Diff }) {
               Change
             </th>
             <th scope="col" class="verdict-cell">
-              {unit()}
+              Verdict
             </th>
             <Show when={hasTotals}>
               <th scope="col" class="number total" title="Change of the ticks with the function on the call path">

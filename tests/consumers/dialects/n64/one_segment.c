@@ -1,6 +1,6 @@
 /*
  * A game loop that profiles itself, as in the programming manual: one segment, one counter per instruction.
- * Called with an argument it runs until it is told to stop, for gperf; without one it looks for itself.
+ * Called with an argument it runs until gperf stops it; without one it checks its own counters.
  */
 #include <ultra64.h>
 #include <stdio.h>

@@ -9,17 +9,17 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
-STRANGER = 65533
+OTHER_USER = 65533
 
 
-class Strangers(unittest.TestCase):
+class OtherUsers(unittest.TestCase):
     def setUp(self):
         if os.geteuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("needs root and setpriv to become other users")
         self.directory = tempfile.mkdtemp(dir=p.scratch())
-        self.program = os.path.join(self.directory, "strangers")
+        self.program = os.path.join(self.directory, "program")
         shutil.copy(p.program("spinner"), self.program)
-        os.chown(self.program, STRANGER, STRANGER)
+        os.chown(self.program, OTHER_USER, OTHER_USER)
 
     def recorded(self):
         done = p.record([self.program, "1", "0.3"])

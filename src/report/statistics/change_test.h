@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "report/statistics.h"
+#include "report/statistics/interval.h"
 
 namespace pctally {
 
@@ -13,8 +13,9 @@ inline double squared(double value) { return value * value; }
 /// What one run says about one row: an amount (milliseconds, events, percent points) and how it was counted.
 struct Measured {
   double amount = 0;
-  double per_tick = 0;  ///< amount of one effective tick; 0: the amount was measured exactly, not sampled
-  double runs = 1;      ///< that were added up: the amount is their mean, and how they differ is not known
+  double per_tick = 0;    ///< amount of one effective tick; 0: the amount was measured exactly, not sampled
+  double runs = 1;        ///< that were added up: the amount is their mean, and how they differ is not known
+  double resolution = 0;  ///< of an exact amount: the smallest deviation from run to run that it can show
 
   [[nodiscard]] double effective_ticks() const { return per_tick > 0 ? amount / per_tick : 0; }
 };
@@ -37,17 +38,20 @@ inline constexpr double kBetweenRuns = 0.15;
 /// difference and keeps p.
 ///
 /// Several runs on a side: Welch's t test, with the variance of a side not below what its ticks' counting
-/// noise alone would give. B. L. Welch, "The generalization of Student's problem...", Biometrika 34 (1947)
-/// 28-35. A side with one run is given the other side's relative variance. One run on each side: given their
-/// sum, the ticks of `after` are beta-binomial: binomial by counting, with the share itself spread by
-/// `between_runs` on both sides. The test is exact; two-sided, twice the smaller tail. A mean of k runs that
-/// were added up is one run with a k-th of the variance between runs.
+/// noise alone would give, or the resolution of exact amounts. B. L. Welch, "The generalization of Student's
+/// problem...", Biometrika 34 (1947) 28-35. A side with one run is given the other side's relative variance.
+/// One run on each side: given their sum, the ticks of `after` are beta-binomial: binomial by counting, with
+/// the share itself spread by `between_runs` on both sides. The test is exact; two-sided, twice the smaller
+/// tail. A mean of k runs that were added up is one run with a k-th of the variance between runs.
 Change test_change(std::span<const Measured> before, std::span<const Measured> after,
                    double between_runs = kBetweenRuns);
 
 /// The standard deviation of one run's amount: measured where there are several runs, never below the
 /// counting noise; of a single run the counting noise and `between_runs`.
 double run_deviation(std::span<const Measured> runs, double between_runs = kBetweenRuns);
+
+/// The part of it that is counting noise, which a longer recording makes smaller.
+double counting_deviation(std::span<const Measured> runs);
 
 /// Which of the hypotheses are rejected so that of all rejections at most `rate` are wrong on average.
 /// Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57 (1995)

@@ -1,4 +1,4 @@
-#include "report/diff/change_test.h"
+#include "report/statistics/change_test.h"
 
 #include <gtest/gtest.h>
 
@@ -52,6 +52,13 @@ TEST(ChangeTest, FinerTicksAreNoChange) {
 TEST(ChangeTest, ExactAmountsDifferByMoreThanRunsDo) {
   EXPECT_GT(test_change(std::vector{Measured{1000, 0}}, std::vector{Measured{1080, 0}}).p, 0.05);
   EXPECT_LT(test_change(std::vector{Measured{1000, 0}}, std::vector{Measured{2000, 0}}).p, 0.01);
+}
+
+TEST(ChangeTest, ExactAmountsThatAgreeByLuckHaveAnIntervalOfTheirResolution) {
+  const Measured before{.amount = 100, .resolution = 1}, after{.amount = 101, .resolution = 1};
+  const Change change = test_change(std::vector{before, before}, std::vector{after, after});
+  EXPECT_NEAR(change.interval.high - change.difference, t_quantile(0.05, 2), 1e-9);
+  EXPECT_GT(change.p, 0.05);
 }
 
 /// 1000 pairs without a change: 5 % is exceeded by chance beyond 7.2 % one time in 1000 (binomial, z = 3.1).

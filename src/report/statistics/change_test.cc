@@ -1,4 +1,4 @@
-#include "report/diff/change_test.h"
+#include "report/statistics/change_test.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,8 +74,10 @@ double conditional_p(const Measured& before, const Measured& after, double sprea
   return std::min(1.0, 2 * tail);
 }
 
-/// The variance that counting alone gives: at least as if one tick had been seen.
+/// The variance that counting alone gives: at least as if one tick had been seen. Of an exact amount that of
+/// its resolution.
 double counting_variance(const Measured& run) {
+  if (run.per_tick <= 0) return squared(run.resolution);
   return run.per_tick * run.per_tick * std::max(run.effective_ticks(), 1.0);
 }
 
@@ -94,7 +96,7 @@ Side side_of(std::span<const Measured> runs) {
   for (const Measured& run : runs) {
     side.mean += run.amount / side.runs;
     side.added += run.runs / side.runs;
-    counting += (run.per_tick > 0 ? counting_variance(run) : 0) / side.runs;
+    counting += counting_variance(run) / side.runs;
   }
   double squares = 0;
   for (const Measured& run : runs) squares += (run.amount - side.mean) * (run.amount - side.mean);
@@ -163,6 +165,13 @@ double run_deviation(std::span<const Measured> runs, double between_runs) {
   Side side = side_of(runs);
   complete(&side, side, between_runs);
   return std::sqrt(side.variance * side.added);
+}
+
+double counting_deviation(std::span<const Measured> runs) {
+  double variance = 0;
+  for (const Measured& run : runs)
+    variance += counting_variance(run) * run.runs / static_cast<double>(runs.size());
+  return std::sqrt(variance);
 }
 
 std::vector<bool> rejected(std::span<const double> p_values, double rate) {

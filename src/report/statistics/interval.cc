@@ -1,4 +1,4 @@
-#include "report/statistics.h"
+#include "report/statistics/interval.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,17 @@
+// How many descriptors this process may have. A recording takes some per thread and CPU, more than a usual
+// soft limit allows; the command gets the limit that its user set.
+#pragma once
+#include <stddef.h>
+
+namespace pctally {
+
+/// To as many as this process may ever have (the hard limit). Not for threads.
+void raise_descriptor_limit() noexcept;
+
+/// Back to what it was before raise_descriptor_limit(), for a program to be executed. Async-signal-safe.
+void restore_descriptor_limit() noexcept;
+
+/// True if `count` more can be had now.
+bool has_descriptors_left(size_t count);
+
+}  // namespace pctally

@@ -1,0 +1,90 @@
+#include "report/innermost.h"
+
+#include <algorithm>
+#include <span>
+
+namespace pctally {
+namespace {
+
+constexpr size_t kMostNames = 3;
+
+using Positions = std::span<const WeightedPosition>;
+
+bool is_innermost(const PathTreeNode& node) { return node.kind == PathNodeKind::kCode && node.self != 0; }
+
+/// Those of one executable in [from, to).
+Positions between(const Profile& profile, uint32_t executable, uint64_t from, uint64_t to) {
+  const auto find = [&](uint64_t position) {
+    return std::partition_point(
+        profile.positions.begin(), profile.positions.end(), [&](const WeightedPosition& at) {
+          return std::pair(at.executable, at.position) < std::pair(executable, position);
+        });
+  };
+  return from < to ? Positions(find(from), find(to)) : Positions();
+}
+
+uint64_t ticks_of(Positions positions) {
+  uint64_t ticks = 0;
+  for (const WeightedPosition& at : positions) ticks += at.ticks;
+  return ticks;
+}
+
+/// Of the symbols that have ticks.
+InnermostNames::Name name_of(Symbolizer& symbolizer, Positions ticks, uint64_t start) {
+  std::vector<uint64_t> positions;
+  InnermostNames::Name name;
+  for (const WeightedPosition& at : ticks) positions.push_back(at.position);
+  std::vector<NamedRange> ranges = symbolizer.name(positions);
+  for (NamedRange& range : ranges) {
+    std::pair<std::string, uint64_t> symbol(range.function, range.start);
+    if (std::find(name.symbols.begin(), name.symbols.end(), symbol) != name.symbols.end()) continue;
+    name.symbols.push_back(std::move(symbol));
+    if (name.symbols.size() == 1) name.range = std::move(range);
+  }
+  name.several = name.symbols.size() > 1;
+  if (!name.several) return name;
+  name.range = {{}, start, ranges.back().end};
+  for (size_t i = 0; i < name.symbols.size(); ++i) {
+    if (i != 0) name.range.function += ", ";
+    name.range.function += i < kMostNames ? name.symbols[i].first : "...";
+    if (i == kMostNames) break;
+  }
+  return name;
+}
+
+}  // namespace
+
+InnermostNames::InnermostNames(const Profile& profile, ObjectNames& names) {
+  std::map<Place, uint64_t> innermost;  // ticks of paths that end there, for each start of a function
+  for (const PathTreeNode& node : profile.paths.plane)
+    if (node.kind == PathNodeKind::kCode && node.parent != PathTreeNode::kNoParent &&
+        profile.paths.plane[node.parent].kind == PathNodeKind::kScope)
+      innermost.try_emplace({node.executable, node.position}, 0);
+  for (const PathTreeNode& node : profile.paths.context)
+    if (is_innermost(node)) innermost[{node.executable, node.position}] += node.self;
+  for (auto at = innermost.begin(); at != innermost.end();) {
+    std::vector<uint64_t> starts;
+    const uint32_t executable = at->first.first;
+    const auto first = at;
+    for (; at != innermost.end() && at->first.first == executable; ++at) starts.push_back(at->first.second);
+    Symbolizer& symbolizer = names.symbolizer(executable);
+    const std::vector<NamedRange> own = symbolizer.name(starts);
+    auto place = first;
+    for (size_t i = 0; i < own.size(); ++i, ++place) {
+      const uint64_t next = i + 1 < starts.size() ? starts[i + 1] : UINT64_MAX, ending = place->second;
+      const Positions covered = between(profile, executable, starts[i], next);
+      // Where not all of them are there nothing follows.
+      if (ending > ticks_of(between(profile, executable, starts[i], std::min(next, own[i].end))) &&
+          ending <= ticks_of(covered))
+        names_[place->first] = name_of(symbolizer, covered, starts[i]);
+    }
+  }
+}
+
+const InnermostNames::Name* InnermostNames::find(const PathTreeNode& node) const {
+  if (!is_innermost(node)) return nullptr;
+  const auto found = names_.find({node.executable, node.position});
+  return found == names_.end() ? nullptr : &found->second;
+}
+
+}  // namespace pctally

@@ -1,0 +1,132 @@
+#include "report/paths/call_tree.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/paths/flame_svg.h"
+#include "report/paths/path_profile_for_test.h"
+
+namespace pctally {
+namespace {
+
+std::string tree_text(const PathProfile& paths, bool bottom_up, double min_share = 0.01) {
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  const std::string text = call_tree_text(paths.profile, call_tree(named, bottom_up),
+                                          {.min_share = min_share, .bottom_up = bottom_up});
+  return text.substr(text.find('\n') + 1);
+}
+
+TEST(CallTree, AChainIsOneLineAndSmallBranchesAreAddedUp) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110), parse = paths.add(main, 0x210);
+  paths.add(paths.add(parse, 0x310), 0x400, 90);
+  paths.add(main, 0x500, 6);
+  paths.add(main, 0x600, 2);
+  paths.add(main, 0x700, 2);
+  EXPECT_EQ(tree_text(paths, false, 0.03),
+            "100.00 %   3.70  └ f1\n"
+            " 90.00 %   7.44    ├ f2 > f3 > f4   self 90.0 %\n"
+            "  6.00 %   6.48    ├ f5   self 6.0 %\n"
+            "  4.00 %   5.84    └ (others)\n");
+}
+
+TEST(CallTree, WithoutALeastShareNothingIsAddedUp) {
+  EXPECT_THAT(tree_text(two_ways(), false, 0), testing::Not(testing::HasSubstr("(others)")));
+}
+
+TEST(CallTree, RecursionInAChainIsANumber) {
+  PathProfile paths;
+  uint32_t at = paths.add(0, 0x110);
+  for (int i = 0; i < 1000; ++i) at = paths.add(at, 0x210);
+  for (int i = 0; i < 40; ++i) at = paths.add(at, i % 2 == 0 ? 0x310 : 0x410);
+  paths.add(paths.add(at, 0x610), 0x500, 9);
+  EXPECT_EQ(tree_text(paths, false),
+            "100.00 %  29.91  └ f1 > f2 x 1,000 > (f3 > f4) x 20 > f6 > f5   self 100.0 %\n");
+}
+
+std::string flame_of(const PathProfile& paths, const std::string& title) {
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  return flame_svg(paths.profile, call_tree(named, false), {.title = title});
+}
+
+// 10,000 ticks on 1200 pixels: 9 of them are narrower than one, and said.
+TEST(FlameSvg, AFrameIsAsWideAsItsShareAndWhatIsTooNarrowIsAddedUp) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(main, 0x200, 2500);
+  paths.add(main, 0x300, 7491);
+  paths.add(main, 0x400, 8);
+  paths.add(main, 0x500, 1);
+  const std::string svg = flame_of(paths, "prog");
+  EXPECT_THAT(svg, testing::HasSubstr("width=\"1200.00\""));
+  EXPECT_THAT(svg, testing::HasSubstr("width=\"300.00\""));
+  EXPECT_THAT(svg, testing::HasSubstr("25.00 % (95 %: "));
+  EXPECT_THAT(svg, testing::HasSubstr("2500 ticks, 2500 of them in itself"));
+  EXPECT_THAT(svg, testing::HasSubstr("; 0.09 % in frames too narrow to draw"));
+  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("f4  prog")));
+}
+
+TEST(FlameSvg, NamesAreNoMarkup) {
+  PathProfile paths;
+  paths.add(0, 0x100, 5);
+  const std::string svg = flame_of(paths, "</text><script>alert(\"1\")</script>&\x1b");
+  EXPECT_THAT(svg,
+              testing::HasSubstr("&lt;/text&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;\\x1b"));
+  EXPECT_THAT(svg, testing::Not(testing::HasSubstr("<script")));
+}
+
+TEST(CallTree, BottomUpStartsAtWhatRan) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(paths.add(main, 0x210), 0x400, 30);
+  paths.add(main, 0x400, 10);
+  EXPECT_EQ(tree_text(paths, true),
+            "100.00 %   8.76  └ f4\n"
+            " 75.00 %  15.19    ├ f2 > f1\n"
+            " 25.00 %  15.19    └ f1\n");
+}
+
+/// Every tick is below a node of the first level: paths of hidden functions alone, and those without any.
+TEST(CallTree, PathsWithoutAFunctionHaveANode) {
+  PathProfile known = two_ways();
+  known.profile.paths.context[0].self = 2;  // of the program, at no function
+  for (const char* hidden : {"f[145]", "."}) {
+    const Profile profile = Chosen(known.profile, nullptr, nullptr, hidden).result;
+    ObjectNames names(profile, &FakeSymbolizer::open);
+    const NamedPaths named(profile, names, true);
+    for (const bool bottom_up : {false, true}) {
+      const CallTreeNode tree = call_tree(named, bottom_up);
+      uint64_t below = 0, left_out = 0, nowhere = 0;
+      for (const CallTreeNode& node : tree.children) {
+        below += node.ticks;
+        if (node.frame.object == kLeftOut) left_out += node.ticks;
+        if (node.frame.function == kNoFunction) nowhere += node.self;
+      }
+      EXPECT_EQ(below, 45u);
+      EXPECT_EQ(left_out, hidden[0] == '.' ? 43u : 8u);
+      EXPECT_EQ(nowhere, 2u);
+    }
+  }
+}
+
+TEST(PathChoice, PathsOfHiddenFunctionsAloneAreLeftOut) {
+  Chosen chosen(two_ways().profile, nullptr, nullptr, "f[145]");
+  EXPECT_EQ(chosen.self["[paths left out]"], 8u);
+  EXPECT_EQ(chosen.self["f2"], 15u);
+  EXPECT_EQ(chosen.result.ledger.ticks(), 43u);
+}
+
+TEST(CallTree, TicksAreThoseOfTheContextTreeInBothDirections) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 3);
+  paths.add(paths.add(main, 0x211), 0x300, 6);
+  paths.add(paths.add_cut(PathEnd::kNoUnwindTable), 0x300, 2);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  for (bool bottom_up : {false, true}) EXPECT_EQ(call_tree(named, bottom_up).ticks, 11u);
+}
+
+}  // namespace
+}  // namespace pctally

@@ -1,0 +1,20 @@
+// Counts the addresses that get names and lines, for the line of progress.
+#pragma once
+#include <memory>
+
+#include "object/symbolizer.h"
+#include "profile/profile.h"
+
+namespace pctally {
+
+/// What is to be named from now on: "... of 200,000 addresses". Several profiles add up.
+void expect_addresses(const Profile& profile);
+/// The profiles that were expected became one sum.
+void forget_addresses();
+
+using SymbolizerOpener = std::unique_ptr<Symbolizer> (*)(const ExecutableIdentity&);
+
+/// What `open` opens, and what goes through it is counted if there is a line of progress.
+std::unique_ptr<Symbolizer> open_counted(const ExecutableIdentity& identity, SymbolizerOpener open);
+
+}  // namespace pctally
