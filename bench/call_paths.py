@@ -40,7 +40,7 @@ def complete(name, path):
         report = report_of(path)
         return report["paths"]["complete"] / report["counted"] if "paths" in report else None
     try:
-        script = subprocess.run(["perf", "script", "-i", path, "-F", "ip,sym"], capture_output=True, text=True, errors="replace",
+        script = subprocess.run(["perf", "script", "--no-inline", "-i", path, "-F", "ip,sym"], capture_output=True, text=True, errors="replace",
                                 timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         return None
@@ -57,13 +57,21 @@ def recorder_us(name, run):
     return f"{1e6 * (run.cpu - report['cpu_s']) / report['counted']:.1f}"
 
 
-def cells(name, runs, bare):
-    added = workloads.added_ms(runs, bare)
+def with_paths(name, results):
+    """How much more CPU time a run takes with -g than without."""
+    without = results.get(name.removesuffix(" -g"))
+    if not name.endswith(" -g") or without is None:
+        return ""
+    return measure.middle([100 * (run.cpu / base.cpu - 1) for run, base in zip(results[name], without)], " %")
+
+
+def cells(name, results):
+    runs, added = results[name], workloads.added_ms(results[name], results["bare"])
     if name == "bare":
-        return (added, "", "", "")
+        return (added, "", "", "", "")
     share = complete(name, file_of(name))
-    return (added, recorder_us(name, runs[-1]), f"{os.path.getsize(file_of(name)) / 1e6:.2f}", f"{100 * share:.2f} %" if share else "")
+    return (added, with_paths(name, results), recorder_us(name, runs[-1]), f"{os.path.getsize(file_of(name)) / 1e6:.2f}", f"{100 * share:.2f} %" if share else "")
 
 
 if __name__ == "__main__":
-    workloads.compare(profilers, ("CPU added, ms", "recorder, µs a tick", "MB", "paths complete"), cells)
+    workloads.compare(profilers, ("CPU added, ms", "by -g, with its 95 % interval", "recorder, µs a tick", "MB", "paths complete"), cells)

@@ -8,13 +8,14 @@ import workloads
 from measure import PCTALLY, SCRATCH
 
 
-def profilers(hertz=1000):
-    """{name: (words before the command, environment)}"""
+def profilers(hertz=1000, options=((),)):
+    """{name: (words before the command, environment)}; each engine with each of the options."""
     out = os.path.join(SCRATCH, "profile")
     chosen = {}
     for engine in samplers.engines():
-        chosen[f"pctally {engine}"] = (
-            [PCTALLY, "record", "-q", "-f", "-e", engine, "-F", str(hertz), "-o", f"{out}.{engine}", "--"], {})
+        for more in options:
+            chosen[" ".join(("pctally", engine, *more))] = (
+                [PCTALLY, "record", "-q", "-f", "-e", engine, *more, "-F", str(hertz), "-o", f"{out}.{engine}", "--"], {})
     near = str(hertz - 1)
     if measure.have("perf"):
         chosen[f"perf record -F {near}"] = (["perf", "record", "-q", "-F", near, "-o", out + ".perf", "--"], {})
@@ -28,7 +29,8 @@ def profilers(hertz=1000):
     return chosen
 
 
-def cells(_, runs, bare):
+def cells(name, results):
+    runs, bare = results[name], results["bare"]
     ratios = [run.cpu / base.cpu for run, base in zip(runs, bare)]
     least = min(run.cpu for run in runs) - min(run.cpu for run in bare)
     return (measure.spread(ratios), workloads.added_ms(runs, bare), f"{least * 1e3:.1f}", measure.spread([run.wall for run in runs]))

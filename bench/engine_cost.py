@@ -62,7 +62,7 @@ def switches():
         measure.table(("configuration", "CPU ns per switch", "added"), rows)
 
 
-RIDERS = ("pctally timer", "pctally thread-timer", "gperftools")
+RIDERS = ("pctally timer", "gperftools")
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 11
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def main():
     configurations = [samplers.Engine(name) for name in samplers.engines()] + samplers.peers()
     print(f"### Coverage at {HERTZ} Hz: % of the CPU time the samples stand for, {rounds} rounds\n")
     if (group := measure.ControlGroup.make()) is None:
-        print("skipped: the CPU time of the very run (no control groups to be had; that of a bare run is taken)\n")
+        print("skipped: the CPU time of the very run (no control groups here; that of a bare run is taken)\n")
     else:
         group.end()
     measure.header(("workload", *[s.name for s in configurations]))

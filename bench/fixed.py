@@ -1,4 +1,4 @@
-"""What recording costs a program that does nothing: the fixed part."""
+"""What recording costs a program that does nothing: the fixed part, without and with call paths."""
 import os
 import sys
 
@@ -11,7 +11,7 @@ def main():
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 25
     empty = [os.path.join(PROGRAMS, "empty")]
     configurations = {"bare": lambda: Run(empty)}
-    for name, (prefix, env) in profilers().items():
+    for name, (prefix, env) in profilers(options=((), ("-g",))).items():
         configurations[name] = lambda prefix=prefix, env=env: Run(prefix + empty, env)
     results = measure.interleaved(configurations, rounds)
     rows = []

@@ -1,7 +1,10 @@
 """Paired, interleaved measurements: every configuration in every round, in an order that rotates, medians at the end."""
+import atexit
+import math
 import os
 import platform
 import select
+import shutil
 import statistics
 import sys
 import tempfile
@@ -15,6 +18,7 @@ BUILD = os.environ.get("PCTALLY_BUILD", os.path.join(ROOT, "build", "release"))
 PCTALLY = os.path.join(BUILD, "bin", "pctally")
 PROGRAMS = os.path.join(BUILD, "programs")
 SCRATCH = tempfile.mkdtemp(prefix="pctally-bench-")
+atexit.register(shutil.rmtree, SCRATCH, True)  # up to 800 MB; children of a fork leave by exec or _exit
 os.environ["XDG_CACHE_HOME"] = SCRATCH  # pctally's cache of kernel names, warm after the first round
 
 
@@ -99,7 +103,7 @@ def interleaved(configurations, rounds, prepare=None):
     which the machine's host took a part is taken again, up to four times; how often is said."""
     names = list(configurations)
     results = {name: [] for name in names}
-    again = robbed = 0
+    again = kept = 0
     for number in range(rounds):
         turn = number % len(names)
         for name in names[turn:] + names[:turn]:
@@ -110,12 +114,12 @@ def interleaved(configurations, rounds, prepare=None):
                 if fit:
                     break
                 again += attempt + 1 < ATTEMPTS
-            robbed += not fit
+            kept += not fit
             results[name].append(result)
         print(f"\r{number + 1}/{rounds} rounds", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     if again:
-        print(f"The machine's host took CPU time in {again} runs, which were taken again, and in {robbed} that were kept.\n")
+        print(f"The machine's host took CPU time in {again} runs, which were taken again, and in {kept} that were kept.\n")
     return results
 
 
@@ -129,6 +133,17 @@ def quartiles(values):
 def spread(values, unit=1.0, digits=3):
     low, middle, high = quartiles([value * unit for value in values])
     return f"{middle:.{digits}f} [{low:.{digits}f}..{high:.{digits}f}]"
+
+
+def middle(values, unit="", digits=1):
+    """The median with its interval of at least 95 %: two of the values, whatever they are distributed like."""
+    ordered, count = sorted(values), len(values)
+    outside, below = 0.0, 0  # how likely the median is below the value `below`, in both directions
+    while below < (count - 1) // 2 and outside + 2 * math.comb(count, below) / 2 ** count <= 0.05:
+        outside += 2 * math.comb(count, below) / 2 ** count
+        below += 1
+    low, high = (ordered[below - 1], ordered[-below]) if below else (-math.inf, math.inf)
+    return f"{statistics.median(ordered):+.{digits}f} [{low:+.{digits}f}..{high:+.{digits}f}]{unit}"
 
 
 def row(cells):

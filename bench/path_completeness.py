@@ -139,6 +139,9 @@ def measured(name, program, engine, seconds):
     if os.path.exists(path):
         os.remove(path)
     work([PCTALLY, "record", "-q", "-f", "-g", "-e", engine, "-o", path, "--"], program, seconds)
+    if not os.path.exists(path):
+        print(f"skipped: {name} by {engine} (it cannot be recorded so: pctally engines)")
+        return
     report = json.loads(subprocess.run([PCTALLY, "report", "--json", path], capture_output=True).stdout)
     account = report["paths"]
     ticks = account["complete"] + sum(cut["ticks"] for cut in account["cut"]) + account["no_room"]

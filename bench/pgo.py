@@ -114,7 +114,7 @@ class Program:
 
 
 def fetch(directory):
-    """Debian's sources; False where there are none to be had."""
+    """Debian's sources; False where there are none."""
     keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
     if not (os.path.exists(keyring) and shutil.which("apt-get")):
         return False

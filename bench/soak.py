@@ -7,7 +7,7 @@ SOAK_SECONDS (default 1800) shortens it. Needs root. Every few seconds the recor
 mappings are read from /proc. The first tenth is warm-up: the file grows with the text that ran (it is mapped, and counted
 apart as shared memory), the table of processes with the processes there are. Afterwards, by the medians of the last quarter
 and the first, private memory may grow by no more than 4 MiB, descriptors by none, mappings by no more than 8. The ledger
-has to balance at every look and at the end.
+has to balance at every reading and at the end.
 """
 import json
 import os
@@ -33,7 +33,7 @@ LOAD = [
 ]
 
 
-def looks_of(pid, path):
+def reading_of(pid, path):
     with open(f"/proc/{pid}/status") as file:
         status = dict(line.split(":", 1) for line in file)
     with open(f"/proc/{pid}/maps") as file:
@@ -56,14 +56,14 @@ def soak(engine, scratch):
     load = [subprocess.Popen(["nice", "-n", "19", "sh", "-c", script.replace("{scratch}", scratch)], process_group=0)
             for script in LOAD]
     recorder = subprocess.Popen([PCTALLY, "record", "-q", "-a", "-e", engine, "-f", "-o", path])
-    looks = []
+    readings = []
     try:
         start = time.monotonic()
         while time.monotonic() < start + SECONDS:
             time.sleep(max(1, SECONDS / 200))
             assert recorder.poll() is None, "the recorder ended"
-            looks.append(looks_of(recorder.pid, path))
-            if len(looks) % 20 == 0:
+            readings.append(reading_of(recorder.pid, path))
+            if len(readings) % 20 == 0:
                 report(path)
         with open(f"/proc/{recorder.pid}/stat") as file:
             fields = file.read().rsplit(")", 1)[1].split()
@@ -74,7 +74,7 @@ def soak(engine, scratch):
         for process in load:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    return report(path), looks, cpu, os.path.getsize(path)
+    return report(path), readings, cpu, os.path.getsize(path)
 
 
 def main():
@@ -83,10 +83,10 @@ def main():
     good = True
     with tempfile.TemporaryDirectory(prefix="pctally-soak-") as scratch:
         for engine in engines:
-            data, looks, cpu, size = soak(engine, scratch)
-            steady = looks[len(looks) // 10:]
+            data, readings, cpu, size = soak(engine, scratch)
+            steady = readings[len(readings) // 10:]
             quarter = len(steady) // 4
-            first, last = ({name: int(statistics.median(look[name] for look in part)) for name in steady[0]}
+            first, last = ({name: int(statistics.median(reading[name] for reading in part)) for name in steady[0]}
                            for part in (steady[:quarter], steady[-quarter:]))
             grown = {name: last[name] - first[name] for name in first}
             gap = data["unsampled_s"] / data["cpu_s"]

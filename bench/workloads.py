@@ -74,7 +74,7 @@ def _ask_redis():
 
 def compare(profilers, titles, cells):
     """A table for each program: bare beside profilers(hertz), {name: (words before the command, environment)}. The script's arguments
-    are the rounds and the rate. cells(name, runs, bare runs): what stands behind a row's name and its CPU time, under titles."""
+    are the rounds and the rate. cells(name, {name: runs}): what stands behind a row's name and its CPU time, under titles."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
     hertz = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     print(f"machine: {measure.machine()}\n{rounds} interleaved rounds at {hertz} Hz\n")
@@ -85,7 +85,7 @@ def compare(profilers, titles, cells):
         results = measure.interleaved(configurations, rounds)
         print(f"### {workload}\n")
         measure.table(("configuration", "CPU s", *titles),
-                      [(name, measure.spread([run.cpu for run in runs]), *cells(name, runs, results["bare"]))
+                      [(name, measure.spread([run.cpu for run in runs]), *cells(name, results))
                        for name, runs in results.items()])
 
 
