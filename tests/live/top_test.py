@@ -436,8 +436,8 @@ class Terminal(Live):
         for way in ("q", signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             with self.subTest(way=way):
                 process, master, slave, before = self.start(path)
-                self.read(master, process, b"recording")
-                self.assertNotEqual(termios.tcgetattr(slave), before)
+                text = self.read(master, process, b"recording")
+                self.assertNotEqual(termios.tcgetattr(slave), before, text)
                 if way == "q":
                     os.write(master, b"q")
                 else:
