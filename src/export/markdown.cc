@@ -3,23 +3,12 @@
 #include <algorithm>
 
 #include "export/formats.h"
-#include "report/print/escape.h"
 #include "report/print/figures.h"
+#include "report/print/markdown.h"
 #include "report/text.h"
 
 namespace pctally {
 namespace {
-
-/// Nothing in a name may end the code it stands in, or the cell.
-std::string code_cell(const std::string& name) {
-  std::string cell;
-  for (char byte : escaped(name)) {
-    if (byte == '`' || byte == '\n') continue;
-    if (byte == '|') cell += '\\';
-    cell += byte;
-  }
-  return cell.empty() ? std::string() : fmt::format("`{}`", cell);
-}
 
 std::string amount(const Profile& profile, uint64_t ticks) {
   const int64_t amount = duration_of(ticks, profile.period_ns);
@@ -35,12 +24,13 @@ std::string share(double part, double whole) {
 
 std::string markdown_export(const Profile& profile, const Report& report, NameStyle names) {
   const auto whole = static_cast<double>(profile.ledger.ticks());
-  const std::string command = profile.command.empty() ? "" : code_cell(command_line(profile)) + ": ";
+  const std::string command = profile.command.empty() ? "" : markdown_code(command_line(profile)) + ": ";
   std::string out = fmt::format("{}{} ticks, {} {}\n\n", command, grouped(profile.ledger.ticks()),
                                 amount(profile, profile.ledger.ticks()),
-                                profile.counts_cpu_time() ? "s of CPU time" : escaped(profile.event));
+                                profile.counts_cpu_time() ? "s of CPU time" : markdown_text(profile.event));
   for (const Warning& warning : report.warnings)
-    if (warning.severity != Severity::kNote) out += fmt::format("Warning: {}\n\n", code_cell(warning.text));
+    if (warning.severity != Severity::kNote)
+      out += fmt::format("Warning: {}\n\n", markdown_text(warning.text));
   out += fmt::format("| share % | ± | {} | ticks | function | object |\n|--:|--:|--:|--:|:--|:--|\n",
                      profile.counts_cpu_time() ? "seconds" : "events");
   const auto add = [&](uint64_t ticks, const std::string& half, const std::string& rest) {
@@ -49,8 +39,9 @@ std::string markdown_export(const Profile& profile, const Report& report, NameSt
   };
   for (const Row& row : report.rows)
     add(row.ticks, fmt::format("{:.2f}", 100 * half_width(row.share, row.interval)),
-        fmt::format("{} | {}", code_cell(shown_name(names, row.short_function, row.function, row.linkage)),
-                    code_cell(row.object)));
+        fmt::format("{} | {}",
+                    markdown_cell(shown_name(names, row.short_function, row.function, row.linkage)),
+                    markdown_cell(row.object)));
   if (report.hidden_rows != 0)
     add(report.hidden_ticks, "", fmt::format("{} | ", counted(report.hidden_rows, "more row")));
   add(profile.ledger.ticks(), "", "**all** | ");

@@ -340,7 +340,8 @@ TEST(DiffOutput, HostileNamesSteerNothing) {
 TEST(DiffOutput, MarkdownKeepsItsTable) {
   Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 5})});
   diff.rows[0].short_name = "operator|(a, `b`)";
-  EXPECT_THAT(diff_markdown(diff, {}, 20), HasSubstr("| `operator\\|(a, b)` | less |"));
+  EXPECT_THAT(diff_markdown(diff, {}, 20), AllOf(HasSubstr("| `` operator\\|(a, `b`) `` | less |"),
+                                                 HasSubstr("cause: operator\\|(a, \\`b\\`), less")));
 }
 
 TEST(Diff, NamesAreShortUnlessAsked) {

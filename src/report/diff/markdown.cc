@@ -3,21 +3,10 @@
 #include <algorithm>
 
 #include "report/diff/output.h"
-#include "report/print/escape.h"
+#include "report/print/markdown.h"
 
 namespace pctally {
 namespace {
-
-/// For a cell of a table, as code: nothing in a name may end either.
-std::string code_cell(const std::string& name) {
-  std::string cell;
-  for (char byte : escaped(name)) {
-    if (byte == '`') continue;
-    if (byte == '|') cell += '\\';
-    cell += byte;
-  }
-  return fmt::format("`{}`", cell);
-}
 
 /// All rows have the unit that fits the largest.
 AmountUnit unit_of_rows(const Diff& diff) {
@@ -32,7 +21,7 @@ std::string row_line(const Diff& diff, const DiffRow& row, const Change& change,
   return fmt::format("| {:+.3g} | {:.3g} | {:.4g} | {:.4g} | {:+.1f} | {} | {} |\n",
                      change.difference * scale, (change.interval.high - change.interval.low) / 2 * scale,
                      change.before * scale, change.after * scale, share.difference,
-                     code_cell(shown_name(diff, row)), verdict_word(verdict));
+                     markdown_cell(shown_name(diff, row)), verdict_word(verdict));
 }
 
 std::string head(const Diff& diff, const std::string& title) {
@@ -59,16 +48,19 @@ std::string decided_totals(const Diff& diff) {
 }  // namespace
 
 std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& results, size_t limit) {
-  std::string out = fmt::format("**{}**\n", verdict_sentence(diff));
-  if (std::string cause = cause_sentence(diff); !cause.empty()) out += fmt::format("\n{}\n", cause);
+  std::string out = fmt::format("**{}**\n", markdown_text(verdict_sentence(diff)));
+  if (std::string cause = cause_sentence(diff); !cause.empty())
+    out += fmt::format("\n{}\n", markdown_text(cause));
   if (diff.old_added + diff.new_added > 0) out += fmt::format("\n{}\n", deviation_sentence(diff));
-  if (std::string renamed = renamed_sentence(diff); !renamed.empty()) out += fmt::format("\n{}\n", renamed);
+  if (std::string renamed = renamed_sentence(diff); !renamed.empty())
+    out += fmt::format("\n{}\n", markdown_text(renamed));
   for (const std::string& doubt : diff.doubts)
-    out += fmt::format("\nWarning: a profile cannot be relied on: {}\n", escaped(doubt));
+    out += fmt::format("\nWarning: a profile cannot be relied on: {}\n", markdown_text(doubt));
   if (!results.empty()) out += "\n| limit | measured | ± | |\n|:--|--:|--:|:--|\n";
   for (const LimitResult& result : results)
-    out += fmt::format("| {} | {:+.3g} {} | {:.3g} | {} |\n", code_cell(result.limit.text), result.measured,
-                       unit_of(result.limit), result.half_width, outcome_word(result.outcome));
+    out +=
+        fmt::format("| {} | {:+.3g} {} | {:.3g} | {} |\n", markdown_cell(result.limit.text), result.measured,
+                    unit_of(result.limit), result.half_width, outcome_word(result.outcome));
   if (diff.decided != 0) out += fmt::format("\n{}", table(diff, 0, diff.decided));
   out += decided_totals(diff);
   size_t last = limit == 0 ? diff.rows.size() : std::min(diff.rows.size(), diff.decided + limit);
