@@ -242,6 +242,9 @@ def draw(root):
 
 
 def main(arguments):
+    if arguments[1:2] in (["--help"], ["-h"]):
+        print(__doc__.strip())
+        return 0
     if arguments[1:2] == ["--draw"]:
         return draw(pathlib.Path(__file__).parent.parent)
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else pathlib.Path(__file__).parent.parent)

@@ -5,6 +5,10 @@
 
 namespace pctally {
 
+/// What is said where there are too few, and what to do.
+inline constexpr char kTooManyFiles[] = "too many open files";
+inline constexpr char kRaiseFileLimit[] = "raise ulimit -n";
+
 /// To as many as this process may ever have (the hard limit). Not for threads.
 void raise_descriptor_limit() noexcept;
 

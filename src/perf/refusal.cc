@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/kernel_setting.h"
+#include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 
 namespace pctally {
@@ -81,7 +82,7 @@ std::string error_name(int error) {
 }
 
 Refusal explain_refusal(int error) {
-  if (error == EMFILE) return {"too many open files", "raise ulimit -n"};
+  if (error == EMFILE) return {kTooManyFiles, kRaiseFileLimit};
   Refusal refusal;
   int paranoid = paranoid_level();
   refusal.reason = "perf_event_open: " + error_name(error);

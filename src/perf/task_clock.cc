@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/perf_event.h"
+#include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 
 namespace pctally {
@@ -57,7 +58,7 @@ Result<void> TaskClock::add_process(pid_t pid) {
 }
 
 Result<void> TaskClock::add_thread(pid_t tid, bool at_exec) {
-  if (events_.size() + kDescriptorsKept >= descriptor_limit()) return fail(EMFILE, "raise ulimit -n");
+  if (events_.size() + kDescriptorsKept >= descriptor_limit()) return fail(EMFILE, "%s", kRaiseFileLimit);
   UniqueFd event = open_counter(PERF_COUNT_SW_TASK_CLOCK, tid, -1, at_exec);
   if (!event.valid()) return fail(errno, "perf_event_open: %s", strerror(errno));
   events_.push_back(std::move(event));

@@ -17,6 +17,7 @@
 #include "histfile/chain.h"
 #include "histfile/histogram.h"
 #include "histfile/process_note.h"
+#include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 #include "perf/refusal.h"
 #include "recorder/announcement.h"
@@ -422,7 +423,7 @@ Result<void> Recording::finish(Child* child) {
   auto closed = file_.close(cut);
   if (!closed) return fail(closed.error().code, "%s: %s", path_.c_str(), closed.error().text);
   if (error == EMFILE)
-    return fail(error, "%s has no names: too many open files; raise ulimit -n", path_.c_str());
+    return fail(error, "%s has no names: %s; %s", path_.c_str(), kTooManyFiles, kRaiseFileLimit);
   if (error != 0) return fail(error, "%s has no names: %s", path_.c_str(), strerror(error));
   return {};
 }

@@ -35,8 +35,8 @@ void explain_capabilities(const std::string& missing, EngineProbe* probe) {
 
 void explain_refusal(const Error& error, EngineProbe* probe) {
   if (error.code == EMFILE) {
-    probe->reason = "too many open files";
-    probe->remedy = "raise ulimit -n";
+    probe->reason = kTooManyFiles;
+    probe->remedy = kRaiseFileLimit;
     return;
   }
   bool event = strncmp(error.text, "perf", 4) == 0;
