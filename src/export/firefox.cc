@@ -5,6 +5,7 @@
 #include "export/formats.h"
 #include "report/print/escape.h"
 #include "report/print/json_value.h"
+#include "report/text.h"
 
 namespace pctally {
 namespace {
@@ -214,7 +215,7 @@ Json threads_of_scopes(const Samples& samples) {
 }  // namespace
 
 std::string firefox_export(const Profile& profile, const Samples& samples) {
-  const std::string name = profile.command.empty() ? "pctally" : valid_utf8(profile.command[0]);
+  const std::string name = valid_utf8(program_name(profile));
   const Json json = {
       {"meta", meta(profile, name)},
       {"libs", libraries(profile, samples)},

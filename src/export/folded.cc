@@ -2,6 +2,7 @@
 
 #include "export/formats.h"
 #include "report/print/escape.h"
+#include "report/text.h"
 
 namespace pctally {
 namespace {
@@ -14,19 +15,13 @@ std::string folded_frame(const std::string& name) {
   return frame;
 }
 
-std::string program_of(const Profile& profile) {
-  if (profile.command.empty()) return "pctally";
-  const std::string& path = profile.command[0];
-  return path.substr(path.rfind('/') + 1);
-}
-
 }  // namespace
 
 std::string folded_export(const Profile& profile, const Samples& samples) {
   std::map<std::string, uint64_t> lines;
   for (const Sample& sample : samples.samples) {
     const Location& place = samples.place_of(sample);
-    std::string line = samples.with_callers ? "" : folded_frame(program_of(profile));
+    std::string line = samples.with_callers ? "" : folded_frame(program_name(profile));
     if (!samples.with_callers && place.executable != Location::kNowhere)
       line.append(";").append(folded_frame(samples.objects[place.executable]));
     for (size_t k = sample.stack.size(); k-- > 0;) {

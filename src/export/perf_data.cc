@@ -8,6 +8,7 @@
 
 #include "export/formats.h"
 #include "report/print/escape.h"
+#include "report/text.h"
 
 namespace pctally {
 namespace {
@@ -173,8 +174,7 @@ class PerfData {
       return samples_.locations[sample.stack.back()].frames.back().function;
     if (samples_.place_of(sample).executable == Location::kNowhere)
       return samples_.place_of(sample).frames.back().function;
-    if (profile_.command.empty()) return "pctally";
-    return profile_.command[0].substr(profile_.command[0].rfind('/') + 1);
+    return program_name(profile_);
   }
 
   void add_sample(const Sample& sample) {

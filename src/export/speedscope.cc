@@ -4,6 +4,7 @@
 #include "export/formats.h"
 #include "report/print/escape.h"
 #include "report/print/json_value.h"
+#include "report/text.h"
 
 namespace pctally {
 namespace {
@@ -49,7 +50,7 @@ std::string speedscope_export(const Profile& profile, const Samples& samples) {
     sum += weight;
   }
   Json run = {{"type", "sampled"},
-              {"name", profile.command.empty() ? "pctally" : valid_utf8(profile.command[0])},
+              {"name", valid_utf8(program_name(profile))},
               {"unit", profile.counts_cpu_time() ? "nanoseconds" : "none"},
               {"startValue", 0},
               {"endValue", sum},

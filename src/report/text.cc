@@ -449,6 +449,11 @@ std::string command_line(const Profile& profile) {
   return line;
 }
 
+std::string program_name(const Profile& profile) {
+  if (!profile.command.empty()) return profile.command[0].substr(profile.command[0].rfind('/') + 1);
+  return profile.processes.empty() ? "(program not recorded)" : profile.processes[0].comm;
+}
+
 std::string text_report(const Profile& profile, const Report& report, const TextOptions& options) {
   return TextReport(profile, report, options).run();
 }

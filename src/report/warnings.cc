@@ -209,7 +209,7 @@ const char* kernel_hint(const Profile& profile) {
   return hidden ? " (those in kernel mode need root)" : "";
 }
 
-std::string program_name(const Profile& profile) {
+std::string program_or_target(const Profile& profile) {
   if (profile.command.empty() || profile.command[0].starts_with('@')) return "the target";
   return profile.command[0].substr(profile.command[0].rfind('/') + 1);
 }
@@ -223,7 +223,7 @@ std::string why_nothing_was_observed(const Profile& profile, const Account& acco
 
 /// "no ticks: ls used 0.4 ms, less than one period (1 ms)", and what to do.
 std::string why_no_ticks(const Profile& profile, const Account& account) {
-  std::string program = program_name(profile);
+  std::string program = program_or_target(profile);
   if (!profile.counts_cpu_time())
     return fmt::format("no ticks: {} had fewer {} than make one tick, or none was observed{}", program,
                        profile.event, kernel_hint(profile));

@@ -12,9 +12,6 @@ namespace pctally {
 
 using HtmlJson = Json;
 
-/// The program's name: the command without its arguments, or the first process.
-std::string program_name(const Profile& profile);
-
 HtmlJson html_run(const Profile& profile, const Account& account, const Texts& texts);
 HtmlJson html_warnings(const Report& report, const Texts& texts);
 HtmlJson html_path_account(const PathAccount& account);

@@ -20,12 +20,6 @@ uint64_t recorded_ticks(const Profile& profile) {
 
 }  // namespace
 
-std::string program_name(const Profile& profile) {
-  if (profile.command.empty()) return profile.processes.empty() ? "" : profile.processes[0].comm;
-  const std::string& program = profile.command[0];
-  return program.substr(program.rfind('/') + 1);
-}
-
 HtmlJson html_run(const Profile& profile, const Account& account, const Texts& texts) {
   const TickLedger& ledger = profile.ledger;
   return {{"engine", texts.shown(profile.engine)},
