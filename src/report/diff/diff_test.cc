@@ -14,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 /// A run of one object whose function number i (of 0x100 bytes each) has ticks[i] ticks of 1 ms.
 Profile run_of(const std::vector<uint64_t>& ticks, std::vector<uint8_t> build_id = {1},
@@ -162,6 +163,7 @@ TEST(Diff, TheWholeIsUndecidedWhereItsIntervalHoldsNoChange) {
   EXPECT_GT(diff.total.amount.interval.high, 0);
   EXPECT_EQ(diff.total.verdict, Verdict::kUndecided);
   EXPECT_THAT(verdict_sentence(diff), HasSubstr("CPU time as a whole: undecided"));
+  EXPECT_THAT(cause_sentence(diff), StartsWith("Changed: f2, f3 and f4, less by"));
 }
 
 TEST(Diff, AmountsArePerUnitOfWork) {

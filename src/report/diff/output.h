@@ -24,7 +24,8 @@ AmountUnit amount_unit(const Diff& diff, double amount);
 /// The answer in one sentence: what the total did, by how much, of how many runs. For "ms" in seconds.
 std::string verdict_sentence(const Diff& diff);
 
-/// What the change comes from: the decided rows that explain most of it; empty if there are none.
+/// What the change comes from: the decided rows that explain most of it; where the total is undecided, those
+/// that changed most. Empty if there are none.
 std::string cause_sentence(const Diff& diff);
 
 /// Where nothing is decided: what would have been seen.

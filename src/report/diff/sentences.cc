@@ -60,7 +60,10 @@ std::string verdict_sentence(const Diff& diff) {
 
 std::string cause_sentence(const Diff& diff) {
   std::vector<const DiffRow*> causes;
-  const bool rose = diff.total.amount.difference > 0;
+  // Where the whole is undecided, nothing is its cause: the row that changed most leads.
+  const bool whole = diff.total.verdict != Verdict::kUndecided;
+  const Change& led_by = whole || diff.decided == 0 ? diff.total.amount : diff.rows[0].amount;
+  const bool rose = led_by.difference > 0;
   for (const DiffRow& row : diff.rows)
     if (row.verdict != Verdict::kUndecided && (row.amount.difference > 0) == rose && causes.size() < kCauses)
       causes.push_back(&row);
@@ -75,7 +78,7 @@ std::string cause_sentence(const Diff& diff) {
     names += joint + elided_name(escaped(shown_name(diff, *causes[i])), 40);
     sum += causes[i]->amount.difference;
   }
-  return fmt::format("Main cause: {}, {} by {}{}.", names, rose ? "more" : "less",
+  return fmt::format("{}: {}, {} by {}{}.", whole ? "Main cause" : "Changed", names, rose ? "more" : "less",
                      amount_text(diff, std::abs(sum)), causes.size() > 1 ? " together" : "");
 }
 
