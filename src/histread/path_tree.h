@@ -34,6 +34,12 @@ struct PathTreeNode {
 
 using PathTree = std::vector<PathTreeNode>;
 
+/// Whether a node of the call plane holds all ticks of its scope that have the function on their path.
+inline bool is_function_of_scope(const PathTree& plane, const PathTreeNode& node) {
+  return node.kind == PathNodeKind::kCode && node.parent != PathTreeNode::kNoParent &&
+         plane[node.parent].kind == PathNodeKind::kScope;
+}
+
 enum class PathScopeKind : uint8_t { kProgram, kThread, kGroup };
 
 struct PathScope {

@@ -15,8 +15,8 @@ namespace pctally {
 /// Of a file, and of what is compressed in it.
 inline constexpr uint64_t kMostImportedBytes = uint64_t{1} << 30;
 
-/// The object of functions of which a file does not say where they are. It is alike in all files, so that a
-/// comparison finds the same functions in two.
+/// The object of functions whose file names none. It is the same for all files, so that a comparison finds a
+/// function in both.
 inline constexpr char kNoObject[] = "(no object)";
 
 using ImportedBytes = std::span<const unsigned char>;

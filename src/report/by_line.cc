@@ -23,11 +23,17 @@ class LineRows {
     if (options.own) own_.emplace(*options.own);
   }
 
-  /// The row of each place.
-  std::vector<uint32_t> rows_of(uint32_t executable, std::span<const uint64_t> positions) {
-    Symbolizer& symbolizer = names_.symbolizer(executable);
-    std::vector<NamedRange> ranges = symbolizer.name(positions);
+  /// The symbol of each place.
+  std::vector<NamedRange> symbols_of(uint32_t executable, std::span<const uint64_t> positions) {
+    std::vector<NamedRange> ranges = names_.symbolizer(executable).name(positions);
     ranges.resize(positions.size());
+    return ranges;
+  }
+
+  /// The row of each place. `ranges`: as of symbols_of().
+  std::vector<uint32_t> rows_of(uint32_t executable, std::span<const uint64_t> positions,
+                                std::span<const NamedRange> ranges) {
+    Symbolizer& symbolizer = names_.symbolizer(executable);
     std::vector<uint32_t> found;
     while (found.size() < positions.size()) {
       const auto rest = positions.subspan(found.size());
@@ -35,7 +41,7 @@ class LineRows {
       std::vector<std::vector<Frame>> frames = symbolizer.frames(some);
       frames.resize(some.size());
       for (std::vector<Frame>& chain : frames)
-        found.push_back(row_of(executable, std::move(chain), &ranges[found.size()]));
+        found.push_back(row_of(executable, std::move(chain), ranges[found.size()]));
     }
     return found;
   }
@@ -45,14 +51,14 @@ class LineRows {
  private:
   static constexpr size_t kLinesAtATime = 1 << 12;  ///< a chain of inlined functions takes kilobytes
 
-  uint32_t row_of(uint32_t executable, std::vector<Frame> frames, NamedRange* range) {
+  uint32_t row_of(uint32_t executable, std::vector<Frame> frames, const NamedRange& range) {
     const size_t chosen = chosen_frame(frames);
     Inside inside = options_.inlines ? inside_of(frames, chosen) : Inside();
     Frame frame = chosen < frames.size() ? std::move(frames[chosen]) : Frame{};
     if (own_ && chosen == frames.size()) frame.function = bracketed(names_.shown(executable));
     if (frame.function.empty()) {
-      frame.function = std::move(range->function);
-      frame.linkage = std::move(range->linkage);
+      frame.function = range.function;
+      frame.linkage = range.linkage;
     }
     const auto [entry, fresh] =
         numbers_.try_emplace(Key(names_.shown(executable), std::move(frame.function), std::move(frame.file),
@@ -155,7 +161,8 @@ class LineTotals {
     for (const auto& [executable, nodes] : calls) {
       std::vector<uint64_t> positions;
       for (const auto& [position, list] : nodes) positions.push_back(position);
-      const std::vector<uint32_t> lines = lines_.rows_of(executable, positions);
+      const std::vector<uint32_t> lines =
+          lines_.rows_of(executable, positions, lines_.symbols_of(executable, positions));
       size_t next = 0;
       for (const auto& [position, list] : nodes) {
         for (uint32_t node : list) things_.context[node] = lines[next];
@@ -210,12 +217,10 @@ std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const 
   std::optional<LineTotals> totals;
   if (paths != nullptr) totals.emplace(profile, *paths, &lines);
   for_each_batch(profile, [&](const ExecutableTicks& part) {
-    const std::vector<uint32_t> rows = lines.rows_of(part.executable, part.positions);
+    const std::vector<NamedRange> ranges = lines.symbols_of(part.executable, part.positions);
+    const std::vector<uint32_t> rows = lines.rows_of(part.executable, part.positions, ranges);
     for (size_t i = 0; i < rows.size(); ++i) lines.rows[rows[i]].ticks += part.ticks[i];
-    if (!totals) return;
-    std::vector<NamedRange> ranges = names.symbolizer(part.executable).name(part.positions);
-    ranges.resize(part.positions.size());
-    totals->add_own(part, names.shown(part.executable), ranges, rows);
+    if (totals) totals->add_own(part, names.shown(part.executable), ranges, rows);
   });
   if (totals) totals->run();
   return std::move(lines.rows);

@@ -57,8 +57,7 @@ InnermostNames::Name name_of(Symbolizer& symbolizer, Positions ticks, uint64_t s
 InnermostNames::InnermostNames(const Profile& profile, ObjectNames& names) {
   std::map<Place, uint64_t> innermost;  // ticks of paths that end there, for each start of a function
   for (const PathTreeNode& node : profile.paths.plane)
-    if (node.kind == PathNodeKind::kCode && node.parent != PathTreeNode::kNoParent &&
-        profile.paths.plane[node.parent].kind == PathNodeKind::kScope)
+    if (is_function_of_scope(profile.paths.plane, node))
       innermost.try_emplace({node.executable, node.position}, 0);
   for (const PathTreeNode& node : profile.paths.context)
     if (is_innermost(node)) innermost[{node.executable, node.position}] += node.self;

@@ -71,8 +71,7 @@ class PlaneBounds {
     for (uint32_t i = 0; i < plane.size(); ++i) {
       const uint32_t parent = plane[i].parent;
       if (parent == PathTreeNode::kNoParent) folded_[part_at(things.plane_part, i)] += plane[i].folded;
-      if (parent != PathTreeNode::kNoParent && plane[parent].kind == PathNodeKind::kScope &&
-          things.plane[i] != PathFunctions::kNone)
+      if (is_function_of_scope(plane, plane[i]) && things.plane[i] != PathFunctions::kNone)
         add(things.plane[i], parent, plane[i].self);
     }
     for (const auto& [key, entries] : scopes_) add_up(key, entries, plane[key.second].folded);
@@ -230,15 +229,11 @@ void leave_out_shared(const CallPaths& paths, PathFunctions* result) {
   std::sort(calls.begin(), calls.end());
   calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
   std::vector<CodePlace> starts;
-  const auto is_function = [&](const PathTreeNode& node) {
-    return node.kind == PathNodeKind::kCode && node.parent != PathTreeNode::kNoParent &&
-           paths.plane[node.parent].kind == PathNodeKind::kScope;
-  };
   for (const PathTreeNode& node : paths.plane)
-    if (is_function(node)) starts.emplace_back(node.executable, node.position);
+    if (is_function_of_scope(paths.plane, node)) starts.emplace_back(node.executable, node.position);
   std::sort(starts.begin(), starts.end());
   for (size_t i = 0; i < paths.plane.size(); ++i) {
-    if (!is_function(paths.plane[i])) continue;
+    if (!is_function_of_scope(paths.plane, paths.plane[i])) continue;
     const CodePlace start(paths.plane[i].executable, paths.plane[i].position);
     const auto next = std::upper_bound(starts.begin(), starts.end(), start);
     const CodePlace end = next == starts.end() ? CodePlace(UINT32_MAX, 0) : *next;

@@ -10,6 +10,7 @@
 
 #include "report/print/figures.h"
 #include "report/runtime_hints.h"
+#include "report/text.h"
 
 namespace pctally {
 namespace {
@@ -211,7 +212,7 @@ const char* kernel_hint(const Profile& profile) {
 
 std::string program_or_target(const Profile& profile) {
   if (profile.command.empty() || profile.command[0].starts_with('@')) return "the target";
-  return profile.command[0].substr(profile.command[0].rfind('/') + 1);
+  return program_name(profile);
 }
 
 /// A process may end before the recorder has looked at it, and so be without a row that says why.

@@ -134,8 +134,8 @@ def as_another_recording(path, copy):
 
 
 def install_from_npm(folder, wanted, *options):
-    """A directory with what tests/consumers/FOLDER/package.json asks for, of which node_modules/WANTED is the file needed. Skips the test
-    without npm, or where that does not come of it."""
+    """Installs the packages of tests/consumers/FOLDER/package.json. Returns the directory, which has node_modules/WANTED. Skips the test
+    without npm, or if npm cannot install them."""
     if shutil.which("npm") is None:
         raise unittest.SkipTest("npm is not installed")
     directory = tempfile.mkdtemp(dir=scratch())

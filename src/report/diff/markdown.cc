@@ -15,33 +15,33 @@ AmountUnit unit_of_rows(const Diff& diff) {
   return amount_unit(diff, largest);
 }
 
-std::string row_line(const Diff& diff, const DiffRow& row, const Change& change, const Change& share,
-                     Verdict verdict) {
-  const double scale = unit_of_rows(diff).scale;
+std::string row_line(const Diff& diff, double scale, const DiffRow& row, const Change& change,
+                     const Change& share, Verdict verdict) {
   return fmt::format("| {:+.3g} | {:.3g} | {:.4g} | {:.4g} | {:+.1f} | {} | {} |\n",
                      change.difference * scale, (change.interval.high - change.interval.low) / 2 * scale,
                      change.before * scale, change.after * scale, share.difference,
                      markdown_cell(shown_name(diff, row)), verdict_word(verdict));
 }
 
-std::string head(const Diff& diff, const std::string& title) {
+std::string head(const AmountUnit& unit, const std::string& title) {
   return fmt::format("| change {0} | ± | old | new | share pp | {1} | |\n|--:|--:|--:|--:|--:|:--|:--|\n",
-                     unit_of_rows(diff).name, title);
+                     unit.name, title);
 }
 
-std::string table(const Diff& diff, size_t first, size_t last) {
-  std::string out = head(diff, grouping_word(diff.by));
+std::string table(const Diff& diff, const AmountUnit& unit, size_t first, size_t last) {
+  std::string out = head(unit, grouping_word(diff.by));
   for (size_t i = first; i < last; ++i)
-    out += row_line(diff, diff.rows[i], diff.rows[i].amount, diff.rows[i].share, diff.rows[i].verdict);
+    out += row_line(diff, unit.scale, diff.rows[i], diff.rows[i].amount, diff.rows[i].share,
+                    diff.rows[i].verdict);
   return out;
 }
 
-std::string decided_totals(const Diff& diff) {
+std::string decided_totals(const Diff& diff, const AmountUnit& unit) {
   if (diff.decided_totals == 0) return "";
-  std::string out = "\n" + head(diff, "function with all it calls");
+  std::string out = "\n" + head(unit, "function with all it calls");
   for (const DiffRow* row : rows_with_callees(diff))
     if (row->total_verdict != Verdict::kUndecided)
-      out += row_line(diff, *row, *row->total, *row->total_share, row->total_verdict);
+      out += row_line(diff, unit.scale, *row, *row->total, *row->total_share, row->total_verdict);
   return out;
 }
 
@@ -61,12 +61,13 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
     out +=
         fmt::format("| {} | {:+.3g} {} | {:.3g} | {} |\n", markdown_cell(result.limit.text), result.measured,
                     unit_of(result.limit), result.half_width, outcome_word(result.outcome));
-  if (diff.decided != 0) out += fmt::format("\n{}", table(diff, 0, diff.decided));
-  out += decided_totals(diff);
+  const AmountUnit unit = unit_of_rows(diff);
+  if (diff.decided != 0) out += fmt::format("\n{}", table(diff, unit, 0, diff.decided));
+  out += decided_totals(diff, unit);
   size_t last = limit == 0 ? diff.rows.size() : std::min(diff.rows.size(), diff.decided + limit);
   if (last > diff.decided)
     out += fmt::format("\n<details><summary>{} rows undecided</summary>\n\n{}\n</details>\n",
-                       diff.rows.size() - diff.decided, table(diff, diff.decided, last));
+                       diff.rows.size() - diff.decided, table(diff, unit, diff.decided, last));
   return out;
 }
 
