@@ -59,14 +59,15 @@ class Floor:
 
 
 class Engine:
-    def __init__(self, engine):
+    def __init__(self, engine, options=()):
         self.engine = engine
-        self.name = f"pctally {engine}"
+        self.options = options
+        self.name = " ".join(("pctally", engine, *options))
 
     def record(self, words, hertz, around=list):
         path = os.path.join(SCRATCH, self.engine + ".pct")
-        stdout, cpu = _run([PCTALLY, "record", "-q", "-f", "-e", self.engine, "-F", str(hertz), "-o", path, "--",
-                            *around(words)], complain=True)
+        stdout, cpu = _run([PCTALLY, "record", "-q", "-f", "-e", self.engine, *self.options, "-F", str(hertz), "-o", path,
+                            "--", *around(words)], complain=True)
         report = subprocess.run([PCTALLY, "report", "--json", "--limit", "1000000", path], capture_output=True)
         data = json.loads(report.stdout)
         share = collections.defaultdict(float)
@@ -77,15 +78,16 @@ class Engine:
 
 
 class Perf:
-    def __init__(self, whole_machine=False):
+    def __init__(self, whole_machine=False, options=()):
         self.whole_machine = whole_machine
-        self.name = "perf record" + (" -a" if whole_machine else "")
+        self.options = (*options, *(["-a"] if whole_machine else []))
+        self.name = " ".join(("perf record", *self.options))
 
     def record(self, words, hertz, around=list):
         path = os.path.join(SCRATCH, "perf.data")
         stdout, cpu = _run(["perf", "record", "-q", "-B", "--no-bpf-event", "-e", "cpu-clock", "-F", str(hertz), "-o", path,
-                            *(["-a"] if self.whole_machine else []), "--", *around(words)])
-        text = subprocess.run(["perf", "script", "-i", path, "-F", "comm,ip,sym"], capture_output=True, text=True).stdout
+                            *self.options, "--", *around(words)])
+        text = subprocess.run(["perf", "script", "-i", path, "-G", "-F", "comm,ip,sym"], capture_output=True, text=True).stdout
         share, samples = collections.defaultdict(float), 0
         comm = os.path.basename(words[0])[:15]
         for line in text.splitlines():
