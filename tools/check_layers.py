@@ -57,14 +57,15 @@ ALLOWED = {
     "report/html": {"report/names", "report/print", "report", "report/annotate", "report/diff", "report/paths", "profile", "object", "object/elf", "base"},
     "import": {"profile", "object", "object/elf", "base/file", "base"},
     "export": {"report/names", "report/print", "report", "report/annotate", "report/paths", "profile", "object", "object/elf", "base"},
+    "tool/terminal": {"recorder", "report/print", "base/file", "base"},
 }
 ALLOWED["tool"] = set(ALLOWED)
 ALLOWED |= {
-    "tool/archive": {"tool", "report/annotate", "report", "names", "profile", "histread", "histfile", "report/print"},
-    "tool/gperf": {"tool", "report", "object", "object/elf", "dialect/n64", "process", "base", "report/print"},
-    "tool/prof": {"tool", "report/prof", "profile", "monfile/read", "object/elf"},
-    "tool/record": {"tool", "recorder", "task", "perf", "report", "names", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},
-    "tool/top": {"tool", "report/live", "report/paths", "report", "profile", "histread", "histfile", "base", "base/file", "report/print"},
+    "tool/archive": {"tool", "tool/terminal", "report/annotate", "report", "names", "profile", "histread", "histfile", "base", "report/print"},
+    "tool/gperf": {"tool", "tool/terminal", "report", "object", "object/elf", "dialect/n64", "process", "base", "report/print"},
+    "tool/prof": {"tool", "tool/terminal", "report/prof", "profile", "monfile/read", "object/elf"},
+    "tool/record": {"tool", "tool/terminal", "recorder", "task", "perf", "report", "names", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},
+    "tool/top": {"tool", "tool/terminal", "report/live", "report/paths", "report", "profile", "histread", "histfile", "base", "base/file", "report/print"},
 }
 IN_PROGRAM = ("base", "base/file", "tick/unwind", "tick", "histfile", "monfile/write", "fault", "clock", "process", "dialect", "dialect/monitor",
               "dialect/n64", "library", "preload")

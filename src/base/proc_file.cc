@@ -37,6 +37,14 @@ const char* last_of_line(const char* text, const char* name) noexcept {
   return at;
 }
 
+/// `thread` 0: the file of the whole process.
+size_t read_thread_file(pid_t pid, pid_t thread, const char* file, char* text, size_t bytes) noexcept {
+  char name[32] = "task/", *end = name + 5;
+  if (thread != 0) append_number(&end, static_cast<unsigned>(thread)), *end++ = '/';
+  strcpy(thread == 0 ? name : end, file);
+  return read_proc_file(pid, name, text, bytes);
+}
+
 }  // namespace
 
 UniqueFd open_proc_file(pid_t pid, const char* name) noexcept {
@@ -77,18 +85,6 @@ ProcStatus parse_status(const char* text) noexcept {
     status.users[i] = static_cast<uid_t>(strtoull(at, &end, 10));
   return status;
 }
-
-namespace {
-
-/// `thread` 0: the file of the whole process.
-size_t read_thread_file(pid_t pid, pid_t thread, const char* file, char* text, size_t bytes) noexcept {
-  char name[32] = "task/", *end = name + 5;
-  if (thread != 0) append_number(&end, static_cast<unsigned>(thread)), *end++ = '/';
-  strcpy(thread == 0 ? name : end, file);
-  return read_proc_file(pid, name, text, bytes);
-}
-
-}  // namespace
 
 bool read_proc_status(pid_t pid, ProcStatus* status, pid_t thread) noexcept {
   char text[4096];

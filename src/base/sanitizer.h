@@ -1,9 +1,10 @@
-// Whether this is compiled for AddressSanitizer or ThreadSanitizer: then it takes ten times as long, and has
-// mapped most of the address space.
+// AddressSanitizer and ThreadSanitizer: of this code, and of programs that are watched.
 #pragma once
 
 namespace pctally {
 
+/// This code is compiled for one of them: it takes ten times as long, and has mapped most of the address
+/// space.
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
@@ -13,5 +14,10 @@ inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
 #endif
+
+/// What the recorder adds to ASAN_OPTIONS of a program it injects a library into; the library takes it out
+/// again with
+/// --no-children.
+inline constexpr char kSanitizerOption[] = ":verify_asan_link_order=0";
 
 }  // namespace pctally

@@ -6,6 +6,7 @@
 #include <protozero/pbf_writer.hpp>
 #include <tuple>
 
+#include "base/base_name.h"
 #include "export/formats.h"
 #include "object/elf/build_id.h"
 #include "report/print/escape.h"
@@ -93,7 +94,6 @@ class Pprof {
 
   /// The program comes first: readers take the first mapping for it.
   [[nodiscard]] std::vector<size_t> mapping_order() const {
-    const auto base_name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
     std::vector<size_t> order(profile_.executables.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::stable_partition(order, [&](size_t i) {

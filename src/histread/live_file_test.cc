@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "base/sanitized.h"
+#include "base/sanitizer.h"
 #include "histfile/call_paths.h"
 #include "histread/live_recording_for_test.h"
 #include "histread/path_reader.h"

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "base/sanitized.h"
+#include "base/sanitizer.h"
 #include "histread/live_recording_for_test.h"
 
 namespace pctally {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/base_name.h"
 #include "object/symbolizer.h"
 #include "profile/profile.h"
 
@@ -17,7 +18,7 @@ namespace pctally {
 /// Functions of one object and places in them.
 class ImportedObject {
  public:
-  explicit ImportedObject(const std::string& path) : shown_(path.substr(path.rfind('/') + 1)) {}
+  explicit ImportedObject(const std::string& path) : shown_(base_name(path)) {}
 
   /// The position of a place with these frames: innermost inlined first, the function itself last, never
   /// empty.

@@ -1,14 +1,14 @@
 #include <string_view>
 
+#include "base/base_name.h"
 #include "object/symbolizer.h"
 
 namespace pctally {
 namespace {
 
-std::string base_name(std::string_view path) {
+std::string name_of_file(std::string_view path) {
   if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
-  const size_t slash = path.rfind('/');
-  const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  const std::string_view name = base_name(path);
   return std::string(name.empty() ? "unknown" : name);
 }
 
@@ -32,7 +32,7 @@ std::string object_name_of(const ExecutableIdentity& identity) {
     case ExecutableIdentity::Kind::kFile:
       break;
   }
-  return is_unknown_object(identity) ? identity.path : base_name(identity.path);
+  return is_unknown_object(identity) ? identity.path : name_of_file(identity.path);
 }
 
 }  // namespace pctally

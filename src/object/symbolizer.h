@@ -44,6 +44,8 @@ bool is_unknown_object(const ExecutableIdentity& identity);
 /// and problem() says why. Nothing here throws. One thread at a time.
 class Symbolizer {
  public:
+  static constexpr size_t kFramesAtATime = 1 << 12;
+
   static std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity);
   virtual ~Symbolizer() = default;
 
@@ -54,7 +56,8 @@ class Symbolizer {
   virtual std::vector<NamedRange> name(std::span<const uint64_t> positions) = 0;
 
   /// Source frames for each position (ascending), innermost inline frame first, the last one the real
-  /// function. Empty where there is no line information.
+  /// function. Empty where there is no line information. A chain of inlined functions takes kilobytes: of
+  /// many positions ask for kFramesAtATime.
   virtual std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) = 0;
 
   /// The code at positions [start, end), cut to what is loaded from the file in one piece. No bytes if the

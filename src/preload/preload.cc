@@ -18,7 +18,7 @@
 #include "base/debugger.h"
 #include "base/next_call.h"
 #include "base/proc_file.h"
-#include "base/sanitizer_option.h"
+#include "base/sanitizer.h"
 #include "clock/clock_watch.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_clock.h"

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/base_name.h"
 #include "perf/process_tree.h"
 
 namespace pctally {
@@ -35,7 +36,7 @@ std::string process_names(const std::vector<pid_t>& processes) {
 }
 
 std::string containers_text(const std::string& program, const Engine& engine) {
-  const std::string name = program.substr(program.rfind('/') + 1);
+  const std::string_view name = base_name(program);
   constexpr std::string_view kOfDaemons[] = {"docker", "nerdctl",    "ctr",        "crictl",
                                              "lxc",    "machinectl", "systemd-run"};
   if (std::ranges::find(kOfDaemons, name) != std::end(kOfDaemons))

@@ -37,7 +37,7 @@ class LineRows {
     std::vector<uint32_t> found;
     while (found.size() < positions.size()) {
       const auto rest = positions.subspan(found.size());
-      const auto some = rest.first(std::min(rest.size(), kLinesAtATime));
+      const auto some = rest.first(std::min(rest.size(), Symbolizer::kFramesAtATime));
       std::vector<std::vector<Frame>> frames = symbolizer.frames(some);
       frames.resize(some.size());
       for (std::vector<Frame>& chain : frames)
@@ -49,8 +49,6 @@ class LineRows {
   std::vector<Row> rows;
 
  private:
-  static constexpr size_t kLinesAtATime = 1 << 12;  ///< a chain of inlined functions takes kilobytes
-
   uint32_t row_of(uint32_t executable, std::vector<Frame> frames, const NamedRange& range) {
     const size_t chosen = chosen_frame(frames);
     Inside inside = options_.inlines ? inside_of(frames, chosen) : Inside();

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/base_name.h"
+
 namespace pctally {
 namespace {
 
@@ -22,9 +24,8 @@ bool can_name_functions(const std::string& object) {
 bool names_functions(const Row& row) { return row.function.starts_with("py::"); }
 
 bool has_executable(const Profile& profile, std::string_view name) {
-  return std::any_of(profile.executables.begin(), profile.executables.end(), [name](const Executable& it) {
-    return std::string_view(it.path).substr(it.path.rfind('/') + 1) == name;
-  });
+  return std::any_of(profile.executables.begin(), profile.executables.end(),
+                     [name](const Executable& it) { return base_name(it.path) == name; });
 }
 
 }  // namespace

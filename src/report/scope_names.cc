@@ -2,16 +2,16 @@
 
 #include <map>
 
+#include "base/base_name.h"
+
 namespace pctally {
 namespace {
-
-std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 /// The paths that programs of each last part have; the first of them where there are more.
 std::map<std::string, std::pair<std::string, bool>> programs_by_name(const CallPaths& paths) {
   std::map<std::string, std::pair<std::string, bool>> programs;
   for (const PathScope& scope : paths.scopes) {
-    const auto [entry, fresh] = programs.try_emplace(last_part(scope.name), scope.name, false);
+    const auto [entry, fresh] = programs.try_emplace(std::string(base_name(scope.name)), scope.name, false);
     if (!fresh && entry->second.first != scope.name) entry->second.second = true;
   }
   return programs;
@@ -27,7 +27,7 @@ std::vector<ScopeName> scope_names(const CallPaths& paths) {
     if (scope.kind == PathScopeKind::kGroup) {
       if (!scope.name.empty()) name.group = scope.name;
     } else if (!scope.name.empty()) {
-      const std::string part = last_part(scope.name);
+      const std::string part(base_name(scope.name));
       name.program = programs.at(part).second || part.empty() ? scope.name : part;
     }
     if (!scope.thread.empty()) name.thread = scope.thread;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/base_name.h"
 #include "report/print/colors.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
@@ -212,8 +213,8 @@ TextReport::Names TextReport::titles() const {
 
 std::string TextReport::place_of(const Row& row) const {
   if (row.file.empty()) return row.object.empty() ? std::string() : "?";
-  auto text = [](const std::string& file, uint32_t line, bool short_form) {
-    return fmt::format("{}:{}", escaped(short_form ? file.substr(file.rfind('/') + 1) : file), line);
+  auto text = [](std::string_view file, uint32_t line, bool short_form) {
+    return fmt::format("{}:{}", escaped(short_form ? base_name(file) : file), line);
   };
   std::string place = text(row.file, row.line, options_.width != 0 || has_chains_);
   for (const auto& [file, line] : row.inside) place.append(" < ").append(text(file, line, true));
@@ -311,7 +312,7 @@ void TextReport::add_hot_path() {
 
 void TextReport::add_hot_line() {
   const HotLine& line = *report_.hot_line;
-  const std::string file = options_.width != 0 ? line.file.substr(line.file.rfind('/') + 1) : line.file;
+  const std::string_view file = options_.width != 0 ? base_name(line.file) : line.file;
   std::string text = fmt::format("hot line  {}:{} {:.1f} % ± {:.1f}", escaped(file), line.line,
                                  100 * line.share, 100 * half_width(line.share, line.interval));
   const size_t from = options_.hot_source.find_first_not_of(" \t");
@@ -450,7 +451,7 @@ std::string command_line(const Profile& profile) {
 }
 
 std::string program_name(const Profile& profile) {
-  if (!profile.command.empty()) return profile.command[0].substr(profile.command[0].rfind('/') + 1);
+  if (!profile.command.empty()) return std::string(base_name(profile.command[0]));
   return profile.processes.empty() ? "(program not recorded)" : profile.processes[0].comm;
 }
 

@@ -15,10 +15,10 @@
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
-#include "tool/message.h"
 #include "tool/newest_profile.h"
-#include "tool/progress_line.h"
-#include "tool/suggest.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/progress_line.h"
+#include "tool/terminal/suggest.h"
 
 namespace pctally {
 namespace {

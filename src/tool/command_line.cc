@@ -13,9 +13,9 @@
 #include "base/file/write_all.h"
 #include "base/unique_fd.h"
 #include "tool/command.h"
-#include "tool/message.h"
-#include "tool/progress_line.h"
-#include "tool/suggest.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/progress_line.h"
+#include "tool/terminal/suggest.h"
 
 namespace pctally {
 
@@ -35,6 +35,10 @@ WordCheck number_from_to(double low, double high) {
 
 void add_names_option(OptionParser& app, std::string& names) {
   app.add_option("--names", names)->check(one_of({"short", "full", "linkage"}));
+}
+
+void add_by_option(OptionParser& app, std::string& by) {
+  app.add_option("--by", by)->check(one_of({"function", "object", "line", "process"}));
 }
 
 std::string listed(const std::vector<std::string>& words) {

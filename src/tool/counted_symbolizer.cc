@@ -5,12 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "tool/progress_line.h"
+#include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {
-
-constexpr size_t kLinesAtATime = 1 << 12;
 
 uint64_t g_expected = 0;
 uint64_t g_named = 0;   ///< addresses with names so far
@@ -49,7 +47,7 @@ class CountedSymbolizer : public Symbolizer {
     all.reserve(positions.size());
     show_lines();
     while (!positions.empty()) {
-      const auto part = positions.first(std::min(positions.size(), kLinesAtATime));
+      const auto part = positions.first(std::min(positions.size(), kFramesAtATime));
       std::vector<std::vector<Frame>> some = inner_->frames(part);
       some.resize(part.size());
       std::move(some.begin(), some.end(), std::back_inserter(all));

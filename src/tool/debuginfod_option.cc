@@ -8,8 +8,8 @@
 #include "object/debuginfod.h"
 #include "object/fetched_symbolizer.h"
 #include "tool/command.h"
-#include "tool/message.h"
-#include "tool/progress_line.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {

@@ -16,8 +16,8 @@
 #include "tool/command_line.h"
 #include "tool/html_page.h"
 #include "tool/load_profiles.h"
-#include "tool/message.h"
-#include "tool/progress_line.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -78,7 +78,7 @@ std::string is_work(const std::string& text) {
 }
 
 void describe_options(OptionParser& app, Arguments& arguments) {
-  app.add_option("--by", arguments.by)->check(one_of({"function", "object", "line", "process"}));
+  add_by_option(app, arguments.by);
   app.add_option("--limit", arguments.limit);
   add_names_option(app, arguments.names);
   app.add_option("--work", arguments.work)->check(is_work);

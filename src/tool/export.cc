@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/base_name.h"
 #include "export/formats.h"
 #include "object/symbolizer.h"
 #include "report/print/figures.h"
@@ -14,8 +15,8 @@
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
-#include "tool/message.h"
-#include "tool/progress_line.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -95,11 +96,10 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   return kExitUsage;
 }
 
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 /// The file called `name`; without one the program that was started, or else the file with the most ticks.
 std::optional<uint32_t> find_object(const Profile& profile, const std::string& name) {
-  const std::string wanted = !name.empty() || profile.command.empty() ? name : base_name(profile.command[0]);
+  const std::string wanted =
+      !name.empty() || profile.command.empty() ? name : std::string(base_name(profile.command[0]));
   std::map<uint32_t, uint64_t> ticks;
   for (const WeightedPosition& position : profile.positions) ticks[position.executable] += position.ticks;
   std::optional<uint32_t> named, largest;

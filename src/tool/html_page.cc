@@ -4,7 +4,7 @@
 
 #include "tool/command.h"
 #include "tool/command_line.h"
-#include "tool/message.h"
+#include "tool/terminal/message.h"
 
 namespace pctally {
 namespace {

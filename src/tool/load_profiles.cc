@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/base_name.h"
 #include "base/file/read_all.h"
 #include "base/unique_fd.h"
 #include "histfile/file_identity.h"
@@ -19,8 +20,8 @@
 #include "tool/command.h"
 #include "tool/counted_symbolizer.h"
 #include "tool/debuginfod_option.h"
-#include "tool/message.h"
-#include "tool/progress_line.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -81,7 +82,7 @@ Result<Profile> load_ours_or_imported(const std::string& file) {
   if (is_profile(fd.get())) return load_with_names(fd.get(), file);
   const auto bytes = read_whole(fd.get(), file);
   if (!bytes) return std::unexpected(bytes.error());
-  const std::string name = file.substr(file.rfind('/') + 1);
+  const std::string name(base_name(file));
   std::optional<Result<Profile>> profile = import_profile(*bytes, name, &imported_names());
   if (!profile && bytes->empty()) return fail(EINVAL, "%s is empty: no profile", file.c_str());
   if (!profile)

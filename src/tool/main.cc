@@ -13,8 +13,8 @@
 #include "recorder/engine/program_file.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
-#include "tool/message.h"
-#include "tool/suggest.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/suggest.h"
 
 #ifndef PCTALLY_VERSION
 #define PCTALLY_VERSION "0.1.0"

@@ -11,9 +11,9 @@
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/load_profiles.h"
-#include "tool/message.h"
 #include "tool/profile_names.h"
-#include "tool/progress_line.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "tool/load_profiles.h"
-#include "tool/message.h"
+#include "tool/terminal/message.h"
 
 namespace pctally {
 

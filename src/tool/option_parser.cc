@@ -6,8 +6,8 @@
 
 #include "tool/command.h"
 #include "tool/command_line.h"
-#include "tool/message.h"
-#include "tool/suggest.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/suggest.h"
 
 namespace pctally {
 namespace {

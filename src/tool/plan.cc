@@ -12,8 +12,8 @@
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/load_profiles.h"
-#include "tool/message.h"
-#include "tool/progress_line.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {
@@ -52,7 +52,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   app.add_option("--change", arguments->change)->check(number_from_to(0.01, 1000.0));
   app.add_option("--power", arguments->power)->check(number_from_to(50, 99.9));
   app.add_option("--runs", arguments->runs)->check(number_from_to(1, 1e6));
-  app.add_option("--by", arguments->by)->check(one_of({"function", "object", "line", "process"}));
+  add_by_option(app, arguments->by);
   add_names_option(app, arguments->names);
   app.add_option("--limit", arguments->limit);
   return app.parse(argc, argv);

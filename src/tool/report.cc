@@ -24,10 +24,10 @@
 #include "tool/debuginfod_option.h"
 #include "tool/html_page.h"
 #include "tool/load_profiles.h"
-#include "tool/message.h"
 #include "tool/newest_profile.h"
-#include "tool/progress_line.h"
 #include "tool/scope_options.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {

@@ -4,13 +4,14 @@
 
 #include <string>
 
+#include "base/base_name.h"
 #include "histread/names_bytes.h"
 #include "histread/snapshot.h"
 #include "report/print/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
-#include "tool/message.h"
 #include "tool/snapshot.h"
+#include "tool/terminal/message.h"
 
 namespace pctally {
 namespace {
@@ -62,7 +63,7 @@ int snapshot(const Arguments& arguments) {
 }  // namespace
 
 std::string snapshot_name(const std::string& file) {
-  std::string stem = file.substr(file.rfind('/') + 1);
+  std::string stem(base_name(file));
   if (stem.ends_with(".pct")) stem.resize(stem.size() - 4);
   for (unsigned number = 1;; ++number) {
     std::string name = fmt::format("{}.{}.pct", stem, number);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/sanitized.h"
+#include "base/sanitizer.h"
 #include "object/dwarf/debug_finder.h"
 #include "object/elf/demangle.h"
 #include "object/fixtures_for_test.h"

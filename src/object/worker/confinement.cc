@@ -17,7 +17,7 @@
 #include <iterator>
 #include <limits>
 
-#include "base/sanitized.h"
+#include "base/sanitizer.h"
 
 namespace pctally {
 namespace {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/sanitizer_option.h"
+#include "base/sanitizer.h"
 #include "base/text_field.h"
 #include "clock/kernel_timer.h"
 #include "clock/tick_path.h"

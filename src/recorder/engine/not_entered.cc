@@ -12,6 +12,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/base_name.h"
 #include "base/debugger.h"
 #include "base/text_field.h"
 #include "base/time_ns.h"
@@ -75,7 +76,7 @@ std::string program_of(pid_t pid) {
 
 /// Executed as a program it maps another one, which the library may enter.
 bool is_dynamic_linker(const std::string& program) {
-  const std::string name = program.substr(program.rfind('/') + 1);
+  const std::string_view name = base_name(program);
   return name.starts_with("ld-") || name.starts_with("ld.so") || name.starts_with("ld64.so");
 }
 

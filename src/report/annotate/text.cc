@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/base_name.h"
 #include "report/annotate/jump_lanes.h"
 #include "report/annotate/listing_rows.h"
 #include "report/annotate/output.h"
@@ -22,8 +23,6 @@ constexpr size_t kNarrow = 100;  ///< columns of a terminal below which the tick
 constexpr size_t kMostLines = 10;
 constexpr size_t kPlaceColumn = 22;
 constexpr double kHot = 0.10, kWarm = 0.03;  ///< of the function
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string place_text(const std::string& file, uint32_t line) {
   return line == 0 ? "(no line)" : fmt::format("{}:{}", escaped(base_name(file)), line);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/base_name.h"
 #include "object/symbolizer.h"
 
 namespace pctally {
@@ -13,7 +14,7 @@ using Builds = std::map<std::string, std::set<std::vector<uint8_t>>>;
 
 std::string file_name(std::string_view path) {
   if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
-  return std::string(path.substr(path.rfind('/') + 1));
+  return std::string(base_name(path));
 }
 
 Builds builds_of(const std::vector<Profile>& side) {

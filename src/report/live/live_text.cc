@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/base_name.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
 #include "report/text.h"
@@ -152,7 +153,7 @@ LiveText::Names LiveText::titles() const {
 
 std::string LiveText::place_of(const Row& row) const {
   if (row.file.empty()) return row.object.empty() ? row.function : row.object;
-  return fmt::format("{}:{}", row.file.substr(row.file.rfind('/') + 1), row.line);
+  return fmt::format("{}:{}", base_name(row.file), row.line);
 }
 
 LiveText::Names LiveText::names_of(const Row& row) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/base_name.h"
 #include "report/json.h"
 #include "report/paths/callers.h"
 #include "report/print/colors.h"
@@ -11,8 +12,6 @@
 
 namespace pctally {
 namespace {
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::string place_text(const StackFrame& frame) {
   return frame.file.empty() || frame.line == 0

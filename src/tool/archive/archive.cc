@@ -14,8 +14,8 @@
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
-#include "tool/message.h"
-#include "tool/progress_line.h"
+#include "tool/terminal/message.h"
+#include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/base_name.h"
 #include "report/annotate/annotation.h"
 #include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
@@ -27,7 +28,7 @@ std::string text_of(const SourceFile& source) {
 }  // namespace
 
 std::string without_directories(const std::string& path) {
-  return path.starts_with('/') && !path.starts_with("//") ? path.substr(path.rfind('/') + 1) : path;
+  return path.starts_with('/') && !path.starts_with("//") ? std::string(base_name(path)) : path;
 }
 
 ArchiveContents::ArchiveContents(const Profile& profile, const ArchiveOptions& options)

@@ -14,7 +14,7 @@
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/gperf/report.h"
-#include "tool/message.h"
+#include "tool/terminal/message.h"
 
 namespace pctally {
 namespace {

@@ -4,8 +4,8 @@
 #include "report/prof/prof_listing.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
-#include "tool/message.h"
 #include "tool/prof/data.h"
+#include "tool/terminal/message.h"
 
 namespace pctally {
 namespace {

@@ -21,8 +21,8 @@
 #include "base/time_ns.h"
 #include "base/unique_fd.h"
 #include "histread/names_bytes.h"
-#include "tool/message.h"
 #include "tool/profile_names.h"
+#include "tool/terminal/message.h"
 
 namespace pctally {
 namespace {

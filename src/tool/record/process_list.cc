@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/base_name.h"
 #include "perf/process_tree.h"
 #include "tool/command_line.h"
 
@@ -15,8 +16,7 @@ namespace {
 
 std::string first_argument(pid_t pid) {
   std::string arguments = command_line_of(pid);
-  const std::string first = arguments.substr(0, arguments.find('\0'));
-  return first.substr(first.rfind('/') + 1);
+  return std::string(base_name(arguments.substr(0, arguments.find('\0'))));
 }
 
 bool is_own(pid_t pid) {

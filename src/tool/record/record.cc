@@ -9,12 +9,12 @@
 #include "recorder/engine/program_file.h"
 #include "recorder/recording.h"
 #include "tool/command.h"
-#include "tool/message.h"
 #include "tool/record/add_names.h"
 #include "tool/record/cannot_run.h"
 #include "tool/record/held_names.h"
 #include "tool/record/options.h"
 #include "tool/record/summary.h"
+#include "tool/terminal/message.h"
 
 namespace pctally {
 namespace {

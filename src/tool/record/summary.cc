@@ -8,7 +8,7 @@
 #include "report/account.h"
 #include "report/print/figures.h"
 #include "report/warnings.h"
-#include "tool/message.h"
+#include "tool/terminal/message.h"
 
 namespace pctally {
 namespace {

@@ -1,4 +1,4 @@
-#include "tool/message.h"
+#include "tool/terminal/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "base/file/write_all.h"
 #include "report/print/escape.h"
-#include "tool/progress_line.h"
+#include "tool/terminal/progress_line.h"
 
 namespace pctally {
 namespace {

@@ -1,4 +1,4 @@
-#include "tool/progress_line.h"
+#include "tool/terminal/progress_line.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "base/mutex.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
-#include "tool/message.h"
+#include "tool/terminal/message.h"
 
 namespace pctally {
 namespace {

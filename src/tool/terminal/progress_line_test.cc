@@ -1,4 +1,4 @@
-#include "tool/progress_line.h"
+#include "tool/terminal/progress_line.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/sanitized.h"
+#include "base/sanitizer.h"
 #include "base/unique_fd.h"
 
 namespace pctally {

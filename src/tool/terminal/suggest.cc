@@ -1,4 +1,4 @@
-#include "tool/suggest.h"
+#include "tool/terminal/suggest.h"
 
 #include <algorithm>
 
