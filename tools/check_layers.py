@@ -56,7 +56,7 @@ ALLOWED = {
     "report/annotate": {"report/names", "report/statistics", "report/print", "report", "profile", "object", "object/elf", "base/file", "base"},
     "report/html": {"report/names", "report/print", "report", "report/annotate", "report/diff", "report/paths", "profile", "object", "object/elf", "base"},
     "import": {"profile", "object", "object/elf", "base/file", "base"},
-    "export": {"report/names", "report/print", "report", "report/annotate", "report/paths", "profile", "object", "object/elf", "base"},
+    "export": {"monfile", "report/names", "report/print", "report", "report/annotate", "report/paths", "profile", "object", "object/elf", "base"},
     "tool/terminal": {"recorder", "report/print", "base/file", "base"},
 }
 ALLOWED["tool"] = set(ALLOWED)

@@ -5,15 +5,14 @@
 #include <map>
 
 #include "export/formats.h"
+#include "monfile/gmon_layout.h"
 #include "object/elf/elf_file.h"
 
 namespace pctally {
 namespace {
 
-constexpr uint64_t kWidth = 2;  ///< bytes of text of a counter: gprof's unit
-constexpr uint64_t kMostInCounter = 65535;
-constexpr uint64_t kMostInGprof = INT32_MAX;  ///< it adds up in an int
-constexpr uint64_t kLongestGap = 16;          ///< zeros cheaper to write than another record's head
+constexpr uint64_t kWidth = GmonLayout::kFinestWidth;
+constexpr uint64_t kMostInCounter = GmonLayout::kMostInCounter;
 constexpr uint64_t kLongestRecord = 4096;
 
 /// Takes counts by ascending address. A record of a counter above kMostInCounter is repeated: gprof adds
@@ -21,15 +20,15 @@ constexpr uint64_t kLongestRecord = 4096;
 class GmonWriter {
  public:
   GmonWriter(bool wide, uint32_t hertz) : wide_(wide), hertz_(hertz) {
-    out_ = "gmon";
-    number<uint32_t>(1);
-    out_.append(12, '\0');
+    out_.append(GmonLayout::kMagic, sizeof GmonLayout::kMagic);
+    number(GmonLayout::kVersion);
+    out_.append(GmonLayout::kSpareBytes, '\0');
   }
 
   void add(uint64_t address, uint64_t count) {
     if (count > kMostInCounter) return repeat(address, count);
     const uint64_t at = counters_.empty() ? UINT64_MAX : (address - low_) / kWidth;
-    if (at >= kLongestRecord || at > counters_.size() + kLongestGap) finish();
+    if (at >= kLongestRecord || at > counters_.size() + GmonLayout::kLongestGap) finish();
     if (counters_.empty()) low_ = address;
     counters_.resize((address - low_) / kWidth);
     counters_.push_back(static_cast<uint16_t>(count));
@@ -57,13 +56,12 @@ class GmonWriter {
   }
 
   void record(uint64_t low, const std::vector<uint16_t>& counters) {
-    constexpr char kDimension[16] = {'s', 'e', 'c', 'o', 'n', 'd', 's', 0, 0, 0, 0, 0, 0, 0, 0, 's'};
-    out_.append(1, '\0');  // a histogram
+    number(GmonLayout::kHistogram);
     address(low);
     address(low + kWidth * counters.size());
     number(static_cast<uint32_t>(counters.size()));
     number(hertz_);
-    out_.append(kDimension, sizeof kDimension);
+    out_.append(GmonLayout::kDimension, sizeof GmonLayout::kDimension);
     out_.append(reinterpret_cast<const char*>(counters.data()), 2 * counters.size());
   }
 
@@ -114,7 +112,7 @@ Result<std::string> gmon_export(const Profile& profile, uint32_t executable) {
       std::max(1.0, std::round(1e9 / static_cast<double>(std::max<uint64_t>(profile.period_ns, 1))));
   GmonWriter writer(file->is_64_bit(), static_cast<uint32_t>(hertz));
   for (const auto& [address, count] : *counts) {
-    if (count > kMostInGprof)
+    if (count > GmonLayout::kMostInGprof)
       return fail(EOVERFLOW, "%llu ticks at one address are more than gprof can add up",
                   static_cast<unsigned long long>(count));
     writer.add(address, count);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file/new_file.h"
 #include "base/file/write_all.h"
 #include "base/unique_fd.h"
 #include "tool/command.h"
@@ -18,6 +19,51 @@
 #include "tool/terminal/suggest.h"
 
 namespace pctally {
+namespace {
+
+Error cannot_write(const std::string& path) {
+  return fail(errno, "cannot write %s: %s", path.c_str(), strerror(errno)).error();
+}
+
+/// What is at `path` loses its bytes at once: for devices, pipes, links.
+Error write_into(const std::string& path, const std::string& bytes) {
+  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const bool written =
+      fd.valid() && write_all(fd.get(), bytes.data(), bytes.size()) && close(fd.release()) == 0;
+  return written ? Error{} : cannot_write(path);
+}
+
+mode_t mode_of_new_files() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+/// A file that has the name stays as it is until the new one is whole, which takes its owner and mode.
+Error replace_file(const std::string& path, const struct stat* old, const std::string& bytes) {
+  auto file =
+      NewFile::create({.path = path.c_str(), .overwrite = true, .may_replace = [](int) { return true; }});
+  if (!file) return file.error();
+  if (old != nullptr) (void)!fchown(file->fd(), old->st_uid, old->st_gid);
+  const mode_t mode = old != nullptr ? old->st_mode & 07777 : mode_of_new_files();
+  Error error;
+  if (!write_all(file->fd(), bytes.data(), bytes.size()) || fchmod(file->fd(), mode) != 0)
+    error = cannot_write(path);
+  else if (auto placed = file->place(); !placed)
+    error = placed.error();
+  if (error.code != 0) file->discard();
+  file->close();
+  return error;
+}
+
+/// Says what is wrong, if something is.
+int status_after(const Error& error) {
+  if (error.code == 0) return 0;
+  complain("{}", error.text);
+  return kExitFailed;
+}
+
+}  // namespace
 
 bool is_number(const std::string& word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string::npos;
@@ -97,10 +143,15 @@ int write_out(std::string_view text) {
 
 int write_file(const std::string& path, const std::string& bytes) {
   ProgressLine::show("writing " + path);
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (fd.valid() && write_all(fd.get(), bytes.data(), bytes.size()) && close(fd.release()) == 0) return 0;
-  complain("cannot write {}: {}", path, strerror(errno));
-  return kExitFailed;
+  struct stat old;
+  const bool exists = lstat(path.c_str(), &old) == 0;
+  Error error;
+  if (!exists || S_ISREG(old.st_mode)) {
+    error = replace_file(path, exists ? &old : nullptr, bytes);
+    // No new file can be made beside it, or it is mounted by itself.
+    if (!exists || (error.code != EACCES && error.code != EBUSY)) return status_after(error);
+  }
+  return status_after(write_into(path, bytes));
 }
 
 }  // namespace pctally

@@ -48,7 +48,8 @@ size_t terminal_width();
 /// done.
 int write_out(std::string_view text);
 
-/// The same into a file, which is replaced if it exists.
+/// The same into a file. One that exists is replaced once the new one is whole: a full disk leaves it as it
+/// was.
 int write_file(const std::string& path, const std::string& bytes);
 
 }  // namespace pctally

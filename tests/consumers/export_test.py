@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -116,6 +117,35 @@ class Export(unittest.TestCase):
         for words in ([], ["-o", "-"]):  # to standard output
             done = subprocess.run([p.PCTALLY, "export", "--format", "folded", *words, self.profile], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (0, text))
+
+    def test_a_full_disk_leaves_the_old_file(self):
+        """As a limit of a file's size does, which needs no root. The new file has the owner and mode of the old one."""
+        path = os.path.join(self.directory, "full", "old")
+        os.mkdir(os.path.dirname(path))
+        with open(path, "w") as file:
+            file.write("worth having")
+        os.chmod(path, 0o640)
+        words = [p.PCTALLY, "export", "--format", "csv", "-o", path, self.profile]
+        done = subprocess.run(words, capture_output=True, text=True,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)))
+        self.assertEqual((done.returncode, done.stderr), (1, f"pctally: cannot write {path}: File too large\n"))
+        self.assertEqual(os.listdir(os.path.dirname(path)), ["old"])
+        with open(path) as file:
+            self.assertEqual(file.read(), "worth having")
+        self.assertEqual(subprocess.run(words).returncode, 0)
+        with open(path) as file:
+            self.assertIn("known_shares", file.read())
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o640)
+
+    def test_links_and_devices_stay_what_they_are(self):
+        path = os.path.join(self.directory, "target")
+        os.symlink(path, path + ".link")
+        for to in (path + ".link", "/dev/stdout"):
+            done = subprocess.run([p.PCTALLY, "export", "--format", "csv", "-o", to, self.profile], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(os.path.islink(path + ".link"))
+        with open(path) as file:
+            self.assertEqual(file.read(), done.stdout)
 
     def test_callgrind_is_read_by_callgrind_annotate(self):
         self.need("callgrind_annotate")

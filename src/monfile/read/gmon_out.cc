@@ -5,12 +5,10 @@
 #include <iterator>
 #include <map>
 
+#include "monfile/gmon_layout.h"
+
 namespace pctally {
 namespace {
-
-constexpr char kMagic[4] = {'g', 'm', 'o', 'n'};
-constexpr uint64_t kHeader = 20;
-constexpr char kDimension[16] = {'s', 'e', 'c', 'o', 'n', 'd', 's', 0, 0, 0, 0, 0, 0, 0, 0, 's'};
 
 std::unexpected<Error> damaged(const char* why) { return fail(0, "damaged: %s", why); }
 
@@ -21,9 +19,9 @@ class Records {
   Result<void> read_all() {
     while (reader_.left() > 0) {
       auto tag = reader_.number<uint8_t>();
-      Result<void> read = tag == 0   ? read_histogram()
-                          : tag == 1 ? read_arc()
-                                     : damaged("a record of a kind that is not known");
+      Result<void> read = tag == GmonLayout::kHistogram ? read_histogram()
+                          : tag == GmonLayout::kArc     ? read_arc()
+                                                        : damaged("a record of a kind that is not known");
       if (!read) return read;
     }
     return {};
@@ -41,9 +39,9 @@ class Records {
   Result<void> read_histogram() {
     uint64_t low = reader_.word(), high = reader_.word();
     auto counters = reader_.number<int32_t>(), hertz = reader_.number<int32_t>();
-    auto dimension = reader_.skip(sizeof kDimension);
+    auto dimension = reader_.skip(sizeof GmonLayout::kDimension);
     if (!reader_.ok()) return damaged("it ends within a record");
-    if (memcmp(dimension.data(), kDimension, sizeof kDimension) != 0)
+    if (memcmp(dimension.data(), GmonLayout::kDimension, sizeof GmonLayout::kDimension) != 0)
       return fail(0, "its counters do not count seconds");
     if (hertz <= 0) return damaged("a rate of no ticks");
     if (hertz_ != 0 && hertz != hertz_) return fail(0, "it mixes rates of ticks; read its parts one by one");
@@ -92,17 +90,19 @@ class Records {
 }  // namespace
 
 bool is_gmon_out(std::span<const unsigned char> bytes) {
-  return bytes.size() >= sizeof kMagic && memcmp(bytes.data(), kMagic, sizeof kMagic) == 0;
+  return bytes.size() >= sizeof GmonLayout::kMagic &&
+         memcmp(bytes.data(), GmonLayout::kMagic, sizeof GmonLayout::kMagic) == 0;
 }
 
 Result<TextProfile> read_gmon_out(std::span<const unsigned char> bytes, bool wide) {
   uint32_t version = 0;
   if (!is_gmon_out(bytes)) return fail(0, "not a gmon.out");
-  if (!ByteReader(bytes).read(sizeof kMagic, &version) || bytes.size() < kHeader)
+  if (!ByteReader(bytes).read(sizeof GmonLayout::kMagic, &version) || bytes.size() < GmonLayout::kHeaderBytes)
     return damaged("it ends within its header");
-  bool swapped = version == std::byteswap(uint32_t{1});
-  if (version != 1 && !swapped) return fail(0, "a gmon.out of a version that is not known (1 is)");
-  Records records(NumberReader(bytes.subspan(kHeader), {.wide = wide, .swapped = swapped}));
+  bool swapped = version == std::byteswap(uint32_t{GmonLayout::kVersion});
+  if (version != GmonLayout::kVersion && !swapped)
+    return fail(0, "a gmon.out of a version that is not known (1 is)");
+  Records records(NumberReader(bytes.subspan(GmonLayout::kHeaderBytes), {.wide = wide, .swapped = swapped}));
   if (auto read = records.read_all(); !read) return std::unexpected(read.error());
   return records.take();
 }

@@ -2,14 +2,13 @@
 
 #include <string.h>
 
+#include "monfile/gmon_layout.h"
+
 namespace pctally {
 namespace {
 
 constexpr uint64_t kLongestRun = 1024;  ///< counters of one record
-constexpr uint64_t kLongestGap = 16;    ///< zeros cheaper to write than another record's head
-constexpr uint64_t kMostInRecord = 65535;
-constexpr uint64_t kMostInGprof = INT32_MAX;  ///< it adds up in an int
-constexpr uint64_t kFinestWidth = 2;          ///< bytes of text: gprof's unit
+constexpr uint64_t kFinestWidth = GmonLayout::kFinestWidth;
 
 /// Bytes of text per cell if every cell has as many and a record can say so; else 0.
 uint64_t uniform_width(const Region& region) noexcept {
@@ -94,7 +93,7 @@ class Records {
 
  private:
   void flush_pending() noexcept {
-    if (pending_count_ > kMostInRecord)
+    if (pending_count_ > GmonLayout::kMostInCounter)
       repeat();
     else if (pending_count_ > 0)
       append(static_cast<uint16_t>(pending_count_));
@@ -103,7 +102,7 @@ class Records {
 
   void append(uint16_t count) noexcept {
     uint64_t at = run_length_ == 0 ? 0 : (pending_ - run_low_) / width_;
-    if (at >= kLongestRun || at > run_length_ + kLongestGap) write_run();
+    if (at >= kLongestRun || at > run_length_ + GmonLayout::kLongestGap) write_run();
     if (run_length_ == 0) at = 0, run_low_ = pending_;
     while (run_length_ < at) run_[run_length_++] = 0;
     run_[run_length_++] = count;
@@ -111,10 +110,10 @@ class Records {
 
   void repeat() noexcept {
     write_run();
-    uint64_t left = pending_count_ < kMostInGprof ? pending_count_ : kMostInGprof;
+    uint64_t left = pending_count_ < GmonLayout::kMostInGprof ? pending_count_ : GmonLayout::kMostInGprof;
     cut_ += pending_count_ - left;
     for (; left > 0; left -= run_[0]) {
-      run_[0] = static_cast<uint16_t>(left < kMostInRecord ? left : kMostInRecord);
+      run_[0] = static_cast<uint16_t>(left < GmonLayout::kMostInCounter ? left : GmonLayout::kMostInCounter);
       write_record(pending_, 1);
     }
   }
@@ -125,14 +124,12 @@ class Records {
   }
 
   void write_record(uint64_t low, uint64_t length) noexcept {
-    constexpr unsigned char kTimeHistogram = 0;
-    constexpr char kDimension[16] = {'s', 'e', 'c', 'o', 'n', 'd', 's', 0, 0, 0, 0, 0, 0, 0, 0, 's'};
     uintptr_t range[2] = {static_cast<uintptr_t>(low), static_cast<uintptr_t>(low + length * width_)};
     int32_t numbers[2] = {static_cast<int32_t>(length), hertz_};
-    file_->append(&kTimeHistogram, 1);
+    file_->append(&GmonLayout::kHistogram, 1);
     file_->append(range, sizeof range);
     file_->append(numbers, sizeof numbers);
-    file_->append(kDimension, sizeof kDimension);
+    file_->append(GmonLayout::kDimension, sizeof GmonLayout::kDimension);
     file_->append(run_, length * sizeof *run_);
   }
 
@@ -182,12 +179,10 @@ uint64_t add_region(Records* records, const Region& region, uint64_t free_from, 
 
 uint64_t write_gmon_out(MonFile* file, std::span<const Region> regions, uint64_t base,
                         uint32_t hertz) noexcept {
-  struct {
-    char magic[4] = {'g', 'm', 'o', 'n'};
-    int32_t version = 1;
-    char spare[12] = {};
-  } header;
-  file->append(&header, sizeof header);
+  constexpr char kSpare[GmonLayout::kSpareBytes] = {};
+  file->append(GmonLayout::kMagic, sizeof GmonLayout::kMagic);
+  file->append(&GmonLayout::kVersion, sizeof GmonLayout::kVersion);
+  file->append(kSpare, sizeof kSpare);
   uint64_t width = common_width(regions);
   Records records(file, width, hertz);
   uint64_t free_from = 0;
