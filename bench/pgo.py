@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What a profile of `timer` is worth to clang: Lua and Duktape, compiled plainly (-O2), with a sampled profile that pctally has
-exported, and with an instrumented one. Beside them the same objects with their sections in other orders: the luck of the layout.
+exported, and with an instrumented one. Beside them the same objects with their sections in other orders: the effect of chance in the layout.
 
     bench/pgo.py [ROUNDS]      15; each variant runs in each round, the order rotating
 

@@ -10,8 +10,8 @@
  * which the recorder's waits for; but older kernels run it for a page fault where it can be interrupted, so
  * then it says in `running` that it is not through.
  */
-#ifndef PCTALLY_ENGINE_BPF_TICK_TABLES_H
-#define PCTALLY_ENGINE_BPF_TICK_TABLES_H
+#ifndef PCTALLY_BPF_TICK_TABLES_H
+#define PCTALLY_BPF_TICK_TABLES_H
 
 enum pctally_filter {
   PCTALLY_FILTER_ALL = 0,      /* every process of the machine */

@@ -33,13 +33,7 @@ void (*g_work)() noexcept = nullptr;
 struct sigaction g_program_actions[2] = {};
 unsigned g_program_action = 0;
 
-bool from_timer(int code) noexcept {
-#ifdef __mips__
-  if (code == SI_ASYNCIO)
-    return true;  // what qemu-user makes of it: mips alone has another number for timers
-#endif
-  return code == SI_TIMER;
-}
+bool from_timer(int code) noexcept { return code == SI_TIMER; }
 
 /// The first delivery's whole weight goes into the pot, for a thread that got one gets more the later it
 /// came.

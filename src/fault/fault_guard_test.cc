@@ -207,7 +207,7 @@ void require(bool what, int code) {
   if (!what) _exit(code);
 }
 
-bool told_fault(void* page) {
+bool store_faults(void* page) {
   uint32_t value = 0;
   bool done = false;
   return !guarded_swap(static_cast<uint32_t*>(page), &value, 1u, &done);
@@ -217,12 +217,12 @@ bool told_fault(void* page) {
 void climb(void* page) {
   for (int height = 0; height < kStack; ++height) {
     put_on_top(height);
-    require(told_fault(page), 10 + height);  // passed on by this handler, taken by the guard below it
+    require(store_faults(page), 10 + height);  // passed on by this handler, taken by the guard below it
     require(g_seen[height] == 1, 20 + height);
     auto in_front = install_fault_guard();
     require(bool(in_front) == (height + 1 < kStack), 30 + height);
     if (!in_front) require(in_front.error() == EAGAIN, 40);
-    require(told_fault(page), 50 + height);
+    require(store_faults(page), 50 + height);
     require(g_seen[height] == (in_front ? 1 : 2), 60 + height);
   }
 }

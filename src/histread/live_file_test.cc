@@ -166,7 +166,7 @@ TEST(LiveFile, ACopyMadeWhileTheTreeIsPrunedIsMadeAgain) {
   }
 }
 
-TEST(LiveFile, WhatWasPutAsideIsOutsideUntilItIsSettled) {
+TEST(LiveFile, ADeferredTickIsOutsideUntilItIsResolved) {
   LiveRecording recording;
   Region region;
   RegionTable table = recording.table("a", &region);

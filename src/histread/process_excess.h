@@ -1,7 +1,5 @@
 // The last line of an account: processes claim no tick that no cell has.
-#ifndef PCTALLY_HISTREAD_PROCESS_EXCESS_H
-#define PCTALLY_HISTREAD_PROCESS_EXCESS_H
-
+#pragma once
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,5 +30,3 @@ uint64_t take_process_excess(std::vector<Process>* processes, uint64_t placed) {
 }
 
 }  // namespace pctally
-
-#endif  // PCTALLY_HISTREAD_PROCESS_EXCESS_H

@@ -57,7 +57,7 @@ Opened open_recorded(const ExecutableIdentity& identity, Trust trust) {
   const bool deleted = path.ends_with(kDeleted);
   if (deleted) path.resize(path.size() - kDeleted.size());
   auto file = ElfFile::open(path, trust);
-  if (!file && file.error().code == kStrangersFile && trust != Trust::kAnybody) return {nullptr, {}, true};
+  if (!file && file.error().code == kOtherUsersFile && trust != Trust::kAnybody) return {nullptr, {}, true};
   if (deleted && (!file || identity.build_id.empty() || !has_id(*file, identity.build_id))) {
     return {nullptr, "the file was deleted while it was running"};
   }

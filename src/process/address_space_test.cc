@@ -185,7 +185,7 @@ TEST_F(AddressSpaceTest, APathMayHoldAnEndOfLine) {
   EXPECT_EQ(found, path);
 }
 
-TEST_F(AddressSpaceTest, DeferredTicksAreSettledOnceTheirMappingIsKnown) {
+TEST_F(AddressSpaceTest, DeferredTicksAreResolvedOnceTheirMappingIsKnown) {
   void* code = mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(code, MAP_FAILED);
   // Not the stack, which some machines can execute, and far from the code, whose window is 64 KiB.

@@ -44,7 +44,7 @@ void PoolShares::limit_users(uid_t own) {
 
 uint64_t PoolShares::all_units() const { return (file_->mapping().size() - kHeaderBytes) / kUnitBytes; }
 
-std::string_view PoolShares::refuse(uid_t user, uint64_t units) {
+std::string_view PoolShares::refusal_for(uid_t user, uint64_t units) {
   if (!limits(user)) return {};
   const uint64_t share = all_units() / kMostShares;
   Account& account = accounts_[user];

@@ -35,7 +35,7 @@ class PoolShares {
 
   /// Why code of `user` may not take `units` more, as the name of a row; empty if it may. Valid while this
   /// is.
-  std::string_view refuse(uid_t user, uint64_t units);
+  std::string_view refusal_for(uid_t user, uint64_t units);
 
   void take(uid_t user, uint64_t units);
 

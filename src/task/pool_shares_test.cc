@@ -24,30 +24,30 @@ class PoolSharesTest : public testing::Test {
 TEST_F(PoolSharesTest, AUserMayTakeAQuarterOfThePool) {
   shares_.limit_users(kOwn);
   shares_.take(kSecond, kPool / 4);
-  EXPECT_EQ(shares_.refuse(kSecond, 1), "[no room: user 2000000001]");
-  EXPECT_EQ(shares_.refuse(kThird, kPool / 4), "");
+  EXPECT_EQ(shares_.refusal_for(kSecond, 1), "[no room: user 2000000001]");
+  EXPECT_EQ(shares_.refusal_for(kThird, kPool / 4), "");
   shares_.take(kUnknownUser, kPool / 4);
-  EXPECT_EQ(shares_.refuse(kUnknownUser, 1), "[no room: unknown user]");
+  EXPECT_EQ(shares_.refusal_for(kUnknownUser, 1), "[no room: unknown user]");
 }
 
 TEST_F(PoolSharesTest, UsersTogetherMayTakeThreeQuarters) {
   shares_.limit_users(kOwn);
   for (uid_t user : {kSecond, kThird, kFourth}) shares_.take(user, kPool / 4);
-  EXPECT_EQ(shares_.refuse(kFifth, kPool / 4), kNoRoomForUsers);
+  EXPECT_EQ(shares_.refusal_for(kFifth, kPool / 4), kNoRoomForUsers);
 }
 
 TEST_F(PoolSharesTest, RootAndTheRecordersOwnAreNotLimited) {
   shares_.limit_users(kOwn);
   for (uid_t user : {uid_t{0}, kOwn}) {
     shares_.take(user, kPool);
-    EXPECT_EQ(shares_.refuse(user, kPool), "");
+    EXPECT_EQ(shares_.refusal_for(user, kPool), "");
   }
-  EXPECT_EQ(shares_.refuse(kSecond, kPool / 4), "") << "and are not counted among the others";
+  EXPECT_EQ(shares_.refusal_for(kSecond, kPool / 4), "") << "and are not counted among the others";
 }
 
 TEST_F(PoolSharesTest, NobodyIsLimitedUnlessAsked) {
   shares_.take(kSecond, kPool);
-  EXPECT_EQ(shares_.refuse(kSecond, kPool), "");
+  EXPECT_EQ(shares_.refusal_for(kSecond, kPool), "");
 }
 
 TEST(UserOf, IsTheRealUserOfTheProcess) {

@@ -25,7 +25,7 @@ bool code_address(const RegionTable& table, uint64_t address, CodeAddress* found
 /// Its user is asked again: a process may have changed it without an exec.
 bool TaskTable::may_add_directory(pid_t pid, Task& task, uint64_t bytes) {
   find_user(pid, task);
-  refusal_ = shares_.refuse(task.user, directory_units(bytes));
+  refusal_ = shares_.refusal_for(task.user, directory_units(bytes));
   return refusal_.empty();
 }
 
@@ -108,7 +108,7 @@ Task* TaskTable::counting(pid_t pid) {
 
 /// Who has had a share of the pool may count on in the cells there are.
 std::string_view TaskTable::refuse_cell(Task& task, uint64_t pc) {
-  const std::string_view refusal = shares_.refuse(task.user, kBlockUnits + kLeafUnits);
+  const std::string_view refusal = shares_.refusal_for(task.user, kBlockUnits + kLeafUnits);
   if (refusal.empty()) return {};
   uint64_t index = 0;
   const RegionTable& table = table_of(task);

@@ -5,8 +5,8 @@
 namespace pctally {
 
 /// ticks = counted + outside + full + lost, plus ticks deferred and not yet resolved (see deferred.h).
-/// samples and weight_squares tell how many independent looks the ticks rest on: one signal may carry the
-/// weight of several ticks (1 + si_overrun), and an honest interval counts looks, not ticks.
+/// samples and weight_squares give the number of independent samples: one signal may carry several ticks
+/// (1 + si_overrun), and an interval must count samples, not ticks.
 struct Ledger {
   uint64_t counted;         ///< ticks in a cell
   uint64_t outside;         ///< ticks whose pc lies in no region

@@ -195,7 +195,7 @@ TEST(Tick, DeferredUntilTheRingIsFullThenOutside) {
 }
 
 // A resolved tick was booked as a delivery when it was put aside: it is not one again.
-TEST(Tick, SettlingMovesFromDeferredToItsPlace) {
+TEST(Tick, ResolvingMovesFromDeferredToItsPlace) {
   uint16_t cells[2] = {0, 65535};
   Ledger ledger{};
   ledger.deferred = 6;

@@ -62,22 +62,22 @@ class Permission(unittest.TestCase):
         for level in (-1, 0, 1, 2, 3):
             with self.subTest(paranoid=level):
                 self.set(level)
-                rungs = {rung["engine"]: rung for rung in self.ladder()}
-                first = next(name for name, rung in rungs.items() if rung["available"])
+                probes = {probe["engine"]: probe for probe in self.ladder()}
+                first = next(name for name, probe in probes.items() if probe["available"])
                 data, said = self.record(f"level{level}.pct")
                 print(f"paranoid {level}: {first}: {said.splitlines()[0]}", flush=True)
                 self.assertEqual(data["engine"], first)
-                self.assertFalse(rungs["bpf"]["available"])
-                self.assertIn("CAP_BPF", rungs["bpf"]["reason"] + rungs["bpf"]["remedy"])
-                if rungs["ring"]["available"]:
+                self.assertFalse(probes["bpf"]["available"])
+                self.assertIn("CAP_BPF", probes["bpf"]["reason"] + probes["bpf"]["remedy"])
+                if probes["ring"]["available"]:
                     self.assertEqual(first, "ring")
-                    self.assertEqual("kernel mode" in rungs["ring"]["misses"], level >= 2)
-                    self.assertEqual("half a period" in rungs["ring"]["misses"], level >= 1)
-                    self.assertIn(f"ring cannot see: {rungs['ring']['misses']}\n", said)
+                    self.assertEqual("kernel mode" in probes["ring"]["misses"], level >= 2)
+                    self.assertEqual("half a period" in probes["ring"]["misses"], level >= 1)
+                    self.assertIn(f"ring cannot see: {probes['ring']['misses']}\n", said)
                 else:
                     self.assertGreaterEqual(level, 3)
-                    self.assertIn(f"kernel.perf_event_paranoid = {level}", rungs["ring"]["reason"])
-                    self.assertIn("sysctl kernel.perf_event_paranoid=2", rungs["ring"]["remedy"])
+                    self.assertIn(f"kernel.perf_event_paranoid = {level}", probes["ring"]["reason"])
+                    self.assertIn("sysctl kernel.perf_event_paranoid=2", probes["ring"]["remedy"])
                     self.assertRegex(said, r"pctally: not taken: .*ring: ")
 
     def test_the_whole_machine_needs_permission(self):

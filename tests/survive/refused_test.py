@@ -14,7 +14,7 @@ def refused(error, words):
 
 
 class Refused(unittest.TestCase):
-    def test_record_takes_the_next_rung_and_says_why(self):
+    def test_record_takes_the_next_engine_and_says_why(self):
         for error in ("EPERM", "EACCES", "ENOSYS"):
             path = os.path.join(p.scratch(), error + ".pct")
             with p.Machine() as machine:

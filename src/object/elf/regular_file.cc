@@ -117,7 +117,7 @@ Result<FileBytes> FileBytes::open(const std::string& path, Trust trust) {
   const auto bytes = static_cast<size_t>(status.st_size);
   const bool trusted = status.st_uid == 0 || status.st_uid == geteuid();
   if (!trusted && trust == Trust::kRootOrOurselves)
-    return fail(kStrangersFile, "%s belongs to another user (run this as that user)", path.c_str());
+    return fail(kOtherUsersFile, "%s belongs to another user (run this as that user)", path.c_str());
   if (!trusted && status.st_size <= kLargestCopy) {
     file.copy_.resize(bytes);
     const ssize_t length = read_all_at(fd->get(), 0, file.copy_.data(), bytes);

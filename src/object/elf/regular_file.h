@@ -37,7 +37,7 @@ Result<UniqueFd> open_regular_here(const std::string& path, struct stat* status,
 inline constexpr std::string_view kHeldPlace = "/proc/self/held/";
 
 /// Error code of files that Trust forbids.
-inline constexpr int kStrangersFile = EPERM;
+inline constexpr int kOtherUsersFile = EPERM;
 
 /// The bytes of a regular file. Those of a file that neither root nor the caller owns are copied first, so
 /// that its owner cannot change them under the reader; others are mapped. One thread at a time, in the whole

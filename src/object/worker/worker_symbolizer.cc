@@ -113,8 +113,8 @@ bool WorkerSymbolizer::send_file(const std::string& path) {
 }
 
 std::optional<uid_t> WorkerSymbolizer::owner() const {
-  const bool is_strangers = owner_ != static_cast<uid_t>(-1) && owner_ != 0 && owner_ != geteuid();
-  return is_strangers && fetched_.empty() ? std::optional(owner_) : std::nullopt;
+  const bool is_other_users = owner_ != static_cast<uid_t>(-1) && owner_ != 0 && owner_ != geteuid();
+  return is_other_users && fetched_.empty() ? std::optional(owner_) : std::nullopt;
 }
 
 std::optional<MessageReader> WorkerSymbolizer::ask(const MessageWriter& request) {

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uid_t kStranger = 2000000001, kAnother = 2000000002;
+constexpr uid_t kOtherUser = 2000000001, kAnother = 2000000002;
 
 class WorkerSymbolizerTest : public testing::Test {
  protected:
@@ -65,7 +65,7 @@ std::vector<std::string> text_of(const std::vector<std::vector<Frame>>& frames) 
 }
 
 TEST_F(WorkerSymbolizerTest, FramesAreOfTheObjectsOwner) {
-  for (const uid_t owner : {kStranger, uid_t{0}}) {
+  for (const uid_t owner : {kOtherUser, uid_t{0}}) {
     const std::string path = directory_ / std::to_string(owner);
     fs::rename(copy("inlined", owner), path);
     const auto names = Symbolizer::open(identity_of(path));
@@ -78,7 +78,7 @@ TEST_F(WorkerSymbolizerTest, FramesAreOfTheObjectsOwner) {
 TEST_F(WorkerSymbolizerTest, SaysWhatReadingTheFileItselfWouldSay) {
   for (const char* name : {"layout", "inlined", "inlined_clang5", "layout_stripped", "libcalls.so"}) {
     if (!exists(fixture(name))) continue;  // no clang
-    const std::string path = copy(name, kStranger);
+    const std::string path = copy(name, kOtherUser);
     const ExecutableIdentity identity = identity_of(path);
     const auto positions = positions_in(path);
     ASSERT_EQ(open_executable(identity, Trust::kRootOrOurselves), nullptr) << "not in this process";
@@ -103,20 +103,20 @@ TEST_F(WorkerSymbolizerTest, SaysWhatReadingTheFileItselfWouldSay) {
 }
 
 TEST_F(WorkerSymbolizerTest, IsToldWhyThereAreNoNames) {
-  ExecutableIdentity identity = identity_of(copy("layout", kStranger));
+  ExecutableIdentity identity = identity_of(copy("layout", kOtherUser));
   identity.build_id[0] ^= 1;
   const auto names = Symbolizer::open(identity);
   EXPECT_NE(names->problem().find("build id differs"), std::string::npos) << names->problem();
 }
 
 TEST_F(WorkerSymbolizerTest, GetsTheOwnersDebugFile) {
-  const std::string path = copy("linked", kStranger);
-  copy("linked.debug", kStranger);
+  const std::string path = copy("linked", kOtherUser);
+  copy("linked.debug", kOtherUser);
   EXPECT_TRUE(has_lines(*Symbolizer::open(identity_of(path)), positions_in(path)));
 }
 
 TEST_F(WorkerSymbolizerTest, GetsWhatRootLetsEverybodyRead) {
-  const std::string path = copy("linked", kStranger), debug = copy("linked.debug", 0);
+  const std::string path = copy("linked", kOtherUser), debug = copy("linked.debug", 0);
   ASSERT_EQ(chmod(debug.c_str(), 0644), 0);
   EXPECT_TRUE(has_lines(*Symbolizer::open(identity_of(path)), positions_in(path)));
   ASSERT_EQ(chmod(debug.c_str(), 0600), 0);
@@ -124,13 +124,13 @@ TEST_F(WorkerSymbolizerTest, GetsWhatRootLetsEverybodyRead) {
 }
 
 TEST_F(WorkerSymbolizerTest, GetsNoThirdUsersFile) {
-  const std::string path = copy("linked", kStranger);
+  const std::string path = copy("linked", kOtherUser);
   copy("linked.debug", kAnother);
   EXPECT_FALSE(has_lines(*Symbolizer::open(identity_of(path)), positions_in(path)));
 }
 
 TEST_F(WorkerSymbolizerTest, ItsDeathLeavesNamesMissing) {
-  const std::string path = copy("layout", kStranger);
+  const std::string path = copy("layout", kOtherUser);
   const auto names = Symbolizer::open(identity_of(path));
   const auto positions = positions_in(path);
   ASSERT_EQ(names->problem(), "");
@@ -145,7 +145,7 @@ TEST_F(WorkerSymbolizerTest, ItsDeathLeavesNamesMissing) {
 }
 
 TEST_F(WorkerSymbolizerTest, AnObjectThatBecameRootsIsNotHandedOut) {
-  const std::string path = copy("layout", kStranger);
+  const std::string path = copy("layout", kOtherUser);
   const ExecutableIdentity identity = identity_of(path);
   ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
   WorkerSymbolizer names(identity);

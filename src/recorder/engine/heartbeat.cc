@@ -33,7 +33,7 @@ struct Heartbeat::Threads {
   uint64_t blocked_ns = 0;
 };
 
-Heartbeat::Threads Heartbeat::look_at_threads(pid_t pid, uint32_t signal, Pulse* pulse) {
+Heartbeat::Threads Heartbeat::sample_threads(pid_t pid, uint32_t signal, Pulse* pulse) {
   Threads all;
   for (const pid_t thread : threads_of(pid)) {
     ProcStatus status;
@@ -58,7 +58,7 @@ void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t
   const uint64_t now_ns = user_ns(pid);
   const uint32_t signal = __atomic_load_n(&record->signal, __ATOMIC_RELAXED);
   if (signal - 1 >= 64) return;
-  const Threads threads = look_at_threads(pid, signal, pulse);
+  const Threads threads = sample_threads(pid, signal, pulse);
   if (!pulse->suspected) {
     pulse->suspected = true;
     pulse->user_ns = now_ns;

@@ -37,7 +37,7 @@ class Heartbeat {
   };
 
   void update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns);
-  static Threads look_at_threads(pid_t pid, uint32_t signal, Pulse* pulse);
+  static Threads sample_threads(pid_t pid, uint32_t signal, Pulse* pulse);
   static void note(ProcessRecord* record, Pulse* pulse, ProcessNote note);
   void suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns);
 

@@ -12,7 +12,7 @@
 namespace pctally {
 namespace {
 
-EngineProbe rung_of(const std::string& name) {
+EngineProbe probe_of(const std::string& name) {
   std::vector<EngineProbe> ladder = probe_ladder();
   return *std::find_if(ladder.begin(), ladder.end(),
                        [&](const EngineProbe& probe) { return probe.name == name; });
@@ -48,7 +48,7 @@ TEST(Ladder, HalfPeriodsAreMissedByEventsOfThreadsAlone) {
 }
 
 TEST(Ladder, WhatRingMissesIsWhatItsEngineMissesThen) {
-  EngineProbe probe = rung_of("ring");
+  EngineProbe probe = probe_of("ring");
   if (!probe.available) GTEST_SKIP() << "engine ring is not available here: " << probe.reason;
   FreshFile fresh;
   Held command;
@@ -60,7 +60,7 @@ TEST(Ladder, WhatRingMissesIsWhatItsEngineMissesThen) {
 }
 
 TEST(Ladder, WithoutChildrenRingLooksAtThreadsWhateverIsPermitted) {
-  EngineProbe probe = rung_of("ring");
+  EngineProbe probe = probe_of("ring");
   if (!probe.available) GTEST_SKIP() << "engine ring is not available here: " << probe.reason;
   FreshFile fresh;
   Held command;

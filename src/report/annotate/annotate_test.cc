@@ -306,7 +306,7 @@ TEST_F(Sources, AreFoundWhereTheyAreNow) {
   EXPECT_FALSE(parse_source_path("=x"));
 }
 
-constexpr uid_t kStranger = 2000000001;
+constexpr uid_t kOtherUser = 2000000001;
 
 /// Debug information may name any file, and root may read any.
 TEST_F(Sources, WhoeverNamesASourceMustBeAbleToReadIt) {
@@ -317,7 +317,7 @@ TEST_F(Sources, WhoeverNamesASourceMustBeAbleToReadIt) {
     ASSERT_EQ(chmod(path("a.c").c_str(), mode) + chmod(directory_.c_str(), directory_mode), 0);
     EXPECT_EQ(problem_for(geteuid()), "");
     EXPECT_EQ(problem_for(0), "");
-    EXPECT_EQ(problem_for(kStranger), problem);
+    EXPECT_EQ(problem_for(kOtherUser), problem);
     EXPECT_EQ(problem_for(std::nullopt), problem);
   }
 }
@@ -326,7 +326,7 @@ TEST_F(Sources, OneOfThoseWhoNameASourceIsEnough) {
   std::ofstream(path("a.c")) << "one";
   SourceFiles files({});
   EXPECT_NE(files.file(path("a.c")).problem, "");
-  files.named_by(kStranger, {}, path("a.c"));
+  files.named_by(kOtherUser, {}, path("a.c"));
   EXPECT_NE(files.file(path("a.c")).problem, "");
   files.named_by(geteuid(), {}, path("a.c"));
   EXPECT_EQ(files.line(path("a.c"), 1), "one");
@@ -337,9 +337,9 @@ TEST_F(Sources, OneOfThoseWhoNameASourceIsEnough) {
 TEST_F(Sources, TheOwnersOwnAreReadForThem) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root to make files of other users";
   std::ofstream(path("a.c")) << "one";
-  ASSERT_EQ(chown(path("a.c").c_str(), kStranger, kStranger) + chmod(path("a.c").c_str(), 0600), 0);
-  EXPECT_EQ(problem_for(kStranger), "");
-  EXPECT_NE(problem_for(kStranger + 1), "");
+  ASSERT_EQ(chown(path("a.c").c_str(), kOtherUser, kOtherUser) + chmod(path("a.c").c_str(), 0600), 0);
+  EXPECT_EQ(problem_for(kOtherUser), "");
+  EXPECT_NE(problem_for(kOtherUser + 1), "");
 }
 
 TEST_F(Sources, WhatIsNoSourceIsNotOpened) {

@@ -1,5 +1,5 @@
 // What a live view shows of a growing profile: the shares of the last few seconds, how they have changed, and
-// whether that is more than luck. docs/statistics.md explains it in words. Pure values: no terminal, no
+// whether the change is significant. docs/statistics.md explains it in words. Pure values: no terminal, no
 // clock.
 #pragma once
 #include <deque>
@@ -11,7 +11,7 @@ namespace pctally {
 
 enum class Trend {
   kUnknown,  ///< nothing to compare with
-  kSteady,   ///< no change beyond luck
+  kSteady,   ///< no change beyond chance
   kUp,
   kDown,
 };

@@ -100,7 +100,7 @@ TEST_F(Live, ManyLooksKeepFewCopies) {
   EXPECT_EQ(history_.latest().ledger.counted, 2000u);
 }
 
-TEST_F(Live, ASmallChangeIsLuckAndALargeOneIsNot) {
+TEST_F(Live, ASmallChangeIsChanceAndALargeOneIsNot) {
   count(1, 5000);
   count(2, 5000);
   look(60);

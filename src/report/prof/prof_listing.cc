@@ -47,7 +47,7 @@ std::vector<Line> lines_of(const ProfFunctions& functions, const std::vector<Pro
   }
   if (statics.ticks > 0 || statics.calls > 0) lines.push_back(statics);
   if (functions.unnamed_ticks() > 0)
-    lines.push_back({.name = "[text without a symbol]", .ticks = functions.unnamed_ticks()});
+    lines.push_back({.name = "[code without a symbol]", .ticks = functions.unnamed_ticks()});
   for (const ProfElsewhere& other : elsewhere)
     if (other.ticks > 0) lines.push_back({.name = escaped(other.label), .ticks = other.ticks});
   return lines;

@@ -77,7 +77,7 @@ TEST(ProfListing, HasTheColumnsOfTheOriginal) {
             "  15.0    1.50    8.28                      [libc.so.6]\n"
             "  12.3    1.23    9.51       1   1230.      main\n"
             "   4.5    0.45    9.96      12     37.5     [static functions]\n"
-            "   0.4    0.04   10.00                      [text without a symbol]\n");
+            "   0.4    0.04   10.00                      [code without a symbol]\n");
 }
 
 TEST(ProfListing, ByCallsWithStaticsAndUnusedFunctions) {
@@ -87,7 +87,7 @@ TEST(ProfListing, ByCallsWithStaticsAndUnusedFunctions) {
             "   5.3    0.45    7.23      12     37.5     helper\n"
             "  14.5    1.23    8.46       1   1230.      main\n"
             "   0.0    0.00    8.46                      idle\n"
-            "   0.5    0.04    8.50                      [text without a symbol]\n");
+            "   0.5    0.04    8.50                      [code without a symbol]\n");
 }
 
 TEST(ProfListing, ByAddressInHex) {
@@ -96,14 +96,14 @@ TEST(ProfListing, ByAddressInHex) {
             "  14.5    1.23    1.23       1   1230.                0x1000  main\n"
             "  79.8    6.78    8.01  123456      0.0549            0x1030  cosf,cosf32\n"
             "   5.3    0.45    8.46      12     37.5                       [static functions]\n"
-            "   0.5    0.04    8.50                                        [text without a symbol]\n");
+            "   0.5    0.04    8.50                                        [code without a symbol]\n");
 }
 
 TEST(ProfListing, ByNameInOctal) {
   EXPECT_EQ(
       prof_listing(busy(), {}, {.order = ProfOrder::kName, .address = ProfAddress::kOctal, .header = false}),
       "   5.3    0.45    0.45      12     37.5                       [static functions]\n"
-      "   0.5    0.04    0.49                                        [text without a symbol]\n"
+      "   0.5    0.04    0.49                                        [code without a symbol]\n"
       "  79.8    6.78    7.27  123456      0.0549            010060  cosf,cosf32\n"
       "  14.5    1.23    8.50       1   1230.                010000  main\n");
 }

@@ -54,7 +54,7 @@ TEST(ChangeTest, ExactAmountsDifferByMoreThanRunsDo) {
   EXPECT_LT(test_change(std::vector{Measured{1000, 0}}, std::vector{Measured{2000, 0}}).p, 0.01);
 }
 
-TEST(ChangeTest, ExactAmountsThatAgreeByLuckHaveAnIntervalOfTheirResolution) {
+TEST(ChangeTest, ExactAmountsThatAgreeByChanceHaveAnIntervalOfTheirResolution) {
   const Measured before{.amount = 100, .resolution = 1}, after{.amount = 101, .resolution = 1};
   const Change change = test_change(std::vector{before, before}, std::vector{after, after});
   EXPECT_NEAR(change.interval.high - change.difference, t_quantile(0.05, 2), 1e-9);

@@ -25,9 +25,9 @@ TEST(Statistics, WilsonMatchesPublishedValues) {
 }
 
 TEST(Statistics, IntervalsHoldTheShareAndStayInside) {
-  for (double looks : {0.0, 0.5, 1.0, 7.0, 100.0, 1e6, 1e18})
+  for (double samples : {0.0, 0.5, 1.0, 7.0, 100.0, 1e6, 1e18})
     for (double share : {0.0, 1e-9, 0.001, 0.3, 0.5, 0.999, 1.0}) {
-      Interval interval = wilson_interval(share, looks);
+      Interval interval = wilson_interval(share, samples);
       EXPECT_LE(0, interval.low);
       EXPECT_LE(interval.low, share);
       EXPECT_LE(share, interval.high);
@@ -102,7 +102,7 @@ TEST(Statistics, ZOfTheUsualLevels) {
 
 // Of 30 shares that do not change, none may seem to, 95 times in 100. False alarm rate of the test: 2000 runs
 // at 5 % are 100 +- 10 (one sigma); the bound is 6 sigma above.
-TEST(Statistics, NothingSeemsToChangeByLuck) {
+TEST(Statistics, NothingSeemsToChangeByChance) {
   std::mt19937_64 random(1998);
   double z = two_sided_z(0.05 / 30);
   int alarms = 0;
