@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the #include lines of src/ and include/ against the layers of the design, and the paths in docs/ against the files.
+"""Checks the #include lines of src/ and include/ against the layers of the design, and the paths in docs/ and in comments of src/
+against the files.
 
     check_layers.py [ROOT]      prints file:line and the rule broken; exit status 1 if there is any
     check_layers.py --draw      prints each room: where it runs, files, lines, nouns, and the rooms it includes
@@ -67,7 +68,7 @@ ALLOWED |= {
     "tool/record": {"tool", "tool/terminal", "recorder", "task", "perf", "report", "names", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},
     "tool/top": {"tool", "tool/terminal", "report/live", "report/paths", "report", "profile", "histread", "histfile", "base", "base/file", "report/print"},
 }
-IN_PROGRAM = ("base", "base/file", "tick/unwind", "tick", "histfile", "monfile/write", "fault", "clock", "process", "dialect", "dialect/monitor",
+IN_PROGRAM = ("base", "base/file", "tick/unwind", "tick", "histfile", "monfile", "monfile/write", "fault", "clock", "process", "dialect", "dialect/monitor",
               "dialect/n64", "library", "preload")
 
 PUBLIC_USERS = {"library", "preload", "dialect", "tool"}
@@ -77,6 +78,9 @@ PUBLIC_SYSTEM_HEADERS = {"stddef.h", "stdint.h", "stdbool.h", "sys/types.h"}
 CPLUSPLUS_ONLY = re.compile(r"\b(class|namespace|template|constexpr|noexcept|using|nullptr)\b|::")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 CODE_WORD = re.compile(r"`([\w./-]+)`")
+COMMENT = re.compile(r"//.*|^\s*/?\*.*")
+SOURCE_PATH = re.compile(r"(?<![\w./-])(?:src/)?(\w+)/[\w./-]*\w\.(?:h|cc|c)\b")
+OLD_ROOMS = {"engine"}  # what still names a file there is out of date
 
 
 def room_of(path):
@@ -197,17 +201,25 @@ def check_public_headers(root):
                 yield path, number, f"a public header is C ({match.group().strip()})"
 
 
+def rooms_ever(root):
+    return {path.name for path in (root / "src").iterdir() if path.is_dir()} | OLD_ROOMS
+
+
+def exists(root, path):
+    return (root / "src" / path).exists() or any((root / "src").glob(path + ".*"))
+
+
 def missing_paths(root, page):
     """The paths of files and folders of src/ that a page names in code quotes and that do not exist. The suffix may be left out; the first
     column of a table "before | now" names what was."""
-    rooms = {path.name for path in (root / "src").iterdir() if path.is_dir()}
+    rooms = rooms_ever(root)
     moves = False
     for number, line in enumerate(page.read_text().splitlines(), 1):
         moves = line.startswith("|") and (moves or line.startswith("| before | now |"))
         words = CODE_WORD.findall(line.split("|", 2)[2] if moves else line)
         paths = {word.removeprefix("src/").rstrip("/") for word in words if word.startswith("src/") or ("/" in word and word.split("/")[0] in rooms)}
         for path in sorted(paths):
-            if not (root / "src" / path).exists() and not list((root / "src").glob(path + ".*")):
+            if not exists(root, path):
                 yield number, path
 
 
@@ -215,6 +227,17 @@ def check_paths_in_docs(root):
     for page in sorted((root / "docs").rglob("*.md")):
         for number, path in missing_paths(root, page):
             yield page, number, f"src/{path} does not exist"
+
+
+def check_paths_in_comments(root):
+    rooms = rooms_ever(root)
+    for source in sorted(path for path in (root / "src").rglob("*") if path.suffix in {".h", ".cc", ".c"}):
+        for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
+            comment = COMMENT.search(line)
+            for match in SOURCE_PATH.finditer(comment.group() if comment else ""):
+                path = match.group().removeprefix("src/")
+                if match.group(1) in rooms and not exists(root, path):
+                    yield source, number, f"src/{path} does not exist"
 
 
 def draw(root):
@@ -249,11 +272,12 @@ def main(arguments):
     if arguments[1:2] == ["--draw"]:
         return draw(pathlib.Path(__file__).parent.parent)
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else pathlib.Path(__file__).parent.parent)
-    broken = [*check_sources(root), *check_circles(root), *check_public_headers(root), *check_paths_in_docs(root)]
+    broken = [*check_sources(root), *check_circles(root), *check_public_headers(root), *check_paths_in_docs(root),
+              *check_paths_in_comments(root)]
     for path, number, rule in broken:
         print(f"{path.relative_to(root)}:{number}: {rule}")
     if not broken:
-        print("layers: every include is allowed, none closes a circle, every path in docs/ exists")
+        print("layers: every include is allowed, none closes a circle, every path in docs/ and in comments exists")
     return 1 if broken else 0
 
 

@@ -31,7 +31,7 @@ struct SessionPlan {
   std::span<const Region> regions;  ///< ascending by low; `reach` need not be set
   const Region* overflow = nullptr;
   /// CPU time of the process per tick; 0: no clock, only tick_sessions() brings ticks. Below the kernel's own
-  /// tick the clock is the trap, where that works (engine/tick_clock.h).
+  /// tick the clock is the trap, where that works (clock/tick_clock.h).
   uint64_t period_ns = 0;
 };
 

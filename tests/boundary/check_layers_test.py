@@ -75,10 +75,16 @@ class CheckLayers(unittest.TestCase):
         source = {"src/perf/ring.h": "\n", "src/tick/unwind/cfi.h": "\n"}
         sound = "`src/perf/ring.h`, `perf/ring`, `src/tick/unwind/`, `scripts/check`\n| before | now |\n|---|---|\n| `engine/perf_ring.h` | `perf/ring.h` |\n"
         self.assertEqual(self.check({**source, "docs/rooms.md": sound})[0], 0)
-        for line in ("| `perf/ring.h` | `perf/rings.h` |", "\n`src/perf/rings.h`", "\nthe walk (`tick/unwind/walk`)", "\n`src/gone/ring.h`"):
+        for line in ("| `perf/ring.h` | `perf/rings.h` |", "\n`src/perf/rings.h`", "\nthe walk (`tick/unwind/walk`)", "\n`src/gone/ring.h`",
+                     "\nthe period (`engine/period`)"):
             status, said = self.check({**source, "docs/rooms.md": sound + line})
             self.assertEqual(status, 1, line)
             self.assertRegex(said, "^docs/rooms.md:[56]: src/[a-z/]+(.h)? does not exist\n$")
+
+    def test_paths_in_comments_exist(self):
+        self.assert_sound("src/perf/ring.h", "// As perf/ring.h and tick.h do: https://example.org/perf/x.h\n")
+        self.assert_found("src/perf/ring.h", "\nint a;  ///< see perf/rings.h\n", 2)
+        self.assert_found("src/perf/ring.h", "/* A clock.\n * See (engine/period.h). */\n", 2)
 
 
 if __name__ == "__main__":

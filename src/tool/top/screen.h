@@ -20,7 +20,7 @@ class Screen {
   [[nodiscard]] virtual size_t height() const = 0;
   [[nodiscard]] virtual bool ascii() const = 0;
 
-  /// The next key pressed (tool/top_keys.h), without waiting.
+  /// The next key pressed (tool/top/keys.h), without waiting.
   virtual std::optional<unsigned> key() = 0;
   /// The terminal has another size now.
   virtual void resize() = 0;
