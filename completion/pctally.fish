@@ -122,8 +122,8 @@ complete -c pctally -n '__pctally_is diff' -k -a $profile
 complete -c pctally -n '__pctally_is plan' -l by -x -a 'function object line process' -d 'what a row is'
 complete -c pctally -n '__pctally_is plan' -l limit -x -d 'print at most this many rows'
 complete -c pctally -n '__pctally_is plan' -l names -x -a 'short full linkage' -d 'how functions are called'
-complete -c pctally -n '__pctally_is plan' -l change -x -a '5 10 20' -d 'the change to be seen, in percent'
-complete -c pctally -n '__pctally_is plan' -l power -x -a '80 90 95' -d 'how often it is to be seen, in percent'
+complete -c pctally -n '__pctally_is plan' -l change -x -a '5 10 20' -d 'the change to detect, in percent'
+complete -c pctally -n '__pctally_is plan' -l power -x -a '80 90 95' -d 'probability of detecting it, in percent'
 complete -c pctally -n '__pctally_is plan' -l runs -x -d 'runs a side that lengths are for'
 complete -c pctally -n '__pctally_is plan' -l help -d 'show a summary'
 complete -c pctally -n '__pctally_is plan' -k -a $profile

@@ -25,8 +25,8 @@ constexpr char kHelp[] = R"(Say how many runs a side pctally diff needs to see a
 
   pctally plan 1.pct 2.pct 3.pct        runs of one program; several show how they vary
 
-          --change P           the change to see, in percent (5, 10 and 20)
-          --power P            how often it is to be seen, in percent (80)
+          --change P           the change to detect, in percent (5, 10 and 20)
+          --power P            probability of detecting it, in percent (80)
           --runs N             runs a side for the lengths (as many as FILEs, at least 5)
           --by KEY             function (default), object, line or process
           --limit N            most rows (10; 0: all)

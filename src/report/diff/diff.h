@@ -104,11 +104,11 @@ Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& run
 /// Rows of functions that call others: those whose total is decided first, then by the size of its change.
 std::vector<const DiffRow*> rows_with_callees(const Diff& diff);
 
-/// A change that is to be seen.
+/// A change that a comparison shall detect.
 struct PlannedChange {
   double relative = 0;  ///< to the row's amount
   size_t rows = 1;      ///< that are compared at once
-  double power = 0.8;   ///< how often it is to be seen
+  double power = 0.8;   ///< probability of detecting it
 };
 
 /// Runs a side that show it. 0: more than a million.
