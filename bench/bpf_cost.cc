@@ -1,13 +1,11 @@
 // What a tick of engine "bpf" costs, and what it would cost keyed otherwise (docs/decisions/006-bpf-keys.md).
 // The objects are src/bpf/tick.bpf.o and bench/bpf_cost.bpf.o of the build directory.
 //
-//   runs   ns per run of the program, by the kernel's own statistics (less those of an empty program, which
-//   are
-//          the statistics' own cost), for each filter; and of the program that keys by file
+//   runs   ns per run of the program, by the kernel's own statistics (minus those of an empty program, which
+//          are the statistics' own cost), for each filter; and of the program that keys by file
 //   locks  how often the latter finds the lock of the mappings taken, where threads map and unmap
 //   gaps   length of the interruption as a program on that CPU feels it: an event nobody consumes / the
-//   engine,
-//          in turns of 100 ms
+//          engine, in turns of 100 ms
 //   start  CPU time of loading
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -8,7 +8,7 @@
 
 namespace pctally {
 
-/// Of this process.
+/// The CPU time of this process.
 inline uint64_t process_cpu_ns() noexcept {
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);

@@ -1,10 +1,9 @@
-// What has to happen to a lock around fork(2), known before any thread can hold it.
+// Registers a lock with fork(2), before any thread can hold it.
 //
 //  1. A hook is a static object: it is there when the library has been loaded. Were it made by the first call
 //     that takes its lock, a fork in the middle of that call would give the child a lock nobody gives back.
-//  2. fork(2) takes the locks from the lowest rank up and gives them back from the highest down. So a lock
-//  that
-//     is taken while another one is held has the higher rank.
+//  2. fork(2) takes the locks in rank order and releases them in reverse: a lock taken under another has the
+//     higher rank.
 #pragma once
 #include "base/mutex.h"
 

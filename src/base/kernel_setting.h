@@ -1,4 +1,4 @@
-// What the kernel shows in a file of /proc/sys.
+// Reads settings of the kernel from /proc/sys.
 #pragma once
 #include <stdint.h>
 

@@ -16,7 +16,7 @@ UniqueFd open_proc_file(pid_t pid, const char* name) noexcept;
 /// read; 0 if it cannot be read, or is empty: errno says why. REQUIRES: bytes > 0. Async-signal-safe.
 size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noexcept;
 
-/// Of /proc/PID/status.
+/// Fields of /proc/PID/status.
 struct ProcStatus {
   pid_t tracer = 0;      ///< the process that traces it; 0: none
   pid_t inside = 0;      ///< its number in its own pid namespace; 0: not known (before Linux 4.1)
@@ -32,7 +32,7 @@ ProcStatus parse_status(const char* text) noexcept;
 /// namespace of /proc. Async-signal-safe.
 bool read_proc_status(pid_t pid, ProcStatus* status, pid_t thread = 0) noexcept;
 
-/// Of /proc/PID/stat, times in clock ticks (sysconf(_SC_CLK_TCK)).
+/// Fields of /proc/PID/stat, times in clock ticks (sysconf(_SC_CLK_TCK)).
 struct ProcStat {
   char state = '?';
   bool kernel_thread = false;

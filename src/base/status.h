@@ -1,5 +1,6 @@
-// What a call returns that may run in a signal handler or in the child of a fork(2): an errno and, where that
-// says too little, a literal. Nothing is formatted or copied there; outside, explained() makes the text.
+// The result of a call that may run in a signal handler or in the child of a fork(2): an errno and,
+// where that says too little, a literal. Nothing is formatted or copied there; outside, explained()
+// makes the text.
 #pragma once
 #include "base/result.h"
 

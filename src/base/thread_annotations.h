@@ -1,4 +1,4 @@
-// Which lock guards what, in the words that clang's -Wthread-safety checks; other compilers see nothing.
+// Declares which lock guards what, as clang's -Wthread-safety checks it; other compilers see nothing.
 #pragma once
 
 #ifdef __clang__

@@ -1,5 +1,6 @@
-// Where the running kernel keeps the few fields the BPF program reads: its type description (BTF) cut down to
-// them. libbpf would read and index all 5 MB of it, which is three quarters of the engine's start.
+// Describes where the running kernel keeps the few fields that the BPF program reads: its type
+// description (BTF) cut down to them. libbpf would read and index all 5 MB of it, which is three quarters
+// of the engine's start.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

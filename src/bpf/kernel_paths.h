@@ -1,5 +1,5 @@
-// What the BPF program and the recorder share for call paths: rules and mappings one way, paths the other.
-// Runs in the recorder.
+// Maps the memory that the BPF program and the recorder share for call paths: rules and mappings go one
+// way, paths the other. Runs in the recorder.
 #pragma once
 #include "base/file/mapped_file.h"
 #include "bpf/path_ring.h"

@@ -1,5 +1,5 @@
-// What the BPF program knows of programs: unwind rules of objects, and which process has what mapped where.
-// Both lie in memory that the kernel shares; see path_tables.h for what they are and what depends on them.
+// Fills the tables of the BPF program: unwind rules of objects, and the mappings of processes. Both lie in
+// memory that the kernel shares; see path_tables.h for what they are and what depends on them.
 //
 // Refuses what finds no room: the program then copies stacks.
 #pragma once

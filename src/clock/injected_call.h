@@ -1,4 +1,5 @@
-// Where a thread was before a signal handler of its runtime made it seem to have called a function.
+// Undoes Go's preemption: finds the pc that the thread had before Go's signal handler made
+// it enter runtime.asyncPreempt.
 #pragma once
 #include "tick/context.h"
 #include "tick/guarded_cell.h"

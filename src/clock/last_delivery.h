@@ -1,5 +1,5 @@
-// Which delivery of a tick a thread has handled last: tells a perf signal that came while our own handler had
-// it blocked from one that the program had blocked.
+// Remembers the last tick that a thread handled. This distinguishes a perf signal that our own handler had
+// blocked from one that the program had blocked.
 #pragma once
 #include <stdint.h>
 

@@ -42,7 +42,7 @@ class Visible {
   sigset_t copy_;
 };
 
-/// Of the calling thread, whose alternate stack has no room for a handler.
+/// Set for a thread whose alternate stack has no room for a handler.
 __thread bool t_blocks_ticks;
 
 /// A mask as the program gave it, without ours; or with them, where the thread has to keep them blocked.
@@ -62,7 +62,7 @@ class Mask {
   sigset_t copy_;
 };
 
-/// Of a handler's frame: AT_MINSIGSTKSZ, or what it was before there was one.
+/// Compares with the size of a handler's frame: AT_MINSIGSTKSZ, or what it was before there was one.
 bool has_room_for_a_handler(const stack_t& stack) noexcept {
   constexpr unsigned long kLeastBefore = 2048;
   const unsigned long least = getauxval(AT_MINSIGSTKSZ);

@@ -60,7 +60,7 @@ class RoomyAttributes {
   }
   [[nodiscard]] const pthread_attr_t* get() const noexcept { return used_; }
   [[nodiscard]] bool small() const noexcept { return small_; }
-  /// Of the stack, at least; 0: the default.
+  /// The least size of the stack; 0: the default.
   [[nodiscard]] size_t bytes() const noexcept { return bytes_; }
 
  private:

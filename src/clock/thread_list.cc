@@ -37,7 +37,7 @@ bool add_entries(const char* entries, long bytes, MappedArray<pid_t>* threads) n
 
 pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-/// Of a thread that has ended, or before Linux 4.1, `listed`.
+/// Returns `listed` for a thread that has ended, or before Linux 4.1.
 pid_t own_number(pid_t listed) noexcept {
   ProcStatus status;
   return read_proc_status(0, &status, listed) && status.inside != 0 ? status.inside : listed;

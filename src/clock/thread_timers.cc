@@ -109,7 +109,7 @@ ThreadRecord* adopt(pid_t thread) noexcept REQUIRES(g_threads) {
   return record;
 }
 
-/// Of a thread that ended the kernel has deleted nothing, and its number may come again.
+/// The kernel deletes no timer of a thread that ended, and its number may come again.
 void let_go_of_ended() noexcept REQUIRES(g_threads) {
   ThreadRecord* records = thread_records();
   for (unsigned i = 0; i < thread_record_count(); ++i) {

@@ -33,7 +33,7 @@ constexpr uint64_t kLeastHandlerRoom = 4096;  ///< on an alternate stack, for th
 
 constexpr uint64_t kPageBytes = 4096;
 
-/// Of a thread for which nothing else was asked, and of the main thread.
+/// The stack size of the main thread, and of a thread for which nothing else was asked.
 uint64_t default_stack_bytes() noexcept {
   constexpr uint64_t kOfNoLimit = 2 << 20, kMost = 64 << 20;
   rlimit limit{};
@@ -77,7 +77,7 @@ void walk(void* argument) noexcept {
   walk_own_stack(*walk->table, walk->stack, &walk->path);
 }
 
-/// Of its own, so that its memory is on no stack where no path is kept.
+/// A function of its own, so that its memory is on no stack where no path is kept.
 [[gnu::noinline]] void hand_over_path(const RegionTable& table, const UnwindRegisters& registers,
                                       uint64_t ticks) noexcept {
   Walk work{&table, {registers, 0}, {}};

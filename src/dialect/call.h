@@ -1,4 +1,4 @@
-// What the calls of all dialects share: how they are exported and how they report an error.
+// Shared by the calls of all dialects: how they are exported and how they report an error.
 #pragma once
 #include <errno.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// How the systems' calls differ: one row of policy each. The arithmetic is written once, in tick/bin_index.h.
+// Describes each system's calls by one row of policy. The arithmetic is written once, in tick/bin_index.h.
 #pragma once
 #include <stdint.h>
 

@@ -80,7 +80,7 @@ int RegionBuilder::add_region(Region region) noexcept {
 }
 
 int RegionBuilder::start(Session* session, uint64_t period_ns) noexcept {
-  // Of two with the same low the search takes the one that stands last; it has to be the call's first.
+  // The search takes the last of two with the same low; that has to be the call's first.
   std::sort(regions_.begin(), regions_.end(), [](const Region& a, const Region& b) {
     return a.low != b.low ? a.low < b.low : a.reach > b.reach;
   });

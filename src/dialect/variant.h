@@ -1,4 +1,5 @@
-// Where a system's kernels and its manual page differ, a variable of the environment chooses the other one.
+// Reads the environment variables that choose between a system's manual page and its kernels, where
+// the two differ.
 #pragma once
 #include <stdlib.h>
 #include <string.h>

@@ -49,7 +49,7 @@ void add_nowhere(const std::string& name, uint64_t ticks, Samples* samples) {
   if (ticks != 0) add_sample(nowhere(name), ticks, samples);
 }
 
-/// Frames are named all at once, because look-alikes tell each other's names.
+/// Names all frames at once: equal short names must be made distinct.
 void shorten(Samples* samples) {
   std::vector<Frame*> frames;
   std::vector<FunctionName> functions;

@@ -1,5 +1,5 @@
-// What every exporter writes: places in the code with their source frames and ticks. Their sum is the
-// ledger's, to the tick: ticks that no place has are samples with a name in brackets.
+// The data that every exporter writes: places in the code with their source frames and ticks. They add up
+// to the ledger exactly: ticks without a place are samples with a name in brackets.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -35,7 +35,7 @@ Result<void> add_path_slots(ProfileFile* file, uint32_t count) noexcept;
 /// Those of a file that may have been changed by others; none if it has none.
 PathSlots path_slots(const ProfileFile& file) noexcept;
 
-/// Of a file that may have been changed by others; null if it has none.
+/// The call paths of a file that others may have changed; null if it has none.
 PathRecord* call_paths(const ProfileFile& file) noexcept;
 
 /// The trees of `paths`, which is the file's.

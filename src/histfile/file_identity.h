@@ -1,4 +1,4 @@
-// What tells a profile file from others: its magic bytes, and the numbers of its layout.
+// Identifies a profile file: its magic bytes, and the numbers of its layout.
 #pragma once
 #include <string.h>
 #include <unistd.h>

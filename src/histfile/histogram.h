@@ -1,7 +1,7 @@
-// What the recorder's cells belong to: objects, their segments, the processes that ran. All records are taken
-// from the pool and pushed onto chains by compare-and-swap, so any number of processes may add at once, and a
-// process that dies half-way leaves an unreachable record and nothing worse. Racing writers may add the same
-// object twice; readers add up.
+// Adds the records that the recorder's cells belong to: objects, their segments, the processes that ran.
+// All records are taken from the pool and pushed onto chains by compare-and-swap, so any number of
+// processes may add at once, and a process that dies half-way leaves an unreachable record and nothing
+// worse. Racing writers may add the same object twice; readers add up.
 #pragma once
 #include <string_view>
 

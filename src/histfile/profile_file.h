@@ -43,7 +43,7 @@ class ProfileFile {
   /// EINVAL (not a live profile file of ours), ESTALE (its recording is not the one of that `id`).
   static Result<ProfileFile> join(const char* path, const char* id);
 
-  /// Of this recording alone: what was started by an earlier one at the same path does not know it.
+  /// The id of this recording: programs started by an earlier one at the same path do not know it.
   [[nodiscard]] RecordingId recording_id() const noexcept;
 
   /// True if place() will cost an older file.
@@ -55,7 +55,7 @@ class ProfileFile {
   /// Removes it: there will be no recording.
   void discard() noexcept { own_.discard(); }
 
-  /// Of the recorder's file, until close().
+  /// The descriptor of the recorder's file, until close().
   [[nodiscard]] int fd() const noexcept { return own_.fd(); }
 
   [[nodiscard]] FileHeader& header() const noexcept { return *reinterpret_cast<FileHeader*>(map_.data()); }

@@ -1,4 +1,4 @@
-// The last line of an account: processes claim no tick that no cell has.
+// Lowers the processes' tick counts until their sum is no more than what was counted, outside and full.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -12,7 +12,7 @@
 
 namespace pctally {
 
-/// Of a file, and of what is compressed in it.
+/// Limit for a file, and for what is compressed in it.
 inline constexpr uint64_t kMostImportedBytes = uint64_t{1} << 30;
 
 /// The object of functions whose file names none. It is the same for all files, so that a comparison finds a

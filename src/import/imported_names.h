@@ -24,7 +24,7 @@ class ImportedObject {
   /// empty.
   uint64_t position(const std::vector<Frame>& frames);
 
-  /// Of the first byte of the function that `position` lies in.
+  /// The position of the first byte of the function that `position` lies in.
   static uint64_t function_start(uint64_t position) { return position >> kPlaceBits << kPlaceBits; }
 
   [[nodiscard]] const std::string& shown() const { return shown_; }

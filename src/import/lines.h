@@ -21,7 +21,7 @@ class LineReader {
     ++number_;
     return true;
   }
-  /// Of the line read last, from 1 on.
+  /// The number of the line read last, from 1 on.
   [[nodiscard]] size_t number() const { return number_; }
 
  private:

@@ -129,7 +129,7 @@ class PerfScriptReader {
   std::optional<uint64_t> period_;  ///< of all samples; 0: they differ
 };
 
-/// Of the objects' functions only names are kept: addresses in this text are those of one process.
+/// Keeps only the names of the objects' functions: addresses in this text are those of one process.
 bool PerfScriptReader::add_frame(std::string_view line) {
   const std::optional<FrameLine> frame = parse_frame(line);
   if (!frame) return true;  // a source line

@@ -1,5 +1,5 @@
-// The call paths of a recording that nobody stands beside: its handlers count them into the file's trees
-// themselves. The frames of a tick lie in slots of this process's own memory while they are counted.
+// Call paths of a program that records itself: without a recorder, its signal handlers count them into the
+// file's trees. The frames of a tick lie in slots of this process's own memory while they are counted.
 #pragma once
 #include "base/file/mapped_array.h"
 #include "histfile/call_paths.h"

@@ -1,4 +1,4 @@
-// What a program asks of pctally_start(), checked.
+// Checks the options of pctally_start().
 #pragma once
 #include "base/result.h"
 #include "clock/tick_clock.h"

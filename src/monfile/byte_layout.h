@@ -1,4 +1,5 @@
-// How the machine that wrote a file wrote its numbers: known from the program the file belongs to.
+// Describes the word size and byte order of the machine that wrote a file; the program it belongs
+// to tells them.
 #pragma once
 #include <bit>
 #include <cstdint>

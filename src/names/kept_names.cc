@@ -33,7 +33,7 @@ KeptText text_of(const NamesSection& section, const NamesSource& source) {
   return {section.text(source.text), source.changed_unix_ns};
 }
 
-/// Of two texts with one path the one that was changed last.
+/// The one of two texts with one path that was changed last.
 KeptText later(const std::optional<KeptText>& known, const KeptText& text) {
   if (!known) return text;
   const auto rank = [](const KeptText& t) { return std::pair(t.changed_unix_ns, t.text); };

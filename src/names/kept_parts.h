@@ -1,4 +1,4 @@
-// What archives hold of one executable beside names, put together from all files that know it: code, lines.
+// Merges what archives hold of one executable beside names, from all files that know it: code and lines.
 #pragma once
 #include <sys/types.h>
 

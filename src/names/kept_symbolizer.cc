@@ -14,8 +14,8 @@ bool is_in(const NamesRange& range, uint64_t position) {
   return range.start <= position && position < range.end;
 }
 
-/// Of an object's ranges in one file: the one that names a position, or null. A position that the file knows
-/// has exactly one; any other may lie in the function before or behind it.
+/// Among an object's ranges in one file, the one that names a position, or null. A position that the file
+/// knows has exactly one; any other may lie in the function before or behind it.
 const NamesRange* range_at(std::span<const NamesRange> ranges, uint64_t position) {
   const auto behind = std::ranges::upper_bound(ranges, position, {}, &NamesRange::first_hit);
   const NamesRange* before = behind == ranges.begin() ? nullptr : &*(behind - 1);

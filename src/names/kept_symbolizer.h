@@ -1,4 +1,4 @@
-// An executable by the names that files have of it, and by itself where these do not do.
+// Names from profile files first; from the executable where they have none.
 #pragma once
 #include <functional>
 #include <memory>
@@ -18,14 +18,14 @@ class KeptSymbolizer : public Symbolizer {
   KeptSymbolizer(ExecutableIdentity identity, std::vector<KeptObject> objects, OpenExecutable open);
 
   [[nodiscard]] const std::string& object_name() const override { return object_name_; }
-  /// That of the executable, where it was asked for names or code that are not here.
+  /// The problem of the executable, where it was asked for names or code that are not here.
   [[nodiscard]] const std::string& problem() const override;
   /// The same for lines: if it cannot be read, it has none.
   [[nodiscard]] const std::string& line_problem() const override;
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
   CodeBytes code(uint64_t start, uint64_t end) override;
-  /// Of lines that the executable has: for those that are kept, so are the sources.
+  /// The digests for lines that the executable has; for kept lines the sources are kept, too.
   SourceDigests digests(std::span<const uint64_t> positions) override;
   std::optional<uint64_t> position(uint64_t address) override;
   /// The owner of the profile for lines that it holds.

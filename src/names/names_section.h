@@ -21,9 +21,9 @@ class NamesSection {
   static Result<NamesSection> parse(std::vector<unsigned char> bytes);
 
   [[nodiscard]] std::span<const NamesObject> objects() const { return objects_; }
-  /// Of one object, ascending by `first_hit`; no two share a position from first to last hit.
+  /// The ranges of one object, ascending by `first_hit`; no two share a position from first to last hit.
   [[nodiscard]] std::span<const NamesRange> ranges(uint32_t object) const;
-  /// Of one object, ascending, none overlaps another.
+  /// The places of one object, ascending, none overlaps another.
   [[nodiscard]] std::span<const NamesPlace> places(uint32_t object) const;
   [[nodiscard]] std::span<const NamesFrame> frames(const NamesPlace& place) const;
   [[nodiscard]] std::span<const NamesSource> sources() const { return sources_; }

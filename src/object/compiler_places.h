@@ -1,5 +1,5 @@
-// The code of one file as its compiler numbered it. Opens nothing but regular files, and none that is not the
-// one that ran.
+// Maps addresses of an executable to the line numbers that compilers use in profiles. Opens only regular
+// files, and only the one that ran.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -154,7 +154,8 @@ Result<std::string> Debuginfod::source(std::span<const uint8_t> build_id, const 
   return fetch(build_id, path);
 }
 
-/// Of the process that downloads. What its user has set otherwise would be more than the limits, or output.
+/// Sets the environment of the process that downloads. The user's own settings could exceed the
+/// limits, or print.
 void Debuginfod::set_environment(uint64_t seconds) const {
   std::string urls, direct = getenv("no_proxy") != nullptr ? getenv("no_proxy") : "";
   for (const std::string& server : servers_) {

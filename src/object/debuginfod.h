@@ -2,9 +2,8 @@
 // makes one of these: nothing else here touches a network.
 //
 //  1. Servers are asked by https; by http only if they are this machine.
-//  2. No file is larger than the limit, and all look-ups together take no longer than the other limit. A
-//  process
-//     of its own downloads, by libdebuginfod: it is killed when the time is up.
+//  2. Each file and the total time are limited. A separate process downloads with libdebuginfod and is killed
+//     when the time is up.
 //  3. What comes is somebody else's. It is not parsed here: see FetchedSymbolizer.
 #pragma once
 #include <cstdint>

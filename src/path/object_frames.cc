@@ -204,7 +204,7 @@ void ObjectFrames::add_interval(uint64_t start, uint64_t end, const UnwindRule& 
   }
 }
 
-/// Of one function, up to where the next one of the table starts.
+/// Adds the intervals of one function, up to where the next one of the table starts.
 void ObjectFrames::add_intervals(uint32_t number, std::vector<Interval>* intervals) const {
   Fde fde, next;
   uint64_t from = 0, to = UINT64_MAX;

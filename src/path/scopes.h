@@ -1,4 +1,4 @@
-// Whose ticks they are: the scopes of one recording, all of one kind, each made at its first tick.
+// The scopes (programs, threads or control groups) of one recording; each is created at its first tick.
 #pragma once
 #include <string>
 #include <unordered_map>

@@ -28,7 +28,7 @@ constexpr size_t kStackBytes = 64 << 10;  ///< regexec takes 16 KiB at once
 
 enum class Flow { kOther, kCall, kReturn };
 
-/// Of an instruction of this process's own text.
+/// The flow of an instruction of this process's own code.
 Flow flow_of(uint64_t pc) {
   const auto* code = reinterpret_cast<const unsigned char*>(pc);
   const auto is_prefix = [](unsigned char byte) {

@@ -1,5 +1,5 @@
-// How many descriptors this process may have. A recording takes some per thread and CPU, more than a usual
-// soft limit allows; the command gets the limit that its user set.
+// Raises the limit of descriptors of this process. A recording takes some per thread and CPU, more than a
+// usual soft limit allows; the command gets the limit that its user set.
 #pragma once
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-// What a tick stands for: a stretch of CPU time, or so many events of a kind that the kernel counts.
+// The event that ticks count: a period of CPU time, or a number of events of a kind that the kernel counts.
 #pragma once
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -27,8 +27,8 @@ const Event* find_event(std::string_view name) noexcept;
 /// All names that find_event() knows.
 std::vector<std::string> event_names();
 
-/// Of an event that ticks once every `period` (ns of CPU time, or events), still disabled; `kernel`: in
-/// kernel mode too. What else it is to do is the caller's.
+/// Attributes of an event, still disabled, that ticks once every `period` (ns of CPU time, or events);
+/// `kernel`: in kernel mode too. The caller sets what else it is to do.
 perf_event_attr tick_attributes(const Event& event, uint64_t period, bool kernel) noexcept;
 
 /// Why this machine cannot count the event and what to do instead, found out by trying. Empty if it can, or

@@ -1,4 +1,4 @@
-// Processes as /proc tells of them.
+// Reads the system's processes and threads from /proc.
 #pragma once
 #include <sys/types.h>
 #include <time.h>

@@ -11,10 +11,10 @@ struct Refusal {
   std::string remedy;  ///< empty if none is known
 };
 
-/// Of an event on a process of one's own.
+/// Explains why an event on a process of one's own was refused.
 Refusal explain_refusal(int error);
 
-/// Of the events for `target`.
+/// The same for the events of `target`.
 Refusal explain_refusal(int error, const Target& target);
 
 /// What forbids perf events to this process, as a clause; empty if nothing is known to.

@@ -24,7 +24,7 @@ perf_event_attr attributes(PerfScope scope, const PerfSettings& settings) noexce
   bool of_task = scope.kind == PerfScope::Kind::kTask;
   perf_event_attr attr = settings.samples ? tick_attributes(settings.event, settings.period, settings.kernel)
                                           : tick_attributes(kRecordsAlone, 0, settings.kernel);
-  // Of a task, cpu-clock counts time beyond what the scheduler charges: a third more where it sleeps often.
+  // For a task, cpu-clock counts more time than the scheduler charges: a third more where it sleeps often.
   if (of_task && settings.samples && settings.event.is_cpu_time()) attr.config = PERF_COUNT_SW_TASK_CLOCK;
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   if (settings.samples && settings.stack_bytes != 0) {

@@ -1,4 +1,4 @@
-// How large rings may be that carry copies of stacks, and how much of a stack every tick may bring along.
+// Chooses the size of rings that carry copies of stacks, and how much of its stack each tick copies.
 #pragma once
 #include "perf/ring.h"
 

@@ -1,4 +1,4 @@
-// What a recording observes.
+// The processes that a recording observes.
 #pragma once
 #include <sys/types.h>
 

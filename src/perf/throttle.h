@@ -1,6 +1,6 @@
-// What the kernel's throttling of perf events costs: kernel.perf_event_max_sample_rate allows so many ticks
-// in each tick of the kernel's own timer, then stops the event until the next one. Reads the records of that;
-// prevents nothing.
+// Estimates the ticks lost to the kernel's throttling of perf events: kernel.perf_event_max_sample_rate
+// allows a number of ticks in each tick of the kernel's own timer, then stops the event until the next one.
+// Reads the records of that; prevents nothing.
 #pragma once
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-// Which executable memory a process has, as /proc tells it. Reads; never touches another process.
+// Lists the executable memory of a process from /proc. Reads; never touches another process.
 #pragma once
 #include <stdint.h>
 #include <sys/types.h>

@@ -82,7 +82,7 @@ class Merger::Sums {
   [[nodiscard]] const Profile& whole() const { return whole_; }
   [[nodiscard]] uint64_t memory() const;
   void add_runs(std::vector<ProfileRun> runs);
-  /// Of the scopes entered first.
+  /// The kind of the scopes entered first.
   [[nodiscard]] std::optional<PathScopeKind> scope_kind() const {
     return scopes_.empty() ? std::nullopt : std::optional(scopes_.begin()->first.kind);
   }

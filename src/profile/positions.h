@@ -1,4 +1,4 @@
-// Places with their ticks.
+// Sorts positions and adds up the ticks of equal ones.
 #pragma once
 #include <vector>
 

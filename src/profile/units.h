@@ -11,7 +11,8 @@ namespace pctally {
 
 class Units {
  public:
-  /// Of a file of at most `most_bytes`. Room is set aside for all of them, and used as it is needed.
+  /// Units of a file of at most `most_bytes`. Address space is reserved for all of them, memory is
+  /// used as needed.
   explicit Units(uint64_t most_bytes);
 
   /// The first of `count` zeroed units in a row. Where there is no room for them full() becomes true: what is

@@ -135,9 +135,9 @@ void CpuAccount::end() {
 
 uint64_t CpuAccount::stolen_ns() const noexcept { return growth(stolen_first_ns_, stolen_last_ns_); }
 
-/// Of a command the larger figure: perf stops counting a process whose exec gains privileges, and wait4(2)
-/// does not know what nobody waited for. A difference that the host may have stolen is taken to be that. Of
-/// running processes perf's count: their clocks take in children from before the start.
+/// For a command, the larger of wait4's time and perf's count. perf misses processes that gain privileges
+/// at their exec; wait4 misses children that nobody waited for. A difference within the stolen time is
+/// ignored. For running processes, perf's count: their clocks include children from before the start.
 CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_ns) const {
   CpuTime time = command != nullptr ? *command : by_clocks();
   if (!tree_ && !engine_ns) return time;

@@ -24,9 +24,8 @@ struct CpuTime {
 ///              clocks, to the nanosecond, and the time of children they have waited for, to 10 ms; of one
 ///              that ends, what it had used at the last reading
 ///   cgroup     cpu.stat of the group
-///   machine    the time of all CPUs less their idle and stolen time, to 10 ms per CPU; user and system in
-///   the
-///              proportion that /proc/stat shows
+///   machine    time of all CPUs minus idle and stolen, to 10 ms per CPU; split into user and system as in
+///              /proc/stat
 class CpuAccount {
  public:
   /// Lets the kernel count a tree of processes, if this process may observe every process. Before start(),

@@ -1,4 +1,4 @@
-// What a recording says to its user. The tool decides where the lines go.
+// The messages of a recording to its user. The tool decides where the lines go.
 #pragma once
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// What the user wants to record, and how.
+// The options of a recording.
 #pragma once
 #include <sys/types.h>
 

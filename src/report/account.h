@@ -1,5 +1,5 @@
-// How much of the CPU time was sampled: cpu = sampled + lost + unsampled, in whole nanoseconds. For other
-// events, how many the ticks stand for; how many were not sampled is not known.
+// Accounts for the CPU time: cpu = sampled + lost + unsampled, in whole nanoseconds. For other events it
+// counts those that the ticks stand for; the number not sampled is not known.
 #pragma once
 #include <cstdint>
 #include <vector>

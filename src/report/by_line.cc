@@ -169,7 +169,7 @@ class LineTotals {
     }
   }
 
-  /// Of each line the ticks that may be in it and below a call from it.
+  /// For each line, the ticks that may be in it and below a call from it.
   std::vector<uint64_t> counted_twice() {
     std::vector<uint32_t> depth(things_.count), open;  // open: the lines on the path, each once
     std::vector<uint64_t> unknown(things_.count), both(things_.count);  // unknown: which function ran

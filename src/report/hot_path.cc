@@ -53,7 +53,7 @@ class HotPathWalk {
            function == "start_thread";
   }
 
-  /// Of functions with the same share the innermost alone, but for the first; the last few of all.
+  /// Keeps the first function, the innermost of functions with the same share, and only the last few in all.
   std::vector<HotFrame> shortened() {
     std::vector<HotFrame> steps;
     for (HotFrame& frame : path_) {

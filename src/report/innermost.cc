@@ -29,7 +29,7 @@ uint64_t ticks_of(Positions positions) {
   return ticks;
 }
 
-/// Of the symbols that have ticks.
+/// The name made of the symbols that have ticks.
 InnermostNames::Name name_of(Symbolizer& symbolizer, Positions ticks, uint64_t start) {
   std::vector<uint64_t> positions;
   InnermostNames::Name name;

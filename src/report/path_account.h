@@ -1,4 +1,4 @@
-// What became of every call path: complete, cut for a reason, or folded.
+// Counts the call paths that are complete, cut (by reason) or folded.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -111,7 +111,7 @@ class KnownPaths {
   std::vector<Path> paths;
 
  private:
-  /// Of nine functions with six places each.
+  /// A path through nine functions with six places each.
   Path random_path(Recursion recursion) {
     Path path{.scope = random_() % 2, .places = {}, .ticks = 1 + random_() % 5};
     std::vector<uint64_t> functions = {0, 1, 2, 3, 4, 5, 6, 7, 8};

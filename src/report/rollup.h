@@ -76,7 +76,7 @@ struct Row {
   int64_t events = 0;
 };
 
-/// Of rows that are lines.
+/// Options for rows that are lines.
 struct LineOptions {
   std::optional<std::string> own{};  ///< a tick counts for the innermost line in these files (see OwnFiles);
                                      ///< code without any is a row of its object

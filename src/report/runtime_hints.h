@@ -1,4 +1,5 @@
-// What to start an interpreter or a JIT with, so that its functions have names: said where they cost them.
+// Says how to start an interpreter or JIT so that its functions get names; only if a fifth of the
+// ticks has none.
 #pragma once
 #include <vector>
 
@@ -12,7 +13,8 @@ inline constexpr double kHintsFrom = 0.2;  ///< share of the ticks
 /// What makes the runtime of a profile write the map that names the code it makes, and that it does.
 [[nodiscard]] const char* way_to_names(const Profile& profile);
 
-/// That an interpreter's functions hide those of its programs. `rows` by function, object or line.
+/// Adds the hint that an interpreter's functions hide those of its programs. `rows` by function,
+/// object or line.
 void add_interpreter_hint(const Profile& profile, const std::vector<Row>& rows,
                           std::vector<Warning>* warnings);
 

@@ -1,4 +1,4 @@
-// What the programs, threads and control groups of a profile are called.
+// Names the programs, threads and control groups of a profile.
 #pragma once
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ std::vector<ScopeName> scope_names(const CallPaths& paths);
 /// The name for ticks without a scope.
 ScopeName unknown_scope(PathScopeKind kind);
 
-/// Of a profile's scopes; by program where there are none.
+/// The kind of a profile's scopes; by program where there are none.
 PathScopeKind scope_kind(const CallPaths& paths);
 
 /// Whether the scopes tell what `by` asks for: threads tell their programs, too.

@@ -141,7 +141,7 @@ bool has_unobserved(const Profile& profile) {
                      [](const ProfileProcess& process) { return process.engine.empty(); });
 }
 
-/// Of the CPU time used, what the machine's host took meanwhile, in percent; 0 if that is within its noise.
+/// CPU time that the machine's host took meanwhile, in percent of the CPU time used; 0 if within its noise.
 double stolen_percent(const Profile& profile, const Account& account) {
   auto cpu = static_cast<uint64_t>(std::max<int64_t>(0, account.cpu_ns));
   double stolen = percent(profile.stolen_ns, cpu);

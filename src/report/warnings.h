@@ -1,4 +1,4 @@
-// What a reader of the table has to know before trusting it, in plain sentences.
+// Warns, in plain sentences, of what a reader must know before trusting the table.
 #pragma once
 #include <string>
 #include <vector>

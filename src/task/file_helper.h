@@ -1,5 +1,5 @@
-// A process that looks at other processes' files for a recorder, which may have given up the right to, and
-// which must not hang with a file system.
+// A helper process that opens other processes' files for the recorder. The recorder may have dropped that
+// right, and must not block on a hung file system.
 //
 // It keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder may keep
 // none. It parses nothing and answers four questions. A recorder that was taken over gets from it
@@ -25,7 +25,7 @@ struct FileView {
   bool operator==(const FileView&) const = default;
 };
 
-/// Of stat(2).
+/// A part of what stat(2) returns.
 struct FileFacts {
   uint64_t device = 0;  ///< as device_number() has it
   uint64_t inode = 0;

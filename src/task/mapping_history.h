@@ -1,5 +1,5 @@
-// Which file a process had mapped where, reading after reading: what engines in the program can know of
-// libraries that are loaded in each other's place, for nothing tells when a library goes.
+// Compares successive readings of /proc/PID/maps. This is how engines in the program notice that a library
+// was replaced: nothing reports an unload.
 #pragma once
 #include <sys/types.h>
 

@@ -1,4 +1,4 @@
-// How much of a profile file's pool whose code may take, so that nobody can take it from all others.
+// Limits each user's share of a profile file's pool, so that nobody can take it from all others.
 //
 //  1. Where users are limited, each but root and the recorder's own may take a quarter of the pool for its
 //     directories and cells, and all of these together three quarters.

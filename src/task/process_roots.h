@@ -1,4 +1,4 @@
-// Where the recorder finds the files of processes whose root is not its own: those of containers and chroots.
+// Finds the files of processes whose root directory is not the recorder's: those of containers and chroots.
 #pragma once
 #include <sys/types.h>
 

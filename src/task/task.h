@@ -44,7 +44,7 @@ struct Task {
   uint64_t version = 0;               ///< of the table: no other has the same
   std::vector<Replacement> replaced;  ///< the newest, in the order of their times
 
-  /// Of a process that `parent` has forked: all that fork(2) hands down, but the mappings with a file.
+  /// A process that `parent` has forked, with all that fork(2) hands down but the mappings with a file.
   static Task forked(pid_t number, const Task& parent);
 
   [[nodiscard]] size_t mappings() const { return space.size() + anonymous.size(); }

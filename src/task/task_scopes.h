@@ -1,5 +1,5 @@
-// Whose each tick of an observed process is: its program's, its thread's or its control group's scope. An
-// engine outside the processes tells what it sees of them; the rest is asked of /proc.
+// Finds the scope of each tick: its program, thread or control group. Engines outside the processes report
+// forks, execs and renames; the rest comes from /proc.
 #pragma once
 #include <sys/types.h>
 
@@ -56,7 +56,7 @@ class TaskScopes {
   void start_thread(pid_t thread, pid_t by, TaskScope* task) const;
   void end_thread(pid_t thread, TaskScope* task) const;
 
-  /// Of a process that `fork`, a FORK record, tells of.
+  /// Returns what is known of a process that `fork`, a FORK record, reports.
   TaskScope forked(const TaskScope& parent, const PerfRecord& fork) const;
 
   /// Unit of the scope of a tick; 0: not known.

@@ -53,7 +53,7 @@ class TaskTableTest : public testing::Test {
     record.bytes = bytes;
     tasks_.apply(record, path);
   }
-  /// Of all objects with that path.
+  /// The ticks in all objects with that path.
   uint64_t ticks_in(std::string_view path) {
     const Pool pool = file_.pool();
     uint64_t sum = 0;

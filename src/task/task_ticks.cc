@@ -1,4 +1,4 @@
-// Of TaskTable: where the ticks of its processes are counted.
+// The part of TaskTable that counts the ticks of its processes.
 #include <stdint.h>
 #include <sys/uio.h>
 

@@ -1,4 +1,4 @@
-/* How a program counter becomes a counter: the index rule of every profil(2) dialect, once.
+/* Maps a program counter to a counter: the index rule of every profil(2) dialect, once.
  *
  * Plain C, no includes but <stdint.h>'s types, no calls, no 128-bit arithmetic: the same text compiles as C,
  * as C++ and for the BPF target. It refuses to know what a counter is or where it lies; it only numbers them.
@@ -8,8 +8,7 @@
  *   FLOOR    floor(floor(D*s / 65536) / E)           HP-UX, SVR4, BSD kernels, Tru64
  *   MAN      floor(floor(D/E)*s / 65536)             the relation printed in the BSD manuals; glibc
  *   ROUNDUP  ((floor(D*s / 65536) + 1) & ~1) / 2     AIX ("rounded up to the next half-word aligned value")
- *   SHIFT    D >> shift                              Nintendo 64 (shift 2); the recorder's own cells (shift
- * 0)
+ *   SHIFT    D >> shift                              Nintendo 64 (shift 2); recorder's own cells (shift 0)
  */
 #ifndef PCTALLY_TICK_BIN_INDEX_H
 #define PCTALLY_TICK_BIN_INDEX_H

@@ -4,9 +4,8 @@
 //   u32 per slot  --->   next, parent, place, self, folded  --->  next node of the slot
 //
 //  1. A node is the path from its root down to it. Its key is (parent, place); it never moves.
-//  2. `self` counts the ticks whose path ends at the node, `folded` those whose path went on where there was
-//  no
-//     room for it. Both only grow, but for pruning.
+//  2. `self` counts ticks whose path ends here, `folded` those whose path continued but found no room. Only
+//     pruning lowers them.
 //  3. A node is filled before it is put at the head of its slot's chain, by compare-and-swap: whoever loses
 //     the race leaves an unused node, and two equal nodes may come to be. Readers add up.
 //  4. No walk is longer than kMostAttempts; then there is no room.

@@ -1,5 +1,5 @@
-// Where a guarded access goes on when its cell faults, on machines without a table of their instructions: a
-// place noted by the thread before it touches the cell. fault/fault_guard jumps there.
+// Continues a guarded access whose cell faults, on machines without a table of their instructions. The
+// thread notes the place before it touches the cell; fault/fault_guard jumps there.
 //
 // A pointer per thread, at a fixed distance from the thread's own: no call, nothing allocated. Guarded
 // accesses nest, as signal handlers do.
@@ -19,7 +19,8 @@ struct FaultLanding {
 
 inline constinit __thread FaultLanding* t_landing = nullptr;
 
-/// Of its own and unknown to its caller, who without a call would not expect to be landed in.
+/// A function of its own that the compiler may not inline: a caller without a call would not
+/// expect a landing.
 template <class Access>
 [[gnu::noipa]] void touch(const Access& access) noexcept {
   access();

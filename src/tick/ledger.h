@@ -1,4 +1,4 @@
-// Where every tick went. Lives in shared memory; each field only grows.
+// Counts where every tick went. Lives in shared memory; each field only grows.
 #pragma once
 #include "tick/wide_counter.h"
 

@@ -51,7 +51,7 @@ void walk_own_stack(const RegionTable& table, const OwnStack& stack, OwnPath* pa
 /// Writes the place of a tick as all of its path. `table`: the process's.
 void add_tick_place(const RegionTable& table, uint64_t pc, OwnPath* path) noexcept;
 
-/// Of a tick that is counted by hand: its place, and a cut, for nobody says what the stack was.
+/// Adds the path of a tick that is counted by hand: its place, and a cut, since its stack is not known.
 void add_place_by_hand(const RegionTable& table, uint64_t pc, OwnPath* path) noexcept;
 
 /// A path of one place that nothing calls.

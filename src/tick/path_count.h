@@ -1,5 +1,5 @@
-// How a path is counted in the two trees of a profile file: by the recorder, which empties slots and rings,
-// and by a signal handler where no recorder does (own_path.h). Calls nothing but `child`.
+// Counts a path in the two trees of a profile file. The recorder calls it when it empties slots and rings,
+// a signal handler where there is no recorder (own_path.h). Calls nothing but `child`.
 //
 //  1. Every tick ends in exactly one node of the context tree. All nodes are there before a count is raised.
 //  2. A function and a call of the call plane are counted once a tick, however often they recur. No mark in a

@@ -1,4 +1,4 @@
-// What the subcommands share: checks of words, options that several have, and how output is written.
+// Shared by the subcommands: checks of words, options that several have, and the writing of output.
 #pragma once
 #include <string>
 #include <string_view>

@@ -21,7 +21,7 @@ std::optional<int> use_debuginfod(const std::string& servers);
 /// As Symbolizer::open(), and then what servers have.
 std::unique_ptr<Symbolizer> open_here_or_there(const ExecutableIdentity& identity);
 
-/// Of a source that nobody's build id is known of, `usual` is asked for. Null if no server is to be asked.
+/// For a source without a known build id, asks for `usual`. Null if no server is to be asked.
 FetchSource source_fetcher(const BuildId& usual = {});
 
 /// A line if servers have failed: what they would have sent is missing.

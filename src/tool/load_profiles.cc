@@ -26,7 +26,7 @@
 namespace pctally {
 namespace {
 
-/// Of a file that is added to others: a line for what is wrong with it.
+/// Prints, and adds to `damage`, what is wrong with a file that is added to others.
 void name_faults(const std::string& file, const Profile& profile, std::vector<std::string>* damage) {
   if (!profile.damage.empty())
     complain("{} is damaged: {}; the sum is incomplete", file, profile.damage.front());
@@ -136,7 +136,7 @@ bool is_imported(const Executable& executable) { return imported_names().knows(e
 
 bool has_imported(const Profile& profile) { return std::ranges::any_of(profile.executables, is_imported); }
 
-/// Of imports without a time: the same file is the same run.
+/// For imports without a time, the same file is the same run.
 Result<void> SeparateRuns::check_file(const std::string& file) {
   struct stat status;
   if (stat(file.c_str(), &status) != 0) return {};

@@ -1,4 +1,4 @@
-// What report asks of a profile's scopes: rows by program, thread or control group, and the ticks of some.
+// The options of report for scopes: rows by program, thread or control group, and the ticks of some.
 #pragma once
 #include <optional>
 #include <string>

@@ -1,4 +1,4 @@
-// What top and snapshot share.
+// Names the files that top and snapshot write.
 #pragma once
 #include <string>
 

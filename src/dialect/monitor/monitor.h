@@ -1,4 +1,4 @@
-// What monitor(3) of any system keeps while it is on, and the files it writes at the end.
+// The state of monitor(3), of any system, while it is on, and the files it writes at the end.
 //
 // Does not know how a program counter is counted: each monitor calls its own system's profil.
 #pragma once

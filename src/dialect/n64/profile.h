@@ -1,4 +1,4 @@
-// What n64.cc keeps, as io.cc reads it to send it to gperf.
+// The state of n64.cc, as io.cc reads it to send it to gperf.
 //
 // Everything may change between two calls; `generation` says whether it is still the same list of segments.
 #pragma once

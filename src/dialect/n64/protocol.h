@@ -1,4 +1,4 @@
-// What passes between a program's I/O thread and gperf: a stream of bytes, numbers big-endian. The manual
+// The protocol between a program's I/O thread and gperf: a stream of bytes, numbers big-endian. The manual
 // page promises nothing on it.
 //
 //   gperf                     program

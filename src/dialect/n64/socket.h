@@ -1,4 +1,5 @@
-// How programs and gperf find each other: Unix sockets in a directory that belongs to the user alone.
+// The Unix sockets by which programs and gperf find each other, in a directory that belongs to
+// the user alone.
 //
 //   $XDG_RUNTIME_DIR/pctally/  or  /tmp/pctally-UID/      0700, owned by the user, no symbolic link
 //     n64.PID                  a program's I/O thread, for queries          0600

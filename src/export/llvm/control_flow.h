@@ -1,5 +1,5 @@
-// Which instructions of a function ran equally often, by the shape of its code. Ticks tell time; pooled over
-// such a class, they tell how often its instructions ran.
+// Finds the instructions of a function that ran equally often, from the shape of its code. Ticks measure
+// time; pooled over such a class, they estimate how often its instructions ran.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -24,7 +24,7 @@ std::string_view source_name(std::string_view linkage);
 class SampleTree {
  public:
   /// `count` at a place given by its frames, innermost first; the outermost frame is a function of this tree.
-  /// Of several counts at one place the largest is kept. False, and nothing kept, if a frame has no place
+  /// Keeps the largest of several counts at one place. False, and nothing kept, if a frame has no place
   /// (line 0), or a name that the format cannot hold. REQUIRES: frames not empty.
   bool add(std::span<const CompilerFrame> frames, uint64_t count);
 

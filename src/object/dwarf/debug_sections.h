@@ -1,6 +1,5 @@
-// Whether the debug sections of a file can be given to libdw: compressed sections that claim too much are
-// refused, and those compressed with zstd, which libelf does not read, are decompressed into a file in
-// memory.
+// Prepares the debug sections of a file for libdw. Refuses compressed sections that claim too much;
+// decompresses those of zstd, which libelf does not read, into a file in memory.
 #pragma once
 #include <memory>
 

@@ -125,7 +125,7 @@ bool read_row(const std::vector<Column>& columns, bool wide, Cursor* cursor, std
   return !cursor->damaged();
 }
 
-/// Of the files of the line table that starts the bytes, in their order; nothing if it has no MD5s.
+/// The MD5s of the files of the line table that starts the bytes, in their order; nothing if it has none.
 std::vector<std::optional<Md5>> digests_in(Bytes table, size_t files) {
   Cursor cursor(table);
   const bool wide = cursor.number<uint32_t>() == UINT32_MAX;

@@ -16,7 +16,7 @@ namespace pctally {
 
 class DwarfFrames {
  public:
-  /// Of what was read of units, as it lies in memory.
+  /// Limit for what was read of units, in memory.
   static constexpr uint64_t kMostBytes = uint64_t{64} << 20;
 
   /// `file` is the one with the debug sections, and must outlive the result. It keeps about `most_bytes` of

@@ -121,7 +121,7 @@ DwarfInline::Name DwarfInline::function_name(Dwarf_Die die) {
   return {plain == nullptr ? std::string() : std::string(plain).substr(0, kLongestName), {}};
 }
 
-/// Of the definition if it is not where the declaration is.
+/// The line of the definition; that of the declaration if the definition has none of its own.
 uint32_t DwarfInline::start_line(Dwarf_Die die) {
   Dwarf_Word line = 0;
   for (unsigned step = 0; step < kLongestWay; step++) {

@@ -1,5 +1,5 @@
-// Which functions were inlined into one another around an address of one unit. Built for a whole unit at
-// once, because one walk over its DIEs costs what a few look-ups by libdw do.
+// Finds the functions that were inlined into one another around an address of one unit. Built for a whole
+// unit at once, because one walk over its DIEs costs what a few look-ups by libdw do.
 #pragma once
 #include <elfutils/libdw.h>
 

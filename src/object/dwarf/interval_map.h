@@ -14,7 +14,7 @@ class IntervalMap {
   /// More than this are not kept: malformed tables can claim any number.
   static constexpr size_t kMostIntervals = 1 << 23;
 
-  /// Of intervals with the same bounds the one added last counts as the inner one.
+  /// Where intervals have the same bounds, the one added last counts as the inner one.
   void add(AddressRange range, uint32_t id);
   /// Call once, after all are added.
   void flatten();

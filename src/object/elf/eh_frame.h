@@ -1,4 +1,4 @@
-// Where functions begin and end according to the unwind tables, which outlive stripping. It reads the sorted
+// Finds where functions begin and end from the unwind tables, which outlive stripping. It reads the sorted
 // table of .eh_frame_hdr in place and refuses one that is not sorted.
 #pragma once
 #include <optional>

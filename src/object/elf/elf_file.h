@@ -87,7 +87,7 @@ class ElfFile {
   bool restore_layout();
   /// False after restore_layout(): the places of the text are known, its bytes are not here.
   [[nodiscard]] bool has_code() const { return has_code_; }
-  /// Of the file opened.
+  /// The status of the file opened.
   [[nodiscard]] const struct stat& status() const { return file_.status(); }
   /// True if its section headers, and so its symbols, lie behind its end.
   [[nodiscard]] bool is_cut() const { return is_cut_; }

@@ -1,4 +1,4 @@
-// What a position in an object is called: its source frames, and the named range it lies in. Plain values.
+// The names of a position in an object: its source frames, and the named range it lies in. Plain values.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,8 +1,7 @@
 // Names for the text of one object. Every address of its executable sections has one, and text nobody names
 // has a range of its own: it is never given to the symbol before it.
 //
-//   .text  | sized symbol | alias... | gap: what .eh_frame calls a function, bare labels, padding | sized
-//   symbol |
+//   .text  | sized symbol | alias | gap (.eh_frame function, bare label, padding) | sized symbol |
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kLargestList = 16 << 20;
 
-/// Of what is read here; kept in files.
+/// A digest of what is read here; it is kept in files.
 class Digest {
  public:
   void add(std::string_view bytes) { hash_.add(bytes.data(), bytes.size()); }

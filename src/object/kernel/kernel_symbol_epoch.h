@@ -1,5 +1,5 @@
-// How long kernel symbols hold: those of the core for one boot, those of modules while the same ones are
-// loaded.
+// Tells when kernel symbols expire: those of the core at the next boot, those of modules when other
+// ones are loaded.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -37,7 +37,7 @@ constexpr rlim_t kMostSeconds = 20;
 #ifdef CONFINES_ON
 constexpr uint32_t kMachine = CONFINES_ON;
 
-/// Of one argument, its lower half.
+/// The offset of the lower half of one argument.
 constexpr uint32_t argument(unsigned number) {
   return static_cast<uint32_t>(offsetof(seccomp_data, args) + sizeof(uint64_t) * number);
 }

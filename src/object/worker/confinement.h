@@ -1,4 +1,4 @@
-// A process gives up all it does not need to read what it holds already.
+// Drops every right that a process does not need to read its one open descriptor.
 #pragma once
 
 namespace pctally {

@@ -1,4 +1,4 @@
-// What a report and its worker say to each other: numbers and texts behind a length, over a stream socket; a
+// The messages between a report and its worker: numbers and texts behind a length, over a stream socket; a
 // descriptor may come with a message. The report believes nothing that it reads here.
 #pragma once
 #include <cstdint>

@@ -110,7 +110,7 @@ Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environme
   return {};
 }
 
-/// That of the paths becomes readable when it is half full.
+/// The descriptor of the paths becomes readable when their ring is half full.
 std::vector<int> BpfEngine::descriptors() const {
   std::vector<int> descriptors = rings_.descriptors();
   if (counter_.paths() != nullptr) descriptors.push_back(counter_.paths()->ring().fd());

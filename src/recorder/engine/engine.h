@@ -1,4 +1,5 @@
-// What makes a profile file's cells grow: the recorder's side of every engine behind one interface.
+// The recorder's side of every engine behind one interface: an engine counts ticks into a
+// profile file's cells.
 //
 // Engines are unified by where counts land, not by a call per sample: counts made in the program or in the
 // kernel never pass through here.

@@ -210,7 +210,7 @@ Result<void> TimerEngine::open_paths() {
   return {};
 }
 
-/// Of code that the process did not know when it began: it was loaded later, or written by a JIT.
+/// Resolves code that the process did not know when it began: it was loaded later, or written by a JIT.
 uint64_t TimerEngine::place_of(uint32_t process, uint64_t address) {
   KnownProcess* known_process = known(process);
   if (known_process == nullptr || histories_[process].is_doubtful(address)) return 0;

@@ -148,8 +148,7 @@ void RingEngine::begin_window() {
   window_lost_ = 0;
 }
 
-/// Of the ticks a ring lost or was not given, the target's are taken to be as large a part as of those that
-/// came through around that time.
+/// Assumes that the target's share of the lost ticks equals its share of the ticks received around that time.
 double RingEngine::target_part(size_t ring) const {
   const Tally& tally = losses_[ring].recent.all != 0 ? losses_[ring].recent : sum_;
   return tally.all == 0 ? 0 : static_cast<double>(tally.own) / static_cast<double>(tally.all);

@@ -1,7 +1,7 @@
 // Decides whose /proc the recorder reads on the word of a file that programs write.
 //
 // A program may start with the recorder's rights and give them up later: it keeps the file, and may then
-// claim any process number there. The recorder must not look for it at what it could not look at itself.
+// claim any process number there. The recorder must not read for it what the program could not read itself.
 #pragma once
 #include <sys/types.h>
 

@@ -31,7 +31,7 @@ class InstructionSet {
   virtual ~InstructionSet() = default;
   /// `bytes`, at least one, begin with the instruction at `address`. Those that are none are kBad.
   [[nodiscard]] virtual Instruction first(std::span<const uint8_t> bytes, uint64_t address) const = 0;
-  /// Of what first() has made of the same bytes.
+  /// The text of an instruction that first() decoded from the same bytes.
   [[nodiscard]] virtual InstructionText text(std::span<const uint8_t> bytes,
                                              const Instruction& instruction) const = 0;
 };

@@ -1,5 +1,6 @@
-// Which rows a listing has: instructions with ticks and their neighbours, in the order of addresses, headings
-// where the source line or the chain of inlined functions changes, and a row for each stretch left out.
+// Chooses the rows of a listing: instructions with ticks and their neighbours in the order of
+// addresses, headings where the source line or the chain of inlined functions changes, and a row for
+// each stretch left out.
 #pragma once
 #include <cstdint>
 #include <string>

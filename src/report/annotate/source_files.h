@@ -81,7 +81,7 @@ class SourceFiles {
   /// The executable with this build id, whose names are a file of `owner`, names `path`: to be known before
   /// file(). Where several name it, one that may do so is enough.
   void named_by(Owner owner, const BuildId& executable, const std::string& path);
-  /// Of a path as debug information has it. Read once, or again if another has named it since. What was
+  /// The file at a path of debug information. Read once, or again if another has named it since. What was
   /// fetched is for all. Valid until named_by().
   const SourceFile& file(const std::string& path);
   /// The line, tabs as blanks; empty if it is not there.

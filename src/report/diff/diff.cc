@@ -143,11 +143,11 @@ std::vector<Candidate> candidates_of(Diff* diff) {
   return family;
 }
 
-/// Of all that is called changed at most kDiffRate is wrong. The whole is one of the family and bears half of
-/// its weight; own amounts and totals share the other half evenly, if there are both. C. R. Genovese, K.
-/// Roeder, L. Wasserman, "False discovery control with p-value weighting", Biometrika 93 (2006) 509-524. A
-/// weight alone may not decide what its own 95 % interval leaves open: such a p-value counts as 1, which a
-/// larger one always may.
+/// On average, at most kDiffRate of the rows called changed are wrong. The whole is one of the family and
+/// bears half of its weight; own amounts and totals share the other half evenly, if there are both. C. R.
+/// Genovese, K. Roeder, L. Wasserman, "False discovery control with p-value weighting", Biometrika 93
+/// (2006) 509-524. A weight alone may not decide what its own 95 % interval leaves open: such a p-value
+/// counts as 1, which a larger one always may.
 void decide(Diff* diff) {
   const std::vector<Candidate> family = candidates_of(diff);
   std::map<const size_t*, double> of_kind;
@@ -185,7 +185,7 @@ Result<std::string> common_unit(const std::vector<const Profile*>& profiles) {
   return profiles[0]->counts_cpu_time() ? "ms" : profiles[0]->event;
 }
 
-/// Of rows that are functions; what else is compared is short already.
+/// Adds short names to rows that are functions; names of other rows are short already.
 template <class Named>
 void add_short_names(Grouping by, std::vector<Named>* rows) {
   if (by != Grouping::kFunction) return;

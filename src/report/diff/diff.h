@@ -1,6 +1,6 @@
-// What changed between two sides of runs, row by row, and how sure that is. Pure values.
+// Compares two sides of runs row by row: what changed, and how sure that is. Pure values.
 //
-// Refuses to call a row unchanged: what is not shown to have changed is undecided.
+// Refuses to call a row unchanged: a row without a proven change is undecided.
 #pragma once
 #include <map>
 #include <optional>

@@ -1,4 +1,4 @@
-// Which objects of the old profiles and of the new ones are the same, by name and by build.
+// Pairs the objects of the old and the new profiles, by name and by build.
 #pragma once
 #include <map>
 #include <set>

@@ -16,9 +16,9 @@ class FunctionList {
   /// `report`: by function, no row left out.
   FunctionList(const Report& report, NameStyle names);
 
-  /// Of a row with ticks in code.
+  /// The number of a row with ticks in code.
   [[nodiscard]] int64_t number(const HotFunction& function) const;
-  /// Of a function on a stack; a new one, if it has no row.
+  /// The number of a function on a stack; a new one, if it has no row.
   int64_t number(const StackFrame& frame);
 
   /// Where a function begins in its source.

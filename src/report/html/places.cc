@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kBins = 36;
 
-/// Of one function; empty if it has no bounds.
+/// The bins of one function; empty if it has no bounds.
 std::array<uint64_t, kBins> bins_of(const HotFunction& function) {
   std::array<uint64_t, kBins> bins{};
   const uint64_t bytes = function.range.end - function.range.start;

@@ -1,6 +1,5 @@
-// What a live view shows of a growing profile: the shares of the last few seconds, how they have changed, and
-// whether the change is significant. docs/statistics.md explains it in words. Pure values: no terminal, no
-// clock.
+// Computes the table of a live view: the shares of the last few seconds, how they have changed, and whether
+// the change is significant. docs/statistics.md explains it in words. Pure values: no terminal, no clock.
 #pragma once
 #include <deque>
 

@@ -31,7 +31,7 @@ std::string as_ascii(const std::string& text) {
   return result;
 }
 
-/// Of a tick, where it is not CPU time.
+/// The unit of a tick, where it is not CPU time.
 std::string unit_of(const Profile& profile) {
   return profile.counts_cpu_time() ? "" : fmt::format(" of {} {}", profile.period_ns, escaped(profile.event));
 }

@@ -1,4 +1,4 @@
-// Where the brackets of a demangled name open and close. "operator<", "operator()" and "->" are none.
+// Finds the brackets of a demangled name. "operator<", "operator()" and "->" are none.
 #pragma once
 #include <cstddef>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Which source files are the reader's own, and not a library's or the compiler's.
+// Tells the reader's own source files from those of libraries and compilers.
 #pragma once
 #include <string>
 #include <string_view>

@@ -24,7 +24,8 @@ std::string short_name(std::string_view full, NameDetail detail = NameDetail::kB
 /// A name that was not mangled, as C has them: kBare is without clone suffixes, all else the name as it is.
 std::string short_c_name(std::string_view name, NameDetail detail = NameDetail::kBare);
 
-/// Of a function as symbols or debug information have it: `linkage` is its symbol, empty if that is `full`.
+/// The short name of a function of symbols or debug information: `linkage` is its symbol, empty if
+/// that is `full`.
 std::string short_function_name(std::string_view full, std::string_view linkage,
                                 NameDetail detail = NameDetail::kBare);
 

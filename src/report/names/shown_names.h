@@ -1,5 +1,5 @@
-// Which name of a function is shown. Short names are given to all rows of a table at once: functions that
-// would look alike show what tells them apart.
+// Chooses the name that is shown of a function. Short names are given to all rows of a table at once:
+// functions that would look alike show what distinguishes them.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,4 +1,5 @@
-// Who calls a function, from where, and what it calls: of all ticks with it on the stack.
+// Finds the callers of a function, the lines of the calls, and its callees, among all ticks with it
+// on the stack.
 //
 // A tick counts once for each caller, however often that call recurs on the stack; so under recursion the
 // parts may add to more than the whole. Paths that were folded below a caller have no callee.

@@ -1,4 +1,4 @@
-// What makes a terminal write in colours: put before a text, with kPlain behind it.
+// Escape sequences for colours: put one before a text, and kPlain behind it.
 #pragma once
 
 namespace pctally {

@@ -1,5 +1,5 @@
-// Whether an amount has changed between two sides of runs, and by how much. docs/statistics.md explains it in
-// words.
+// Tests whether an amount has changed between two sides of runs, and by how much. docs/statistics.md
+// explains it in words.
 #pragma once
 #include <span>
 #include <vector>

@@ -165,7 +165,7 @@ class CfiInterpreter {
     row_->cfa_computed = false;
     return true;
   }
-  /// Of a register that matters, else null.
+  /// The place of a register that matters, else null.
   static CfiSaved* saved_of(CfiRow* row, uint64_t reg) noexcept {
     return reg == dwarf_register::kFrame ? &row->frame : reg == dwarf_register::kBase ? &row->base : nullptr;
   }

@@ -27,8 +27,7 @@ inline constexpr UnwindRule kTrampolineRule = {.cfa = CfaKind::kStack, .cfa_word
 ///
 ///   code.find(address, UnwindRule*)   looks up a frame; false if nothing is known to be mapped there
 ///   code.may_return_to(address)       false if no call instruction lies before it, in the frame found last
-///   code.reads_as(address, bytes)     true if the code there is those kTrampolineBytes; of code without
-///                                     tables
+///   code.reads_as(address, bytes)     true if the code there, without tables, is those kTrampolineBytes
 ///   code.find_stub(address, &rule)    true if the code there, without tables, is an entry of a PLT
 ///   code.add()                        adds the frame found last; false if there is no room for it
 ///   read                              as unwind_step()'s

@@ -1,4 +1,4 @@
-// How to step from a frame to its caller: one rule of 12 bytes, and the step itself. x86-64 and aarch64.
+// Steps from a frame to its caller: one rule of 12 bytes, and the step itself. x86-64 and aarch64.
 //
 //  1. A rule says where the caller's stack pointer (the CFA, in DWARF's words) is found, and where the
 //     caller's frame pointer was saved. On x86-64 the return address lies in the word below the CFA. On
@@ -114,7 +114,8 @@ inline uint64_t at(uint64_t base, int16_t words) noexcept {
   return base + static_cast<uint64_t>(int64_t{8} * words);
 }
 
-/// Of the frame that the kernel makes: at the stack pointer lies a ucontext_t, on aarch64 behind a siginfo_t.
+/// Steps out of the frame that the kernel makes: at the stack pointer lies a ucontext_t, on aarch64
+/// behind a siginfo_t.
 template <class Read>
 StepResult leave_signal_frame(UnwindRegisters* registers, Read&& read, PathEnd* why) noexcept {
 #if defined(__aarch64__)

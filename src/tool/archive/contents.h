@@ -1,5 +1,5 @@
-// What an archive has beside the ticks: names, lines and inlined functions of everything that was hit, the
-// code and the sources of hot functions.
+// Collects what an archive holds beside the ticks: names, lines and inlined functions of everything that
+// was hit, code and sources of hot functions.
 #pragma once
 #include <map>
 #include <set>
@@ -31,11 +31,11 @@ class ArchiveContents {
   [[nodiscard]] const std::vector<unsigned char>& section() const { return section_; }
   /// Paths of the sources in it.
   [[nodiscard]] const std::vector<std::string>& sources() const { return in_; }
-  /// Of those that are left out: "PATH: why".
+  /// The sources that are left out: "PATH: why".
   [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
-  /// Of one object, by position.
+  /// Parts of one object, by position.
   struct Parts {
     std::map<uint64_t, uint32_t> places;  ///< lengths of instructions; 1 for any other position
     std::vector<uint64_t> targets;        ///< of calls and jumps

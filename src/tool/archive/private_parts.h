@@ -1,4 +1,4 @@
-// What is taken out of the bytes of a profile file before it is shared.
+// Removes private parts from the bytes of a profile file before it is shared.
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// What the command line of pctally record asks for.
+// Parses the command line of pctally record.
 #pragma once
 #include <optional>
 

@@ -1,4 +1,4 @@
-// What the keys of the live view do: pure state, no terminal.
+// Applies a key of the live view to its state. Pure state, no terminal.
 #pragma once
 #include <stddef.h>
 
