@@ -1,5 +1,5 @@
-// libFuzzer target: any text as what perf script prints, and as folded stacks. What must hold:
-// fuzz/imported_profile.h.
+// libFuzzer target: any text as what perf script prints, and as folded stacks. What
+// must hold: fuzz/imported_profile.h.
 #include "imported_profile.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
-/* bsd.h - profil(2) of 4.4BSD and its descendants, monitor(3) of 4.3BSD, and moncontrol(3). Manual page:
- * pctally-bsd(3).
+/* bsd.h - profil(2) of 4.4BSD and its descendants, monitor(3) of 4.3BSD, and moncontrol(3).
+ * Manual page: pctally-bsd(3).
  *
  * Profiling samples the program counter of the whole process, all threads, once per 10 ms of CPU time, and
  * raises the counter that stands for it. Counters are changed atomically and can be read at any time. When a

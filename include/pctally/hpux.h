@@ -36,8 +36,8 @@ struct pctally_hpux_prof {
 /* sprofil(2). Counts in profcnt (0 to 1024) ranges in ascending order of pr_offset that do not overlap. A
  * pc raises the element at byte (pc - pr_offset) * pr_scale / 65536 of pr_base, rounded down to an element,
  * if that is less than pr_size, "unless that would result in overflow". An entry with pr_scale 0 or 1 is
- * ignored. A last entry {pr_offset 0, pr_scale 2} of one element counts every other pc. profcnt 0 ends
- * profiling.
+ * ignored. A last entry {pr_offset 0, pr_scale 2} of one element counts every other pc.
+ * profcnt 0 ends profiling.
  *   tick   set to the time of a clock tick, unless NULL
  *   flags  one enum pctally_hpux_width
  * Returns 0, or -1 with errno and nothing changed: E2BIG (profcnt below 0 or above 1024), EFAULT (profp or

@@ -1,5 +1,5 @@
-/* pctally/n64.h - the Nintendo 64's execution time profile, osProfile(3P), on Linux. Plain C99; link with
- * -lpctally.
+/* pctally/n64.h - the Nintendo 64's execution time profile, osProfile(3P), on Linux. Plain
+ * C99; link with -lpctally.
  *
  *   static uint16_t counters[WORDS];
  *   struct pctally_n64_prof segment = {counters, WORDS, (uint32_t *)text_start, (uint32_t *)text_end};
@@ -8,8 +8,8 @@
  *   ... work ...
  *   osProfileStop();                     at any time, from a shell: pctally gperf a.out
  *
- * Sources written for the console include <ultra64.h> from pctally/compat/n64/ instead. pctally-n64(3) has
- * the rules.
+ * Sources written for the console include <ultra64.h> from pctally/compat/n64/
+ * instead. pctally-n64(3) has the rules.
  *
  * All functions may be called from any thread; none is async-signal-safe.
  */

@@ -7,8 +7,8 @@
  *
  * The whole process is recorded: all threads, those running already and those to come, and every library.
  * There is one recording per process at a time. It ends with pctally_stop(), or with the process; a file
- * whose process was killed stays readable. After fork(2) the recording goes on in the parent alone; exec(2)
- * ends it.
+ * whose process was killed stays readable. After fork(2) the recording goes on in
+ * the parent alone; exec(2) ends it.
  *
  * All functions may be called from any thread. Unless said otherwise they are not async-signal-safe.
  */

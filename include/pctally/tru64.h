@@ -1,5 +1,5 @@
-/* tru64.h - profil(2), monitor(3), monstartup(3) and moncontrol(3) of Tru64 UNIX. Manual page:
- * pctally-tru64(3).
+/* tru64.h - profil(2), monitor(3), monstartup(3) and moncontrol(3) of Tru64 UNIX.
+ * Manual page: pctally-tru64(3).
  *
  * Profiling samples the program counter of the whole process, all threads, once per 1/1024 s of CPU time, and
  * raises the counter that stands for it. Counters are changed atomically and can be read at any time. When a

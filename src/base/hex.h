@@ -20,8 +20,8 @@ inline int hex_value(char c) noexcept {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/// Reads at most `count` bytes of `length` characters; dashes are skipped, everything else ends it. Bytes
-/// read.
+/// Reads at most `count` bytes of `length` characters; dashes are skipped, everything else ends
+/// it. Bytes read.
 inline size_t from_hex(const char* text, size_t length, uint8_t* bytes, size_t count) noexcept {
   size_t digits = 0;
   for (size_t i = 0; i < length && digits < 2 * count; ++i) {

@@ -1,6 +1,6 @@
 // The C library's own functions under names that this library exports too (clock/thread_hook.h,
-// clock/signal_hook.cc): code of ours that wants the kernel's answer, and not what the program is to see,
-// calls these.
+// clock/signal_hook.cc): code of ours that wants the kernel's answer, and not what the program is to
+// see, calls these.
 #pragma once
 #include <dlfcn.h>
 #include <pthread.h>

@@ -8,10 +8,10 @@
 
 namespace pctally {
 
-/// Opens an event of its own group for thread `tid` (0: the caller, -1: every thread) on `cpu` (-1: any).
-/// With the flag PERF_FLAG_PID_CGROUP `tid` is the descriptor of a control group's directory. The descriptor
-/// is closed by exec(2). Not valid, with errno of perf_event_open(2), if the kernel refuses.
-/// Async-signal-safe.
+/// Opens an event of its own group for thread `tid` (0: the caller, -1: every thread) on `cpu`
+/// (-1: any). With the flag PERF_FLAG_PID_CGROUP `tid` is the descriptor of a control group's
+/// directory. The descriptor is closed by exec(2). Not valid, with errno of perf_event_open(2), if
+/// the kernel refuses. Async-signal-safe.
 [[nodiscard]] UniqueFd open_perf_event(const perf_event_attr& attributes, pid_t tid, int cpu,
                                        unsigned long flags = 0) noexcept;
 

@@ -1,5 +1,5 @@
-// Small files of /proc, read in one place: no heap, no locale, nothing that waits. In the program and beside
-// it.
+// Small files of /proc, read in one place: no heap, no locale, nothing that waits. In the program
+// and beside it.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 
 namespace pctally {
 
-/// This code is compiled for one of them: it takes ten times as long, and has mapped most of the address
-/// space.
+/// This code is compiled for one of them: it takes ten times as long, and has mapped most of
+/// the address space.
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
@@ -16,8 +16,7 @@ inline constexpr bool kSanitized = false;
 #endif
 
 /// What the recorder adds to ASAN_OPTIONS of a program it injects a library into; the library takes it out
-/// again with
-/// --no-children.
+/// again with --no-children.
 inline constexpr char kSanitizerOption[] = ":verify_asan_link_order=0";
 
 }  // namespace pctally

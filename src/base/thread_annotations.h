@@ -11,8 +11,8 @@
 #define SCOPED_CAPABILITY PCTALLY_ANNOTATION(scoped_lockable)
 /// A variable that is read and written under the lock only.
 #define GUARDED_BY(lock) PCTALLY_ANNOTATION(guarded_by(lock))
-/// A function that is called under the lock only; and one that takes it, gives it back, or must not be called
-/// under it.
+/// A function that is called under the lock only; and one that takes it, gives it back, or must not be
+/// called under it.
 #define REQUIRES(lock) PCTALLY_ANNOTATION(requires_capability(lock))
 #define ACQUIRE(...) PCTALLY_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define RELEASE(...) PCTALLY_ANNOTATION(release_capability(__VA_ARGS__))

@@ -145,8 +145,8 @@ void BpfCounter::close() noexcept {
   object_.reset();
 }
 
-/// `types`: a file with the kernel's types, which stays there until the object is loaded; empty: libbpf
-/// finds one.
+/// `types`: a file with the kernel's types, which stays there until the object is loaded; empty:
+/// libbpf finds one.
 Result<void> BpfCounter::open_object(const Settings& settings, const std::string& types) {
   libbpf_set_print(say_nothing);
   bpf_object_open_opts options{};

@@ -84,9 +84,9 @@ class BpfCounter {
   /// From now on: whether every tick is handed out by itself, with its time, or those of one pc together.
   void separate_ticks(bool separate) noexcept;
 
-  /// Ticks passing the filter that the kernel's throttling has kept back since the last call: of each CPU's
-  /// ticks kept back the part that has passed among those that came. Call it after drain(), the last time
-  /// after disable().
+  /// Ticks passing the filter that the kernel's throttling has kept back since the last call: of each
+  /// CPU's ticks kept back the part that has passed among those that came. Call it after drain(), the last
+  /// time after disable().
   double take_missed();
   /// Times an event was throttled, in all.
   [[nodiscard]] uint64_t throttled() const noexcept;
@@ -106,9 +106,9 @@ class BpfCounter {
     }
   }
 
-  /// Calls visit(const pctally_path&) for the ticks that came with their stacks since the last call; those
-  /// that found no room for one are in slots. Call it after drain(). The stacks stay where they are until
-  /// release_paths().
+  /// Calls visit(const pctally_path&) for the ticks that came with their stacks since the last call;
+  /// those that found no room for one are in slots. Call it after drain(). The stacks stay where they
+  /// are until release_paths().
   template <class Visit>
   void visit_paths(Visit&& visit) {
     if (!paths_) return;

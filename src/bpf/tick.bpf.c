@@ -5,8 +5,8 @@
  * refuses to know where code comes from: the recorder turns a pc into object and offset.
  *
  * Hardware events run it in an NMI. Look-ups in arrays, bpf_ktime_get_ns() and plain stores into memory of
- * this CPU are all it does, and are safe there; what it may interrupt is follow_fork(), whose words it only
- * reads.
+ * this CPU are all it does, and are safe there; what it may interrupt is follow_fork(),
+ * whose words it only reads.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>

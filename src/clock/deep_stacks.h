@@ -20,8 +20,8 @@ class DeepStacks {
     }
   };
 
-  /// True if a sample with this stack pointer is left out. Else `ticks` grows by those of samples left out
-  /// before.
+  /// True if a sample with this stack pointer is left out. Else `ticks` grows by those of samples
+  /// left out before.
   bool leaves_out(const Of& of, uint64_t stack_pointer, uint64_t* ticks) noexcept {
     if (!(of_ == of) || stack_pointer >= below_) return false;
     if (left_out_ != 0) {

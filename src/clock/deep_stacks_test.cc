@@ -57,9 +57,9 @@ TEST_F(DeepStacksTest, NoPlaceGainsTicksByWhatRanBefore) {
 }
 
 TEST_F(DeepStacksTest, NoProgramIsInStepWithTheSamplesTaken) {
-  // Every eighth sample is of 1,000 frames, the others of 1,001: 1/8 of the ticks, where a fixed distance
-  // would meet none of them or these alone. 1,250 samples taken, weights up to 15: 0.06 is more than five
-  // standard deviations.
+  // Every eighth sample is of 1,000 frames, the others of 1,001: 1/8 of the ticks, where a fixed
+  // distance would meet none of them or these alone. 1,250 samples taken, weights up to 15: 0.06 is more
+  // than five standard deviations.
   uint64_t of_1000 = 0;
   for (uint32_t i = 0; i < 10000; ++i) {
     const uint64_t ticks = sample(i % 8 == 0 ? 1000 : 1001);

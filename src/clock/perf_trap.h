@@ -1,10 +1,10 @@
 // Engine "trap", the part inside the program: a perf task-clock event per thread whose overflow is a SIGTRAP
 // of that thread.
 //
-// It needs perf_event_open(2) for its own user mode, and Linux 6.1: before, a thread that blocks SIGTRAP was
-// killed by it. One event and descriptor per thread that exists at the start; threads made later, by whatever
-// means, inherit. Kernel mode is not seen: an event that ticks there could reach the next program across
-// exec(2).
+// It needs perf_event_open(2) for its own user mode, and Linux 6.1: before, a thread that blocks SIGTRAP
+// was killed by it. One event and descriptor per thread that exists at the start; threads made later, by
+// whatever means, inherit. Kernel mode is not seen: an event that ticks there could reach the next
+// program across exec(2).
 #pragma once
 #include "base/file/mapped_array.h"
 #include "base/status.h"
@@ -52,8 +52,8 @@ class PerfTrap {
 
   [[nodiscard]] bool running() const noexcept { return slot_ != kMost; }
 
-  /// False if the program has taken SIGTRAP or closed the first event's descriptor. Async-signal-safe.
-  /// REQUIRES: running().
+  /// False if the program has taken SIGTRAP or closed the first event's descriptor.
+  /// Async-signal-safe. REQUIRES: running().
   [[nodiscard]] bool intact() const noexcept;
 
   /// Why start() would be refused here, found without leaving anything behind.

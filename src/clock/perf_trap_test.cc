@@ -71,9 +71,9 @@ class Trap : public testing::Test {
   PerfTrap trap_;
 };
 
-/// The ticks of so much CPU time, `spread` periods more at most. Those that would fall into the kernel do not
-/// come, which is a few percent on an idle machine and more where its interrupts are slow: a quarter may be
-/// missing.
+/// The ticks of so much CPU time, `spread` periods more at most. Those that would fall into the kernel do
+/// not come, which is a few percent on an idle machine and more where its interrupts are slow: a quarter
+/// may be missing.
 void expect_ticks(double ticks, double periods, double spread) {
   EXPECT_LE(ticks, periods + spread);
   EXPECT_GE(ticks, 0.75 * periods - spread);
@@ -181,8 +181,8 @@ TEST_F(Trap, AThreadThatBlocksSigtrapLives) {
 struct sigaction g_traps_handler;
 std::atomic<uint64_t> g_signals, g_waited;
 
-/// Counts the signals of perf and those among them that found SIGTRAP blocked; then the trap's own handler
-/// runs.
+/// Counts the signals of perf and those among them that found SIGTRAP blocked; then the trap's
+/// own handler runs.
 void count_and_pass_on(int signal, siginfo_t* info, void* context) {
   constexpr int kTrapPerf = 6;  // younger than the C library's header, as are the fields behind si_addr
   struct Fields {
@@ -194,9 +194,9 @@ void count_and_pass_on(int signal, siginfo_t* info, void* context) {
   g_traps_handler.sa_sigaction(signal, info, context);
 }
 
-// Two profiles, every 20 and every 23 us: many ticks of one come while the handler runs for the other. They
-// wait and are counted. (Those that meet one that waits already never become a signal: the kernel drops
-// them.)
+// Two profiles, every 20 and every 23 us: many ticks of one come while the handler runs for the
+// other. They wait and are counted. (Those that meet one that waits already never become a signal:
+// the kernel drops them.)
 TEST_F(Trap, TicksThatWaitForOurOwnHandlerAreCounted) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "ThreadSanitizer puts its own handler in front of a program's and delivers signals later";

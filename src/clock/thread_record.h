@@ -2,8 +2,8 @@
 //
 //   1. Records lie in one mapping, made at the first use and never given back: a signal on its way may carry
 //      the address of a timer in it. Nothing else in the process has such an address.
-//   2. A record is taken and given back under g_threads, and its timers are created, deleted and listed under
-//      that lock.
+//   2. A record is taken and given back under g_threads, and its timers are created,
+//      deleted and listed under that lock.
 //   3. What a timer has booked is changed by its own thread alone: in the handler, and at the thread's end.
 //   4. In the child of a fork the records are those of no thread: forget_threads() clears them.
 #pragma once
@@ -65,8 +65,8 @@ void give_back(ThreadRecord* record) noexcept REQUIRES(g_threads);
 ThreadRecord* thread_records() noexcept REQUIRES(g_threads);
 unsigned thread_record_count() noexcept REQUIRES(g_threads);
 
-/// The timer whose address a signal carries, its number among the record's in *clock; null if it is none of
-/// ours. Async-signal-safe.
+/// The timer whose address a signal carries, its number among the record's in *clock; null if it is none
+/// of ours. Async-signal-safe.
 ThreadTimer* thread_timer_at(void* address, unsigned* clock, ThreadRecord** record) noexcept;
 
 }  // namespace pctally

@@ -138,8 +138,8 @@ bool thread_blocks_ticks() noexcept {
   return next_sigmask(SIG_BLOCK, nullptr, &mask) == 0 && sigismember(&mask, TickSlot::signal_number()) == 1;
 }
 
-/// CPU time of a thread that has a record. One that was only met may have ended: what its timers have booked
-/// then.
+/// CPU time of a thread that has a record. One that was only met may have ended: what its timers
+/// have booked then.
 uint64_t known_ns(const ThreadRecord& record) noexcept {
   const uint64_t used_ns = thread_cpu_ns(record.thread);
   return used_ns > record.began_cpu_ns ? used_ns - record.began_cpu_ns : booked_ns(record);

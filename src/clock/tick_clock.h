@@ -42,8 +42,8 @@ class TickClock {
   /// work the timer runs instead, unless the plan insists. Errors: those of the kinds.
   Status start(PublishedTables* tables, const ClockPlan& plan) noexcept;
 
-  /// On return nothing ticks; a tick that is in its handler already may still count until the tables are
-  /// withdrawn.
+  /// On return nothing ticks; a tick that is in its handler already may still count until the
+  /// tables are withdrawn.
   void stop() noexcept;
 
   /// In the child of a fork: nothing ticks there yet. Starts again as planned, where that works; a child that

@@ -51,8 +51,8 @@ bool is_within(uint64_t address, const KnownStack& known) noexcept {
   return address < known.end && known.end - address < known.bytes;
 }
 
-/// Says where the walk may read to; kComplete, or why it must not begin. Both stacks known, no system call is
-/// made.
+/// Says where the walk may read to; kComplete, or why it must not begin. Both stacks known, no system
+/// call is made.
 PathEnd prepare(OwnStack* stack) noexcept {
   const KnownStack known = t_stack;
   const bool stands_there = is_within(reinterpret_cast<uint64_t>(__builtin_frame_address(0)), known);
@@ -168,8 +168,8 @@ bool find_own_tables(uint64_t address, CfiSections* found) noexcept {
   if (_dl_find_object == nullptr || _dl_find_object(reinterpret_cast<void*>(address), &object) != 0 ||
       object.dlfo_eh_frame == nullptr)
     return false;
-  // Of an object with a gap between its segments, that is the segment of the address: the tables' may be
-  // another.
+  // Of an object with a gap between its segments, that is the segment of the address: the tables'
+  // may be another.
   const void* tables = object.dlfo_eh_frame;
   const bool within = tables >= object.dlfo_map_start && tables < object.dlfo_map_end;
   if (!within && _dl_find_object(object.dlfo_eh_frame, &object) != 0) return false;

@@ -14,8 +14,8 @@ void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noex
 /// use, or a tick has turned it off. Async-signal-safe.
 bool tick_by_hand(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept;
 
-/// Ticks of samples of the calling thread that were left out and that no sample has counted yet.
-/// Async-signal-safe.
+/// Ticks of samples of the calling thread that were left out and that no sample has
+/// counted yet. Async-signal-safe.
 [[nodiscard]] uint64_t owed_ticks(PublishedTables* tables) noexcept;
 
 /// In the child of a fork: the samples left out were its parent's.
@@ -33,8 +33,8 @@ bool find_own_tables(uint64_t address, CfiSections* found) noexcept;
 /// Says how this process's tables are found, and where its code begins that nothing calls.
 void know_own_code(OwnPaths* paths) noexcept;
 
-/// False where the C library cannot tell the tables of a loaded object in a signal handler (glibc
-/// before 2.35).
+/// False where the C library cannot tell the tables of a loaded object in a signal handler
+/// (glibc before 2.35).
 [[nodiscard]] bool can_find_own_tables() noexcept;
 
 }  // namespace pctally

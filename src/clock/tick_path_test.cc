@@ -167,8 +167,8 @@ void expect_same(const Taken& taken) {
   }
 }
 
-/// All functions are bound before the first tick: aarch64's tables of the code that binds them lead libgcc to
-/// a fault.
+/// All functions are bound before the first tick: aarch64's tables of the code that binds them lead libgcc
+/// to a fault.
 TEST_F(TickPathTest, AgreesWithLibgccFrameByFrame) {
   unsigned complete = 0, compared = 0;
   work();

@@ -35,8 +35,8 @@ unsigned g_program_action = 0;
 
 bool from_timer(int code) noexcept { return code == SI_TIMER; }
 
-/// The first delivery's whole weight goes into the pot, for a thread that got one gets more the later it
-/// came.
+/// The first delivery's whole weight goes into the pot, for a thread that got one gets more the
+/// later it came.
 uint64_t weigh_by_pot(ThreadTimer* timer, Slot* slot, uint32_t pot, uint64_t expiries) noexcept {
   const uint64_t time_ns = expiries * slot->period_ns;
   const bool first = !timer->ticked;

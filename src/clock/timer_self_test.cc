@@ -28,8 +28,8 @@ uint64_t cpu_ns() noexcept {
 }
 
 /// CPU timers fire at the kernel's tick, which Linux 6.4 and later (and stable kernels since) keep at
-/// multiples of its length: sleeping until shortly before one saves most of the time to burn. Elsewhere it
-/// saves nothing.
+/// multiples of its length: sleeping until shortly before one saves most of the time to burn. Elsewhere
+/// it saves nothing.
 void sleep_until_tick() noexcept {
   const uint64_t tick_ns = kernel_tick_ns(), earliest_ns = monotonic_ns() + kWakeNs;
   if (tick_ns == 0) return;

@@ -10,9 +10,9 @@
 namespace pctally {
 namespace {
 
-// The kernel accesses a word for us and returns EFAULT where we would fault. Futex calls need no file and no
-// privilege, and sandboxes allow them. A wait with a timeout of 0 reads the word; a wake with "add 0" writes
-// it atomically.
+// The kernel accesses a word for us and returns EFAULT where we would fault. Futex calls need no file and
+// no privilege, and sandboxes allow them. A wait with a timeout of 0 reads the word; a wake with "add 0"
+// writes it atomically.
 #ifdef SYS_futex
 constexpr long kFutex = SYS_futex;
 #else

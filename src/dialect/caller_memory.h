@@ -1,5 +1,5 @@
-// Checks whether the caller's memory can be read or written, without touching it: the EFAULT of the manual
-// pages.
+// Checks whether the caller's memory can be read or written, without touching it: the EFAULT of
+// the manual pages.
 #pragma once
 #include <stddef.h>
 #include <string.h>

@@ -69,8 +69,8 @@ constexpr uint8_t cell_shift(CellKind kind) noexcept {
   return kind == CellKind::kU16 ? 1 : kind == CellKind::kU32 ? 2 : 3;
 }
 
-/// The region that one set of profil() arguments describes. REQUIRES: the scale means neither kOff nor
-/// kInvalid.
+/// The region that one set of profil() arguments describes. REQUIRES: the scale means neither
+/// kOff nor kInvalid.
 inline Region region_of(const DialectPolicy& policy, const CellBuffer& buffer, uint64_t offset,
                         uint32_t scale) noexcept {
   ScaleMeaning meaning = meaning_of(policy, scale);

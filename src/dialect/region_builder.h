@@ -33,8 +33,8 @@ class RegionBuilder {
   /// makes no region and is no error.
   [[nodiscard]] int add(const Entry& entry) noexcept;
 
-  /// Starts the session with the entries added, or replaces what is on. Returns 0 or an errno of
-  /// Session::start().
+  /// Starts the session with the entries added, or replaces what is on. Returns 0 or an
+  /// errno of Session::start().
   [[nodiscard]] int start(Session* session, uint64_t period_ns) noexcept REQUIRES(g_sessions_mutex);
 
  private:

@@ -1,7 +1,7 @@
 // A dialect's profile of this process: the published regions and the clock that brings ticks.
 //
-// Does not know what a call's arguments mean (one file per manual page does) nor where a pc is counted (tick/
-// does).
+// Does not know what a call's arguments mean (one file per manual page does) nor where a pc is
+// counted (tick/ does).
 #pragma once
 #include <span>
 
@@ -46,10 +46,10 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Turns the profile on, or replaces the plan: no tick falls between the two plans, and on return no tick
-  /// uses the old buffers. On an error nothing has changed, except that EAGAIN for a new period leaves the
-  /// profile off. Errors: EINVAL (regions out of order), ENOMEM, EAGAIN (no timer, session or free signal
-  /// left).
+  /// Turns the profile on, or replaces the plan: no tick falls between the two plans, and on return no
+  /// tick uses the old buffers. On an error nothing has changed, except that EAGAIN for a new period
+  /// leaves the profile off. Errors: EINVAL (regions out of order), ENOMEM, EAGAIN (no timer, session or
+  /// free signal left).
   Status start(const SessionPlan& plan) noexcept REQUIRES(g_sessions_mutex);
 
   /// Turns the profile off. On return no tick is in flight: the buffers are the caller's again.

@@ -35,8 +35,8 @@ std::vector<std::string> object_names(const Profile& profile, const Samples& sam
   return names;
 }
 
-/// A tick is of the line that was executed, in the function that holds it; a line of another file was inlined
-/// there.
+/// A tick is of the line that was executed, in the function that holds it; a line of another file
+/// was inlined there.
 Costs costs_of(const Profile& profile, const Samples& samples) {
   const std::vector<std::string> objects = object_names(profile, samples);
   Costs functions;

@@ -11,8 +11,8 @@ namespace pctally {
 /// profile.proto of google/pprof, gzip'd. Read by `go tool pprof`, speedscope, Grafana, and others.
 std::string pprof_export(const Profile& profile, const Samples& samples);
 
-/// A line for each place: "program;object;function;inlined function TICKS". What flamegraph.pl and inferno
-/// read.
+/// A line for each place: "program;object;function;inlined function TICKS". What flamegraph.pl
+/// and inferno read.
 std::string folded_export(const Profile& profile, const Samples& samples);
 
 /// The "sampled" profile of speedscope.app's JSON.
@@ -29,9 +29,9 @@ std::string csv_export(const Profile& profile, const Samples& samples);
 /// no time line: times are numbers of samples.
 std::string firefox_export(const Profile& profile, const Samples& samples);
 
-/// perf.data: a sample for each place, or path, with its CPU time (or events) as period, in processes that
-/// are called like the scopes. Read by perf-report(1), perf-script(1), hotspot. They look names up in the
-/// files.
+/// perf.data: a sample for each place, or path, with its CPU time (or events) as period, in processes
+/// that are called like the scopes. Read by perf-report(1), perf-script(1), hotspot. They look names up
+/// in the files.
 std::string perf_data_export(const Profile& profile, const Samples& samples);
 
 /// A table for a pull request: the report's rows, what they leave out, and the sum. Names are code, in which

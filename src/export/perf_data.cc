@@ -1,5 +1,5 @@
-// perf.data as tools/perf/Documentation/perf.data-file-format.txt of Linux describes it. Records are those of
-// perf_event_open(2).
+// perf.data as tools/perf/Documentation/perf.data-file-format.txt of Linux describes it. Records are
+// those of perf_event_open(2).
 #include <linux/perf_event.h>
 
 #include <algorithm>

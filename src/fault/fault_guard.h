@@ -2,18 +2,18 @@
 // (tick/guarded_cell.h).
 //
 // A handler of SIGSEGV and SIGBUS in front of the program's own: faults of guarded cells end at their
-// landing, all others go to the handler that was there before, with its mask and flags, as if this one were
-// not.
+// landing, all others go to the handler that was there before, with its mask and flags, as if this
+// one were not.
 #pragma once
 #include "base/status.h"
 #include "fault/front_handler.h"
 
 namespace pctally {
 
-/// Puts the handlers in front unless they are there. To be called again from time to time: a program that
-/// installs a handler of its own later, and does not pass on what is not its own, has taken the guard away
-/// until then. One caller at a time; not from a signal handler. Does nothing on machines without guarded
-/// cells.
+/// Puts the handlers in front unless they are there. To be called again from time to time: a program
+/// that installs a handler of its own later, and does not pass on what is not its own, has taken the
+/// guard away until then. One caller at a time; not from a signal handler. Does nothing on machines
+/// without guarded cells.
 Status install_fault_guard() noexcept;
 
 /// As above for SIGSEGV or SIGBUS alone, on every machine.
@@ -22,17 +22,17 @@ Status install_fault_guard(int signal) noexcept;
 /// Has `claim` asked before all else about each SIGSEGV and SIGBUS. One claim, for good.
 void claim_faults_first(Claim claim) noexcept;
 
-/// Calls `work`, of a signal handler of ours, with the guard installed for both signals; false if a fault
-/// ended it half-way: what it has done up to there is done. Without the guard a fault is the program's. Not
-/// nested.
+/// Calls `work`, of a signal handler of ours, with the guard installed for both signals; false if a
+/// fault ended it half-way: what it has done up to there is done. Without the guard a fault is the
+/// program's. Not nested.
 [[nodiscard]] bool run_guarded(void (*work)(void*) noexcept, void* argument) noexcept;
 
 /// Opens the calling thread's mask for the guard. Async-signal-safe: in a handler it lasts until the handler
 /// returns. A fault while its signal is blocked ends the process.
 void admit_faults() noexcept;
 
-/// True if the interrupted thread blocks a signal the guard needs, so that admit_faults() has to be called
-/// first.
+/// True if the interrupted thread blocks a signal the guard needs, so that admit_faults() has to
+/// be called first.
 [[nodiscard]] bool blocks_faults(const void* context) noexcept;
 
 }  // namespace pctally

@@ -175,8 +175,8 @@ TEST_F(FaultGuard, AStackOfHandlersThatPassOnDoesNotLoop) {
         *nowhere = 1;
       },
       [](int status) {
-        // At the bottom of the stack: the default, or a sanitizer's handler, which exits with a code of its
-        // own.
+        // At the bottom of the stack: the default, or a sanitizer's handler, which exits with a code
+        // of its own.
         return (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) ||
                (WIFEXITED(status) && WEXITSTATUS(status) != 3);
       },

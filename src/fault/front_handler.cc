@@ -104,8 +104,8 @@ unsigned level_of(const struct sigaction& action) noexcept {
 
 bool is_ours(const struct sigaction& action) noexcept { return level_of(action) != kLevels; }
 
-/// A level that ends in the default can be used again: whoever still passes signals on to it comes no
-/// further.
+/// A level that ends in the default can be used again: whoever still passes signals on to it
+/// comes no further.
 unsigned level_for(Front& front, const struct sigaction& before) noexcept {
   for (unsigned level = 0; is_default(before) && level < front.levels; ++level)
     if (front.previous[level].action().sa_handler == before.sa_handler) return level;

@@ -24,13 +24,13 @@ Status put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept;
 /// True while a handler of ours is the one the kernel calls.
 [[nodiscard]] bool in_front(int signal) noexcept;
 
-/// What the program's sigaction(2) does while a handler of ours is in front: sets and tells the action behind
-/// it. False if none of ours is, or if the signal is to be ignored and we can do without it. Both may be
-/// null.
+/// What the program's sigaction(2) does while a handler of ours is in front: sets and tells the action
+/// behind it. False if none of ours is, or if the signal is to be ignored and we can do without it. Both
+/// may be null.
 bool exchange_behind(int signal, const struct sigaction* action, struct sigaction* before) noexcept;
 
-/// Calls a handler of the program's under the mask the kernel would give it. From a handler of ours that
-/// blocks everything.
+/// Calls a handler of the program's under the mask the kernel would give it. From a handler of ours
+/// that blocks everything.
 void call_with_its_mask(const struct sigaction& action, int signal, siginfo_t* info, void* context) noexcept;
 
 }  // namespace pctally

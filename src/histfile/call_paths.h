@@ -17,8 +17,8 @@ struct PathLimits {
   uint64_t plane_bytes = 16 << 20;
 };
 
-/// A tree for so many nodes, with a directory that keeps the mean chain short once it is full. No unit is
-/// taken.
+/// A tree for so many nodes, with a directory that keeps the mean chain short once it is full. No
+/// unit is taken.
 PathTreeHead tree_head_for(uint64_t most_nodes) noexcept;
 inline uint32_t directory_units_of(const PathTreeHead& head) noexcept {
   return static_cast<uint32_t>((uint64_t{sizeof(uint32_t)} << head.slots_log2) / kUnitBytes);

@@ -1,7 +1,7 @@
 // Walks along the chains of records in a profile file that other processes map writable.
 //
-//  1. Whoever maps the file may store anything into any word of it at any moment, by malice or by a stray
-//     pointer.
+//  1. Whoever maps the file may store anything into any word of it at any moment, by malice
+//     or by a stray pointer.
 //  2. So a walk takes a bounded number of steps: a record that links to itself costs time, never a hang.
 //  3. Each link is loaded once and checked against the pool before it is followed.
 //  4. A visitor loads each field it needs once, into a variable of its own, and checks that.

@@ -27,8 +27,8 @@ uint64_t hash_identity(const ObjectIdentity& identity) noexcept {
   return hash.value();
 }
 
-/// Puts a finished record at the head of a chain. False, and it is in no chain, if others keep changing the
-/// head.
+/// Puts a finished record at the head of a chain. False, and it is in no chain, if others keep
+/// changing the head.
 template <class Record>
 bool push(const Pool& pool, uint32_t* head, uint32_t unit) noexcept {
   uint32_t first = __atomic_load_n(head, __ATOMIC_RELAXED);

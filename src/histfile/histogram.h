@@ -39,8 +39,8 @@ bool has_cell(const Pool& pool, uint32_t directory, uint64_t index) noexcept;
 /// Units that find_or_add_segment may take for `bytes` of text: for make_room().
 uint64_t segment_units(uint64_t bytes) noexcept;
 
-/// Unit of a new process record, or of the one that stands for all beyond kMostProcesses; 0 when the pool is
-/// used up.
+/// Unit of a new process record, or of the one that stands for all beyond kMostProcesses; 0 when the pool
+/// is used up.
 uint32_t add_process(const ProfileFile& file, int32_t pid, int32_t parent, std::string_view comm,
                      std::string_view engine) noexcept;
 

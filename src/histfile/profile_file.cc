@@ -67,8 +67,8 @@ void fill_header(FileHeader& header, const ProfileFile::Settings& settings) noex
   draw_id(header.recording_id);
 }
 
-/// A file that grows beyond RLIMIT_FSIZE is not only refused: SIGXFSZ ends the process, which may be somebody
-/// else's program.
+/// A file that grows beyond RLIMIT_FSIZE is not only refused: SIGXFSZ ends the process, which may be
+/// somebody else's program.
 Result<void> check_size_limit(uint64_t bytes, const char* path) {
   rlimit size{};
   if (getrlimit(RLIMIT_FSIZE, &size) != 0 || size.rlim_cur == RLIM_INFINITY || bytes <= size.rlim_cur)

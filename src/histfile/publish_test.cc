@@ -1,5 +1,5 @@
-// Replacing a table under running ticks. Built with the tick's source in it, so that ThreadSanitizer sees
-// both sides.
+// Replacing a table under running ticks. Built with the tick's source in it, so that ThreadSanitizer
+// sees both sides.
 #include "histfile/publish.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 namespace pctally {
 namespace {
 
-/// A table of one region over one cell, with a ledger of its own: what a tick does to it tells which table it
-/// used.
+/// A table of one region over one cell, with a ledger of its own: what a tick does to it tells which
+/// table it used.
 struct OneCell {
   Ledger ledger{};
   uint64_t cell = 0;

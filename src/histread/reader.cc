@@ -94,8 +94,8 @@ bool Walk::claim(uint32_t first, uint64_t units) {
     note(kIndex);
     return false;
   }
-  // Units claimed before the conflict stay claimed: otherwise many overlapping directories would cost squared
-  // time.
+  // Units claimed before the conflict stay claimed: otherwise many overlapping directories would
+  // cost squared time.
   for (uint64_t unit = first; unit < first + units; ++unit) {
     if (visited_[unit]) {
       note(kShared);
@@ -209,8 +209,8 @@ void Walk::read_segments(uint32_t object, uint32_t first) {
   for (uint32_t unit = first; unit != 0; unit = record.next) {
     if (!take(unit, &record)) return;
     if (record.bytes == 0) continue;
-    // More text than the whole pool has directory slots for, or text that runs over the end of the address
-    // space.
+    // More text than the whole pool has directory slots for, or text that runs over the end of
+    // the address space.
     uint64_t most = (uint64_t{units_} * kUnitBytes / sizeof(uint32_t)) << kDirectoryShift;
     if (record.bytes > most || record.start > UINT64_MAX - (record.bytes - 1)) {
       note(kRange);

@@ -1,5 +1,5 @@
-// Reads the bytes of a profile file that is not trusted: it may be damaged, forged, or changing under the
-// reader.
+// Reads the bytes of a profile file that is not trusted: it may be damaged, forged, or changing
+// under the reader.
 //
 // Refuses to trust: the header is copied once, every index is checked before it is followed, and every unit
 // of the pool is visited at most once, so that neither a circle nor a shared leaf costs time or counts twice.

@@ -218,8 +218,8 @@ TEST(Reader, LeavesUnreadableRecords) {
   EXPECT_EQ(contents.damage.size(), 3u);
 }
 
-// Half a million segments that all claim nearly the whole pool as their directory: linear time, or this never
-// ends.
+// Half a million segments that all claim nearly the whole pool as their directory: linear time, or
+// this never ends.
 TEST(Reader, OverlappingDirectoriesCostLinearTime) {
   FileBuilder file(500'000);
   uint32_t object = file.object("x");

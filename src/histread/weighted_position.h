@@ -1,5 +1,5 @@
-// Ticks at one byte of text: what a reader finds in a cell, and what a profile is made of. Ranges of
-// such bytes.
+// Ticks at one byte of text: what a reader finds in a cell, and what a profile is made of. Ranges
+// of such bytes.
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,6 @@
-// The names that came with imported profiles. Objects of such profiles have no file that could be asked: a
-// position is a place in a table here, and the same function of the same object has the same one in every
-// profile.
+// The names that came with imported profiles. Objects of such profiles have no file that could be
+// asked: a position is a place in a table here, and the same function of the same object has the same
+// one in every profile.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -20,8 +20,8 @@ class ImportedObject {
  public:
   explicit ImportedObject(const std::string& path) : shown_(base_name(path)) {}
 
-  /// The position of a place with these frames: innermost inlined first, the function itself last, never
-  /// empty.
+  /// The position of a place with these frames: innermost inlined first, the function itself
+  /// last, never empty.
   uint64_t position(const std::vector<Frame>& frames);
 
   /// The position of the first byte of the function that `position` lies in.

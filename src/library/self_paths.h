@@ -12,8 +12,8 @@ class SelfPaths {
   /// Bytes of a file that hold both trees when they are full.
   static uint64_t file_bytes(uint64_t path_bytes) noexcept;
 
-  /// False where no handler can follow a stack: other machines than x86-64 and aarch64, C libraries without
-  /// _dl_find_object.
+  /// False where no handler can follow a stack: other machines than x86-64 and aarch64, C
+  /// libraries without _dl_find_object.
   static bool work_here() noexcept;
 
   /// Makes the trees, one scope in them, and puts the fault guard in front. Errors: ENOSPC (no room in the

@@ -27,8 +27,8 @@ class KeptNames {
   /// `owner`: of the file that has the section. Error: the section is no sound one, and why.
   Result<void> add(std::vector<unsigned char> section, std::optional<uid_t> owner = {});
 
-  /// Null where nothing is known of the executable. REQUIRES: this outlives it, and nothing is added
-  /// meanwhile.
+  /// Null where nothing is known of the executable. REQUIRES: this outlives it, and nothing
+  /// is added meanwhile.
   [[nodiscard]] std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity,
                                                  const OpenExecutable& executable) const;
 

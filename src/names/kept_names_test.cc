@@ -10,8 +10,8 @@ namespace {
 
 const ExecutableIdentity kBinary{.path = "/bin/a", .build_id = {1}};
 
-/// An executable that has "static" where there is no name in its own symbol table, and counts what it is
-/// asked.
+/// An executable that has "static" where there is no name in its own symbol table, and counts what
+/// it is asked.
 class Executable : public Symbolizer {
  public:
   explicit Executable(int* asked) : asked_(asked) {}

@@ -1,5 +1,5 @@
-// Files with flipped bytes. Nothing is said about the names they get: only that there is one per position, in
-// time.
+// Files with flipped bytes. Nothing is said about the names they get: only that there is one per
+// position, in time.
 #include <random>
 
 #include "object/fixtures_for_test.h"

@@ -1,5 +1,5 @@
-// Names for the positions of one file (or the vdso): positions become addresses here, and addresses positions
-// again.
+// Names for the positions of one file (or the vdso): positions become addresses here, and
+// addresses positions again.
 #pragma once
 #include <memory>
 #include <optional>

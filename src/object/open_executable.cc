@@ -49,8 +49,8 @@ std::string why_unreadable(const std::string& path, const Error& error) {
          path.substr(6, root - 6) + ", which has ended";
 }
 
-/// The file as it was recorded. One that was deleted since may be there again: then its build id has to prove
-/// it.
+/// The file as it was recorded. One that was deleted since may be there again: then its build id has
+/// to prove it.
 Opened open_recorded(const ExecutableIdentity& identity, Trust trust) {
   if (!is_a_file(identity.path)) return {nullptr, "not a file on disk: it has no names"};
   std::string path = identity.path;

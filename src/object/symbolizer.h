@@ -30,8 +30,8 @@ struct ExecutableIdentity {
   auto operator<=>(const ExecutableIdentity&) const = default;
 };
 
-/// Name to show for the object, whether it can be read or not: the file's base name, "[vdso]", "[kernel]",
-/// "[jit]".
+/// Name to show for the object, whether it can be read or not: the file's base name,
+/// "[vdso]", "[kernel]", "[jit]".
 std::string object_name_of(const ExecutableIdentity& identity);
 
 /// The end that the kernel gives to the name of a mapped file that is no more.
@@ -79,8 +79,8 @@ class Symbolizer {
   /// or empty. name() may add a reason: what it needs is read when it needs it.
   [[nodiscard]] virtual const std::string& problem() const = 0;
 
-  /// Why lines are missing where names need not be ("no line information"), or empty. frames() may add a
-  /// reason.
+  /// Why lines are missing where names need not be ("no line information"), or empty. frames() may
+  /// add a reason.
   [[nodiscard]] virtual const std::string& line_problem() const {
     static const std::string none;
     return none;

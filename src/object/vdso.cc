@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint64_t kLargest = 1 << 20;
 
-/// The image's size: the farther end of its segments and its table of sections, which the kernel maps with
-/// it.
+/// The image's size: the farther end of its segments and its table of sections, which the kernel
+/// maps with it.
 uint64_t image_size(const unsigned char* image) {
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(image);
   const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(image + header->e_phoff);

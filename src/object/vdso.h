@@ -1,5 +1,5 @@
-// The kernel's vdso. It has no file; the image mapped into this process is the same for every process of one
-// kernel.
+// The kernel's vdso. It has no file; the image mapped into this process is the same for every process
+// of one kernel.
 #pragma once
 #include "object/elf/elf_file.h"
 

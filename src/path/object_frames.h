@@ -1,6 +1,6 @@
-// The unwind tables of one executable file, copied into memory of our own: whoever cuts or rewrites the file
-// cannot fault us. Positions are file offsets, as in a profile's cells; for the vdso distances from its
-// start.
+// The unwind tables of one executable file, copied into memory of our own: whoever cuts or rewrites the
+// file cannot fault us. Positions are file offsets, as in a profile's cells; for the vdso distances
+// from its start.
 //
 // Refuses files that are not the one that was mapped, and what is not an ELF file of this machine.
 #pragma once

@@ -2,8 +2,8 @@
 //
 // A path that is complete follows from the code of the process, the program counter, and the return
 // addresses: which rule a frame has, and where its return address lies in what was copied, is decided by
-// where it is. Stacks that are copies of memory are not remembered: where their return addresses are is not
-// known before.
+// where it is. Stacks that are copies of memory are not remembered: where their return addresses are is
+// not known before.
 #pragma once
 #include <vector>
 

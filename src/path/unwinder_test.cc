@@ -32,8 +32,8 @@ class UnwinderTest : public testing::Test {
  public:
   UnwinderTest() : code_(&fresh_.file(), &unwinder_) {}
 
-  /// Unwinds from here, of a copy of `most` bytes of the stack, and compares with what libgcc's unwinder
-  /// finds.
+  /// Unwinds from here, of a copy of `most` bytes of the stack, and compares with what
+  /// libgcc's unwinder finds.
   __attribute__((noinline)) void compare_with_backtrace(size_t most = SIZE_MAX) {
     ucontext_t context;
     getcontext(&context);

@@ -45,8 +45,8 @@ struct PerfRecord {
   bool stack_cut_off = false;              ///< the stack is longer than what was asked for
 };
 
-/// Reads one record of `bytes` bytes; `stack`: samples carry one. A record too short for its kind comes back
-/// as kOther.
+/// Reads one record of `bytes` bytes; `stack`: samples carry one. A record too short for its kind comes
+/// back as kOther.
 PerfRecord parse_perf_record(const unsigned char* record, size_t bytes, bool stack = false) noexcept;
 
 }  // namespace pctally

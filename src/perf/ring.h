@@ -56,8 +56,8 @@ class PerfRing {
   /// Errors: errno of perf_event_open(2) or mmap(2).
   static Result<PerfRing> open(PerfScope scope, int cpu, const PerfSettings& settings);
 
-  /// Lets an event of another thread write into this ring too. Errors: as open(); ESRCH if the thread is
-  /// gone.
+  /// Lets an event of another thread write into this ring too. Errors: as open(); ESRCH if the
+  /// thread is gone.
   Result<void> add_thread(pid_t tid, const PerfSettings& settings);
 
   void enable() noexcept;
@@ -67,8 +67,8 @@ class PerfRing {
   [[nodiscard]] bool has_ticks() const noexcept { return has_ticks_; }
   [[nodiscard]] PerfCount count() const noexcept;
 
-  /// Restarts the running period from now, which moves the ticks to another phase of whatever the program
-  /// repeats.
+  /// Restarts the running period from now, which moves the ticks to another phase of whatever
+  /// the program repeats.
   void shift_phase(uint64_t period) noexcept;
   void disable() noexcept;
 

@@ -11,8 +11,8 @@
 
 namespace pctally {
 
-/// The stops of the events of one ring. Records go in in the order in which the ring holds them. Not
-/// thread-safe.
+/// The stops of the events of one ring. Records go in in the order in which the ring holds
+/// them. Not thread-safe.
 class ThrottleMeter {
  public:
   ThrottleMeter() = default;

@@ -158,15 +158,15 @@ void check_clock() noexcept {
   process->note = replaced ? ProcessNote::kReplaced : ProcessNote::kSignalTaken;
 }
 
-/// The timers' signal cannot be taken but by a system call that is not the C library's: the recorder notices
-/// that.
+/// The timers' signal cannot be taken but by a system call that is not the C library's: the
+/// recorder notices that.
 void watch_clock() noexcept {
   ClockKind kind = g_injected->clock.kind();
   if (g_injected->process != 0 && kind == ClockKind::kTrap) (void)ClockWatch::start(check_clock);
 }
 
-/// A filter that the program has installed goes with its children, and may kill them for a system call of
-/// ours.
+/// A filter that the program has installed goes with its children, and may kill them for a system
+/// call of ours.
 void give_up_behind_filter() noexcept {
   if (g_met != nullptr) *g_met = 1;
   if (g_injected->process != 0) own_record()->note = ProcessNote::kFiltered;

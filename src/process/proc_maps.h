@@ -18,8 +18,8 @@ inline constexpr size_t kBuildIdBytes = 32;     ///< longer ones are none
 /// anonymous memory has a name like a file's.
 bool is_anonymous(std::string_view path) noexcept;
 
-/// The GNU build id in the first `held` bytes of an ELF file into `id` (kBuildIdBytes). Its length, 0: none
-/// there.
+/// The GNU build id in the first `held` bytes of an ELF file into `id` (kBuildIdBytes). Its length,
+/// 0: none there.
 uint32_t find_build_id(const char* page, size_t held, uint8_t* id) noexcept;
 
 /// Without a build id, size and time of last change tell a file from another that takes its place: puts them,

@@ -16,11 +16,11 @@ ObjectIdentity start_object() noexcept;
 /// among the newest 256. 0 if there is none. To be asked before the new image gets its record.
 uint32_t image_before(const ProfileFile& file, int32_t pid) noexcept;
 
-/// `process` begins to be observed, having used `used_ns` since it was made; `before` is its image_before().
-/// Returns the ticks to be counted at kStartPc. Remainders below one tick, and overcounts of an earlier
-/// image, are carried to the next process, so the total is exact. An earlier image that ran for long, or
-/// whose ticks leave out kernel mode (`before_is_whole` false), is not corrected: what it lacks has other
-/// reasons.
+/// `process` begins to be observed, having used `used_ns` since it was made; `before` is its
+/// image_before(). Returns the ticks to be counted at kStartPc. Remainders below one tick, and overcounts
+/// of an earlier image, are carried to the next process, so the total is exact. An earlier image that ran
+/// for long, or whose ticks leave out kernel mode (`before_is_whole` false), is not corrected: what it
+/// lacks has other reasons.
 uint64_t account_start(const ProfileFile& file, uint32_t process, uint32_t before, bool before_is_whole,
                        uint64_t used_ns) noexcept;
 

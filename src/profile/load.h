@@ -1,7 +1,7 @@
 // From a profile file to a Profile: sums, sorts and merges what the reader found.
 //
-// Refuses to leave a tick without a place: what the file's own account knows and its cells no longer hold is
-// lost.
+// Refuses to leave a tick without a place: what the file's own account knows and its cells no longer
+// hold is lost.
 #pragma once
 #include <span>
 

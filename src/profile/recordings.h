@@ -17,9 +17,9 @@ std::vector<ProfileRun> runs_of(const Profile& profile);
 
 class Recordings {
  public:
-  /// Adds all runs of `profile`. Error: EINVAL if one is there already; it names both files. Runs without an
-  /// id (older files, imports) are compared by their start, duration and ticks; a run without a start is not
-  /// compared.
+  /// Adds all runs of `profile`. Error: EINVAL if one is there already; it names both files. Runs without
+  /// an id (older files, imports) are compared by their start, duration and ticks; a run without a start
+  /// is not compared.
   Result<void> add(const Profile& profile, const std::string& name);
 
  private:

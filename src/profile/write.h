@@ -9,8 +9,8 @@
 namespace pctally {
 
 /// The bytes of the file. Equal profiles give equal bytes. Fails where there are more places, programs or
-/// bytes (1 GiB) than a file may hold, and where they take more than `most_bytes`. REQUIRES: profile.runs is
-/// not empty.
+/// bytes (1 GiB) than a file may hold, and where they take more than `most_bytes`. REQUIRES: profile.runs
+/// is not empty.
 Result<std::vector<unsigned char>> merged_file(const Profile& profile,
                                                uint64_t most_bytes = kLargestMergedBytes);
 

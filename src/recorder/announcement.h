@@ -13,8 +13,8 @@ std::string announcement(const RecordOptions& options, const Engine& engine, boo
 /// "nginx (4711)" or "nginx (4711) and 2 more".
 std::string process_names(const std::vector<pid_t>& processes);
 
-/// What to say of processes that a command has left behind: that they are no longer recorded, and how they
-/// can be.
+/// What to say of processes that a command has left behind: that they are no longer recorded, and how
+/// they can be.
 std::string left_behind_text(const std::vector<pid_t>& processes, bool waited);
 
 /// What a command that starts containers keeps from the engine; empty if nothing.

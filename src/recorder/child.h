@@ -13,9 +13,9 @@ namespace pctally {
 
 class Child {
  public:
-  /// Forks a process that will run `program` with `arguments` once let go. Signals to this process are from
-  /// now on read from signals(): a terminal's interrupt reaches the program by itself, other signals are
-  /// passed on.
+  /// Forks a process that will run `program` with `arguments` once let go. Signals to this process are
+  /// from now on read from signals(): a terminal's interrupt reaches the program by itself, other signals
+  /// are passed on.
   ///
   /// `adopt`: what it starts and leaves behind becomes a child of this process, which can then wait for it.
   static Result<Child> fork(const std::string& program, const std::vector<std::string>& arguments,
@@ -48,8 +48,8 @@ class Child {
   /// The living descendants that it left behind. REQUIRES: `adopt`.
   [[nodiscard]] std::vector<pid_t> adopted() const;
 
-  /// True once it has ended and left nothing behind that lives, or a signal then asked to end. REQUIRES:
-  /// `adopt`.
+  /// True once it has ended and left nothing behind that lives, or a signal then asked to
+  /// end. REQUIRES: `adopt`.
   bool tree_ended();
 
  private:
@@ -70,8 +70,8 @@ class Child {
   rusage usage_{};
 };
 
-/// Ends this process the way `status` (of waitpid) says the program ended: same exit code, or killed by the
-/// same signal.
+/// Ends this process the way `status` (of waitpid) says the program ended: same exit code, or killed by
+/// the same signal.
 [[noreturn]] void end_like(int status);
 
 }  // namespace pctally

@@ -24,8 +24,8 @@ struct CpuTime {
 ///              clocks, to the nanosecond, and the time of children they have waited for, to 10 ms; of one
 ///              that ends, what it had used at the last reading
 ///   cgroup     cpu.stat of the group
-///   machine    time of all CPUs minus idle and stolen, to 10 ms per CPU; split into user and system as in
-///              /proc/stat
+///   machine    time of all CPUs minus idle and stolen, to 10 ms per CPU; split into user and
+///              system as in /proc/stat
 class CpuAccount {
  public:
   /// Lets the kernel count a tree of processes, if this process may observe every process. Before start(),

@@ -1,5 +1,5 @@
-// One recording from its first file byte to its last: the file, the engine, the target, and the account at
-// the end.
+// One recording from its first file byte to its last: the file, the engine, the target, and the account
+// at the end.
 #pragma once
 #include <functional>
 #include <memory>
@@ -42,12 +42,12 @@ class Recording {
   /// Counts until the attachment ends, or for_ns is over.
   void watch(Attachment* attachment);
 
-  /// Final drain, the CPU account, the file closed. `child`: null, or the command's. An Error if there is no
-  /// whole file.
+  /// Final drain, the CPU account, the file closed. `child`: null, or the command's. An Error if there is
+  /// no whole file.
   Result<void> finish(Child* child);
 
-  /// Processes of the command, and the command itself if it is left running, that are no longer recorded.
-  /// After finish().
+  /// Processes of the command, and the command itself if it is left running, that are no longer
+  /// recorded. After finish().
   [[nodiscard]] const std::vector<pid_t>& left_behind() const { return left_behind_; }
 
   /// What is observed where there is no command.

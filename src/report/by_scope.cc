@@ -181,8 +181,8 @@ class ScopeRows {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbered_;  ///< part, function: a thing
 };
 
-/// A tick killed half-way, or a forged file, may have more of them than there are ticks: the largest rows
-/// give.
+/// A tick killed half-way, or a forged file, may have more of them than there are ticks: the
+/// largest rows give.
 void take_excess(uint64_t placed, std::vector<Row>* rows) {
   uint64_t sum = 0;
   for (const Row& row : *rows) sum += row.ticks;

@@ -1,5 +1,5 @@
-// The line to look at: on the path that most ticks took, the line with most ticks in the innermost function
-// whose source is the reader's own.
+// Finds the line to look at: on the path that most ticks took, the line with most ticks in the innermost
+// function whose source is the reader's own.
 #pragma once
 #include <optional>
 
@@ -8,9 +8,9 @@
 namespace pctally {
 
 /// `path`: functions from the outermost on. Ticks of a line are its own and those of what it calls, once
-/// each; under recursion the smallest sum that fits. Without a source of
-/// the reader's own it is that of the innermost function which has lines; nothing if no line has a twentieth
-/// of all ticks. REQUIRES: the profile's positions are those of the ticks, not of chosen paths.
+/// each; under recursion the smallest sum that fits. Without a source of the reader's own it is that of the
+/// innermost function which has lines; nothing if no line has a twentieth of all ticks. REQUIRES: the
+/// profile's positions are those of the ticks, not of chosen paths.
 std::optional<HotLine> hot_line(const Profile& profile, ObjectNames& names, const PathFunctions& functions,
                                 const std::vector<uint32_t>& path);
 

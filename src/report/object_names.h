@@ -1,5 +1,5 @@
-// The symbolizers of a profile's executables, opened when first needed, and unambiguous names for the
-// objects.
+// The symbolizers of a profile's executables, opened when first needed, and unambiguous names
+// for the objects.
 #pragma once
 #include <functional>
 #include <memory>

@@ -115,8 +115,8 @@ class Choice {
     return copies_[old] = added(node);
   }
 
-  /// Its position would name it by another symbol: the ticks at the addresses, which say that, are left
-  /// behind.
+  /// Its position would name it by another symbol: the ticks at the addresses, which say that,
+  /// are left behind.
   void name_again(const InnermostNames::Name& name, PathTreeNode* node) {
     node->position = name.range.start;
     if (!name.several) return;

@@ -171,7 +171,7 @@ void for_each_batch(const Profile& profile, const std::function<void(const Execu
 void name_rows(std::vector<Row>* rows) {
   std::vector<FunctionName> functions;
   functions.reserve(rows->size());
-  std::vector<std::string> beside;  // what stands beside the name: it tells look-alikes apart by itself
+  std::vector<std::string> beside;  // what stands beside the name: it distinguishes equal short names
   for (const Row& row : *rows)
     beside.push_back(row.file.empty() ? row.object + row.program_path + row.thread + row.group
                                       : row.object + '\n' + row.file + ':' + std::to_string(row.line));

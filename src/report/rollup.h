@@ -47,8 +47,8 @@ constexpr bool is_by_code(Grouping by) {
 
 enum class RowOrder { kTicks, kTotal, kName, kObject };
 
-/// Which fields are filled depends on the grouping; pseudo rows such as "[lost]" have their name in the first
-/// shown.
+/// Which fields are filled depends on the grouping; pseudo rows such as "[lost]" have their name in
+/// the first shown.
 struct Row {
   std::string function;  ///< kFunction, kLine: the innermost inlined one; its full name. k...Function
   std::string object;    ///< kFunction, kObject, kLine, k...Function

@@ -1,5 +1,5 @@
-// Says how to start an interpreter or JIT so that its functions get names; only if a fifth of the
-// ticks has none.
+// Says how to start an interpreter or JIT so that its functions get names; only if that concerns a fifth
+// of the ticks.
 #pragma once
 #include <vector>
 

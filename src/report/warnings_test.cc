@@ -211,8 +211,7 @@ Profile deep(const std::string& engine) {
 }
 
 TEST(Warnings, DeepStacksAreSampledMoreRarely) {
-  // n = 3: a sample there stands for 1 to 7 ticks, for 5 by weight; all together for 1.4. sqrt(5
-  // / 1.4).
+  // n = 3: a sample there stands for 1 to 7 ticks, for 5 by weight; all together for 1.4. sqrt(5 / 1.4).
   EXPECT_THAT(warnings(deep("timer")),
               ElementsAre(is(Severity::kNote,
                              "10 % of the ticks are in stacks deeper than 128 frames, which are "

@@ -33,8 +33,8 @@ class PoolShares {
   /// True if `user` has no more than a share.
   [[nodiscard]] bool limits(uid_t user) const { return limited_ && user != 0 && user != own_; }
 
-  /// Why code of `user` may not take `units` more, as the name of a row; empty if it may. Valid while this
-  /// is.
+  /// Why code of `user` may not take `units` more, as the name of a row; empty if it may. Valid
+  /// while this is.
   std::string_view refusal_for(uid_t user, uint64_t units);
 
   void take(uid_t user, uint64_t units);

@@ -53,8 +53,8 @@ std::string identity_text(const ObjectIdentity& object) {
   return std::to_string(object.device) + ":" + std::to_string(object.inode);
 }
 
-/// File systems made of others show one device in /proc/PID/maps and another to stat(2); the inode is the
-/// same.
+/// File systems made of others show one device in /proc/PID/maps and another to stat(2); the inode
+/// is the same.
 bool is_mapped_file(const std::string& place, const ObjectIdentity& mapped) {
   if (mapped.build_id_bytes != 0) return build_id_of(place) == identity_text(mapped);
   struct stat status;

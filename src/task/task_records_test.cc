@@ -155,8 +155,8 @@ TEST_F(TaskRecordsTest, AParentCountsOnAfterAForkMovedItsRegions) {
   EXPECT_EQ(ticks_in("/bin/prog"), 2u);
 }
 
-// Ticks of one pc that were added up, and other text came to their place meanwhile: the last is the new
-// text's.
+// Ticks of one pc that were added up, and other text came to their place meanwhile: the last is
+// the new text's.
 TEST_F(TaskRecordsTest, TicksOfBeforeAndAfterAReplacementAreNobodys) {
   constexpr uint64_t kPc = 0x1010;
   auto map_at = [this](uint64_t time, const char* path) {
@@ -237,8 +237,8 @@ TEST_F(TaskRecordsTest, EndedProcessesAreAddedUpByProgram) {
   EXPECT_LT(file_.header().process_count, 5000u);
 }
 
-// More live at once than there are records: what the rest is called stays so when one of them executes
-// something.
+// More live at once than there are records: what the rest is called stays so when one of
+// them executes something.
 TEST_F(TaskRecordsTest, TheRowOfAllOthersKeepsItsName) {
   use(TaskTable::Unknown::kAdopt);
   for (pid_t i = 0; i < static_cast<pid_t>(kMostProcesses) + 50; ++i) {

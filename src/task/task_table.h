@@ -40,8 +40,8 @@ class TaskTable {
         shares_(file),
         unknown_processes_(unknown_processes) {}
 
-  /// Who looks at the processes' files, and holds those that have ticks; null: nobody holds any. Outlives
-  /// this.
+  /// Who looks at the processes' files, and holds those that have ticks; null: nobody holds
+  /// any. Outlives this.
   void use_files(ProcessFiles* files) {
     files_ = files;
     roots_ = ProcessRoots(files);
@@ -54,8 +54,8 @@ class TaskTable {
   void follow_children(bool follow) { children_ = follow; }
   /// The events are the processes' own: the kernel takes them off one whose exec gains privileges.
   void expect_removal(bool expected) { removal_ = expected; }
-  /// Records may be missing among those applied from now on: that a program mapped nothing is no sign of a
-  /// removal then.
+  /// Records may be missing among those applied from now on: that a program mapped nothing is no sign of
+  /// a removal then.
   void expect_losses(bool expected) { losses_ = expected; }
 
   /// The processes are anybody's: users but root and this one have shares of the pool.
@@ -69,8 +69,8 @@ class TaskTable {
   /// earlier ones are is not known.
   bool count(pid_t pid, uint64_t pc, bool kernel, uint64_t ticks, uint64_t first = 0, uint64_t last = 0);
 
-  /// Counts ticks below their scope, with their call path if paths are kept. REQUIRES: keep_scopes(). False
-  /// as above.
+  /// Counts ticks below their scope, with their call path if paths are kept. REQUIRES: keep_scopes().
+  /// False as above.
   bool count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack, uint64_t ticks = 1,
              uint64_t first = 0, uint64_t last = 0);
 

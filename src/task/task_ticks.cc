@@ -61,8 +61,8 @@ std::string_view TaskTable::reason_of(pid_t pid, const Task& task) const {
   return task.maps_unreadable ? kMapsUnreadable : kUnknownCode;
 }
 
-/// Makes cells' place for code that is counted for the first time. False if nothing is known to be mapped
-/// there.
+/// Makes cells' place for code that is counted for the first time. False if nothing is known to
+/// be mapped there.
 bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   uint64_t index = 0;
   if (const Region* region = find_region(table_of(task), pc, &index); region != nullptr) {

@@ -23,8 +23,8 @@ inline constexpr uint64_t directory_units(uint64_t text_bytes) noexcept {
   return (slots * sizeof(uint32_t) + kUnitBytes - 1) / kUnitBytes;
 }
 
-/// The unit that `slot` leads to, taken now if there is none; 0 when the pool is used up (or the slot was
-/// damaged).
+/// The unit that `slot` leads to, taken now if there is none; 0 when the pool is used up (or the
+/// slot was damaged).
 inline uint32_t child_unit(const Pool& pool, uint32_t* slot, uint32_t units) noexcept {
   uint32_t unit = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   if (unit == 0) {

@@ -104,8 +104,8 @@ TEST(CellTree, NoDirectoryHasNoCells) {
   EXPECT_EQ(pool.used(), 1u);
 }
 
-// Another process made the directory in a part of the file that this one could not map, or the record is
-// damaged.
+// Another process made the directory in a part of the file that this one could not map, or the
+// record is damaged.
 TEST(CellTree, RefusesADirectoryThatCannotBeTouched) {
   GuardedPool pool(1);
   uint32_t limit = pool.limit();

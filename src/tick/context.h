@@ -50,10 +50,10 @@ inline const void* interrupted_mask(const void* context) noexcept {
   return &static_cast<const ucontext_t*>(context)->uc_sigmask;
 }
 
-/// True if `address`, of the stack that a handler runs on, lies below the first `bytes` of the alternate
-/// stack as the thread had set it when the signal came, or in them. The kernel put the handler on that stack
-/// with the room that it asks for at least: below is where a handler that took more has got to. No system
-/// call.
+/// True if `address`, of the stack that a handler runs on, lies below the first `bytes` of the
+/// alternate stack as the thread had set it when the signal came, or in them. The kernel put the
+/// handler on that stack with the room that it asks for at least: below is where a handler that took
+/// more has got to. No system call.
 inline bool is_near_end_of_stack(const void* context, uint64_t address, uint64_t bytes) noexcept {
   constexpr uint64_t kBelow = 8192;
   const stack_t& alternate = static_cast<const ucontext_t*>(context)->uc_stack;
@@ -61,8 +61,8 @@ inline bool is_near_end_of_stack(const void* context, uint64_t address, uint64_t
   return address - reinterpret_cast<uintptr_t>(alternate.ss_sp) + kBelow < bytes + kBelow;
 }
 
-/// Where the program goes on when the handler returns. Only machines with a table of faults (guarded_cell.h)
-/// need it.
+/// Where the program goes on when the handler returns. Only machines with a table of faults
+/// (guarded_cell.h) need it.
 inline void set_interrupted_pc([[maybe_unused]] void* context, [[maybe_unused]] uint64_t pc) noexcept {
 #if defined(__x86_64__)
   static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc);

@@ -69,8 +69,8 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
   sigaction(signal, &action, nullptr);
 }
 
-// The lower of two pending signals gets its frame first, and the other's handler interrupts its first
-// instruction.
+// The lower of two pending signals gets its frame first, and the other's handler interrupts
+// its first instruction.
 TEST(Context, ATickThatWaitedWithAnotherSignalIsNotItsHandlers) {
 #ifdef PCTALLY_SANITIZED
   GTEST_SKIP() << "the thread sanitizer delivers signals itself, later";

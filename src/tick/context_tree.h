@@ -38,8 +38,8 @@ static_assert(sizeof(PathTreeHead) == 24, "shared-memory layout");
 inline constexpr uint32_t kNodesPerUnit = 2;
 inline constexpr unsigned kMeanChainLog2 = 2;  ///< nodes per slot of a full tree, log2
 
-/// Where a node of a path lies: a segment's unit and the distance from its start, or, with segment 0, a
-/// mark.
+/// Where a node of a path lies: a segment's unit and the distance from its start, or, with segment
+/// 0, a mark.
 struct PathPlace {
   static constexpr unsigned kSegmentShift = 40;
   static constexpr uint64_t kMostIndex = (uint64_t{1} << kSegmentShift) - 1;

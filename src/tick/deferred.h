@@ -1,6 +1,6 @@
 // Ticks whose pc lay in no known region at the tick, kept until somebody outside the interrupt can look the
-// mapping up (a library loaded with dlopen, code a JIT has just written). Many writers, one reader; a writer
-// never waits.
+// mapping up (a library loaded with dlopen, code a JIT has just written). Many writers, one reader; a
+// writer never waits.
 #pragma once
 #include "tick/pool.h"
 #include "tick/wide_counter.h"

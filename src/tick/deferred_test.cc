@@ -127,8 +127,8 @@ TEST(DeferredRing, NothingIsLostOrDoubledBetweenThreads) {
   EXPECT_FALSE(ring.take(&tick));
 }
 
-// Whoever resolves a tick finds it booked already: outside = outside + deferred - resolved never runs below
-// zero.
+// Whoever resolves a tick finds it booked already: outside = outside + deferred - resolved never
+// runs below zero.
 TEST(DeferredRing, ATickIsBookedBeforeItCanBeResolved) {
   Ring ring(64);
   Ledger ledger{};

@@ -16,8 +16,8 @@
 #if defined(__x86_64__) || defined(__aarch64__)
 #define PCTALLY_GUARDED_CELLS 1
 #define PCTALLY_FAULT_TABLE 1
-// "?": in the section group of the function around it, if that is in one. Offsets from the entry: no
-// relocation.
+// "?": in the section group of the function around it, if that is in one. Offsets from the
+// entry: no relocation.
 #define PCTALLY_FAULT_ENTRY(instruction, landing)                          \
   ".pushsection pctally_faults,\"a?\"\n\t.balign 4\n\t.long " #instruction \
   " - .\n\t"                                                               \

@@ -1,5 +1,5 @@
-// A pool in shared memory whose first byte beyond the limit cannot be touched: a store too far ends the test
-// program.
+// A pool in shared memory whose first byte beyond the limit cannot be touched: a store too far ends
+// the test program.
 #pragma once
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -20,8 +20,8 @@ class Interleaving : public testing::Test {
   }
 };
 
-/// One region of each kind in shared memory: a tree at 0x10000, 16-bit cells at 0x20000; the rest goes to the
-/// ring.
+/// One region of each kind in shared memory: a tree at 0x10000, 16-bit cells at 0x20000; the rest goes
+/// to the ring.
 struct SharedTable {
   GuardedPool pool{1, 1};
   SharedMemory memory{4096};
@@ -239,8 +239,8 @@ TEST_F(Interleaving, NoUnitIsHandedOutTwice) {
     });
 }
 
-/// What a publisher does, where it can be done without waiting; the table it replaced is then another's
-/// memory.
+/// What a publisher does, where it can be done without waiting; the table it replaced is
+/// then another's memory.
 void replace_and_reuse(PublishedTables* tables, const RegionTable& next, const RegionTable& reused) {
   uint32_t old = tables->current, spare = 1 - old;
   if (tables->in_flight[spare] != 0) return;

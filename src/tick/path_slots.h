@@ -72,8 +72,8 @@ inline PathSlots path_slots_at(const Pool& pool, uint32_t unit) noexcept {
   return {head, pool_at<uint32_t>(pool, states), pool_at<PathSlot>(pool, slots), count};
 }
 
-/// Index of a slot that is `owner`'s from now on, empty; `count` if none is free. Any thread, signal handler
-/// or process.
+/// Index of a slot that is `owner`'s from now on, empty; `count` if none is free. Any thread, signal
+/// handler or process.
 inline uint32_t take_path_slot(const PathSlots& slots, uint32_t owner) noexcept {
   uint32_t index = __atomic_fetch_add(&slots.head->next, 1, __ATOMIC_RELAXED);
   for (uint32_t attempt = 0; attempt < kMostAttempts; ++attempt, ++index) {

@@ -1,5 +1,5 @@
-// The shared pool of 64-byte units that the recorder's cells are taken from, by an atomic bump, inside the
-// tick.
+// The shared pool of 64-byte units that the recorder's cells are taken from, by an atomic bump,
+// inside the tick.
 //
 //   unit 0 is never handed out, so index 0 means "none".
 //   used   next unit to hand out; only grows          limit  first unit that must not be touched yet

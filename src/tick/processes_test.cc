@@ -75,8 +75,8 @@ void sleep_us(long us) {
   nanosleep(&time, nullptr);
 }
 
-// A cell is raised before it is booked, so the killed leave at most one tick each that is in a cell and in no
-// book.
+// A cell is raised before it is booked, so the killed leave at most one tick each that is in a cell and
+// in no book.
 TEST(Processes, TheKilledLeaveAtMostOneTickEach) {
   constexpr uint64_t kWeight = 5;
   std::mt19937_64 random(1);

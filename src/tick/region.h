@@ -18,8 +18,8 @@ enum class CellKind : uint8_t {
   kTree,  ///< the recorder's: 64-bit cells in the pool, always kSaturate in effect
 };
 
-/// A text range [low, last] (both ends inside, so the top of the address space needs no special case) with
-/// its cells.
+/// A text range [low, last] (both ends inside, so the top of the address space needs no special case)
+/// with its cells.
 struct Region {
   uint64_t low;
   uint64_t last;

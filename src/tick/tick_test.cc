@@ -106,8 +106,8 @@ TEST(Tick, CellsOfEveryKindLieSideBySide) {
   EXPECT_EQ(pool.ledger().counted, 4 * 36u);
 }
 
-// A region may be cut so that it starts after its segment's first byte, or before: the bias is added modulo
-// 2^64.
+// A region may be cut so that it starts after its segment's first byte, or before: the bias is
+// added modulo 2^64.
 TEST(Tick, TreeBiasMayBeNegative) {
   GuardedPool pool(4);
   Region region = shift_region(0x1000, 0x1000, CellKind::kTree, nullptr, WhenFull::kSaturate);

@@ -29,9 +29,9 @@ void add_by_option(OptionParser& app, std::string& by);
 /// "function, object or line"
 std::string listed(const std::vector<std::string>& words);
 
-/// From now on a write to a pipe that nobody reads, or beyond the limit of a file's size, is an error with a
-/// line that says so, not the end of this program. A program executed later inherits that: see
-/// let_writes_kill().
+/// From now on a write to a pipe that nobody reads, or beyond the limit of a file's size, is an
+/// error with a line that says so, not the end of this program. A program executed later inherits
+/// that: see let_writes_kill().
 void let_writes_fail();
 
 /// As it was.
@@ -44,8 +44,8 @@ bool wants_color(const std::string& when);
 /// Columns of the terminal that is standard output; 0 if it is none.
 size_t terminal_width();
 
-/// All of it to standard output. The exit code: kExitFailed, with a line on stderr, if that could not be
-/// done.
+/// All of it to standard output. The exit code: kExitFailed, with a line on stderr, if that could
+/// not be done.
 int write_out(std::string_view text);
 
 /// The same into a file. One that exists is replaced once the new one is whole: a full disk leaves it as it

@@ -66,8 +66,8 @@ Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions
 /// One file as it is, several as their sum.
 Result<Profile> load_as_one(const std::vector<std::string>& files);
 
-/// A line if the profile of `file` is damaged, and so is what comes of it. load_sum() names the files of a
-/// sum.
+/// A line if the profile of `file` is damaged, and so is what comes of it. load_sum() names the files
+/// of a sum.
 void name_damage(const Profile& profile, const std::string& file);
 
 /// `code`; of a damaged profile never 0.

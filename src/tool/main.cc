@@ -1,5 +1,5 @@
-// pctally: picks the subcommand. Each subcommand builds its own command line, so that none pays for
-// another's.
+// pctally: picks the subcommand. Each subcommand builds its own command line, so that none
+// pays for another's.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 
 namespace pctally {
 
-/// The newest *.pct file of the current directory; of two equally new ones the first by name. Empty if there
-/// is none.
+/// The newest *.pct file of the current directory; of two equally new ones the first by name. Empty if
+/// there is none.
 std::string newest_profile();
 
 /// Loads `*file`; an empty one becomes the newest here, and a line says which.

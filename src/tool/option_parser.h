@@ -1,7 +1,7 @@
 // The options of a subcommand: their names, where their values go, and the parsing of a command line.
 //
-// The library that parses is seen by option_parser.cc alone: a file that includes it takes ten seconds to
-// compile.
+// The library that parses is seen by option_parser.cc alone: a file that includes it takes ten
+// seconds to compile.
 #pragma once
 #include <functional>
 #include <map>

@@ -1,5 +1,5 @@
-// One behaviour of profil(3) and sprofil(3), tried once in a process of its own and printed as "name=value"
-// words.
+// One behaviour of profil(3) and sprofil(3), tried once in a process of its own and printed
+// as "name=value" words.
 //
 // Built with the C library's headers alone: the same binary is answered by the C library, and by
 // libpctally-glibc.so when that is preloaded. Linked without PIE, so that the addresses are the small ones

@@ -1,5 +1,5 @@
-// What the C library's interface has no name for: 64-bit counters, through HP-UX's. Prints "above=N": ticks
-// above 2^32.
+// What the C library's interface has no name for: 64-bit counters, through
+// HP-UX's. Prints "above=N": ticks above 2^32.
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>

@@ -87,8 +87,8 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-// What a hostile name must never get to: any control byte but the newline, or a C1 control, in any text
-// report.
+// What a hostile name must never get to: any control byte but the newline, or a C1 control, in
+// any text report.
 TEST(Golden, NoTextReportHoldsAControlByte) {
   for (const char* name :
        {"report", "report.by-object", "report.by-line.limit-0", "report.by-process", "report.json"})

@@ -1,5 +1,5 @@
-// The profile the golden reports are made from: every kind of row, process, warning and awkward name in one
-// file.
+// The profile the golden reports are made from: every kind of row, process, warning and awkward name
+// in one file.
 #pragma once
 #include "histread/file_builder_for_test.h"
 

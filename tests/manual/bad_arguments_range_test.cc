@@ -1,5 +1,5 @@
-// Generated calls of the pages with one range: SVR4, BSD, Tru64 and AIX in their classic forms, HP-UX and
-// glibc profil().
+// Generated calls of the pages with one range: SVR4, BSD, Tru64 and AIX in their classic forms, HP-UX
+// and glibc profil().
 #include "pctally/aix.h"
 #include "pctally/bsd.h"
 #include "pctally/glibc.h"

@@ -56,9 +56,9 @@ uint64_t monotonic_now_ns() {
 
 constexpr uint64_t kTru64PeriodNs = 976'562;
 
-/// Ticks of `cpu_ns` of CPU time. A kept tick is a draw (clock/perf_trap.h): of 200 the standard deviation is
-/// below 5 %. What the kernel and the machine's host took of that time has none: a third of it, on a busy
-/// machine.
+/// Ticks of `cpu_ns` of CPU time. A kept tick is a draw (clock/perf_trap.h): of 200 the standard
+/// deviation is below 5 %. What the kernel and the machine's host took of that time has none: a third of
+/// it, on a busy machine.
 bool are_ticks_of(double ticks, uint64_t cpu_ns, uint64_t period_ns) {
   const double expected = static_cast<double>(cpu_ns) / static_cast<double>(period_ns);
   return ticks > 0.5 * expected && ticks < 1.2 * expected;

@@ -1,5 +1,5 @@
-// fork(2) and exec(2) with BSD's, IRIX's and glibc's calls, whose pages do not tell of them: as in all the
-// family.
+// fork(2) and exec(2) with BSD's, IRIX's and glibc's calls, whose pages do not tell of them: as in
+// all the family.
 #include <sys/wait.h>
 
 #include "pctally/bsd.h"

@@ -1,6 +1,6 @@
-// The reference tables of docs/dialects.md as data: the counter that a pc at distance D from the offset
-// belongs to. Where the historical code wrote behind the caller's buffer the value is kMiss: here nothing
-// does.
+// The reference tables of docs/dialects.md as data: the counter that a pc at distance D from the
+// offset belongs to. Where the historical code wrote behind the caller's buffer the value is kMiss:
+// here nothing does.
 #pragma once
 #include <stdint.h>
 

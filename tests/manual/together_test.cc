@@ -1,5 +1,5 @@
-// All dialects in one process: side by side, turned on and off under load, among the program's own fault
-// handlers.
+// All dialects in one process: side by side, turned on and off under load, among the program's
+// own fault handlers.
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -73,8 +73,8 @@ TEST_F(dialects_together, clocks_side_by_side) {
   EXPECT_NEAR(static_cast<double>(sum(tru64)), 410, 200);
 }
 
-// Ticks from four threads all the while. After each disabling call the buffer is the caller's again: it is
-// unmapped.
+// Ticks from four threads all the while. After each disabling call the buffer is the caller's again:
+// it is unmapped.
 TEST_F(dialects_together, ten_thousand_pairs_while_four_threads_tick) {
   std::atomic<bool> stop = false;
   std::vector<std::thread> tickers;

@@ -1,6 +1,6 @@
-// gmon.out as the writer leaves it and the reader takes it: over regions of every rule, width and
-// neighbourhood no tick is lost, none moves out of the text its counter stands for, and gprof's conditions
-// hold.
+// gmon.out as the writer leaves it and the reader takes it: over regions of every rule, width
+// and neighbourhood no tick is lost, none moves out of the text its counter stands for, and
+// gprof's conditions hold.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>

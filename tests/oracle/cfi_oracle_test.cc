@@ -69,8 +69,8 @@ bool expected_saved(Dwarf_Frame* frame, int reg, FrameKind* kind, int16_t* words
   *words = 0;
   *kind = FrameKind::kSame;
   if (where.count == 0) {
-    // Of a register that the table does not name elfutils says that only rbp is preserved; the psABI says
-    // rbx, too.
+    // Of a register that the table does not name elfutils says that only rbp is preserved; the psABI
+    // says rbx, too.
     if (where.ops != nullptr && reg != kRbx) *kind = FrameKind::kUndefined;
   } else if (is_cfa_offset(where, &offset) && to_words(offset, words)) {
     *kind = FrameKind::kSaved;

@@ -83,8 +83,8 @@ class IndexSweep {
           check_distance(rule, static_cast<uint64_t>(limit * step) + near);
   }
 
-  /// Every D from 0 to 4096, all families and widths, for the scales that manuals mention and their
-  /// neighbours.
+  /// Every D from 0 to 4096, all families and widths, for the scales that manuals mention
+  /// and their neighbours.
   void small_distances() {
     for (uint32_t scale : kScales)
       each_shape(scale, [&](pctally_bin_rule rule) {
@@ -170,8 +170,8 @@ class IndexSweep {
   static constexpr uint64_t kOrigins[] = {
       0, 1, 0x400000, 0x7fffffffffff, 0xffffffff80000000, kTop - 8192, kTop - 64, kTop - 1, kTop};
 
-  /// Families and widths for one scale; SHIFT takes its shift from the scale's low bits, which a sweep covers
-  /// too.
+  /// Families and widths for one scale; SHIFT takes its shift from the scale's low bits, which a
+  /// sweep covers too.
   template <class Check>
   void each_shape(uint32_t scale, Check check) {
     pctally_bin_rule rule{};

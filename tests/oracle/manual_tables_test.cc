@@ -238,8 +238,8 @@ constexpr WidthRow kWidthRows[] = {
     {256, 0x4000, {kMiss, kMiss, kMiss, kMiss, kMiss, kMiss, kMiss, kMiss, kMiss}},};
 // clang-format on
 
-// 64 bytes: 32 counters of 2 bytes, 16 of 4 or 8 of 8. PAPI's buckets are 2 addresses wide whatever their own
-// width.
+// 64 bytes: 32 counters of 2 bytes, 16 of 4 or 8 of 8. PAPI's buckets are 2 addresses wide whatever
+// their own width.
 TEST(ManualTables, WiderCounters) {
   for (const WidthRow& row : kWidthRows) {
     auto expect = [&](const BinRule& made, int column, const char* name) {
@@ -323,8 +323,8 @@ TEST(ManualTables, WideDistancesAreNotCounted) {
   }
 }
 
-// The first byte not covered decides what overlaps: 64 bytes of counters at scale 0xffff reach one byte
-// further.
+// The first byte not covered decides what overlaps: 64 bytes of counters at scale 0xffff reach
+// one byte further.
 TEST(ManualTables, FirstByteNotCovered) {
   BinRule whole = floor_rule(0x10000, 32), nearly = floor_rule(0xffff, 32);
   EXPECT_EQ(pctally_bin_last(&whole), whole.origin + 63);

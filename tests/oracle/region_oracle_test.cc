@@ -26,8 +26,8 @@ const Region* scan(const std::vector<Region>& regions, uint64_t pc, uint64_t* in
   return best;
 }
 
-/// A region somewhere in [base, base + size), which may be empty, at the very top, or not start at its rule's
-/// origin.
+/// A region somewhere in [base, base + size), which may be empty, at the very top, or not start at
+/// its rule's origin.
 Region random_region(Random& random, uint64_t base, uint64_t size) {
   Region region{};
   region.low = base + random.below(size);

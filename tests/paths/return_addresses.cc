@@ -1,9 +1,9 @@
 // Are the return addresses of recorded call paths behind call instructions? return_addresses PROFILE...
 //
-// Independent of the recorder's own look, which reads bytes backwards: a disassembler goes from the start of
-// the function that the unwind table has there up to the return address, and has to meet a call that ends
-// there. Prints "checked N wrong N doubtful N without-file N frames": ticks × return addresses; then the
-// wrong ones.
+// Independent of the recorder's own look, which reads bytes backwards: a disassembler goes from the start
+// of the function that the unwind table has there up to the return address, and has to meet a call that
+// ends there. Prints "checked N wrong N doubtful N without-file N frames": ticks × return addresses; then
+// the wrong ones.
 #include <Zydis/Zydis.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* jit SECONDS [shared]: writes machine code into memory without a file, tells perf's map file about it, and
- * runs it.
+/* jit SECONDS [shared]: writes machine code into memory without a file, tells perf's map file
+ * about it, and runs it.
  */
 #include "loop_code.h"
 #include "spin.h"

@@ -1,5 +1,5 @@
-// Bounds-checked reading from bytes that are not trusted. Every read says whether it succeeded; nothing is
-// cast.
+// Bounds-checked reading from bytes that are not trusted. Every read says whether it succeeded;
+// nothing is cast.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

@@ -21,8 +21,8 @@ bool is_at(int fd, const char* path) noexcept {
          open_one.st_ino == named.st_ino;
 }
 
-/// Whether whatever has the name may be replaced: nothing, an empty file, or one of our kind that nobody
-/// writes.
+/// Whether whatever has the name may be replaced: nothing, an empty file, or one of our kind
+/// that nobody writes.
 Result<void> check_old(const NewFile::Plan& plan, const char* path) {
   struct stat status;
   if (lstat(path, &status) != 0) return {};

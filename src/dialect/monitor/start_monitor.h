@@ -1,5 +1,5 @@
-// monstartup(3): a monitor with counters of its own, which writes gmon.out when the process ends, if not
-// before.
+// monstartup(3): a monitor with counters of its own, which writes gmon.out when the process ends,
+// if not before.
 #pragma once
 #include "dialect/monitor/monitor.h"
 #include "dialect/monitor/text_object.h"
@@ -19,9 +19,8 @@ struct StartMonitor {
   int (*profil)(std::span<const Region> regions);  ///< turns it on; 0, or -1 and errno
 };
 
-/// REQUIRES: ranges that ascend and are disjoint. Ends what was on before and writes its
-/// file. Returns 0, or -1 with errno, and nothing is on: EINVAL (an empty range), ENOMEM, or an errno of the
-/// profil.
+/// REQUIRES: ranges that ascend and are disjoint. Ends what was on before and writes its file. Returns 0,
+/// or -1 with errno, and nothing is on: EINVAL (an empty range), ENOMEM, or an errno of the profil.
 int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept
     REQUIRES(g_monitors_mutex);
 

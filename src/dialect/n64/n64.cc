@@ -1,7 +1,7 @@
 // osProfileInit, osProfileStart, osProfileStop, osProfileFlush: the page osProfile(3P) of the Nintendo 64.
 //
-// Makes the debug library's checks in every call, and bounds every counter by histo_size, which the console
-// did not.
+// Makes the debug library's checks in every call, and bounds every counter by histo_size, which the
+// console did not.
 #include "pctally/n64.h"
 
 #include <string.h>
@@ -92,8 +92,8 @@ Complaint init(const pctally_n64_prof* given, uint32_t count) noexcept {
   return {};
 }
 
-/// Without a timer the profile is on all the same: ticks by pctally_count() count, and osProfileStop()
-/// reports it.
+/// Without a timer the profile is on all the same: ticks by pctally_count() count, and
+/// osProfileStop() reports it.
 Complaint start(uint32_t microseconds) noexcept {
   SessionLock lock;
   Profile& self = profile();

@@ -22,13 +22,13 @@ inline constexpr unsigned kDirectories = 2;
 /// Path of a directory without a slash at its end; false if there is none of that number.
 bool directory(unsigned number, char (&path)[sizeof sockaddr_un::sun_path]) noexcept;
 
-/// Creates a listening socket `name` in the first directory that can be used, which is created if necessary,
-/// and stores its path. Replaces a socket that nobody listens to. Errors: EADDRINUSE, or those of the last
-/// directory.
+/// Creates a listening socket `name` in the first directory that can be used, which is created if
+/// necessary, and stores its path. Replaces a socket that nobody listens to. Errors: EADDRINUSE, or those
+/// of the last directory.
 Result<UniqueFd> listen_at(const char* name, char (&path)[sizeof sockaddr_un::sun_path]) noexcept;
 
-/// Connects to a socket of a process of the same user. Never waits. Errors: EPERM (another user's), or those
-/// of connect(2).
+/// Connects to a socket of a process of the same user. Never waits. Errors: EPERM (another user's), or
+/// those of connect(2).
 Result<UniqueFd> connect_to(const char* path) noexcept;
 
 /// The process at the other end of a connected socket; EPERM if it is another user's.

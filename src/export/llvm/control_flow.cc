@@ -61,8 +61,8 @@ Graph with_exit(Graph graph) {
   return graph;
 }
 
-/// The first block of the innermost loop around each block; kNone outside loops. Nothing if that takes too
-/// long.
+/// The first block of the innermost loop around each block; kNone outside loops. Nothing if that
+/// takes too long.
 std::optional<std::vector<uint32_t>> innermost_loops(const Graph& before, const Dominators& dominators) {
   std::vector<uint32_t> loop(before.size(), Dominators::kNone);
   std::vector<uint32_t> seen(before.size(), Dominators::kNone);

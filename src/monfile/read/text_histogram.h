@@ -5,8 +5,8 @@
 
 namespace pctally {
 
-/// Counter i stands for the i-th of counts.size() equal parts of [low, high), addresses as the linker gave
-/// them.
+/// Counter i stands for the i-th of counts.size() equal parts of [low, high), addresses as the
+/// linker gave them.
 struct TextHistogram {
   uint64_t low = 0;
   uint64_t high = 0;

@@ -68,8 +68,8 @@ Result<bool> needs_zstd(const ElfFile& file) {
   return found;
 }
 
-/// Builds an ELF file with the sections of another at the same indices; those that are not debug sections are
-/// empty.
+/// Builds an ELF file with the sections of another at the same indices; those that are not debug
+/// sections are empty.
 class Image {
  public:
   Image(const ElfFile& file, const Elf64_Ehdr& header) : file_(file), header_(header) {

@@ -9,8 +9,8 @@ namespace pctally {
 
 bool has_line_information(const ElfFile& file);
 
-/// Null if the file can be read as it is; else a file in memory with its debug sections decompressed and
-/// nothing else.
+/// Null if the file can be read as it is; else a file in memory with its debug sections decompressed
+/// and nothing else.
 Result<std::unique_ptr<ElfFile>> decompress_debug_sections(const ElfFile& file);
 
 }  // namespace pctally

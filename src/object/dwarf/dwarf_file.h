@@ -46,8 +46,8 @@ class DwarfFile {
   IntervalMap intervals_;
 };
 
-/// Adds the address ranges of a DIE that begin in `text`; linkers leave ranges of dropped functions at
-/// address 0.
+/// Adds the address ranges of a DIE that begin in `text`; linkers leave ranges of dropped functions
+/// at address 0.
 void add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* intervals);
 
 /// The path of a source file by the name that a line table has; empty if that is null. libdw joins a name

@@ -24,8 +24,8 @@ class DwarfInline {
   /// Walks the unit. Ranges outside `text` are ignored.
   DwarfInline(Dwarf_Die unit, AddressRange text);
 
-  /// Innermost first; empty if no function of the unit holds the address. The pointers live until the next
-  /// call.
+  /// Innermost first; empty if no function of the unit holds the address. The pointers live until
+  /// the next call.
   std::vector<Call> calls(uint64_t address);
 
   /// Functions, the inlined ones too.

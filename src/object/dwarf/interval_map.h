@@ -1,5 +1,5 @@
-// Nested intervals of addresses, flattened once so that the innermost around an address is found by one
-// search.
+// Nested intervals of addresses, flattened once so that the innermost around an address is found
+// by one search.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
-// Three kinds of address that do not convert into each other silently. Most symbolisation bugs are a mix-up
-// of these.
+// Three kinds of address that do not convert into each other silently. Most symbolisation bugs are a
+// mix-up of these.
 #pragma once
 #include <compare>
 #include <cstdint>

@@ -28,8 +28,8 @@ size_t Cover::first_at_or_after(uint64_t address) const {
 
 void Cover::add(uint64_t start, uint64_t end, uint64_t id) {
   if (start >= end) return;
-  // An edge at e is the lower bound of the first position at or after e and the upper bound of the one before
-  // it.
+  // An edge at e is the lower bound of the first position at or after e and the upper bound of the
+  // one before it.
   const size_t first = first_at_or_after(start);
   const size_t last = first < wanted_.size() && wanted_[first] < end ? first_at_or_after(end) : first;
   below_[first] = std::max(below_[first], last == first ? end : start);

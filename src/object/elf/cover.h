@@ -1,6 +1,6 @@
 // For each of a few query positions, finds the best of many overlapping ranges without sorting them all.
-// Positions between the same two neighbouring edges form a cell; cells are disjoint and do not depend on the
-// other queries.
+// Positions between the same two neighbouring edges form a cell; cells are disjoint and do not depend on
+// the other queries.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -25,8 +25,8 @@ class Cover {
   /// Adds the range [start, end); ranges that hold no wanted position only bound the cells.
   void add(uint64_t start, uint64_t end, uint64_t id);
 
-  /// Gives each position to the first range in the order `before` that holds it. Call once, after all are
-  /// added.
+  /// Gives each position to the first range in the order `before` that holds it. Call once, after
+  /// all are added.
   void resolve(const std::function<bool(const Candidate&, const Candidate&)>& before);
 
   /// The range that names the i-th position, or null. After resolve().

@@ -10,8 +10,8 @@ namespace pctally {
 namespace {
 
 /// Collects what the demangler prints. A few hundred bytes of back references can ask for terabytes of
-/// output, and the only way to stop the demangler is not to return to it. It holds no memory then but one
-/// decoded identifier.
+/// output, and the only way to stop the demangler is not to return to it. It holds no memory then but
+/// one decoded identifier.
 struct Output {
   char text[kLongestName];
   size_t length = 0;

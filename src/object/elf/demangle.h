@@ -1,5 +1,5 @@
-// Symbol names as their programmers wrote them. Names come from files that are not trusted: work and length
-// are capped.
+// Symbol names as their programmers wrote them. Names come from files that are not trusted: work and
+// length are capped.
 #pragma once
 #include <string>
 #include <string_view>

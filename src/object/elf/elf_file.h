@@ -1,6 +1,6 @@
-// An ELF file opened for reading: its segments, sections and identity, and the way between places in the file
-// and addresses. It refuses what libelf refuses, and files that are not regular; every size it hands out was
-// checked.
+// An ELF file opened for reading: its segments, sections and identity, and the way between places in the
+// file and addresses. It refuses what libelf refuses, and files that are not regular; every size it hands
+// out was checked.
 #pragma once
 #include <libelf.h>
 
@@ -73,8 +73,8 @@ class ElfFile {
 
   /// The section's bytes as they lie in the file; empty if it has none there.
   [[nodiscard]] std::span<const unsigned char> contents(const ElfSection& section) const;
-  /// Executable sections in ascending order, disjoint; the executable segments if there are no section
-  /// headers.
+  /// Executable sections in ascending order, disjoint; the executable segments if there are
+  /// no section headers.
   [[nodiscard]] const std::vector<ElfSection>& text() const { return text_; }
 
   /// The address at which a byte of the file is loaded, executable segments first; nothing if it is not.

@@ -14,8 +14,8 @@ using Md5 = std::array<uint8_t, 16>;
 
 Md5 md5_of(std::span<const unsigned char> bytes);
 
-/// MD5s of source files by the paths that frames have. A path has several where units were compiled from
-/// different texts.
+/// MD5s of source files by the paths that frames have. A path has several where units were compiled
+/// from different texts.
 using SourceDigests = std::set<std::pair<std::string, Md5>>;
 
 }  // namespace pctally

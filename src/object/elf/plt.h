@@ -1,6 +1,6 @@
-// Names for the stubs of procedure linkage tables: which relocation fills the slot a stub jumps through.
-// Stubs are read instruction by instruction (x86-64, aarch64, riscv64), so the order of the tables does not
-// matter.
+// Names for the stubs of procedure linkage tables: which relocation fills the slot a stub jumps
+// through. Stubs are read instruction by instruction (x86-64, aarch64, riscv64), so the order of the
+// tables does not matter.
 #pragma once
 #include <optional>
 #include <string>

@@ -39,9 +39,9 @@ inline constexpr std::string_view kHeldPlace = "/proc/self/held/";
 /// Error code of files that Trust forbids.
 inline constexpr int kOtherUsersFile = EPERM;
 
-/// The bytes of a regular file. Those of a file that neither root nor the caller owns are copied first, so
-/// that its owner cannot change them under the reader; others are mapped. One thread at a time, in the whole
-/// process.
+/// The bytes of a regular file. Those of a file that neither root nor the caller owns are copied first,
+/// so that its owner cannot change them under the reader; others are mapped. One thread at a time, in
+/// the whole process.
 class FileBytes {
  public:
   static Result<FileBytes> open(const std::string& path, Trust trust = Trust::kAnybody);

@@ -1,5 +1,5 @@
-// Reading the small files beside a program that name its text. They may be anybody's: a fifo, a link, a file
-// without end.
+// Reading the small files beside a program that name its text. They may be anybody's: a fifo, a link, a
+// file without end.
 #pragma once
 #include <cstdint>
 #include <string>

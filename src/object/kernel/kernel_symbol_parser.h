@@ -25,8 +25,8 @@ class KernelSymbolParser {
   [[nodiscard]] bool is_complete() const { return extent_.is_complete != 0; }
   /// Whether every address from `lowest` to `highest` is sure now.
   [[nodiscard]] bool knows(uint64_t lowest, uint64_t highest) const;
-  /// Valid until the next call of feed() or finish(). Before finish() it is to be asked only for what is
-  /// known.
+  /// Valid until the next call of feed() or finish(). Before finish() it is to be asked only for
+  /// what is known.
   [[nodiscard]] KernelSymbolTable table() const;
 
  private:

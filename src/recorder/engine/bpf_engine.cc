@@ -58,10 +58,10 @@ Result<void> BpfEngine::load(const Target& target) {
   return {};
 }
 
-/// A process tree's own records, at 0.1 us per switch between its threads: those of the whole machine would
-/// cost it nothing, but where others start processes by the thousand they overrun the rings and take the
-/// recorder's time. Many threads that run already need more descriptors than there are: then the machine's
-/// after all.
+/// A process tree's own records, at 0.1 us per switch between its threads: those of the whole machine
+/// would cost it nothing, but where others start processes by the thousand they overrun the rings and take
+/// the recorder's time. Many threads that run already need more descriptors than there are: then the
+/// machine's after all.
 Result<void> BpfEngine::open_records(const Target& target) {
   PerfSettings records;
   records.samples = records.whole_machine = false;

@@ -200,8 +200,8 @@ TEST_F(BpfEngineTest, WholeMachineKnowsOldAndNewProcessesByName) {
   });
 }
 
-// A recorder that gets no CPU for a second: the tables keep what they have room for, and the rest is
-// reported.
+// A recorder that gets no CPU for a second: the tables keep what they have room for, and the
+// rest is reported.
 TEST_F(BpfEngineTest, LateRecorderLosesNoTick) {
   in_own_process([this] {
     settings_.period = 20000;

@@ -7,8 +7,8 @@ namespace pctally {
 /// The engine's probe of the ladder.
 EngineProbe probe_bpf();
 
-/// Makes an available probe one that is not if the kernel refuses the program itself, as those before 5.15
-/// do.
+/// Makes an available probe one that is not if the kernel refuses the program itself, as those
+/// before 5.15 do.
 void load_bpf(EngineProbe* probe);
 
 /// The program knows processes by the numbers of the machine's first pid namespace, perf's records by those

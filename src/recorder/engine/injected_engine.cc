@@ -284,8 +284,8 @@ void TimerEngine::stop() {
   file_->beat();
 }
 
-/// A process just forked has no row yet, and one that the library cannot enter never gets one; both have the
-/// command's environment.
+/// A process just forked has no row yet, and one that the library cannot enter never gets one; both have
+/// the command's environment.
 std::vector<pid_t> TimerEngine::living() const {
   if (!settings_.children) return {};
   return processes_given(std::string(kIdVariable) + "=" + file_->recording_id().text, target_);

@@ -43,8 +43,8 @@ MapsLine parse(const std::string& line) {
   return {start, std::string(device) + " " + inode, path == std::string::npos ? "" : line.substr(path)};
 }
 
-/// Calls visit(const MapsLine&) for each mapping of a process (0: this one) until it returns true; whether it
-/// did.
+/// Calls visit(const MapsLine&) for each mapping of a process (0: this one) until it returns true;
+/// whether it did.
 template <class Visit>
 bool find_mapping(pid_t pid, Visit&& visit) {
   std::ifstream maps(directory_of(pid) + "/maps");

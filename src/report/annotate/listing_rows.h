@@ -21,8 +21,8 @@ struct ListingRow {
   std::vector<Frame> inlined{};  ///< kInlined: outermost first
 };
 
-/// `all`: nothing is left out. Instructions with a smaller part of the function's ticks than `min_share` are
-/// not hot.
+/// `all`: nothing is left out. Instructions with a smaller part of the function's ticks than `min_share`
+/// are not hot.
 std::vector<ListingRow> listing_rows(Annotator& annotator, bool all, double min_share);
 
 /// The instruction with most ticks; of equal ones the first.

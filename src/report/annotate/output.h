@@ -1,5 +1,5 @@
-// An Annotation as a listing for people, and as JSON. Every name and every source line passes through
-// escaped().
+// An Annotation as a listing for people, and as JSON. Every name and every source line
+// passes through escaped().
 #pragma once
 #include <string>
 

@@ -1,9 +1,9 @@
 // Source files that debug information names, read for showing their lines. Their names come from a file that
 // somebody else may have made.
 //
-// Refuses what is no regular file, what is larger than 4 MiB, what is not text, and what the owner of the
-// file that names it may not read, unless that is root or the caller: a program cannot make root show others'
-// files.
+// Refuses what is no regular file, what is larger than 4 MiB, what is not text, and what the owner of
+// the file that names it may not read, unless that is root or the caller: a program cannot make root
+// show others' files.
 #pragma once
 #include <sys/types.h>
 
@@ -46,8 +46,8 @@ enum class SourceChange {
   kDiffers,  ///< has another MD5
 };
 
-/// `digests`: what the program says of its sources. `built_unix_ns`: when the program was changed; 0: not
-/// known.
+/// `digests`: what the program says of its sources. `built_unix_ns`: when the program was changed;
+/// 0: not known.
 SourceChange change_of(const SourceFile& source, const std::string& path, const SourceDigests& digests,
                        uint64_t built_unix_ns);
 

@@ -308,8 +308,8 @@ Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& run
 
 namespace {
 
-/// Standard errors of a difference that a change must have, for so many runs a side; 1: as of a variance that
-/// is known.
+/// Standard errors of a difference that a change must have, for so many runs a side; 1: as of a variance
+/// that is known.
 double errors_of(const PlannedChange& change, size_t runs) {
   const double alpha = kDiffRate / static_cast<double>(std::max<size_t>(change.rows, 1));
   const double decided = runs > 1 ? t_quantile(alpha, 2 * static_cast<double>(runs - 1)) : two_sided_z(alpha);

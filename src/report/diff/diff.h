@@ -121,8 +121,8 @@ double length_needed(const RowDeviation& row, const PlannedChange& change, size_
 /// The smallest change, relative, that one run a side shows, however long it is.
 double smallest_of_one_run(const PlannedChange& change);
 
-/// The smallest change of `row` (in its amount) that would be decided four times in five, with as many runs
-/// as now.
+/// The smallest change of `row` (in its amount) that would be decided four times in five, with as many
+/// runs as now.
 double visible_change(const Diff& diff, const DiffRow& row);
 
 }  // namespace pctally

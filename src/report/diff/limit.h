@@ -1,5 +1,5 @@
-// A limit that a change must keep to: "share(f) > +2pp", "seconds(f) > +10%", "total > +3%". What fails a
-// build.
+// A limit that a change must keep to: "share(f) > +2pp", "seconds(f) > +10%", "total > +3%". What
+// fails a build.
 #pragma once
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
-// The texts of a page: each written once and referred to by number. All are escaped for people here, and
-// nowhere else.
+// The texts of a page: each written once and referred to by number. All are escaped for people here,
+// and nowhere else.
 #pragma once
 #include <cstdint>
 

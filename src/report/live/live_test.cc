@@ -115,8 +115,8 @@ TEST_F(Live, ASmallChangeIsChanceAndALargeOneIsNot) {
   EXPECT_EQ(row(table(), "f2").trend, Trend::kDown);
 }
 
-/// A program that ran only before the window has no row in it: its neighbour's ticks are not taken for its
-/// own.
+/// A program that ran only before the window has no row in it: its neighbour's ticks are not taken
+/// for its own.
 TEST_F(Live, RowsByProgramHaveTheirOwnTicksOfTheWindow) {
   Profile profile;
   profile.recorder_alive = true;

@@ -14,8 +14,8 @@ bool is_word(char c);
 /// Whether the word "operator" stands at `at`.
 bool starts_operator(std::string_view text, size_t at);
 
-/// Length of "operator<<", "operator()", "operator new[]" at `at`; of a conversion the word alone. REQUIRES:
-/// starts_operator().
+/// Length of "operator<<", "operator()", "operator new[]" at `at`; of a conversion the word
+/// alone. REQUIRES: starts_operator().
 size_t operator_length(std::string_view text, size_t at);
 
 /// The bracket that closes the one at `open`; kNone if there is none.

@@ -71,9 +71,9 @@ struct Held {
 
 constexpr int kRuns = 2000;
 
-/// 95 times in 100. Were all intervals exact, a row would be outside these bounds (93 and 97.5 %) once in
-/// 20,000 seeds: 1900 +- 9.7 (one sigma). That of a share is off by up to a point by itself, as it is of
-/// whole ticks.
+/// 95 times in 100. Were all intervals exact, a row would be outside these bounds (93 and 97.5 %) once
+/// in 20,000 seeds: 1900 +- 9.7 (one sigma). That of a share is off by up to a point by itself, as it is
+/// of whole ticks.
 void expect_95(const Held& held, size_t rows) {
   EXPECT_EQ(held.runs.size(), rows);
   for (const auto& [row, runs] : held.runs) {

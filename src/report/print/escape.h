@@ -9,9 +9,9 @@ namespace pctally {
 
 inline constexpr size_t kLongestShown = 1024;
 
-/// For people: control bytes and bytes that are not UTF-8 as \xNN, C1 controls and bidirectional or invisible
-/// format characters as \u{...}; what is longer than kLongestShown ends in "…". Valid UTF-8, whole
-/// characters.
+/// For people: control bytes and bytes that are not UTF-8 as \xNN, C1 controls and bidirectional or
+/// invisible format characters as \u{...}; what is longer than kLongestShown ends in "…". Valid
+/// UTF-8, whole characters.
 std::string escaped(std::string_view name);
 
 /// For JSON: the name as it is, except that bytes that are not UTF-8 become \xNN.
@@ -27,8 +27,8 @@ size_t width_of(std::string_view text);
 /// At most `width` characters, the last one "…" if any were cut. REQUIRES: made by escaped(), width > 0.
 std::string elided(std::string_view text, size_t width);
 
-/// Cuts a name in the middle: the last component ("::operator[]") stays as long as it has room. REQUIRES: as
-/// elided().
+/// Cuts a name in the middle: the last component ("::operator[]") stays as long as it has room.
+/// REQUIRES: as elided().
 std::string elided_name(std::string_view text, size_t width);
 
 }  // namespace pctally

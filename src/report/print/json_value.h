@@ -60,8 +60,8 @@ class Json {
   [[nodiscard]] size_t size() const;
   [[nodiscard]] bool empty() const { return size() == 0; }
 
-  /// `indent`: spaces a level; with -1 all stands on one line. Pure ASCII; what is no UTF-8 in a string
-  /// becomes U+FFFD.
+  /// `indent`: spaces a level; with -1 all stands on one line. Pure ASCII; what is no UTF-8 in a
+  /// string becomes U+FFFD.
   [[nodiscard]] std::string dump(int indent) const;
 
  private:

@@ -14,8 +14,8 @@ ProfFunction function(uint64_t start, uint64_t end, std::vector<std::string> nam
   return function;
 }
 
-/// main [0x1000, 0x1010)  helper (static) [0x1010, 0x1020)  gap  cosf,cosf32 [0x1030, 0x1040)  idle [0x1040,
-/// 0x1050)
+/// main [0x1000, 0x1010)  helper (static) [0x1010, 0x1020)  gap  cosf,cosf32 [0x1030, 0x1040)
+/// idle [0x1040, 0x1050)
 ProfFunctions sample() {
   return ProfFunctions({function(0x1000, 0x1010, {"main"}), function(0x1010, 0x1020, {"helper"}, true),
                         function(0x1030, 0x1040, {"cosf", "cosf32"}), function(0x1040, 0x1050, {"idle"})});

@@ -74,8 +74,8 @@ double conditional_p(const Measured& before, const Measured& after, double sprea
   return std::min(1.0, 2 * tail);
 }
 
-/// The variance that counting alone gives: at least as if one tick had been seen. Of an exact amount that of
-/// its resolution.
+/// The variance that counting alone gives: at least as if one tick had been seen. Of an exact amount that
+/// of its resolution.
 double counting_variance(const Measured& run) {
   if (run.per_tick <= 0) return squared(run.resolution);
   return run.per_tick * run.per_tick * std::max(run.effective_ticks(), 1.0);
@@ -105,8 +105,8 @@ Side side_of(std::span<const Measured> runs) {
   return side;
 }
 
-/// A side with one run takes the relative variance between runs from the other; where both have one, it is
-/// assumed.
+/// A side with one run takes the relative variance between runs from the other; where both have one,
+/// it is assumed.
 void complete(Side* side, const Side& other, double between_runs) {
   if (side->runs > 1) return;
   double relative = between_runs;

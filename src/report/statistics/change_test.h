@@ -29,9 +29,9 @@ struct Change {
   double p = 1;             ///< probability of a difference at least as large if nothing changed
 };
 
-/// The standard deviation from run to run, relative to the amount, that is assumed where a side has one run
-/// and so cannot show it: what unchanged programs were found to vary by on a shared machine
-/// (docs/statistics.md).
+/// The standard deviation from run to run, relative to the amount, that is assumed where a
+/// side has one run and so cannot show it: what unchanged programs were found to vary by on a
+/// shared machine (docs/statistics.md).
 inline constexpr double kBetweenRuns = 0.15;
 
 /// Compares two sides of at least one run each. Both orders agree: exchanging the sides negates the
@@ -53,9 +53,8 @@ double run_deviation(std::span<const Measured> runs, double between_runs = kBetw
 /// The part of it that is counting noise, which a longer recording makes smaller.
 double counting_deviation(std::span<const Measured> runs);
 
-/// Which of the hypotheses are rejected so that of all rejections at most `rate` are wrong on average.
-/// Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57 (1995)
-/// 289-300.
+/// Which of the hypotheses are rejected so that of all rejections at most `rate` are wrong on average. Y.
+/// Benjamini, Y. Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57 (1995) 289-300.
 std::vector<bool> rejected(std::span<const double> p_values, double rate);
 
 /// Student's t: the two-sided tail beyond |t|, and the quantile t whose two-sided tail is `alpha`.

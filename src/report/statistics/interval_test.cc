@@ -56,8 +56,8 @@ TEST(Statistics, LooksAreNeverMoreThanTicksOrDeliveries) {
   EXPECT_EQ(effective_samples(0, 0, 0), 0);
 }
 
-// The promise on the label: about 95 of 100 intervals hold the true share, also when one delivery weighs four
-// ticks.
+// The promise on the label: about 95 of 100 intervals hold the true share, also when one delivery
+// weighs four ticks.
 TEST(Statistics, CoversTheTrueShare) {
   std::mt19937_64 random(1927);
   for (double truth : {0.4, 0.1, 0.01, 0.001})

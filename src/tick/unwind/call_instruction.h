@@ -22,8 +22,8 @@ inline bool ends_in_call(const unsigned char (&bytes)[kLongestCall]) noexcept {
 
 inline constexpr unsigned kLongestCall = 8;  ///< with a segment or notrack prefix
 
-/// Bytes of ModRM, SIB and displacement of `ff /2` (call near, absolute indirect), or of `ff /3`; 0 if it is
-/// neither.
+/// Bytes of ModRM, SIB and displacement of `ff /2` (call near, absolute indirect), or of `ff /3`; 0 if
+/// it is neither.
 inline unsigned call_operand_bytes(const unsigned char* operand) noexcept {
   const unsigned mode = operand[0] >> 6, kind = operand[0] >> 3 & 7, base = operand[0] & 7;
   if (kind != 2 && kind != 3) return 0;

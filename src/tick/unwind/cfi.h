@@ -2,8 +2,8 @@
 // beforehand, nothing is allocated.
 //
 // The bytes may be hostile: every read is checked against their end, and a function takes at most
-// kMostInstructions. What is not understood is CfaKind::kUnsupported. Format: LSB 5.0, chapter 8.6; DWARF 5,
-// section 6.4.
+// kMostInstructions. What is not understood is CfaKind::kUnsupported. Format: LSB 5.0, chapter 8.6; DWARF
+// 5, section 6.4.
 #pragma once
 #include "tick/unwind/unwind_rule.h"
 
@@ -41,8 +41,8 @@ inline bool find_entry_code(uint64_t entry, uint64_t address, CfiFunction* found
   return true;
 }
 
-/// True if `address` lies in a function of the table; else *found has CfaKind::kNone. Any thread, any signal
-/// handler.
+/// True if `address` lies in a function of the table; else *found has CfaKind::kNone. Any thread,
+/// any signal handler.
 bool find_cfi(const CfiSections& sections, uint64_t address, CfiFunction* found) noexcept;
 
 }  // namespace pctally

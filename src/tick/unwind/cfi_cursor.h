@@ -1,5 +1,5 @@
-// Reads the bytes of unwind tables, which may be hostile: every read is checked against the end, and nothing
-// is called.
+// Reads the bytes of unwind tables, which may be hostile: every read is checked against the end, and
+// nothing is called.
 #pragma once
 #include <stdint.h>
 
@@ -76,8 +76,8 @@ class CfiCursor {
   bool good_ = true;
 };
 
-/// A pointer in `encoding`, which lies at `address` in the object. Encodings that no compiler writes there
-/// fail.
+/// A pointer in `encoding`, which lies at `address` in the object. Encodings that no compiler
+/// writes there fail.
 inline uint64_t take_pointer(CfiCursor* cursor, uint8_t encoding, uint64_t address) noexcept {
   uint64_t value = 0;
   switch (encoding & pointer_encoding::kFormat) {

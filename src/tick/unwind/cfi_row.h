@@ -32,8 +32,7 @@ struct CfiRow {
   bool return_moved = false;  ///< elsewhere than the machine's calls put it (kReturnsInRegister)
 };
 
-/// CfaKind::kUnsupported if a rule cannot express the row. `is_signal`: the frame is a signal
-/// handler's.
+/// CfaKind::kUnsupported if a rule cannot express the row. `is_signal`: the frame is a signal handler's.
 UnwindRule rule_of(const CfiRow& row, bool is_signal) noexcept;
 
 }  // namespace pctally

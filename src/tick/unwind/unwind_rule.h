@@ -216,8 +216,8 @@ StepResult unwind_step(const UnwindRule& rule, bool whole, UnwindRegisters* regi
       !unwind::restore(rule.base, rule.base_words, cfa, *registers, read, &caller.base, why))
     return StepResult::kCut;
   if (kReturnsInRegister && !unwind::take_return(rule.base, whole, &caller, why)) return StepResult::kCut;
-  // Lazy binding on aarch64: a PLT has pushed x30 and one more word, which the CFA of glibc's resolver leaves
-  // out.
+  // Lazy binding on aarch64: a PLT has pushed x30 and one more word, which the CFA of glibc's
+  // resolver leaves out.
   const bool from_plt = kReturnsInRegister && rule.base == FrameKind::kSaved && rule.base_words >= 0;
   caller.stack = from_plt ? unwind::at(cfa, rule.base_words) + 8 : cfa;
   *registers = caller;

@@ -22,8 +22,8 @@ struct GperfMapping {
   bool is_file = false;
 };
 
-/// Those of a living process, ascending; the program itself under the path `a_out`. Empty if it may not be
-/// looked at.
+/// Those of a living process, ascending; the program itself under the path `a_out`. Empty if it may not
+/// be looked at.
 std::vector<GperfMapping> gperf_mappings(pid_t pid, const std::string& a_out);
 
 struct GperfRow {

@@ -52,8 +52,8 @@ bool is_told_to_end() {
   return false;
 }
 
-/// What the child reports of itself, in memory that it shares: its end may come late (close(2) asks a file
-/// system, too).
+/// What the child reports of itself, in memory that it shares: its end may come late (close(2) asks a
+/// file system, too).
 class Progress {
  public:
   Progress()

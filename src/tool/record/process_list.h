@@ -12,9 +12,9 @@ struct ProcessList {
   std::string unknown;  ///< a name that no running process has
 };
 
-/// "101,102", "101 102" (as pidof(8) prints them), "nginx" or "101,nginx". Of a name: every process that is
-/// called so (its comm or the last part of its first argument), this user's own if there are any. Never this
-/// process.
+/// "101,102", "101 102" (as pidof(8) prints them), "nginx" or "101,nginx". Of a name: every process that
+/// is called so (its comm or the last part of its first argument), this user's own if there are any.
+/// Never this process.
 ProcessList find_processes(const std::string& list);
 
 }  // namespace pctally

@@ -24,8 +24,8 @@ struct Drawn {
   int characters = 0;
 };
 
-/// What fits into `width` columns. Characters of no or unknown width, which escaped() leaves none of, are
-/// dropped.
+/// What fits into `width` columns. Characters of no or unknown width, which escaped() leaves none
+/// of, are dropped.
 Drawn fitting(const std::string& text, int width) {
   Drawn drawn;
   mbstate_t state{};

@@ -1,5 +1,5 @@
-// The live view's terminal. The only user of curses; built without it, there is none and top prints plain
-// lines.
+// The live view's terminal. The only user of curses; built without it, there is none and top
+// prints plain lines.
 #pragma once
 #include <memory>
 #include <optional>
