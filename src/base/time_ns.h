@@ -9,6 +9,10 @@ namespace pctally {
 
 inline constexpr uint64_t kNsPerSecond = 1000000000;
 
+/// 73 years: what a file tells, and a sum, is cut to it, so that sums and differences of three fit 64 bits
+/// with a sign.
+inline constexpr uint64_t kLongestTimeNs = uint64_t{1} << 61;
+
 inline uint64_t to_ns(const timespec& time) noexcept {
   return static_cast<uint64_t>(time.tv_sec) * kNsPerSecond + static_cast<uint64_t>(time.tv_nsec);
 }

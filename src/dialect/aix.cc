@@ -13,9 +13,6 @@ enum class Form { kShort, kArray };
 constinit Session g_aix("aix");
 Form g_form GUARDED_BY(g_sessions_mutex);  ///< of the call that turned it on
 
-constexpr unsigned kArrayForm = UINT32_MAX;
-constexpr unsigned kScaleFromSizes = UINT32_MAX;
-
 uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
 
 /// "Off" has no effect while it is off, nor by the other form than the one that turned it on. Neither is an
@@ -57,7 +54,7 @@ Entry entry_of(const pctally_aix_prof& prof) noexcept {
               .scale = prof.p_scale,
               .low = address(prof.p_low),
               .high = address(prof.p_high)};
-  if (prof.p_scale == kScaleFromSizes) entry.scale = scale_from_sizes(entry);
+  if (prof.p_scale == kAixScaleFromSizes) entry.scale = scale_from_sizes(entry);
   return entry;
 }
 
@@ -111,6 +108,6 @@ using namespace pctally;
 PCTALLY_DIALECT_CALL int pctally_aix_profil(void* buffer, unsigned int bufsize, unsigned long offset,
                                             unsigned int scale) {
   SessionLock lock;
-  if (bufsize == kArrayForm) return set_errno(array_form(static_cast<const pctally_aix_prof*>(buffer)));
+  if (bufsize == kAixArrayForm) return set_errno(array_form(static_cast<const pctally_aix_prof*>(buffer)));
   return set_errno(short_form(buffer, bufsize, offset, scale));
 }

@@ -50,6 +50,13 @@ inline constexpr DialectPolicy kGlibcProfil  = {PCTALLY_BIN_MAN,     kAnyScale, 
 inline constexpr DialectPolicy kGlibcSprofil = {PCTALLY_BIN_MAN,     kAnyScale, 2,   kAnyScale, false,       false,     WhenFull::kSaturate, kTick100Hz,  ListRule::kAnyOrder,   WhenFull::kWrap};
 // clang-format on
 
+// Arguments with a meaning of their own, to profil() and to the monitor() that calls it.
+
+inline constexpr uint32_t kAixArrayForm = UINT32_MAX;  ///< as the buffer's size: an array of ranges follows
+inline constexpr uint32_t kAixScaleFromSizes = UINT32_MAX;  ///< of a range: computed from range and buffer
+inline constexpr long kTru64Extended = -1;  ///< as the first address: an array of ranges follows
+inline constexpr long kTru64MostEntries = 64;
+
 constexpr ScaleMeaning meaning_of(const DialectPolicy& policy, uint32_t scale) noexcept {
   scale &= policy.scale_bits;
   if (scale == 0 && policy.zero_is_every_pc) return ScaleMeaning::kEveryPc;

@@ -10,9 +10,6 @@ namespace {
 
 constinit Session g_tru64("tru64");  // one for both forms: they exclude each other
 
-constexpr long kExtended = -1;
-constexpr long kMostEntries = 64;
-
 uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
 
 /// The entry names no buffer size: highpc bounds it.
@@ -27,7 +24,7 @@ Entry entry_of(const pctally_tru64_profil_args& args) noexcept {
 
 int extended(const pctally_tru64_profil_args* args, long count, unsigned long flags) noexcept
     REQUIRES(g_sessions_mutex) {
-  if (count < 1 || count > kMostEntries || flags != 0) return EINVAL;
+  if (count < 1 || count > kTru64MostEntries || flags != 0) return EINVAL;
   auto number = static_cast<size_t>(count);
   if (!readable(args, number * sizeof *args)) return EFAULT;
   RegionBuilder builder(kTru64Profil, CellKind::kU32, number);
@@ -44,7 +41,7 @@ using namespace pctally;
 PCTALLY_DIALECT_CALL void pctally_tru64_profil(void* buffer, long buffer_size, long offset,
                                                unsigned long scale_or_flags) {
   SessionLock lock;
-  if (offset == kExtended) {
+  if (offset == kTru64Extended) {
     set_errno(extended(static_cast<const pctally_tru64_profil_args*>(buffer), buffer_size, scale_or_flags));
     return;
   }

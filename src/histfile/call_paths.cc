@@ -8,7 +8,6 @@ namespace {
 
 constexpr uint32_t kRecordUnits = sizeof(PathRecord) / kUnitBytes;
 constexpr unsigned kFewestSlotsLog2 = 4;  ///< a unit's
-constexpr uint32_t kStatesPerUnit = kUnitBytes / sizeof(uint32_t);
 
 std::unexpected<Error> no_room() noexcept {
   return fail(ENOSPC, "no room for call paths; free some space, or leave out -g or --scope");
@@ -41,7 +40,6 @@ PathTreeHead plan(uint64_t bytes) noexcept { return tree_head_for(bytes / sizeof
 }  // namespace
 
 PathTreeHead tree_head_for(uint64_t most_nodes) noexcept {
-  constexpr unsigned kMostSlotsLog2 = 24;  // what path_slot() takes
   PathTreeHead head{};
   head.most_nodes = static_cast<uint32_t>(most_nodes);
   head.slots_log2 = kFewestSlotsLog2;
@@ -72,7 +70,7 @@ Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcep
 }
 
 Result<void> add_path_slots(ProfileFile* file, uint32_t count) noexcept {
-  const uint32_t state_units = count / kStatesPerUnit, slot_units = count * (sizeof(PathSlot) / kUnitBytes);
+  const uint32_t state_units = count / kStatesPerUnit, slot_units = count * kUnitsPerSlot;
   if (!file->make_room(1 + state_units + slot_units)) return no_room();
   const Pool pool = file->pool();
   const uint32_t unit = pool_take(pool, 1), states = pool_take(pool, state_units),

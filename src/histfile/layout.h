@@ -142,7 +142,8 @@ struct ScopeRecord {
   uint64_t device;  ///< kThread: the thread's name in these 16 bytes, not necessarily ended by a zero byte
   uint64_t inode;
 };
-inline constexpr size_t kThreadNameBytes = 16;  ///< in a ScopeRecord, from `device` on
+inline constexpr size_t kMostScopesOfFile = 8192;  ///< readers leave out what follows them
+inline constexpr size_t kThreadNameBytes = 16;     ///< in a ScopeRecord, from `device` on
 static_assert(sizeof(ScopeRecord) == 64 && offsetof(ScopeRecord, build_id) == 16);
 
 /// Call paths (tick/context_tree.h). Two units.

@@ -10,9 +10,6 @@
 namespace pctally {
 namespace {
 
-constexpr uint32_t kMostScopes = 8192;
-constexpr uint32_t kMostSlotsLog2 = 24;
-
 uint64_t offset_of(uint64_t unit) { return kHeaderBytes + kUnitBytes * unit; }
 
 PathScopeKind kind_of(ScopeKind kind) {
@@ -52,7 +49,7 @@ class PathReader {
 
 void PathReader::read_scopes(uint32_t first, CallPaths* paths) {
   ScopeRecord record;
-  for (uint32_t unit = first; unit != 0 && paths->scopes.size() < kMostScopes; unit = record.next) {
+  for (uint32_t unit = first; unit != 0 && paths->scopes.size() < kMostScopesOfFile; unit = record.next) {
     if (!source_.claim(unit, 1) || !source_.bytes.read(offset_of(unit), &record)) return;
     PathScope scope;
     scope.name = source_.text(record.name);

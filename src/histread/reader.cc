@@ -10,6 +10,7 @@
 
 #include "base/file/byte_reader.h"
 #include "base/text_field.h"
+#include "base/time_ns.h"
 #include "histread/path_reader.h"
 #include "tick/cell_tree.h"
 
@@ -19,8 +20,7 @@ namespace {
 constexpr uint32_t kByteOrder = 0x01020304;
 constexpr uint32_t kOtherByteOrder = 0x04030201;
 constexpr uint64_t kLargestTotal = kLargestCount << 4;
-constexpr uint64_t kLongestPeriodNs = 1'000'000'000'000;
-constexpr uint64_t kLongestTimeNs = uint64_t{1} << 61;
+constexpr uint64_t kLongestReadPeriodNs = 1'000'000'000'000;
 constexpr std::string_view kUnknownEvent = "unknown-events";
 
 /// What can be wrong with a part of a file that is left out for it.
@@ -124,8 +124,8 @@ void Walk::check_header(FileHeader* checked) {
   for (uint64_t* count : {&ledger.counted, &ledger.outside, &ledger.full, &ledger.lost, &ledger.deferred,
                           &ledger.resolved, &ledger.samples})
     limit(count, kLargestCount);
-  limit(&header.period_ns, kLongestPeriodNs);
-  limit(&header.period_asked_ns, kLongestPeriodNs);
+  limit(&header.period_ns, kLongestReadPeriodNs);
+  limit(&header.period_asked_ns, kLongestReadPeriodNs);
   if (header.cpu_user_ns > kLongestTimeNs || header.cpu_system_ns > kLongestTimeNs) header.cpu_known = 0;
   limit(&header.cpu_user_ns, kLongestTimeNs);
   limit(&header.cpu_system_ns, kLongestTimeNs);

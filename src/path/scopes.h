@@ -8,7 +8,9 @@
 
 namespace pctally {
 
+/// What a recording makes room for, beside the one of all others; a merged file may hold more.
 inline constexpr size_t kMostScopes = 4096;
+static_assert(kMostScopes < kMostScopesOfFile);
 
 class Scopes {
  public:

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
+#include "base/time_ns.h"
 #include "histread/reader.h"
 
 namespace pctally {
 namespace {
 
-constexpr uint64_t kLongestNs = uint64_t{1} << 61;
-
-void add_time(uint64_t ns, uint64_t* sum) { *sum = std::min(kLongestNs, *sum + std::min(ns, kLongestNs)); }
+void add_time(uint64_t ns, uint64_t* sum) {
+  *sum = std::min(kLongestTimeNs, *sum + std::min(ns, kLongestTimeNs));
+}
 
 /// *sum stays at most kLargestCount; false where it would not.
 bool add_ticks(uint64_t ticks, uint64_t weight, uint64_t* sum) {

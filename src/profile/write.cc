@@ -18,7 +18,6 @@ namespace {
 
 constexpr uint64_t kWidestGap = 16 << 10;              ///< between places of one segment
 constexpr uint32_t kMostSegmentUnit = (1u << 24) - 1;  ///< that a PathPlace has room for
-constexpr size_t kMostScopes = 8192;                   ///< that readers take
 
 class FileWriter {
  public:
@@ -324,9 +323,9 @@ void FileWriter::finish() {
 }
 
 Result<std::vector<unsigned char>> FileWriter::run() {
-  if (profile_.paths.scopes.size() > kMostScopes)
-    return fail(E2BIG, "there are %zu programs, threads or groups; a file holds 8192: merge fewer",
-                profile_.paths.scopes.size());
+  if (profile_.paths.scopes.size() > kMostScopesOfFile)
+    return fail(E2BIG, "there are %zu programs, threads or groups; a file holds %zu: merge fewer",
+                profile_.paths.scopes.size(), kMostScopesOfFile);
   header_.command = add_command(profile_.command);
   add_objects();
   add_segments();

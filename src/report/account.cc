@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/time_ns.h"
 #include "report/statistics/interval.h"
 
 namespace pctally {
 namespace {
-
-constexpr uint64_t kLongestNs = uint64_t{1} << 61;  // cpu - sampled - lost cannot overflow
 
 double rate(double events, int64_t nanoseconds) {
   return nanoseconds > 0 ? events / seconds(nanoseconds) : 0;
@@ -24,7 +23,7 @@ int64_t chance_of(const ProfileRun& profile, const Account& account, uint64_t se
   double part = all_ns > 0 ? std::clamp(own_ns / all_ns, 0.0, 1.0) : 0;
   double sd = std::sqrt((1 - part) * static_cast<double>(seen) + cpus);
   double ns = kNormal95 * sd * static_cast<double>(profile.period_ns);
-  return static_cast<int64_t>(std::min(ns, static_cast<double>(kLongestNs)));
+  return static_cast<int64_t>(std::min(ns, static_cast<double>(kLongestTimeNs)));
 }
 
 /// Part of the seen ticks that were read off a clock ("[process start]"), not sampled.
@@ -39,8 +38,8 @@ double measured_part(const Profile& profile, uint64_t seen) {
 
 int64_t duration_of(uint64_t ticks, uint64_t period_ns) {
   uint64_t product;
-  if (__builtin_mul_overflow(ticks, period_ns, &product)) product = kLongestNs;
-  return static_cast<int64_t>(std::min(product, kLongestNs));
+  if (__builtin_mul_overflow(ticks, period_ns, &product)) product = kLongestTimeNs;
+  return static_cast<int64_t>(std::min(product, kLongestTimeNs));
 }
 
 namespace {
@@ -56,8 +55,8 @@ Account account_of_run(const ProfileRun& run, double measured) {
   Account account;
   account.cpu_known = run.cpu_known;
   if (run.cpu_known)
-    account.cpu_ns = static_cast<int64_t>(std::min(run.cpu_user_ns, kLongestNs / 2) +
-                                          std::min(run.cpu_system_ns, kLongestNs / 2));
+    account.cpu_ns = static_cast<int64_t>(std::min(run.cpu_user_ns, kLongestTimeNs / 2) +
+                                          std::min(run.cpu_system_ns, kLongestTimeNs / 2));
   int64_t sampled = duration_of(seen, run.period_ns), lost = duration_of(ledger.lost, run.period_ns);
   if (run.counts_cpu_time()) {
     account.sampled_ns = sampled;
@@ -65,7 +64,7 @@ Account account_of_run(const ProfileRun& run, double measured) {
     if (run.cpu_known) account.unsampled_ns = account.cpu_ns - sampled - lost;
     account.chance_ns = chance_of(run, account, seen);
     account.rounding_ns = duration_of(2, std::max(run.period_ns, run.clock_tick_ns));
-    account.asked_hz = rate(1, static_cast<int64_t>(std::min(run.period_asked_ns, kLongestNs)));
+    account.asked_hz = rate(1, static_cast<int64_t>(std::min(run.period_asked_ns, kLongestTimeNs)));
   } else {
     account.sampled_events = sampled;
     account.lost_events = lost;
@@ -91,8 +90,8 @@ void add_up_chance(const Profile& profile, Account* account) {
     amount += part;
     squares += part * part / own.effective_samples;
   }
-  account->chance_ns = static_cast<int64_t>(std::min(std::sqrt(chance), static_cast<double>(kLongestNs)));
-  account->rounding_ns = static_cast<int64_t>(std::min(rounding, static_cast<double>(kLongestNs)));
+  account->chance_ns = static_cast<int64_t>(std::min(std::sqrt(chance), static_cast<double>(kLongestTimeNs)));
+  account->rounding_ns = static_cast<int64_t>(std::min(rounding, static_cast<double>(kLongestTimeNs)));
   account->effective_samples = squares > 0 ? amount * amount / squares : 0;
 }
 
@@ -108,14 +107,14 @@ Account account_of(const Profile& profile) {
 std::vector<UnsampledPart> unsampled_parts(const Profile& profile) {
   uint64_t blocked = 0, small = 0, timerless = 0, unseen = 0;
   for (const ProfileProcess& process : profile.processes) {
-    blocked += std::min(process.blocked_ns, kLongestNs / 65536);
-    small += std::min(process.small_stack_ns, kLongestNs / 65536);
-    timerless += std::min(process.timerless_ns, kLongestNs / 65536);
-    unseen += std::min(process.unseen_start_ns, kLongestNs / 65536);
+    blocked += std::min(process.blocked_ns, kLongestTimeNs / 65536);
+    small += std::min(process.small_stack_ns, kLongestTimeNs / 65536);
+    timerless += std::min(process.timerless_ns, kLongestTimeNs / 65536);
+    unseen += std::min(process.unseen_start_ns, kLongestTimeNs / 65536);
   }
   std::vector<UnsampledPart> parts;
   auto add = [&parts](const char* reason, uint64_t ns) {
-    if (ns != 0) parts.push_back({reason, static_cast<int64_t>(std::min(ns, kLongestNs))});
+    if (ns != 0) parts.push_back({reason, static_cast<int64_t>(std::min(ns, kLongestTimeNs))});
   };
   add("blocked signals", blocked);
   add("stacks below 32 KiB", small);

@@ -36,7 +36,8 @@ struct PathTreeHead {
 static_assert(sizeof(PathTreeHead) == 24, "shared-memory layout");
 
 inline constexpr uint32_t kNodesPerUnit = 2;
-inline constexpr unsigned kMeanChainLog2 = 2;  ///< nodes per slot of a full tree, log2
+inline constexpr uint32_t kMostSlotsLog2 = 24;  ///< of a directory; what says more is damaged
+inline constexpr unsigned kMeanChainLog2 = 2;   ///< nodes per slot of a full tree, log2
 
 /// Where a node of a path lies: a segment's unit and the distance from its start, or, with segment
 /// 0, a mark.
@@ -61,7 +62,7 @@ inline PathNode* path_node(const Pool& pool, uint32_t number) noexcept {
 
 inline uint32_t* path_slot(const Pool& pool, const PathTreeHead& head, uint32_t parent,
                            uint64_t place) noexcept {
-  if (head.slots_log2 > 24) return nullptr;
+  if (head.slots_log2 > kMostSlotsLog2) return nullptr;
   const uint64_t mixed = (place + uint64_t{parent} * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
   const uint32_t slot = static_cast<uint32_t>(mixed ^ mixed >> 32) & ((1u << head.slots_log2) - 1);
   const uint64_t unit = uint64_t{head.directory} + (slot >> 4);

@@ -9,7 +9,6 @@ namespace pctally {
 namespace {
 
 constexpr uint64_t kLowestCode = 4096;
-constexpr uint32_t kMostSlotsOfPath = kMostFrames / kFramesPerSlot + 1;
 constexpr uint64_t kEndOfUserCode = uint64_t{1} << kBitsOfUserCode;
 
 /// Where an address lies in the file, or the address itself.

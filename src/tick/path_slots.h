@@ -23,6 +23,7 @@ struct PathSlotFrame {
 };
 
 inline constexpr uint32_t kFramesPerSlot = 30;
+inline constexpr uint32_t kMostSlotsOfPath = kMostFrames / kFramesPerSlot + 1;
 inline constexpr uint32_t kSlotReady = uint32_t{1} << 31;
 
 struct PathSlot {
@@ -37,6 +38,8 @@ struct PathSlot {
   PathSlotFrame frame[kFramesPerSlot];
 };
 static_assert(sizeof(PathSlot) == 512, "shared-memory layout");
+inline constexpr uint32_t kUnitsPerSlot = sizeof(PathSlot) / kUnitBytes;
+inline constexpr uint32_t kStatesPerUnit = kUnitBytes / sizeof(uint32_t);
 
 struct PathSlotsHead {
   uint32_t states;  ///< first unit of the states
@@ -59,8 +62,6 @@ struct PathSlots {
 
 /// The slots whose head is at a unit; none if it names what is not in the pool.
 inline PathSlots path_slots_at(const Pool& pool, uint32_t unit) noexcept {
-  constexpr uint32_t kStatesPerUnit = kUnitBytes / sizeof(uint32_t);
-  constexpr uint32_t kUnitsPerSlot = sizeof(PathSlot) / kUnitBytes;
   constexpr uint32_t kMost = 1 << 16;
   PathSlots found;
   if (!pool_holds(pool, unit, 1)) return found;

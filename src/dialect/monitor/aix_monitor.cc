@@ -11,9 +11,7 @@ namespace pctally {
 namespace {
 
 constexpr uintptr_t kManyRanges = UINTPTR_MAX;
-constexpr int kArrayForm = -1;
 constexpr uint32_t kOneToOne = 0xffff;
-constexpr uint32_t kScaleFromSizes = UINT32_MAX;
 constexpr uint64_t kExactReach = 65536;  ///< bytes of text for which 0xffff is one counter per two bytes
 constexpr int kProfTypeGprof = 1;
 
@@ -21,7 +19,7 @@ pctally_aix_prof g_end{};
 
 constexpr MonitorRow kRow = {MonNaming::kProfdir, kAixProfil.period_ns, [] {
                                (void)pctally_aix_profil(nullptr, 0, 0, 0);
-                               (void)pctally_aix_profil(&g_end, UINT32_MAX, 0, 0);
+                               (void)pctally_aix_profil(&g_end, kAixArrayForm, 0, 0);
                              }};
 constinit Monitor g_monitor(kRow);
 bool g_on = false;  ///< what moncontrol() last asked for
@@ -39,7 +37,7 @@ int profil_regions(std::span<const Region> regions) {
       return set_errno(ENOMEM);
   }
   if (!entries.push_back(pctally_aix_prof{})) return set_errno(ENOMEM);
-  int result = pctally_aix_profil(entries.data(), UINT32_MAX, 0, 0);
+  int result = pctally_aix_profil(entries.data(), kAixArrayForm, 0, 0);
   g_on = result == 0;
   return result;
 }
@@ -64,8 +62,8 @@ int add_entry(const pctally_aix_prof& entry, uint64_t before, MappedArray<Region
   uint64_t low = address(entry.p_low), high = address(entry.p_high), bytes = bytes_of(entry);
   if (high <= before || low < before || low >= high || bytes == 0) return EINVAL;
   if (!writable(entry.p_buff, bytes)) return EFAULT;
-  uint32_t scale = entry.p_scale == kScaleFromSizes ? monitor_scale(bytes / 2, high - low, kOneToOne)
-                                                    : entry.p_scale & 0xffff;
+  uint32_t scale = entry.p_scale == kAixScaleFromSizes ? monitor_scale(bytes / 2, high - low, kOneToOne)
+                                                       : entry.p_scale & 0xffff;
   if (scale < 2) return EINVAL;
   return regions->push_back(monitor_region(kAixProfil, {entry.p_buff, bytes}, low, high, scale)) ? 0 : ENOMEM;
 }
@@ -116,7 +114,7 @@ __attribute__((visibility("default"))) pctally_aix_monglobal pctally_aix_mondata
 
 PCTALLY_DIALECT_CALL int pctally_aix_monitor(uintptr_t low, uintptr_t high, void* buffer, int bufsize,
                                              int nfunc) {
-  if (low == 0 || bufsize != kArrayForm) {
+  if (low == 0 || static_cast<uint32_t>(bufsize) != kAixArrayForm) {
     auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize);
     (void)nfunc;  // the call counts never lay in the buffer
     return classic_monitor(kMonitor, {low, high, buffer, words, 0, format_asked()});

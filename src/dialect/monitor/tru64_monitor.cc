@@ -11,9 +11,6 @@
 namespace pctally {
 namespace {
 
-constexpr long kExtended = -1;
-constexpr long kMostEntries = 64;
-
 constexpr MonitorRow kRow = {MonNaming::kProfdir, kTru64Profil.period_ns,
                              [] { pctally_tru64_profil(nullptr, 0, 0, 0); }};
 constinit Monitor g_monitor(kRow);
@@ -38,10 +35,10 @@ int profil_regions(std::span<const Region> regions) {
   if (first.kind == CellKind::kU16)
     return profil(static_cast<uint16_t*>(first.cells), first.rule.cells * sizeof(uint16_t), first.low,
                   first.rule.scale);
-  pctally_tru64_profil_args entries[kMostEntries];
+  pctally_tru64_profil_args entries[kTru64MostEntries];
   for (size_t i = 0; i < regions.size(); ++i) entries[i] = entry_of(regions[regions.size() - 1 - i]);
   auto count = static_cast<long>(regions.size());
-  return result_by_errno([&] { pctally_tru64_profil(entries, count, kExtended, 0); });
+  return result_by_errno([&] { pctally_tru64_profil(entries, count, kTru64Extended, 0); });
 }
 
 constexpr StartMonitor kStart = {g_monitor, kTru64Profil, CellKind::kU32, 0x10000,
@@ -63,10 +60,10 @@ uint32_t scale_of(const pctally_tru64_monitor_args& entry) noexcept {
 
 int start_extended(const pctally_tru64_monitor_args* entries, long count, unsigned long flags) noexcept
     REQUIRES(g_monitors_mutex) {
-  if (count < 1 || count > kMostEntries || flags != 0) return set_errno(EINVAL);
+  if (count < 1 || count > kTru64MostEntries || flags != 0) return set_errno(EINVAL);
   auto number = static_cast<size_t>(count);
   if (!readable(entries, number * sizeof *entries)) return set_errno(EFAULT);
-  Region kept[kMostEntries];
+  Region kept[kTru64MostEntries];
   for (size_t i = 0; i < number; ++i) {
     const auto& entry = entries[i];
     bool in_order = i == 0 || address(entry.highpc) <= address(entries[i - 1].lowpc);
@@ -94,7 +91,7 @@ PCTALLY_DIALECT_CALL void pctally_tru64_monitor(long lowpc, long highpc, void* b
                                                 long nfunc_or_flags) {
   auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize),
        rest = static_cast<size_t>(nfunc_or_flags < 0 ? 0 : nfunc_or_flags);
-  if (lowpc != kExtended) {
+  if (lowpc != kTru64Extended) {
     (void)classic_monitor(kMonitor,
                           {static_cast<uint64_t>(lowpc), static_cast<uint64_t>(highpc), buffer, words, rest});
     return;

@@ -10,7 +10,6 @@
 namespace pctally {
 namespace {
 
-constexpr uint32_t kMostSlotsOfPath = kMostFrames / kFramesPerSlot + 1;
 constexpr uint8_t kPatience = 50;  ///< drains until an unfinished slot's process is looked for
 constexpr uint32_t kMostObjects = 1 << 20;
 
