@@ -9,7 +9,7 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kPage = 4096;  ///< of a table's index (path_tables.h): its size is part of the format
 constexpr size_t kAlignment = 64;
 constexpr size_t kMostRules = size_t{1} << 16;  ///< a row has 16 bits for its rule
 

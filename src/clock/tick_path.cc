@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 
+#include "base/page.h"
 #include "clock/deep_stacks.h"
 #include "clock/injected_call.h"
 #include "clock/thread_hook.h"
@@ -30,8 +31,6 @@ uint32_t recording() noexcept { return __atomic_load_n(&g_recording, __ATOMIC_RE
 constexpr uint64_t kGuessedStackBytes =
     1 << 20;                                  ///< of a stack that is not known: coroutines, alternate stacks
 constexpr uint64_t kLeastHandlerRoom = 4096;  ///< on an alternate stack, for the walk
-
-constexpr uint64_t kPageBytes = 4096;
 
 /// The stack size of the main thread, and of a thread for which nothing else was asked.
 uint64_t default_stack_bytes() noexcept {
@@ -158,7 +157,7 @@ void know_own_stack(uint64_t bytes) noexcept {
 void know_main_stack() noexcept {
   if (&__libc_stack_end == nullptr) return;
   const auto end = reinterpret_cast<uint64_t>(__libc_stack_end);
-  t_stack = {(end + kPageBytes - 1) & ~(kPageBytes - 1), default_stack_bytes()};
+  t_stack = {page_end(end), default_stack_bytes()};
 }
 
 bool can_find_own_tables() noexcept { return _dl_find_object != nullptr; }

@@ -1,11 +1,13 @@
 // perf.data as tools/perf/Documentation/perf.data-file-format.txt of Linux describes it. Records are
 // those of perf_event_open(2).
+#include <limits.h>
 #include <linux/perf_event.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "base/page.h"
 #include "export/formats.h"
 #include "report/print/escape.h"
 #include "report/text.h"
@@ -15,7 +17,6 @@ namespace {
 
 constexpr char kMagic[] = "PERFILE2";
 constexpr uint64_t kFileHeaderBytes = 104;
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kFirstAddress = uint64_t{4} << 30;  ///< of the mappings, which lie one behind the other
 constexpr uint64_t kGap = uint64_t{2} << 20;
 constexpr size_t kBuildIdBytes = 20;
@@ -24,8 +25,6 @@ constexpr unsigned kFeatureWords = 4;
 
 // Numbers of optional sections (HEADER_... in tools/perf/util/header.h).
 enum Feature : unsigned { kRelease = 4, kMachine = 6, kCommandLine = 11, kEventNames = 12 };
-
-uint64_t page_start(uint64_t position) { return position & ~(kPage - 1); }
 
 class Bytes {
  public:
@@ -104,7 +103,7 @@ class PerfData {
     after_mappings_ = next + kGap;
   }
   static uint64_t bytes_of(const Mapped& mapped) {
-    return page_start(mapped.last) + kPage - page_start(mapped.first);
+    return page_end(mapped.last + 1) - page_start(mapped.first);
   }
   [[nodiscard]] bool is_kernel(uint32_t executable) const {
     return executable != Location::kNowhere &&
@@ -161,7 +160,7 @@ class PerfData {
     }
     body.put(uint32_t{5});  // PROT_READ | PROT_EXEC
     body.put(uint32_t{2});  // MAP_PRIVATE
-    body.put_text((is_kernel(executable) ? "[kernel.kallsyms]_text" : file.path).substr(0, kPage - 1));
+    body.put_text((is_kernel(executable) ? "[kernel.kallsyms]_text" : file.path).substr(0, PATH_MAX - 1));
     body.put('\0');
     body.pad(sizeof(uint64_t));
     const uint16_t mode = is_kernel(executable) ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/page.h"
 #include "clock/tick_path.h"
 #include "fault/fault_guard.h"
 #include "process/proc_maps.h"
@@ -14,7 +15,6 @@ namespace {
 
 /// For as many ticks at the same moment, of 30 frames each: half a MiB.
 constexpr uint32_t kSlots = 1024;
-constexpr uint64_t kPageBytes = 4096;
 
 /// Unit of this program's scope; 0: no room for it.
 uint32_t add_own_scope(const ProfileFile& file) noexcept {
@@ -33,8 +33,7 @@ bool is_main_thread() noexcept { return syscall(SYS_gettid) == getpid(); }
 
 uint64_t SelfPaths::file_bytes(uint64_t path_bytes) noexcept {
   const PathTreeHead tree = tree_head_for(path_bytes / sizeof(PathNode));
-  const uint64_t bytes = 2 * (path_bytes + kUnitBytes * directory_units_of(tree)) + sizeof(PathRecord);
-  return (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
+  return page_end(2 * (path_bytes + kUnitBytes * directory_units_of(tree)) + sizeof(PathRecord));
 }
 
 bool SelfPaths::work_here() noexcept { return can_find_own_tables(); }

@@ -7,10 +7,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/page.h"
+
 namespace pctally {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr unsigned char kNativeOrder = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
 
 /// The end of [start, start + size), cut at the end of the address space.
@@ -189,12 +190,12 @@ std::optional<FileOffset> ElfFile::offset(ObjectAddress address) const {
 bool ElfFile::restore_layout() {
   const ElfSegment* first = segment(PT_LOAD);
   auto text = std::ranges::find_if(segments_, loads_text);
-  if (first == nullptr || text == segments_.end() || first->address % kPage != 0) return false;
+  if (first == nullptr || text == segments_.end() || first->address % kSmallestPageBytes != 0) return false;
   // In one piece: every segment before the text begins where the one before it ends, up to a page.
   uint64_t expected = first->address;
   for (const ElfSegment& segment : segments_) {
     if (segment.type != PT_LOAD) continue;
-    const uint64_t page = std::max(kPage, segment.alignment);
+    const uint64_t page = std::max(kSmallestPageBytes, segment.alignment);
     if (!std::has_single_bit(page) || segment.address != ((expected + page - 1) & ~(page - 1))) return false;
     if (&segment == &*text) break;
     expected = end_of(segment.address, segment.memory_size);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/page.h"
 #include "object/elf/text_map.h"
 
 namespace pctally {
@@ -9,8 +10,6 @@ namespace {
 
 /// The last function of a region has no next symbol to end it.
 constexpr uint64_t kLongestFunction = 64 << 10;
-/// Modules and everything else that comes and goes are given whole pages; none are smaller.
-constexpr uint64_t kPage = 4096;
 
 }  // namespace
 
@@ -24,9 +23,10 @@ bool KernelSymbolTable::in_module(uint64_t address) const {
          ((next > 0 && is_module_page(next - 1, address)) || is_module_page(next, address));
 }
 
+/// Modules and everything else that comes and goes are given whole pages.
 bool KernelSymbolTable::is_module_page(size_t index, uint64_t address) const {
   const KernelSymbol symbol = at(index);
-  return symbol.of_module != 0 && symbol.address / kPage == address / kPage;
+  return symbol.of_module != 0 && page_start(symbol.address) == page_start(address);
 }
 
 KernelSymbol KernelSymbolTable::at(size_t index) const {
