@@ -177,7 +177,7 @@ Status PerfTrap::open_round(uint64_t period_ns, MappedArray<pid_t>* threads, boo
     if (fd < 0 && errno == ESRCH) continue;
     if (fd < 0) return refused(errno);
     fd = move_up(fd);
-    if (Root root{fd, id_of(fd)}; roots_.push_back(root)) continue;
+    if (Root root{fd, id_of(fd)}; roots_->push_back(root)) continue;
     close(fd);
     return {ENOMEM, "no memory for the list of events"};
   }
@@ -196,17 +196,17 @@ Status PerfTrap::open_roots(uint64_t period_ns) noexcept {
     if (complete || round + 1 == kRounds) break;
     close_roots();
   }
-  for (const Root& root : roots_) ioctl(root.fd, PERF_EVENT_IOC_ENABLE, 0);
+  for (const Root& root : *roots_) ioctl(root.fd, PERF_EVENT_IOC_ENABLE, 0);
   return {};
 }
 
 void PerfTrap::close_roots() noexcept {
-  for (const Root& root : roots_) {
+  for (const Root& root : *roots_) {
     if (root.id == 0 || id_of(root.fd) != root.id) continue;
     ioctl(root.fd, PERF_EVENT_IOC_DISABLE, 0);  // a child of fork may hold the descriptor too
     close(root.fd);
   }
-  roots_.clear();
+  roots_->clear();
 }
 
 Status PerfTrap::start(PublishedTables* tables, uint64_t period_ns, Pace pace) noexcept {
@@ -227,21 +227,21 @@ Status PerfTrap::start(PublishedTables* tables, uint64_t period_ns, Pace pace) n
 void PerfTrap::stop() noexcept {
   if (!running()) return;
   close_roots();
-  roots_ = MappedArray<Root>();
+  *roots_ = MappedArray<Root>();
   __atomic_store_n(&g_slots[slot_].tables, nullptr, __ATOMIC_RELEASE);
   slot_ = kMost;
 }
 
 bool PerfTrap::intact() const noexcept {
-  return in_front(SIGTRAP) && (roots_.size() == 0 || id_of(roots_[0].fd) == roots_[0].id);
+  return in_front(SIGTRAP) && (roots_->size() == 0 || id_of((*roots_)[0].fd) == (*roots_)[0].id);
 }
 
 void PerfTrap::forget(Descriptors descriptors) noexcept {
   if (!running()) return;
   forget_owed_ticks();
-  for (const Root& root : roots_)
+  for (const Root& root : *roots_)
     if (descriptors == Descriptors::kCopied && root.id != 0 && id_of(root.fd) == root.id) close(root.fd);
-  roots_.clear();
+  roots_->clear();
   stop();
 }
 

@@ -7,6 +7,7 @@
 // program across exec(2).
 #pragma once
 #include "base/file/mapped_array.h"
+#include "base/immortal.h"
 #include "base/status.h"
 #include "tick/publication.h"
 
@@ -33,8 +34,7 @@ class PerfTrap {
   /// How many may run at once.
   static constexpr unsigned kMost = 16;
 
-  constexpr PerfTrap() noexcept : roots_() {}
-  ~PerfTrap() {}  // ticks outlive static destructors; stop() frees
+  constexpr PerfTrap() noexcept = default;
   PerfTrap(const PerfTrap&) = delete;
   PerfTrap& operator=(const PerfTrap&) = delete;
 
@@ -70,9 +70,7 @@ class PerfTrap {
   Status open_round(uint64_t period_ns, MappedArray<int>* threads, bool* complete) noexcept;
   void close_roots() noexcept;
 
-  union {
-    MappedArray<Root> roots_;
-  };
+  Immortal<MappedArray<Root>> roots_;  ///< freed by stop()
   unsigned slot_ = kMost;
 };
 

@@ -47,6 +47,7 @@ struct Recording {
 };
 
 constinit Mutex g_mutex;
+// Not an Immortal: one recording after another is made and destroyed here.
 alignas(Recording) unsigned char g_storage[sizeof(Recording)];
 Recording* g_recording GUARDED_BY(g_mutex) = nullptr;
 PublishedTables g_tables;

@@ -312,6 +312,7 @@ __attribute__((constructor)) void enter() {
   uint32_t before = image_before(injected->file, getpid());
   enter_process();
   count_start(before);
+  // Not a ForkHook: there is no lock, and a program that is not entered gets no handler.
   pthread_atfork(nullptr, nullptr, in_child);
   g_met = page_cleared_in_children();
   (void)is_entered(getpid());
