@@ -94,6 +94,7 @@ function(pctally_outside target)
 endfunction()
 
 # pctally_folder(name CAPTURE|RECORDER|ANALYSIS SOURCES ... DEPENDS ...)
+# CAPTURE: runs in programs. The others run outside them, with the C++ library, exceptions and type information.
 function(pctally_folder name)
   cmake_parse_arguments(ARG "CAPTURE;RECORDER;ANALYSIS" "" "SOURCES;DEPENDS;TESTS" ${ARGN})
   add_library(pctally_${name} STATIC ${ARG_SOURCES})

@@ -31,6 +31,9 @@ inline constexpr uint32_t kMostProcesses = 8192;  ///< more are counted together
                                                   ///< outside add those that have ended up by program before
 inline constexpr uint64_t kDeferredSlots = 1024;
 
+/// Where a unit lies in the file.
+constexpr uint64_t unit_offset(uint64_t unit) noexcept { return kHeaderBytes + kUnitBytes * unit; }
+
 enum class FileState : uint32_t {
   kPreparing = 0,  ///< no tick has been counted
   kRecording = 1,  ///< live; or its recorder died: then `heartbeat_ns` tells until when it is complete

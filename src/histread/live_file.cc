@@ -52,11 +52,6 @@ Sums sums_of(const FileContents& contents) {
   return sums;
 }
 
-uint64_t size_of(int fd) {
-  struct stat status;
-  return fstat(fd, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
-}
-
 /// Bytes [from, to) of the file into their place, in ascending order; false on an error. Stops early where
 /// the file does.
 bool read_part(int fd, uint64_t from, uint64_t to, Bytes* bytes) {
@@ -70,7 +65,7 @@ bool read_part(int fd, uint64_t from, uint64_t to, Bytes* bytes) {
 
 Result<FileHeader> read_header(int fd) {
   Bytes bytes;
-  if (!read_part(fd, 0, std::min(size_of(fd), kHeaderBytes), &bytes))
+  if (!read_part(fd, 0, std::min(size_of_file(fd), kHeaderBytes), &bytes))
     return fail(errno, "cannot read: %s", strerror(errno));
   return read_file_header(bytes);
 }
@@ -78,7 +73,7 @@ Result<FileHeader> read_header(int fd) {
 /// Odd while the context tree is being pruned; 0 without call paths.
 uint64_t prunes_of(int fd, const FileHeader& header) {
   uint64_t prunes = 0;
-  const uint64_t at = kHeaderBytes + uint64_t{header.paths} * kUnitBytes + offsetof(PathRecord, prunes);
+  const uint64_t at = unit_offset(header.paths) + offsetof(PathRecord, prunes);
   if (header.paths == 0 || read_all_at(fd, at, &prunes, sizeof prunes) != sizeof prunes) return 0;
   return prunes;
 }
@@ -87,7 +82,7 @@ uint64_t prunes_of(int fd, const FileHeader& header) {
 uint64_t used_bytes(int fd, const FileHeader& header) {
   uint64_t units = std::min(header.pool.used, header.pool.limit);
   uint64_t most = kHeaderBytes + (header.runs == 0 ? kLargestBytes : kLargestMergedBytes);
-  return std::min({size_of(fd), most, kHeaderBytes + kUnitBytes * units});
+  return std::min({size_of_file(fd), most, unit_offset(units)});
 }
 
 /// Copies the pool upwards and what was added to it meanwhile. What refers to a unit was made after it and,

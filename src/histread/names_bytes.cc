@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,11 +14,6 @@
 
 namespace pctally {
 namespace {
-
-uint64_t size_of(int fd) {
-  struct stat status;
-  return fstat(fd, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
-}
 
 /// `bytes` bytes from `offset` on; shorter where the file ends or cannot be read.
 std::vector<unsigned char> read_at(int fd, uint64_t offset, uint64_t bytes) {
@@ -34,12 +28,10 @@ bool write_at(int fd, uint64_t offset, std::span<const unsigned char> bytes) {
 
 Result<FileHeader> header_of(int fd) { return read_file_header(read_at(fd, 0, kHeaderBytes)); }
 
-uint64_t offset_of(uint32_t unit) { return kHeaderBytes + kUnitBytes * unit; }
-
 /// The first unit behind everything that may belong to the pool; 0 if no recording has a pool so large, nor
 /// the file: programs could write to the header.
 uint32_t unit_behind(uint64_t file_bytes, const FileHeader& header) {
-  const uint64_t pool = offset_of(std::max(header.pool.used, header.pool.limit));
+  const uint64_t pool = unit_offset(std::max(header.pool.used, header.pool.limit));
   if (pool > std::max(file_bytes, kHeaderBytes + kLargestBytes)) return 0;
   return static_cast<uint32_t>((std::max(file_bytes, pool) - kHeaderBytes + kUnitBytes - 1) / kUnitBytes);
 }
@@ -50,14 +42,14 @@ Result<std::vector<unsigned char>> read_names_bytes(int fd) {
   const auto header = header_of(fd);
   if (!header) return std::unexpected(header.error());
   NamesHead head{};
-  const auto start = read_at(fd, offset_of(header->names), header->names == 0 ? 0 : sizeof head);
+  const auto start = read_at(fd, unit_offset(header->names), header->names == 0 ? 0 : sizeof head);
   // A reader that knew no names may have copied the file without them.
   if (!ByteReader(start).read(0, &head)) return std::vector<unsigned char>();
   if (memcmp(head.magic, kNamesMagic, sizeof head.magic) != 0) return fail(EINVAL, "they are not there");
   if (head.bytes > kLargestNamesBytes) return fail(EFBIG, "they are larger than 1 GiB");
-  const uint64_t end = size_of(fd);
-  if (head.bytes > end - std::min(end, offset_of(header->names))) return fail(EINVAL, "they end too early");
-  auto bytes = read_at(fd, offset_of(header->names), head.bytes);
+  const uint64_t end = size_of_file(fd);
+  if (head.bytes > end - std::min(end, unit_offset(header->names))) return fail(EINVAL, "they end too early");
+  auto bytes = read_at(fd, unit_offset(header->names), head.bytes);
   if (bytes.size() != head.bytes) return fail(EIO, "they cannot be read");
   return bytes;
 }
@@ -68,7 +60,7 @@ bool append_names_bytes(std::span<const unsigned char> section, std::vector<unsi
   header.names = unit_behind(file->size(), header);
   if (header.names == 0) return false;
   memcpy(file->data() + offsetof(FileHeader, names), &header.names, sizeof header.names);
-  file->resize(offset_of(header.names));
+  file->resize(unit_offset(header.names));
   file->insert(file->end(), section.begin(), section.end());
   return true;
 }
@@ -78,12 +70,12 @@ Result<void> write_names_bytes(int fd, std::span<const unsigned char> section) {
   if (!header) return std::unexpected(header.error());
   if (header->state != FileState::kClosed) return fail(EBUSY, "it is not closed");
   if (header->names != 0) return fail(EEXIST, "it has names");
-  const uint64_t before = size_of(fd);
+  const uint64_t before = size_of_file(fd);
   const uint32_t unit = unit_behind(before, *header);
   if (unit == 0) return fail(EINVAL, "its header is damaged");
   unsigned char field[sizeof unit];
   memcpy(field, &unit, sizeof unit);
-  if (write_at(fd, offset_of(unit), section) && write_at(fd, offsetof(FileHeader, names), field)) return {};
+  if (write_at(fd, unit_offset(unit), section) && write_at(fd, offsetof(FileHeader, names), field)) return {};
   const int error = errno;
   (void)!ftruncate(fd, static_cast<off_t>(before));
   return fail(error, "%s", strerror(error));

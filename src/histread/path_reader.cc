@@ -10,8 +10,6 @@
 namespace pctally {
 namespace {
 
-uint64_t offset_of(uint64_t unit) { return kHeaderBytes + kUnitBytes * unit; }
-
 PathScopeKind kind_of(ScopeKind kind) {
   if (kind == ScopeKind::kThread) return PathScopeKind::kThread;
   return kind == ScopeKind::kGroup ? PathScopeKind::kGroup : PathScopeKind::kProgram;
@@ -50,7 +48,7 @@ class PathReader {
 void PathReader::read_scopes(uint32_t first, CallPaths* paths) {
   ScopeRecord record;
   for (uint32_t unit = first; unit != 0 && paths->scopes.size() < kMostScopesOfFile; unit = record.next) {
-    if (!source_.claim(unit, 1) || !source_.bytes.read(offset_of(unit), &record)) return;
+    if (!source_.claim(unit, 1) || !source_.bytes.read(unit_offset(unit), &record)) return;
     PathScope scope;
     scope.name = source_.text(record.name);
     scope.kind = kind_of(record.kind);
@@ -66,7 +64,7 @@ bool PathReader::read_node(uint32_t number, PathNode* node) {
   const uint32_t unit = number / kNodesPerUnit;
   if (unit >= source_.units || (!in_units_[unit] && !source_.claim(unit, 1))) return false;
   in_units_[unit] = true;
-  if (!source_.bytes.read(offset_of(unit) + number % kNodesPerUnit * sizeof *node, node)) return false;
+  if (!source_.bytes.read(unit_offset(unit) + number % kNodesPerUnit * sizeof *node, node)) return false;
   for (uint64_t* count : {&node->self, &node->folded}) {
     if (*count <= kLargestCount) continue;
     *count = 0;
@@ -84,7 +82,7 @@ Nodes PathReader::read_nodes(const PathTreeHead& head) {
   if (!readable) ++damage_.nodes;
   for (uint64_t slot = 0; readable && slot < slots; ++slot) {
     uint32_t number = 0;
-    if (!source_.bytes.read(offset_of(head.directory) + slot * sizeof number, &number)) break;
+    if (!source_.bytes.read(unit_offset(head.directory) + slot * sizeof number, &number)) break;
     for (PathNode node; number != 0; number = node.next) {
       if (nodes.contains(number) || !read_node(number, &node)) {
         ++damage_.nodes;
@@ -153,7 +151,7 @@ CallPaths PathReader::read(const FileHeader& header, uint64_t placed) {
   PathRecord record;
   if (header.paths == 0 || header.version != kPathsLayoutVersion) return paths;
   if (!source_.claim(header.paths, sizeof record / kUnitBytes) ||
-      !source_.bytes.read(offset_of(header.paths), &record))
+      !source_.bytes.read(unit_offset(header.paths), &record))
     return paths;
   paths.one_frame = record.one_frame != 0;
   paths.recorded = !paths.one_frame;

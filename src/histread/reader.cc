@@ -66,7 +66,6 @@ class Walk {
   std::string read_text(uint32_t unit);
   void describe_damage();
 
-  static uint64_t at(uint32_t unit) { return kHeaderBytes + kUnitBytes * unit; }
   void note(Fault fault) { ++faults_[fault]; }
 
   ByteReader bytes_;
@@ -109,7 +108,7 @@ bool Walk::claim(uint32_t first, uint64_t units) {
 template <class Record>
 bool Walk::take(uint32_t unit, Record* record) {
   static_assert(sizeof(Record) % kUnitBytes == 0);
-  return claim(unit, sizeof(Record) / kUnitBytes) && bytes_.read(at(unit), record);
+  return claim(unit, sizeof(Record) / kUnitBytes) && bytes_.read(unit_offset(unit), record);
 }
 
 void Walk::limit(uint64_t* value, uint64_t most) {
@@ -144,14 +143,14 @@ void Walk::check_event(std::span<char> event) {
 std::string Walk::read_text(uint32_t unit) {
   StringRecord record;
   if (unit == 0) return {};
-  bool inside = unit < units_ && bytes_.read(at(unit), &record);
+  bool inside = unit < units_ && bytes_.read(unit_offset(unit), &record);
   uint64_t room = inside ? (units_ - unit) * kUnitBytes - sizeof record : 0;
   if (!inside || record.bytes > room || record.bytes > text_budget_) {
     note(kText);
     return {};
   }
   text_budget_ -= record.bytes;
-  std::span<const unsigned char> text = bytes_.slice(at(unit) + sizeof record, record.bytes);
+  std::span<const unsigned char> text = bytes_.slice(unit_offset(unit) + sizeof record, record.bytes);
   return std::string(text.begin(), text.end());
 }
 
@@ -226,7 +225,7 @@ void Walk::read_directory(const SegmentRecord& segment, uint32_t object) {
   uint64_t slots = ((segment.bytes - 1) >> kDirectoryShift) + 1;
   for (uint64_t slot = 0; slot < slots; ++slot) {
     uint32_t block = 0;
-    if (!bytes_.read(at(segment.directory) + slot * sizeof block, &block)) return;
+    if (!bytes_.read(unit_offset(segment.directory) + slot * sizeof block, &block)) return;
     if (block != 0) read_block(block, segment, object, slot << kDirectoryShift);
   }
 }
@@ -297,7 +296,7 @@ void Walk::read_call_paths() {
 
 void Walk::describe_damage() {
   const FileHeader& header = contents_.header;
-  uint64_t expected = at(std::min(header.pool.used, header.pool.limit));
+  uint64_t expected = unit_offset(std::min(header.pool.used, header.pool.limit));
   if (header.state == FileState::kClosed && bytes_.size() < expected)
     contents_.damage.push_back(std::to_string(bytes_.size()) + " of " + std::to_string(expected) +
                                " bytes are there");

@@ -24,7 +24,7 @@ void close_header(FileHeader* header) {
 
 void store_processes(const std::vector<FileProcess>& processes, std::vector<unsigned char>* bytes) {
   for (const FileProcess& process : processes) {
-    uint64_t at = kHeaderBytes + kUnitBytes * process.unit + offsetof(ProcessRecord, ticks);
+    uint64_t at = unit_offset(process.unit) + offsetof(ProcessRecord, ticks);
     memcpy(bytes->data() + at, &process.ticks, sizeof process.ticks);
   }
 }
@@ -45,7 +45,7 @@ void close_copy(FileCopy* copy) {
   if (copy->recorder_alive) close_header(&header);
   auto units = static_cast<uint32_t>((copy->bytes.size() - kHeaderBytes) / kUnitBytes);
   header.pool = {units, units};
-  copy->bytes.resize(kHeaderBytes + kUnitBytes * units);
+  copy->bytes.resize(unit_offset(units));
   memcpy(copy->bytes.data(), &header, sizeof header);
   store_processes(copy->contents.processes, &copy->bytes);
 }

@@ -25,7 +25,7 @@ class Units {
   T* at(uint32_t unit) {
     static_assert(sizeof(T) <= sizeof nowhere_);
     if (full_) return reinterpret_cast<T*>(nowhere_);
-    return reinterpret_cast<T*>(bytes_.data() + kHeaderBytes + kUnitBytes * unit);
+    return reinterpret_cast<T*>(bytes_.data() + unit_offset(unit));
   }
 
   template <class Record>

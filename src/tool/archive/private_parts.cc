@@ -38,9 +38,9 @@ class Editor {
   [[nodiscard]] std::string text(uint32_t unit) const {
     StringRecord record;
     if (!holds(unit, sizeof record)) return {};
-    memcpy(&record, bytes_.data() + offset(unit), sizeof record);
+    memcpy(&record, bytes_.data() + unit_offset(unit), sizeof record);
     if (!holds(unit, sizeof record + uint64_t{record.bytes})) return {};
-    const auto* first = reinterpret_cast<const char*>(bytes_.data() + offset(unit)) + sizeof record;
+    const auto* first = reinterpret_cast<const char*>(bytes_.data() + unit_offset(unit)) + sizeof record;
     return {first, record.bytes};
   }
   /// Nothing of the old text is left. REQUIRES: `text` is not longer.
@@ -54,11 +54,10 @@ class Editor {
   }
 
  private:
-  static uint64_t offset(uint32_t unit) { return kHeaderBytes + kUnitBytes * unit; }
   [[nodiscard]] bool holds(uint32_t unit, uint64_t bytes) const {
-    return unit != 0 && offset(unit) <= bytes_.size() && bytes <= bytes_.size() - offset(unit);
+    return unit != 0 && unit_offset(unit) <= bytes_.size() && bytes <= bytes_.size() - unit_offset(unit);
   }
-  unsigned char* at(uint32_t unit) { return bytes_.data() + offset(unit); }
+  unsigned char* at(uint32_t unit) { return bytes_.data() + unit_offset(unit); }
 
   std::vector<unsigned char>& bytes_;
   FileHeader header_{};
