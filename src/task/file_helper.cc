@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/device_number.h"
+#include "base/file/passed_descriptor.h"
 #include "base/file/process_root.h"
 #include "base/time_ns.h"
 #include "perf/process_tree.h"
@@ -89,31 +89,6 @@ UniqueFd answer(const Request& request, Reply* reply) {
   return fd;
 }
 
-/// A message, and a descriptor that comes or goes with it.
-struct Parcel {
-  Parcel(void* data, size_t bytes) : part{data, bytes} {
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-  }
-  void hold(int fd) {
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
-    cmsghdr* extra = CMSG_FIRSTHDR(&header);
-    *extra = {CMSG_LEN(sizeof fd), SOL_SOCKET, SCM_RIGHTS};
-    memcpy(CMSG_DATA(extra), &fd, sizeof fd);
-  }
-  [[nodiscard]] UniqueFd held() {
-    const cmsghdr* extra = CMSG_FIRSTHDR(&header);
-    int fd = -1;
-    if (extra != nullptr && extra->cmsg_type == SCM_RIGHTS && extra->cmsg_len == CMSG_LEN(sizeof fd))
-      memcpy(&fd, CMSG_DATA(extra), sizeof fd);
-    return UniqueFd(fd);
-  }
-  iovec part;
-  msghdr header{};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-};
-
 void keep_two_rights() noexcept {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
@@ -142,9 +117,8 @@ void keep_two_rights() noexcept {
     if (bytes < static_cast<ssize_t>(offsetof(Request, path))) _exit(0);
     Reply reply;
     const UniqueFd fd = answer(request, &reply);
-    Parcel parcel(&reply, sizeof reply);
-    if (fd.valid()) parcel.hold(fd.get());
-    if (sendmsg(socket, &parcel.header, MSG_NOSIGNAL) < 0) _exit(0);
+    iovec part{&reply, sizeof reply};
+    if (send_with_descriptor(socket, &part, 1, fd.get()) < 0) _exit(0);
   }
 }
 
@@ -202,22 +176,15 @@ Result<FileHelper::Answer> FileHelper::ask(int question, pid_t pid, std::string_
   if (path.size() >= sizeof request.path) return fail(ENAMETOOLONG, "%s", strerror(ENAMETOOLONG));
   memcpy(request.path, path.data(), path.size());
   Answer answer;
-  Parcel parcel(&answer.reply, sizeof answer.reply);
-  parcel.header.msg_control = parcel.control;
-  parcel.header.msg_controllen = sizeof parcel.control;
-  pollfd event{socket_.get(), POLLIN, 0};
   const bool sent =
       send(socket_.get(), &request, offsetof(Request, path) + path.size(), MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
-  int ready = 0;
-  while (sent && (ready = poll(&event, 1, kPatienceMs)) < 0 && errno == EINTR) {
-  }
-  const ssize_t bytes =
-      ready > 0 ? recvmsg(socket_.get(), &parcel.header, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) : -1;
+  const ssize_t bytes = sent ? receive_with_descriptor(socket_.get(), kPatienceMs, &answer.reply,
+                                                       sizeof answer.reply, MSG_DONTWAIT, &answer.fd)
+                             : -1;
   if (bytes != sizeof answer.reply) {
     lose();
     return fail(EPIPE, "no answer about %s", request.path);
   }
-  answer.fd = parcel.held();
   if (answer.reply.error != 0)
     return fail(answer.reply.error, "%s: %s", request.path, strerror(answer.reply.error));
   return answer;

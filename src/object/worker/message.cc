@@ -1,12 +1,13 @@
 #include "object/worker/message.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "base/file/passed_descriptor.h"
 
 namespace pctally {
 namespace {
@@ -16,19 +17,10 @@ struct Length {
   uint64_t bytes;
 };
 
-bool wait_for(int socket, int patience_ms) {
-  pollfd event{socket, POLLIN, 0};
-  int ready;
-  do {
-    ready = poll(&event, 1, patience_ms);
-  } while (ready < 0 && errno == EINTR);
-  return ready > 0;
-}
-
 bool receive(int socket, int patience_ms, void* to, size_t bytes) {
   auto* at = static_cast<unsigned char*>(to);
   while (bytes > 0) {
-    if (!wait_for(socket, patience_ms)) return false;
+    if (!wait_readable(socket, patience_ms)) return false;
     const ssize_t count = recv(socket, at, bytes, 0);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
@@ -40,25 +32,8 @@ bool receive(int socket, int patience_ms, void* to, size_t bytes) {
 
 /// The length, and the descriptor that comes with it.
 bool receive_length(int socket, int patience_ms, Length* length, UniqueFd* descriptor) {
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  iovec part{length, sizeof *length};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control;
-  header.msg_controllen = sizeof control;
-  ssize_t count;
-  do {
-    if (!wait_for(socket, patience_ms)) return false;
-    count = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-  } while (count < 0 && errno == EINTR);
-  const cmsghdr* extra = CMSG_FIRSTHDR(&header);
-  if (extra != nullptr && extra->cmsg_type == SCM_RIGHTS && extra->cmsg_len == CMSG_LEN(sizeof(int))) {
-    int fd = -1;
-    memcpy(&fd, CMSG_DATA(extra), sizeof fd);
-    *descriptor = UniqueFd(fd);
-  }
-  return count == sizeof *length;
+  return receive_with_descriptor(socket, patience_ms, length, sizeof *length, MSG_WAITALL, descriptor) ==
+         sizeof *length;
 }
 
 }  // namespace
@@ -106,36 +81,19 @@ std::vector<uint64_t> MessageReader::numbers() {
 
 bool send_message(int socket, const MessageWriter& message, int descriptor) {
   Length length{message.bytes().size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
   iovec parts[2] = {{&length, sizeof length},
                     {const_cast<unsigned char*>(message.bytes().data()), message.bytes().size()}};
-  msghdr header{};
-  header.msg_iov = parts;
-  header.msg_iovlen = 2;
-  if (descriptor >= 0) {
-    header.msg_control = control;
-    header.msg_controllen = sizeof control;
-    cmsghdr* extra = CMSG_FIRSTHDR(&header);
-    extra->cmsg_level = SOL_SOCKET;
-    extra->cmsg_type = SCM_RIGHTS;
-    extra->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(extra), &descriptor, sizeof descriptor);
-  }
-  while (header.msg_iovlen > 0) {
-    const ssize_t sent = sendmsg(socket, &header, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
+  for (std::span<iovec> rest = parts; !rest.empty(); descriptor = -1) {
+    const ssize_t sent = send_with_descriptor(socket, rest.data(), rest.size(), descriptor);
     if (sent < 0) return false;
-    header.msg_control = nullptr;
-    header.msg_controllen = 0;
-    for (auto left = static_cast<size_t>(sent); header.msg_iovlen > 0;) {
-      iovec& part = *header.msg_iov;
+    for (auto left = static_cast<size_t>(sent); !rest.empty();) {
+      iovec& part = rest.front();
       const size_t done = std::min(left, part.iov_len);
       part.iov_base = static_cast<unsigned char*>(part.iov_base) + done;
       part.iov_len -= done;
       left -= done;
       if (part.iov_len > 0) break;
-      ++header.msg_iov;
-      --header.msg_iovlen;
+      rest = rest.subspan(1);
     }
   }
   return true;
