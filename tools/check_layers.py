@@ -36,7 +36,7 @@ ALLOWED = {
     "path": {"process", "histfile", "tick/unwind", "tick", "base/file", "base"},
     "task": {"perf", "path", "process", "histfile", "tick", "base/file", "base"},
     "recorder/engine": {"task", "perf", "bpf", "path", "clock", "process", "histfile", "tick", "base"},
-    "recorder": {"recorder/engine", "perf", "fault", "histfile", "base"},
+    "recorder": {"recorder/engine", "perf", "fault", "histfile", "base/file", "base"},
     # analysis: runs later, anywhere
     "histread": {"histfile", "tick/unwind", "tick", "base/file", "base"},
     "monfile/read": {"monfile", "base"},
@@ -64,7 +64,7 @@ ALLOWED["tool"] = set(ALLOWED)
 ALLOWED |= {
     "tool/archive": {"tool", "tool/terminal", "report/annotate", "report", "names", "profile", "histread", "histfile", "base", "report/print"},
     "tool/gperf": {"tool", "tool/terminal", "report", "object", "object/elf", "dialect/n64", "process", "base", "report/print"},
-    "tool/prof": {"tool", "tool/terminal", "report/prof", "profile", "monfile/read", "object/elf"},
+    "tool/prof": {"tool", "tool/terminal", "report/prof", "profile", "monfile/read", "object/elf", "base"},
     "tool/record": {"tool", "tool/terminal", "recorder", "task", "perf", "report", "names", "profile", "histread", "object", "object/elf", "base", "report/print", "recorder/engine"},
     "tool/top": {"tool", "tool/terminal", "report/live", "report/paths", "report", "profile", "histread", "histfile", "base", "base/file", "report/print"},
 }

@@ -12,6 +12,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/file/read_all.h"
+#include "base/file/write_all.h"
+
 namespace pctally {
 namespace {
 
@@ -117,12 +120,8 @@ class KernelTypes {
     mapped_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd.get(), 0);
     if (mapped_ != MAP_FAILED) return {};
     copy_.resize(bytes_);
-    for (size_t at = 0; at < bytes_;) {  // a page at a time is all a read gives
-      ssize_t got = read(fd.get(), copy_.data() + at, bytes_ - at);
-      if (got <= 0) return fail(EIO, "%s: cannot be read", kKernelTypes);
-      at += static_cast<size_t>(got);
-    }
-    return {};
+    if (read_all_at(fd.get(), 0, copy_.data(), bytes_) == status.st_size) return {};
+    return fail(EIO, "%s: cannot be read", kKernelTypes);
   }
 
   [[nodiscard]] int64_t offset(const char* structure, const char* member) const noexcept {
@@ -144,7 +143,7 @@ Result<UniqueFd> save(const btf* types) {
   uint32_t bytes = 0;
   const void* data = btf__raw_data(types, &bytes);
   UniqueFd fd(memfd_create("pctally-btf", MFD_CLOEXEC));
-  if (data == nullptr || !fd.valid() || write(fd.get(), data, bytes) != static_cast<ssize_t>(bytes))
+  if (data == nullptr || !fd.valid() || !write_all(fd.get(), data, bytes))
     return fail(errno, "memfd_create: %s", strerror(errno));
   return fd;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,6 +15,8 @@
 
 #include <algorithm>
 
+#include "base/file/read_all.h"
+#include "base/file/write_all.h"
 #include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 #include "recorder/exit_status.h"
@@ -30,20 +33,10 @@ sigset_t watched_signals() {
   return set;
 }
 
-std::string read_all(int fd) {
-  std::string text;
-  char chunk[4096];
-  for (ssize_t bytes; (bytes = read(fd, chunk, sizeof chunk)) != 0;) {
-    if (bytes > 0) text.append(chunk, static_cast<size_t>(bytes));
-    if (bytes < 0 && errno != EINTR) break;
-  }
-  return text;
-}
-
 /// "A=1\0B=2\0\n": complete only with the last byte, so that a recorder that died half-way starts nothing.
 bool take_environment(int fd) {
-  std::string text = read_all(fd);
-  if (text.empty() || text.back() != '\n') return false;
+  std::string text;
+  if (!read_to_end(fd, SIZE_MAX - 1, &text) || text.empty() || text.back() != '\n') return false;
   for (size_t at = 0; at + 1 < text.size(); at += strlen(&text[at]) + 1) putenv(strdup(&text[at]));
   return true;
 }
@@ -108,12 +101,12 @@ Result<void> Child::let_go(const std::vector<std::string>& environment) {
   std::string text;
   for (const std::string& variable : environment) text.append(variable).push_back('\0');
   text.push_back('\n');
-  ssize_t written = write(start_.get(), text.data(), text.size());
+  const bool written = write_all(start_.get(), text.data(), text.size());
   start_.reset();
   int error = 0;
   ssize_t bytes = read(failed_.get(), &error, sizeof error);
   failed_.reset();
-  if (written != static_cast<ssize_t>(text.size())) return fail(EPIPE, "the program's process is gone");
+  if (!written) return fail(EPIPE, "the program's process is gone");
   if (bytes != sizeof error) return {};
   waitpid(pid_, nullptr, 0);
   reaped_ = true;

@@ -61,17 +61,12 @@ Result<Profile> load_with_names(int fd, const std::string& file) {
   return profile;
 }
 
-/// All of it, from its start; shorter where the file is cut meanwhile.
 Result<std::vector<unsigned char>> read_whole(int fd, const std::string& file) {
-  struct stat status;
-  if (fstat(fd, &status) != 0) return fail(errno, "cannot stat %s: %s", file.c_str(), strerror(errno));
-  if (static_cast<uint64_t>(status.st_size) > kMostImportedBytes)
+  std::vector<unsigned char> bytes;
+  if (read_to_end(fd, kMostImportedBytes, &bytes)) return bytes;
+  if (errno == EFBIG)
     return fail(EFBIG, "%s is larger than the 1 GiB that is read of another tool's profile", file.c_str());
-  std::vector<unsigned char> bytes(static_cast<size_t>(status.st_size));
-  const ssize_t done = read_all_at(fd, 0, bytes.data(), bytes.size());
-  if (done < 0) return fail(errno, "cannot read %s: %s", file.c_str(), strerror(errno));
-  bytes.resize(static_cast<size_t>(done));
-  return bytes;
+  return fail(errno, "cannot read %s: %s", file.c_str(), strerror(errno));
 }
 
 Result<Profile> load_ours_or_imported(const std::string& file) {

@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "base/file/read_all.h"
 #include "base/time_ns.h"
 
 namespace pctally {
@@ -23,24 +23,10 @@ Result<std::string> read_side_file(const std::string& path, size_t limit, Trust 
   if (changed_unix_ns != nullptr) {
     *changed_unix_ns = to_ns(status.st_mtim);
   }
-  // The size is a hint: files of /proc have none.
   std::string text;
-  size_t length = 0;
-  for (;;) {
-    if (length == text.size()) {
-      text.resize(
-          std::max({text.size() * 2, static_cast<size_t>(std::clamp<off_t>(status.st_size, 0, 1 << 26)) + 1,
-                    size_t{1} << 16}));
-    }
-    const ssize_t count = read(fd.get(), text.data() + length, text.size() - length);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail(errno, "cannot read %s: %s", path.c_str(), strerror(errno));
-    if (count == 0) break;
-    length += static_cast<size_t>(count);
-    if (length > limit) return fail(EFBIG, "%s is larger than %zu MB", path.c_str(), limit >> 20);
-  }
-  text.resize(length);
-  return text;
+  if (read_to_end(fd.get(), limit, &text)) return text;
+  if (errno == EFBIG) return fail(EFBIG, "%s is larger than %zu MB", path.c_str(), limit >> 20);
+  return fail(errno, "cannot read %s: %s", path.c_str(), strerror(errno));
 }
 
 }  // namespace pctally

@@ -13,7 +13,7 @@
 namespace pctally {
 namespace {
 
-constexpr off_t kLargest = 4 << 20;
+constexpr size_t kLargest = 4 << 20;
 constexpr size_t kTab = 8;
 constexpr char kNotFound[] = "not found";
 
@@ -61,14 +61,13 @@ SourceFile read_source(const std::string& path, const std::vector<Owner>& owners
     file.problem = "the owner of the program that names it may not read it";
     return file;
   }
-  if (status.st_size > kLargest) {
+  std::string bytes;
+  const bool is_whole = read_to_end(fd->get(), kLargest, &bytes);
+  if (!is_whole && errno == EFBIG) {
     file.problem = "larger than 4 MiB";
     return file;
   }
-  std::string bytes(static_cast<size_t>(status.st_size), '\0');
-  const ssize_t length = read_all_at(fd->get(), 0, bytes.data(), bytes.size());
-  bytes.resize(static_cast<size_t>(std::max<ssize_t>(length, 0)));
-  if (length < 0)
+  if (!is_whole)
     file.problem = "cannot be read";
   else if (bytes.find('\0') != std::string::npos)
     file.problem = "not a text file";

@@ -14,13 +14,10 @@ Result<std::string> read_text(const std::string& path) {
   struct stat status;
   const auto fd = open_regular_file(path.c_str(), &status);
   if (!fd) return std::unexpected(fd.error());
-  std::string text(kMostBudgetBytes + 1, 0);
-  const ssize_t got = read_all_at(fd->get(), 0, text.data(), text.size());
-  if (got < 0) return fail(errno, "cannot read %s: %s", path.c_str(), strerror(errno));
-  text.resize(static_cast<size_t>(got));
-  if (text.size() > kMostBudgetBytes)
-    return fail(EFBIG, "%s is larger than 1 MiB: no file of limits", path.c_str());
-  return text;
+  std::string text;
+  if (read_to_end(fd->get(), kMostBudgetBytes, &text)) return text;
+  if (errno == EFBIG) return fail(EFBIG, "%s is larger than 1 MiB: no file of limits", path.c_str());
+  return fail(errno, "cannot read %s: %s", path.c_str(), strerror(errno));
 }
 
 }  // namespace
