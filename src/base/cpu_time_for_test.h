@@ -1,9 +1,9 @@
 // CPU time to be sampled. For tests only.
 #pragma once
 #include <stdint.h>
-#include <stdio.h>
 #include <time.h>
 
+#include "base/proc_file.h"
 #include "base/time_ns.h"
 
 namespace pctally {
@@ -22,13 +22,6 @@ inline void burn(uint64_t ns) noexcept {
 }
 
 /// What the host took of the machine since it started, to 10 ms a CPU: it brings no ticks from outside.
-inline uint64_t stolen_ns() noexcept {
-  unsigned long stolen = 0;
-  if (FILE* file = fopen("/proc/stat", "re"); file != nullptr) {
-    if (fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %lu", &stolen) != 1) stolen = 0;
-    fclose(file);
-  }
-  return uint64_t{stolen} * 10000000;
-}
+inline uint64_t stolen_ns() noexcept { return clock_ticks_to_ns(read_machine_ticks().steal); }
 
 }  // namespace pctally

@@ -6,6 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
+#include "base/time_ns.h"
+
 namespace pctally {
 namespace {
 
@@ -37,6 +41,14 @@ const char* last_of_line(const char* text, const char* name) noexcept {
   return at;
 }
 
+size_t read_start(const UniqueFd& fd, char* text, size_t bytes) noexcept {
+  text[0] = '\0';
+  ssize_t count = fd.valid() ? read(fd.get(), text, bytes - 1) : -1;
+  if (count <= 0) return 0;
+  text[count] = '\0';
+  return static_cast<size_t>(count);
+}
+
 /// `thread` 0: the file of the whole process.
 size_t read_thread_file(pid_t pid, pid_t thread, const char* file, char* text, size_t bytes) noexcept {
   char name[32] = "task/", *end = name + 5;
@@ -58,12 +70,11 @@ UniqueFd open_proc_file(pid_t pid, const char* name) noexcept {
 }
 
 size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noexcept {
-  text[0] = '\0';
-  UniqueFd fd = open_proc_file(pid, name);
-  ssize_t count = fd.valid() ? read(fd.get(), text, bytes - 1) : -1;
-  if (count <= 0) return 0;
-  text[count] = '\0';
-  return static_cast<size_t>(count);
+  return read_start(open_proc_file(pid, name), text, bytes);
+}
+
+size_t read_proc_file(const char* path, char* text, size_t bytes) noexcept {
+  return read_start(UniqueFd(open(path, O_RDONLY | O_CLOEXEC)), text, bytes);
 }
 
 ProcStatus parse_status(const char* text) noexcept {
@@ -116,6 +127,24 @@ bool read_proc_stat(pid_t pid, ProcStat* stat, pid_t thread) noexcept {
   stat->threads = fields[20];
   stat->started = fields[22];
   return true;
+}
+
+uint64_t start_ns(const ProcStat& stat, clockid_t clock) noexcept {
+  timespec now{}, up{};
+  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_BOOTTIME, &up);
+  return to_ns(now) - to_ns(up) + clock_ticks_to_ns(stat.started);
+}
+
+MachineTicks read_machine_ticks() noexcept {
+  MachineTicks ticks;
+  char text[256];  // "cpu ", ten numbers
+  if (read_proc_file("/proc/stat", text, sizeof text) == 0) return ticks;
+  char* at = text + strcspn(text, " \n");
+  for (uint64_t* field : {&ticks.user, &ticks.nice, &ticks.system, &ticks.idle, &ticks.wait, &ticks.irq,
+                          &ticks.softirq, &ticks.steal})
+    *field = strtoull(at, &at, 10);
+  return ticks;
 }
 
 }  // namespace pctally

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/unique_fd.h"
 
@@ -15,6 +16,9 @@ UniqueFd open_proc_file(pid_t pid, const char* name) noexcept;
 /// Reads the start of "/proc/PID/NAME" (pid 0: "/proc/self/NAME") into `text`, ended by a zero byte. Bytes
 /// read; 0 if it cannot be read, or is empty: errno says why. REQUIRES: bytes > 0. Async-signal-safe.
 size_t read_proc_file(pid_t pid, const char* name, char* text, size_t bytes) noexcept;
+
+/// The same of the file at `path`, of /proc or /sys.
+size_t read_proc_file(const char* path, char* text, size_t bytes) noexcept;
 
 /// Fields of /proc/PID/status.
 struct ProcStatus {
@@ -44,5 +48,17 @@ struct ProcStat {
 
 /// False if it is gone. pid and thread as above. Async-signal-safe.
 bool read_proc_stat(pid_t pid, ProcStat* stat, pid_t thread = 0) noexcept;
+
+/// When a process started, by that clock; up to a clock tick (10 ms) early. Async-signal-safe.
+uint64_t start_ns(const ProcStat& stat, clockid_t clock) noexcept;
+
+/// The first line of /proc/stat: the time of all CPUs since the system started, in clock ticks.
+struct MachineTicks {
+  uint64_t user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0;
+  uint64_t steal = 0;  ///< that the host took
+};
+
+/// All 0 if it cannot be read. Async-signal-safe.
+MachineTicks read_machine_ticks() noexcept;
 
 }  // namespace pctally

@@ -6,6 +6,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/time_ns.h"
+
 namespace pctally {
 namespace {
 
@@ -66,6 +68,23 @@ TEST(ProcFile, UsersSignalsAndTheProcessOfAThread) {
   EXPECT_EQ(own.group, getpid());
   EXPECT_EQ(own.users[0], getuid());
   EXPECT_EQ(own.users[1], geteuid());
+}
+
+TEST(ProcFile, AStartIsTheSameMomentByEveryClock) {
+  ProcStat stat;
+  ASSERT_TRUE(read_proc_stat(0, &stat));
+  const uint64_t started = clock_ticks_to_ns(stat.started), found = start_ns(stat, CLOCK_BOOTTIME);
+  EXPECT_LE(found, started);
+  EXPECT_GT(found + kNsPerSecond, started);
+  EXPECT_LE(start_ns(stat, CLOCK_MONOTONIC), monotonic_ns());
+  EXPECT_GT(start_ns(stat, CLOCK_REALTIME), 1'700'000'000 * kNsPerSecond) << "2023";
+}
+
+TEST(ProcFile, TheMachineHasBeenIdleAndBusy) {
+  const MachineTicks first = read_machine_ticks(), second = read_machine_ticks();
+  EXPECT_GT(first.user + first.system, 0u);
+  EXPECT_GE(second.user, first.user);
+  EXPECT_GE(second.steal, first.steal);
 }
 
 TEST(ProcFile, AProcessThatIsGoneHasNone) {

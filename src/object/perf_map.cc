@@ -1,12 +1,10 @@
 #include "object/perf_map.h"
 
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -41,13 +39,8 @@ int32_t number_inside(int32_t pid, uint64_t started_unix_ns) {
   ProcStatus status;
   if (started_unix_ns == 0 || !read_proc_stat(pid, &stat)) return 0;
   if (!read_proc_status(pid, &status)) return 0;
-  timespec now{}, up{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  clock_gettime(CLOCK_BOOTTIME, &up);
-  const double started = static_cast<double>(now.tv_sec - up.tv_sec) +
-                         1e-9 * static_cast<double>(now.tv_nsec - up.tv_nsec) +
-                         static_cast<double>(stat.started) / static_cast<double>(sysconf(_SC_CLK_TCK));
-  if (std::abs(started - 1e-9 * static_cast<double>(started_unix_ns)) > 1e-9 * kClockStepNs) return 0;
+  const uint64_t started = start_ns(stat, CLOCK_REALTIME);
+  if (std::max(started, started_unix_ns) - std::min(started, started_unix_ns) > kClockStepNs) return 0;
   return status.inside == pid ? 0 : status.inside;
 }
 

@@ -1,6 +1,7 @@
 #include "perf/process_tree.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,20 +10,22 @@
 #include <algorithm>
 #include <string>
 
+#include "base/file/read_all.h"
 #include "base/proc_file.h"
-#include "base/time_ns.h"
 #include "base/unique_fd.h"
 
 namespace pctally {
 namespace {
 
+constexpr size_t kMostProcText = size_t{4} << 20;
+
 /// "12 34 56 ": the children one thread has started.
 void add_children(const std::string& path, std::vector<pid_t>* tree) {
   UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text(65536, '\0');
-  ssize_t bytes = fd.valid() ? read(fd.get(), text.data(), text.size() - 1) : 0;
+  std::string text;
+  if (fd.valid()) (void)read_to_end(fd.get(), kMostProcText, &text);
   const char* at = text.c_str();
-  for (char* end = nullptr; bytes > 0; at = end) {
+  for (char* end = nullptr;; at = end) {
     long pid = strtol(at, &end, 10);
     if (end == at) return;
     tree->push_back(static_cast<pid_t>(pid));
@@ -43,22 +46,15 @@ std::vector<pid_t> numbers_in(const std::string& path) {
 
 /// The number that was given out last; 0: not known.
 pid_t newest_process() {
-  char text[128] = {};
-  UniqueFd fd(open("/proc/loadavg", O_RDONLY | O_CLOEXEC));
-  const ssize_t bytes = fd.valid() ? read(fd.get(), text, sizeof text - 1) : 0;
-  const char* number = bytes > 0 ? strrchr(text, ' ') : nullptr;
+  char text[128];
+  const char* number = read_proc_file("/proc/loadavg", text, sizeof text) > 0 ? strrchr(text, ' ') : nullptr;
   return number == nullptr ? 0 : atoi(number);
 }
 
 std::optional<bool> has_variable(pid_t pid, const std::string& variable) {
-  constexpr size_t kMostBytes = size_t{4} << 20;
   UniqueFd fd(open((directory_of(pid) + "/environ").c_str(), O_RDONLY | O_CLOEXEC));
   std::string text(1, '\0');
-  char chunk[4096];
-  for (ssize_t bytes;
-       fd.valid() && text.size() < kMostBytes && (bytes = read(fd.get(), chunk, sizeof chunk)) > 0;)
-    text.append(chunk, static_cast<size_t>(bytes));
-  if (!fd.valid() || text.size() >= kMostBytes) return std::nullopt;
+  if (!fd.valid() || (!read_to_end(fd.get(), kMostProcText, &text) && errno == EFBIG)) return std::nullopt;
   std::string wanted(1, '\0');
   wanted.append(variable).push_back('\0');
   return text.find(wanted) != std::string::npos;
@@ -131,13 +127,6 @@ std::optional<bool> was_given(pid_t pid, const std::string& variable) {
 std::string comm_of(pid_t pid) {
   char comm[16] = {};  // a kernel worker's is longer there
   return {comm, read_proc_file(pid, "comm", comm, sizeof comm) > 0 ? strcspn(comm, "\n") : 0};
-}
-
-uint64_t start_ns(const ProcStat& stat, clockid_t clock) {
-  timespec now{}, up{};
-  clock_gettime(clock, &now);
-  clock_gettime(CLOCK_BOOTTIME, &up);
-  return to_ns(now) - to_ns(up) + clock_ticks_to_ns(stat.started);
 }
 
 pid_t number_inside(pid_t pid) {

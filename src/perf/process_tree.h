@@ -1,7 +1,6 @@
 // Reads the system's processes and threads from /proc.
 #pragma once
 #include <sys/types.h>
-#include <time.h>
 
 #include <optional>
 #include <string>
@@ -38,9 +37,6 @@ std::vector<pid_t> processes_given(const std::string& variable, pid_t first);
 /// Whether a process was started with `variable`, as above, or forked from one that was. Nothing while it
 /// executes a program, when it has ended, and where its environment is not ours to read.
 std::optional<bool> was_given(pid_t pid, const std::string& variable);
-
-/// When a process started, by that clock; up to a clock tick (10 ms) early.
-uint64_t start_ns(const ProcStat& stat, clockid_t clock);
 
 /// The number that a process has in its own pid namespace; 0: it is gone.
 pid_t number_inside(pid_t pid);

@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <string>
 
 #include "base/proc_file.h"
 #include "base/time_ns.h"
@@ -17,10 +16,8 @@ namespace pctally {
 namespace {
 
 std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
+  char text[4096];
+  return {text, read_proc_file(path.c_str(), text, sizeof text)};
 }
 
 /// The process's own clock; /proc rounds to 10 ms.
@@ -60,28 +57,13 @@ std::optional<CpuTime> time_of_cgroup(const std::string& directory) {
   return CpuTime{total - system, system};
 }
 
-/// The first line of /proc/stat, in ticks of 10 ms.
-struct MachineTicks {
-  uint64_t user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0, steal = 0;
-  [[nodiscard]] uint64_t in_user() const { return user + nice; }
-  [[nodiscard]] uint64_t in_system() const { return system + irq + softirq; }
-};
-
-MachineTicks ticks_of_machine() {
-  std::istringstream fields(text_of("/proc/stat"));
-  std::string name;
-  MachineTicks t;
-  fields >> name >> t.user >> t.nice >> t.system >> t.idle >> t.wait >> t.irq >> t.softirq >> t.steal;
-  return t;
-}
-
-uint64_t stolen_so_far_ns() { return clock_ticks_to_ns(ticks_of_machine().steal); }
+uint64_t stolen_so_far_ns() { return clock_ticks_to_ns(read_machine_ticks().steal); }
 
 /// All time of all CPUs less what they were idle or away. The idle time is measured; the other columns of
 /// /proc/stat are counted in ticks, good enough to tell user from system.
 std::optional<CpuTime> time_of_machine() {
-  MachineTicks ticks = ticks_of_machine();
-  uint64_t in_user = ticks.in_user(), in_system = ticks.in_system();
+  const MachineTicks ticks = read_machine_ticks();
+  uint64_t in_user = ticks.user + ticks.nice, in_system = ticks.system + ticks.irq + ticks.softirq;
   timespec now{};
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   if (in_user + in_system == 0 || cpus < 1 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return {};

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/time_ns.h"
 #include "recorder/exit_status.h"
 
 namespace pctally {
@@ -52,8 +53,7 @@ void Watchdog::start(pid_t child, unsigned patience_ms) noexcept {
   sigaddset(&own, number);
   sigprocmask(SIG_UNBLOCK, &own, nullptr);
   g_child = child;
-  const timespec patience{static_cast<time_t>(patience_ms / 1000),
-                          static_cast<long>(patience_ms % 1000) * 1000000};
+  const timespec patience = to_timespec(uint64_t{patience_ms} * 1000000);
   g_patience = {patience, patience};  // again and again: the signal to end may come later than the hang
   g_started = true;
   feed();

@@ -3,16 +3,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
+
+#include "base/time_ns.h"
 
 namespace pctally::n64 {
 namespace {
 
-int64_t now_ms() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1000000;
-}
+int64_t now_ms() noexcept { return static_cast<int64_t>(monotonic_ns() / 1000000); }
 
 }  // namespace
 
