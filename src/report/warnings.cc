@@ -17,10 +17,6 @@ namespace {
 
 using Warnings = std::vector<Warning>;
 
-double percent(uint64_t part, uint64_t whole) {
-  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
 void add(Warnings* out, Severity severity, const char* id, std::string text) {
   out->push_back({severity, id, std::move(text)});
 }
@@ -70,7 +66,7 @@ const char* higher_rate(const Profile& profile) {
 
 void check_loss(const Profile& profile, Warnings* out) {
   const TickLedger& ledger = profile.ledger;
-  double lost = percent(ledger.lost, ledger.ticks());
+  double lost = percent_of(ledger.lost, ledger.ticks());
   if (lost > 100 * kTolerableLoss)
     add(out, Severity::kIncomplete, "lost",
         fmt::format("{:.1f} % of the ticks were lost before they could be counted; {}", lost,
@@ -78,7 +74,7 @@ void check_loss(const Profile& profile, Warnings* out) {
   if (ledger.full != 0)
     add(out, Severity::kIncomplete, "full",
         fmt::format("{} ({:.1f} %) found no room in the profile; which code they belong to is not known",
-                    counted(ledger.full, "tick"), percent(ledger.full, ledger.ticks())));
+                    counted(ledger.full, "tick"), percent_of(ledger.full, ledger.ticks())));
 }
 
 /// CPU time of processes without an engine, as far as it is known: until they were last read.
@@ -144,7 +140,7 @@ bool has_unobserved(const Profile& profile) {
 /// CPU time that the machine's host took meanwhile, in percent of the CPU time used; 0 if within its noise.
 double stolen_percent(const Profile& profile, const Account& account) {
   auto cpu = static_cast<uint64_t>(std::max<int64_t>(0, account.cpu_ns));
-  double stolen = percent(profile.stolen_ns, cpu);
+  double stolen = percent_of(profile.stolen_ns, cpu);
   return profile.stolen_ns > kTheftNoise && stolen > 100 * kTolerableTheft ? stolen : 0;
 }
 
@@ -256,7 +252,7 @@ void check_engine(const Profile& profile, Warnings* out) {
     add(out, Severity::kWarning, "throttled",
         fmt::format("the kernel throttled sampling {}: shares of busy code are too low; {}",
                     counted(profile.throttled, "time"), lower_rate(profile)));
-  double outside = percent(profile.ledger.outside, profile.ledger.ticks());
+  double outside = percent_of(profile.ledger.outside, profile.ledger.ticks());
   if (outside > 100 * kTolerableGap)
     add(out, Severity::kWarning, "outside",
         fmt::format("{:.1f} % of the ticks lie outside all code that the recorder knows", outside));
@@ -349,7 +345,7 @@ void add_missing_names(const Profile& profile, ObjectNames& names, bool lines, W
     const Symbolizer& symbolizer = names.symbolizer(executable);
     const bool named = symbolizer.problem().empty();
     const std::string& problem = named && lines ? symbolizer.line_problem() : symbolizer.problem();
-    double share = percent(sum, profile.ledger.ticks());
+    double share = percent_of(sum, profile.ledger.ticks());
     if (problem.empty() || share < 100 * kNamesWorthHaving) continue;
     std::string text = fmt::format("{} has no {} ({:.1f} % of the ticks): {}", names.shown(executable),
                                    named ? "lines" : "names", share, problem);

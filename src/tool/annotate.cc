@@ -11,6 +11,7 @@
 #include "report/annotate/output.h"
 #include "report/names/name_pattern.h"
 #include "report/print/escape.h"
+#include "report/print/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
@@ -88,9 +89,8 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   return kExitUsage;
 }
 
-std::string percent(const HotFunction& function, const Profile& profile) {
-  auto all = static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1));
-  return fmt::format("{:.1f} %", 100 * static_cast<double>(function.ticks) / all);
+std::string share_of(const HotFunction& function, const Profile& profile) {
+  return fmt::format("{:.1f} %", percent_of(function.ticks, profile.ledger.ticks()));
 }
 
 /// "put(int) (3.1 %), put(long) (2.0 %) and 4 more", short enough for a line.
@@ -99,7 +99,7 @@ std::string listed(const std::vector<const HotFunction*>& functions, const Profi
   std::string text;
   for (size_t i = 0; i < std::min(kMost, functions.size()); ++i)
     text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", elided(escaped(functions[i]->short_name), 80),
-                        percent(*functions[i], profile));
+                        share_of(*functions[i], profile));
   if (functions.size() > kMost) text += fmt::format(" and {} more", functions.size() - kMost);
   return text;
 }
@@ -110,7 +110,7 @@ std::string nameless(const std::vector<HotFunction>& functions, const Profile& p
   for (const HotFunction& function : functions) {
     const std::string& problem = names.symbolizer(function.executable).problem();
     if (function.is_whole_object() && !problem.empty())
-      return fmt::format("{} have no name in {}: {}", percent(function, profile), function.object, problem);
+      return fmt::format("{} have no name in {}: {}", share_of(function, profile), function.object, problem);
   }
   return "";
 }
@@ -143,7 +143,7 @@ int no_such_function(const Arguments& arguments, const std::vector<HotFunction>&
     complain("no ticks in '{}'; did you mean '{}'?", arguments.query, near);
   else
     complain("no ticks in '{}'; most are in {} ({})", arguments.query,
-             elided(escaped(functions[0].short_name), 80), percent(functions[0], profile));
+             elided(escaped(functions[0].short_name), 80), share_of(functions[0], profile));
   return kExitInput;
 }
 

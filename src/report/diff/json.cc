@@ -9,11 +9,6 @@ namespace {
 
 constexpr int kDiffJsonVersion = 1;
 
-Json change_json(const Change& change) {
-  return {{"before", change.before},    {"after", change.after},        {"difference", change.difference},
-          {"low", change.interval.low}, {"high", change.interval.high}, {"p", change.p}};
-}
-
 Json row_json(const DiffRow& row) {
   Json json = {{"name", valid_utf8(row.name)},
                {"short", valid_utf8(row.short_name.empty() ? row.name : row.short_name)},
@@ -30,6 +25,11 @@ Json row_json(const DiffRow& row) {
 }
 
 }  // namespace
+
+Json change_json(const Change& change) {
+  return {{"before", change.before},    {"after", change.after},        {"difference", change.difference},
+          {"low", change.interval.low}, {"high", change.interval.high}, {"p", change.p}};
+}
 
 std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results) {
   Json json = {{"version", kDiffJsonVersion},

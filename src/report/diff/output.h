@@ -5,6 +5,7 @@
 
 #include "report/diff/diff.h"
 #include "report/diff/limit.h"
+#include "report/print/json_value.h"
 
 namespace pctally {
 
@@ -40,6 +41,7 @@ std::string renamed_sentence(const Diff& diff);
 std::string diff_text(const Diff& diff, const DiffTextOptions& options);
 std::string limits_text(const std::vector<LimitResult>& results, bool color);
 std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& results, size_t limit);
+Json change_json(const Change& change);
 std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results);
 
 /// One test case a limit.

@@ -6,12 +6,7 @@ namespace {
 
 constexpr size_t kMostChanges = 2000;  ///< the decided ones and the largest changes
 
-HtmlJson change_json(const Change& change) {
-  return {{"before", change.before},    {"after", change.after},        {"difference", change.difference},
-          {"low", change.interval.low}, {"high", change.interval.high}, {"p", change.p}};
-}
-
-HtmlJson change_json(const std::optional<Change>& change) {
+HtmlJson change_or_null(const std::optional<Change>& change) {
   return change ? change_json(*change) : HtmlJson();
 }
 
@@ -27,9 +22,9 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
                     {"verdict", verdict_word(row.verdict)},
                     {"amount", change_json(row.amount)},
                     {"share_percent", change_json(row.share)},
-                    {"total", change_json(row.total)},
+                    {"total", change_or_null(row.total)},
                     {"total_verdict", verdict_word(row.has_callees() ? row.total_verdict : row.verdict)},
-                    {"total_share", change_json(row.total_share)}});
+                    {"total_share", change_or_null(row.total_share)}});
   }
   return {{"unit", texts.shown(diff.unit)},
           {"work", diff.work == 1 ? diff.new_work : diff.work},

@@ -17,7 +17,7 @@ size_t end_of_path(std::string_view text, size_t at) {
 
 }  // namespace
 
-std::string without_directories(std::string_view text) {
+std::string text_without_directories(std::string_view text) {
   std::string result;
   for (size_t at = 0; at < text.size();) {
     if (text[at] != '/' || (at != 0 && !is_before_path(text[at - 1]))) {
@@ -33,7 +33,7 @@ std::string without_directories(std::string_view text) {
 }
 
 std::string Texts::shown(std::string_view text) const {
-  return escaped(strip_paths_ ? without_directories(text) : text);
+  return escaped(strip_paths_ ? text_without_directories(text) : text);
 }
 
 int64_t Texts::number(std::string_view text) {

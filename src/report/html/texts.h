@@ -29,6 +29,6 @@ class Texts {
 };
 
 /// "cannot open /home/me/src/a.c" as "cannot open a.c".
-std::string without_directories(std::string_view text);
+std::string text_without_directories(std::string_view text);
 
 }  // namespace pctally

@@ -14,4 +14,9 @@ std::string counted(uint64_t number, const std::string& noun);
 /// "12.3 s" with two decimals from 10 ms on, else "0.4 ms".
 std::string duration_text(int64_t nanoseconds);
 
+/// 0 of nothing.
+inline double percent_of(uint64_t part, uint64_t whole) noexcept {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
 }  // namespace pctally

@@ -12,6 +12,7 @@
 #include "object/symbolizer.h"
 #include "process/proc_maps.h"
 #include "report/print/escape.h"
+#include "report/print/figures.h"
 
 namespace pctally {
 namespace {
@@ -97,10 +98,6 @@ std::string dotted(const std::string& label) {
   return label + std::string(width < kNameColumns ? kNameColumns - width : 1, '.');
 }
 
-double percent(uint64_t count, uint64_t total) {
-  return total == 0 ? 0.0 : 100.0 * static_cast<double>(count) / static_cast<double>(total);
-}
-
 struct Figures {
   GperfUnit unit;
   uint64_t total;
@@ -110,10 +107,10 @@ struct Figures {
     if (unit == GperfUnit::kCounts) return fmt::format("{:10}", count);
     if (unit == GperfUnit::kTime)
       return fmt::format("{:10.4f} s", 1e-6 * static_cast<double>(count) * period_us);
-    return fmt::format("{:10.4f} %", percent(count, total));
+    return fmt::format("{:10.4f} %", percent_of(count, total));
   }
   [[nodiscard]] bool reach(uint64_t count, double threshold) const {
-    return (unit == GperfUnit::kCounts ? static_cast<double>(count) : percent(count, total)) >= threshold;
+    return (unit == GperfUnit::kCounts ? static_cast<double>(count) : percent_of(count, total)) >= threshold;
   }
 };
 

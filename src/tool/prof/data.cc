@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/base_name.h"
 #include "monfile/read/gmon_out.h"
 #include "monfile/read/mon_out.h"
 #include "object/elf/side_file.h"
@@ -17,20 +18,18 @@ namespace {
 constexpr std::string_view kProfileMagic = "pctally";
 constexpr size_t kMostBytes = size_t{1} << 30;
 
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename(); }
-
 /// By build id if both have one, else by name.
 bool is_a_out(const Executable& executable, const ElfFile& a_out) {
   if (executable.kind != ExecutableKind::kFile) return false;
   if (!executable.build_id.empty() && !a_out.build_id().empty())
     return std::ranges::equal(executable.build_id, a_out.build_id());
-  return file_name(executable.path) == file_name(a_out.path());
+  return base_name(executable.path) == base_name(a_out.path());
 }
 
 std::string label_of(const Executable& executable) {
   if (executable.kind == ExecutableKind::kKernel) return "[kernel]";
   if (executable.kind == ExecutableKind::kPrivate) return "[code without a file]";
-  return executable.path.starts_with("[") ? executable.path : fmt::format("[{}]", file_name(executable.path));
+  return executable.path.starts_with("[") ? executable.path : fmt::format("[{}]", base_name(executable.path));
 }
 
 ProfData from_profile(const Profile& profile, const ElfFile& a_out) {
