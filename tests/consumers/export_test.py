@@ -128,7 +128,7 @@ class Export(unittest.TestCase):
         words = [p.PCTALLY, "export", "--format", "csv", "-o", path, self.profile]
         done = subprocess.run(words, capture_output=True, text=True,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)))
-        self.assertEqual((done.returncode, done.stderr), (1, f"pctally: cannot write {path}: File too large\n"))
+        self.assertEqual((done.returncode, done.stderr), (125, f"pctally: cannot write {path}: File too large\n"))
         self.assertEqual(os.listdir(os.path.dirname(path)), ["old"])
         with open(path) as file:
             self.assertEqual(file.read(), "worth having")
