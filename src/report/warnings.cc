@@ -59,7 +59,20 @@ void check_damage(const Profile& profile, Warnings* out) {
 const char* lower_rate(const Profile& profile) {
   return profile.counts_cpu_time() ? "use a lower -F" : "use a higher -c";
 }
+
+/// Ticks so close together that an interrupt and its return can take as long: some of them find the one
+/// before still at work. The timers of the kernel's own clock do not come more often than it.
+bool is_too_frequent(const Profile& profile) {
+  constexpr uint64_t kShortestPeriodNs = 40000;
+  return profile.counts_cpu_time() && profile.clock_tick_ns == 0 && profile.period_ns < kShortestPeriodNs;
+}
+
+bool loses_ticks(const Profile& profile) {
+  return percent_of(profile.ledger.lost, profile.ledger.ticks()) > 100 * kTolerableLoss;
+}
+
 const char* higher_rate(const Profile& profile) {
+  if (is_too_frequent(profile) || loses_ticks(profile)) return "";
   if (profile.counts_cpu_time()) return " or use a higher -F";
   return profile.period_ns > 1 ? " or use a lower -c" : "";
 }
@@ -67,7 +80,7 @@ const char* higher_rate(const Profile& profile) {
 void check_loss(const Profile& profile, Warnings* out) {
   const TickLedger& ledger = profile.ledger;
   double lost = percent_of(ledger.lost, ledger.ticks());
-  if (lost > 100 * kTolerableLoss)
+  if (loses_ticks(profile))
     add(out, Severity::kIncomplete, "lost",
         fmt::format("{:.1f} % of the ticks were lost before they could be counted; {}", lost,
                     lower_rate(profile)));
@@ -156,6 +169,7 @@ std::string main_part(const Profile& profile, const Account& account) {
 /// Why CPU time went unsampled, as far as the file can tell.
 std::string gap_reason(const Profile& profile, const Account& account) {
   if (std::string part = main_part(profile, account); !part.empty()) return part;
+  if (is_too_frequent(profile)) return "more ticks than this machine delivers; use a lower -F";
   if (static_cast<int64_t>(unobserved_ns(profile)) > account.unsampled_ns / 2)
     return "processes that were not observed";
   std::string reason = has_interrupted(profile) ? "the reason given above, " : "";
@@ -187,7 +201,8 @@ void check_gap(const Profile& profile, const Account& account, Warnings* out) {
     add(out, Severity::kWarning, "too-many-ticks",
         fmt::format("ticks are {:.1f} % more than the measured CPU time, which lacks {}; shares hold",
                     -100 * gap, left_out_of_cpu_time(profile)));
-  else if (kernel_is_part && account.unsampled_ns <= system_ns + account.cpu_ns / 50)
+  else if (kernel_is_part && !is_too_frequent(profile) &&
+           account.unsampled_ns <= system_ns + account.cpu_ns / 50)
     add(out, Severity::kWarning, "kernel-unseen",
         fmt::format("{:.1f} % of the CPU time is kernel code ({}); shares are of user code", 100 * gap,
                     who_sees_the_kernel(profile)));

@@ -95,7 +95,8 @@ TEST(Warnings, OfAnEventSpeakOfIt) {
                           is(Severity::kWarning, "shares of busy code are too low; use a higher -c")));
   EXPECT_EQ(warnings(profile)[1].text.find("-c"), std::string::npos);
   profile.period_ns = 10;
-  EXPECT_THAT(warnings(profile)[1], is(Severity::kWarning, "longer or use a lower -c"));
+  profile.ledger.lost = 0;
+  EXPECT_THAT(warnings(profile)[0], is(Severity::kWarning, "longer or use a lower -c"));
   profile.ledger = {};
   profile.throttled = 0;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning,
@@ -136,6 +137,31 @@ TEST(Warnings, ARecorderThatDiedAndOneThatLives) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "cut off after 1.50 s")));
   profile.recorder_alive = true;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "still recording")));
+}
+
+TEST(Warnings, OfTicksThatComeTooOftenTheRateIsTheReason) {
+  Profile profile = trusty();
+  profile.engine = "bpf";
+  profile.cpu_system_ns = 200'000'000;
+  profile.period_ns = 20'000;
+  profile.ledger = {.counted = 40'000, .samples = 40'000, .weight_squares = 40'000};
+  profile.processes[0].ticks = 40'000;
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning,
+                             "not sampled: more ticks than this machine delivers; use a lower -F")));
+  profile.kernel_observed = false;
+  profile.engine = "trap";
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning,
+                             "of kernel code, more ticks than this machine delivers; use a lower -F")))
+      << "it is the kernel that brings the ticks";
+}
+
+TEST(Warnings, WhoLosesTicksIsNotToAskForMore) {
+  Profile profile = trusty();
+  profile.ledger = {.lost = 1000};
+  for (const Warning& warning : warnings(profile))
+    EXPECT_EQ(warning.text.find("higher -F"), std::string::npos) << warning.text;
 }
 
 TEST(Warnings, UnsampledTimeSaysWhy) {
