@@ -2,7 +2,7 @@
 
 Each program works for SECONDS (60) under `pctally record -g` of each engine (ring, timer), and, for $PEER_SECONDS (5, for
 their data are large; 0: not at all), under perf record with stacks of 8 and of 64 KiB and with frame pointers. Every reason of a path that is
-not complete is listed with its ticks. $PROGRAMS chooses some of them."""
+not complete is listed with its ticks. $PROGRAMS chooses some of them ("xz;git")."""
 import glob
 import json
 import os
@@ -60,7 +60,7 @@ def nginx():
 
 
 def postgres():
-    """It refuses to run as root: all of it, the recorder too, runs as its own user then."""
+    """It refuses to run as root: it runs as its own user then, and so do recorders that work in it."""
     binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
     data = os.path.join(SCRATCH, "postgres")
     user = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] if os.geteuid() == 0 else []
@@ -95,6 +95,7 @@ def programs():
         "sqlite3": (again(f"sqlite3 :memory: < {sql}"), None, None),
         "python3.11": (again(" ".join(made["python3"][0])), None, None),
         "cc1plus": (again(f"g++ -O2 -c -o {SCRATCH}/templates.o {source}"), None, None),
+        "cc1plus, plain": (again(f"g++ -O2 -c -o {SCRATCH}/plain.o {plain_source()}"), None, None),
         "git": (again(f"git -C {bare} -c pack.threads=1 repack -adfq"), None, None),
         "xz": (again(f"xz -T1 -kc {text}"), None, None),
         "node": (again(f"node {script}"), None, None),
@@ -109,16 +110,26 @@ def programs():
         if shutil.which(name) is None:
             found.pop(name, None)
             print(f"skipped: {name} (not installed)")
-    chosen = os.environ.get("PROGRAMS", " ".join(found)).split()
+    chosen = os.environ.get("PROGRAMS", ";".join(found)).split(";")
     return {name: found[name] for name in chosen}
 
 
-def work(prefix, program, seconds):
+def plain_source():
+    """C++ without templates: 3,000 functions with loops, branches and calls."""
+    body = "".join(f"static int f{i}(int *a, int n) {{ int s = {i}; for (int k = 0; k < n; ++k) {{ if (a[k] % {i + 2}) s += a[k] * {i % 7};"
+                   f" else s ^= k; switch (s & 3) {{ case 0: a[k] = s; break; case 1: s -= k; break; default: s += n; }} }}"
+                   f" return {f'f{i - 1}(a, n - 1) + s' if i % 5 else 's'}; }}\n" for i in range(3000))
+    calls = " + ".join(f"f{i}(a, n)" for i in range(0, 3000, 50))
+    return write("plain.cc", body + f"int work(int *a, int n) {{ return {calls}; }}\n")
+
+
+def work(prefix, program, seconds, as_user=True):
     command, beside, end, *user = program
+    command = command if as_user else [*sum(user, []), *command]
     stop = f"{SCRATCH}/stop"
     if os.path.exists(stop):
         os.remove(stop)
-    process = subprocess.Popen([*sum(user, []), *prefix, *command], **QUIET)
+    process = subprocess.Popen([*(sum(user, []) if as_user else []), *prefix, *command], **QUIET)
     asking = threading.Thread(target=beside) if beside else None
     if asking:
         asking.start()
@@ -138,7 +149,7 @@ def measured(name, program, engine, seconds):
     path = os.path.join(SCRATCH, "completeness.pct")
     if os.path.exists(path):
         os.remove(path)
-    work([PCTALLY, "record", "-q", "-f", "-g", "-e", engine, "-o", path, "--"], program, seconds)
+    work([PCTALLY, "record", "-q", "-f", "-g", "-e", engine, "-o", path, "--"], program, seconds, engine in ("timer", "trap"))
     if not os.path.exists(path):
         print(f"skipped: {name} by {engine} (it cannot be recorded so: pctally engines)")
         return

@@ -226,9 +226,13 @@ std::string check_paths(RecordOptions* line, const Words& words) {
   return {};
 }
 
-/// An engine that runs in the program cannot be put into one that runs already.
+/// An engine that runs in the program has a clock alone, and cannot be put into one that runs already.
 std::string check_engine(const RecordOptions& options) {
-  if (!options.command.empty() || (options.engine != "timer" && options.engine != "trap")) return {};
+  if (options.engine != "timer" && options.engine != "trap") return {};
+  if (!options.event.is_cpu_time())
+    return fmt::format("-e {}: it counts CPU time alone; use -e ring -e {}, or -e bpf -e {}", options.engine,
+                       options.event.name, options.event.name);
+  if (!options.command.empty()) return {};
   return fmt::format(
       "-e {}: it observes only programs that pctally record starts; write pctally record -- CMD, or use -e "
       "ring",
