@@ -166,6 +166,13 @@ std::string main_part(const Profile& profile, const Account& account) {
   return {};
 }
 
+/// Where more runs than there are CPUs, a thread is seldom on one when the kernel's clock ticks. A sample
+/// stands for more then, and what a thread runs after its last one has none.
+bool was_busy(const Profile& profile) {
+  const uint64_t sampled_ns = duration_of(profile.ledger.ticks(), profile.period_ns);
+  return profile.clock_tick_ns != 0 && sampled_ns / 5 > profile.ledger.samples * (profile.clock_tick_ns / 4);
+}
+
 /// Why CPU time went unsampled, as far as the file can tell.
 std::string gap_reason(const Profile& profile, const Account& account) {
   if (std::string part = main_part(profile, account); !part.empty()) return part;
@@ -175,8 +182,11 @@ std::string gap_reason(const Profile& profile, const Account& account) {
   std::string reason = has_interrupted(profile) ? "the reason given above, " : "";
   reason += has_unobserved(profile) ? "unobserved processes, " : "";
   // A tick that falls due in a switch to the idle task, where interrupts are off, comes after it.
-  reason += runs_in_program(profile) ? "what is short, static or blocks signals"
-                                     : "short threads or processes, or frequent sleeps";
+  if (was_busy(profile))
+    reason += "what threads ran after their last sample (busy machine)";
+  else
+    reason += runs_in_program(profile) ? "what is short, static or blocks signals"
+                                       : "short threads or processes, or frequent sleeps";
   if (stolen_percent(profile, account) > 0) reason += ", or CPU time that the host took";
   if (runs_in_program(profile)) reason += "; try -e ring";
   return reason;

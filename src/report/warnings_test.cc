@@ -175,6 +175,15 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   profile.engine = "timer";
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning, "what is short, static or blocks signals; try -e ring")));
+  profile.clock_tick_ns = 4'000'000;
+  profile.ledger.samples = 250;
+  const std::string busy = "what threads ran after their last sample (busy machine); try -e ring";
+  EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, "signals; try -e ring")))
+      << "one in 4 ms";
+  profile.ledger.samples = 150;
+  EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, busy.c_str()))) << "one in 6.7 ms";
+  profile.ledger.samples = 1000;
+  profile.clock_tick_ns = 0;
   profile.kernel_observed = false;
   profile.engine = "trap";
   EXPECT_THAT(warnings(profile),
