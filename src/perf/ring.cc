@@ -146,8 +146,9 @@ const unsigned char* PerfRing::record_at(uint64_t at, uint64_t head, size_t* byt
   if (header.size < sizeof header || header.size > head - at) return nullptr;
   if (offset + header.size <= ring_bytes_) return ring + offset;
   size_t first = ring_bytes_ - offset;
-  split_.assign(ring + offset, ring + ring_bytes_);
-  split_.insert(split_.end(), ring, ring + (header.size - first));
+  split_.resize(header.size);
+  memcpy(split_.data(), ring + offset, first);
+  memcpy(split_.data() + first, ring, header.size - first);
   return split_.data();
 }
 

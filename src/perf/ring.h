@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "perf/event.h"
+#include "perf/undumped_vector.h"
 
 namespace pctally {
 
@@ -106,7 +107,7 @@ class PerfRing {
   uint64_t id_ = 0;
   bool lost_count_ = false;
   bool has_ticks_ = true;
-  std::vector<unsigned char> split_;  ///< a record that wraps around the ring's end, made whole
+  UndumpedVector<unsigned char> split_;  ///< a record that wraps around the ring's end, made whole
 };
 
 }  // namespace pctally

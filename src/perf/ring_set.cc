@@ -205,7 +205,7 @@ void RingSet::store_sample(const PerfRecord& record, uint16_t ring) {
   sample.kernel_calls = words_of(record.kernel_calls);
   sample.stack = record.stack;
   sample.stack_cut_off = record.stack_cut_off;
-  samples_.push_back(sample);
+  add(sample);
 }
 
 /// Stacks of samples that wait for the next turn are kept. Without memory for them those samples have no
@@ -235,9 +235,11 @@ void RingSet::release() {
   std::swap(waiting_, next_waiting_);
 }
 
+/// std::stable_sort would copy samples, and so registers, to the heap, which core dumps have.
 void RingSet::sort() {
-  std::stable_sort(samples_.begin(), samples_.end(),
-                   [](const Sample& a, const Sample& b) { return a.time < b.time; });
+  std::sort(samples_.begin(), samples_.end(), [](const Sample& a, const Sample& b) {
+    return a.time != b.time ? a.time < b.time : a.order < b.order;
+  });
   std::stable_sort(events_.begin(), events_.end(),
                    [](const Record& a, const Record& b) { return a.record.time < b.record.time; });
 }

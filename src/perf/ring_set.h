@@ -8,6 +8,7 @@
 #include "perf/record.h"
 #include "perf/ring.h"
 #include "perf/target.h"
+#include "perf/undumped_vector.h"
 
 namespace pctally {
 
@@ -32,6 +33,7 @@ class RingSet {
     std::span<const uint64_t> stack_chunks{};  ///< StackSample::chunks; valid in its on_sample
     bool stack_missed = false;                 ///< there was no room for what would have been in `stack`
     bool exiting = false;                      ///< the thread was ending; said by bpf alone
+    uint64_t order = 0;                        ///< in which samples of one time came
   };
   struct Record {
     PerfRecord record;
@@ -63,7 +65,10 @@ class RingSet {
   void collect();
 
   /// Puts ticks that were counted elsewhere among the records.
-  void add(const Sample& sample) { samples_.push_back(sample); }
+  void add(const Sample& sample) {
+    samples_.push_back(sample);
+    samples_.back().order = order_++;
+  }
 
   /// Keeps copies of stacks that wait for a replay() out of core dumps. Before the first.
   void keep_stacks_out_of_dumps();
@@ -119,7 +124,8 @@ class RingSet {
   bool sees_machine_ = false;
   bool pressed_ = false;
   std::vector<PerfRing> rings_;
-  std::vector<Sample> samples_;
+  UndumpedVector<Sample> samples_;  ///< they have registers
+  uint64_t order_ = 0;
   std::vector<Record> events_;
   MappedArray<uint64_t> waiting_;  ///< kernel calls and stacks of samples that wait for the next replay()
   MappedArray<uint64_t> next_waiting_;  ///< empty but in release()

@@ -4,6 +4,7 @@
 #include <alloca.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,30 +195,30 @@ KEPT void many_paths(void) {
 
 KEPT void in_kernel(void) { SPIN(for (int i = 0; i < 2000; i++) sink = (double)getppid()); }
 
+/* 16 KiB of a pattern that no other memory has: two words in turn. */
+KEPT void filled(void) {
+  enum { kWords = 2048 };
+  volatile uint64_t words[kWords];
+  for (int i = 0; i < kWords; i += 2) {
+    words[i] = 0x9d5f3c1b7e8a2461;
+    words[i + 1] = ~words[i] + 12345;
+  }
+  SPIN(work());
+  sink = (double)words[kWords / 2];
+}
+
 int main(int count, char** words) {
   struct {
     const char* name;
     void (*run)(void);
-  } const cases[] = {{"plain", plain},
-                     {"recursion", recursion},
-                     {"very_deep", very_deep},
-                     {"allocating", allocating},
-                     {"realigned", realigned},
-                     {"sorting", sorting},
-                     {"in_handler", in_handler},
-                     {"in_thread", in_thread},
-                     {"in_coroutine", in_coroutine},
-                     {"no_table", no_table},
-                     {"frame_pointer", frame_pointer},
-                     {"in_kernel", in_kernel},
-                     {"stubs", stubs},
-                     {"one_of_two", one_of_two},
-                     {"both_of_two", both_of_two},
-                     {"many_paths", many_paths},
-                     {"large_frames", large_frames},
-                     {"in_vdso", in_vdso},
-                     {"tail_call", tail_call},
-                     {"inlining", inlining}};
+  } const cases[] = {
+      {"plain", plain},           {"recursion", recursion},         {"very_deep", very_deep},
+      {"allocating", allocating}, {"realigned", realigned},         {"sorting", sorting},
+      {"in_handler", in_handler}, {"in_thread", in_thread},         {"in_coroutine", in_coroutine},
+      {"no_table", no_table},     {"frame_pointer", frame_pointer}, {"in_kernel", in_kernel},
+      {"stubs", stubs},           {"one_of_two", one_of_two},       {"both_of_two", both_of_two},
+      {"many_paths", many_paths}, {"large_frames", large_frames},   {"in_vdso", in_vdso},
+      {"tail_call", tail_call},   {"inlining", inlining},           {"filled", filled}};
   if (count > 2) seconds = atof(words[2]);
   for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)
     if (strcmp(words[1], cases[i].name) == 0 || strcmp(words[1], "all") == 0) cases[i].run();

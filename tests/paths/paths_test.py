@@ -12,9 +12,11 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -324,6 +326,29 @@ class EveryEngine:
         self.assertEqual(right, work)
 
 
+PATTERN = 2 * struct.pack("<QQ", 0x9d5f3c1b7e8a2461, (~0x9d5f3c1b7e8a2461 + 12345) % (1 << 64))  # known_paths filled
+
+
+def children_called(parent, name):
+    with open(f"/proc/{parent}/task/{parent}/children", encoding="utf-8") as children:
+        return [int(child) for child in children.read().split() if os.path.basename(os.readlink(f"/proc/{child}/exe")) == name]
+
+
+def dumped_memory_with(pid, pattern):
+    """The mappings of a stopped process that a core dump would have, and that contain `pattern`: how often."""
+    found = collections.Counter()
+    with open(f"/proc/{pid}/smaps", encoding="utf-8") as maps, open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        for line in maps:
+            if re.match("[0-9a-f]+-", line):
+                start, end = (int(word, 16) for word in line.split()[0].split("-"))
+                name = (line.split() + ["[anonymous]"])[5]
+            if line.startswith("VmFlags:") and "rd" in line.split() and "dd" not in line.split():
+                with contextlib.suppress(OSError, OverflowError):
+                    memory.seek(start)
+                    found[name] += memory.read(end - start).count(pattern)
+    return +found
+
+
 class OutsideTheProgram(EveryEngine):
     """Engines that see the kernel's ticks too, and any process: the recorder unwinds what they have copied of a stack."""
 
@@ -348,6 +373,32 @@ class OutsideTheProgram(EveryEngine):
                 cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
                 reasons = (reason, "too-many-frames")
                 self.assertGreater(sum(cut.get(name, 0) for name in reasons), 0.9 * data["ticks"], cut)
+
+    def test_a_core_dump_of_the_recorder_has_no_stack_of_the_program(self):
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "secret.pct")
+        words = [p.PCTALLY, "record", "-q", "-g", "-e", self.ENGINE, *self.OFTEN, "-o", path, "--",
+                 p.program("known_paths"), "filled", "60"]
+        with subprocess.Popen(words, stdout=subprocess.DEVNULL) as recorder:
+            program = None
+            try:
+                while not os.path.exists(path) or p.report(path)["ticks"] < 500:
+                    self.assertIsNone(recorder.poll())
+                program, = children_called(recorder.pid, "known_paths")
+                try:
+                    self.assertGreater(dumped_memory_with(program, PATTERN)["[stack]"], 100)
+                except PermissionError as error:
+                    self.skipTest(f"the memory of children is not readable here: {error}")
+                for _ in range(10):
+                    recorder.send_signal(signal.SIGSTOP)
+                    os.waitid(os.P_PID, recorder.pid, os.WSTOPPED)
+                    found = dumped_memory_with(recorder.pid, PATTERN)
+                    self.assertLessEqual(found.pop("[stack]", 0), 128)  # vector registers, which memcpy uses: 2 KiB, saved
+                    self.assertEqual(found, {})
+                    recorder.send_signal(signal.SIGCONT)
+                    time.sleep(random.uniform(0, 0.02))
+            finally:
+                os.kill(program or recorder.pid, signal.SIGKILL)
+                recorder.send_signal(signal.SIGCONT)
 
     def test_messages(self):
         flat = p.record([p.program("known_paths"), "plain", "0.05"])
