@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/perf_event.h"
 #include "perf/record.h"
 #include "tick/wide_counter.h"
@@ -19,6 +21,13 @@ namespace pctally {
 namespace {
 
 constexpr Event kRecordsAlone = {"dummy", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, 0};
+
+/// A burst of stacks is read while it lasts.
+uint32_t wakeup_bytes(const PerfSettings& settings) noexcept {
+  constexpr uint32_t kOfBursts = 1 << 20;
+  const bool bursts = settings.stack_bytes != 0 && !settings.event.is_cpu_time();
+  return bursts ? std::min(settings.ring_bytes() / 2, kOfBursts) : settings.ring_bytes() / 2;
+}
 
 perf_event_attr attributes(PerfScope scope, const PerfSettings& settings) noexcept {
   bool of_task = scope.kind == PerfScope::Kind::kTask;
@@ -46,7 +55,7 @@ perf_event_attr attributes(PerfScope scope, const PerfSettings& settings) noexce
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
   attr.watermark = 1;
-  attr.wakeup_watermark = settings.ring_pages * static_cast<uint32_t>(sysconf(_SC_PAGESIZE)) / 2;
+  attr.wakeup_watermark = wakeup_bytes(settings);
   return attr;
 }
 

@@ -8,7 +8,8 @@ inline constexpr uint32_t kStacksInARing = 16;           ///< at least: it is em
 inline constexpr uint32_t kLargestStackCopy = 32 << 10;  ///< complete for every tick of sqlite3, git, python3
 
 /// Shares what this user may lock (RLIMIT_MEMLOCK, kernel.perf_event_mlock_kb) evenly among the CPUs, and
-/// sets ring_pages and stack_bytes of *settings: 4 MiB and 32 KiB, or less.
+/// sets ring_pages and stack_bytes of *settings: 4 MiB (32 MiB for events that are not CPU time) and 32 KiB,
+/// or less.
 void choose_stack_room(PerfSettings* settings);
 
 }  // namespace pctally

@@ -94,6 +94,10 @@ TEST(Warnings, OfAnEventSpeakOfIt) {
                           is(Severity::kWarning, "the shares are rough; record for longer"),
                           is(Severity::kWarning, "shares of busy code are too low; use a higher -c")));
   EXPECT_EQ(warnings(profile)[1].text.find("-c"), std::string::npos);
+  profile.engine = "ring";
+  profile.paths.recorded = true;
+  EXPECT_THAT(warnings(profile)[0], is(Severity::kIncomplete, "counted; use -e bpf or a higher -c"));
+  profile.paths.recorded = false;
   profile.period_ns = 10;
   profile.ledger.lost = 0;
   EXPECT_THAT(warnings(profile)[0], is(Severity::kWarning, "longer or use a lower -c"));
