@@ -68,12 +68,14 @@ void parse_kernel_calls(FieldReader& fields, PerfRecord* record) noexcept {
   if (words > kHead) record->kernel_calls = chain.subspan(kHead * kWord);
 }
 
-/// Threads without user code (the kernel's) have neither; the registers of another word size mean others.
+/// Threads of the kernel, and those that have given their memory back, have neither; the registers of another
+/// word size mean others.
 void parse_stack(FieldReader& fields, PerfRecord* record) noexcept {
   const auto abi = fields.take<uint64_t>();
   for (unsigned i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < kStackRegisters; ++i)
     record->registers[i] = fields.take<uint64_t>();
   record->has_registers = abi == PERF_SAMPLE_REGS_ABI_64;
+  record->without_user_mode = abi == PERF_SAMPLE_REGS_ABI_NONE;
   const auto asked = fields.take<uint64_t>();
   if (asked == 0) return;
   record->stack = fields.take_bytes(asked);

@@ -36,8 +36,9 @@ struct PerfRecord {
   uint64_t inode = 0;
   uint32_t build_id_bytes = 0;  ///< kMmap with a build id
   uint8_t build_id[20] = {};
-  std::string_view text{};                   ///< kMmap: path, kComm: name; lies in the bytes parsed
-  bool has_registers = false;                ///< kSample with a stack
+  std::string_view text{};         ///< kMmap: path, kComm: name; lies in the bytes parsed
+  bool has_registers = false;      ///< kSample with a stack
+  bool without_user_mode = false;  ///< kSample with a stack: the thread has no registers of user mode
   uint64_t registers[kStackRegisters] = {};  ///< rbx, frame pointer, stack pointer, program counter, r10
   std::span<const unsigned char>
       kernel_calls{};                      ///< return addresses in the kernel, innermost first, 8 bytes each

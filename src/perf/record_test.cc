@@ -73,6 +73,18 @@ TEST(PerfRecords, SampleWithAStack) {
   EXPECT_FALSE(record.stack_cut_off);
 }
 
+TEST(PerfRecords, ThreadsWithoutUserModeAreNotThoseOfAnotherWordSize) {
+  for (uint64_t abi : {PERF_SAMPLE_REGS_ABI_NONE, PERF_SAMPLE_REGS_ABI_32}) {
+    RecordBytes bytes(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+    bytes.put(uint64_t{1}).put(int32_t{5}).put(int32_t{6}).put(uint64_t{77}).put(uint64_t{0}).put(abi);
+    for (uint64_t i = 0; abi != PERF_SAMPLE_REGS_ABI_NONE && i < kStackRegisters; ++i) bytes.put(i);
+    const PerfRecord record = bytes.put(uint64_t{0}).parse(true);
+    EXPECT_EQ(record.kind, PerfRecord::Kind::kSample);
+    EXPECT_FALSE(record.has_registers);
+    EXPECT_EQ(record.without_user_mode, abi == PERF_SAMPLE_REGS_ABI_NONE);
+  }
+}
+
 TEST(PerfRecords, SampleWithAStackAndNoCallInTheKernel) {
   for (uint64_t words : {0, 1, 2}) {
     RecordBytes bytes = stack_sample(words);

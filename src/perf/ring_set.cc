@@ -201,6 +201,7 @@ void RingSet::store_sample(const PerfRecord& record, uint16_t ring) {
   Sample sample{record.time, record.pc, record.pid, record.kernel, true, 1, ring};
   sample.tid = record.tid;
   sample.has_registers = record.has_registers;
+  sample.without_user_mode = record.without_user_mode;
   std::copy(std::begin(record.registers), std::end(record.registers), sample.registers);
   sample.kernel_calls = words_of(record.kernel_calls);
   sample.stack = record.stack;

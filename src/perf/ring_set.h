@@ -33,6 +33,7 @@ class RingSet {
     std::span<const uint64_t> stack_chunks{};  ///< StackSample::chunks; valid in its on_sample
     bool stack_missed = false;                 ///< there was no room for what would have been in `stack`
     bool exiting = false;                      ///< the thread was ending; said by bpf alone
+    bool without_user_mode = false;            ///< as PerfRecord; said by ring alone
     uint64_t order = 0;                        ///< in which samples of one time came
   };
   struct Record {

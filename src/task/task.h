@@ -47,6 +47,8 @@ struct Task {
   /// A process that `parent` has forked, with all that fork(2) hands down but the mappings with a file.
   static Task forked(pid_t number, const Task& parent);
 
+  /// True if it is known to have code of its own.
+  [[nodiscard]] bool runs_program() const { return executed || mappings() != 0; }
   [[nodiscard]] size_t mappings() const { return space.size() + anonymous.size(); }
   void forget_mappings();
 

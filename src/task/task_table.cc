@@ -56,6 +56,11 @@ uint64_t process_start_unix_ns(pid_t pid) {
 
 void TaskTable::limit_users() { shares_.limit_users(geteuid()); }
 
+bool TaskTable::runs_program(pid_t pid) const {
+  const auto found = tasks_.find(pid);
+  return found != tasks_.end() && found->second.runs_program();
+}
+
 void TaskTable::expect(pid_t pid) {
   Task& task = tasks_[pid];
   task.comm = "(starting)";

@@ -97,6 +97,8 @@ class TaskTable {
   void resync();
 
   [[nodiscard]] bool observes(pid_t pid) const { return tasks_.contains(pid); }
+  /// True if it is known to have code of its own, which threads of the kernel have not.
+  [[nodiscard]] bool runs_program(pid_t pid) const;
   /// The observed processes that have not ended.
   [[nodiscard]] std::vector<pid_t> living() const;
   [[nodiscard]] size_t size() const { return tasks_.size(); }

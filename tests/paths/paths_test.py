@@ -470,6 +470,23 @@ class OutsideTheProgram(EveryEngine):
 class ByRing(OutsideTheProgram, PathsTest):
     ENGINE = "ring"
 
+    def test_the_end_of_a_process_is_no_thread_of_the_kernel(self):
+        """Seen with the whole machine alone: an event of its own ends before its memory does."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+        path = os.path.join(p.scratch(), "ends.pct")
+        program = [sys.executable, "-S", "-c", "import os; x = bytearray(b'x') * (50 << 20); os._exit(0)"]
+        with subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-g", "-e", "ring", "-a", "-o", path, "--for", "2"]) as recorder:
+            while recorder.poll() is None:
+                subprocess.run(program, check=True)
+        data = p.report(path)
+        self.check_identities(data, path)
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        ticks = {row["program"]: row["ticks"] for row in p.report(path, "--by", "program")["rows"]}
+        self.assertGreater(cut.get("memory-gone", 0) + cut.get("stack-unreadable", 0), 0, cut)  # older kernels give registers
+        unknown = ticks.get("[program not known]", 0)
+        self.assertLessEqual(cut.get("no-user-code", 0), ticks.get("[kernel]", 0) + unknown, (cut, ticks))
+
     LIMITED_USER = 65527  # of these tests alone: what a user has locked counts for all his processes
 
     def record_as_user(self, memory, case):

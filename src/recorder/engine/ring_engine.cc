@@ -124,10 +124,17 @@ void RingEngine::apply_throttle(const RingSet::Record& event) {
   if (event.record.kind == PerfRecord::Kind::kThrottle) ++file_->header().throttled;
 }
 
+/// A process that is ending has no user mode any more once its memory is gone.
+StackSample RingEngine::stack_at(const RingSet::Sample& sample) const {
+  StackSample stack = stack_of(sample);
+  if (sample.without_user_mode && tasks_.runs_program(sample.pid)) stack.without = PathEnd::kMemoryGone;
+  return stack;
+}
+
 void RingEngine::count(const RingSet::Sample& sample) {
   if (samples_++ % kTicksPerRoomCheck == 0) file_->make_room(kTicksPerRoomCheck * 3);
   bool own = settings_.scope
-                 ? tasks_.count({sample.pid, sample.tid}, sample.pc, sample.kernel, stack_of(sample))
+                 ? tasks_.count({sample.pid, sample.tid}, sample.pc, sample.kernel, stack_at(sample))
                  : tasks_.count(sample.pid, sample.pc, sample.kernel, 1);
   window_own_ += own ? 1 : 0;
   for (Tally* tally : {&losses_[sample.ring].recent, &sum_}) {

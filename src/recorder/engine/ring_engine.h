@@ -34,6 +34,7 @@ class RingEngine : public Engine {
   void apply_lost(const RingSet::Record& event);
   void apply_throttle(const RingSet::Record& event);
   void count(const RingSet::Sample& sample);
+  [[nodiscard]] StackSample stack_at(const RingSet::Sample& sample) const;
   void book_losses();
   double target_part(size_t ring) const;
   [[nodiscard]] uint64_t target_cpu_ns() const;
