@@ -54,9 +54,9 @@ void add_interpreter_hint(const Profile& profile, const std::vector<Row>& rows,
   if (share < kHintsFrom) return;
   warnings->push_back(
       {Severity::kNote, "interpreter",
-       fmt::format(
-           "{:.0f} % is inside {}, which hides Python functions; {} names them", 100 * share, name,
-           can_name_functions(name) ? "pctally record -g -- python3 -X perf" : "python3 -m cProfile")});
+       fmt::format("{:.0f} % is inside {}, which hides Python functions; {}", 100 * share, name,
+                   can_name_functions(name) ? "pctally record -g -- python3 -X perf names them"
+                                            : "cProfile names them; pctally needs 3.12 and -X perf")});
 }
 
 }  // namespace pctally

@@ -39,7 +39,8 @@ TEST(RuntimeHints, SayThatAnInterpreterHidesFunctions) {
       hints({row("_PyEval_EvalFrameDefault", "python3.11", 500), row("long_add", "python3.11", 110)});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].text,
-            "61 % is inside python3.11, which hides Python functions; python3 -m cProfile names them");
+            "61 % is inside python3.11, which hides Python functions; cProfile names them; pctally needs "
+            "3.12 and -X perf");
   const auto younger = hints({row("_PyEval_EvalFrameDefault", "libpython3.13.so.1.0", 500)});
   ASSERT_EQ(younger.size(), 1u);
   EXPECT_EQ(younger[0].text,
