@@ -27,7 +27,7 @@ constexpr Reason kReasons[kPathEnds] = {
     {"no-room", "without room for the stack"},
     {"doubtful", "cut at a doubtful return address"},
     {"no-user-code", "of threads without user code"},
-    {"faults-blocked", "of threads that block SIGSEGV"},
+    {"unknown", "cut for an unknown reason"},
     {"interrupted", "without a path, because the recorder was killed"},
     {"by-hand", "counted by hand, without a stack"},
     {"memory-gone", "cut because the process was ending and its memory was gone"},

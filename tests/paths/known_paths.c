@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -138,6 +139,34 @@ KEPT void in_coroutine(void) {
   swapcontext(&main_context, &coroutine_context);
 }
 
+/* Its unwind rule says that the caller's frame is 28 KiB above, where there is none. */
+void with_wrong_rule(void (*call)(void));
+__asm__(
+    ".text\n.type with_wrong_rule,@function\nwith_wrong_rule:\n.cfi_startproc\n sub $24,%rsp\n"
+    " .cfi_def_cfa_offset 0x7000\n call *%rdi\n add $24,%rsp\n .cfi_def_cfa_offset 8\n ret\n.cfi_endproc\n"
+    ".size with_wrong_rule,.-with_wrong_rule\n");
+static void astray(void) { SPIN(with_wrong_rule(work)); }
+/* A walk meets memory that is not there, and the thread blocks the signals that say so. */
+KEPT void blocking_faults(void) {
+  enum { kStack = 24 << 10, kGap = 64 << 10 };
+  sigset_t faults;
+  char* stack = mmap(NULL, kStack + kGap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack == MAP_FAILED || mprotect(stack + kStack, kGap, PROT_NONE) != 0) exit(1);
+  sigemptyset(&faults);
+  sigaddset(&faults, SIGSEGV);
+  sigaddset(&faults, SIGBUS);
+  pthread_sigmask(SIG_BLOCK, &faults, NULL);
+  plain();
+  getcontext(&coroutine_context);
+  coroutine_context.uc_stack.ss_sp = stack;
+  coroutine_context.uc_stack.ss_size = kStack;
+  coroutine_context.uc_link = &main_context;
+  makecontext(&coroutine_context, astray, 0);
+  swapcontext(&main_context, &coroutine_context);
+  pthread_sigmask(SIG_BLOCK, NULL, &faults);
+  if (!sigismember(&faults, SIGSEGV) || !sigismember(&faults, SIGBUS)) exit(1);
+}
+
 void without_table(void (*call)(void));
 __asm__(
     ".text\n.type without_table,@function\nwithout_table: sub $24,%rsp\n call *%rdi\n add $24,%rsp\n ret\n"
@@ -211,14 +240,28 @@ int main(int count, char** words) {
   struct {
     const char* name;
     void (*run)(void);
-  } const cases[] = {
-      {"plain", plain},           {"recursion", recursion},         {"very_deep", very_deep},
-      {"allocating", allocating}, {"realigned", realigned},         {"sorting", sorting},
-      {"in_handler", in_handler}, {"in_thread", in_thread},         {"in_coroutine", in_coroutine},
-      {"no_table", no_table},     {"frame_pointer", frame_pointer}, {"in_kernel", in_kernel},
-      {"stubs", stubs},           {"one_of_two", one_of_two},       {"both_of_two", both_of_two},
-      {"many_paths", many_paths}, {"large_frames", large_frames},   {"in_vdso", in_vdso},
-      {"tail_call", tail_call},   {"inlining", inlining},           {"filled", filled}};
+  } const cases[] = {{"plain", plain},
+                     {"recursion", recursion},
+                     {"very_deep", very_deep},
+                     {"allocating", allocating},
+                     {"realigned", realigned},
+                     {"sorting", sorting},
+                     {"in_handler", in_handler},
+                     {"in_thread", in_thread},
+                     {"in_coroutine", in_coroutine},
+                     {"no_table", no_table},
+                     {"frame_pointer", frame_pointer},
+                     {"in_kernel", in_kernel},
+                     {"stubs", stubs},
+                     {"one_of_two", one_of_two},
+                     {"both_of_two", both_of_two},
+                     {"many_paths", many_paths},
+                     {"large_frames", large_frames},
+                     {"in_vdso", in_vdso},
+                     {"tail_call", tail_call},
+                     {"inlining", inlining},
+                     {"filled", filled},
+                     {"blocking_faults", blocking_faults}};
   if (count > 2) seconds = atof(words[2]);
   for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)
     if (strcmp(words[1], cases[i].name) == 0 || strcmp(words[1], "all") == 0) cases[i].run();

@@ -577,6 +577,16 @@ class InTheProgram(EveryEngine):
         right = sum(ticks for path, ticks in paths_of(nodes) if contains(path, ("coroutine_body", "static_stack_body", "work")))
         self.assertGreater(right, self.COMPLETE * work)
 
+    def test_a_thread_that_blocks_faults_has_its_paths(self):
+        """SIGSEGV and SIGBUS: a fault while its signal is blocked would end the program."""
+        done, data = self.record([p.program("known_paths"), "blocking_faults", SECONDS])
+        self.check_identities(data, done.path)
+        paths = list(paths_of(tree(done.path)["nodes"]))
+        self.assertGreater(sum(ticks for path, ticks in paths if contains(path, ("main", "blocking_faults", "plain", "work"))), 20)
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        self.assertGreater(cut.get("stack-unreadable", 0), 20, cut)  # in with_wrong_rule()
+        self.assertGreater(data["paths"]["complete"] + cut["stack-unreadable"], self.COMPLETE * data["ticks"], cut)
+
     def test_code_loaded_later_has_its_place_in_paths(self):
         done, data = self.record([sys.executable, "-c", IN_CODE_LOADED_LATER])
         self.check_identities(data, done.path)

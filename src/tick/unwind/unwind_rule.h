@@ -22,10 +22,10 @@ enum class PathEnd : uint8_t {
   kNoRoom = 7,          ///< no room to put it aside
   kDoubtful = 8,        ///< no progress, or no call instruction before the return address
   kNotAttempted = 9,    ///< a thread without user code, or of another word size
-  kFaultsBlocked = 10,  ///< the thread blocks SIGSEGV or SIGBUS
-  kInterrupted = 11,    ///< the recorder was killed between the count of the tick and that of its path
-  kByHand = 12,         ///< pctally_count(): nobody says what the stack was
-  kMemoryGone = 13,     ///< the process was ending and had given its memory back
+  // 10 was never written
+  kInterrupted = 11,  ///< the recorder was killed between the count of the tick and that of its path
+  kByHand = 12,       ///< pctally_count(): nobody says what the stack was
+  kMemoryGone = 13,   ///< the process was ending and had given its memory back
 };
 inline constexpr unsigned kPathEnds = 14;
 
