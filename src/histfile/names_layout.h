@@ -80,7 +80,7 @@ struct NamesPlace {
   uint32_t bytes;  ///< length
   uint64_t position;
   uint32_t first_frame;  ///< index
-  uint32_t frames;       ///< innermost inlined first, the function itself last
+  uint32_t frames;       ///< innermost inlined first, the function itself last; 0: it has no line
 };
 static_assert(sizeof(NamesPlace) == 24);
 

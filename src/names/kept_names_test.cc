@@ -188,6 +188,16 @@ TEST_F(Kept, FramesAreOfWhoeverOwnsTheProfileOrTheExecutable) {
   EXPECT_EQ(owner_after({0x100}), std::nullopt) << "of two profiles";
 }
 
+TEST_F(Kept, CodeThatIsKnownToHaveNoLineMissesNone) {
+  ASSERT_TRUE(names_.add(archive({{0x100, 4, {}}, {0x104, 4, line(2)}}, {1, 2, 3})));
+  const auto symbolizer = open();
+  const auto frames = symbolizer->frames(std::vector<uint64_t>{0x100, 0x104});
+  EXPECT_TRUE(frames[0].empty());
+  EXPECT_EQ(frames[1].size(), 1u);
+  EXPECT_EQ(symbolizer->line_problem(), "");
+  EXPECT_EQ(asked_, 0);
+}
+
 TEST_F(Kept, NamesAloneAddNoParts) {
   ASSERT_TRUE(names_.add(section({{0x110, {"f", 0x100, 0x200}}})));
   const KeptParts parts = names_.parts(kBinary);

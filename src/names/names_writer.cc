@@ -92,7 +92,7 @@ void NamesWriter::add_code(uint64_t start, std::span<const uint8_t> bytes) {
 }
 
 void NamesWriter::add_place(uint64_t position, uint32_t bytes, std::span<const Frame> frames) {
-  if (frames.empty() || frames.size() > kMostInlined) return;
+  if (frames.size() > kMostInlined) return;
   std::vector<NamesFrame> records;
   for (const Frame& frame : frames)
     records.push_back(

@@ -24,7 +24,8 @@ class NamesWriter {
   /// The code of the function whose range starts there, of the last object.
   void add_code(uint64_t start, std::span<const uint8_t> bytes);
 
-  /// The frames of [position, position + bytes), in the last object. Does nothing if there are none.
+  /// The frames of [position, position + bytes), in the last object. None: the place is known to have no
+  /// line.
   void add_place(uint64_t position, uint32_t bytes, std::span<const Frame> frames);
 
   void add_source(const std::string& path, std::string_view text, uint64_t changed_unix_ns);

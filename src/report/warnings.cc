@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <span>
+#include <utility>
 
 #include "report/print/figures.h"
 #include "report/runtime_hints.h"
@@ -352,6 +352,42 @@ Warnings gravest_first(const Warnings& warnings) {
   return sorted;
 }
 
+/// Ticks at those positions of one executable that have no line.
+uint64_t ticks_without_line(std::span<const WeightedPosition> positions, Symbolizer& symbolizer) {
+  uint64_t ticks = 0;
+  while (!positions.empty()) {
+    const auto some = positions.first(std::min(positions.size(), Symbolizer::kFramesAtATime));
+    std::vector<uint64_t> asked;
+    for (const WeightedPosition& position : some) asked.push_back(position.position);
+    std::vector<std::vector<Frame>> frames = symbolizer.frames(asked);
+    frames.resize(asked.size());
+    for (size_t i = 0; i < asked.size(); ++i)
+      if (frames[i].empty()) ticks += some[i].ticks;
+    positions = positions.subspan(some.size());
+  }
+  return ticks;
+}
+
+/// What is missing of an executable, and the ticks that are.
+struct Missing {
+  const char* id = "no-names";
+  const char* what = "no names (";
+  uint64_t ticks = 0;
+  std::string why;
+};
+
+Missing missing_names(std::span<const WeightedPosition> positions, bool lines, Symbolizer& symbolizer) {
+  Missing missing;
+  for (const WeightedPosition& position : positions) missing.ticks += position.ticks;
+  missing.why = symbolizer.problem();
+  if (!missing.why.empty() || !lines || symbolizer.line_problem().empty()) return missing;
+  const uint64_t all = std::exchange(missing.ticks, ticks_without_line(positions, symbolizer));
+  missing.id = "no-lines";
+  missing.what = missing.ticks == all ? "no lines (" : "lines only in part (none for ";
+  missing.why = symbolizer.line_problem();
+  return missing;
+}
+
 }  // namespace
 
 Warnings warnings_of(const Profile& profile, const Account& account) {
@@ -370,19 +406,20 @@ Warnings warnings_of(const Profile& profile, const Account& account) {
 }
 
 void add_missing_names(const Profile& profile, ObjectNames& names, bool lines, Warnings* warnings) {
-  std::map<uint32_t, uint64_t> ticks;
-  for (const WeightedPosition& position : profile.positions) ticks[position.executable] += position.ticks;
-  for (const auto& [executable, sum] : ticks) {
-    const Symbolizer& symbolizer = names.symbolizer(executable);
-    const bool named = symbolizer.problem().empty();
-    const std::string& problem = named && lines ? symbolizer.line_problem() : symbolizer.problem();
-    double share = percent_of(sum, profile.ledger.ticks());
-    if (problem.empty() || share < 100 * kNamesWorthHaving) continue;
-    std::string text = fmt::format("{} has no {} ({:.1f} % of the ticks): {}", names.shown(executable),
-                                   named ? "lines" : "names", share, problem);
+  for (std::span<const WeightedPosition> rest = profile.positions; !rest.empty();) {
+    const uint32_t executable = rest.front().executable;
+    const auto next = std::ranges::find_if(
+        rest, [executable](const WeightedPosition& position) { return position.executable != executable; });
+    const auto positions = rest.first(static_cast<size_t>(next - rest.begin()));
+    rest = rest.subspan(positions.size());
+    const Missing missing = missing_names(positions, lines, names.symbolizer(executable));
+    const double share = percent_of(missing.ticks, profile.ledger.ticks());
+    if (missing.why.empty() || share < 100 * kNamesWorthHaving) continue;
+    std::string text = fmt::format("{} has {}{:.1f} % of the ticks): {}", names.shown(executable),
+                                   missing.what, share, missing.why);
     const bool made = profile.executables[executable].kind == ExecutableKind::kPrivate;
     if (made && share >= 100 * kHintsFrom) text += std::string("; ") + way_to_names(profile);
-    add(warnings, Severity::kNote, named ? "no-lines" : "no-names", std::move(text));
+    add(warnings, Severity::kNote, missing.id, std::move(text));
   }
 }
 

@@ -278,6 +278,13 @@ class WithoutLines : public FakeSymbolizer {
     return std::make_unique<WithoutLines>(identity);
   }
   [[nodiscard]] const std::string& line_problem() const override { return line_problem_; }
+  /// Lines up to 0x1000.
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+    std::vector<std::vector<Frame>> all = FakeSymbolizer::frames(positions);
+    for (size_t i = 0; i < all.size(); ++i)
+      if (positions[i] >= 0x1000) all[i].clear();
+    return all;
+  }
 
  private:
   std::string line_problem_ = "no line information";
@@ -286,7 +293,7 @@ class WithoutLines : public FakeSymbolizer {
 TEST(Warnings, ObjectsWithNamesAndWithoutLines) {
   Profile profile = trusty();
   profile.executables = {{ExecutableKind::kFile, "/bin/a", {}, 0}};
-  profile.positions = {{0, 1, 1000}};
+  profile.positions = {{0, 0x1000, 1000}};
   ObjectNames names(profile, WithoutLines::open);
   std::vector<Warning> found;
   add_missing_names(profile, names, false, &found);
@@ -294,6 +301,21 @@ TEST(Warnings, ObjectsWithNamesAndWithoutLines) {
   add_missing_names(profile, names, true, &found);
   ASSERT_THAT(found, ElementsAre(is(Severity::kNote, "a has no lines (100.0 % of the ticks): no line info")));
   EXPECT_STREQ(found[0].id, "no-lines");
+}
+
+TEST(Warnings, LinesThatAreMissingInPartCountNoTickThatHasOne) {
+  Profile profile = trusty();
+  profile.executables = {{ExecutableKind::kFile, "/bin/a", {}, 0}};
+  profile.positions = {{0, 1, 917}, {0, 0x1000, 83}};
+  ObjectNames names(profile, WithoutLines::open);
+  std::vector<Warning> found;
+  add_missing_names(profile, names, true, &found);
+  EXPECT_THAT(found, ElementsAre(is(Severity::kNote,
+                                    "a has lines only in part (none for 8.3 % of the ticks): no line info")));
+  found.clear();
+  profile.positions = {{0, 1, 996}, {0, 0x1000, 4}};
+  add_missing_names(profile, names, true, &found);
+  EXPECT_THAT(found, IsEmpty());
 }
 
 TEST(Warnings, CodeMadeAtRunTimeWithoutNamesSaysWhatItsRuntimeWants) {

@@ -85,7 +85,10 @@ void ArchiveContents::add_places(Symbolizer& symbolizer, const Parts& parts) {
   for (const auto& [position, bytes] : parts.places) positions.push_back(position);
   std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
   frames.resize(positions.size());
+  // Code without a line, as that of a PLT, is told from lines that could not be read.
+  const bool all_read = symbolizer.problem().empty() && symbolizer.line_problem().empty();
   for (size_t i = 0; i < positions.size(); ++i) {
+    if (frames[i].empty() && !all_read) continue;
     // A place inside an instruction, where a tick was counted, begins one of its own.
     const uint64_t room = i + 1 < positions.size() ? positions[i + 1] - positions[i] : UINT32_MAX;
     const uint64_t bytes = std::min<uint64_t>(parts.places.at(positions[i]), room);
