@@ -164,6 +164,46 @@ class Archive(unittest.TestCase):
         self.assertEqual(rows.returncode, 0, rows.stderr)
         self.assertRegex(rows.stdout, r"(?m) own\.c:2 +own")
 
+    def stripped(self, *words):
+        """A stripped archive of a command in a directory of its own, and what is in its bytes."""
+        profile, out = self.path("whole.pct"), self.path("stripped.pct")
+        done = p.record(words, path=profile, cwd=self.directory)
+        self.assertEqual(done.returncode, 0)
+        done = run("archive", "-q", "-f", "-o", out, "--strip-paths", profile, cwd=self.directory)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return out, bytes_of(out)
+
+    def test_sources_of_one_name_stay_two_without_their_directories(self):
+        for part in ("first_part", "second_part"):
+            os.makedirs(self.path(f"tree/{part}"), exist_ok=True)
+            with open(self.path(f"tree/{part}/util.c"), "w") as file:
+                file.write(f"/* text of {part[:5]} */\n__attribute__((noinline)) double {part[:-5]}(int n) "
+                           "{ double s = 0; for (int i = 0; i < n; i++) s += i * 0.5; return s; }\n")
+        with open(self.path("tree/main.c"), "w") as file:
+            file.write("double first(int), second(int);\n"
+                       "int main(void) { volatile double s; for (int i = 0; i < 200; i++) s = first(500000 + i) + second(500000 + i); }\n")
+        subprocess.run(["gcc", "-O1", "-g", "-o", "tree/prog", "tree/main.c", "tree/first_part/util.c", "tree/second_part/util.c"], check=True,
+                       cwd=self.directory)
+        out, held = self.stripped("tree/prog")
+        for directory in (self.directory.encode(), b"tree/", b"_part"):
+            self.assertFalse(directory in held, directory)
+        for function, other in (("first", "second"), ("second", "first")):
+            done = run("annotate", function, out)
+            self.assertIn("for (int i = 0; i < n; i++) s += i * 0.5", done.stdout, done.stderr)
+            self.assertNotIn(f"double {other}(int", done.stdout)
+        self.assertEqual(held.count(b"/util.c"), 1, "one of the two has a number before its name")
+
+    @unittest.skipIf(shutil.which("node") is None, "node is not installed")
+    def test_names_of_a_jit_have_no_directories(self):
+        os.makedirs(self.path("my scripts"), exist_ok=True)
+        with open(self.path("my scripts/n.js"), "w") as file:
+            file.write("function slowKey(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }\n"
+                       "let t = 0; for (let i = 0; i < 300; i++) t += slowKey(100000); console.log(t);\n")
+        out, held = self.stripped("node", "--perf-basic-prof", "my scripts/n.js")
+        self.assertRegex(run("report", "--limit", "0", out).stdout, r"slowKey n\.js")
+        self.assertFalse(self.directory.encode() in held)
+        self.assertEqual(held.count(b"my scripts/"), 1, "in the command line alone")
+
     def test_it_can_be_archived_again_and_where_its_program_is_gone(self):
         self.archive("f.pct")
         first = bytes_of(self.path("f.pct"))

@@ -232,12 +232,5 @@ TEST(HtmlReport, DirectoriesAreLeftOutIfAskedFor) {
   EXPECT_EQ(page.find("/src/"), std::string::npos);
 }
 
-TEST(Texts, OfAPathTheLastPartIsKept) {
-  EXPECT_EQ(text_without_directories("/opt/a/libc.so.6 (build 01)"), "libc.so.6 (build 01)");
-  EXPECT_EQ(text_without_directories("cannot open '/x/y.c': gone"), "cannot open 'y.c': gone");
-  EXPECT_EQ(text_without_directories("operator/ (a/b)"), "operator/ (a/b)");
-  EXPECT_EQ(text_without_directories("--in=/x/y"), "--in=y");
-}
-
 }  // namespace
 }  // namespace pctally

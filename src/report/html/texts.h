@@ -28,7 +28,4 @@ class Texts {
   Json texts_ = Json::array();
 };
 
-/// "cannot open /home/me/src/a.c" as "cannot open a.c".
-std::string text_without_directories(std::string_view text);
-
 }  // namespace pctally

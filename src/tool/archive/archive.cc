@@ -9,6 +9,7 @@
 #include "histread/snapshot.h"
 #include "report/print/figures.h"
 #include "tool/archive/contents.h"
+#include "tool/archive/directories.h"
 #include "tool/archive/private_parts.h"
 #include "tool/command.h"
 #include "tool/command_line.h"

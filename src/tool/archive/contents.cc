@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/base_name.h"
 #include "report/annotate/annotation.h"
+#include "report/print/directories.h"
 #include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
 
@@ -27,10 +27,6 @@ std::string text_of(const SourceFile& source) {
 
 }  // namespace
 
-std::string without_directories(const std::string& path) {
-  return path.starts_with('/') && !path.starts_with("//") ? std::string(base_name(path)) : path;
-}
-
 ArchiveContents::ArchiveContents(const Profile& profile, const ArchiveOptions& options)
     : options_(options), sources_({}, &kept_source, source_fetcher()) {
   ObjectNames names(profile, &open_symbolizer);
@@ -41,8 +37,15 @@ ArchiveContents::ArchiveContents(const Profile& profile, const ArchiveOptions& o
   if (!writer_.empty()) section_ = writer_.bytes();
 }
 
-std::string ArchiveContents::shown(const std::string& path) const {
-  return options_.strip_paths ? without_directories(path) : path;
+std::string ArchiveContents::shown(const std::string& source) {
+  return options_.strip_paths ? stripped_.name(source) : source;
+}
+
+void ArchiveContents::strip_names(bool made_at_run_time, std::vector<NamedRange>* ranges) const {
+  if (!options_.strip_paths) return;
+  for (NamedRange& range : *ranges)
+    for (std::string* name : {&range.function, &range.linkage})
+      *name = made_at_run_time ? jit_name_without_directories(*name) : text_without_directories(*name);
 }
 
 void ArchiveContents::add_code(const Profile& profile, const HotFunction& function, ObjectNames& names) {
@@ -72,7 +75,8 @@ void ArchiveContents::add_object(const Profile& profile, const HitPlaces& hit, O
   std::vector<NamedRange> ranges = symbolizer.name(positions);
   ranges.resize(positions.size());
   ExecutableIdentity identity = identity_of(profile, profile.executables[hit.executable]);
-  identity.path = shown(identity.path);
+  if (options_.strip_paths) identity.path = without_directories(identity.path);
+  strip_names(identity.kind == ExecutableIdentity::Kind::kPrivate, &ranges);
   writer_.add_object(identity, parts.code.empty() ? CodeBytes{} : parts.code.begin()->second);
   writer_.add_ranges(positions, ranges);
   for (const auto& [start, code] : parts.code) writer_.add_code(start, code.bytes);
@@ -92,8 +96,10 @@ void ArchiveContents::add_places(Symbolizer& symbolizer, const Parts& parts) {
     // A place inside an instruction, where a tick was counted, begins one of its own.
     const uint64_t room = i + 1 < positions.size() ? positions[i + 1] - positions[i] : UINT32_MAX;
     const uint64_t bytes = std::min<uint64_t>(parts.places.at(positions[i]), room);
-    if (options_.strip_paths)
-      for (Frame& frame : frames[i]) frame.file = without_directories(frame.file);
+    for (Frame& frame : frames[i]) {
+      frame.file = shown(frame.file);
+      if (options_.strip_paths) frame.function = text_without_directories(frame.function);
+    }
     writer_.add_place(positions[i], static_cast<uint32_t>(bytes), frames[i]);
   }
 }

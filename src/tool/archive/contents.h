@@ -10,17 +10,15 @@
 #include "profile/profile.h"
 #include "report/annotate/find_function.h"
 #include "report/annotate/source_files.h"
+#include "tool/archive/directories.h"
 #include "tool/profile_names.h"
 
 namespace pctally {
 
 struct ArchiveOptions {
   bool sources = true;
-  bool strip_paths = false;  ///< of absolute paths the last part alone
+  bool strip_paths = false;  ///< of paths the last part alone
 };
-
-/// "/a/b" is "b" where paths are stripped; what is no path of a file stays.
-std::string without_directories(const std::string& path);
 
 class ArchiveContents {
  public:
@@ -47,12 +45,14 @@ class ArchiveContents {
   void note_sources(const std::vector<Frame>& frames, const Symbolizer& symbolizer, const BuildId& build_id);
   void add_sources();
   [[nodiscard]] bool is_proven(const std::string& path, const SourceFile& source) const;
-  [[nodiscard]] std::string shown(const std::string& path) const;
+  [[nodiscard]] std::string shown(const std::string& source);
+  void strip_names(bool made_at_run_time, std::vector<NamedRange>* ranges) const;
 
   ArchiveOptions options_;
   std::map<uint32_t, Parts> parts_;
   SourceDigests digests_;        ///< what they were when they were compiled
   std::set<std::string> named_;  ///< sources of hot functions
+  DistinctFiles stripped_;       ///< sources
   SourceFiles sources_;
   NamesWriter writer_;
   std::vector<unsigned char> section_;

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "histfile/layout.h"
-#include "tool/archive/contents.h"
+#include "tool/archive/directories.h"
 
 namespace pctally {
 namespace {
