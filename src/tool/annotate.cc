@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -127,6 +128,20 @@ std::string no_function(const std::string& query, const std::vector<HotFunction>
   return fmt::format("'{}' is an object; name a function of it: {}", query, listed(in_it, profile));
 }
 
+/// No object with ticks is called so: the ones with most.
+int no_such_object(const Arguments& arguments, const std::vector<HotFunction>& functions) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> objects;
+  for (const HotFunction& function : functions)
+    if (std::ranges::find(objects, function.object) == objects.end()) objects.push_back(function.object);
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, objects.size()); ++i)
+    text += (i == 0 ? "" : ", ") + elided(escaped(objects[i]), 20);
+  if (objects.size() > kMost) text += fmt::format(" and {} more", objects.size() - kMost);
+  complain("no ticks in an object called '{}'; they are in {}", arguments.object, text);
+  return kExitInput;
+}
+
 int no_such_function(const Arguments& arguments, const std::vector<HotFunction>& functions,
                      const Profile& profile, ObjectNames& object_names) {
   std::vector<std::string> names;
@@ -173,7 +188,10 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   std::vector<HotFunction> functions = hot_functions(profile, names);
   if (!arguments.object.empty()) {
     const NamePattern object = std::move(*NamePattern::compile(arguments.object));
-    std::erase_if(functions, [&](const HotFunction& function) { return !object.matches(function.object); });
+    const auto matches = [&](const HotFunction& function) { return object.matches(function.object); };
+    if (!functions.empty() && std::ranges::none_of(functions, matches))
+      return no_such_object(arguments, functions);
+    std::erase_if(functions, std::not_fn(matches));
   }
   SourcePlace place;
   const bool by_place = parse_place(arguments.query, &place);

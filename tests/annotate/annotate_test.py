@@ -65,6 +65,11 @@ class Annotate(unittest.TestCase):
     def json(self, function, *options):
         return annotate_json(function, self.profile, "table", *options)
 
+    def test_an_object_that_is_not_there_is_the_cause(self):
+        done = annotate("count", self.profile, "--object", "zzz")
+        self.assertEqual((done.returncode, done.stdout), (INPUT, ""))
+        self.assertRegex(done.stderr, r"^pctally: no ticks in an object called 'zzz'; they are in .*table.*\n$")
+
     def test_ticks_are_those_of_the_report(self):
         self.assertGreaterEqual(len(self.rows()), 3)
         for row in self.rows():

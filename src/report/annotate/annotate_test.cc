@@ -194,6 +194,10 @@ TEST(FindFunction, TheBestNameWins) {
   EXPECT_THAT(called("put(long)"), ElementsAre("put(long)"));
   EXPECT_THAT(called("put"), ElementsAre("put(int)", "put(long)"));
   EXPECT_THAT(called("ut"), ElementsAre("put(int)", "put(long)"));
+  EXPECT_THAT(called("put<int>"), ElementsAre("put(int)"));
+  EXPECT_THAT(called("put<long>(long)"), ElementsAre("put(long)"));
+  EXPECT_THAT(called("t<lo"), ElementsAre("put(long)"));
+  EXPECT_THAT(called("void"), ElementsAre("put(int)", "put(long)"));
   EXPECT_THAT(called("nothing"), ElementsAre());
   SourcePlace place{"cxx.c", 0x204 / 16};
   EXPECT_EQ(functions_at(all.functions, all.names, place).size(), 1u);

@@ -13,14 +13,24 @@ namespace {
 
 using Key = std::tuple<uint32_t, uint64_t, std::string>;  ///< executable, start, function
 
+constexpr int kFar = 6;
+
+/// The same for one form of its name.
+int distance(const std::string& name, const std::string& query, int of_a_part) {
+  if (name == query) return 2;
+  if (name.ends_with("::" + query)) return 3;
+  return name.find(query) != std::string::npos ? of_a_part : kFar;
+}
+
 /// How well a function is called `query`; 0 best.
 int distance(const HotFunction& function, const std::string& query) {
-  if (function.range.function == query || function.range.linkage == query) return 0;
+  const auto& [full, linkage] = std::tie(function.range.function, function.range.linkage);
+  if (full == query || linkage == query) return 0;
   if (function.short_name == query) return 1;
-  const std::string bare = short_function_name(function.range.function, function.range.linkage);
-  if (bare == query) return 2;
-  if (bare.ends_with("::" + query)) return 3;
-  return bare.find(query) != std::string::npos ? 4 : 5;
+  int best = distance(short_function_name(full, linkage), query, 4);
+  for (const NameDetail detail : {NameDetail::kArguments, NameDetail::kTemplates, NameDetail::kBoth})
+    best = std::min(best, distance(short_function_name(full, linkage, detail), query, 5));
+  return std::min({best, distance(full, query, 5), distance(linkage, query, 5)});
 }
 
 void name_all(std::vector<HotFunction>* functions) {
@@ -80,7 +90,6 @@ bool is_path(std::string_view path, std::string_view asked) {
 
 std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>& functions,
                                                  const std::string& query) {
-  constexpr int kFar = 5;
   int best = kFar;
   for (const HotFunction& function : functions) best = std::min(best, distance(function, query));
   std::vector<const HotFunction*> called;
