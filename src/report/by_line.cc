@@ -50,7 +50,7 @@ class LineRows {
 
  private:
   uint32_t row_of(uint32_t executable, std::vector<Frame> frames, const NamedRange& range) {
-    const size_t chosen = chosen_frame(frames);
+    const size_t chosen = chosen_frame(executable, frames);
     Inside inside = options_.inlines ? inside_of(frames, chosen) : Inside();
     Frame frame = chosen < frames.size() ? std::move(frames[chosen]) : Frame{};
     if (own_ && chosen == frames.size()) frame.function = bracketed(names_.shown(executable));
@@ -78,10 +78,11 @@ class LineRows {
 
   /// The frame a tick counts for: the innermost one, in own files if those are asked for; with the inlined
   /// ones beside it the outermost. The number of frames if there is none.
-  [[nodiscard]] size_t chosen_frame(const std::vector<Frame>& frames) const {
+  [[nodiscard]] size_t chosen_frame(uint32_t executable, const std::vector<Frame>& frames) const {
     if (!own_) return options_.inlines && !frames.empty() ? frames.size() - 1 : 0;
     size_t frame = 0;
-    while (frame < frames.size() && !own_->contains(frames[frame].file)) ++frame;
+    const std::string& object = names_.path(executable);
+    while (frame < frames.size() && !own_->contains(frames[frame].file, object)) ++frame;
     return frame;
   }
 

@@ -25,14 +25,14 @@ struct LineTicks {
 /// The lines of one function: of each of its places the innermost one.
 class FunctionLines {
  public:
-  /// `own`: only lines in these files; null: all.
+  /// `own`: only lines in these files of `object`; null: all.
   FunctionLines(const std::vector<uint64_t>& positions, const std::vector<std::vector<Frame>>& frames,
-                const OwnFiles* own) {
+                const OwnFiles* own, const std::string& object) {
     std::map<std::pair<std::string, uint32_t>, size_t> known;
     for (size_t i = 0; i < positions.size() && i < frames.size(); ++i) {
       const auto frame = std::find_if(frames[i].begin(), frames[i].end(), [&](const Frame& candidate) {
         return candidate.line != 0 && !candidate.file.empty() &&
-               (own == nullptr || own->contains(candidate.file));
+               (own == nullptr || own->contains(candidate.file, object));
       });
       if (frame == frames[i].end()) continue;
       const auto [entry, fresh] = known.try_emplace({frame->file, frame->line}, lines_.size());
@@ -100,6 +100,7 @@ class HotLineSearch {
     const uint32_t executable = tree_[any].executable;
     if (profile_.executables[executable].kind == ExecutableKind::kPrivate) return;
     symbolizer_ = &names_.symbolizer(executable);
+    object_ = names_.path(executable);
     const std::vector<NamedRange> ranges = symbolizer_->name({&tree_[any].position, 1});
     for (const WeightedPosition& place : profile_.positions)
       if (!ranges.empty() && place.executable == executable && place.position >= ranges[0].start &&
@@ -112,7 +113,7 @@ class HotLineSearch {
   }
 
   std::optional<HotLine> hottest(uint32_t function, const OwnFiles* own) {
-    FunctionLines lines(positions_, frames_, own);
+    FunctionLines lines(positions_, frames_, own, object_);
     if (lines.empty()) return std::nullopt;
     for (const WeightedPosition& place : ticks_)
       if (LineTicks* line = lines.at(place.position)) line->own += place.ticks;
@@ -161,6 +162,7 @@ class HotLineSearch {
   std::vector<bool> is_call_;  ///< of each node of the context tree
   // Of the function at hand:
   Symbolizer* symbolizer_ = nullptr;
+  std::string object_;  ///< its path
   std::vector<WeightedPosition> ticks_;
   std::vector<uint64_t> positions_;
   std::vector<std::vector<Frame>> frames_;

@@ -28,6 +28,9 @@ class ObjectNames {
   /// the start of the build id if that is the same too. Private text of all processes goes by one name.
   const std::string& shown(uint32_t executable) const { return shown_[executable]; }
 
+  /// As the profile has it.
+  const std::string& path(uint32_t executable) const { return profile_.executables[executable].path; }
+
  private:
   void tell_apart(const std::vector<uint32_t>& used);
 

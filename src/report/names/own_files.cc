@@ -8,7 +8,6 @@ namespace {
 std::string normal(std::string_view path) { return std::filesystem::path(path).lexically_normal().string(); }
 
 bool is_of_a_system(std::string_view path) {
-  if (!path.starts_with('/')) return true;  // how distributions compile libc
   for (std::string_view place : {"/usr/", "/lib", "/opt/rh/", "/build/", "/builddir/", "/rustc/"})
     if (path.starts_with(place) && !path.starts_with("/usr/local/src/")) return true;
   for (std::string_view part : {"/.cargo/registry/", "/.rustup/", "/node_modules/", "/go/pkg/mod/"})
@@ -25,10 +24,14 @@ OwnFiles::OwnFiles(const std::string& directory) {
   if (!directory_.ends_with('/')) directory_ += '/';
 }
 
-bool OwnFiles::contains(std::string_view path) const {
+bool OwnFiles::contains(std::string_view path, std::string_view object) const {
   if (path.empty()) return false;
-  const std::string file = normal(path);
-  return directory_.empty() ? !is_of_a_system(file) : file.starts_with(directory_);
+  // Distributions compile libc with relative paths.
+  const bool relative = !path.starts_with('/');
+  if (relative && (object.starts_with('[') || is_of_a_system(normal(object)))) return false;
+  if (directory_.empty()) return relative || !is_of_a_system(normal(path));
+  std::error_code error;
+  return normal(std::filesystem::absolute(path, error).string()).starts_with(directory_);
 }
 
 }  // namespace pctally

@@ -8,10 +8,12 @@ namespace pctally {
 class OwnFiles {
  public:
   /// Those below `directory`; of an empty one those outside the places of systems and package managers: /usr,
-  /// /lib, /opt/rh, /build, /rustc, a registry of cargo, node_modules, relative paths.
+  /// /lib, /opt/rh, /build, /rustc, a registry of cargo, node_modules. Relative paths are one's own, too, but
+  /// for those of an object that lies in such a place; below `directory` if they are so from the current one.
   explicit OwnFiles(const std::string& directory = "");
 
-  [[nodiscard]] bool contains(std::string_view path) const;
+  /// `object`: the path of what was compiled from the file.
+  [[nodiscard]] bool contains(std::string_view path, std::string_view object) const;
 
  private:
   std::string directory_;  ///< absolute, with a slash at the end; or empty

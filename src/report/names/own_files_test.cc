@@ -5,23 +5,38 @@
 namespace pctally {
 namespace {
 
+constexpr char kProgram[] = "/home/me/prog";
+
 TEST(OwnFiles, BelowADirectory) {
   const OwnFiles own("/home/me/src/");
-  EXPECT_TRUE(own.contains("/home/me/src/a.cc"));
-  EXPECT_TRUE(own.contains("/home/me/src/../src/lib/a.cc"));
-  EXPECT_FALSE(own.contains("/home/me/src/../other/a.cc"));
-  EXPECT_FALSE(own.contains("/home/me/srcs/a.cc"));
-  EXPECT_FALSE(own.contains(""));
+  EXPECT_TRUE(own.contains("/home/me/src/a.cc", kProgram));
+  EXPECT_TRUE(own.contains("/home/me/src/../src/lib/a.cc", kProgram));
+  EXPECT_FALSE(own.contains("/home/me/src/../other/a.cc", kProgram));
+  EXPECT_FALSE(own.contains("/home/me/srcs/a.cc", kProgram));
+  EXPECT_FALSE(own.contains("", kProgram));
 }
 
 TEST(OwnFiles, OutsideTheSystem) {
   const OwnFiles own;
-  EXPECT_TRUE(own.contains("/home/me/a.cc"));
-  EXPECT_TRUE(own.contains("/src/a.cc"));
+  EXPECT_TRUE(own.contains("/home/me/a.cc", kProgram));
+  EXPECT_TRUE(own.contains("/src/a.cc", kProgram));
   for (const char* other :
-       {"/usr/include/c++/12/bits/stl_tree.h", "../sysdeps/x86_64/memcmp.S", "/build/xz-5.4.1/src/a.c",
+       {"/usr/include/c++/12/bits/stl_tree.h", "/build/xz-5.4.1/src/a.c",
         "/rustc/90b35a/library/core/src/num.rs", "/home/me/.cargo/registry/src/x/lib.rs", ""})
-    EXPECT_FALSE(own.contains(other)) << other;
+    EXPECT_FALSE(own.contains(other, kProgram)) << other;
+}
+
+/// By the object that has them; below a directory they are taken from the current one.
+TEST(OwnFiles, RelativePathsAreOnesOwnUnlessTheObjectIsTheSystems) {
+  const OwnFiles own, below("src"), elsewhere("/home/me/src");
+  for (const char* path : {"src/a.c", "./src/a.c", "src/lib/../a.c"}) {
+    EXPECT_TRUE(own.contains(path, kProgram)) << path;
+    EXPECT_TRUE(own.contains(path, "prog")) << path;
+    EXPECT_TRUE(below.contains(path, kProgram)) << path;
+    EXPECT_FALSE(elsewhere.contains(path, kProgram)) << path;
+  }
+  for (const char* object : {"/usr/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "[vdso]"})
+    EXPECT_FALSE(own.contains("../sysdeps/x86_64/memcmp.S", object)) << object;
 }
 
 }  // namespace
