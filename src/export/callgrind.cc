@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -44,9 +45,15 @@ Costs costs_of(const Profile& profile, const Samples& samples) {
     const Location& place = samples.place_of(sample);
     const Frame &outer = place.frames.back(), &inner = place.frames.front();
     std::string object = place.executable == Location::kNowhere ? "" : objects[place.executable];
-    functions[{object, outer.file, outer.function}][{inner.file, inner.line, place.address}] += sample.ticks;
+    functions[{object, outer.file, outer.function}]
+             [{inner.file, inner.line, place.is_placed ? place.address : 0}] += sample.ticks;
   }
   return functions;
+}
+
+/// Places of other tools' profiles have no address: there are lines alone then.
+bool has_addresses(const Samples& samples) {
+  return std::ranges::all_of(samples.locations, &Location::is_placed);
 }
 
 std::string head(const Profile& profile, const Samples& samples) {
@@ -56,15 +63,16 @@ std::string head(const Profile& profile, const Samples& samples) {
   uint64_t total = 0;
   for (const Sample& sample : samples.samples) total += sample.ticks;
   return fmt::format(
-      "# callgrind format\nversion: 1\ncreator: pctally\ncmd: {}\npositions: instr line\nevents: Ticks\n"
+      "# callgrind format\nversion: 1\ncreator: pctally\ncmd: {}\npositions: {}line\nevents: Ticks\n"
       "summary: {}\n",
-      command, total);
+      command, has_addresses(samples) ? "instr " : "", total);
 }
 
 }  // namespace
 
 std::string callgrind_export(const Profile& profile, const Samples& samples) {
   std::string out = head(profile, samples);
+  const bool with_addresses = has_addresses(samples);
   uint64_t total = 0;
   for (const auto& [function, places] : costs_of(profile, samples)) {
     const auto& [object, file, name] = function;
@@ -76,7 +84,8 @@ std::string callgrind_export(const Profile& profile, const Samples& samples) {
         out += fmt::format("{}={}\n", source == file ? "fe" : "fi", plain(source));
         current = &source;
       }
-      out += fmt::format("0x{:x} {} {}\n", address, line, ticks);
+      if (with_addresses) out += fmt::format("0x{:x} ", address);
+      out += fmt::format("{} {}\n", line, ticks);
       total += ticks;
     }
   }

@@ -31,7 +31,7 @@ std::string csv_export(const Profile& profile, const Samples& samples) {
     out +=
         fmt::format("{},{},{},{},{},{},{:.9g}\r\n", placed ? cell(samples.objects[place.executable]) : "",
                     cell(frame.function), cell(frame.file), frame.line == 0 ? "" : std::to_string(frame.line),
-                    placed ? fmt::format("0x{:x}", place.position) : "", sample.ticks,
+                    placed && place.is_placed ? fmt::format("0x{:x}", place.position) : "", sample.ticks,
                     static_cast<double>(sample.ticks) * scale);
   }
   return out;

@@ -141,6 +141,18 @@ TEST(Callgrind, TotalsAreTheLedgers) {
   EXPECT_THAT(text, HasSubstr("ob=/x/y\nfl=/src/y.c\nfn=f2\nfi=/src/inlined.h\n0x211 7 5\n"));
 }
 
+/// As of a profile of another tool: their positions are numbers for frames.
+TEST(Formats, WithoutPlacesHaveNoAddress) {
+  const Profile profile = sample_profile();
+  Samples samples = samples_of(profile, &FakeSymbolizer::open, true);
+  for (Location& location : samples.locations) location.is_placed = false;
+  EXPECT_THAT(csv_export(profile, samples), HasSubstr("y,f1,/src/y.c,17,,7,0.007\r\n"));
+  const std::string text = callgrind_export(profile, samples);
+  EXPECT_THAT(text, HasSubstr("positions: line\n"));
+  EXPECT_THAT(text, HasSubstr("ob=/x/y\nfl=/src/y.c\nfn=f2\nfi=/src/inlined.h\n7 5\n"));
+  EXPECT_THAT(text, Not(HasSubstr("0x")));
+}
+
 TEST(Speedscope, WeightsAreNanoseconds) {
   Profile profile = sample_profile();
   auto json =

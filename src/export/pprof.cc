@@ -136,7 +136,7 @@ class Pprof {
     protozero::pbf_writer location(writer_, kLocation);
     location.add_uint64(kLocationNumber, ++locations_);
     if (place.executable != Location::kNowhere) location.add_uint64(kLocationMapping, place.executable + 1);
-    location.add_uint64(kAddress, place.position);
+    location.add_uint64(kAddress, place.is_placed ? place.position : 0);
     for (const auto& [function, number] : lines) {
       protozero::pbf_writer line(location, kLine);
       line.add_uint64(kLineFunction, function);

@@ -50,20 +50,21 @@ struct Format {
   const char* name;
   std::string (*write)(const Profile& profile, const Samples& samples);  ///< null: see write()
   bool binary;
-  bool stacks;  ///< holds callers, if the profile has them
-  bool lines;   ///< and source lines
+  bool stacks;             ///< holds callers, if the profile has them
+  bool lines;              ///< and source lines
+  bool addresses = false;  ///< is nothing without them
 };
 
 constexpr Format kFormats[] = {{"pprof", pprof_export, true, true, true},
                                {"folded", folded_export, false, true, true},
                                {"speedscope", speedscope_export, false, true, true},
                                {"firefox", firefox_export, false, true, true},
-                               {"perf", perf_data_export, true, true, false},
+                               {"perf", perf_data_export, true, true, false, true},
                                {"callgrind", callgrind_export, false, false, true},
                                {"csv", csv_export, false, false, true},
                                {"markdown", nullptr, false, false, false},
-                               {"gmon", nullptr, true, false, false},
-                               {"llvm", nullptr, false, false, false}};
+                               {"gmon", nullptr, true, false, false, true},
+                               {"llvm", nullptr, false, false, false, true}};
 
 struct Arguments {
   std::vector<std::string> files;
@@ -141,14 +142,22 @@ Result<std::string> write_llvm(const Profile& profile, uint32_t object) {
   return std::move(made->text);
 }
 
+Samples samples_for(const Profile& profile, const Format& format, const Arguments& arguments) {
+  const bool stacks = format.stacks && profile.paths.has_scopes();
+  const NameStyle names = name_style_of(arguments.names.empty() ? "full" : arguments.names);
+  Samples samples = (stacks ? stacks_of : samples_of)(profile, &open_symbolizer,
+                                                      format.lines && !arguments.no_lines, names);
+  for (Location& location : samples.locations)
+    if (location.executable != Location::kNowhere)
+      location.is_placed = !is_imported(profile.executables[location.executable]);
+  return samples;
+}
+
 Result<std::string> write(const Profile& profile, const Format& format, const Arguments& arguments) {
-  const std::string names = arguments.names.empty() ? "full" : arguments.names;
-  if (format.write != nullptr) {
-    const bool stacks = format.stacks && profile.paths.has_scopes();
-    return format.write(
-        profile, (stacks ? stacks_of : samples_of)(
-                     profile, &open_symbolizer, format.lines && !arguments.no_lines, name_style_of(names)));
-  }
+  if (format.addresses && has_imported(profile))
+    return fail(EINVAL, "%s needs addresses, and a profile of another tool has names; write pprof or folded",
+                format.name);
+  if (format.write != nullptr) return format.write(profile, samples_for(profile, format, arguments));
   const std::string name = format.name;
   if (name == "gmon" || name == "llvm") {
     const Result<uint32_t> object = chosen_object(profile, arguments);

@@ -121,6 +121,20 @@ class Import(unittest.TestCase):
         for flat, total, name in functions:
             self.assertEqual((rows[name]["ticks"], rows[name]["total_ticks"]), (int(flat), int(total)), top)
 
+    def test_made_up_positions_are_exported_by_no_format(self):
+        """The pprof file has names for libc that is here: no address of that libc belongs to them."""
+        path = self.export("pprof")
+        with open(self.export("csv", profile=path)) as file:
+            self.assertNotIn("0x", file.read())
+        with open(self.export("callgrind", profile=path)) as file:
+            self.assertIn("\npositions: line\n", file.read())
+        with gzip.open(self.export("pprof", profile=path)) as again:
+            self.assertNotIn(b"\x18\x81\x80\x80\x80\x10", again.read(), "address 0x100000001")
+        for name in ("perf", "gmon", "llvm"):
+            done = run(p.PCTALLY, "export", "--format", name, "-o", self.path("refused"), path)
+            self.assertEqual(done.returncode, 4)
+            self.assertEqual(done.stderr, f"pctally: {name} needs addresses, and a profile of another tool has names; write pprof or folded\n")
+
     def test_folded_round_trip(self):
         read = p.report(self.export("folded", "--no-lines"))
         self.assertEqual((read["event"], read["ticks"]), ("samples", self.data["ticks"]))
