@@ -53,11 +53,11 @@ Result<PerfMap> read_map(const std::string& path, Trust trust, uint64_t started_
   return PerfMap::parse(std::move(*text));
 }
 
-NamedRange unnamed(AddressRange gap) {
+}  // namespace
+
+NamedRange unnamed_jit(AddressRange gap) {
   return {gap.start == 0 ? "[jit]" : unnamed_text("jit", gap.start), gap.start, gap.end};
 }
-
-}  // namespace
 
 Result<PerfMap> PerfMap::open(int32_t pid, const std::string& directory, uint64_t started_unix_ns) {
   std::string path = directory + "/perf-" + std::to_string(pid) + ".map";
@@ -112,7 +112,7 @@ std::vector<NamedRange> PerfMap::name(std::span<const uint64_t> addresses) const
   std::vector<NamedRange> result;
   for (size_t i = 0; i < addresses.size(); i++) {
     const Cover::Candidate* winner = cover.winner(i);
-    result.push_back(winner == nullptr ? unnamed(cover.cell(i)) : named(*winner));
+    result.push_back(winner == nullptr ? unnamed_jit(cover.cell(i)) : named(*winner));
   }
   return result;
 }

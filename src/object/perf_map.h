@@ -13,6 +13,9 @@
 
 namespace pctally {
 
+/// What code made at run time is called where it has no name.
+NamedRange unnamed_jit(AddressRange gap);
+
 class PerfMap {
  public:
   /// A map that names nothing.

@@ -1,10 +1,13 @@
 #include "object/symbolizer.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <functional>
 #include <optional>
+#include <variant>
 
+#include "object/jit_dump.h"
 #include "object/kernel/kernel_symbol_epoch.h"
 #include "object/kernel/kernel_symbols.h"
 #include "object/object_symbolizer.h"
@@ -117,15 +120,41 @@ std::unique_ptr<Symbolizer> open_kernel(const ExecutableIdentity& identity) {
       object_name_of(identity), [boot = identity.boot_id] { return KernelSymbols::load(boot); });
 }
 
+/// Names of code made at run time, as its runtime has written them.
+class JitNames {
+ public:
+  explicit JitNames(PerfMap map) : table_(std::move(map)) {}
+  explicit JitNames(JitDump dump) : table_(std::move(dump)) {}
+  [[nodiscard]] std::vector<NamedRange> name(std::span<const uint64_t> addresses) const {
+    return std::visit([addresses](const auto& table) { return table.name(addresses); }, table_);
+  }
+
+ private:
+  std::variant<PerfMap, JitDump> table_;
+};
+
+Result<JitNames> with_map(Result<PerfMap> map) {
+  if (!map) return std::unexpected(map.error());
+  return JitNames(std::move(*map));
+}
+
+/// `path`: of what the recorder holds, a jitdump or a perf map.
+Result<JitNames> read_held(const std::string& path, uint64_t started_unix_ns) {
+  auto dump = JitDump::read(path, started_unix_ns);
+  if (dump) return JitNames(std::move(*dump));
+  if (dump.error().code != ENOEXEC) return std::unexpected(dump.error());
+  return with_map(PerfMap::read(path, started_unix_ns));
+}
+
 std::unique_ptr<Symbolizer> open_private(const ExecutableIdentity& identity) {
-  return std::make_unique<TableSymbolizer<PerfMap>>(
+  return std::make_unique<TableSymbolizer<JitNames>>(
       object_name_of(identity),
       [path = identity.path, pid = identity.owner, started = identity.time_unix_ns,
-       boot = identity.boot_id]() -> Result<PerfMap> {
+       boot = identity.boot_id]() -> Result<JitNames> {
         if (!boot.empty() && !is_this_boot(boot))
           return fail(ESTALE, "recorded in another boot or on another machine: its perf map is not here");
-        return path.starts_with(kHeldPlace) ? PerfMap::read(path, started)
-                                            : PerfMap::open(pid, "/tmp", started);
+        if (path.starts_with(kHeldPlace)) return read_held(path, started);
+        return with_map(PerfMap::open(pid, "/tmp", started));
       });
 }
 

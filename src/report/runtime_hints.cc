@@ -36,7 +36,7 @@ const char* way_to_names(const Profile& profile) {
   if (has_executable(profile, "node") || has_executable(profile, "nodejs"))
     return "node --perf-basic-prof names it";
   if (has_executable(profile, "beam.smp")) return "ERL_FLAGS='+JPperf true' names it";
-  return "a runtime that writes /tmp/perf-PID.map names it";
+  return "a runtime that writes /tmp/perf-PID.map or a jitdump names it";
 }
 
 void add_interpreter_hint(const Profile& profile, const std::vector<Row>& rows,

@@ -46,6 +46,12 @@ bool is_executable(int fd) {
   return memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 && head.e_type != ET_CORE;
 }
 
+bool is_jit_dump(int fd) {
+  char magic[4];
+  if (pread(fd, magic, sizeof magic, 0) != sizeof magic) return false;
+  return memcmp(magic, "DTiJ", sizeof magic) == 0 || memcmp(magic, "JiTD", sizeof magic) == 0;
+}
+
 bool is_perf_map(const char* path) {
   const char* name = strrchr(path, '/');
   if (name == nullptr || strncmp(name, "/perf-", 6) != 0) return false;
@@ -56,7 +62,7 @@ bool is_perf_map(const char* path) {
 UniqueFd open_checked(const char* path) {
   struct stat status;
   auto fd = open_regular_file(path, &status);
-  if (fd && (is_perf_map(path) || is_executable(fd->get()))) return std::move(*fd);
+  if (fd && (is_perf_map(path) || is_executable(fd->get()) || is_jit_dump(fd->get()))) return std::move(*fd);
   errno = fd ? ENOEXEC : fd.error().code;
   return {};
 }

@@ -3,8 +3,8 @@
 //
 // It keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder may keep
 // none. It parses nothing and answers four questions. A recorder that was taken over gets from it
-// executables (ELF, no core dumps), perf maps, and what processes have mapped; nothing of it can be written.
-// A recorder that gets no answer within half a second does without it from then on.
+// executables (ELF, no core dumps), perf maps, jitdumps, and what processes have mapped; nothing of it can be
+// written. A recorder that gets no answer within half a second does without it from then on.
 #pragma once
 #include <sys/types.h>
 
@@ -53,7 +53,7 @@ class FileHelper {
   Result<FileView> view_of(pid_t pid);
   Result<FileFacts> facts_of(std::string_view path);
 
-  /// An executable or a perf map, to be read.
+  /// An executable, a perf map or a jitdump, to be read.
   Result<UniqueFd> open_file(std::string_view path);
 
   /// /proc/PID/maps, to be read.

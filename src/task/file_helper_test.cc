@@ -44,13 +44,15 @@ TEST_F(FileHelperTest, AnswersAsOneLooksOneself) {
   EXPECT_EQ(helper_.facts_of(path + "x").error().code, ENOENT);
 }
 
-TEST_F(FileHelperTest, OpensExecutablesAndPerfMapsOnly) {
+TEST_F(FileHelperTest, OpensExecutablesAndNamesOfJitsOnly) {
   auto program = helper_.open_file("/proc/" + std::to_string(getpid()) + "/root/bin/sh");
   ASSERT_TRUE(program) << program.error().text;
   EXPECT_EQ(fcntl(program->get(), F_GETFL) & O_ACCMODE, O_RDONLY);
   EXPECT_EQ(error_of("/etc/passwd"), ENOEXEC);
   EXPECT_EQ(error_of(write("perf-12.map", "1000 10 f\n")), 0);
   EXPECT_EQ(error_of(write("perf-x.map", "1000 10 f\n")), ENOEXEC);
+  EXPECT_EQ(error_of(write("jit-12.dump", "DTiJ\1")), 0);
+  EXPECT_EQ(error_of(write("jit-13.dump", "DTi")), ENOEXEC);
   const std::string head = std::string("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16);
   EXPECT_EQ(error_of(write("shared", head + std::string("\3\0", 2))), 0);
   EXPECT_EQ(error_of(write("core", head + std::string("\4\0", 2))), ENOEXEC);

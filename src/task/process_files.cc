@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "base/base_name.h"
 #include "base/device_number.h"
 #include "base/proc_file.h"
 #include "base/time_ns.h"
@@ -45,6 +46,15 @@ std::string text_of(const HeldFileKey& key) {
 bool is_a_file(const ObjectIdentity& object) {
   return object.kind == ObjectKind::kFile && object.path.size() > 1 && object.path[0] == '/' &&
          !object.path.starts_with("/memfd:");
+}
+
+/// "/home/me/jit-1234.dump"
+bool is_jit_dump(std::string_view path) {
+  constexpr std::string_view kStart = "jit-", kEnd = ".dump";
+  std::string_view name = base_name(path);
+  if (!path.starts_with('/') || !name.starts_with(kStart) || !name.ends_with(kEnd)) return false;
+  name = name.substr(kStart.size(), name.size() - std::min(name.size(), kStart.size() + kEnd.size()));
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 #ifndef RESOLVE_CACHED
@@ -114,6 +124,7 @@ int ProcessFiles::hold(const ObjectIdentity& object) {
 void ProcessFiles::hold_at_path(const Pool& pool, const ObjectRecord& record) {
   const ObjectRecord object = record;
   const std::string path = path_at(pool, object.path);
+  if (object.kind == ObjectKind::kPrivate) hold_jit_dump(object.owner, "", object.time_unix_ns);
   const bool identified = object.build_id_bytes <= sizeof object.build_id;
   if (object.kind != ObjectKind::kFile || path.empty() || path[0] != '/' || !identified) return;
   if (path.starts_with("/proc/")) return;  // of another root: its links are not ours to follow
@@ -139,15 +150,22 @@ void ProcessFiles::hold_objects(const ProfileFile& file) {
   newest_object_ = newest;
 }
 
+UniqueFd ProcessFiles::open_names(const std::string& path) {
+  if (!helper_.runs()) return find_in_cache(path);
+  auto fd = helper_.open_file(path);
+  return fd ? std::move(*fd) : UniqueFd();
+}
+
 /// Whoever runs there may write what he likes of himself, and of nobody else.
-bool ProcessFiles::try_perf_map(const Waiting& wanted) {
-  struct stat process, map;
-  auto fd = helper_.open_file(wanted.path);
-  if (!fd) return false;
-  const bool known = stat((directory_of(wanted.pid)).c_str(), &process) == 0 && fstat(fd->get(), &map) == 0;
-  if (!known || (map.st_uid != process.st_uid && map.st_uid != 0)) return false;
-  if (to_ns(map.st_mtim) + kClocksNs < wanted.started_unix_ns) return false;  // of an older process
-  perf_maps_[wanted.pid] = std::move(*fd);
+bool ProcessFiles::hold_names(const Waiting& wanted) {
+  struct stat process, names;
+  UniqueFd fd = open_names(wanted.path);
+  if (!fd.valid()) return false;
+  const bool known = stat((directory_of(wanted.pid)).c_str(), &process) == 0 &&
+                     fstat(fd.get(), &names) == 0 && S_ISREG(names.st_mode);
+  if (!known || (names.st_uid != process.st_uid && names.st_uid != 0)) return false;
+  if (to_ns(names.st_mtim) + kClocksNs < wanted.started_unix_ns) return false;  // of an older process
+  perf_maps_[wanted.pid] = std::move(fd);
   return true;
 }
 
@@ -158,7 +176,33 @@ void ProcessFiles::hold_perf_map(pid_t pid, const std::string& root, uint64_t st
   Waiting wanted{pid, root + "/tmp/perf-" + std::to_string(inside) + ".map", started_unix_ns};
   perf_maps_.erase(pid);
   std::erase_if(waiting_, [pid](const Waiting& other) { return other.pid == pid; });
-  if (!try_perf_map(wanted)) waiting_.push_back(std::move(wanted));
+  if (!hold_names(wanted)) waiting_.push_back(std::move(wanted));
+}
+
+/// Its path as the process has it; empty if it has mapped none.
+std::string ProcessFiles::find_jit_dump(pid_t pid) {
+  std::string path;
+  auto maps = helper_.runs() ? helper_.open_maps(pid) : UniqueFd();
+  if (!maps) return path;
+  ProcMaps mappings = maps->valid() ? ProcMaps(pid, std::move(*maps)) : ProcMaps(pid);
+  mappings.visit([&path](const ExecutableMapping& mapping) {
+    if (is_jit_dump(mapping.object.path)) path = mapping.object.path;
+  });
+  return path;
+}
+
+/// Searched for whenever a process has ticks in new code, and not again and again: most runtimes write none.
+bool ProcessFiles::hold_jit_dump(pid_t pid, const std::string& root, uint64_t started_unix_ns) {
+  constexpr unsigned kMostSearches = 8, kFound = UINT_MAX;
+  if (files_.size() + perf_maps_.size() >= most_ || dump_searches_.size() >= kMostFiles) return false;
+  unsigned& searches = dump_searches_[{pid, started_unix_ns}];
+  if (searches >= kMostSearches) return searches == kFound;
+  ++searches;
+  const std::string path = find_jit_dump(pid);
+  if (path.empty() || !hold_names({pid, root + path, started_unix_ns})) return false;
+  std::erase_if(waiting_, [pid](const Waiting& other) { return other.pid == pid; });
+  searches = kFound;
+  return true;
 }
 
 void ProcessFiles::retry_waiting() {
@@ -166,7 +210,7 @@ void ProcessFiles::retry_waiting() {
   looked_ns_ = monotonic_ns();
   std::erase_if(waiting_, [this](const Waiting& wanted) {
     ProcStat stat;
-    return !read_proc_stat(wanted.pid, &stat) || try_perf_map(wanted);
+    return !read_proc_stat(wanted.pid, &stat) || hold_names(wanted);
   });
 }
 

@@ -5,9 +5,11 @@
 #pragma once
 #include <sys/types.h>
 
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "histfile/histogram.h"
@@ -53,6 +55,9 @@ class ProcessFiles {
   /// The perf map of a process with another root, or of another pid namespace: when it is there.
   /// One last written before the process started is another's.
   void hold_perf_map(pid_t pid, const std::string& root, uint64_t started_unix_ns);
+  /// Whether the jitdump of a process is held from now on. It is there if the process has mapped one as perf
+  /// wants it: executable, under its name. It has the place of the perf map. `root`: as of hold_perf_map().
+  bool hold_jit_dump(pid_t pid, const std::string& root, uint64_t started_unix_ns);
   /// Looks again for those that were not there.
   void retry_waiting();
 
@@ -67,7 +72,9 @@ class ProcessFiles {
     std::string path;
     uint64_t started_unix_ns;
   };
-  bool try_perf_map(const Waiting& wanted);
+  UniqueFd open_names(const std::string& path);
+  bool hold_names(const Waiting& wanted);
+  std::string find_jit_dump(pid_t pid);
   void hold_at_path(const Pool& pool, const ObjectRecord& record);
 
   FileHelper helper_;
@@ -76,6 +83,7 @@ class ProcessFiles {
   std::unordered_map<std::string, UniqueFd> files_;
   std::unordered_map<pid_t, UniqueFd> perf_maps_;
   std::vector<Waiting> waiting_;
+  std::map<std::pair<pid_t, uint64_t>, unsigned> dump_searches_;  ///< of a process, by its start too
   uint64_t looked_ns_ = 0;
   uint32_t newest_object_ = 0;  ///< that hold_objects() has seen
 };

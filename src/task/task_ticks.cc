@@ -75,7 +75,8 @@ bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   ObjectIdentity object = private_object(pid);
   object.time_unix_ns = task.started_unix_ns;
   charge(task, [&] { task.space.map_window(*file_, pc, object); });
-  if (files_ != nullptr) files_->hold_perf_map(pid, task.root, task.started_unix_ns);
+  if (files_ != nullptr && !files_->hold_jit_dump(pid, task.root, task.started_unix_ns))
+    files_->hold_perf_map(pid, task.root, task.started_unix_ns);
   task.table_valid = false;
   return true;
 }

@@ -52,6 +52,21 @@ class Runtimes(unittest.TestCase):
         for engine in inside():
             self.assertGreater(self.check(["node", script], engine)["sampled_s"], 0, engine)
 
+    def test_node_with_a_jitdump(self):
+        """Its functions have names by all engines, and lose them to no other process's dump."""
+        self.need("node")
+        script = source("slow.js", "function slowKey(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }\n"
+                        "let t = 0; for (let i = 0; i < 600; i++) t += slowKey(100000); console.log(t);\n")
+        for engine in p.engines("bpf", "ring", "timer", "trap"):
+            directory = os.path.join(p.scratch(), f"dump-{engine}")
+            os.mkdir(directory)
+            done = p.record(["node", "--perf-prof", script], "-e", engine, cwd=directory)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            dumps = [name for name in os.listdir(directory) if name.startswith("jit-")]
+            self.assertEqual(len(dumps), 1, "node wrote no dump")
+            rows = done.report()["rows"]
+            self.assertGreater(sum(row["share"] for row in rows if "slowKey" in row["function"]), 0.5, (engine, rows[:3]))
+
     def test_java(self):
         self.need("java")
         script = source("J.java", "public class J { public static void main(String[] a) { long s = 0; for (int i = 0; i < 50000000; i++) "

@@ -51,7 +51,7 @@ std::unique_ptr<Symbolizer> open_held(const ProcessFiles& files, const Executabl
   if (is_file)
     if (auto names = Symbolizer::open(identity); names->problem().empty()) return names;
   ExecutableIdentity held = identity;
-  held.path = place_of(fd, is_file ? identity.path : "/perf.map");
+  held.path = place_of(fd, is_file ? identity.path : "/jit.names");
   return Symbolizer::open(held);
 }
 

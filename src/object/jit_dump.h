@@ -1,0 +1,51 @@
+// Names of code that a runtime compiled in memory, from the jit-PID.dump it writes (tools/perf's
+// jitdump-specification.txt). Anybody can write such a file: it is read in pieces, each record is checked,
+// and what is not understood is skipped by its length.
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "object/elf/cover.h"
+#include "object/symbolizer.h"
+
+namespace pctally {
+
+class JitDump {
+ public:
+  /// Error: ENOEXEC if it is no jitdump; one last written before the process started (0: not known) is of
+  /// another and is refused.
+  static Result<JitDump> read(const std::string& path, uint64_t started_unix_ns);
+  /// The same of an open file. What is cut off at the end, or lies behind the first GiB, is left out.
+  static Result<JitDump> parse(int fd, const std::string& path);
+
+  /// One result per address (ascending). Of code that overlaps the youngest names the text: the
+  /// runtime reused it.
+  [[nodiscard]] std::vector<NamedRange> name(std::span<const uint64_t> addresses) const;
+
+ private:
+  struct Entry {
+    uint64_t start = 0;
+    uint64_t end = 0;
+    uint64_t timestamp = 0;
+    uint32_t name = 0;  ///< in names_
+    uint32_t name_bytes = 0;
+  };
+  class Pieces;
+  struct RecordHead;
+  bool take_record(Pieces* file, uint64_t at, const RecordHead& head);
+  bool take_load(Pieces* file, uint64_t at, const RecordHead& head);
+  bool take_move(Pieces* file, uint64_t at, const RecordHead& head);
+  void add(uint64_t start, uint64_t bytes, Entry entry);
+
+  std::string names_;
+  std::vector<Entry> entries_;
+  std::unordered_map<uint64_t, uint32_t> loaded_;  ///< the entry of a code index
+};
+
+}  // namespace pctally

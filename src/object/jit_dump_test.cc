@@ -1,0 +1,120 @@
+#include "object/jit_dump.h"
+
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <random>
+
+#include "base/unique_fd.h"
+#include "object/elf/demangle.h"
+
+namespace pctally {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+template <class... Values>
+std::string bytes_of(Values... values) {
+  std::string bytes;
+  (bytes.append(reinterpret_cast<const char*>(&values), sizeof values), ...);
+  return bytes;
+}
+
+std::string head(uint32_t magic = 0x4a695444, uint32_t version = 1) {
+  return bytes_of(magic, version, 40u, 62u, 0u, 7u, uint64_t{1}, uint64_t{0});
+}
+
+std::string record(uint32_t kind, uint64_t time, const std::string& body) {
+  return bytes_of(kind, static_cast<uint32_t>(16 + body.size()), time) + body;
+}
+
+std::string load(uint64_t time, uint64_t address, uint64_t bytes, uint64_t index, const std::string& name) {
+  return record(
+      0, time,
+      bytes_of(7u, 7u, address, address, bytes, index) + name + '\0' + std::string(bytes & 0xff, 'c'));
+}
+
+std::string move(uint64_t time, uint64_t from, uint64_t to, uint64_t bytes, uint64_t index) {
+  return record(1, time, bytes_of(7u, 7u, to, from, to, bytes, index));
+}
+
+Result<JitDump> parsed(const std::string& bytes) {
+  const UniqueFd file(memfd_create("jit-7.dump", 0));
+  EXPECT_EQ(write(file.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  return JitDump::parse(file.get(), "jit-7.dump");
+}
+
+std::vector<std::string> names(const std::string& bytes, const std::vector<uint64_t>& addresses) {
+  const auto dump = parsed(bytes);
+  std::vector<std::string> list;
+  if (!dump) return {dump.error().text};
+  for (const NamedRange& range : dump->name(addresses)) list.push_back(range.function);
+  return list;
+}
+
+TEST(JitDump, NamesLoadedCodeAndSkipsAllElse) {
+  const std::string dump = head() + load(1, 0x1000, 0x100, 1, "first") + record(2, 2, std::string(40, 'd')) +
+                           record(4, 3, std::string(24, 'u')) + record(99, 4, "") +
+                           load(5, 0x2000, 0x80, 2, "second") + record(3, 6, "");
+  EXPECT_THAT(names(dump, {0xfff, 0x1000, 0x10ff, 0x1100, 0x2000, 0x2080}),
+              ElementsAre("[jit]", "first", "first", "[jit+0x1100]", "second", "[jit+0x2080]"));
+}
+
+TEST(JitDump, TheYoungestCodeNamesItsTextWhateverTheOrder) {
+  const std::string older = load(1, 0x1000, 0x100, 1, "old"), younger = load(2, 0x1040, 0x20, 2, "new");
+  for (const std::string& dump : {head() + older + younger, head() + younger + older})
+    EXPECT_THAT(names(dump, {0x1000, 0x1040, 0x105f, 0x1060}), ElementsAre("old", "new", "new", "old"));
+}
+
+TEST(JitDump, CodeIsNamedWhereItWasMoved) {
+  const std::string dump = head() + load(1, 0x1000, 0x100, 1, "f") + move(2, 0x1000, 0x3000, 0x100, 1) +
+                           move(3, 0x1000, 0x5000, 0x100, 9);
+  EXPECT_THAT(names(dump, {0x1000, 0x3010, 0x5000}), ElementsAre("f", "f", "[jit+0x3100]"));
+}
+
+TEST(JitDump, RefusesWhatIsNone) {
+  EXPECT_EQ(parsed("").error().code, ENOEXEC);
+  EXPECT_EQ(parsed("1000 100 f, which is a perf map of forty bytes\n").error().code, ENOEXEC);
+  EXPECT_THAT(names(head(0x4454694a), {1}), ElementsAre(HasSubstr("another byte order")));
+  EXPECT_THAT(names(head(0x4a695444, 2), {1}), ElementsAre(HasSubstr("version 2; 1 is known")));
+}
+
+TEST(JitDump, DamageEndsItOrIsSkipped) {
+  const std::string good = head() + load(1, 0x1000, 0x100, 1, "good");
+  const std::string wraps = load(2, UINT64_MAX - 1, 0x1010, 2, "wraps");
+  const std::string endless =
+      record(0, 3, bytes_of(7u, 7u, uint64_t{1}, uint64_t{0x1000}, uint64_t{8}, uint64_t{3}) + "no end");
+  const std::string last = load(4, 0x2000, 0x10, 4, "last");
+  for (const std::string& bad : {wraps, endless, record(0, 3, ""), record(1, 3, "short"),
+                                 load(3, 0x1000, 0, 3, "empty"), load(3, 0x1000, 8, 3, "")})
+    EXPECT_THAT(names(good + bad + last, {0x1000, 0x2000}), ElementsAre("good", "last"));
+  EXPECT_THAT(names(good + bytes_of(0u, 15u, uint64_t{1}) + last, {0x1000, 0x2000}),
+              ElementsAre("good", "[jit+0x1100]"));
+  for (size_t cut = 0; cut < last.size(); ++cut)
+    EXPECT_EQ(names(good + last.substr(0, cut), {0x1000})[0], "good") << cut;
+}
+
+TEST(JitDump, RecordsLargerThanAPieceAreSkippedWhole) {
+  const std::string large = record(4, 2, std::string(200'000, 'u'));
+  const std::string name(10'000, 'n');
+  EXPECT_THAT(names(head() + large + load(3, 0x1000, 8, 1, name) + large + load(4, 0x2000, 8, 2, "last"),
+                    {0x1000, 0x2000}),
+              ElementsAre(name.substr(0, kLongestName), "last"));
+}
+
+TEST(JitDump, AnyBytesAreRead) {
+  std::mt19937 random(7);
+  const std::string dump = head() + load(1, 0x1000, 0x100, 1, "f") + move(2, 0x1000, 0x3000, 0x100, 1) +
+                           load(3, 0x2000, 0x20, 2, "g");
+  for (int i = 0; i < 2000; ++i) {
+    std::string bytes = dump;
+    for (int changes = 0; changes < 4; ++changes)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    (void)names(bytes, {0x0, 0x1000, 0x3000, UINT64_MAX});
+  }
+}
+
+}  // namespace
+}  // namespace pctally
