@@ -79,6 +79,10 @@ WordCheck number_from_to(double low, double high) {
   };
 }
 
+std::string number_of_rows(const std::string& word) {
+  return is_number(word) && word.size() < 19 ? "" : word + ": not a number of rows; write 20, or 0 for all";
+}
+
 void add_names_option(OptionParser& app, std::string& names) {
   app.add_option("--names", names)->check(one_of({"short", "full", "linkage"}));
 }

@@ -14,6 +14,9 @@ bool is_number(const std::string& word);
 /// Accepts a number from `low` to `high`.
 WordCheck number_from_to(double low, double high);
 
+/// Accepts a number of rows: empty, or what is wrong with `word`.
+std::string number_of_rows(const std::string& word);
+
 /// Accepts one of a few words.
 WordCheck one_of(std::vector<std::string> words);
 

@@ -79,7 +79,7 @@ std::string is_work(const std::string& text) {
 
 void describe_options(OptionParser& app, Arguments& arguments) {
   add_by_option(app, arguments.by);
-  app.add_option("--limit", arguments.limit);
+  app.add_option("--limit", arguments.limit)->check(number_of_rows);
   add_names_option(app, arguments.names);
   app.add_option("--work", arguments.work)->check(is_work);
   app.add_option("--fail-if", arguments.fail_if)->one_value_each();

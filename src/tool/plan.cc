@@ -54,7 +54,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   app.add_option("--runs", arguments->runs)->check(number_from_to(1, 1e6));
   add_by_option(app, arguments->by);
   add_names_option(app, arguments->names);
-  app.add_option("--limit", arguments->limit);
+  app.add_option("--limit", arguments->limit)->check(number_of_rows);
   return app.parse(argc, argv);
 }
 

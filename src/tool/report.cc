@@ -91,12 +91,6 @@ constexpr double kUsualTreeShare = 1;  ///< percent
 constexpr size_t kMostListed = 3;      ///< of functions that a name may mean
 constexpr size_t kLongestMessage = 120;
 
-std::string is_number(const std::string& text) {
-  bool digits =
-      !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? "" : text + ": not a number of rows; write 20, or 0 for all";
-}
-
 std::string is_function(const std::string& text) {
   return text.empty() ? "'' is no function; pctally report --sort total lists them" : "";
 }
@@ -113,7 +107,7 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_option("FILE", arguments.files);
   app.add_option("--by", arguments.by)->check(check_grouping);
   app.add_option("--sort", arguments.sort)->check(one_of({"ticks", "total", "name", "object"}));
-  app.add_option("--limit", arguments.limit)->check(is_number);
+  app.add_option("--limit", arguments.limit)->check(number_of_rows);
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
   add_names_option(app, arguments.names);
   add_debuginfod_option(app, arguments.debuginfod);

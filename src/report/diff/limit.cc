@@ -1,6 +1,7 @@
 #include "report/diff/limit.h"
 
 #include <errno.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,9 +20,20 @@ std::string_view trimmed(std::string_view text) {
 
 constexpr size_t kMostShown = 40;  ///< of a limit, so that a message is one line
 
-Result<Limit> refused(std::string_view text, const char* why, const char* example = "total > +3%") {
+const char* example_of(Limit::Metric metric) {
+  switch (metric) {
+    case Limit::Metric::kShare:
+      return "share(main) > +2pp";
+    case Limit::Metric::kSeconds:
+      return "seconds(main) > +10%";
+    default:
+      return "total > +3%";
+  }
+}
+
+Result<Limit> refused(std::string_view text, const char* why, Limit::Metric metric = Limit::Metric::kTotal) {
   const std::string shown(text.substr(0, kMostShown));
-  return fail(EINVAL, "limit '%s': %s; for example '%s'", shown.c_str(), why, example);
+  return fail(EINVAL, "limit '%s': %s; for example '%s'", shown.c_str(), why, example_of(metric));
 }
 
 /// False if it is no metric.
@@ -46,6 +58,8 @@ bool take_unit(std::string_view unit, Limit* limit) {
   if (unit == "s") limit->value *= 1000;
   return !share && (unit == "ms" || unit == "s");
 }
+
+bool is_time(const Limit& limit) { return limit.metric != Limit::Metric::kShare && !limit.relative; }
 
 /// The ways to call a row, the most exact first.
 enum class Called { kInFull, kAsShown, kShort, kNothing };
@@ -108,16 +122,19 @@ Result<Limit> parse_limit(std::string_view text) {
   size_t sign = text.rfind('>');
   if (sign == std::string_view::npos) return refused(text, "it has no '>'");
   if (!take_metric(trimmed(text.substr(0, sign)), &limit))
-    return refused(text, "choose share(NAME), seconds(NAME) or total", "share(main) > +2pp");
+    return refused(text, "choose share(NAME), seconds(NAME) or total", Limit::Metric::kShare);
   std::string number(trimmed(text.substr(sign + 1)));
   limit.change = !number.empty() && (number[0] == '+' || number[0] == '-');
   char* end = nullptr;
   limit.value = strtod(number.c_str(), &end);
-  if (end == number.c_str() || !std::isfinite(limit.value)) return refused(text, "a number follows '>'");
+  if (end == number.c_str() || !std::isfinite(limit.value))
+    return refused(text, "a number follows '>'", limit.metric);
   if (!take_unit(trimmed(end), &limit))
-    return refused(text, limit.metric == Limit::Metric::kShare
-                             ? "the unit of a share is pp or %"
-                             : "the unit of a time is ms or s, of a change also %");
+    return refused(text,
+                   limit.metric == Limit::Metric::kShare
+                       ? "the unit of a share is pp or %"
+                       : "the unit of a time is ms or s, of a change also %",
+                   limit.metric);
   return limit;
 }
 
@@ -137,7 +154,16 @@ Result<std::vector<Limit>> parse_limits(std::string_view lines) {
   return limits;
 }
 
+std::string measured_text(const LimitResult& result) {
+  const std::string number =
+      result.limit.change ? fmt::format("{:+.3g}", result.measured) : fmt::format("{:.3g}", result.measured);
+  return fmt::format("{} ± {:.3g} {}", number, result.half_width, unit_of(result.limit));
+}
+
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
+  if (diff.unit != "ms" && is_time(limit))
+    return fail(EINVAL, "limit '%s': the profiles count %s, not time; limit the change in %%, or a share",
+                elided_name(limit.text, kMostShown).c_str(), elided_name(diff.unit, kMostShown).c_str());
   Change change = diff.total.amount;
   if (limit.metric != Limit::Metric::kTotal) {
     change = {};

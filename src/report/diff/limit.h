@@ -44,8 +44,12 @@ const char* outcome_word(LimitResult::Outcome outcome);
 /// The unit of LimitResult::measured: "%", "pp", "ms".
 const char* unit_of(const Limit& limit);
 
+/// What was measured: "+23.1 ± 4.2 ms"; with a sign if the limit is on the change.
+std::string measured_text(const LimitResult& result);
+
 /// Fails if the whole 95 % interval lies above the limit, passes if all of it lies at or below, else is
-/// undecided. Error: EINVAL if the limit names a row of neither side: a limit on nothing must not pass.
+/// undecided. Error: EINVAL if the limit names a row of neither side (a limit on nothing must not pass), or
+/// is a time where the profiles count events.
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit);
 
 }  // namespace pctally

@@ -89,6 +89,32 @@ TEST(Limit, AWrongOneSaysWhatIsWrong) {
   EXPECT_TRUE(parse_limit("share(std::vector<int>::at(unsigned long)) > +2pp"));
 }
 
+TEST(Limit, OfTimeIsNoneOfEvents) {
+  Diff diff = diff_with("f", 100, 120, 5);
+  diff.unit = "page-faults";
+  for (const char* text : {"seconds(f) > +5ms", "seconds(f) > 5s", "total > 5s"}) {
+    const auto result = check_limit(diff, *parse_limit(text));
+    ASSERT_FALSE(result) << text;
+    EXPECT_NE(std::string(result.error().text).find("the profiles count page-faults, not time"),
+              std::string::npos);
+  }
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > +10%"), Outcome::kFail);
+  EXPECT_EQ(outcome_of(diff, "share(f) > +2pp"), Outcome::kFail);
+}
+
+TEST(Limit, AnExampleIsOfTheSameMetric) {
+  const auto error_of = [](const char* text) { return std::string(parse_limit(text).error().text); };
+  EXPECT_EQ(error_of("share(f) > 5"),
+            "limit 'share(f) > 5': the unit of a share is pp or %; for example 'share(main) > +2pp'");
+  EXPECT_NE(error_of("seconds(f) > 5").find("'seconds(main) > +10%'"), std::string::npos);
+}
+
+TEST(Limit, AnAmountHasNoSign) {
+  const Diff diff = diff_with("f", 100, 120, 5);
+  EXPECT_EQ(measured_text(*check_limit(diff, *parse_limit("seconds(f) > 200ms"))), "120 ± 5 ms");
+  EXPECT_EQ(measured_text(*check_limit(diff, *parse_limit("seconds(f) > +20ms"))), "+20 ± 5 ms");
+}
+
 TEST(Limit, ABudgetIsOneALine) {
   auto limits = parse_limits("# hot path\nshare(f) > +2pp   # of all\n\n total > +3%");
   ASSERT_TRUE(limits);

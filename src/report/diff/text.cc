@@ -154,11 +154,10 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
 std::string limits_text(const std::vector<LimitResult>& results, bool color) {
   std::string out;
   for (const LimitResult& result : results) {
-    const char* unit = unit_of(result.limit);
     bool failed = result.outcome == LimitResult::Outcome::kFail,
          passed = result.outcome == LimitResult::Outcome::kPass;
-    std::string text = fmt::format("{:9}  {}: {:+.3g} ± {:.3g} {}", outcome_word(result.outcome),
-                                   escaped(result.limit.text), result.measured, result.half_width, unit);
+    std::string text = fmt::format("{:9}  {}: {}", outcome_word(result.outcome), escaped(result.limit.text),
+                                   measured_text(result));
     if (result.runs_needed != 0)
       text += fmt::format("; about {} runs a side would decide it", result.runs_needed);
     out += colored(color, failed ? kRed : passed ? kGreen : kDim, text) + "\n";
