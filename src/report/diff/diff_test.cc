@@ -332,6 +332,18 @@ TEST(Plan, LongerRunsHelpAgainstCountingNoiseAlone) {
   EXPECT_NEAR(smallest_of_one_run(change), 0.15 * 1.4142 * 2.8016, 1e-3);
 }
 
+TEST(DiffOutput, SaysWhatIsAssumedAndHowSureItIs) {
+  const Diff diff =
+      diff_of({run_of(std::vector<uint64_t>(25, 100))}, {run_of(std::vector<uint64_t>(25, 100))});
+  const std::string markdown = diff_markdown(diff, {}, 20), json = diff_json(diff, {});
+  EXPECT_THAT(markdown,
+              AllOf(HasSubstr("25 rows undecided, the first 20 of them"), HasSubstr("of 15 % is assumed"),
+                    HasSubstr("at most 5 % of such calls are wrong"), HasSubstr("95 % interval")));
+  EXPECT_THAT(diff_markdown(diff, {}, 0), HasSubstr("25 rows undecided<"));
+  EXPECT_THAT(json, AllOf(HasSubstr("of 15 % is assumed"), HasSubstr("\"error_rate_percent\": 5")));
+  EXPECT_THAT(diff_text(diff, {}), HasSubstr("\n± is the 95 % interval of a row alone."));
+}
+
 TEST(DiffOutput, HostileNamesSteerNothing) {
   Diff diff = diff_of({run_of({0, 500}, {1}, "/bin/evil")}, {run_of({0, 5}, {1}, "/bin/evil")});
   for (const std::string& text : {diff_text(diff, {}), diff_markdown(diff, {}, 20), diff_junit(diff, {})})

@@ -43,6 +43,10 @@ std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results)
                {"new_added", diff.new_added},
                {"verdict", verdict_sentence(diff)},
                {"cause", cause_sentence(diff)},
+               {"deviation", deviation_sentence(diff)},
+               {"deviation_assumed", diff.deviation_assumed},
+               {"interval_percent", 95},
+               {"error_rate_percent", kDiffRate * 100},
                {"decided", diff.decided},
                {"decided_totals", diff.decided_totals}};
   Json& doubts = json["doubts"] = Json::array();

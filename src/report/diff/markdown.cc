@@ -45,13 +45,19 @@ std::string decided_totals(const Diff& diff, const AmountUnit& unit) {
   return out;
 }
 
+/// `last`: behind the last row that is shown.
+std::string undecided_title(const Diff& diff, size_t last) {
+  const std::string title = fmt::format("{} rows undecided", diff.rows.size() - diff.decided);
+  if (last == diff.rows.size()) return title;
+  return title + fmt::format(", the first {} of them", last - diff.decided);
+}
+
 }  // namespace
 
 std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& results, size_t limit) {
   std::string out = fmt::format("**{}**\n", markdown_text(verdict_sentence(diff)));
   if (std::string cause = cause_sentence(diff); !cause.empty())
     out += fmt::format("\n{}\n", markdown_text(cause));
-  if (diff.old_added + diff.new_added > 0) out += fmt::format("\n{}\n", deviation_sentence(diff));
   if (std::string renamed = renamed_sentence(diff); !renamed.empty())
     out += fmt::format("\n{}\n", markdown_text(renamed));
   for (const std::string& doubt : diff.doubts)
@@ -66,8 +72,10 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
   out += decided_totals(diff, unit);
   size_t last = limit == 0 ? diff.rows.size() : std::min(diff.rows.size(), diff.decided + limit);
   if (last > diff.decided)
-    out += fmt::format("\n<details><summary>{} rows undecided</summary>\n\n{}\n</details>\n",
-                       diff.rows.size() - diff.decided, table(diff, unit, diff.decided, last));
+    out += fmt::format("\n<details><summary>{}</summary>\n\n{}\n</details>\n", undecided_title(diff, last),
+                       table(diff, unit, diff.decided, last));
+  for (const std::string& sentence : {rate_sentence(diff), interval_sentence(), deviation_sentence(diff)})
+    if (!sentence.empty()) out += fmt::format("\n{}\n", sentence);
   return out;
 }
 

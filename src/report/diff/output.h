@@ -32,6 +32,12 @@ std::string cause_sentence(const Diff& diff);
 /// Where nothing is decided: what would have been seen.
 std::string power_sentence(const Diff& diff);
 
+/// How many rows changed, and how many of these may be wrong.
+std::string rate_sentence(const Diff& diff);
+
+/// What ± is, and why a row may be undecided all the same.
+std::string interval_sentence();
+
 /// What is assumed of how runs differ, and why it is not known; empty if it was measured.
 std::string deviation_sentence(const Diff& diff);
 

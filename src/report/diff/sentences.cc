@@ -82,6 +82,18 @@ std::string cause_sentence(const Diff& diff) {
                      amount_text(diff, std::abs(sum)), causes.size() > 1 ? " together" : "");
 }
 
+std::string rate_sentence(const Diff& diff) {
+  const size_t totals = rows_with_callees(diff).size();
+  return fmt::format(
+      "{} of {} rows{} changed (at most {:.0f} % of such calls are wrong).", diff.decided, diff.rows.size(),
+      totals == 0 ? "" : fmt::format(" and {} of {} totals", diff.decided_totals, totals), kDiffRate * 100);
+}
+
+std::string interval_sentence() {
+  return "± is the 95 % interval of a row alone. Verdicts allow for all rows: one without 0 in it may be "
+         "undecided.";
+}
+
 std::string deviation_sentence(const Diff& diff) {
   if (diff.one_run_a_side())
     return fmt::format(

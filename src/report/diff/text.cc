@@ -142,13 +142,10 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
   if (diff.decided_totals != 0 || (options.limit == 0 && !totals.empty()))
     out +=
         "\n" + DiffTable(diff, options, totals, diff.decided_totals, 0, "function with all it calls").run();
-  out += fmt::format(
-      "\n{} of {} rows{} changed (at most {:.0f} % of such calls are wrong).", diff.decided, diff.rows.size(),
-      totals.empty() ? "" : fmt::format(" and {} of {} totals", diff.decided_totals, totals.size()),
-      kDiffRate * 100);
+  out += "\n" + rate_sentence(diff) + "\n" + interval_sentence() + "\n";
   for (const std::string& sentence : {deviation_sentence(diff), renamed_sentence(diff)})
-    if (!sentence.empty()) out += "\n" + sentence;
-  return out + "\n";
+    if (!sentence.empty()) out += sentence + "\n";
+  return out;
 }
 
 std::string limits_text(const std::vector<LimitResult>& results, bool color) {
