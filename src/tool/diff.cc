@@ -152,6 +152,16 @@ std::string way_to_decide(const Diff& diff, const std::vector<LimitResult>& resu
                      run_ms * static_cast<double>(runs) / 1000);
 }
 
+/// Names the damaged ones. Whether there are any.
+bool name_damaged(const std::vector<Profile>& profiles, const std::vector<std::string>& files) {
+  bool damaged = false;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    name_damage(profiles[i], files[i]);
+    damaged = damaged || !profiles[i].damage.empty();
+  }
+  return damaged;
+}
+
 int exit_status(const Diff& diff, const std::vector<LimitResult>& results) {
   auto count = [&](LimitResult::Outcome outcome) {
     return std::count_if(results.begin(), results.end(),
@@ -166,7 +176,8 @@ int exit_status(const Diff& diff, const std::vector<LimitResult>& results) {
     return kExitUndecided;
   }
   if (!results.empty() && !diff.doubts.empty()) {
-    complain("no limit is exceeded, but a profile cannot be relied on: {} (exit 3)", diff.doubts[0]);
+    for (const Doubt& doubt : diff.doubts) warn("{}", doubt.text());
+    complain("no limit is exceeded, but these profiles cannot be relied on (exit 3)");
     return kExitUndecided;
   }
   return 0;
@@ -213,11 +224,14 @@ int compare(const Arguments& arguments) {
   SeparateRuns runs;
   if (!runs.load(arguments.before, &before) || !runs.load(arguments.after, &after)) return kExitInput;
   const Work work = work_of(arguments.work);
+  std::vector<std::string> files = arguments.before;
+  files.insert(files.end(), arguments.after.begin(), arguments.after.end());
   auto diff = make_diff(before, after, &open_symbolizer,
                         {.by = grouping_of(arguments.by),
                          .work = work.before,
                          .new_work = work.after,
-                         .names = name_style_of(arguments.names)});
+                         .names = name_style_of(arguments.names),
+                         .files = files});
   if (!diff) {
     complain("{}", diff.error().text);
     return kExitUsage;
@@ -231,10 +245,13 @@ int compare(const Arguments& arguments) {
     }
     results.push_back(std::move(*result));
   }
+  const bool old_damaged = name_damaged(before, arguments.before),
+             new_damaged = name_damaged(after, arguments.after);
   if (int failed = write_out(render(*diff, results, arguments)); failed != 0) return failed;
   if (!arguments.html.empty())
     if (int failed = write_html(*diff, std::move(after), arguments); failed != 0) return failed;
-  return exit_status(*diff, results);
+  const int status = exit_status(*diff, results);
+  return status != kExitChanged && (old_damaged || new_damaged) ? kExitInput : status;
 }
 
 }  // namespace

@@ -128,13 +128,17 @@ int run_plan(int argc, char** argv) {
   const ProgressLine progress;
   std::vector<Profile> runs;
   if (!SeparateRuns().load(arguments.files, &runs)) return kExitInput;
-  auto rows = run_deviations(runs, &open_symbolizer, {.by = grouping_of(arguments.by)});
-  if (!rows) {
-    complain("{}", rows.error().text);
+  auto deviations =
+      run_deviations(runs, &open_symbolizer, {.by = grouping_of(arguments.by), .files = arguments.files});
+  if (!deviations) {
+    complain("{}", deviations.error().text);
     return kExitUsage;
   }
+  for (const Doubt& doubt : deviations->doubts) warn("{}", doubt.text());
+  if (!deviations->blind_to_kernel.empty())
+    warn("user code alone is planned for: {} does not see kernel code", deviations->blind_to_kernel);
   const size_t a_side = arguments.runs != 0 ? arguments.runs : std::max(runs.size(), kFewestRuns);
-  const Plan plan(std::move(*rows), arguments, a_side);
+  const Plan plan(std::move(deviations->rows), arguments, a_side);
   std::string out = plan.text();
   size_t added = 0;
   for (const Profile& run : runs) added += run.runs.size();
@@ -151,9 +155,11 @@ int run_plan(int argc, char** argv) {
                    kBetweenRuns * 100)
              : fmt::format("\nDeviations are those of the {} runs.\n", runs.size());
   out += plan.limit_of_one();
-  return write_out(out +
-                   fmt::format("The change is seen {:g} times in 100, all rows being compared at once.\n",
-                               arguments.power));
+  const int failed =
+      write_out(out + fmt::format("The change is seen {:g} times in 100, all rows being compared at once.\n",
+                                  arguments.power));
+  const bool damaged = std::ranges::any_of(runs, [](const Profile& run) { return !run.damage.empty(); });
+  return failed == 0 && damaged ? kExitInput : failed;
 }
 
 }  // namespace pctally

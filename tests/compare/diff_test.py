@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -108,11 +109,84 @@ class Compare(unittest.TestCase):
             data = file.read()
         with open(os.path.join(self.directory, "cut.pct"), "wb") as file:
             file.write(data[:len(data) - 4096])
-        done = pctally("diff", "--fail-if", "total > +9000%", "a.pct", "cut.pct", cwd=self.directory)
-        self.assertNotEqual(done.returncode, 0, done.stdout)
+        for words in ((), ("--fail-if", "total > +900000%")):
+            done = self.run_diff(*words, "a.pct", "cut.pct", status=4)
+            self.assertIn("cut.pct is damaged: ", done.stderr)
+            self.assertIn("warning: cut.pct: ", done.stdout)
+        done = pctally("plan", "a.pct", "cut.pct", cwd=self.directory)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("warning: cut.pct: ", done.stderr)
+
+    def patched(self, name, offset, value):
+        """A recording like b.pct but for a field of 8 bytes in its header."""
+        path = p.as_another_recording(self.path("b.pct"), self.path(name))
+        with open(path, "r+b") as file:
+            file.seek(offset)
+            file.write(value.to_bytes(8, "little"))
+        return name
+
+    def is_in_doubt(self, name, why):
+        limit = ("--fail-if", "seconds(work) > +900000%")
+        self.run_diff(*limit, "a.pct", "b.pct")
+        for files in (("a.pct", name), (name, "a.pct")):
+            done = self.run_diff(*limit, *files, status=3)
+            self.assertIn(f"warning: {name}: {why}", done.stdout)
+            self.assertIn(f"pctally: warning: {name}: {why}", done.stderr)
+            self.assertIn("these profiles cannot be relied on (exit 3)", done.stderr)
+        suite = xml.fromstring(self.run_diff("--junit", *limit, "a.pct", name, status=3).stdout)
+        self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("1", "0", "1"))
+        self.assertIn(f"{name}: {why}", suite.find("testcase/error").get("message"))
+        self.assertIn(f"warning: {name}: {why}", pctally("plan", "a.pct", name, cwd=self.directory).stderr)
+
+    def test_a_throttled_profile_never_passes_a_limit(self):
+        self.is_in_doubt(self.patched("throttled.pct", 152, 3), "the kernel throttled sampling 3 times")
+
+    def test_a_profile_without_half_of_its_time_never_passes_a_limit(self):
+        cpu_ns = round(2e9 * p.report(self.path("b.pct"))["cpu_s"])
+        self.is_in_doubt(self.patched("half.pct", 128, cpu_ns), "")
+        p.as_another_recording(self.path("half.pct"), self.path("half_too.pct"))
+        self.run_diff("--fail-if", "seconds(work) > +900000%", "half.pct", "half_too.pct")
+
+    def test_a_profile_of_a_killed_recorder_never_passes_a_limit(self):
+        path = self.path("killed.pct")
+        recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-o", path, "--", p.program("fixed_work"), "1000000"])
+        program = p.command_of(recorder.pid)
+        try:
+            p.await_ticks(path, 100, recorder)
+        finally:
+            recorder.kill()
+            recorder.wait()
+            os.kill(program, signal.SIGKILL)
+        self.is_in_doubt("killed.pct", "the recording was cut off after ")
+
+    def test_kernel_code_is_not_gone_where_an_engine_does_not_see_it(self):
+        for engine in ("ring", "trap"):
+            if not p.engine_available(engine):
+                self.skipTest(f"engine {engine} is not available")
+            p.record(["dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=100000"], "-e", engine, path=self.path(engine + ".pct"))
+        if not any(row["object"] == "[kernel]" for row in p.report(self.path("ring.pct"))["rows"]):
+            self.skipTest("the kernel is not observed")
+        done = self.run_diff("--json", "ring.pct", "trap.pct")
+        self.assertNotIn("[kernel]", [row["object"] for row in json.loads(done.stdout)["rows"]])
+        done = self.run_diff("ring.pct", "trap.pct")
+        self.assertIn("\nUser code alone is compared: trap.pct does not see kernel code.\n", done.stdout)
+        done = self.run_diff("--fail-if", "seconds(read_zero) > +10%", "ring.pct", "trap.pct", status=2)
+        self.assertIn("kernel code is left out", done.stderr)
+
+    def test_a_time_is_no_limit_of_events(self):
+        for name in ("faults", "more_faults"):
+            done = p.record([p.program("toucher"), "2000"], "-e", "page-faults", "-c", "1", path=self.path(name + ".pct"))
+            if done.returncode != 0:
+                self.skipTest("page faults cannot be counted")
+        done = self.run_diff("--fail-if", "total > 5s", "faults.pct", "more_faults.pct", status=2)
+        self.assertIn("the profiles count page-faults, not time", done.stderr)
+        self.run_diff("--fail-if", "total > +900%", "faults.pct", "more_faults.pct")
 
     def test_wrong_command_lines(self):
         self.assertIn("two profiles are compared", self.run_diff("a.pct", status=2).stderr)
+        said = "pctally: --limit x: not a number of rows; write 20, or 0 for all\n"
+        self.assertEqual(self.run_diff("--limit", "x", "a.pct", "c.pct", status=2).stderr, said)
+        self.assertEqual(pctally("plan", "--limit", "x", "a.pct", cwd=self.directory).stderr, said)
         self.assertIn("options come first", self.run_diff("a.pct", "--", "c.pct", "--json", status=2).stderr)
         self.assertIn("a number follows", self.run_diff("--fail-if", "total > x", "a.pct", "c.pct", status=2).stderr)
         self.run_diff("a.pct", "missing.pct", status=4)

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "report/diff/compared_profile.h"
 #include "report/diff/measured_run.h"
 #include "report/names/short_name.h"
 #include "report/names/shown_names.h"
@@ -174,15 +175,59 @@ void count_runs(const std::vector<MeasuredRun>& runs, size_t* all, size_t* added
   }
 }
 
-Result<std::string> common_unit(const std::vector<const Profile*>& profiles) {
+Result<std::string> common_unit(const std::vector<ComparedProfile>& profiles) {
   auto word = [](const Profile& profile) {
     return profile.counts_cpu_time() ? "CPU time" : profile.event.c_str();
   };
-  for (const Profile* profile : profiles)
-    if (profile->event != profiles[0]->event)
-      return fail(EINVAL, "one profile counts %s, another %s: they cannot be compared", word(*profiles[0]),
-                  word(*profile));
-  return profiles[0]->counts_cpu_time() ? "ms" : profiles[0]->event;
+  const Profile& first = *profiles[0].profile;
+  for (const ComparedProfile& other : profiles)
+    if (other.profile->event != first.event)
+      return fail(EINVAL, "one profile counts %s, another %s: they cannot be compared", word(first),
+                  word(*other.profile));
+  return first.counts_cpu_time() ? "ms" : first.event;
+}
+
+/// Adds those of a side; without a file's name a profile has that of the side.
+void add_profiles(const std::vector<Profile>& side, const char* name, const DiffOptions& options,
+                  std::vector<ComparedProfile>* all) {
+  for (size_t i = 0; i < side.size(); ++i) {
+    const size_t number = all->size();
+    all->push_back({&side[i], number < options.files.size() ? options.files[number]
+                                                            : name + (" " + std::to_string(i + 1))});
+  }
+}
+
+std::vector<MeasuredRun> measure_side(const std::vector<Profile>& side, const OpenSymbolizer& open,
+                                      const DiffOptions& options, double work, const MatchingObjects& objects,
+                                      bool kernel_code) {
+  std::vector<MeasuredRun> runs;
+  for (const Profile& profile : side)
+    if (kernel_code)
+      runs.push_back(measure(profile, open, options.by, work, objects));
+    else
+      runs.push_back(measure(without_kernel_code(profile), open, options.by, work, objects));
+  return runs;
+}
+
+RowDeviation total_deviation(const std::vector<MeasuredRun>& runs, double between_runs) {
+  const bool exact = knows_cpu(runs);
+  const std::vector<Measured> totals = totals_of(runs, exact);
+  double mean = 0;
+  for (const Measured& run : totals) mean += run.amount / static_cast<double>(totals.size());
+  return {.name = "total",
+          .amount = mean,
+          .deviation = run_deviation(totals, between_runs),
+          .counting = counting_deviation(totals),
+          .sampled = !exact,
+          .short_name = "total"};
+}
+
+std::set<DiffKey> keys_of(const std::vector<MeasuredRun>& before, const std::vector<MeasuredRun>& after) {
+  std::set<DiffKey> keys;
+  for (const auto* side : {&before, &after})
+    for (const MeasuredRun& run : *side)
+      for (const auto& [key, ticks] : run.ticks) keys.insert(key);
+  return keys;
 }
 
 /// Adds short names to rows that are functions; names of other rows are short already.
@@ -215,9 +260,9 @@ const char* verdict_word(Verdict verdict) {
 
 Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Profile>& after,
                        const OpenSymbolizer& open, const DiffOptions& options) {
-  std::vector<const Profile*> all;
-  for (const auto* side : {&before, &after})
-    for (const Profile& profile : *side) all.push_back(&profile);
+  std::vector<ComparedProfile> all;
+  add_profiles(before, "old run", options, &all);
+  add_profiles(after, "new run", options, &all);
   auto unit = common_unit(all);
   if (!unit) return std::unexpected(unit.error());
   const MatchingObjects objects = matching_objects(before, after);
@@ -228,20 +273,17 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   diff.unit = *unit;
   diff.work = options.work;
   diff.new_work = options.new_work > 0 ? options.new_work : options.work;
-  std::vector<MeasuredRun> old_runs, new_runs;
-  for (const Profile& profile : before)
-    old_runs.push_back(measure(profile, open, options.by, diff.work, objects, &diff.doubts));
-  for (const Profile& profile : after)
-    new_runs.push_back(measure(profile, open, options.by, diff.new_work, objects, &diff.doubts));
-  std::set<DiffKey> keys;
-  for (const auto* side : {&old_runs, &new_runs})
-    for (const MeasuredRun& run : *side)
-      for (const auto& [key, ticks] : run.ticks) keys.insert(key);
+  diff.doubts = doubts_of(all, options.by);
+  diff.blind_to_kernel = blind_to_kernel(all, options.by);
+  const bool kernel_code = diff.blind_to_kernel.empty();
+  const auto old_runs = measure_side(before, open, options, diff.work, objects, kernel_code);
+  const auto new_runs = measure_side(after, open, options, diff.new_work, objects, kernel_code);
   count_runs(old_runs, &diff.old_runs, &diff.old_added);
   count_runs(new_runs, &diff.new_runs, &diff.new_added);
   diff.deviation_assumed = old_runs.size() == 1 && new_runs.size() == 1;
   diff.total = compare_totals(old_runs, new_runs, options.between_runs);
-  for (const DiffKey& key : keys) diff.rows.push_back(compare(key, old_runs, new_runs, options.between_runs));
+  for (const DiffKey& key : keys_of(old_runs, new_runs))
+    diff.rows.push_back(compare(key, old_runs, new_runs, options.between_runs));
   add_short_names(options.by, &diff.rows);
   decide(&diff);
   std::sort(diff.rows.begin(), diff.rows.end(), [](const DiffRow& a, const DiffRow& b) {
@@ -251,8 +293,6 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
     if (rank(a) != rank(b)) return rank(a) < rank(b);
     return std::tie(a.name, a.object) < std::tie(b.name, b.object);
   });
-  std::sort(diff.doubts.begin(), diff.doubts.end());
-  diff.doubts.erase(std::unique(diff.doubts.begin(), diff.doubts.end()), diff.doubts.end());
   return diff;
 }
 
@@ -269,41 +309,40 @@ std::vector<const DiffRow*> rows_with_callees(const Diff& diff) {
   return rows;
 }
 
-Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& runs, const OpenSymbolizer& open,
-                                                 const DiffOptions& options) {
-  std::vector<const Profile*> all;
-  for (const Profile& profile : runs) all.push_back(&profile);
-  if (auto unit = common_unit(all); !unit) return std::unexpected(unit.error());
+Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const OpenSymbolizer& open,
+                                     const DiffOptions& options) {
+  std::vector<ComparedProfile> all;
+  add_profiles(runs, "run", options, &all);
+  auto unit = common_unit(all);
+  if (!unit) return std::unexpected(unit.error());
+  RunDeviations result{.unit = *unit,
+                       .doubts = doubts_of(all, options.by),
+                       .blind_to_kernel = blind_to_kernel(all, options.by)};
   const MatchingObjects objects = matching_objects(runs, {});
-  std::vector<std::string> doubts;
-  std::vector<MeasuredRun> measured;
-  std::set<DiffKey> keys;
-  for (const Profile& profile : runs)
-    measured.push_back(measure(profile, open, options.by, options.work, objects, &doubts));
-  for (const MeasuredRun& run : measured)
-    for (const auto& [key, ticks] : run.ticks) keys.insert(key);
-  const std::vector<Measured> totals = totals_of(measured, knows_cpu(measured));
-  double total = 0;
-  for (const Measured& run : totals) total += run.amount / static_cast<double>(totals.size());
-  std::vector<RowDeviation> rows;
-  for (const DiffKey& key : keys) {
+  const std::vector<MeasuredRun> measured =
+      measure_side(runs, open, options, options.work, objects, result.blind_to_kernel.empty());
+  std::vector<RowDeviation>& rows = result.rows;
+  for (const DiffKey& key : keys_of(measured, {})) {
     std::vector<Measured> amounts;
     double sum = 0;
     for (const MeasuredRun& run : measured) {
       amounts.push_back(amount_of(run, static_cast<double>(ticks_of(run, key))));
       sum += amounts.back().amount;
     }
-    rows.push_back({std::get<0>(key), sum / static_cast<double>(runs.size()),
-                    run_deviation(amounts, options.between_runs), counting_deviation(amounts),
-                    std::get<1>(key), linkage_of(key, measured, {}), std::get<0>(key)});
+    rows.push_back({.name = std::get<0>(key),
+                    .amount = sum / static_cast<double>(runs.size()),
+                    .deviation = run_deviation(amounts, options.between_runs),
+                    .counting = counting_deviation(amounts),
+                    .object = std::get<1>(key),
+                    .linkage = linkage_of(key, measured, {}),
+                    .short_name = std::get<0>(key)});
   }
   add_short_names(options.by, &rows);
   std::sort(rows.begin(), rows.end(), [](const RowDeviation& a, const RowDeviation& b) {
     return a.amount != b.amount ? a.amount > b.amount : a.name < b.name;
   });
-  rows.insert(rows.begin(), {"total", total, run_deviation(totals, options.between_runs),
-                             counting_deviation(totals), "", "", "total"});
-  return rows;
+  rows.insert(rows.begin(), total_deviation(measured, options.between_runs));
+  return result;
 }
 
 namespace {

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "profile/profile.h"
+#include "report/diff/doubt.h"
 #include "report/names/shown_names.h"
 #include "report/rollup.h"
 #include "report/statistics/change_test.h"
@@ -51,6 +52,7 @@ struct DiffOptions {
   double new_work = 0;  ///< the same of the new side; 0: as many
   double between_runs = kBetweenRuns;
   NameStyle names = NameStyle::kShort;
+  std::vector<std::string> files{};  ///< what doubts call the profiles, those of the old side first
 };
 
 struct Diff {
@@ -66,8 +68,9 @@ struct Diff {
   size_t decided = 0;         ///< of the rows
   size_t decided_totals = 0;  ///< of the totals of rows that have callees
   std::map<std::string, std::string>
-      renamed;                      ///< objects that have another name on the new side, by the old one
-  std::vector<std::string> doubts;  ///< why the profiles cannot be relied on: incomplete, throttled, damaged
+      renamed;                  ///< objects that have another name on the new side, by the old one
+  std::vector<Doubt> doubts;    ///< why the profiles cannot be relied on
+  std::string blind_to_kernel;  ///< a profile for which kernel code is left out; empty: none is
 
   [[nodiscard]] bool per_unit_of_work() const { return work != 1 || new_work != 1; }
   [[nodiscard]] bool one_run_a_side() const { return old_runs == 1 && new_runs == 1; }
@@ -94,12 +97,21 @@ struct RowDeviation {
   double amount = 0;                              ///< mean of the runs, in the unit of a Diff
   double deviation = 0;                           ///< standard deviation of one run
   double counting = 0;                            ///< the part of it that is counting noise
+  bool sampled = true;                            ///< else measured: no length of a run makes it surer
   std::string object{}, linkage{}, short_name{};  ///< as of DiffRow
 };
 
-/// Rows of runs of one program, the largest first; the total before them. Error: as make_diff().
-Result<std::vector<RowDeviation>> run_deviations(const std::vector<Profile>& runs, const OpenSymbolizer& open,
-                                                 const DiffOptions& options);
+/// Of runs of one program.
+struct RunDeviations {
+  std::vector<RowDeviation> rows{};  ///< the total, then the largest first
+  std::string unit{};                ///< these and the following as of Diff
+  std::vector<Doubt> doubts{};
+  std::string blind_to_kernel{};
+};
+
+/// Error: as make_diff().
+Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const OpenSymbolizer& open,
+                                     const DiffOptions& options);
 
 /// Rows of functions that call others: those whose total is decided first, then by the size of its change.
 std::vector<const DiffRow*> rows_with_callees(const Diff& diff);
@@ -115,7 +127,7 @@ struct PlannedChange {
 size_t runs_needed(const RowDeviation& row, const PlannedChange& change);
 
 /// How much longer than now each of `runs` runs a side must be to show it. Only counting noise becomes less.
-/// 0: no length is enough.
+/// Of one run a side, what diff assumes between runs is left. 0: no length is enough.
 double length_needed(const RowDeviation& row, const PlannedChange& change, size_t runs);
 
 /// The smallest change, relative, that one run a side shows, however long it is.

@@ -39,6 +39,10 @@ Diff diff_of(const std::vector<Profile>& before, const std::vector<Profile>& aft
   return diff ? *diff : Diff{};
 }
 
+LimitResult passed() {
+  return {.limit = *parse_limit("total > +3%"), .outcome = LimitResult::Outcome::kPass};
+}
+
 const DiffRow& row_of(const Diff& diff, const std::string& name) {
   for (const DiffRow& row : diff.rows)
     if (row.name == name) return row;
@@ -290,20 +294,60 @@ TEST(Diff, RefusesToCompareUnlikeThings) {
 TEST(Diff, DoubtsAreNamed) {
   Profile damaged = run_of({0, 5});
   damaged.damage.push_back("half a leaf");
-  Diff diff = diff_of({run_of({0, 5})}, {damaged});
-  EXPECT_THAT(diff.doubts, testing::Contains("it is damaged"));
+  const Diff diff = diff_of({run_of({0, 5})}, {damaged}, {.files = {"a.pct", "b.pct"}});
+  for (const std::string& text :
+       {diff_text(diff, {}), diff_markdown(diff, {}, 20), diff_json(diff, {}), diff_junit(diff, {passed()})})
+    EXPECT_THAT(text, HasSubstr("b.pct: the file is damaged: half a leaf"));
+  EXPECT_EQ(diff_of({run_of({0, 5})}, {damaged}).doubts.at(0).profile, "new run 1");
+}
+
+TEST(DiffOutput, JunitCallsAPassInDoubtAnError) {
+  Profile cut = run_of({0, 500});
+  cut.closed = false;
+  const std::string sure = diff_junit(diff_of({run_of({0, 500})}, {run_of({0, 500})}), {passed()}),
+                    doubted = diff_junit(diff_of({run_of({0, 500})}, {cut}), {passed()});
+  EXPECT_THAT(sure, AllOf(HasSubstr("failures=\"0\" errors=\"0\""), Not(HasSubstr("<error"))));
+  EXPECT_THAT(doubted,
+              AllOf(HasSubstr("failures=\"0\" errors=\"1\""), HasSubstr("<error type=\"UNRELIABLE\" "),
+                    HasSubstr("message=\"new run 1: the recording was cut off")));
+}
+
+/// The same with a function of the kernel, which a run of another engine does not see.
+Profile with_kernel(Profile profile, uint64_t ticks) {
+  profile.kernel_observed = true;
+  profile.executables.push_back({ExecutableKind::kKernel, "[kernel]", {2}, 0});
+  profile.positions.push_back({1, 0x908, ticks});
+  profile.ledger.counted += ticks;
+  profile.ledger.samples += ticks;
+  return profile;
+}
+
+TEST(Diff, KernelCodeIsNotGoneWhereItIsNotSeen) {
+  const Profile seen = with_kernel(run_of({0, 500, 300}), 2000), unseen = run_of({0, 500, 300});
+  const Diff diff = diff_of({seen}, {unseen}, {.files = {"a.pct", "b.pct"}});
+  EXPECT_EQ(diff.decided, 0u);
+  EXPECT_EQ(diff.rows.size(), 2u);
+  EXPECT_DOUBLE_EQ(row_of(diff, "f1").share.before, 62.5);
+  EXPECT_TRUE(diff.doubts.empty());
+  EXPECT_THAT(diff_text(diff, {}),
+              HasSubstr("\nUser code alone is compared: b.pct does not see kernel code.\n"));
+  EXPECT_EQ(diff_of({seen}, {seen}).rows.size(), 3u);
+  const auto limit = check_limit(diff, *parse_limit("seconds(f9) > +10%"));
+  ASSERT_FALSE(limit);
+  EXPECT_THAT(limit.error().text, HasSubstr("kernel code is left out"));
 }
 
 TEST(Plan, SmallerChangesTakeMoreRuns) {
-  auto rows = run_deviations({run_of({0, 400, 50})}, &FakeSymbolizer::open, {});
-  ASSERT_TRUE(rows);
-  ASSERT_EQ(rows->size(), 3u);
-  EXPECT_EQ((*rows)[0].name, "total");
-  EXPECT_EQ((*rows)[1].name, "f1");
+  const auto deviations = run_deviations({run_of({0, 400, 50})}, &FakeSymbolizer::open, {});
+  ASSERT_TRUE(deviations);
+  const std::vector<RowDeviation>& rows = deviations->rows;
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name, "total");
+  EXPECT_EQ(rows[1].name, "f1");
   const PlannedChange twentieth{.relative = 0.05, .rows = 3}, tenth{.relative = 0.1, .rows = 3};
-  EXPECT_GT(runs_needed((*rows)[1], twentieth), 3 * runs_needed((*rows)[1], tenth));
-  EXPECT_GT(runs_needed((*rows)[2], tenth), runs_needed((*rows)[1], tenth));
-  EXPECT_EQ(runs_needed({"f", 0, 1}, tenth), 0u);
+  EXPECT_GT(runs_needed(rows[1], twentieth), 3 * runs_needed(rows[1], tenth));
+  EXPECT_GT(runs_needed(rows[2], tenth), runs_needed(rows[1], tenth));
+  EXPECT_EQ(runs_needed({.name = "f", .deviation = 1}, tenth), 0u);
 }
 
 TEST(Plan, MorePowerTakesMoreRuns) {
@@ -325,11 +369,20 @@ TEST(Plan, LongerRunsHelpAgainstCountingNoiseAlone) {
   const RowDeviation noisy{.name = "f", .amount = 100, .deviation = 10, .counting = 10},
       varying{.name = "f", .amount = 100, .deviation = 10, .counting = 6};
   const PlannedChange change{.relative = 0.1};
-  EXPECT_NEAR(length_needed(noisy, change, 1), 15.7, 0.1);       // as many runs, in one
   EXPECT_NEAR(length_needed(noisy, change, 5), 19.8 / 5, 0.05);  // t of 8 degrees is 2.306
   EXPECT_EQ(length_needed(varying, change, 5), 0) << "runs themselves deviate by 8";
   EXPECT_GT(length_needed(varying, change, 20), 0);
   EXPECT_NEAR(smallest_of_one_run(change), 0.15 * 1.4142 * 2.8016, 1e-3);
+}
+
+TEST(Plan, TellsDoubtsAndTheUnit) {
+  Profile faults = run_of({0, 400});
+  faults.event = "page-faults";
+  faults.damage.push_back("half a leaf");
+  const auto deviations = run_deviations({faults}, &FakeSymbolizer::open, {.files = {"a.pct"}});
+  ASSERT_EQ(deviations->doubts.size(), 1u);
+  EXPECT_EQ(deviations->doubts[0].profile, "a.pct");
+  EXPECT_EQ(deviations->unit, "page-faults");
 }
 
 TEST(DiffOutput, SaysWhatIsAssumedAndHowSureItIs) {

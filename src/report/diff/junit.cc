@@ -10,22 +10,35 @@ namespace {
 
 std::string xml(const std::string& text) { return marked_up(escaped(text)); }
 
+bool passes(const LimitResult& result) { return result.outcome == LimitResult::Outcome::kPass; }
+
+std::string failure(const Diff& diff, const LimitResult& result) {
+  return fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", outcome_word(result.outcome),
+                     measured_text(result), xml(verdict_sentence(diff)));
+}
+
+/// A limit that passes on profiles that cannot be relied on is as good as one that was not checked.
+std::string error(const Diff& diff) {
+  std::string all;
+  for (const Doubt& doubt : diff.doubts) all += xml(doubt.text()) + "\n";
+  return fmt::format("<error type=\"UNRELIABLE\" message=\"{}\">{}</error>", xml(diff.doubts[0].text()), all);
+}
+
 }  // namespace
 
 std::string diff_junit(const Diff& diff, const std::vector<LimitResult>& results) {
-  auto bad = std::count_if(results.begin(), results.end(), [](const LimitResult& result) {
-    return result.outcome != LimitResult::Outcome::kPass;
-  });
+  const size_t passed = std::ranges::count_if(results, passes);
+  const size_t in_doubt = diff.doubts.empty() ? 0 : passed;
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"pctally diff\" tests=\"{}\" "
-      "failures=\"{}\">\n",
-      results.size(), bad);
+      "failures=\"{}\" errors=\"{}\">\n",
+      results.size(), results.size() - passed, in_doubt);
   for (const LimitResult& result : results) {
     out += fmt::format("  <testcase classname=\"pctally.diff\" name=\"{}\">", xml(result.limit.text));
-    if (result.outcome != LimitResult::Outcome::kPass)
-      out += fmt::format("<failure type=\"{}\" message=\"{:+.3g} ± {:.3g} {}\">{}</failure>",
-                         outcome_word(result.outcome), result.measured, result.half_width,
-                         unit_of(result.limit), xml(verdict_sentence(diff)));
+    if (!passes(result))
+      out += failure(diff, result);
+    else if (in_doubt != 0)
+      out += error(diff);
     out += "</testcase>\n";
   }
   return out + "</testsuite>\n";

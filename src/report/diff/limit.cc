@@ -168,8 +168,9 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
   if (limit.metric != Limit::Metric::kTotal) {
     change = {};
     if (!add_rows(diff, limit, &change))
-      return fail(EINVAL, "neither side has a row '%s'; pctally diff --limit 0 lists the rows",
-                  elided_name(limit.function, kMostShown).c_str());
+      return fail(EINVAL, "neither side has a row '%s'; %s", elided_name(limit.function, kMostShown).c_str(),
+                  diff.blind_to_kernel.empty() ? "pctally diff --limit 0 lists the rows"
+                                               : "kernel code is left out, for one side does not see it");
   }
   if (limit.relative && !(change.before > 0))
     return fail(EINVAL, "limit '%s': the old side has none of it to take a percentage of; use ms or pp",

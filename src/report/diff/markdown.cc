@@ -60,13 +60,13 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
     out += fmt::format("\n{}\n", markdown_text(cause));
   if (std::string renamed = renamed_sentence(diff); !renamed.empty())
     out += fmt::format("\n{}\n", markdown_text(renamed));
-  for (const std::string& doubt : diff.doubts)
-    out += fmt::format("\nWarning: a profile cannot be relied on: {}\n", markdown_text(doubt));
-  if (!results.empty()) out += "\n| limit | measured | ± | |\n|:--|--:|--:|:--|\n";
+  if (std::string kernel = kernel_sentence(diff); !kernel.empty())
+    out += fmt::format("\n{}\n", markdown_text(kernel));
+  for (const Doubt& doubt : diff.doubts) out += fmt::format("\nWarning: {}\n", markdown_text(doubt.text()));
+  if (!results.empty()) out += "\n| limit | measured | |\n|:--|--:|:--|\n";
   for (const LimitResult& result : results)
-    out +=
-        fmt::format("| {} | {:+.3g} {} | {:.3g} | {} |\n", markdown_cell(result.limit.text), result.measured,
-                    unit_of(result.limit), result.half_width, outcome_word(result.outcome));
+    out += fmt::format("| {} | {} | {} |\n", markdown_cell(result.limit.text), measured_text(result),
+                       outcome_word(result.outcome));
   const AmountUnit unit = unit_of_rows(diff);
   if (diff.decided != 0) out += fmt::format("\n{}", table(diff, unit, 0, diff.decided));
   out += decided_totals(diff, unit);

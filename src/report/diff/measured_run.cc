@@ -57,7 +57,7 @@ void add_totals(const Profile& profile, double work, MeasuredRun* run) {
 }  // namespace
 
 MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, Grouping by, double work,
-                    const MatchingObjects& objects, std::vector<std::string>* doubts) {
+                    const MatchingObjects& objects) {
   Report report = make_report(profile, open, {.by = by});
   MeasuredRun run;
   run.has_paths = by == Grouping::kFunction && profile.paths.recorded;
@@ -75,11 +75,6 @@ MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, Grouping
   run.per_tick = static_cast<double>(profile.period_ns) * scale / work / static_cast<double>(run.added);
   run.design = design_of(run.total_ticks, report.account);
   add_totals(profile, work, &run);
-  if (!profile.damage.empty()) doubts->push_back("it is damaged");
-  if (!profile.closed && !profile.snapshot) doubts->push_back("its recording has not ended in order");
-  if (profile.throttled != 0) doubts->push_back("the kernel throttled its ticks");
-  for (const Warning& warning : report.warnings)
-    if (warning.severity == Severity::kIncomplete) doubts->push_back(warning.text);
   return run;
 }
 

@@ -28,9 +28,8 @@ struct MeasuredRun {
   double design = 1;    ///< ticks for one effective tick
 };
 
-/// Amounts are per unit of `work` that a run did. Rows have the new names of their objects. Appends to
-/// `doubts` why the profile cannot be relied on.
+/// Amounts are per unit of `work` that a run did. Rows have the new names of their objects.
 MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, Grouping by, double work,
-                    const MatchingObjects& objects, std::vector<std::string>* doubts);
+                    const MatchingObjects& objects);
 
 }  // namespace pctally

@@ -41,6 +41,9 @@ std::string interval_sentence();
 /// What is assumed of how runs differ, and why it is not known; empty if it was measured.
 std::string deviation_sentence(const Diff& diff);
 
+/// That user code alone is compared, and why; empty if the kernel's is, too.
+std::string kernel_sentence(const Diff& diff);
+
 /// Which objects are compared under two names; empty if none are.
 std::string renamed_sentence(const Diff& diff);
 
@@ -50,7 +53,8 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
 Json change_json(const Change& change);
 std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results);
 
-/// One test case a limit.
+/// One test case a limit: a failure if it is exceeded or undecided, an error if it passes and there are
+/// doubts.
 std::string diff_junit(const Diff& diff, const std::vector<LimitResult>& results);
 
 }  // namespace pctally

@@ -109,6 +109,12 @@ std::string deviation_sentence(const Diff& diff) {
       added, taken);
 }
 
+std::string kernel_sentence(const Diff& diff) {
+  if (diff.blind_to_kernel.empty()) return "";
+  return fmt::format("User code alone is compared: {} does not see kernel code.",
+                     elided_name(escaped(diff.blind_to_kernel), 40));
+}
+
 std::string renamed_sentence(const Diff& diff) {
   std::string names;
   for (const auto& [before, after] : diff.renamed)

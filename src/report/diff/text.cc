@@ -131,8 +131,8 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
   std::string out = colored(options.color, kBold, verdict_sentence(diff)) + "\n";
   if (std::string cause = cause_sentence(diff); !cause.empty()) out += cause + "\n";
   if (diff.decided == 0) out += power_sentence(diff) + "\n";
-  for (const std::string& doubt : diff.doubts)
-    out += fmt::format("warning: a profile cannot be relied on: {}\n", escaped(doubt));
+  if (std::string kernel = kernel_sentence(diff); !kernel.empty()) out += kernel + "\n";
+  for (const Doubt& doubt : diff.doubts) out += fmt::format("warning: {}\n", escaped(doubt.text()));
   std::vector<ShownRow> rows;
   for (const DiffRow& row : diff.rows) rows.push_back({&row, &row.amount, &row.share, row.verdict});
   out += "\n" + DiffTable(diff, options, rows, diff.decided, options.limit, grouping_word(diff.by)).run();

@@ -1,0 +1,63 @@
+#include "report/diff/compared_profile.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pctally {
+namespace {
+
+bool is_kernel(const Profile& profile, uint32_t executable) {
+  return profile.executables[executable].kind == ExecutableKind::kKernel;
+}
+
+bool contains(std::span<const ComparedProfile> profiles, KernelCode where) {
+  return std::ranges::any_of(profiles, [where](const ComparedProfile& compared) {
+    return kernel_code_of(*compared.profile) == where;
+  });
+}
+
+uint64_t scaled(uint64_t value, double part) {
+  return static_cast<uint64_t>(std::llround(static_cast<double>(value) * part));
+}
+
+/// Of all deliveries only those of `part` of the ticks are left. Which ticks a run of a sum had in the kernel
+/// is not known: as many as the others.
+void keep_part(double part, TickLedger* ledger) {
+  ledger->counted = scaled(ledger->counted, part);
+  ledger->samples = scaled(ledger->samples, part);
+  ledger->weight_squares = scaled(ledger->weight_squares, part);
+}
+
+}  // namespace
+
+KernelCode kernel_code_of(const Profile& profile) {
+  if (!profile.kernel_observed) return KernelCode::kUnseen;
+  return profile.engine == "timer" ? KernelCode::kInCaller : KernelCode::kApart;
+}
+
+std::string blind_to_kernel(std::span<const ComparedProfile> profiles, Grouping by) {
+  if (by == Grouping::kProcess || !contains(profiles, KernelCode::kApart)) return "";
+  for (const ComparedProfile& compared : profiles)
+    if (kernel_code_of(*compared.profile) == KernelCode::kUnseen) return compared.name;
+  return "";
+}
+
+Profile without_kernel_code(Profile profile) {
+  const uint64_t all = profile.ledger.counted;
+  uint64_t kernel = 0;
+  std::erase_if(profile.positions, [&](const WeightedPosition& position) {
+    if (!is_kernel(profile, position.executable)) return false;
+    kernel += position.ticks;
+    return true;
+  });
+  if (kernel == 0 || kernel > all) return profile;
+  for (PathTreeNode& node : profile.paths.context)
+    if (node.kind == PathNodeKind::kCode && is_kernel(profile, node.executable)) node.self = node.folded = 0;
+  const double part = static_cast<double>(all - kernel) / static_cast<double>(all);
+  keep_part(part, &profile.ledger);
+  profile.ledger.counted = all - kernel;
+  for (ProfileRun& run : profile.runs) keep_part(part, &run.ledger);
+  return profile;
+}
+
+}  // namespace pctally

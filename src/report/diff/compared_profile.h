@@ -1,0 +1,34 @@
+// The profiles of a comparison, and what of them can be compared: the kernel code that only some of them see
+// is left out.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/rollup.h"
+
+namespace pctally {
+
+struct ComparedProfile {
+  const Profile* profile;
+  std::string name;  ///< as messages call it: its file
+};
+
+/// Where a profile has the ticks of kernel code.
+enum class KernelCode {
+  kUnseen,    ///< nowhere: they are part of the unsampled time
+  kInCaller,  ///< in the user code that called it
+  kApart,     ///< in rows of its own
+};
+
+KernelCode kernel_code_of(const Profile& profile);
+
+/// The name of a profile that does not see the kernel where another has rows of it, so that user code alone
+/// can be compared; else empty. Processes cannot be compared so.
+std::string blind_to_kernel(std::span<const ComparedProfile> profiles, Grouping by);
+
+/// The profile as it were without the ticks of kernel code.
+Profile without_kernel_code(Profile profile);
+
+}  // namespace pctally

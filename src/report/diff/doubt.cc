@@ -1,0 +1,81 @@
+#include "report/diff/doubt.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "report/account.h"
+#include "report/warnings.h"
+
+namespace pctally {
+namespace {
+
+/// Of the CPU time, what was not sampled though the engine should have: kernel code that it does not see is
+/// not in it.
+double missing_share(const Profile& profile) {
+  const Account account = account_of(profile);
+  if (!account.cpu_known || account.cpu_ns <= 0) return 0;
+  const double system = profile.kernel_observed ? 0
+                                                : static_cast<double>(profile.cpu_system_ns) /
+                                                      static_cast<double>(account.cpu_ns);
+  return unsampled_share(account) - system;
+}
+
+/// Whether all lack as much: then amounts can be compared all the same.
+bool lack_alike(std::span<const ComparedProfile> profiles) {
+  std::vector<double> shares;
+  for (const ComparedProfile& compared : profiles) shares.push_back(missing_share(*compared.profile));
+  const auto [least, most] = std::ranges::minmax(shares);
+  return most - least <= kTolerableGap;
+}
+
+bool is_doubt(const Warning& warning, bool alike) {
+  const std::string_view id = warning.id;
+  if (id == "unsampled") return !alike;
+  return warning.severity == Severity::kIncomplete || id == "throttled" || id == "recording" ||
+         id == "no-ticks";
+}
+
+std::string gravest(const Profile& profile, bool alike) {
+  for (const Warning& warning : warnings_of(profile, account_of(profile)))
+    if (is_doubt(warning, alike)) return warning.text;
+  return "";
+}
+
+const char* where_kernel_code_is(KernelCode where) {
+  switch (where) {
+    case KernelCode::kUnseen:
+      return "does not see kernel code";
+    case KernelCode::kInCaller:
+      return "has kernel code in the rows of its callers";
+    default:
+      return "has rows of kernel code";
+  }
+}
+
+/// Of two kinds the second is named, with a profile of the first.
+std::vector<Doubt> of_kernel_code(std::span<const ComparedProfile> profiles, Grouping by) {
+  const ComparedProfile& first = profiles.front();
+  const KernelCode usual = kernel_code_of(*first.profile);
+  for (const ComparedProfile& other : profiles) {
+    const KernelCode where = kernel_code_of(*other.profile);
+    const bool left_out = by != Grouping::kProcess && where != KernelCode::kInCaller &&
+                          usual != KernelCode::kInCaller;  // see blind_to_kernel()
+    if (where != usual && !left_out)
+      return {{other.name, std::string("it ") + where_kernel_code_is(where) + ", " + first.name + " " +
+                               where_kernel_code_is(usual)}};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping by) {
+  const bool alike = lack_alike(profiles);
+  std::vector<Doubt> doubts = of_kernel_code(profiles, by);
+  for (const ComparedProfile& compared : profiles)
+    if (std::string why = gravest(*compared.profile, alike); !why.empty())
+      doubts.push_back({compared.name, std::move(why)});
+  return doubts;
+}
+
+}  // namespace pctally

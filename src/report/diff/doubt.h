@@ -1,0 +1,22 @@
+// Why profiles that are compared cannot be relied on: what is missing in one of them is no change.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/diff/compared_profile.h"
+
+namespace pctally {
+
+struct Doubt {
+  std::string profile;  ///< its name
+  std::string why;
+
+  [[nodiscard]] std::string text() const { return profile + ": " + why; }
+};
+
+/// The gravest of each profile that is incomplete, throttled or damaged, lacks much more of its CPU time than
+/// another of them, or has kernel code in other rows.
+std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping by);
+
+}  // namespace pctally

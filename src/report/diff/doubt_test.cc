@@ -1,0 +1,102 @@
+#include "report/diff/doubt.h"
+
+#include <gtest/gtest.h>
+
+namespace pctally {
+namespace {
+
+/// A run of a second, of which `sampled_ms` are in ticks.
+Profile run_with(uint64_t sampled_ms) {
+  Profile profile;
+  profile.engine = "ring";
+  profile.period_ns = profile.period_asked_ns = 1000000;
+  profile.closed = profile.kernel_observed = profile.cpu_known = true;
+  profile.cpu_user_ns = 1000000000;
+  profile.executables.push_back({ExecutableKind::kFile, "/x/y", {1}, 0});
+  profile.executables.push_back({ExecutableKind::kKernel, "[kernel]", {2}, 0});
+  profile.positions.push_back({0, 8, sampled_ms});
+  profile.ledger.counted = profile.ledger.samples = sampled_ms;
+  return profile;
+}
+
+Profile blind(Profile profile, const char* engine = "trap") {
+  profile.engine = engine;
+  profile.kernel_observed = false;
+  return profile;
+}
+
+std::vector<std::string> texts_of(const Profile& before, const Profile& after,
+                                  Grouping by = Grouping::kFunction) {
+  const std::vector<ComparedProfile> both = {{&before, "a"}, {&after, "b"}};
+  std::vector<std::string> texts;
+  for (const Doubt& doubt : doubts_of(both, by)) texts.push_back(doubt.text().substr(0, 40));
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(Doubt, NamesTheProfileOnce) {
+  EXPECT_EQ(texts_of(run_with(1000), run_with(1000)), Texts{});
+  Profile cut = run_with(1000);
+  cut.closed = false;
+  cut.damage = {"half a leaf", "another"};
+  EXPECT_EQ(texts_of(run_with(1000), cut), Texts{"b: the recording was cut off after 0.00 "});
+}
+
+TEST(Doubt, IsAThrottledProfile) {
+  Profile throttled = run_with(1000);
+  throttled.throttled = 3;
+  EXPECT_EQ(texts_of(throttled, run_with(1000)), Texts{"a: the kernel throttled sampling 3 times"});
+}
+
+TEST(Doubt, IsMissingTimeUnlessBothSidesLackIt) {
+  EXPECT_EQ(texts_of(run_with(490), run_with(1000)), Texts{"a: 51.0 % of the CPU time was not sample"});
+  EXPECT_EQ(texts_of(run_with(490), run_with(510)), Texts{});
+  EXPECT_EQ(texts_of(run_with(970), run_with(1000)), Texts{}) << "as much as a report bears";
+}
+
+TEST(Doubt, IsNoKernelCodeThatIsLeftOut) {
+  Profile unseen = blind(run_with(300));
+  unseen.cpu_user_ns = 300000000;
+  unseen.cpu_system_ns = 700000000;
+  EXPECT_EQ(texts_of(run_with(1000), unseen), Texts{});
+  const std::vector<std::string> said = texts_of(run_with(1000), unseen, Grouping::kProcess);
+  EXPECT_EQ(said, Texts{"b: it does not see kernel code, a has ro"});
+}
+
+TEST(Doubt, IsKernelCodeInTheRowsOfItsCallers) {
+  Profile caller = run_with(1000);
+  caller.engine = "timer";
+  EXPECT_EQ(texts_of(run_with(1000), caller), Texts{"b: it has kernel code in the rows of its"});
+  EXPECT_EQ(texts_of(caller, caller), Texts{});
+}
+
+TEST(ComparedProfile, UserCodeAloneIsLeftWithoutTheKernel) {
+  Profile profile = run_with(600);
+  profile.positions.push_back({1, 8, 400});
+  profile.ledger.counted = profile.ledger.samples = 1000;
+  profile.ledger.lost = 5;
+  profile.paths.recorded = true;
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 8, .self = 600},
+                           {.parent = 1, .kind = PathNodeKind::kCode, .executable = 1, .self = 400}};
+  const Profile user = without_kernel_code(profile);
+  ASSERT_EQ(user.positions.size(), 1u);
+  EXPECT_EQ(user.ledger.counted, 600u);
+  EXPECT_EQ(user.ledger.samples, 600u);
+  EXPECT_EQ(user.ledger.lost, 5u);
+  EXPECT_EQ(user.paths.context[1].self, 600u);
+  EXPECT_EQ(user.paths.context[2].self, 0u);
+}
+
+TEST(ComparedProfile, OneThatIsBlindToTheKernelIsNamed) {
+  const Profile all = run_with(1000), user = blind(run_with(1000));
+  const std::vector<ComparedProfile> mixed = {{&all, "a"}, {&user, "b"}},
+                                     alike = {{&user, "a"}, {&user, "b"}};
+  EXPECT_EQ(blind_to_kernel(mixed, Grouping::kFunction), "b");
+  EXPECT_EQ(blind_to_kernel(mixed, Grouping::kProcess), "");
+  EXPECT_EQ(blind_to_kernel(alike, Grouping::kFunction), "");
+}
+
+}  // namespace
+}  // namespace pctally
