@@ -60,8 +60,11 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
 
 class Plan {
  public:
-  Plan(std::vector<RowDeviation> rows, const Arguments& arguments, size_t runs)
-      : rows_(std::move(rows)), arguments_(arguments), runs_(runs) {
+  Plan(RunDeviations deviations, const Arguments& arguments, size_t runs)
+      : rows_(std::move(deviations.rows)),
+        unit_(escaped(deviations.unit)),
+        arguments_(arguments),
+        runs_(runs) {
     changes_.assign(std::begin(kUsualChanges), std::end(kUsualChanges));
     if (arguments.change > 0) changes_ = {arguments.change};
   }
@@ -73,10 +76,13 @@ class Plan {
                    return runs == 0 ? "-" : std::to_string(runs);
                  }) +
            "\n" +
-           table(fmt::format("or ms a run, of {} runs a side", runs_),
+           table(fmt::format("or {} a run, of {} a side", unit_,
+                             runs_ == 1 ? "one run" : fmt::format("{} runs", runs_)),
                  [this](const RowDeviation& row, const PlannedChange& change) {
                    const double length = length_needed(row, change, runs_);
-                   return length <= 0 ? "-" : fmt::format("{:.0f}", std::max(1.0, length * rows_[0].amount));
+                   if (length <= 0) return std::string("-");
+                   return row.sampled ? fmt::format("{:.0f}", std::max(1.0, length * rows_[0].amount))
+                                      : "any";
                  });
   }
 
@@ -94,7 +100,7 @@ class Plan {
   }
 
   [[nodiscard]] std::string table(const std::string& title, const auto& cell) const {
-    std::string out = fmt::format("{:>10} {:>6}", "ms a run", "dev %");
+    std::string out = fmt::format("{:>10} {:>6}", unit_ == "ms" ? "ms a run" : "a run", "dev %");
     for (double change : changes_) out += fmt::format(" {:>8}", fmt::format("{:g} %", change));
     out += fmt::format("  {}\n", title);
     const size_t limit = arguments_.limit;
@@ -114,6 +120,7 @@ class Plan {
   }
 
   std::vector<RowDeviation> rows_;
+  std::string unit_;
   const Arguments& arguments_;
   size_t runs_;
   std::vector<double> changes_;
@@ -138,7 +145,7 @@ int run_plan(int argc, char** argv) {
   if (!deviations->blind_to_kernel.empty())
     warn("user code alone is planned for: {} does not see kernel code", deviations->blind_to_kernel);
   const size_t a_side = arguments.runs != 0 ? arguments.runs : std::max(runs.size(), kFewestRuns);
-  const Plan plan(std::move(deviations->rows), arguments, a_side);
+  const Plan plan(std::move(*deviations), arguments, a_side);
   std::string out = plan.text();
   size_t added = 0;
   for (const Profile& run : runs) added += run.runs.size();

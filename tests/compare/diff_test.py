@@ -181,6 +181,9 @@ class Compare(unittest.TestCase):
         done = self.run_diff("--fail-if", "total > 5s", "faults.pct", "more_faults.pct", status=2)
         self.assertIn("the profiles count page-faults, not time", done.stderr)
         self.run_diff("--fail-if", "total > +900%", "faults.pct", "more_faults.pct")
+        done = pctally("plan", "faults.pct", "more_faults.pct", cwd=self.directory)
+        self.assertNotIn("ms a run", done.stdout)
+        self.assertIn("or page-faults a run, of 5 runs a side", done.stdout)
 
     def test_wrong_command_lines(self):
         self.assertIn("two profiles are compared", self.run_diff("a.pct", status=2).stderr)
@@ -223,6 +226,9 @@ class Compare(unittest.TestCase):
             done = pctally("plan", "--change", "1", *words, "a.pct", "b.pct", cwd=self.directory)
             return int(done.stdout.splitlines()[1].split()[2])
         self.assertGreater(runs("--power", "95"), runs())
+        one = pctally("plan", "--runs", "1", "a.pct", "b.pct", cwd=self.directory).stdout
+        self.assertIn("or ms a run, of one run a side", one)
+        self.assertEqual(one.split("\n\n")[1].splitlines()[1].split()[2:], ["-", "-", "-", "total"])
         self.assertIn("of 12 runs a side", pctally("plan", "--runs", "12", "a.pct", cwd=self.directory).stdout)
 
     def test_undecided_says_what_would_decide(self):

@@ -377,7 +377,8 @@ size_t runs_needed(const RowDeviation& row, const PlannedChange& change) {
 }
 
 double length_needed(const RowDeviation& row, const PlannedChange& change, size_t runs) {
-  const double between = std::max(0.0, squared(row.deviation) - squared(row.counting));
+  const double between = runs == 1 ? squared(kBetweenRuns * row.amount)
+                                   : std::max(0.0, squared(row.deviation) - squared(row.counting));
   const double left = variance_allowed(row, change, runs) * static_cast<double>(runs) - between;
   return left > 0 ? squared(row.counting) / left : 0;
 }
@@ -387,9 +388,10 @@ double smallest_of_one_run(const PlannedChange& change) {
 }
 
 double visible_change(const Diff& diff, const DiffRow& row) {
-  double half = (row.amount.interval.high - row.amount.interval.low) / 2;
-  double rows = static_cast<double>(std::max<size_t>(diff.rows.size(), 1));
-  return half / kNormal95 * (two_sided_z(kDiffRate / rows) + kPower80);
+  const double half = (row.amount.interval.high - row.amount.interval.low) / 2;
+  const auto candidates = static_cast<double>(diff.rows.size() + 1);  // with the total
+  const double error = half / t_quantile(0.05, row.amount.degrees);
+  return error * (t_quantile(kDiffRate / candidates, row.amount.degrees) + kPower80);
 }
 
 }  // namespace pctally

@@ -372,7 +372,26 @@ TEST(Plan, LongerRunsHelpAgainstCountingNoiseAlone) {
   EXPECT_NEAR(length_needed(noisy, change, 5), 19.8 / 5, 0.05);  // t of 8 degrees is 2.306
   EXPECT_EQ(length_needed(varying, change, 5), 0) << "runs themselves deviate by 8";
   EXPECT_GT(length_needed(varying, change, 20), 0);
-  EXPECT_NEAR(smallest_of_one_run(change), 0.15 * 1.4142 * 2.8016, 1e-3);
+}
+
+TEST(Plan, OneRunASideIsAssumedToDeviateHoweverLongItIs) {
+  const RowDeviation noisy{.name = "f", .amount = 100, .deviation = 10, .counting = 10};
+  const double smallest = smallest_of_one_run({});
+  EXPECT_NEAR(smallest, 0.15 * 1.4142 * 2.8016, 1e-3);
+  EXPECT_EQ(length_needed(noisy, {.relative = 0.1}, 1), 0) << "runs deviate by 1 %, but one does not show it";
+  EXPECT_EQ(length_needed(noisy, {.relative = smallest - 0.001}, 1), 0);
+  EXPECT_GT(length_needed(noisy, {.relative = smallest + 0.001}, 1), 1);
+}
+
+TEST(Plan, ATotalThatTheKernelMeasuresIsNotSampled) {
+  Profile exact = run_of({0, 400});
+  exact.cpu_known = true;
+  exact.cpu_user_ns = 400000000;
+  const auto sampled_total = [](const Profile& profile) {
+    return run_deviations({profile, profile}, &FakeSymbolizer::open, {})->rows[0].sampled;
+  };
+  EXPECT_FALSE(sampled_total(exact));
+  EXPECT_TRUE(sampled_total(run_of({0, 400})));
 }
 
 TEST(Plan, TellsDoubtsAndTheUnit) {
@@ -383,6 +402,22 @@ TEST(Plan, TellsDoubtsAndTheUnit) {
   ASSERT_EQ(deviations->doubts.size(), 1u);
   EXPECT_EQ(deviations->doubts[0].profile, "a.pct");
   EXPECT_EQ(deviations->unit, "page-faults");
+}
+
+/// Both take Student's t and the total among the rows.
+TEST(Plan, AgreesWithWhatDiffSaysItSees) {
+  const std::vector<Profile> runs = {run_of({0, 20000, 2300}), run_of({0, 22000, 1900}),
+                                     run_of({0, 21000, 2000}), run_of({0, 19000, 2100}),
+                                     run_of({0, 18000, 1700})};
+  const Diff diff = diff_of(runs, runs);
+  const auto deviations = run_deviations(runs, &FakeSymbolizer::open, {});
+  for (const RowDeviation& row : deviations->rows) {
+    if (row.name == "total") continue;
+    const double seen = visible_change(diff, row_of(diff, row.name)) / row.amount;
+    const size_t rows = deviations->rows.size();
+    EXPECT_EQ(runs_needed(row, {.relative = seen * 1.001, .rows = rows}), 5u) << row.name;
+    EXPECT_EQ(runs_needed(row, {.relative = seen * 0.98, .rows = rows}), 6u) << row.name;
+  }
 }
 
 TEST(DiffOutput, SaysWhatIsAssumedAndHowSureItIs) {

@@ -145,7 +145,8 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
   if (error > 0)
     degrees = std::min(kManyDegrees, squared(old_part + new_part) / (squared(old_part) / old_side.degrees +
                                                                      squared(new_part) / new_side.degrees));
-  double width = error * t_quantile(0.05, degrees);
+  change.degrees = degrees;
+  const double width = error * t_quantile(0.05, degrees);
   change.interval = {change.difference - width, change.difference + width};
   double alone = std::sqrt(new_part) * t_quantile(0.05, new_side.degrees);
   change.after_interval = {std::max(0.0, change.after - alone), change.after + alone};

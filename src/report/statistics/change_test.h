@@ -25,6 +25,7 @@ struct Change {
   double after = 0;
   double difference = 0;    ///< after - before
   Interval interval;        ///< of the difference, 95 %; an Interval of any unit
+  double degrees = 1e6;     ///< of freedom, of the t that the interval is made with
   Interval after_interval;  ///< of `after` alone
   double p = 1;             ///< probability of a difference at least as large if nothing changed
 };
