@@ -53,11 +53,20 @@ std::string linkage_of(const DiffKey& key, const std::vector<MeasuredRun>& befor
   return {};
 }
 
+/// A line's is its place in the newest run that has it.
+std::string name_of(const DiffKey& key, const std::vector<MeasuredRun>& before,
+                    const std::vector<MeasuredRun>& after) {
+  for (const auto* side : {&after, &before})
+    for (const MeasuredRun& run : *side)
+      if (auto found = run.places.find(key); found != run.places.end()) return found->second;
+  return std::get<0>(key);
+}
+
 /// A row that a run has no ticks of counts as 0 there.
 DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
                 const std::vector<MeasuredRun>& after, double between_runs) {
   DiffRow row;
-  row.name = std::get<0>(key);
+  row.name = name_of(key, before, after);
   row.object = std::get<1>(key);
   row.linkage = linkage_of(key, before, after);
   std::array<std::vector<Measured>, 2> amounts, shares, totals, total_shares;
@@ -323,19 +332,20 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
       measure_side(runs, open, options, options.work, objects, result.blind_to_kernel.empty());
   std::vector<RowDeviation>& rows = result.rows;
   for (const DiffKey& key : keys_of(measured, {})) {
+    const std::string name = name_of(key, measured, {});
     std::vector<Measured> amounts;
     double sum = 0;
     for (const MeasuredRun& run : measured) {
       amounts.push_back(amount_of(run, static_cast<double>(ticks_of(run, key))));
       sum += amounts.back().amount;
     }
-    rows.push_back({.name = std::get<0>(key),
+    rows.push_back({.name = name,
                     .amount = sum / static_cast<double>(runs.size()),
                     .deviation = run_deviation(amounts, options.between_runs),
                     .counting = counting_deviation(amounts),
                     .object = std::get<1>(key),
                     .linkage = linkage_of(key, measured, {}),
-                    .short_name = std::get<0>(key)});
+                    .short_name = name});
   }
   add_short_names(options.by, &rows);
   std::sort(rows.begin(), rows.end(), [](const RowDeviation& a, const RowDeviation& b) {

@@ -337,6 +337,59 @@ TEST(Diff, KernelCodeIsNotGoneWhereItIsNotSeen) {
   EXPECT_THAT(limit.error().text, HasSubstr("kernel code is left out"));
 }
 
+/// Its sources are where the program is.
+class SymbolizerOfMovedSources : public FakeSymbolizer {
+ public:
+  static std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity) {
+    return std::make_unique<SymbolizerOfMovedSources>(identity);
+  }
+  explicit SymbolizerOfMovedSources(const ExecutableIdentity& identity)
+      : FakeSymbolizer(identity), directory_(identity.path.substr(0, identity.path.rfind('/'))) {}
+
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+    auto all = FakeSymbolizer::frames(positions);
+    for (auto& frames : all)
+      for (Frame& frame : frames) frame.file = directory_ + "/a.c";
+    return all;
+  }
+
+ private:
+  std::string directory_;
+};
+
+TEST(Diff, LinesAreTheSameInAnotherDirectory) {
+  const auto diff = make_diff({run_of({0, 500, 300}, {1}, "/old/y")}, {run_of({0, 500, 900}, {2}, "/new/y")},
+                              &SymbolizerOfMovedSources::open, {.by = Grouping::kLine});
+  ASSERT_TRUE(diff);
+  ASSERT_EQ(diff->rows.size(), 2u);
+  EXPECT_EQ(row_of(*diff, "/new/a.c:32").verdict, Verdict::kMore);
+  EXPECT_EQ(row_of(*diff, "/new/a.c:16").old_side.ticks, 500u);
+}
+
+/// All code is one line.
+class SymbolizerOfOneLine : public FakeSymbolizer {
+ public:
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+    auto all = FakeSymbolizer::frames(positions);
+    for (auto& frames : all)
+      for (Frame& frame : frames) frame.line = 7;
+    return all;
+  }
+};
+
+TEST(Diff, ALineOfTwoInstancesOfATemplateIsOneRow) {
+  const Profile run = run_of({0, 500, 300}, {1}, "/bin/cxx");  // put<int> and put<long>
+  const auto open = [](const ExecutableIdentity& identity) {
+    return std::make_unique<SymbolizerOfOneLine>(identity);
+  };
+  const auto diff = make_diff({run}, {run}, open, {.by = Grouping::kLine});
+  ASSERT_TRUE(diff);
+  ASSERT_EQ(diff->rows.size(), 1u);
+  EXPECT_EQ(diff->rows[0].name, "/src/cxx.c:7");
+  EXPECT_EQ(diff->rows[0].old_side.ticks, 800u);
+}
+
 TEST(Plan, SmallerChangesTakeMoreRuns) {
   const auto deviations = run_deviations({run_of({0, 400, 50})}, &FakeSymbolizer::open, {});
   ASSERT_TRUE(deviations);

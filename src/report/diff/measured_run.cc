@@ -2,11 +2,21 @@
 
 #include <algorithm>
 
+#include "base/base_name.h"
 #include "report/account.h"
 #include "report/names/short_name.h"
 
 namespace pctally {
 namespace {
+
+std::string place_of(const Row& row) { return row.file + ":" + std::to_string(row.line); }
+
+/// A line is the same in another directory: it has the file's name and the function's, whatever the arguments
+/// of its template are.
+std::string line_key(const Row& row) {
+  return std::string(base_name(row.file)) + ":" + std::to_string(row.line) + "\n" +
+         short_function_name(row.function, row.linkage);
+}
 
 std::string row_name(const Row& row, Grouping by) {
   switch (by) {
@@ -15,7 +25,7 @@ std::string row_name(const Row& row, Grouping by) {
     case Grouping::kProcess:
       return row.process;
     case Grouping::kLine:
-      return row.file.empty() ? row.function : row.file + ":" + std::to_string(row.line);
+      return row.file.empty() ? row.function : place_of(row);
     default:
       return without_clone_suffix(row.function);
   }
@@ -25,6 +35,7 @@ DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects) {
   std::string name = row_name(row, by);
   if (by == Grouping::kObject || by == Grouping::kProcess) return {objects.name_of(name), ""};
   const std::string& object = objects.name_of(row.object);
+  if (by == Grouping::kLine && !row.file.empty()) return {line_key(row), object};
   const size_t address = name.find("+0x");  // of code without a name: "[object+0x1234]"
   if (address != std::string::npos)
     name = "[" + object + (objects.same_build.contains(object) ? name.substr(address) : "]");
@@ -66,6 +77,7 @@ MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, Grouping
     run.ticks[key] += row.ticks;
     uint64_t& on_path = run.on_path[key];
     on_path = std::max(on_path, row.total.low);
+    if (by == Grouping::kLine && !row.file.empty()) run.places[key] = place_of(row);
     if (by == Grouping::kFunction && !row.linkage.empty())
       run.linkage[key] = without_clone_suffix(row.linkage);
   }

@@ -11,11 +11,12 @@
 
 namespace pctally {
 
-using DiffKey = std::tuple<std::string, std::string>;  ///< name, object
+using DiffKey = std::tuple<std::string, std::string>;  ///< name (of a line: see `places`), object
 
 struct MeasuredRun {
   std::map<DiffKey, uint64_t> ticks;
   std::map<DiffKey, std::string> linkage;  ///< of functions whose symbol is another word
+  std::map<DiffKey, std::string> places;   ///< of lines: "FILE:LINE", the name of the row
   /// With the function on the call path; empty where the profile has none. Of a function and its clones the
   /// larger counts: one calls the other.
   std::map<DiffKey, uint64_t> on_path;
