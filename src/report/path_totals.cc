@@ -122,7 +122,7 @@ class ContextTotals {
       : tree_(tree),
         things_(things),
         below_(ticks_below(tree)),
-        folded_below_(tree.size()),
+        folded_below_(folded_below(tree)),
         is_cut_(tree.size()),
         folded_(count_of_parts(things)),
         cut_(folded_.size()),
@@ -131,8 +131,6 @@ class ContextTotals {
     for (size_t i = tree.size(); i-- > 0;) {
       const uint32_t part = part_at(things.context_part, i);
       folded_[part] += tree[i].folded;
-      folded_below_[i] += tree[i].folded;
-      if (tree[i].parent != PathTreeNode::kNoParent) folded_below_[tree[i].parent] += folded_below_[i];
       if (tree[i].kind == PathNodeKind::kCut) cut_[part] += below_[i];
     }
     for (size_t i = 0; i < tree.size(); ++i)
@@ -219,27 +217,49 @@ void place_innermost(const Profile& profile, ObjectNames& names, FunctionNumbers
   }
 }
 
+using Call = std::pair<CodePlace, uint32_t>;  // place, function
+
+/// The calls on all paths, those of paths that were folded too, ascending.
+std::vector<Call> calls_of(const CallPaths& paths, const PathFunctions& functions) {
+  std::vector<Call> calls;
+  const auto add = [&](const PathTreeNode& node, uint32_t function) {
+    if (function != PathFunctions::kNone) calls.push_back({{node.executable, node.position}, function});
+  };
+  for (size_t i = 0; i < paths.context.size(); ++i) add(paths.context[i], functions.context[i]);
+  for (size_t i = 0; i < paths.plane.size(); ++i)
+    if (!is_function_of_scope(paths.plane, paths.plane[i])) add(paths.plane[i], functions.plane[i]);
+  std::sort(calls.begin(), calls.end());
+  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+  return calls;
+}
+
+/// The places of the call plane's functions, ascending.
+std::vector<CodePlace> starts_of(const PathTree& plane) {
+  std::vector<CodePlace> starts;
+  for (const PathTreeNode& node : plane)
+    if (is_function_of_scope(plane, node)) starts.emplace_back(node.executable, node.position);
+  std::sort(starts.begin(), starts.end());
+  return starts;
+}
+
 /// The call plane has one entry for all that an entry of the unwind table covers: where that are several
 /// symbols it is none of theirs.
 void leave_out_shared(const CallPaths& paths, PathFunctions* result) {
-  std::vector<std::pair<CodePlace, uint32_t>> calls;  // place, function
-  for (size_t i = 0; i < paths.context.size(); ++i)
-    if (result->context[i] != PathFunctions::kNone)
-      calls.push_back({{paths.context[i].executable, paths.context[i].position}, result->context[i]});
-  std::sort(calls.begin(), calls.end());
-  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
-  std::vector<CodePlace> starts;
-  for (const PathTreeNode& node : paths.plane)
-    if (is_function_of_scope(paths.plane, node)) starts.emplace_back(node.executable, node.position);
-  std::sort(starts.begin(), starts.end());
+  const std::vector<Call> calls = calls_of(paths, *result);
+  const std::vector<CodePlace> starts = starts_of(paths.plane);
   for (size_t i = 0; i < paths.plane.size(); ++i) {
     if (!is_function_of_scope(paths.plane, paths.plane[i])) continue;
     const CodePlace start(paths.plane[i].executable, paths.plane[i].position);
     const auto next = std::upper_bound(starts.begin(), starts.end(), start);
     const CodePlace end = next == starts.end() ? CodePlace(UINT32_MAX, 0) : *next;
-    for (auto call = std::lower_bound(calls.begin(), calls.end(), std::pair(start, uint32_t{0}));
-         call != calls.end() && call->first < end && call->first.first == start.first; ++call)
-      if (call->second != result->plane[i]) result->plane[i] = PathFunctions::kNone;
+    const auto first = std::lower_bound(calls.begin(), calls.end(), Call(start, 0));
+    const auto last =
+        std::lower_bound(first, calls.end(), Call(std::min(end, CodePlace(start.first + 1, 0)), 0));
+    const uint32_t own = result->plane[i];
+    if (std::all_of(first, last, [own](const Call& call) { return call.second == own; })) continue;
+    for (auto call = first; call != last; ++call) result->functions[call->second].in_shared_entry = true;
+    result->functions[own].in_shared_entry = true;
+    result->plane[i] = PathFunctions::kNone;
   }
 }
 
@@ -276,6 +296,19 @@ std::vector<uint64_t> ticks_below(const PathTree& tree) {
     if (tree[i].parent != PathTreeNode::kNoParent) ticks[tree[i].parent] += ticks[i];
   }
   return ticks;
+}
+
+std::vector<uint64_t> folded_below(const PathTree& tree) {
+  std::vector<uint64_t> ticks(tree.size());
+  for (size_t i = tree.size(); i-- > 0;) {
+    ticks[i] += tree[i].folded;
+    if (tree[i].parent != PathTreeNode::kNoParent) ticks[tree[i].parent] += ticks[i];
+  }
+  return ticks;
+}
+
+bool is_folded(const PathTree& tree) {
+  return std::any_of(tree.begin(), tree.end(), [](const PathTreeNode& node) { return node.folded != 0; });
 }
 
 PathChildren children_of(const PathTree& tree) {

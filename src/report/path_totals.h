@@ -28,6 +28,8 @@ struct PathFunction {
   uint64_t address = 0;  ///< 0: not known
   bool several = false;  ///< several symbols, and one of them ran: InnermostNames
   bool shared = false;   ///< one of these: its own ticks lie in paths that end in `several`
+  bool in_shared_entry =
+      false;  ///< its entry of the call plane is other symbols', too: no entry is all of it
 };
 
 /// The functions that the nodes of a profile's trees lie in.
@@ -69,6 +71,10 @@ inline void include_own(uint64_t ticks, PathTotal* total) {
 
 /// Ticks at each node of a tree and below it.
 std::vector<uint64_t> ticks_below(const PathTree& tree);
+/// Of these, the folded ones.
+std::vector<uint64_t> folded_below(const PathTree& tree);
+/// Whether any part of a tree was folded.
+bool is_folded(const PathTree& tree);
 
 /// First child and next sibling of each node: kNone ends a list.
 struct PathChildren {

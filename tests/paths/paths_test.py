@@ -244,6 +244,27 @@ class EveryEngine:
         if data["paths"]["folded"] and main:
             self.assertLess(main[0]["total_high"] - main[0]["total_low"], 0.5)
 
+    def test_callers_are_those_of_the_table_where_paths_were_folded(self):
+        """The call plane has them, whatever the context tree has lost."""
+        done, data = self.record([p.program("known_paths"), "many_paths", "0.5"], "--paths-memory", "64K", "-F", "10000")
+        self.assertGreater(data["paths"]["folded"], data["ticks"] / 4)
+        for row in data["rows"]:
+            if row["object"] == "known_paths" and "total" in row:
+                with self.subTest(row["function"]):
+                    self.check_callers(done.path, row)
+
+    def check_callers(self, path, row):
+        done = subprocess.run([p.PCTALLY, "report", "--json", "--limit", "0", "--callers", row["function"], path],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        callers = json.loads(done.stdout)
+        self.assertEqual([callers["ticks"], callers["low"], callers["high"]],
+                         [row["total_ticks"], row["total_low"], row["total_high"]])
+        for side in callers["callers"], callers["callees"]:
+            self.assertGreaterEqual(sum(other["ticks_high"] for other in side), row["total_ticks"])
+            for other in side:
+                self.assertLessEqual(other["ticks"], row["total_ticks"])
+
     def test_as_a_plain_user(self):
         if os.geteuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("needs root and setpriv to become an unprivileged user")

@@ -1,5 +1,5 @@
 // All calls of a profile at once: who calls whom from where, with the ticks that callers_of() finds
-// function by function.
+// function by function. Of a range it has the lower end.
 #pragma once
 #include <functional>
 #include <map>

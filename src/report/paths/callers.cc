@@ -4,6 +4,7 @@
 #include <map>
 
 #include "report/names/short_name.h"
+#include "report/paths/plane_calls.h"
 
 namespace pctally {
 namespace {
@@ -19,81 +20,195 @@ StackFrame named(const char* name) {
   return frame;
 }
 
-/// Ticks of things that may recur on a path: each counts once a path.
-class OnceAPath {
+struct TickRange {
+  uint64_t low = 0, high = 0;
+};
+
+/// Callers, or callees: things that may recur on a path. Each counts once a path.
+class Sides {
  public:
-  void enter(const Side& side, const CallerRow& row, uint64_t ticks) {
-    Entry& entry = entries_[side];
+  void enter(const Side& side, const CallerRow& row, uint64_t ticks, uint64_t folded) {
+    Entry& entry = entry_of(side, row);
     if (entry.depth++ != 0) return;
-    if (entry.row.ticks == 0) entry.row = row;
-    entry.row.ticks += ticks;
+    entry.ticks += ticks;
+    entry.folded += folded;
   }
   void leave(const Side& side) { --entries_[side].depth; }
+  void add_plane(const Side& side, const CallerRow& row, const PlaneCall& call) {
+    entry_of(side, row).plane.add(call.scope, call.ticks);
+  }
 
-  std::vector<CallerRow> rows(uint64_t of, double samples) {
+  /// `range_of(entry)`: its ticks. `whole`: the function's.
+  template <class RangeOf>
+  std::vector<CallerRow> rows(const TickRange& whole, double samples, RangeOf&& range_of) {
     std::vector<CallerRow> rows;
     for (auto& [side, entry] : entries_) {
-      CallerRow& row = entry.row;
-      row.share = of == 0 ? 0 : static_cast<double>(row.ticks) / static_cast<double>(of);
-      row.interval = wilson_interval(std::min(1.0, row.share), samples);
-      if (row.ticks != 0) rows.push_back(std::move(row));
+      const TickRange range = range_of(entry);
+      entry.row.ticks = range.low;
+      entry.row.high = range.high;
+      measure(whole, samples, &entry.row);
+      if (range.low != 0 || entry.is_kept) rows.push_back(std::move(entry.row));
     }
     std::stable_sort(rows.begin(), rows.end(),
                      [](const CallerRow& a, const CallerRow& b) { return a.ticks > b.ticks; });
     return rows;
   }
 
- private:
   struct Entry {
     CallerRow row;
     uint32_t depth = 0;
+    uint64_t ticks = 0, folded = 0;  ///< in the kept paths
+    PlaneTicks plane;
+    bool is_kept = false;  ///< a row even without ticks that are known
   };
+  /// Of all together, where no tick is in two of them.
+  [[nodiscard]] uint64_t least() const {
+    uint64_t ticks = 0;
+    for (const auto& [side, entry] : entries_) ticks += std::max(entry.ticks, entry.plane.least());
+    return ticks;
+  }
+  Entry& entry_of(const Side& side, const CallerRow& row) {
+    const auto [entry, fresh] = entries_.try_emplace(side);
+    if (fresh) entry->second.row = row;
+    return entry->second;
+  }
+
+ private:
+  static double part(uint64_t ticks, uint64_t whole) {
+    return whole == 0 ? 0 : static_cast<double>(ticks) / static_cast<double>(whole);
+  }
+
+  static void measure(const TickRange& whole, double samples, CallerRow* row) {
+    const double low = part(row->ticks, whole.high), high = std::min(1.0, part(row->high, whole.low));
+    row->share = part(row->ticks, whole.low);
+    row->is_range = is_wide_range(std::min(1.0, low), high, samples);
+    row->interval = {wilson_interval(std::min(1.0, low), samples).low, wilson_interval(high, samples).high};
+  }
+
   std::map<Side, Entry> entries_;
 };
 
-/// Walks all paths, with the frames of each laid out one after another.
+/// The inlined functions that the frame is inlined into, innermost first.
+template <class FrameAt>
+std::vector<StackFrame> outer_of(size_t frame, FrameAt&& at) {
+  std::vector<StackFrame> outer;
+  for (size_t i = frame; i > 0 && at(i).inlined; --i) outer.push_back(at(i - 1));
+  return outer;
+}
+
+/// Walks all paths, with the frames of each laid out one after another, then the call plane.
 class CallerWalk {
  public:
-  CallerWalk(const NamedPaths& paths, const StackFrame& function) : paths_(paths), function_(function) {}
+  CallerWalk(const NamedPaths& paths, const StackFrame& function)
+      : paths_(paths),
+        function_(function),
+        known_(paths.known(function)),
+        folded_below_(folded_below(paths.tree())),
+        no_entry_(ticks_without_entry(paths.plane())) {}
 
   void run() {
     walk_paths(
         paths_.tree(), [this](uint32_t node) { enter(node); }, [this](uint32_t node) { leave(node); });
+    for_each_plane_call(paths_, [this](const PlaneCall& call) { add(call); });
   }
 
-  uint64_t ticks = 0;
-  uint64_t folded = 0;
-  OnceAPath callers, callees;
+  /// With the function on the stack.
+  [[nodiscard]] TickRange total() const {
+    TickRange range{ticks_, ticks_ + folded_};
+    if (!has_plane()) return range;
+    range.low = std::max({range.low, known_.low, inlined_.least()});
+    if (known_.complete) {
+      range.high =
+          std::min(range.high, known_.high + inlined_.most() + (inlined_.most() == 0 ? 0 : no_entry_));
+    } else {
+      range.high += known_.self;
+    }
+    range.high = std::max(range.low, range.high);
+    return range;
+  }
+
+  std::vector<CallerRow> callers(const TickRange& whole, double samples) {
+    if (callers_.least() < whole.low)
+      for (const auto& [side, hidden] : hidden_)
+        if (hidden.ticks != 0) callers_.entry_of(side, row_of(hidden.end)).is_kept = true;
+    return callers_.rows(whole, samples, [&](const Sides::Entry& entry) {
+      const auto hidden = hidden_.find(side_of(entry.row.frame));
+      if (hidden == hidden_.end()) return range_of(entry, known_.complete);
+      return TickRange{entry.ticks,
+                       std::max(entry.ticks, std::min(entry.ticks + hidden->second.ticks, whole.high))};
+    });
+  }
+  std::vector<CallerRow> callees(const TickRange& whole, double samples) {
+    if (has_plane() && known_.complete && known_.self != 0)
+      callees_.entry_of(side_of(named(kItself)), row_of(named(kItself)));
+    return callees_.rows(whole, samples, [&](const Sides::Entry& entry) {
+      const StackFrame& callee = entry.row.frame;
+      if (callee.function == kFolded && callee.object.empty()) return TickRange{entry.ticks, entry.ticks};
+      if (callee.function == kItself && callee.object.empty()) return own_range(entry);
+      return range_of(entry, paths_.known(callee).complete);
+    });
+  }
 
  private:
+  static constexpr const char* kOutermost = "(outermost)";
+  static constexpr const char* kItself = "(itself)";
+  static constexpr const char* kFolded = "[folded]";
+
+  struct Below {
+    uint64_t ticks, folded;
+  };
+  /// Folded paths whose outermost known function may be any.
+  struct Hidden {
+    StackFrame end;
+    uint64_t ticks = 0;
+  };
   struct Visit {
     size_t frames = 0;  ///< of the stack before it
-    std::vector<std::pair<OnceAPath*, Side>> entered;
+    std::vector<std::pair<Sides*, Side>> entered;
     uint32_t found = 0;
   };
 
+  [[nodiscard]] bool has_plane() const { return !paths_.plane().empty(); }
   [[nodiscard]] bool is_function(const StackFrame& frame) const {
     return function_of(frame) == function_of(function_);
+  }
+  static CallerRow row_of(StackFrame frame) {
+    CallerRow row;
+    row.frame = std::move(frame);
+    return row;
+  }
+  static StackFrame callee_of(StackFrame frame) {
+    frame.file.clear();
+    frame.line = 0;
+    return frame;
   }
 
   void enter(uint32_t node) {
     Visit visit{.frames = stack_.size(), .entered = {}};
-    const uint64_t below = paths_.below()[node];
+    const Below below{paths_.below()[node], folded_below_[node]};
     for (const StackFrame& frame : paths_.frames(node)) {
-      if (!stack_.empty() && is_function(*stack_.back())) add_callee(frame, below, &visit);
+      if (!stack_.empty() && is_function(*stack_.back())) add(&callees_, callee_of(frame), {}, below, &visit);
       if (is_function(frame)) {
         add_caller(below, &visit);
-        if (on_path_++ == 0) ticks += below;
+        if (on_path_++ == 0) ticks_ += below.ticks;
         ++visit.found;
       }
       stack_.push_back(&frame);
     }
-    const PathTreeNode& own = paths_.tree()[node];
-    const bool ends_here = !stack_.empty() && is_function(*stack_.back());
-    if (ends_here && own.self != 0) add(&callees, named("(itself)"), {}, own.self, &visit);
-    if (ends_here && own.folded != 0) add(&callees, named("[folded]"), {}, own.folded, &visit);
-    if (on_path_ == 0) folded += own.folded;
+    add_end(paths_.tree()[node], &visit);
     visits_.push_back(std::move(visit));
+  }
+
+  void add_end(const PathTreeNode& node, Visit* visit) {
+    const bool ends_here = !stack_.empty() && is_function(*stack_.back());
+    if (ends_here && node.self != 0) add(&callees_, named(kItself), {}, {node.self, 0}, visit);
+    if (ends_here && node.folded != 0 && !(has_plane() && known_.complete))
+      add(&callees_, named(kFolded), {}, {node.folded, 0}, visit);
+    if (on_path_ == 0) folded_ += node.folded;
+    if (!stack_.empty() && node.kind != PathNodeKind::kCut) return;
+    const StackFrame end = stack_.empty() ? named(kOutermost) : *stack_.back();
+    Hidden& hidden = hidden_.try_emplace(side_of(end), Hidden{end, 0}).first->second;
+    hidden.ticks += node.folded;
   }
 
   void leave(uint32_t) {
@@ -104,32 +219,68 @@ class CallerWalk {
     visits_.pop_back();
   }
 
-  static void add(OnceAPath* sides, const StackFrame& frame, std::vector<StackFrame> outer, uint64_t ticks,
+  static void add(Sides* sides, const StackFrame& frame, std::vector<StackFrame> outer, const Below& below,
                   Visit* visit) {
-    CallerRow row;
-    row.frame = frame;
+    CallerRow row = row_of(frame);
     row.outer = std::move(outer);
-    sides->enter(side_of(frame), row, ticks);
+    sides->enter(side_of(frame), row, below.ticks, below.folded);
     visit->entered.emplace_back(sides, side_of(frame));
   }
 
   /// The frame on top of the stack is the caller's.
-  void add_caller(uint64_t below, Visit* visit) {
-    if (stack_.empty()) return add(&callers, named("(outermost)"), {}, below, visit);
-    std::vector<StackFrame> outer;
-    for (size_t i = stack_.size() - 1; i > 0 && stack_[i]->inlined; --i) outer.push_back(*stack_[i - 1]);
-    add(&callers, *stack_.back(), std::move(outer), below, visit);
+  void add_caller(const Below& below, Visit* visit) {
+    if (stack_.empty()) return add(&callers_, named(kOutermost), {}, below, visit);
+    add(&callers_, *stack_.back(),
+        outer_of(stack_.size() - 1, [this](size_t i) -> const StackFrame& { return *stack_[i]; }), below,
+        visit);
   }
 
-  void add_callee(const StackFrame& frame, uint64_t below, Visit* visit) {
-    StackFrame callee = frame;
-    callee.file.clear();
-    callee.line = 0;
-    add(&callees, callee, {}, below, visit);
+  void add(const PlaneCall& call) {
+    const StackFrame& caller = call.frames[call.caller];
+    if (is_function(call.callee)) {
+      CallerRow row = row_of(caller);
+      row.outer = outer_of(call.caller, [&call](size_t i) -> const StackFrame& { return call.frames[i]; });
+      callers_.add_plane(side_of(caller), row, call);
+    }
+    if (!is_function(caller)) return;
+    const StackFrame callee = callee_of(call.callee);
+    callees_.add_plane(side_of(callee), row_of(callee), call);
+    if (caller.inlined) inlined_.add(call.scope, call.ticks);
+  }
+
+  /// A pair of the kept paths and the call plane. `complete`: all its ticks have entries.
+  [[nodiscard]] TickRange range_of(const Sides::Entry& entry, bool complete) const {
+    TickRange range{entry.ticks, entry.ticks + folded_below_all() - entry.folded};
+    if (!has_plane()) return range;
+    range.low = std::max(range.low, entry.plane.least());
+    if (complete) range.high = std::min(range.high, entry.plane.most() + no_entry_);
+    range.high = std::max(range.low, range.high);
+    return range;
+  }
+
+  [[nodiscard]] TickRange own_range(const Sides::Entry& entry) const {
+    if (!has_plane() || !known_.complete) return {entry.ticks, entry.ticks + folded_below_all()};
+    const uint64_t ticks = std::max(entry.ticks, known_.self);
+    return {ticks, ticks};
+  }
+
+  [[nodiscard]] uint64_t folded_below_all() const {
+    uint64_t folded = 0;
+    for (size_t i = 0; i < folded_below_.size(); ++i)
+      if (paths_.tree()[i].parent == PathTreeNode::kNoParent) folded += folded_below_[i];
+    return folded;
   }
 
   const NamedPaths& paths_;
   const StackFrame& function_;
+  KnownTicks known_;
+  std::vector<uint64_t> folded_below_;
+  uint64_t no_entry_;
+  uint64_t ticks_ = 0;   ///< of kept paths, with the function on the stack
+  uint64_t folded_ = 0;  ///< of all others, those that may have it
+  PlaneTicks inlined_;   ///< calls from where it was inlined
+  Sides callers_, callees_;
+  std::map<Side, Hidden> hidden_;  ///< below no function: below a scope, or a cut
   std::vector<const StackFrame*> stack_;
   std::vector<Visit> visits_;
   uint32_t on_path_ = 0;
@@ -158,14 +309,16 @@ struct Match {
 /// Every function on the paths.
 std::vector<Match> all_matches(const NamedPaths& paths, const std::string& text) {
   std::map<std::tuple<std::string, std::string>, Match> found;
-  for (uint32_t node = 0; node < paths.tree().size(); ++node) {
-    for (const StackFrame& frame : paths.frames(node)) {
-      const auto [entry, fresh] = found.try_emplace({frame.object, frame.function});
-      Match& match = entry->second;
-      if (fresh) match = {frame, called(frame, text)};
-      match.ticks += paths.below()[node];
-    }
-  }
+  const auto add = [&](const StackFrame& frame, uint64_t ticks) {
+    const auto [entry, fresh] = found.try_emplace({frame.object, frame.function});
+    Match& match = entry->second;
+    if (fresh) match = {frame, called(frame, text)};
+    match.ticks += ticks;
+  };
+  for (uint32_t node = 0; node < paths.tree().size(); ++node)
+    for (const StackFrame& frame : paths.frames(node)) add(frame, paths.below()[node]);
+  for (uint32_t node = 0; node < paths.plane().size(); ++node)
+    for (const StackFrame& frame : paths.plane_frames(node)) add(frame, paths.plane()[node].self);
   std::vector<Match> list;
   for (auto& [key, match] : found) list.push_back(std::move(match));
   return list;
@@ -190,16 +343,20 @@ Callers callers_of(const Profile& profile, const NamedPaths& paths, const StackF
   const auto all = static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1));
   CallerWalk walk(paths, function);
   walk.run();
+  const TickRange total = walk.total();
+  const double high = static_cast<double>(total.high) / all;
   Callers callers;
   callers.function = function;
-  callers.ticks = walk.ticks;
-  callers.folded = walk.folded;
-  callers.share = static_cast<double>(walk.ticks) / all;
-  callers.interval = wilson_interval(callers.share, account.effective_samples);
+  callers.ticks = total.low;
+  callers.folded = total.high - total.low;
+  callers.share = static_cast<double>(total.low) / all;
+  callers.is_range = is_wide_range(callers.share, high, account.effective_samples);
+  callers.interval = {wilson_interval(callers.share, account.effective_samples).low,
+                      wilson_interval(high, account.effective_samples).high};
   // Of the samples with the function on the stack: as many as its part of the effective ones.
   const double samples = callers.share * account.effective_samples;
-  callers.callers = walk.callers.rows(walk.ticks, samples);
-  callers.callees = walk.callees.rows(walk.ticks, samples);
+  callers.callers = walk.callers(total, samples);
+  callers.callees = walk.callees(total, samples);
   return callers;
 }
 

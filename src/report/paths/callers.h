@@ -2,7 +2,11 @@
 // on the stack.
 //
 // A tick counts once for each caller, however often that call recurs on the stack; so under recursion the
-// parts may add to more than the whole. Paths that were folded below a caller have no callee.
+// parts may add to more than the whole.
+//
+// Where paths were folded the call plane has the figures. They are exact where one of its entries stands for
+// the function or the call. Else they are ranges: from what the kept paths or the largest entry have, to what
+// the folded paths or all entries have.
 #pragma once
 #include "report/paths/named_paths.h"
 #include "report/rollup.h"
@@ -13,17 +17,20 @@ namespace pctally {
 struct CallerRow {
   StackFrame frame;               ///< a caller's, with file and line of the call
   std::vector<StackFrame> outer;  ///< where the caller was inlined: into what, innermost first
-  uint64_t ticks = 0;
-  double share = 0;  ///< of the ticks with the function on the stack
-  Interval interval;
+  uint64_t ticks = 0;             ///< at least
+  uint64_t high = 0;              ///< at most; equal where it is known
+  double share = 0;               ///< `ticks` of those with the function on the stack
+  Interval interval;              ///< holds the whole range
+  bool is_range = false;          ///< the range is worth a word
 };
 
 struct Callers {
   StackFrame function;
-  uint64_t ticks = 0;   ///< with it on the stack
-  uint64_t folded = 0;  ///< of all, those that may belong here
+  uint64_t ticks = 0;   ///< with it on the stack, at least
+  uint64_t folded = 0;  ///< of other paths, those that may belong here
   double share = 0;     ///< of all
-  Interval interval;
+  Interval interval;    ///< holds the whole range
+  bool is_range = false;
   std::vector<CallerRow> callers;  ///< most ticks first
   std::vector<CallerRow> callees;  ///< "(itself)" among them
 };

@@ -25,21 +25,38 @@ class CallersText {
       : callers_(callers), options_(options) {}
 
   std::string run() {
-    out_ = fmt::format("{} ({})   {:.1f} % ± {:.1f} of all ticks have it on the stack: {}\n",
-                       name(callers_.function), escaped(callers_.function.object), 100 * callers_.share,
-                       100 * half_width(callers_.share, callers_.interval), counted(callers_.ticks, "tick"));
+    out_ = fmt::format("{} ({})   {} of all ticks have it on the stack: {}\n", name(callers_.function),
+                       escaped(callers_.function.object),
+                       callers_.is_range ? range_text(callers_.interval.low, callers_.interval.high)
+                                         : fmt::format("{:.1f} % ± {:.1f}", 100 * callers_.share,
+                                                       100 * half_width(callers_.share, callers_.interval)),
+                       counted_range(callers_.ticks, callers_.ticks + callers_.folded));
     add_part("called from", callers_.callers);
     add_part("calls", callers_.callees);
     if (callers_.folded != 0)
       out_ += fmt::format("\n{} of other paths were folded and may belong here\n",
                           counted(callers_.folded, "tick"));
-    const bool recurs = sum(callers_.callers) > callers_.ticks || sum(callers_.callees) > callers_.ticks;
+    if (has_ranges(callers_.callers) || has_ranges(callers_.callees))
+      out_ += "\n\"x to y %\": folded paths may hold more of these calls, or the same ticks twice\n";
+    const uint64_t most = callers_.ticks + callers_.folded;
+    const bool recurs = sum(callers_.callers) > most || sum(callers_.callees) > most;
     if (recurs)
       out_ += "\nit is recursive: a tick may count for several calls, so parts add to more than 100 %\n";
     return std::move(out_);
   }
 
  private:
+  static bool has_ranges(const std::vector<CallerRow>& rows) {
+    return std::any_of(rows.begin(), rows.end(), [](const CallerRow& row) { return row.is_range; });
+  }
+  static std::string counted_range(uint64_t low, uint64_t high) {
+    return low == high ? counted(low, "tick") : fmt::format("{} to {}", grouped(low), counted(high, "tick"));
+  }
+  static std::string figure(const CallerRow& row) {
+    if (row.is_range) return fmt::format("{:>14}", range_text(row.interval.low, row.interval.high));
+    return fmt::format("{:5.1f} % {:6.1f}", 100 * row.share,
+                       100 * half_width(std::min(1.0, row.share), row.interval));
+  }
   static uint64_t sum(const std::vector<CallerRow>& rows) {
     uint64_t ticks = 0;
     for (const CallerRow& row : rows) ticks += row.ticks;
@@ -60,9 +77,8 @@ class CallersText {
     for (size_t i = 0; i < shown; ++i) {
       const CallerRow& row = rows[i];
       const std::string left = text(row);
-      out_ +=
-          fmt::format("{}{:{}} {:5.1f} % {:6.1f} {:6}\n", left, "", width - std::min(width, width_of(left)),
-                      100 * row.share, 100 * half_width(std::min(1.0, row.share), row.interval), row.ticks);
+      out_ += fmt::format("{}{:{}} {} {:6}\n", left, "", width - std::min(width, width_of(left)), figure(row),
+                          row.ticks);
       add_outer(row);
     }
     if (shown < rows.size())
@@ -97,6 +113,7 @@ Json row_json(const CallerRow& row) {
           {"file", valid_utf8(row.frame.file)},
           {"line", row.frame.line},
           {"ticks", row.ticks},
+          {"ticks_high", row.high},
           {"share", row.share},
           {"low", row.interval.low},
           {"high", row.interval.high}};

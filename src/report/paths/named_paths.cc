@@ -5,12 +5,43 @@
 
 #include "report/innermost.h"
 #include "report/path_account.h"
+#include "report/rollup.h"
 
 namespace pctally {
 namespace {
 
-/// A node that is no leaf is a call; a leaf is the first byte of the function that ran.
-using Place = std::tuple<uint32_t, uint64_t, bool>;  // executable, position, is a call
+/// A node that is no leaf is a call, and so is one below which paths were folded; a leaf is the first byte of
+/// the function that ran.
+std::vector<bool> calls_in(const PathTree& tree) {
+  std::vector<bool> is_call(tree.size());
+  for (size_t i = 0; i < tree.size(); ++i) {
+    if (tree[i].folded != 0) is_call[i] = true;
+    if (tree[i].parent != PathTreeNode::kNoParent) is_call[tree[i].parent] = true;
+  }
+  return is_call;
+}
+
+/// In the call plane: those that are called from there are its parents.
+std::vector<bool> calls_in_plane(const PathTree& plane) {
+  std::vector<bool> is_call(plane.size());
+  for (size_t i = 0; i < plane.size(); ++i)
+    is_call[i] = plane[i].parent != PathTreeNode::kNoParent &&
+                 plane[plane[i].parent].parent != PathTreeNode::kNoParent;
+  return is_call;
+}
+
+const PathTree& plane_of(const CallPaths& paths) {
+  static const PathTree kNone;
+  return is_folded(paths.context) ? paths.plane : kNone;
+}
+
+/// By executable, and whether they are calls.
+void add_positions_of(const PathTree& tree, const std::vector<bool>& is_call,
+                      std::map<std::pair<uint32_t, bool>, std::vector<uint64_t>>* positions) {
+  for (size_t i = 0; i < tree.size(); ++i)
+    if (tree[i].kind == PathNodeKind::kCode)
+      (*positions)[{tree[i].executable, is_call[i]}].push_back(tree[i].position);
+}
 
 }  // namespace
 
@@ -20,49 +51,85 @@ std::string shown_name(NameStyle style, const StackFrame& frame) {
 }
 
 NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, bool lines)
-    : tree_(profile.paths.context), below_(ticks_below(tree_)) {
+    : tree_(profile.paths.context), plane_(plane_of(profile.paths)), below_(ticks_below(tree_)) {
   add_places(profile, names, lines);
+  if (!plane_.empty()) add_known(profile, names);
 }
 
 void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lines) {
-  std::vector<bool> is_call(tree_.size());
-  for (const PathTreeNode& node : tree_)
-    if (node.parent != PathTreeNode::kNoParent) is_call[node.parent] = true;
-  std::map<std::pair<uint32_t, bool>, std::vector<uint64_t>> positions;
-  std::map<Place, uint32_t> known;
-  for (size_t i = 0; i < tree_.size(); ++i)
-    if (tree_[i].kind == PathNodeKind::kCode)
-      positions[{tree_[i].executable, is_call[i]}].push_back(tree_[i].position);
+  const std::vector<bool> is_call = calls_in(tree_), is_plane_call = calls_in_plane(plane_);
+  Positions positions;
+  add_positions_of(tree_, is_call, &positions);
+  add_positions_of(plane_, is_plane_call, &positions);
   places_.emplace_back();
+  const Places known = add_positions(std::move(positions), lines, profile.paths.one_frame, names);
+  place_ = places_of(tree_, is_call, known);
+  plane_place_ = places_of(plane_, is_plane_call, known);
+  const InnermostNames innermost(profile, names);
+  for (size_t i = 0; i < tree_.size(); ++i) {
+    const InnermostNames::Name* name = innermost.find(tree_[i]);
+    if (name == nullptr) continue;
+    StackFrame frame;
+    frame.function = name->range.function;
+    frame.linkage = name->range.linkage;
+    frame.object = names.shown(tree_[i].executable);
+    place_[i] = add_place(std::move(frame));
+  }
+}
+
+NamedPaths::Places NamedPaths::add_positions(Positions positions, bool lines, bool one_frame,
+                                             ObjectNames& names) {
+  Places known;
   for (auto& [key, list] : positions) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
     const auto first = static_cast<uint32_t>(places_.size());
-    add_executable(key.first, list, lines && (key.second || profile.paths.one_frame), names);
+    add_executable(key.first, list, lines && (key.second || one_frame), names);
     for (size_t i = 0; i < list.size(); ++i)
       known[{key.first, list[i], key.second}] = first + static_cast<uint32_t>(i);
   }
-  place_.assign(tree_.size(), 0);
-  const InnermostNames innermost(profile, names);
-  for (size_t i = 0; i < tree_.size(); ++i) {
-    if (const InnermostNames::Name* name = innermost.find(tree_[i]); name != nullptr) {
-      place_[i] = static_cast<uint32_t>(places_.size());
-      StackFrame frame;
-      frame.function = name->range.function;
-      frame.linkage = name->range.linkage;
-      frame.object = names.shown(tree_[i].executable);
-      places_.push_back({std::move(frame)});
-      continue;
-    }
-    if (tree_[i].kind == PathNodeKind::kCode)
-      place_[i] = known[{tree_[i].executable, tree_[i].position, is_call[i]}];
-    if (tree_[i].kind != PathNodeKind::kCut && tree_[i].kind != PathNodeKind::kUnknown) continue;
-    place_[i] = static_cast<uint32_t>(places_.size());
+  return known;
+}
+
+std::vector<uint32_t> NamedPaths::places_of(const PathTree& tree, const std::vector<bool>& is_call,
+                                            const Places& known) {
+  std::vector<uint32_t> places(tree.size());
+  for (size_t i = 0; i < tree.size(); ++i) {
+    const PathTreeNode& node = tree[i];
+    if (node.kind == PathNodeKind::kCode) places[i] = known.at({node.executable, node.position, is_call[i]});
+    if (node.kind != PathNodeKind::kCut && node.kind != PathNodeKind::kUnknown) continue;
     StackFrame frame;
-    frame.function = tree_[i].kind == PathNodeKind::kCut ? cut_name(static_cast<PathEnd>(tree_[i].position))
-                                                         : "[unknown code]";
-    places_.push_back({std::move(frame)});
+    frame.function =
+        node.kind == PathNodeKind::kCut ? cut_name(static_cast<PathEnd>(node.position)) : "[unknown code]";
+    places[i] = add_place(std::move(frame));
   }
+  return places;
+}
+
+uint32_t NamedPaths::add_place(StackFrame frame) {
+  places_.push_back({std::move(frame)});
+  return static_cast<uint32_t>(places_.size() - 1);
+}
+
+/// As the table has them.
+void NamedPaths::add_known(const Profile& profile, ObjectNames& names) {
+  const PathFunctions functions = path_functions(profile, names);
+  for (const Row& row : rows_by_function(profile, names, &functions)) {
+    KnownTicks& known = known_[{row.object, row.function}];
+    known.self += row.ticks;
+    known.low = std::max(known.low, row.total.low);
+    known.high += row.total.high;
+    known.complete = true;
+  }
+  for (const PathFunction& function : functions.functions)
+    if (function.in_shared_entry || function.several || function.shared)
+      known_[{function.key.object, function.key.function}].complete = false;
+}
+
+KnownTicks NamedPaths::known(const StackFrame& function) const {
+  const auto found = known_.find({function.object, function.function});
+  // What has no row is inlined, or, without an object, no function.
+  return found == known_.end() ? KnownTicks{.complete = !function.object.empty()} : found->second;
 }
 
 void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>& positions, bool lines,

@@ -1,5 +1,6 @@
 // The context tree with the source frames of every place: inlined functions are frames of their own.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,14 @@ inline auto function_of(const StackFrame& frame) { return std::tie(frame.object,
 /// The frame's name by itself: functions that look alike keep the same short name.
 std::string shown_name(NameStyle style, const StackFrame& frame);
 
+/// What is known of a function apart from the context tree: of all functions of one name together.
+struct KnownTicks {
+  uint64_t self = 0;      ///< in the function itself
+  uint64_t low = 0;       ///< with it on the stack, at least: of the largest
+  uint64_t high = 0;      ///< at most, not inlined; where `complete`
+  bool complete = false;  ///< each of its ticks is in an entry of the call plane that is its own
+};
+
 class NamedPaths {
  public:
   /// `lines`: with files, lines and inlined functions, which takes reading the debug information.
@@ -35,15 +44,33 @@ class NamedPaths {
   [[nodiscard]] const std::vector<StackFrame>& frames(uint32_t node) const { return places_[place_[node]]; }
   [[nodiscard]] const std::vector<uint64_t>& below() const { return below_; }
 
+  /// The call plane, where parts of the tree were folded; else empty, for the tree says it all.
+  [[nodiscard]] const PathTree& plane() const { return plane_; }
+  [[nodiscard]] const std::vector<StackFrame>& plane_frames(uint32_t node) const {
+    return places_[plane_place_[node]];
+  }
+  /// Where the plane is not empty.
+  [[nodiscard]] KnownTicks known(const StackFrame& function) const;
+
  private:
+  using Positions = std::map<std::pair<uint32_t, bool>, std::vector<uint64_t>>;
+  using Places = std::map<std::tuple<uint32_t, uint64_t, bool>, uint32_t>;
+
   void add_places(const Profile& profile, ObjectNames& names, bool lines);
+  Places add_positions(Positions positions, bool lines, bool one_frame, ObjectNames& names);
   void add_executable(uint32_t executable, const std::vector<uint64_t>& positions, bool lines,
                       ObjectNames& names);
+  std::vector<uint32_t> places_of(const PathTree& tree, const std::vector<bool>& is_call,
+                                  const Places& known);
+  uint32_t add_place(StackFrame frame);
+  void add_known(const Profile& profile, ObjectNames& names);
 
   const PathTree& tree_;
+  const PathTree& plane_;
   std::vector<std::vector<StackFrame>> places_;  ///< by number; 0: nothing
-  std::vector<uint32_t> place_;                  ///< of each node
+  std::vector<uint32_t> place_, plane_place_;    ///< of each node
   std::vector<uint64_t> below_;
+  std::map<std::pair<std::string, std::string>, KnownTicks> known_;  ///< by object and function
 };
 
 }  // namespace pctally

@@ -11,6 +11,9 @@ std::string grouped(uint64_t number);
 /// "1 tick", "1,234 ticks"
 std::string counted(uint64_t number, const std::string& noun);
 
+/// "0.0 to 95.8 %", of two shares of 1
+std::string range_text(double low, double high);
+
 /// "12.3 s" with two decimals from 10 ms on, else "0.4 ms".
 std::string duration_text(int64_t nanoseconds);
 

@@ -26,6 +26,11 @@ double half_width(double share, const Interval& interval) {
   return std::max(share - interval.low, interval.high - share);
 }
 
+bool is_wide_range(double low, double high, double samples) {
+  constexpr double kWorthRange = 0.005;
+  return high - low >= kWorthRange && high - low > half_width(low, wilson_interval(low, samples));
+}
+
 Interval difference_interval(double now, double now_samples, double before, double before_samples, double z) {
   if (!(now_samples > 0) || !(before_samples > 0)) return {-1, 1};
   Interval first = wilson_interval(now, now_samples, z), second = wilson_interval(before, before_samples, z);

@@ -33,6 +33,10 @@ Interval wilson_interval(double share, double samples, double z = kNormal95);
 /// What follows "±": the distance from the share to the farther end of its interval.
 double half_width(double share, const Interval& interval);
 
+/// Whether two ends of what a share may be are so far apart that an interval around one of them would hide
+/// how little is known: by half a point, and by more than chance explains.
+bool is_wide_range(double low, double high, double samples);
+
 /// An interval for the difference between the shares `now`, of `now_samples`, and `before`, of
 /// `before_samples`. If it contains 0, the change is not significant. From the Wilson intervals [l1, u1] and
 /// [l2, u2] of the two:

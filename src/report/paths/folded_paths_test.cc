@@ -1,0 +1,209 @@
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "report/paths/call_edges.h"
+#include "report/paths/callers.h"
+#include "report/paths/path_profile_for_test.h"
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t start_of(uint64_t position) { return position & ~uint64_t{0xff}; }
+
+/// 400 random paths, of which about half were folded; the call plane has them all.
+class FoldedPaths {
+ public:
+  explicit FoldedPaths(uint64_t seed) : random_(seed) {
+    profile_.add_plane(0x100, 0);
+    for (int i = 0; i < 400; ++i) add(random_path(), 1 + random_() % 5);
+    fold();
+    put_positions();
+  }
+
+  /// Calls check(caller, callee, ticks) for each pair of functions.
+  template <class Check>
+  void for_each_pair(Check&& check) const {
+    for (const auto& [pair, ticks] : pairs_) check(pair.first, pair.second, ticks);
+  }
+  [[nodiscard]] uint64_t total(const std::string& function) const { return totals_.at(function); }
+  [[nodiscard]] const Profile& profile() const { return profile_.profile; }
+
+ private:
+  using Path = std::vector<uint64_t>;  // calls, outermost first, and the start of the function that ran
+
+  /// Odd positions are calls from an inlined function.
+  Path random_path() {
+    Path path;
+    const uint64_t frames = 2 + random_() % 6;
+    for (uint64_t i = 0; i < frames; ++i)
+      path.push_back(0x100 * (1 + random_() % 7) + 0x10 * (random_() % 3) + random_() % 2);
+    path.back() = start_of(path.back());
+    return path;
+  }
+
+  void add(const Path& path, uint64_t ticks) {
+    uint32_t node = 0;
+    for (const uint64_t position : path) node = profile_.child(node, position);
+    profile_.profile.paths.context[node].self += ticks;
+    own_[path.back()] += ticks;
+    add_to_plane(path, ticks);
+    add_truth(path, ticks);
+  }
+
+  void add_to_plane(const Path& path, uint64_t ticks) {
+    std::set<uint32_t> met;
+    for (size_t i = 0; i < path.size(); ++i) {
+      const uint32_t function = plane_node(0, start_of(path[i]));
+      met.insert(function);
+      if (i != 0) met.insert(plane_node(function, path[i - 1]));
+    }
+    for (const uint32_t node : met) profile_.profile.paths.plane[node].self += ticks;
+  }
+
+  uint32_t plane_node(uint32_t parent, uint64_t position) {
+    PathTree& plane = profile_.profile.paths.plane;
+    for (uint32_t i = 0; i < plane.size(); ++i)
+      if (plane[i].parent == parent && plane[i].position == position) return i;
+    plane.push_back({.parent = parent, .kind = PathNodeKind::kCode, .position = position});
+    return static_cast<uint32_t>(plane.size() - 1);
+  }
+
+  void add_truth(const Path& path, uint64_t ticks) {
+    std::vector<std::string> frames;
+    for (const uint64_t position : path) {
+      frames.push_back("f" + std::to_string(position / 0x100));
+      if (position % 2 != 0) frames.push_back("inlined");
+    }
+    std::set<std::pair<std::string, std::string>> pairs;
+    for (size_t i = 0; i < frames.size(); ++i)
+      pairs.emplace(i == 0 ? "(outermost)" : frames[i - 1], frames[i]);
+    pairs.emplace(frames.back(), "(itself)");
+    for (const auto& pair : pairs) pairs_[pair] += ticks;
+    for (const std::string& function : std::set<std::string>(frames.begin(), frames.end()))
+      totals_[function] += ticks;
+  }
+
+  /// As pruning does: leaves into their callers.
+  void fold() {
+    PathTree& tree = profile_.profile.paths.context;
+    std::vector<bool> kept(tree.size());
+    for (size_t i = tree.size(); i-- > 1;) {
+      if (kept[i] || random_() % 2 == 0) {
+        kept[tree[i].parent] = true;
+        continue;
+      }
+      tree[tree[i].parent].folded += tree[i].self + tree[i].folded;
+      tree[i].self = tree[i].folded = 0;
+    }
+  }
+
+  void put_positions() {
+    uint64_t ticks = 0;
+    for (const auto& [position, own] : own_) {
+      profile_.profile.positions.push_back({0, position, own});
+      ticks += own;
+    }
+    profile_.profile.ledger = {.counted = ticks, .samples = ticks, .weight_squares = ticks};
+  }
+
+  std::mt19937_64 random_;
+  PathProfile profile_;
+  std::map<std::pair<std::string, std::string>, uint64_t> pairs_;
+  std::map<std::string, uint64_t> totals_;
+  std::map<uint64_t, uint64_t> own_;
+};
+
+uint64_t sum_of_highs(const std::vector<CallerRow>& rows) {
+  uint64_t ticks = 0;
+  for (const CallerRow& row : rows) ticks += row.high;
+  return ticks;
+}
+
+/// Of all lines together; the highest low, and all highs.
+std::pair<uint64_t, uint64_t> range_of(const std::vector<CallerRow>& rows, const std::string& function) {
+  std::pair<uint64_t, uint64_t> range;
+  for (const CallerRow& row : rows) {
+    if (row.frame.function != function) continue;
+    range = {std::max(range.first, row.ticks), range.second + row.high};
+  }
+  return range;
+}
+
+TEST(FoldedPaths, CallersHaveTheTotalOfTheTable) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const FoldedPaths paths(seed);
+    ObjectNames names(paths.profile(), &FakeSymbolizer::open);
+    const NamedPaths named(paths.profile(), names, true);
+    const Report report = make_report(paths.profile(), &FakeSymbolizer::open, {});
+    ASSERT_GT(report.paths.folded, 100u);
+    ASSERT_EQ(report.rows.size(), 7u);
+    for (const Row& row : report.rows) {
+      SCOPED_TRACE(row.function);
+      const Callers callers = callers_of(paths.profile(), named, find_functions(named, row.function).at(0));
+      EXPECT_EQ(callers.ticks, paths.total(row.function));
+      EXPECT_EQ(callers.ticks, row.total.low);
+      EXPECT_EQ(callers.folded, 0u);
+      EXPECT_FALSE(callers.is_range);
+      EXPECT_GE(sum_of_highs(callers.callers), callers.ticks);
+      EXPECT_GE(sum_of_highs(callers.callees), callers.ticks);
+    }
+  }
+}
+
+TEST(FoldedPaths, CallersAndCalleesHoldTheTruth) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const FoldedPaths paths(seed);
+    ObjectNames names(paths.profile(), &FakeSymbolizer::open);
+    const NamedPaths named(paths.profile(), names, true);
+    std::map<std::string, Callers> all;
+    for (const StackFrame& function : find_functions(named, ""))
+      all.emplace(function.function, callers_of(paths.profile(), named, function));
+    EXPECT_LE(all.at("inlined").ticks, paths.total("inlined"));
+    EXPECT_GE(all.at("inlined").ticks + all.at("inlined").folded, paths.total("inlined"));
+    paths.for_each_pair([&](const std::string& caller, const std::string& callee, uint64_t truth) {
+      SCOPED_TRACE(caller + " calls " + callee);
+      if (callee != "(itself)") {
+        const auto [low, high] = range_of(all.at(callee).callers, caller);
+        EXPECT_LE(low, truth);
+        EXPECT_GE(high, truth);
+      }
+      if (caller == "(outermost)") return;
+      const auto [low, high] = range_of(all.at(caller).callees, callee);
+      EXPECT_LE(low, truth);
+      EXPECT_GE(high, truth);
+      if (callee == "(itself)") {
+        EXPECT_EQ(low, high);
+      }
+    });
+  }
+}
+
+TEST(FoldedPaths, EdgesOfThePageAreThoseOfCallers) {
+  const FoldedPaths paths(1);
+  ObjectNames names(paths.profile(), &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile(), names, true);
+  std::vector<StackFrame> functions = find_functions(named, "");
+  const CallEdges edges = call_edges(named, [&](const StackFrame& frame) {
+    for (size_t i = 0; i < functions.size(); ++i)
+      if (function_of(functions[i]) == function_of(frame)) return static_cast<int64_t>(i);
+    functions.push_back(frame);
+    return static_cast<int64_t>(functions.size() - 1);
+  });
+  for (size_t i = 0; i < functions.size(); ++i) {
+    SCOPED_TRACE(functions[i].function);
+    const Callers callers = callers_of(paths.profile(), named, functions[i]);
+    const auto number = static_cast<int64_t>(i);
+    EXPECT_EQ(edges.on_stack.at(number), callers.ticks);
+    std::multiset<uint64_t> in, expected;
+    for (const CallEdge& edge : edges.edges)
+      if (edge.callee == number) in.insert(edge.ticks);
+    for (const CallerRow& row : callers.callers)
+      if (row.ticks != 0) expected.insert(row.ticks);
+    EXPECT_EQ(in, expected);
+  }
+}
+
+}  // namespace
+}  // namespace pctally
