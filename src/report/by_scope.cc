@@ -56,7 +56,9 @@ class ScopeRows {
 
  private:
   void add(uint32_t node, uint64_t ticks, bool folded) {
-    ScopeKey key = scope_key(scopes_[node], paths_.context[node]);
+    // Whether such ticks are of the paths that were asked for is not known: they are no program's.
+    const bool apart = !is_by_scope_and_function(by_) && is_not_kept(paths_.context[node]);
+    ScopeKey key = scope_key(apart ? UINT32_MAX : scopes_[node], paths_.context[node]);
     Sum facts;
     if (is_by_scope_and_function(by_)) key.function = function_of(node, folded, &facts);
     Sum& sum = sums_.try_emplace(std::move(key), std::move(facts)).first->second;
@@ -133,13 +135,18 @@ class ScopeRows {
     std::string& first = kind_ == PathScopeKind::kGroup ? name.group
                          : by_thread_                   ? name.thread
                                                         : name.program;
-    const bool left_out = node.parent == PathTreeNode::kNoParent && node.kind == PathNodeKind::kCode;
+    const bool left_out =
+        (node.parent == PathTreeNode::kNoParent && node.kind == PathNodeKind::kCode) || is_not_kept(node);
     const bool interrupted =
         node.kind == PathNodeKind::kCut && node.position == static_cast<uint64_t>(PathEnd::kInterrupted);
     if (left_out) name = {};
     if (left_out) first = profile_.executables[node.executable].path;
     if (interrupted) first = kInterrupted;
     return name;
+  }
+
+  [[nodiscard]] bool is_not_kept(const PathTreeNode& node) const {
+    return node.kind == PathNodeKind::kCode && profile_.executables[node.executable].path == kInnerNotKept;
   }
 
   [[nodiscard]] FunctionKey function_of(uint32_t node, bool folded, Sum* facts) const {

@@ -43,6 +43,7 @@ class Choice {
     std::vector<Seen> seen(old_.size());
     for (size_t i = 0; i < old_.size(); ++i) {
       if (old_[i].parent != PathTreeNode::kNoParent) seen[i] = seen[old_[i].parent];
+      if (old_[i].parent == PathTreeNode::kNoParent) seen[i].root = static_cast<uint32_t>(i);
       update(static_cast<uint32_t>(i), &seen[i]);
       keep(old_[i], seen[i]);
     }
@@ -55,6 +56,7 @@ class Choice {
   /// What lies between the root and a node, itself included.
   struct Seen {
     bool focus = false, ignore = false;
+    uint32_t root = 0;
     uint32_t shown = PathTreeNode::kNoParent;  ///< the innermost old node that is shown
   };
 
@@ -74,10 +76,7 @@ class Choice {
   void keep(const PathTreeNode& node, const Seen& seen) {
     if (node.self + node.folded == 0) return;
     const bool chosen = (!any_focus_ || seen.focus) && !seen.ignore && seen.shown != PathTreeNode::kNoParent;
-    if (!chosen) {
-      left_out_ += node.self + node.folded;
-      return;
-    }
+    if (!chosen) return leave_out(node, seen);
     const uint32_t shown = copy_of(seen.shown);
     if (old_[seen.shown].kind == PathNodeKind::kScope && node.kind != PathNodeKind::kScope) {
       result_.paths.context[left_out_of(shown)].self += node.self + node.folded;
@@ -85,6 +84,18 @@ class Choice {
     }
     result_.paths.context[shown].self += node.self;
     result_.paths.context[shown].folded += node.folded;
+  }
+
+  /// The inner functions of folded paths are not known: they may be what is asked for.
+  void leave_out(const PathTreeNode& node, const Seen& seen) {
+    const bool may_match = any_focus_ && !seen.focus && !seen.ignore;
+    left_out_ += node.self + (may_match ? 0 : node.folded);
+    if (!may_match || node.folded == 0) return;
+    PathTreeNode unknown;
+    unknown.parent = copy_of(seen.root);
+    unknown.kind = PathNodeKind::kCode;
+    unknown.executable = first_added_ + 1;
+    result_.paths.context[added(unknown)].folded += node.folded;
   }
 
   /// The node for a scope's paths whose functions are all hidden: they stay the scope's.

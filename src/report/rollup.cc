@@ -248,7 +248,8 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
   report.by = options.by;
   report.account = account_of(profile);
   report.warnings = warnings_of(profile, report.account);
-  if (profile.paths.recorded) report.paths = path_account(profile.paths);
+  if (profile.paths.recorded)
+    report.paths = options.paths != nullptr ? *options.paths : path_account(profile.paths);
   add_rows(profile, open, options, &report);
   for (Row& row : pseudo_rows(profile.ledger, options.by, report.rows))
     if (row.ticks != 0) report.rows.push_back(std::move(row));

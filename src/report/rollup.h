@@ -113,6 +113,7 @@ struct ReportOptions {
   const NamePattern* filter = nullptr;  ///< only rows with a name that has it; null: all. Outlives the call.
   const NamePattern* object = nullptr;  ///< only rows of objects whose name has it
   bool hot_line = false;  ///< as hot_line() finds it. REQUIRES: nothing was chosen of the profile
+  const PathAccount* paths = nullptr;  ///< of all paths, where some of them were chosen; null: as they are
 };
 
 /// The sum of `ticks` over rows, plus hidden_ticks and filtered_ticks, is the ledger's ticks().

@@ -259,7 +259,8 @@ class CallerWalk {
   }
 
   [[nodiscard]] TickRange own_range(const Sides::Entry& entry) const {
-    if (!has_plane() || !known_.complete) return {entry.ticks, entry.ticks + folded_below_all()};
+    if (!has_plane() || !known_.complete || !known_.self_is_all)
+      return {entry.ticks, entry.ticks + folded_below_all()};
     const uint64_t ticks = std::max(entry.ticks, known_.self);
     return {ticks, ticks};
   }

@@ -5,6 +5,7 @@
 
 #include "report/innermost.h"
 #include "report/path_account.h"
+#include "report/path_choice.h"
 #include "report/rollup.h"
 
 namespace pctally {
@@ -114,12 +115,17 @@ uint32_t NamedPaths::add_place(StackFrame frame) {
 /// As the table has them.
 void NamedPaths::add_known(const Profile& profile, ObjectNames& names) {
   const PathFunctions functions = path_functions(profile, names);
+  // Of a choice of scopes the paths alone say where ticks are.
+  const bool from_paths =
+      std::any_of(profile.executables.begin(), profile.executables.end(),
+                  [](const Executable& executable) { return executable.path == kInnerNotKept; });
   for (const Row& row : rows_by_function(profile, names, &functions)) {
     KnownTicks& known = known_[{row.object, row.function}];
     known.self += row.ticks;
     known.low = std::max(known.low, row.total.low);
     known.high += row.total.high;
     known.complete = true;
+    known.self_is_all = !from_paths;
   }
   for (const PathFunction& function : functions.functions)
     if (function.in_shared_entry || function.several || function.shared)

@@ -28,10 +28,11 @@ std::string shown_name(NameStyle style, const StackFrame& frame);
 
 /// What is known of a function apart from the context tree: of all functions of one name together.
 struct KnownTicks {
-  uint64_t self = 0;      ///< in the function itself
-  uint64_t low = 0;       ///< with it on the stack, at least: of the largest
-  uint64_t high = 0;      ///< at most, not inlined; where `complete`
-  bool complete = false;  ///< each of its ticks is in an entry of the call plane that is its own
+  uint64_t self = 0;         ///< in the function itself, at least
+  bool self_is_all = false;  ///< and at most
+  uint64_t low = 0;          ///< with it on the stack, at least: of the largest
+  uint64_t high = 0;         ///< at most, not inlined; where `complete`
+  bool complete = false;     ///< each of its ticks is in an entry of the call plane that is its own
 };
 
 class NamedPaths {

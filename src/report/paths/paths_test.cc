@@ -46,6 +46,46 @@ TEST(PathChoice, WhatWasFoldedHasARowOfItsOwn) {
   EXPECT_EQ(chosen.total["f3"], 4u);
 }
 
+/// Below f3, in 5 ticks that were folded, f2 may have run.
+TEST(PathChoice, WhetherFoldedPathsHaveTheFocusIsNotKnown) {
+  PathProfile it;
+  const uint32_t main = it.add(0, 0x110);
+  it.add(main, 0x310, 0, 5);
+  it.add(main, 0x200, 10);
+  it.add(main, 0x400, 3);
+  Chosen chosen(it.profile, "^f2$", nullptr, nullptr);
+  EXPECT_EQ(chosen.self["[paths left out]"], 3u);
+  EXPECT_EQ(chosen.self["[inner functions not kept]"], 5u);
+  for (const Row& row : make_report(chosen.result, &FakeSymbolizer::open, {}).rows) {
+    if (row.object.starts_with('[')) continue;
+    EXPECT_EQ(row.total.low, 10u) << row.function;
+    EXPECT_EQ(row.total.high, 15u) << row.function;
+  }
+  for (const Row& row : make_report(chosen.result, &FakeSymbolizer::open, {.by = Grouping::kProgram}).rows)
+    EXPECT_EQ(row.ticks, row.program == "prog" ? 10u : row.program == kLeftOut ? 3u : 5u) << row.program;
+}
+
+TEST(PathChoice, WhatIsIgnoredForSureIsLeftOutThoughItWasFolded) {
+  PathProfile it;
+  const uint32_t main = it.add(0, 0x110);
+  it.add(main, 0x310, 0, 5);
+  it.add(main, 0x200, 10);
+  Chosen chosen(it.profile, "^f2$", "^f3$", nullptr);
+  EXPECT_EQ(chosen.self["[paths left out]"], 5u);
+  EXPECT_FALSE(chosen.self.contains("[inner functions not kept]"));
+}
+
+TEST(PathAccount, IsOfAllPathsWhereSomeAreChosen) {
+  PathProfile it;
+  it.add(it.add(0, 0x110), 0x310, 0, 5);
+  it.add(it.add_cut(PathEnd::kNoUnwindTable), 0x400, 3);
+  const PathAccount account = path_account(it.profile.paths);
+  const Chosen chosen(it.profile, "^f1$", nullptr, nullptr);
+  const Report report = make_report(chosen.result, &FakeSymbolizer::open, {.paths = &account});
+  EXPECT_EQ(report.paths.folded, 5u);
+  ASSERT_EQ(report.paths.cuts.size(), 1u);
+}
+
 TEST(PathTotals, OfAFunctionAreTheTicksWithItOnTheStack) {
   PathProfile paths;
   const uint32_t main = paths.add(0, 0x110);
