@@ -6,12 +6,16 @@
 #include <tuple>
 
 #include "report/names/shown_names.h"
+#include "report/path_choice.h"
 #include "report/runtime_hints.h"
+#include "report/scope_choice.h"
 
 namespace pctally {
 namespace {
 
 constexpr size_t kBatch = 1 << 15;  ///< positions named at a time
+constexpr std::string_view kNoCode[] = {kLeftOut,       kInnerNotKept, kNoFunction,
+                                        kOtherPrograms, kOtherThreads, kOtherGroups};
 
 Row pseudo_row(Grouping by, const char* name, uint64_t ticks) {
   Row row;
@@ -47,8 +51,19 @@ void measure_total(const Account& account, const TickLedger& ledger, Row* row) {
   const double high = static_cast<double>(row->total.high) / ticks;
   row->total_share = static_cast<double>(row->total.low) / ticks;
   row->cut_share = static_cast<double>(row->total.cut) / ticks;
+  row->total_is_range = is_wide_range(row->total_share, high, account.effective_samples);
   row->total_interval = {wilson_interval(row->total_share, account.effective_samples).low,
                          wilson_interval(high, account.effective_samples).high};
+}
+
+/// A row of paths that were left out, or whose inner functions are not known: it calls nobody.
+bool is_no_code(const Row& row) {
+  const std::string& name = !row.object.empty()     ? row.object
+                            : !row.function.empty() ? row.function
+                            : !row.program.empty()  ? row.program
+                            : !row.thread.empty()   ? row.thread
+                                                    : row.group;
+  return std::ranges::find(kNoCode, name) != std::end(kNoCode);
 }
 
 void measure(const Profile& profile, const Account& account, std::vector<Row>* rows) {
@@ -146,6 +161,8 @@ void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOp
     report->hot_path = std::move(hot.frames);
     if (options.hot_line) report->hot_line = hot_line(profile, names, *paths, hot.functions);
   }
+  for (Row& row : report->rows)
+    if (is_no_code(row)) row.total = {};
   if (options.by == Grouping::kProcess) return;
   add_missing_names(profile, names, options.by == Grouping::kLine, &report->warnings);
   add_interpreter_hint(profile, report->rows, &report->warnings);

@@ -71,8 +71,9 @@ struct Row {
   PathTotal total;  ///< with call paths, but by process: ticks with it on the stack
   double total_share = 0;
   Interval total_interval;
-  double cut_share = 0;     ///< that `total_share` could gain at most from paths that are cut
-  int64_t nanoseconds = 0;  ///< of CPU time; or, where ticks stand for others:
+  bool total_is_range = false;  ///< as of is_wide_range()
+  double cut_share = 0;         ///< that `total_share` could gain at most from paths that are cut
+  int64_t nanoseconds = 0;      ///< of CPU time; or, where ticks stand for others:
   int64_t events = 0;
 };
 

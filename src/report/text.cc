@@ -285,10 +285,12 @@ void TextReport::add_row(const Row& row, Names names) {
 /// Rows for ticks without code have none.
 std::string TextReport::total(const Row& row) const {
   if (!with_totals()) return "";
-  if (row.total.high == 0) return fmt::format("{:17} ", "");
-  return fmt::format("{:6.2f} % {:6.2f}{} ", 100 * row.total_share,
-                     100 * half_width(row.total_share, row.total_interval),
-                     row.cut_share >= kWorthCut ? "+" : " ");
+  if (row.total.high == 0) return fmt::format("{:16} ", "");
+  const std::string figure = row.total_is_range
+                                 ? range_text(row.total_interval.low, row.total_interval.high)
+                                 : fmt::format("{:6.2f} % {:6.2f}", 100 * row.total_share,
+                                               100 * half_width(row.total_share, row.total_interval));
+  return fmt::format("{:>15}{} ", figure, row.cut_share >= kWorthCut ? "+" : " ");
 }
 
 void TextReport::add_hot_path() {
@@ -383,6 +385,11 @@ void TextReport::add_legend() {
   };
   if (std::any_of(report_.rows.begin(), report_.rows.end(), unnamed))
     add("[object+0x...]: code without a symbol; the object's debug package would name it\n");
+  if (with_totals() && std::any_of(report_.rows.begin(), report_.rows.end(),
+                                   [](const Row& row) { return row.total_is_range; }))
+    add("total \"x to y %\": {}\n", report_.paths.folded != 0
+                                        ? "paths that were folded may hold more of it"
+                                        : "ticks of the line's own may lie below its own calls");
   const auto could_gain = [](const Row& row) { return row.cut_share >= kWorthCut; };
   const auto most = std::max_element(report_.rows.begin(), report_.rows.end(),
                                      [](const Row& a, const Row& b) { return a.cut_share < b.cut_share; });

@@ -68,6 +68,8 @@ void measure(const Sides& sides, double z, LiveRow* row) {
   row->all.interval = wilson_interval(row->all.share, sides.all_samples);
   row->now_share = share_of(row->now_ticks, sides.now);
   row->now_total_share = share_of(row->now_total, sides.now);
+  row->now_total_is_least =
+      is_wide_range(row->now_total_share, share_of(row->now_total_high, sides.now), sides.now_samples);
   row->now_interval = wilson_interval(row->now_share, sides.now_samples);
   if (!(sides.now_samples > 0) || !(sides.before_samples > 0)) return;
   double before = share_of(row->all.ticks - std::min(row->all.ticks, row->now_ticks), sides.before);
@@ -97,6 +99,7 @@ std::vector<LiveRow> joined(std::vector<Row> all, const std::vector<Row>& now) {
     LiveRow row;
     row.now_ticks = i < now.size() ? now[i].ticks : 0;
     row.now_total = i < now.size() ? now[i].total.low : 0;
+    row.now_total_high = i < now.size() ? now[i].total.high : 0;
     if (all[i].ticks == 0 && row.now_ticks == 0 && all[i].total.high == 0) continue;
     row.all = std::move(all[i]);
     rows.push_back(std::move(row));

@@ -19,10 +19,12 @@ struct LiveRow {
   Row all;                 ///< of the whole recording
   uint64_t now_ticks = 0;  ///< of the window
   double now_share = 0;
-  Interval now_interval;   ///< of now_share
-  uint64_t now_total = 0;  ///< of the window, with it on the stack; 0 without call paths
+  Interval now_interval;        ///< of now_share
+  uint64_t now_total = 0;       ///< of the window, with it on the stack; 0 without call paths
+  uint64_t now_total_high = 0;  ///< with what folded paths may hold
   double now_total_share = 0;
-  double change = 0;  ///< now_share less the share before the window; 0 if unknown
+  bool now_total_is_least = false;  ///< folded paths may hold much more
+  double change = 0;                ///< now_share less the share before the window; 0 if unknown
   Trend trend = Trend::kUnknown;
 };
 

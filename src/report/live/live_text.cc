@@ -77,6 +77,7 @@ class LiveText {
     return escaped(shown_name(options_.names, row.short_function, row.function, row.linkage));
   }
   [[nodiscard]] std::string numbers(const LiveRow& row) const;
+  [[nodiscard]] std::string total_of(const LiveRow& row) const;
   [[nodiscard]] std::string joined(const Names& names) const;
   void choose_widths(const std::vector<Names>& names);
 
@@ -179,10 +180,17 @@ std::string LiveText::numbers(const LiveRow& row) const {
       any ? fmt::format("{:6.2f}", 100 * half_width(row.now_share, row.now_interval)) : "     -";
   if (narrow()) return fmt::format("{} {} {} ", share, around, mark(row.trend));
   std::string change = row.trend == Trend::kUnknown ? "     -" : fmt::format("{:+6.2f}", 100 * row.change);
-  std::string total;
-  if (table_.with_totals) total = any ? fmt::format("{:6.2f}%  ", 100 * row.now_total_share) : "     -   ";
+  const std::string total = table_.with_totals ? total_of(row) : "";
   return fmt::format("{}{} {} {} {} {:6.2f}%  ", total, share, around, change, mark(row.trend),
                      100 * row.all.share);
+}
+
+/// Rows for ticks without code have none.
+std::string LiveText::total_of(const LiveRow& row) const {
+  if (row.all.total.high == 0) return fmt::format("{:9}", "");
+  if (table_.now_ledger.ticks() == 0) return "     -   ";
+  if (!row.now_total_is_least) return fmt::format("{:6.2f}%  ", 100 * row.now_total_share);
+  return fmt::format("{:>7}  ", fmt::format(">{:.1f}%", 100 * row.now_total_share));
 }
 
 void LiveText::choose_widths(const std::vector<Names>& names) {
@@ -251,7 +259,7 @@ std::vector<LiveLine> live_help(const LiveTextOptions& options) {
       "pctally top                                          any key: back",
       "",
       "now     share of the ticks of the last seconds, in the function itself",
-      "total   share with it on the stack (-g)",
+      "total   share with it on the stack (-g); > more, in folded paths",
       "±       95 % confidence interval of that share",
       "change  now less before, in percent points; ▲ ▼ mark a change that is",
       "        significant at 95 % over the whole table",

@@ -67,6 +67,30 @@ TEST_F(LiveTextTest, InEightyColumns) {
             "ticks 36280 = 36270 counted + 10 outside + 0 full + 0 lost\n");
 }
 
+/// f3 may have run below f1, too; what was lost has no callees.
+TEST_F(LiveTextTest, TotalsOfFoldedPathsAreTheLeastAndPseudoRowsHaveNone) {
+  Profile profile;
+  profile.closed = true;
+  profile.period_ns = 1000000;
+  profile.duration_ns = kSecondNs;
+  profile.executables.push_back({.path = "/bin/a", .build_id = {}});
+  profile.positions = {{0, 0x200, 600}, {0, 0x300, 300}};
+  profile.ledger = {.counted = 900, .lost = 100, .samples = 1000, .weight_squares = 1000};
+  profile.paths.recorded = true;
+  profile.paths.scopes = {{"/bin/a", {}}};
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x210, .folded = 600},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x300, .self = 300}};
+  LiveHistory history(5 * kSecondNs);
+  history.add(profile, kSecondNs);
+  std::string all;
+  for (const LiveLine& line : live_text(profile, make_live_table(history, names_, {}), {.width = 80}))
+    all += line.text + "\n";
+  EXPECT_THAT(all, HasSubstr("\n >30.0%   30.00%"));
+  EXPECT_THAT(all, HasSubstr("\n 60.00%   60.00%"));
+  EXPECT_THAT(all, HasSubstr("\n          10.00%"));
+}
+
 TEST_F(LiveTextTest, AsPlainLines) {
   EXPECT_EQ(text({.rows = 2}, Grouping::kObject),
             "pctally top: sort '-k 2'\n"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <sstream>
 
 #include "report/hot_path.h"
 #include "report/paths/call_edges.h"
@@ -142,6 +143,40 @@ TEST(PathTotals, OfSeveralEntriesAreNeverAdded) {
   paths.add_plane(0x220, 6);
   EXPECT_EQ(paths.totals()["f2"].low, 6u);
   EXPECT_EQ(paths.totals()["f2"].high, 6u);
+}
+
+/// f2 may run below f3, too. No interval around 40 % says that.
+TEST(PathTotals, ARangeIsWrittenAsOneWithItsReason) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(main, 0x310, 0, 6000);
+  paths.add(main, 0x200, 4000);
+  const Report report = make_report(paths.profile, &FakeSymbolizer::open, {});
+  for (const Row& row : report.rows) EXPECT_EQ(row.total_is_range, row.function == "f2") << row.function;
+  const std::string text = text_report(paths.profile, report, {});
+  EXPECT_THAT(text, testing::HasSubstr(" 39.0 to 100.0 %  "));
+  EXPECT_THAT(text, testing::HasSubstr("total \"x to y %\": paths that were folded may hold more of it\n"));
+}
+
+TEST(PathTotals, AreNotOfRowsThatAreNoCode) {
+  PathProfile it;
+  const uint32_t main = it.add(0, 0x110);
+  it.add(main, 0x310, 0, 5);
+  it.add(main, 0x200, 10);
+  it.add(main, 0x400, 3);
+  it.profile.ledger.lost = 7;
+  const Chosen chosen(it.profile, "^f2$", nullptr, nullptr);
+  const Report report = make_report(chosen.result, &FakeSymbolizer::open, {});
+  std::set<std::string> without;
+  for (const Row& row : report.rows)
+    if (row.total.high == 0) without.insert(row.object.empty() ? row.function : row.object);
+  EXPECT_EQ(without, (std::set<std::string>{kLeftOut, kInnerNotKept, "[lost]"}));
+  std::istringstream lines(text_report(chosen.result, report, {}));
+  std::set<size_t> columns;
+  for (std::string line; std::getline(lines, line);)
+    for (const char* name : {"  f2  ", "  [lost]"})
+      if (line.find(name) != std::string::npos) columns.insert(line.find(name));
+  EXPECT_EQ(columns.size(), 1u) << "names stand in one column";
 }
 
 TEST(PathTotals, SayWhatTheyCouldGainFromCutPaths) {
