@@ -133,6 +133,7 @@ function Facts() {
             <dt>Call paths</dt>
             <dd title={paths().cut.map((part) => `${ticksText(part.ticks)} ${part.reason}`).join("; ") || undefined}>
               <b>{ticksFigure(paths().complete)}</b> complete, {ticksFigure(cut)} cut
+              {paths().folded !== 0 ? `, ${ticksFigure(paths().folded)} folded into their callers` : ""}
             </dd>
           </div>
         )}

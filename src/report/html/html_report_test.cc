@@ -100,6 +100,14 @@ TEST(HtmlReport, HoldsEveryNodeOfTheCallTreeBehindItsParent) {
   EXPECT_EQ(data["functions"].back()[9], 1) << "what is on stacks alone has no row";
 }
 
+TEST(HtmlReport, NamesFoldedPathsBesideThoseThatAreCut) {
+  Profile profile = profile_with_paths();
+  profile.paths.context[1].folded = 30;
+  const std::string page = html_report(profile, &FakeSymbolizer::open, {}).page;
+  EXPECT_EQ(nlohmann::json::parse(data_of(page))["paths"]["folded"], 30);
+  EXPECT_NE(page.find(" folded into their callers"), std::string::npos);
+}
+
 TEST(HtmlReport, HoldsTheCallsWithTheirLines) {
   const nlohmann::json data = parsed(profile_with_paths());
   std::string text;
