@@ -39,13 +39,13 @@ void add_executable(const ExecutableTicks& part, bool is_private, ObjectNames& n
 /// A function that only calls others has a total, too.
 void add_totals(const Profile& profile, const PathFunctions& paths,
                 std::map<FunctionKey, Function>* functions) {
-  const std::vector<PathTotal> totals = path_totals(profile.paths, {.count = paths.functions.size(),
-                                                                    .context = paths.context,
-                                                                    .plane = paths.plane,
-                                                                    .functions = true,
-                                                                    .part = {},
-                                                                    .context_part = {},
-                                                                    .plane_part = {}});
+  const std::vector<PathTotal> totals = path_totals(profile, {.count = paths.functions.size(),
+                                                              .context = paths.context,
+                                                              .plane = paths.plane,
+                                                              .functions = true,
+                                                              .part = {},
+                                                              .context_part = {},
+                                                              .plane_part = {}});
   for (size_t i = 0; i < totals.size(); ++i) {
     if (paths.functions[i].several) continue;  // these have rows of their own
     if (totals[i].high == 0 && !functions->contains(paths.functions[i].key)) continue;  // its neighbour ran

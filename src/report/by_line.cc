@@ -127,7 +127,7 @@ class LineTotals {
   void run() {
     find_calls();
     things_.count = lines_.rows.size();
-    const std::vector<PathTotal> called = path_totals(profile_.paths, things_);
+    const std::vector<PathTotal> called = path_totals(profile_, things_);
     const std::vector<uint64_t> both = counted_twice();
     for (size_t i = 0; i < called.size(); ++i) {
       Row& row = lines_.rows[i];

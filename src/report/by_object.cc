@@ -46,7 +46,7 @@ std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names, bool
   things.context = objects.rows_of(profile.paths.context);
   things.plane = objects.rows_of(profile.paths.plane);
   things.count = objects.rows.size();
-  const std::vector<PathTotal> found = path_totals(profile.paths, things);
+  const std::vector<PathTotal> found = path_totals(profile, things);
   for (size_t i = 0; i < found.size(); ++i) {
     objects.rows[i].total = found[i];
     include_own(objects.rows[i].ticks, &objects.rows[i].total);

@@ -72,7 +72,7 @@ class ScopeRows {
     things.context = numbers_of(paths_.context, functions_.context, &things.context_part, &things);
     things.plane = numbers_of(paths_.plane, functions_.plane, &things.plane_part, &things);
     things.count = numbered_.size();
-    const std::vector<PathTotal> totals = path_totals(paths_, things);
+    const std::vector<PathTotal> totals = path_totals(profile_, things);
     std::vector<uint64_t> several(parts_.size());  // ticks of one of several symbols
     for (size_t i = 0; i < paths_.context.size(); ++i)
       if (const uint32_t function = functions_.context[i];

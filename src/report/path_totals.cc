@@ -115,27 +115,69 @@ class PlaneBounds {
   std::map<uint32_t, Known> things_with_entries_;
 };
 
+/// What the outer parts of cut paths, which are not known, may be.
+class CutPaths {
+ public:
+  explicit CutPaths(const Profile& profile) : profile_(profile), tree_(profile.paths.context) {
+    cut_of_.assign(tree_.size(), PathTreeNode::kNoParent);
+    hides_user_.resize(tree_.size());
+    for (uint32_t i = 0; i < tree_.size(); ++i) {
+      const PathTreeNode& node = tree_[i];
+      if (node.kind == PathNodeKind::kCut)
+        cut_of_[i] = i;
+      else if (node.parent != PathTreeNode::kNoParent)
+        cut_of_[i] = cut_of_[node.parent];
+      // Threads of the kernel have no user code: only of a program of another word size is it missing.
+      if (node.kind == PathNodeKind::kCut) hides_user_[i] = end_of(i) != PathEnd::kNotAttempted;
+      if (cut_of_[i] != PathTreeNode::kNoParent && is_user(node)) hides_user_[cut_of_[i]] = true;
+    }
+  }
+
+  /// Whether node `i` is of a path whose unknown part may hide code of the kernel, or of a program.
+  [[nodiscard]] bool may_hide(uint32_t i, bool kernel) const {
+    const uint32_t cut = cut_of_[i];
+    if (cut == PathTreeNode::kNoParent) return false;
+    if (!kernel) return hides_user_[cut];
+    return end_of(cut) == PathEnd::kNoRoom || end_of(cut) == PathEnd::kInterrupted;
+  }
+  [[nodiscard]] bool is_of(const PathTreeNode& node, ExecutableKind kind) const {
+    return node.kind == PathNodeKind::kCode && profile_.executables[node.executable].kind == kind;
+  }
+
+ private:
+  [[nodiscard]] PathEnd end_of(uint32_t cut) const { return static_cast<PathEnd>(tree_[cut].position); }
+  [[nodiscard]] bool is_user(const PathTreeNode& node) const {
+    return node.kind != PathNodeKind::kCut && !is_of(node, ExecutableKind::kKernel) &&
+           !is_of(node, ExecutableKind::kStart);
+  }
+
+  const Profile& profile_;
+  const PathTree& tree_;
+  std::vector<uint32_t> cut_of_;  ///< of each node
+  std::vector<bool> hides_user_;  ///< of each cut
+};
+
 /// What the context tree says: a thing counts where it is first on a path.
 class ContextTotals {
  public:
-  ContextTotals(const PathTree& tree, const PathThings& things)
-      : tree_(tree),
+  ContextTotals(const Profile& profile, const PathThings& things)
+      : tree_(profile.paths.context),
         things_(things),
-        below_(ticks_below(tree)),
-        folded_below_(folded_below(tree)),
-        is_cut_(tree.size()),
-        folded_(count_of_parts(things)),
-        cut_(folded_.size()),
+        cuts_(profile),
+        below_(ticks_below(tree_)),
+        folded_below_(folded_below(tree_)),
+        parts_(count_of_parts(things)),
         on_path_(things.count),
         inside_(things.count) {
-    for (size_t i = tree.size(); i-- > 0;) {
-      const uint32_t part = part_at(things.context_part, i);
-      folded_[part] += tree[i].folded;
-      if (tree[i].kind == PathNodeKind::kCut) cut_[part] += below_[i];
+    for (uint32_t i = 0; i < tree_.size(); ++i) {
+      Part& part = parts_[part_at(things.context_part, i)];
+      part.folded += tree_[i].folded;
+      // A process's start is not on a stack, and its ticks hide nobody.
+      if (cuts_.is_of(tree_[i], ExecutableKind::kStart)) continue;
+      const uint64_t ticks = tree_[i].self + tree_[i].folded;
+      if (cuts_.may_hide(i, true)) part.cut_in_kernel += ticks;
+      if (cuts_.may_hide(i, false)) part.cut += ticks;
     }
-    for (size_t i = 0; i < tree.size(); ++i)
-      is_cut_[i] = tree[i].kind == PathNodeKind::kCut ||
-                   (tree[i].parent != PathTreeNode::kNoParent && is_cut_[tree[i].parent]);
   }
 
   std::vector<PathTotal> run() {
@@ -146,16 +188,22 @@ class ContextTotals {
         });
     std::vector<PathTotal> totals(things_.count);
     for (size_t i = 0; i < totals.size(); ++i) {
-      const uint32_t part = part_at(things_.part, i);
-      totals[i] = {inside_[i].ticks, inside_[i].ticks + folded_[part] - inside_[i].folded,
-                   cut_[part] - inside_[i].cut};
+      const Part& part = parts_[part_at(things_.part, i)];
+      const Inside& inside = inside_[i];
+      const uint64_t cut = inside.is_start ? 0 : inside.is_kernel ? part.cut_in_kernel : part.cut;
+      totals[i] = {inside.ticks, inside.ticks + part.folded - inside.folded, cut - std::min(cut, inside.cut)};
     }
     return totals;
   }
 
  private:
+  struct Part {
+    uint64_t folded = 0;
+    uint64_t cut = 0, cut_in_kernel = 0;  ///< in paths that may hide a program's code, the kernel's
+  };
   struct Inside {
     uint64_t ticks = 0, folded = 0, cut = 0;
+    bool is_kernel = false, is_start = false;
   };
 
   void enter(uint32_t node) {
@@ -164,15 +212,17 @@ class ContextTotals {
     Inside& inside = inside_[thing];
     inside.ticks += below_[node];
     inside.folded += folded_below_[node];
-    if (is_cut_[node]) inside.cut += below_[node];
+    inside.is_kernel = cuts_.is_of(tree_[node], ExecutableKind::kKernel);
+    inside.is_start = cuts_.is_of(tree_[node], ExecutableKind::kStart);
+    if (cuts_.may_hide(node, inside.is_kernel)) inside.cut += below_[node];
   }
 
   const PathTree& tree_;
   const PathThings& things_;
+  CutPaths cuts_;
   std::vector<uint64_t> below_, folded_below_;
-  std::vector<bool> is_cut_;
-  std::vector<uint64_t> folded_, cut_;  ///< of each part
-  std::vector<uint32_t> on_path_;       ///< how often each thing is on the path at hand
+  std::vector<Part> parts_;
+  std::vector<uint32_t> on_path_;  ///< how often each thing is on the path at hand
   std::vector<Inside> inside_;
 };
 
@@ -327,9 +377,9 @@ PathChildren children_of(const PathTree& tree) {
   return children;
 }
 
-std::vector<PathTotal> path_totals(const CallPaths& paths, const PathThings& things) {
-  std::vector<PathTotal> totals = ContextTotals(paths.context, things).run();
-  if (!things.plane.empty()) PlaneBounds(paths.plane, things).narrow(&totals);
+std::vector<PathTotal> path_totals(const Profile& profile, const PathThings& things) {
+  std::vector<PathTotal> totals = ContextTotals(profile, things).run();
+  if (!things.plane.empty()) PlaneBounds(profile.paths.plane, things).narrow(&totals);
   return totals;
 }
 

@@ -46,7 +46,7 @@ PathFunctions path_functions(const Profile& profile, ObjectNames& names);
 struct PathTotal {
   uint64_t low = 0;   ///< ticks with it on the stack that are known
   uint64_t high = 0;  ///< with those that may be hidden in folded paths; equal where nothing is
-  uint64_t cut = 0;   ///< ticks whose path is cut before it could appear
+  uint64_t cut = 0;   ///< ticks whose path is cut before it could appear: none of threads of the kernel
 };
 
 /// What rows stand for, by number: functions, objects, functions of a program, lines.
@@ -61,7 +61,7 @@ struct PathThings {
 };
 
 /// For each thing the ticks with it on the stack, each tick once.
-std::vector<PathTotal> path_totals(const CallPaths& paths, const PathThings& things);
+std::vector<PathTotal> path_totals(const Profile& profile, const PathThings& things);
 
 /// What a thing has of its own is known to the tick, also where its paths were folded.
 inline void include_own(uint64_t ticks, PathTotal* total) {

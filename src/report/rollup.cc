@@ -50,7 +50,7 @@ void measure_total(const Account& account, const TickLedger& ledger, Row* row) {
   row->total.low = std::min(row->total.low, row->total.high);
   const double high = static_cast<double>(row->total.high) / ticks;
   row->total_share = static_cast<double>(row->total.low) / ticks;
-  row->cut_share = static_cast<double>(row->total.cut) / ticks;
+  row->cut_share = std::min(static_cast<double>(row->total.cut) / ticks, 1 - row->total_share);
   row->total_is_range = is_wide_range(row->total_share, high, account.effective_samples);
   row->total_interval = {wilson_interval(row->total_share, account.effective_samples).low,
                          wilson_interval(high, account.effective_samples).high};

@@ -18,6 +18,7 @@ constexpr double kNoGap = 0.01;       // unsampled part of the CPU time that is 
 constexpr size_t kUsualName = 60;     // a longer name leaves its column rather than widen it for all rows
 constexpr size_t kNarrowColumn = 16;  // what a name keeps even on a narrow terminal
 constexpr double kWorthCut = 0.005;   // that a total could gain from cut paths, before it is said
+constexpr size_t kGains = 5;          // columns of what totals could gain
 constexpr size_t kSideColumn = 28;    // most that columns behind the first take from a terminal's width
 
 class TextReport {
@@ -73,6 +74,7 @@ class TextReport {
   const Report& report_;
   TextOptions options_;
   size_t amount_width_ = 11, ticks_width_ = 5;
+  bool has_gains_ = false;      // rows whose totals could be larger
   bool has_chains_ = false;     // rows with inlined lines: files by their last element alone
   std::vector<size_t> widths_;  // of the columns of names
   std::string out_;
@@ -256,7 +258,8 @@ void TextReport::choose_widths(const std::vector<Names>& rows) {
 }
 
 void TextReport::fit_widths() {
-  size_t numbers = (with_totals() ? 36 : 19) + amount_width_ + ticks_width_, side = 0;
+  size_t numbers = (with_totals() ? 36 : 19) + (has_gains_ ? kGains : 0) + amount_width_ + ticks_width_,
+         side = 0;
   for (size_t i = 1; i < widths_.size(); ++i) {
     widths_[i] = std::min(widths_[i], kSideColumn);
     side += widths_[i] + 2;
@@ -285,12 +288,13 @@ void TextReport::add_row(const Row& row, Names names) {
 /// Rows for ticks without code have none.
 std::string TextReport::total(const Row& row) const {
   if (!with_totals()) return "";
-  if (row.total.high == 0) return fmt::format("{:16} ", "");
+  if (row.total.high == 0) return std::string(has_gains_ ? kGains + 17 : 17, ' ');
   const std::string figure = row.total_is_range
                                  ? range_text(row.total_interval.low, row.total_interval.high)
                                  : fmt::format("{:6.2f} % {:6.2f}", 100 * row.total_share,
                                                100 * half_width(row.total_share, row.total_interval));
-  return fmt::format("{:>15}{} ", figure, row.cut_share >= kWorthCut ? "+" : " ");
+  const std::string gain = row.cut_share >= kWorthCut ? fmt::format("+{:.1f}", 100 * row.cut_share) : "";
+  return has_gains_ ? fmt::format("{:>15} {:>5} ", figure, gain) : fmt::format("{:>15}  ", figure);
 }
 
 void TextReport::add_hot_path() {
@@ -330,6 +334,9 @@ std::string TextReport::amount(const Row& row) const {
 }
 
 void TextReport::add_table() {
+  has_gains_ = with_totals() && std::any_of(report_.rows.begin(), report_.rows.end(), [](const Row& row) {
+                 return row.total.high != 0 && row.cut_share >= kWorthCut;
+               });
   has_chains_ = std::any_of(report_.rows.begin(), report_.rows.end(),
                             [](const Row& row) { return !row.inside.empty(); });
   std::vector<Names> names{titles()};
@@ -339,10 +346,13 @@ void TextReport::add_table() {
     ticks_width_ = std::max(ticks_width_, std::to_string(row.ticks).size());
   }
   choose_widths(names);
-  std::string title = fmt::format(
-      "   {}      ± {}{:>{}} {:>{}}{}", with_totals() ? " self" : "share",
-      with_totals() ? "  total      ±  " : "", profile_.counts_cpu_time() ? "seconds" : "events",
-      amount_width_, unit() == "nanosecond" ? "ns" : unit() + "s", ticks_width_, joined(names[0]));
+  std::string title =
+      fmt::format("   {}      ± {}{:>{}} {:>{}}{}", with_totals() ? " self" : "share",
+                  !with_totals() ? ""
+                  : has_gains_   ? "  total      ±   cut "
+                                 : "  total      ±  ",
+                  profile_.counts_cpu_time() ? "seconds" : "events", amount_width_,
+                  unit() == "nanosecond" ? "ns" : unit() + "s", ticks_width_, joined(names[0]));
   add("{}\n", colored(kBold, title));
   for (size_t i = 0; i < report_.rows.size(); ++i) add_row(report_.rows[i], std::move(names[i + 1]));
   add_hidden();
@@ -390,11 +400,7 @@ void TextReport::add_legend() {
     add("total \"x to y %\": {}\n", report_.paths.folded != 0
                                         ? "paths that were folded may hold more of it"
                                         : "ticks of the line's own may lie below its own calls");
-  const auto could_gain = [](const Row& row) { return row.cut_share >= kWorthCut; };
-  const auto most = std::max_element(report_.rows.begin(), report_.rows.end(),
-                                     [](const Row& a, const Row& b) { return a.cut_share < b.cut_share; });
-  if (with_totals() && std::any_of(report_.rows.begin(), report_.rows.end(), could_gain))
-    add("+: up to {:.1f} points more in call paths that are cut\n", 100 * most->cut_share);
+  if (has_gains_) add("cut: so many points more may be in call paths that are cut\n");
 }
 
 void TextReport::add_ledger() {

@@ -187,6 +187,56 @@ TEST(PathTotals, SayWhatTheyCouldGainFromCutPaths) {
   EXPECT_EQ(paths.totals()["f2"].cut, 0u);
 }
 
+/// A node of the kernel, or of a process's start.
+uint32_t add_of(PathProfile* paths, ExecutableKind kind, uint32_t parent, uint64_t self) {
+  const auto executable = static_cast<uint32_t>(paths->profile.executables.size());
+  const char* name = kind == ExecutableKind::kKernel ? "[kernel]" : "[process start]";
+  paths->profile.executables.push_back({.kind = kind, .path = name, .build_id = {}});
+  const uint32_t node = paths->add(parent, 0x100 * executable, self);
+  paths->profile.paths.context[node].executable = executable;
+  paths->profile.positions.back().executable = executable;
+  return node;
+}
+
+TEST(PathTotals, GainNothingFromThreadsOfTheKernelAndStartsOfProcesses) {
+  PathProfile paths;
+  paths.add(0, 0x100, 10);
+  add_of(&paths, ExecutableKind::kKernel, paths.add_cut(PathEnd::kNotAttempted), 20);
+  add_of(&paths, ExecutableKind::kStart, paths.add_cut(PathEnd::kInterrupted), 30);
+  for (const auto& [name, total] : paths.totals()) EXPECT_EQ(total.cut, 0u) << name;
+}
+
+/// Nor is a process's start on a stack, or the kernel in that of a program.
+TEST(PathTotals, OfTheKernelGainNothingFromStacksOfPrograms) {
+  PathProfile paths;
+  add_of(&paths, ExecutableKind::kKernel, 0, 20);
+  add_of(&paths, ExecutableKind::kStart, 0, 20);
+  paths.add(paths.add_cut(PathEnd::kTooDeep), 0x700, 30);
+  paths.add(0, 0x800, 30);
+  for (const auto& [name, total] : paths.totals()) EXPECT_EQ(total.cut, name == "f8" ? 30u : 0u) << name;
+}
+
+/// A program of 32 bits has code, but no paths.
+TEST(PathTotals, MayBeLargerByPathsOfProgramsOfAnotherWordSize) {
+  PathProfile paths;
+  paths.add(0, 0x100, 10);
+  paths.add(paths.add_cut(PathEnd::kNotAttempted), 0x700, 20);
+  EXPECT_EQ(paths.totals()["f1"].cut, 20u);
+}
+
+TEST(PathTotals, EachSayHowMuchTheyCouldGain) {
+  PathProfile paths;
+  paths.add(0, 0x100, 835);
+  paths.add(paths.add_cut(PathEnd::kTooDeep), 0x200, 160);
+  paths.add(0, 0x300, 5);
+  const Report report = make_report(paths.profile, &FakeSymbolizer::open, {});
+  for (const Row& row : report.rows) EXPECT_LE(row.total_share + row.cut_share, 1) << row.function;
+  const std::string text = text_report(paths.profile, report, {});
+  EXPECT_THAT(text, testing::ContainsRegex(" 83\\.50 %   [0-9.]+ \\+16\\.0 .*  f1"));
+  EXPECT_THAT(text, testing::HasSubstr("cut: so many points more may be in call paths that are cut\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("+0.0")));
+}
+
 TEST(PathAccount, EveryTickIsCompleteOrCutForAReason) {
   PathProfile paths;
   paths.add(0, 0x100, 7, 2);
