@@ -255,30 +255,33 @@ int refuse_lines(const std::string& file) {
   return kExitInput;
 }
 
-/// "name (object), ...", each a name that is accepted.
+/// "'name (object)', ...", each a name that is accepted.
 std::string listed_functions(const std::vector<StackFrame>& functions) {
-  std::vector<FunctionName> names;
-  for (const StackFrame& frame : functions) names.push_back({frame.function, frame.linkage, frame.object});
-  const std::vector<std::string> shown = short_names(names);
   std::string list;
   for (size_t i = 0; i < functions.size() && i < kMostListed; ++i)
-    list += fmt::format("{}{} ({})", i == 0 ? "" : ", ", shown[i], functions[i].object);
+    list += fmt::format("{}'{}'", i == 0 ? "" : ", ", listed_name(functions[i]));
   if (functions.size() > kMostListed) list += fmt::format(" and {} more", functions.size() - kMostListed);
   return list;
+}
+
+/// There is not one of that name.
+int refuse_function(const Arguments& arguments, const std::vector<StackFrame>& functions) {
+  const std::string where = arguments.object.empty() ? "" : " in objects of --object " + arguments.object;
+  if (functions.empty())
+    complain("no function on a stack{} is called {}; pctally report --sort total lists them", where,
+             arguments.callers);
+  else
+    complain("{} may be {}; write one of these names", arguments.callers, listed_functions(functions));
+  return kExitInput;
 }
 
 int print_callers(const Profile& profile, const Arguments& arguments) {
   ObjectNames names(profile, &open_symbolizer);
   const NamedPaths paths(profile, names, true);
-  const std::vector<StackFrame> functions = find_functions(paths, arguments.callers);
-  if (functions.size() != 1) {
-    if (functions.empty())
-      complain("no function on a stack is called {}; pctally report --sort total lists them",
-               arguments.callers);
-    else
-      complain("{} may be {}; write one of these names", arguments.callers, listed_functions(functions));
-    return kExitInput;
-  }
+  const std::optional<NamePattern> object = pattern_of(arguments.object);
+  const std::vector<StackFrame> functions =
+      find_functions(paths, arguments.callers, object ? &*object : nullptr);
+  if (functions.size() != 1) return refuse_function(arguments, functions);
   const Callers callers = callers_of(profile, paths, functions[0]);
   const CallersTextOptions options{.color = wants_color(arguments.color),
                                    .names = name_style_of(arguments.names),

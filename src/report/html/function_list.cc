@@ -28,6 +28,8 @@ int64_t FunctionList::number(const HotFunction& function) const {
 }
 
 int64_t FunctionList::number(const StackFrame& frame) {
+  const auto row = rows_.find({frame.object, frame.function, frame.address});
+  if (frame.address != 0 && row != rows_.end()) return row->second;
   const auto [known, fresh] =
       by_name_.try_emplace({frame.object, frame.function}, static_cast<int64_t>(entries_.size()));
   if (!fresh) {

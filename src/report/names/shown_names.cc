@@ -44,12 +44,13 @@ class LookAlikes {
     return NameDetail::kFull;
   }
 
-  /// Functions with the same full name show where they start.
+  /// Functions with the same full name show where they start, if that is known.
   void add_addresses(std::span<const FunctionName> functions, std::vector<std::string>* names) const {
     std::map<std::string_view, std::set<uint64_t>> starts;
-    for (size_t index : members_) starts[functions[index].full].insert(functions[index].address);
     for (size_t index : members_)
-      if (starts[functions[index].full].size() > 1)
+      if (functions[index].address != 0) starts[functions[index].full].insert(functions[index].address);
+    for (size_t index : members_)
+      if (functions[index].address != 0 && starts[functions[index].full].size() > 1)
         (*names)[index] += fmt::format(" [0x{:x}]", functions[index].address);
   }
 

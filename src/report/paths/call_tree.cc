@@ -50,12 +50,11 @@ class TreeBuilder {
     uint64_t ticks = 0, self = 0;
   };
   uint32_t name_of(const StackFrame& frame) {
-    return names_.try_emplace({frame.object, frame.function}, static_cast<uint32_t>(names_.size()))
-        .first->second;
+    return names_.try_emplace(function_of(frame), static_cast<uint32_t>(names_.size())).first->second;
   }
 
   std::vector<Node> nodes_;
-  std::map<std::pair<std::string, std::string>, uint32_t> names_;
+  std::map<std::tuple<std::string, std::string, uint64_t>, uint32_t> names_;
   std::unordered_map<uint64_t, uint32_t> known_;
 };
 

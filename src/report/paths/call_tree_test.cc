@@ -45,6 +45,32 @@ TEST(CallTree, RecursionInAChainIsANumber) {
             "100.00 %  29.91  └ f1 > f2 x 1,000 > (f3 > f4) x 20 > f6 > f5   self 100.0 %\n");
 }
 
+/// Functions of C++ that look alike call each other.
+PathProfile look_alikes() {
+  PathProfile paths;
+  paths.profile.executables[0].path = "/bin/cxx";
+  uint32_t at = 0;
+  for (const uint64_t call : {0x110, 0x210, 0x410, 0x510, 0x610}) at = paths.add(at, call);
+  paths.add(at, 0x0, 10);
+  return paths;
+}
+
+TEST(CallTree, LookAlikesAreToldApartAndAreNoRecursion) {
+  EXPECT_EQ(tree_text(look_alikes(), false),
+            "100.00 %  27.75  └ put(int) > put(long) > help [0x400] > help [0x500] > read_all > "
+            "std::map::operator[]   self 100.0 %\n");
+}
+
+TEST(CallTree, FunctionsOfOneNameInTwoObjectsAreToldApartAndAreNoRecursion) {
+  PathProfile paths;
+  paths.profile.executables.push_back({.path = "/lib/c.so", .build_id = {}});
+  const uint32_t main = paths.add(0, 0x110), outer = paths.add(main, 0x210),
+                 inner = paths.add(outer, 0x200, 10);
+  paths.profile.paths.context[inner].executable = 1;
+  paths.profile.positions.back().executable = 1;
+  EXPECT_EQ(tree_text(paths, false), "100.00 %  27.75  └ f1 > f2 (prog) > f2 (c.so)   self 100.0 %\n");
+}
+
 std::string flame_of(const PathProfile& paths, const std::string& title) {
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
   const NamedPaths named(paths.profile, names, true);
@@ -66,6 +92,14 @@ TEST(FlameSvg, AFrameIsAsWideAsItsShareAndWhatIsTooNarrowIsAddedUp) {
   EXPECT_THAT(svg, testing::HasSubstr("2500 ticks, 2500 of them in itself"));
   EXPECT_THAT(svg, testing::HasSubstr("; 0.09 % in frames too narrow to draw"));
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("f4  prog")));
+}
+
+TEST(FlameSvg, LookAlikesAreToldApart) {
+  const std::string svg = flame_of(look_alikes(), "prog");
+  for (const char* name : {"put(int)", "put(long)", "help [0x400]", "help [0x500]"}) {
+    EXPECT_THAT(svg, testing::HasSubstr(fmt::format("<title>{}  cxx\n", name)));
+    EXPECT_THAT(svg, testing::HasSubstr(fmt::format(">{}</text>", name)));
+  }
 }
 
 TEST(FlameSvg, NamesAreNoMarkup) {

@@ -13,22 +13,27 @@ namespace {
 
 constexpr size_t kLongestRound = 4;  ///< functions that call each other in turn
 
-/// How often the `length` names from `first` on follow one another.
-size_t rounds(const std::vector<std::string>& names, size_t first, size_t length) {
+using Chain = std::vector<const StackFrame*>;
+
+/// How often the `length` functions from `first` on follow one another.
+size_t rounds(const Chain& chain, size_t first, size_t length) {
   size_t same = 0;
-  while (first + length + same < names.size() && names[first + same] == names[first + length + same]) ++same;
+  while (first + length + same < chain.size() &&
+         function_of(*chain[first + same]) == function_of(*chain[first + length + same]))
+    ++same;
   return 1 + same / length;
 }
 
 /// "a > b > c", where recursion is "a x 1,000", and of two or more in turn "(a > b) x 500".
-std::string chain_text(const std::vector<std::string>& names) {
+std::string chain_text(const Chain& chain, NameStyle style) {
   std::string text;
-  for (size_t i = 0; i < names.size();) {
-    size_t length = 1, times = rounds(names, i, 1);
-    while (times < 2 && ++length <= kLongestRound) times = rounds(names, i, length);
+  for (size_t i = 0; i < chain.size();) {
+    size_t length = 1, times = rounds(chain, i, 1);
+    while (times < 2 && ++length <= kLongestRound) times = rounds(chain, i, length);
     if (times < 2) length = 1;
-    std::string round = names[i];
-    for (size_t k = 1; k < length; ++k) round += " > " + names[i + k];
+    std::string round;
+    for (size_t k = i; k < i + length; ++k)
+      round += (k == i ? "" : " > ") + escaped(name_with_object(style, *chain[k]));
     if (times > 1) round = (length == 1 ? round : "(" + round + ")") + " x " + grouped(times);
     text += (i == 0 ? "" : " > ") + round;
     i += length * times;
@@ -56,10 +61,6 @@ class CallTreeText {
     return share(node.ticks) >= options_.min_share;
   }
 
-  [[nodiscard]] std::string name(const StackFrame& frame) const {
-    return escaped(shown_name(options_.names, frame));
-  }
-
   void add_line(uint64_t ticks, const std::string& indent, const std::string& text) {
     const Interval interval = wilson_interval(share(ticks), samples_);
     out_ += fmt::format("{:6.2f} % {:6.2f}  {}{}\n", 100 * share(ticks),
@@ -68,15 +69,15 @@ class CallTreeText {
 
   /// A chain of functions that each have one large child and next to nothing else is one line.
   void add_node(const CallTreeNode& node, const std::string& first, const std::string& rest) {
-    std::vector<std::string> chain{name(node.frame)};
+    Chain chain{&node.frame};
     const CallTreeNode* last = &node;
     uint64_t self = node.self;
     while (continues(*last)) {
       last = &last->children.front();
-      chain.push_back(name(last->frame));
+      chain.push_back(&last->frame);
       self = last->self;
     }
-    std::string text = chain_text(chain);
+    std::string text = chain_text(chain, options_.names);
     if (!options_.bottom_up && share(self) >= 0.0005)
       text += fmt::format("   self {:.1f} %", 100 * share(self));
     add_line(node.ticks, first, text);

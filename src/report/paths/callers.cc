@@ -1,5 +1,7 @@
 #include "report/paths/callers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -10,9 +12,12 @@ namespace pctally {
 namespace {
 
 /// A caller with its place, or a callee without one.
-using Side = std::tuple<std::string, std::string, std::string, uint32_t>;  // object, function, file, line
+using Side =
+    std::tuple<std::string, std::string, uint64_t, std::string, uint32_t>;  // function_of(), file, line
 
-Side side_of(const StackFrame& frame) { return {frame.object, frame.function, frame.file, frame.line}; }
+Side side_of(const StackFrame& frame) {
+  return std::tuple_cat(function_of(frame), std::tie(frame.file, frame.line));
+}
 
 StackFrame named(const char* name) {
   StackFrame frame;
@@ -288,9 +293,12 @@ class CallerWalk {
 };
 
 /// How well a function is called, the best first.
-enum class Called { kInFull, kAsShown, kBare, kMember, kInPart, kNot };
+enum class Called { kAsListed, kInFull, kAsShown, kBare, kMember, kInPart, kNot };
 
-Called called(const StackFrame& frame, const std::string& text) {
+Called called(const StackFrame& frame, std::string text) {
+  if (text == listed_name(frame)) return Called::kAsListed;
+  if (const std::string object = " (" + frame.object + ")"; text.ends_with(object))
+    text.erase(text.size() - object.size());
   if (frame.function == text || frame.linkage == text) return Called::kInFull;
   for (const NameDetail detail :
        {NameDetail::kClone, NameDetail::kArguments, NameDetail::kTemplates, NameDetail::kBoth})
@@ -309,9 +317,9 @@ struct Match {
 
 /// Every function on the paths.
 std::vector<Match> all_matches(const NamedPaths& paths, const std::string& text) {
-  std::map<std::tuple<std::string, std::string>, Match> found;
+  std::map<std::tuple<std::string, std::string, uint64_t>, Match> found;
   const auto add = [&](const StackFrame& frame, uint64_t ticks) {
-    const auto [entry, fresh] = found.try_emplace({frame.object, frame.function});
+    const auto [entry, fresh] = found.try_emplace(function_of(frame));
     Match& match = entry->second;
     if (fresh) match = {frame, called(frame, text)};
     match.ticks += ticks;
@@ -327,8 +335,15 @@ std::vector<Match> all_matches(const NamedPaths& paths, const std::string& text)
 
 }  // namespace
 
-std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text) {
+std::string listed_name(const StackFrame& frame) {
+  return fmt::format("{} ({})", frame.short_name, frame.object);
+}
+
+std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text,
+                                       const NamePattern* object) {
   std::vector<Match> list = all_matches(paths, text);
+  if (object != nullptr)
+    std::erase_if(list, [&](const Match& match) { return !object->matches(match.frame.object); });
   Called best = Called::kNot;
   for (const Match& match : list) best = std::min(best, match.called);
   std::stable_sort(list.begin(), list.end(),

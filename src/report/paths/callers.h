@@ -36,8 +36,13 @@ struct Callers {
 };
 
 /// Functions that `text` names best: in full or by the symbol; as a table shows them; by the bare name; as a
-/// member; in part. Distinct, most ticks first.
-std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text);
+/// member; in part. "NAME (OBJECT)" names those of the object. Distinct, most ticks first.
+/// `object`: only functions of objects whose name has it; null: of all.
+std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text,
+                                       const NamePattern* object = nullptr);
+
+/// "NAME (OBJECT)": by this text find_functions() finds that function alone.
+std::string listed_name(const StackFrame& frame);
 
 /// REQUIRES: `function` came from find_functions().
 Callers callers_of(const Profile& profile, const NamedPaths& paths, const StackFrame& function);

@@ -25,12 +25,13 @@ class CallersText {
       : callers_(callers), options_(options) {}
 
   std::string run() {
-    out_ = fmt::format("{} ({})   {} of all ticks have it on the stack: {}\n", name(callers_.function),
-                       escaped(callers_.function.object),
-                       callers_.is_range ? range_text(callers_.interval.low, callers_.interval.high)
-                                         : fmt::format("{:.1f} % ± {:.1f}", 100 * callers_.share,
-                                                       100 * half_width(callers_.share, callers_.interval)),
-                       counted_range(callers_.ticks, callers_.ticks + callers_.folded));
+    out_ =
+        fmt::format("{} ({})   {} of all ticks have it on the stack: {}\\n",
+                    escaped(shown_name(options_.names, callers_.function)), escaped(callers_.function.object),
+                    callers_.is_range ? range_text(callers_.interval.low, callers_.interval.high)
+                                      : fmt::format("{:.1f} % ± {:.1f}", 100 * callers_.share,
+                                                    100 * half_width(callers_.share, callers_.interval)),
+                    counted_range(callers_.ticks, callers_.ticks + callers_.folded));
     add_part("called from", callers_.callers);
     add_part("calls", callers_.callees);
     if (callers_.folded != 0)
@@ -64,7 +65,7 @@ class CallersText {
   }
 
   [[nodiscard]] std::string name(const StackFrame& frame) const {
-    return escaped(shown_name(options_.names, frame));
+    return escaped(name_with_object(options_.names, frame));
   }
 
   void add_part(const char* title, const std::vector<CallerRow>& rows) {
@@ -87,8 +88,9 @@ class CallersText {
 
   [[nodiscard]] std::string text(const CallerRow& row) const {
     const std::string place = place_text(row.frame), object = escaped(row.frame.object);
-    std::string where = place.empty() ? object : place;
-    return fmt::format("  {}{}{}", name(row.frame), where.empty() ? "" : "  ", where);
+    if (!place.empty()) return fmt::format("  {}  {}", name(row.frame), place);
+    return fmt::format("  {}{}{}", escaped(shown_name(options_.names, row.frame)), object.empty() ? "" : "  ",
+                       object);
   }
 
   void add_outer(const CallerRow& row) {

@@ -1,5 +1,7 @@
 #include "report/paths/named_paths.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
@@ -44,17 +46,78 @@ void add_positions_of(const PathTree& tree, const std::vector<bool>& is_call,
       (*positions)[{tree[i].executable, is_call[i]}].push_back(tree[i].position);
 }
 
+/// Of each function, whether one of another object has the same name, short or full.
+std::vector<bool> are_in_several_objects(const std::vector<FunctionName>& functions,
+                                         const std::vector<std::string>& shown) {
+  std::map<std::string_view, std::set<std::string_view>> objects;
+  for (size_t i = 0; i < functions.size(); ++i)
+    for (const std::string_view name : {std::string_view(shown[i]), functions[i].full})
+      objects[name].insert(functions[i].object);
+  std::vector<bool> several;
+  for (size_t i = 0; i < functions.size(); ++i)
+    several.push_back(objects[shown[i]].size() > 1 || objects[functions[i].full].size() > 1);
+  return several;
+}
+
 }  // namespace
 
 std::string shown_name(NameStyle style, const StackFrame& frame) {
-  const FunctionName function{frame.function, frame.linkage, {}, 0};
-  return shown_name(style, short_names({&function, 1}).front(), frame.function, frame.linkage);
+  return shown_name(style, frame.short_name, frame.function, frame.linkage);
+}
+
+std::string name_with_object(NameStyle style, const StackFrame& frame) {
+  const std::string name = shown_name(style, frame);
+  return frame.in_several_objects ? fmt::format("{} ({})", name, frame.object) : name;
 }
 
 NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, bool lines)
-    : tree_(profile.paths.context), plane_(plane_of(profile.paths)), below_(ticks_below(tree_)) {
+    : profile_(profile),
+      tree_(profile.paths.context),
+      plane_(plane_of(profile.paths)),
+      below_(ticks_below(tree_)) {
   add_places(profile, names, lines);
+  keep_addresses_that_distinguish();
+  name_functions();
   if (!plane_.empty()) add_known(profile, names);
+}
+
+StackFrame NamedPaths::function(std::string object, std::string full, uint64_t address) const {
+  const auto starts = starts_.find({object, full});
+  StackFrame frame;
+  frame.object = std::move(object);
+  frame.function = std::move(full);
+  if (starts != starts_.end() && starts->second.size() > 1) frame.address = address;
+  return frame;
+}
+
+/// A function whose name is its own may be inlined, too, and is the same function there.
+void NamedPaths::keep_addresses_that_distinguish() {
+  for (const std::vector<StackFrame>& frames : places_)
+    for (const StackFrame& frame : frames)
+      if (frame.address != 0) starts_[{frame.object, frame.function}].insert(frame.address);
+  for (std::vector<StackFrame>& frames : places_)
+    for (StackFrame& frame : frames)
+      if (frame.address != 0 && starts_.at({frame.object, frame.function}).size() == 1) frame.address = 0;
+}
+
+void NamedPaths::name_functions() {
+  std::map<std::tuple<std::string_view, std::string_view, uint64_t>, size_t> numbers;
+  std::vector<FunctionName> functions;
+  const auto number = [&](const StackFrame& frame) {
+    const auto [entry, fresh] = numbers.try_emplace(function_of(frame), functions.size());
+    if (fresh) functions.push_back({frame.function, frame.linkage, frame.object, frame.address});
+    return entry->second;
+  };
+  for (const std::vector<StackFrame>& frames : places_)
+    for (const StackFrame& frame : frames) number(frame);
+  const std::vector<std::string> shown = short_names(functions);
+  const std::vector<bool> several = are_in_several_objects(functions, shown);
+  for (std::vector<StackFrame>& frames : places_)
+    for (StackFrame& frame : frames) {
+      const size_t own = number(frame);
+      frame.short_name = shown[own];
+      frame.in_several_objects = several[own];
+    }
 }
 
 void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lines) {
@@ -74,6 +137,7 @@ void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lin
     frame.function = name->range.function;
     frame.linkage = name->range.linkage;
     frame.object = names.shown(tree_[i].executable);
+    frame.address = address_of(tree_[i].executable, name->range);
     place_[i] = add_place(std::move(frame));
   }
 }
@@ -112,6 +176,10 @@ uint32_t NamedPaths::add_place(StackFrame frame) {
   return static_cast<uint32_t>(places_.size() - 1);
 }
 
+KnownTicks& NamedPaths::known_of(const std::string& object, const std::string& full, uint64_t address) {
+  return known_[function_of(function(object, full, address))];
+}
+
 /// As the table has them.
 void NamedPaths::add_known(const Profile& profile, ObjectNames& names) {
   const PathFunctions functions = path_functions(profile, names);
@@ -120,7 +188,7 @@ void NamedPaths::add_known(const Profile& profile, ObjectNames& names) {
       std::any_of(profile.executables.begin(), profile.executables.end(),
                   [](const Executable& executable) { return executable.path == kInnerNotKept; });
   for (const Row& row : rows_by_function(profile, names, &functions)) {
-    KnownTicks& known = known_[{row.object, row.function}];
+    KnownTicks& known = known_of(row.object, row.function, row.address);
     known.self += row.ticks;
     known.low = std::max(known.low, row.total.low);
     known.high += row.total.high;
@@ -129,13 +197,19 @@ void NamedPaths::add_known(const Profile& profile, ObjectNames& names) {
   }
   for (const PathFunction& function : functions.functions)
     if (function.in_shared_entry || function.several || function.shared)
-      known_[{function.key.object, function.key.function}].complete = false;
+      known_of(function.key.object, function.key.function, function.address).complete = false;
 }
 
 KnownTicks NamedPaths::known(const StackFrame& function) const {
-  const auto found = known_.find({function.object, function.function});
+  const auto found = known_.find(function_of(function));
   // What has no row is inlined, or, without an object, no function.
   return found == known_.end() ? KnownTicks{.complete = !function.object.empty()} : found->second;
+}
+
+/// As in the table of functions: a JIT compiles one function many times.
+uint64_t NamedPaths::address_of(uint32_t executable, const NamedRange& range) const {
+  if (profile_.executables[executable].kind == ExecutableKind::kPrivate) return 0;
+  return range.address != 0 ? range.address : range.start;
 }
 
 void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>& positions, bool lines,
@@ -149,6 +223,7 @@ void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>
   for (size_t i = 0; i < positions.size(); ++i) {
     std::vector<StackFrame> frames;
     if (source[i].empty()) source[i].emplace_back();
+    const uint64_t address = address_of(executable, ranges[i]);
     // The symbol names the function: debug information may not know it, or by another name.
     source[i].back().function = std::move(ranges[i].function);
     source[i].back().linkage = std::move(ranges[i].linkage);
@@ -157,6 +232,7 @@ void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>
       frames.push_back({std::move(frame.function), std::move(frame.linkage), names.shown(executable),
                         std::move(frame.file), frame.line, k + 1 != source[i].size()});
     }
+    frames.front().address = address;
     places_.push_back(std::move(frames));
   }
 }

@@ -1,7 +1,10 @@
 // The context tree with the source frames of every place: inlined functions are frames of their own.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "report/names/shown_names.h"
@@ -18,15 +21,23 @@ struct StackFrame {
   std::string file;  ///< of the call, or, of the innermost frame, empty
   uint32_t line = 0;
   bool inlined = false;
+  std::string short_name{};         ///< as of short_names() for all functions of the paths
+  uint64_t address = 0;             ///< where it starts, if its object has several functions of its full name
+  bool in_several_objects = false;  ///< a function of another object is called the same
 };
 
 /// What tells one frame's function from another's.
-inline auto function_of(const StackFrame& frame) { return std::tie(frame.object, frame.function); }
+inline auto function_of(const StackFrame& frame) {
+  return std::tie(frame.object, frame.function, frame.address);
+}
 
-/// The frame's name by itself: functions that look alike keep the same short name.
+/// The frame's name, for where its object stands beside it.
 std::string shown_name(NameStyle style, const StackFrame& frame);
 
-/// What is known of a function apart from the context tree: of all functions of one name together.
+/// The frame's name by itself: "work (a.out)" where several objects have a function of that name.
+std::string name_with_object(NameStyle style, const StackFrame& frame);
+
+/// What is known of a function apart from the context tree.
 struct KnownTicks {
   uint64_t self = 0;         ///< in the function itself, at least
   bool self_is_all = false;  ///< and at most
@@ -44,6 +55,8 @@ class NamedPaths {
   /// Outermost first; empty for scopes. A cut has one frame, in brackets.
   [[nodiscard]] const std::vector<StackFrame>& frames(uint32_t node) const { return places_[place_[node]]; }
   [[nodiscard]] const std::vector<uint64_t>& below() const { return below_; }
+  /// A function of a table, as its frames are. `address`: 0 if unknown.
+  [[nodiscard]] StackFrame function(std::string object, std::string full, uint64_t address) const;
 
   /// The call plane, where parts of the tree were folded; else empty, for the tree says it all.
   [[nodiscard]] const PathTree& plane() const { return plane_; }
@@ -56,6 +69,7 @@ class NamedPaths {
  private:
   using Positions = std::map<std::pair<uint32_t, bool>, std::vector<uint64_t>>;
   using Places = std::map<std::tuple<uint32_t, uint64_t, bool>, uint32_t>;
+  using Starts = std::map<std::pair<std::string, std::string>, std::set<uint64_t>>;
 
   void add_places(const Profile& profile, ObjectNames& names, bool lines);
   Places add_positions(Positions positions, bool lines, bool one_frame, ObjectNames& names);
@@ -64,14 +78,20 @@ class NamedPaths {
   std::vector<uint32_t> places_of(const PathTree& tree, const std::vector<bool>& is_call,
                                   const Places& known);
   uint32_t add_place(StackFrame frame);
+  [[nodiscard]] uint64_t address_of(uint32_t executable, const NamedRange& range) const;
+  void keep_addresses_that_distinguish();
+  void name_functions();
+  KnownTicks& known_of(const std::string& object, const std::string& full, uint64_t address);
   void add_known(const Profile& profile, ObjectNames& names);
 
+  const Profile& profile_;
   const PathTree& tree_;
   const PathTree& plane_;
   std::vector<std::vector<StackFrame>> places_;  ///< by number; 0: nothing
   std::vector<uint32_t> place_, plane_place_;    ///< of each node
+  Starts starts_;                                ///< of each object and full name
   std::vector<uint64_t> below_;
-  std::map<std::pair<std::string, std::string>, KnownTicks> known_;  ///< by object and function
+  std::map<std::tuple<std::string, std::string, uint64_t>, KnownTicks> known_;  ///< by function_of()
 };
 
 }  // namespace pctally

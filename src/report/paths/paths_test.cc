@@ -422,6 +422,38 @@ TEST(FindFunctions, NamesThatTablesShowAreFound) {
   EXPECT_EQ(found("log"), "ns::log(int, char const*);");  // a member, before names that contain the word
 }
 
+/// f2 of two objects, the outer calls the inner.
+PathProfile two_objects() {
+  PathProfile paths;
+  paths.profile.executables.push_back({.path = "/lib/c.so", .build_id = {}});
+  const uint32_t inner = paths.add(paths.add(paths.add(0, 0x110), 0x210), 0x200, 10);
+  paths.profile.paths.context[inner].executable = 1;
+  paths.profile.positions.back().executable = 1;
+  return paths;
+}
+
+TEST(FindFunctions, EveryListedNameIsAcceptedAndAnObjectNarrowsTheChoice) {
+  for (PathProfile paths : {two_objects(), two_ways()}) {
+    ObjectNames names(paths.profile, &FakeSymbolizer::open);
+    const NamedPaths named(paths.profile, names, false);
+    for (const StackFrame& frame : find_functions(named, "f")) {
+      const std::vector<StackFrame> found = find_functions(named, listed_name(frame));
+      ASSERT_EQ(found.size(), 1u) << listed_name(frame);
+      EXPECT_EQ(function_of(found[0]), function_of(frame));
+    }
+  }
+  const PathProfile paths = two_objects();
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  EXPECT_EQ(find_functions(named, "f2").size(), 2u);
+  const NamePattern object = *NamePattern::compile("^c[.]so$");
+  const std::vector<StackFrame> found = find_functions(named, "f2", &object);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].object, "c.so");
+  EXPECT_THAT(callers_text(paths.profile, callers_of(paths.profile, named, found[0]), {}),
+              testing::HasSubstr("  f2 (prog)  prog.c:33 "));
+}
+
 /// Everything that callers_of() says of a function, from all edges: "caller:line callee ticks".
 TEST(CallEdges, AreWhatCallersOfFindsFunctionByFunction) {
   PathProfile paths;

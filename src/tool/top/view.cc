@@ -21,7 +21,7 @@ std::string listed(const std::vector<CallerRow>& rows, NameStyle style) {
   std::string text;
   for (size_t i = 0; i < std::min(rows.size(), kMost); ++i)
     text += fmt::format("{}{:.0f} % {}", i == 0 ? "" : ", ", 100 * rows[i].share,
-                        escaped(shown_name(style, rows[i].frame)));
+                        escaped(name_with_object(style, rows[i].frame)));
   if (rows.size() > kMost) text += fmt::format(", {} more", rows.size() - kMost);
   return text.empty() ? "nothing in this window" : text;
 }
@@ -80,9 +80,8 @@ std::vector<std::string> TopView::callers_of_row(size_t row, NameStyle style) {
   ObjectNames objects(table_->window,
                       [this](const ExecutableIdentity& identity) { return names_.open(identity); });
   if (!paths_) paths_.emplace(table_->window, objects, false);
-  StackFrame function;
-  function.object = table_->rows[row].all.object;
-  function.function = table_->rows[row].all.function;
+  const Row& chosen = table_->rows[row].all;
+  const StackFrame function = paths_->function(chosen.object, chosen.function, chosen.address);
   const Callers callers = callers_of(table_->window, *paths_, function);
   return {"called by  " + listed(callers.callers, style), "calls      " + listed(callers.callees, style)};
 }
