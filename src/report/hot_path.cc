@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
+
+#include "report/names/short_name.h"
 
 namespace pctally {
 namespace {
@@ -17,6 +20,16 @@ struct Step {
   std::vector<uint32_t> nodes;
   uint64_t ticks = 0;
 };
+
+bool is_of(const Row& row, const HotFrame& frame) {
+  return std::tie(row.object, row.function, row.address) ==
+         std::tie(frame.object, frame.function, frame.address);
+}
+
+/// Two functions of two objects.
+bool looks_alike(const HotFrame& a, const HotFrame& b) {
+  return a.object != b.object && (a.short_name == b.short_name || a.function == b.function);
+}
 
 class HotPathWalk {
  public:
@@ -40,7 +53,11 @@ class HotPathWalk {
         all_functions_.clear();
       }
       if (start) continue;
-      path_.push_back({function.key.function, function.linkage, share});
+      path_.push_back({.function = function.key.function,
+                       .linkage = function.linkage,
+                       .share = share,
+                       .object = function.key.object,
+                       .address = function.address});
       all_functions_.push_back(step.function);
     }
     return {shortened(), std::move(all_functions_)};
@@ -53,7 +70,8 @@ class HotPathWalk {
            function == "start_thread";
   }
 
-  /// Keeps the first function, the innermost of functions with the same share, and only the last few in all.
+  /// Keeps the first function, the innermost of functions with the same share, and only the last few in all;
+  /// marks where some were left out.
   std::vector<HotFrame> shortened() {
     std::vector<HotFrame> steps;
     for (HotFrame& frame : path_) {
@@ -61,8 +79,11 @@ class HotPathWalk {
           steps.size() > 1 && std::lround(100 * steps.back().share) == std::lround(100 * frame.share);
       if (same) steps.pop_back();
       steps.push_back(std::move(frame));
+      if (same) steps.back().after_left_out = true;
     }
-    if (std::ssize(steps) > kMostSteps) steps.erase(steps.begin() + 1, steps.end() - (kMostSteps - 1));
+    if (std::ssize(steps) <= kMostSteps) return steps;
+    steps.erase(steps.begin() + 1, steps.end() - (kMostSteps - 1));
+    steps[1].after_left_out = true;
     return steps;
   }
 
@@ -106,6 +127,18 @@ class HotPathWalk {
 
 HotPath hot_path(const Profile& profile, const PathFunctions& functions) {
   return HotPathWalk(profile, functions).run();
+}
+
+void name_hot_path(const std::vector<Row>& rows, std::vector<HotFrame>* path) {
+  for (HotFrame& frame : *path) {
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const Row& candidate) { return is_of(candidate, frame); });
+    frame.short_name =
+        row != rows.end() ? row->short_function : short_function_name(frame.function, frame.linkage);
+  }
+  for (HotFrame& frame : *path)
+    frame.in_several_objects = std::any_of(path->begin(), path->end(),
+                                           [&](const HotFrame& other) { return looks_alike(frame, other); });
 }
 
 }  // namespace pctally

@@ -13,4 +13,7 @@ struct HotPath {
 /// Starts at main where there is one: what runs before it is every program's.
 HotPath hot_path(const Profile& profile, const PathFunctions& functions);
 
+/// Gives the steps the short names that they have in a table of functions.
+void name_hot_path(const std::vector<Row>& rows, std::vector<HotFrame>* path);
+
 }  // namespace pctally

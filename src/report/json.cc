@@ -121,7 +121,10 @@ void add_paths(const Report& report, Json* json) {
   Json cuts = Json::array(), hot = Json::array();
   for (const PathAccount::Cut& cut : account.cuts) cuts.push_back({{"reason", cut.id}, {"ticks", cut.ticks}});
   for (const HotFrame& frame : report.hot_path)
-    hot.push_back({{"function", valid_utf8(frame.function)}, {"share", frame.share}});
+    hot.push_back({{"function", valid_utf8(frame.function)},
+                   {"object", valid_utf8(frame.object)},
+                   {"after_left_out", frame.after_left_out},
+                   {"share", frame.share}});
   (*json)["paths"] = {{"complete", account.complete}, {"cut", std::move(cuts)},
                       {"folded", account.folded},     {"first_come", account.first_come},
                       {"no_room", account.no_room},   {"hot_path", std::move(hot)}};

@@ -271,6 +271,7 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
   for (Row& row : pseudo_rows(profile.ledger, options.by, report.rows))
     if (row.ticks != 0) report.rows.push_back(std::move(row));
   name_rows(&report.rows);
+  name_hot_path(report.rows, &report.hot_path);
   measure(profile, report.account, &report.rows);
   if (report.hot_line)
     report.hot_line->interval = wilson_interval(report.hot_line->share, report.account.effective_samples);

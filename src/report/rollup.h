@@ -89,7 +89,12 @@ struct LineOptions {
 struct HotFrame {
   std::string function;  ///< full name
   std::string linkage;
-  double share = 0;  ///< of all ticks, with this path
+  double share = 0;             ///< of all ticks, with this path
+  bool after_left_out = false;  ///< its caller is not the step before: those between are left out
+  std::string object;
+  uint64_t address = 0;             ///< where it starts; 0: not known
+  std::string short_name{};         ///< as in the table
+  bool in_several_objects = false;  ///< the path has a function of another object of that name
 };
 
 /// The line on that path to look at.

@@ -299,17 +299,15 @@ std::string TextReport::total(const Row& row) const {
 
 void TextReport::add_hot_path() {
   if (report_.by != Grouping::kFunction || report_.hot_path.empty()) return;
-  std::vector<FunctionName> functions;
-  for (const HotFrame& frame : report_.hot_path) functions.push_back({frame.function, frame.linkage, {}, 0});
-  const std::vector<std::string> names = short_names(functions);
   std::string text = "hot path ";
   double last = -1;
-  for (size_t i = 0; i < names.size(); ++i) {
+  for (size_t i = 0; i < report_.hot_path.size(); ++i) {
     const HotFrame& frame = report_.hot_path[i];
-    text += fmt::format("{}{}", i == 0 ? " " : " > ",
-                        escaped(shown_name(options_.names, names[i], frame.function, frame.linkage)));
+    text += fmt::format("{}{}{}", i == 0 ? " " : " > ", frame.after_left_out ? "… > " : "",
+                        escaped(shown_name(options_.names, frame.short_name, frame.function, frame.linkage)));
+    if (frame.in_several_objects) text += fmt::format(" ({})", escaped(frame.object));
     const double percent = std::round(100 * frame.share);
-    if (percent != last || i + 1 == names.size()) text += fmt::format(" {:.0f}", percent);
+    if (percent != last || i + 1 == report_.hot_path.size()) text += fmt::format(" {:.0f}", percent);
     last = percent;
   }
   add("{} %\n", text);

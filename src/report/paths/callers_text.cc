@@ -26,7 +26,7 @@ class CallersText {
 
   std::string run() {
     out_ =
-        fmt::format("{} ({})   {} of all ticks have it on the stack: {}\\n",
+        fmt::format("{} ({})   {} of all ticks have it on the stack: {}\n",
                     escaped(shown_name(options_.names, callers_.function)), escaped(callers_.function.object),
                     callers_.is_range ? range_text(callers_.interval.low, callers_.interval.high)
                                       : fmt::format("{:.1f} % ± {:.1f}", 100 * callers_.share,

@@ -268,6 +268,40 @@ TEST(HotPath, FollowsMostTicksDownFromTheOutermost) {
   EXPECT_EQ(text, "f1 f3 ") << "of f2 and f3 with the same share the inner one";
 }
 
+std::string hot_path_text(const Profile& profile) {
+  const std::string text = text_report(profile, make_report(profile, &FakeSymbolizer::open, {}), {});
+  const size_t start = text.find("hot path");
+  return text.substr(start, text.find('\n', start) - start);
+}
+
+TEST(HotPath, MarksWhatIsLeftOutSoThatNeighboursCallEachOther) {
+  PathProfile equal;
+  equal.add(equal.add(equal.add(equal.add(0, 0x110), 0x210), 0x310), 0x400, 8);
+  EXPECT_EQ(hot_path_text(equal.profile), "hot path  f1 100 > … > f4 100 %");
+  PathProfile deep;
+  uint32_t at = 0;
+  for (uint64_t i = 1; i <= 10; ++i) at = deep.add(at, i * 0x100 + 0x10, 5);
+  EXPECT_EQ(hot_path_text(deep.profile),
+            "hot path  f1 100 > … > f4 70 > f5 60 > f6 50 > f7 40 > f8 30 > f9 20 > fa 10 %");
+  PathProfile direct;
+  direct.add(direct.add(direct.add(0, 0x110, 1), 0x210, 2), 0x310, 7);
+  EXPECT_EQ(hot_path_text(direct.profile), "hot path  f1 100 > f2 90 > f3 70 %");
+}
+
+TEST(HotPath, HasTheNamesOfTheTable) {
+  PathProfile alike;
+  alike.profile.executables[0].path = "/bin/cxx";
+  alike.add(alike.add(0, 0x110), 0x400, 9);
+  alike.add(0, 0x200, 1);
+  EXPECT_EQ(hot_path_text(alike.profile), "hot path  put(int) 90 > help 90 %");
+  PathProfile objects;
+  objects.profile.executables.push_back({.path = "/lib/c.so", .build_id = {}});
+  const uint32_t inner = objects.add(objects.add(0, 0x210), 0x200, 10);
+  objects.profile.paths.context[inner].executable = 1;
+  objects.profile.positions.back().executable = 1;
+  EXPECT_EQ(hot_path_text(objects.profile), "hot path  f2 (prog) 100 > f2 (c.so) 100 %");
+}
+
 /// Sources are /src/prog.c:POSITION/16; at odd positions /src/inlined.h:7 is inlined.
 std::optional<HotLine> hot_line_of(const PathProfile& paths) {
   return make_report(paths.profile, &FakeSymbolizer::open, {.hot_line = true}).hot_line;
