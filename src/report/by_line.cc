@@ -50,6 +50,7 @@ class LineRows {
 
  private:
   uint32_t row_of(uint32_t executable, std::vector<Frame> frames, const NamedRange& range) {
+    name_by_symbol(range, &frames);
     const size_t chosen = chosen_frame(executable, frames);
     Inside inside = options_.inlines ? inside_of(frames, chosen) : Inside();
     Frame frame = chosen < frames.size() ? std::move(frames[chosen]) : Frame{};

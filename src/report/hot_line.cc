@@ -110,6 +110,8 @@ class HotLineSearch {
     std::sort(positions_.begin(), positions_.end());
     positions_.erase(std::unique(positions_.begin(), positions_.end()), positions_.end());
     frames_ = symbolizer_->frames(positions_);
+    if (ranges.empty()) return;
+    for (std::vector<Frame>& frames : frames_) name_by_symbol(ranges[0], &frames);
   }
 
   std::optional<HotLine> hottest(uint32_t function, const OwnFiles* own) {

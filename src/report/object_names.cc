@@ -44,6 +44,16 @@ ExecutableIdentity identity_of(const Profile& profile, const Executable& executa
     identity.boot_id = executable.boot_id.empty() ? profile.boot_id : executable.boot_id;
   return identity;
 }
+
+void name_by_symbol(const NamedRange& symbol, std::vector<Frame>* frames) {
+  if (frames->empty()) return;
+  Frame& own = frames->back();
+  const bool has_name = !symbol.function.empty() && !symbol.function.starts_with('[');
+  if (!has_name && !own.function.empty()) return;
+  own.function = symbol.function;
+  own.linkage = symbol.linkage;
+}
+
 ObjectNames::ObjectNames(const Profile& profile, const OpenSymbolizer& open) : profile_(profile) {
   symbolizers_.resize(profile.executables.size());
   shown_.resize(profile.executables.size());

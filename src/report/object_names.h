@@ -17,6 +17,10 @@ using OpenSymbolizer = std::function<std::unique_ptr<Symbolizer>(const Executabl
 /// What tells an executable of a profile from all others, of other profiles too.
 ExecutableIdentity identity_of(const Profile& profile, const Executable& executable);
 
+/// Gives the outermost of a place's frames, which is no inlined one, the name of its symbol: debug
+/// information may know it by another, or by none.
+void name_by_symbol(const NamedRange& symbol, std::vector<Frame>* frames);
+
 class ObjectNames {
  public:
   /// REQUIRES: profile outlives this.

@@ -95,6 +95,31 @@ TEST(Rollup, LinesAreThoseOfTheInnermostFrame) {
   EXPECT_EQ(report.rows[1].ticks, 20u);
 }
 
+/// Debug information names a local function of a namespace without it.
+class LocalFunctions : public FakeSymbolizer {
+ public:
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+    std::vector<NamedRange> ranges = FakeSymbolizer::name(positions);
+    for (NamedRange& range : ranges) {
+      range.linkage = "_Z" + range.function;
+      range.function = "app::" + range.function + "(int)";
+    }
+    return ranges;
+  }
+};
+
+TEST(Rollup, AFunctionHasTheSameNameByLineAsByFunction) {
+  const auto open = [](const ExecutableIdentity& identity) {
+    return std::make_unique<LocalFunctions>(identity);
+  };
+  for (const Grouping by : {Grouping::kFunction, Grouping::kLine}) {
+    const Report report = make_report(two_objects(), open, {.by = by});
+    EXPECT_EQ(report.rows[0].function, "app::f1(int)");
+    EXPECT_EQ(report.rows[0].linkage, "_Zf1");
+  }
+}
+
 TEST(Rollup, TicksOfNoProcessHaveARow) {
   Report report = make(two_objects(), {.by = Grouping::kProcess});
   ASSERT_EQ(report.rows.size(), 3u);
