@@ -94,6 +94,17 @@ TEST(FlameSvg, AFrameIsAsWideAsItsShareAndWhatIsTooNarrowIsAddedUp) {
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("f4  prog")));
 }
 
+TEST(FlameSvg, WhatIsTooDeepIsNotCalledTooNarrow) {
+  PathProfile paths;
+  uint32_t at = 0;
+  for (uint64_t i = 0; i < 399; ++i) at = paths.add(at, 0x110);
+  paths.add(at, 0x200, 10);
+  paths.add(paths.add(at, 0x310), 0x400, 90);
+  const std::string svg = flame_of(paths, "prog");
+  EXPECT_THAT(svg, testing::HasSubstr("part of all ticks; 90 % below the 400 rows drawn<"));
+  EXPECT_THAT(svg, testing::HasSubstr(">f3</text>"));
+}
+
 TEST(FlameSvg, LookAlikesAreToldApart) {
   const std::string svg = flame_of(look_alikes(), "prog");
   for (const char* name : {"put(int)", "put(long)", "help [0x400]", "help [0x500]"}) {

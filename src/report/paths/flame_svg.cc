@@ -56,10 +56,14 @@ class FlameSvg {
 
   [[nodiscard]] std::string foot() const {
     return fmt::format(
-        "{}{}{}",
+        "{}; width: part of all ticks{}{}",
         options_.bottom_up ? "what ran is at the top, its callers below" : "callers above, callees below",
-        "; width: part of all ticks",
-        left_out_ == 0 ? "" : fmt::format("; {:.2g} % in frames too narrow to draw", 100 * share(left_out_)));
+        left_out(too_narrow_, "in frames too narrow to draw"),
+        left_out(too_deep_, fmt::format("below the {} rows drawn", kDeepest)));
+  }
+
+  [[nodiscard]] std::string left_out(uint64_t ticks, std::string_view where) const {
+    return ticks == 0 ? "" : fmt::format("; {:.2g} % {}", 100 * share(ticks), where);
   }
 
   /// Objects get colours in the order in which they are met; the kernel and cuts have their own.
@@ -75,7 +79,7 @@ class FlameSvg {
     for (const CallTreeNode& child : node.children) {
       const double width = kWidth * share(child.ticks);
       if (width < kNarrowest || row >= kDeepest) {
-        left_out_ += child.ticks;
+        (width < kNarrowest ? too_narrow_ : too_deep_) += child.ticks;
         continue;
       }
       add_frame(child, at, width, row);
@@ -107,7 +111,7 @@ class FlameSvg {
   double all_, samples_;
   std::map<std::string, size_t> colors_;
   size_t rows_ = 0;
-  uint64_t left_out_ = 0;
+  uint64_t too_narrow_ = 0, too_deep_ = 0;  ///< ticks of frames that are not drawn
   std::string out_;
 };
 

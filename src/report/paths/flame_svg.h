@@ -14,8 +14,8 @@ struct FlameSvgOptions {
 };
 
 /// Roots at the top; a frame is as wide as its share, and says its ticks and its interval when pointed at.
-/// Frames narrower than a pixel are left out; the last line says how many ticks they have together. Light or
-/// dark, as the reader's screen is.
+/// Frames narrower than a pixel are left out, and those below 400 rows; the last line says how many ticks
+/// they have together. Light or dark, as the reader's screen is.
 std::string flame_svg(const Profile& profile, const CallTreeNode& tree, const FlameSvgOptions& options);
 
 }  // namespace pctally
