@@ -16,6 +16,18 @@ std::string amount(const Profile& profile, uint64_t ticks) {
                                    : grouped(static_cast<uint64_t>(amount));
 }
 
+/// "1,203 ticks, "; nothing where the amount is their number.
+std::string ticks_before_amount(const Profile& profile) {
+  const bool is_amount = tick_word(profile) != std::string_view("tick");
+  return is_amount ? "" : counted_ticks(profile, profile.ledger.ticks()) + ", ";
+}
+
+/// The title of the column of ticks.
+std::string ticks_title(const Profile& profile) {
+  const std::string_view word = tick_word(profile);
+  return word == "nanosecond" ? "ns" : fmt::format("{}s", word);
+}
+
 std::string share(double part, double whole) {
   return fmt::format("{:.2f}", whole > 0 ? 100 * part / whole : 0.0);
 }
@@ -25,14 +37,14 @@ std::string share(double part, double whole) {
 std::string markdown_export(const Profile& profile, const Report& report, NameStyle names) {
   const auto whole = static_cast<double>(profile.ledger.ticks());
   const std::string command = profile.command.empty() ? "" : markdown_code(command_line(profile)) + ": ";
-  std::string out = fmt::format("{}{} ticks, {} {}\n\n", command, grouped(profile.ledger.ticks()),
+  std::string out = fmt::format("{}{}{} {}\n\n", command, ticks_before_amount(profile),
                                 amount(profile, profile.ledger.ticks()),
                                 profile.counts_cpu_time() ? "s of CPU time" : markdown_text(profile.event));
   for (const Warning& warning : report.warnings)
     if (warning.severity != Severity::kNote)
       out += fmt::format("Warning: {}\n\n", markdown_text(warning.text));
-  out += fmt::format("| share % | ± | {} | ticks | function | object |\n|--:|--:|--:|--:|:--|:--|\n",
-                     profile.counts_cpu_time() ? "seconds" : "events");
+  out += fmt::format("| share % | ± | {} | {} | function | object |\n|--:|--:|--:|--:|:--|:--|\n",
+                     profile.counts_cpu_time() ? "seconds" : "events", ticks_title(profile));
   const auto add = [&](uint64_t ticks, const std::string& half, const std::string& rest) {
     out += fmt::format("| {} | {} | {} | {} | {} |\n", share(static_cast<double>(ticks), whole), half,
                        amount(profile, ticks), ticks, rest);

@@ -1,13 +1,19 @@
 #include "report/account.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "base/time_ns.h"
+#include "report/print/figures.h"
 #include "report/statistics/interval.h"
 
 namespace pctally {
 namespace {
+
+constexpr std::string_view kNanosecond = "nanosecond";
 
 double rate(double events, int64_t nanoseconds) {
   return nanoseconds > 0 ? events / seconds(nanoseconds) : 0;
@@ -40,6 +46,27 @@ int64_t duration_of(uint64_t ticks, uint64_t period_ns) {
   uint64_t product;
   if (__builtin_mul_overflow(ticks, period_ns, &product)) product = kLongestTimeNs;
   return static_cast<int64_t>(std::min(product, kLongestTimeNs));
+}
+
+const char* tick_word(const Profile& profile) {
+  if (profile.runs.size() < 2 || profile.period_ns != 1) return "tick";
+  return profile.counts_cpu_time() ? "nanosecond" : "event";
+}
+
+std::string tick_title(const Profile& profile) {
+  const std::string word = tick_word(profile);
+  return word == kNanosecond ? "time" : word + "s";
+}
+
+std::string tick_figure(const Profile& profile, uint64_t ticks) {
+  if (tick_word(profile) != kNanosecond) return grouped(ticks);
+  const double time = seconds(duration_of(ticks, 1));
+  return time < 10 ? fmt::format("{:.1f} ms", 1000 * time) : fmt::format("{:.2f} s", time);
+}
+
+std::string counted_ticks(const Profile& profile, uint64_t ticks) {
+  const std::string_view word = tick_word(profile);
+  return word == kNanosecond ? tick_figure(profile, ticks) : counted(ticks, std::string(word));
 }
 
 namespace {

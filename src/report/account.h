@@ -2,6 +2,7 @@
 // counts those that the ticks stand for; the number not sampled is not known.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "profile/profile.h"
@@ -43,6 +44,18 @@ double unsampled_share(const Account& account);
 
 /// The same, as near to 0 as chance and whole ticks allow.
 double unsampled_beyond_chance(const Account& account);
+
+/// What one of its ticks is: a "tick"; in a sum of runs whose periods differ a "nanosecond", or an "event".
+const char* tick_word(const Profile& profile);
+
+/// The title of a column with tick_figure(): "ticks", "time" or "events".
+std::string tick_title(const Profile& profile);
+
+/// "1,203", or "996.7 ms" where ticks are nanoseconds.
+std::string tick_figure(const Profile& profile, uint64_t ticks);
+
+/// "1,203 ticks", "996.7 ms", "1,203 events"
+std::string counted_ticks(const Profile& profile, uint64_t ticks);
 
 inline double seconds(int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; }
 

@@ -97,6 +97,21 @@ TEST(Account, TimeReadOffAClockIsNoSample) {
   EXPECT_DOUBLE_EQ(account_of(profile).effective_samples, 1000);
 }
 
+TEST(Account, ASumOfRunsOfOtherPeriodsHasTimesOrEventsForTicks) {
+  Profile profile;
+  profile.period_ns = 1;
+  EXPECT_EQ(counted_ticks(profile, 1), "1 tick");
+  profile.runs.resize(2);
+  EXPECT_EQ(counted_ticks(profile, 996'722'841), "996.7 ms");
+  EXPECT_EQ(counted_ticks(profile, 12'345'000'000), "12.35 s");
+  EXPECT_EQ(tick_figure(profile, 1'500'000), "1.5 ms");
+  EXPECT_EQ(tick_title(profile), "time");
+  profile.event = "page-faults";
+  EXPECT_EQ(counted_ticks(profile, 1203), "1,203 events");
+  profile.period_ns = 1'000'000;
+  EXPECT_EQ(counted_ticks(profile, 1203), "1,203 ticks");
+}
+
 TEST(Account, AnEmptyProfileHasNoRates) {
   Account account = account_of({});
   EXPECT_EQ(account.asked_hz, 0);

@@ -53,10 +53,7 @@ class TextReport {
   void fit_widths();
   std::string joined(Names names) const;
   /// What a tick of a sum of runs stands for, where their periods differ: a nanosecond, or an event.
-  [[nodiscard]] std::string unit() const {
-    const bool whole = profile_.runs.size() > 1 && profile_.period_ns == 1;
-    return !whole ? "tick" : profile_.counts_cpu_time() ? "nanosecond" : "event";
-  }
+  [[nodiscard]] std::string unit() const { return tick_word(profile_); }
   [[nodiscard]] uint64_t ticks_recorded() const;
   std::string rate() const;
   std::string event_rate() const;
@@ -364,7 +361,7 @@ void TextReport::add_hidden() {
       fmt::format("+{} row{} of {:.2f} % or less ({:.2f} % together, {}); --limit 0 shows {}",
                   report_.hidden_rows, report_.hidden_rows == 1 ? "" : "s", 100 * report_.hidden_share,
                   100 * static_cast<double>(report_.hidden_ticks) / total,
-                  counted(report_.hidden_ticks, unit()), report_.hidden_rows == 1 ? "it" : "them");
+                  counted_ticks(profile_, report_.hidden_ticks), report_.hidden_rows == 1 ? "it" : "them");
   add("{}\n", colored(kBold, text));
 }
 
@@ -374,7 +371,7 @@ void TextReport::add_filtered() {
   double share = 100 * static_cast<double>(report_.filtered_ticks) / total;
   add("{}\n", colored(kBold, fmt::format("+{} row{} filtered out ({:.2f} % together, {})",
                                          report_.filtered_rows, report_.filtered_rows == 1 ? "" : "s", share,
-                                         counted(report_.filtered_ticks, unit()))));
+                                         counted_ticks(profile_, report_.filtered_ticks))));
 }
 
 /// Explains the rows in brackets, if the table has any.

@@ -93,7 +93,7 @@ void check_loss(const Profile& profile, Warnings* out) {
   if (ledger.full != 0)
     add(out, Severity::kIncomplete, "full",
         fmt::format("{} ({:.1f} %) found no room in the profile; which code they belong to is not known",
-                    counted(ledger.full, "tick"), percent_of(ledger.full, ledger.ticks())));
+                    counted_ticks(profile, ledger.full), percent_of(ledger.full, ledger.ticks())));
 }
 
 /// CPU time of processes without an engine, as far as it is known: until they were last read.

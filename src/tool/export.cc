@@ -122,7 +122,7 @@ Result<uint32_t> chosen_object(const Profile& profile, const Arguments& argument
 
 void inform_of(uint64_t written, const Profile& profile, uint32_t object) {
   inform("{} of {}, those of {}; --object NAME writes another's", grouped(written),
-         counted(profile.ledger.ticks(), "tick"), profile.executables[object].path);
+         counted_ticks(profile, profile.ledger.ticks()), profile.executables[object].path);
 }
 
 Result<std::string> write_gmon(const Profile& profile, uint32_t object) {

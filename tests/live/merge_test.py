@@ -122,6 +122,27 @@ class Merge(unittest.TestCase):
                          (4, f"pctally: {files[0]} has call paths and {self.files[0]} has none; record all with -g, or merge with --no-paths\n"))
         self.assertEqual(run("merge", "-q", "--no-paths", "-f", "-o", self.path("mixed.pct"), files[0], self.files[0]).returncode, 0)
 
+    def test_views_of_runs_of_other_periods_have_times(self):
+        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
+            self.skipTest("call paths need engine ring and x86-64")
+        files = []
+        for rate in ("997", "1999"):
+            files.append(self.path(f"paths.{rate}.pct"))
+            done = p.record([p.program("known_paths"), "plain", "0.3"], "-g", "-F", rate, path=files[-1])
+            self.assertEqual(done.returncode, 0, done.stderr)
+        picture = self.path("sum.svg")
+        self.assertEqual(run("report", "--flamegraph", picture, *files).returncode, 0)
+        with open(picture) as file:
+            texts = [file.read()]
+        both = self.merged("periods.pct", *files)
+        for view in (("report", "--callers", "work"), ("annotate", "work"), ("export", "--format", "markdown", "-o", "-")):
+            done = run(*view, both)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            texts.append(done.stdout)
+        for text in texts:
+            self.assertNotRegex(text, r"[0-9] ticks| ticks *(\||$)")
+            self.assertRegex(text, r"[0-9.]+ (ms|s)\b")
+
     def test_what_is_damaged_or_incomplete_is_named(self):
         damaged = self.path("damaged.pct")
         shutil.copy(self.files[0], damaged)

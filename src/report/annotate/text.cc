@@ -59,6 +59,9 @@ class Listing {
   [[nodiscard]] size_t numbers_width() const { return narrow() ? 16 : 18 + ticks_width_; }
   [[nodiscard]] std::string numbers(const TickShare& ticks, bool with_interval = true) const;
   [[nodiscard]] std::string titles() const;
+  [[nodiscard]] bool is_time() const;
+  [[nodiscard]] std::string ticks_text(uint64_t ticks) const;
+  [[nodiscard]] std::string what_ticks_are() const;
   [[nodiscard]] std::string bar(const TickShare& ticks) const;
   [[nodiscard]] std::string code_text(size_t index);
   [[nodiscard]] std::string source_text(const std::string& file, uint32_t line);
@@ -88,12 +91,12 @@ std::string Listing::numbers(const TickShare& ticks, bool with_interval) const {
   const double half = 100 * half_width(ticks.share, ticks.interval);
   const std::string text =
       fmt::format("{:6.2f} % {:>6} ", 100 * ticks.share, with_interval ? fmt::format("{:.2f}", half) : "");
-  return narrow() ? text : fmt::format("{} {:>{}} ", text, ticks.ticks, ticks_width_);
+  return narrow() ? text : fmt::format("{} {:>{}} ", text, ticks_text(ticks.ticks), ticks_width_);
 }
 
 std::string Listing::titles() const {
   constexpr const char* kShare = "   share      ± ";
-  return narrow() ? kShare : fmt::format("{} {:>{}} ", kShare, "ticks", ticks_width_);
+  return narrow() ? kShare : fmt::format("{} {:>{}} ", kShare, tick_title(profile_), ticks_width_);
 }
 
 /// As long as the instruction's part of the hottest one; '.' beyond what is certain.
@@ -123,21 +126,30 @@ std::string Listing::source_text(const std::string& file, uint32_t line) {
   return escaped(narrow() ? text.substr(std::min(text.find_first_not_of(' '), text.size())) : text);
 }
 
+bool Listing::is_time() const { return tick_word(profile_) == std::string_view("nanosecond"); }
+
+std::string Listing::ticks_text(uint64_t ticks) const {
+  return is_time() ? tick_figure(profile_, ticks) : std::to_string(ticks);
+}
+
+/// Behind their number.
+std::string Listing::what_ticks_are() const {
+  if (!profile_.counts_cpu_time()) return " of " + escaped(profile_.event);
+  if (is_time()) return " of CPU time";
+  return fmt::format(", {} of CPU time",
+                     duration_text(duration_of(annotation_.ticks.ticks, profile_.period_ns)));
+}
+
 void Listing::add_header() {
   const HotFunction& function = *annotation_.function;
   const std::string& name =
       shown_name(options_.names, function.short_name, function.range.function, function.range.linkage);
-  add_row(kBold, fmt::format(
-                     "{}   {}   {:.2f} % ± {:.2f}   {}{}", escaped(name), escaped(function.object),
-                     100 * annotation_.ticks.share,
-                     100 * half_width(annotation_.ticks.share, annotation_.ticks.interval),
-                     counted(annotation_.ticks.ticks, "tick"),
-                     profile_.counts_cpu_time()
-                         ? fmt::format(", {} of CPU time", duration_text(static_cast<int64_t>(
-                                                               annotation_.ticks.ticks * profile_.period_ns)))
-                         : " of " + escaped(profile_.event)));
+  add_row(kBold, fmt::format("{}   {}   {:.2f} % ± {:.2f}   {}{}", escaped(name), escaped(function.object),
+                             100 * annotation_.ticks.share,
+                             100 * half_width(annotation_.ticks.share, annotation_.ticks.interval),
+                             counted_ticks(profile_, annotation_.ticks.ticks), what_ticks_are()));
   add_row("", "shares are of all ticks, as in the report; ± is a 95 % confidence interval");
-  ticks_width_ = std::max(ticks_width_, std::to_string(annotation_.ticks.ticks).size());
+  ticks_width_ = std::max(ticks_width_, ticks_text(annotation_.ticks.ticks).size());
   hottest_ = hottest(annotation_);
 }
 
@@ -157,7 +169,7 @@ void Listing::add_lines() {
   for (size_t i = shown; i < annotation_.lines.size(); ++i) rest += annotation_.lines[i].ticks.ticks;
   if (shown < annotation_.lines.size())
     add_row("", fmt::format("+{} lines ({}); --all shows them", annotation_.lines.size() - shown,
-                            counted(rest, "tick")));
+                            counted_ticks(profile_, rest)));
 }
 
 /// What a jump or call leads to: an address of this function, or a name.

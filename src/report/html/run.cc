@@ -6,12 +6,6 @@
 namespace pctally {
 namespace {
 
-/// What its ticks are: where runs of different periods were added up, what they stood for.
-const char* unit_word(const Profile& profile) {
-  if (profile.runs.size() < 2 || profile.period_ns != 1) return "tick";
-  return profile.counts_cpu_time() ? "nanosecond" : "event";
-}
-
 uint64_t recorded_ticks(const Profile& profile) {
   uint64_t ticks = 0;
   for (const ProfileRun& run : profile.runs) ticks += run.ledger.ticks();
@@ -25,7 +19,7 @@ HtmlJson html_run(const Profile& profile, const Account& account, const Texts& t
   return {{"engine", texts.shown(profile.engine)},
           {"event", profile.counts_cpu_time() ? HtmlJson() : HtmlJson(texts.shown(profile.event))},
           {"period", profile.period_ns},
-          {"unit", unit_word(profile)},
+          {"unit", tick_word(profile)},
           {"runs", std::max<size_t>(1, profile.runs.size())},
           {"recorded", recorded_ticks(profile)},
           {"rate_hz", account.delivered_hz},

@@ -89,7 +89,7 @@ TEST(FlameSvg, AFrameIsAsWideAsItsShareAndWhatIsTooNarrowIsAddedUp) {
   EXPECT_THAT(svg, testing::HasSubstr("width=\"1200.00\""));
   EXPECT_THAT(svg, testing::HasSubstr("width=\"300.00\""));
   EXPECT_THAT(svg, testing::HasSubstr("25.00 % (95 %: "));
-  EXPECT_THAT(svg, testing::HasSubstr("2500 ticks, 2500 of them in itself"));
+  EXPECT_THAT(svg, testing::HasSubstr("2,500 ticks, 2,500 of them in itself"));
   EXPECT_THAT(svg, testing::HasSubstr("; 0.09 % in frames too narrow to draw"));
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("f4  prog")));
 }

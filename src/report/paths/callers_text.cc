@@ -21,8 +21,8 @@ std::string place_text(const StackFrame& frame) {
 
 class CallersText {
  public:
-  CallersText(const Callers& callers, const CallersTextOptions& options)
-      : callers_(callers), options_(options) {}
+  CallersText(const Profile& profile, const Callers& callers, const CallersTextOptions& options)
+      : profile_(profile), callers_(callers), options_(options) {}
 
   std::string run() {
     out_ =
@@ -36,7 +36,7 @@ class CallersText {
     add_part("calls", callers_.callees);
     if (callers_.folded != 0)
       out_ += fmt::format("\n{} of other paths were folded and may belong here\n",
-                          counted(callers_.folded, "tick"));
+                          counted_ticks(profile_, callers_.folded));
     if (has_ranges(callers_.callers) || has_ranges(callers_.callees))
       out_ += "\n\"x to y %\": folded paths may hold more of these calls, or the same ticks twice\n";
     const uint64_t most = callers_.ticks + callers_.folded;
@@ -50,8 +50,9 @@ class CallersText {
   static bool has_ranges(const std::vector<CallerRow>& rows) {
     return std::any_of(rows.begin(), rows.end(), [](const CallerRow& row) { return row.is_range; });
   }
-  static std::string counted_range(uint64_t low, uint64_t high) {
-    return low == high ? counted(low, "tick") : fmt::format("{} to {}", grouped(low), counted(high, "tick"));
+  [[nodiscard]] std::string counted_range(uint64_t low, uint64_t high) const {
+    const std::string most = counted_ticks(profile_, high);
+    return low == high ? most : fmt::format("{} to {}", tick_figure(profile_, low), most);
   }
   static std::string figure(const CallerRow& row) {
     if (row.is_range) return fmt::format("{:>14}", range_text(row.interval.low, row.interval.high));
@@ -68,18 +69,28 @@ class CallersText {
     return escaped(name_with_object(options_.names, frame));
   }
 
+  [[nodiscard]] bool is_time() const { return tick_word(profile_) == std::string_view("nanosecond"); }
+  [[nodiscard]] std::string ticks_text(const CallerRow& row) const {
+    return is_time() ? tick_figure(profile_, row.ticks) : std::to_string(row.ticks);
+  }
+
   void add_part(const char* title, const std::vector<CallerRow>& rows) {
     size_t shown = options_.limit == 0 ? rows.size() : std::min<size_t>(rows.size(), options_.limit),
            width = 40;
-    for (size_t i = 0; i < shown; ++i) width = std::max(width, std::min<size_t>(60, text(rows[i]).size()));
-    const std::string heading = fmt::format("{:<{}} of them      ±  ticks", title, width);
+    size_t ticks_width = 6;
+    for (size_t i = 0; i < shown; ++i) {
+      width = std::max(width, std::min<size_t>(60, text(rows[i]).size()));
+      ticks_width = std::max(ticks_width, ticks_text(rows[i]).size());
+    }
+    const std::string heading =
+        fmt::format("{:<{}} of them      ± {:>{}}", title, width, tick_title(profile_), ticks_width);
     out_ +=
         options_.color ? fmt::format("\n{}{}{}\n", kBold, heading, kPlain) : fmt::format("\n{}\n", heading);
     for (size_t i = 0; i < shown; ++i) {
       const CallerRow& row = rows[i];
       const std::string left = text(row);
-      out_ += fmt::format("{}{:{}} {} {:6}\n", left, "", width - std::min(width, width_of(left)), figure(row),
-                          row.ticks);
+      out_ += fmt::format("{}{:{}} {} {:>{}}\n", left, "", width - std::min(width, width_of(left)), figure(row),
+                          ticks_text(row), ticks_width);
       add_outer(row);
     }
     if (shown < rows.size())
@@ -104,6 +115,7 @@ class CallersText {
     out_ += fmt::format("      inlined into {}\n", chain);
   }
 
+  const Profile& profile_;
   const Callers& callers_;
   CallersTextOptions options_;
   std::string out_;
@@ -123,8 +135,8 @@ Json row_json(const CallerRow& row) {
 
 }  // namespace
 
-std::string callers_text(const Profile&, const Callers& callers, const CallersTextOptions& options) {
-  return CallersText(callers, options).run();
+std::string callers_text(const Profile& profile, const Callers& callers, const CallersTextOptions& options) {
+  return CallersText(profile, callers, options).run();
 }
 
 std::string callers_json(const Profile& profile, const Callers& callers) {

@@ -35,7 +35,8 @@ constexpr size_t kColors = 6;
 class FlameSvg {
  public:
   FlameSvg(const Profile& profile, const FlameSvgOptions& options)
-      : options_(options),
+      : profile_(profile),
+        options_(options),
         all_(static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1))),
         samples_(account_of(profile).effective_samples) {}
 
@@ -94,12 +95,13 @@ class FlameSvg {
     const std::string name = escaped(name_with_object(options_.names, node.frame));
     const Interval interval = wilson_interval(share(node.ticks), samples_);
     out_ += fmt::format(
-        "<g class=\"{}\"><title>{}  {}\n{:.2f} % (95 %: {:.2f} to {:.2f}), {} ticks, {} of them in "
+        "<g class=\"{}\"><title>{}  {}\n{:.2f} % (95 %: {:.2f} to {:.2f}), {}, {} of them in "
         "itself</title>"
         "<rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"{:g}\" rx=\"2\"/>",
         color_of(node.frame), marked_up(escaped(shown_name(options_.names, node.frame))),
         marked_up(escaped(node.frame.object)), 100 * share(node.ticks), 100 * interval.low,
-        100 * interval.high, node.ticks, node.self, x, y, width, kRow - 1);
+        100 * interval.high, counted_ticks(profile_, node.ticks), tick_figure(profile_, node.self), x, y,
+        width, kRow - 1);
     const auto letters = static_cast<size_t>(std::max(0.0, (width - 6) / kLetter));
     if (letters >= 3)
       out_ += fmt::format("<text x=\"{:.2f}\" y=\"{:g}\">{}</text>", x + 3, y + 12,
@@ -107,6 +109,7 @@ class FlameSvg {
     out_ += "</g>\n";
   }
 
+  const Profile& profile_;
   FlameSvgOptions options_;
   double all_, samples_;
   std::map<std::string, size_t> colors_;
