@@ -96,6 +96,15 @@ std::optional<int> OptionParser::parse(int argc, char** argv, const CommandLineH
   return std::nullopt;
 }
 
+bool OptionParser::is_last(const std::string& option, const std::string& other) const {
+  bool last = false;
+  for (const CLI::Option* parsed : app_->parse_order()) {
+    if (parsed == app_->get_option_no_throw(option)) last = true;
+    if (parsed == app_->get_option_no_throw(other)) last = false;
+  }
+  return last;
+}
+
 std::vector<std::string> OptionParser::remaining() const { return app_->remaining(); }
 
 int OptionParser::complain_of_option(const std::string& word, const CommandLineHints& hints) const {

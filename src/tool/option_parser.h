@@ -67,6 +67,8 @@ class OptionParser {
 
   /// An exit code if the command line ends here: help was asked for, or it is wrong and a line says so.
   std::optional<int> parse(int argc, char** argv, const CommandLineHints& hints = {});
+  /// Whether `option` was given, and `other` not after it.
+  [[nodiscard]] bool is_last(const std::string& option, const std::string& other) const;
   /// The words that are no options.
   [[nodiscard]] std::vector<std::string> remaining() const;
   /// Says that there is no such option, and which one was probably meant. The exit code.

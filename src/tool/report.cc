@@ -139,7 +139,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   OptionParser app("pctally report");
   describe_options(app, *arguments);
   if (auto code = app.parse(argc, argv)) return code;
-  arguments->tree = arguments->tree || (arguments->bottom_up && !is_picture(arguments->flame_graph));
+  arguments->tree = arguments->tree || (arguments->bottom_up && arguments->flame_graph.empty());
   const int views = (arguments->callers.empty() ? 0 : 1) + (arguments->tree ? 1 : 0) +
                     (arguments->flame_graph.empty() ? 0 : 1) + (arguments->html.empty() ? 0 : 1);
   if (views <= 1) return std::nullopt;
@@ -352,6 +352,48 @@ std::optional<int> check_names(const Arguments& arguments) {
   return std::nullopt;
 }
 
+/// The view that is asked for in the place of the table; null: none.
+const char* view_option(const Arguments& arguments) {
+  if (!arguments.callers.empty()) return "--callers";
+  if (!arguments.flame_graph.empty()) return "--flamegraph";
+  if (!arguments.html.empty()) return "--html";
+  if (!arguments.tree) return nullptr;
+  return arguments.bottom_up ? "--bottom-up" : "--tree";
+}
+
+/// An option of the table, or of another view, that changes nothing in the one asked for; null: none is
+/// given.
+const char* idle_option(const Arguments& arguments) {
+  const bool callers = !arguments.callers.empty(), page = !arguments.html.empty();
+  const struct {
+    const char* option;
+    bool given;
+  } options[] = {{"--json", arguments.json && (page || !arguments.flame_graph.empty())},
+                 {"--by", arguments.by != "function" && !page},
+                 {"--sort", arguments.sort != "ticks" && !page},
+                 {"--filter", !arguments.filter.empty() && !page},
+                 {"--object", !arguments.object.empty() && !callers && !page},
+                 {"--limit", arguments.limit && !callers && !page},
+                 {"--min-share", arguments.min_share_percent && !arguments.tree && !page}};
+  for (const auto& option : options)
+    if (option.given) return option.option;
+  return nullptr;
+}
+
+/// An exit code if an option would be ignored.
+std::optional<int> check_view(const Arguments& arguments) {
+  const char *view = view_option(arguments), *idle = idle_option(arguments);
+  if (view != nullptr && idle != nullptr) {
+    complain("{} changes nothing with {}; leave it out", idle, view);
+    return kExitUsage;
+  }
+  if (arguments.bottom_up && arguments.flame_graph.ends_with(".html")) {
+    complain("--bottom-up is for pictures (.svg); the page has a button for it, so leave it out");
+    return kExitUsage;
+  }
+  return std::nullopt;
+}
+
 /// An exit code if there are options that say nothing about what is asked for.
 std::optional<int> check_options(const Arguments& arguments) {
   if ((!arguments.own.empty() || arguments.inlines) && arguments.by != "line") {
@@ -365,6 +407,7 @@ std::optional<int> check_options(const Arguments& arguments) {
   }
   if (std::optional<int> code = check_names(arguments)) return code;
   if (std::optional<int> code = check_by(arguments)) return code;
+  if (std::optional<int> code = check_view(arguments)) return code;
   const char* of_table = arguments.by != "function"  ? "--by"
                          : !arguments.filter.empty() ? "--filter"
                          : !arguments.object.empty() ? "--object"
@@ -401,6 +444,7 @@ int report(Arguments& arguments) {
     if (arguments.by == "line" && profile->paths.recorded) return refuse_lines(file);
     if (auto code = choose_scopes(arguments.scopes, &*profile)) return *code;
   }
+  if (arguments.sort == "total" && !profile->paths.recorded) return refuse_without_paths(*profile, arguments);
   if (chooses_paths(arguments)) {
     if (!profile->paths.recorded) return refuse_without_paths(*profile, arguments);
     arguments.all_paths = path_account(profile->paths);

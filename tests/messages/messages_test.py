@@ -122,6 +122,15 @@ TABLE = [
     ("report --flamegraph x.png some.pct",
      "--flamegraph x.png: a flame graph is a page or a picture; name a file that ends in .html or .svg", USAGE),
     ("report --callers main --tree some.pct", "choose one: --callers, --tree, --flamegraph or --html", USAGE),
+    *((f"report --callers main {option} some.pct", f"{option.split()[0]} changes nothing with --callers; leave it out", USAGE)
+      for option in ("--filter x", "--sort name", "--min-share 2", "--by line")),
+    *((f"report --tree {option} some.pct", f"{option.split()[0]} changes nothing with --tree; leave it out", USAGE)
+      for option in ("--filter x", "--object x", "--sort name", "--limit 3", "--by line")),
+    *((f"report --flamegraph x.svg {option} some.pct", f"{option.split()[0]} changes nothing with --flamegraph; leave it out", USAGE)
+      for option in ("--filter x", "--object x", "--sort name", "--limit 3", "--min-share 2", "--by line", "--json")),
+    ("report --html x.html --json some.pct", "--json changes nothing with --html; leave it out", USAGE),
+    ("report --flamegraph x.html --bottom-up some.pct",
+     "--bottom-up is for pictures (.svg); the page has a button for it, so leave it out", USAGE),
     ("diff --html x.svg a b", "--html x.svg: what is written is a page; name a file that ends in .html", USAGE),
     ("report --command some.pct", "--command is of a page; write report --html FILE --command", USAGE),
     ("report --html x.html --by object some.pct", "--html: the page has all functions, and is searched in the browser; leave out --by", USAGE),
@@ -185,7 +194,7 @@ class Messages(unittest.TestCase):
         again = "has no call paths; record again with -g: pctally record -g"
         self.record("-q -o a.pct -- ./slow 'a b'")
         self.record("-q -o long.pct -- ./slow " + 70 * "x")
-        for view in ("--callers main", "--tree", "--focus main"):
+        for view in ("--callers main", "--tree", "--focus main", "--sort total"):
             self.expect(f"report {view} a.pct", f"a.pct {again} -- ./slow 'a b'", INPUT)
         self.expect("report --callers main long.pct", f"long.pct {again}", INPUT)
 

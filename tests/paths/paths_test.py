@@ -421,6 +421,14 @@ class OutsideTheProgram(EveryEngine):
                 os.kill(program or recorder.pid, signal.SIGKILL)
                 recorder.send_signal(signal.SIGCONT)
 
+    def test_the_last_option_decides_whether_paths_are_recorded(self):
+        for options, recorded in ((["--call-graph", "dwarf", "--no-callers"], False), (["--no-callers", "--call-graph", "dwarf"], True),
+                                  (["--call-graph", "fp", "--no-callers", "-g"], True), (["-g", "--no-callers"], False)):
+            with self.subTest(options):
+                done = p.record([p.program("known_paths"), "plain", "0.05"], "-e", self.ENGINE, *options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual("paths" in p.report(done.path), recorded)
+
     def test_messages(self):
         flat = p.record([p.program("known_paths"), "plain", "0.05"])
         with_paths, _ = self.record([p.program("known_paths"), "plain", "0.05"])

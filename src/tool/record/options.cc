@@ -275,7 +275,6 @@ std::string check(RecordCommandLine* line, const Words& words) {
   RecordOptions& options = line->options;
   options.randomise = !words.fixed_period;
   options.children = !words.no_children;
-  options.paths = options.paths || !words.call_graph.empty();
   if (std::string wrong = check_target(options, words); !wrong.empty()) return wrong;
   if (std::string wrong = check_cgroup(&options); !wrong.empty()) return wrong;
   if (std::string wrong = profile_to_write(options.path); !wrong.empty()) return "-o " + wrong;
@@ -315,6 +314,7 @@ std::optional<int> parse_record(int argc, char** argv, RecordCommandLine* line) 
   Words words;
   describe(&app, line, &words);
   if (auto code = app.parse(argc, argv, hints())) return code;
+  if (app.is_last("--call-graph", "--callers")) line->options.paths = true;
   std::vector<std::string> rest = app.remaining();
   if (!take_command(rest, &line->options.command)) return app.complain_of_option(rest[0], hints());
   if (std::string wrong = check(line, words); !wrong.empty()) {
