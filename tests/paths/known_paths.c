@@ -145,6 +145,7 @@ __asm__(
     ".text\n.type with_wrong_rule,@function\nwith_wrong_rule:\n.cfi_startproc\n sub $24,%rsp\n"
     " .cfi_def_cfa_offset 0x7000\n call *%rdi\n add $24,%rsp\n .cfi_def_cfa_offset 8\n ret\n.cfi_endproc\n"
     ".size with_wrong_rule,.-with_wrong_rule\n");
+KEPT void while_blocked(void) { SPIN(work()); }
 static void astray(void) { SPIN(with_wrong_rule(work)); }
 /* A walk meets memory that is not there, and the thread blocks the signals that say so. */
 KEPT void blocking_faults(void) {
@@ -156,7 +157,7 @@ KEPT void blocking_faults(void) {
   sigaddset(&faults, SIGSEGV);
   sigaddset(&faults, SIGBUS);
   pthread_sigmask(SIG_BLOCK, &faults, NULL);
-  plain();
+  while_blocked();
   getcontext(&coroutine_context);
   coroutine_context.uc_stack.ss_sp = stack;
   coroutine_context.uc_stack.ss_size = kStack;

@@ -611,9 +611,10 @@ class InTheProgram(EveryEngine):
         done, data = self.record([p.program("known_paths"), "blocking_faults", SECONDS])
         self.check_identities(data, done.path)
         paths = list(paths_of(tree(done.path)["nodes"]))
-        self.assertGreater(sum(ticks for path, ticks in paths if contains(path, ("main", "blocking_faults", "plain", "work"))), 20)
+        wanted = ("main", "blocking_faults", "while_blocked", "work")
+        self.assertGreater(sum(ticks for path, ticks in paths if contains(path, wanted)), 0)
         cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
-        self.assertGreater(cut.get("stack-unreadable", 0), 20, cut)  # in with_wrong_rule()
+        self.assertGreater(cut.get("stack-unreadable", 0), 0, cut)  # in with_wrong_rule()
         self.assertGreater(data["paths"]["complete"] + cut["stack-unreadable"], self.COMPLETE * data["ticks"], cut)
 
     def test_code_loaded_later_has_its_place_in_paths(self):

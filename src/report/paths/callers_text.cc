@@ -89,8 +89,8 @@ class CallersText {
     for (size_t i = 0; i < shown; ++i) {
       const CallerRow& row = rows[i];
       const std::string left = text(row);
-      out_ += fmt::format("{}{:{}} {} {:>{}}\n", left, "", width - std::min(width, width_of(left)), figure(row),
-                          ticks_text(row), ticks_width);
+      out_ += fmt::format("{}{:{}} {} {:>{}}\n", left, "", width - std::min(width, width_of(left)),
+                          figure(row), ticks_text(row), ticks_width);
       add_outer(row);
     }
     if (shown < rows.size())
