@@ -102,8 +102,8 @@ TEST(ProfListing, ByAddressInHex) {
 TEST(ProfListing, ByNameInOctal) {
   EXPECT_EQ(
       prof_listing(busy(), {}, {.order = ProfOrder::kName, .address = ProfAddress::kOctal, .header = false}),
-      "   5.3    0.45    0.45      12     37.5                       [static functions]\n"
-      "   0.5    0.04    0.49                                        [code without a symbol]\n"
+      "   0.5    0.04    0.04                                        [code without a symbol]\n"
+      "   5.3    0.45    0.49      12     37.5                       [static functions]\n"
       "  79.8    6.78    7.27  123456      0.0549            010060  cosf,cosf32\n"
       "  14.5    1.23    8.50       1   1230.                010000  main\n");
 }
