@@ -27,6 +27,16 @@ def scale(default):
     return int(os.environ.get("PCTALLY_RUNS", default))
 
 
+def least_signal_stack():
+    """Bytes that the kernel asks of an alternate stack: the largest frame of a handler that may come."""
+    return os.sysconf(os.sysconf_names.get("SC_MINSIGSTKSZ", 249))
+
+
+def walks_on_least_signal_stack():
+    """With AMX the kernel asks for 8 KiB of registers, which only threads that use them save: others have room for a walk there."""
+    return least_signal_stack() > 8192
+
+
 ALL_ENGINES = ("bpf", "ring", "timer")
 
 

@@ -78,35 +78,17 @@ static KEPT void threads(double seconds) {
   for (int i = 0; i < 8; i++) pthread_join(all[i], NULL);
 }
 
-/* Where the frame of a handler on an alternate stack ends. _SC_MINSIGSTKSZ may be larger by 8 KiB: it has
- * room for registers (AMX) that the kernel saves for threads that asked for them alone. */
-static char* volatile handler_frame;
-static void note_frame(int number) {
-  (void)number;
-  handler_frame = __builtin_frame_address(0);
-}
-static void use_stack(char* start, size_t bytes) {
-  stack_t stack = {.ss_sp = start, .ss_size = bytes};
-  if (sigaltstack(&stack, NULL) != 0) exit(1);
-}
-static size_t handler_frame_bytes(char* start, size_t bytes) {
-  struct sigaction action = {.sa_flags = SA_ONSTACK};
-  action.sa_handler = note_frame;
-  use_stack(start, bytes);
-  if (sigaction(SIGUSR1, &action, NULL) != 0 || raise(SIGUSR1) != 0) exit(1);
-  return (size_t)(start + bytes - handler_frame);
-}
-
-/* Handlers on an alternate stack that has 2 KiB left for them, right above what cannot be touched; then a
+/* Handlers on an alternate stack of the least size there is, right above what cannot be touched; then a
  * thread with 16 KiB. */
 static KEPT void small_stacks(double seconds) {
-  enum { kWhole = 1 << 18, kLeft = 2048, kAlignment = 64 };
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  char* memory = mmap(NULL, page + kWhole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), least = (size_t)sysconf(_SC_MINSIGSTKSZ);
+  size_t bytes = least < 2048 ? 2048 : least, whole = (bytes + page - 1) / page * page;
+  char* memory = mmap(NULL, page + whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  stack_t stack = {.ss_sp = memory + page, .ss_size = bytes};
   pthread_attr_t attributes;
   pthread_t thread;
-  if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE) != 0) exit(1);
-  use_stack(memory + page, (handler_frame_bytes(memory + page, kWhole) + kLeft) / kAlignment * kAlignment);
+  if (memory == MAP_FAILED || mprotect(memory, page, PROT_NONE) != 0 || sigaltstack(&stack, NULL) != 0)
+    exit(1);
   thread_seconds = seconds / 2;
   in_thread(NULL);
   pthread_attr_init(&attributes);

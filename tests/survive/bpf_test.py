@@ -71,7 +71,9 @@ class Bpf(unittest.TestCase):
                 ticks = data["ticks"]
                 # A tick finds the program on its CPU or not: four standard deviations, and 3 %
                 self.assertAlmostEqual(data["sampled_s"] / data["cpu_s"], 1, delta=0.03 + 4 / ticks ** 0.5)
-                self.assertGreater(p.share_at_most(data, "burn") + p.share_of(data, "turn"), 0.5)  # the rest starts processes
+                # Each of 300 burns 2 ms. What starts them may take longer than that on a busy machine.
+                burnt = (p.share_at_most(data, "burn") + p.share_of(data, "turn")) * data["sampled_s"]
+                self.assertGreater(burnt, 0.3)
 
     @unittest.skipUnless(os.getuid() == 0, "needs root to become somebody else")
     def test_without_privilege_it_says_which_and_how_to_get_it(self):
