@@ -1,0 +1,155 @@
+#include "report/paths/callers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "report/paths/call_edges.h"
+#include "report/paths/path_profile_for_test.h"
+
+namespace pctally {
+namespace {
+
+std::string rows(const std::vector<CallerRow>& list) {
+  std::string text;
+  for (const CallerRow& row : list)
+    text += fmt::format("{}:{} {}, ", row.frame.function, row.frame.line, row.ticks);
+  return text;
+}
+
+TEST(Callers, OfAFunctionWithTheLinesOfTheCalls) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(paths.add(main, 0x210), 0x300, 6);
+  paths.add(main, 0x300, 3);
+  paths.add(paths.add(main, 0x310), 0x400, 1);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  const std::vector<StackFrame> found = find_functions(named, "f3");
+  ASSERT_EQ(found.size(), 1u);
+  const Callers callers = callers_of(paths.profile, named, found[0]);
+  EXPECT_EQ(callers.ticks, 10u);
+  EXPECT_EQ(rows(callers.callers), "f2:33 6, f1:17 4, ");
+  EXPECT_EQ(rows(callers.callees), "(itself):0 9, f4:0 1, ");
+}
+
+TEST(Callers, AnInlinedFunctionIsACallerOfItsOwn) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x211), 0x300, 6);  // at odd positions the fake inlines a function
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  const Callers callers = callers_of(paths.profile, named, find_functions(named, "f3").at(0));
+  EXPECT_EQ(rows(callers.callers), "inlined:7 6, ");
+  ASSERT_EQ(callers.callers[0].outer.size(), 1u);
+  EXPECT_EQ(callers.callers[0].outer[0].function, "f2");
+}
+
+TEST(Callers, UnderRecursionNoPartIsLargerThanTheWhole) {
+  PathProfile paths;
+  paths.add(paths.add(paths.add(paths.add(0, 0x110), 0x210), 0x210), 0x200, 5);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
+  EXPECT_EQ(callers.ticks, 5u);
+  for (const auto* part : {&callers.callers, &callers.callees})
+    for (const CallerRow& row : *part) EXPECT_LE(row.ticks, 5u);
+}
+
+TEST(FindFunctions, AnExactNameWinsElseAllThatContainIt) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x1100, 5);  // f1, f11
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, false);
+  EXPECT_EQ(find_functions(named, "f1").size(), 1u);
+  EXPECT_EQ(find_functions(named, "f").size(), 2u);
+  EXPECT_TRUE(find_functions(named, "none").empty());
+}
+
+TEST(FindFunctions, NamesThatTablesShowAreFound) {
+  PathProfile paths;
+  paths.profile.executables[0].path = "/bin/cxx";
+  paths.add(paths.add(paths.add(0, 0x110), 0x210), 0x710, 5);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, false);
+  const auto found = [&](const char* text) {
+    std::string functions;
+    for (const StackFrame& frame : find_functions(named, text)) functions += frame.function + ";";
+    return functions;
+  };
+  EXPECT_EQ(found("put(int)"), "void put<int>(int);");
+  EXPECT_EQ(found("put<long>"), "void put<long>(long);");
+  EXPECT_EQ(found("_Zputl"), "void put<long>(long);");
+  EXPECT_EQ(found("put"), "void put<int>(int);void put<long>(long);");
+  EXPECT_EQ(found("log"), "ns::log(int, char const*);");  // a member, before names that contain the word
+}
+
+/// f2 of two objects, the outer calls the inner.
+PathProfile two_objects() {
+  PathProfile paths;
+  paths.profile.executables.push_back({.path = "/lib/c.so", .build_id = {}});
+  const uint32_t inner = paths.add(paths.add(paths.add(0, 0x110), 0x210), 0x200, 10);
+  paths.profile.paths.context[inner].executable = 1;
+  paths.profile.positions.back().executable = 1;
+  return paths;
+}
+
+TEST(FindFunctions, EveryListedNameIsAcceptedAndAnObjectNarrowsTheChoice) {
+  for (PathProfile paths : {two_objects(), two_ways()}) {
+    ObjectNames names(paths.profile, &FakeSymbolizer::open);
+    const NamedPaths named(paths.profile, names, false);
+    for (const StackFrame& frame : find_functions(named, "f")) {
+      const std::vector<StackFrame> found = find_functions(named, listed_name(frame));
+      ASSERT_EQ(found.size(), 1u) << listed_name(frame);
+      EXPECT_EQ(function_of(found[0]), function_of(frame));
+    }
+  }
+  const PathProfile paths = two_objects();
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  EXPECT_EQ(find_functions(named, "f2").size(), 2u);
+  const NamePattern object = *NamePattern::compile("^c[.]so$");
+  const std::vector<StackFrame> found = find_functions(named, "f2", &object);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].object, "c.so");
+  EXPECT_THAT(callers_text(paths.profile, callers_of(paths.profile, named, found[0]), {}),
+              testing::HasSubstr("  f2 (prog)  prog.c:33 "));
+}
+
+/// Everything that callers_of() says of a function, from all edges: "caller:line callee ticks".
+TEST(CallEdges, AreWhatCallersOfFindsFunctionByFunction) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 3), parse = paths.add(main, 0x211);
+  paths.add(parse, 0x300, 6);
+  paths.add(paths.add(parse, 0x210), 0x200, 5);  // f2 calls f2
+  paths.add(main, 0x310, 4);
+  paths.add(paths.add_cut(PathEnd::kNoUnwindTable), 0x300, 2);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  std::vector<StackFrame> functions;
+  const CallEdges all = call_edges(named, [&](const StackFrame& frame) {
+    for (size_t i = 0; i < functions.size(); ++i)
+      if (function_of(functions[i]) == function_of(frame)) return static_cast<int64_t>(i);
+    functions.push_back(frame);
+    return static_cast<int64_t>(functions.size() - 1);
+  });
+  for (size_t i = 0; i < functions.size(); ++i) {
+    const auto number = static_cast<int64_t>(i);
+    const Callers callers = callers_of(paths.profile, named, functions[i]);
+    EXPECT_EQ(all.on_stack.at(number), callers.ticks) << functions[i].function;
+    std::multiset<uint64_t> in, out, expected_in, expected_out;
+    std::map<int64_t, uint64_t> by_callee;
+    for (const CallEdge& edge : all.edges) {
+      if (edge.callee == number) in.insert(edge.ticks);
+      if (edge.caller == number) by_callee[edge.callee] += edge.ticks;
+    }
+    for (const auto& [callee, ticks] : by_callee) out.insert(ticks);
+    for (const CallerRow& row : callers.callers) expected_in.insert(row.ticks);
+    for (const CallerRow& row : callers.callees) expected_out.insert(row.ticks);
+    EXPECT_EQ(in, expected_in) << functions[i].function;
+    EXPECT_EQ(out, expected_out) << functions[i].function;
+  }
+}
+
+}  // namespace
+}  // namespace pctally
