@@ -56,7 +56,7 @@ bool has_addresses(const Samples& samples) {
   return std::ranges::all_of(samples.locations, &Location::is_placed);
 }
 
-std::string head(const Profile& profile, const Samples& samples) {
+std::string head(const Profile& profile, const Samples& samples, bool with_addresses) {
   std::string command;
   for (const std::string& word : profile.command)
     command.append(command.empty() ? "" : " ").append(escaped(word));
@@ -65,14 +65,14 @@ std::string head(const Profile& profile, const Samples& samples) {
   return fmt::format(
       "# callgrind format\nversion: 1\ncreator: pctally\ncmd: {}\npositions: {}line\nevents: Ticks\n"
       "summary: {}\n",
-      command, has_addresses(samples) ? "instr " : "", total);
+      command, with_addresses ? "instr " : "", total);
 }
 
 }  // namespace
 
 std::string callgrind_export(const Profile& profile, const Samples& samples) {
-  std::string out = head(profile, samples);
   const bool with_addresses = has_addresses(samples);
+  std::string out = head(profile, samples, with_addresses);
   uint64_t total = 0;
   for (const auto& [function, places] : costs_of(profile, samples)) {
     const auto& [object, file, name] = function;

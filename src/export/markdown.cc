@@ -22,12 +22,6 @@ std::string ticks_before_amount(const Profile& profile) {
   return is_amount ? "" : counted_ticks(profile, profile.ledger.ticks()) + ", ";
 }
 
-/// The title of the column of ticks.
-std::string ticks_title(const Profile& profile) {
-  const std::string_view word = tick_word(profile);
-  return word == "nanosecond" ? "ns" : fmt::format("{}s", word);
-}
-
 std::string share(double part, double whole) {
   return fmt::format("{:.2f}", whole > 0 ? 100 * part / whole : 0.0);
 }
@@ -44,7 +38,7 @@ std::string markdown_export(const Profile& profile, const Report& report, NameSt
     if (warning.severity != Severity::kNote)
       out += fmt::format("Warning: {}\n\n", markdown_text(warning.text));
   out += fmt::format("| share % | ± | {} | {} | function | object |\n|--:|--:|--:|--:|:--|:--|\n",
-                     profile.counts_cpu_time() ? "seconds" : "events", ticks_title(profile));
+                     profile.counts_cpu_time() ? "seconds" : "events", tick_number_title(profile));
   const auto add = [&](uint64_t ticks, const std::string& half, const std::string& rest) {
     out += fmt::format("| {} | {} | {} | {} | {} |\n", share(static_cast<double>(ticks), whole), half,
                        amount(profile, ticks), ticks, rest);

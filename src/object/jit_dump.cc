@@ -22,7 +22,6 @@ constexpr uint64_t kLargestDump = 1ull << 30;
 constexpr size_t kMostRecords = 10'000'000;
 constexpr size_t kMostCode = 4u << 20;
 constexpr size_t kMostNameBytes = 256u << 20;
-constexpr uint64_t kClocksAgreeNs = 1000000000;  ///< as of perf maps
 
 enum class RecordKind : uint32_t { kLoad = 0, kMove = 1 };
 
@@ -88,7 +87,7 @@ Result<JitDump> JitDump::read(const std::string& path, uint64_t started_unix_ns)
   struct stat status;
   auto fd = open_regular(path, &status, LastLink::kRefuse);
   if (!fd) return std::unexpected(fd.error());
-  if (started_unix_ns > kClocksAgreeNs && to_ns(status.st_mtim) < started_unix_ns - kClocksAgreeNs)
+  if (is_older_than_process(to_ns(status.st_mtim), started_unix_ns))
     return fail(ESTALE, "%s is older than the process", path.c_str());
   return parse(fd->get(), path);
 }

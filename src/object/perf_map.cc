@@ -48,7 +48,7 @@ Result<PerfMap> read_map(const std::string& path, Trust trust, uint64_t started_
   uint64_t changed = 0;
   auto text = read_side_file(path, kLargestMap, trust, &changed);
   if (!text) return std::unexpected(text.error());
-  if (started_unix_ns > kClockStepNs && changed < started_unix_ns - kClockStepNs)
+  if (is_older_than_process(changed, started_unix_ns))
     return fail(ESTALE, "%s is older than the process", path.c_str());
   return PerfMap::parse(std::move(*text));
 }

@@ -13,6 +13,13 @@
 
 namespace pctally {
 
+/// A file that was written before its process started is another process's. Clocks of files and processes
+/// agree to a kernel tick or two. `started_unix_ns` 0: not known.
+constexpr bool is_older_than_process(uint64_t changed_unix_ns, uint64_t started_unix_ns) {
+  constexpr uint64_t kClocksAgreeNs = 1000000000;
+  return started_unix_ns > kClocksAgreeNs && changed_unix_ns < started_unix_ns - kClocksAgreeNs;
+}
+
 /// What code made at run time is called where it has no name.
 NamedRange unnamed_jit(AddressRange gap);
 

@@ -13,8 +13,6 @@
 namespace pctally {
 namespace {
 
-constexpr std::string_view kNanosecond = "nanosecond";
-
 double rate(double events, int64_t nanoseconds) {
   return nanoseconds > 0 ? events / seconds(nanoseconds) : 0;
 }
@@ -48,25 +46,35 @@ int64_t duration_of(uint64_t ticks, uint64_t period_ns) {
   return static_cast<int64_t>(std::min(product, kLongestTimeNs));
 }
 
+bool ticks_are_nanoseconds(const Profile& profile) {
+  return profile.runs.size() > 1 && profile.period_ns == 1 && profile.counts_cpu_time();
+}
+
 const char* tick_word(const Profile& profile) {
   if (profile.runs.size() < 2 || profile.period_ns != 1) return "tick";
-  return profile.counts_cpu_time() ? "nanosecond" : "event";
+  return ticks_are_nanoseconds(profile) ? "nanosecond" : "event";
+}
+
+std::string tick_number_title(const Profile& profile) {
+  return ticks_are_nanoseconds(profile) ? "ns" : std::string(tick_word(profile)) + "s";
 }
 
 std::string tick_title(const Profile& profile) {
-  const std::string word = tick_word(profile);
-  return word == kNanosecond ? "time" : word + "s";
+  return ticks_are_nanoseconds(profile) ? "time" : std::string(tick_word(profile)) + "s";
 }
 
 std::string tick_figure(const Profile& profile, uint64_t ticks) {
-  if (tick_word(profile) != kNanosecond) return grouped(ticks);
+  return ticks_are_nanoseconds(profile) ? tick_cell(profile, ticks) : grouped(ticks);
+}
+
+std::string tick_cell(const Profile& profile, uint64_t ticks) {
+  if (!ticks_are_nanoseconds(profile)) return std::to_string(ticks);
   const double time = seconds(duration_of(ticks, 1));
   return time < 10 ? fmt::format("{:.1f} ms", 1000 * time) : fmt::format("{:.2f} s", time);
 }
 
 std::string counted_ticks(const Profile& profile, uint64_t ticks) {
-  const std::string_view word = tick_word(profile);
-  return word == kNanosecond ? tick_figure(profile, ticks) : counted(ticks, std::string(word));
+  return ticks_are_nanoseconds(profile) ? tick_figure(profile, ticks) : counted(ticks, tick_word(profile));
 }
 
 namespace {

@@ -48,11 +48,20 @@ double unsampled_beyond_chance(const Account& account);
 /// What one of its ticks is: a "tick"; in a sum of runs whose periods differ a "nanosecond", or an "event".
 const char* tick_word(const Profile& profile);
 
+/// A sum of CPU time of runs whose periods differ.
+bool ticks_are_nanoseconds(const Profile& profile);
+
+/// The title of a column with their number: "ticks", "ns" or "events".
+std::string tick_number_title(const Profile& profile);
+
 /// The title of a column with tick_figure(): "ticks", "time" or "events".
 std::string tick_title(const Profile& profile);
 
 /// "1,203", or "996.7 ms" where ticks are nanoseconds.
 std::string tick_figure(const Profile& profile, uint64_t ticks);
+
+/// The same for tables, where numbers are not grouped: "1203", or "996.7 ms".
+std::string tick_cell(const Profile& profile, uint64_t ticks);
 
 /// "1,203 ticks", "996.7 ms", "1,203 events"
 std::string counted_ticks(const Profile& profile, uint64_t ticks);

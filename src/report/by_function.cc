@@ -31,8 +31,7 @@ void add_executable(const ExecutableTicks& part, bool is_private, ObjectNames& n
     Function& function = (*functions)[std::move(key)];
     function.ticks += ticks;
     function.linkage = std::move(ranges[first].linkage);
-    if (!is_private)
-      function.address = ranges[first].address != 0 ? ranges[first].address : ranges[first].start;
+    if (!is_private) function.address = ranges[first].object_address();
   }
 }
 

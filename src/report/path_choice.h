@@ -20,9 +20,8 @@ inline constexpr char kInnerNotKept[] = "[inner functions not kept]";
 inline constexpr char kNoFunction[] = "[no function known]";
 
 /// A profile of the same ticks, in which those of other paths are kLeftOut. Its functions' own ticks are
-/// known by the paths: those of paths that were folded are kInnerNotKept, and so are those of which it is not
-/// known whether they go through a function of the focus. By function and object; its lines
-/// are not. REQUIRES: call paths.
+/// known by the paths. Ticks of folded paths are kInnerNotKept; so are those that may or may not go through a
+/// function of the focus. By function and object; its lines are not. REQUIRES: call paths.
 Profile chosen_paths(const Profile& profile, ObjectNames& names, const PathChoice& choice);
 
 }  // namespace pctally

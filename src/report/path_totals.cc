@@ -34,7 +34,7 @@ void name_places(const Profile& profile, uint32_t executable, std::span<const ui
     function.key = {names.shown(executable), std::move(range.function), is_private ? 0 : executable,
                     is_private ? 0 : range.start};
     function.linkage = std::move(range.linkage);
-    if (!is_private) function.address = range.address != 0 ? range.address : range.start;
+    if (!is_private) function.address = range.object_address();
     functions->push_back(std::move(function));
   }
 }
@@ -254,7 +254,7 @@ void place_innermost(const Profile& profile, ObjectNames& names, FunctionNumbers
     PathFunction function;
     function.key = {object, name->range.function, tree[i].executable, name->range.start};
     function.linkage = name->range.linkage;
-    function.address = name->range.address != 0 ? name->range.address : name->range.start;
+    function.address = name->range.object_address();
     function.several = name->several;
     result->context[i] = numbers->add(std::move(function));
     if (!name->several) continue;

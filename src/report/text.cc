@@ -341,13 +341,12 @@ void TextReport::add_table() {
     ticks_width_ = std::max(ticks_width_, std::to_string(row.ticks).size());
   }
   choose_widths(names);
-  std::string title =
-      fmt::format("   {}      ± {}{:>{}} {:>{}}{}", with_totals() ? " self" : "share",
-                  !with_totals() ? ""
-                  : has_gains_   ? "  total      ±   cut "
-                                 : "  total      ±  ",
-                  profile_.counts_cpu_time() ? "seconds" : "events", amount_width_,
-                  unit() == "nanosecond" ? "ns" : unit() + "s", ticks_width_, joined(names[0]));
+  std::string title = fmt::format("   {}      ± {}{:>{}} {:>{}}{}", with_totals() ? " self" : "share",
+                                  !with_totals() ? ""
+                                  : has_gains_   ? "  total      ±   cut "
+                                                 : "  total      ±  ",
+                                  profile_.counts_cpu_time() ? "seconds" : "events", amount_width_,
+                                  tick_number_title(profile_), ticks_width_, joined(names[0]));
   add("{}\n", colored(kBold, title));
   for (size_t i = 0; i < report_.rows.size(); ++i) add_row(report_.rows[i], std::move(names[i + 1]));
   add_hidden();
@@ -402,11 +401,10 @@ void TextReport::add_ledger() {
   const TickLedger& ledger = profile_.ledger;
   const Account& account = report_.account;
   if (ledger.ticks() == ledger.counted)
-    add("\n{:<9} {}, all counted\n", unit() == "nanosecond" ? "ns" : unit() + "s", ledger.ticks());
+    add("\n{:<9} {}, all counted\n", tick_number_title(profile_), ledger.ticks());
   else
-    add("\n{:<9} {} = {} counted + {} outside + {} full + {} lost\n",
-        unit() == "nanosecond" ? "ns" : unit() + "s", ledger.ticks(), ledger.counted, ledger.outside,
-        ledger.full, ledger.lost);
+    add("\n{:<9} {} = {} counted + {} outside + {} full + {} lost\n", tick_number_title(profile_),
+        ledger.ticks(), ledger.counted, ledger.outside, ledger.full, ledger.lost);
   if (profile_.paths.recorded) add("paths     {}\n", path_account_text(report_.paths, unit()));
   if (profile_.counts_cpu_time()) return add_cpu_time();
   add("events    {} {} = {} sampled + {} lost\n", account.sampled_events + account.lost_events,

@@ -23,6 +23,9 @@ struct NamedRange {
   uint64_t end = 0;
   std::string linkage{};  ///< as of Frame; of a stub with "@plt" behind it
   uint64_t address = 0;   ///< ObjectAddress of the start, where positions are another unit; else 0
+
+  /// Of the start.
+  [[nodiscard]] uint64_t object_address() const { return address != 0 ? address : start; }
 };
 
 /// A piece of code as it lies in its file.

@@ -12,9 +12,7 @@ namespace {
 
 constexpr uint64_t kMostCode = 4 << 20;  ///< as of Symbolizer::code()
 
-uint64_t start_address(const HotFunction& function) {
-  return function.range.address != 0 ? function.range.address : function.range.start;
-}
+uint64_t start_address(const HotFunction& function) { return function.range.object_address(); }
 
 /// "memcmp@plt", "main+0x12"
 std::string target_text(const NamedRange& range, uint64_t position) {

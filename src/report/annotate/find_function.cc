@@ -37,8 +37,7 @@ void name_all(std::vector<HotFunction>* functions) {
   std::vector<FunctionName> names;
   for (const HotFunction& function : *functions) {
     const NamedRange& range = function.range;
-    names.push_back(
-        {range.function, range.linkage, function.object, range.address != 0 ? range.address : range.start});
+    names.push_back({range.function, range.linkage, function.object, range.object_address()});
   }
   std::vector<std::string> shown = short_names(names);
   for (size_t i = 0; i < shown.size(); ++i) (*functions)[i].short_name = std::move(shown[i]);

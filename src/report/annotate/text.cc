@@ -59,8 +59,6 @@ class Listing {
   [[nodiscard]] size_t numbers_width() const { return narrow() ? 16 : 18 + ticks_width_; }
   [[nodiscard]] std::string numbers(const TickShare& ticks, bool with_interval = true) const;
   [[nodiscard]] std::string titles() const;
-  [[nodiscard]] bool is_time() const;
-  [[nodiscard]] std::string ticks_text(uint64_t ticks) const;
   [[nodiscard]] std::string what_ticks_are() const;
   [[nodiscard]] std::string bar(const TickShare& ticks) const;
   [[nodiscard]] std::string code_text(size_t index);
@@ -91,7 +89,7 @@ std::string Listing::numbers(const TickShare& ticks, bool with_interval) const {
   const double half = 100 * half_width(ticks.share, ticks.interval);
   const std::string text =
       fmt::format("{:6.2f} % {:>6} ", 100 * ticks.share, with_interval ? fmt::format("{:.2f}", half) : "");
-  return narrow() ? text : fmt::format("{} {:>{}} ", text, ticks_text(ticks.ticks), ticks_width_);
+  return narrow() ? text : fmt::format("{} {:>{}} ", text, tick_cell(profile_, ticks.ticks), ticks_width_);
 }
 
 std::string Listing::titles() const {
@@ -126,16 +124,10 @@ std::string Listing::source_text(const std::string& file, uint32_t line) {
   return escaped(narrow() ? text.substr(std::min(text.find_first_not_of(' '), text.size())) : text);
 }
 
-bool Listing::is_time() const { return tick_word(profile_) == std::string_view("nanosecond"); }
-
-std::string Listing::ticks_text(uint64_t ticks) const {
-  return is_time() ? tick_figure(profile_, ticks) : std::to_string(ticks);
-}
-
 /// Behind their number.
 std::string Listing::what_ticks_are() const {
   if (!profile_.counts_cpu_time()) return " of " + escaped(profile_.event);
-  if (is_time()) return " of CPU time";
+  if (ticks_are_nanoseconds(profile_)) return " of CPU time";
   return fmt::format(", {} of CPU time",
                      duration_text(duration_of(annotation_.ticks.ticks, profile_.period_ns)));
 }
@@ -149,7 +141,7 @@ void Listing::add_header() {
                              100 * half_width(annotation_.ticks.share, annotation_.ticks.interval),
                              counted_ticks(profile_, annotation_.ticks.ticks), what_ticks_are()));
   add_row("", "shares are of all ticks, as in the report; ± is a 95 % confidence interval");
-  ticks_width_ = std::max(ticks_width_, ticks_text(annotation_.ticks.ticks).size());
+  ticks_width_ = std::max(ticks_width_, tick_cell(profile_, annotation_.ticks.ticks).size());
   hottest_ = hottest(annotation_);
 }
 

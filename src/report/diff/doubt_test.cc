@@ -5,7 +5,7 @@
 namespace pctally {
 namespace {
 
-/// A run of a second, of which `sampled_ms` are in ticks.
+/// A run that used one second; its ticks stand for `sampled_ms` of it.
 Profile run_with(uint64_t sampled_ms) {
   Profile profile;
   profile.engine = "ring";

@@ -20,7 +20,7 @@ FunctionList::FunctionList(const Report& report, NameStyle names) : names_(names
 }
 
 int64_t FunctionList::number(const HotFunction& function) const {
-  const uint64_t address = function.range.address != 0 ? function.range.address : function.range.start;
+  const uint64_t address = function.range.object_address();
   const auto row = rows_.find({function.object, function.range.function, address});
   if (row != rows_.end()) return row->second;
   // A JIT's functions of one name are one row, without an address.

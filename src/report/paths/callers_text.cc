@@ -69,18 +69,13 @@ class CallersText {
     return escaped(name_with_object(options_.names, frame));
   }
 
-  [[nodiscard]] bool is_time() const { return tick_word(profile_) == std::string_view("nanosecond"); }
-  [[nodiscard]] std::string ticks_text(const CallerRow& row) const {
-    return is_time() ? tick_figure(profile_, row.ticks) : std::to_string(row.ticks);
-  }
-
   void add_part(const char* title, const std::vector<CallerRow>& rows) {
     size_t shown = options_.limit == 0 ? rows.size() : std::min<size_t>(rows.size(), options_.limit),
            width = 40;
     size_t ticks_width = 6;
     for (size_t i = 0; i < shown; ++i) {
       width = std::max(width, std::min<size_t>(60, text(rows[i]).size()));
-      ticks_width = std::max(ticks_width, ticks_text(rows[i]).size());
+      ticks_width = std::max(ticks_width, tick_cell(profile_, rows[i].ticks).size());
     }
     const std::string heading =
         fmt::format("{:<{}} of them      ± {:>{}}", title, width, tick_title(profile_), ticks_width);
@@ -90,7 +85,7 @@ class CallersText {
       const CallerRow& row = rows[i];
       const std::string left = text(row);
       out_ += fmt::format("{}{:{}} {} {:>{}}\n", left, "", width - std::min(width, width_of(left)),
-                          figure(row), ticks_text(row), ticks_width);
+                          figure(row), tick_cell(profile_, row.ticks), ticks_width);
       add_outer(row);
     }
     if (shown < rows.size())

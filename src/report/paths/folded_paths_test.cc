@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t start_of(uint64_t position) { return position & ~uint64_t{0xff}; }
 
-/// 400 random paths, of which about half were folded; the call plane has them all.
+/// 400 random paths. About half of them were folded; the call plane has them all.
 class FoldedPaths {
  public:
   explicit FoldedPaths(uint64_t seed) : random_(seed) {

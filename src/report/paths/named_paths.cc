@@ -209,7 +209,7 @@ KnownTicks NamedPaths::known(const StackFrame& function) const {
 /// As in the table of functions: a JIT compiles one function many times.
 uint64_t NamedPaths::address_of(uint32_t executable, const NamedRange& range) const {
   if (profile_.executables[executable].kind == ExecutableKind::kPrivate) return 0;
-  return range.address != 0 ? range.address : range.start;
+  return range.object_address();
 }
 
 void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>& positions, bool lines,
