@@ -109,6 +109,7 @@ class CallerWalk {
         function_(function),
         known_(paths.known(function)),
         folded_below_(folded_below(paths.tree())),
+        all_folded_(of_roots(paths.tree(), folded_below_)),
         no_entry_(ticks_without_entry(paths.plane())) {}
 
   void run() {
@@ -155,6 +156,13 @@ class CallerWalk {
   }
 
  private:
+  static uint64_t of_roots(const PathTree& tree, const std::vector<uint64_t>& below) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < tree.size(); ++i)
+      if (tree[i].parent == PathTreeNode::kNoParent) sum += below[i];
+    return sum;
+  }
+
   static constexpr const char* kOutermost = "(outermost)";
   static constexpr const char* kItself = "(itself)";
   static constexpr const char* kFolded = "[folded]";
@@ -255,7 +263,7 @@ class CallerWalk {
 
   /// A pair of the kept paths and the call plane. `complete`: all its ticks have entries.
   [[nodiscard]] TickRange range_of(const Sides::Entry& entry, bool complete) const {
-    TickRange range{entry.ticks, entry.ticks + folded_below_all() - entry.folded};
+    TickRange range{entry.ticks, entry.ticks + all_folded_ - entry.folded};
     if (!has_plane()) return range;
     range.low = std::max(range.low, entry.plane.least());
     if (complete) range.high = std::min(range.high, entry.plane.most() + no_entry_);
@@ -265,22 +273,16 @@ class CallerWalk {
 
   [[nodiscard]] TickRange own_range(const Sides::Entry& entry) const {
     if (!has_plane() || !known_.complete || !known_.self_is_all)
-      return {entry.ticks, entry.ticks + folded_below_all()};
+      return {entry.ticks, entry.ticks + all_folded_};
     const uint64_t ticks = std::max(entry.ticks, known_.self);
     return {ticks, ticks};
-  }
-
-  [[nodiscard]] uint64_t folded_below_all() const {
-    uint64_t folded = 0;
-    for (size_t i = 0; i < folded_below_.size(); ++i)
-      if (paths_.tree()[i].parent == PathTreeNode::kNoParent) folded += folded_below_[i];
-    return folded;
   }
 
   const NamedPaths& paths_;
   const StackFrame& function_;
   KnownTicks known_;
   std::vector<uint64_t> folded_below_;
+  uint64_t all_folded_;
   uint64_t no_entry_;
   uint64_t ticks_ = 0;   ///< of kept paths, with the function on the stack
   uint64_t folded_ = 0;  ///< of all others, those that may have it
