@@ -84,26 +84,32 @@ void add_top_down(const NamedPaths& paths, TreeBuilder* builder) {
   }
 }
 
+/// From the node to the outermost function, below `at`.
+void add_callers(const NamedPaths& paths, uint32_t node, uint32_t at, TreeBuilder* builder) {
+  const PathTree& tree = paths.tree();
+  const uint64_t ticks = at == kOutermost ? tree[node].self : tree[node].folded;
+  if (ticks == 0) return;
+  bool is_innermost = at == kOutermost;
+  for (uint32_t step = node; step != PathTreeNode::kNoParent; step = tree[step].parent) {
+    const std::vector<StackFrame>& frames = paths.frames(step);
+    for (size_t i = frames.size(); i-- > 0;) {
+      at = builder->child(at, frames[i]);
+      if (is_innermost) builder->add_self(at, ticks);
+      is_innermost = false;
+    }
+  }
+  if (at == kOutermost) {
+    at = builder->child(kOutermost, bracketed_frame(kNoFunction));
+    builder->add_self(at, ticks);
+  }
+  builder->add(at, ticks);
+}
+
 void add_bottom_up(const NamedPaths& paths, TreeBuilder* builder) {
   const PathTree& tree = paths.tree();
   for (uint32_t node = 0; node < tree.size(); ++node) {
-    if (tree[node].self + tree[node].folded == 0) continue;
-    uint32_t at = tree[node].folded != 0 && tree[node].self == 0 ? builder->child(kOutermost, folded_frame())
-                                                                 : kOutermost;
-    bool first = at == kOutermost;
-    for (uint32_t step = node; step != PathTreeNode::kNoParent; step = tree[step].parent) {
-      const std::vector<StackFrame>& frames = paths.frames(step);
-      for (size_t i = frames.size(); i-- > 0;) {
-        at = builder->child(at, frames[i]);
-        if (first) builder->add_self(at, tree[node].self);
-        first = false;
-      }
-    }
-    if (at == kOutermost) {
-      at = builder->child(kOutermost, bracketed_frame(kNoFunction));
-      builder->add_self(at, tree[node].self);
-    }
-    builder->add(at, tree[node].self + tree[node].folded);
+    add_callers(paths, node, kOutermost, builder);
+    if (tree[node].folded != 0) add_callers(paths, node, builder->child(kOutermost, folded_frame()), builder);
   }
 }
 

@@ -134,6 +134,15 @@ TEST(CallTree, BottomUpStartsAtWhatRan) {
 }
 
 /// Every tick is below a node of the first level: paths of hidden functions alone, and those without any.
+TEST(CallTree, FoldedTicksOfAFunctionThatAlsoRanAreNotItsOwnBottomUp) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x210, 60, 40);
+  EXPECT_EQ(tree_text(paths, true),
+            " 60.00 %   9.80  ├ f2\n"
+            " 60.00 %   9.80  │ └ f1\n"
+            " 40.00 %   9.80  └ [folded: deeper paths were not kept] > f2 > f1\n");
+}
+
 TEST(CallTree, PathsWithoutAFunctionHaveANode) {
   PathProfile known = two_ways();
   known.profile.paths.context[0].self = 2;  // of the program, at no function
