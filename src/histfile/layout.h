@@ -104,6 +104,7 @@ inline constexpr ProcessNote kLastNote = ProcessNote::kTimerless;
 enum ProcessFlag : uint32_t {
   kProcessObserved = 1,
   kProcessExited = 2,
+  kProcessTakenBack = 4,  ///< added for a process that has a row of its own: this one stands for nothing
 };
 
 /// A process (for the in-process engines: a program image, so exec starts a new one). Two units.

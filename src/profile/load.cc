@@ -147,7 +147,8 @@ void add_processes(std::vector<FileProcess>& processes, uint64_t excess, Profile
   std::sort(processes.begin(), processes.end(), [](const FileProcess& a, const FileProcess& b) {
     return std::tie(a.started_ns, a.pid, a.comm) < std::tie(b.started_ns, b.pid, b.comm);
   });
-  for (FileProcess& process : processes) profile->processes.push_back(process_of(process));
+  for (FileProcess& process : processes)
+    if ((process.flags & kProcessTakenBack) == 0) profile->processes.push_back(process_of(process));
   if (profile->closed && excess > kTornTicks)
     profile->damage.push_back("the processes claim " + std::to_string(excess) +
                               " tick(s) more than there are");

@@ -138,6 +138,13 @@ TEST(Load, ProcessesAreInOrderOfStartAndSayWhyTheyWereNotObserved) {
   EXPECT_THAT(profile.processes[1].note, HasSubstr("statically linked"));
 }
 
+TEST(Load, AProcessThatWasTakenBackIsLeftOut) {
+  FileBuilder file;
+  file.edit<ProcessRecord>(file.process(20, "program", 0)).flags = kProcessTakenBack;
+  file.process(20, "program", 0);
+  EXPECT_EQ(load(file).processes.size(), 1u);
+}
+
 TEST(Load, ErrorsNameTheFile) {
   TemporaryFile file;
   EXPECT_THAT(load_profile("/nonexistent/x.pct").error().text, HasSubstr("/nonexistent/x.pct"));

@@ -13,7 +13,7 @@ static double g_seconds;
 __attribute__((noinline)) static void spin_c11(void) {
   struct timespec used = {0, 0};
   while ((double)used.tv_sec + (double)used.tv_nsec / 1e9 < g_seconds) {
-    for (volatile int i = 0; i < 10000; i++) continue;
+    for (volatile int i = 0; i < 100000; i++) continue; /* a system call may cost microseconds */
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   }
 }

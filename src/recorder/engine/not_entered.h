@@ -53,7 +53,7 @@ class NotEntered {
   [[nodiscard]] std::optional<bool> maps_recording(pid_t pid) const;
   void meet(pid_t pid, Process* process);
   void add_row(pid_t pid, Process* process);
-  void take_back(ProcessRecord* record) const;
+  static void take_back(ProcessRecord* record);
   void update_row(pid_t pid, const ProcStat& now, const Process& process) const;
 
   ProfileFile* file_;

@@ -103,6 +103,10 @@ TEST(NotEntered, WhatWasNamedAtFirstSightIsTakenBackWhereTheLibraryCameAfterAll)
   ASSERT_NE(add_process(fresh.file(), program.pid(), 0, "sleep", "timer"), 0u);
   not_entered.poll();
   EXPECT_EQ(row->note, ProcessNote::kNone);
+  EXPECT_NE(row->flags & kProcessTakenBack, 0u);
+  const uint32_t rows = fresh.file().header().process_count;
+  for (int poll = 0; poll < 3; ++poll) not_entered.poll();
+  EXPECT_EQ(fresh.file().header().process_count, rows) << "it has its row";
 }
 
 }  // namespace
