@@ -271,6 +271,12 @@ def share_at_most(data, function):
     return sum(row["high"] for row in data["rows"] if row["function"] == function) + stolen_share(data)
 
 
+def seconds_at_most(data, function):
+    """The same for its CPU time: what a program does before and beside it, the start of processes above all, takes more of a busy
+    machine."""
+    return share_at_most(data, function) * data["sampled_s"]
+
+
 def sampled_at_most(data):
     """The time sampled, were what the host took sampled: for what a test expects at least."""
     return data["sampled_s"] + data["stolen_s"]

@@ -224,7 +224,7 @@ class Archive(unittest.TestCase):
             file.write(STUBS)
         subprocess.run(["gcc", "-O1", "-g", "-fno-builtin", "-o", program, self.path("stubs.c")], check=True)
         profile = self.path("stubs.pct")
-        self.assertEqual(p.record([program], path=profile).returncode, 0)
+        self.assertEqual(p.record([program], "-F", "5000", path=profile).returncode, 0)
         self.assertEqual(run("archive", "-q", profile).returncode, 0)
         os.unlink(program)
         done = run("report", "--by", "line", "--limit", "0", profile)

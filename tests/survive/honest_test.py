@@ -79,7 +79,7 @@ class Honest(unittest.TestCase):
         self.assertGreater(data["lost_s"], 0.1 * data["cpu_s"])
         chance = data["chance_s"] / 1.96 * 4
         if machine.judges("what a stopped recorder leaves unsampled"):  # what the host takes looks like it
-            self.assertLess(abs(data["unsampled_s"]), 0.01 * data["cpu_s"] + chance)
+            self.assertLess(abs(data["unsampled_s"]), 0.05 * data["cpu_s"] + chance)
         self.assertFalse(data["complete"])
         self.assertIn("were lost", warnings(data, "incomplete")[0])
         lines = [line for line in text_report(path).splitlines() if line.startswith(("INCOMPLETE:", "WARNING:", "note:"))]
