@@ -252,7 +252,9 @@ void NotEntered::end() {
   });
   for (const auto& [row, meetings] : rows_) {
     auto* record = pool_at<ProcessRecord>(file_->pool(), row);
-    const bool is_sure = record->note != ProcessNote::kNotEntered && meetings >= kMeetings;
+    const bool may_follow =
+        record->note == ProcessNote::kNotEntered || record->note == ProcessNote::kUnseenFork;
+    const bool is_sure = !may_follow && meetings >= kMeetings;
     if (is_sure || !entered.contains({record->pid, field_text(record->comm)})) continue;
     take_back(record);
   }

@@ -10,6 +10,7 @@
 
 #include "histfile/chain.h"
 #include "histfile/fresh_file_for_test.h"
+#include "perf/process_tree.h"
 #include "recorder/engine/injected_engine.h"
 
 namespace pctally {
@@ -107,6 +108,27 @@ TEST(NotEntered, WhatWasNamedAtFirstSightIsTakenBackWhereTheLibraryCameAfterAll)
   const uint32_t rows = fresh.file().header().process_count;
   for (int poll = 0; poll < 3; ++poll) not_entered.poll();
   EXPECT_EQ(fresh.file().header().process_count, rows) << "it has its row";
+}
+
+/// On a busy machine it waits long for its turn between the fork and the library's handler.
+TEST(NotEntered, AForkedChildThatTheLibraryMetAfterTheLastPollIsTakenBack) {
+  FreshFile fresh;
+  const pid_t child = fork();
+  if (child == 0)
+    for (;;) pause();
+  NotEntered not_entered(&fresh.file(), child, 0);
+  not_entered.poll();
+  not_entered.poll();
+  const ProcessRecord* row = fresh.process(child);
+  EXPECT_NE(row, nullptr);
+  if (row != nullptr) {
+    EXPECT_EQ(row->note, ProcessNote::kUnseenFork);
+    EXPECT_NE(add_process(fresh.file(), child, 0, comm_of(child), "timer"), 0u);
+    not_entered.end();
+    EXPECT_NE(row->flags & kProcessTakenBack, 0u);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 }  // namespace
