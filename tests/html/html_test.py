@@ -169,6 +169,134 @@ class Flame(unittest.TestCase):
 
 
 @unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+class Folded(unittest.TestCase):
+    """Where paths were folded, totals and calls are ranges: the page says them as report and report --json do."""
+
+    @classmethod
+    def setUpClass(cls):
+        python = shutil.which("python3")
+        cls.recorded = p.record([python, "-c", "import json, unittest, http.client, xml.dom.minidom, sqlite3, asyncio"],
+                                "-g", "--paths-memory", "64K", "-F", "4000")
+        cls.report = cls.recorded.report("--min-share", "0")
+        if not cls.report.get("paths", {}).get("folded"):
+            raise unittest.SkipTest("no path was folded here")
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "folded.html")
+        subprocess.run([p.PCTALLY, "report", "--html", path, cls.recorded.path], check=True, capture_output=True)
+        cls.page = Browser(f"file://{path}#rows=all", p.scratch())
+        cls.addClassCleanup(cls.page.__exit__)
+        cls.page.drawn()
+
+    @staticmethod
+    def words(low, high):
+        return f"{100 * low:.1f} to {100 * high:.1f}\u00a0%"
+
+    def is_wide(self, low, high, samples):
+        """As is_wide_range() of src/report/statistics."""
+        z2, share = 1.959963984540054 ** 2, low
+        half = (z2 * (share * (1 - share) / samples + z2 / (4 * samples * samples))) ** 0.5
+        middle = share + z2 / (2 * samples)
+        around = max(share - max(0, (middle - half) / (1 + z2 / samples)), (middle + half) / (1 + z2 / samples) - share)
+        return high - low >= 0.005 and high - low > around
+
+    def texts(self, which):
+        return self.page.value(f"[...document.querySelectorAll({json.dumps(which)})].map(one => one.textContent)")
+
+    def show(self, **address):
+        self.page.value(f"location.hash = {json.dumps(urllib.parse.urlencode(address))}")
+        self.page.drawn()
+
+    def test_totals_of_the_table(self):
+        """Cell by cell: what the report shows, a share or a range."""
+        self.show(view="functions", rows="all")
+        data = self.page.value("document.getElementById('data').textContent")
+        functions = json.loads(data)["functions"]
+        names = [(row["short"], row["object"]) for row in self.report["rows"]]
+        samples, all_ticks = self.report["effective_samples"], self.report["ticks"]
+        ranges = set()
+        shown = self.page.value("[...document.querySelectorAll('tbody tr:not(.space)')].map(row => [row.querySelector('.name').textContent,"
+                                " row.querySelector('.object bdi').textContent, row.querySelector('.total').firstChild?.textContent ?? '',"
+                                " row.querySelector('.total').title, row.id])")
+        for name, thing, text, title, element in shown:
+            rows = [row for row in self.report["rows"] if (row["short"], row["object"]) == (name, thing)]
+            if len(rows) != 1 or "total" not in rows[0]:
+                continue
+            row, (low, high) = rows[0], functions[int(element.removeprefix("row-"))][6:8]
+            self.assertEqual(row["total_ticks"], low, name)
+            if self.is_wide(low / all_ticks, high / all_ticks, samples):
+                ranges.add(name)
+                self.assertEqual(text, self.words(row["total_low"], row["total_high"]), name)
+                self.assertIn("folded paths may hold more", title)
+                self.assertIn(f"{low} to {high} ticks", title.replace("\u202f", ""))
+            else:
+                self.assertEqual(text, percent(row["total"]), name)
+            self.assertTrue(title.startswith(f"{percent(row['total_low'])}\u2013{percent(row['total_high'])} %, "), title)
+        self.assertGreater(len(shown), 30)
+        self.assertEqual(len(names), len(functions) - sum(row[9] for row in functions))
+        self.assertTrue(ranges, "no total is a range")
+
+    def with_a_range(self):
+        """The function with the widest total."""
+        rows = [row for row in self.report["rows"] if "total" in row and row["function"] and "[" not in row["short"]]
+        return max(rows, key=lambda row: row["total_high"] - row["total_low"])
+
+    def callers(self, row):
+        done = subprocess.run([p.PCTALLY, "report", "--json", "--limit", "0", "--callers", f"{row['short']} ({row['object']})", self.recorded.path],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_the_selected_function_has_its_range(self):
+        row = self.with_a_range()
+        self.show(view="functions", f=row["short"], o=row["object"])
+        words = self.words(row["total_low"], row["total_high"])
+        self.assertIn("total " + words, self.texts(".selection")[0])
+        self.show(view="flame", f=row["short"], o=row["object"])
+        spoken = self.page.value("[...document.querySelectorAll('.frame.same')].map(frame => frame.getAttribute('aria-label'))")
+        for label in spoken:
+            self.assertIn(f": everywhere {words}, here ", label)
+
+    def test_callers_and_callees(self):
+        rows = sorted((row for row in self.report["rows"] if "total" in row and "[" not in row["short"]), key=lambda row: -row["total_ticks"])
+        met = 0
+        for row in [self.with_a_range(), *rows[:6]]:
+            with self.subTest(row["function"]):
+                met += self.check_callers(row)
+        self.assertGreater(met, 0, "no call is a range")
+
+    def check_callers(self, row):
+        """How many of its calls are ranges."""
+        callers = self.callers(row)
+        self.show(view="callers", f=row["short"], o=row["object"])
+        low, high = callers["ticks"], callers["ticks"] + callers["folded"]
+        head = self.texts(".callers-head span")[0].replace("\u202f", "")
+        self.assertIn(f"{low} to {high} ticks" if high > low else f"share of the {low} tick", head)
+        self.page.value("[...document.querySelectorAll('.side .more button')].forEach(button => button.click())")
+        self.page.drawn()
+        ranges = 0
+        for side, key in (("Called by", "callers"), ("Goes to", "callees")):
+            shown = self.page.value(f"[...document.querySelectorAll('.side[aria-label=\"{side}\"] .side-row')]"
+                                    ".map(row => [row.querySelector('.who').textContent, row.querySelector('.value').textContent,"
+                                    " row.querySelector('.value.where').textContent])")
+            ticks = sorted(text.replace("\u202f", "") for _, _, text in shown)
+            by_function = {}
+            for each in callers[key]:
+                by_function.setdefault((each["function"], each["object"]), []).append(each)
+            self.assertEqual(len(shown), len(by_function), f"{side}: {shown}")
+            for (_, _), lines in by_function.items():
+                if len(lines) > 1:
+                    continue  # their sum, which the report has not
+                each = lines[0]
+                text = f"{each['ticks']} to {each['ticks_high']} tick" if each["ticks_high"] > each["ticks"] else f"{each['ticks']} tick"
+                self.assertTrue(any(other.startswith(text) for other in ticks), f"{side}: {text} is not in {ticks}")
+                whole, samples = (low, high), low / self.report["ticks"] * self.report["effective_samples"]
+                if self.is_wide(each["ticks"] / whole[1], min(1, each["ticks_high"] / whole[0]), samples):
+                    ranges += 1
+                    words = self.words(each["low"], each["high"])
+                    self.assertTrue(any(words in value for _, value, _ in shown), f"{side}: {words} is not in {shown}")
+        return ranges
+
+
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
 class Compared(unittest.TestCase):
     """The comparison of two profiles of folded stacks."""
 

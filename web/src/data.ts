@@ -107,14 +107,15 @@ export interface Data {
   bins: Record<string, number[]>;
   nodes: number[]; // parent, function, ticks, self ...
   left_out: number; // nodes too small to be here
-  edges: number[]; // caller (-1: nobody), callee (-1: itself, -2: not kept), file, line, ticks ...
-  on_stack: Record<string, number>; // ticks with each function on the stack
+  /** caller (-1: nobody), callee (-1: itself, -2: not kept), file (-1: the sum of several lines), line, ticks, at most ... */
+  edges: number[];
+  on_stack: Record<string, [number, number]>; // ticks with each function on the stack, and at most how many
   sources: Source[];
   files: SourceFile[];
   diff: Diff | null;
 }
 
-export const kVersion = 1;
+export const kVersion = 2;
 
 export function readData(): Data {
   const data = JSON.parse(document.getElementById("data")!.textContent!) as Data;

@@ -15,6 +15,9 @@ export const percent = (share: number, decimals = 2) => fixed(100 * share, decim
 export const range = (interval: Interval, decimals = 2) =>
   `${percent(interval.low, decimals)}\u2013${percent(interval.high, decimals)}`;
 
+/** "0.0 to 95.8 %": a range of which no end is better known. */
+export const fromTo = (interval: Interval) => `${percent(interval.low, 1)} to ${percent(interval.high, 1)}\u00a0%`;
+
 export const signed = (value: number, decimals = 2) => (value > 0 ? "+" : "") + fixed(value, decimals);
 
 export const seconds = (value: number) => (Math.abs(value) < 0.0995 ? `${fixed(1000 * value, 1)}${THIN}ms` : `${fixed(value, 3)}${THIN}s`);

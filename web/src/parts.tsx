@@ -1,19 +1,23 @@
 // Small pieces that all views share.
 import { For, Show, type JSX } from "solid-js";
-import { axisSteps, percent, range } from "./figures";
+import { axisSteps, fromTo, percent, range } from "./figures";
 import { isHit } from "./search";
 import type { Function, Measured } from "./profile";
 
 const at = (share: number) => `${Math.min(100, Math.max(0, 100 * share))}%`;
 
-/** A share with its interval, as a bar: `most` is its full length. Figures stand beside it: readers of the screen skip it. */
+/** A share with its interval, as a bar: `most` is its full length; of a range what is not known is hatched. Figures stand beside it:
+readers of the screen skip it. */
 export function Share(props: { of: Measured; most: number; soft?: boolean }) {
   const part = (share: number) => (props.most > 0 ? share / props.most : 0);
   const { low, high } = { low: () => part(props.of.interval.low), high: () => Math.min(1, part(props.of.interval.high)) };
   return (
     <span class="share" classList={{ soft: props.soft }} aria-hidden="true">
-      <i style={{ width: at(part(props.of.share)) }} />
-      <Show when={props.of.ticks > 0}>
+      <i style={{ width: at(part(Math.min(1, props.of.share))) }} />
+      <Show when={props.of.isRange}>
+        <s style={{ left: at(low()), width: at(high() - low()) }} />
+      </Show>
+      <Show when={props.of.ticks > 0 && !props.of.isRange}>
         <u style={{ left: at(low()), width: at(high() - low()) }} />
       </Show>
     </span>
@@ -63,9 +67,9 @@ export function Name(props: { of: Function; class?: string }) {
 }
 
 export const Figure = (props: { of: Measured; decimals?: number }) => (
-  <>
+  <Show when={!props.of.isRange} fallback={<b class="nowrap">{fromTo(props.of.interval)}</b>}>
     <b>{percent(props.of.share, props.decimals)}&nbsp;%</b> <span class="nowrap">{range(props.of.interval, props.decimals)}</span>
-  </>
+  </Show>
 );
 
 export const Note = (props: { children: JSX.Element }) => <p class="note">{props.children}</p>;

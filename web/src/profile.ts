@@ -1,15 +1,17 @@
 // The profile as the views see it: functions, their shares, and who has what.
 import { counted, grouped, seconds } from "./figures";
 import { readData, type Source, type SourceFile } from "./data";
-import { places, wilson, type Interval, type Places } from "./statistics";
+import { isWideRange, places, wilson, type Interval, type Places } from "./statistics";
 
 export const data = readData();
 export const run = data.run;
 
 export interface Measured {
-  ticks: number;
+  ticks: number; // at least
+  most: number; // and at most: paths that were folded may have more of them
   share: number;
-  interval: Interval;
+  interval: Interval; // holds all of the range
+  isRange: boolean; // the two ends are so far apart that both are to be shown
 }
 
 export interface Function {
@@ -33,20 +35,34 @@ export const baseName = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 /** Of all ticks. */
 export function measured(ticks: number): Measured {
   const share = run.ticks > 0 ? ticks / run.ticks : 0;
-  return { ticks, share, interval: wilson(share, run.effective_samples) };
+  return { ticks, most: ticks, share, interval: wilson(share, run.effective_samples), isRange: false };
 }
 
-/** Of a part of all ticks, which has its part of the samples. */
-export function measuredOf(ticks: number, whole: number): Measured {
-  const share = whole > 0 ? ticks / whole : 0;
-  const samples = run.ticks > 0 ? (run.effective_samples * whole) / run.ticks : 0;
-  return { ticks, share, interval: wilson(share, samples) };
+/** What is known of it is a range. */
+export function measuredRange(low: number, high: number): Measured {
+  const least = measured(low);
+  const most = measured(high);
+  return {
+    ...least,
+    most: high,
+    interval: { low: least.interval.low, high: most.interval.high },
+    isRange: isWideRange(least.share, most.share, run.effective_samples),
+  };
 }
 
-function total(low: number, high: number): Measured | null {
-  if (low < 0) return null;
-  const result = measured(low);
-  return { ...result, interval: { low: result.interval.low, high: measured(high).interval.high } };
+/** Of a part of all ticks, which has its part of the samples: as report --callers has it. */
+export function measuredOf(ticks: number, most: number, whole: Measured): Measured {
+  const part = (of: number, all: number) => (all > 0 ? Math.min(1, of / all) : 0);
+  const samples = whole.share * run.effective_samples;
+  const low = part(ticks, whole.most);
+  const high = part(most, whole.ticks);
+  return {
+    ticks,
+    most,
+    share: whole.ticks > 0 ? ticks / whole.ticks : 0,
+    interval: { low: wilson(low, samples).low, high: wilson(high, samples).high },
+    isRange: isWideRange(low, high, samples),
+  };
 }
 
 export const functions: Function[] = data.functions.map(
@@ -59,8 +75,8 @@ export const functions: Function[] = data.functions.map(
     file: baseName(text(file)),
     line,
     self: measured(ticks),
-    total: total(low, high),
-    cut: run.ticks > 0 ? cut / run.ticks : 0,
+    total: low < 0 ? null : measuredRange(low, high),
+    cut: run.ticks > 0 ? Math.min(cut / run.ticks, 1 - Math.max(0, low) / run.ticks) : 0,
     inlined: inlined !== 0,
     places: null,
   }),
@@ -83,6 +99,10 @@ export const placeOf = (entry: Function) => (entry.file ? (entry.line ? `${entry
 
 /** "620 ticks"; where periods differ, the CPU time or the events that they stand for. */
 export const ticksText = (ticks: number) => (run.unit === "nanosecond" ? seconds(ticks / 1e9) : counted(ticks, run.unit));
+
+/** "101 to 135 ticks" where that is a range. */
+export const ticksOf = (of: Measured) =>
+  of.most === of.ticks ? ticksText(of.ticks) : `${ticksFigure(of.ticks)} to ${ticksText(of.most)}`;
 
 /** For a column of a table. */
 export const ticksFigure = (ticks: number) => (run.unit === "nanosecond" ? seconds(ticks / 1e9) : grouped(ticks));

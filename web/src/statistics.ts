@@ -18,6 +18,12 @@ export function wilson(share: number, samples: number): Interval {
   return { low: Math.max(0, Math.min(p, (middle - half) / scale)), high: Math.min(1, Math.max(p, (middle + half) / scale)) };
 }
 
+/** Whether two ends of what a share may be are so far apart that an interval around one would hide how little is known. */
+export function isWideRange(low: number, high: number, samples: number): boolean {
+  const around = wilson(low, samples);
+  return high - low >= 0.005 && high - low > Math.max(low - around.low, around.high - low);
+}
+
 export interface Places {
   first: number;
   last: number;

@@ -1,8 +1,8 @@
 // What the pointer is over, with its figures.
 import { For, Show, createSignal } from "solid-js";
-import { percent, range } from "./figures";
+import { fromTo, percent, range } from "./figures";
 import { Share } from "./parts";
-import { placeOf, type Function, type Measured, ticksText } from "./profile";
+import { placeOf, type Function, type Measured, ticksOf } from "./profile";
 
 interface Tip {
   of: Function | null;
@@ -40,12 +40,21 @@ export function TipBox() {
                 {([label, of]) => (
                   <tr>
                     <td>{label}</td>
-                    <td class="number">{percent(of.share)} %</td>
-                    <td>{range(of.interval)}</td>
+                    <Show
+                      when={!of.isRange}
+                      fallback={
+                        <td class="number" colspan="2">
+                          {fromTo(of.interval)}
+                        </td>
+                      }
+                    >
+                      <td class="number">{percent(of.share)} %</td>
+                      <td>{range(of.interval)}</td>
+                    </Show>
                     <td class="tip-bar">
                       <Share of={of} most={Math.max(...now().rows.map((row) => row[1].interval.high))} />
                     </td>
-                    <td>{ticksText(of.ticks)}</td>
+                    <td>{ticksOf(of)}</td>
                   </tr>
                 )}
               </For>

@@ -10,7 +10,7 @@
 namespace pctally {
 namespace {
 
-constexpr int kDataVersion = 1;  ///< as kVersion in web/src/data.ts
+constexpr int kDataVersion = 2;  ///< as kVersion in web/src/data.ts
 constexpr double kHot = 0.005;   ///< of all ticks: functions from here on are annotated
 
 /// No name may end the script it stands in.

@@ -100,6 +100,24 @@ TEST(HtmlReport, HoldsEveryNodeOfTheCallTreeBehindItsParent) {
   EXPECT_EQ(data["functions"].back()[9], 1) << "what is on stacks alone has no row";
 }
 
+TEST(HtmlReport, OfFoldedPathsTotalsAndCallsHaveBothEnds) {
+  Profile profile = profile_with_paths();
+  profile.paths.context[1].self = 40;
+  profile.paths.context[1].folded = 30;
+  const nlohmann::json data = parsed(profile);
+  EXPECT_EQ(name_of(data, 1), "f2");
+  EXPECT_EQ(data["functions"][1][6], 30);
+  EXPECT_EQ(data["functions"][1][7], 60);
+  EXPECT_EQ(data["on_stack"]["1"], (nlohmann::json{30, 60}));
+  std::string text;
+  const nlohmann::json& edges = data["edges"];
+  for (size_t i = 0; i < edges.size(); i += 6)
+    if (edges[i].get<int>() >= 0 && edges[i + 1] == 1)
+      text += fmt::format("{} {} to {}; ", name_of(data, edges[i]), edges[i + 4].get<int>(),
+                          edges[i + 5].get<int>());
+  EXPECT_EQ(text, "inlined 25 to 55; [path cut where the stack is deeper than its copy] 5 to 5; ");
+}
+
 TEST(HtmlReport, NamesFoldedPathsBesideThoseThatAreCut) {
   Profile profile = profile_with_paths();
   profile.paths.context[1].folded = 30;
@@ -112,7 +130,7 @@ TEST(HtmlReport, HoldsTheCallsWithTheirLines) {
   const nlohmann::json data = parsed(profile_with_paths());
   std::string text;
   const nlohmann::json& edges = data["edges"];
-  for (size_t i = 0; i < edges.size(); i += 5)
+  for (size_t i = 0; i < edges.size(); i += 6)
     if (edges[i].get<int>() >= 0 && edges[i + 1].get<int>() >= 0)
       text += fmt::format("{}>{} {}:{} {}; ", name_of(data, edges[i]), name_of(data, edges[i + 1]),
                           data["texts"][edges[i + 2].get<size_t>()].get<std::string>(),
@@ -120,7 +138,7 @@ TEST(HtmlReport, HoldsTheCallsWithTheirLines) {
   EXPECT_EQ(text,
             "f1>inlined /src/prog.c:17 95; inlined>f2 /src/inlined.h:7 25; "
             "[path cut where the stack is deeper than its copy]>f2 :0 5; ");
-  EXPECT_EQ(data["on_stack"]["0"], 95);
+  EXPECT_EQ(data["on_stack"]["0"], (nlohmann::json{95, 95}));
 }
 
 /// Line 1 of `source` is all the code.

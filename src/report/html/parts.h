@@ -29,7 +29,8 @@ void find_places(const std::vector<HotFunction>& functions, ObjectNames& names, 
 
 /// "nodes": parent, function, ticks, self of each, parents first; without those thinner than a pixel.
 void add_call_tree(const CallTreeNode& tree, uint64_t all_ticks, FunctionList* list, HtmlJson* data);
-/// "edges": caller, callee, file, line, ticks of each; "on_stack": ticks with each function on the stack.
+/// "edges": caller, callee, file (-1: the sum of several lines, before these), line, ticks and at most how
+/// many of each; "on_stack": with each function on the stack the ticks, and at most how many.
 void add_call_edges(const NamedPaths& paths, FunctionList* list, Texts* texts, HtmlJson* data);
 
 HtmlJson html_diff(const Diff& diff, const Texts& texts);

@@ -8,6 +8,7 @@ namespace {
 
 constexpr uint64_t kThinnest = 10000;  ///< of all ticks, the part that is still drawn
 constexpr size_t kMostEdges = 50000;   ///< the largest; the rest is not clickable anyway
+constexpr int64_t kAllLines = -1;      ///< for a file: calls of a pair from several lines, all of them
 
 }  // namespace
 
@@ -29,14 +30,15 @@ void add_call_edges(const NamedPaths& paths, FunctionList* list, Texts* texts, H
   const CallEdges calls = call_edges(paths, [&](const StackFrame& frame) { return list->number(frame); });
   HtmlJson& flat = (*data)["edges"] = HtmlJson::array();
   for (const CallEdge& edge : calls.edges) {
-    if (flat.size() >= 5 * kMostEdges) break;
-    for (const HtmlJson& value :
-         {HtmlJson(edge.caller), HtmlJson(edge.callee), HtmlJson(texts->number(edge.file)),
-          HtmlJson(edge.line), HtmlJson(edge.ticks)})
+    if (flat.size() >= 6 * kMostEdges) break;
+    const int64_t file = edge.is_sum ? kAllLines : texts->number(edge.file);
+    for (const HtmlJson& value : {HtmlJson(edge.caller), HtmlJson(edge.callee), HtmlJson(file),
+                                  HtmlJson(edge.line), HtmlJson(edge.ticks), HtmlJson(edge.high)})
       flat.push_back(value);
   }
   HtmlJson& on_stack = (*data)["on_stack"] = HtmlJson::object();
-  for (const auto& [function, ticks] : calls.on_stack) on_stack[std::to_string(function)] = ticks;
+  for (const auto& [function, ticks] : calls.on_stack)
+    on_stack[std::to_string(function)] = HtmlJson::array({ticks.low, ticks.high});
 }
 
 }  // namespace pctally

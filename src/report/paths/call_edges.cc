@@ -4,63 +4,71 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "report/paths/plane_calls.h"
+#include "report/paths/call_ranges.h"
 
 namespace pctally {
 namespace {
 
-/// Things that may recur on a path: each counts once a path. Of the call plane they have at least the largest
-/// entry.
+/// Things that may recur on a path: each counts once a path.
 class OncePerPath {
  public:
-  void enter(uint32_t thing, uint64_t ticks) {
+  void enter(uint32_t thing, const KeptTicks& ticks) {
     make_room(thing);
-    if (depth_[thing]++ == 0) ticks_[thing] += ticks;
+    if (depth_[thing]++ != 0) return;
+    kept_[thing].ticks += ticks.ticks;
+    kept_[thing].folded += ticks.folded;
   }
   void leave(uint32_t thing) { --depth_[thing]; }
   void add_plane(uint32_t thing, const PlaneCall& call) { plane_[thing].add(call.scope, call.ticks); }
-  void know(uint32_t thing, uint64_t ticks) {
-    make_room(thing);
-    ticks_[thing] = std::max(ticks_[thing], ticks);
+
+  [[nodiscard]] KeptTicks kept(uint32_t thing) const {
+    return thing < kept_.size() ? kept_[thing] : KeptTicks{};
   }
-  /// REQUIRES: called once, at the end.
-  [[nodiscard]] const std::vector<uint64_t>& take_ticks() {
-    for (const auto& [thing, plane] : plane_) know(thing, plane.least());
-    return ticks_;
+  [[nodiscard]] const PlaneTicks& plane(uint32_t thing) const {
+    static const PlaneTicks kNone;
+    const auto found = plane_.find(thing);
+    return found == plane_.end() ? kNone : found->second;
   }
 
  private:
   void make_room(uint32_t thing) {
-    if (thing >= depth_.size()) depth_.resize(thing + size_t{1});
-    if (thing >= ticks_.size()) ticks_.resize(thing + size_t{1});
+    if (thing < depth_.size()) return;
+    depth_.resize(thing + size_t{1});
+    kept_.resize(thing + size_t{1});
   }
 
   std::map<uint32_t, PlaneTicks> plane_;
   std::vector<uint32_t> depth_;
-  std::vector<uint64_t> ticks_;
+  std::vector<KeptTicks> kept_;
 };
 
 /// Walks all paths, with the frames of each laid out one after another.
 class EdgeWalk {
  public:
   EdgeWalk(const NamedPaths& paths, const std::function<int64_t(const StackFrame&)>& number)
-      : paths_(paths), number_(number) {}
+      : paths_(paths), number_(number), ranges_(paths), folded_below_(folded_below(paths.tree())) {}
 
   CallEdges run() {
     walk_paths(
         paths_.tree(), [this](uint32_t node) { enter(node); }, [this](uint32_t node) { leave(node); });
     for_each_plane_call(paths_, [this](const PlaneCall& call) { add(call); });
-    if (!paths_.plane().empty()) add_known();
+    if (ranges_.has_plane()) add_own();
     CallEdges result;
-    const std::vector<uint64_t>& edge_ticks = edge_ticks_.take_ticks();
-    for (size_t i = 0; i < edges_.size(); ++i) {
-      edges_[i].ticks = edge_ticks[i];
-      if (edges_[i].ticks != 0) result.edges.push_back(std::move(edges_[i]));
+    for (uint32_t i = 0; i < functions_.size(); ++i)
+      result.on_stack[functions_[i]] =
+          ranges_.function(known_ticks_[i], function_ticks_.kept(i), function_ticks_.plane(i));
+    if (ranges_.has_plane()) add_unknown_callers(result.on_stack);
+    for (uint32_t i = 0; i < edges_.size(); ++i) {
+      const TickRange range = range_of(i, result.on_stack);
+      if (range.low == 0 && !edges_[i].is_kept) continue;
+      if (edges_[i].edge.is_sum && edges_[i].lines < 2) continue;
+      result.edges.push_back(std::move(edges_[i].edge));
+      result.edges.back().ticks = range.low;
+      result.edges.back().high = range.high;
     }
-    std::stable_sort(result.edges.begin(), result.edges.end(),
-                     [](const CallEdge& a, const CallEdge& b) { return a.ticks > b.ticks; });
-    const std::vector<uint64_t>& function_ticks = function_ticks_.take_ticks();
-    for (size_t i = 0; i < functions_.size(); ++i) result.on_stack[functions_[i]] = function_ticks[i];
+    std::stable_sort(result.edges.begin(), result.edges.end(), [](const CallEdge& a, const CallEdge& b) {
+      return a.ticks != b.ticks ? a.ticks > b.ticks : a.is_sum && !b.is_sum;
+    });
     return result;
   }
 
@@ -74,7 +82,14 @@ class EdgeWalk {
     int64_t function = 0;
     uint32_t dense = 0;
   };
-  using Key = std::tuple<int64_t, std::string, uint32_t, int64_t>;
+  struct Edge {
+    CallEdge edge;
+    uint32_t sum = kNone;  ///< the edge that is the sum of the pair's lines
+    uint32_t lines = 0;    ///< of a sum
+    bool is_kept = false;  ///< an edge even without ticks that are known
+  };
+  static constexpr uint32_t kNone = UINT32_MAX;
+  using Key = std::tuple<int64_t, std::string, uint32_t, int64_t, bool>;
 
   const std::vector<Place>& places(const std::vector<StackFrame>& frames) {
     const auto [known, fresh] = places_.try_emplace(&frames);
@@ -92,56 +107,104 @@ class EdgeWalk {
   }
 
   /// The number of an edge.
-  uint32_t edge_of(const Place* caller, int64_t callee) {
-    CallEdge edge{.caller = caller == nullptr ? CallEdge::kOutermost : caller->function,
-                  .file = caller == nullptr || callee < 0 ? "" : caller->frame->file,
-                  .line = caller == nullptr || callee < 0 ? 0 : caller->frame->line,
-                  .callee = callee};
-    const auto [known, fresh] = known_.try_emplace(Key{edge.caller, edge.file, edge.line, callee},
-                                                   static_cast<uint32_t>(edges_.size()));
-    if (fresh) edges_.push_back(std::move(edge));
-    return known->second;
+  uint32_t edge_of(const CallEdge& edge) {
+    const auto [known, fresh] =
+        known_.try_emplace(Key{edge.caller, edge.file, edge.line, edge.callee, edge.is_sum},
+                           static_cast<uint32_t>(edges_.size()));
+    if (!fresh) return known->second;
+    const uint32_t number = known->second;
+    edges_.push_back({edge});
+    if (edge.is_sum || edge.caller < 0 || edge.callee < 0) return number;
+    const uint32_t sum = edge_of({.caller = edge.caller, .file = "", .callee = edge.callee, .is_sum = true});
+    ++edges_[sum].lines;
+    edges_[number].sum = sum;
+    return number;
   }
 
-  void add(const Place* caller, int64_t callee, uint64_t ticks, Visit* visit) {
+  uint32_t edge_of(const Place* caller, int64_t callee) {
+    const bool at_line = caller != nullptr && callee >= 0;
+    return edge_of(CallEdge{.caller = caller == nullptr ? CallEdge::kOutermost : caller->function,
+                            .file = at_line ? caller->frame->file : "",
+                            .line = at_line ? caller->frame->line : 0,
+                            .callee = callee});
+  }
+
+  void add(const Place* caller, int64_t callee, const KeptTicks& ticks, Visit* visit) {
     const uint32_t edge = edge_of(caller, callee);
-    edge_ticks_.enter(edge, ticks);
-    visit->edges.push_back(edge);
+    for (const uint32_t each : {edge, edges_[edge].sum}) {
+      if (each == kNone) continue;
+      edge_ticks_.enter(each, ticks);
+      visit->edges.push_back(each);
+    }
   }
 
   void add(const PlaneCall& call) {
     const Place& caller = places(call.frames)[call.caller];
     const bool is_inlined = call.caller + 1 < call.frames.size();
     const Place callee = is_inlined ? places(call.frames)[call.caller + 1] : place_of(call.callee);
-    edge_ticks_.add_plane(edge_of(&caller, callee.function), call);
+    const uint32_t edge = edge_of(&caller, callee.function);
+    for (const uint32_t each : {edge, edges_[edge].sum})
+      if (each != kNone) edge_ticks_.add_plane(each, call);
     if (caller.frame->inlined) function_ticks_.add_plane(caller.dense, call);
   }
 
-  /// What the table says of functions.
-  void add_known() {
+  /// Own code that no kept path ends in.
+  void add_own() {
     for (uint32_t i = 0; i < functions_.size(); ++i) {
-      function_ticks_.know(i, known_ticks_[i].low);
       if (!known_ticks_[i].complete || known_ticks_[i].self == 0) continue;
       const Place function{nullptr, functions_[i], i};
-      edge_ticks_.know(edge_of(&function, CallEdge::kItself), known_ticks_[i].self);
+      edge_of(&function, CallEdge::kItself);
     }
+  }
+
+  /// Where the callers of a function have fewer ticks than it has, the others may be of paths whose outermost
+  /// known function was folded.
+  void add_unknown_callers(const std::map<int64_t, TickRange>& on_stack) {
+    std::map<int64_t, uint64_t> of_callers;
+    for (uint32_t i = 0; i < edges_.size(); ++i)
+      if (!edges_[i].edge.is_sum && edges_[i].edge.callee >= 0)
+        of_callers[edges_[i].edge.callee] +=
+            std::max(edge_ticks_.kept(i).ticks, edge_ticks_.plane(i).least());
+    for (const int64_t function : functions_) {
+      if (of_callers[function] >= on_stack.at(function).low) continue;
+      for (const auto& [end, ticks] : hidden_)
+        if (ticks != 0) edges_[edge_of({.caller = end, .file = "", .callee = function})].is_kept = true;
+    }
+  }
+
+  [[nodiscard]] TickRange range_of(uint32_t number, const std::map<int64_t, TickRange>& on_stack) const {
+    const CallEdge& edge = edges_[number].edge;
+    const KeptTicks kept = edge_ticks_.kept(number);
+    if (edge.callee == CallEdge::kFolded) return {kept.ticks, kept.ticks};
+    if (edge.callee == CallEdge::kItself) return ranges_.own(known_of(edge.caller), kept);
+    if (const auto end = hidden_.find(edge.caller); end != hidden_.end())
+      return CallRanges::outermost(kept, end->second, on_stack.at(edge.callee).high);
+    return ranges_.call(kept, edge_ticks_.plane(number), known_of(edge.callee).complete);
+  }
+
+  [[nodiscard]] const KnownTicks& known_of(int64_t function) const {
+    return known_ticks_[dense_.at(function)];
   }
 
   void enter(uint32_t node) {
     Visit visit{.frames = stack_.size(), .edges = {}};
-    const uint64_t below = paths_.below()[node];
+    const KeptTicks below{paths_.below()[node], folded_below_[node]};
     for (const Place& place : places(paths_.frames(node))) {
       add(stack_.empty() ? nullptr : stack_.back(), place.function, below, &visit);
       function_ticks_.enter(place.dense, below);
       stack_.push_back(&place);
     }
-    const PathTreeNode& own = paths_.tree()[node];
-    if (!stack_.empty() && own.self != 0) add(stack_.back(), CallEdge::kItself, own.self, &visit);
-    const bool is_known =
-        !stack_.empty() && !paths_.plane().empty() && known_ticks_[stack_.back()->dense].complete;
-    if (!stack_.empty() && own.folded != 0 && !is_known)
-      add(stack_.back(), CallEdge::kFolded, own.folded, &visit);
+    add_end(paths_.tree()[node], &visit);
     visits_.push_back(std::move(visit));
+  }
+
+  void add_end(const PathTreeNode& node, Visit* visit) {
+    if (stack_.empty() || node.kind == PathNodeKind::kCut)
+      hidden_[stack_.empty() ? CallEdge::kOutermost : stack_.back()->function] += node.folded;
+    if (stack_.empty()) return;
+    if (node.self != 0) add(stack_.back(), CallEdge::kItself, {node.self, 0}, visit);
+    const bool is_known = ranges_.has_plane() && known_ticks_[stack_.back()->dense].complete;
+    if (node.folded != 0 && !is_known) add(stack_.back(), CallEdge::kFolded, {node.folded, 0}, visit);
   }
 
   void leave(uint32_t /*node*/) {
@@ -155,13 +218,17 @@ class EdgeWalk {
 
   const NamedPaths& paths_;
   const std::function<int64_t(const StackFrame&)>& number_;
+  CallRanges ranges_;
+  std::vector<uint64_t> folded_below_;
   std::unordered_map<const std::vector<StackFrame>*, std::vector<Place>> places_;
   std::unordered_map<int64_t, uint32_t> dense_;  ///< function: its index in functions_
   std::vector<int64_t> functions_;
   std::vector<KnownTicks> known_ticks_;  ///< of each of these
   std::map<Key, uint32_t> known_;
-  std::vector<CallEdge> edges_;
+  std::vector<Edge> edges_;
   OncePerPath edge_ticks_, function_ticks_;
+  std::map<int64_t, uint64_t>
+      hidden_;  ///< folded ticks below no function: of a caller that is nobody, or a cut
   std::vector<const Place*> stack_;
   std::vector<Visit> visits_;
 };

@@ -1,12 +1,12 @@
 // All calls of a profile at once: who calls whom from where, with the ticks that callers_of() finds
-// function by function. Of a range it has the lower end.
+// function by function.
 #pragma once
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "report/paths/named_paths.h"
+#include "report/paths/call_ranges.h"
 
 namespace pctally {
 
@@ -19,13 +19,16 @@ struct CallEdge {
   std::string file;  ///< of the call; empty: not known
   uint32_t line = 0;
   int64_t callee = 0;
-  uint64_t ticks = 0;  ///< with this call on the path: each counts once, however often it recurs there
+  bool is_sum = false;  ///< of a pair that calls from several lines: all of them, before each by itself
+  uint64_t ticks =
+      0;  ///< with this call on the path, at least: each counts once, however often it recurs there
+  uint64_t high = 0;  ///< at most; equal where it is known
 };
 
 struct CallEdges {
   std::vector<CallEdge> edges;  ///< most ticks first
   /// With the function on the stack, by number of the function.
-  std::map<int64_t, uint64_t> on_stack;
+  std::map<int64_t, TickRange> on_stack;
 };
 
 /// `number`: of a frame's function, at least 0; the same for frames of one function.

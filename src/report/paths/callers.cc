@@ -6,7 +6,7 @@
 #include <map>
 
 #include "report/names/short_name.h"
-#include "report/paths/plane_calls.h"
+#include "report/paths/call_ranges.h"
 
 namespace pctally {
 namespace {
@@ -25,18 +25,14 @@ StackFrame named(const char* name) {
   return frame;
 }
 
-struct TickRange {
-  uint64_t low = 0, high = 0;
-};
-
 /// Callers, or callees: things that may recur on a path. Each counts once a path.
 class Sides {
  public:
   void enter(const Side& side, const CallerRow& row, uint64_t ticks, uint64_t folded) {
     Entry& entry = entry_of(side, row);
     if (entry.depth++ != 0) return;
-    entry.ticks += ticks;
-    entry.folded += folded;
+    entry.kept.ticks += ticks;
+    entry.kept.folded += folded;
   }
   void leave(const Side& side) { --entries_[side].depth; }
   void add_plane(const Side& side, const CallerRow& row, const PlaneCall& call) {
@@ -62,14 +58,14 @@ class Sides {
   struct Entry {
     CallerRow row;
     uint32_t depth = 0;
-    uint64_t ticks = 0, folded = 0;  ///< in the kept paths
+    KeptTicks kept;
     PlaneTicks plane;
     bool is_kept = false;  ///< a row even without ticks that are known
   };
   /// Of all together, where no tick is in two of them.
   [[nodiscard]] uint64_t least() const {
     uint64_t ticks = 0;
-    for (const auto& [side, entry] : entries_) ticks += std::max(entry.ticks, entry.plane.least());
+    for (const auto& [side, entry] : entries_) ticks += std::max(entry.kept.ticks, entry.plane.least());
     return ticks;
   }
   Entry& entry_of(const Side& side, const CallerRow& row) {
@@ -108,9 +104,8 @@ class CallerWalk {
       : paths_(paths),
         function_(function),
         known_(paths.known(function)),
-        folded_below_(folded_below(paths.tree())),
-        all_folded_(of_roots(paths.tree(), folded_below_)),
-        no_entry_(ticks_without_entry(paths.plane())) {}
+        ranges_(paths),
+        folded_below_(folded_below(paths.tree())) {}
 
   void run() {
     walk_paths(
@@ -119,19 +114,7 @@ class CallerWalk {
   }
 
   /// With the function on the stack.
-  [[nodiscard]] TickRange total() const {
-    TickRange range{ticks_, ticks_ + folded_};
-    if (!has_plane()) return range;
-    range.low = std::max({range.low, known_.low, inlined_.least()});
-    if (known_.complete) {
-      range.high =
-          std::min(range.high, known_.high + inlined_.most() + (inlined_.most() == 0 ? 0 : no_entry_));
-    } else {
-      range.high += known_.self;
-    }
-    range.high = std::max(range.low, range.high);
-    return range;
-  }
+  [[nodiscard]] TickRange total() const { return ranges_.function(known_, kept_, inlined_); }
 
   std::vector<CallerRow> callers(const TickRange& whole, double samples) {
     if (callers_.least() < whole.low)
@@ -139,37 +122,27 @@ class CallerWalk {
         if (hidden.ticks != 0) callers_.entry_of(side, row_of(hidden.end)).is_kept = true;
     return callers_.rows(whole, samples, [&](const Sides::Entry& entry) {
       const auto hidden = hidden_.find(side_of(entry.row.frame));
-      if (hidden == hidden_.end()) return range_of(entry, known_.complete);
-      return TickRange{entry.ticks,
-                       std::max(entry.ticks, std::min(entry.ticks + hidden->second.ticks, whole.high))};
+      if (hidden == hidden_.end()) return ranges_.call(entry.kept, entry.plane, known_.complete);
+      return CallRanges::outermost(entry.kept, hidden->second.ticks, whole.high);
     });
   }
   std::vector<CallerRow> callees(const TickRange& whole, double samples) {
-    if (has_plane() && known_.complete && known_.self != 0)
+    if (ranges_.has_plane() && known_.complete && known_.self != 0)
       callees_.entry_of(side_of(named(kItself)), row_of(named(kItself)));
     return callees_.rows(whole, samples, [&](const Sides::Entry& entry) {
       const StackFrame& callee = entry.row.frame;
-      if (callee.function == kFolded && callee.object.empty()) return TickRange{entry.ticks, entry.ticks};
-      if (callee.function == kItself && callee.object.empty()) return own_range(entry);
-      return range_of(entry, paths_.known(callee).complete);
+      if (callee.function == kFolded && callee.object.empty())
+        return TickRange{entry.kept.ticks, entry.kept.ticks};
+      if (callee.function == kItself && callee.object.empty()) return ranges_.own(known_, entry.kept);
+      return ranges_.call(entry.kept, entry.plane, paths_.known(callee).complete);
     });
   }
 
  private:
-  static uint64_t of_roots(const PathTree& tree, const std::vector<uint64_t>& below) {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < tree.size(); ++i)
-      if (tree[i].parent == PathTreeNode::kNoParent) sum += below[i];
-    return sum;
-  }
-
   static constexpr const char* kOutermost = "(outermost)";
   static constexpr const char* kItself = "(itself)";
   static constexpr const char* kFolded = "[folded]";
 
-  struct Below {
-    uint64_t ticks, folded;
-  };
   /// Folded paths whose outermost known function may be any.
   struct Hidden {
     StackFrame end;
@@ -181,7 +154,6 @@ class CallerWalk {
     uint32_t found = 0;
   };
 
-  [[nodiscard]] bool has_plane() const { return !paths_.plane().empty(); }
   [[nodiscard]] bool is_function(const StackFrame& frame) const {
     return function_of(frame) == function_of(function_);
   }
@@ -198,12 +170,15 @@ class CallerWalk {
 
   void enter(uint32_t node) {
     Visit visit{.frames = stack_.size(), .entered = {}};
-    const Below below{paths_.below()[node], folded_below_[node]};
+    const KeptTicks below{paths_.below()[node], folded_below_[node]};
     for (const StackFrame& frame : paths_.frames(node)) {
       if (!stack_.empty() && is_function(*stack_.back())) add(&callees_, callee_of(frame), {}, below, &visit);
       if (is_function(frame)) {
         add_caller(below, &visit);
-        if (on_path_++ == 0) ticks_ += below.ticks;
+        if (on_path_++ == 0) {
+          kept_.ticks += below.ticks;
+          kept_.folded += below.folded;
+        }
         ++visit.found;
       }
       stack_.push_back(&frame);
@@ -215,9 +190,8 @@ class CallerWalk {
   void add_end(const PathTreeNode& node, Visit* visit) {
     const bool ends_here = !stack_.empty() && is_function(*stack_.back());
     if (ends_here && node.self != 0) add(&callees_, named(kItself), {}, {node.self, 0}, visit);
-    if (ends_here && node.folded != 0 && !(has_plane() && known_.complete))
+    if (ends_here && node.folded != 0 && !(ranges_.has_plane() && known_.complete))
       add(&callees_, named(kFolded), {}, {node.folded, 0}, visit);
-    if (on_path_ == 0) folded_ += node.folded;
     if (!stack_.empty() && node.kind != PathNodeKind::kCut) return;
     const StackFrame end = stack_.empty() ? named(kOutermost) : *stack_.back();
     Hidden& hidden = hidden_.try_emplace(side_of(end), Hidden{end, 0}).first->second;
@@ -232,8 +206,8 @@ class CallerWalk {
     visits_.pop_back();
   }
 
-  static void add(Sides* sides, const StackFrame& frame, std::vector<StackFrame> outer, const Below& below,
-                  Visit* visit) {
+  static void add(Sides* sides, const StackFrame& frame, std::vector<StackFrame> outer,
+                  const KeptTicks& below, Visit* visit) {
     CallerRow row = row_of(frame);
     row.outer = std::move(outer);
     sides->enter(side_of(frame), row, below.ticks, below.folded);
@@ -241,7 +215,7 @@ class CallerWalk {
   }
 
   /// The frame on top of the stack is the caller's.
-  void add_caller(const Below& below, Visit* visit) {
+  void add_caller(const KeptTicks& below, Visit* visit) {
     if (stack_.empty()) return add(&callers_, named(kOutermost), {}, below, visit);
     add(&callers_, *stack_.back(),
         outer_of(stack_.size() - 1, [this](size_t i) -> const StackFrame& { return *stack_[i]; }), below,
@@ -261,32 +235,13 @@ class CallerWalk {
     if (caller.inlined) inlined_.add(call.scope, call.ticks);
   }
 
-  /// A pair of the kept paths and the call plane. `complete`: all its ticks have entries.
-  [[nodiscard]] TickRange range_of(const Sides::Entry& entry, bool complete) const {
-    TickRange range{entry.ticks, entry.ticks + all_folded_ - entry.folded};
-    if (!has_plane()) return range;
-    range.low = std::max(range.low, entry.plane.least());
-    if (complete) range.high = std::min(range.high, entry.plane.most() + no_entry_);
-    range.high = std::max(range.low, range.high);
-    return range;
-  }
-
-  [[nodiscard]] TickRange own_range(const Sides::Entry& entry) const {
-    if (!has_plane() || !known_.complete || !known_.self_is_all)
-      return {entry.ticks, entry.ticks + all_folded_};
-    const uint64_t ticks = std::max(entry.ticks, known_.self);
-    return {ticks, ticks};
-  }
-
   const NamedPaths& paths_;
   const StackFrame& function_;
   KnownTicks known_;
+  CallRanges ranges_;
   std::vector<uint64_t> folded_below_;
-  uint64_t all_folded_;
-  uint64_t no_entry_;
-  uint64_t ticks_ = 0;   ///< of kept paths, with the function on the stack
-  uint64_t folded_ = 0;  ///< of all others, those that may have it
-  PlaneTicks inlined_;   ///< calls from where it was inlined
+  KeptTicks kept_;      ///< with the function on the stack
+  PlaneTicks inlined_;  ///< calls from where it was inlined
   Sides callers_, callees_;
   std::map<Side, Hidden> hidden_;  ///< below no function: below a scope, or a cut
   std::vector<const StackFrame*> stack_;

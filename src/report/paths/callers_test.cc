@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "report/paths/call_edges.h"
+#include "report/paths/edges_for_test.h"
 #include "report/paths/path_profile_for_test.h"
 
 namespace pctally {
@@ -116,7 +116,6 @@ TEST(FindFunctions, EveryListedNameIsAcceptedAndAnObjectNarrowsTheChoice) {
               testing::HasSubstr("  f2 (prog)  prog.c:33 "));
 }
 
-/// Everything that callers_of() says of a function, from all edges: "caller:line callee ticks".
 TEST(CallEdges, AreWhatCallersOfFindsFunctionByFunction) {
   PathProfile paths;
   const uint32_t main = paths.add(0, 0x110, 0, 3), parse = paths.add(main, 0x211);
@@ -126,29 +125,23 @@ TEST(CallEdges, AreWhatCallersOfFindsFunctionByFunction) {
   paths.add(paths.add_cut(PathEnd::kNoUnwindTable), 0x300, 2);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
   const NamedPaths named(paths.profile, names, true);
-  std::vector<StackFrame> functions;
-  const CallEdges all = call_edges(named, [&](const StackFrame& frame) {
-    for (size_t i = 0; i < functions.size(); ++i)
-      if (function_of(functions[i]) == function_of(frame)) return static_cast<int64_t>(i);
-    functions.push_back(frame);
-    return static_cast<int64_t>(functions.size() - 1);
-  });
-  for (size_t i = 0; i < functions.size(); ++i) {
-    const auto number = static_cast<int64_t>(i);
-    const Callers callers = callers_of(paths.profile, named, functions[i]);
-    EXPECT_EQ(all.on_stack.at(number), callers.ticks) << functions[i].function;
-    std::multiset<uint64_t> in, out, expected_in, expected_out;
-    std::map<int64_t, uint64_t> by_callee;
-    for (const CallEdge& edge : all.edges) {
-      if (edge.callee == number) in.insert(edge.ticks);
-      if (edge.caller == number) by_callee[edge.callee] += edge.ticks;
-    }
-    for (const auto& [callee, ticks] : by_callee) out.insert(ticks);
-    for (const CallerRow& row : callers.callers) expected_in.insert(row.ticks);
-    for (const CallerRow& row : callers.callees) expected_out.insert(row.ticks);
-    EXPECT_EQ(in, expected_in) << functions[i].function;
-    EXPECT_EQ(out, expected_out) << functions[i].function;
-  }
+  expect_edges_of_callers(paths.profile, named);
+}
+
+TEST(CallEdges, CallsFromSeveralLinesAreOnePairThatCountsATickOnce) {
+  PathProfile paths;
+  const uint32_t first = paths.add(0, 0x110), second = paths.add(first, 0x120);  // f1 calls f1 from two lines
+  paths.add(second, 0x100, 5);
+  paths.add(paths.add(first, 0x110), 0x100, 2);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  expect_edges_of_callers(paths.profile, named);
+  const CallEdges all = call_edges(named, [](const StackFrame&) { return 0; });
+  std::string text;
+  for (const CallEdge& edge : all.edges)
+    if (edge.caller == 0 && edge.callee == 0)
+      text += fmt::format("{}{} {}; ", edge.is_sum ? "sum " : "line ", edge.line, edge.ticks);
+  EXPECT_EQ(text, "sum 0 7; line 17 7; line 18 5; ");
 }
 
 }  // namespace

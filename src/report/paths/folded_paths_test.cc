@@ -3,8 +3,7 @@
 #include <random>
 #include <set>
 
-#include "report/paths/call_edges.h"
-#include "report/paths/callers.h"
+#include "report/paths/edges_for_test.h"
 #include "report/paths/path_profile_for_test.h"
 
 namespace pctally {
@@ -181,27 +180,11 @@ TEST(FoldedPaths, CallersAndCalleesHoldTheTruth) {
 }
 
 TEST(FoldedPaths, EdgesOfThePageAreThoseOfCallers) {
-  const FoldedPaths paths(1);
-  ObjectNames names(paths.profile(), &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile(), names, true);
-  std::vector<StackFrame> functions = find_functions(named, "");
-  const CallEdges edges = call_edges(named, [&](const StackFrame& frame) {
-    for (size_t i = 0; i < functions.size(); ++i)
-      if (function_of(functions[i]) == function_of(frame)) return static_cast<int64_t>(i);
-    functions.push_back(frame);
-    return static_cast<int64_t>(functions.size() - 1);
-  });
-  for (size_t i = 0; i < functions.size(); ++i) {
-    SCOPED_TRACE(functions[i].function);
-    const Callers callers = callers_of(paths.profile(), named, functions[i]);
-    const auto number = static_cast<int64_t>(i);
-    EXPECT_EQ(edges.on_stack.at(number), callers.ticks);
-    std::multiset<uint64_t> in, expected;
-    for (const CallEdge& edge : edges.edges)
-      if (edge.callee == number) in.insert(edge.ticks);
-    for (const CallerRow& row : callers.callers)
-      if (row.ticks != 0) expected.insert(row.ticks);
-    EXPECT_EQ(in, expected);
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const FoldedPaths paths(seed);
+    ObjectNames names(paths.profile(), &FakeSymbolizer::open);
+    const NamedPaths named(paths.profile(), names, true);
+    expect_edges_of_callers(paths.profile(), named);
   }
 }
 

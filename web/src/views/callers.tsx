@@ -1,14 +1,14 @@
 // Who calls the selected function, from which line, and what it calls, as shares of the ticks with it on the stack.
 import { For, Show, createMemo, createSignal } from "solid-js";
-import { percent, range } from "../figures";
+import { counted, fromTo, percent, range } from "../figures";
 import { Figure, Name, Note, Share } from "../parts";
-import { baseName, data, functions, measured, measuredOf, placeOf, text, type Function, type Measured, ticksText } from "../profile";
+import { baseName, data, functions, measuredOf, measuredRange, placeOf, text, type Function, type Measured, ticksOf } from "../profile";
 import { select, selected } from "../state";
 
 interface Side {
   of: Function | null; // null: nobody, itself, or not kept
   label: string;
-  places: string[]; // lines of the calls
+  places: [place: string, ticks: string][]; // lines of the calls
   measured: Measured;
 }
 
@@ -16,9 +16,12 @@ const kMost = 8;
 const kRow = 54;
 const kBand = 150; // pixels of all ticks, where the ribbons end
 
+const kEdge = 6; // figures of a call
+const kAllLines = -1;
+
 /** From each function its calls, and to each. */
 const calls = { from: new Map<number, number[]>(), to: new Map<number, number[]>() };
-for (let i = 0; i < data.edges.length; i += 5) {
+for (let i = 0; i < data.edges.length; i += kEdge) {
   for (const [map, key] of [[calls.from, data.edges[i]], [calls.to, data.edges[i + 1]]] as const) {
     const list = map.get(key);
     if (list) list.push(i);
@@ -28,32 +31,32 @@ for (let i = 0; i < data.edges.length; i += 5) {
 
 const kPseudo: Record<string, string> = { "caller-1": "nobody: it is the outermost", "callee-1": "itself", "callee-2": "paths that were not kept" };
 
-/** Calls put together by function; under recursion parts may add to more than the whole, but none is more. */
-function sides(edges: number[], side: "caller" | "callee", whole: number): Side[] {
-  const found = new Map<number, { ticks: number; places: Map<string, number> }>();
+/** Calls by function: a pair that calls from several lines has their sum before them, which counts each tick once. */
+function sides(edges: number[], side: "caller" | "callee", whole: Measured): Side[] {
+  const found = new Map<number, Side>();
   for (const at of edges) {
-    const id = data.edges[at + (side === "caller" ? 0 : 1)];
-    const entry = found.get(id) ?? { ticks: 0, places: new Map() };
-    found.set(id, entry);
-    entry.ticks += data.edges[at + 4];
-    const place = data.edges[at + 3] ? `${baseName(text(data.edges[at + 2]))}:${data.edges[at + 3]}` : "";
-    if (place) entry.places.set(place, (entry.places.get(place) ?? 0) + data.edges[at + 4]);
-  }
-  return [...found]
-    .map(([id, { ticks, places }]) => ({
+    const [caller, callee, file, line, ticks, most] = data.edges.slice(at, at + kEdge);
+    const id = side === "caller" ? caller : callee;
+    const entry = found.get(id) ?? {
       of: id >= 0 ? functions[id] : null,
       label: id >= 0 ? functions[id].name : kPseudo[side + id],
-      places: [...places].sort((a, b) => b[1] - a[1]).map(([place]) => place),
-      measured: measuredOf(Math.min(ticks, whole), whole),
-    }))
-    .sort((a, b) => b.measured.ticks - a.measured.ticks);
+      places: [],
+      measured: measuredOf(ticks, most, whole),
+    };
+    found.set(id, entry);
+    if (file !== kAllLines && line) entry.places.push([`${baseName(text(file))}:${line}`, ticksOf(measuredOf(ticks, most, whole))]);
+  }
+  return [...found.values()].sort((a, b) => b.measured.ticks - a.measured.ticks);
 }
 
 function placesText(side: Side, verb: string): string {
   if (side.places.length === 0) return "";
-  const shown = side.places.slice(0, 2).join(", ");
-  return `${verb} ${shown}${side.places.length > 2 ? ` and ${side.places.length - 2} more lines` : ""}`;
+  const shown = side.places.slice(0, 2).map(([place]) => place);
+  const more = side.places.length - shown.length;
+  return `${verb} ${shown.join(", ")}${more > 0 ? ` and ${counted(more, "more line")}` : ""}`;
 }
+
+const placesTitle = (side: Side) => (side.places.length > 1 ? side.places.map(([place, ticks]) => `${place}: ${ticks}`).join("\n") : undefined);
 
 function Item(props: { of: Side; verb: string }) {
   const inside = () => (
@@ -64,10 +67,14 @@ function Item(props: { of: Side; verb: string }) {
         </Show>
       </span>
       <span class="value">
-        <b>{percent(props.of.measured.share, 1)} %</b> <small>{range(props.of.measured.interval, 1)}</small>
+        <Show when={!props.of.measured.isRange} fallback={<b>{fromTo(props.of.measured.interval)}</b>}>
+          <b>{percent(props.of.measured.share, 1)} %</b> <small>{range(props.of.measured.interval, 1)}</small>
+        </Show>
       </span>
-      <span class="where">{placesText(props.of, props.verb)}</span>
-      <span class="value where">{ticksText(props.of.measured.ticks)}</span>
+      <span class="where" title={placesTitle(props.of)}>
+        {placesText(props.of, props.verb)}
+      </span>
+      <span class="value where">{ticksOf(props.of.measured)}</span>
       <Share of={props.of.measured} most={1} />
     </>
   );
@@ -115,7 +122,7 @@ function List(props: { sides: Side[]; verb: string; label: string; all: boolean;
           <button type="button" class="link" onClick={props.showAll}>
             {rest().length} more
           </button>
-          , together {percent(rest().reduce((sum, side) => sum + side.measured.share, 0), 1)} %
+          , none above {percent(rest().reduce((most, side) => Math.max(most, side.measured.share), 0), 1)} %
         </p>
       </Show>
     </div>
@@ -124,15 +131,16 @@ function List(props: { sides: Side[]; verb: string; label: string; all: boolean;
 
 export function Callers() {
   const [all, setAll] = createSignal(false);
-  const ticks = () => (selected() ? (data.on_stack[selected()!.id] ?? 0) : 0);
-  const callers = createMemo(() => sides(calls.to.get(selected()?.id ?? -9) ?? [], "caller", ticks()));
-  const callees = createMemo(() => sides(calls.from.get(selected()?.id ?? -9) ?? [], "callee", ticks()));
+  const whole = () => measuredRange(...(data.on_stack[selected()?.id ?? -9] ?? [0, 0]));
+  const callers = createMemo(() => sides(calls.to.get(selected()?.id ?? -9) ?? [], "caller", whole()));
+  const callees = createMemo(() => sides(calls.from.get(selected()?.id ?? -9) ?? [], "callee", whole()));
+  const hasRanges = () => [...callers(), ...callees()].some((side) => side.measured.isRange);
   const shown = (list: Side[]) => (all() ? list.length : Math.min(list.length, kMost));
   const height = () => Math.max(kBand + 20, kRow * Math.max(shown(callers()), shown(callees())));
   return (
-    <Show when={selected() && ticks() > 0} fallback={<Note>No kept path has this function on it. Choose another in the table.</Note>}>
+    <Show when={selected() && whole().most > 0} fallback={<Note>No kept path has this function on it. Choose another in the table.</Note>}>
       <div class="callers-head" aria-hidden="true">
-        <span>Called by (share of the {ticksText(ticks())} with it on the path)</span>
+        <span>Called by (share of the {ticksOf(whole())} with it on the path)</span>
         <span />
         <span>Goes to</span>
       </div>
@@ -147,7 +155,7 @@ export function Callers() {
             <bdi>{placeOf(selected()!)}</bdi>
           </p>
           <p>
-            on the path <Figure of={measured(ticks())} />
+            on the path <Figure of={whole()} />
           </p>
           <p>
             self <Figure of={selected()!.self} />
@@ -158,7 +166,7 @@ export function Callers() {
       </div>
       <Note>
         A tick counts once for each call, however often that call recurs on its path; so under recursion the parts may add up to more than 100
-        %. Choose a function to walk on to it.
+        %.{hasRanges() ? " “x to y %”: folded paths may hold more of these calls, or the same ticks twice." : ""} Choose a function to walk on to it.
       </Note>
     </Show>
   );

@@ -1,7 +1,7 @@
 // The flame graph: who called whom, as wide as its share.
 import { For, Show, createEffect, createMemo, createSignal, on } from "solid-js";
 import { certaintyColor, certaintyOf, changeColor, colorOf, kChanges, kCertainty, legend, type ColorBy } from "../colors";
-import { counted, percent, range } from "../figures";
+import { counted, fromTo, percent, range } from "../figures";
 import { layout, type Box } from "../flame/layout";
 import { largestOf, pathOf, treeFrom, type Frame } from "../flame/tree";
 import { Choice, Note } from "../parts";
@@ -41,7 +41,9 @@ function labelOf(box: Box): string {
 function spokenOf(box: Box): string {
   const of = measured(box.ticks);
   const seen = box.many ? `${box.frames.length} narrow frames` : `${labelOf(box)} ${percent(of.share, 1)}`;
-  return `${seen}: ${percent(of.share)} % of all ticks, ${range(of.interval)}, ${ticksText(box.ticks)}`;
+  const everywhere = box.many ? null : (lastOf(box).of?.total ?? null);
+  const total = everywhere?.isRange ? `everywhere ${fromTo(everywhere.interval)}, here ` : "";
+  return `${seen}: ${total}${percent(of.share)} % of all ticks, ${range(of.interval)}, ${ticksText(box.ticks)}`;
 }
 
 function background(box: Box): string | undefined {

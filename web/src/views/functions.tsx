@@ -1,8 +1,8 @@
 // The table: self and total with their intervals, and what the order is worth.
 import { For, Show, createMemo, createSignal } from "solid-js";
-import { counted, percent, range } from "../figures";
+import { counted, fromTo, percent, range } from "../figures";
 import { Axis, Name, Note, Share } from "../parts";
-import { data, hasPaths, hasTotals, rows, run, sourceOf, type Function, ticksFigure, ticksText } from "../profile";
+import { data, hasPaths, hasTotals, rows, run, sourceOf, type Function, ticksFigure, ticksOf, ticksText } from "../profile";
 import { hits } from "../search";
 import { allRows, open, select, selected, setAllRows } from "../state";
 import { Windowed, type Reveal } from "../windowed";
@@ -27,6 +27,8 @@ function sortBy(next: Key) {
   else setUpside(false);
   setKey(next);
 }
+
+const hasRanges = rows.some((row) => row.total?.isRange);
 
 const mostSelf = rows.reduce((most, row) => Math.max(most, row.self.interval.high * (row.self.ticks > 0 ? 1 : 0)), 0.001);
 
@@ -102,9 +104,12 @@ function Row(props: { of: Function; gap: boolean; index: number }) {
       </td>
       <td class="number ticks">{ticksFigure(props.of.self.ticks)}</td>
       <Show when={hasTotals}>
-        <td class="number total">
-          {props.of.total ? percent(props.of.total.share) : ""}
-          {props.of.cut >= 0.005 ? "+" : ""}
+        <td class="number total" title={totalTitle(props.of)}>
+          <Show when={props.of.total}>{(total) => (total().isRange ? fromTo(total().interval) : percent(total().share))}</Show>
+          <Show when={isCut(props.of)}>
+            <span aria-hidden="true">+</span>
+            <span class="vh">, cut paths could add {percent(props.of.cut, 1)}</span>
+          </Show>
         </td>
         <td class="total-bar">
           <Show when={props.of.total}>{(total) => <Share of={total()} most={1} soft />}</Show>
@@ -112,6 +117,16 @@ function Row(props: { of: Function; gap: boolean; index: number }) {
       </Show>
     </tr>
   );
+}
+
+const isCut = (row: Function) => row.total !== null && row.cut >= 0.005;
+
+function totalTitle(row: Function): string | undefined {
+  const { total } = row;
+  if (!total) return undefined;
+  const interval = `${range(total.interval)} %, ${ticksOf(total)}`;
+  const folded = total.isRange ? `; folded paths may hold more of it` : "";
+  return interval + folded + (isCut(row) ? `; cut paths could add ${percent(row.cut, 1)} points` : "");
 }
 
 function enter(row: Function) {
@@ -160,7 +175,7 @@ export function Functions() {
 
   return (
     <>
-      <table class="functions" role="grid" aria-label="Functions with their shares" aria-rowcount={list().length + 1} onKeyDown={onKey}>
+      <table class="functions" classList={{ ranged: hasRanges }} role="grid" aria-label="Functions with their shares" aria-rowcount={list().length + 1} onKeyDown={onKey}>
         <thead>
           <tr>
             <th scope="col" class="places" title="The places that the intervals allow">
@@ -219,6 +234,7 @@ export function Functions() {
         Shares are of all {ticksText(run.ticks)}, in percent; self time leaves out what a function called. The whisker is a 95 %
         confidence interval, the rank the places that it allows; a dark rule stands where everything below is certainly less.
         {hasTotals ? " Total is with the function on the call path; + where cut paths could add half a point or more." : ""}
+        {hasRanges ? " “x to y %”: folded paths may hold more of its ticks; what they may hold is hatched." : ""}
       </Note>
     </>
   );
