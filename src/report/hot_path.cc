@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "report/names/short_name.h"
+#include "report/names/shown_names.h"
 
 namespace pctally {
 namespace {
@@ -24,11 +25,6 @@ struct Step {
 bool is_of(const Row& row, const HotFrame& frame) {
   return std::tie(row.object, row.function, row.address) ==
          std::tie(frame.object, frame.function, frame.address);
-}
-
-/// Two functions of two objects.
-bool looks_alike(const HotFrame& a, const HotFrame& b) {
-  return a.object != b.object && (a.short_name == b.short_name || a.function == b.function);
 }
 
 class HotPathWalk {
@@ -136,9 +132,14 @@ void name_hot_path(const std::vector<Row>& rows, std::vector<HotFrame>* path) {
     frame.short_name =
         row != rows.end() ? row->short_function : short_function_name(frame.function, frame.linkage);
   }
-  for (HotFrame& frame : *path)
-    frame.in_several_objects = std::any_of(path->begin(), path->end(),
-                                           [&](const HotFrame& other) { return looks_alike(frame, other); });
+  std::vector<FunctionName> functions;
+  std::vector<std::string> shown;
+  for (const HotFrame& frame : *path) {
+    functions.push_back({frame.function, frame.linkage, frame.object, frame.address});
+    shown.push_back(frame.short_name);
+  }
+  const std::vector<bool> several = are_in_several_objects(functions, shown);
+  for (size_t i = 0; i < path->size(); ++i) (*path)[i].in_several_objects = several[i];
 }
 
 }  // namespace pctally

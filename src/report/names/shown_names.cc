@@ -75,6 +75,18 @@ std::vector<std::string> short_names(std::span<const FunctionName> functions) {
   return result;
 }
 
+std::vector<bool> are_in_several_objects(std::span<const FunctionName> functions,
+                                         std::span<const std::string> shown) {
+  std::map<std::string_view, std::set<std::string_view>> objects;
+  for (size_t i = 0; i < functions.size(); ++i)
+    for (const std::string_view name : {std::string_view(shown[i]), functions[i].full})
+      objects[name].insert(functions[i].object);
+  std::vector<bool> several;
+  for (size_t i = 0; i < functions.size(); ++i)
+    several.push_back(objects[shown[i]].size() > 1 || objects[functions[i].full].size() > 1);
+  return several;
+}
+
 std::string shown_name(NameStyle style, const std::string& short_name, const std::string& full,
                        const std::string& linkage) {
   if (style == NameStyle::kShort && !short_name.empty()) return short_name;

@@ -53,5 +53,15 @@ TEST(ShownName, ByStyle) {
   EXPECT_EQ(name_style_of("short"), NameStyle::kShort);
 }
 
+TEST(ShownNames, AreInSeveralObjectsIfTheyLookAlikeThere) {
+  const std::vector<FunctionName> functions = {{"put(int)", "_Z3puti", "a.so", 0},
+                                               {"put(long)", "_Z3putl", "b.so", 0},
+                                               {"main", "", "a.so", 0},
+                                               {"help", "", "a.so", 0x10},
+                                               {"help", "", "a.so", 0x20}};
+  EXPECT_EQ(are_in_several_objects(functions, short_names(functions)),
+            (std::vector<bool>{true, true, false, false, false}));
+}
+
 }  // namespace
 }  // namespace pctally

@@ -46,19 +46,6 @@ void add_positions_of(const PathTree& tree, const std::vector<bool>& is_call,
       (*positions)[{tree[i].executable, is_call[i]}].push_back(tree[i].position);
 }
 
-/// Of each function, whether one of another object has the same name, short or full.
-std::vector<bool> are_in_several_objects(const std::vector<FunctionName>& functions,
-                                         const std::vector<std::string>& shown) {
-  std::map<std::string_view, std::set<std::string_view>> objects;
-  for (size_t i = 0; i < functions.size(); ++i)
-    for (const std::string_view name : {std::string_view(shown[i]), functions[i].full})
-      objects[name].insert(functions[i].object);
-  std::vector<bool> several;
-  for (size_t i = 0; i < functions.size(); ++i)
-    several.push_back(objects[shown[i]].size() > 1 || objects[functions[i].full].size() > 1);
-  return several;
-}
-
 }  // namespace
 
 std::string shown_name(NameStyle style, const StackFrame& frame) {
