@@ -456,8 +456,28 @@ std::string command_line(const Profile& profile) {
   return line;
 }
 
+namespace {
+
+/// "sqlite3, xz, python3, 2 more"; empty if no run has a command.
+std::string programs_of(const std::vector<ProfileRun>& runs) {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> names;
+  for (const ProfileRun& run : runs) {
+    if (run.command.empty()) continue;
+    std::string name(base_name(run.command[0]));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  }
+  const size_t shown = names.size() <= kMost + 1 ? names.size() : kMost;
+  std::string text;
+  for (size_t i = 0; i < shown; ++i) text.append(i == 0 ? "" : ", ").append(names[i]);
+  return shown == names.size() ? text : text + fmt::format(", {} more", names.size() - shown);
+}
+
+}  // namespace
+
 std::string program_name(const Profile& profile) {
   if (!profile.command.empty()) return std::string(base_name(profile.command[0]));
+  if (std::string programs = programs_of(profile.runs); !programs.empty()) return programs;
   return profile.processes.empty() ? "(program not recorded)" : profile.processes[0].comm;
 }
 

@@ -20,8 +20,8 @@ std::string text_report(const Profile& profile, const Report& report, const Text
 /// The command as a person would type it; arguments with blanks or quotes in single quotes. Not escaped.
 std::string command_line(const Profile& profile);
 
-/// What ran, for titles and as the root of exported stacks: the command without its directory and arguments,
-/// else the first process, else "(program not recorded)". Not escaped.
+/// What ran, for titles and as the root of exported stacks: the command without its directory and arguments;
+/// of several runs up to three of them; else the first process, else "(program not recorded)". Not escaped.
 std::string program_name(const Profile& profile);
 
 }  // namespace pctally

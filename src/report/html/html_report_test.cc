@@ -118,6 +118,31 @@ TEST(HtmlReport, OfFoldedPathsTotalsAndCallsHaveBothEnds) {
   EXPECT_EQ(text, "inlined 25 to 55; [path cut where the stack is deeper than its copy] 5 to 5; ");
 }
 
+TEST(HtmlReport, OfFoldedPathsWhatRanIsTheFrameThatStandsForThem) {
+  Profile profile = profile_with_paths();
+  profile.paths.context[1].self = 40;
+  profile.paths.context[1].folded = 30;
+  const nlohmann::json data = parsed(profile);
+  const nlohmann::json& nodes = data["nodes"];
+  uint64_t ticks = 0, own = 0;
+  for (size_t i = 0; i < nodes.size(); i += 4) {
+    if (nodes[i].get<int>() < 0) ticks += nodes[i + 2].get<uint64_t>();
+    own += nodes[i + 3].get<uint64_t>();
+  }
+  EXPECT_EQ(own, ticks);
+}
+
+TEST(HtmlReport, HasTheProgramsOfAllRunsInItsTitle) {
+  Profile profile = profile_of("/bin/prog");
+  profile.command.clear();
+  EXPECT_EQ(parsed(profile)["title"], "(program not recorded)");
+  for (const char* name : {"/bin/a", "b", "/usr/bin/a", "c", "d"})
+    profile.runs.emplace_back().command = {name, "-x"};
+  EXPECT_EQ(parsed(profile)["title"], "a, b, c, d");
+  profile.runs.emplace_back().command = {"e"};
+  EXPECT_EQ(parsed(profile)["title"], "a, b, c, 2 more");
+}
+
 TEST(HtmlReport, NamesFoldedPathsBesideThoseThatAreCut) {
   Profile profile = profile_with_paths();
   profile.paths.context[1].folded = 30;

@@ -17,10 +17,11 @@ void add_call_tree(const CallTreeNode& tree, uint64_t all_ticks, FunctionList* l
   uint64_t nodes = 0, shown = 0;
   for_each_node(tree, 0, [&](const CallTreeNode&, int64_t) { ++nodes; });
   HtmlJson& flat = (*data)["nodes"] = HtmlJson::array();
+  // What is below a frame for folded paths is not known: seen from what ran, it is the end.
   for_each_node(tree, least, [&](const CallTreeNode& node, int64_t parent) {
     ++shown;
-    for (const HtmlJson& value :
-         {HtmlJson(parent), HtmlJson(list->number(node.frame)), HtmlJson(node.ticks), HtmlJson(node.self)})
+    for (const HtmlJson& value : {HtmlJson(parent), HtmlJson(list->number(node.frame)), HtmlJson(node.ticks),
+                                  HtmlJson(node.children.empty() ? node.ticks : node.self)})
       flat.push_back(value);
   });
   (*data)["left_out"] = nodes - shown;
