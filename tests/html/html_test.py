@@ -2,6 +2,7 @@
 import html.parser
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -162,6 +163,19 @@ class Flame(unittest.TestCase):
         self.page.value("location.hash = '#view=flame&q=copy'")
         self.assertEqual(self.names(".frame.hit"), ["copy", "copy"])
 
+    def test_a_narrow_frame_of_a_function_without_a_name_shows_its_offset(self):
+        self.page.value("location.hash = '#view=flame'")
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "unnamed")
+        with open(path + ".folded", "w", encoding="ascii") as file:
+            file.write("main;[libfoo.so+0x3f0] 5\nmain;wide 95\n")
+        subprocess.run([p.PCTALLY, "report", "--flamegraph", path + ".html", path + ".folded"], check=True, capture_output=True)
+        with Browser(f"file://{path}.html", p.scratch()) as page:
+            page.drawn()
+            shown = page.value("[...document.querySelectorAll('.frame')].map(frame => [frame.querySelector('bdi').textContent, frame.getAttribute('aria-label')])")
+        narrow = [label for name, label in shown if name == "+0x3f0"]
+        self.assertEqual(len(narrow), 1, shown)
+        self.assertIn("([libfoo.so+0x3f0])", narrow[0])
+
     def test_it_is_turned_to_start_from_what_ran(self):
         self.click("button", "leaf")
         inner = self.names('.frame[aria-level="2"]')
@@ -231,8 +245,33 @@ class Folded(unittest.TestCase):
                 self.assertEqual(text, percent(row["total"]), name)
             self.assertTrue(title.startswith(f"{percent(row['total_low'])}\u2013{percent(row['total_high'])} %, "), title)
         self.assertGreater(len(shown), 30)
+        clipped = "[...document.querySelectorAll('td.total')].filter(cell => cell.scrollWidth > cell.clientWidth).map(cell => cell.textContent)"
+        self.assertEqual(self.page.value(clipped), [], "totals have room")
         self.assertEqual(len(names), len(functions) - sum(row[9] for row in functions))
         self.assertTrue(ranges, "no total is a range")
+
+    def test_seen_from_what_ran_the_flame_graph_has_every_tick_too(self):
+        """Folded paths end in a frame of their own."""
+        self.show(view="flame")
+        self.page.value("[...document.querySelectorAll('button')].find(one => one.textContent === 'leaf').click()")
+        self.page.drawn()
+        spoken = self.page.value("[...document.querySelectorAll('.frame[aria-level=\"2\"]')].map(frame => frame.getAttribute('aria-label'))")
+        self.assertTrue(any(label.startswith("[folded: deeper paths were not kept]") for label in spoken), spoken)
+        ticks = [int(re.search(r"([\d\u202f]+) ticks?$", label).group(1).replace("\u202f", "")) for label in spoken]
+        self.assertGreater(sum(ticks), 0.98 * (self.report["ticks"] - self.report["lost"]), "but frames below a ten-thousandth")
+
+    def test_functions_that_look_alike_have_their_objects(self):
+        data = json.loads(self.page.value("document.getElementById('data').textContent"))
+        objects = {data["texts"][row[2]] for row in data["functions"] if data["texts"][row[0]] == "_start"}
+        if len(objects) < 2:
+            self.skipTest("no two objects have a _start with ticks here")
+        self.show(view="flame")
+        self.page.value("[...document.querySelectorAll('button')].find(one => one.textContent === 'entry').click()")
+        self.page.drawn()
+        names = [name for name in self.texts(".frame bdi") if name.startswith("_start")]
+        self.assertTrue(names)
+        for name in names:
+            self.assertIn(name.split(" \u203a ")[0], [f"_start ({thing})" for thing in objects])
 
     def with_a_range(self):
         """The function with the widest total."""
@@ -253,7 +292,8 @@ class Folded(unittest.TestCase):
         self.show(view="flame", f=row["short"], o=row["object"])
         spoken = self.page.value("[...document.querySelectorAll('.frame.same')].map(frame => frame.getAttribute('aria-label'))")
         for label in spoken:
-            self.assertIn(f": everywhere {words}, here ", label)
+            if " narrow frame" not in label:
+                self.assertIn(f": everywhere {words}, here ", label)
 
     def test_callers_and_callees(self):
         rows = sorted((row for row in self.report["rows"] if "total" in row and "[" not in row["short"]), key=lambda row: -row["total_ticks"])
@@ -314,6 +354,20 @@ class Compared(unittest.TestCase):
         page = Page(self.page(old="main;kept 700\nmain;left 300\n", new="main;kept 700\n"), q="left")
         self.assertEqual([(row[0], row[6]) for row in page.dom.rows if len(row) == 9 and row[0]], [("left", "gone")])
         self.assertIn("1 found", page.text)
+
+    def test_keys_walk_its_rows(self):
+        path = self.page(old="main;kept 700\nmain;left 300\n", new="main;kept 800\nmain;came 300\n")
+        with Browser(f"file://{path}", p.scratch()) as page:
+            page.drawn()
+            rows = page.value("[...document.querySelectorAll('tbody tr .name')].map(name => name.textContent)")
+            self.assertIn("left", rows)
+            self.assertEqual(page.value("document.querySelectorAll('tbody tr[tabindex=\"0\"]').length"), 1, "one stop for Tab")
+            page.value("document.querySelector('tbody tr[tabindex=\"0\"]').focus()")
+            for key, at in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1), ("End", len(rows) - 1), ("Home", 0)):
+                page.press(key)
+                self.assertEqual(page.value("document.activeElement.querySelector('.name')?.textContent"), rows[at], key)
+                if rows[at] != "left":
+                    self.assertEqual(page.value("document.querySelector('.selection .chosen').textContent"), rows[at])
 
     def test_what_changed_stands_out(self):
         path = self.page(old="main;rose 1000\nmain;fell 5000\nmain;stayed 3000\n", new="main;rose 5000\nmain;fell 1000\nmain;stayed 3001\n")
@@ -432,6 +486,28 @@ class Written(unittest.TestCase):
             self.assertEqual(data["run"][key], report[key], key)
         self.assertEqual([row[5] for row in data["functions"]], [row["ticks"] for row in report["rows"]])
         self.assertNotIn(self.recorded.path, text)
+
+    def test_a_profile_of_an_event_is_not_one_of_the_cpu_and_one_without_ticks_says_so(self):
+        if CHROMIUM is None:
+            self.skipTest("no browser: chromium is not installed")
+        path = os.path.join(p.scratch(), "event.folded")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("main;work 30\nmain;idle 10\n")
+        self.written("report", path)
+        answer = re.sub("<!--.*?-->", "", Page(self.path).text.split('class="answer"')[1].split("</p>")[0])
+        self.assertIn("takes 75.0&nbsp;% of all samples (", answer)
+        empty = p.record(["true"], "-F", "1", "-g")
+        if empty.report()["ticks"] != 0:
+            self.skipTest("true took a second of CPU time")
+        self.written("report", empty.path)
+        text = Page(self.path).text.split("</style>")[1].split('id="data"')[0]
+        self.assertIn("No tick was recorded", text)
+        self.assertNotIn("all of these words", text)
+
+    def test_a_sum_of_several_programs_is_called_by_all_of_them(self):
+        other = p.record(["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"])
+        data, _, _ = self.written("report", self.recorded.path, other.path)
+        self.assertEqual(data["title"], "known_shares, sh")
 
     def test_every_part_adds_up_to_its_whole(self):
         data, _, _ = self.written("report", self.recorded.path)

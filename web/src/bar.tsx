@@ -76,6 +76,7 @@ function showTab() {
 
 export function Bar() {
   createEffect(on(view, () => queueMicrotask(showTab)));
+  addEventListener("resize", showTab);
   return (
     <nav class="bar" aria-label="Views and search">
       <div class="wrap">

@@ -10,7 +10,9 @@ const Mark = () => (
   </svg>
 );
 
-const whole = run.event === null ? "the CPU time" : `the events (${run.event})`;
+const whole = run.event === null ? "the CPU time" : `all ${run.event}`;
+const of = run.event === null ? "CPU time" : run.event;
+const kind = data.diff ? `Comparison of profiles of ${of}` : `Profile of ${of}`;
 
 /** With how many functions, the largest first, half of all ticks are reached. */
 function halfOf(): number {
@@ -151,7 +153,7 @@ export function Head() {
       <div class="top">
         <Mark />
         <b>pctally</b>
-        <span class="what">{data.diff ? "Comparison of CPU profiles" : "CPU profile"} on one self-contained page</span>
+        <span class="what">{kind} on one self-contained page</span>
         <button type="button" class="tool" aria-label="Change between light and dark" onClick={() => setTheme(isDark() ? "light" : "dark")}>
           {isDark() ? "Light" : "Dark"}
         </button>
@@ -172,7 +174,7 @@ export function Head() {
         <ul class="warnings" aria-label="What to know before trusting this">
           <For each={data.warnings}>
             {(warning) => (
-              <li class={warning.severity}>
+              <li class={`is-${warning.severity}`}>
                 <b>{warning.severity}</b> {warning.text}
               </li>
             )}

@@ -13,7 +13,7 @@ export function Share(props: { of: Measured; most: number; soft?: boolean }) {
   const { low, high } = { low: () => part(props.of.interval.low), high: () => Math.min(1, part(props.of.interval.high)) };
   return (
     <span class="share" classList={{ soft: props.soft }} aria-hidden="true">
-      <i style={{ width: at(part(Math.min(1, props.of.share))) }} />
+      <i style={{ width: at(part(props.of.isRange ? props.of.interval.low : Math.min(1, props.of.share))) }} />
       <Show when={props.of.isRange}>
         <s style={{ left: at(low()), width: at(high() - low()) }} />
       </Show>
@@ -57,14 +57,32 @@ export function Choice<T extends string>(props: { label: string; options: { id: 
   );
 }
 
-/** A name of the profile: isolated, so that its letters turn nothing around beside it. */
-export function Name(props: { of: Function; class?: string }) {
+const kUnnamed = /^(\[.+)(\+0x[0-9a-f]+\])$/;
+
+/** "+0x3f0" of "[libfoo.so+0x3f0]", a function without a name: what tells it from others of its object. */
+export const offsetIn = (name: string) => kUnnamed.exec(name)?.[2].slice(0, -1);
+
+/** A name of the profile: isolated, so that its letters turn nothing around beside it. Where it has no room its end is left out, of a
+function without a name its object. */
+export function NameText(props: { name: string; title?: string; hit?: boolean; class?: string }) {
+  const parts = () => kUnnamed.exec(props.name);
   return (
-    <bdi class={`name ${props.class ?? ""}`} classList={{ hit: isHit(props.of) }} title={props.of.full || undefined}>
-      {props.of.name}
+    <bdi class={`name ${props.class ?? ""}`} classList={{ hit: props.hit, split: parts() !== null }} title={props.title}>
+      <Show when={parts()} fallback={props.name}>
+        {(found) => (
+          <>
+            <span class="of">{found()[1]}</span>
+            <span>{found()[2]}</span>
+          </>
+        )}
+      </Show>
     </bdi>
   );
 }
+
+export const Name = (props: { of: Function; class?: string }) => (
+  <NameText name={props.of.name} title={props.of.full || props.of.name} hit={isHit(props.of)} class={props.class} />
+);
 
 export const Figure = (props: { of: Measured; decimals?: number }) => (
   <Show when={!props.of.isRange} fallback={<b class="nowrap">{fromTo(props.of.interval)}</b>}>

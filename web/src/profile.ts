@@ -89,6 +89,14 @@ export const rows = functions.filter((entry) => !entry.inlined);
   places(ticked.map((row) => row.self.interval)).forEach((place, i) => (ticked[i].places = place));
 }
 
+const objectsOf = new Map<string, Set<string>>();
+for (const { name, full, object } of functions)
+  for (const each of [name, full || name]) objectsOf.set(each, (objectsOf.get(each) ?? new Set()).add(object));
+
+/** Whether a function of another object has the same name: where no object stands beside it, it has to. */
+export const isInSeveralObjects = (entry: Function) =>
+  objectsOf.get(entry.name)!.size > 1 || objectsOf.get(entry.full || entry.name)!.size > 1;
+
 export const hasPaths = data.nodes.length > 0;
 export const hasTotals = rows.some((row) => row.total !== null);
 export const sourceOf = new Map<number, Source>(data.sources.map((source) => [source.function, source]));

@@ -2,7 +2,7 @@
 import { For, Show, createMemo, createSignal } from "solid-js";
 import { counted, fromTo, percent, range } from "../figures";
 import { Figure, Name, Note, Share } from "../parts";
-import { baseName, data, functions, measuredOf, measuredRange, placeOf, text, type Function, type Measured, ticksOf } from "../profile";
+import { baseName, data, functions, isInSeveralObjects, measuredOf, measuredRange, placeOf, text, type Function, type Measured, ticksOf } from "../profile";
 import { select, selected } from "../state";
 
 interface Side {
@@ -63,7 +63,17 @@ function Item(props: { of: Side; verb: string }) {
     <>
       <span class="who">
         <Show when={props.of.of} fallback={<span class="pseudo">{props.of.label}</span>}>
-          {(of) => <Name of={of()} />}
+          {(of) => (
+            <>
+              <Name of={of()} />
+              <Show when={isInSeveralObjects(of())}>
+                {" "}
+                <small>
+                  (<bdi>{of().object}</bdi>)
+                </small>
+              </Show>
+            </>
+          )}
         </Show>
       </span>
       <span class="value">

@@ -2,11 +2,11 @@
 import { For, Show, createMemo, createSignal } from "solid-js";
 import type { Change, Diff, DiffRow } from "../data";
 import { axisSteps, counted, signed } from "../figures";
-import { Choice, Note } from "../parts";
+import { Choice, NameText, Note } from "../parts";
 import { functions, run, type Function } from "../profile";
 import { goneHits, hits, isHit } from "../search";
 import { allRows, select, selected, setAllRows } from "../state";
-import { Windowed } from "../windowed";
+import { Windowed, type Reveal } from "../windowed";
 
 const kFirst = 40;
 
@@ -58,7 +58,7 @@ function Dumbbell(props: { of: Change; most: number }) {
   );
 }
 
-function RowView(props: { of: DiffRow; most: number; largest: number; unit: string; hasTotals: boolean }) {
+function RowView(props: { of: DiffRow; most: number; largest: number; unit: string; hasTotals: boolean; index: number; current: boolean; go: () => void }) {
   const change = () => changeOf(props.of);
   const entry = functionOf(props.of);
   const digits = () => decimals(props.largest);
@@ -67,15 +67,14 @@ function RowView(props: { of: DiffRow; most: number; largest: number; unit: stri
   return (
     <tr
       aria-selected={chosen()}
-      tabindex={entry ? 0 : -1}
+      id={`change-${props.index}`}
+      aria-rowindex={props.index + 2}
+      tabindex={props.current ? 0 : -1}
       classList={{ open: !isDecided(props.of), more: isDecided(props.of) && isMore(props.of), less: isDecided(props.of) && !isMore(props.of) }}
-      onClick={() => entry && select(entry)}
-      onKeyDown={(event) => event.key === "Enter" && entry && select(entry)}
+      onClick={() => props.go()}
     >
       <td class="name-cell">
-        <bdi class="name" classList={{ hit: entry !== undefined && isHit(entry) }}>
-          {props.of.name || "(no name)"}
-        </bdi>
+        <NameText name={props.of.name || "(no name)"} title={entry?.full || props.of.name} hit={entry !== undefined && isHit(entry)} />
       </td>
       <td class="object">
         <bdi>{props.of.object}</bdi>
@@ -122,6 +121,23 @@ export function Compare(props: { of: Diff }) {
     const ends = scale.flatMap((row) => [Math.abs(changeOf(row).low), Math.abs(changeOf(row).high)]);
     return Math.max(1e-9, ...ends, ...list().map((row) => Math.abs(changeOf(row).difference))) * 1.1;
   });
+  const [current, setCurrent] = createSignal(0);
+  let reveal: Reveal = () => undefined;
+  function go(index: number) {
+    setCurrent(index);
+    select(functionOf(shown()[index]) ?? null); // one that is gone is no function of this profile
+  }
+  function onKey(event: KeyboardEvent) {
+    const at = current();
+    const step = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: shown().length - 1, PageDown: at + 20, PageUp: at - 20 }[event.key];
+    if (step === undefined || shown().length === 0) return;
+    event.preventDefault();
+    go(Math.min(shown().length - 1, Math.max(0, step)));
+    reveal(current());
+    const row = document.getElementById(`change-${current()}`);
+    row?.focus({ preventScroll: true });
+    row?.scrollIntoView({ block: "nearest" });
+  }
   return (
     <>
       <For each={props.of.doubts}>{(doubt) => <p class="doubt">{doubt}</p>}</For>
@@ -150,7 +166,7 @@ export function Compare(props: { of: Diff }) {
           <span>grey: undecided</span>
         </span>
       </div>
-      <table class="compare" role="grid" aria-label="Functions with what changed">
+      <table class="compare" role="grid" aria-label="Functions with what changed" aria-rowcount={list().length + 1} onKeyDown={onKey}>
         <thead>
           <tr>
             <th scope="col" class="name-cell">
@@ -185,8 +201,19 @@ export function Compare(props: { of: Diff }) {
             </th>
           </tr>
         </thead>
-        <Windowed rows={shown()} columns={hasTotals ? 9 : 8}>
-          {(row) => <RowView of={row} most={most()} largest={largest()} unit={unit()} hasTotals={hasTotals} />}
+        <Windowed rows={shown()} columns={hasTotals ? 9 : 8} handle={(given) => (reveal = given)}>
+          {(row, index) => (
+            <RowView
+              of={row}
+              most={most()}
+              largest={largest()}
+              unit={unit()}
+              hasTotals={hasTotals}
+              index={index()}
+              current={Math.min(current(), shown().length - 1) === index()}
+              go={() => go(index())}
+            />
+          )}
         </Windowed>
       </table>
       <Show when={list().length > shown().length}>

@@ -4,8 +4,8 @@ import { certaintyColor, certaintyOf, changeColor, colorOf, kChanges, kCertainty
 import { counted, fromTo, percent, range } from "../figures";
 import { layout, type Box } from "../flame/layout";
 import { largestOf, pathOf, treeFrom, type Frame } from "../flame/tree";
-import { Choice, Note } from "../parts";
-import { baseName, data, measured, run, ticksText } from "../profile";
+import { Choice, Note, offsetIn } from "../parts";
+import { baseName, data, isInSeveralObjects, measured, run, ticksText } from "../profile";
 import { hits, isHit } from "../search";
 import { select, selected } from "../state";
 import { hideTip, showTip } from "../tip";
@@ -25,10 +25,13 @@ function turn(next: "entry" | "leaf") {
   setCurrent(treeFrom(next));
 }
 
-const nameOf = (frame: Frame) => frame.of?.name ?? "all";
+function nameOf({ of }: Frame): string {
+  if (!of) return "all";
+  return isInSeveralObjects(of) ? `${of.name} (${of.object})` : of.name;
+}
 
-/** "push_back" of "std::vector::push_back": what a narrow frame has room for. */
-const innerName = (frame: Frame) => /^[\w~:<>,& ]*::([\w~]+)$/.exec(nameOf(frame))?.[1] ?? nameOf(frame);
+/** "push_back" of "std::vector::push_back", "+0x3f0" of "[libfoo.so+0x3f0]": what a narrow frame has room for. */
+const innerName = (frame: Frame) => /^[\w~:<>,& ]*::([\w~]+)$/.exec(nameOf(frame))?.[1] ?? offsetIn(nameOf(frame)) ?? nameOf(frame);
 
 const lastOf = (box: Box) => box.frames[box.frames.length - 1];
 
@@ -40,7 +43,9 @@ function labelOf(box: Box): string {
 
 function spokenOf(box: Box): string {
   const of = measured(box.ticks);
-  const seen = box.many ? `${box.frames.length} narrow frames` : `${labelOf(box)} ${percent(of.share, 1)}`;
+  const name = nameOf(lastOf(box));
+  const whole = labelOf(box).includes(name) ? "" : ` (${name})`;
+  const seen = box.many ? counted(box.frames.length, "narrow frame") : `${labelOf(box)} ${percent(of.share, 1)}${whole}`;
   const everywhere = box.many ? null : (lastOf(box).of?.total ?? null);
   const total = everywhere?.isRange ? `everywhere ${fromTo(everywhere.interval)}, here ` : "";
   return `${seen}: ${total}${percent(of.share)} % of all ticks, ${range(of.interval)}, ${ticksText(box.ticks)}`;

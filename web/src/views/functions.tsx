@@ -227,15 +227,17 @@ export function Functions() {
           </button>
         </p>
       </Show>
-      <Show when={list().length === 0}>
+      <Show when={list().length === 0 && hits()}>
         <Note>No function has all of these words.</Note>
       </Show>
-      <Note>
-        Shares are of all {ticksText(run.ticks)}, in percent; self time leaves out what a function called. The whisker is a 95 %
-        confidence interval, the rank the places that it allows; a dark rule stands where everything below is certainly less.
-        {hasTotals ? " Total is with the function on the call path; + where cut paths could add half a point or more." : ""}
-        {hasRanges ? " “x to y %”: folded paths may hold more of its ticks; what they may hold is hatched." : ""}
-      </Note>
+      <Show when={rows.length > 0}>
+        <Note>
+          Shares are of all {ticksText(run.ticks)}, in percent; self time leaves out what a function called. The whisker is a 95 %
+          confidence interval, the rank the places that it allows; a dark rule stands where everything below is certainly less.
+          {hasTotals ? " Total is with the function on the call path; + where cut paths could add half a point or more." : ""}
+          {hasRanges ? " “x to y %”: folded paths may hold more of its ticks; what they may hold is hatched." : ""}
+        </Note>
+      </Show>
     </>
   );
 }

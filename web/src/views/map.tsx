@@ -3,7 +3,7 @@ import { For, Show, createSignal } from "solid-js";
 import { certaintyOf, changeColor, colorOf, kCertainty, legend, type ColorBy } from "../colors";
 import { percent, range } from "../figures";
 import { squarify, type Rect } from "../map/squarify";
-import { Choice, Note } from "../parts";
+import { Choice, NameText, Note } from "../parts";
 import { data, measured, rows, run, type Function, ticksText } from "../profile";
 import { hits, isHit } from "../search";
 import { open, select, selected } from "../state";
@@ -134,7 +134,7 @@ function TileView(props: { of: Tile }) {
       onMouseLeave={hideTip}
     >
       <Show when={rect.height > 18 && rect.width > 26}>
-        <bdi>{props.of.label}</bdi>
+        <NameText name={props.of.label} />
       </Show>{" "}
       <Show when={rect.height > 36 && rect.width > 50}>
         <small>

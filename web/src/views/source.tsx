@@ -7,6 +7,7 @@ import { baseName, data, fileOf, functions, measured, sourceOf, text, type Measu
 import { select, selected } from "../state";
 import { LanesOfRow, lanesOf, lanesWidth, type Jump, type Lanes } from "./jumps";
 
+const kAnnotated = 0.005; // of all ticks: functions from here on
 const kHot = 0.05; // of the function's ticks: lines whose instructions are shown at first
 
 type Shown = "hot" | "all" | "none";
@@ -166,6 +167,27 @@ function Hottest(props: { blocks: Block[] }) {
   );
 }
 
+/** Why it is not here, and the first that is. */
+function NoSource() {
+  const first = functions[data.sources[0].function];
+  const entry = () => selected();
+  return (
+    <Note>
+      <Show when={entry()}>
+        {(of) => (
+          <>
+            <bdi>{of().name}</bdi> has no source here: {of().self.share < kAnnotated ? "it has less than 0.5 % of the ticks" : "its code is in no file"}.{" "}
+          </>
+        )}
+      </Show>
+      <button type="button" class="link" onClick={() => select(first)}>
+        Show <bdi>{first.name}</bdi>
+      </button>
+      , the first that has one.
+    </Note>
+  );
+}
+
 export const nextShown = () => setShown({ hot: "all", all: "none", none: "hot" }[shown()] as Shown);
 
 export function Source() {
@@ -200,14 +222,20 @@ export function Source() {
           set={setShown}
         />
       </div>
-      <Show when={source()} keyed fallback={<Note>Source and instructions are here for functions with 0.5 % of the ticks or more.</Note>}>
+      <Show when={source()} keyed fallback={<NoSource />}>
         {(entry) => (
           <>
             <Hottest blocks={entry.blocks} />
             <Show when={entry.problem}>
               <Note>No instructions: {entry.problem}.</Note>
             </Show>
-            <For each={entry.blocks}>{(block, i) => <BlockView of={block} all={all()} index={i()} />}</For>
+            <For each={entry.blocks}>
+              {(block, i) => (
+                <Show when={i() === 0 || shown() === "all" || ticksOf(block) > 0}>
+                  <BlockView of={block} all={all()} index={i()} />
+                </Show>
+              )}
+            </For>
             <Note>
               {ticksText(all())} of the function, as shares of all ticks; the whisker is a 95 % interval. A tick lands on the instruction that
               was about to run: the one that took the time is often the one before it. Arrows are jumps between instructions shown; dark ones lead back: a loop. Instructions without ticks are left out but for three on
