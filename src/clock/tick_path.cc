@@ -28,8 +28,6 @@ uint32_t g_recording = 0;  ///< what was left out in others is no concern of thi
 
 uint32_t recording() noexcept { return __atomic_load_n(&g_recording, __ATOMIC_RELAXED); }
 
-constexpr uint64_t kGuessedStackBytes =
-    1 << 20;                                  ///< of a stack that is not known: coroutines, alternate stacks
 constexpr uint64_t kLeastHandlerRoom = 4096;  ///< on an alternate stack, for the walk
 
 /// The stack size of the main thread, and of a thread for which nothing else was asked.
@@ -56,11 +54,14 @@ PathEnd prepare(OwnStack* stack) noexcept {
   const KnownStack known = t_stack;
   const bool stands_there = is_within(reinterpret_cast<uint64_t>(__builtin_frame_address(0)), known);
   const bool came_from_there = is_within(stack->registers.stack, known);
-  stack->end = came_from_there ? known.end : stack->registers.stack + kGuessedStackBytes;
+  stack->end = came_from_there ? known.end : stack->registers.stack + OwnStack::kGuessedBytes;
   if (stands_there && came_from_there) return PathEnd::kComplete;
   if (has_seccomp_filter()) return PathEnd::kUnreadable;
-  return came_from_there || (in_front(SIGSEGV) && in_front(SIGBUS)) ? PathEnd::kComplete
-                                                                    : PathEnd::kUnreadable;
+  if (came_from_there) return PathEnd::kComplete;
+  stack->may_fault = in_front(SIGSEGV) && in_front(SIGBUS);
+  stack->thread_end = known.end;
+  stack->thread_bytes = known.bytes;
+  return stack->may_fault ? PathEnd::kComplete : PathEnd::kUnreadable;
 }
 
 __thread DeepStacks t_deep;
@@ -79,7 +80,7 @@ void walk(void* argument) noexcept {
 /// A function of its own, so that its memory is on no stack where no path is kept.
 [[gnu::noinline]] void hand_over_path(const RegionTable& table, const UnwindRegisters& registers,
                                       uint64_t ticks) noexcept {
-  Walk work{&table, {registers, 0}, {}};
+  Walk work{&table, {.registers = registers}, {}};
   if (!open_own_path(*table.paths, ticks, &work.path)) return;
   if (const PathEnd obstacle = prepare(&work.stack); obstacle != PathEnd::kComplete)
     work.path.end = obstacle;

@@ -26,12 +26,21 @@ class StackReader {
       memcpy(value, sample_.stack.data() + offset, sizeof *value);
       return true;
     }
-    *why = address >= base && sample_.cut_off ? PathEnd::kShortDump : sample_.missing;
+    *why = address >= base && sample_.cut_off && !elsewhere_ ? PathEnd::kShortDump : sample_.missing;
     return false;
+  }
+
+  /// The frame of the kernel between the two is smaller than kLargestSignalFrame, where the stack is the
+  /// same.
+  void go_on_at(uint64_t stack) noexcept {
+    constexpr uint64_t kLargestSignalFrame = 16 << 10;
+    const uint64_t base = sample_.stack_address != 0 ? sample_.stack_address : sample_.registers.stack;
+    elsewhere_ = stack < base || stack - base > sample_.stack.size() + kLargestSignalFrame;
   }
 
  private:
   const StackSample& sample_;
+  bool elsewhere_ = false;  ///< on another stack than the one that was copied
   StackChunks chunks_;
 };
 

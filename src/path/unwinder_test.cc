@@ -144,6 +144,26 @@ TEST_F(UnwinderTest, ThroughASignalHandler) {
   EXPECT_EQ(different, 1u);
 }
 
+TEST_F(UnwinderTest, WhatAHandlerOnAnotherStackInterruptedIsTheLastFrame) {
+  running = this;
+  constexpr size_t kStack = 64 << 10, kCopied = 16 << 10;
+  std::vector<char> memory(kStack + kCopied);  // what follows a stack may be copied with it
+  const stack_t other{memory.data(), 0, kStack};
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = [](int) { running->compare_with_backtrace(kCopied); };
+  action.sa_flags = SA_ONSTACK;
+  ASSERT_EQ(sigaltstack(&other, nullptr), 0);
+  sigaction(SIGUSR1, &action, &before);
+  raise(SIGUSR1);
+  sigaction(SIGUSR1, &before, nullptr);
+  sigaltstack(&none, nullptr);
+  EXPECT_EQ(end_, PathEnd::kUnreadable) << "a larger copy would not have it either";
+  EXPECT_EQ(frames.size(), 4u) << "this, the handler, the kernel's frame, raise()";
+}
+
 TEST_F(UnwinderTest, ACopyThatIsTooShortCutsThePathThere) {
   recurse(50, [this] { compare_with_backtrace(1024); });
   EXPECT_EQ(end_, PathEnd::kShortDump);

@@ -119,10 +119,19 @@ class OwnCode {
   bool innermost_ = true;
 };
 
-/// Words of the thread's own stack.
+/// Words of the thread's own stack, or of the stacks that its signal handlers have left.
 class OwnStackReader {
  public:
-  explicit OwnStackReader(const OwnStack& stack) : start_(stack.registers.stack), end_(stack.end) {}
+  explicit OwnStackReader(const OwnStack& stack)
+      : stack_(stack), start_(stack.registers.stack), end_(stack.end) {}
+
+  /// Without the guard only what lies above the tick is known to be there.
+  void go_on_at(uint64_t address) noexcept {
+    if (!stack_.may_fault) return;
+    const bool of_thread = address < stack_.thread_end && stack_.thread_end - address < stack_.thread_bytes;
+    start_ = address;
+    end_ = of_thread ? stack_.thread_end : address + OwnStack::kGuessedBytes;
+  }
 
   bool operator()(uint64_t address, uint64_t* value, PathEnd* why) const noexcept {
     *why = PathEnd::kUnreadable;
@@ -132,6 +141,7 @@ class OwnStackReader {
   }
 
  private:
+  const OwnStack& stack_;
   uint64_t start_, end_;
 };
 

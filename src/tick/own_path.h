@@ -4,8 +4,8 @@
 // process's own, and the handler counts the path itself and frees them. x86-64 and aarch64.
 //
 // Calls nothing but `find_tables`; makes no system call, takes no lock and no memory. It can fault: at a
-// stack that is not known (OwnStack::end), and where another thread unloads a library in this moment. Whoever
-// calls walk_own_stack() lands such a fault, and closes the path all the same.
+// stack that is not known (OwnStack::may_fault), and where another thread unloads a library in this moment.
+// Whoever calls walk_own_stack() lands such a fault, and closes the path all the same.
 #pragma once
 #include "tick/path_count.h"
 #include "tick/path_slots.h"
@@ -29,8 +29,13 @@ struct OwnPaths {
 };
 
 struct OwnStack {
+  static constexpr uint64_t kGuessedBytes = 1 << 20;  ///< of a stack that is not known
+
   UnwindRegisters registers;
-  uint64_t end = 0;  ///< the walk reads from the stack pointer up to here
+  uint64_t end = 0;           ///< the walk reads from the stack pointer up to here
+  bool may_fault = false;     ///< it may go on in any other stack that a signal handler has interrupted:
+  uint64_t thread_end = 0;    ///< that of the thread, which ends here,
+  uint64_t thread_bytes = 0;  ///< or one that is not known
 };
 
 /// A path between its first slot and its handing over.

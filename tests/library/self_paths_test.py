@@ -62,6 +62,9 @@ class SelfPathsTest(unittest.TestCase):
             inside = sum(ticks for found, ticks in paths if callee in found)
             self.assertGreater(inside, least)
             self.assertGreaterEqual(sum(ticks for found, ticks in paths if callee in found and caller in found), 0.95 * inside)
+        for callers in known.ON_OTHER_STACKS.values():
+            found = (known.interrupted_by(path) for path, ticks in paths for _ in range(ticks))
+            self.assertGreater(sum(1 for path in found if path is not None and p.contains(path, (*callers, "with_stack_at"))), least)
         cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
         self.assertGreater(cut.get("no-unwind-table", 0), least)
         self.assertGreater(cut.get("too-many-frames", 0), least)

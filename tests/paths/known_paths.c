@@ -113,6 +113,46 @@ KEPT void in_handler(void) {
   SPIN(raise(SIGUSR1));
 }
 
+/* The handler runs on a stack of its own. What it interrupts is this function and nothing below it. */
+KEPT void interrupted(void) {
+  long result = 200; /* tkill, to itself */
+  __asm__ volatile("syscall" : "+a"(result) : "D"(gettid()), "S"(SIGUSR2) : "rcx", "r11", "memory");
+  sink = (double)result;
+}
+static void other_handler(int number) {
+  (void)number;
+  work();
+  sink++;
+}
+static KEPT void with_stack_at(void* stack, size_t bytes) {
+  stack_t other = {.ss_sp = stack, .ss_size = bytes}, none = {.ss_flags = SS_DISABLE};
+  struct sigaction action = {.sa_handler = other_handler, .sa_flags = SA_ONSTACK};
+  if (sigaltstack(&other, NULL) != 0 || sigaction(SIGUSR2, &action, NULL) != 0) exit(1);
+  SPIN(interrupted());
+  sigaltstack(&none, NULL);
+}
+enum { kOtherStack = 64 << 10 };
+static char other_stack[kOtherStack];
+KEPT void on_stack_below(void) { with_stack_at(other_stack, sizeof other_stack); }
+
+/* Of a thread, whose stack lies below the other one. */
+static void* below_other_stack(void* other) {
+  with_stack_at(other, kOtherStack);
+  return NULL;
+}
+KEPT void on_stack_above(void) {
+  enum { kOwn = 256 << 10, kApart = 8 << 20 };
+  char* memory =
+      mmap(NULL, kOwn + kApart + kOtherStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  if (memory == MAP_FAILED || mprotect(memory + kOwn, kApart, PROT_NONE) != 0) exit(1);
+  pthread_attr_init(&attributes);
+  pthread_attr_setstack(&attributes, memory, kOwn);
+  if (pthread_create(&thread, &attributes, below_other_stack, memory + kOwn + kApart) != 0) exit(1);
+  pthread_join(thread, NULL);
+}
+
 static void* thread_body(void* argument) {
   SPIN(work());
   return argument;
@@ -248,6 +288,8 @@ int main(int count, char** words) {
                      {"realigned", realigned},
                      {"sorting", sorting},
                      {"in_handler", in_handler},
+                     {"on_stack_below", on_stack_below},
+                     {"on_stack_above", on_stack_above},
                      {"in_thread", in_thread},
                      {"in_coroutine", in_coroutine},
                      {"no_table", no_table},

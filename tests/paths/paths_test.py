@@ -46,6 +46,15 @@ PATHS = {
     "inlining": ["main", "inlining", "inlined", "work"],  # inlined() is no frame of the stack: the debug information has it
 }
 
+# case with a handler on a stack of its own: what called the function that it interrupts
+ON_OTHER_STACKS = {"on_stack_below": ("main", "on_stack_below"), "on_stack_above": ("start_thread", "below_other_stack")}
+
+
+def interrupted_by(path):
+    """What leads to interrupted(), if its handler runs above it and the kernel's frame alone is between the two; else None."""
+    at = path.index("interrupted") if "interrupted" in path else len(path)
+    return path[:at] if path[at + 2:at + 4] == ("other_handler", "work") else None
+
 
 def tree(path, *options):
     done = subprocess.run([p.PCTALLY, "report", "--json", "--tree", "--min-share", "0", *options, path],
@@ -66,6 +75,7 @@ class PathsTest(unittest.TestCase):
     OFTEN = ("-F", "4000")
     COMPLETE = 0.98            # of ticks, at least
     COMPLETE_IN_PYTHON = 0.98  # where paths lead through trampolines
+    COPIES_ONE_STACK = False   # that on which the thread runs at the tick
 
     def setUp(self):
         if not p.engine_available(self.ENGINE):
@@ -143,6 +153,36 @@ class EveryEngine:
                             if caller in path and callee in path and path.index(caller) < path.index(callee))
                 self.assertGreater(inside, 100)
                 self.assertGreater(under, self.COMPLETE * inside)
+
+    def test_a_coroutine_is_read_up_to_its_start(self):
+        done, data = self.record([p.program("known_paths"), "in_coroutine", SECONDS])
+        self.check_identities(data, done.path)
+        nodes = tree(done.path)["nodes"]
+        work = sum(ticks for path, ticks in paths_of(nodes) if "work" in path)
+        right = sum(ticks for path, ticks in paths_of(nodes) if contains(path, ("coroutine_body", "static_stack_body", "work")))
+        self.assertGreater(work, 100)
+        self.assertGreater(right, self.COMPLETE * work)
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        self.assertGreater(cut.get("doubtful", 0), self.COMPLETE * work, "no call leads to its start")
+
+    def test_a_handler_on_a_stack_of_its_own_leads_to_what_it_interrupted(self):
+        """On stacks below and above it. ring has a copy of one stack: its path ends at the function that was interrupted, and says so."""
+        for case, callers in ON_OTHER_STACKS.items():
+            with self.subTest(case):
+                done, data = self.record([p.program("known_paths"), case, SECONDS])
+                self.check_identities(data, done.path)
+                paths = list(paths_of(tree(done.path)["nodes"]))
+                inside = sum(ticks for path, ticks in paths if contains(path, ("other_handler", "work")))
+                before = [(interrupted_by(path), ticks) for path, ticks in paths if interrupted_by(path) is not None]
+                whole = sum(ticks for path, ticks in before if contains(path, (*callers, "with_stack_at")))
+                self.assertGreater(inside, 100)
+                self.assertGreater(sum(ticks for _, ticks in before), self.COMPLETE * inside)
+                if self.COPIES_ONE_STACK:
+                    cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+                    self.assertGreater(cut.get("stack-unreadable", 0), self.COMPLETE * inside, cut)
+                    self.assertEqual(whole, 0)
+                else:
+                    self.assertGreater(whole, 0.9 * inside)
 
     def test_paths_lead_out_of_the_vdso(self):
         done, data = self.record([p.program("known_paths"), "in_vdso", SECONDS])
@@ -498,6 +538,7 @@ class OutsideTheProgram(EveryEngine):
 
 class ByRing(OutsideTheProgram, PathsTest):
     ENGINE = "ring"
+    COPIES_ONE_STACK = True
 
     def test_the_end_of_a_process_is_no_thread_of_the_kernel(self):
         """Seen with the whole machine alone: an event of its own ends before its memory does."""
@@ -598,14 +639,6 @@ class InTheProgram(EveryEngine):
             self.assertLess(samples["very_deep"], 0.4 * samples["plain"])
         self.assertIn("deep-stacks", [warning["id"] for warning in data["warnings"]])
 
-    def test_a_coroutine_is_read_up_to_its_start(self):
-        done, data = self.record([p.program("known_paths"), "in_coroutine", SECONDS])
-        self.check_identities(data, done.path)
-        nodes = tree(done.path)["nodes"]
-        work = sum(ticks for path, ticks in paths_of(nodes) if "work" in path)
-        right = sum(ticks for path, ticks in paths_of(nodes) if contains(path, ("coroutine_body", "static_stack_body", "work")))
-        self.assertGreater(right, self.COMPLETE * work)
-
     def test_a_thread_that_blocks_faults_has_its_paths(self):
         """SIGSEGV and SIGBUS: a fault while its signal is blocked would end the program."""
         done, data = self.record([p.program("known_paths"), "blocking_faults", SECONDS])
@@ -657,6 +690,9 @@ class ByTrap(Forks, PathsTest):
     ENGINE = "trap"
     test_known_paths = EveryEngine.test_known_paths
     test_a_stub_of_the_plt_is_a_function = EveryEngine.test_a_stub_of_the_plt_is_a_function
+    test_a_coroutine_is_read_up_to_its_start = EveryEngine.test_a_coroutine_is_read_up_to_its_start
+    test_a_handler_on_a_stack_of_its_own_leads_to_what_it_interrupted = \
+        EveryEngine.test_a_handler_on_a_stack_of_its_own_leads_to_what_it_interrupted
     test_symbols_of_one_unwind_entry = EveryEngine.test_symbols_of_one_unwind_entry
     test_a_killed_recorder_leaves_every_tick_with_a_path = EveryEngine.test_a_killed_recorder_leaves_every_tick_with_a_path
     test_a_path_that_cannot_be_continued_is_cut_with_its_reason = \

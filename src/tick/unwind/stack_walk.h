@@ -31,6 +31,7 @@ inline constexpr UnwindRule kTrampolineRule = {.cfa = CfaKind::kStack, .cfa_word
 ///   code.find_stub(address, &rule)    true if the code there, without tables, is an entry of a PLT
 ///   code.add()                        adds the frame found last; false if there is no room for it
 ///   read                              as unwind_step()'s
+///   read.go_on_at(stack)              the thread was interrupted there by a signal: it may be another stack
 template <class Code, class Read>
 PathEnd walk_stack(UnwindRegisters registers, Code&& code, Read&& read) noexcept {
   bool exact = true, by_table = true;
@@ -54,6 +55,7 @@ PathEnd walk_stack(UnwindRegisters registers, Code&& code, Read&& read) noexcept
     if (step == StepResult::kCut) return why;
     if (registers.pc == 0) return PathEnd::kComplete;  // how the psABI marks the outermost frame
     exact = step == StepResult::kInterrupted;
+    if (exact) read.go_on_at(registers.stack);
   }
 }
 
