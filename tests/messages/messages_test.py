@@ -72,10 +72,11 @@ TABLE = [
     ("record -e warp -- ls", "'warp' is no event or engine; all: man pctally-record", USAGE),
     ("record -e ring -e bpf -- ls", "-e bpf: choose one event and one engine, not two of a kind", USAGE),
     ("record --scope pid -- ls", "--scope pid: choose program, thread or cgroup", USAGE),
-    ("record --scope thread -e timer -- ls", "--scope thread: engine timer knows programs alone; use -e ring, or --scope program", USAGE),
+    *((f"record --scope {scope} {more}-e {engine} -- ls",
+       f"--scope {scope}: engine {engine} knows programs alone; use -e ring, or --scope program", USAGE)
+      for scope in ("thread", "cgroup") for engine in ("timer", "trap") for more in ("", "-g ")),
     ("record -g -a -e timer", "-e timer: it observes only programs that pctally record starts; write pctally record -- CMD, or use -e ring", USAGE),
     ("record -p 1 -e trap", "-e trap: it observes only programs that pctally record starts; write pctally record -- CMD, or use -e ring", USAGE),
-    ("record --scope cgroup -g -e trap -- ls", "--scope cgroup: engine trap knows programs alone; use -e ring, or --scope program", USAGE),
     ("record --paths-memory 8M -- ls", "--paths-memory is for call paths; add -g", USAGE),
     ("record -g --paths-memory 8 -- ls", "--paths-memory 8: not a size; write 64K to 24M", USAGE),
     ("record --call-graph sframe -- ls", "--call-graph sframe: choose fp, dwarf or lbr", USAGE),
@@ -99,7 +100,8 @@ TABLE = [
     ("report --by func some.pct", "--by func: did you mean function? (choose function, object, line, process, program, thread or cgroup)", USAGE),
     ("report --by day", "--by day: choose function, object, line, process, program, thread or cgroup", USAGE),
     ("report --by line,function", "--by line,function: choose program,function, thread,function or cgroup,function", USAGE),
-    ("report --by program some.pct", "some.pct has no ticks by program; record with pctally record --scope program", INPUT),
+    *((f"report --by {by} {view}some.pct", "some.pct has no ticks by program; record with pctally record --scope program", INPUT)
+      for by in ("program", "program,function") for view in ("", "--json ", "--limit 0 ")),
     ("report --by thread,function some.pct", "some.pct has no ticks by thread; record with pctally record --scope thread", INPUT),
     ("report --thread x some.pct", "some.pct has no ticks by thread; record with pctally record --scope thread", INPUT),
     ("report --cgroup x some.pct", "some.pct has no ticks by control group; record with pctally record --scope cgroup", INPUT),
