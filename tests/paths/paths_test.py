@@ -76,6 +76,7 @@ class PathsTest(unittest.TestCase):
     COMPLETE = 0.98            # of ticks, at least
     COMPLETE_IN_PYTHON = 0.98  # where paths lead through trampolines
     COPIES_ONE_STACK = False   # that on which the thread runs at the tick
+    KNOWS_THREADS = False
 
     def setUp(self):
         if not p.engine_available(self.ENGINE):
@@ -293,11 +294,46 @@ class EveryEngine:
                 with self.subTest(row["function"]):
                     self.check_callers(done.path, row)
 
+    def test_totals_of_eight_threads_are_exact_while_paths_are_folded(self):
+        """Each thread has one outer function, all through its time, and one leaf: what the tree forgets the call plane has."""
+        scope = ("--scope", "thread") if self.KNOWS_THREADS else ()
+        done, data = self.record([p.program("eight_threads"), "0.25"], *scope, "--paths-memory", "64K")
+        self.check_identities(data, done.path)
+        account, rows = data["paths"], {row["function"]: row for row in data["rows"]}
+        self.assertGreater(account["folded"], 0)
+        nodes = tree(done.path)["nodes"]  # those of cut paths among them
+        folded = sum(node["ticks"] for node in nodes if node["function"].startswith("[folded"))
+        self.assertEqual(folded, account["folded"])
+        self.assertEqual(sum(node["self"] for node in nodes) + folded + account["no_room"], data["counted"] + data["outside"] + data["full"])
+        cut = sum(reason["ticks"] for reason in account["cut"]) + account["no_room"]
+        self.assertLess(cut, (1 - self.COMPLETE) * data["ticks"] + 1)
+        calls = self.callers(done.path, "run")
+        for i in range(8):
+            outer, leaf = rows[f"outer_{i}"]["total_ticks"], rows[f"leaf_{i}"]
+            self.assertGreater(outer, 0)
+            self.assertLessEqual(leaf["ticks"], leaf["total_ticks"])
+            self.assertLessEqual(leaf["ticks"], outer + cut)
+            below = self.callers(done.path, f"outer_{i}")["callees"]
+            self.assertEqual(sum(row["ticks"] for row in below), outer)
+            self.assertEqual([row["ticks"] for row in calls["callers"] if row["function"] == f"outer_{i}"],
+                             [row["ticks"] for row in below if row["function"] == "run"])
+        self.assertEqual(sum(row["ticks"] for row in calls["callers"]), rows["run"]["total_ticks"])
+        self.assertLessEqual(rows["turning"]["total_ticks"], rows["run"]["total_ticks"])
+        if self.KNOWS_THREADS:  # a thread has its name while its outer function is on the stack
+            for row in p.report(done.path, "--by", "thread")["rows"]:
+                if re.fullmatch("t[0-7]", row["thread"]):
+                    outer = rows["outer_" + row["thread"][1]]["total_ticks"]
+                    self.assertTrue(row["ticks"] - cut <= outer <= row["ticks"], (row, outer, cut))
+
+    @staticmethod
+    def callers(path, function):
+        done = subprocess.run([p.PCTALLY, "report", "--json", "--limit", "0", "--callers", function, path], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        return json.loads(done.stdout)
+
     def check_callers(self, path, row):
-        done = subprocess.run([p.PCTALLY, "report", "--json", "--limit", "0", "--callers", row["function"], path],
-                              capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        callers = json.loads(done.stdout)
+        callers = self.callers(path, row["function"])
         self.assertEqual([callers["ticks"], callers["low"], callers["high"]],
                          [row["total_ticks"], row["total_low"], row["total_high"]])
         for side in callers["callers"], callers["callees"]:
@@ -412,6 +448,7 @@ def dumped_memory_with(pid, pattern):
 
 class OutsideTheProgram(EveryEngine):
     """Engines that see the kernel's ticks too, and any process: the recorder unwinds what they have copied of a stack."""
+    KNOWS_THREADS = True
 
     def test_a_kernel_tick_hangs_below_the_function_that_called(self):
         done, data = self.record([p.program("known_paths"), "in_kernel", SECONDS])
@@ -613,6 +650,27 @@ class ByBpf(OutsideTheProgram, PathsTest):
         self.assertLess(cut.get("stack-unreadable", 0), 5 + cut["memory-gone"] / 10, cut)
 
 
+class ManyFunctions(unittest.TestCase):
+    def test_a_hundred_thousand_functions(self):
+        """Each has one page fault of its own, and its call."""
+        engine = next((name for name in ("bpf", "ring") if p.engine_available(name)), None)
+        if engine is None:
+            self.skipTest("engines bpf and ring are not available")
+        done = p.record([p.program("many_functions")], "-g", "-e", engine, "-e", "page-faults", "-c", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = done.report()
+        p.assert_ledger(self, data)
+        rows = [row for row in data["rows"] if re.fullmatch(r"f_\d+", row["function"]) and row["object"] == "many_functions"]
+        print(f"{engine}: {len(rows)} functions of {data['ticks']} ticks, {data['lost']} lost, {data['paths']['folded']} folded", flush=True)
+        self.assertEqual((data["full"], data["paths"]["folded"]), (0, 0))
+        self.assertEqual(len({row["function"] for row in rows}), len(rows))
+        self.assertGreaterEqual(len(rows), 100000 - data["lost"])
+        cut = sum(reason["ticks"] for reason in data["paths"]["cut"]) + data["paths"]["no_room"]
+        caller = next(row for row in data["rows"] if row["function"] == "call_all")
+        self.assertGreaterEqual(caller["total_ticks"] + cut, sum(row["ticks"] for row in rows))
+        self.assertEqual({row["total_ticks"] - row["ticks"] for row in rows}, {0})
+
+
 class InTheProgram(EveryEngine):
     """Engines whose ticks unwind their own stack: no copy bounds it, and what they must not do is harm the program."""
 
@@ -691,6 +749,9 @@ class ByTrap(Forks, PathsTest):
     test_known_paths = EveryEngine.test_known_paths
     test_a_stub_of_the_plt_is_a_function = EveryEngine.test_a_stub_of_the_plt_is_a_function
     test_a_coroutine_is_read_up_to_its_start = EveryEngine.test_a_coroutine_is_read_up_to_its_start
+    callers = staticmethod(EveryEngine.callers)
+    test_totals_of_eight_threads_are_exact_while_paths_are_folded = \
+        EveryEngine.test_totals_of_eight_threads_are_exact_while_paths_are_folded
     test_a_handler_on_a_stack_of_its_own_leads_to_what_it_interrupted = \
         EveryEngine.test_a_handler_on_a_stack_of_its_own_leads_to_what_it_interrupted
     test_symbols_of_one_unwind_entry = EveryEngine.test_symbols_of_one_unwind_entry
