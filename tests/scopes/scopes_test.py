@@ -5,6 +5,7 @@ things, not these shares."""
 import gzip
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -36,7 +37,7 @@ def shares(data, key):
     return {name: count / data["ticks"] for name, count in ticks.items()}
 
 
-class Scopes(unittest.TestCase):
+class Recorded(unittest.TestCase):
     def record(self, command, *options, engine="ring"):
         if not p.engine_available(engine):
             self.skipTest(f"engine {engine} is not available")
@@ -52,6 +53,27 @@ class Scopes(unittest.TestCase):
                          data["ticks"])
         return data
 
+
+class Thousands(Recorded):
+    def test_names_beyond_4096_are_one_row_with_all_their_ticks(self):
+        """4,400 threads one after another, of which two in a hundred have no tick."""
+        for engine in ("ring", "bpf"):
+            with self.subTest(engine):
+                path = self.record([THREADS, "many", "4400"], "--scope", "thread", "-F", "4000", engine=engine)
+                rows = self.report(path, "--by", "thread")["rows"]
+                named = {row["thread"] for row in rows if re.fullmatch(r"t\d+", row["thread"])}
+                others = [row["ticks"] for row in rows if row["program"] == "(others)"]
+                print(f"{engine}: {len(named)} names, {sum(row['ticks'] for row in rows)} ticks, {others} of others", flush=True)
+                self.assertEqual(len(rows), 4096 + 1)
+                self.assertGreater(len(named), 4080)
+                self.assertEqual(len(others), 1)
+                # The first names are the ones kept: what came last is in the row.
+                self.assertEqual({f"t{i}" for i in range(4390, 4400)} & named, set())
+                text = tool("report", "--by", "thread", path).stdout
+                self.assertIn("(others): those that came after the first 4,096", text)
+
+
+class Scopes(Recorded):
     def check_thread_shares(self, by_thread, expected):
         for name, share in expected.items():
             self.assertAlmostEqual(by_thread.get(name, 0), share, delta=NEAR, msg=by_thread)
