@@ -36,6 +36,8 @@ const char* way_to_names(const Profile& profile) {
   if (has_executable(profile, "node") || has_executable(profile, "nodejs"))
     return "node --perf-basic-prof names it";
   if (has_executable(profile, "beam.smp")) return "ERL_FLAGS='+JPperf true' names it";
+  if (has_executable(profile, "mono-sgen") || has_executable(profile, "mono"))
+    return "mono --jitmap names it";
   return "a runtime that writes /tmp/perf-PID.map or a jitdump names it";
 }
 

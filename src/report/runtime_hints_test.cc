@@ -25,6 +25,7 @@ TEST(RuntimeHints, SayWhatToStartARuntimeWith) {
                "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit names it");
   EXPECT_STREQ(way_to_names(of("/usr/bin/node")), "node --perf-basic-prof names it");
   EXPECT_STREQ(way_to_names(of("/usr/lib/erlang/bin/beam.smp")), "ERL_FLAGS='+JPperf true' names it");
+  EXPECT_STREQ(way_to_names(of("/usr/bin/mono-sgen")), "mono --jitmap names it");
   EXPECT_STREQ(way_to_names(of("/bin/unknown")),
                "a runtime that writes /tmp/perf-PID.map or a jitdump names it");
 }

@@ -417,7 +417,8 @@ void add_missing_names(const Profile& profile, ObjectNames& names, bool lines, W
     if (missing.why.empty() || share < 100 * kNamesWorthHaving) continue;
     std::string text = fmt::format("{} has {}{:.1f} % of the ticks): {}", names.shown(executable),
                                    missing.what, share, missing.why);
-    const bool made = profile.executables[executable].kind == ExecutableKind::kPrivate;
+    const Executable& object = profile.executables[executable];
+    const bool made = object.kind == ExecutableKind::kPrivate || object.path.starts_with("/memfd:");
     if (made && share >= 100 * kHintsFrom) text += std::string("; ") + way_to_names(profile);
     add(warnings, Severity::kNote, missing.id, std::move(text));
   }

@@ -270,6 +270,22 @@ TEST(Warnings, ObjectsWithoutNames) {
                                     "stripped.so has no names (10.0 % of the ticks): it is stripped")));
 }
 
+/// Erlang's JIT writes its code through another mapping of it.
+TEST(Warnings, CodeInMemoryOfAJitComesWithTheWayToItsNames) {
+  Profile profile = trusty();
+  profile.executables = {{ExecutableKind::kFile, "/memfd:vmem (deleted)", {}, 0},
+                         {ExecutableKind::kFile, "/usr/lib/erlang/erts/bin/beam.smp", {}, 0}};
+  profile.positions = {{0, 1, 500}, {1, 1, 500}};
+  ObjectNames names(profile, [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    if (identity.path.starts_with("/memfd:")) return FakeSymbolizer::open({.path = "/lib/stripped.so"});
+    return FakeSymbolizer::open(identity);
+  });
+  std::vector<Warning> found;
+  add_missing_names(profile, names, false, &found);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].text.ends_with("; ERL_FLAGS='+JPperf true' names it")) << found[0].text;
+}
+
 /// Its functions have names, as those that a profile brings along.
 class WithoutLines : public FakeSymbolizer {
  public:
