@@ -3,11 +3,14 @@
 // own handler of SIGTRAP, SIGSEGV or SIGBUS works as it does without us.
 //
 // And the two calls that bring a seccomp filter, behind which our code makes no system call. syscall(2) may
-// make a child, or change the root directory, too.
+// make a child, change the root directory, or set an action, too: browsers reset all of them so in a child
+// that is to execute a program, and would have no handler at its next tick.
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,6 +36,53 @@ bool exchange(int signal, const struct sigaction* action, struct sigaction* befo
   enter_once();
   return exchange_program_action(signal, action, before) || exchange_behind(signal, action, before);
 }
+
+#if defined(__x86_64__) || defined(__aarch64__)
+/// An action as rt_sigaction(2) has it.
+struct KernelAction {
+  void (*handler)(int);
+  unsigned long flags;
+  void* restorer;
+  uint64_t mask;
+};
+constexpr unsigned long kHasRestorer = 0x04000000;
+
+struct sigaction from_kernel(const KernelAction& given) noexcept {
+  struct sigaction action {};
+  action.sa_handler = given.handler;
+  action.sa_flags = static_cast<int>(given.flags & ~kHasRestorer);
+  memcpy(&action.sa_mask, &given.mask, sizeof given.mask);
+  return action;
+}
+
+/// `real`: what the kernel has, whose restorer goes with any handler.
+KernelAction to_kernel(const struct sigaction& action, const KernelAction& real) noexcept {
+  KernelAction result = real;
+  result.handler = action.sa_handler;
+  result.flags = (static_cast<unsigned>(action.sa_flags) & ~kHasRestorer) | (real.flags & kHasRestorer);
+  memcpy(&result.mask, &action.sa_mask, sizeof result.mask);
+  return result;
+}
+
+/// rt_sigaction(2) by its number; false: the kernel's to answer.
+bool exchange_raw(long (*next)(long, ...), const long (&arguments)[6]) noexcept {
+  const auto signal = static_cast<int>(arguments[0]);
+  const auto* given = reinterpret_cast<const KernelAction*>(arguments[1]);
+  auto* told = reinterpret_cast<KernelAction*>(arguments[2]);
+  KernelAction real{};
+  if (arguments[3] != sizeof real.mask ||
+      next(SYS_rt_sigaction, signal, nullptr, &real, sizeof real.mask) != 0)
+    return false;
+  struct sigaction action {
+  }, before{};
+  if (given != nullptr) action = from_kernel(*given);
+  if (!exchange(signal, given == nullptr ? nullptr : &action, &before)) return false;
+  if (told != nullptr) *told = to_kernel(before, real);
+  return true;
+}
+#else
+bool exchange_raw(long (*)(long, ...), const long (&)[6]) noexcept { return false; }
+#endif
 
 using SignalFunction = sighandler_t(int, sighandler_t);
 
@@ -87,8 +137,10 @@ PCTALLY_HOOK long syscall(long number, ...) noexcept {
   long arguments[6];
   for (long& argument : arguments) argument = va_arg(list, long);
   va_end(list);
-  const long result = next_function("syscall", &next)(number, arguments[0], arguments[1], arguments[2],
-                                                      arguments[3], arguments[4], arguments[5]);
+  (void)next_function("syscall", &next);
+  if (number == SYS_rt_sigaction && exchange_raw(next, arguments)) return 0;
+  const long result =
+      next(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
   if (number == SYS_clone && result == 0) enter_once();  // in a child
   if (number == SYS_pivot_root && result == 0) check_root();
   if (number == SYS_seccomp && result == 0 && arguments[0] != SECCOMP_GET_ACTION_AVAIL) note_seccomp_filter();

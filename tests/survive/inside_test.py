@@ -128,7 +128,7 @@ class Taken(unittest.TestCase):
     def test_the_program_may_use_every_signal(self):
         """It sees, and sets, what lies behind our handler; and its ticks go on."""
         for engine in inside():
-            for what in ("all", "ignore", "one", "trap"):
+            for what in ("all", "ignore", "one", "trap", "syscall"):
                 done = p.record([p.program("thief"), "0.4", what], "-e", engine)
                 self.assertEqual(done.returncode, 0, (engine, what, done.stderr))
                 data = done.report()
@@ -136,6 +136,17 @@ class Taken(unittest.TestCase):
                 self.assertEqual([(row["engine"], row["note"]) for row in data["processes"]], [(engine, "")], what)
                 self.assertGreater(p.sampled_at_most(data), 0.5 * data["cpu_s"], (engine, what))
                 self.assertGreater(p.ticks_of(data, "after_theft"), 0.25 * data["ticks"], (engine, what))  # of 90 %; else none
+
+    def test_a_child_that_resets_all_actions_by_system_calls_lives(self):
+        """Chromium's do, before they execute a program: without a handler the next tick would be their end."""
+        for engine in inside():
+            for options in ([], ["-g"]):
+                done = p.record([p.program("thief"), "0.5", "child"], "-e", engine, *options)
+                self.assertEqual(done.returncode, 0, (engine, options, done.stderr))
+                data = done.report()
+                p.assert_ledger(self, data)
+                self.assertEqual([row["note"] for row in data["processes"] if row["note"]], [], engine)
+                self.assertGreater(p.ticks_of(data, "after_theft"), 0.25 * data["ticks"], engine)
 
     def test_what_the_program_took_is_replaced(self):
         """All descriptors: the trap's are replaced by a timer, which has none."""
