@@ -114,16 +114,21 @@ uint32_t find_or_add_object(const ProfileFile& file, const ObjectIdentity& given
   return found != 0 ? found : add_object(file, identity, hash);
 }
 
+uint32_t find_segment(const ProfileFile& file, uint32_t object, uint64_t start, uint64_t bytes) noexcept {
+  const Pool pool = file.pool();
+  if (!pool_holds(pool, object, kRecordUnits)) return 0;
+  return walk_chain<SegmentRecord>(
+      pool, &pool_at<ObjectRecord>(pool, object)->segments, kMostSegmentsSearched,
+      [&](const SegmentRecord& segment, uint32_t) { return covers(pool, segment, start, bytes); });
+}
+
 uint32_t find_or_add_segment(const ProfileFile& file, uint32_t object, uint64_t start,
                              uint64_t bytes) noexcept {
   const Pool pool = file.pool();
   const uint64_t units = directory_units(bytes);
   if (!pool_holds(pool, object, kRecordUnits) || units > UINT32_MAX) return 0;
+  if (const uint32_t found = find_segment(file, object, start, bytes); found != 0) return found;
   uint32_t* head = &pool_at<ObjectRecord>(pool, object)->segments;
-  const uint32_t found = walk_chain<SegmentRecord>(
-      pool, head, kMostSegmentsSearched,
-      [&](const SegmentRecord& segment, uint32_t) { return covers(pool, segment, start, bytes); });
-  if (found != 0) return found;
   const uint32_t unit = pool_take(pool, 1);
   const uint32_t directory = unit == 0 ? 0 : pool_take(pool, static_cast<uint32_t>(units));
   if (directory == 0) return 0;

@@ -29,7 +29,10 @@ uint32_t add_string(const Pool& pool, std::string_view text) noexcept;
 /// Unit of the object's record; 0 when the pool is used up.
 uint32_t find_or_add_object(const ProfileFile& file, const ObjectIdentity& identity) noexcept;
 
-/// Unit of a segment of `object` that covers [start, start + bytes); 0 when the pool is used up.
+/// Unit of a segment of `object` that covers [start, start + bytes); 0: none does.
+uint32_t find_segment(const ProfileFile& file, uint32_t object, uint64_t start, uint64_t bytes) noexcept;
+
+/// The same, made if there is none; 0 when the pool is used up.
 uint32_t find_or_add_segment(const ProfileFile& file, uint32_t object, uint64_t start,
                              uint64_t bytes) noexcept;
 

@@ -116,7 +116,7 @@ struct ProcessRecord {
   uint32_t flags;   ///< ProcessFlag, or-ed
   uint32_t signal;  ///< that brings its ticks, 0 if none does
   uint64_t ticks;
-  uint64_t cpu_ns;      ///< CPU time it used, where known; else 0
+  uint64_t cpu_ns;      ///< CPU time it used, at its exec(3), too, where known; else 0
   uint64_t started_ns;  ///< CLOCK_MONOTONIC
   char comm[16];        ///< not necessarily ended by a zero byte
   char engine[16];

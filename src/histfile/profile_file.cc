@@ -21,6 +21,8 @@ namespace {
 
 constexpr uint64_t kRoomKept =
     (256 << 10) / kUnitBytes;  ///< units always ready for ticks between two growths
+constexpr uint64_t kRoomForPrograms =
+    (2 << 20) / kUnitBytes;  ///< and for the directories of a program that begins: 128 MiB of text
 
 uint64_t clock_ns(clockid_t clock) noexcept {
   timespec time{};
@@ -188,12 +190,19 @@ Result<void> ProfileFile::check_whole() const noexcept {
   return fail(EIO, "a program overwrote the profile file while it was recorded: its ticks are gone");
 }
 
+bool ProfileFile::can_spare(uint64_t units) const noexcept {
+  const Pool view = pool();
+  const uint64_t end = __atomic_load_n(&view.head->used, __ATOMIC_RELAXED) + units + kRoomKept;
+  return end <= std::min(__atomic_load_n(&view.head->limit, __ATOMIC_RELAXED), view.mapped);
+}
+
 bool ProfileFile::make_room(uint64_t units) noexcept {
-  if (own_.fd() < 0) return false;
+  if (!is_own()) return false;
   PoolHead& head = header().pool;
   if (__atomic_load_n(&head.limit, __ATOMIC_RELAXED) != allocated_)  // a program has changed it
     __atomic_store_n(&head.limit, allocated_, __ATOMIC_RELEASE);
   uint64_t wanted = __atomic_load_n(&head.used, __ATOMIC_RELAXED) + units + kRoomKept;
+  if (deferred_ != 0) wanted += kRoomForPrograms;
   while (allocated_ < wanted) {
     uint64_t bytes = kHeaderBytes + uint64_t{allocated_} * kUnitBytes;
     out_of_room_ = out_of_room_ || !check_whole();

@@ -63,6 +63,12 @@ class ProfileFile {
   [[nodiscard]] DeferredRing* deferred() const noexcept;
   [[nodiscard]] const MappedFile& mapping() const noexcept { return map_; }
 
+  /// True for who created it, until close(): the recorder.
+  [[nodiscard]] bool is_own() const noexcept { return own_.fd() >= 0; }
+
+  /// True if `units` may be taken now and leave the ticks that come before the recorder makes room theirs.
+  [[nodiscard]] bool can_spare(uint64_t units) const noexcept;
+
   /// Recorder only: allocates disk space so that at least `units` more can be taken. False when the disk,
   /// RLIMIT_FSIZE or kLargestBytes forbids: the recording goes on, ticks without room are booked as full.
   bool make_room(uint64_t units) noexcept;

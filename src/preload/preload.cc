@@ -27,6 +27,7 @@
 #include "fault/file_guard.h"
 #include "histfile/call_paths.h"
 #include "histfile/publish.h"
+#include "preload/exec_hook.h"
 #include "process/address_space.h"
 #include "process/process_start.h"
 
@@ -126,6 +127,14 @@ void count_start(uint32_t before) noexcept {
 
 ProcessRecord* own_record() noexcept {
   return pool_at<ProcessRecord>(g_injected->file.pool(), g_injected->process);
+}
+
+/// The image ends, or does not: the next one's start is what the process uses from here on. A child of
+/// vfork(2) is in its parent's memory, and not its parent.
+void note_exec(bool begins) noexcept {
+  if (g_injected->process == 0 || has_seccomp_filter() || getpid() != g_pid) return;
+  BusErrorsAdmitted admitted;
+  own_record()->cpu_ns = begins ? cpu_used_ns() : 0;
 }
 
 /// The engine that really runs: it may not be the one that was asked for, or none.
@@ -316,6 +325,7 @@ __attribute__((constructor)) void enter() {
   pthread_atfork(nullptr, nullptr, in_child);
   g_met = page_cleared_in_children();
   (void)is_entered(getpid());
+  set_exec_hook(note_exec);
   set_entry_hooks(g_met == nullptr ? nullptr : notice_unseen_fork, follow_root);
   note_start(injected->clock.start(&g_tables, {kind, period_ns, Pace::kAsGiven, false, true}));
   watch_clock();

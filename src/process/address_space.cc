@@ -45,6 +45,18 @@ Region lower_part(Region region, uint64_t last) noexcept {
   return region;
 }
 
+/// A huge text's directory is one piece. A program cannot make room: before it takes the last of it, it
+/// leaves a text to the recorder, and its ticks there are put aside. 0: so it is, or there is no more room.
+uint32_t segment_of(ProfileFile* file, const ObjectIdentity& object, const TextRange& text) noexcept {
+  const uint64_t units = segment_units(text.bytes);
+  const bool has_room = file->can_spare(units) || file->make_room(units);
+  const bool may_add = has_room || file->is_own();
+  const uint32_t record = find_or_add_object(*file, object);
+  if (record == 0) return 0;
+  return may_add ? find_or_add_segment(*file, record, text.start, text.bytes)
+                 : find_segment(*file, record, text.start, text.bytes);
+}
+
 }  // namespace
 
 ObjectIdentity private_object(int32_t pid) noexcept {
@@ -139,13 +151,7 @@ bool AddressSpace::put(const Region& region, IsSame&& is_same) noexcept {
 uint32_t AddressSpace::map(ProfileFile& file, uint64_t start, uint64_t end, uint64_t position,
                            const ObjectIdentity& object) noexcept {
   if (end <= start) return 0;
-  const auto [segment_start, segment_bytes] = rounded(position, end - start);
-  uint32_t record = find_or_add_object(file, object);
-  uint32_t segment = record == 0 ? 0 : find_or_add_segment(file, record, segment_start, segment_bytes);
-  if (segment == 0 && file.make_room(segment_units(segment_bytes))) {  // a huge text's directory is one piece
-    record = find_or_add_object(file, object);
-    segment = record == 0 ? 0 : find_or_add_segment(file, record, segment_start, segment_bytes);
-  }
+  const uint32_t segment = segment_of(&file, object, rounded(position, end - start));
   if (segment == 0) {
     if (merge()) (void)cut(start, end - 1);
     return 0;

@@ -108,6 +108,27 @@ TEST_F(AddressSpaceTest, ASegmentHasAPartOfWhatIsVeryLong) {
     EXPECT_EQ(space.waiting_at(other).object, 7u) << std::hex << other;
 }
 
+/// The texts of a program with 200 libraries need more than a new file has. What the program leaves to the
+/// recorder it finds there later.
+TEST_F(AddressSpaceTest, AProgramLeavesTheLastOfTheRoomToItsTicks) {
+  constexpr uint64_t kText = 8 << 20, kFirst = uint64_t{1} << 32;
+  auto joined = ProfileFile::join(fresh_.path().c_str(), file_.recording_id().text);
+  ASSERT_TRUE(joined);
+  AddressSpace space, of_recorder;
+  std::vector<std::string> left;
+  uint64_t low = kFirst;
+  for (unsigned i = 0; i < 64; ++i, low += 2 * kText) {
+    const std::string path = "/lib" + std::to_string(i);
+    if (space.map(*joined, low, low + kText, 0, object(path.c_str())) == 0) left.push_back(path);
+  }
+  ASSERT_GT(left.size(), 10u);
+  const PoolHead& head = file_.header().pool;
+  EXPECT_GT((head.limit - head.used) * kUnitBytes, 200u << 10);
+  EXPECT_NE(add_process(*joined, 1, 0, "x", "timer"), 0u);
+  EXPECT_NE(of_recorder.map(file_, low, low + kText, 0, object(left[0].c_str())), 0u);
+  EXPECT_NE(space.map(*joined, low, low + kText, 0, object(left[0].c_str())), 0u);
+}
+
 TEST_F(AddressSpaceTest, ANewMappingCutsOlderOnes) {
   AddressSpace space;
   ASSERT_TRUE(space.map(file_, 0x10000, 0x20000, 0, object("/a")));

@@ -29,13 +29,22 @@ uint64_t take_whole_ticks(int32_t* owed_us, int64_t more_us, uint64_t period_ns)
   return 0;
 }
 
+/// What the process had used when the older image executed this one; where it did not say so, now.
+uint64_t used_before_ns(const ProcessRecord& before, uint64_t used_ns) noexcept {
+  const uint64_t at_exec_ns = load_relaxed(&before.cpu_ns);
+  return at_exec_ns > before.entered_cpu_ns && at_exec_ns < used_ns ? at_exec_ns : used_ns;
+}
+
 /// What no tick of an older image stands for; below 0 where they stand for more than there was.
 int64_t unseen_ns(const ProcessRecord* before, bool before_is_whole, uint64_t used_ns,
                   uint64_t period_ns) noexcept {
   if (before == nullptr) return static_cast<int64_t>(used_ns);
-  auto since = static_cast<int64_t>(used_ns - before->entered_cpu_ns);
-  if (!before_is_whole || since < 0 || since > kLongNs) return 0;
-  return since - static_cast<int64_t>((load_relaxed(&before->ticks) - before->start_ticks) * period_ns);
+  const uint64_t until_ns = used_before_ns(*before, used_ns);
+  const auto start = static_cast<int64_t>(used_ns - until_ns);
+  const auto since = static_cast<int64_t>(until_ns - before->entered_cpu_ns);
+  if (!before_is_whole || since < 0 || since > kLongNs) return start;
+  return start + since -
+         static_cast<int64_t>((load_relaxed(&before->ticks) - before->start_ticks) * period_ns);
 }
 
 }  // namespace

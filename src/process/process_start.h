@@ -20,7 +20,8 @@ uint32_t image_before(const ProfileFile& file, int32_t pid) noexcept;
 /// image_before(). Returns the ticks to be counted at kStartPc. Remainders below one tick, and overcounts
 /// of an earlier image, are carried to the next process, so the total is exact. An earlier image that ran
 /// for long, or whose ticks leave out kernel mode (`before_is_whole` false), is not corrected: what it
-/// lacks has other reasons.
+/// lacks has other reasons. Then only what came after its exec(3) counts, where its record says what the
+/// process had used by then.
 uint64_t account_start(const ProfileFile& file, uint32_t process, uint32_t before, bool before_is_whole,
                        uint64_t used_ns) noexcept;
 

@@ -67,6 +67,36 @@ TEST_F(ProcessStart, AnImageThatWasThereForLongIsLeftAsItIs) {
   EXPECT_EQ(exec(7, 503 * kMs), 3u);
 }
 
+TEST_F(ProcessStart, WhatCameAfterTheExecIsTheNewImages) {
+  const uint32_t first = add(7);
+  resolve(first, 0);
+  record(first)->cpu_ns = 300 * kMs;
+  EXPECT_EQ(exec(7, 500 * kMs), 200u) << "the first image lived for long: its ticks are its own affair";
+  EXPECT_EQ(exec(7, 900 * kMs, false), 0u) << "nobody says when it was";
+}
+
+TEST_F(ProcessStart, AShortImageThatSaidWhenItEndedIsCorrectedToo) {
+  const uint32_t first = add(7);
+  resolve(first, 0);
+  record(first)->ticks = 4;  // a whole kernel tick, for 2 ms of life
+  record(first)->cpu_ns = 2 * kMs;
+  EXPECT_EQ(exec(7, 202 * kMs), 198u);
+}
+
+TEST_F(ProcessStart, AfterAnImageWithoutKernelTimeTheStartIsKnownFromItsExec) {
+  const uint32_t first = add(7);
+  resolve(first, 0);
+  record(first)->cpu_ns = 4 * kMs;
+  EXPECT_EQ(exec(7, 9 * kMs, false), 5u);
+}
+
+TEST_F(ProcessStart, AnExecThatCannotHaveBeenIsNone) {
+  const uint32_t first = add(7);
+  resolve(first, 5 * kMs);
+  record(first)->cpu_ns = 500 * kMs;
+  EXPECT_EQ(exec(7, 100 * kMs), 0u);
+}
+
 TEST_F(ProcessStart, AnImageWithoutKernelTimeIsLeftAsItIs) {
   resolve(add(7), 0);
   EXPECT_EQ(exec(7, 5 * kMs, false), 0u);

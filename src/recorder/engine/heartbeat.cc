@@ -54,7 +54,8 @@ void Heartbeat::note(ProcessRecord* record, Pulse* pulse, ProcessNote note) {
   pulse->noted = true;
 }
 
-void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns) {
+void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns,
+                        const NotEntered& entered) {
   const uint64_t now_ns = user_ns(pid);
   const uint32_t signal = __atomic_load_n(&record->signal, __ATOMIC_RELAXED);
   if (signal - 1 >= 64) return;
@@ -62,7 +63,7 @@ void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t
   if (!pulse->suspected) {
     pulse->suspected = true;
     pulse->user_ns = now_ns;
-  } else if (now_ns > pulse->user_ns + silence_ns) {
+  } else if (now_ns > pulse->user_ns + silence_ns && entered.maps_recording(pid) != false) {
     if (threads.open_ns > silence_ns)
       note(record, pulse, ProcessNote::kSignalTaken);
     else if (threads.blocked_ns > silence_ns && record->note == ProcessNote::kNone)
@@ -70,7 +71,8 @@ void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t
   }
 }
 
-void Heartbeat::update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns) {
+void Heartbeat::update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns,
+                       const NotEntered& entered) {
   timespec used;
   uint64_t ticks = load_relaxed(&record->ticks);
   pulse->gone = clock_gettime(cpu_clock_of(pid), &used) != 0;
@@ -83,11 +85,11 @@ void Heartbeat::update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t 
     pulse->ticks = ticks;
     pulse->cpu_ns = cpu_ns;
   } else if (cpu_ns > pulse->cpu_ns + silence_ns / 2) {
-    suspect(record, pid, pulse, silence_ns / 2);
+    suspect(record, pid, pulse, silence_ns / 2, entered);
   }
 }
 
-void Heartbeat::poll(ProfileFile* file, const TrustedProcesses& trusted) {
+void Heartbeat::poll(ProfileFile* file, const TrustedProcesses& trusted, const NotEntered& entered) {
   // A program image that another one followed in the same process has ended. Where we are not in that one,
   // what looked like a signal taken was the exec.
   std::unordered_map<pid_t, bool> images;
@@ -100,7 +102,7 @@ void Heartbeat::poll(ProfileFile* file, const TrustedProcesses& trusted) {
     const bool living = record.signal != 0 && (record.flags & kProcessExited) == 0;
     auto [image, last] = images.try_emplace(pid, record.engine[0] != '\0');
     if (!last && !image->second && pulse.noted) record.note = pulse.note;
-    if (last && living && !pulse.gone) update(&record, pid, &pulse, period_ns);
+    if (last && living && !pulse.gone) update(&record, pid, &pulse, period_ns, entered);
     return false;
   });
 }

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "histfile/profile_file.h"
+#include "recorder/engine/not_entered.h"
 #include "recorder/engine/trusted_processes.h"
 
 namespace pctally {
@@ -16,8 +17,9 @@ class Heartbeat {
   /// known) gets the note kSignalTaken, if threads that do not block the signal have used half of that, and
   /// the note kBlocked, if those that do block it have. Else it has none: threads may end before their first
   /// tick. One whose ticks go on again after kSignalTaken, or that another image
-  /// has followed in the process, has its earlier note back.
-  void poll(ProfileFile* file, const TrustedProcesses& trusted);
+  /// has followed in the process, has its earlier note back. A process without the recording in its memory
+  /// has executed another program, which still begins: it has taken nothing either.
+  void poll(ProfileFile* file, const TrustedProcesses& trusted, const NotEntered& entered);
 
  private:
   struct Threads;
@@ -36,10 +38,11 @@ class Heartbeat {
     std::unordered_map<pid_t, FirstLook> threads;
   };
 
-  void update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns);
+  void update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns, const NotEntered& entered);
   static Threads sample_threads(pid_t pid, uint32_t signal, Pulse* pulse);
   static void note(ProcessRecord* record, Pulse* pulse, ProcessNote note);
-  void suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns);
+  void suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns,
+               const NotEntered& entered);
 
   std::unordered_map<uint32_t, Pulse> pulses_;  ///< by unit of the process record
 };

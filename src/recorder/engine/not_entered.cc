@@ -223,7 +223,7 @@ void NotEntered::update_row(pid_t pid, const ProcStat& now, const Process& proce
 void NotEntered::take_back(ProcessRecord* record) {
   record->note = ProcessNote::kNone;
   record->cpu_ns = 0;
-  record->flags |= kProcessTakenBack;
+  record->flags |= kProcessTakenBack | kProcessExited;
 }
 
 void NotEntered::meet(pid_t pid, Process* process) {

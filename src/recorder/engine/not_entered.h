@@ -29,6 +29,10 @@ class NotEntered {
   /// recording in its memory. Looks at the tree.
   [[nodiscard]] pid_t find_process(uint32_t unit, const ProcessRecord& record);
 
+  /// Whether the recording is in its memory. Nothing where it is not ours to read: a process that made itself
+  /// undumpable, as sandboxes do.
+  [[nodiscard]] std::optional<bool> maps_recording(pid_t pid) const;
+
   /// After the last poll: takes back the reason of those that the library has entered after all, as the start
   /// of a program may take long on a busy machine.
   void end();
@@ -49,8 +53,6 @@ class NotEntered {
   [[nodiscard]] ProcessNote reason(pid_t pid, ProcessNote before) const;
   [[nodiscard]] bool is_due(pid_t pid, const Process& process) const;
   [[nodiscard]] bool cannot_be_entered(pid_t pid, ProcessNote note) const;
-  /// Nothing where it is not ours to read: a process that made itself undumpable, as sandboxes do.
-  [[nodiscard]] std::optional<bool> maps_recording(pid_t pid) const;
   void meet(pid_t pid, Process* process);
   void add_row(pid_t pid, Process* process);
   static void take_back(ProcessRecord* record);

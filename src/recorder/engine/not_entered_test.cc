@@ -131,5 +131,21 @@ TEST(NotEntered, AForkedChildThatTheLibraryMetAfterTheLastPollIsTakenBack) {
   waitpid(child, nullptr, 0);
 }
 
+/// A child of vfork(2) has its parent's memory, and the recording in it, until it executes a program.
+TEST(NotEntered, WhatLookedLikeAnUnseenForkIsTakenBackAtTheEnd) {
+  FreshFile fresh;
+  SleepProgram program(fresh, "plain", given(fresh));
+  NotEntered not_entered(&fresh.file(), program.pid(), 0);
+  not_entered.poll();
+  not_entered.poll();
+  const uint32_t unit = fresh.file().header().processes;
+  auto* row = pool_at<ProcessRecord>(fresh.file().pool(), unit);
+  ASSERT_EQ(row->pid, program.pid());
+  row->note = ProcessNote::kUnseenFork;
+  ASSERT_NE(add_process(fresh.file(), program.pid(), 0, "sleep", "timer"), 0u);
+  not_entered.end();
+  EXPECT_EQ(row->note, ProcessNote::kNone);
+}
+
 }  // namespace
 }  // namespace pctally
