@@ -73,16 +73,23 @@ def _ask_redis():
 
 
 def compare(profilers, titles, cells):
-    """A table for each program: bare beside profilers(hertz), {name: (words before the command, environment)}. The script's arguments
-    are the rounds and the rate. cells(name, {name: runs}): what stands behind a row's name and its CPU time, under titles."""
+    """As compare_runs(); profilers(hertz) -> {name: (words before the command, environment)}."""
+    def configurations(words, stdin, beside, hertz):
+        for name, (prefix, env) in profilers(hertz).items():
+            yield name, lambda prefix=prefix, env=env: Run(prefix + words, env, stdin, beside)
+
+    compare_runs(configurations, titles, cells)
+
+
+def compare_runs(configurations, titles, cells):
+    """A table for each program: bare beside configurations(words, stdin, beside, hertz), (name, function() -> Run) each. The
+    script's arguments are the rounds and the rate. cells(name, {name: runs}): what stands behind a row's name and its CPU time, under titles."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
     hertz = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     print(f"machine: {measure.machine()}\n{rounds} interleaved rounds at {hertz} Hz\n")
     for workload, (words, stdin, beside) in make().items():
-        configurations = {"bare": lambda: Run(words, stdin=stdin, beside=beside)}
-        for name, (prefix, env) in profilers(hertz).items():
-            configurations[name] = lambda prefix=prefix, env=env: Run(prefix + words, env, stdin, beside)
-        results = measure.interleaved(configurations, rounds)
+        bare = {"bare": lambda: Run(words, stdin=stdin, beside=beside)}
+        results = measure.interleaved({**bare, **dict(configurations(words, stdin, beside, hertz))}, rounds)
         print(f"### {workload}\n")
         measure.table(("configuration", "CPU s", *titles),
                       [(name, measure.spread([run.cpu for run in runs]), *cells(name, results))
