@@ -1,10 +1,14 @@
 #include "clock/tick_path.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 #include "base/page.h"
 #include "clock/deep_stacks.h"
@@ -28,7 +32,8 @@ uint32_t g_recording = 0;  ///< what was left out in others is no concern of thi
 
 uint32_t recording() noexcept { return __atomic_load_n(&g_recording, __ATOMIC_RELAXED); }
 
-constexpr uint64_t kLeastHandlerRoom = 4096;  ///< on an alternate stack, for the walk
+constexpr uint64_t kLeastHandlerRoom = 4096;  ///< on a small stack, for the walk
+constexpr size_t kKernelSigsetBytes = 8;
 
 /// The stack size of the main thread, and of a thread for which nothing else was asked.
 uint64_t default_stack_bytes() noexcept {
@@ -91,10 +96,30 @@ void walk(void* argument) noexcept {
   close_own_path(*table.paths, work.path);
 }
 
-/// True where less of an alternate stack is left than a walk takes. Asked before any of that is taken.
+bool is_on_alternate_stack(const void* context, uint64_t address) noexcept {
+  const stack_t& alternate = static_cast<const ucontext_t*>(context)->uc_stack;
+  return (alternate.ss_flags & SS_DISABLE) == 0 &&
+         address - reinterpret_cast<uint64_t>(alternate.ss_sp) < alternate.ss_size;
+}
+
+/// The kernel reads the set before it finds that `how` is none of its own.
+bool is_readable(uint64_t address) noexcept {
+  constexpr int kNothing = 0x7fffffff;
+  const int before = errno;
+  const bool readable =
+      syscall(SYS_rt_sigprocmask, kNothing, address & ~uint64_t{7}, nullptr, kKernelSigsetBytes) == 0 ||
+      errno != EFAULT;
+  errno = before;
+  return readable;
+}
+
+/// True where less of the stack is left than a walk takes: of an alternate one, or of one that is not known
+/// (a coroutine's), behind which memory begins that cannot be read. Asked before any of that is taken.
 bool is_cramped(const void* context) noexcept {
-  return is_near_end_of_stack(context, reinterpret_cast<uint64_t>(__builtin_frame_address(0)),
-                              kLeastHandlerRoom);
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  if (is_near_end_of_stack(context, here, kLeastHandlerRoom)) return true;
+  if (is_within(here, t_stack) || is_on_alternate_stack(context, here) || has_seccomp_filter()) return false;
+  return !is_readable(here - kLeastHandlerRoom);
 }
 
 #else

@@ -8,12 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#ifndef AT_MINSIGSTKSZ /* not all C libraries have it */
+#define AT_MINSIGSTKSZ 51
+#endif
 #define KEPT __attribute__((noinline, noclone))
 
 static double seconds = 0.3;
@@ -133,17 +137,30 @@ static void coroutine(void) {
   while (cpu_time() < coroutines_end) switch_deep(current);
   setcontext(&home);
 }
-static void make_coroutine(ucontext_t* context) {
-  enum { kStack = 64 << 10, kPage = 4096 };
-  char* stack = map(kStack, PROT_READ | PROT_WRITE);
-  if (mprotect(stack, kPage, PROT_NONE) != 0 || getcontext(context) != 0) exit(7);
-  context->uc_stack.ss_sp = stack + kPage;
-  context->uc_stack.ss_size = kStack - kPage;
-  makecontext(context, coroutine, 0);
+/* Below its stack lies memory that nobody may touch. */
+static void make_coroutine(ucontext_t* context, size_t bytes, void (*body)(void)) {
+  enum { kUntouched = 64 << 10 };
+  char* memory = map(kUntouched + bytes, PROT_READ | PROT_WRITE);
+  if (mprotect(memory, kUntouched, PROT_NONE) != 0 || getcontext(context) != 0) exit(7);
+  context->uc_stack.ss_sp = memory + kUntouched;
+  context->uc_stack.ss_size = bytes;
+  context->uc_link = &home;
+  makecontext(context, body, 0);
 }
 static void coroutines(void) {
   coroutines_end = cpu_time() + seconds;
-  for (int i = 0; i < kCoroutines; i++) make_coroutine(&coroutines_of_all[i]);
+  for (int i = 0; i < kCoroutines; i++) make_coroutine(&coroutines_of_all[i], 64 << 10, coroutine);
+  swapcontext(&home, &coroutines_of_all[0]);
+}
+
+/* Room for a signal, and for little more. */
+static void on_small_stack(void) {
+  while (cpu_time() < coroutines_end) work();
+}
+static void small_coroutine(void) {
+  const size_t least = getauxval(AT_MINSIGSTKSZ); /* 0: the kernel does not say */
+  coroutines_end = cpu_time() + seconds;
+  make_coroutine(&coroutines_of_all[0], least == 0 ? 64 << 10 : least + 1280, on_small_stack);
   swapcontext(&home, &coroutines_of_all[0]);
 }
 
@@ -190,9 +207,9 @@ int main(int count, char** words) {
   struct {
     const char* name;
     void (*run)(void);
-  } const cases[] = {{"loaders", loaders},   {"vforks", vforks}, {"quick", quick},
-                     {"execs", execs},       {"clones", clones}, {"coroutines", coroutines},
-                     {"unmapped", unmapped}, {"jit", jit}};
+  } const cases[] = {{"loaders", loaders},       {"vforks", vforks},     {"quick", quick},
+                     {"execs", execs},           {"clones", clones},     {"small_coroutine", small_coroutine},
+                     {"coroutines", coroutines}, {"unmapped", unmapped}, {"jit", jit}};
   if (count > 2) seconds = atof(words[2]);
   if (count > 3) library = words[3];
   for (size_t i = 0; count > 1 && i < sizeof cases / sizeof cases[0]; i++)

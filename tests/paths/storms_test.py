@@ -20,12 +20,13 @@ STORMS = {
     "execs": ("execs",),
     "clones": ("clones", "clone_body"),
     "coroutines": (),
+    "small_coroutine": ("on_small_stack",),
     "unmapped": ("while_unmapped",),
     "jit": ("jit",),
 }
 
 
-class StormsTest(unittest.TestCase):
+class Recorded(unittest.TestCase):
     check_identities = known.PathsTest.check_identities
     check_innermost = known.PathsTest.check_innermost
     check_totals = known.PathsTest.check_totals
@@ -41,6 +42,8 @@ class StormsTest(unittest.TestCase):
                  and not set(callers) & set(path)]
         self.assertEqual(wrong, [])
 
+
+class Storms(Recorded):
     def test_storms(self):
         for engine in p.engines(*ENGINES):
             for case, callers in STORMS.items():
@@ -52,6 +55,8 @@ class StormsTest(unittest.TestCase):
                         if ticks and "switch_deep" in path:
                             self.assertTrue(known.contains(path, ("coroutine", "switch_deep")), path)
 
+
+class DamagedTables(Recorded):
     def test_damaged_unwind_tables(self):
         """Random bytes in .eh_frame and .eh_frame_hdr, which the program itself never reads."""
         with open(p.program("known_paths"), "rb") as file:
