@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-__attribute__((noinline)) uint64_t spin_here(uint64_t value) { return turn(20000, value); }
+__attribute__((noinline)) uint64_t spin_here(uint64_t value) { return turn(200000, value); }
 
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
