@@ -243,7 +243,8 @@ TEST_F(n64_osprofile_description, prof_min_interval) {
   EXPECT_EQ(last_error(), 0);
   burn(200'000'000);
   osProfileStop();
-  EXPECT_GE(overflow(), 2500u);
+  // 4000, where a tick costs nothing: it may take most of the 50 us. The kernel's clock gives 50.
+  EXPECT_GE(overflow(), 500u);
   EXPECT_LE(overflow(), 6000u);
 }
 
