@@ -106,7 +106,7 @@ class Children(unittest.TestCase):
                     data = p.record([p.program("forker"), how, "10", "25"], "-e", engine).report()
                 p.assert_ledger(self, data)
                 if engine in ("bpf", "ring") or machine.judges(f"{engine}, children by {how}"):
-                    self.assertGreater(p.seconds_at_most(data, "burn"), 0.8 * 0.25, (engine, how))
+                    self.assertGreater(p.seconds_at_most(data, "burn"), 0.6 * 0.25, (engine, how))  # the rest reads its clock
                     self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], (engine, how))
                 self.assertGreaterEqual(len(data["processes"]), 10)
 
