@@ -126,7 +126,8 @@ class Children(unittest.TestCase):
                 elif machine.judges(f"{engine}, {how}"):
                     self.assertEqual(notes, [], (how, engine))
                     self.assertGreater(p.share_at_most(data, "spin_forked"), 0.7, (how, engine))
-                    self.assertGreater(p.sampled_at_most(data), 0.85 * data["cpu_s"], (how, engine))
+                    least = 0.7 if engine == "trap" else 0.85  # it leaves the kernel's code out
+                    self.assertGreater(p.sampled_at_most(data), least * data["cpu_s"], (how, engine))
 
     def test_a_child_is_entered_once(self):
         """Also where another library's handler of fork(2) calls what is ours before our own handler."""
