@@ -68,7 +68,7 @@ KernelAction to_kernel(const struct sigaction& action, const KernelAction& real)
 bool exchange_raw(long (*next)(long, ...), const long (&arguments)[6]) noexcept {
   const auto signal = static_cast<int>(arguments[0]);
   const auto* given = reinterpret_cast<const KernelAction*>(arguments[1]);
-  auto* told = reinterpret_cast<KernelAction*>(arguments[2]);
+  auto* earlier = reinterpret_cast<KernelAction*>(arguments[2]);
   KernelAction real{};
   if (arguments[3] != sizeof real.mask ||
       next(SYS_rt_sigaction, signal, nullptr, &real, sizeof real.mask) != 0)
@@ -77,7 +77,7 @@ bool exchange_raw(long (*next)(long, ...), const long (&arguments)[6]) noexcept 
   }, before{};
   if (given != nullptr) action = from_kernel(*given);
   if (!exchange(signal, given == nullptr ? nullptr : &action, &before)) return false;
-  if (told != nullptr) *told = to_kernel(before, real);
+  if (earlier != nullptr) *earlier = to_kernel(before, real);
   return true;
 }
 #else

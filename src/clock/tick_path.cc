@@ -7,7 +7,6 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/page.h"
@@ -94,12 +93,6 @@ void walk(void* argument) noexcept {
   if (is_within(work.stack.registers.stack, t_stack))
     t_deep.note({table.paths, recording()}, work.stack.registers.stack, work.stack.end, work.path.frames);
   close_own_path(*table.paths, work.path);
-}
-
-bool is_on_alternate_stack(const void* context, uint64_t address) noexcept {
-  const stack_t& alternate = static_cast<const ucontext_t*>(context)->uc_stack;
-  return (alternate.ss_flags & SS_DISABLE) == 0 &&
-         address - reinterpret_cast<uint64_t>(alternate.ss_sp) < alternate.ss_size;
 }
 
 /// The kernel reads the set before it finds that `how` is none of its own.

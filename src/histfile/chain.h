@@ -34,10 +34,13 @@ uint32_t walk_chain(const Pool& pool, const uint32_t* head, uint32_t bound, Visi
   return 0;
 }
 
-/// The same for the process records of a file, newest first.
+/// The same for the process records of a file, newest first, without those that were taken back.
 template <class Visit>
 uint32_t for_each_process(const ProfileFile& file, uint32_t bound, Visit&& visit) {
-  return walk_chain<ProcessRecord>(file.pool(), &file.header().processes, bound, visit);
+  return walk_chain<ProcessRecord>(file.pool(), &file.header().processes, bound,
+                                   [&visit](ProcessRecord& record, uint32_t unit) {
+                                     return (record.flags & kProcessTakenBack) == 0 && visit(record, unit);
+                                   });
 }
 
 }  // namespace pctally

@@ -50,15 +50,26 @@ inline const void* interrupted_mask(const void* context) noexcept {
   return &static_cast<const ucontext_t*>(context)->uc_sigmask;
 }
 
+/// The alternate stack as the thread had set it when the signal came; null if it had none.
+inline const stack_t* alternate_stack(const void* context) noexcept {
+  const stack_t& stack = static_cast<const ucontext_t*>(context)->uc_stack;
+  return (stack.ss_flags & SS_DISABLE) == 0 ? &stack : nullptr;
+}
+
+inline bool is_on_alternate_stack(const void* context, uint64_t address) noexcept {
+  const stack_t* stack = alternate_stack(context);
+  return stack != nullptr && address - reinterpret_cast<uintptr_t>(stack->ss_sp) < stack->ss_size;
+}
+
 /// True if `address`, of the stack that a handler runs on, lies below the first `bytes` of the
-/// alternate stack as the thread had set it when the signal came, or in them. The kernel put the
+/// alternate stack, or in them. The kernel put the
 /// handler on that stack with the room that it asks for at least: below is where a handler that took
 /// more has got to. No system call.
 inline bool is_near_end_of_stack(const void* context, uint64_t address, uint64_t bytes) noexcept {
   constexpr uint64_t kBelow = 8192;
-  const stack_t& alternate = static_cast<const ucontext_t*>(context)->uc_stack;
-  if ((alternate.ss_flags & SS_DISABLE) != 0) return false;
-  return address - reinterpret_cast<uintptr_t>(alternate.ss_sp) + kBelow < bytes + kBelow;
+  const stack_t* stack = alternate_stack(context);
+  if (stack == nullptr) return false;
+  return address - reinterpret_cast<uintptr_t>(stack->ss_sp) + kBelow < bytes + kBelow;
 }
 
 /// Where the program goes on when the handler returns. Only machines with a table of faults

@@ -97,7 +97,6 @@ void Heartbeat::poll(ProfileFile* file, const TrustedProcesses& trusted, const N
   for_each_process(*file, kMostProcessRecords, [&](ProcessRecord& record, uint32_t unit) {
     const pid_t pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
     if (!trusted.in_tree(pid) || pulses_.size() > kMostPulses) return false;
-    if ((record.flags & kProcessTakenBack) != 0) return false;
     Pulse& pulse = pulses_[unit];
     const bool living = record.signal != 0 && (record.flags & kProcessExited) == 0;
     auto [image, last] = images.try_emplace(pid, record.engine[0] != '\0');

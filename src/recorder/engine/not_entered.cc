@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -186,7 +185,6 @@ bool NotEntered::has_entered(pid_t pid, const ProcStat& now, uint32_t row) {
   for_each_process(*file_, kMostProcessRecords, [&](const ProcessRecord& record, uint32_t unit) {
     const pid_t known = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
     if ((known != pid && known != inside) || record.started_ns + kClocksNs < started_ns) return false;
-    if ((record.flags & kProcessTakenBack) != 0) return false;
     const bool has_come = !field_text(record.engine).empty() || record.note == ProcessNote::kTimerless;
     const bool observed = unit != row && has_come;
     if (known != pid) return entered = observed && owner_of(unit, record) == pid;
@@ -223,7 +221,7 @@ void NotEntered::update_row(pid_t pid, const ProcStat& now, const Process& proce
 void NotEntered::take_back(ProcessRecord* record) {
   record->note = ProcessNote::kNone;
   record->cpu_ns = 0;
-  record->flags |= kProcessTakenBack | kProcessExited;
+  record->flags |= kProcessTakenBack;
 }
 
 void NotEntered::meet(pid_t pid, Process* process) {

@@ -14,9 +14,7 @@ class OncePerPath {
  public:
   void enter(uint32_t thing, const KeptTicks& ticks) {
     make_room(thing);
-    if (depth_[thing]++ != 0) return;
-    kept_[thing].ticks += ticks.ticks;
-    kept_[thing].folded += ticks.folded;
+    if (depth_[thing]++ == 0) kept_[thing] += ticks;
   }
   void leave(uint32_t thing) { --depth_[thing]; }
   void add_plane(uint32_t thing, const PlaneCall& call) { plane_[thing].add(call.scope, call.ticks); }

@@ -14,6 +14,12 @@ struct TickRange {
 struct KeptTicks {
   uint64_t ticks = 0;
   uint64_t folded = 0;  ///< of these
+
+  KeptTicks& operator+=(const KeptTicks& more) {
+    ticks += more.ticks;
+    folded += more.folded;
+    return *this;
+  }
 };
 
 class CallRanges {

@@ -28,11 +28,9 @@ StackFrame named(const char* name) {
 /// Callers, or callees: things that may recur on a path. Each counts once a path.
 class Sides {
  public:
-  void enter(const Side& side, const CallerRow& row, uint64_t ticks, uint64_t folded) {
+  void enter(const Side& side, const CallerRow& row, const KeptTicks& ticks) {
     Entry& entry = entry_of(side, row);
-    if (entry.depth++ != 0) return;
-    entry.kept.ticks += ticks;
-    entry.kept.folded += folded;
+    if (entry.depth++ == 0) entry.kept += ticks;
   }
   void leave(const Side& side) { --entries_[side].depth; }
   void add_plane(const Side& side, const CallerRow& row, const PlaneCall& call) {
@@ -175,10 +173,7 @@ class CallerWalk {
       if (!stack_.empty() && is_function(*stack_.back())) add(&callees_, callee_of(frame), {}, below, &visit);
       if (is_function(frame)) {
         add_caller(below, &visit);
-        if (on_path_++ == 0) {
-          kept_.ticks += below.ticks;
-          kept_.folded += below.folded;
-        }
+        if (on_path_++ == 0) kept_ += below;
         ++visit.found;
       }
       stack_.push_back(&frame);
@@ -210,7 +205,7 @@ class CallerWalk {
                   const KeptTicks& below, Visit* visit) {
     CallerRow row = row_of(frame);
     row.outer = std::move(outer);
-    sides->enter(side_of(frame), row, below.ticks, below.folded);
+    sides->enter(side_of(frame), row, below);
     visit->entered.emplace_back(sides, side_of(frame));
   }
 
