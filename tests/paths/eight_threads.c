@@ -4,20 +4,12 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
-#define KEPT __attribute__((noinline, noclone))
+#include "busy.h"
 
 static double seconds = 0.25;
-volatile double sink;
 static _Thread_local unsigned draws;
 static _Thread_local void (*leaf)(void);
-
-static double cpu_time(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 KEPT int left(int depth);
 KEPT int right(int depth);

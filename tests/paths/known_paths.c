@@ -9,20 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#define KEPT __attribute__((noinline, noclone))
+#include "busy.h"
 
 static double seconds = 0.3;
-volatile double sink;
-
-static double cpu_time(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static KEPT void work(void) {
   double value = 1;

@@ -11,24 +11,17 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "busy.h"
 
 #ifndef AT_MINSIGSTKSZ /* not all C libraries have it */
 #define AT_MINSIGSTKSZ 51
 #endif
-#define KEPT __attribute__((noinline, noclone))
 
 static double seconds = 0.3;
 static const char* library;
-volatile double sink;
-
-static double cpu_time(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static KEPT void work(void) {
   double value = 1;

@@ -1,6 +1,6 @@
 /* A library whose constructor runs before a preloaded one's. $SLOW_START_S: seconds of CPU time that it
- * takes, as the dynamic linker does where a program has hundreds of libraries; $SLOW_START_TEXT: a file,
- * which it makes, of which it maps 192 MiB as code, in pieces of 128 KiB. */
+ * takes, as the dynamic linker does where a program has hundreds of libraries. $SLOW_START_TEXT: a file. It
+ * makes the file and maps 192 MiB of it as code, in pieces of 128 KiB. */
 #include "spin.h"
 
 #include <fcntl.h>

@@ -53,7 +53,7 @@ static void ignore_raw(void) {
   }
 }
 
-/* What it is told of an action it sets again, but for the handler; and gets what it has set. */
+/* Each action is read, set again with the default handler, and read back. */
 static void reset_in_child(void) {
   pid_t child = fork();
   if (child != 0) {

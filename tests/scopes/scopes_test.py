@@ -56,7 +56,7 @@ class Recorded(unittest.TestCase):
 
 class Thousands(Recorded):
     def test_names_beyond_4096_are_one_row_with_all_their_ticks(self):
-        """4,400 threads one after another, of which two in a hundred have no tick."""
+        """4,400 threads, one after another. Two in a hundred have no tick."""
         for engine in ("ring", "bpf"):
             with self.subTest(engine):
                 path = self.record([THREADS, "many", "4400"], "--scope", "thread", "-F", "4000", engine=engine)

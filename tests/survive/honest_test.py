@@ -1,6 +1,6 @@
 """What was not counted is named and numbered: lost ticks, programs the kernel hides, a stopped recorder.
 
-sampled + lost + unsampled = cpu: within a few percent and chance (four standard deviations: a false alarm in 16,000)."""
+sampled + lost + unsampled = cpu: within a tenth at most and chance (four standard deviations: a false alarm in 16,000)."""
 import os
 import resource
 import shutil
