@@ -167,10 +167,11 @@ class EveryEngine:
         self.assertGreater(cut.get("doubtful", 0), self.COMPLETE * work, "no call leads to its start")
 
     def test_a_handler_on_a_stack_of_its_own_leads_to_what_it_interrupted(self):
-        """On stacks below and above it. ring has a copy of one stack: its path ends at the function that was interrupted, and says so."""
+        """On stacks below and above it. ring has a copy of one stack: its path ends at the function that was interrupted, and says so. bpf
+        has that, too, until the kernel has the tables: 50 ms where it takes long."""
         for case, callers in ON_OTHER_STACKS.items():
             with self.subTest(case):
-                done, data = self.record([p.program("known_paths"), case, SECONDS])
+                done, data = self.record([p.program("known_paths"), case, "1"])
                 self.check_identities(data, done.path)
                 paths = list(paths_of(tree(done.path)["nodes"]))
                 inside = sum(ticks for path, ticks in paths if contains(path, ("other_handler", "work")))
@@ -401,7 +402,7 @@ class EveryEngine:
         script = os.path.join(p.scratch(), "two.py")
         with open(script, "w", encoding="ascii") as file:
             file.write("def inner(n):\n    return sum(i * i for i in range(n))\n"
-                       "def outer():\n    for _ in range(60): inner(50000)\nouter()\n")
+                       "def outer():\n    for _ in range(200): inner(50000)\nouter()\n")
         done, data = self.record([python, "-X", "perf", script])
         self.check_identities(data, done.path)
         self.assertGreater(data["paths"]["complete"], self.COMPLETE_IN_PYTHON * data["ticks"])
@@ -638,7 +639,7 @@ class ByRing(OutsideTheProgram, PathsTest):
 
 class ByBpf(OutsideTheProgram, PathsTest):
     ENGINE = "bpf"
-    COMPLETE_IN_PYTHON = 0.8  # before the kernel knows the process nobody may read a trampoline's code
+    COMPLETE_IN_PYTHON = 0.8  # nobody may read a trampoline's code before the kernel has libpython's tables: 75 of 700 ms
 
     def test_the_end_of_a_process_is_cut_with_its_own_reason(self):
         """The kernel frees 200 MiB of it after its stack is gone: hundreds of ticks."""

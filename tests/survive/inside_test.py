@@ -61,7 +61,7 @@ class Short(unittest.TestCase):
         self.assertLess(data["sampled_s"], most_sampled(machine) * data["cpu_s"])
         if machine.judges("children shorter than a kernel tick"):
             self.assertGreater(p.sampled_at_most(data), 0.33 * data["cpu_s"])
-            self.assertGreater(p.share_at_most(data, "burn") / (1 - p.share_of(data, "[process start]")), 0.8)
+            self.assertGreater(p.share_at_most(data, "burn") * p.sampled_at_most(data), 0.8 * 600 * 0.003)
 
     def test_what_a_process_uses_before_the_engine_is_in_it_is_counted(self):
         """Half of the CPU time of so short programs. Known, not sampled; the ticks of burn are a binomial of 1 in 8 for 300
