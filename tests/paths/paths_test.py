@@ -320,11 +320,11 @@ class EveryEngine:
                              [row["ticks"] for row in below if row["function"] == "run"])
         self.assertEqual(sum(row["ticks"] for row in calls["callers"]), rows["run"]["total_ticks"])
         self.assertLessEqual(rows["turning"]["total_ticks"], rows["run"]["total_ticks"])
-        if self.KNOWS_THREADS:  # a thread has its name while its outer function is on the stack
+        if self.KNOWS_THREADS:  # a thread has its name while its outer function is on the stack, but for its change: 10 us of 250 ms
             for row in p.report(done.path, "--by", "thread")["rows"]:
                 if re.fullmatch("t[0-7]", row["thread"]):
                     outer = rows["outer_" + row["thread"][1]]["total_ticks"]
-                    self.assertTrue(row["ticks"] - cut <= outer <= row["ticks"], (row, outer, cut))
+                    self.assertTrue(row["ticks"] - cut <= outer <= row["ticks"] + 2, (row, outer, cut))
 
     @staticmethod
     def callers(path, function):
