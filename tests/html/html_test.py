@@ -53,16 +53,13 @@ class Dom(html.parser.HTMLParser):
 
 
 class Page:
-    """A page as it is after its script has run. `complaints`: what the browser said of it, violations of its policy included."""
+    """A page as it is after its script has run. `complaints`: what the browser said of it."""
 
     def __init__(self, path, **address):
-        directory = tempfile.mkdtemp(dir=p.scratch())
-        done = subprocess.run(
-            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={directory}", "--enable-logging=stderr", "--v=0",
-             "--virtual-time-budget=5000", "--dump-dom", f"file://{path}#{urllib.parse.urlencode(address)}"],
-            capture_output=True, timeout=120, env={**os.environ, "HOME": directory})
-        self.text = done.stdout.decode("utf-8", "strict")
-        self.complaints = [line for line in done.stderr.decode(errors="replace").splitlines() if "CONSOLE" in line]
+        with Browser(f"file://{path}#{urllib.parse.urlencode(address)}", p.scratch()) as page:
+            page.drawn()
+            self.text = page.value("document.documentElement.outerHTML")
+            self.complaints = page.complaints
         self.dom = Dom(self.text)
 
 

@@ -1,4 +1,5 @@
 """A headless Chromium that a test steers through its debugging pipe: scripts, keys. Nothing but Python is needed."""
+import atexit
 import json
 import os
 import shutil
@@ -10,13 +11,21 @@ KEYS = {"End": 35, "Home": 36, "ArrowUp": 38, "ArrowDown": 40, "PageDown": 34, "
         "/": 191}
 
 
-class Browser:
-    """With one page open, once that is loaded."""
+class Process:
+    """One for all pages of a test program: its start takes longer than what most tests do in it."""
 
-    def __init__(self, address, scratch):
-        self.directory = tempfile.mkdtemp(dir=scratch)
-        theirs, to = os.pipe()
-        answers, theirs_too = os.pipe()
+    running = None
+
+    @classmethod
+    def shared(cls, scratch):
+        if cls.running is None:
+            cls.running = cls(tempfile.mkdtemp(dir=scratch))
+            atexit.register(cls.running.end)
+        return cls.running
+
+    def __init__(self, directory):
+        theirs, self.to = os.pipe()
+        self.answers, theirs_too = os.pipe()
 
         def give_pipe():  # the browser reads from 3 and writes to 4
             os.dup2(theirs, 103)
@@ -25,28 +34,17 @@ class Browser:
             os.dup2(104, 4)
 
         self.process = subprocess.Popen(
-            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.directory}", "--remote-debugging-pipe",
-             "--window-size=1200,900", "about:blank"],
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={directory}", "--remote-debugging-pipe",
+             "about:blank"],
             preexec_fn=give_pipe, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**os.environ, "HOME": self.directory})
+            env={**os.environ, "HOME": directory})
         os.close(theirs)
         os.close(theirs_too)
-        self.to, self.answers, self.rest, self.last, self.session = to, answers, b"", 0, None
-        page = next(target for target in self.call("Target.getTargets")["targetInfos"] if target["type"] == "page")
-        self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
-        self.call("Page.enable")
-        self.call("Page.navigate", url=address)
-        while self.message().get("method") != "Page.loadEventFired":
-            pass
+        self.rest, self.last = b"", 0
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def end(self):
         self.process.kill()
         self.process.wait()
-        os.close(self.to)
-        os.close(self.answers)
 
     def message(self):
         while b"\0" not in self.rest:
@@ -57,14 +55,52 @@ class Browser:
         text, self.rest = self.rest.split(b"\0", 1)
         return json.loads(text)
 
-    def call(self, method, **parameters):
+    def send(self, method, session, parameters):
         self.last += 1
-        call = {"id": self.last, "method": method, "params": parameters, **({"sessionId": self.session} if self.session else {})}
+        call = {"id": self.last, "method": method, "params": parameters, **({"sessionId": session} if session else {})}
         os.write(self.to, json.dumps(call).encode() + b"\0")
+        return self.last
+
+
+class Browser:
+    """One page, once it is loaded, that shares nothing with those before it. `complaints`: what the browser said of it, violations of its
+    policy and questions to the user included."""
+
+    def __init__(self, address, scratch):
+        self.process, self.session, self.complaints, self.loaded = Process.shared(scratch), None, [], False
+        self.context = self.call("Target.createBrowserContext")["browserContextId"]
+        page = self.call("Target.createTarget", url="about:blank", browserContextId=self.context, newWindow=True, width=1200, height=900)
+        self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
+        for part in ("Page", "Runtime", "Log"):
+            self.call(part + ".enable")
+        self.call("Page.navigate", url=address)
+        while not self.loaded:
+            self.take(self.process.message())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.session = None
+        self.call("Target.disposeBrowserContext", browserContextId=self.context)
+
+    def take(self, message):
+        if message.get("sessionId") != self.session:
+            return
+        method = message.get("method")
+        self.loaded = self.loaded or method == "Page.loadEventFired"
+        if method == "Page.javascriptDialogOpening":
+            self.process.send("Page.handleJavaScriptDialog", self.session, {"accept": False})
+        if method in ("Page.javascriptDialogOpening", "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
+            self.complaints.append(message["params"])
+
+    def call(self, method, **parameters):
+        number = self.process.send(method, self.session, parameters)
         while True:
-            answer = self.message()
-            if answer.get("id") == self.last:
-                return answer["result"]
+            message = self.process.message()
+            if message.get("id") == number:
+                return message["result"]
+            self.take(message)
 
     def drawn(self):
         """Waits until what was changed is on the screen."""
