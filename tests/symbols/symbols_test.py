@@ -4,6 +4,7 @@ The two differ from one another. pctally has to say what one of them says, frame
 written in another way, the reason is counted and printed.
 """
 import collections
+import glob
 import os
 import random
 import re
@@ -229,6 +230,13 @@ class Whole(Quick):
         if ".debug_info" not in sections:
             self.skipTest("pctally is built without debug information")
         self.compare(p.PCTALLY)
+
+    def test_libllvm(self):
+        """110 MB, which are read for names alone where a file has no lines."""
+        library = next((path for path in map(os.path.realpath, sorted(glob.glob("/usr/lib/*/libLLVM*.so*"))) if os.path.isfile(path)), None)
+        if library is None:
+            self.skipTest("no libLLVM is installed")
+        self.compare(library)
 
     def test_a_static_pie(self):
         self.compare(self.built("static_pie", "g++", CXX, ".cc", "-O2", "-g", "-static-pie"))
