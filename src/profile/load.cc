@@ -190,7 +190,8 @@ void take_path_excess(uint64_t excess, uint64_t placed, CallPaths* paths) {
   for (PathTreeNode& node : paths->plane) node.self = std::min(node.self, placed);
 }
 
-/// Ticks whose path is missing, because the recorder was killed before it came to it, are cut paths, too.
+/// Ticks whose path is missing are cut paths, too: the recorder, or the process that walked its stack, was
+/// killed before.
 void add_paths(CallPaths paths, const std::vector<uint32_t>& place, Profile* profile) {
   const TickLedger& ledger = profile->ledger;
   const uint64_t placed = ledger.counted + ledger.outside + ledger.full;

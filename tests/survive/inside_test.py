@@ -125,6 +125,15 @@ class Taken(unittest.TestCase):
         self.assertEqual([warning["severity"] for warning in warnings], ["incomplete"], data["warnings"])
         self.assertGreater(data["unsampled_s"], 0.7)
 
+    def test_a_signal_taken_in_a_pid_namespace_is_reported(self):
+        """There the process has another number than for the recorder, who looked at its own process 1."""
+        command = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+        if subprocess.run([*command, "true"], capture_output=True).returncode != 0:
+            self.skipTest("this machine gives no new pid namespace")
+        data = p.record([*command, p.program("thief"), "1", "raw"], "-e", "timer").report()
+        notes = {row["comm"]: row["note"] for row in data["processes"] if row["note"]}
+        self.assertIn("took the signal", notes.get("thief", ""), data["processes"])
+
     def test_the_program_may_use_every_signal(self):
         """It sees, and sets, what lies behind our handler; and its ticks go on."""
         for engine in inside():

@@ -26,6 +26,12 @@ uint64_t user_ns(pid_t pid) {
 
 }  // namespace
 
+/// It is silent because the next image still begins: its record says that it executed it, or the new memory
+/// does.
+bool has_executed(const ProcessRecord& record, pid_t pid, const NotEntered& entered) {
+  return load_relaxed(&record.cpu_ns) != 0 || entered.maps_recording(pid) == false;
+}
+
 /// User time of the threads of a process, each since it was first found to block the signal, or not to.
 /// Threads that have ended meanwhile are none of them; and pthread_create(3) blocks all signals for a moment.
 struct Heartbeat::Threads {
@@ -63,7 +69,7 @@ void Heartbeat::suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t
   if (!pulse->suspected) {
     pulse->suspected = true;
     pulse->user_ns = now_ns;
-  } else if (now_ns > pulse->user_ns + silence_ns && entered.maps_recording(pid) != false) {
+  } else if (now_ns > pulse->user_ns + silence_ns && !has_executed(*record, pid, entered)) {
     if (threads.open_ns > silence_ns)
       note(record, pulse, ProcessNote::kSignalTaken);
     else if (threads.blocked_ns > silence_ns && record->note == ProcessNote::kNone)
@@ -82,6 +88,7 @@ void Heartbeat::update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t 
   if (ticks != pulse->ticks || pulse->cpu_ns == 0) {
     if (record->note == ProcessNote::kSignalTaken) record->note = pulse->note;
     *pulse = Pulse();
+    pulse->pid = pid;
     pulse->ticks = ticks;
     pulse->cpu_ns = cpu_ns;
   } else if (cpu_ns > pulse->cpu_ns + silence_ns / 2) {
@@ -89,19 +96,31 @@ void Heartbeat::update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t 
   }
 }
 
-void Heartbeat::poll(ProfileFile* file, const TrustedProcesses& trusted, const NotEntered& entered) {
+/// A record of the library has its process's number in its own pid namespace, which others may have here; the
+/// recorder's own rows, without an engine, have the number here.
+void Heartbeat::find(const ProcessRecord& record, uint32_t unit, bool living, Pulse* pulse,
+                     NotEntered* entered) {
+  if (living)
+    pulse->pid = entered->find_process(unit, record);
+  else if (record.engine[0] == '\0')
+    pulse->pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
+  pulse->gone = living && pulse->pid == 0;
+}
+
+void Heartbeat::poll(ProfileFile* file, const TrustedProcesses& trusted, NotEntered* entered) {
   // A program image that another one followed in the same process has ended. Where we are not in that one,
   // what looked like a signal taken was the exec.
   std::unordered_map<pid_t, bool> images;
   const uint64_t period_ns = load_relaxed(&file->header().period_ns);
   for_each_process(*file, kMostProcessRecords, [&](ProcessRecord& record, uint32_t unit) {
-    const pid_t pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);
-    if (!trusted.in_tree(pid) || pulses_.size() > kMostPulses) return false;
+    if (pulses_.size() > kMostPulses) return true;
     Pulse& pulse = pulses_[unit];
     const bool living = record.signal != 0 && (record.flags & kProcessExited) == 0;
-    auto [image, last] = images.try_emplace(pid, record.engine[0] != '\0');
+    if (pulse.pid == 0 && !pulse.gone) find(record, unit, living, &pulse, entered);
+    if (!trusted.in_tree(pulse.pid)) return false;
+    auto [image, last] = images.try_emplace(pulse.pid, record.engine[0] != '\0');
     if (!last && !image->second && pulse.noted) record.note = pulse.note;
-    if (last && living && !pulse.gone) update(&record, pid, &pulse, period_ns, entered);
+    if (last && living && !pulse.gone) update(&record, pulse.pid, &pulse, period_ns, *entered);
     return false;
   });
 }

@@ -19,7 +19,7 @@ class Heartbeat {
   /// tick. One whose ticks go on again after kSignalTaken, or that another image
   /// has followed in the process, has its earlier note back. A process without the recording in its memory
   /// has executed another program, which still begins: it has taken nothing either.
-  void poll(ProfileFile* file, const TrustedProcesses& trusted, const NotEntered& entered);
+  void poll(ProfileFile* file, const TrustedProcesses& trusted, NotEntered* entered);
 
  private:
   struct Threads;
@@ -28,6 +28,7 @@ class Heartbeat {
     bool blocks = false;
   };
   struct Pulse {
+    pid_t pid = 0;  ///< by the recorder's numbers, once it was found
     uint64_t ticks = 0;
     uint64_t cpu_ns = 0;                    ///< of the process, when they last changed
     uint64_t user_ns = 0;                   ///< when it was first found silent
@@ -39,6 +40,8 @@ class Heartbeat {
   };
 
   void update(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t period_ns, const NotEntered& entered);
+  static void find(const ProcessRecord& record, uint32_t unit, bool living, Pulse* pulse,
+                   NotEntered* entered);
   static Threads sample_threads(pid_t pid, uint32_t signal, Pulse* pulse);
   static void note(ProcessRecord* record, Pulse* pulse, ProcessNote note);
   void suspect(ProcessRecord* record, pid_t pid, Pulse* pulse, uint64_t silence_ns,

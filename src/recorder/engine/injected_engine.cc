@@ -245,7 +245,7 @@ void TimerEngine::check_silence() {
   uint64_t now = monotonic_ns();
   if (now < next_pulse_ns_) return;
   trusted_->refresh();
-  heartbeat_.poll(file_, *trusted_, *not_entered_);
+  heartbeat_.poll(file_, *trusted_, &*not_entered_);
   next_pulse_ns_ = now + std::max(kPulseNs, kSearchShare * (monotonic_ns() - now));
 }
 

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/proc_file.h"
 #include "base/time_ns.h"
 #include "base/unique_fd.h"
 #include "histread/names_bytes.h"
@@ -141,6 +142,12 @@ struct Ended {
   bool stuck = false;  ///< it is killed, but waits in the kernel for a file system
 };
 
+/// A busy machine may give a killed process no time to die, which is not the same.
+bool is_held_in_kernel(pid_t pid) {
+  ProcStat stat;
+  return read_proc_stat(pid, &stat) && stat.state == 'D';
+}
+
 /// Until the child has ended. A child that takes too long, or that must not go on, is
 /// killed. One that a dead file system holds in the kernel is left behind: it executes nothing any more.
 Ended wait_for(pid_t child, int signals, const std::function<void()>& handle, uint64_t until_ns) {
@@ -153,7 +160,7 @@ Ended wait_for(pid_t child, int signals, const std::function<void()>& handle, ui
         killed ? kDeathMs : static_cast<int>((until_ns - std::min(until_ns, now)) / 1'000'000);
     const int ready = ended.valid() ? poll(events, 2, wait_ms) : 0;
     if (!ended.valid() || (events[0].revents & POLLIN) != 0) break;
-    if (killed && ready == 0) return {.stuck = true};
+    if (killed && ready == 0 && is_held_in_kernel(child)) return {.stuck = true};
     killed = killed || is_told_to_end() || monotonic_ns() >= until_ns;
     if ((events[1].revents & POLLIN) != 0) handle();
   }
