@@ -254,10 +254,13 @@ std::vector<UnwindRow> ObjectFrames::rows() const {
   return rows;
 }
 
-bool ObjectFrames::may_return_to(uint64_t position) const noexcept {
-  unsigned char before[kLongestCall];
-  if (position < sizeof before || !read_at(position - sizeof before, before, sizeof before)) return true;
-  return ends_in_call(before);
+ReturnsTo ObjectFrames::returns_to(uint64_t position) const noexcept {
+  unsigned char before[kLongestCall], end[kGoroutineEndBytes];
+  if (position < sizeof before || !read_at(position - sizeof before, before, sizeof before))
+    return ReturnsTo::kCaller;
+  if (ends_in_call(before)) return ReturnsTo::kCaller;
+  return read_at(position - 1, end, sizeof end) && is_goroutine_end(end) ? ReturnsTo::kGoroutineEnd
+                                                                         : ReturnsTo::kNoCall;
 }
 
 }  // namespace pctally

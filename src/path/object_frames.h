@@ -11,6 +11,7 @@
 
 #include "base/unique_fd.h"
 #include "histfile/histogram.h"
+#include "tick/unwind/call_instruction.h"
 #include "tick/unwind/cfi.h"
 
 namespace pctally {
@@ -18,7 +19,7 @@ namespace pctally {
 class ObjectFrames {
  public:
   /// Opens the file of `identity`, or reads this process's vdso. Without tables (there are none, the file is
-  /// gone or another one) find() finds nothing. `keep_open`: keeps a descriptor, for may_return_to().
+  /// gone or another one) find() finds nothing. `keep_open`: keeps a descriptor, for returns_to().
   /// `held`: a descriptor of the file, for where its path does not lead to it; -1: none.
   static std::unique_ptr<ObjectFrames> open(const ObjectIdentity& identity, bool keep_open = true,
                                             int held = -1);
@@ -33,8 +34,8 @@ class ObjectFrames {
   /// All that find() says, as rows in the order of their positions; below the first there is no rule.
   [[nodiscard]] std::vector<UnwindRow> rows() const;
 
-  /// False if the bytes before `position` are known and are no call instruction.
-  [[nodiscard]] bool may_return_to(uint64_t position) const noexcept;
+  /// What a return address leads to that is at `position`. What is not known is believed: kCaller.
+  [[nodiscard]] ReturnsTo returns_to(uint64_t position) const noexcept;
 
  private:
   using Bytes = std::vector<unsigned char>;

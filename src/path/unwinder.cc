@@ -128,14 +128,14 @@ const Unwinder::Known& Unwinder::rule_at(const CodeAddress& address) {
 }
 
 /// `address` is that of the return address.
-bool Unwinder::may_return(const CodeAddress& address) {
+ReturnsTo Unwinder::returns_to(const CodeAddress& address) {
   const uint64_t place = PathPlace::code(address.segment, address.index);
   if (auto found = returns_.find(place); found != returns_.end()) return found->second;
   if (returns_.size() >= kMostReturns) returns_.clear();
   const ObjectFrames* frames = frames_of(address.segment);
-  const bool may =
-      frames == nullptr || frames->may_return_to(segments_[address.segment].start + address.index);
-  return returns_[place] = may;
+  return returns_[place] = frames == nullptr
+                               ? ReturnsTo::kCaller
+                               : frames->returns_to(segments_[address.segment].start + address.index);
 }
 
 /// Asked once for each place: a process writes such code once.
@@ -164,7 +164,7 @@ class Unwinder::Walk {
     return true;
   }
   /// The frame found last is that of the byte before.
-  bool may_return_to(uint64_t) { return unwinder_->may_return({address_.segment, address_.index + 1}); }
+  ReturnsTo returns_to(uint64_t) { return unwinder_->returns_to({address_.segment, address_.index + 1}); }
   bool reads_as(uint64_t address, const unsigned char (&expected)[kTrampolineBytes]) {
     return unwinder_->reads_as(code_, address_, address, expected);
   }

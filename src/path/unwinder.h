@@ -103,7 +103,7 @@ class Unwinder {
   };
 
   const Known& rule_at(const CodeAddress& address);
-  bool may_return(const CodeAddress& address);
+  ReturnsTo returns_to(const CodeAddress& address);
   bool reads_as(CodeSpace* code, const CodeAddress& place, uint64_t address,
                 std::span<const unsigned char> expected);
 
@@ -112,7 +112,7 @@ class Unwinder {
   std::unordered_map<std::string, size_t> by_identity_;
   size_t opened_ = 0;
   std::vector<Known> known_ = std::vector<Known>(size_t{1} << 14);
-  std::unordered_map<uint64_t, bool> returns_;
+  std::unordered_map<uint64_t, ReturnsTo> returns_;
   std::unordered_map<uint64_t, bool> read_as_;
 };
 

@@ -63,11 +63,13 @@ class OwnCode {
 
   /// Code that no file holds is believed where the recorder finds it executable: a runtime may make return
   /// addresses of its own.
-  bool may_return_to(uint64_t address) noexcept {
-    if (!of_file_) return true;
-    unsigned char bytes[kLongestCall];
-    read_code(address - kLongestCall, kLongestCall, bytes);
-    return ends_in_call(bytes);
+  ReturnsTo returns_to(uint64_t address) noexcept {
+    if (!of_file_) return ReturnsTo::kCaller;
+    unsigned char before[kLongestCall], end[kGoroutineEndBytes];
+    read_code(address - kLongestCall, kLongestCall, before);
+    if (ends_in_call(before)) return ReturnsTo::kCaller;
+    read_code(address - 1, kGoroutineEndBytes, end);
+    return is_goroutine_end(end) ? ReturnsTo::kGoroutineEnd : ReturnsTo::kNoCall;
   }
 
   bool reads_as(uint64_t address, const unsigned char (&expected)[kTrampolineBytes]) noexcept {

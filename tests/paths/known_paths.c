@@ -213,6 +213,21 @@ __asm__(
     " call *%rdi\n leave\n ret\n.size with_frame_pointer,.-with_frame_pointer\n .skip 64,0x90\n");
 KEPT void frame_pointer(void) { SPIN(with_frame_pointer(work)); }
 
+/* As Go does it: without tables, with frame pointers, on a stack of its own, which starts with an address
+ * behind a nop that nothing calls from. There it returns to: the rest is for going on with this test. */
+void on_goroutine(void (*call)(void), void* top);
+__asm__(
+    ".text\n.type on_goroutine,@function\non_goroutine: push %rbp\n push %rbx\n mov %rsp,%rbx\n"
+    " lea goroutine_end+1(%rip),%rax\n lea -8(%rsi),%rsp\n mov %rax,(%rsp)\n xor %ebp,%ebp\n"
+    " jmp goroutine\n.size on_goroutine,.-on_goroutine\n .skip 64,0xcc\n"
+    ".type goroutine,@function\ngoroutine: push %rbp\n mov %rsp,%rbp\n call *%rdi\n pop %rbp\n ret\n"
+    ".size goroutine,.-goroutine\n .skip 64,0xcc\n"
+    ".type goroutine_end,@function\ngoroutine_end: nop\n call after_goroutine\n nop\n"
+    ".size goroutine_end,.-goroutine_end\n .skip 64,0xcc\n"
+    ".type after_goroutine,@function\nafter_goroutine: mov %rbx,%rsp\n pop %rbx\n pop %rbp\n ret\n"
+    ".size after_goroutine,.-after_goroutine\n .skip 64,0xcc\n");
+KEPT void goroutines(void) { SPIN(on_goroutine(work, other_stack + sizeof other_stack)); }
+
 /* Calls a stub of the PLT. At times by a pointer that is in no cache: some processors take an interrupt once
  * the instruction that waits is done, which is before the first of the stub. In none of theirs do ticks come
  * else. */
@@ -291,6 +306,7 @@ int main(int count, char** words) {
                      {"in_coroutine", in_coroutine},
                      {"no_table", no_table},
                      {"frame_pointer", frame_pointer},
+                     {"goroutines", goroutines},
                      {"in_kernel", in_kernel},
                      {"stubs", stubs},
                      {"one_of_two", one_of_two},

@@ -42,6 +42,7 @@ PATHS = {
     "realigned": ["main", "realigned", "realigned_frame", "work"],
     "in_thread": ["thread_body", "work"],
     "frame_pointer": ["main", "frame_pointer", "with_frame_pointer", "work"],
+    "goroutines": ["goroutine_end", "goroutine", "work"],  # of Go: the outermost function was not called
     "tail_call": ["main", "tail_call", "work"],      # the function between them ended by jumping to work()
     "inlining": ["main", "inlining", "inlined", "work"],  # inlined() is no frame of the stack: the debug information has it
 }

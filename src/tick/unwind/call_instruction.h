@@ -1,8 +1,29 @@
-// Do these bytes end in a call instruction? What a return address has to point behind.
+// What code looks like around a return address: a call instruction lies before it.
 #pragma once
 #include <stdint.h>
 
 namespace pctally {
+
+/// What a return address leads to.
+enum class ReturnsTo : uint8_t {
+  kNoCall,       ///< it is none: no call instruction lies before it
+  kCaller,       ///< behind a call
+  kGoroutineEnd  ///< where no call has been: a goroutine starts with this address on its stack
+};
+
+inline constexpr unsigned kGoroutineEndBytes = 7;
+
+/// Is this runtime.goexit of Go, nop; call; nop? `bytes`: from one before the return address, which is that
+/// of the call, on. Go, src/runtime/asm_amd64.s.
+inline bool is_goroutine_end(const unsigned char (&bytes)[kGoroutineEndBytes]) noexcept {
+#if defined(__x86_64__)
+  constexpr unsigned char kNop = 0x90, kCall = 0xe8;
+  return bytes[0] == kNop && bytes[1] == kCall && bytes[6] == kNop;
+#else
+  (void)bytes;
+  return false;
+#endif
+}
 
 #if defined(__aarch64__)
 

@@ -63,6 +63,14 @@ TEST(CallInstruction, NothingElse) {
   EXPECT_FALSE(is_call({}));
 }
 
+/// runtime.goexit of Go 1.19 to 1.25.
+TEST(CallInstruction, WhereAGoroutineEnds) {
+  EXPECT_TRUE(is_goroutine_end({0x90, 0xe8, 0x1a, 0x25, 0, 0, 0x90}));
+  EXPECT_FALSE(is_goroutine_end({0xcc, 0xe8, 0x1a, 0x25, 0, 0, 0x90})) << "the start of a function";
+  EXPECT_FALSE(is_goroutine_end({0x90, 0xe9, 0x1a, 0x25, 0, 0, 0x90})) << "a jump";
+  EXPECT_FALSE(is_goroutine_end({0x90, 0xe8, 0x1a, 0x25, 0, 0, 0xc3})) << "a function that calls and returns";
+}
+
 #endif
 
 }  // namespace

@@ -1,9 +1,10 @@
 // The walk along a stack, from the innermost frame to the outermost: the same for the recorder, which reads a
 // copy of it, and for a signal handler, which stands on it.
 //
-// Nothing is guessed: a path ends at a function whose return address is undefined (kComplete), or it is cut
-// where it cannot be continued, with the reason.
+// Nothing is guessed: a path ends at a function whose return address is undefined, or where a goroutine ends
+// (kComplete), or it is cut where it cannot be continued, with the reason.
 #pragma once
+#include "tick/unwind/call_instruction.h"
 #include "tick/unwind/unwind_rule.h"
 
 namespace pctally {
@@ -26,7 +27,7 @@ inline constexpr UnwindRule kTrampolineRule = {.cfa = CfaKind::kStack, .cfa_word
 /// Adds the frames to `code`, and says why there are no more.
 ///
 ///   code.find(address, UnwindRule*)   looks up a frame; false if nothing is known to be mapped there
-///   code.may_return_to(address)       false if no call instruction lies before it, in the frame found last
+///   code.returns_to(address)          what a return address leads to, in the frame found last: ReturnsTo
 ///   code.reads_as(address, bytes)     true if the code there, without tables, is those kTrampolineBytes
 ///   code.find_stub(address, &rule)    true if the code there, without tables, is an entry of a PLT
 ///   code.add()                        adds the frame found last; false if there is no room for it
@@ -43,9 +44,11 @@ PathEnd walk_stack(UnwindRegisters registers, Code&& code, Read&& read) noexcept
     if (!exact && rule.cfa == CfaKind::kNone && code.reads_as(pc, kTrampoline)) rule = kTrampolineRule;
     if (kReturnsInRegister && exact && rule.cfa == CfaKind::kNone) (void)code.find_stub(pc, &rule);
     const bool is_return = !exact && rule.cfa != CfaKind::kSignal;
-    if (is_return && !code.may_return_to(pc)) return PathEnd::kDoubtful;
+    const ReturnsTo returns_to = is_return ? code.returns_to(pc) : ReturnsTo::kCaller;
+    if (returns_to == ReturnsTo::kNoCall) return PathEnd::kDoubtful;
     if (depth == kMostFrames) return PathEnd::kTooDeep;
     if (!code.add()) return PathEnd::kNoRoom;
+    if (returns_to == ReturnsTo::kGoroutineEnd) return PathEnd::kComplete;
     PathEnd why = PathEnd::kNoUnwindTable;
     by_table = rule.cfa != CfaKind::kNone;
     const bool whole = depth == 0 || (kReturnsInRegister && exact);
