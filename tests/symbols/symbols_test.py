@@ -44,6 +44,20 @@ int main(int argc, char** argv) {
   std::cout << json.dump(2) << json.size();
 }
 """
+GO = """package main
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+func main() {
+	words := strings.Fields("the table of the runtime names them")
+	sort.Slice(words, func(a, b int) bool { return words[a] < words[b] })
+	fmt.Println(words)
+}
+"""
 RUST = """use std::collections::HashMap;
 fn main() {
     let mut words: HashMap<String, Vec<usize>> = HashMap::new();
@@ -237,6 +251,28 @@ class Whole(Quick):
         if library is None:
             self.skipTest("no libLLVM is installed")
         self.compare(library)
+
+    def test_a_stripped_go_program(self):
+        """Its functions are those of the symbols before they were stripped, named by the table that Go's runtime keeps, which writes [...] for
+        lengths and type arguments."""
+        if shutil.which("go") is None:
+            self.skipTest("go is not installed")
+        source = os.path.join(self.directory, "words.go")
+        with open(source, "w") as file:
+            file.write(GO)
+        programs = [os.path.join(self.directory, name) for name in ("words", "stripped")]
+        for program, flags in zip(programs, ("", "-s -w")):
+            subprocess.run(["go", "build", "-ldflags", flags, "-o", program, source], check=True,
+                           env={**os.environ, "GOCACHE": os.path.join(self.directory, "cache"), "GO111MODULE": "off"})
+        rows = subprocess.run(["readelf", "-sW", programs[0]], capture_output=True, text=True, check=True).stdout
+        functions = [(int(value, 16), int(size), re.sub(r"\[[^]]*\]", "[...]", name.removesuffix(".abi0"))) for value, size, name in
+                     re.findall(r"(?m)^ *\d+: ([0-9a-f]+) +(\d+) FUNC +\S+ +\S+ +\d+ (.+)$", rows) if int(size)]
+        self.assertGreater(len(functions), 1000)
+        chosen = random.Random(1).sample(functions, min(self.count, len(functions)))
+        inside = {value + size // 2: name for value, size, name in chosen}
+        named = ours(programs[1], sorted(inside))
+        wrong = [(hex(address), name, named.get(address)) for address, name in inside.items() if named.get(address) != [name + " ??:0"]]
+        self.assertEqual(wrong[:5], [], f"{len(wrong)} of {len(inside)}")
 
     def test_a_static_pie(self):
         self.compare(self.built("static_pie", "g++", CXX, ".cc", "-O2", "-g", "-static-pie"))

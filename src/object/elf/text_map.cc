@@ -152,10 +152,17 @@ NamedRange TextMap::in_stubs(const ElfSection& section, uint64_t address, Addres
 }
 
 /// A label without a size reaches to the next label and not beyond the function of .eh_frame it stands in, or
-/// the gap between two.
+/// the gap between two. Where Go's runtime has a name, the text has it too.
 NamedRange TextMap::in_gap(uint64_t address, AddressRange gap) {
-  if (!eh_frame_read_) eh_frame_ = EhFrame::open(object_);
-  eh_frame_read_ = true;
+  if (!gap_tables_read_) {
+    eh_frame_ = EhFrame::open(object_);
+    go_functions_ = GoFunctions::open(object_);
+    gap_tables_read_ = true;
+  }
+  if (const auto function = go_functions_ ? go_functions_->find(address) : std::nullopt;
+      function && !function->name.empty())
+    return {std::string(function->name), std::max(gap.start, function->range.start),
+            std::min(gap.end, function->range.end)};
   AddressRange range = eh_frame_ ? intersection(gap, eh_frame_->find(address).range) : gap;
   sort_labels();
   const auto next = std::ranges::upper_bound(labels_, address, {}, &Label::value);

@@ -1,7 +1,8 @@
 // Names for the text of one object. Every address of its executable sections has one, and text nobody names
 // has a range of its own: it is never given to the symbol before it.
 //
-//   .text  | sized symbol | alias | gap (.eh_frame function, bare label, padding) | sized symbol |
+//   .text  | sized symbol | alias | gap (.eh_frame function, bare label, function of Go, padding) | sized
+//   symbol |
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "object/elf/eh_frame.h"
 #include "object/elf/elf_file.h"
 #include "object/elf/frame.h"
+#include "object/elf/go_functions.h"
 #include "object/elf/plt.h"
 #include "object/elf/symbol_table.h"
 
@@ -54,8 +56,9 @@ class TextMap {
   std::vector<Label> labels_;  ///< symbols without a size, one per address, ascending once sorted
   bool labels_sorted_ = false;
   Plt plt_;
-  bool eh_frame_read_ = false;
+  bool gap_tables_read_ = false;
   std::optional<EhFrame> eh_frame_;
+  std::optional<GoFunctions> go_functions_;
 };
 
 /// "[label+0xstart]"
