@@ -25,6 +25,19 @@ constexpr uint64_t kMostSegments = 64;
 constexpr uint64_t kMostTableBytes = 64 << 20;  ///< chromium's are 0.5 MB, libLLVM's 6
 constexpr size_t kMostVdsoBytes = 64 << 10;
 
+/// `bytes` lie between the stack pointer and the return address; negative: that is not known. A caller's
+/// frame pointer is not looked for: no function of Go needs one.
+UnwindRule go_rule(const GoTable& table, uint64_t number, int32_t bytes) {
+  constexpr int32_t kMostBytes = INT16_MAX * 8 - 8;
+  if (table.is_outermost(number)) return {.cfa = CfaKind::kEnd};
+  const bool is_known =
+      !table.writes_stack_pointer(number) && bytes >= 0 && bytes <= kMostBytes && bytes % 8 == 0;
+  if (!is_known) return {.cfa = CfaKind::kUnsupported};
+  UnwindRule rule{.cfa = CfaKind::kStack, .frame = FrameKind::kUndefined, .base = FrameKind::kUndefined};
+  rule.cfa_words = static_cast<int16_t>(bytes / 8 + 1);
+  return rule;
+}
+
 }  // namespace
 
 std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity, bool keep_open, int held) {
@@ -32,7 +45,9 @@ std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity,
   const bool opened = identity.kind == ObjectKind::kVdso
                           ? frames->open_vdso()
                           : identity.kind == ObjectKind::kFile && frames->open_file(identity, held);
-  if (!opened || !frames->read_segments() || !frames->read_tables()) frames->sections_ = {};
+  const bool has_segments = opened && frames->read_segments();
+  if (!has_segments || !frames->read_tables()) frames->sections_ = {};
+  if (has_segments) frames->read_go_table();
   if (!keep_open) frames->fd_.reset();
   return frames;
 }
@@ -154,6 +169,38 @@ bool ObjectFrames::read_sorted_tables() {
   return !frames_.empty();
 }
 
+/// Where it is among relocated constants (-buildmode=pie by a linker of C) it is not looked for: frame
+/// pointers lead on.
+void ObjectFrames::read_go_table() {
+  Elf64_Shdr section;
+  if (!find_section(".gopclntab", &section) || section.sh_size > kMostTableBytes) return;
+  go_bytes_ = read_mapped(section.sh_addr, section.sh_size);
+  go_ = GoTable::parse(go_bytes_, 0);
+}
+
+/// Calls visit(start, end, rule) for the addresses of a function, ascending and without gaps.
+template <class Visit>
+void ObjectFrames::visit_go(uint64_t number, Visit&& visit) const {
+  const uint64_t start = go_->start(number), end = go_->end(number);
+  uint64_t known = start;
+  if (start == entry_) return visit(start, end, UnwindRule{.cfa = CfaKind::kEnd});
+  go_->visit_stack(number, [&](uint64_t from, uint64_t to, int32_t bytes) {
+    visit(from, to, go_rule(*go_, number, bytes));
+    known = to;
+  });
+  if (known < end) visit(known, end, go_rule(*go_, number, -1));
+}
+
+bool ObjectFrames::find_go(uint64_t address, CfiFunction* found) const noexcept {
+  const auto number = go_ ? go_->find(address) : std::nullopt;
+  if (!number) return false;
+  *found = {go_->start(*number), go_->end(*number), {}};
+  visit_go(*number, [&](uint64_t start, uint64_t end, const UnwindRule& rule) {
+    if (address >= start && address < end) found->rule = rule;
+  });
+  return true;
+}
+
 bool ObjectFrames::to_address(uint64_t position, uint64_t* address) const noexcept {
   for (const Elf64_Phdr& load : loads_) {
     if (position < load.p_offset || position - load.p_offset >= load.p_filesz || (load.p_flags & PF_X) == 0)
@@ -176,8 +223,9 @@ bool ObjectFrames::to_position(uint64_t address, uint64_t* position) const noexc
 bool ObjectFrames::find(uint64_t position, CfiFunction* found) const noexcept {
   uint64_t address = 0;
   *found = {};
-  if (sections_.header == nullptr || !to_address(position, &address)) return false;
-  if (!find_cfi(sections_, address, found) && !find_entry_code(entry_, address, found)) return false;
+  if ((sections_.header == nullptr && !go_) || !to_address(position, &address)) return false;
+  const bool has_entry = sections_.header != nullptr && find_cfi(sections_, address, found);
+  if (!has_entry && !find_go(address, found) && !find_entry_code(entry_, address, found)) return false;
   return to_position(found->start, &found->start) && to_position(found->end, &found->end);
 }
 
@@ -227,8 +275,13 @@ void ObjectFrames::add_intervals(uint32_t number, std::vector<Interval>* interva
 std::vector<UnwindRow> ObjectFrames::rows() const {
   std::vector<Interval> intervals;
   std::vector<UnwindRow> rows;
-  if (sections_.header == nullptr) return rows;
-  for (uint32_t number = 0; number < count_fdes(sections_); ++number) add_intervals(number, &intervals);
+  if (sections_.header == nullptr && !go_) return rows;
+  const uint32_t entries = sections_.header == nullptr ? 0 : count_fdes(sections_);
+  for (uint32_t number = 0; number < entries; ++number) add_intervals(number, &intervals);
+  for (uint64_t number = 0; go_ && number < go_->functions(); ++number)
+    visit_go(number, [&](uint64_t start, uint64_t end, const UnwindRule& rule) {
+      add_interval(start, end, rule, &intervals);
+    });
   std::sort(intervals.begin(), intervals.end(),
             [](const Interval& a, const Interval& b) { return a.start < b.start; });
   const auto add = [&rows](uint64_t position, const UnwindRule& rule) {

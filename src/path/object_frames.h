@@ -1,14 +1,16 @@
-// The unwind tables of one executable file, copied into memory of our own: whoever cuts or rewrites the
-// file cannot fault us. Positions are file offsets, as in a profile's cells; for the vdso distances
-// from its start.
+// The unwind tables of one executable file, and what Go's runtime knows of stacks, copied into memory of our
+// own: whoever cuts or rewrites the file cannot fault us. Positions are file offsets, as in a profile's
+// cells; for the vdso distances from its start.
 //
 // Refuses files that are not the one that was mapped, and what is not an ELF file of this machine.
 #pragma once
 #include <elf.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "base/file/go_table.h"
 #include "base/unique_fd.h"
 #include "histfile/histogram.h"
 #include "tick/unwind/call_instruction.h"
@@ -47,6 +49,10 @@ class ObjectFrames {
   bool read_tables();
   bool read_sorted_tables();
   bool sort_tables();
+  void read_go_table();
+  bool find_go(uint64_t address, CfiFunction* found) const noexcept;
+  template <class Visit>
+  void visit_go(uint64_t number, Visit&& visit) const;
   bool find_section(const char* name, Elf64_Shdr* found) const;
   [[nodiscard]] bool is_same_file(const ObjectIdentity& identity) const;
   [[nodiscard]] bool read_at(uint64_t offset, void* to, size_t bytes) const noexcept;
@@ -64,6 +70,8 @@ class ObjectFrames {
   uint64_t entry_ = 0;  ///< address at which the kernel starts the program or its interpreter
   Bytes header_, frames_;
   CfiSections sections_;
+  Bytes go_bytes_;
+  std::optional<GoTable> go_;
 };
 
 }  // namespace pctally

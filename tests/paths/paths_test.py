@@ -34,6 +34,37 @@ end = time.process_time() + 0.3
 while time.process_time() < end: library.crc32(0, data, len(data))
 """
 
+GOROUTINES = """package main
+
+//go:noinline
+func sum(a []int) int {
+	s := 0
+	for _, v := range a {
+		s += v
+	}
+	return s
+}
+
+//go:noinline
+func add(a []int, n int) int { return sum(a) + n }
+
+func run(done chan int) {
+	a, s := make([]int, 100), 0
+	for i := 0; i < 4000000; i++ {
+		s += add(a, i)
+	}
+	done <- s
+}
+
+func main() {
+	done := make(chan int)
+	for i := 0; i < 3; i++ {
+		go run(done)
+	}
+	println(<-done, <-done, <-done)
+}
+"""
+
 # case: the functions on the stack, from main on, as callers of the next one
 PATHS = {
     "plain": ["main", "plain", "work"],
@@ -394,6 +425,24 @@ class EveryEngine:
                     self.check_identities(p.report(copy), copy, finished=False)
                     taken += 1
         self.assertGreater(taken, 0)
+
+    def test_goroutines_and_functions_without_a_frame(self):
+        """Go's runtime knows how much a function has on the stack: sum has nothing, and no frame pointer. Stripped, too."""
+        if shutil.which("go") is None:
+            self.skipTest("go is not installed")
+        source, program = os.path.join(p.scratch(), "sums.go"), os.path.join(p.scratch(), "sums")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(GOROUTINES)
+        subprocess.run(["go", "build", "-ldflags", "-s -w", "-o", program, source], check=True,
+                       env={**os.environ, "GOCACHE": os.path.join(p.scratch(), "go"), "GO111MODULE": "off"})
+        done, data = self.record([program], *self.OFTEN)
+        self.check_identities(data, done.path)
+        paths = list(paths_of(tree(done.path)["nodes"]))
+        inside = sum(ticks for path, ticks in paths if "main.sum" in path)
+        right = sum(ticks for path, ticks in paths if path[0] == "runtime.goexit" and contains(path, ("main.run", "main.add", "main.sum")))
+        self.assertGreater(inside, 100)
+        self.assertGreater(right, 0.95 * inside)
+        self.assertGreater(data["paths"]["complete"], 0.9 * data["ticks"], data["paths"])  # the runtime has stacks of its own
 
     def test_functions_of_python_are_on_the_path(self):
         """python -X perf, from 3.12 on: each call of a Python function goes through a trampoline without tables."""

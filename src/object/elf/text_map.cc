@@ -159,8 +159,7 @@ NamedRange TextMap::in_gap(uint64_t address, AddressRange gap) {
     go_functions_ = GoFunctions::open(object_);
     gap_tables_read_ = true;
   }
-  if (const auto function = go_functions_ ? go_functions_->find(address) : std::nullopt;
-      function && !function->name.empty())
+  if (const auto function = go_functions_ ? go_functions_->find(address) : std::nullopt)
     return {std::string(function->name), std::max(gap.start, function->range.start),
             std::min(gap.end, function->range.end)};
   AddressRange range = eh_frame_ ? intersection(gap, eh_frame_->find(address).range) : gap;

@@ -1,0 +1,128 @@
+#include "base/file/go_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <tuple>
+#include <vector>
+
+namespace pctally {
+namespace {
+
+constexpr uint64_t kText = 0x401000;
+
+/// The table of main.a at 0x401000, main.b at 0x401040 and main.c, which ends at 0x401100. main.b has 24
+/// bytes on the stack between 0x401044 and 0x401070; nothing calls main.c.
+struct Table {
+  std::vector<unsigned char> bytes;
+  template <class Value>
+  void put(size_t at, const Value& value) {
+    if (bytes.size() < at + sizeof value) bytes.resize(at + sizeof value);
+    memcpy(bytes.data() + at, &value, sizeof value);
+  }
+  explicit Table(uint64_t text = kText, uint32_t magic = 0xfffffff0) {
+    constexpr size_t kNames = 72, kRuns = 96, kFunctions = 112, kPlaces = 28, kPlaceBytes = 44;
+    const uint64_t header[] = {3, 0, text, kNames, 0, 0, kRuns, kFunctions};
+    put(0, magic);
+    put(4, uint32_t{0x08010000});
+    put(8, header);
+    put(kNames, "main.a\0main.b\0main.c");
+    const unsigned char run[] = {0, 2, 4, 48, 44, 47, 16, 0};  // +1: 0 for 4 bytes; +24 for 44; -24 for 16
+    put(kRuns, run);
+    const uint32_t starts[] = {0, 0x40, 0x80, 0x100};
+    for (uint32_t i = 0; i < 4; ++i) put(kFunctions + i * 8, starts[i]);
+    for (uint32_t i = 0; i < 3; ++i) {
+      const uint32_t place = kPlaces + i * kPlaceBytes;
+      put(kFunctions + i * 8 + 4, place);
+      put(kFunctions + place, starts[i]);
+      put(kFunctions + place + 4, i * 7);
+      put(kFunctions + place + 16, uint32_t{i == 1});
+      put(kFunctions + place + (magic == 0xfffffff0 ? 37 : 41), static_cast<uint8_t>(i == 2));
+    }
+    put(kFunctions + kPlaces + 3 * kPlaceBytes, uint32_t{});
+  }
+};
+
+TEST(GoTable, NameAndRange) {
+  const Table table;
+  const auto functions = GoTable::parse(table.bytes, 0);
+  ASSERT_TRUE(functions);
+  for (const auto& [address, name, start, end] : {std::tuple(0x401000, "main.a", 0x401000, 0x401040),
+                                                  std::tuple(0x40103f, "main.a", 0x401000, 0x401040),
+                                                  std::tuple(0x401040, "main.b", 0x401040, 0x401080),
+                                                  std::tuple(0x4010ff, "main.c", 0x401080, 0x401100)}) {
+    const auto found = functions->find(static_cast<uint64_t>(address));
+    ASSERT_TRUE(found) << address;
+    EXPECT_EQ(functions->name(*found), name);
+    EXPECT_EQ(functions->start(*found), static_cast<uint64_t>(start));
+    EXPECT_EQ(functions->end(*found), static_cast<uint64_t>(end));
+  }
+  EXPECT_FALSE(functions->find(0x400fff));
+  EXPECT_FALSE(functions->find(0x401100));
+}
+
+TEST(GoTable, WhereTheTextStartsMayBeTheLinkersToSay) {
+  const Table table(0, 0xfffffff1);
+  EXPECT_FALSE(GoTable::parse(table.bytes, 0));
+  const auto functions = GoTable::parse(table.bytes, 0x7000);
+  ASSERT_TRUE(functions);
+  EXPECT_EQ(functions->find(0x7041), 1u);
+}
+
+TEST(GoTable, WhatAFunctionHasOnTheStack) {
+  for (const uint32_t magic : {0xfffffff0u, 0xfffffff1u}) {
+    const Table table(kText, magic);
+    const auto functions = GoTable::parse(table.bytes, 0);
+    ASSERT_TRUE(functions);
+    std::vector<std::tuple<uint64_t, uint64_t, int32_t>> found;
+    const auto add = [&found](uint64_t from, uint64_t to, int32_t bytes) {
+      found.emplace_back(from, to, bytes);
+    };
+    functions->visit_stack(1, add);
+    EXPECT_EQ(found, (std::vector<std::tuple<uint64_t, uint64_t, int32_t>>{
+                         {0x401040, 0x401044, 0}, {0x401044, 0x401070, 24}, {0x401070, 0x401080, 0}}));
+    found.clear();
+    functions->visit_stack(0, add);
+    EXPECT_TRUE(found.empty()) << "nothing is known of it";
+    EXPECT_FALSE(functions->is_outermost(1));
+    EXPECT_TRUE(functions->is_outermost(2));
+  }
+}
+
+TEST(GoTable, AnotherVersionIsNotGuessed) {
+  for (const uint32_t magic : {0xfffffffbu, 0xfffffffau, 0xfffffff2u, 0x464c457fu})
+    EXPECT_FALSE(GoTable::parse(Table(kText, magic).bytes, 0));
+}
+
+TEST(GoTable, OneThatIsNotSortedIsRefused) {
+  Table table;
+  table.put(112 + 8, uint32_t{0x90});
+  EXPECT_FALSE(GoTable::parse(table.bytes, 0));
+}
+
+/// Each byte has each of a few values, and the table each length: what is found lies in the table.
+TEST(GoTable, ADamagedTableIsReadWithinItsBounds) {
+  const Table whole;
+  for (size_t at = 0; at < whole.bytes.size(); ++at) {
+    for (const int value : {0, 1, 0x7f, 0x80, 0xff}) {
+      std::vector<unsigned char> bytes = whole.bytes;
+      bytes[at] = static_cast<unsigned char>(value);
+      const auto functions = GoTable::parse(bytes, 0);
+      for (uint64_t address = kText; functions && address < kText + 0x100; address += 0x20) {
+        const auto found = functions->find(address);
+        if (!found) continue;
+        EXPECT_LE(functions->name(*found).size(), bytes.size());
+        functions->visit_stack(*found, [&](uint64_t from, uint64_t to, int32_t) {
+          EXPECT_LE(from, to);
+          EXPECT_LE(to, functions->end(*found));
+        });
+      }
+    }
+    const std::vector<unsigned char> cut(whole.bytes.begin(),
+                                         whole.bytes.begin() + static_cast<ptrdiff_t>(at));
+    if (const auto functions = GoTable::parse(cut, 0)) (void)functions->find(kText + 0x41);
+  }
+}
+
+}  // namespace
+}  // namespace pctally
