@@ -169,13 +169,23 @@ bool ObjectFrames::read_sorted_tables() {
   return !frames_.empty();
 }
 
-/// Where it is among relocated constants (-buildmode=pie by a linker of C) it is not looked for: frame
-/// pointers lead on.
+/// A linker of C puts it among the constants that it relocates, where the program may lie anywhere.
 void ObjectFrames::read_go_table() {
   Elf64_Shdr section;
-  if (!find_section(".gopclntab", &section) || section.sh_size > kMostTableBytes) return;
-  go_bytes_ = read_mapped(section.sh_addr, section.sh_size);
-  go_ = GoTable::parse(go_bytes_, 0);
+  if (!find_section(".go.buildinfo", &section)) return;
+  for (const char* name : {".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro"}) {
+    if (!find_section(name, &section) || section.sh_size > kMostTableBytes) continue;
+    go_bytes_ = read_mapped(section.sh_addr, section.sh_size);
+    const auto offset = GoTable::find_table(go_bytes_);
+    if (!offset) continue;
+    const uint64_t address = section.sh_addr + *offset;
+    Bytes relocations;
+    if (find_section(".rela.dyn", &section) && section.sh_size <= kMostTableBytes)
+      relocations = read_mapped(section.sh_addr, section.sh_size);
+    const uint64_t text = GoTable::relocated(relocations, address + GoTable::kTextOffset);
+    go_ = GoTable::parse(std::span<const unsigned char>(go_bytes_).subspan(*offset), text);
+    return;
+  }
 }
 
 /// Calls visit(start, end, rule) for the addresses of a function, ascending and without gaps.

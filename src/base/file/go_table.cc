@@ -1,5 +1,7 @@
 #include "base/file/go_table.h"
 
+#include <elf.h>
+
 namespace pctally {
 namespace {
 
@@ -27,6 +29,15 @@ std::optional<size_t> GoTable::find_table(std::span<const unsigned char> bytes) 
   for (size_t at = 0; at < bytes.size(); at += kAlignment)
     if (read_header(ByteReader(bytes), at, &header)) return at;
   return {};
+}
+
+uint64_t GoTable::relocated(std::span<const unsigned char> relocations, uint64_t address) noexcept {
+  const ByteReader entries(relocations);
+  Elf64_Rela entry;
+  for (uint64_t at = 0; entries.read(at, &entry); at += sizeof entry)
+    if (entry.r_offset == address && ELF64_R_SYM(entry.r_info) == 0)
+      return static_cast<uint64_t>(entry.r_addend);
+  return 0;
 }
 
 std::optional<GoTable> GoTable::parse(std::span<const unsigned char> bytes, uint64_t text) noexcept {

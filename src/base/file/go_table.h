@@ -25,6 +25,9 @@ class GoTable {
 
   /// Where in `bytes` a table starts; nothing if none does.
   static std::optional<size_t> find_table(std::span<const unsigned char> bytes) noexcept;
+  /// What relocations (Elf64_Rela) make of the word at `address`, before the load address is added; 0:
+  /// nothing.
+  static uint64_t relocated(std::span<const unsigned char> relocations, uint64_t address) noexcept;
   /// `table`: from its first byte on, which must outlive the result. `text`: where the code starts, if the
   /// header does not say it; 0: not known. Nothing if it is of another version, or damaged.
   static std::optional<GoTable> parse(std::span<const unsigned char> table, uint64_t text) noexcept;

@@ -5,17 +5,12 @@
 namespace pctally {
 namespace {
 
-/// What the dynamic linker adds to the load address, and writes at `address`; 0: nothing.
+/// 0: nothing.
 uint64_t relocated(const ElfFile& file, uint64_t address) {
-  for (const ElfSection& section : file.sections()) {
-    if (section.type != SHT_RELA || section.entry_size != sizeof(Elf64_Rela)) continue;
-    const ByteReader entries(file.contents(section));
-    Elf64_Rela entry;
-    for (uint64_t at = 0; entries.read(at, &entry); at += sizeof entry)
-      if (entry.r_offset == address && ELF64_R_SYM(entry.r_info) == 0)
-        return static_cast<uint64_t>(entry.r_addend);
-  }
-  return 0;
+  uint64_t value = 0;
+  for (const ElfSection& section : file.sections())
+    if (section.type == SHT_RELA && value == 0) value = GoTable::relocated(file.contents(section), address);
+  return value;
 }
 
 }  // namespace
