@@ -162,7 +162,7 @@ bool name_damaged(const std::vector<Profile>& profiles, const std::vector<std::s
   return damaged;
 }
 
-int exit_status(const Diff& diff, const std::vector<LimitResult>& results) {
+int exit_status(const Diff& diff, const std::vector<LimitResult>& results, bool damaged) {
   auto count = [&](LimitResult::Outcome outcome) {
     return std::count_if(results.begin(), results.end(),
                          [outcome](const LimitResult& result) { return result.outcome == outcome; });
@@ -171,16 +171,18 @@ int exit_status(const Diff& diff, const std::vector<LimitResult>& results) {
     complain("{} limit{} exceeded (exit 1)", failed, failed == 1 ? "" : "s");
     return kExitChanged;
   }
+  const int otherwise = damaged ? kExitInput : kExitUndecided;
   if (auto open = count(LimitResult::Outcome::kUndecided); open != 0) {
-    complain("{} limit{} undecided: {} (exit 3)", open, open == 1 ? "" : "s", way_to_decide(diff, results));
-    return kExitUndecided;
+    complain("{} limit{} undecided: {} (exit {})", open, open == 1 ? "" : "s", way_to_decide(diff, results),
+             otherwise);
+    return otherwise;
   }
   if (!results.empty() && !diff.doubts.empty()) {
     for (const Doubt& doubt : diff.doubts) warn("{}", doubt.text());
-    complain("no limit is exceeded, but these profiles cannot be relied on (exit 3)");
-    return kExitUndecided;
+    complain("no limit is exceeded, but these profiles cannot be relied on (exit {})", otherwise);
+    return otherwise;
   }
-  return 0;
+  return damaged ? kExitInput : 0;
 }
 
 std::string render(const Diff& diff, const std::vector<LimitResult>& results, const Arguments& arguments) {
@@ -250,8 +252,7 @@ int compare(const Arguments& arguments) {
   if (int failed = write_out(render(*diff, results, arguments)); failed != 0) return failed;
   if (!arguments.html.empty())
     if (int failed = write_html(*diff, std::move(after), arguments); failed != 0) return failed;
-  const int status = exit_status(*diff, results);
-  return status != kExitChanged && (old_damaged || new_damaged) ? kExitInput : status;
+  return exit_status(*diff, results, old_damaged || new_damaged);
 }
 
 }  // namespace

@@ -98,10 +98,41 @@ class Compare(unittest.TestCase):
             self.assertEqual(self.run_diff("--budget", name, "a.pct", "c.pct", status=status).stderr, f"pctally: {said}\n")
         self.assertIn("wrong: line 2: limit 'total < 3': it has no '>'", self.run_diff("--budget", "wrong", "a.pct", "c.pct", status=2).stderr)
 
-    def test_junit_is_xml_and_markdown_has_its_table(self):
-        done = self.run_diff("--junit", "--fail-if", "seconds(work) > +50%", "a.pct", "c.pct", status=1)
-        suite = xml.fromstring(done.stdout)
-        self.assertEqual((suite.tag, suite.get("tests"), suite.get("failures")), ("testsuite", "1", "1"))
+    def junit(self, *words, status):
+        """The cases: names, and what each has in it. What build servers rely on holds."""
+        root = xml.fromstring(self.run_diff("--junit", *words, status=status).stdout)
+        self.assertEqual(root.tag, "testsuites")
+        self.assertEqual([suite.tag for suite in root], ["testsuite"])
+        suite = root[0]
+        for element in (root, suite):
+            self.assertEqual(set(element.keys()), {"name", "tests", "failures", "errors", "time"})
+            self.assertEqual(int(element.get("tests")), len(suite))
+            for count in ("failure", "error"):
+                self.assertEqual(int(element.get(count + "s")), len(suite.findall(f"testcase/{count}")))
+        found = []
+        for case in suite:
+            self.assertEqual((case.tag, set(case.keys())), ("testcase", {"classname", "name", "time"}))
+            for element in (root, suite, case):
+                self.assertGreaterEqual(float(element.get("time")), 0)
+            self.assertLessEqual(len(case), 1)
+            for outcome in case:
+                self.assertIn(outcome.tag, ("failure", "error"))
+                self.assertEqual(set(outcome.keys()), {"type", "message"})
+                self.assertTrue(outcome.get("message") and outcome.text.strip())
+            found.append((case.get("name"), case[0].tag + " " + case[0].get("type") if len(case) else ""))
+        self.assertEqual(len({name for name, _ in found}), len(found))
+        return found
+
+    def test_junit_has_the_structure_that_build_servers_read(self):
+        exceeded, passed = "seconds(work) > +50%", "total > +900000%"
+        undecided = "share(work) > 99.99%"
+        limits = [word for limit in (exceeded, passed, undecided) for word in ("--fail-if", limit)]
+        cases = dict(self.junit(*limits, "a.pct", "c.pct", status=1))
+        self.assertEqual((cases[exceeded], cases[passed]), ("failure FAIL", ""))
+        self.assertIn(cases[undecided], ("failure UNDECIDED", ""))
+        self.assertEqual(self.junit("a.pct", "c.pct", status=0), [])
+
+    def test_markdown_has_its_table(self):
         self.assertIn("| `work` | more |", self.run_diff("--markdown", "a.pct", "c.pct").stdout)
 
     def test_a_damaged_profile_never_passes_a_limit(self):
@@ -112,6 +143,7 @@ class Compare(unittest.TestCase):
         for words in ((), ("--fail-if", "total > +900000%")):
             done = self.run_diff(*words, "a.pct", "cut.pct", status=4)
             self.assertIn("cut.pct is damaged: ", done.stderr)
+            self.assertEqual("cannot be relied on (exit 4)" in done.stderr, bool(words), done.stderr)
             self.assertIn("warning: cut.pct: ", done.stdout)
         done = pctally("plan", "a.pct", "cut.pct", cwd=self.directory)
         self.assertEqual(done.returncode, 4, done.stderr)
@@ -133,9 +165,9 @@ class Compare(unittest.TestCase):
             self.assertIn(f"warning: {name}: {why}", done.stdout)
             self.assertIn(f"pctally: warning: {name}: {why}", done.stderr)
             self.assertIn("these profiles cannot be relied on (exit 3)", done.stderr)
-        suite = xml.fromstring(self.run_diff("--junit", *limit, "a.pct", name, status=3).stdout)
-        self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("1", "0", "1"))
-        self.assertIn(f"{name}: {why}", suite.find("testcase/error").get("message"))
+        self.assertEqual(self.junit(*limit, "a.pct", name, status=3), [(limit[1], "error UNRELIABLE")])
+        root = xml.fromstring(self.run_diff("--junit", *limit, "a.pct", name, status=3).stdout)
+        self.assertIn(f"{name}: {why}", root.find("testsuite/testcase/error").get("message"))
         self.assertIn(f"warning: {name}: {why}", pctally("plan", "a.pct", name, cwd=self.directory).stderr)
 
     def test_a_throttled_profile_never_passes_a_limit(self):

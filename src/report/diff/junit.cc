@@ -29,19 +29,22 @@ std::string error(const Diff& diff) {
 std::string diff_junit(const Diff& diff, const std::vector<LimitResult>& results) {
   const size_t passed = std::ranges::count_if(results, passes);
   const size_t in_doubt = diff.doubts.empty() ? 0 : passed;
+  // Some build servers want the root and the times; a limit takes none.
+  const std::string counts =
+      fmt::format("name=\"pctally diff\" tests=\"{}\" failures=\"{}\" errors=\"{}\" time=\"0\"",
+                  results.size(), results.size() - passed, in_doubt);
   std::string out = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"pctally diff\" tests=\"{}\" "
-      "failures=\"{}\" errors=\"{}\">\n",
-      results.size(), results.size() - passed, in_doubt);
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {}>\n <testsuite {}>\n", counts, counts);
   for (const LimitResult& result : results) {
-    out += fmt::format("  <testcase classname=\"pctally.diff\" name=\"{}\">", xml(result.limit.text));
+    out +=
+        fmt::format("  <testcase classname=\"pctally.diff\" name=\"{}\" time=\"0\">", xml(result.limit.text));
     if (!passes(result))
       out += failure(diff, result);
     else if (in_doubt != 0)
       out += error(diff);
     out += "</testcase>\n";
   }
-  return out + "</testsuite>\n";
+  return out + " </testsuite>\n</testsuites>\n";
 }
 
 }  // namespace pctally
