@@ -108,6 +108,16 @@ TEST_F(Kept, LeaveToTheExecutableWhatTheyDoNotHave) {
   EXPECT_EQ(symbolizer->problem(), "a");
 }
 
+TEST_F(Kept, CodeThatIsMissingMissesNoName) {
+  ASSERT_TRUE(names_.add(section({{0x110, {"f", 0x100, 0x140}}})));
+  const auto symbolizer = open();
+  symbolizer->name(std::vector<uint64_t>{0x110});
+  EXPECT_EQ(symbolizer->code_problem(), "");
+  symbolizer->code(0x100, 0x140);
+  EXPECT_EQ(symbolizer->code_problem(), "a");
+  EXPECT_EQ(symbolizer->problem(), "");
+}
+
 /// Text without a name keeps its row where the executable is gone, and gets a name where there is one now.
 TEST_F(Kept, GiveWayToABetterNameOfTheExecutable) {
   ASSERT_TRUE(names_.add(section({{0x210, {"[a+0x200]", 0x200, 0x240}}})));

@@ -44,6 +44,11 @@ const std::string& KeptSymbolizer::problem() const {
   return missed_ && executable_ ? executable_->problem() : none;
 }
 
+const std::string& KeptSymbolizer::code_problem() const {
+  static const std::string none;
+  return code_missed_ && executable_ ? executable_->code_problem() : none;
+}
+
 const std::string& KeptSymbolizer::line_problem() const {
   static const std::string none;
   if (!lines_missed_ || !executable_) return none;
@@ -134,7 +139,7 @@ CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {
       code.bytes.resize(std::min<uint64_t>(code.bytes.size(), end - start));
       return code;
     }
-  missed_ = true;
+  code_missed_ = true;
   return executable().code(start, end);
 }
 

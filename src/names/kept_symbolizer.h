@@ -18,8 +18,10 @@ class KeptSymbolizer : public Symbolizer {
   KeptSymbolizer(ExecutableIdentity identity, std::vector<KeptObject> objects, OpenExecutable open);
 
   [[nodiscard]] const std::string& object_name() const override { return object_name_; }
-  /// The problem of the executable, where it was asked for names or code that are not here.
+  /// The problem of the executable, where it was asked for names that are not here.
   [[nodiscard]] const std::string& problem() const override;
+  /// The same for code.
+  [[nodiscard]] const std::string& code_problem() const override;
   /// The same for lines: if it cannot be read, it has none.
   [[nodiscard]] const std::string& line_problem() const override;
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
@@ -44,7 +46,8 @@ class KeptSymbolizer : public Symbolizer {
   std::vector<KeptObject> objects_;
   OpenExecutable open_;
   std::unique_ptr<Symbolizer> executable_;
-  bool missed_ = false;           ///< the executable was asked for names or code that are not here
+  bool missed_ = false;           ///< the executable was asked for names that are not here
+  bool code_missed_ = false;      ///< the same, for code
   bool lines_missed_ = false;     ///< the same, for lines
   bool gave_kept_ = false;        ///< frames that are here
   bool gave_executable_ = false;  ///< frames of the executable

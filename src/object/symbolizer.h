@@ -79,6 +79,9 @@ class Symbolizer {
   /// or empty. name() may add a reason: what it needs is read when it needs it.
   [[nodiscard]] virtual const std::string& problem() const = 0;
 
+  /// Why code() had no bytes, or empty.
+  [[nodiscard]] virtual const std::string& code_problem() const { return problem(); }
+
   /// Why lines are missing where names need not be ("no line information"), or empty. frames() may
   /// add a reason.
   [[nodiscard]] virtual const std::string& line_problem() const {

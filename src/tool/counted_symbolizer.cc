@@ -23,6 +23,7 @@ class CountedSymbolizer : public Symbolizer {
 
   [[nodiscard]] const std::string& object_name() const override { return inner_->object_name(); }
   [[nodiscard]] const std::string& problem() const override { return inner_->problem(); }
+  [[nodiscard]] const std::string& code_problem() const override { return inner_->code_problem(); }
   [[nodiscard]] const std::string& line_problem() const override { return inner_->line_problem(); }
   [[nodiscard]] std::optional<uid_t> owner() const override { return inner_->owner(); }
   std::optional<uint64_t> position(uint64_t address) override { return inner_->position(address); }

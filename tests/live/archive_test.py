@@ -102,6 +102,16 @@ class Archive(unittest.TestCase):
             self.assertEqual(after, before)
         self.assertIn("second line", here[3])
 
+    def test_call_paths_are_read_elsewhere_as_they_are_here(self):
+        """The hot path has functions without ticks of their own, whose code is in no archive."""
+        done = p.record([self.program], "-g", path=self.path("paths.pct"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        here = self.printed(self.path("paths.pct"))
+        run("archive", "-f", "-o", self.path("paths.pct"), self.path("paths.pct"))
+        for before, after in zip(here, self.elsewhere(self.path("paths.pct"))):
+            self.assertEqual(after, before)
+        self.assertIn("hot line", here[0])
+
     def test_a_sum_of_archives_is_one(self):
         """In any order, and of sums."""
         second = self.path("second.pct")

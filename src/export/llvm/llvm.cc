@@ -96,8 +96,8 @@ Profile of_object(Profile profile, uint32_t executable) {
 Result<void> check_placed(const LlvmProfile& made, const Symbolizer& symbolizer, const std::string& path) {
   if (made.placed != 0 && static_cast<double>(made.placed) >= kLeastPlaced * static_cast<double>(made.ticks))
     return {};
-  if (made.placed == 0 && !symbolizer.problem().empty())
-    return fail(EINVAL, "%s: %s", path.c_str(), symbolizer.problem().c_str());
+  if (made.placed == 0 && !symbolizer.code_problem().empty())
+    return fail(EINVAL, "%s: %s", path.c_str(), symbolizer.code_problem().c_str());
   return fail(EINVAL, "only %s of %s of %s have lines; compile all of it with -g -fdebug-info-for-profiling",
               grouped(made.placed).c_str(), counted(made.ticks, "tick").c_str(), path.c_str());
 }

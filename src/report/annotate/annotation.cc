@@ -71,7 +71,7 @@ std::string Annotator::why_no_instructions() const {
   if (!disassembler_.code().bytes.empty()) return "instructions of this machine cannot be read here";
   if (function_.range.end - function_.range.start > kMostCode)
     return "more than 4 MiB of code without a name";
-  return symbolizer_.problem().empty() ? "its code is not in the file" : symbolizer_.problem();
+  return symbolizer_.code_problem().empty() ? "its code is not in the file" : symbolizer_.code_problem();
 }
 
 void Annotator::add_places() {
