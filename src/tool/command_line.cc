@@ -141,7 +141,8 @@ size_t terminal_width() {
 int write_out(std::string_view text) {
   ProgressLine::show("");
   if (write_all(STDOUT_FILENO, text.data(), text.size())) return 0;
-  complain("cannot write to standard output: {}", strerror(errno));
+  // Whoever reads may have seen enough.
+  if (errno != EPIPE) complain("cannot write to standard output: {}", strerror(errno));
   return kExitFailed;
 }
 

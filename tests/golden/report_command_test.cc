@@ -146,7 +146,7 @@ TEST_F(ReportCommand, AClosedPipeIsExit125) {
   Outcome outcome = run({"--json", "a.pct"}, ends[1]);
   close(ends[1]);
   EXPECT_EQ(outcome.code, 125);
-  EXPECT_THAT(outcome.err, StartsWith("pctally: cannot write"));
+  EXPECT_THAT(outcome.err, IsEmpty()) << "whoever reads has seen enough";
 }
 
 TEST_F(ReportCommand, ColorsOnlyWhenAsked) {

@@ -59,6 +59,16 @@ class ClosedStreams(unittest.TestCase):
         self.assertEqual(done.returncode, 125)
         self.assertIn("cannot write to standard output", done.stderr)
 
+    def test_who_has_read_enough_is_told_nothing(self):
+        """As of pctally report | head."""
+        path = p.record([p.program("spinner"), "1", "0.1"]).path
+        for words in (["report", path], ["report", "--json", path], ["export", "--format", "folded", path], ["annotate", "spin_here", path]):
+            reading, writing = os.pipe()
+            os.close(reading)
+            done = subprocess.run([p.PCTALLY, *words], stdout=writing, stderr=subprocess.PIPE, text=True)
+            os.close(writing)
+            self.assertEqual((done.returncode, done.stderr), (125, ""), words)
+
 
 if __name__ == "__main__":
     p.main()
