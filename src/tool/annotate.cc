@@ -152,6 +152,8 @@ int no_such_function(const Arguments& arguments, const std::vector<HotFunction>&
     complain("{}", object);
   else if (functions.empty())
     complain("no ticks in '{}': the profile has none in any function", arguments.query);
+  else if (const auto around = functions_around(functions, object_names, arguments.query); !around.empty())
+    complain("'{}' was inlined into {}; name what it is in", arguments.query, listed(around, profile));
   else if (!why.empty())
     complain("no ticks in '{}'; {}", arguments.query, why);
   else if (!near.empty())

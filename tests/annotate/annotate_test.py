@@ -125,6 +125,17 @@ class Annotate(unittest.TestCase):
         self.assertRegex(both.stderr, r"^pctally: 'table\.cc:\d+' is sum\(.* %\), sum\(.*; name one in full, or its --object\n$")
         self.assertEqual(annotate("table.cc:19", self.profile).stdout, annotate("count", self.profile).stdout)
 
+    def test_of_what_was_inlined_it_says_where(self):
+        inlined = {frame["function"] for instruction in self.json("count")["instructions"] if instruction["ticks"]
+                   for frame in instruction["frames"][:-1]}
+        inlined -= {row["function"] for row in self.data["rows"]}
+        self.assertTrue(inlined)
+        for function in inlined:
+            done = annotate(function, self.profile)
+            self.assertEqual((done.returncode, done.stdout), (INPUT, ""))
+            self.assertRegex(done.stderr, rf"^pctally: '{re.escape(function)}' was inlined into .*\(.* %\).*; name what it is in\n$")
+            self.assertIn("count (", done.stderr)
+
     def test_a_source_that_moved_is_found_and_a_newer_one_is_reported(self):
         directory = tempfile.mkdtemp(dir=p.scratch())
         program = build(directory, "-g")

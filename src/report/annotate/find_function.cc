@@ -1,6 +1,7 @@
 #include "report/annotate/find_function.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -97,17 +98,17 @@ std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>&
   return called;
 }
 
-std::vector<const HotFunction*> functions_at(const std::vector<HotFunction>& functions, ObjectNames& names,
-                                             const SourcePlace& place) {
+namespace {
+
+/// The functions with ticks at places that have such a frame, most ticks there first.
+std::vector<const HotFunction*> functions_with(const std::vector<HotFunction>& functions, ObjectNames& names,
+                                               const std::function<bool(const Frame&)>& wanted) {
   std::vector<std::pair<uint64_t, const HotFunction*>> found;
   for (const HotFunction& function : functions) {
     uint64_t ticks = 0;
     std::vector<std::vector<Frame>> frames = names.symbolizer(function.executable).frames(function.positions);
     for (size_t i = 0; i < frames.size() && i < function.positions.size(); ++i)
-      if (std::any_of(frames[i].begin(), frames[i].end(), [&](const Frame& frame) {
-            return frame.line == place.line && is_path(frame.file, place.file);
-          }))
-        ticks += function.position_ticks[i];
+      if (std::any_of(frames[i].begin(), frames[i].end(), wanted)) ticks += function.position_ticks[i];
     if (ticks != 0) found.emplace_back(ticks, &function);
   }
   std::stable_sort(found.begin(), found.end(),
@@ -115,6 +116,23 @@ std::vector<const HotFunction*> functions_at(const std::vector<HotFunction>& fun
   std::vector<const HotFunction*> result;
   for (const auto& [ticks, function] : found) result.push_back(function);
   return result;
+}
+
+}  // namespace
+
+std::vector<const HotFunction*> functions_at(const std::vector<HotFunction>& functions, ObjectNames& names,
+                                             const SourcePlace& place) {
+  return functions_with(functions, names, [&](const Frame& frame) {
+    return frame.line == place.line && is_path(frame.file, place.file);
+  });
+}
+
+std::vector<const HotFunction*> functions_around(const std::vector<HotFunction>& functions,
+                                                 ObjectNames& names, const std::string& query) {
+  return functions_with(functions, names, [&](const Frame& frame) {
+    return frame.function == query || frame.linkage == query ||
+           short_function_name(frame.function, frame.linkage) == query;
+  });
 }
 
 }  // namespace pctally
