@@ -287,6 +287,7 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   const bool kernel_code = diff.blind_to_kernel.empty();
   const auto old_runs = measure_side(before, open, options, diff.work, objects, kernel_code);
   const auto new_runs = measure_side(after, open, options, diff.new_work, objects, kernel_code);
+  for (Doubt& doubt : doubts_of_lines(old_runs, new_runs, objects)) diff.doubts.push_back(std::move(doubt));
   count_runs(old_runs, &diff.old_runs, &diff.old_added);
   count_runs(new_runs, &diff.new_runs, &diff.new_added);
   diff.deviation_assumed = old_runs.size() == 1 && new_runs.size() == 1;

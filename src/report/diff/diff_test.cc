@@ -336,6 +336,26 @@ TEST(Diff, LinesAreTheSameInAnotherDirectory) {
   EXPECT_EQ(row_of(*diff, "/new/a.c:16").old_side.ticks, 500u);
 }
 
+TEST(Diff, LinesOfAnotherBuildAreInDoubt) {
+  const Profile old_run = run_of({0, 500}, {1}), rebuilt = run_of({0, 500}, {2}),
+                unknown = run_of({0, 500}, {});
+  const auto objects_in_doubt = [](const Profile& before, const Profile& after, Grouping by) {
+    std::vector<std::string> objects;
+    for (const Doubt& doubt : diff_of({before}, {after}, {.by = by}).doubts) objects.push_back(doubt.profile);
+    return objects;
+  };
+  const std::vector<std::string> none, object = {"y"};
+  EXPECT_EQ(objects_in_doubt(old_run, old_run, Grouping::kLine), none);
+  EXPECT_EQ(objects_in_doubt(old_run, rebuilt, Grouping::kLine), object);
+  EXPECT_EQ(objects_in_doubt(unknown, unknown, Grouping::kLine), object);
+  EXPECT_EQ(objects_in_doubt(old_run, rebuilt, Grouping::kFunction), none);
+  EXPECT_EQ(objects_in_doubt(old_run, run_of({0, 500}, {2}, "/x/z"), Grouping::kLine), none) << "new code";
+  EXPECT_THAT(
+      diff_text(diff_of({old_run}, {rebuilt}, {.by = Grouping::kLine}), {}),
+      HasSubstr("\nwarning: y: it is not of one build; lines are compared by number, and an added line "
+                "moves all below it\n"));
+}
+
 /// All code is one line.
 class SymbolizerOfOneLine : public FakeSymbolizer {
  public:

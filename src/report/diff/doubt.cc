@@ -1,6 +1,7 @@
 #include "report/diff/doubt.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "report/account.h"
@@ -67,6 +68,13 @@ std::vector<Doubt> of_kernel_code(std::span<const ComparedProfile> profiles, Gro
   return {};
 }
 
+std::set<std::string> objects_with_lines(const std::vector<MeasuredRun>& side) {
+  std::set<std::string> objects;
+  for (const MeasuredRun& run : side)
+    for (const auto& [key, place] : run.places) objects.insert(std::get<1>(key));
+  return objects;
+}
+
 }  // namespace
 
 std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping by) {
@@ -75,6 +83,18 @@ std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping
   for (const ComparedProfile& compared : profiles)
     if (std::string why = gravest(*compared.profile, alike); !why.empty())
       doubts.push_back({compared.name, std::move(why)});
+  return doubts;
+}
+
+std::vector<Doubt> doubts_of_lines(const std::vector<MeasuredRun>& before,
+                                   const std::vector<MeasuredRun>& after, const MatchingObjects& objects) {
+  std::vector<Doubt> doubts;
+  const std::set<std::string> new_objects = objects_with_lines(after);
+  for (const std::string& object : objects_with_lines(before))
+    if (new_objects.contains(object) && !objects.same_build.contains(object))
+      doubts.push_back({object,
+                        "it is not of one build; lines are compared by number, and an added line moves all "
+                        "below it"});
   return doubts;
 }
 

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "report/diff/compared_profile.h"
+#include "report/diff/measured_run.h"
 
 namespace pctally {
 
 struct Doubt {
-  std::string profile;  ///< its name
+  std::string profile;  ///< its name; of lines that may have moved, that of their object
   std::string why;
 
   [[nodiscard]] std::string text() const { return profile + ": " + why; }
@@ -18,5 +19,10 @@ struct Doubt {
 /// The gravest of each profile that is incomplete, throttled or damaged, lacks much more of its CPU time than
 /// another of them, or has kernel code in other rows.
 std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping by);
+
+/// The objects that have lines on both sides and are not of one build: lines are compared by number, and may
+/// have moved.
+std::vector<Doubt> doubts_of_lines(const std::vector<MeasuredRun>& before,
+                                   const std::vector<MeasuredRun>& after, const MatchingObjects& objects);
 
 }  // namespace pctally
