@@ -12,6 +12,7 @@
 #include "profile/merge.h"
 #include "report/diff/budget.h"
 #include "report/diff/output.h"
+#include "report/print/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/html_page.h"
@@ -148,8 +149,8 @@ std::string way_to_decide(const Diff& diff, const std::vector<LimitResult>& resu
   const double run_ms =
       std::max(diff.total.amount.before * diff.work, diff.total.amount.after * diff.new_work);
   if (diff.unit != "ms") return fmt::format("about {} runs a side would decide it", runs);
-  return fmt::format("about {} runs a side would decide it, {:.2g} s of CPU time each side", runs,
-                     run_ms * static_cast<double>(runs) / 1000);
+  return fmt::format("about {} runs a side would decide it, {} s of CPU time each side", runs,
+                     rounded(run_ms * static_cast<double>(runs) / 1000, 2));
 }
 
 /// Names the damaged ones. Whether there are any.

@@ -265,7 +265,7 @@ class Compare(unittest.TestCase):
 
     def test_undecided_says_what_would_decide(self):
         done = self.run_diff("--fail-if", "seconds(work) > +20%", "a.pct", p.as_another_recording(self.path("a.pct"), self.path("alike.pct")), status=3)
-        self.assertRegex(done.stderr, r"^pctally: 1 limit undecided: about \d+ runs a side would decide it, [\d.e+]+ s of CPU time each side \(exit 3\)\n$")
+        self.assertRegex(done.stderr, r"^pctally: 1 limit undecided: about \d+ runs a side would decide it, [\d.]+ s of CPU time each side \(exit 3\)\n$")
 
 
 if __name__ == "__main__":

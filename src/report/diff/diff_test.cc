@@ -399,6 +399,14 @@ TEST(DiffOutput, HostileNamesSteerNothing) {
   EXPECT_THAT(diff_json(diff, {}), Not(HasSubstr("\033")));
 }
 
+TEST(DiffOutput, NoNumberOfMarkdownHasAnExponent) {
+  Profile before = run_of({0, 50000}), after = run_of({0, 90000});
+  before.event = after.event = "page-faults";
+  before.period_ns = after.period_ns = 1;
+  EXPECT_THAT(diff_markdown(diff_of({before}, {after}), {}, 20),
+              AllOf(HasSubstr("| +40000 | "), HasSubstr(" | 50000 | 90000 | ")));
+}
+
 TEST(DiffOutput, MarkdownKeepsItsTable) {
   Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 5})});
   diff.rows[0].short_name = "operator|(a, `b`)";

@@ -9,6 +9,7 @@
 
 #include "report/names/short_name.h"
 #include "report/print/escape.h"
+#include "report/print/figures.h"
 
 namespace pctally {
 namespace {
@@ -156,8 +157,8 @@ Result<std::vector<Limit>> parse_limits(std::string_view lines) {
 
 std::string measured_text(const LimitResult& result) {
   const std::string number =
-      result.limit.change ? fmt::format("{:+.3g}", result.measured) : fmt::format("{:.3g}", result.measured);
-  return fmt::format("{} ± {:.3g} {}", number, result.half_width, unit_of(result.limit));
+      result.limit.change ? signed_rounded(result.measured, 3) : rounded(result.measured, 3);
+  return fmt::format("{} ± {} {}", number, rounded(result.half_width, 3), unit_of(result.limit));
 }
 
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {

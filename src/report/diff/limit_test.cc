@@ -115,6 +115,12 @@ TEST(Limit, AnAmountHasNoSign) {
   EXPECT_EQ(measured_text(*check_limit(diff, *parse_limit("seconds(f) > +20ms"))), "+20 ± 5 ms");
 }
 
+TEST(Limit, WhatIsMeasuredHasNoExponent) {
+  const Diff diff = diff_with("f", 1000, 2751, 1234);
+  EXPECT_EQ(measured_text(*check_limit(diff, *parse_limit("seconds(f) > 1s"))), "2751 ± 1234 ms");
+  EXPECT_EQ(measured_text(*check_limit(diff, *parse_limit("seconds(f) > +1s"))), "+1751 ± 1234 ms");
+}
+
 TEST(Limit, ABudgetIsOneALine) {
   auto limits = parse_limits("# hot path\nshare(f) > +2pp   # of all\n\n total > +3%");
   ASSERT_TRUE(limits);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/diff/output.h"
+#include "report/print/figures.h"
 #include "report/print/markdown.h"
 
 namespace pctally {
@@ -17,9 +18,10 @@ AmountUnit unit_of_rows(const Diff& diff) {
 
 std::string row_line(const Diff& diff, double scale, const DiffRow& row, const Change& change,
                      const Change& share, Verdict verdict) {
-  return fmt::format("| {:+.3g} | {:.3g} | {:.4g} | {:.4g} | {:+.1f} | {} | {} |\n",
-                     change.difference * scale, (change.interval.high - change.interval.low) / 2 * scale,
-                     change.before * scale, change.after * scale, share.difference,
+  const double half_width = (change.interval.high - change.interval.low) / 2;
+  return fmt::format("| {} | {} | {} | {} | {:+.1f} | {} | {} |\n",
+                     signed_rounded(change.difference * scale, 3), rounded(half_width * scale, 3),
+                     rounded(change.before * scale, 4), rounded(change.after * scale, 4), share.difference,
                      markdown_cell(shown_name(diff, row)), verdict_word(verdict));
 }
 

@@ -17,6 +17,12 @@ std::string range_text(double low, double high);
 /// "12.3 s" with two decimals from 10 ms on, else "0.4 ms".
 std::string duration_text(int64_t nanoseconds);
 
+/// Of so many figures, or all digits before the point, and without an exponent: "0.0359", "12.3", "1751".
+std::string rounded(double value, int figures);
+
+/// The same with its sign: "+12.3"
+std::string signed_rounded(double value, int figures);
+
 /// 0 of nothing.
 inline double percent_of(uint64_t part, uint64_t whole) noexcept {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);

@@ -26,5 +26,20 @@ TEST(Figures, ShortTimesAreInMilliseconds) {
   EXPECT_EQ(duration_text(1064000000), "1.06 s");
 }
 
+TEST(Figures, LargeNumbersHaveAllTheirDigitsAndNoExponent) {
+  EXPECT_EQ(rounded(1751.2, 3), "1751");
+  EXPECT_EQ(rounded(123456789, 2), "123456789");
+  EXPECT_EQ(rounded(12.345, 3), "12.3");
+  EXPECT_EQ(rounded(-0.035899, 3), "-0.0359");
+  EXPECT_EQ(rounded(0.00001234, 3), "0.0000123");
+  EXPECT_EQ(rounded(9.9999, 3), "10");
+  EXPECT_EQ(rounded(120, 3), "120");
+  EXPECT_EQ(rounded(0, 3), "0");
+  EXPECT_EQ(rounded(-1e-20, 3), "0");
+  EXPECT_EQ(signed_rounded(0, 3), "+0");
+  EXPECT_EQ(signed_rounded(-2.5, 3), "-2.5");
+  EXPECT_EQ(signed_rounded(1500, 3), "+1500");
+}
+
 }  // namespace
 }  // namespace pctally
