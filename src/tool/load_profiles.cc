@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/base_name.h"
 #include "base/file/read_all.h"
@@ -69,6 +70,21 @@ Result<std::vector<unsigned char>> read_whole(int fd, const std::string& file) {
   return fail(errno, "cannot read %s: %s", file.c_str(), strerror(errno));
 }
 
+/// Why a file is none of those that are read here, and what reads it.
+std::unexpected<Error> no_known_profile(const std::vector<unsigned char>& bytes, const std::string& file) {
+  constexpr std::string_view kPerfData = "PERFILE2", kGmonOut = "gmon";
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (bytes.empty()) return fail(EINVAL, "%s is empty: no profile", file.c_str());
+  if (text.starts_with(kPerfData))
+    return fail(EINVAL, "%s is a perf.data; pctally reads its text: perf script -i %s >perf.txt",
+                file.c_str(), file.c_str());
+  if (text.starts_with(kGmonOut))
+    return fail(EINVAL, "%s is a gmon.out; pctally prof reads it: pctally prof -m %s PROGRAM", file.c_str(),
+                file.c_str());
+  return fail(EINVAL, "%s is no profile of pctally, pprof, gperftools or perf script, and no folded stacks",
+              file.c_str());
+}
+
 Result<Profile> load_ours_or_imported(const std::string& file) {
   UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status;
@@ -79,10 +95,7 @@ Result<Profile> load_ours_or_imported(const std::string& file) {
   if (!bytes) return std::unexpected(bytes.error());
   const std::string name(base_name(file));
   std::optional<Result<Profile>> profile = import_profile(*bytes, name, &imported_names());
-  if (!profile && bytes->empty()) return fail(EINVAL, "%s is empty: no profile", file.c_str());
-  if (!profile)
-    return fail(EINVAL, "%s is no profile of pctally, pprof, gperftools or perf script, and no folded stacks",
-                file.c_str());
+  if (!profile) return no_known_profile(*bytes, file);
   if (!*profile) return fail(profile->error().code, "%s: %s", file.c_str(), profile->error().text);
   return std::move(*profile);
 }

@@ -84,6 +84,8 @@ TABLE = [
     ("record --call-graph dwarf,65528", "nothing to record; name a program after --, or use -p PID, --cgroup DIR or -a", USAGE),
 
     ("report empty", "cannot open empty: No such file or directory", INPUT),
+    ("report perf.data", "perf.data is a perf.data; pctally reads its text: perf script -i perf.data >perf.txt", INPUT),
+    ("report gmon.out", "gmon.out is a gmon.out; pctally prof reads it: pctally prof -m gmon.out PROGRAM", INPUT),
     ("report q.sql", "q.sql is no profile of pctally, pprof, gperftools or perf script, and no folded stacks", INPUT),
     ("diff --work 0 some.pct other.pct", "--work 0: not a number above 0, or two: OLD,NEW", USAGE),
     ("diff --work 2,x some.pct other.pct", "--work 2,x: not a number above 0, or two: OLD,NEW", USAGE),
@@ -160,7 +162,8 @@ class Messages(unittest.TestCase):
         self.directory = tempfile.mkdtemp(dir=p.scratch())
         os.chmod(p.scratch(), 0o755)
         os.chmod(self.directory, 0o777)
-        for name, text, mode in (("slow", "#!/bin/sh\n", 0o755), ("a.sh", "echo\n", 0o644), ("q.sql", "select\n", 0o644)):
+        for name, text, mode in (("slow", "#!/bin/sh\n", 0o755), ("a.sh", "echo\n", 0o644), ("q.sql", "select\n", 0o644),
+                                 ("perf.data", "PERFILE2", 0o600), ("gmon.out", "gmon\1", 0o644)):
             with open(os.path.join(self.directory, name), "w") as file:
                 file.write(text)
             os.chmod(os.path.join(self.directory, name), mode)
