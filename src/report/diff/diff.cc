@@ -24,9 +24,25 @@ Measured amount_of(const MeasuredRun& run, double ticks) {
   return {ticks * run.per_tick, run.per_tick * run.design, static_cast<double>(run.added)};
 }
 
+/// In percent. By counting it is binomial: the closer to all ticks, the less it varies.
 Measured share_of(const MeasuredRun& run, double ticks) {
-  double percent = run.total_ticks > 0 ? 100 / run.total_ticks : 0;
-  return {ticks * percent, percent * run.design, static_cast<double>(run.added)};
+  const double percent = run.total_ticks > 0 ? 100 / run.total_ticks : 0;
+  const double rest = std::max(0.0, 1 - ticks * percent / 100);
+  const double one_tick = percent * run.design;
+  return {ticks * percent, one_tick * rest, static_cast<double>(run.added), one_tick};
+}
+
+/// How much a share deviates from run to run if the row and all others do so by `between_runs`, each for
+/// itself. Where they do so together, as on a machine that is slow for a while, shares deviate less.
+double share_deviation(const std::array<std::vector<Measured>, 2>& shares, double between_runs) {
+  double mean = 0;
+  for (const std::vector<Measured>& side : shares)
+    for (const Measured& run : side) mean += run.amount / 100 / static_cast<double>(2 * side.size());
+  return between_runs * std::min(1.0, std::sqrt(2.0) * (1 - mean));
+}
+
+Change test_shares(const std::array<std::vector<Measured>, 2>& shares, double between_runs) {
+  return test_change(shares[0], shares[1], share_deviation(shares, between_runs));
 }
 
 uint64_t ticks_of(const MeasuredRun& run, const DiffKey& key) {
@@ -86,10 +102,10 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
     }
   }
   row.amount = test_change(amounts[0], amounts[1], between_runs);
-  row.share = test_change(shares[0], shares[1], between_runs);
+  row.share = test_shares(shares, between_runs);
   if (!all_have_paths) return row;
   row.total = test_change(totals[0], totals[1], between_runs);
-  row.total_share = test_change(total_shares[0], total_shares[1], between_runs);
+  row.total_share = test_shares(total_shares, between_runs);
   return row;
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "profile/merge.h"
 #include "report/diff/diff_for_test.h"
 #include "report/diff/output.h"
@@ -250,6 +252,32 @@ TEST(Diff, ClonesOfAFunctionAreTheFunction) {
   EXPECT_EQ(without_clone_suffix("f.llvm.8675309"), "f");
   EXPECT_EQ(without_clone_suffix("main.main.func1"), "main.main.func1");
   EXPECT_EQ(without_clone_suffix("v1.2"), "v1.2");
+}
+
+/// Half of the interval of a share, in percent points.
+double share_half_width(const std::vector<Profile>& before, const std::vector<Profile>& after,
+                        const char* name) {
+  const Interval interval = row_of(diff_of(before, after), name).share.interval;
+  return (interval.high - interval.low) / 2;
+}
+
+TEST(Diff, AShareOfNearlyAllVariesLittle) {
+  const auto one_run = [](uint64_t row, uint64_t rest) {
+    return share_half_width({run_of({0, row, rest})}, {run_of({0, row, rest})}, "f1");
+  };
+  const double z = 1.96, both = std::sqrt(2.0);
+  const auto expected = [&](double share, double ticks, double relative) {
+    return 100 * z * both * std::sqrt(share * (1 - share) / ticks + squared(relative * share));
+  };
+  EXPECT_NEAR(one_run(500, 9500), expected(0.05, 10000, 0.15), 0.01);
+  EXPECT_NEAR(one_run(5000, 5000), expected(0.5, 10000, 0.15 * both * 0.5), 0.02);
+  EXPECT_NEAR(one_run(9900, 100), expected(0.99, 10000, 0.15 * both * 0.01), 0.02);
+  EXPECT_LT(one_run(10000, 0), 0.1);
+  EXPECT_GT(one_run(10000, 0), 0) << "as if one tick had been elsewhere";
+  EXPECT_NEAR(one_run(9900, 100), one_run(100, 9900), 0.5) << "what one row has, the others do not";
+  const std::vector<Profile> runs(5, run_of({0, 9900, 100}));
+  EXPECT_NEAR(share_half_width(runs, runs, "f1"),
+              2.306 * std::sqrt(2.0 / 5) * 100 * std::sqrt(0.0099 / 10000), 0.01);
 }
 
 TEST(Diff, RefusesToCompareUnlikeThings) {
