@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "report/paths/call_cycles.h"
 #include "report/paths/call_ranges.h"
 
 namespace pctally {
@@ -52,9 +53,7 @@ class EdgeWalk {
     for_each_plane_call(paths_, [this](const PlaneCall& call) { add(call); });
     if (ranges_.has_plane()) add_own();
     CallEdges result;
-    for (uint32_t i = 0; i < functions_.size(); ++i)
-      result.on_stack[functions_[i]] =
-          ranges_.function(known_ticks_[i], function_ticks_.kept(i), function_ticks_.plane(i));
+    for (uint32_t i = 0; i < functions_.size(); ++i) result.on_stack[functions_[i]] = total_of(i);
     if (ranges_.has_plane()) add_unknown_callers(result.on_stack);
     for (uint32_t i = 0; i < edges_.size(); ++i) {
       const TickRange range = range_of(i, result.on_stack);
@@ -101,6 +100,7 @@ class EdgeWalk {
     const auto [entry, first] = dense_.try_emplace(function, static_cast<uint32_t>(functions_.size()));
     if (first) functions_.push_back(function);
     if (first) known_ticks_.push_back(paths_.known(frame));
+    if (first) frames_.push_back(&frame);
     return {&frame, function, entry->second};
   }
 
@@ -155,19 +155,32 @@ class EdgeWalk {
     }
   }
 
-  /// Where the callers of a function have fewer ticks than it has, the others may be of paths whose outermost
-  /// known function was folded.
+  /// As CallerWalk::add_unknown_callers().
   void add_unknown_callers(const std::map<int64_t, TickRange>& on_stack) {
+    const auto is_hidden = [](const auto& end) { return end.second != 0; };
+    if (std::none_of(hidden_.begin(), hidden_.end(), is_hidden)) return;
+    const CallCycles cycles(paths_, ranges_.has_all_calls());
     std::map<int64_t, uint64_t> of_callers;
-    for (uint32_t i = 0; i < edges_.size(); ++i)
-      if (!edges_[i].edge.is_sum && edges_[i].edge.callee >= 0)
-        of_callers[edges_[i].edge.callee] +=
-            std::max(edge_ticks_.kept(i).ticks, edge_ticks_.plane(i).least());
+    for (uint32_t i = 0; i < edges_.size(); ++i) {
+      const CallEdge& edge = edges_[i].edge;
+      if (edge.is_sum || edge.callee < 0) continue;
+      if (edge.caller >= 0 && cycles.may_return(frame_of(edge.caller), frame_of(edge.callee))) continue;
+      of_callers[edge.callee] += std::max(edge_ticks_.kept(i).ticks, edge_ticks_.plane(i).least());
+    }
     for (const int64_t function : functions_) {
       if (of_callers[function] >= on_stack.at(function).low) continue;
       for (const auto& [end, ticks] : hidden_)
         if (ticks != 0) edges_[edge_of({.caller = end, .file = "", .callee = function})].is_kept = true;
     }
+  }
+
+  /// Of a function of functions_.
+  [[nodiscard]] TickRange total_of(uint32_t i) const {
+    const KeptTicks kept = function_ticks_.kept(i);
+    if (!hidden_.contains(functions_[i]))
+      return ranges_.function(known_ticks_[i], kept, function_ticks_.plane(i));
+    const auto outermost = hidden_.find(CallEdge::kOutermost);
+    return CallRanges::cut(kept, outermost == hidden_.end() ? 0 : outermost->second);
   }
 
   [[nodiscard]] TickRange range_of(uint32_t number, const std::map<int64_t, TickRange>& on_stack) const {
@@ -183,6 +196,8 @@ class EdgeWalk {
   [[nodiscard]] const KnownTicks& known_of(int64_t function) const {
     return known_ticks_[dense_.at(function)];
   }
+
+  [[nodiscard]] const StackFrame& frame_of(int64_t function) const { return *frames_[dense_.at(function)]; }
 
   void enter(uint32_t node) {
     Visit visit{.frames = stack_.size(), .edges = {}};
@@ -221,7 +236,8 @@ class EdgeWalk {
   std::unordered_map<const std::vector<StackFrame>*, std::vector<Place>> places_;
   std::unordered_map<int64_t, uint32_t> dense_;  ///< function: its index in functions_
   std::vector<int64_t> functions_;
-  std::vector<KnownTicks> known_ticks_;  ///< of each of these
+  std::vector<KnownTicks> known_ticks_;    ///< of each of these
+  std::vector<const StackFrame*> frames_;  ///< one of each
   std::map<Key, uint32_t> known_;
   std::vector<Edge> edges_;
   OncePerPath edge_ticks_, function_ticks_;

@@ -33,15 +33,27 @@ class CallRanges {
   /// Whether anything was folded: else all ranges have one end.
   [[nodiscard]] bool has_plane() const { return has_plane_; }
 
+  /// Whether the call plane has every call.
+  [[nodiscard]] bool has_all_calls() const { return no_entry_ == 0; }
+
   /// With a function on the stack. `inlined`: calls from where it was inlined.
   [[nodiscard]] TickRange function(const KnownTicks& known, const KeptTicks& kept,
                                    const PlaneTicks& inlined) const {
     TickRange range = any_folded(kept);
     if (!has_plane_) return range;
-    const uint64_t most = inlined.most() + (inlined.most() == 0 ? 0 : no_entry_);
     range.low = std::max({range.low, known.low, inlined.least()});
-    range.high = known.complete ? std::min(range.high, known.high + most) : range.high + known.self;
+    range.high = known.complete ? std::min(range.high, most(known, inlined)) : range.high + known.self;
     return ordered(range);
+  }
+  /// What the call plane has of that at most.
+  [[nodiscard]] uint64_t most(const KnownTicks& known, const PlaneTicks& inlined) const {
+    if (!known.complete) return UINT64_MAX;
+    return known.high + inlined.most() + (inlined.most() == 0 ? 0 : no_entry_);
+  }
+  /// Paths that are cut. A cut is never folded, but may have found no room below its scope. `hidden`: folded
+  /// ticks there.
+  [[nodiscard]] static TickRange cut(const KeptTicks& kept, uint64_t hidden) {
+    return {kept.ticks, kept.ticks + hidden};
   }
 
   /// A call. `complete`: all ticks of the callee have entries.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "report/names/short_name.h"
+#include "report/paths/call_cycles.h"
 #include "report/paths/call_ranges.h"
 
 namespace pctally {
@@ -60,10 +61,12 @@ class Sides {
     PlaneTicks plane;
     bool is_kept = false;  ///< a row even without ticks that are known
   };
-  /// Of all together, where no tick is in two of them.
-  [[nodiscard]] uint64_t least() const {
+  /// Of all that count(frame) says, where no tick is in two of them.
+  template <class Count>
+  [[nodiscard]] uint64_t least(Count&& count) const {
     uint64_t ticks = 0;
-    for (const auto& [side, entry] : entries_) ticks += std::max(entry.kept.ticks, entry.plane.least());
+    for (const auto& [side, entry] : entries_)
+      if (count(entry.row.frame)) ticks += std::max(entry.kept.ticks, entry.plane.least());
     return ticks;
   }
   Entry& entry_of(const Side& side, const CallerRow& row) {
@@ -112,12 +115,13 @@ class CallerWalk {
   }
 
   /// With the function on the stack.
-  [[nodiscard]] TickRange total() const { return ranges_.function(known_, kept_, inlined_); }
+  [[nodiscard]] TickRange total() const {
+    if (is_cut()) return CallRanges::cut(kept_, hidden_ticks(named(kOutermost)));
+    return ranges_.function(known_, kept_, inlined(function_));
+  }
 
   std::vector<CallerRow> callers(const TickRange& whole, double samples) {
-    if (callers_.least() < whole.low)
-      for (const auto& [side, hidden] : hidden_)
-        if (hidden.ticks != 0) callers_.entry_of(side, row_of(hidden.end)).is_kept = true;
+    add_unknown_callers(whole);
     return callers_.rows(whole, samples, [&](const Sides::Entry& entry) {
       const auto hidden = hidden_.find(side_of(entry.row.frame));
       if (hidden == hidden_.end()) return ranges_.call(entry.kept, entry.plane, known_.complete);
@@ -132,6 +136,9 @@ class CallerWalk {
       if (callee.function == kFolded && callee.object.empty())
         return TickRange{entry.kept.ticks, entry.kept.ticks};
       if (callee.function == kItself && callee.object.empty()) return ranges_.own(known_, entry.kept);
+      if (is_cut())
+        return CallRanges::outermost(entry.kept, hidden_ticks(function_),
+                                     ranges_.most(paths_.known(callee), inlined(callee)));
       return ranges_.call(entry.kept, entry.plane, paths_.known(callee).complete);
     });
   }
@@ -146,6 +153,19 @@ class CallerWalk {
     StackFrame end;
     uint64_t ticks = 0;
   };
+  /// Where the callers have fewer ticks than the function, the others may be of paths whose outermost known
+  /// function was folded. A caller that the function may call has ticks of recursion, which another called.
+  void add_unknown_callers(const TickRange& whole) {
+    const auto is_hidden = [](const auto& end) { return end.second.ticks != 0; };
+    if (!ranges_.has_plane() || std::none_of(hidden_.begin(), hidden_.end(), is_hidden)) return;
+    const CallCycles cycles(paths_, ranges_.has_all_calls());
+    const uint64_t known =
+        callers_.least([&](const StackFrame& caller) { return !cycles.may_return(caller, function_); });
+    if (known >= whole.low) return;
+    for (const auto& [side, hidden] : hidden_)
+      if (hidden.ticks != 0) callers_.entry_of(side, row_of(hidden.end)).is_kept = true;
+  }
+
   struct Visit {
     size_t frames = 0;  ///< of the stack before it
     std::vector<std::pair<Sides*, Side>> entered;
@@ -154,6 +174,16 @@ class CallerWalk {
 
   [[nodiscard]] bool is_function(const StackFrame& frame) const {
     return function_of(frame) == function_of(function_);
+  }
+  /// Whether it stands for the unknown part of paths.
+  [[nodiscard]] bool is_cut() const { return hidden_.contains(side_of(function_)); }
+  [[nodiscard]] uint64_t hidden_ticks(const StackFrame& end) const {
+    const auto hidden = hidden_.find(side_of(end));
+    return hidden == hidden_.end() ? 0 : hidden->second.ticks;
+  }
+  [[nodiscard]] PlaneTicks inlined(const StackFrame& function) const {
+    const auto found = inlined_of_.find(side_of(callee_of(function)));
+    return found == inlined_of_.end() ? PlaneTicks{} : found->second;
   }
   static CallerRow row_of(StackFrame frame) {
     CallerRow row;
@@ -219,6 +249,7 @@ class CallerWalk {
 
   void add(const PlaneCall& call) {
     const StackFrame& caller = call.frames[call.caller];
+    if (caller.inlined) inlined_of_[side_of(callee_of(caller))].add(call.scope, call.ticks);
     if (is_function(call.callee)) {
       CallerRow row = row_of(caller);
       row.outer = outer_of(call.caller, [&call](size_t i) -> const StackFrame& { return call.frames[i]; });
@@ -227,7 +258,6 @@ class CallerWalk {
     if (!is_function(caller)) return;
     const StackFrame callee = callee_of(call.callee);
     callees_.add_plane(side_of(callee), row_of(callee), call);
-    if (caller.inlined) inlined_.add(call.scope, call.ticks);
   }
 
   const NamedPaths& paths_;
@@ -235,8 +265,8 @@ class CallerWalk {
   KnownTicks known_;
   CallRanges ranges_;
   std::vector<uint64_t> folded_below_;
-  KeptTicks kept_;      ///< with the function on the stack
-  PlaneTicks inlined_;  ///< calls from where it was inlined
+  KeptTicks kept_;                         ///< with the function on the stack
+  std::map<Side, PlaneTicks> inlined_of_;  ///< calls from where a function was inlined
   Sides callers_, callees_;
   std::map<Side, Hidden> hidden_;  ///< below no function: below a scope, or a cut
   std::vector<const StackFrame*> stack_;
