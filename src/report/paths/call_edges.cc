@@ -168,7 +168,7 @@ class EdgeWalk {
       of_callers[edge.callee] += std::max(edge_ticks_.kept(i).ticks, edge_ticks_.plane(i).least());
     }
     for (const int64_t function : functions_) {
-      if (of_callers[function] >= on_stack.at(function).low) continue;
+      if (hidden_.contains(function) || of_callers[function] >= on_stack.at(function).low) continue;
       for (const auto& [end, ticks] : hidden_)
         if (ticks != 0) edges_[edge_of({.caller = end, .file = "", .callee = function})].is_kept = true;
     }
@@ -180,7 +180,7 @@ class EdgeWalk {
     if (!hidden_.contains(functions_[i]))
       return ranges_.function(known_ticks_[i], kept, function_ticks_.plane(i));
     const auto outermost = hidden_.find(CallEdge::kOutermost);
-    return CallRanges::cut(kept, outermost == hidden_.end() ? 0 : outermost->second);
+    return ranges_.cut(kept, outermost == hidden_.end() ? 0 : outermost->second);
   }
 
   [[nodiscard]] TickRange range_of(uint32_t number, const std::map<int64_t, TickRange>& on_stack) const {
@@ -188,6 +188,7 @@ class EdgeWalk {
     const KeptTicks kept = edge_ticks_.kept(number);
     if (edge.callee == CallEdge::kFolded) return {kept.ticks, kept.ticks};
     if (edge.callee == CallEdge::kItself) return ranges_.own(known_of(edge.caller), kept);
+    if (hidden_.contains(edge.callee)) return on_stack.at(edge.callee);
     if (const auto end = hidden_.find(edge.caller); end != hidden_.end())
       return CallRanges::outermost(kept, end->second, on_stack.at(edge.callee).high);
     return ranges_.call(kept, edge_ticks_.plane(number), known_of(edge.callee).complete);

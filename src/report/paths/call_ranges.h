@@ -26,7 +26,9 @@ class CallRanges {
  public:
   /// `paths` outlives this.
   explicit CallRanges(const NamedPaths& paths)
-      : has_plane_(!paths.plane().empty()), no_entry_(ticks_without_entry(paths.plane())) {
+      : has_plane_(!paths.plane().empty()),
+        is_first_come_(paths.is_first_come()),
+        no_entry_(ticks_without_entry(paths.plane())) {
     for (const PathTreeNode& node : paths.tree()) all_folded_ += node.folded;
   }
 
@@ -50,10 +52,9 @@ class CallRanges {
     if (!known.complete) return UINT64_MAX;
     return known.high + inlined.most() + (inlined.most() == 0 ? 0 : no_entry_);
   }
-  /// Paths that are cut. A cut is never folded, but may have found no room below its scope. `hidden`: folded
-  /// ticks there.
-  [[nodiscard]] static TickRange cut(const KeptTicks& kept, uint64_t hidden) {
-    return {kept.ticks, kept.ticks + hidden};
+  /// Paths that are cut: a cut is never folded. `hidden`: folded ticks of paths without anything known.
+  [[nodiscard]] TickRange cut(const KeptTicks& kept, uint64_t hidden) const {
+    return {kept.ticks, kept.ticks + (is_first_come_ ? hidden : 0)};
   }
 
   /// A call. `complete`: all ticks of the callee have entries.
@@ -84,7 +85,7 @@ class CallRanges {
   }
   static TickRange ordered(TickRange range) { return {range.low, std::max(range.low, range.high)}; }
 
-  bool has_plane_;
+  bool has_plane_, is_first_come_;
   uint64_t no_entry_;
   uint64_t all_folded_ = 0;
 };

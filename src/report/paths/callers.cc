@@ -116,13 +116,14 @@ class CallerWalk {
 
   /// With the function on the stack.
   [[nodiscard]] TickRange total() const {
-    if (is_cut()) return CallRanges::cut(kept_, hidden_ticks(named(kOutermost)));
+    if (is_cut()) return ranges_.cut(kept_, hidden_ticks(named(kOutermost)));
     return ranges_.function(known_, kept_, inlined(function_));
   }
 
   std::vector<CallerRow> callers(const TickRange& whole, double samples) {
     add_unknown_callers(whole);
     return callers_.rows(whole, samples, [&](const Sides::Entry& entry) {
+      if (is_cut()) return whole;
       const auto hidden = hidden_.find(side_of(entry.row.frame));
       if (hidden == hidden_.end()) return ranges_.call(entry.kept, entry.plane, known_.complete);
       return CallRanges::outermost(entry.kept, hidden->second.ticks, whole.high);
@@ -157,7 +158,7 @@ class CallerWalk {
   /// function was folded. A caller that the function may call has ticks of recursion, which another called.
   void add_unknown_callers(const TickRange& whole) {
     const auto is_hidden = [](const auto& end) { return end.second.ticks != 0; };
-    if (!ranges_.has_plane() || std::none_of(hidden_.begin(), hidden_.end(), is_hidden)) return;
+    if (!ranges_.has_plane() || is_cut() || std::none_of(hidden_.begin(), hidden_.end(), is_hidden)) return;
     const CallCycles cycles(paths_, ranges_.has_all_calls());
     const uint64_t known =
         callers_.least([&](const StackFrame& caller) { return !cycles.may_return(caller, function_); });

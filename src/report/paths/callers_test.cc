@@ -116,6 +116,31 @@ TEST(FindFunctions, EveryListedNameIsAcceptedAndAnObjectNarrowsTheChoice) {
               testing::HasSubstr("  f2 (prog)  prog.c:33 "));
 }
 
+TEST(Callers, OfACutHaveNoObjectAndThoseThatAreNotKnownHaveNoRowOfNothing) {
+  PathProfile paths;
+  const uint32_t cut = paths.add_cut(PathEnd::kNoUnwindTable);
+  paths.profile.paths.context[cut].folded = 2;
+  paths.add(cut, 0x300, 5);
+  paths.add(paths.add(0, 0x110), 0x200, 5000);
+  for (const uint64_t function : {0x300, 0x100, 0x200})
+    paths.add_plane(function, function == 0x300 ? 7 : 5000);
+  const auto plane =
+      static_cast<uint32_t>(paths.profile.paths.plane.size());  // f2 is called by f2, and by f1
+  for (const uint64_t caller : {0x110, 0x210}) {
+    paths.add_plane(caller, 5000);
+    paths.profile.paths.plane.back().parent = plane - 1;
+  }
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  const auto text = [&](const char* function) {
+    return callers_text(paths.profile,
+                        callers_of(paths.profile, named, find_functions(named, function).at(0)), {});
+  };
+  EXPECT_THAT(text("[path cut"), testing::StartsWith("[path cut at code without unwind table]   0.1 % "));
+  EXPECT_THAT(text("f3"), testing::HasSubstr("  [path cut at code without unwind table]"));
+  EXPECT_THAT(text("f2"), testing::Not(testing::HasSubstr("[path cut")));
+}
+
 TEST(CallEdges, AreWhatCallersOfFindsFunctionByFunction) {
   PathProfile paths;
   const uint32_t main = paths.add(0, 0x110, 0, 3), parse = paths.add(main, 0x211);

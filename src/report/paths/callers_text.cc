@@ -25,13 +25,14 @@ class CallersText {
       : profile_(profile), callers_(callers), options_(options) {}
 
   std::string run() {
-    out_ =
-        fmt::format("{} ({})   {} of all ticks have it on the stack: {}\n",
-                    escaped(shown_name(options_.names, callers_.function)), escaped(callers_.function.object),
-                    callers_.is_range ? range_text(callers_.interval.low, callers_.interval.high)
-                                      : fmt::format("{:.1f} % ± {:.1f}", 100 * callers_.share,
-                                                    100 * half_width(callers_.share, callers_.interval)),
-                    counted_range(callers_.ticks, callers_.ticks + callers_.folded));
+    out_ = fmt::format(
+        "{}{}   {} of all ticks have it on the stack: {}\n",
+        escaped(shown_name(options_.names, callers_.function)),
+        callers_.function.object.empty() ? "" : fmt::format(" ({})", escaped(callers_.function.object)),
+        callers_.is_range ? range_text(callers_.interval.low, callers_.interval.high)
+                          : fmt::format("{:.1f} % ± {:.1f}", 100 * callers_.share,
+                                        100 * half_width(callers_.share, callers_.interval)),
+        counted_range(callers_.ticks, callers_.ticks + callers_.folded));
     add_part("called from", callers_.callers);
     add_part("calls", callers_.callees);
     if (callers_.folded != 0)
@@ -131,7 +132,12 @@ Json row_json(const CallerRow& row) {
 }  // namespace
 
 std::string callers_text(const Profile& profile, const Callers& callers, const CallersTextOptions& options) {
-  return CallersText(profile, callers, options).run();
+  // A caller that may have a few ticks, and is not known to have one, would be a row of 0.0 %.
+  Callers shown = callers;
+  const auto is_nothing = [](const CallerRow& row) { return row.ticks == 0 && !row.is_range; };
+  std::erase_if(shown.callers, is_nothing);
+  std::erase_if(shown.callees, is_nothing);
+  return CallersText(profile, shown, options).run();
 }
 
 std::string callers_json(const Profile& profile, const Callers& callers) {

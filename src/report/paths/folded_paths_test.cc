@@ -178,6 +178,10 @@ void expect_the_truth(const FoldedPaths& paths) {
     SCOPED_TRACE(function);
     EXPECT_LE(callers.ticks, paths.total(function));
     EXPECT_GE(callers.ticks + callers.folded, paths.total(function));
+    if (callers.function.object.empty()) {
+      EXPECT_EQ(callers.folded, 0u);
+      EXPECT_LE(callers.callers.size(), 1u) << "nobody calls a cut";
+    }
   }
   paths.for_each_pair([&](const std::string& caller, const std::string& callee, uint64_t truth) {
     SCOPED_TRACE(caller + " calls " + callee);

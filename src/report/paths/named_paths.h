@@ -58,6 +58,9 @@ class NamedPaths {
   /// A function of a table, as its frames are. `address`: 0 if unknown.
   [[nodiscard]] StackFrame function(std::string object, std::string full, uint64_t address) const;
 
+  /// Whether a path that begins another way than those before may have found no room at all.
+  [[nodiscard]] bool is_first_come() const { return profile_.paths.first_come; }
+
   /// The call plane, where parts of the tree were folded; else empty, for the tree says it all.
   [[nodiscard]] const PathTree& plane() const { return plane_; }
   [[nodiscard]] const std::vector<StackFrame>& plane_frames(uint32_t node) const {
