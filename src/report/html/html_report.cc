@@ -69,7 +69,8 @@ class DataMaker {
     if (!profile_.paths.recorded) return;
     const NamedPaths paths(profile_, names_, true);
     add_call_tree(call_tree(paths, false), profile_.ledger.ticks(), &list_, data);
-    add_call_edges(paths, &list_, &texts_, data);
+    const auto ticks = static_cast<double>(std::max<uint64_t>(1, profile_.ledger.ticks()));
+    add_call_edges(paths, account_of(profile_).effective_samples / ticks, &list_, &texts_, data);
   }
 
   std::vector<std::string> add_sources(HtmlJson* data) {

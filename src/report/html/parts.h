@@ -31,7 +31,8 @@ void find_places(const std::vector<HotFunction>& functions, ObjectNames& names, 
 void add_call_tree(const CallTreeNode& tree, uint64_t all_ticks, FunctionList* list, HtmlJson* data);
 /// "edges": caller, callee, file (-1: the sum of several lines, before these), line, ticks and at most how
 /// many of each; "on_stack": with each function on the stack the ticks, and at most how many.
-void add_call_edges(const NamedPaths& paths, FunctionList* list, Texts* texts, HtmlJson* data);
+void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionList* list, Texts* texts,
+                    HtmlJson* data);
 
 HtmlJson html_diff(const Diff& diff, const Texts& texts);
 

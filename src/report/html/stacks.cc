@@ -27,11 +27,13 @@ void add_call_tree(const CallTreeNode& tree, uint64_t all_ticks, FunctionList* l
   (*data)["left_out"] = nodes - shown;
 }
 
-void add_call_edges(const NamedPaths& paths, FunctionList* list, Texts* texts, HtmlJson* data) {
+void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionList* list, Texts* texts,
+                    HtmlJson* data) {
   const CallEdges calls = call_edges(paths, [&](const StackFrame& frame) { return list->number(frame); });
   HtmlJson& flat = (*data)["edges"] = HtmlJson::array();
   for (const CallEdge& edge : calls.edges) {
     if (flat.size() >= 6 * kMostEdges) break;
+    if (may_be_nothing(edge, calls, samples_per_tick)) continue;
     const int64_t file = edge.is_sum ? kAllLines : texts->number(edge.file);
     for (const HtmlJson& value : {HtmlJson(edge.caller), HtmlJson(edge.callee), HtmlJson(file),
                                   HtmlJson(edge.line), HtmlJson(edge.ticks), HtmlJson(edge.high)})

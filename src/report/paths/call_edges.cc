@@ -6,6 +6,7 @@
 
 #include "report/paths/call_cycles.h"
 #include "report/paths/call_ranges.h"
+#include "report/statistics/interval.h"
 
 namespace pctally {
 namespace {
@@ -164,7 +165,8 @@ class EdgeWalk {
     for (uint32_t i = 0; i < edges_.size(); ++i) {
       const CallEdge& edge = edges_[i].edge;
       if (edge.is_sum || edge.callee < 0) continue;
-      if (edge.caller >= 0 && cycles.may_return(frame_of(edge.caller), frame_of(edge.callee))) continue;
+      if (!hidden_.contains(edge.caller) && cycles.may_return(frame_of(edge.caller), frame_of(edge.callee)))
+        continue;
       of_callers[edge.callee] += std::max(edge_ticks_.kept(i).ticks, edge_ticks_.plane(i).least());
     }
     for (const int64_t function : functions_) {
@@ -252,6 +254,13 @@ class EdgeWalk {
 
 CallEdges call_edges(const NamedPaths& paths, const std::function<int64_t(const StackFrame&)>& number) {
   return EdgeWalk(paths, number).run();
+}
+
+bool may_be_nothing(const CallEdge& edge, const CallEdges& calls, double samples_per_tick) {
+  if (edge.ticks != 0 || edge.callee < 0) return false;
+  const auto whole = static_cast<double>(std::max<uint64_t>(1, calls.on_stack.at(edge.callee).low));
+  const double most = std::min(1.0, static_cast<double>(edge.high) / whole);
+  return !is_wide_range(0, most, whole * samples_per_tick);
 }
 
 }  // namespace pctally

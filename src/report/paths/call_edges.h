@@ -34,4 +34,8 @@ struct CallEdges {
 /// `number`: of a frame's function, at least 0; the same for frames of one function.
 CallEdges call_edges(const NamedPaths& paths, const std::function<int64_t(const StackFrame&)>& number);
 
+/// Whether a call may have a few ticks, and is not known to have one: callers_text() leaves such rows out,
+/// too.
+bool may_be_nothing(const CallEdge& edge, const CallEdges& calls, double samples_per_tick);
+
 }  // namespace pctally

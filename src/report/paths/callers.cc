@@ -160,8 +160,9 @@ class CallerWalk {
     const auto is_hidden = [](const auto& end) { return end.second.ticks != 0; };
     if (!ranges_.has_plane() || is_cut() || std::none_of(hidden_.begin(), hidden_.end(), is_hidden)) return;
     const CallCycles cycles(paths_, ranges_.has_all_calls());
-    const uint64_t known =
-        callers_.least([&](const StackFrame& caller) { return !cycles.may_return(caller, function_); });
+    const uint64_t known = callers_.least([&](const StackFrame& caller) {
+      return hidden_.contains(side_of(caller)) || !cycles.may_return(caller, function_);
+    });
     if (known >= whole.low) return;
     for (const auto& [side, hidden] : hidden_)
       if (hidden.ticks != 0) callers_.entry_of(side, row_of(hidden.end)).is_kept = true;
