@@ -190,8 +190,7 @@ void take_path_excess(uint64_t excess, uint64_t placed, CallPaths* paths) {
   for (PathTreeNode& node : paths->plane) node.self = std::min(node.self, placed);
 }
 
-/// Ticks whose path is missing are cut paths, too: the recorder, or the process that walked its stack, was
-/// killed before.
+/// Ticks whose path the recorder had not read (it was killed, or goes on) are cut paths, too.
 void add_paths(CallPaths paths, const std::vector<uint32_t>& place, Profile* profile) {
   const TickLedger& ledger = profile->ledger;
   const uint64_t placed = ledger.counted + ledger.outside + ledger.full;

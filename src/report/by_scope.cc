@@ -10,7 +10,7 @@
 namespace pctally {
 namespace {
 
-constexpr char kInterrupted[] = "[not written before the end]";
+constexpr char kInterrupted[] = "[not read by the recorder]";
 
 /// What a row is of. The paths of programs, not their names, tell them apart; and their builds.
 struct ScopeKey {

@@ -28,7 +28,7 @@ constexpr Reason kReasons[kPathEnds] = {
     {"doubtful", "cut at a doubtful return address"},
     {"no-user-code", "of threads without user code"},
     {"unknown", "cut for an unknown reason"},
-    {"interrupted", "without a path: it was not written before the end"},
+    {"interrupted", "not read by the recorder"},
     {"by-hand", "counted by hand, without a stack"},
     {"memory-gone", "cut because the process was ending and its memory was gone"},
 };

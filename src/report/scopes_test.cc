@@ -107,9 +107,9 @@ TEST(Scopes, TicksWithoutAScopeAreRowsWithTheReason) {
   file.profile.ledger.full = file.profile.paths.no_room = 2;
   file.profile.ledger.lost = 1;
   const Report report = file.report(Grouping::kProgram);
-  EXPECT_THAT(programs(report), ElementsAre(Pair("a", 5), Pair("[program not known]", 4),
-                                            Pair("[not written before the end]", 3),
-                                            Pair("[no room]", 2), Pair("[lost]", 1)));
+  EXPECT_THAT(programs(report),
+              ElementsAre(Pair("a", 5), Pair("[program not known]", 4), Pair("[not read by the recorder]", 3),
+                          Pair("[no room]", 2), Pair("[lost]", 1)));
   EXPECT_EQ(sum_of(report), file.profile.ledger.ticks());
 }
 

@@ -248,6 +248,10 @@ TEST(PathAccount, EveryTickIsCompleteOrCutForAReason) {
       path_account_text(account),
       "9 of 13 ticks complete; 3 cut where the stack is deeper than the 8 KiB copied of it; 1 without room; "
       "2 folded into their callers");
+  paths.profile.paths.context[paths.add_cut(PathEnd::kInterrupted)].self = 2;
+  EXPECT_NE(path_account_text(path_account(paths.profile.paths)).find("; 2 not read by the recorder;"),
+            std::string::npos)
+      << "a recorder that goes on was not killed";
   paths.profile.paths.first_come = true;
   const std::string text = path_account_text(path_account(paths.profile.paths));
   EXPECT_NE(text.find("2 folded into their callers, for they came when the tree was full"),

@@ -23,7 +23,7 @@ enum class PathEnd : uint8_t {
   kDoubtful = 8,        ///< no progress, or no call instruction before the return address
   kNotAttempted = 9,    ///< a thread without user code, or of another word size
   // 10 was never written
-  kInterrupted = 11,  ///< whoever counted the tick was killed before it wrote its path
+  kInterrupted = 11,  ///< the recorder had not read it: it was killed, or goes on
   kByHand = 12,       ///< pctally_count(): nobody says what the stack was
   kMemoryGone = 13,   ///< the process was ending and had given its memory back
 };
