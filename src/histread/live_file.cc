@@ -20,9 +20,10 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 
 constexpr uint64_t kPatienceNs = 20'000'000;
-constexpr uint64_t kWholeNs = 1'000'000'000;  ///< of a copy that does not hang together
-constexpr long kPauseNs = 300'000;            ///< between two attempts: a drain takes about that long
-constexpr unsigned kMostRounds = 64;          ///< a forged file may claim to grow without end
+constexpr uint64_t kWholeNs = 1'000'000'000;           ///< of a copy that does not hang together
+constexpr unsigned kAttempts = 2, kWholeAttempts = 4;  ///< at least, where patience is out
+constexpr long kPauseNs = 300'000;    ///< between two attempts: a drain takes about that long
+constexpr unsigned kMostRounds = 64;  ///< a forged file may claim to grow without end
 
 /// What changes with every tick, in the order a tick changes it.
 struct Sums {
@@ -165,7 +166,7 @@ Result<FileCopy> LiveFile::copy() const {
   copy.recorder_alive = is_locked(fd_.get());
   Sums last;
   uint64_t until = monotonic_ns() + kPatienceNs;
-  for (bool first = true;; first = false, sleep_ns(kPauseNs)) {
+  for (unsigned attempts = 1;; ++attempts, sleep_ns(kPauseNs)) {
     auto attempt = copy_once(fd_.get(), &copy);
     if (!attempt) return std::unexpected(attempt.error());
     if (attempt->before.state == FileState::kClosed) {
@@ -177,7 +178,8 @@ Result<FileCopy> LiveFile::copy() const {
     const bool whole = attempt->whole || !copy.recorder_alive;
     // A thread killed inside its tick leaves sums that never balance: then it is enough that nothing moves.
     copy.still = copy.still && whole && (sums.balanced() || sums == last);
-    if (copy.still || (!first && monotonic_ns() >= until + (whole ? 0 : kWholeNs))) return copy;
+    const bool tried = attempts >= (whole ? kAttempts : kWholeAttempts);
+    if (copy.still || (tried && monotonic_ns() >= until + (whole ? 0 : kWholeNs))) return copy;
     last = sums;
   }
 }

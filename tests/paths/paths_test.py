@@ -426,24 +426,6 @@ class EveryEngine:
                     taken += 1
         self.assertGreater(taken, 0)
 
-    def test_goroutines_and_functions_without_a_frame(self):
-        """Go's runtime knows how much a function has on the stack: sum has nothing, and no frame pointer. Stripped, too."""
-        if shutil.which("go") is None:
-            self.skipTest("go is not installed")
-        source, program = os.path.join(p.scratch(), "sums.go"), os.path.join(p.scratch(), "sums")
-        with open(source, "w", encoding="ascii") as file:
-            file.write(GOROUTINES)
-        subprocess.run(["go", "build", "-ldflags", "-s -w", "-o", program, source], check=True,
-                       env={**os.environ, "GOCACHE": os.path.join(p.scratch(), "go"), "GO111MODULE": "off"})
-        done, data = self.record([program], *self.OFTEN)
-        self.check_identities(data, done.path)
-        paths = list(paths_of(tree(done.path)["nodes"]))
-        inside = sum(ticks for path, ticks in paths if "main.sum" in path)
-        right = sum(ticks for path, ticks in paths if path[0] == "runtime.goexit" and contains(path, ("main.run", "main.add", "main.sum")))
-        self.assertGreater(inside, 100)
-        self.assertGreater(right, 0.95 * inside)
-        self.assertGreater(data["paths"]["complete"], 0.9 * data["ticks"], data["paths"])  # the runtime has stacks of its own
-
     def test_functions_of_python_are_on_the_path(self):
         """python -X perf, from 3.12 on: each call of a Python function goes through a trampoline without tables."""
         python = next((path for pattern in PYTHONS for path in sorted(glob.glob(os.path.expanduser(pattern)))), None)
@@ -500,6 +482,24 @@ def dumped_memory_with(pid, pattern):
 class OutsideTheProgram(EveryEngine):
     """Engines that see the kernel's ticks too, and any process: the recorder unwinds what they have copied of a stack."""
     KNOWS_THREADS = True
+
+    def test_goroutines_and_functions_without_a_frame(self):
+        """Go's runtime knows how much a function has on the stack: sum has nothing, and no frame pointer. Stripped, too."""
+        if shutil.which("go") is None:
+            self.skipTest("go is not installed")
+        source, program = os.path.join(p.scratch(), "sums.go"), os.path.join(p.scratch(), "sums")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(GOROUTINES)
+        subprocess.run(["go", "build", "-ldflags", "-s -w", "-o", program, source], check=True,
+                       env={**os.environ, "GOCACHE": os.path.join(p.scratch(), "go"), "GO111MODULE": "off"})
+        done, data = self.record([program], *self.OFTEN)
+        self.check_identities(data, done.path)
+        paths = list(paths_of(tree(done.path)["nodes"]))
+        inside = sum(ticks for path, ticks in paths if "main.sum" in path)
+        right = sum(ticks for path, ticks in paths if path[0] == "runtime.goexit" and contains(path, ("main.run", "main.add", "main.sum")))
+        self.assertGreater(inside, 100)
+        self.assertGreater(right, 0.95 * inside)
+        self.assertGreater(data["paths"]["complete"], 0.9 * data["ticks"], data["paths"])  # the runtime has stacks of its own
 
     def test_a_kernel_tick_hangs_below_the_function_that_called(self):
         done, data = self.record([p.program("known_paths"), "in_kernel", SECONDS])

@@ -199,6 +199,10 @@ TEST(FindFunction, TheBestNameWins) {
   EXPECT_THAT(called("t<lo"), ElementsAre("put(long)"));
   EXPECT_THAT(called("void"), ElementsAre("put(int)", "put(long)"));
   EXPECT_THAT(called("nothing"), ElementsAre());
+  std::vector<HotFunction> others = all.functions;
+  others[0].object = "ut";
+  EXPECT_TRUE(functions_called(others, "ut").empty()) << "an object is called so";
+  EXPECT_EQ(functions_called(others, "put").size(), 2u);
   SourcePlace place{"cxx.c", 0x204 / 16};
   EXPECT_EQ(functions_at(all.functions, all.names, place).size(), 1u);
 }

@@ -14,6 +14,7 @@ namespace {
 
 using Key = std::tuple<uint32_t, uint64_t, std::string>;  ///< executable, start, function
 
+constexpr int kOfAPart = 4;
 constexpr int kFar = 6;
 
 /// The same for one form of its name.
@@ -28,7 +29,7 @@ int distance(const HotFunction& function, const std::string& query) {
   const auto& [full, linkage] = std::tie(function.range.function, function.range.linkage);
   if (full == query || linkage == query) return 0;
   if (function.short_name == query) return 1;
-  int best = distance(short_function_name(full, linkage), query, 4);
+  int best = distance(short_function_name(full, linkage), query, kOfAPart);
   for (const NameDetail detail : {NameDetail::kArguments, NameDetail::kTemplates, NameDetail::kBoth})
     best = std::min(best, distance(short_function_name(full, linkage, detail), query, 5));
   return std::min({best, distance(full, query, 5), distance(linkage, query, 5)});
@@ -92,6 +93,8 @@ std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>&
                                                  const std::string& query) {
   int best = kFar;
   for (const HotFunction& function : functions) best = std::min(best, distance(function, query));
+  if (best >= kOfAPart && std::ranges::find(functions, query, &HotFunction::object) != functions.end())
+    return {};
   std::vector<const HotFunction*> called;
   for (const HotFunction& function : functions)
     if (best != kFar && distance(function, query) == best) called.push_back(&function);

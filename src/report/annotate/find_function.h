@@ -38,7 +38,8 @@ bool is_path(std::string_view path, std::string_view asked);
 
 /// The functions that `query` means, most ticks first: those called so in full or by their symbol, else as
 /// the report shows them, else by short names (with or without arguments and template arguments), else those
-/// whose bare short names contain it, else those whose names do in any form.
+/// whose bare short names contain it, else those whose names do in any form; but none by a part of its name
+/// where an object is called so.
 std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>& functions,
                                                  const std::string& query);
 

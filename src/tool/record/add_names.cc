@@ -142,10 +142,10 @@ struct Ended {
   bool stuck = false;  ///< it is killed, but waits in the kernel for a file system
 };
 
-/// A busy machine may give a killed process no time to die, which is not the same.
-bool is_held_in_kernel(pid_t pid) {
+/// A process that was killed, and is still there. One that could run waits for a CPU, on a busy machine.
+bool is_held_in_kernel(pid_t killed) {
   ProcStat stat;
-  return read_proc_stat(pid, &stat) && stat.state == 'D';
+  return read_proc_stat(killed, &stat) && stat.state != 'R';
 }
 
 /// Until the child has ended. A child that takes too long, or that must not go on, is
