@@ -64,7 +64,7 @@ class Honest(unittest.TestCase):
         stop_s = p.scale(3)
         path = os.path.join(open_scratch(), "s.pct")
         with p.Machine() as machine:
-            recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", "-o", path, "-F", "20000", "--",
+            recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", "-o", path, "-F", "10000", "--",
                                          p.program("spinner"), "1", str(stop_s)])
             p.await_ticks(path, 1000, recorder)
             recorder.send_signal(signal.SIGSTOP)
@@ -79,7 +79,7 @@ class Honest(unittest.TestCase):
         self.assertGreater(data["lost_s"], 0.1 * data["cpu_s"])
         chance = data["chance_s"] / 1.96 * 4
         if machine.judges("what a stopped recorder leaves unsampled"):  # what the host takes looks like it
-            self.assertLess(abs(data["unsampled_s"]), 0.1 * data["cpu_s"] + chance)  # 20,000 ticks a second take time
+            self.assertLess(abs(data["unsampled_s"]), 0.1 * data["cpu_s"] + chance)  # 10,000 ticks a second take time
         self.assertFalse(data["complete"])
         self.assertIn("were lost", warnings(data, "incomplete")[0])
         lines = [line for line in text_report(path).splitlines() if line.startswith(("INCOMPLETE:", "WARNING:", "note:"))]
