@@ -158,7 +158,7 @@ TEST(FoldedPaths, CallersHaveTheTotalOfTheTable) {
   }
 }
 
-/// Callees of which nothing is known are in one row.
+/// All unknown callees are in one row.
 void expect_to_hold(const std::vector<CallerRow>& rows, const std::string& function, uint64_t truth) {
   const auto [low, known] = range_of(rows, function);
   const uint64_t high = known != 0 ? known : range_of(rows, "[folded]").second;
