@@ -8,7 +8,7 @@ using namespace pctally;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span bytes(data, size);
-  (void)GoTable::find_table(bytes);
+  (void)GoTable::in_section(bytes, 0x402000, bytes);
   const auto table = GoTable::parse(bytes, 0x401000);
   if (!table) return 0;
   for (uint64_t i = 0; i < table->functions(); ++i) {

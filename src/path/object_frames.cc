@@ -128,20 +128,24 @@ ObjectFrames::Bytes ObjectFrames::read_mapped(uint64_t address, uint64_t most) c
 
 bool ObjectFrames::read_tables() { return header_bytes_ != 0 ? read_sorted_tables() : sort_tables(); }
 
+/// Every object is asked for a section: in three reads.
 bool ObjectFrames::find_section(const char* name, Elf64_Shdr* found) const {
   Elf64_Ehdr header;
-  Elf64_Shdr names;
-  const auto read_section = [&](unsigned number, Elf64_Shdr* section) {
-    return read_at(header.e_shoff + uint64_t{number} * sizeof *section, section, sizeof *section);
-  };
   if (!read_at(0, &header, sizeof header) || header.e_shentsize != sizeof(Elf64_Shdr)) return false;
-  if (header.e_shstrndx >= header.e_shnum || !read_section(header.e_shstrndx, &names)) return false;
-  const std::string wanted(name, strlen(name) + 1);  // with its end
-  std::string text(wanted.size(), 0);
-  for (unsigned i = 0; i < header.e_shnum; ++i)
-    if (read_section(i, found) && read_at(names.sh_offset + found->sh_name, text.data(), text.size()) &&
-        text == wanted)
-      return true;
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  if (!read_at(header.e_shoff, sections.data(), sections.size() * sizeof(Elf64_Shdr))) return false;
+  if (header.e_shstrndx >= sections.size()) return false;
+  const Elf64_Shdr& names = sections[header.e_shstrndx];
+  if (names.sh_size > kMostTableBytes) return false;
+  Bytes text(names.sh_size);
+  if (!read_at(names.sh_offset, text.data(), text.size())) return false;
+  const size_t bytes = strlen(name) + 1;  // with its end
+  for (const Elf64_Shdr& section : sections) {
+    if (!ByteReader(text).holds(section.sh_name, bytes)) continue;
+    if (memcmp(text.data() + section.sh_name, name, bytes) != 0) continue;
+    *found = section;
+    return true;
+  }
   return false;
 }
 
@@ -169,22 +173,20 @@ bool ObjectFrames::read_sorted_tables() {
   return !frames_.empty();
 }
 
-/// A linker of C puts it among the constants that it relocates, where the program may lie anywhere.
 void ObjectFrames::read_go_table() {
   Elf64_Shdr section;
-  if (!find_section(".go.buildinfo", &section)) return;
-  for (const char* name : {".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro"}) {
-    if (!find_section(name, &section) || section.sh_size > kMostTableBytes) continue;
-    go_bytes_ = read_mapped(section.sh_addr, section.sh_size);
-    const auto offset = GoTable::find_table(go_bytes_);
-    if (!offset) continue;
-    const uint64_t address = section.sh_addr + *offset;
-    Bytes relocations;
-    if (find_section(".rela.dyn", &section) && section.sh_size <= kMostTableBytes)
-      relocations = read_mapped(section.sh_addr, section.sh_size);
-    const uint64_t text = GoTable::relocated(relocations, address + GoTable::kTextOffset);
-    go_ = GoTable::parse(std::span<const unsigned char>(go_bytes_).subspan(*offset), text);
-    return;
+  if (!find_section(GoTable::kSign, &section)) return;
+  const auto read_section = [&](const char* name) {
+    const bool found = find_section(name, &section) && section.sh_size <= kMostTableBytes;
+    return found ? read_mapped(section.sh_addr, section.sh_size) : Bytes{};
+  };
+  Bytes relocations;
+  for (const char* name : GoTable::kRelocations)
+    if (relocations.empty()) relocations = read_section(name);
+  for (const char* name : GoTable::kSections) {
+    go_bytes_ = read_section(name);
+    go_ = GoTable::in_section(go_bytes_, section.sh_addr, relocations);
+    if (go_) return;
   }
 }
 

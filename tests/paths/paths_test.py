@@ -490,16 +490,18 @@ class OutsideTheProgram(EveryEngine):
         source, program = os.path.join(p.scratch(), "sums.go"), os.path.join(p.scratch(), "sums")
         with open(source, "w", encoding="ascii") as file:
             file.write(GOROUTINES)
-        subprocess.run(["go", "build", "-ldflags", "-s -w", "-o", program, source], check=True,
-                       env={**os.environ, "GOCACHE": os.path.join(p.scratch(), "go"), "GO111MODULE": "off"})
-        done, data = self.record([program], *self.OFTEN)
-        self.check_identities(data, done.path)
-        paths = list(paths_of(tree(done.path)["nodes"]))
-        inside = sum(ticks for path, ticks in paths if "main.sum" in path)
-        right = sum(ticks for path, ticks in paths if path[0] == "runtime.goexit" and contains(path, ("main.run", "main.add", "main.sum")))
-        self.assertGreater(inside, 100)
-        self.assertGreater(right, 0.95 * inside)
-        self.assertGreater(data["paths"]["complete"], 0.9 * data["ticks"], data["paths"])  # the runtime has stacks of its own
+        for mode in ("exe", "pie"):
+            with self.subTest(mode):
+                subprocess.run(["go", "build", "-buildmode", mode, "-ldflags", "-s -w", "-o", program, source], check=True,
+                               env={**os.environ, "GOCACHE": os.path.join(p.scratch(), "go"), "GO111MODULE": "off"})
+                done, data = self.record([program], *self.OFTEN)
+                self.check_identities(data, done.path)
+                paths = list(paths_of(tree(done.path)["nodes"]))
+                inside = sum(ticks for path, ticks in paths if "main.sum" in path)
+                right = sum(ticks for path, ticks in paths if path[0] == "runtime.goexit" and contains(path, ("main.run", "main.add", "main.sum")))
+                self.assertGreater(inside, 100)
+                self.assertGreater(right, 0.95 * inside)
+                self.assertGreater(data["paths"]["complete"], 0.9 * data["ticks"], data["paths"])  # the runtime has stacks of its own
 
     def test_a_kernel_tick_hangs_below_the_function_that_called(self):
         done, data = self.record([p.program("known_paths"), "in_kernel", SECONDS])

@@ -13,7 +13,7 @@ struct Header {
   uint8_t zero[2], instruction_bytes, pointer_bytes;
   uint64_t functions, files, text, names, units, file_names, runs, table;
 };
-static_assert(sizeof(Header) == 72 && offsetof(Header, text) == GoTable::kTextOffset);
+static_assert(sizeof(Header) == 72);
 
 bool read_header(const ByteReader& bytes, uint64_t offset, Header* header) noexcept {
   return bytes.read(offset, header) && (header->magic == kGo118 || header->magic == kGo120) &&
@@ -21,9 +21,7 @@ bool read_header(const ByteReader& bytes, uint64_t offset, Header* header) noexc
          header->pointer_bytes == 8;
 }
 
-}  // namespace
-
-std::optional<size_t> GoTable::find_table(std::span<const unsigned char> bytes) noexcept {
+std::optional<size_t> find_table(std::span<const unsigned char> bytes) noexcept {
   constexpr size_t kAlignment = 32;
   Header header;
   for (size_t at = 0; at < bytes.size(); at += kAlignment)
@@ -31,13 +29,23 @@ std::optional<size_t> GoTable::find_table(std::span<const unsigned char> bytes) 
   return {};
 }
 
-uint64_t GoTable::relocated(std::span<const unsigned char> relocations, uint64_t address) noexcept {
+/// What relocations make of the word at `address`, before the load address is added; 0: nothing.
+uint64_t relocated(std::span<const unsigned char> relocations, uint64_t address) noexcept {
   const ByteReader entries(relocations);
   Elf64_Rela entry;
   for (uint64_t at = 0; entries.read(at, &entry); at += sizeof entry)
     if (entry.r_offset == address && ELF64_R_SYM(entry.r_info) == 0)
       return static_cast<uint64_t>(entry.r_addend);
   return 0;
+}
+
+}  // namespace
+
+std::optional<GoTable> GoTable::in_section(std::span<const unsigned char> section, uint64_t address,
+                                           std::span<const unsigned char> relocations) noexcept {
+  const auto offset = find_table(section);
+  if (!offset) return {};
+  return parse(section.subspan(*offset), relocated(relocations, address + *offset + offsetof(Header, text)));
 }
 
 std::optional<GoTable> GoTable::parse(std::span<const unsigned char> bytes, uint64_t text) noexcept {
@@ -67,7 +75,7 @@ uint32_t GoTable::word(uint64_t offset) const noexcept {
 
 uint32_t GoTable::offset(uint64_t number) const noexcept { return word(functions_ + number * kPairBytes); }
 
-/// Of what is known of a function; relative to the pairs.
+/// Of a function's record. It is relative to the pairs.
 uint64_t GoTable::place(uint64_t number) const noexcept {
   return functions_ + word(functions_ + number * kPairBytes + 4);
 }

@@ -2,8 +2,7 @@
 // pointers: where each starts, its name, how much it has on the stack. It stays where symbols are stripped.
 // Go 1.18 and later: src/debug/gosym/pclntab.go, src/runtime/symtab.go.
 //
-//   | header | names | ... | runs of stack sizes | pairs of start and place | what is known of each function
-//   |
+//   | header | names | ... | runs of stack sizes | pairs of start and place | record of each function |
 //
 // The bytes may be hostile. Nothing is allocated; any thread, and a handler.
 #pragma once
@@ -20,14 +19,18 @@ namespace pctally {
 
 class GoTable {
  public:
-  /// Where the header has the address of the code, which a linker may leave to relocation.
-  static constexpr size_t kTextOffset = 24;
+  /// A program without this section is not of Go.
+  static constexpr char kSign[] = ".go.buildinfo";
+  /// Where the table may be: a linker of C puts it among other constants that it relocates, where the program
+  /// may lie anywhere.
+  static constexpr const char* kSections[] = {".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro"};
+  /// Where the relocations may be: by a linker of C, and by Go's.
+  static constexpr const char* kRelocations[] = {".rela.dyn", ".rela"};
 
-  /// Where in `bytes` a table starts; nothing if none does.
-  static std::optional<size_t> find_table(std::span<const unsigned char> bytes) noexcept;
-  /// What relocations (Elf64_Rela) make of the word at `address`, before the load address is added; 0:
-  /// nothing.
-  static uint64_t relocated(std::span<const unsigned char> relocations, uint64_t address) noexcept;
+  /// The table somewhere in a section, which starts at `address` and must outlive the result. `relocations`
+  /// (Elf64_Rela) say where the code starts, if the header does not. Nothing as parse().
+  static std::optional<GoTable> in_section(std::span<const unsigned char> section, uint64_t address,
+                                           std::span<const unsigned char> relocations) noexcept;
   /// `table`: from its first byte on, which must outlive the result. `text`: where the code starts, if the
   /// header does not say it; 0: not known. Nothing if it is of another version, or damaged.
   static std::optional<GoTable> parse(std::span<const unsigned char> table, uint64_t text) noexcept;
@@ -77,7 +80,7 @@ class GoTable {
   uint64_t names_ = 0;      ///< offsets in the table: of the first name,
   uint64_t runs_ = 0;       ///< of the runs,
   uint64_t functions_ = 0;  ///< of the pairs
-  unsigned flags_at_ = 0;   ///< in what is known of a function
+  unsigned flags_at_ = 0;   ///< in a function's record
 };
 
 }  // namespace pctally

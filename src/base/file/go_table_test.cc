@@ -1,5 +1,6 @@
 #include "base/file/go_table.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -67,6 +68,22 @@ TEST(GoTable, WhereTheTextStartsMayBeTheLinkersToSay) {
   const auto functions = GoTable::parse(table.bytes, 0x7000);
   ASSERT_TRUE(functions);
   EXPECT_EQ(functions->find(0x7041), 1u);
+}
+
+/// As in a program that may lie anywhere: among other constants, and with a relocation.
+TEST(GoTable, InASectionOfOtherThings) {
+  constexpr uint64_t kSection = 0x9000, kOffset = 64, kTextOffset = 24;
+  const Table table(0);
+  std::vector<unsigned char> section(kOffset);
+  section.insert(section.end(), table.bytes.begin(), table.bytes.end());
+  const Elf64_Rela relocations[] = {
+      {0x1000, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x5000},
+      {kSection + kOffset + kTextOffset, ELF64_R_INFO(0, R_X86_64_RELATIVE), 0x7000}};
+  const auto* bytes = reinterpret_cast<const unsigned char*>(relocations);
+  const auto functions = GoTable::in_section(section, kSection, {bytes, sizeof relocations});
+  ASSERT_TRUE(functions);
+  EXPECT_EQ(functions->find(0x7041), 1u);
+  EXPECT_FALSE(GoTable::in_section(section, kSection, {bytes, sizeof relocations[0]}));
 }
 
 TEST(GoTable, WhatAFunctionHasOnTheStack) {

@@ -1,33 +1,20 @@
 #include "object/elf/go_functions.h"
 
-#include <elf.h>
-
 namespace pctally {
-namespace {
 
-/// 0: nothing.
-uint64_t relocated(const ElfFile& file, uint64_t address) {
-  uint64_t value = 0;
-  for (const ElfSection& section : file.sections())
-    if (section.type == SHT_RELA && value == 0) value = GoTable::relocated(file.contents(section), address);
-  return value;
-}
-
-}  // namespace
-
-/// A linker of C has put the table among the constants that it relocates, where the program may lie anywhere.
 std::optional<GoFunctions> GoFunctions::open(const ElfFile& file) {
-  const bool is_go = file.section(".go.buildinfo") != nullptr;
-  if (!is_go || !file.is_64_bit() || !file.native_order()) return {};
-  for (const char* name : {".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro"}) {
+  if (file.section(GoTable::kSign) == nullptr || !file.is_64_bit() || !file.native_order()) return {};
+  const auto contents_of = [&file](const ElfSection* section) {
+    return section == nullptr ? std::span<const unsigned char>{} : file.contents(*section);
+  };
+  std::span<const unsigned char> relocations;
+  for (const char* name : GoTable::kRelocations)
+    if (relocations.empty()) relocations = contents_of(file.section(name));
+  for (const char* name : GoTable::kSections) {
     const ElfSection* section = file.section(name);
-    if (section == nullptr) continue;
-    const auto contents = file.contents(*section);
-    const auto offset = GoTable::find_table(contents);
-    if (!offset) continue;
-    const auto table = GoTable::parse(contents.subspan(*offset),
-                                      relocated(file, section->address + *offset + GoTable::kTextOffset));
-    return table ? std::optional(GoFunctions(*table)) : std::nullopt;
+    const uint64_t address = section == nullptr ? 0 : section->address;
+    if (const auto table = GoTable::in_section(contents_of(section), address, relocations))
+      return GoFunctions(*table);
   }
   return {};
 }
