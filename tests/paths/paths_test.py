@@ -154,6 +154,23 @@ class PathsTest(unittest.TestCase):
                      if not ticks - without <= innermost[key] <= ticks}
         self.assertEqual(different, {}, "ticks of its own, ticks of paths that end in it")
 
+    def check_goroutines(self, mode):
+        if shutil.which("go") is None:
+            self.skipTest("go is not installed")
+        source, program = os.path.join(p.scratch(), "sums.go"), os.path.join(p.scratch(), "sums")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(GOROUTINES)
+        subprocess.run(["go", "build", "-buildmode", mode, "-ldflags", "-s -w", "-o", program, source], check=True,
+                       env={**os.environ, "GOCACHE": os.path.join(p.scratch(), "go"), "GO111MODULE": "off"})
+        done, data = self.record([program], *self.OFTEN)
+        self.check_identities(data, done.path)
+        paths = list(paths_of(tree(done.path)["nodes"]))
+        inside = sum(ticks for path, ticks in paths if "main.sum" in path)
+        right = sum(ticks for path, ticks in paths if path[0] == "runtime.goexit" and contains(path, ("main.run", "main.add", "main.sum")))
+        self.assertGreater(inside, 100)
+        self.assertGreater(right, 0.95 * inside)
+        self.assertGreater(data["paths"]["complete"], 0.9 * data["ticks"], data["paths"])  # the runtime has stacks of its own
+
 
 class EveryEngine:
     """What holds whoever takes the paths."""
@@ -485,23 +502,7 @@ class OutsideTheProgram(EveryEngine):
 
     def test_goroutines_and_functions_without_a_frame(self):
         """Go's runtime knows how much a function has on the stack: sum has nothing, and no frame pointer. Stripped, too."""
-        if shutil.which("go") is None:
-            self.skipTest("go is not installed")
-        source, program = os.path.join(p.scratch(), "sums.go"), os.path.join(p.scratch(), "sums")
-        with open(source, "w", encoding="ascii") as file:
-            file.write(GOROUTINES)
-        for mode in ("exe", "pie"):
-            with self.subTest(mode):
-                subprocess.run(["go", "build", "-buildmode", mode, "-ldflags", "-s -w", "-o", program, source], check=True,
-                               env={**os.environ, "GOCACHE": os.path.join(p.scratch(), "go"), "GO111MODULE": "off"})
-                done, data = self.record([program], *self.OFTEN)
-                self.check_identities(data, done.path)
-                paths = list(paths_of(tree(done.path)["nodes"]))
-                inside = sum(ticks for path, ticks in paths if "main.sum" in path)
-                right = sum(ticks for path, ticks in paths if path[0] == "runtime.goexit" and contains(path, ("main.run", "main.add", "main.sum")))
-                self.assertGreater(inside, 100)
-                self.assertGreater(right, 0.95 * inside)
-                self.assertGreater(data["paths"]["complete"], 0.9 * data["ticks"], data["paths"])  # the runtime has stacks of its own
+        self.check_goroutines("exe")
 
     def test_a_kernel_tick_hangs_below_the_function_that_called(self):
         done, data = self.record([p.program("known_paths"), "in_kernel", SECONDS])
@@ -636,7 +637,7 @@ class ByRing(OutsideTheProgram, PathsTest):
             self.skipTest("needs root")
         path = os.path.join(p.scratch(), "ends.pct")
         program = [sys.executable, "-S", "-c", "import os; x = bytearray(b'x') * (50 << 20); os._exit(0)"]
-        with subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-g", "-e", "ring", "-a", "-o", path, "--for", "2"]) as recorder:
+        with subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-g", "-e", "ring", "-a", "-o", path, "--for", "1"]) as recorder:
             while recorder.poll() is None:
                 subprocess.run(program, check=True)
         data = p.report(path)
@@ -701,6 +702,14 @@ class ByBpf(OutsideTheProgram, PathsTest):
         cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
         self.assertGreater(cut.get("memory-gone", 0), 20, cut)
         self.assertLess(cut.get("stack-unreadable", 0), 5 + cut["memory-gone"] / 10, cut)
+
+
+class PositionIndependentGo(PathsTest):
+    """Its standard library has to be compiled for that: half a minute where that takes long."""
+    ENGINE = "ring"
+
+    def test_goroutines_of_a_program_whose_place_is_random(self):
+        self.check_goroutines("pie")
 
 
 class ManyFunctions(unittest.TestCase):
