@@ -5,6 +5,9 @@ against the files.
     check_layers.py [ROOT]      prints file:line and the rule broken; exit status 1 if there is any
     check_layers.py --draw      prints each room: where it runs, files, lines, nouns, and the rooms it includes
 
+A source that names a class of the C++ library (NAMED_HEADERS) includes its header, itself or by headers of ours. Builds with tests have
+precompiled headers and would not miss it; those of users have none.
+
 Capture and analysis meet at the profile file (histfile/) and nowhere else; tick/ stands alone; public headers are C; no headers include
 each other.
 """
@@ -83,6 +86,15 @@ SOURCE_PATH = re.compile(r"(?<![\w./-])(?:src/)?(\w+)/[\w./-]*\w\.(?:h|cc|c)\b")
 OLD_ROOMS = {"engine"}  # what still names a file there is out of date
 
 
+# name behind std:: -> its header, for what other headers of the library rarely bring along
+NAMED_HEADERS = {"map": "map", "multimap": "map", "set": "set", "multiset": "set", "unordered_map": "unordered_map",
+                 "unordered_set": "unordered_set", "optional": "optional", "nullopt": "optional", "variant": "variant",
+                 "function": "functional", "not_fn": "functional", "array": "array", "deque": "deque", "vector": "vector", "span": "span",
+                 "unique_ptr": "memory", "make_unique": "memory", "shared_ptr": "memory", "istringstream": "sstream",
+                 "ostringstream": "sstream", "mutex": "mutex", "thread": "thread", "atomic": "atomic", "expected": "expected"}
+NAMED = re.compile(r"\bstd::(" + "|".join(NAMED_HEADERS) + r")\b")
+
+
 def room_of(path):
     """The room of a path below src/: the longest of its folders that is a room."""
     folders = path.split("/")[:-1]
@@ -148,6 +160,24 @@ def check_sources(root):
                 rule = broken_source_rule(room, path, quoted, header)
                 if rule:
                     yield path, number, rule
+
+
+def check_named_headers(root):
+    source, known = root / "src", {}
+
+    def brought(path):
+        if path not in known:
+            known[path] = set()
+            for _, _, header in includes(path):
+                ours = next((place / header for place in (source, root / "include") if (place / header).is_file()), None)
+                known[path] |= brought(ours) if ours else {header}
+        return known[path]
+
+    for path in sorted(p for p in source.rglob("*") if p.suffix in {".h", ".cc"} and not is_test(p)):
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            missing = [name for name in NAMED.findall(line.split("//")[0]) if NAMED_HEADERS[name] not in brought(path)]
+            if missing:
+                yield path, number, f"std::{missing[0]} needs #include <{NAMED_HEADERS[missing[0]]}>"
 
 
 def check_circles(root):
@@ -272,12 +302,12 @@ def main(arguments):
     if arguments[1:2] == ["--draw"]:
         return draw(pathlib.Path(__file__).parent.parent)
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else pathlib.Path(__file__).parent.parent)
-    broken = [*check_sources(root), *check_circles(root), *check_public_headers(root), *check_paths_in_docs(root),
+    broken = [*check_sources(root), *check_named_headers(root), *check_circles(root), *check_public_headers(root), *check_paths_in_docs(root),
               *check_paths_in_comments(root)]
     for path, number, rule in broken:
         print(f"{path.relative_to(root)}:{number}: {rule}")
     if not broken:
-        print("layers: every include is allowed, none closes a circle, every path in docs/ and in comments exists")
+        print("layers: every include is allowed, none is missing, none closes a circle, every path in docs/ and in comments exists")
     return 1 if broken else 0
 
 

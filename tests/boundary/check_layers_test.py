@@ -56,6 +56,13 @@ class CheckLayers(unittest.TestCase):
         self.assert_found("src/report/text.cc", '#include "text.h"\n', 1)
         self.assert_found("src/utils/all.h", "\n", 1)
 
+    def test_what_a_source_names_is_included(self):
+        self.assert_found("src/report/text.cc", "#include <string>\nint text(const std::map<int, int>& words);\n", 2)
+        self.assert_sound("src/report/text.cc", "#include <map>\nint text(const std::map<int, int>& words);  // no std::set\n")
+        status, said = self.check({"src/report/text.h": "#pragma once\n#include <map>\n",
+                                   "src/report/text.cc": '#include "report/text.h"\nint text(const std::map<int, int>& words);\n'})
+        self.assertEqual(status, 0, said)
+
     def test_headers_make_no_circle(self):
         chain = {"src/report/a.h": '#include "report/b.h"\n', "src/report/b.h": "#pragma once\n#include \"report/c.h\"\n",
                  "src/report/c.h": "#pragma once\n", "src/report/a.cc": '#include "report/a.h"\n'}
