@@ -28,17 +28,17 @@ if(PCTALLY_FUZZ)  # the rooms tell the fuzzers which of their code an input reac
   list(APPEND PCTALLY_SANITIZE_FLAGS -fsanitize=fuzzer-no-link)
 endif()
 
-# What most sources outside programs include, read once; it does not pay for the few rooms whose races are looked for. Builds
-# without tests, from which packages are made, take each source's own includes: one that is missing is found there.
-if(PCTALLY_TESTS AND NOT PCTALLY_SANITIZE STREQUAL "thread")
-  set(precompile ON)
-else()
+# What most sources outside programs include, read once; it does not pay for the few rooms whose races are looked for. A user's build is
+# the one that is tested. Packages are made without both of these: a source that does not include all it needs is found there.
+if(PCTALLY_SANITIZE STREQUAL "thread")
   set(precompile OFF)
+else()
+  set(precompile ON)
 endif()
 option(PCTALLY_PRECOMPILE "precompiled headers for what runs outside programs" ${precompile})
 # Every source, even an empty one, costs g++ 12 a second to instantiate the templates that its precompiled headers left pending
 # (clang a tenth). Some sources of a room at a time are compiled as one.
-option(PCTALLY_UNITY "sources of a room compiled together, for what runs outside programs" "${PCTALLY_TESTS}")
+option(PCTALLY_UNITY "sources of a room compiled together, for what runs outside programs" ON)
 function(pctally_unity target)
   if(PCTALLY_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
