@@ -54,7 +54,8 @@ enum FunctionField : protozero::pbf_tag_type {
   kFunctionId = 1,
   kName = 2,
   kSystemName = 3,
-  kFunctionFile = 4
+  kFunctionFile = 4,
+  kStartLine = 5
 };
 
 class Pprof {
@@ -117,8 +118,8 @@ class Pprof {
   }
 
   uint64_t function_of(const Frame& frame) {
-    auto [found, added] =
-        functions_.try_emplace({frame.function, frame.linkage, frame.file}, functions_.size() + 1);
+    auto [found, added] = functions_.try_emplace(
+        {frame.function, frame.linkage, frame.file, frame.start_line}, functions_.size() + 1);
     if (!added) return found->second;
     const int64_t name = text(frame.function), file = text(frame.file);
     const int64_t symbol = frame.linkage.empty() ? name : text(frame.linkage);
@@ -127,6 +128,7 @@ class Pprof {
     function.add_int64(kName, name);
     function.add_int64(kSystemName, symbol);
     function.add_int64(kFunctionFile, file);
+    if (frame.start_line != 0) function.add_int64(kStartLine, frame.start_line);
     return found->second;
   }
 
@@ -166,7 +168,7 @@ class Pprof {
   protozero::pbf_writer writer_;
   std::vector<std::string> strings_ = {""};
   std::map<std::string, int64_t> known_ = {{"", 0}};
-  std::map<std::tuple<std::string, std::string, std::string>, uint64_t> functions_;
+  std::map<std::tuple<std::string, std::string, std::string, uint32_t>, uint64_t> functions_;
   uint64_t locations_ = 0;
 };
 

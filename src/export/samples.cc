@@ -107,7 +107,8 @@ std::vector<uint32_t> add_locations(const Profile& profile, const NamedPaths& pa
     if (is_code) location.executable = own.executable;
     if (is_code) location.position = own.position;
     for (size_t i = frames.size(); i-- > 0;)
-      location.frames.push_back({frames[i].function, frames[i].file, frames[i].line, frames[i].linkage});
+      location.frames.push_back({frames[i].function, frames[i].file, frames[i].line, frames[i].linkage,
+                                 frames[i].file.empty() ? 0 : frames[i].start_line});
     samples->locations.push_back(std::move(location));
   }
   return locations;

@@ -89,7 +89,7 @@ struct NamesFrame {
   NamesText linkage;
   NamesText file;
   uint32_t line;
-  uint32_t unused;
+  uint32_t start_line;  ///< where the function is declared, in `file`; 0: not known
 };
 static_assert(sizeof(NamesFrame) == 32);
 

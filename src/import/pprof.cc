@@ -34,7 +34,7 @@ struct Location {
   std::vector<Line> lines;
 };
 struct Function {
-  int64_t name = 0, system_name = 0, file = 0;
+  int64_t name = 0, system_name = 0, file = 0, start_line = 0;
 };
 
 /// A field of a message with the wire type that profile.proto gives it; one of another type is skipped.
@@ -213,6 +213,9 @@ void PprofReader::read_function(protozero::pbf_reader message) {
       case number(4):
         function.file = message.get_int64();
         break;
+      case number(5):
+        function.start_line = message.get_int64();
+        break;
       default:
         message.skip();
     }
@@ -309,6 +312,8 @@ Frame PprofReader::frame_of(const Line& line) {
   if (frame.linkage == frame.function) frame.linkage.clear();
   frame.file = text(function.file);
   if (line.line > 0 && line.line <= INT32_MAX) frame.line = static_cast<uint32_t>(line.line);
+  if (function.start_line > 0 && function.start_line <= INT32_MAX)
+    frame.start_line = static_cast<uint32_t>(function.start_line);
   return frame;
 }
 

@@ -183,6 +183,17 @@ TEST(KeptParts, OfArchivesAreEachBytesGreatestAnswerInAnyOrder) {
   }
 }
 
+TEST_F(Kept, FramesKnowWhereTheirFunctionStarts) {
+  const auto start_line = [this] { return open()->frames(std::vector<uint64_t>{0x100})[0][0].start_line; };
+  std::vector<Frame> frames = line(9);
+  ASSERT_TRUE(names_.add(archive({{0x100, 4, frames}}, {1, 2, 3})));
+  EXPECT_EQ(start_line(), 0u) << "of an older version";
+  frames[0].start_line = 7;
+  ASSERT_TRUE(names_.add(archive({{0x100, 4, frames}}, {1, 2, 3})));
+  EXPECT_EQ(start_line(), 7u);
+  EXPECT_EQ(names_.parts(kBinary).places.at(0).frames[0].start_line, 7u);
+}
+
 TEST_F(Kept, FramesAreOfWhoeverOwnsTheProfileOrTheExecutable) {
   ASSERT_TRUE(names_.add(archive({{0x100, 4, line(1)}}, {1, 2, 3}), 7));
   const auto owner_after = [this](std::vector<uint64_t> positions) {

@@ -6,7 +6,9 @@
 namespace pctally {
 namespace {
 
-auto fields_of(const Frame& frame) { return std::tie(frame.function, frame.file, frame.line, frame.linkage); }
+auto fields_of(const Frame& frame) {
+  return std::tie(frame.function, frame.file, frame.line, frame.linkage, frame.start_line);
+}
 
 bool is_less(const std::vector<Frame>& a, const std::vector<Frame>& b) {
   return std::ranges::lexicographical_compare(
@@ -30,7 +32,7 @@ std::vector<Frame> frames_of(const NamesSection& section, const NamesPlace& plac
   std::vector<Frame> frames;
   for (const NamesFrame& frame : section.frames(place))
     frames.push_back({std::string(section.text(frame.function)), std::string(section.text(frame.file)),
-                      frame.line, std::string(section.text(frame.linkage))});
+                      frame.line, std::string(section.text(frame.linkage)), frame.start_line});
   return frames;
 }
 

@@ -95,8 +95,8 @@ void NamesWriter::add_place(uint64_t position, uint32_t bytes, std::span<const F
   if (frames.size() > kMostInlined) return;
   std::vector<NamesFrame> records;
   for (const Frame& frame : frames)
-    records.push_back(
-        {add_name(frame.function), add_name(frame.linkage), add_name(frame.file), frame.line, 0});
+    records.push_back({add_name(frame.function), add_name(frame.linkage), add_name(frame.file), frame.line,
+                       frame.start_line});
   const std::string key(reinterpret_cast<const char*>(records.data()), records.size() * sizeof(NamesFrame));
   const auto [known, fresh] = known_frames_.try_emplace(key, static_cast<uint32_t>(frames_.size()));
   if (fresh) frames_.insert(frames_.end(), records.begin(), records.end());

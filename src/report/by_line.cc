@@ -54,6 +54,7 @@ class LineRows {
     const size_t chosen = chosen_frame(executable, frames);
     Inside inside = options_.inlines ? inside_of(frames, chosen) : Inside();
     Frame frame = chosen < frames.size() ? std::move(frames[chosen]) : Frame{};
+    const uint32_t start_line = frame.start_line;
     if (own_ && chosen == frames.size()) frame.function = bracketed(names_.shown(executable));
     if (frame.function.empty()) {
       frame.function = range.function;
@@ -63,13 +64,16 @@ class LineRows {
         numbers_.try_emplace(Key(names_.shown(executable), std::move(frame.function), std::move(frame.file),
                                  frame.line, std::move(inside)),
                              static_cast<uint32_t>(rows.size()));
-    if (fresh) add_row(entry->first);
-    rows[entry->second].linkage = std::move(frame.linkage);
+    if (fresh) add_row(entry->first, start_line);
+    Row& row = rows[entry->second];
+    row.linkage = std::move(frame.linkage);
+    if (row.start_line != start_line) row.start_line = 0;  // code of several compilations: they disagree
     return entry->second;
   }
 
-  void add_row(const Key& key) {
+  void add_row(const Key& key, uint32_t start_line) {
     Row& row = rows.emplace_back();
+    row.start_line = start_line;
     std::tie(row.object, row.function, row.file, row.line, row.inside) = key;
   }
 

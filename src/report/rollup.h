@@ -54,6 +54,7 @@ struct Row {
   std::string object;    ///< kFunction, kObject, kLine, k...Function
   std::string file;      ///< kLine; empty if unknown
   uint32_t line = 0;
+  uint32_t start_line = 0;  ///< kLine: where the function is declared, in `file`; 0: not known, or elsewhere
   std::vector<std::pair<std::string, uint32_t>> inside;  ///< kLine: lines inlined into it, outermost first
   std::string process;                                   ///< kProcess: its comm
   int32_t pid = 0;

@@ -203,6 +203,7 @@ static void print_names_records() {
   FIELD(NamesFrame, linkage);
   FIELD(NamesFrame, file);
   FIELD(NamesFrame, line);
+  FIELD(NamesFrame, start_line);
   FIELD(NamesSource, path);
   FIELD(NamesSource, text);
   FIELD(NamesSource, changed_unix_ns);

@@ -268,5 +268,110 @@ class Compare(unittest.TestCase):
         self.assertRegex(done.stderr, r"^pctally: 1 limit undecided: about \d+ runs a side would decide it, [\d.]+ s of CPU time each side \(exit 3\)\n$")
 
 
+HOT = """
+static int twice(int x) {
+  return 2 * x;
+}
+__attribute__((noinline)) long hot(long n) {
+  volatile long sum = 0;
+INSIDE  for (long i = 0; i < n; i++)
+    sum += twice(i) % 7;
+  return sum;
+}
+__attribute__((noinline)) long cold(long n) {
+  volatile long sum = 0;
+  for (long i = 0; i < n / 4; i++)
+    sum += i % 5;
+  return sum;
+}
+int main(void) {
+  return hot(200000000) + cold(200000000) == 1;
+}
+"""
+
+
+@unittest.skipIf(shutil.which("gcc") is None, "gcc is not installed")
+class MovedLines(unittest.TestCase):
+    """One program in three builds: as it is, with three lines more above it, and with one more within its hot function."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.mkdtemp(dir=p.scratch())
+        cls.engine = p.engines()[0]
+        builds = {"old": HOT.replace("INSIDE", ""), "above": "\n\n\n" + HOT.replace("INSIDE", ""),
+                  "within": HOT.replace("INSIDE", "  sum += 1;\n")}
+        cls.sources = {name: text.splitlines() for name, text in builds.items()}
+        for name, text in builds.items():
+            os.mkdir(os.path.join(cls.directory, name))
+            source, program = (os.path.join(cls.directory, name, file) for file in ("hot.c", "hot"))
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(text)
+            subprocess.run(["gcc", "-O1", "-g", "-Wl,--build-id", "-o", program, source], check=True)
+            done = p.record([program], "-e", cls.engine, path=cls.profile(name))
+            assert done.returncode == 0, done.stderr
+
+    @classmethod
+    def profile(cls, name):
+        return os.path.join(cls.directory, name + ".pct")
+
+    def rows(self, new, *words):
+        """The rows of lines with ticks enough to be judged."""
+        done = pctally("diff", "--json", "--by", "line", *words, self.profile("old"), self.profile(new), cwd=self.directory)
+        data = json.loads(done.stdout)
+        self.assertEqual([doubt.split(":")[0] for doubt in data["doubts"]], ["hot"], data["doubts"])
+        return data, [row for row in data["rows"] if row["object"] == "hot" and row["old_ticks"] + row["new_ticks"] >= 50]
+
+    def text(self, build, place):
+        return self.sources[build][int(place.rsplit(":", 1)[1]) - 1]
+
+    def test_lines_below_an_edit_are_the_same_rows(self):
+        data, rows = self.rows("above")
+        self.assertGreaterEqual(len(rows), 2)
+        for row in rows:
+            self.assertNotIn(row["verdict"], ("gone", "new"), row)
+            self.assertGreater(min(row["old_ticks"], row["new_ticks"]), 0, row)
+            self.assertIn("/above/hot.c:", row["name"])
+            self.assertIn("/old/hot.c:", row["old_place"])
+            self.assertEqual(self.text("above", row["name"]), self.text("old", row["old_place"]))
+        self.assertIn("lines are counted from the start of their function", data["doubts"][0])
+
+    def test_so_they_are_where_an_archive_has_them(self):
+        for name in ("old", "above"):
+            done = pctally("archive", "-o", name + ".archive", self.profile(name), cwd=self.directory)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            os.rename(os.path.join(self.directory, name), os.path.join(self.directory, name + ".away"))
+        try:
+            done = pctally("diff", "--json", "--by", "line", "old.archive", "above.archive", cwd=self.directory)
+        finally:
+            for name in ("old", "above"):
+                os.rename(os.path.join(self.directory, name + ".away"), os.path.join(self.directory, name))
+        for row in json.loads(done.stdout)["rows"]:
+            if row["object"] == "hot" and row["old_ticks"] + row["new_ticks"] >= 50:
+                self.assertGreater(min(row["old_ticks"], row["new_ticks"]), 0, row)
+
+    def test_so_they_are_in_files_of_pprof(self):
+        for name in ("old", "above"):
+            done = pctally("export", "--format", "pprof", "-o", name + ".pb.gz", self.profile(name), cwd=self.directory)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        data = json.loads(pctally("diff", "--json", "--by", "line", "old.pb.gz", "above.pb.gz", cwd=self.directory).stdout)
+        rows = [row for row in data["rows"] if row["object"] == "hot" and row["old_ticks"] + row["new_ticks"] >= 50]
+        self.assertGreaterEqual(len(rows), 2, data["rows"])
+        for row in rows:
+            self.assertGreater(min(row["old_ticks"], row["new_ticks"]), 0, row)
+
+    def test_an_edit_within_a_function_moves_the_lines_below_it_there_alone(self):
+        _, rows = self.rows("within")
+        cold = [row for row in rows if "% 5" in self.text("within", row["name"])]
+        self.assertEqual(len(cold), 1, rows)
+        self.assertEqual(self.text("old", cold[0]["old_place"]), self.text("within", cold[0]["name"]))
+        moved = [row for row in rows if row["new_ticks"] > 0 and "% 7" in self.text("within", row["name"])]
+        self.assertEqual([row["old_ticks"] for row in moved], [0], rows)
+
+    def test_no_limit_passes_on_them(self):
+        done = pctally("diff", "--by", "line", "--fail-if", "total > +900000%", self.profile("old"), self.profile("above"), cwd=self.directory)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("an added line moves those below", done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -26,9 +26,15 @@ struct IndexedUnit {
   std::string directory;  ///< of the compilation
 };
 
-Frame frame_at(const IndexedUnit& unit, const std::string& function, const std::string& linkage,
-               const SourceLine& place) {
-  return {function, source_path(unit.directory, place.file), place.line, linkage};
+/// Declared in an included file, or the body is: then its lines cannot be counted from the declaration.
+uint32_t start_line(const IndexedUnit& unit, const SourceLine& start, const std::string& file) {
+  return !file.empty() && source_path(unit.directory, start.file) == file ? start.line : 0;
+}
+
+Frame frame_at(const IndexedUnit& unit, const DwarfInline::Call& call, const SourceLine& place) {
+  std::string file = source_path(unit.directory, place.file);
+  const uint32_t start = start_line(unit, call.start, file);
+  return {*call.function, std::move(file), place.line, *call.linkage, start};
 }
 
 /// The line table knows where the innermost function is; where each further one is, the call in it says.
@@ -37,10 +43,10 @@ std::vector<Frame> frames_at(IndexedUnit* unit, uint64_t address) {
   SourceLine place = line.value_or(SourceLine{});
   std::vector<Frame> frames;
   for (const DwarfInline::Call& call : unit->functions.calls(address)) {
-    frames.push_back(frame_at(*unit, *call.function, *call.linkage, place));
+    frames.push_back(frame_at(*unit, call, place));
     place = call.call;
   }
-  if (frames.empty() && line) frames.push_back(frame_at(*unit, {}, {}, place));
+  if (frames.empty() && line) frames.push_back({{}, source_path(unit->directory, place.file), place.line});
   return frames;
 }
 
@@ -49,7 +55,7 @@ std::vector<CompilerFrame> compiler_frames_at(IndexedUnit* unit, uint64_t addres
   std::vector<CompilerFrame> frames;
   for (const DwarfInline::Call& call : unit->functions.calls(address)) {
     const std::string& symbol = call.linkage->empty() ? *call.function : *call.linkage;
-    frames.push_back({symbol, place.line, call.start_line, place.discriminator});
+    frames.push_back({symbol, place.line, call.start.line, place.discriminator});
     place = call.call;
   }
   return frames;

@@ -54,6 +54,22 @@ TEST_P(FramesOf, AnInlinedChainIsToldInnermostFirst) {
   EXPECT_EQ(symbolizer->problem(), "");
 }
 
+/// deep::Leaf::run is declared in a class: the place of its definition counts.
+TEST_P(FramesOf, EachFunctionStartsWhereItIsDefined) {
+  const std::string path = fixture(GetParam());
+  if (!exists(path)) GTEST_SKIP() << "no compiler or tool for " << GetParam();
+  const auto symbol = listed_symbol(fixture(std::string(GetParam()) == "linked" ? "inlined" : GetParam()),
+                                    "_ZN4deep9outermostEi");
+  std::map<std::string, std::set<uint32_t>> starts;
+  for (const auto& frames : Symbolizer::open(identity_of(path))->frames(positions_of(path, symbol)))
+    for (const Frame& frame : frames) starts[frame.function].insert(frame.start_line);
+  const std::map<std::string, std::set<uint32_t>> expected{
+      {"deep::Leaf::run(int)", {line_of("start of leaf")}},
+      {"int deep::middle<int>(int)", {line_of("start of middle")}},
+      {"deep::outermost(int)", {line_of("start of outermost")}}};
+  EXPECT_EQ(starts, expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, FramesOf,
                          testing::Values("inlined", "inlined_dwarf4", "inlined_split", "inlined_zlib",
                                          "inlined_zstd", "inlined_clang5", "inlined_clang_split", "linked"),

@@ -54,9 +54,20 @@ bool own_number(Dwarf_Die* die, unsigned name, Dwarf_Word* value) {
   return dwarf_attr(die, name, &attribute) != nullptr && dwarf_formudata(&attribute, value) == 0;
 }
 
+/// The name of the file with that number in the table of the DIE's unit; null if there is none.
+const char* own_file(Dwarf_Die* die, unsigned name) {
+  Dwarf_Word number = 0;
+  Dwarf_Die unit;
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  const bool known = own_number(die, name, &number) && dwarf_diecu(die, &unit, nullptr, nullptr) != nullptr &&
+                     dwarf_getsrcfiles(&unit, &files, &count) == 0 && number < count;
+  return known ? dwarf_filesrc(files, number, nullptr, nullptr) : nullptr;
+}
+
 }  // namespace
 
-DwarfInline::DwarfInline(Dwarf_Die unit, AddressRange text) : unit_(unit), text_(text) {
+DwarfInline::DwarfInline(Dwarf_Die unit, AddressRange text) : text_(text) {
   last_ = unit.addr;
   walk(&unit, kNone, 0);
   intervals_.flatten();
@@ -98,7 +109,7 @@ std::vector<DwarfInline::Call> DwarfInline::calls(uint64_t address) {
   std::vector<Call> result;
   for (uint32_t node : chain) {
     const Name& name = name_of(&nodes_[node]);
-    result.push_back({&name.function, &name.linkage, call_site(&nodes_[node].die), name.start_line});
+    result.push_back({&name.function, &name.linkage, call_site(&nodes_[node].die), name.start});
   }
   return result;
 }
@@ -121,21 +132,25 @@ DwarfInline::Name DwarfInline::function_name(Dwarf_Die die) {
   return {plain == nullptr ? std::string() : std::string(plain).substr(0, kLongestName), {}};
 }
 
-/// The line of the definition; that of the declaration if the definition has none of its own.
-uint32_t DwarfInline::start_line(Dwarf_Die die) {
+/// The place of the definition. A compiler leaves out of it what is as in the declaration, so that each part
+/// is found by itself.
+SourceLine DwarfInline::start_of(Dwarf_Die die) {
+  SourceLine start;
   Dwarf_Word line = 0;
   for (unsigned step = 0; step < kLongestWay; step++) {
-    if (own_number(&die, DW_AT_decl_line, &line)) return static_cast<uint32_t>(line);
+    if (start.line == 0 && own_number(&die, DW_AT_decl_line, &line)) start.line = static_cast<uint32_t>(line);
+    if (start.file == nullptr) start.file = own_file(&die, DW_AT_decl_file);
+    if (start.line != 0 && start.file != nullptr) break;
     if (!follow(&die, DW_AT_abstract_origin) && !follow(&die, DW_AT_specification)) break;
   }
-  return 0;
+  return start;
 }
 
 const DwarfInline::Name& DwarfInline::name_of(Node* node) {
   if (node->name == kNone) {
     node->name = static_cast<uint32_t>(names_.size());
     names_.push_back(function_name(node->die));
-    names_.back().start_line = start_line(node->die);
+    names_.back().start = start_of(node->die);
   }
   return names_[node->name];
 }
@@ -143,17 +158,11 @@ const DwarfInline::Name& DwarfInline::name_of(Node* node) {
 SourceLine DwarfInline::call_site(Dwarf_Die* die) {
   SourceLine site;
   Dwarf_Word line = 0;
-  Dwarf_Word file = 0;
   if (own_number(die, DW_AT_call_line, &line)) site.line = static_cast<uint32_t>(line);
   Dwarf_Word discriminator = 0;
   if (own_number(die, kGnuDiscriminator, &discriminator))
     site.discriminator = static_cast<uint32_t>(discriminator);
-  Dwarf_Files* files = nullptr;
-  size_t count = 0;
-  if (own_number(die, DW_AT_call_file, &file) && dwarf_getsrcfiles(&unit_, &files, &count) == 0 &&
-      file < count) {
-    site.file = dwarf_filesrc(files, file, nullptr, nullptr);
-  }
+  site.file = own_file(die, DW_AT_call_file);
   return site;
 }
 

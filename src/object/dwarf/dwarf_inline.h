@@ -18,7 +18,7 @@ class DwarfInline {
     const std::string* function = nullptr;  ///< demangled; empty if it has no name
     const std::string* linkage = nullptr;   ///< the symbol; empty if that is `function`
     SourceLine call;
-    uint32_t start_line = 0;  ///< where the function is declared; 0 if unknown
+    SourceLine start;  ///< where the function is declared
   };
 
   /// Walks the unit. Ranges outside `text` are ignored.
@@ -44,14 +44,13 @@ class DwarfInline {
   uint32_t add(Dwarf_Die* die, uint32_t parent);
   struct Name {
     std::string function, linkage;
-    uint32_t start_line = 0;
+    SourceLine start{};
   };
   static Name function_name(Dwarf_Die die);
-  static uint32_t start_line(Dwarf_Die die);
+  static SourceLine start_of(Dwarf_Die die);
   const Name& name_of(Node* node);
-  SourceLine call_site(Dwarf_Die* die);
+  static SourceLine call_site(Dwarf_Die* die);
 
-  Dwarf_Die unit_;
   AddressRange text_;
   const void* last_ = nullptr;  ///< the DIE visited last: a walk goes forward only
   std::vector<Node> nodes_;

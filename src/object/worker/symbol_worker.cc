@@ -44,6 +44,7 @@ void write_frames(Symbolizer& names, std::span<const uint64_t> positions, Messag
       answer->text(frame.file);
       answer->number(frame.line);
       answer->text(frame.linkage);
+      answer->number(frame.start_line);
     }
   }
 }

@@ -45,6 +45,7 @@ Frame read_frame(MessageReader& message) {
   frame.file = short_text(message);
   frame.line = static_cast<uint32_t>(message.number());
   frame.linkage = short_text(message);
+  frame.start_line = static_cast<uint32_t>(message.number());
   return frame;
 }
 

@@ -58,8 +58,8 @@ std::vector<std::string> text_of(const std::vector<std::vector<Frame>>& frames) 
   for (const auto& chain : frames) {
     lines.emplace_back();
     for (const Frame& frame : chain)
-      lines.back() +=
-          frame.function + '|' + frame.linkage + '|' + frame.file + ':' + std::to_string(frame.line) + ' ';
+      lines.back() += frame.function + '|' + frame.linkage + '|' + frame.file + ':' +
+                      std::to_string(frame.line) + '|' + std::to_string(frame.start_line) + ' ';
   }
   return lines;
 }

@@ -69,12 +69,18 @@ std::string linkage_of(const DiffKey& key, const std::vector<MeasuredRun>& befor
   return {};
 }
 
-/// A line's is its place in the newest run that has it.
+/// Of a line, in the first run of the side that has it; or null.
+const LinePlace* place_of(const DiffKey& key, const std::vector<MeasuredRun>& side) {
+  for (const MeasuredRun& run : side)
+    if (auto found = run.places.find(key); found != run.places.end()) return &found->second;
+  return nullptr;
+}
+
+/// A line's is its place on the new side; where that does not have it, on the old one.
 std::string name_of(const DiffKey& key, const std::vector<MeasuredRun>& before,
                     const std::vector<MeasuredRun>& after) {
   for (const auto* side : {&after, &before})
-    for (const MeasuredRun& run : *side)
-      if (auto found = run.places.find(key); found != run.places.end()) return found->second;
+    if (const LinePlace* place = place_of(key, *side)) return place->name;
   return std::get<0>(key);
 }
 
@@ -85,6 +91,8 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
   row.name = name_of(key, before, after);
   row.object = std::get<1>(key);
   row.linkage = linkage_of(key, before, after);
+  if (const LinePlace* place = place_of(key, before); place != nullptr && place->name != row.name)
+    row.old_place = place->name;
   std::array<std::vector<Measured>, 2> amounts, shares, totals, total_shares;
   bool all_have_paths = true;
   const std::array<const std::vector<MeasuredRun>*, 2> sides = {&before, &after};
@@ -222,15 +230,26 @@ void add_profiles(const std::vector<Profile>& side, const char* name, const Diff
   }
 }
 
-std::vector<MeasuredRun> measure_side(const std::vector<Profile>& side, const OpenSymbolizer& open,
-                                      const DiffOptions& options, double work, const MatchingObjects& objects,
-                                      bool kernel_code) {
-  std::vector<MeasuredRun> runs;
+std::vector<Report> reports_of(const std::vector<Profile>& side, const OpenSymbolizer& open, Grouping by,
+                               bool kernel_code) {
+  std::vector<Report> reports;
   for (const Profile& profile : side)
     if (kernel_code)
-      runs.push_back(measure(profile, open, options.by, work, objects));
+      reports.push_back(make_report(profile, open, {.by = by}));
     else
-      runs.push_back(measure(without_kernel_code(profile), open, options.by, work, objects));
+      reports.push_back(make_report(without_kernel_code(profile), open, {.by = by}));
+  return reports;
+}
+
+std::vector<MeasuredRun> measure_side(const std::vector<Profile>& side, const std::vector<Report>& reports,
+                                      double work, const MatchingObjects& objects, const MatchingLines& lines,
+                                      bool kernel_code) {
+  std::vector<MeasuredRun> runs;
+  for (size_t i = 0; i < side.size(); ++i)
+    if (kernel_code)
+      runs.push_back(measure(side[i], reports[i], work, objects, lines));
+    else
+      runs.push_back(measure(without_kernel_code(side[i]), reports[i], work, objects, lines));
   return runs;
 }
 
@@ -301,8 +320,11 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   diff.doubts = doubts_of(all, options.by);
   diff.blind_to_kernel = blind_to_kernel(all, options.by);
   const bool kernel_code = diff.blind_to_kernel.empty();
-  const auto old_runs = measure_side(before, open, options, diff.work, objects, kernel_code);
-  const auto new_runs = measure_side(after, open, options, diff.new_work, objects, kernel_code);
+  const auto old_reports = reports_of(before, open, options.by, kernel_code),
+             new_reports = reports_of(after, open, options.by, kernel_code);
+  const MatchingLines lines(old_reports, new_reports, objects);
+  const auto old_runs = measure_side(before, old_reports, diff.work, objects, lines, kernel_code),
+             new_runs = measure_side(after, new_reports, diff.new_work, objects, lines, kernel_code);
   for (Doubt& doubt : doubts_of_lines(old_runs, new_runs, objects)) diff.doubts.push_back(std::move(doubt));
   count_runs(old_runs, &diff.old_runs, &diff.old_added);
   count_runs(new_runs, &diff.new_runs, &diff.new_added);
@@ -346,7 +368,8 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
                        .blind_to_kernel = blind_to_kernel(all, options.by)};
   const MatchingObjects objects = matching_objects(runs, {});
   const std::vector<MeasuredRun> measured =
-      measure_side(runs, open, options, options.work, objects, result.blind_to_kernel.empty());
+      measure_side(runs, reports_of(runs, open, options.by, result.blind_to_kernel.empty()), options.work,
+                   objects, {}, result.blind_to_kernel.empty());
   std::vector<RowDeviation>& rows = result.rows;
   for (const DiffKey& key : keys_of(measured, {})) {
     const std::string name = name_of(key, measured, {});

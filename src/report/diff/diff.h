@@ -32,6 +32,7 @@ struct DiffRow {
   std::string short_name;                    ///< as short_names() gives it
   std::string linkage;                       ///< the function's symbol, if it is not `name`
   std::string object;                        ///< where the name is a function's or a line's
+  std::string old_place;                     ///< of a line that is elsewhere on the old side
   Change amount;                             ///< ms a run (or a unit of work); or events
   Change share;                              ///< percent of all ticks
   std::optional<Change> total, total_share;  ///< with it on the call path, where all runs have call paths
@@ -86,8 +87,8 @@ inline constexpr double kFewestTicks =
     10;  ///< effective ticks of both sides below which nothing can be decided
 
 /// Rows are matched by what they are called and the name of their object, clone suffixes aside, so that moved
-/// text is the same row. Code without a name is matched by address only within one build of its object.
-/// Error: EINVAL if the profiles count different things.
+/// text is the same row; lines as of MatchingLines. Code without a name is matched by address only within one
+/// build of its object. Error: EINVAL if the profiles count different things.
 Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Profile>& after,
                        const OpenSymbolizer& open, const DiffOptions& options);
 

@@ -384,6 +384,61 @@ TEST(Diff, LinesOfAnotherBuildAreInDoubt) {
                 "moves all below it\n"));
 }
 
+/// "/old/y" and "/new/y" are two builds: in the new one all functions begin three lines further down. f3 is
+/// of a macro above them, and nobody knows where f4 begins.
+class SymbolizerOfMovedLines : public FakeSymbolizer {
+ public:
+  static std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity) {
+    return std::make_unique<SymbolizerOfMovedLines>(identity);
+  }
+  explicit SymbolizerOfMovedLines(const ExecutableIdentity& identity)
+      : FakeSymbolizer(identity), moved_(identity.path.starts_with("/new") ? 3 : 0) {}
+
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+    auto all = FakeSymbolizer::frames(positions);
+    for (size_t i = 0; i < all.size(); ++i)
+      for (Frame& frame : all[i]) {
+        const uint64_t function = positions[i] / 0x100;
+        const uint32_t start = static_cast<uint32_t>(function * 0x10) + moved_;
+        frame.start_line = function == 4 ? 0 : start;
+        frame.line = function == 3 ? 2 : start + 5;
+      }
+    return all;
+  }
+
+ private:
+  uint32_t moved_;
+};
+
+Diff diff_of_moved_lines(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after) {
+  const auto diff = make_diff({run_of(before, {1}, "/old/y")}, {run_of(after, {2}, "/new/y")},
+                              &SymbolizerOfMovedLines::open, {.by = Grouping::kLine});
+  EXPECT_TRUE(diff);
+  return diff ? *diff : Diff{};
+}
+
+TEST(Diff, LinesAreCountedFromTheStartOfTheirFunction) {
+  const Diff diff = diff_of_moved_lines({0, 500, 300}, {0, 500, 900});
+  ASSERT_EQ(diff.rows.size(), 2u);
+  EXPECT_EQ(row_of(diff, "/src/y.c:40").verdict, Verdict::kMore);
+  EXPECT_EQ(row_of(diff, "/src/y.c:24").old_side.ticks, 500u);
+  EXPECT_THAT(diff_json(diff, {}), HasSubstr("\"old_place\": \"/src/y.c:21\""));
+  EXPECT_THAT(diff_text(diff, {}),
+              HasSubstr("\nwarning: y: it is not of one build; lines are counted from the "
+                        "start of their function; an added line moves those below\n"));
+}
+
+TEST(Diff, LinesThatCannotBeCountedFromAFunctionAreByNumber) {
+  const Diff diff = diff_of_moved_lines({0, 500, 300, 200, 100}, {0, 500, 900, 200, 100});
+  ASSERT_EQ(diff.rows.size(), 5u);
+  EXPECT_EQ(row_of(diff, "/src/y.c:2").old_side.ticks, row_of(diff, "/src/y.c:2").new_side.ticks);
+  EXPECT_EQ(row_of(diff, "/src/y.c:69").new_side.ticks, 0u);
+  EXPECT_EQ(row_of(diff, "/src/y.c:72").old_side.ticks, 0u);
+  EXPECT_THAT(diff_text(diff, {}),
+              HasSubstr("\nwarning: y: it is not of one build; 2 lines are counted from the "
+                        "start of a function, 3 from that of the file\n"));
+}
+
 /// All code is one line.
 class SymbolizerOfOneLine : public FakeSymbolizer {
  public:

@@ -1,6 +1,7 @@
 #include "report/diff/doubt.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -68,11 +69,31 @@ std::vector<Doubt> of_kernel_code(std::span<const ComparedProfile> profiles, Gro
   return {};
 }
 
-std::set<std::string> objects_with_lines(const std::vector<MeasuredRun>& side) {
-  std::set<std::string> objects;
+/// The lines of an object, each once.
+struct Lines {
+  std::set<DiffKey> followed, by_number;
+};
+
+std::map<std::string, Lines> lines_of(const std::vector<MeasuredRun>& side) {
+  std::map<std::string, Lines> objects;
   for (const MeasuredRun& run : side)
-    for (const auto& [key, place] : run.places) objects.insert(std::get<1>(key));
+    for (const auto& [key, place] : run.places) {
+      Lines& lines = objects[std::get<1>(key)];
+      (place.followed ? lines.followed : lines.by_number).insert(key);
+    }
   return objects;
+}
+
+std::string why_in_doubt(const Lines& lines) {
+  const size_t followed = lines.followed.size(), by_number = lines.by_number.size();
+  const std::string other_build = "it is not of one build; ";
+  if (followed == 0)
+    return other_build + "lines are compared by number, and an added line moves all below it";
+  if (by_number == 0)
+    return other_build +
+           "lines are counted from the start of their function; an added line moves those below";
+  return other_build + std::to_string(followed) + (followed == 1 ? " line is" : " lines are") +
+         " counted from the start of a function, " + std::to_string(by_number) + " from that of the file";
 }
 
 }  // namespace
@@ -89,12 +110,14 @@ std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping
 std::vector<Doubt> doubts_of_lines(const std::vector<MeasuredRun>& before,
                                    const std::vector<MeasuredRun>& after, const MatchingObjects& objects) {
   std::vector<Doubt> doubts;
-  const std::set<std::string> new_objects = objects_with_lines(after);
-  for (const std::string& object : objects_with_lines(before))
-    if (new_objects.contains(object) && !objects.same_build.contains(object))
-      doubts.push_back({object,
-                        "it is not of one build; lines are compared by number, and an added line moves all "
-                        "below it"});
+  const std::map<std::string, Lines> new_lines = lines_of(after);
+  for (auto& [object, lines] : lines_of(before)) {
+    const auto found = new_lines.find(object);
+    if (found == new_lines.end() || objects.same_build.contains(object)) continue;
+    lines.followed.insert(found->second.followed.begin(), found->second.followed.end());
+    lines.by_number.insert(found->second.by_number.begin(), found->second.by_number.end());
+    doubts.push_back({object, why_in_doubt(lines)});
+  }
   return doubts;
 }
 

@@ -20,8 +20,8 @@ struct Doubt {
 /// another of them, or has kernel code in other rows.
 std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping by);
 
-/// The objects that have lines on both sides and are not of one build: lines are compared by number, and may
-/// have moved.
+/// The objects that have lines on both sides and are not of one build: an edit may have moved lines within
+/// their function, or within their file where they cannot be counted from a function.
 std::vector<Doubt> doubts_of_lines(const std::vector<MeasuredRun>& before,
                                    const std::vector<MeasuredRun>& after, const MatchingObjects& objects);
 

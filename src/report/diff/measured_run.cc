@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/base_name.h"
 #include "report/account.h"
 #include "report/names/short_name.h"
 
@@ -10,13 +9,6 @@ namespace pctally {
 namespace {
 
 std::string place_of(const Row& row) { return row.file + ":" + std::to_string(row.line); }
-
-/// A line is the same in another directory: it has the file's name and the function's, whatever the arguments
-/// of its template are.
-std::string line_key(const Row& row) {
-  return std::string(base_name(row.file)) + ":" + std::to_string(row.line) + "\n" +
-         short_function_name(row.function, row.linkage);
-}
 
 std::string row_name(const Row& row, Grouping by) {
   switch (by) {
@@ -35,11 +27,19 @@ DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects) {
   std::string name = row_name(row, by);
   if (by == Grouping::kObject || by == Grouping::kProcess) return {objects.name_of(name), ""};
   const std::string& object = objects.name_of(row.object);
-  if (by == Grouping::kLine && !row.file.empty()) return {line_key(row), object};
   const size_t address = name.find("+0x");  // of code without a name: "[object+0x1234]"
   if (address != std::string::npos)
     name = "[" + object + (objects.same_build.contains(object) ? name.substr(address) : "]");
   return {name, object};
+}
+
+DiffKey add_line(const Row& row, const MatchingObjects& objects, const MatchingLines& lines,
+                 MeasuredRun* run) {
+  const std::string& object = objects.name_of(row.object);
+  const MatchingLines::Key line = lines.key_of(row, object);
+  const DiffKey key{line.name, object};
+  run->places[key] = {place_of(row), line.followed};
+  return key;
 }
 
 double design_of(double ticks, const Account& account) {
@@ -67,17 +67,17 @@ void add_totals(const Profile& profile, double work, MeasuredRun* run) {
 
 }  // namespace
 
-MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, Grouping by, double work,
-                    const MatchingObjects& objects) {
-  Report report = make_report(profile, open, {.by = by});
+MeasuredRun measure(const Profile& profile, const Report& report, double work, const MatchingObjects& objects,
+                    const MatchingLines& lines) {
+  const Grouping by = report.by;
   MeasuredRun run;
   run.has_paths = by == Grouping::kFunction && profile.paths.recorded;
   for (const Row& row : report.rows) {
-    DiffKey key = key_of(row, by, objects);
+    const DiffKey key = by == Grouping::kLine && !row.file.empty() ? add_line(row, objects, lines, &run)
+                                                                   : key_of(row, by, objects);
     run.ticks[key] += row.ticks;
     uint64_t& on_path = run.on_path[key];
     on_path = std::max(on_path, row.total.low);
-    if (by == Grouping::kLine && !row.file.empty()) run.places[key] = place_of(row);
     if (by == Grouping::kFunction && !row.linkage.empty())
       run.linkage[key] = without_clone_suffix(row.linkage);
   }

@@ -5,18 +5,25 @@
 #include <tuple>
 #include <vector>
 
+#include "report/diff/matching_lines.h"
 #include "report/diff/matching_objects.h"
 #include "report/rollup.h"
 #include "report/statistics/change_test.h"
 
 namespace pctally {
 
+/// Where a line is in a run.
+struct LinePlace {
+  std::string name;       ///< "FILE:LINE"
+  bool followed = false;  ///< as of MatchingLines
+};
+
 using DiffKey = std::tuple<std::string, std::string>;  ///< name (of a line: see `places`), object
 
 struct MeasuredRun {
   std::map<DiffKey, uint64_t> ticks;
   std::map<DiffKey, std::string> linkage;  ///< of functions whose symbol is another word
-  std::map<DiffKey, std::string> places;   ///< of lines: "FILE:LINE", the name of the row
+  std::map<DiffKey, LinePlace> places;     ///< of lines: the name of the row
   /// With the function on the call path; empty where the profile has none. Of a function and its clones the
   /// larger counts: one calls the other.
   std::map<DiffKey, uint64_t> on_path;
@@ -30,7 +37,8 @@ struct MeasuredRun {
 };
 
 /// Amounts are per unit of `work` that a run did. Rows have the new names of their objects.
-MeasuredRun measure(const Profile& profile, const OpenSymbolizer& open, Grouping by, double work,
-                    const MatchingObjects& objects);
+/// `report`: of the profile, with all rows.
+MeasuredRun measure(const Profile& profile, const Report& report, double work, const MatchingObjects& objects,
+                    const MatchingLines& lines);
 
 }  // namespace pctally

@@ -218,6 +218,7 @@ void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>
       Frame& frame = source[i][k];
       frames.push_back({std::move(frame.function), std::move(frame.linkage), names.shown(executable),
                         std::move(frame.file), frame.line, k + 1 != source[i].size()});
+      frames.back().start_line = frame.start_line;
     }
     frames.front().address = address;
     places_.push_back(std::move(frames));

@@ -24,6 +24,7 @@ struct StackFrame {
   std::string short_name{};         ///< as of short_names() for all functions of the paths
   uint64_t address = 0;             ///< where it starts, if its object has several functions of its full name
   bool in_several_objects = false;  ///< a function of another object is called the same
+  uint32_t start_line = 0;          ///< as of Frame
 };
 
 /// What tells one frame's function from another's.

@@ -1,0 +1,35 @@
+// Follows the lines of functions that other lines moved: a line of a function is the same line, counted from
+// where the function is declared.
+#pragma once
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "report/diff/matching_objects.h"
+#include "report/rollup.h"
+
+namespace pctally {
+
+class MatchingLines {
+ public:
+  MatchingLines() = default;
+  /// `before`, `after`: the rows of each run, by line.
+  MatchingLines(const std::vector<Report>& before, const std::vector<Report>& after,
+                const MatchingObjects& objects);
+
+  /// What the row's line is called in all runs. REQUIRES: it has a file.
+  struct Key {
+    std::string name;
+    bool followed = false;  ///< counted from its function; else by number
+  };
+  [[nodiscard]] Key key_of(const Row& row, const std::string& object) const;
+
+ private:
+  /// Object, name of the file, short and full name of the function.
+  using Function = std::tuple<std::string, std::string, std::string, std::string>;
+
+  std::map<Function, std::string> followed_;  ///< the first of the full names that are one function
+};
+
+}  // namespace pctally
