@@ -79,7 +79,8 @@ std::map<std::string, Lines> lines_of(const std::vector<MeasuredRun>& side) {
   for (const MeasuredRun& run : side)
     for (const auto& [key, place] : run.places) {
       Lines& lines = objects[std::get<1>(key)];
-      (place.followed ? lines.followed : lines.by_number).insert(key);
+      if (place.match == LineMatch::kFollowed) lines.followed.insert(key);
+      if (place.match == LineMatch::kByNumber) lines.by_number.insert(key);
     }
   return objects;
 }
@@ -116,7 +117,7 @@ std::vector<Doubt> doubts_of_lines(const std::vector<MeasuredRun>& before,
     if (found == new_lines.end() || objects.same_build.contains(object)) continue;
     lines.followed.insert(found->second.followed.begin(), found->second.followed.end());
     lines.by_number.insert(found->second.by_number.begin(), found->second.by_number.end());
-    doubts.push_back({object, why_in_doubt(lines)});
+    if (lines.followed.size() + lines.by_number.size() != 0) doubts.push_back({object, why_in_doubt(lines)});
   }
   return doubts;
 }

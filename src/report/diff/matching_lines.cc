@@ -17,6 +17,12 @@ using Start = std::pair<size_t, uint32_t>;
 /// Those of one short name in files of one name.
 struct Namesakes {
   std::map<std::string, std::set<Start>> starts;  ///< of each full name: template arguments, overloads
+
+  [[nodiscard]] std::set<Start> all() const {
+    std::set<Start> all;
+    for (const auto& [name, own] : starts) all.insert(own.begin(), own.end());
+    return all;
+  }
 };
 
 std::string file_of(const Row& row) { return std::string(base_name(row.file)); }
@@ -69,19 +75,23 @@ class SameFunctions {
   std::vector<size_t> parent_;
 };
 
+bool are_of_both_sides(const std::set<Start>& starts, size_t old_runs) {
+  return starts.begin()->first < old_runs && starts.rbegin()->first >= old_runs;
+}
+
 /// Of each run at most one declaration, which is known, and of both sides some.
 bool can_be_followed(const std::set<Start>& starts, size_t old_runs) {
   std::set<size_t> runs;
   for (const auto& [run, line] : starts)
     if (line == 0 || !runs.insert(run).second) return false;
-  return *runs.begin() < old_runs && *runs.rbegin() >= old_runs;
+  return are_of_both_sides(starts, old_runs);
 }
 
 }  // namespace
 
 MatchingLines::MatchingLines(const std::vector<Report>& before, const std::vector<Report>& after,
                              const MatchingObjects& objects) {
-  std::map<std::tuple<std::string, std::string, std::string>, Namesakes> namesakes;
+  std::map<Name, Namesakes> namesakes;
   size_t run = 0;
   for (const std::vector<Report>* side : {&before, &after})
     for (const Report& report : *side) {
@@ -94,12 +104,14 @@ MatchingLines::MatchingLines(const std::vector<Report>& before, const std::vecto
       }
       ++run;
     }
-  for (const auto& [key, functions] : namesakes)
+  for (const auto& [key, functions] : namesakes) {
+    if (!are_of_both_sides(functions.all(), before.size())) alone_.insert(key);
     for (const auto& [names, starts] : SameFunctions(functions).all()) {
       if (!can_be_followed(starts, before.size())) continue;
       for (const std::string* name : names)
         followed_.emplace(std::tuple_cat(key, std::tuple(*name)), *names.front());
     }
+  }
 }
 
 /// A line is the same in another directory: it has the file's name and the function's, whatever the arguments
@@ -108,9 +120,10 @@ MatchingLines::Key MatchingLines::key_of(const Row& row, const std::string& obje
   const std::string file = file_of(row), function = short_function_name(row.function, row.linkage);
   const auto found = followed_.find({object, file, function, without_clone_suffix(row.function)});
   if (found == followed_.end() || row.line < row.start_line)
-    return {file + ":" + std::to_string(row.line) + "\n" + function, false};
+    return {file + ":" + std::to_string(row.line) + "\n" + function,
+            alone_.contains({object, file, function}) ? LineMatch::kAlone : LineMatch::kByNumber};
   return {file + ":+" + std::to_string(row.line - row.start_line) + "\n" + function + "\n" + found->second,
-          true};
+          LineMatch::kFollowed};
 }
 
 }  // namespace pctally

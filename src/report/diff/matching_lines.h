@@ -2,6 +2,7 @@
 // where the function is declared.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -10,6 +11,12 @@
 #include "report/rollup.h"
 
 namespace pctally {
+
+enum class LineMatch {
+  kFollowed,  ///< counted from where its function is declared
+  kByNumber,  ///< in the file
+  kAlone,     ///< its function has ticks on one side alone
+};
 
 class MatchingLines {
  public:
@@ -21,15 +28,18 @@ class MatchingLines {
   /// What the row's line is called in all runs. REQUIRES: it has a file.
   struct Key {
     std::string name;
-    bool followed = false;  ///< counted from its function; else by number
+    LineMatch match = LineMatch::kByNumber;
   };
   [[nodiscard]] Key key_of(const Row& row, const std::string& object) const;
 
  private:
-  /// Object, name of the file, short and full name of the function.
+  /// Object, name of the file and short name of the function.
+  using Name = std::tuple<std::string, std::string, std::string>;
+  /// The same with the full name.
   using Function = std::tuple<std::string, std::string, std::string, std::string>;
 
   std::map<Function, std::string> followed_;  ///< the first of the full names that are one function
+  std::set<Name> alone_;                      ///< on one side
 };
 
 }  // namespace pctally

@@ -122,6 +122,17 @@ TEST(MatchingLines, TwoLinesOfASideAreNeverOne) {
               ElementsAre(ElementsAre(18), IsEmpty(), ElementsAre(18), ElementsAre(8)));
 }
 
+TEST(MatchingLines, SaysHowALineIsMatched) {
+  const Rows before = {row("f", 10, 12), row("f", 10, 8), row("gone", 20, 22)},
+             after = {row("f", 13, 15), row("made", 30, 31)};
+  const MatchingLines lines(runs_of({before}), runs_of({after}), another_build());
+  const auto match_of = [&](const Row& row) { return lines.key_of(row, "y").match; };
+  EXPECT_EQ(match_of(before[0]), LineMatch::kFollowed);
+  EXPECT_EQ(match_of(before[1]), LineMatch::kByNumber);
+  EXPECT_EQ(match_of(before[2]), LineMatch::kAlone);
+  EXPECT_EQ(match_of(after[1]), LineMatch::kAlone);
+}
+
 TEST(MatchingLines, RunsOfOneSideMayBeOfSeveralBuilds) {
   const Rows first = {row("f", 10, 12)}, second = {row("f", 11, 13)}, after = {row("f", 20, 22)};
   EXPECT_THAT(pairs({first, second}, {after}), ElementsAre(ElementsAre(22)));

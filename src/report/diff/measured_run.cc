@@ -38,7 +38,7 @@ DiffKey add_line(const Row& row, const MatchingObjects& objects, const MatchingL
   const std::string& object = objects.name_of(row.object);
   const MatchingLines::Key line = lines.key_of(row, object);
   const DiffKey key{line.name, object};
-  run->places[key] = {place_of(row), line.followed};
+  run->places[key] = {place_of(row), line.match};
   return key;
 }
 

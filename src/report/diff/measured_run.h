@@ -14,8 +14,8 @@ namespace pctally {
 
 /// Where a line is in a run.
 struct LinePlace {
-  std::string name;       ///< "FILE:LINE"
-  bool followed = false;  ///< as of MatchingLines
+  std::string name;  ///< "FILE:LINE"
+  LineMatch match = LineMatch::kByNumber;
 };
 
 using DiffKey = std::tuple<std::string, std::string>;  ///< name (of a line: see `places`), object
