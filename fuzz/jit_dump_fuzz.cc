@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as a jitdump. What must hold: it ends, and each name is one that the file can
-// hold.
+// libFuzzer target: any bytes as a jitdump. What must hold: it ends, and each name and line is one that the
+// file can hold.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,5 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint64_t> addresses{0, 0x1000, 0x1010, 0x3000, UINT64_MAX};
   for (const NamedRange& range : dump->name(addresses))
     if (range.start > range.end || (range.function[0] != '[' && range.function.size() > size)) abort();
+  for (const std::vector<Frame>& frames : dump->frames(addresses))
+    for (const Frame& frame : frames)
+      if (frame.line == 0 || frame.line > INT32_MAX || frame.file.empty() || frame.file.size() > size)
+        abort();
   return 0;
 }

@@ -27,7 +27,7 @@ struct NamesHead {
   NamesTable text;
   NamesTable objects;
   NamesTable ranges;
-  NamesTable places;  ///< archives only, as the next three
+  NamesTable places;  ///< archives only, as the next three; and of a JIT's code, where a jitdump has lines
   NamesTable frames;
   NamesTable sources;
   uint8_t unused_too[8];

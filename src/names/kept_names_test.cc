@@ -142,11 +142,12 @@ TEST_F(Kept, AreOfOneBuildAndOneBootAlone) {
 
 /// An archive: function f with its code, and places of a line each.
 std::vector<unsigned char> archive(const std::vector<KeptPlace>& places, std::vector<uint8_t> code,
-                                   const char* source = "text") {
+                                   const char* source = "text",
+                                   const ExecutableIdentity& identity = kBinary) {
   NamesWriter writer;
   const std::vector<uint64_t> hits{places.front().position};
   const std::vector<NamedRange> ranges{{"f", 0x100, 0x200}};
-  writer.add_object(kBinary, {.machine = 62, .changed_unix_ns = 5});
+  writer.add_object(identity, {.machine = 62, .changed_unix_ns = 5});
   writer.add_ranges(hits, ranges);
   writer.add_code(0x100, code);
   for (const KeptPlace& place : places) writer.add_place(place.position, place.bytes, place.frames);
@@ -207,6 +208,19 @@ TEST_F(Kept, FramesAreOfWhoeverOwnsTheProfileOrTheExecutable) {
   EXPECT_EQ(owner_after({}), std::nullopt);
   ASSERT_TRUE(names_.add(archive({{0x104, 4, line(2)}}, {1, 2, 3}), 8));
   EXPECT_EQ(owner_after({0x100}), std::nullopt) << "of two profiles";
+}
+
+TEST_F(Kept, FramesOfAJitAreNotRoots) {
+  const ExecutableIdentity jit{.kind = ExecutableIdentity::Kind::kPrivate, .path = "[jit]", .owner = 9};
+  const auto owner_of_frames = [&](uid_t owner) {
+    names_ = KeptNames();
+    EXPECT_TRUE(names_.add(archive({{0x100, 4, line(1)}}, {}, "text", jit), owner));
+    const auto names = open(jit);
+    EXPECT_EQ(names->frames(std::vector<uint64_t>{0x100})[0][0].line, 1u);
+    return names->owner();
+  };
+  EXPECT_EQ(owner_of_frames(7), 7u);
+  EXPECT_EQ(owner_of_frames(0), std::nullopt);
 }
 
 TEST_F(Kept, CodeThatIsKnownToHaveNoLineMissesNone) {

@@ -122,13 +122,15 @@ std::vector<std::vector<Frame>> KeptSymbolizer::frames(std::span<const uint64_t>
   return result;
 }
 
+/// Root records what others make at run time: the files that it names may not be shown for root's sake.
 std::optional<uid_t> KeptSymbolizer::owner() const {
   std::vector<std::optional<uid_t>> owners;
   if (gave_executable_) owners.push_back(executable_->owner());
   for (const KeptObject& kept : objects_)
     if (gave_kept_ && !kept.section->places(kept.object).empty()) owners.push_back(kept.owner);
   const bool one = !owners.empty() && std::ranges::count(owners, owners[0]) == std::ssize(owners);
-  return one ? owners[0] : std::nullopt;
+  const bool is_for_root = identity_.kind == ExecutableIdentity::Kind::kPrivate && one && owners[0] == 0u;
+  return one && !is_for_root ? owners[0] : std::nullopt;
 }
 
 CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {

@@ -30,7 +30,8 @@ class KeptSymbolizer : public Symbolizer {
   /// The digests for lines that the executable has; for kept lines the sources are kept, too.
   SourceDigests digests(std::span<const uint64_t> positions) override;
   std::optional<uint64_t> position(uint64_t address) override;
-  /// The owner of the profile for lines that it holds.
+  /// The owner of the profile for lines that it holds; nothing if that is root, and a JIT's code has the
+  /// lines.
   [[nodiscard]] std::optional<uid_t> owner() const override;
 
  private:

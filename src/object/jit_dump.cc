@@ -22,8 +22,9 @@ constexpr uint64_t kLargestDump = 1ull << 30;
 constexpr size_t kMostRecords = 10'000'000;
 constexpr size_t kMostCode = 4u << 20;
 constexpr size_t kMostNameBytes = 256u << 20;
+constexpr size_t kLargestLines = 16u << 20;  ///< record of the lines of a piece of code
 
-enum class RecordKind : uint32_t { kLoad = 0, kMove = 1 };
+enum class RecordKind : uint32_t { kLoad = 0, kMove = 1, kLines = 2 };
 
 struct FileHead {
   uint32_t magic, version, total_bytes, machine, unused, pid;
@@ -42,6 +43,29 @@ struct MoveBody {
   uint64_t vma, from, to, bytes, index;
 };
 static_assert(sizeof(MoveBody) == 48);
+
+/// Of JIT_CODE_DEBUG_INFO; its entries follow.
+struct LinesBody {
+  uint64_t address, entries;
+};
+static_assert(sizeof(LinesBody) == 16);
+
+/// The script in a name of V8: "JS:*work /srv/app.js:12:15". Empty if it is none.
+std::string_view script_of(std::string_view name) {
+  constexpr std::string_view kKinds[] = {"JS:", "Script:", "Function:", "LazyCompile:", "Eval:"};
+  if (std::ranges::none_of(kKinds, [name](std::string_view kind) { return name.starts_with(kind); }))
+    return {};
+  for (int number = 0; number < 2; ++number) {
+    const size_t colon = name.find_last_not_of("0123456789");
+    if (colon == std::string_view::npos || name[colon] != ':' || colon + 1 == name.size()) return {};
+    name = name.substr(0, colon);
+  }
+  const size_t blank = name.find(' ');
+  if (blank == std::string_view::npos) return {};
+  name.remove_prefix(blank + 1);
+  constexpr std::string_view kScheme = "file://";
+  return name.starts_with(kScheme) ? name.substr(kScheme.size()) : name;
+}
 
 }  // namespace
 
@@ -68,6 +92,18 @@ class JitDump::Pieces {
     if (found.size() != sizeof *value) return false;
     memcpy(value, found.data(), sizeof *value);
     return true;
+  }
+  /// However many they are; fewer at the end of the file.
+  std::string copy(uint64_t at, size_t bytes) const {
+    std::string copied(bytes, '\0');
+    size_t held = 0;
+    while (held < bytes) {
+      const ssize_t got = pread(fd_, copied.data() + held, bytes - held, static_cast<off_t>(at + held));
+      if (got <= 0) break;
+      held += static_cast<size_t>(got);
+    }
+    copied.resize(held);
+    return copied;
   }
 
  private:
@@ -108,6 +144,7 @@ Result<JitDump> JitDump::parse(int fd, const std::string& path) {
     at += record.total_bytes;
   }
   dump.loaded_.clear();
+  dump.announced_.clear();
   return dump;
 }
 
@@ -115,6 +152,7 @@ Result<JitDump> JitDump::parse(int fd, const std::string& path) {
 bool JitDump::take_record(Pieces* file, uint64_t at, const RecordHead& head) {
   if (entries_.size() >= kMostCode) return false;
   if (head.kind == RecordKind::kLoad) return take_load(file, at, head);
+  if (head.kind == RecordKind::kLines) return take_lines(file, at, head);
   return head.kind != RecordKind::kMove || take_move(file, at, head);
 }
 
@@ -132,7 +170,22 @@ bool JitDump::take_load(Pieces* file, uint64_t at, const RecordHead& head) {
   const auto name = static_cast<uint32_t>(names_.size());
   names_.append(rest.data(), taken);
   loaded_[body.index] = static_cast<uint32_t>(entries_.size());
-  add(body.address, body.bytes, {0, 0, head.timestamp, name, static_cast<uint32_t>(taken)});
+  const auto lines = announced_.extract(body.address);
+  add(body.address, body.bytes,
+      {0, 0, head.timestamp, name, static_cast<uint32_t>(taken),
+       lines.empty() ? JitLines::Table{} : lines.mapped()});
+  return true;
+}
+
+/// Those of code that the next record of its address loads.
+bool JitDump::take_lines(Pieces* file, uint64_t at, const RecordHead& head) {
+  constexpr size_t kFixed = sizeof head + sizeof(LinesBody);
+  LinesBody body;
+  if (head.total_bytes <= kFixed || head.total_bytes > kLargestLines || !file->read(at + sizeof head, &body))
+    return true;
+  const JitLines::Table lines =
+      lines_.add(file->copy(at + kFixed, head.total_bytes - kFixed), body.entries, body.address);
+  if (lines.count != 0) announced_[body.address] = lines;
   return true;
 }
 
@@ -154,13 +207,18 @@ void JitDump::add(uint64_t start, uint64_t bytes, Entry entry) {
   entries_.push_back(entry);
 }
 
-std::vector<NamedRange> JitDump::name(std::span<const uint64_t> addresses) const {
+Cover JitDump::resolved(std::span<const uint64_t> addresses) const {
   Cover cover(addresses);
   for (size_t i = 0; i < entries_.size(); ++i)
     if (entries_[i].start < entries_[i].end) cover.add(entries_[i].start, entries_[i].end, i);
   cover.resolve([this](const Cover::Candidate& a, const Cover::Candidate& b) {
     return std::pair(entries_[a.id].timestamp, a.id) > std::pair(entries_[b.id].timestamp, b.id);
   });
+  return cover;
+}
+
+std::vector<NamedRange> JitDump::name(std::span<const uint64_t> addresses) const {
+  const Cover cover = resolved(addresses);
   std::vector<NamedRange> result;
   for (size_t i = 0; i < addresses.size(); ++i) {
     const Cover::Candidate* winner = cover.winner(i);
@@ -170,6 +228,22 @@ std::vector<NamedRange> JitDump::name(std::span<const uint64_t> addresses) const
     }
     const Entry& entry = entries_[winner->id];
     result.push_back({names_.substr(entry.name, entry.name_bytes), entry.start, entry.end});
+  }
+  return result;
+}
+
+std::vector<std::vector<Frame>> JitDump::frames(std::span<const uint64_t> addresses) const {
+  const Cover cover = resolved(addresses);
+  std::vector<std::vector<Frame>> result(addresses.size());
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const Cover::Candidate* winner = cover.winner(i);
+    if (winner == nullptr) continue;
+    const Entry& entry = entries_[winner->id];
+    const auto place = lines_.find(entry.lines, addresses[i] - entry.start);
+    if (!place) continue;
+    std::string name = names_.substr(entry.name, entry.name_bytes);
+    const std::string file(place->file.empty() ? script_of(name) : place->file);
+    if (!file.empty()) result[i].push_back({std::move(name), file, place->line});
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// Names of code that a runtime compiled in memory, from the jit-PID.dump it writes (tools/perf's
+// Names and lines of code that a runtime compiled in memory, from the jit-PID.dump it writes (tools/perf's
 // jitdump-specification.txt). Anybody can write such a file: it is read in pieces, each record is checked,
 // and what is not understood is skipped by its length.
 #pragma once
@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "object/elf/cover.h"
+#include "object/jit_lines.h"
 #include "object/symbolizer.h"
 
 namespace pctally {
@@ -28,6 +29,9 @@ class JitDump {
   /// runtime reused it.
   [[nodiscard]] std::vector<NamedRange> name(std::span<const uint64_t> addresses) const;
 
+  /// One frame per address (ascending), of the code that names it; none where its runtime wrote no line.
+  [[nodiscard]] std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) const;
+
  private:
   struct Entry {
     uint64_t start = 0;
@@ -35,17 +39,22 @@ class JitDump {
     uint64_t timestamp = 0;
     uint32_t name = 0;  ///< in names_
     uint32_t name_bytes = 0;
+    JitLines::Table lines{};
   };
   class Pieces;
   struct RecordHead;
   bool take_record(Pieces* file, uint64_t at, const RecordHead& head);
   bool take_load(Pieces* file, uint64_t at, const RecordHead& head);
   bool take_move(Pieces* file, uint64_t at, const RecordHead& head);
+  bool take_lines(Pieces* file, uint64_t at, const RecordHead& head);
+  [[nodiscard]] Cover resolved(std::span<const uint64_t> addresses) const;
   void add(uint64_t start, uint64_t bytes, Entry entry);
 
   std::string names_;
   std::vector<Entry> entries_;
-  std::unordered_map<uint64_t, uint32_t> loaded_;  ///< the entry of a code index
+  std::unordered_map<uint64_t, uint32_t> loaded_;            ///< the entry of a code index
+  std::unordered_map<uint64_t, JitLines::Table> announced_;  ///< of code that follows, by its address
+  JitLines lines_;
 };
 
 }  // namespace pctally

@@ -74,6 +74,82 @@ TEST(JitDump, CodeIsNamedWhereItWasMoved) {
   EXPECT_THAT(names(dump, {0x1000, 0x3010, 0x5000}), ElementsAre("f", "f", "[jit+0x3100]"));
 }
 
+std::string entry(uint64_t address, uint32_t line, const std::string& file) {
+  return bytes_of(address, line, 0u) + file + '\0';
+}
+
+/// JIT_CODE_DEBUG_INFO: of the code that is loaded next.
+std::string lines(uint64_t address, const std::vector<std::string>& entries) {
+  std::string body = bytes_of(address, uint64_t{entries.size()});
+  for (const std::string& one : entries) body += one;
+  return record(2, 1, body);
+}
+
+/// "file:line" at each address; "-" where there is none.
+std::vector<std::string> places(const std::string& bytes, const std::vector<uint64_t>& addresses) {
+  const auto dump = parsed(bytes);
+  std::vector<std::string> list;
+  for (const std::vector<Frame>& frames : dump->frames(addresses))
+    list.push_back(frames.empty() ? "-" : frames[0].file + ":" + std::to_string(frames[0].line));
+  return list;
+}
+
+TEST(JitDump, HasTheLinesOfItsCode) {
+  const std::string dump =
+      head() + load(1, 0x3000, 0x10, 1, "bare") +
+      lines(0x1000, {entry(0x1000, 7, "/src/A.java"), entry(0x1020, 9, "\xff"), entry(0x1010, 8, "B.java")}) +
+      load(2, 0x1000, 0x100, 2, "f");
+  EXPECT_THAT(places(dump, {0xfff, 0x1000, 0x100f, 0x1010, 0x1020, 0x10ff, 0x1100, 0x3000}),
+              ElementsAre("-", "/src/A.java:7", "/src/A.java:7", "B.java:8", "/src/A.java:9", "/src/A.java:9",
+                          "-", "-"));
+  EXPECT_EQ(parsed(dump)->frames(std::vector<uint64_t>{0x1000})[0][0].function, "f");
+}
+
+TEST(JitDump, LinesGoWithCodeThatIsMovedAndAreOfTheYoungest) {
+  const std::string f = lines(0x1000, {entry(0x1004, 7, "a.js")}) + load(1, 0x1000, 0x100, 1, "f");
+  EXPECT_THAT(places(head() + f + move(2, 0x1000, 0x3000, 0x100, 1), {0x1000, 0x1004, 0x3004}),
+              ElementsAre("-", "a.js:7", "a.js:7"));
+  EXPECT_THAT(places(head() + f + load(3, 0x1000, 0x100, 2, "again"), {0x1004}), ElementsAre("-"));
+  EXPECT_THAT(places(head() + f + lines(0x1000, {entry(0x1000, 1, "b.js")}) + load(3, 0x1000, 0x100, 2, "g"),
+                     {0x1004}),
+              ElementsAre("b.js:1"));
+}
+
+/// V8 adds the length of an ELF head to all addresses, and has freed the names of scripts.
+TEST(JitDump, HasTheLinesOfV8) {
+  const std::string name = "JS:*work /srv/my app.js:12:15", freed("\x99\x1e\0\0\x7f..........", 15);
+  const auto dump_of = [&](const std::string& file) {
+    return head() +
+           lines(0x1000, {entry(0x1040, 13, file), entry(0x1060, 14, file), entry(0x1060, 15, file)}) +
+           load(1, 0x1000, 0x100, 1, name);
+  };
+  EXPECT_THAT(places(dump_of(freed), {0x1000, 0x101f, 0x1020}),
+              ElementsAre("/srv/my app.js:13", "/srv/my app.js:13", "/srv/my app.js:15"));
+  EXPECT_THAT(places(dump_of("node:internal/util"), {0x1020}), ElementsAre("node:internal/util:15"));
+  EXPECT_THAT(places(dump_of("file:///srv/a.mjs"), {0x1020}), ElementsAre("/srv/a.mjs:15"));
+  const std::string other = lines(0x2000, {entry(0x2000, 1, "b.js")}) + load(2, 0x2000, 0x100, 2, "f");
+  EXPECT_THAT(places(dump_of("a.js") + other, {0x1000, 0x1040, 0x2000}),
+              ElementsAre("-", "a.js:13", "b.js:1"))
+      << "another runtime's are what they say";
+}
+
+TEST(JitDump, LinesThatAreNotWholeAreNone) {
+  const std::string code = load(1, 0x1000, 0x100, 1, "f"), good = entry(0x1000, 7, "a.js");
+  const auto body = [](uint64_t count, const std::string& entries) {
+    return record(2, 1, bytes_of(uint64_t{0x1000}, count) + entries);
+  };
+  for (const std::string& bad :
+       {body(2, good), body(UINT64_MAX, good), body(0, good), body(1, good + good), body(1, ""),
+        record(2, 1, "short"), body(1, good.substr(0, good.size() - 1)), body(1, entry(0xfff, 7, "a.js")),
+        body(1, entry(0x1000, 7, "")), body(1, entry(UINT64_MAX, 7, "a.js")),
+        body(1, entry(0x1000, 0, "a.js")), body(1, entry(0x1000, UINT32_MAX, "a.js")),
+        body(1, entry(0x1000, 7, "a\tb"))})
+    EXPECT_THAT(places(head() + bad + code, {0x1000, 0x1008}), ElementsAre("-", "-"));
+  EXPECT_THAT(places(head() + body(1, good) + code, {0x1000, 0x1008}), ElementsAre("a.js:7", "a.js:7"));
+  EXPECT_THAT(places(head() + body(1, good + "pad") + code, {0x1000, 0x1008}),
+              ElementsAre("a.js:7", "a.js:7"));
+}
+
 TEST(JitDump, RefusesWhatIsNone) {
   EXPECT_EQ(parsed("").error().code, ENOEXEC);
   EXPECT_EQ(parsed("1000 100 f, which is a perf map of forty bytes\n").error().code, ENOEXEC);
@@ -107,12 +183,15 @@ TEST(JitDump, RecordsLargerThanAPieceAreSkippedWhole) {
 TEST(JitDump, AnyBytesAreRead) {
   std::mt19937 random(7);
   const std::string dump = head() + load(1, 0x1000, 0x100, 1, "f") + move(2, 0x1000, 0x3000, 0x100, 1) +
+                           lines(0x2000, {entry(0x2000, 7, "a.js"), entry(0x2008, 8, "\xff")}) +
                            load(3, 0x2000, 0x20, 2, "g");
   for (int i = 0; i < 2000; ++i) {
     std::string bytes = dump;
     for (int changes = 0; changes < 4; ++changes)
       bytes[random() % bytes.size()] = static_cast<char>(random());
     (void)names(bytes, {0x0, 0x1000, 0x3000, UINT64_MAX});
+    if (const auto read = parsed(bytes))
+      (void)read->frames(std::vector<uint64_t>{0, 0x2000, 0x2008, UINT64_MAX});
   }
 }
 

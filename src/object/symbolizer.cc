@@ -18,7 +18,7 @@
 namespace pctally {
 namespace {
 
-/// Names by a table of runtime addresses, read when the first is asked for; there is no source behind them.
+/// Names by a table of runtime addresses, read when the first is asked for. A table may have lines, too.
 template <class Table>
 class TableSymbolizer : public Symbolizer {
  public:
@@ -28,16 +28,24 @@ class TableSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& object_name() const override { return object_name_; }
   [[nodiscard]] const std::string& problem() const override { return problem_; }
   std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
-    if (!table_) table_.emplace(load_());
-    if (*table_) return (*table_)->name(positions);
-    problem_ = table_->error().text;
+    if (Table* table = loaded()) return table->name(positions);
     return std::vector<NamedRange>(positions.size(), {object_name_, 0, UINT64_MAX});
   }
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+    if constexpr (requires(const Table& table) { table.frames(positions); })
+      if (Table* table = loaded()) return table->frames(positions);
     return std::vector<std::vector<Frame>>(positions.size());
   }
 
  private:
+  /// Null if it cannot be read.
+  Table* loaded() {
+    if (!table_) table_.emplace(load_());
+    if (*table_) return &**table_;
+    problem_ = table_->error().text;
+    return nullptr;
+  }
+
   std::string object_name_;
   Load load_;
   std::optional<Result<Table>> table_;
@@ -127,6 +135,10 @@ class JitNames {
   explicit JitNames(JitDump dump) : table_(std::move(dump)) {}
   [[nodiscard]] std::vector<NamedRange> name(std::span<const uint64_t> addresses) const {
     return std::visit([addresses](const auto& table) { return table.name(addresses); }, table_);
+  }
+  [[nodiscard]] std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) const {
+    const auto* dump = std::get_if<JitDump>(&table_);
+    return dump != nullptr ? dump->frames(addresses) : std::vector<std::vector<Frame>>(addresses.size());
   }
 
  private:

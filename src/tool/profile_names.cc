@@ -14,14 +14,25 @@ void sort_once(std::vector<uint64_t>* values) {
   values->erase(std::unique(values->begin(), values->end()), values->end());
 }
 
+/// A jitdump has them, which nobody finds later.
+void add_lines_of_jit(Symbolizer& symbolizer, const std::vector<uint64_t>& positions, NamesWriter* writer) {
+  std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
+  frames.resize(positions.size());
+  if (std::ranges::all_of(frames, &std::vector<Frame>::empty)) return;
+  for (size_t i = 0; i < positions.size(); ++i) writer->add_place(positions[i], 1, frames[i]);
+}
+
 void add_object(const ExecutableIdentity& identity, const std::vector<uint64_t>& positions,
                 const KeptParts& parts, const OpenSymbolizer& open, NamesWriter* writer) {
-  std::vector<NamedRange> ranges = open(identity)->name(positions);
+  const std::unique_ptr<Symbolizer> symbolizer = open(identity);
+  std::vector<NamedRange> ranges = symbolizer->name(positions);
   ranges.resize(positions.size());
   writer->add_object(identity, parts.code.empty() ? CodeBytes{} : parts.code.begin()->second);
   writer->add_ranges(positions, ranges);
   for (const auto& [start, code] : parts.code) writer->add_code(start, code.bytes);
   for (const KeptPlace& place : parts.places) writer->add_place(place.position, place.bytes, place.frames);
+  if (identity.kind == ExecutableIdentity::Kind::kPrivate && parts.places.empty())
+    add_lines_of_jit(*symbolizer, positions, writer);
 }
 
 }  // namespace

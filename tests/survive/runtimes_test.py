@@ -68,6 +68,31 @@ class Runtimes(unittest.TestCase):
             named = sum(row["ticks"] for row in rows if "slowKey" in row["function"])
             self.assertGreater(named, 0.8 * sum(row["ticks"] for row in rows), (engine, rows[:3]))
             self.assertGreater(named, 0, engine)
+            lines = {}
+            for row in p.report(done.path, "--by", "line")["rows"]:
+                if row["object"] == "[jit]" and row["file"] == script:
+                    lines[row["line"]] = lines.get(row["line"], 0) + row["ticks"]
+            self.assertGreater(lines.get(1, 0), 0.5 * named, (engine, lines))
+
+    def test_a_jitdump_with_lines(self):
+        """They are kept in the profile: the dump may be gone, and an archive has them, too."""
+        for engine in p.engines("bpf", "ring", "timer", "trap"):
+            directory = os.path.join(p.scratch(), f"lines-{engine}")
+            os.mkdir(directory)
+            done = p.record([p.program("jit_dump"), "0.4"], "-e", engine, cwd=directory)
+            if done.returncode == 77:
+                self.skipTest("no machine code for this machine in programs/loop_code.h")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            os.remove(os.path.join(directory, next(name for name in os.listdir(directory) if name.startswith("jit-"))))
+            archive = os.path.join(directory, "archive.pct")
+            subprocess.run([p.PCTALLY, "archive", "-o", archive, done.path], check=True, capture_output=True)
+            for path in (done.path, archive):
+                data = p.report(path, "--by", "line")
+                made = {row["line"]: row for row in data["rows"] if row["object"] == "[jit]"}
+                self.assertIn(11, made, data["rows"])
+                self.assertLessEqual(set(made), {10, 11})
+                self.assertEqual((made[11]["file"], made[11]["function"]), ("/made/up.src", "jitted_loop"))
+                self.assertGreater(made[11]["ticks"], 0.9 * sum(row["ticks"] for row in made.values()))
 
     def test_java(self):
         self.need("java")
