@@ -24,6 +24,7 @@ namespace {
 constexpr uint64_t kMostSegments = 64;
 constexpr uint64_t kMostTableBytes = 64 << 20;  ///< chromium's are 0.5 MB, libLLVM's 6
 constexpr size_t kMostVdsoBytes = 64 << 10;
+constexpr size_t kFrameBytesPerRow = 5;  ///< of .eh_frame, seldom fewer
 
 /// `bytes` lie between the stack pointer and the return address; negative: that is not known. A caller's
 /// frame pointer is not looked for: no function of Go needs one.
@@ -284,39 +285,76 @@ void ObjectFrames::add_intervals(uint32_t number, std::vector<Interval>* interva
   }
 }
 
+/// Makes rows of intervals, and of the code at the entry point, where no interval is.
+class ObjectFrames::RowMaker {
+ public:
+  explicit RowMaker(size_t expected, std::vector<Interval> entry) : entry_(std::move(entry)) {
+    rows_.reserve(expected);
+  }
+
+  /// Takes them, in any order; they lie behind those before. What is behind none is of a damaged table.
+  void take(std::vector<Interval>* intervals) {
+    std::sort(intervals->begin(), intervals->end(),
+              [](const Interval& a, const Interval& b) { return a.start < b.start; });
+    for (const Interval& interval : *intervals) {
+      if (interval.end <= end_) continue;
+      if (interval.start > end_) add_gap(interval.start);
+      add(std::max(interval.start, end_), interval.rule);
+      end_ = interval.end;
+    }
+    intervals->clear();
+  }
+
+  std::vector<UnwindRow> finish() {
+    add_gap(UINT64_MAX);
+    return std::move(rows_);
+  }
+
+ private:
+  void add(uint64_t position, const UnwindRule& rule) {
+    if (!rows_.empty() && rows_.back().position == position) rows_.pop_back();
+    if (rows_.empty() || !(rows_.back().rule == rule)) rows_.push_back({position, rule});
+  }
+
+  void add_gap(uint64_t to) {
+    add(end_, {});
+    if (entry_.empty() || entry_[0].end <= end_ || entry_[0].start >= to) return;
+    add(std::max(end_, entry_[0].start), entry_[0].rule);
+    if (entry_[0].end < to) add(entry_[0].end, {});
+  }
+
+  std::vector<UnwindRow> rows_;
+  std::vector<Interval> entry_;  ///< one, or none
+  uint64_t end_ = 0;
+};
+
+/// Functions of .eh_frame_hdr ascend by address, and so by position where the segments do by both.
+bool ObjectFrames::is_in_order() const {
+  const auto falls = [](const Elf64_Phdr& a, const Elf64_Phdr& b) {
+    return b.p_vaddr < a.p_vaddr || b.p_offset < a.p_offset;
+  };
+  return !go_ && std::adjacent_find(loads_.begin(), loads_.end(), falls) == loads_.end();
+}
+
+/// All intervals of cc1plus are 16 MB, whose page faults were half of the time.
 std::vector<UnwindRow> ObjectFrames::rows() const {
-  std::vector<Interval> intervals;
-  std::vector<UnwindRow> rows;
-  if (sections_.header == nullptr && !go_) return rows;
+  if (sections_.header == nullptr && !go_) return {};
+  std::vector<Interval> entry, intervals;
+  CfiFunction code;
+  if (find_entry_code(entry_, entry_, &code)) add_interval(code.start, code.end, code.rule, &entry);
+  RowMaker rows(frames_.size() / kFrameBytesPerRow, std::move(entry));
+  const bool in_order = is_in_order();
   const uint32_t entries = sections_.header == nullptr ? 0 : count_fdes(sections_);
-  for (uint32_t number = 0; number < entries; ++number) add_intervals(number, &intervals);
+  for (uint32_t number = 0; number < entries; ++number) {
+    add_intervals(number, &intervals);
+    if (in_order) rows.take(&intervals);
+  }
   for (uint64_t number = 0; go_ && number < go_->functions(); ++number)
     visit_go(number, [&](uint64_t start, uint64_t end, const UnwindRule& rule) {
       add_interval(start, end, rule, &intervals);
     });
-  std::sort(intervals.begin(), intervals.end(),
-            [](const Interval& a, const Interval& b) { return a.start < b.start; });
-  const auto add = [&rows](uint64_t position, const UnwindRule& rule) {
-    if (!rows.empty() && rows.back().position == position) rows.pop_back();
-    if (rows.empty() || !(rows.back().rule == rule)) rows.push_back({position, rule});
-  };
-  std::vector<Interval> entry;
-  CfiFunction code;
-  if (find_entry_code(entry_, entry_, &code)) add_interval(code.start, code.end, code.rule, &entry);
-  uint64_t end = 0;
-  const auto add_gap = [&](uint64_t from, uint64_t to) {
-    add(from, {});
-    if (entry.empty() || entry[0].end <= from || entry[0].start >= to) return;
-    add(std::max(from, entry[0].start), entry[0].rule);
-    if (entry[0].end < to) add(entry[0].end, {});
-  };
-  for (const Interval& interval : intervals) {
-    if (interval.start > end) add_gap(end, interval.start);
-    add(interval.start, interval.rule);
-    end = interval.end;
-  }
-  add_gap(end, UINT64_MAX);
-  return rows;
+  rows.take(&intervals);
+  return rows.finish();
 }
 
 ReturnsTo ObjectFrames::returns_to(uint64_t position) const noexcept {

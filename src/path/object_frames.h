@@ -42,6 +42,7 @@ class ObjectFrames {
  private:
   using Bytes = std::vector<unsigned char>;
   struct Interval;
+  class RowMaker;
 
   bool open_file(const ObjectIdentity& identity, int held);
   bool open_vdso();
@@ -57,6 +58,7 @@ class ObjectFrames {
   [[nodiscard]] bool is_same_file(const ObjectIdentity& identity) const;
   [[nodiscard]] bool read_at(uint64_t offset, void* to, size_t bytes) const noexcept;
   [[nodiscard]] Bytes read_mapped(uint64_t address, uint64_t most) const;
+  [[nodiscard]] bool is_in_order() const;
   void add_intervals(uint32_t fde, std::vector<Interval>* intervals) const;
   void add_interval(uint64_t start, uint64_t end, const UnwindRule& rule,
                     std::vector<Interval>* intervals) const;

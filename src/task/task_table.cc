@@ -250,6 +250,11 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
   rows_.rename(task->record, task->comm);
 }
 
+bool TaskTable::has_ended(pid_t pid) const {
+  const auto found = tasks_.find(pid);
+  return found == tasks_.end() || found->second.ended_ns != 0;
+}
+
 std::vector<pid_t> TaskTable::living() const {
   std::vector<pid_t> pids;
   for (const auto& [pid, task] : tasks_)

@@ -99,6 +99,8 @@ class TaskTable {
   [[nodiscard]] bool observes(pid_t pid) const { return tasks_.contains(pid); }
   /// True if it is known to have code of its own, which threads of the kernel have not.
   [[nodiscard]] bool runs_program(pid_t pid) const;
+  /// True if its end was reported, or it is not observed.
+  [[nodiscard]] bool has_ended(pid_t pid) const;
   /// The observed processes that have not ended.
   [[nodiscard]] std::vector<pid_t> living() const;
   [[nodiscard]] size_t size() const { return tasks_.size(); }

@@ -22,6 +22,7 @@ namespace {
 constexpr int kNice = -10;  ///< tables and rings are emptied in time on a busy machine, too
 constexpr int kEventDrainMs = 10;
 constexpr int kNewsDrainMs = 10, kQuietDrainMs = 100;  ///< of paths
+constexpr uint64_t kMostLoadNs = 10000000;             ///< of a drain, spent on building tables
 constexpr uint64_t kSeparateNs = 2000000000;
 constexpr unsigned kPlacesPerRoomCheck = 256;  ///< each may take three units
 
@@ -166,6 +167,18 @@ void BpfEngine::take_path(const pctally_path& path) {
   if ((path.flags & PCTALLY_PATH_UNKNOWN) != 0) unwinding_.want(sample.pid, path.exec_id);
 }
 
+/// In parts: the tables of a compiler take 0.1 s of CPU time, in which a ring on a busy machine fills up.
+void BpfEngine::load_tables() {
+  KernelPaths* paths = counter_.paths();
+  const bool news = unwinding_.tell(&tasks_, &paths->rules(), &paths->processes(), kMostLoadNs);
+  if (unwinding_.has_more())
+    paths_drain_ms_ = 0;
+  else if (news)
+    paths_drain_ms_ = kNewsDrainMs;
+  else
+    paths_drain_ms_ = std::clamp(2 * paths_drain_ms_, kNewsDrainMs, kQuietDrainMs);
+}
+
 void BpfEngine::drain() {
   uint64_t until = monotonic_ns();  // as in RingEngine: what is older is complete after fetching, not before
   fetch();
@@ -173,10 +186,7 @@ void BpfEngine::drain() {
   rings_.collect();
   replay(until);
   counter_.release_paths();
-  if (counter_.paths() != nullptr)
-    paths_drain_ms_ = unwinding_.tell(&tasks_, counter_.paths())
-                          ? kNewsDrainMs
-                          : std::min(2 * paths_drain_ms_, kQuietDrainMs);
+  if (counter_.paths() != nullptr) load_tables();
   separate_where_needed();
   if (shifts_.due(monotonic_ns())) counter_.shift_phases();
   file_->make_room(0);
@@ -216,7 +226,7 @@ void BpfEngine::replay(uint64_t until) {
       until, [this](const RingSet::Sample& sample) { count(sample); },
       [this](const RingSet::Record& event) {
         tasks_.apply(event.record, event.text);
-        if (counter_.paths() != nullptr) unwinding_.note(event.record, counter_.paths());
+        if (counter_.paths() != nullptr) unwinding_.note(event.record, &counter_.paths()->processes());
       });
 }
 

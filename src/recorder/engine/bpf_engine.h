@@ -37,6 +37,7 @@ class BpfEngine : public Engine {
   Result<void> watch_processes(const Target& target);
   void fetch();
   void take_path(const pctally_path& path);
+  void load_tables();
   void book_missed();
   [[nodiscard]] uint64_t throttled_ticks() const;
   [[nodiscard]] bool knows_threads() const { return settings_.scope == ScopeKind::kThread; }

@@ -1,44 +1,64 @@
 #include "recorder/engine/kernel_unwinding.h"
 
+#include "base/time_ns.h"
+
 namespace pctally {
 
 /// What has the number of a process that ended, or executes something else, is unknown again.
-void KernelUnwinding::note(const PerfRecord& record, KernelPaths* paths) {
+void KernelUnwinding::note(const PerfRecord& record, ProcessTables* processes) {
   using Kind = PerfRecord::Kind;
   const bool other_image = (record.kind == Kind::kComm && record.exec) ||
                            (record.kind == Kind::kFork && record.pid != record.parent) ||
                            (record.kind == Kind::kExit && record.pid == record.tid);
   if (other_image) {
-    paths->processes().forget(record.pid);
+    processes->forget(record.pid);
     changed_.erase(record.pid);
   } else if (record.kind == Kind::kMmap && record.executable) {
     changed_.insert(record.pid);
   }
 }
 
+/// At least one in each turn.
+bool KernelUnwinding::may_build() const { return built_ == 0 || monotonic_ns() < deadline_ns_; }
+
 /// Built once; what finds no room finds none later.
-uint32_t KernelUnwinding::table_of(const ObjectFrames* frames, RuleTables* rules) {
-  if (frames == nullptr) return PCTALLY_TABLE_NONE;
-  const auto [entry, fresh] = tables_.try_emplace(frames, PCTALLY_TABLE_UNKNOWN);
-  if (fresh) entry->second = rules->add(frames->rows());
-  return entry->second;
+uint32_t KernelUnwinding::table_of(const TaskTable::CodeRange& range, RuleTables* rules) {
+  if (!range.known) return PCTALLY_TABLE_UNKNOWN;
+  if (range.frames == nullptr) return PCTALLY_TABLE_NONE;
+  const auto built = tables_.find(range.frames);
+  if (built != tables_.end()) return built->second;
+  if (!may_build()) {
+    left_ = true;
+    return PCTALLY_TABLE_UNKNOWN;
+  }
+  ++built_;
+  return tables_[range.frames] = rules->add(range.frames->rows());
 }
 
-bool KernelUnwinding::tell(TaskTable* tasks, KernelPaths* paths) {
+/// Nothing of a process that has ended: its record of that came before, and nobody would take it out again.
+bool KernelUnwinding::tell_of(pid_t pid, uint32_t exec_id, TaskTable* tasks, RuleTables* rules,
+                              ProcessTables* processes) {
+  if (tasks->has_ended(pid)) return false;
+  ranges_.clear();
+  for (const TaskTable::CodeRange& range : tasks->code_of(pid))
+    ranges_.push_back({range.start, range.end, range.position, table_of(range, rules), 0});
+  return processes->set(pid, exec_id, ranges_);
+}
+
+bool KernelUnwinding::tell(TaskTable* tasks, RuleTables* rules, ProcessTables* processes, uint64_t most_ns) {
   for (pid_t pid : changed_)
-    if (const auto exec_id = paths->processes().known(pid); exec_id) wanted_.try_emplace(pid, *exec_id);
-  bool news = false;
-  for (const auto& [pid, exec_id] : wanted_) {
-    ranges_.clear();
-    for (const TaskTable::CodeRange& range : tasks->code_of(pid)) {
-      const uint32_t table =
-          range.known ? table_of(range.frames, &paths->rules()) : uint32_t{PCTALLY_TABLE_UNKNOWN};
-      ranges_.push_back({range.start, range.end, range.position, table, 0});
-    }
-    news = paths->processes().set(pid, exec_id, ranges_) || news;
-  }
-  wanted_.clear();
+    if (const auto exec_id = processes->known(pid); exec_id) wanted_.try_emplace(pid, *exec_id);
   changed_.clear();
+  deadline_ns_ = monotonic_ns() + most_ns;
+  built_ = 0;
+  left_ = false;
+  bool news = false;
+  while (!wanted_.empty()) {
+    const auto [pid, exec_id] = *wanted_.begin();
+    news = tell_of(pid, exec_id, tasks, rules, processes) || news;
+    if (left_) break;
+    wanted_.erase(pid);
+  }
   return news;
 }
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "bpf/kernel_paths.h"
+#include "bpf/unwind_tables.h"
 #include "task/task_table.h"
 
 namespace pctally {
@@ -17,18 +17,25 @@ class KernelUnwinding {
   void want(pid_t pid, uint32_t exec_id) { wanted_[pid] = exec_id; }
 
   /// Call it with every record of what processes do, after it was applied.
-  void note(const PerfRecord& record, KernelPaths* paths);
+  void note(const PerfRecord& record, ProcessTables* processes);
 
-  /// Loads what is known by now. True if that is something new.
-  bool tell(TaskTable* tasks, KernelPaths* paths);
+  /// Loads what is known by now. After `most_ns` it builds no further table, for the ring of paths fills
+  /// meanwhile: has_more() then says so. True if something new was loaded.
+  bool tell(TaskTable* tasks, RuleTables* rules, ProcessTables* processes, uint64_t most_ns);
+  [[nodiscard]] bool has_more() const { return !wanted_.empty(); }
 
  private:
-  uint32_t table_of(const ObjectFrames* frames, RuleTables* rules);
+  bool may_build() const;
+  uint32_t table_of(const TaskTable::CodeRange& range, RuleTables* rules);
+  bool tell_of(pid_t pid, uint32_t exec_id, TaskTable* tasks, RuleTables* rules, ProcessTables* processes);
 
   std::unordered_map<pid_t, uint32_t> wanted_;  ///< by process: its exec
   std::unordered_set<pid_t> changed_;
   std::unordered_map<const ObjectFrames*, uint32_t> tables_;
   std::vector<pctally_range> ranges_;  ///< of one process; kept for its memory
+  uint64_t deadline_ns_ = 0;           ///< of the running tell()
+  size_t built_ = 0;                   ///< tables, by it
+  bool left_ = false;                  ///< it has not built one
 };
 
 }  // namespace pctally
