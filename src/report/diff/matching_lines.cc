@@ -121,7 +121,8 @@ MatchingLines::Key MatchingLines::key_of(const Row& row, const std::string& obje
   const auto found = followed_.find({object, file, function, without_clone_suffix(row.function)});
   if (found == followed_.end() || row.line < row.start_line)
     return {file + ":" + std::to_string(row.line) + "\n" + function,
-            alone_.contains({object, file, function}) ? LineMatch::kAlone : LineMatch::kByNumber};
+            row.line == 0 || alone_.contains({object, file, function}) ? LineMatch::kUnmoved
+                                                                       : LineMatch::kByNumber};
   return {file + ":+" + std::to_string(row.line - row.start_line) + "\n" + function + "\n" + found->second,
           LineMatch::kFollowed};
 }

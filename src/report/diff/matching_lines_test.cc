@@ -123,14 +123,15 @@ TEST(MatchingLines, TwoLinesOfASideAreNeverOne) {
 }
 
 TEST(MatchingLines, SaysHowALineIsMatched) {
-  const Rows before = {row("f", 10, 12), row("f", 10, 8), row("gone", 20, 22)},
+  const Rows before = {row("f", 10, 12), row("f", 10, 8), row("gone", 20, 22), row("f", 10, 0)},
              after = {row("f", 13, 15), row("made", 30, 31)};
   const MatchingLines lines(runs_of({before}), runs_of({after}), another_build());
   const auto match_of = [&](const Row& row) { return lines.key_of(row, "y").match; };
   EXPECT_EQ(match_of(before[0]), LineMatch::kFollowed);
   EXPECT_EQ(match_of(before[1]), LineMatch::kByNumber);
-  EXPECT_EQ(match_of(before[2]), LineMatch::kAlone);
-  EXPECT_EQ(match_of(after[1]), LineMatch::kAlone);
+  EXPECT_EQ(match_of(before[2]), LineMatch::kUnmoved);
+  EXPECT_EQ(match_of(before[3]), LineMatch::kUnmoved);
+  EXPECT_EQ(match_of(after[1]), LineMatch::kUnmoved);
 }
 
 TEST(MatchingLines, RunsOfOneSideMayBeOfSeveralBuilds) {
