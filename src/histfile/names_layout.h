@@ -70,7 +70,7 @@ struct NamesRange {
   uint64_t address;  ///< ObjectAddress of `start`, where positions are something else
   NamesText name;
   NamesText linkage;  ///< symbol that `name` is the demangled form of; empty if that is the same
-  NamesText code;     ///< archives: the bytes from `start` on; empty if they are not here
+  NamesText code;     ///< archives, JITs: the bytes from `start` on; empty if they are not here
 };
 static_assert(sizeof(NamesRange) == 72 && offsetof(NamesRange, name) == 48);
 

@@ -1,5 +1,6 @@
 #include "object/jit_dump.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ constexpr uint64_t kLargestDump = 1ull << 30;
 constexpr size_t kMostRecords = 10'000'000;
 constexpr size_t kMostCode = 4u << 20;
 constexpr size_t kMostNameBytes = 256u << 20;
-constexpr size_t kLargestLines = 16u << 20;  ///< record of the lines of a piece of code
+constexpr uint64_t kLargestFunction = 4u << 20;  ///< as of Symbolizer::code()
+constexpr size_t kLargestLines = 16u << 20;      ///< record of the lines of a piece of code
 
 enum class RecordKind : uint32_t { kLoad = 0, kMove = 1, kLines = 2 };
 
@@ -67,6 +69,19 @@ std::string_view script_of(std::string_view name) {
   return name.starts_with(kScheme) ? name.substr(kScheme.size()) : name;
 }
 
+/// Fewer at the end of the file.
+std::string copy_of(int fd, uint64_t at, size_t bytes) {
+  std::string copied(bytes, '\0');
+  size_t held = 0;
+  while (held < bytes) {
+    const ssize_t got = pread(fd, copied.data() + held, bytes - held, static_cast<off_t>(at + held));
+    if (got <= 0) break;
+    held += static_cast<size_t>(got);
+  }
+  copied.resize(held);
+  return copied;
+}
+
 }  // namespace
 
 struct JitDump::RecordHead {
@@ -93,18 +108,7 @@ class JitDump::Pieces {
     memcpy(value, found.data(), sizeof *value);
     return true;
   }
-  /// However many they are; fewer at the end of the file.
-  std::string copy(uint64_t at, size_t bytes) const {
-    std::string copied(bytes, '\0');
-    size_t held = 0;
-    while (held < bytes) {
-      const ssize_t got = pread(fd_, copied.data() + held, bytes - held, static_cast<off_t>(at + held));
-      if (got <= 0) break;
-      held += static_cast<size_t>(got);
-    }
-    copied.resize(held);
-    return copied;
-  }
+  [[nodiscard]] std::string copy(uint64_t at, size_t bytes) const { return copy_of(fd_, at, bytes); }
 
  private:
   void fill(uint64_t at) {
@@ -137,6 +141,8 @@ Result<JitDump> JitDump::parse(int fd, const std::string& path) {
   if (head.version != kVersion || head.total_bytes < sizeof head)
     return fail(EINVAL, "%s is a jitdump of version %u; 1 is known", path.c_str(), head.version);
   JitDump dump;
+  dump.file_.reset(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  dump.machine_ = static_cast<uint16_t>(head.machine);
   RecordHead record;
   uint64_t at = head.total_bytes;
   for (size_t i = 0; i < kMostRecords && at < kLargestDump && file.read(at, &record); ++i) {
@@ -171,9 +177,12 @@ bool JitDump::take_load(Pieces* file, uint64_t at, const RecordHead& head) {
   names_.append(rest.data(), taken);
   loaded_[body.index] = static_cast<uint32_t>(entries_.size());
   const auto lines = announced_.extract(body.address);
+  const uint64_t code = kFixed + length + 1;  // in the record
+  const bool has_code =
+      length == taken && body.bytes <= head.total_bytes && code <= head.total_bytes - body.bytes;
   add(body.address, body.bytes,
       {0, 0, head.timestamp, name, static_cast<uint32_t>(taken),
-       lines.empty() ? JitLines::Table{} : lines.mapped()});
+       lines.empty() ? JitLines::Table{} : lines.mapped(), has_code ? at + code : 0});
   return true;
 }
 
@@ -196,6 +205,7 @@ bool JitDump::take_move(Pieces* file, uint64_t at, const RecordHead& head) {
   if (loaded == loaded_.end()) return true;
   Entry entry = entries_[loaded->second];
   entry.timestamp = head.timestamp;
+  if (body.bytes != entry.end - entry.start) entry.code = 0;
   add(body.to, body.bytes, entry);
   return true;
 }
@@ -246,6 +256,19 @@ std::vector<std::vector<Frame>> JitDump::frames(std::span<const uint64_t> addres
     if (!file.empty()) result[i].push_back({std::move(name), file, place->line});
   }
   return result;
+}
+
+CodeBytes JitDump::code(uint64_t start, uint64_t end) const {
+  const uint64_t first[] = {start};
+  const Cover cover = resolved(first);
+  const Cover::Candidate* winner = cover.winner(0);
+  if (winner == nullptr) return {};
+  const Entry& entry = entries_[winner->id];
+  if (entry.start != start || entry.end != end || entry.code == 0 || end - start > kLargestFunction)
+    return {};
+  const std::string bytes = copy_of(file_.get(), entry.code, end - start);
+  if (bytes.size() != end - start) return {};
+  return {.address = start, .bytes = {bytes.begin(), bytes.end()}, .machine = machine_};
 }
 
 }  // namespace pctally

@@ -1,6 +1,6 @@
-// Names and lines of code that a runtime compiled in memory, from the jit-PID.dump it writes (tools/perf's
-// jitdump-specification.txt). Anybody can write such a file: it is read in pieces, each record is checked,
-// and what is not understood is skipped by its length.
+// Names, lines and bytes of code that a runtime compiled in memory, from the jit-PID.dump it writes
+// (tools/perf's jitdump-specification.txt). Anybody can write such a file: it is read in pieces, each record
+// is checked, and what is not understood is skipped by its length.
 #pragma once
 #include <sys/types.h>
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "object/elf/cover.h"
 #include "object/jit_lines.h"
 #include "object/symbolizer.h"
@@ -32,6 +33,9 @@ class JitDump {
   /// One frame per address (ascending), of the code that names it; none where its runtime wrote no line.
   [[nodiscard]] std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) const;
 
+  /// Of the youngest code in [start, end), if it fills that; no bytes if the file has them not.
+  [[nodiscard]] CodeBytes code(uint64_t start, uint64_t end) const;
+
  private:
   struct Entry {
     uint64_t start = 0;
@@ -40,6 +44,7 @@ class JitDump {
     uint32_t name = 0;  ///< in names_
     uint32_t name_bytes = 0;
     JitLines::Table lines{};
+    uint64_t code = 0;  ///< offset of its bytes in the file; 0: they are not there
   };
   class Pieces;
   struct RecordHead;
@@ -55,6 +60,8 @@ class JitDump {
   std::unordered_map<uint64_t, uint32_t> loaded_;            ///< the entry of a code index
   std::unordered_map<uint64_t, JitLines::Table> announced_;  ///< of code that follows, by its address
   JitLines lines_;
+  UniqueFd file_;
+  uint16_t machine_ = 0;  ///< e_machine
 };
 
 }  // namespace pctally

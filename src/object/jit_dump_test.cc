@@ -133,6 +133,29 @@ TEST(JitDump, HasTheLinesOfV8) {
       << "another runtime's are what they say";
 }
 
+TEST(JitDump, HasTheBytesOfItsCode) {
+  const auto code_of = [](const std::string& bytes, uint64_t start, uint64_t end) {
+    const CodeBytes code = parsed(bytes)->code(start, end);
+    if (!code.bytes.empty()) {
+      EXPECT_EQ(code.address, start);
+      EXPECT_EQ(code.machine, 62);
+    }
+    return std::string(code.bytes.begin(), code.bytes.end());
+  };
+  const std::string f = head() + load(1, 0x1000, 0x20, 1, "f"), all(0x20, 'c');
+  EXPECT_EQ(code_of(f, 0x1000, 0x1020), all);
+  EXPECT_EQ(code_of(f + move(2, 0x1000, 0x3000, 0x20, 1), 0x3000, 0x3020), all);
+  EXPECT_EQ(code_of(f, 0x1000, 0x1010) + code_of(f, 0x1008, 0x1020) + code_of(f, 0x9000, 0x9020), "");
+  EXPECT_EQ(code_of(f.substr(0, f.size() - 1), 0x1000, 0x1020), "");
+  const std::string without =
+      record(0, 1,
+             bytes_of(7u, 7u, uint64_t{0x1000}, uint64_t{0x1000}, uint64_t{0x20}, uint64_t{1}) +
+                 std::string("f\0ccc", 5));
+  EXPECT_EQ(code_of(head() + without + load(2, 0x2000, 0x20, 2, "g"), 0x1000, 0x1020), "");
+  EXPECT_EQ(code_of(f + move(2, 0x1000, 0x3000, 0x80, 1), 0x3000, 0x3080), "")
+      << "moved more than was loaded";
+}
+
 TEST(JitDump, LinesThatAreNotWholeAreNone) {
   const std::string code = load(1, 0x1000, 0x100, 1, "f"), good = entry(0x1000, 7, "a.js");
   const auto body = [](uint64_t count, const std::string& entries) {

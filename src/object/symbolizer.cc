@@ -36,6 +36,11 @@ class TableSymbolizer : public Symbolizer {
       if (Table* table = loaded()) return table->frames(positions);
     return std::vector<std::vector<Frame>>(positions.size());
   }
+  CodeBytes code(uint64_t start, uint64_t end) override {
+    if constexpr (requires(const Table& table) { table.code(start, end); })
+      if (Table* table = loaded()) return table->code(start, end);
+    return {};
+  }
 
  private:
   /// Null if it cannot be read.
@@ -139,6 +144,10 @@ class JitNames {
   [[nodiscard]] std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) const {
     const auto* dump = std::get_if<JitDump>(&table_);
     return dump != nullptr ? dump->frames(addresses) : std::vector<std::vector<Frame>>(addresses.size());
+  }
+  [[nodiscard]] CodeBytes code(uint64_t start, uint64_t end) const {
+    const auto* dump = std::get_if<JitDump>(&table_);
+    return dump != nullptr ? dump->code(start, end) : CodeBytes{};
   }
 
  private:

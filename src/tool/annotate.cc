@@ -170,7 +170,9 @@ std::string no_code(const HotFunction& function, const Profile& profile, ObjectN
   const std::string name = elided(escaped(function.short_name), 80);
   if (kind == ExecutableKind::kKernel)
     return fmt::format("{} is kernel code, which cannot be annotated; pctally report has its ticks", name);
-  if (kind == ExecutableKind::kPrivate)
+  const bool made = kind == ExecutableKind::kPrivate;
+  if (made &&
+      names.symbolizer(function.executable).code(function.range.start, function.range.end).bytes.empty())
     return fmt::format("{} was made by a JIT, whose code is gone; pctally report has its ticks", name);
   if (kind == ExecutableKind::kStart)
     return "[process start] is time, not code: exec and dynamic linking, before the first tick";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/time_ns.h"
 #include "names/names_writer.h"
@@ -14,25 +15,56 @@ void sort_once(std::vector<uint64_t>* values) {
   values->erase(std::unique(values->begin(), values->end()), values->end());
 }
 
-/// A jitdump has them, which nobody finds later.
-void add_lines_of_jit(Symbolizer& symbolizer, const std::vector<uint64_t>& positions, NamesWriter* writer) {
+constexpr double kHotFrom = 0.005;            ///< share of all ticks from which a JIT's function has its code
+constexpr size_t kMostCodeOfJit = 16u << 20;  ///< bytes
+
+std::vector<NamedRange> ranges_of(Symbolizer& symbolizer, const std::vector<uint64_t>& positions) {
+  std::vector<NamedRange> ranges = symbolizer.name(positions);
+  ranges.resize(positions.size());
+  return ranges;
+}
+
+/// The functions that have so many of all ticks, from start to end.
+std::set<std::pair<uint64_t, uint64_t>> hot_ranges(const Profile& profile, const HitPlaces& places,
+                                                   const std::vector<NamedRange>& ranges) {
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> ticks;
+  for (const WeightedPosition& at : profile.positions) {
+    if (at.executable != places.executable) continue;
+    const auto found = std::ranges::lower_bound(places.positions, at.position);
+    const NamedRange& range = ranges[static_cast<size_t>(found - places.positions.begin())];
+    ticks[{range.start, range.end}] += at.ticks;
+  }
+  std::set<std::pair<uint64_t, uint64_t>> hot;
+  for (const auto& [range, own] : ticks)
+    if (static_cast<double>(own) >= kHotFrom * static_cast<double>(profile.ledger.ticks())) hot.insert(range);
+  return hot;
+}
+
+/// The code of the hot functions of a JIT, and the lines of all. A jitdump has them, which nobody finds
+/// later.
+KeptParts parts_of_jit(Symbolizer& symbolizer, const std::vector<uint64_t>& positions,
+                       const std::set<std::pair<uint64_t, uint64_t>>& hot) {
+  KeptParts parts;
+  size_t bytes = 0;
+  for (const auto& [start, end] : hot) {
+    CodeBytes code = symbolizer.code(start, end);
+    bytes += code.bytes.size();
+    if (!code.bytes.empty() && bytes <= kMostCodeOfJit) parts.code[start] = std::move(code);
+  }
   std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
   frames.resize(positions.size());
-  if (std::ranges::all_of(frames, &std::vector<Frame>::empty)) return;
-  for (size_t i = 0; i < positions.size(); ++i) writer->add_place(positions[i], 1, frames[i]);
+  if (std::ranges::all_of(frames, &std::vector<Frame>::empty)) return parts;
+  for (size_t i = 0; i < positions.size(); ++i)
+    parts.places.push_back({positions[i], 1, std::move(frames[i])});
+  return parts;
 }
 
 void add_object(const ExecutableIdentity& identity, const std::vector<uint64_t>& positions,
-                const KeptParts& parts, const OpenSymbolizer& open, NamesWriter* writer) {
-  const std::unique_ptr<Symbolizer> symbolizer = open(identity);
-  std::vector<NamedRange> ranges = symbolizer->name(positions);
-  ranges.resize(positions.size());
+                const std::vector<NamedRange>& ranges, const KeptParts& parts, NamesWriter* writer) {
   writer->add_object(identity, parts.code.empty() ? CodeBytes{} : parts.code.begin()->second);
   writer->add_ranges(positions, ranges);
   for (const auto& [start, code] : parts.code) writer->add_code(start, code.bytes);
   for (const KeptPlace& place : parts.places) writer->add_place(place.position, place.bytes, place.frames);
-  if (identity.kind == ExecutableIdentity::Kind::kPrivate && parts.places.empty())
-    add_lines_of_jit(*symbolizer, positions, writer);
 }
 
 }  // namespace
@@ -68,7 +100,12 @@ ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open
       continue;
     }
     const ExecutableIdentity identity = identity_of(profile, profile.executables[places.executable]);
-    add_object(identity, places.positions, {}, open, &writer);
+    const std::unique_ptr<Symbolizer> symbolizer = open(identity);
+    const std::vector<NamedRange> ranges = ranges_of(*symbolizer, places.positions);
+    KeptParts parts;
+    if (identity.kind == ExecutableIdentity::Kind::kPrivate)
+      parts = parts_of_jit(*symbolizer, places.positions, hot_ranges(profile, places, ranges));
+    add_object(identity, places.positions, ranges, parts, &writer);
   }
   if (!writer.empty()) names.section = writer.bytes();
   return names;
@@ -83,7 +120,7 @@ ProfileNames names_of_sum(const Profile& profile, const OpenSymbolizer& open, co
     const KeptParts parts = kept.parts(identity);
     places.positions.insert(places.positions.end(), parts.positions.begin(), parts.positions.end());
     sort_once(&places.positions);
-    add_object(identity, places.positions, parts, open, &writer);
+    add_object(identity, places.positions, ranges_of(*open(identity), places.positions), parts, &writer);
   }
   for (const auto& [path, source] : kept.sources())
     writer.add_source(path, source.text, source.changed_unix_ns);

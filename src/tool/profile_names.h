@@ -26,9 +26,9 @@ struct ProfileNames {
   size_t late = 0;                     ///< of these, not looked at any more
 };
 
-/// Names of functions alone, from symbol tables. No object is begun after `until_ns` of the monotonic
-/// clock, nor one that `may_open` (asked before each, with the number of the executable) says no to:
-/// they are `late`.
+/// Names of functions alone, from symbol tables; of code made at run time what else a jitdump has of it. No
+/// object is begun after `until_ns` of the monotonic clock, nor one that `may_open` (asked before each, with
+/// the number of the executable) says no to: they are `late`.
 ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open,
                               uint64_t until_ns = UINT64_MAX,
                               const std::function<bool(uint32_t)>& may_open = {});

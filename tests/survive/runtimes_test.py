@@ -1,5 +1,6 @@
 """Programs whose runtimes take signals, threads or time into their own hands live under the engines in the program, and what
 is not observed of them has its true reason (docs/engines.md has the table)."""
+import json
 import os
 import shutil
 import subprocess
@@ -92,6 +93,11 @@ class Runtimes(unittest.TestCase):
                 self.assertIn(11, made, data["rows"])
                 self.assertLessEqual(set(made), {10, 11})
                 self.assertEqual((made[11]["file"], made[11]["function"]), ("/made/up.src", "jitted_loop"))
+                shown = subprocess.run([p.PCTALLY, "annotate", "--json", "jitted_loop", path], capture_output=True, text=True)
+                self.assertEqual(shown.returncode, 0, shown.stderr)
+                instructions = json.loads(shown.stdout)["instructions"]
+                self.assertTrue(instructions[-1]["mnemonic"].startswith("ret"), instructions)
+                self.assertEqual(sum(one["ticks"] for one in instructions), sum(row["ticks"] for row in made.values()))
                 self.assertGreater(made[11]["ticks"], 0.9 * sum(row["ticks"] for row in made.values()))
 
     def test_java(self):
