@@ -152,7 +152,7 @@ TEST(JitDump, HasTheBytesOfItsCode) {
              bytes_of(7u, 7u, uint64_t{0x1000}, uint64_t{0x1000}, uint64_t{0x20}, uint64_t{1}) +
                  std::string("f\0ccc", 5));
   EXPECT_EQ(code_of(head() + without + load(2, 0x2000, 0x20, 2, "g"), 0x1000, 0x1020), "");
-  EXPECT_EQ(code_of(f + move(2, 0x1000, 0x3000, 0x80, 1), 0x3000, 0x3080), "")
+  EXPECT_EQ(code_of(f + move(2, 0x1000, 0x3000, 0x80, 1) + load(3, 0x5000, 0xf0, 2, "g"), 0x3000, 0x3080), "")
       << "moved more than was loaded";
 }
 
