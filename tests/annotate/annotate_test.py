@@ -152,6 +152,7 @@ class Annotate(unittest.TestCase):
         os.utime(os.path.join(moved, "table.cc"), (later, later))
         newer = annotate("count", profile, "--source-path", f"{directory}={moved}")
         self.assertRegex(newer.stdout, r"warning: .*table\.cc is newer than table: lines may have moved")
+        self.assertLess(newer.stdout.index("warning: "), newer.stdout.index("++table["), "before the lines it is about")
 
     def test_a_source_compiled_by_a_relative_path(self):
         directory = tempfile.mkdtemp(dir=p.scratch())

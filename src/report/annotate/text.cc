@@ -39,6 +39,7 @@ class Listing {
 
   std::string run() {
     add_header();
+    add_changed_sources();
     add_lines();
     add_instructions();
     add_notes();
@@ -265,7 +266,6 @@ void Listing::add_notes() {
     if (line.line == 0) continue;
     if (!sources_.file(line.file).problem.empty()) missing.insert(line.file);
   }
-  add_changed_sources();
   if (!missing.empty())
     add_row("", fmt::format("no source of {}: {}; --source-path OLD=NEW says where sources are now",
                             escaped(*missing.begin()), escaped(sources_.file(*missing.begin()).problem)));
