@@ -336,11 +336,13 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   decide(&diff);
   std::sort(diff.rows.begin(), diff.rows.end(), [](const DiffRow& a, const DiffRow& b) {
     auto rank = [](const DiffRow& row) {
-      return std::tuple(row.verdict == Verdict::kUndecided, -std::abs(row.amount.difference));
+      return std::tuple(row.verdict == Verdict::kUndecided, !row.has_own_ticks(),
+                        -std::abs(row.amount.difference));
     };
     if (rank(a) != rank(b)) return rank(a) < rank(b);
     return std::tie(a.name, a.object) < std::tie(b.name, b.object);
   });
+  diff.rows_with_ticks = static_cast<size_t>(std::ranges::count_if(diff.rows, &DiffRow::has_own_ticks));
   return diff;
 }
 
@@ -439,7 +441,7 @@ double smallest_of_one_run(const PlannedChange& change) {
 
 double visible_change(const Diff& diff, const DiffRow& row) {
   const double half = (row.amount.interval.high - row.amount.interval.low) / 2;
-  const auto candidates = static_cast<double>(diff.rows.size() + 1);  // with the total
+  const auto candidates = static_cast<double>(diff.rows_with_ticks + 1);  // with the total
   const double error = half / t_quantile(0.05, row.amount.degrees);
   return error * (t_quantile(kDiffRate / candidates, row.amount.degrees) + kPower80);
 }

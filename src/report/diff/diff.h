@@ -41,6 +41,8 @@ struct DiffRow {
   Verdict verdict = Verdict::kUndecided;
   Verdict total_verdict = Verdict::kUndecided;
 
+  [[nodiscard]] bool has_own_ticks() const { return old_side.ticks != 0 || new_side.ticks != 0; }
+
   /// Whether it calls what has ticks: else its total is its own amount.
   [[nodiscard]] bool has_callees() const {
     return total && (old_on_path.ticks != old_side.ticks || new_on_path.ticks != new_side.ticks);
@@ -65,9 +67,11 @@ struct Diff {
   size_t old_added = 0, new_added = 0;  ///< of these runs: those that are known as a sum alone
   bool deviation_assumed = false;       ///< nothing shows how rows vary from run to run
   DiffRow total;  ///< CPU time as the kernel accounts it where it is known, else the sampled amount
-  std::vector<DiffRow> rows;  ///< decided rows first, then by the size of the change
-  size_t decided = 0;         ///< of the rows
-  size_t decided_totals = 0;  ///< of the totals of rows that have callees
+  std::vector<DiffRow>
+      rows;  ///< decided rows first, then by the size of the change; last those without ticks
+  size_t rows_with_ticks = 0;  ///< of their own, on either side: the first ones; others have a total alone
+  size_t decided = 0;          ///< of the rows
+  size_t decided_totals = 0;   ///< of the totals of rows that have callees
   std::map<std::string, std::string>
       renamed;                  ///< objects that have another name on the new side, by the old one
   std::vector<Doubt> doubts;    ///< why the profiles cannot be relied on

@@ -47,6 +47,17 @@ Profile with_paths(Profile profile) {
   return profile;
 }
 
+TEST(Diff, AFunctionWithoutTicksOfItsOwnHasATotalAndNoRow) {
+  Diff diff = diff_of({with_paths(run_of({0, 0, 300}))}, {with_paths(run_of({0, 0, 2000}))});
+  EXPECT_EQ(row_of(diff, "f1").total_verdict, Verdict::kMore);
+  EXPECT_EQ(diff.rows.size(), 2u);
+  EXPECT_EQ(diff.rows_with_ticks, 1u);
+  const std::string text = diff_text(diff, {});
+  EXPECT_THAT(text, HasSubstr("1 of 1 rows and 1 of 1 totals changed"));
+  EXPECT_THAT(text, Not(HasSubstr("0.0        0.0        0.0")));
+  EXPECT_THAT(diff_markdown(diff, {}, 0), Not(HasSubstr("undecided</summary>")));
+}
+
 TEST(Diff, ATotalIsJudgedWhereAFunctionCallsOthers) {
   Diff diff = diff_of({with_paths(run_of({0, 500, 300}))}, {with_paths(run_of({0, 500, 2000}))});
   const DiffRow& caller = row_of(diff, "f1");

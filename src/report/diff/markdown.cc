@@ -49,8 +49,8 @@ std::string decided_totals(const Diff& diff, const AmountUnit& unit) {
 
 /// `last`: behind the last row that is shown.
 std::string undecided_title(const Diff& diff, size_t last) {
-  const std::string title = fmt::format("{} rows undecided", diff.rows.size() - diff.decided);
-  if (last == diff.rows.size()) return title;
+  const std::string title = fmt::format("{} rows undecided", diff.rows_with_ticks - diff.decided);
+  if (last == diff.rows_with_ticks) return title;
   return title + fmt::format(", the first {} of them", last - diff.decided);
 }
 
@@ -72,7 +72,7 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
   const AmountUnit unit = unit_of_rows(diff);
   if (diff.decided != 0) out += fmt::format("\n{}", table(diff, unit, 0, diff.decided));
   out += decided_totals(diff, unit);
-  size_t last = limit == 0 ? diff.rows.size() : std::min(diff.rows.size(), diff.decided + limit);
+  size_t last = limit == 0 ? diff.rows_with_ticks : std::min(diff.rows_with_ticks, diff.decided + limit);
   if (last > diff.decided)
     out += fmt::format("\n<details><summary>{}</summary>\n\n{}\n</details>\n", undecided_title(diff, last),
                        table(diff, unit, diff.decided, last));

@@ -84,9 +84,10 @@ std::string cause_sentence(const Diff& diff) {
 
 std::string rate_sentence(const Diff& diff) {
   const size_t totals = rows_with_callees(diff).size();
-  return fmt::format(
-      "{} of {} rows{} changed (at most {:.0f} % of such calls are wrong).", diff.decided, diff.rows.size(),
-      totals == 0 ? "" : fmt::format(" and {} of {} totals", diff.decided_totals, totals), kDiffRate * 100);
+  return fmt::format("{} of {} rows{} changed (at most {:.0f} % of such calls are wrong).", diff.decided,
+                     diff.rows_with_ticks,
+                     totals == 0 ? "" : fmt::format(" and {} of {} totals", diff.decided_totals, totals),
+                     kDiffRate * 100);
 }
 
 std::string interval_sentence() {

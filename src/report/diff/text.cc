@@ -134,7 +134,10 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
   if (std::string kernel = kernel_sentence(diff); !kernel.empty()) out += kernel + "\n";
   for (const Doubt& doubt : diff.doubts) out += fmt::format("warning: {}\n", escaped(doubt.text()));
   std::vector<ShownRow> rows;
-  for (const DiffRow& row : diff.rows) rows.push_back({&row, &row.amount, &row.share, row.verdict});
+  for (size_t i = 0; i < diff.rows_with_ticks; ++i) {
+    const DiffRow& row = diff.rows[i];
+    rows.push_back({&row, &row.amount, &row.share, row.verdict});
+  }
   out += "\n" + DiffTable(diff, options, rows, diff.decided, options.limit, grouping_word(diff.by)).run();
   std::vector<ShownRow> totals;
   for (const DiffRow* row : rows_with_callees(diff))

@@ -37,7 +37,7 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
           {"deviation", texts.shown(deviation_sentence(diff))},
           {"renamed", texts.shown(renamed_sentence(diff))},
           {"decided", diff.decided},
-          {"all_rows", diff.rows.size()},
+          {"all_rows", diff.rows_with_ticks},
           {"doubts", std::move(doubts)},
           {"rows", std::move(rows)}};
 }
