@@ -16,6 +16,7 @@
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
+#include "tool/foreign_options.h"
 #include "tool/load_profiles.h"
 #include "tool/newest_profile.h"
 #include "tool/terminal/message.h"
@@ -82,11 +83,17 @@ void describe_options(OptionParser& app, Arguments& arguments) {
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   OptionParser app("pctally annotate");
   describe_options(app, *arguments);
-  const CommandLineHints hints{
-      .surplus = "one function at a time; {} is one word too many", .unknown = {}, .missing = {}};
+  const CommandLineHints hints{.surplus = "one function at a time; {} is one word too many",
+                               .unknown = foreign_options("annotate"),
+                               .missing = {}};
   if (std::optional<int> code = app.parse(argc, argv, hints)) return code;
-  if (!arguments->query.empty()) return std::nullopt;
-  complain("no function named; write pctally annotate FUNCTION [FILE], or FILE:LINE");
+  if (arguments->query.empty()) {
+    complain("no function named; write pctally annotate FUNCTION [FILE], or FILE:LINE");
+    return kExitUsage;
+  }
+  if (!is_file_of_profile(arguments->query)) return std::nullopt;
+  complain("{0} is a profile; name the function first: pctally annotate {1} {0}", arguments->query,
+           arguments->file.empty() ? "FUNCTION" : arguments->file);
   return kExitUsage;
 }
 

@@ -10,16 +10,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/file/new_file.h"
 #include "base/file/write_all.h"
 #include "base/unique_fd.h"
 #include "tool/command.h"
+#include "tool/foreign_options.h"
 #include "tool/terminal/message.h"
 #include "tool/terminal/progress_line.h"
 #include "tool/terminal/suggest.h"
 
 namespace pctally {
 namespace {
+
+constexpr size_t kRoomForWords = 95;  ///< of a message of one line, behind the name of its option
 
 Error cannot_write(const std::string& path) {
   return fail(errno, "cannot write %s: %s", path.c_str(), strerror(errno)).error();
@@ -111,9 +116,11 @@ WordCheck one_of(std::vector<std::string> words) {
   return [words = std::move(words)](const std::string& text) -> std::string {
     for (const std::string& word : words)
       if (text == word) return "";
-    std::string near = nearest(text, words);
+    std::string near = own_word(text);
+    if (std::find(words.begin(), words.end(), near) == words.end()) near = nearest(text, words);
     if (near.empty()) return fmt::format("{}: choose {}", text, listed(words));
-    return fmt::format("{}: did you mean {}? (choose {})", text, near, listed(words));
+    const std::string meant = fmt::format("{}: did you mean {}?", text, near), all = listed(words);
+    return meant.size() + all.size() <= kRoomForWords ? fmt::format("{} (choose {})", meant, all) : meant;
   };
 }
 

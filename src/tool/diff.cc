@@ -15,6 +15,7 @@
 #include "report/print/figures.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/foreign_options.h"
 #include "tool/html_page.h"
 #include "tool/load_profiles.h"
 #include "tool/terminal/message.h"
@@ -101,8 +102,9 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   describe_options(app, *arguments);
   std::vector<std::string> files;
   app.add_option("FILE", files);
+  const CommandLineHints hints{.surplus = {}, .unknown = foreign_options("diff"), .missing = {}};
   char** divide = std::find(argv, argv + argc, std::string("--"));
-  if (std::optional<int> code = app.parse(static_cast<int>(divide - argv), argv)) return code;
+  if (std::optional<int> code = app.parse(static_cast<int>(divide - argv), argv, hints)) return code;
   arguments->before = files;
   if (divide != argv + argc) {
     arguments->after.assign(divide + 1, argv + argc);

@@ -14,6 +14,7 @@
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
+#include "tool/foreign_options.h"
 #include "tool/load_profiles.h"
 #include "tool/terminal/message.h"
 #include "tool/terminal/progress_line.h"
@@ -77,20 +78,28 @@ struct Arguments {
   std::string debuginfod;
 };
 
+std::string is_format(const std::string& text) {
+  if (text == "svg" || text == "html" || text == "flamegraph")
+    return text + ": the report writes it: pctally report --flamegraph FILE.svg, or --html FILE.html";
+  if (text == "json") return "json: the report writes it: pctally report --json";
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) names.emplace_back(format.name);
+  return one_of(names)(text);
+}
+
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   OptionParser app("pctally export");
   app.help_page(kHelp);
   app.add_option("FILE", arguments->files);
-  std::vector<std::string> names;
-  for (const Format& format : kFormats) names.emplace_back(format.name);
-  app.add_option("--format", arguments->format)->check(one_of(names));
+  app.add_option("--format", arguments->format)->check(is_format);
   app.add_option("-o,--output", arguments->output);
   app.add_option("--names", arguments->names)->check(one_of({"full", "short", "linkage"}));
   app.add_flag("--no-lines", arguments->no_lines);
   app.add_option("--limit", arguments->limit);
   app.add_option("--object", arguments->object);
   add_debuginfod_option(app, arguments->debuginfod);
-  if (std::optional<int> code = app.parse(argc, argv)) return code;
+  const CommandLineHints hints{.surplus = {}, .unknown = foreign_options("export"), .missing = {}};
+  if (std::optional<int> code = app.parse(argc, argv, hints)) return code;
   if (!arguments->files.empty() && !arguments->format.empty()) return std::nullopt;
   complain("{}; write pctally export --format FORMAT FILE",
            arguments->format.empty() ? "no format is named" : "no profile is named");

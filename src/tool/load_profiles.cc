@@ -118,6 +118,12 @@ Result<Profile> load_one(const std::string& file, size_t number, size_t all) {
 
 }  // namespace
 
+bool is_file_of_profile(const std::string& word) {
+  if (word.empty()) return false;
+  const UniqueFd fd(open(word.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  return fd.valid() && is_profile(fd.get());
+}
+
 Result<Profile> load_any(const std::string& file) { return load_one(file, 1, 1); }
 
 Result<void> keep_names(int fd) {

@@ -17,6 +17,9 @@
 
 namespace pctally {
 
+/// Whether `word` names a profile of pctally, where it stands in the place of another word.
+bool is_file_of_profile(const std::string& word);
+
 /// The profile in a file: pctally's own, or one of another tool (src/import), whose names are then kept for
 /// open_symbolizer(). Errors name the file.
 Result<Profile> load_any(const std::string& file);

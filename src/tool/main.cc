@@ -73,7 +73,25 @@ constexpr struct {
 } kNotYet[] = {
     {"stat", "pctally record -e EVENT counts events, and pctally report prints their sum"},
     {"list", "pctally engines lists what can be recorded here"},
-    {"script", "pctally export and pctally report --json print every row"},
+    {"script", "pctally export --format folded prints every stack, pctally report --json every row"},
+};
+
+/// What other profilers call it.
+constexpr struct {
+  const char *name, *ours;
+} kOtherNames[] = {
+    {"attach", "record -p PID"},
+    {"callers", "report --callers FUNCTION"},
+    {"compare", "diff OLD NEW"},
+    {"disasm", "annotate FUNCTION"},
+    {"flamegraph", "report --flamegraph FILE.html"},
+    {"load", "report FILE, or report --html FILE.html for a browser"},
+    {"peek", "report --callers FUNCTION"},
+    {"profile", "record -- COMMAND"},
+    {"run", "record -- COMMAND"},
+    {"tree", "report --tree"},
+    {"web", "report --html FILE.html"},
+    {"weblist", "report --html FILE.html"},
 };
 
 const Command* find_command(const char* name) {
@@ -99,6 +117,11 @@ int refuse(int argc, char** argv) {
   for (const auto& missing : kNotYet)
     if (word == missing.name) {
       complain("there is no '{}' yet; {}", word, missing.instead);
+      return kExitUsage;
+    }
+  for (const auto& other : kOtherNames)
+    if (word == other.name) {
+      complain("'{}' is no pctally command; write pctally {}", word, other.ours);
       return kExitUsage;
     }
   bool path = word.find('/') != std::string::npos, exists = access(word.c_str(), F_OK) == 0;

@@ -1,13 +1,9 @@
 // pctally report: a profile file as a table, or as JSON.
-#include <fcntl.h>
-
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/unique_fd.h"
-#include "histfile/file_identity.h"
 #include "object/symbolizer.h"
 #include "report/annotate/source_files.h"
 #include "report/html/parts.h"
@@ -22,6 +18,7 @@
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
+#include "tool/foreign_options.h"
 #include "tool/html_page.h"
 #include "tool/load_profiles.h"
 #include "tool/newest_profile.h"
@@ -98,6 +95,15 @@ std::string is_function(const std::string& text) {
   return text.empty() ? "'' is no function; pctally report --sort total lists them" : "";
 }
 
+/// perf's --sort chooses the rows.
+std::string is_order(const std::string& text) {
+  const std::string rows = own_word(text.substr(0, text.find(',')));
+  if (!rows.empty() && check_grouping(rows).empty())
+    return fmt::format("{}: --sort is the order of the rows; what a row is says --by: write --by {}", text,
+                       rows);
+  return one_of({"ticks", "total", "name", "object"})(text);
+}
+
 bool is_picture(const std::string& path) { return path.ends_with(".svg"); }
 
 std::string is_page_or_picture(const std::string& path) {
@@ -109,7 +115,7 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.help_page(kHelp);
   app.add_option("FILE", arguments.files);
   app.add_option("--by", arguments.by)->check(check_grouping);
-  app.add_option("--sort", arguments.sort)->check(one_of({"ticks", "total", "name", "object"}));
+  app.add_option("--sort", arguments.sort)->check(is_order);
   app.add_option("--limit", arguments.limit)->check(number_of_rows);
   app.add_option("--min-share", arguments.min_share_percent)->check(number_from_to(0, 100));
   add_names_option(app, arguments.names);
@@ -138,20 +144,14 @@ void describe_options(OptionParser& app, Arguments& arguments) {
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   OptionParser app("pctally report");
   describe_options(app, *arguments);
-  if (auto code = app.parse(argc, argv)) return code;
+  const CommandLineHints hints{.surplus = {}, .unknown = foreign_options("report"), .missing = {}};
+  if (auto code = app.parse(argc, argv, hints)) return code;
   arguments->tree = arguments->tree || (arguments->bottom_up && arguments->flame_graph.empty());
   const int views = (arguments->callers.empty() ? 0 : 1) + (arguments->tree ? 1 : 0) +
                     (arguments->flame_graph.empty() ? 0 : 1) + (arguments->html.empty() ? 0 : 1);
   if (views <= 1) return std::nullopt;
   complain("choose one: --callers, --tree, --flamegraph or --html");
   return kExitUsage;
-}
-
-/// "--callers a.pct": the file is taken for the name.
-bool is_file_of_profile(const std::string& word) {
-  if (word.empty()) return false;
-  const UniqueFd fd(open(word.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  return fd.valid() && is_profile(fd.get());
 }
 
 RowOrder row_order(const std::string& word) {

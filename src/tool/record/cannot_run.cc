@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "tool/command_line.h"
+
 namespace pctally {
 namespace {
 
@@ -32,6 +34,9 @@ std::string not_found(const std::vector<std::string>& command) {
   if (name.find_first_of(" \t\n") != std::string::npos)
     return fmt::format(
         "cannot run '{0}': not found; do not quote a command with its arguments: record -- {0}", name);
+  if (is_number(name))
+    return fmt::format("cannot run '{0}': not found in PATH; to record process {0}: pctally record -p {0}",
+                       name);
   bool path = name.find('/') != std::string::npos;
   return fmt::format("cannot run '{}': not found{}", name, path ? "" : " in PATH");
 }

@@ -8,6 +8,7 @@
 
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/foreign_options.h"
 #include "tool/record/process_list.h"
 #include "tool/terminal/message.h"
 #include "tool/terminal/suggest.h"
@@ -66,7 +67,7 @@ struct Words {
 
 CommandLineHints hints() {
   return {.surplus = {},
-          .unknown = {},
+          .unknown = foreign_options("record"),
           .missing = {{"--pid",
                        "-p needs a process id or name and got none; is the program running? ($(pidof NAME) "
                        "was empty)"}}};
@@ -128,11 +129,19 @@ std::string check_list(const RecordOptions& options, const Words& words) {
   return fmt::format("-p takes one list; separate the ids by commas: -p {}", list);
 }
 
+/// "perf record -a sleep 10" records all for ten seconds.
+bool is_sleep(const std::vector<std::string>& command) {
+  return command.size() == 2 && command[0] == "sleep";
+}
+
 std::string check_target(const RecordOptions& options, const Words& words) {
   if (std::string wrong = check_list(options, words); !wrong.empty()) return wrong;
   int targets = (options.command.empty() ? 0 : 1) + (words.processes ? 1 : 0) + (options.machine ? 1 : 0) +
                 (options.cgroup.empty() ? 0 : 1);
   if (targets == 0) return "nothing to record; name a program after --, or use -p PID, --cgroup DIR or -a";
+  if (targets > 1 && is_sleep(options.command))
+    return fmt::format("choose one: a command, -p, --cgroup or -a; a time goes with --for: --for {}",
+                       options.command[1]);
   if (targets > 1) return "choose one: a command, -p, --cgroup or -a";
   if (options.wait && options.command.empty())
     return "--wait is for a command; -p, --cgroup and -a end with Ctrl-C";

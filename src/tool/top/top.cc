@@ -15,6 +15,7 @@
 #include "report/print/escape.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/foreign_options.h"
 #include "tool/scope_options.h"
 #include "tool/terminal/message.h"
 #include "tool/top/recorder.h"
@@ -318,7 +319,7 @@ void describe(OptionParser* app, Arguments* arguments) {
 
 CommandLineHints hints() {
   return {.surplus = "one profile at a time; to watch a program: pctally top -- {}",
-          .unknown = {},
+          .unknown = foreign_options("top"),
           .missing = {{"--pid",
                        "-p needs a process id or name and got none; is the program running? ($(pidof NAME) "
                        "was empty)"}}};
@@ -331,6 +332,8 @@ std::string check(const Arguments& arguments) {
                 (arguments.command.empty() ? 0 : 1);
   if (sources == 0) return "nothing to watch; name a profile, or use -p PID, --cgroup DIR, -a or -- CMD";
   if (sources > 1) return "choose one: a profile, -p, --cgroup, -a or -- CMD";
+  if (is_number(arguments.file) && access(arguments.file.c_str(), F_OK) != 0)
+    return fmt::format("there is no file {0}; to watch process {0}: pctally top -p {0}", arguments.file);
   bool recording = arguments.callers || !arguments.chosen.empty() || !arguments.frequency.empty() ||
                    !arguments.period.empty();
   if (!arguments.file.empty() && recording)
