@@ -17,9 +17,10 @@ namespace {
 constexpr double kNoGap = 0.01;       // unsampled part of the CPU time that is not worth a figure
 constexpr size_t kUsualName = 60;     // a longer name leaves its column rather than widen it for all rows
 constexpr size_t kNarrowColumn = 16;  // what a name keeps even on a narrow terminal
-constexpr double kWorthCut = 0.005;   // that a total could gain from cut paths, before it is said
-constexpr size_t kGains = 5;          // columns of what totals could gain
-constexpr size_t kSideColumn = 28;    // most that columns behind the first take from a terminal's width
+constexpr size_t kNarrowSideColumn = 8;
+constexpr double kWorthCut = 0.005;  // that a total could gain from cut paths, before it is said
+constexpr size_t kGains = 5;         // columns of what totals could gain
+constexpr size_t kSideColumn = 28;   // most that columns behind the first take from a terminal's width
 
 class TextReport {
  public:
@@ -263,6 +264,13 @@ void TextReport::fit_widths() {
   }
   size_t left = options_.width > numbers + side ? options_.width - numbers - side : 0;
   widths_[0] = std::min(widths_[0], std::max(left, kNarrowColumn));
+  const size_t needed = numbers + 2 + widths_[0] + side;
+  size_t over = needed > options_.width ? needed - options_.width : 0;
+  for (size_t i = widths_.size() - 1; i > 0 && over > 0; --i) {
+    const size_t cut = std::min(over, widths_[i] - std::min(widths_[i], kNarrowSideColumn));
+    widths_[i] -= cut;
+    over -= cut;
+  }
 }
 
 std::string TextReport::joined(Names names) const {

@@ -118,14 +118,17 @@ TEST(Text, WideNamesAreCutOnlyToFitATerminal) {
   Profile profile = small_profile();
   Report report = make_report(profile, open, {});
   EXPECT_THAT(text_report(profile, report, {}), HasSubstr(std::string(300, 'w') + "  prog\n"));
-  std::string table = text_report(profile, report, {.width = 80});
-  table = table.substr(table.find("   share"));
-  table.resize(table.find("\n\n"));
-  EXPECT_THAT(table, HasSubstr("w…  prog\n"));
-  for (size_t start = 0; start < table.size();) {
-    size_t end = std::min(table.find('\n', start), table.size());
-    EXPECT_LE(width_of(table.substr(start, end - start)), 80u);
-    start = end + 1;
+  EXPECT_THAT(text_report(profile, report, {.width = 80}), HasSubstr("w…  prog\n"));
+  for (const size_t width : {64, 80}) {
+    std::string table = text_report(profile, report, {.width = width});
+    table = table.substr(table.find("   share"));
+    table.resize(table.find("\n\n"));
+    for (size_t start = 0; start < table.size();) {
+      size_t end = std::min(table.find('\n', start), table.size());
+      EXPECT_LE(width_of(table.substr(start, end - start)), width);
+      start = end + 1;
+    }
+    for (Row& row : report.rows) row.object = "libofalongname.so.1.2.345";
   }
 }
 

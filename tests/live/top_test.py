@@ -340,7 +340,7 @@ class Screen(Live):
         self.keys("/", "Escape")
         self.until(lambda lines: lines[1].startswith("last"), "no filter")
         self.keys("?")
-        self.until(lambda lines: "any key: back" in lines[0], "help")
+        self.until(lambda lines: "any other key: back" in lines[0], "help")
         self.keys("x")
         self.until(lambda lines: "[recording]" in lines[0], "the table again")
         self.keys("Space")

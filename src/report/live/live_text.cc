@@ -256,7 +256,7 @@ std::vector<LiveLine> live_text(const Profile& profile, const LiveTable& table,
 
 std::vector<LiveLine> live_help(const LiveTextOptions& options) {
   static constexpr const char* kLines[] = {
-      "pctally top                                          any key: back",
+      "pctally top                           q: quit; any other key: back",
       "",
       "now     share of the ticks of the last seconds, in the function itself",
       "total   share with it on the stack (-g); > more, in folded paths",
