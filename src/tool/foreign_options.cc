@@ -33,7 +33,7 @@ constexpr Foreign kForeign[] = {
     {"report", "-raw --raw -traces --traces -proto --proto -callgrind --callgrind",
      "write pctally export --format pprof, folded, callgrind, ..."},
     {"report", "-list --list -disasm --disasm -A --annotated-source", "write pctally annotate FUNCTION FILE"},
-    {"report", "-weblist --weblist -web --web --http", "write --html FILE.html: a page for a browser"},
+    {"report", "-weblist --weblist -web --web -http --http", "write --html FILE.html: a page for a browser"},
     {"report", "-peek --peek", "write --callers FUNCTION (profiles of record -g)"},
     {"report", "-base --base -diff_base --diff_base", "write pctally diff OLD NEW"},
     {"report", "-svg --svg -png --png -pdf --pdf -dot --dot",

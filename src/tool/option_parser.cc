@@ -1,6 +1,7 @@
 #include "tool/option_parser.h"
 
 #include <fmt/format.h>
+#include <string.h>
 
 #include <CLI/CLI.hpp>
 
@@ -13,6 +14,13 @@ namespace pctally {
 namespace {
 
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-' && word != "--"; }
+
+/// "-http=:8080", which asks for no help; null: there is none.
+const char* one_word_with_h(int argc, char** argv) {
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i)
+    if (strncmp(argv[i], "-h", 2) == 0 && argv[i][2] != '\0') return argv[i];
+  return nullptr;
+}
 
 /// The library's "--limit: many: not a number" as "--limit many: not a number".
 std::string without_colon(std::string text) {
@@ -80,6 +88,7 @@ std::optional<int> OptionParser::parse(int argc, char** argv, const CommandLineH
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
+    if (const char* word = one_word_with_h(argc, argv)) return complain_of_option(word, hints);
     return write_out(app_->help());
   } catch (const CLI::ExtrasError&) {
     return complain_of_extras(hints);

@@ -48,6 +48,8 @@ TABLE = [
     ("report -i some.pct", "-i: name the profile without an option: pctally report FILE", USAGE),
     ("report -cum some.pct", "-cum: write --sort total: the time with callees (profiles of record -g)", USAGE),
     ("report -list main some.pct", "-list: write pctally annotate FUNCTION FILE", USAGE),
+    ("report -http=:8080 some.pct", "-http: write --html FILE.html: a page for a browser", USAGE),
+    ("report -hide=main some.pct", "no option -hide; did you mean --hide?", USAGE),
     ("report -peek main some.pct", "-peek: write --callers FUNCTION (profiles of record -g)", USAGE),
     ("report -base other.pct some.pct", "-base: write pctally diff OLD NEW", USAGE),
     ("report --comm ls some.pct", "--comm: write --program REGEX (profiles of record -g, or --scope program)", USAGE),
