@@ -33,6 +33,18 @@ class PathCountTest : public testing::Test {
                });
   }
   [[nodiscard]] uint64_t ticks() const { return ticks_of(trees_.pool, *trees_.context); }
+  /// Those that no mark of a cut is above.
+  [[nodiscard]] uint64_t complete_ticks() const {
+    const auto nodes = nodes_of(trees_.pool, *trees_.context);
+    uint64_t complete = 0;
+    for (const auto& [number, node] : nodes) {
+      const PathNode* at = &node;
+      while (at->parent != 0 && at->place >> PathPlace::kMarkShift != PathPlace::kCut)
+        at = &nodes.at(at->parent);
+      if (at->parent == 0) complete += node.self + node.folded;
+    }
+    return complete;
+  }
   /// Ticks of each function, and of each of its calls.
   [[nodiscard]] std::map<std::pair<uint64_t, uint64_t>, uint64_t> plane() const {
     std::map<std::pair<uint64_t, uint64_t>, uint64_t> found;
@@ -98,6 +110,24 @@ TEST_F(PathCountTest, InAFullTreeAPathEndsWhereItsNodesEndAndThePlaneGoesOn) {
   EXPECT_GT(folded, 100u);
   EXPECT_LT(folded, 200u) << "those that came first are whole";
   EXPECT_EQ(plane(), expected);
+}
+
+// What lies below the scope without a mark is complete.
+TEST_F(PathCountTest, InAFullTreeTheFirstCutOfAKindIsNoCompletePath) {
+  make(64 * sizeof(PathNode));
+  trees_.plane->most_nodes = 4096;
+  const Path cut = path_of<Frame>({1, 2});
+  count(cut, 3, PathEnd::kNoUnwindTable);
+  for (unsigned i = 0; i < 100; ++i) count(path_of<Frame>({0, 1, 2 + i, 3}), 1);
+  count(cut, 4, PathEnd::kShortDump);
+  EXPECT_EQ(*trees_.no_room, 0u);
+  EXPECT_EQ(ticks(), 107u);
+  EXPECT_EQ(complete_ticks(), 100u);
+  trees_.context->most_nodes = 0;  // a pool without room
+  count(cut, 5, PathEnd::kUnreadable);
+  EXPECT_EQ(*trees_.no_room, 5u);
+  EXPECT_EQ(ticks(), 107u);
+  EXPECT_EQ(complete_ticks(), 100u);
 }
 
 TEST_F(PathCountTest, ThreadsThatMakeTheSameNodesLoseNoTick) {

@@ -33,7 +33,8 @@ bool is_main_thread() noexcept { return syscall(SYS_gettid) == getpid(); }
 
 uint64_t SelfPaths::file_bytes(uint64_t path_bytes) noexcept {
   const PathTreeHead tree = tree_head_for(path_bytes / sizeof(PathNode));
-  return page_end(2 * (path_bytes + kUnitBytes * directory_units_of(tree)) + sizeof(PathRecord));
+  const uint64_t bytes = path_bytes + kMoreMarks * sizeof(PathNode) + kUnitBytes * directory_units_of(tree);
+  return page_end(2 * bytes + sizeof(PathRecord));
 }
 
 bool SelfPaths::work_here() noexcept { return can_find_own_tables(); }

@@ -8,7 +8,8 @@
 //     pruning lowers them.
 //  3. A node is filled before it is put at the head of its slot's chain, by compare-and-swap: whoever loses
 //     the race leaves an unused node, and two equal nodes may come to be. Readers add up.
-//  4. No walk is longer than kMostAttempts; then there is no room.
+//  4. A mark (a scope, a cut) finds room in a full tree, too: what is below it would pass for something else.
+//  5. No walk is longer than kMostAttempts; then there is no room.
 #pragma once
 #include "tick/counter.h"
 #include "tick/pool.h"
@@ -38,6 +39,7 @@ static_assert(sizeof(PathTreeHead) == 24, "shared-memory layout");
 inline constexpr uint32_t kNodesPerUnit = 2;
 inline constexpr uint32_t kMostSlotsLog2 = 24;  ///< of a directory; what says more is damaged
 inline constexpr unsigned kMeanChainLog2 = 2;   ///< nodes per slot of a full tree, log2
+inline constexpr uint32_t kMoreMarks = 32;      ///< beyond most_nodes: the first cut of a kind, say
 
 /// Where a node of a path lies: a segment's unit and the distance from its start, or, with segment
 /// 0, a mark.
@@ -71,9 +73,10 @@ inline uint32_t* path_slot(const Pool& pool, const PathTreeHead& head, uint32_t 
   return pool_at<uint32_t>(pool, static_cast<uint32_t>(unit)) + (slot & 15);
 }
 
-/// A node nobody uses yet; 0 when there is no room.
-inline uint32_t take_path_node(const Pool& pool, PathTreeHead* head) noexcept {
-  if (__atomic_load_n(&head->nodes, __ATOMIC_RELAXED) >= head->most_nodes) return 0;
+/// A node nobody uses yet; 0 when there is no room. `is_mark`: a full tree has room for it.
+inline uint32_t take_path_node(const Pool& pool, PathTreeHead* head, bool is_mark = false) noexcept {
+  const uint64_t most = uint64_t{head->most_nodes} + (is_mark ? kMoreMarks : 0);
+  if (__atomic_load_n(&head->nodes, __ATOMIC_RELAXED) >= most) return 0;
   __atomic_fetch_add(&head->nodes, 1, __ATOMIC_RELAXED);
   if (const uint32_t spare = __atomic_exchange_n(&head->spare, 0, __ATOMIC_ACQ_REL); spare != 0)
     return pool_holds(pool, spare / kNodesPerUnit, 1) ? spare : 0;
@@ -107,7 +110,7 @@ inline uint32_t path_child(const Pool& pool, PathTreeHead* head, uint32_t parent
   uint32_t first = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   while (steps != 0) {
     if (const uint32_t found = find_in_chain(pool, first, parent, place, &steps); found != 0) return found;
-    if (made == 0) made = take_path_node(pool, head);
+    if (made == 0) made = take_path_node(pool, head, PathPlace::segment(place) == 0);
     if (made == 0 || steps == 0) return 0;
     PathNode* node = path_node(pool, made);
     node->parent = parent;

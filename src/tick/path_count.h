@@ -15,7 +15,7 @@ struct PathTrees {
   Pool pool;
   PathTreeHead* context = nullptr;
   PathTreeHead* plane = nullptr;  ///< without a directory: no call plane is kept
-  uint64_t* no_room = nullptr;    ///< ticks that not even a scope's node took
+  uint64_t* no_room = nullptr;    ///< ticks that neither a scope's node took, nor that of their cut
 };
 
 /// Says of the frames of one path, innermost first, which are the first of their function or call. A frame
@@ -76,8 +76,13 @@ void count_in_context(const PathTrees& trees, uint64_t scope, const Frames& fram
     return;
   }
   uint32_t next = node;
-  if (end != PathEnd::kComplete)
+  if (end != PathEnd::kComplete) {
     next = child(trees.context, node, PathPlace::mark(PathPlace::kCut, static_cast<uint32_t>(end)));
+    if (next == 0) {  // below the scope it would count as complete
+      add_relaxed(trees.no_room, ticks);
+      return;
+    }
+  }
   for (auto i = static_cast<uint32_t>(frames.size()); i != 0 && next != 0; --i) {
     node = next;
     next = child(trees.context, node, frames[i - 1].place);

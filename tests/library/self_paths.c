@@ -117,6 +117,12 @@ static KEPT void loaded(double seconds, const char* library) {
   after_refresh(late, seconds / 2);
 }
 
+/* The first cut of a kind when the tree is full. */
+static KEPT void full(double seconds, const char* library) {
+  many(seconds);
+  loaded(seconds, library);
+}
+
 int main(int count, char** words) {
   double seconds = count > 2 ? atof(words[2]) : 1;
   const char* name = count > 1 ? words[1] : "";
@@ -124,5 +130,6 @@ int main(int count, char** words) {
   if (strcmp(name, "threads") == 0) threads(seconds);
   if (strcmp(name, "small_stacks") == 0) small_stacks(seconds);
   if (strcmp(name, "loaded") == 0 && count > 3) loaded(seconds, words[3]);
+  if (strcmp(name, "full") == 0 && count > 3) full(seconds, words[3]);
   return 0;
 }

@@ -153,6 +153,18 @@ class SelfPathsTest(unittest.TestCase):
         self.assertEqual(sum(ticks for found, ticks in paths if "before_refresh" in found and "work" in found), 0)
         self.assertEqual(data["outside"], 0, "the flat part knows it even so")
 
+    def test_a_cut_in_a_full_tree_is_no_complete_path(self):
+        """Before refresh every path of the library's code is cut: that is a quarter of the time."""
+        with p.Machine() as machine:
+            path, data = self.run_self("self_paths", "full", "0.6", p.program("late_code.so"), path_bytes=SMALL_TREE)
+        cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+        self.assertEqual(data["paths"]["no_room"], 0)
+        if machine.judges("cuts in a full tree"):  # else a half of 0.6 s may be without a tick
+            self.assertGreater(data["paths"]["folded"], 0)
+            self.assertGreater(cut.get("unknown-mapping", 0), 0.1 * data["ticks"])
+        self.assertTrue(all(entry["ticks"] > 0 for entry in data["paths"]["cut"]))
+        self.assertEqual([node["function"] for node in known.tree(path)["nodes"] if node["ticks"] == 0], [])
+
     def test_small_stacks_live(self):
         with p.Machine() as machine:
             _, data = self.run_self("self_paths", "small_stacks", "0.3")
