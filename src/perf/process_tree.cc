@@ -85,6 +85,21 @@ std::vector<pid_t> process_tree(pid_t root) {
 
 std::vector<pid_t> all_processes() { return numbers_in("/proc"); }
 
+std::vector<pid_t> processes_of_group(const std::string& directory) {
+  std::vector<std::string> groups = {directory};
+  std::vector<pid_t> processes;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const std::string group = groups[i];
+    add_children(group + "/cgroup.procs", &processes);
+    DIR* entries = opendir(group.c_str());
+    if (entries == nullptr) continue;  // removed meanwhile
+    while (const dirent* entry = readdir(entries))
+      if (entry->d_type == DT_DIR && entry->d_name[0] != '.') groups.push_back(group + "/" + entry->d_name);
+    closedir(entries);
+  }
+  return processes;
+}
+
 std::vector<pid_t> threads_of(pid_t pid) { return numbers_in(directory_of(pid) + "/task"); }
 
 pid_t process_of_thread(pid_t tid) {

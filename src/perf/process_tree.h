@@ -20,6 +20,9 @@ std::vector<pid_t> process_tree(pid_t root);
 /// Every living process, ascending.
 std::vector<pid_t> all_processes();
 
+/// The processes of a control group and of those below it.
+std::vector<pid_t> processes_of_group(const std::string& directory);
+
 /// The threads of a process; empty if it is gone.
 std::vector<pid_t> threads_of(pid_t pid);
 

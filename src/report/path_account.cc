@@ -30,7 +30,7 @@ constexpr Reason kReasons[kPathEnds] = {
     {"unknown", "cut for an unknown reason"},
     {"interrupted", "not read by the recorder"},
     {"by-hand", "counted by hand, without a stack"},
-    {"memory-gone", "cut because the process was ending and its memory was gone"},
+    {"memory-gone", "cut where a process ended or executed another program: its memory was gone"},
 };
 
 }  // namespace

@@ -28,8 +28,10 @@ struct Task {
   uint64_t ended_ns = 0;  ///< by its last EXIT record; kept a little longer for the ticks of its last breath
   bool held = false;      ///< before its exec: not the target's doing
   bool executed = false;  ///< it was seen to exec
+  bool starting = false;  ///< and no tick since was its new program's
   std::string root;       ///< ProcessRoots::root_of(), or that of its parent
   bool root_hidden = false;      ///< it may have another since its last exec
+  uint64_t met_ns = 0;           ///< when it was last read of, in unknown code
   bool maps_unreadable = false;  ///< what it had mapped when it was met is not known
   uint64_t started_unix_ns = 0;
   uid_t user = kUnknownUser;  ///< known where users are limited

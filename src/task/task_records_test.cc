@@ -478,11 +478,31 @@ TEST_F(TaskRecordsTest, AProcessHasItsControlGroupAndAGoneOneItsParents) {
   EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{group_in({text, bytes}), 2}}));
 }
 
+// As one that has left its control group, executed something, and come back.
+TEST_F(TaskRecordsTest, AProcessThatWasAwayIsReadAgainWhenItRunsUnknownCode) {
+  constexpr uint64_t kElsewhere = 0x1000;
+  const auto here = reinterpret_cast<uint64_t>(&getpid);
+  for (const bool absences : {false, true}) {
+    file_.header().paths = 0;
+    use(TaskTable::Unknown::kAdopt);
+    keep(ScopeKind::kProgram);
+    if (absences) tasks_.expect_absences();
+    exec(getpid(), "before");
+    map(getpid(), kElsewhere, "/bin/before");
+    EXPECT_TRUE(count_in(getpid(), getpid(), kElsewhere));
+    EXPECT_TRUE(count_in(getpid(), getpid(), here));
+    EXPECT_EQ(scopes()["/bin/before"], absences ? 1u : 2u);
+    EXPECT_EQ(scopes().size(), absences ? 2u : 1u);
+    EXPECT_EQ(process(getpid())->comm, absences ? comm_of(getpid()) : "before");
+  }
+}
+
 TEST(GroupIn, TakesTheUnifiedHierarchyOrTheLongestOfTheOthers) {
   EXPECT_EQ(group_in("0::/user.slice/a\n"), "/user.slice/a");
   EXPECT_EQ(group_in("2:cpu:/\n1:memory:/docker/abc\n0::/\n"), "/docker/abc");
   EXPECT_EQ(group_in("2:cpu:/long/path/here\n0::/x\n"), "/x");
   EXPECT_EQ(group_in("0::/\n"), "/");
+  EXPECT_EQ(group_in("0::/x/y (deleted)\n"), "/x/y");
   EXPECT_EQ(group_in("0::/a:b\n"), "/a:b");
   EXPECT_EQ(group_in("nonsense"), "");
   EXPECT_EQ(group_in(""), "");

@@ -9,8 +9,9 @@
 namespace pctally {
 namespace {
 
-constexpr size_t kEndedKept = 256;           ///< threads of a process, for the ticks of their last breath
-constexpr uint64_t kGroupNs = kNsPerSecond;  ///< a process may be moved to another
+constexpr size_t kEndedKept = 256;  ///< threads of a process, for the ticks of their last breath
+constexpr std::string_view kRemoved = " (deleted)";  ///< of a group that a zombie was in
+constexpr uint64_t kGroupNs = kNsPerSecond;          ///< a process may be moved to another
 
 /// Threads of the kernel execute no file.
 bool is_of_kernel(pid_t pid) {
@@ -34,7 +35,8 @@ std::string group_in(std::string_view text) {
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     const size_t first = line.find(':'), second = first == line.npos ? first : line.find(':', first + 1);
     if (second == line.npos) continue;
-    const std::string_view path = line.substr(second + 1);
+    std::string_view path = line.substr(second + 1);
+    if (path.ends_with(kRemoved)) path.remove_suffix(kRemoved.size());
     if (line.starts_with("0::")) unified = path;
     if (path.size() > longest.size()) longest = path;
   }

@@ -111,7 +111,7 @@ std::string TaskTable::place_of(pid_t pid, const Task& task, std::string_view pa
 void TaskTable::map_running(pid_t pid, Task& task) {
   task.forget_mappings();
   if (is_outside(pid)) return;
-  const std::string program = program_path(pid);
+  const Program program = program_of(pid);
   const auto add = [&](const ExecutableMapping& mapping) { add_mapping(pid, task, program, mapping); };
   task.maps_unreadable = !ProcMaps(pid).visit(add);
   if (task.maps_unreadable && files_ != nullptr)
@@ -120,9 +120,18 @@ void TaskTable::map_running(pid_t pid, Task& task) {
   task.table_valid = false;
 }
 
-void TaskTable::add_mapping(pid_t pid, Task& task, const std::string& program, ExecutableMapping mapping) {
+/// By the helper where the link is not ours to read: by its file, for an inode is all that the helper tells.
+TaskTable::Program TaskTable::program_of(pid_t pid) {
+  Program program{program_path(pid)};
+  if (!program.path.empty() || files_ == nullptr) return program;
+  if (const auto facts = files_->facts_of(directory_of(pid) + "/exe")) program.inode = facts->inode;
+  return program;
+}
+
+void TaskTable::add_mapping(pid_t pid, Task& task, const Program& program, ExecutableMapping mapping) {
   if (mapping.object.kind == ObjectKind::kPrivate) return task.add_anonymous(mapping.start, mapping.end);
-  const bool is_program = mapping.object.path == program;
+  const bool is_program = program.path.empty() ? program.inode != 0 && mapping.object.inode == program.inode
+                                               : mapping.object.path == program.path;
   std::string path = place_of(pid, task, mapping.object.path, mapping.object);
   mapping.object.path = path;
   stamp(&mapping.object);
@@ -149,14 +158,18 @@ void TaskTable::resync() {
     }
     if (task.held && command_line_of(pid) == command_line_of(getpid())) continue;  // not yet at its exec
     task.held = false;
-    task.comm = comm_of(pid);
-    rows_.rename(task.record, task.comm);
-    find_root(pid, task);
-    find_threads(pid, task);
-    map_running(pid, task);
+    meet_again(pid, task);
     for (pid_t descendant : family)
       if (children_) adopt(descendant);
   }
+}
+
+void TaskTable::meet_again(pid_t pid, Task& task) {
+  task.comm = comm_of(pid);
+  rows_.rename(task.record, task.comm);
+  find_root(pid, task);
+  find_threads(pid, task);
+  map_running(pid, task);
 }
 
 Task* TaskTable::find(pid_t pid) {
@@ -242,7 +255,7 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
     task->forget_mappings();
     task->maps_unreadable = false;
     task->held = false;
-    task->executed = true;
+    task->executed = task->starting = true;
     find_root(record.pid, *task);
     find_user(record.pid, *task);
     register_task(record.pid, *task);

@@ -58,6 +58,10 @@ class TaskTable {
   /// a removal then.
   void expect_losses(bool expected) { losses_ = expected; }
 
+  /// Nothing is reported of a process while it is elsewhere, as outside a control group. One that comes back
+  /// may execute another program.
+  void expect_absences() { absences_ = true; }
+
   /// The processes are anybody's: users but root and this one have shares of the pool.
   void limit_users();
 
@@ -112,6 +116,11 @@ class TaskTable {
     const RegionTable* table = nullptr;
     uint64_t pc = 0;
   };
+  /// A running process's; `inode` where the path is not known.
+  struct Program {
+    std::string path;
+    uint64_t inode = 0;
+  };
   class TaskCode;
 
   struct Ended {
@@ -124,7 +133,8 @@ class TaskTable {
   void forget_ended(uint64_t before_ns);
   Task& add_running(pid_t pid);
   void map_running(pid_t pid, Task& task);
-  void add_mapping(pid_t pid, Task& task, const std::string& program, ExecutableMapping mapping);
+  Program program_of(pid_t pid);
+  void add_mapping(pid_t pid, Task& task, const Program& program, ExecutableMapping mapping);
   void stamp(ObjectIdentity* object);
   void find_root(pid_t pid, Task& task);
   void find_threads(pid_t pid, Task& task);
@@ -133,7 +143,9 @@ class TaskTable {
   void read_again(pid_t pid, Task& task);
   Place unknown_place(Task& task, std::string_view reason);
   [[nodiscard]] std::string_view reason_of(pid_t pid, const Task& task) const;
+  void meet_again(pid_t pid, Task& task);
   bool has_text(pid_t pid, Task& task, uint64_t pc);
+  bool has_text_again(pid_t pid, Task& task, uint64_t pc);
   void apply_mmap(const PerfRecord& record, std::string_view path);
   void apply_comm(const PerfRecord& record, std::string_view comm);
   void apply_fork(const PerfRecord& record);
@@ -154,6 +166,7 @@ class TaskTable {
   void book(const Task& task, const Place& place, uint64_t ticks);
   void book(ThreadId thread, Task& task, const Place& place, bool kernel, const StackSample& stack,
             uint64_t ticks);
+  bool is_in_exec(pid_t pid, Task& task, bool kernel, const StackSample& stack);
   const RegionTable& table_of(Task& task);
   const RegionTable& kernel_table(Task& task, uint64_t pc);
   CodeRange code_range(const Pool& pool, const Region& region);
@@ -169,6 +182,7 @@ class TaskTable {
   bool children_ = true;
   bool removal_ = false;
   bool losses_ = false;
+  bool absences_ = false;
   std::unordered_map<pid_t, Task> tasks_;
   std::deque<Ended> ended_;
   ProcessRoots roots_;

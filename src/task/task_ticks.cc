@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/time_ns.h"
+#include "perf/process_tree.h"
 #include "process/proc_maps.h"
 #include "task/task_table.h"
 
@@ -81,6 +83,17 @@ bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
   return true;
 }
 
+/// Unknown code of a process that may have been away: what it executes now is read, at most once a second.
+bool TaskTable::has_text_again(pid_t pid, Task& task, uint64_t pc) {
+  const uint64_t now = monotonic_ns();
+  if (!absences_ || now - task.met_ns < kNsPerSecond || task.ended_ns != 0 || comm_of(pid).empty())
+    return false;
+  task.met_ns = now;
+  task.scope = {};
+  meet_again(pid, task);
+  return has_text(pid, task, pc);
+}
+
 TaskTable::Place TaskTable::unknown_place(Task& task, std::string_view reason) {
   uint64_t place = 0;
   RegionTable& table = unknown_.table(reason, &place);
@@ -121,7 +134,8 @@ std::string_view TaskTable::refuse_cell(Task& task, uint64_t pc) {
 TaskTable::Place TaskTable::place_tick(pid_t pid, Task& task, uint64_t pc, bool kernel) {
   if (kernel) return {&kernel_table(task, pc), pc};
   refusal_ = {};
-  if (!has_text(pid, task, pc)) return unknown_place(task, reason_of(pid, task));
+  if (!has_text(pid, task, pc) && !has_text_again(pid, task, pc))
+    return unknown_place(task, reason_of(pid, task));
   if (refusal_.empty()) refusal_ = refuse_cell(task, pc);
   if (!refusal_.empty()) return unknown_place(task, refusal_);
   return {&table_of(task), pc};
@@ -181,6 +195,13 @@ std::span<const CodeAddress> TaskTable::kernel_calls(Task& task, std::span<const
   return kernel_calls_;
 }
 
+/// Until the new program starts, the kernel runs with the registers of the old one, whose memory is gone.
+bool TaskTable::is_in_exec(pid_t pid, Task& task, bool kernel, const StackSample& stack) {
+  if (!task.starting || !stack.attempted) return false;
+  task.starting = kernel && !has_text(pid, task, stack.registers.pc);
+  return task.starting;
+}
+
 /// Below its scope.
 void TaskTable::book(ThreadId thread, Task& task, const Place& place, bool kernel, const StackSample& stack,
                      uint64_t ticks) {
@@ -190,7 +211,10 @@ void TaskTable::book(ThreadId thread, Task& task, const Place& place, bool kerne
   (void)code_address(*place.table, place.pc, &tick.code);
   if (kernel) tick.kernel_calls = kernel_calls(task, stack.kernel_calls);
   TaskCode code(this, thread.pid, &task, stack.chunks);
-  paths_->count(scopes_->scope_of(thread, &task.scope), code, stack, tick, ticks);
+  StackSample gone;
+  gone.without = PathEnd::kMemoryGone;
+  const StackSample& sample = is_in_exec(thread.pid, task, kernel, stack) ? gone : stack;
+  paths_->count(scopes_->scope_of(thread, &task.scope), code, sample, tick, ticks);
 }
 
 bool TaskTable::count(ThreadId thread, uint64_t pc, bool kernel, const StackSample& stack, uint64_t ticks,

@@ -80,6 +80,7 @@ Result<void> BpfEngine::watch_processes(const Target& target) {
   tasks_.use_files(settings_.files);
   tasks_.follow_children(settings_.children);
   if (target.kind == Target::Kind::kMachine) tasks_.limit_users();
+  if (target.kind == Target::Kind::kCgroup) tasks_.expect_absences();
   if (settings_.scope) tasks_.keep_scopes(*settings_.scope, settings_.paths);
   if (settings_.paths) {
     rings_.keep_stacks_out_of_dumps();

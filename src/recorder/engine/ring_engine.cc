@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/process_tree.h"
 #include "perf/stack_room.h"
 #include "recorder/engine/sample_stack.h"
 
@@ -63,6 +64,10 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   if (!at_exec) rings_.enable_records();
   for (pid_t pid : target.processes)
     target.kind == Target::Kind::kCommand ? tasks_.expect(pid) : tasks_.adopt(pid);
+  if (target.kind == Target::Kind::kCgroup) {  // one that ends before the first drain is known, too
+    tasks_.expect_absences();
+    for (pid_t pid : processes_of_group(target.cgroup)) tasks_.adopt(pid);
+  }
   if (!at_exec) rings_.enable();
   bool timed = settings_.event.is_cpu_time();
   if (timed && !at_exec && target.kind == Target::Kind::kCommand)

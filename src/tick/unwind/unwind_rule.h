@@ -25,7 +25,7 @@ enum class PathEnd : uint8_t {
   // 10 was never written
   kInterrupted = 11,  ///< the recorder had not read it: it was killed, or goes on
   kByHand = 12,       ///< pctally_count(): nobody says what the stack was
-  kMemoryGone = 13,   ///< the process was ending and had given its memory back
+  kMemoryGone = 13,   ///< the process was ending, or in exec, and had given its memory back
 };
 inline constexpr unsigned kPathEnds = 14;
 
