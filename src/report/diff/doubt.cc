@@ -71,7 +71,7 @@ std::vector<Doubt> of_kernel_code(std::span<const ComparedProfile> profiles, Gro
 
 /// The lines of an object, each once.
 struct Lines {
-  std::set<DiffKey> followed, by_number;
+  std::set<DiffKey> followed, by_number, alone;
 };
 
 std::map<std::string, Lines> lines_of(const std::vector<MeasuredRun>& side) {
@@ -81,6 +81,7 @@ std::map<std::string, Lines> lines_of(const std::vector<MeasuredRun>& side) {
       Lines& lines = objects[std::get<1>(key)];
       if (place.match == LineMatch::kFollowed) lines.followed.insert(key);
       if (place.match == LineMatch::kByNumber) lines.by_number.insert(key);
+      if (place.match == LineMatch::kAlone) lines.alone.insert(key);
     }
   return objects;
 }
@@ -88,6 +89,8 @@ std::map<std::string, Lines> lines_of(const std::vector<MeasuredRun>& side) {
 std::string why_in_doubt(const Lines& lines) {
   const size_t followed = lines.followed.size(), by_number = lines.by_number.size();
   const std::string other_build = "it is not of one build; ";
+  if (followed + by_number == 0)
+    return other_build + "no function is on both sides: functions or files may have other names";
   if (followed == 0)
     return other_build + "lines are compared by number, and an added line moves all below it";
   if (by_number == 0)
@@ -117,7 +120,9 @@ std::vector<Doubt> doubts_of_lines(const std::vector<MeasuredRun>& before,
     if (found == new_lines.end() || objects.same_build.contains(object)) continue;
     lines.followed.insert(found->second.followed.begin(), found->second.followed.end());
     lines.by_number.insert(found->second.by_number.begin(), found->second.by_number.end());
-    if (lines.followed.size() + lines.by_number.size() != 0) doubts.push_back({object, why_in_doubt(lines)});
+    const bool renamed = !lines.alone.empty() && !found->second.alone.empty();
+    if (lines.followed.size() + lines.by_number.size() != 0 || renamed)
+      doubts.push_back({object, why_in_doubt(lines)});
   }
   return doubts;
 }

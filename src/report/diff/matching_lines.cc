@@ -119,10 +119,12 @@ MatchingLines::MatchingLines(const std::vector<Report>& before, const std::vecto
 MatchingLines::Key MatchingLines::key_of(const Row& row, const std::string& object) const {
   const std::string file = file_of(row), function = short_function_name(row.function, row.linkage);
   const auto found = followed_.find({object, file, function, without_clone_suffix(row.function)});
-  if (found == followed_.end() || row.line < row.start_line)
-    return {file + ":" + std::to_string(row.line) + "\n" + function,
-            row.line == 0 || alone_.contains({object, file, function}) ? LineMatch::kUnmoved
-                                                                       : LineMatch::kByNumber};
+  if (found == followed_.end() || row.line < row.start_line) {
+    LineMatch match = LineMatch::kByNumber;
+    if (alone_.contains({object, file, function})) match = LineMatch::kAlone;
+    if (row.line == 0) match = LineMatch::kUnmoved;
+    return {file + ":" + std::to_string(row.line) + "\n" + function, match};
+  }
   return {file + ":+" + std::to_string(row.line - row.start_line) + "\n" + function + "\n" + found->second,
           LineMatch::kFollowed};
 }

@@ -15,7 +15,8 @@ namespace pctally {
 enum class LineMatch {
   kFollowed,  ///< counted from where its function is declared
   kByNumber,  ///< in the file
-  kUnmoved,   ///< no edit moves it: its number is not known, or its function has ticks on one side alone
+  kAlone,     ///< its function has ticks on one side alone
+  kUnmoved,   ///< no edit moves it: its number is not known
 };
 
 class MatchingLines {

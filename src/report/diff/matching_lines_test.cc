@@ -129,9 +129,9 @@ TEST(MatchingLines, SaysHowALineIsMatched) {
   const auto match_of = [&](const Row& row) { return lines.key_of(row, "y").match; };
   EXPECT_EQ(match_of(before[0]), LineMatch::kFollowed);
   EXPECT_EQ(match_of(before[1]), LineMatch::kByNumber);
-  EXPECT_EQ(match_of(before[2]), LineMatch::kUnmoved);
+  EXPECT_EQ(match_of(before[2]), LineMatch::kAlone);
   EXPECT_EQ(match_of(before[3]), LineMatch::kUnmoved);
-  EXPECT_EQ(match_of(after[1]), LineMatch::kUnmoved);
+  EXPECT_EQ(match_of(after[1]), LineMatch::kAlone);
 }
 
 TEST(MatchingLines, RunsOfOneSideMayBeOfSeveralBuilds) {
