@@ -36,11 +36,11 @@ class GroupsTest(known.PathsTest):
     def setUp(self):
         pass
 
-    def check(self, path, scope):
-        """The identities, and a table by scope that has every tick."""
+    def check(self, path, scope, names_stay=True):
+        """The identities, and a table by scope that has every tick. `names_stay`: else files of programs may go between two reports."""
         data = p.report(path)
         p.assert_ledger(self, data)
-        self.check_identities(data, path)
+        self.check_identities(data, path, names_stay)
         by = scope or "program"
         table = p.report(path, "--by", by)
         p.assert_ledger(self, table)
@@ -123,12 +123,12 @@ class OfOthers(GroupsTest):
                     words = [p.PCTALLY, "record", "-q", "-f", "-g", "-e", engine, *(["--scope", scope] if scope else []), "-o", path, *target]
                     done = subprocess.run([*words, "--for", "0.4"], capture_output=True, text=True)
                     self.assertEqual(done.returncode, 0, done.stderr)
-                    data, rows = self.check(path, scope)
+                    data, rows = self.check(path, scope, target[0] == "-p")
                     if target[0] == "-p":
                         self.assertEqual({row["comm"] for row in data["processes"]}, {"named_threads", "known_paths"})
-                        self.assertGreater(data["paths"]["complete"], 0.9 * data["ticks"], data["paths"])
+                        self.assertGreater(data["paths"]["complete"], 0.8 * (data["ticks"] - data["lost"]), data["paths"])
                     if target[0] == "-p" and scope == "thread":
-                        self.assertEqual({row["thread"] for row in rows}, {"alpha", "beta", "gamma", "known_paths"})
+                        self.assertLessEqual({"alpha", "beta", "gamma", "known_paths"}, {row["thread"] for row in rows})
             threads.kill()
             paths.kill()
 
