@@ -170,7 +170,9 @@ Result<void> BpfCounter::load_object(const Settings& settings) {
   auto map = [this](const char* name) { return bpf_object__find_map_by_name(object_.get(), name); };
   bool forks = settings.filter == PCTALLY_FILTER_FOLLOWED;
   bpf_map__set_max_entries(map("tables"), static_cast<uint32_t>(2 * cpus_));
-  if (settings.paths) KernelPaths::choose_sizes(object_.get(), cpus_, settings.path_bytes);
+  if (settings.paths)
+    KernelPaths::choose_sizes(object_.get(), cpus_, settings.path_bytes,
+                              settings.filter != PCTALLY_FILTER_FOLLOWED);
   bpf_map__set_max_entries(map("followed"), forks ? static_cast<uint32_t>((most_pids() + 63) / 64) : 1);
   bpf_program__set_autoload(bpf_object__find_program_by_name(object_.get(), "follow_fork"), forks);
   if (!set_constants(object_.get(), settings)) return fail(EINVAL, "bpf: the program has no settings");

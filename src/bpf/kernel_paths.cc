@@ -10,8 +10,11 @@
 namespace pctally {
 namespace {
 
-/// Of the ring: at 1000 Hz, 100 ms of whole stacks of a CPU, in 64 MiB at most.
-constexpr size_t kBytesPerCpu = size_t{4} << 20, kMostBytes = size_t{64} << 20;
+/// Of the ring: at 1000 Hz, 100 ms of whole stacks of a CPU, in 64 MiB at most. Where all processes are
+/// counted, each new program among them copies its stacks, and others may keep the recorder from its CPU for
+/// so long.
+constexpr size_t kBytesPerCpu = size_t{4} << 20, kBytesPerCpuOfAll = size_t{16} << 20,
+                 kMostBytes = size_t{64} << 20;
 
 }  // namespace
 
@@ -23,8 +26,9 @@ bool KernelPaths::are_built() noexcept {
 #endif
 }
 
-void KernelPaths::choose_sizes(bpf_object* object, size_t cpus, size_t ring_bytes) {
-  const size_t ring = ring_bytes != 0 ? ring_bytes : std::min(std::bit_ceil(cpus) * kBytesPerCpu, kMostBytes);
+void KernelPaths::choose_sizes(bpf_object* object, size_t cpus, size_t ring_bytes, bool all) {
+  const size_t by_cpus = std::bit_ceil(cpus) * (all ? kBytesPerCpuOfAll : kBytesPerCpu);
+  const size_t ring = ring_bytes != 0 ? ring_bytes : std::min(by_cpus, kMostBytes);
   bpf_map__set_max_entries(bpf_object__find_map_by_name(object, "paths"), static_cast<uint32_t>(ring));
   for (const char* of_each_cpu : {"drafts", "known"})
     bpf_map__set_max_entries(bpf_object__find_map_by_name(object, of_each_cpu), static_cast<uint32_t>(cpus));

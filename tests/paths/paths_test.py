@@ -707,6 +707,14 @@ class ByBpf(OutsideTheProgram, PathsTest):
     ENGINE = "bpf"
     COMPLETE_IN_PYTHON = 0.8  # nobody may read a trampoline's code before the kernel has libpython's tables: 75 of 700 ms
 
+    def test_it_is_taken_for_the_whole_machine(self):
+        """There ring loses ticks: copies of all stacks are more than its rings hold. For a command ring is taken."""
+        path = os.path.join(p.scratch(), "taken.pct")
+        for target, engine in ((["-a", "--for", "0.2"], "bpf"), (["--", "true"], "ring")):
+            done = subprocess.run([p.PCTALLY, "record", "-q", "-f", "-g", "-o", path, *target], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(p.report(path)["engine"], engine)
+
     def test_the_end_of_a_process_is_cut_with_its_own_reason(self):
         """The kernel frees 200 MiB of it after its stack is gone: hundreds of ticks."""
         program = "import os; x = bytearray(b'x') * (200 << 20); os._exit(0)"
