@@ -381,6 +381,7 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
       amounts.push_back(amount_of(run, static_cast<double>(ticks_of(run, key))));
       sum += amounts.back().amount;
     }
+    if (sum == 0) continue;  // it only calls others
     rows.push_back({.name = name,
                     .amount = sum / static_cast<double>(runs.size()),
                     .deviation = run_deviation(amounts, options.between_runs),

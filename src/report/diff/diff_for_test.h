@@ -23,8 +23,23 @@ inline Profile run_of(const std::vector<uint64_t>& ticks, std::vector<uint8_t> b
   return profile;
 }
 
+/// The same, where f1 calls all others: each path is main, or main and a function.
+inline Profile with_paths(Profile profile) {
+  profile.paths.recorded = true;
+  PathTree& tree = profile.paths.context;
+  tree.push_back({.kind = PathNodeKind::kScope});
+  tree.push_back({.parent = 0, .kind = PathNodeKind::kCode, .position = 0x108});
+  for (const WeightedPosition& position : profile.positions)
+    if (position.position / 0x100 == 1)
+      tree[1].self = position.ticks;
+    else
+      tree.push_back(
+          {.parent = 1, .kind = PathNodeKind::kCode, .position = position.position, .self = position.ticks});
+  return profile;
+}
+
 inline Diff diff_of(const std::vector<Profile>& before, const std::vector<Profile>& after,
-                    DiffOptions options = {}) {
+                    const DiffOptions& options = {}) {
   auto diff = make_diff(before, after, &FakeSymbolizer::open, options);
   EXPECT_TRUE(diff) << diff.error().text;
   return diff ? *diff : Diff{};

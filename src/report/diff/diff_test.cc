@@ -32,21 +32,6 @@ TEST(Diff, NamesWhatGrewAndLeavesTheRestUndecided) {
   EXPECT_THAT(cause_sentence(diff), HasSubstr("f2 and f3, more by"));
 }
 
-/// The same, where f1 calls all others: each path is main, or main and a function.
-Profile with_paths(Profile profile) {
-  profile.paths.recorded = true;
-  PathTree& tree = profile.paths.context;
-  tree.push_back({.kind = PathNodeKind::kScope});
-  tree.push_back({.parent = 0, .kind = PathNodeKind::kCode, .position = 0x108});
-  for (const WeightedPosition& position : profile.positions)
-    if (position.position / 0x100 == 1)
-      tree[1].self = position.ticks;
-    else
-      tree.push_back(
-          {.parent = 1, .kind = PathNodeKind::kCode, .position = position.position, .self = position.ticks});
-  return profile;
-}
-
 TEST(Diff, AFunctionWithoutTicksOfItsOwnHasATotalAndNoRow) {
   Diff diff = diff_of({with_paths(run_of({0, 0, 300}))}, {with_paths(run_of({0, 0, 2000}))});
   EXPECT_EQ(row_of(diff, "f1").total_verdict, Verdict::kMore);

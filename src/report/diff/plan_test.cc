@@ -62,6 +62,13 @@ TEST(Plan, ATotalThatTheKernelMeasuresIsNotSampled) {
   EXPECT_TRUE(sampled_total(run_of({0, 400})));
 }
 
+// Each row makes a change of the others harder to see.
+TEST(Plan, FunctionsWithoutTicksOfTheirOwnAreNoRows) {
+  const Profile run = with_paths(run_of({0, 0, 300, 200}));
+  const auto deviations = run_deviations({run, run}, &FakeSymbolizer::open, {});
+  EXPECT_EQ(deviations->rows.size(), 3u) << "the total, f2 and f3";
+}
+
 TEST(Plan, TellsDoubtsAndTheUnit) {
   Profile faults = run_of({0, 400});
   faults.event = "page-faults";
