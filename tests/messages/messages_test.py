@@ -35,7 +35,7 @@ TABLE = [
     ("record -p 1 sleep 5", "choose one: a command, -p, --cgroup or -a; a time goes with --for: --for 5", USAGE),
     ("record -a -- ls", "choose one: a command, -p, --cgroup or -a", USAGE),
     ("record --duration 5 -p 1", "--duration: for a time write --for SECONDS", USAGE),
-    ("record --uid nobody", "--uid: users are not told apart; name processes: -p PID,PID or -p NAME", USAGE),
+    ("record --uid nobody", "--uid: users cannot be chosen; name processes: -p PID,PID or -p NAME", USAGE),
     ("record 4711", "cannot run '4711': not found in PATH; to record process 4711: pctally record -p 4711", NOT_FOUND),
     ("top 4711", "there is no file 4711; to watch process 4711: pctally top -p 4711", USAGE),
     ("top -d 2 -p 1", "-d: write --interval SECONDS", USAGE),
