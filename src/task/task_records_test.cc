@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -495,17 +494,6 @@ TEST_F(TaskRecordsTest, AProcessThatWasAwayIsReadAgainWhenItRunsUnknownCode) {
     EXPECT_EQ(scopes().size(), absences ? 2u : 1u);
     EXPECT_EQ(process(getpid())->comm, absences ? comm_of(getpid()) : "before");
   }
-}
-
-TEST(GroupIn, TakesTheUnifiedHierarchyOrTheLongestOfTheOthers) {
-  EXPECT_EQ(group_in("0::/user.slice/a\n"), "/user.slice/a");
-  EXPECT_EQ(group_in("2:cpu:/\n1:memory:/docker/abc\n0::/\n"), "/docker/abc");
-  EXPECT_EQ(group_in("2:cpu:/long/path/here\n0::/x\n"), "/x");
-  EXPECT_EQ(group_in("0::/\n"), "/");
-  EXPECT_EQ(group_in("0::/x/y (deleted)\n"), "/x/y");
-  EXPECT_EQ(group_in("0::/a:b\n"), "/a:b");
-  EXPECT_EQ(group_in("nonsense"), "");
-  EXPECT_EQ(group_in(""), "");
 }
 
 }  // namespace
