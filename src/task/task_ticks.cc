@@ -85,9 +85,9 @@ bool TaskTable::has_text(pid_t pid, Task& task, uint64_t pc) {
 
 /// Unknown code of a process that may have been away: what it executes now is read, at most once a second.
 bool TaskTable::has_text_again(pid_t pid, Task& task, uint64_t pc) {
+  if (!absences_) return false;
   const uint64_t now = monotonic_ns();
-  if (!absences_ || now - task.met_ns < kNsPerSecond || task.ended_ns != 0 || comm_of(pid).empty())
-    return false;
+  if (now - task.met_ns < kNsPerSecond || task.ended_ns != 0 || comm_of(pid).empty()) return false;
   task.met_ns = now;
   task.scope = {};
   meet_again(pid, task);
@@ -211,9 +211,8 @@ void TaskTable::book(ThreadId thread, Task& task, const Place& place, bool kerne
   (void)code_address(*place.table, place.pc, &tick.code);
   if (kernel) tick.kernel_calls = kernel_calls(task, stack.kernel_calls);
   TaskCode code(this, thread.pid, &task, stack.chunks);
-  StackSample gone;
-  gone.without = PathEnd::kMemoryGone;
-  const StackSample& sample = is_in_exec(thread.pid, task, kernel, stack) ? gone : stack;
+  static const StackSample kGone{.registers = {}, .stack = {}, .without = PathEnd::kMemoryGone};
+  const StackSample& sample = is_in_exec(thread.pid, task, kernel, stack) ? kGone : stack;
   paths_->count(scopes_->scope_of(thread, &task.scope), code, sample, tick, ticks);
 }
 

@@ -15,7 +15,6 @@ void sort_once(std::vector<uint64_t>* values) {
   values->erase(std::unique(values->begin(), values->end()), values->end());
 }
 
-constexpr double kHotFrom = 0.005;            ///< share of all ticks from which a JIT's function has its code
 constexpr size_t kMostCodeOfJit = 16u << 20;  ///< bytes
 
 std::vector<NamedRange> ranges_of(Symbolizer& symbolizer, const std::vector<uint64_t>& positions) {

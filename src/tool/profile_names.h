@@ -10,6 +10,8 @@
 
 namespace pctally {
 
+inline constexpr double kHotFrom = 0.005;  ///< share of all ticks from which a function's code is kept
+
 /// All positions of one executable that have ticks or are on a call path, ascending.
 struct HitPlaces {
   uint32_t executable = 0;

@@ -230,26 +230,23 @@ void add_profiles(const std::vector<Profile>& side, const char* name, const Diff
   }
 }
 
-std::vector<Report> reports_of(const std::vector<Profile>& side, const OpenSymbolizer& open, Grouping by,
-                               bool kernel_code) {
+std::vector<Profile> without_kernel_code(const std::vector<Profile>& side) {
+  std::vector<Profile> rest;
+  for (const Profile& profile : side) rest.push_back(without_kernel_code(profile));
+  return rest;
+}
+
+std::vector<Report> reports_of(const std::vector<Profile>& side, const OpenSymbolizer& open, Grouping by) {
   std::vector<Report> reports;
-  for (const Profile& profile : side)
-    if (kernel_code)
-      reports.push_back(make_report(profile, open, {.by = by}));
-    else
-      reports.push_back(make_report(without_kernel_code(profile), open, {.by = by}));
+  for (const Profile& profile : side) reports.push_back(make_report(profile, open, {.by = by}));
   return reports;
 }
 
 std::vector<MeasuredRun> measure_side(const std::vector<Profile>& side, const std::vector<Report>& reports,
-                                      double work, const MatchingObjects& objects, const MatchingLines& lines,
-                                      bool kernel_code) {
+                                      double work, const MatchingObjects& objects,
+                                      const MatchingLines& lines) {
   std::vector<MeasuredRun> runs;
-  for (size_t i = 0; i < side.size(); ++i)
-    if (kernel_code)
-      runs.push_back(measure(side[i], reports[i], work, objects, lines));
-    else
-      runs.push_back(measure(without_kernel_code(side[i]), reports[i], work, objects, lines));
+  for (size_t i = 0; i < side.size(); ++i) runs.push_back(measure(side[i], reports[i], work, objects, lines));
   return runs;
 }
 
@@ -319,12 +316,19 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   diff.new_work = options.new_work > 0 ? options.new_work : options.work;
   diff.doubts = doubts_of(all, options.by);
   diff.blind_to_kernel = blind_to_kernel(all, options.by);
+  std::vector<Profile> old_rest, new_rest;
   const bool kernel_code = diff.blind_to_kernel.empty();
-  const auto old_reports = reports_of(before, open, options.by, kernel_code),
-             new_reports = reports_of(after, open, options.by, kernel_code);
+  if (!kernel_code) {
+    old_rest = without_kernel_code(before);
+    new_rest = without_kernel_code(after);
+  }
+  const std::vector<Profile>&old_side = kernel_code ? before : old_rest,
+        &new_side = kernel_code ? after : new_rest;
+  const auto old_reports = reports_of(old_side, open, options.by),
+             new_reports = reports_of(new_side, open, options.by);
   const MatchingLines lines(old_reports, new_reports, objects);
-  const auto old_runs = measure_side(before, old_reports, diff.work, objects, lines, kernel_code),
-             new_runs = measure_side(after, new_reports, diff.new_work, objects, lines, kernel_code);
+  const auto old_runs = measure_side(old_side, old_reports, diff.work, objects, lines),
+             new_runs = measure_side(new_side, new_reports, diff.new_work, objects, lines);
   for (Doubt& doubt : doubts_of_lines(old_runs, new_runs, objects)) diff.doubts.push_back(std::move(doubt));
   count_runs(old_runs, &diff.old_runs, &diff.old_added);
   count_runs(new_runs, &diff.new_runs, &diff.new_added);
@@ -369,9 +373,11 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
                        .doubts = doubts_of(all, options.by),
                        .blind_to_kernel = blind_to_kernel(all, options.by)};
   const MatchingObjects objects = matching_objects(runs, {});
+  std::vector<Profile> rest;
+  if (!result.blind_to_kernel.empty()) rest = without_kernel_code(runs);
+  const std::vector<Profile>& side = rest.empty() ? runs : rest;
   const std::vector<MeasuredRun> measured =
-      measure_side(runs, reports_of(runs, open, options.by, result.blind_to_kernel.empty()), options.work,
-                   objects, {}, result.blind_to_kernel.empty());
+      measure_side(side, reports_of(side, open, options.by), options.work, objects, {});
   std::vector<RowDeviation>& rows = result.rows;
   for (const DiffKey& key : keys_of(measured, {})) {
     const std::string name = name_of(key, measured, {});

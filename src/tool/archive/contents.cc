@@ -12,8 +12,6 @@
 namespace pctally {
 namespace {
 
-constexpr double kHotFrom = 0.005;  ///< share of all ticks from which a function has its code and sources
-
 bool is_hot(const HotFunction& function, const Profile& profile) {
   const auto all = static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1));
   return !function.is_whole_object() && static_cast<double>(function.ticks) >= kHotFrom * all;
