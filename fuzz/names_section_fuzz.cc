@@ -13,10 +13,10 @@ class NoExecutable : public Symbolizer {
  public:
   [[nodiscard]] const std::string& object_name() const override { return none_; }
   [[nodiscard]] const std::string& problem() const override { return none_; }
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     return std::vector<NamedRange>(positions.size());
   }
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     return std::vector<std::vector<Frame>>(positions.size());
   }
 

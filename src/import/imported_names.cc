@@ -13,12 +13,12 @@ class ImportedSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& object_name() const override { return object_.shown(); }
   [[nodiscard]] const std::string& problem() const override { return problem_; }
 
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     std::vector<NamedRange> names;
     for (const uint64_t position : positions) names.push_back(object_.name(position));
     return names;
   }
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     std::vector<std::vector<Frame>> frames;
     for (const uint64_t position : positions) frames.push_back(object_.frames(position));
     return frames;

@@ -17,11 +17,11 @@ class Executable : public Symbolizer {
   explicit Executable(int* asked) : asked_(asked) {}
   [[nodiscard]] const std::string& object_name() const override { return object_; }
   [[nodiscard]] const std::string& problem() const override { return object_; }
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     *asked_ += static_cast<int>(positions.size());
     return std::vector<NamedRange>(positions.size(), {"static", 0x200, 0x300});
   }
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     *asked_ += static_cast<int>(positions.size());
     return std::vector<std::vector<Frame>>(positions.size(), {{"here", "a.c", 1}});
   }

@@ -72,7 +72,7 @@ KeptSymbolizer::Found KeptSymbolizer::find(uint64_t position) const {
   return best;
 }
 
-std::vector<NamedRange> KeptSymbolizer::name(std::span<const uint64_t> positions) {
+std::vector<NamedRange> KeptSymbolizer::find_names(std::span<const uint64_t> positions) {
   std::vector<NamedRange> result(positions.size());
   std::vector<uint64_t> asked;
   std::vector<size_t> places;
@@ -90,7 +90,6 @@ std::vector<NamedRange> KeptSymbolizer::name(std::span<const uint64_t> positions
   }
   if (asked.empty()) return result;
   std::vector<NamedRange> named = executable().name(asked);
-  named.resize(asked.size());
   for (size_t i = 0; i < asked.size(); ++i) {
     NamedRange& kept = result[places[i]];
     if (kept.function.empty() || is_named(named[i].function)) kept = std::move(named[i]);
@@ -98,7 +97,7 @@ std::vector<NamedRange> KeptSymbolizer::name(std::span<const uint64_t> positions
   return result;
 }
 
-std::vector<std::vector<Frame>> KeptSymbolizer::frames(std::span<const uint64_t> positions) {
+std::vector<std::vector<Frame>> KeptSymbolizer::find_frames(std::span<const uint64_t> positions) {
   std::vector<std::vector<Frame>> result(positions.size());
   std::vector<uint64_t> asked;
   std::vector<size_t> places;
@@ -114,7 +113,6 @@ std::vector<std::vector<Frame>> KeptSymbolizer::frames(std::span<const uint64_t>
   if (asked.empty()) return result;
   lines_missed_ = true;
   std::vector<std::vector<Frame>> found = executable().frames(asked);
-  found.resize(asked.size());
   for (size_t i = 0; i < asked.size(); ++i) {
     gave_executable_ = gave_executable_ || !found[i].empty();
     result[places[i]] = std::move(found[i]);

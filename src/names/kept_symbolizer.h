@@ -24,8 +24,8 @@ class KeptSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& code_problem() const override;
   /// The same for lines: if it cannot be read, it has none.
   [[nodiscard]] const std::string& line_problem() const override;
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override;
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override;
   CodeBytes code(uint64_t start, uint64_t end) override;
   /// The digests for lines that the executable has; for kept lines the sources are kept, too.
   SourceDigests digests(std::span<const uint64_t> positions) override;

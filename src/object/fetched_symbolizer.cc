@@ -35,14 +35,13 @@ bool FetchedSymbolizer::fetch(const std::string& missing, std::string* problem) 
   return fetched_ != nullptr;
 }
 
-std::vector<NamedRange> FetchedSymbolizer::name(std::span<const uint64_t> positions) {
+std::vector<NamedRange> FetchedSymbolizer::find_names(std::span<const uint64_t> positions) {
   std::vector<NamedRange> names = here_->name(positions);
   if (std::ranges::none_of(names, is_unnamed) || !fetch(here_->problem(), &problem_)) return names;
   std::vector<uint64_t> asked;
   for (size_t i = 0; i < names.size(); ++i)
     if (is_unnamed(names[i])) asked.push_back(positions[i]);
   std::vector<NamedRange> found = fetched_->name(asked);
-  found.resize(asked.size());
   auto next = found.begin();
   for (NamedRange& range : names)
     if (is_unnamed(range)) {
@@ -53,7 +52,7 @@ std::vector<NamedRange> FetchedSymbolizer::name(std::span<const uint64_t> positi
 }
 
 /// Text without lines in an object that has some stays so: a server has no more.
-std::vector<std::vector<Frame>> FetchedSymbolizer::frames(std::span<const uint64_t> positions) {
+std::vector<std::vector<Frame>> FetchedSymbolizer::find_frames(std::span<const uint64_t> positions) {
   std::vector<std::vector<Frame>> frames = here_->frames(positions);
   const bool some = std::ranges::any_of(frames, [](const auto& chain) { return !chain.empty(); });
   if (some || positions.empty() || !fetch(here_->line_problem(), &line_problem_)) return frames;

@@ -24,7 +24,7 @@ ObjectSymbolizer::ObjectSymbolizer(std::string object_name, std::string label, s
       problem_(std::move(problem)),
       finder_(std::move(finder)) {}
 
-std::vector<NamedRange> ObjectSymbolizer::name(std::span<const uint64_t> positions) {
+std::vector<NamedRange> ObjectSymbolizer::find_names(std::span<const uint64_t> positions) {
   std::vector<NamedRange> result(positions.size());
   for (size_t i = 0; i < positions.size(); i++) result[i] = not_loaded(positions[i]);
   if (!file_) return result;
@@ -40,7 +40,7 @@ std::vector<NamedRange> ObjectSymbolizer::name(std::span<const uint64_t> positio
   return result;
 }
 
-std::vector<std::vector<Frame>> ObjectSymbolizer::frames(std::span<const uint64_t> positions) {
+std::vector<std::vector<Frame>> ObjectSymbolizer::find_frames(std::span<const uint64_t> positions) {
   std::vector<std::vector<Frame>> result(positions.size());
   if (!frames_opened_) open_frames();
   if (!frames_) return result;

@@ -27,8 +27,8 @@ class ObjectSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& object_name() const override { return object_name_; }
   [[nodiscard]] const std::string& problem() const override { return problem_; }
   [[nodiscard]] const std::string& line_problem() const override { return line_problem_; }
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override;
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override;
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override;
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override;
   CodeBytes code(uint64_t start, uint64_t end) override;
   SourceDigests digests(std::span<const uint64_t> positions) override;
   std::optional<uint64_t> position(uint64_t address) override;

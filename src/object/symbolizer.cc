@@ -27,14 +27,14 @@ class TableSymbolizer : public Symbolizer {
       : object_name_(std::move(object_name)), load_(std::move(load)) {}
   [[nodiscard]] const std::string& object_name() const override { return object_name_; }
   [[nodiscard]] const std::string& problem() const override { return problem_; }
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     if (Table* table = loaded()) return table->name(positions);
     return std::vector<NamedRange>(positions.size(), {object_name_, 0, UINT64_MAX});
   }
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     if constexpr (requires(const Table& table) { table.frames(positions); })
       if (Table* table = loaded()) return table->frames(positions);
-    return std::vector<std::vector<Frame>>(positions.size());
+    return {};
   }
   CodeBytes code(uint64_t start, uint64_t end) override {
     if constexpr (requires(const Table& table) { table.code(start, end); })
@@ -68,17 +68,17 @@ class GuardedSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& line_problem() const override {
     return line_problem_.empty() ? inner_->line_problem() : line_problem_;
   }
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override try {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override try {
     return inner_->name(positions);
   } catch (const std::exception& error) {
     problem_ = std::string("the names cannot be read: ") + error.what();
     return std::vector<NamedRange>(positions.size(), {object_name(), 0, UINT64_MAX});
   }
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override try {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override try {
     return inner_->frames(positions);
   } catch (const std::exception& error) {
     line_problem_ = std::string("debug information cannot be read: ") + error.what();
-    return std::vector<std::vector<Frame>>(positions.size());
+    return {};
   }
 
   CodeBytes code(uint64_t start, uint64_t end) override try {

@@ -53,12 +53,20 @@ class Symbolizer {
   [[nodiscard]] virtual const std::string& object_name() const = 0;
 
   /// One result per position (ascending positions), resolved range by range.
-  virtual std::vector<NamedRange> name(std::span<const uint64_t> positions) = 0;
+  std::vector<NamedRange> name(std::span<const uint64_t> positions) {
+    std::vector<NamedRange> ranges = find_names(positions);
+    ranges.resize(positions.size());
+    return ranges;
+  }
 
   /// Source frames for each position (ascending), innermost inline frame first, the last one the real
   /// function. Empty where there is no line information. A chain of inlined functions takes kilobytes: of
   /// many positions ask for kFramesAtATime.
-  virtual std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) = 0;
+  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) {
+    std::vector<std::vector<Frame>> frames = find_frames(positions);
+    frames.resize(positions.size());
+    return frames;
+  }
 
   /// The code at positions [start, end), cut to what is loaded from the file in one piece. No bytes if the
   /// file is not there, or if they are more than 4 MiB: no function is that large.
@@ -88,6 +96,11 @@ class Symbolizer {
     static const std::string none;
     return none;
   }
+
+ protected:
+  /// name() and frames() as the file answers them: missing answers at the end are empty ones.
+  virtual std::vector<NamedRange> find_names(std::span<const uint64_t> positions) = 0;
+  virtual std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) = 0;
 };
 
 }  // namespace pctally

@@ -18,7 +18,6 @@ struct Function {
 void add_executable(const ExecutableTicks& part, bool is_private, ObjectNames& names,
                     std::map<FunctionKey, Function>* functions) {
   std::vector<NamedRange> ranges = names.symbolizer(part.executable).name(part.positions);
-  ranges.resize(part.positions.size());
   for (size_t i = 0; i < ranges.size();) {
     uint64_t ticks = 0;
     size_t first = i;

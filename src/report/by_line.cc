@@ -25,9 +25,7 @@ class LineRows {
 
   /// The symbol of each place.
   std::vector<NamedRange> symbols_of(uint32_t executable, std::span<const uint64_t> positions) {
-    std::vector<NamedRange> ranges = names_.symbolizer(executable).name(positions);
-    ranges.resize(positions.size());
-    return ranges;
+    return names_.symbolizer(executable).name(positions);
   }
 
   /// The row of each place. `ranges`: as of symbols_of().
@@ -39,7 +37,6 @@ class LineRows {
       const auto rest = positions.subspan(found.size());
       const auto some = rest.first(std::min(rest.size(), Symbolizer::kFramesAtATime));
       std::vector<std::vector<Frame>> frames = symbolizer.frames(some);
-      frames.resize(some.size());
       for (std::vector<Frame>& chain : frames)
         found.push_back(row_of(executable, std::move(chain), ranges[found.size()]));
     }

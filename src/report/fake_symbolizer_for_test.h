@@ -29,7 +29,7 @@ class FakeSymbolizer : public Symbolizer {
 
   [[nodiscard]] std::optional<uid_t> owner() const override { return geteuid(); }
 
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     std::vector<NamedRange> ranges;
     for (uint64_t position : positions) {
       uint64_t start = position & ~uint64_t{0xff};
@@ -38,7 +38,7 @@ class FakeSymbolizer : public Symbolizer {
     return ranges;
   }
 
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     std::vector<std::vector<Frame>> all;
     for (uint64_t position : positions) {
       std::vector<Frame> frames;

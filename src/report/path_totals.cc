@@ -28,7 +28,6 @@ void name_places(const Profile& profile, uint32_t executable, std::span<const ui
                  ObjectNames& names, std::vector<PathFunction>* functions) {
   const bool is_private = profile.executables[executable].kind == ExecutableKind::kPrivate;
   std::vector<NamedRange> ranges = names.symbolizer(executable).name(positions);
-  ranges.resize(positions.size());
   for (NamedRange& range : ranges) {
     PathFunction function;
     function.key = {names.shown(executable), std::move(range.function), is_private ? 0 : executable,

@@ -27,13 +27,13 @@ class CountingSymbolizer : public FakeSymbolizer {
  public:
   CountingSymbolizer(const ExecutableIdentity& identity, size_t* most)
       : FakeSymbolizer(identity), most_(most) {}
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     *most_ = std::max(*most_, positions.size());
-    return FakeSymbolizer::name(positions);
+    return FakeSymbolizer::find_names(positions);
   }
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     *most_ = std::max(*most_, positions.size());
-    return FakeSymbolizer::frames(positions);
+    return FakeSymbolizer::find_frames(positions);
   }
 
  private:
@@ -99,8 +99,8 @@ TEST(Rollup, LinesAreThoseOfTheInnermostFrame) {
 class LocalFunctions : public FakeSymbolizer {
  public:
   using FakeSymbolizer::FakeSymbolizer;
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
-    std::vector<NamedRange> ranges = FakeSymbolizer::name(positions);
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+    std::vector<NamedRange> ranges = FakeSymbolizer::find_names(positions);
     for (NamedRange& range : ranges) {
       range.linkage = "_Z" + range.function;
       range.function = "app::" + range.function + "(int)";
@@ -132,8 +132,8 @@ TEST(Rollup, TwoFunctionsOfOneNameStayTwoAndJitCopiesBecomeOne) {
   auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
     struct OneName : FakeSymbolizer {
       using FakeSymbolizer::FakeSymbolizer;
-      std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
-        std::vector<NamedRange> ranges = FakeSymbolizer::name(positions);
+      std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+        std::vector<NamedRange> ranges = FakeSymbolizer::find_names(positions);
         for (NamedRange& range : ranges) range.function = "init";
         return ranges;
       }
@@ -208,8 +208,8 @@ TEST(Rollup, ASymbolizerThatReturnsTooLittleLosesNoTick) {
   auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
     struct Silent : FakeSymbolizer {
       using FakeSymbolizer::FakeSymbolizer;
-      std::vector<NamedRange> name(std::span<const uint64_t>) override { return {}; }
-      std::vector<std::vector<Frame>> frames(std::span<const uint64_t>) override { return {}; }
+      std::vector<NamedRange> find_names(std::span<const uint64_t>) override { return {}; }
+      std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t>) override { return {}; }
     };
     return std::make_unique<Silent>(identity);
   };

@@ -429,7 +429,7 @@ void TextReport::add_cpu_time() {
     return;
   }
   int64_t cpu = rounded(account.cpu_ns, decimals);
-  if (lost == 0 && std::abs(unsampled_beyond_chance(account)) <= kNoGap) {
+  if (account.sampled_ns > 0 && lost == 0 && std::abs(unsampled_beyond_chance(account)) <= kNoGap) {
     add("CPU time  {} s, all sampled ({} s in ticks)\n", decimal(cpu, decimals), decimal(sampled, decimals));
     return;
   }

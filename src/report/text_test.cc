@@ -61,6 +61,15 @@ TEST(Text, AGapOfOnePercentIsWorthItsFigures) {
   EXPECT_THAT(shown(profile), HasSubstr("\nticks     12340, all counted\n"));
 }
 
+TEST(Text, WithoutATickNoTimeIsAllSampled) {
+  Profile profile = small_profile();
+  profile.positions.clear();
+  profile.ledger = {};
+  profile.machine_cpus = 2;
+  profile.cpu_user_ns = 2'000'000;
+  EXPECT_THAT(shown(profile), HasSubstr("CPU time  0.002 s = 0.000 sampled + 0.000 lost + 0.002 unsampled"));
+}
+
 TEST(Text, SaysWhatRanAndHowItWasSampled) {
   EXPECT_THAT(shown(small_profile()),
               AllOf(HasSubstr("command   'my prog' -x 'it'\\''s' ''\n"),
@@ -108,7 +117,7 @@ TEST(Text, TruncationIsLoud) {
 TEST(Text, WideNamesAreCutOnlyToFitATerminal) {
   struct Wide : FakeSymbolizer {
     using FakeSymbolizer::FakeSymbolizer;
-    std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+    std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
       return std::vector<NamedRange>(positions.size(), NamedRange{std::string(300, 'w'), 0, 0});
     }
   };

@@ -361,7 +361,6 @@ uint64_t ticks_without_line(std::span<const WeightedPosition> positions, Symboli
     std::vector<uint64_t> asked;
     for (const WeightedPosition& position : some) asked.push_back(position.position);
     std::vector<std::vector<Frame>> frames = symbolizer.frames(asked);
-    frames.resize(asked.size());
     for (size_t i = 0; i < asked.size(); ++i)
       if (frames[i].empty()) ticks += some[i].ticks;
     positions = positions.subspan(some.size());

@@ -295,8 +295,8 @@ class WithoutLines : public FakeSymbolizer {
   }
   [[nodiscard]] const std::string& line_problem() const override { return line_problem_; }
   /// Lines up to 0x1000.
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
-    std::vector<std::vector<Frame>> all = FakeSymbolizer::frames(positions);
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
+    std::vector<std::vector<Frame>> all = FakeSymbolizer::find_frames(positions);
     for (size_t i = 0; i < all.size(); ++i)
       if (positions[i] >= 0x1000) all[i].clear();
     return all;

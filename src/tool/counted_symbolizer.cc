@@ -29,7 +29,7 @@ class CountedSymbolizer : public Symbolizer {
   std::optional<uint64_t> position(uint64_t address) override { return inner_->position(address); }
   SourceDigests digests(std::span<const uint64_t> positions) override { return inner_->digests(positions); }
 
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     show_names();
     std::vector<NamedRange> ranges = inner_->name(positions);
     g_named += positions.size();
@@ -43,14 +43,13 @@ class CountedSymbolizer : public Symbolizer {
   }
 
   /// A part at a time, which takes no longer: names would.
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     std::vector<std::vector<Frame>> all;
     all.reserve(positions.size());
     show_lines();
     while (!positions.empty()) {
       const auto part = positions.first(std::min(positions.size(), kFramesAtATime));
       std::vector<std::vector<Frame>> some = inner_->frames(part);
-      some.resize(part.size());
       std::move(some.begin(), some.end(), std::back_inserter(all));
       positions = positions.subspan(part.size());
       g_placed += part.size();

@@ -31,11 +31,6 @@ std::string without_colon(std::string text) {
 
 }  // namespace
 
-Option* Option::required() {
-  option_->required();
-  return this;
-}
-
 Option* Option::check(const WordCheck& check) {
   option_->check(check);
   return this;

@@ -31,7 +31,6 @@ struct CommandLineHints {
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
-  Option* required();
   Option* check(const WordCheck& check);
   Option* excludes(const Option* other);
   /// One value each time it is given, even if it collects several.

@@ -48,14 +48,17 @@ struct Arguments {
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   OptionParser app("pctally plan");
   app.help_page(kHelp);
-  app.add_option("FILE", arguments->files)->required();
+  app.add_option("FILE", arguments->files);
   app.add_option("--change", arguments->change)->check(number_from_to(0.01, 1000.0));
   app.add_option("--power", arguments->power)->check(number_from_to(50, 99.9));
   app.add_option("--runs", arguments->runs)->check(number_from_to(1, 1e6));
   add_by_option(app, arguments->by);
   add_names_option(app, arguments->names);
   app.add_option("--limit", arguments->limit)->check(number_of_rows);
-  return app.parse(argc, argv);
+  if (std::optional<int> code = app.parse(argc, argv)) return code;
+  if (!arguments->files.empty()) return std::nullopt;
+  complain("no profile named; write pctally plan FILE...");
+  return kExitUsage;
 }
 
 class Plan {

@@ -17,12 +17,6 @@ void sort_once(std::vector<uint64_t>* values) {
 
 constexpr size_t kMostCodeOfJit = 16u << 20;  ///< bytes
 
-std::vector<NamedRange> ranges_of(Symbolizer& symbolizer, const std::vector<uint64_t>& positions) {
-  std::vector<NamedRange> ranges = symbolizer.name(positions);
-  ranges.resize(positions.size());
-  return ranges;
-}
-
 /// The functions that have so many of all ticks, from start to end.
 std::set<std::pair<uint64_t, uint64_t>> hot_ranges(const Profile& profile, const HitPlaces& places,
                                                    const std::vector<NamedRange>& ranges) {
@@ -51,7 +45,6 @@ KeptParts parts_of_jit(Symbolizer& symbolizer, const std::vector<uint64_t>& posi
     if (!code.bytes.empty() && bytes <= kMostCodeOfJit) parts.code[start] = std::move(code);
   }
   std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
-  frames.resize(positions.size());
   if (std::ranges::all_of(frames, &std::vector<Frame>::empty)) return parts;
   for (size_t i = 0; i < positions.size(); ++i)
     parts.places.push_back({positions[i], 1, std::move(frames[i])});
@@ -100,7 +93,7 @@ ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open
     }
     const ExecutableIdentity identity = identity_of(profile, profile.executables[places.executable]);
     const std::unique_ptr<Symbolizer> symbolizer = open(identity);
-    const std::vector<NamedRange> ranges = ranges_of(*symbolizer, places.positions);
+    const std::vector<NamedRange> ranges = symbolizer->name(places.positions);
     KeptParts parts;
     if (identity.kind == ExecutableIdentity::Kind::kPrivate)
       parts = parts_of_jit(*symbolizer, places.positions, hot_ranges(profile, places, ranges));
@@ -119,7 +112,7 @@ ProfileNames names_of_sum(const Profile& profile, const OpenSymbolizer& open, co
     const KeptParts parts = kept.parts(identity);
     places.positions.insert(places.positions.end(), parts.positions.begin(), parts.positions.end());
     sort_once(&places.positions);
-    add_object(identity, places.positions, ranges_of(*open(identity), places.positions), parts, &writer);
+    add_object(identity, places.positions, open(identity)->name(places.positions), parts, &writer);
   }
   for (const auto& [path, source] : kept.sources())
     writer.add_source(path, source.text, source.changed_unix_ns);

@@ -51,7 +51,7 @@ class Hostile : public Symbolizer {
   [[nodiscard]] const std::string& object_name() const override { return object_; }
   [[nodiscard]] const std::string& problem() const override { return problem_; }
   [[nodiscard]] std::optional<uid_t> owner() const override { return geteuid(); }
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     std::vector<NamedRange> ranges;
     for (uint64_t position : positions) {
       const uint64_t number = position / 0x100;
@@ -60,7 +60,7 @@ class Hostile : public Symbolizer {
     }
     return ranges;
   }
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     std::vector<std::vector<Frame>> frames;
     for (uint64_t position : positions) {
       const size_t number = position / 0x100 % std::size(kNames);

@@ -131,6 +131,7 @@ TABLE = [
     ("diff --work 0 some.pct other.pct", "--work 0: not a number above 0, or two: OLD,NEW", USAGE),
     ("diff --work 2,x some.pct other.pct", "--work 2,x: not a number above 0, or two: OLD,NEW", USAGE),
     ("diff --color blue some.pct other.pct", "--color blue: choose auto, always or never", USAGE),
+    ("plan", "no profile named; write pctally plan FILE...", USAGE),
     ("plan --change 0 some.pct", "--change 0: not a number from 0.01 to 1000", USAGE),
     ("report some.pct some.pct", "some.pct and some.pct are of one recording, which would count twice; leave one out", INPUT),
     ("archive", "no profile named; write pctally archive FILE", USAGE),

@@ -126,7 +126,7 @@ std::optional<MessageReader> WorkerSymbolizer::ask(const MessageWriter& request)
   return answer;
 }
 
-std::vector<NamedRange> WorkerSymbolizer::name(std::span<const uint64_t> positions) {
+std::vector<NamedRange> WorkerSymbolizer::find_names(std::span<const uint64_t> positions) {
   std::vector<NamedRange> result;
   if (auto answer = ask(request(WorkerWord::kName, positions))) {
     for (size_t i = 0; i < positions.size(); ++i) {
@@ -139,7 +139,7 @@ std::vector<NamedRange> WorkerSymbolizer::name(std::span<const uint64_t> positio
   return result;
 }
 
-std::vector<std::vector<Frame>> WorkerSymbolizer::frames(std::span<const uint64_t> positions) {
+std::vector<std::vector<Frame>> WorkerSymbolizer::find_frames(std::span<const uint64_t> positions) {
   std::vector<std::vector<Frame>> result(positions.size());
   auto answer = ask(request(WorkerWord::kFrames, positions));
   if (!answer) return result;
@@ -148,7 +148,7 @@ std::vector<std::vector<Frame>> WorkerSymbolizer::frames(std::span<const uint64_
       frames.push_back(read_frame(*answer));
   if (!answer->damaged()) return result;
   lose();
-  return std::vector<std::vector<Frame>>(positions.size());
+  return {};
 }
 
 CodeBytes WorkerSymbolizer::code(uint64_t start, uint64_t end) {

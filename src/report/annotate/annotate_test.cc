@@ -28,8 +28,8 @@ constexpr uint8_t kLoop[] = {0x55, 0x48, 0x89, 0xe5, 0x85, 0xff, 0x74,
 class LoopSymbolizer : public FakeSymbolizer {
  public:
   using FakeSymbolizer::FakeSymbolizer;
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
-    std::vector<NamedRange> ranges = FakeSymbolizer::name(positions);
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+    std::vector<NamedRange> ranges = FakeSymbolizer::find_names(positions);
     for (NamedRange& range : ranges) {
       range.end = range.start + sizeof kLoop;
       range.address = range.start + kBase;

@@ -86,7 +86,6 @@ void Annotator::add_places() {
 
 void Annotator::add_lines() {
   std::vector<std::vector<Frame>> frames = symbolizer_.frames(function_.positions);
-  frames.resize(function_.positions.size());
   std::map<std::pair<std::string, uint32_t>, uint64_t> lines;
   for (size_t i = 0; i < frames.size(); ++i) {
     const Frame own = frames[i].empty() ? Frame{} : frames[i].back();
@@ -107,9 +106,7 @@ std::vector<std::vector<Frame>> Annotator::frames(const std::vector<size_t>& ins
   std::vector<uint64_t> positions;
   for (size_t index : instructions)
     positions.push_back(position_of(annotation_.instructions[index].instruction.address));
-  std::vector<std::vector<Frame>> frames = symbolizer_.frames(positions);
-  frames.resize(positions.size());
-  return frames;
+  return symbolizer_.frames(positions);
 }
 
 SourceChange Annotator::change_of_source(const std::string& path, SourceFiles& sources) const {
@@ -145,7 +142,6 @@ void Annotator::find_targets(const std::vector<size_t>& instructions) {
   std::vector<uint64_t> positions;
   for (const auto& [position, address] : wanted) positions.push_back(position);
   std::vector<NamedRange> ranges = symbolizer_.name(positions);
-  ranges.resize(positions.size());
   for (size_t i = 0; i < positions.size(); ++i)
     targets_[wanted[positions[i]]] = target_text(ranges[i], positions[i]);
 }

@@ -51,7 +51,6 @@ std::vector<HotFunction> hot_functions(const Profile& profile, ObjectNames& name
   std::map<Key, HotFunction> found;
   for_each_batch(profile, [&](const ExecutableTicks& part) {
     std::vector<NamedRange> ranges = names.symbolizer(part.executable).name(part.positions);
-    ranges.resize(part.positions.size());
     for (size_t i = 0; i < ranges.size(); ++i) {
       HotFunction& function = found[{part.executable, ranges[i].start, ranges[i].function}];
       function.ticks += part.ticks[i];

@@ -20,8 +20,8 @@ class SymbolizerOfMovedSources : public FakeSymbolizer {
   explicit SymbolizerOfMovedSources(const ExecutableIdentity& identity)
       : FakeSymbolizer(identity), directory_(identity.path.substr(0, identity.path.rfind('/'))) {}
 
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
-    auto all = FakeSymbolizer::frames(positions);
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
+    auto all = FakeSymbolizer::find_frames(positions);
     for (auto& frames : all)
       for (Frame& frame : frames) frame.file = directory_ + "/a.c";
     return all;
@@ -70,8 +70,8 @@ class SymbolizerOfMovedLines : public FakeSymbolizer {
   explicit SymbolizerOfMovedLines(const ExecutableIdentity& identity)
       : FakeSymbolizer(identity), moved_(identity.path.starts_with("/new") ? 3 : 0) {}
 
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
-    auto all = FakeSymbolizer::frames(positions);
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
+    auto all = FakeSymbolizer::find_frames(positions);
     for (size_t i = 0; i < all.size(); ++i)
       for (Frame& frame : all[i]) {
         const uint64_t function = positions[i] / 0x100;
@@ -126,8 +126,8 @@ TEST(Diff, LinesWithoutACounterpartAreInDoubt) {
 class SymbolizerOfOneLine : public FakeSymbolizer {
  public:
   using FakeSymbolizer::FakeSymbolizer;
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
-    auto all = FakeSymbolizer::frames(positions);
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
+    auto all = FakeSymbolizer::find_frames(positions);
     for (auto& frames : all)
       for (Frame& frame : frames) frame.line = 7;
     return all;

@@ -171,7 +171,7 @@ class OneSource : public FakeSymbolizer {
  public:
   OneSource(const ExecutableIdentity& identity, std::string source)
       : FakeSymbolizer(identity), source_(std::move(source)) {}
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     return std::vector<std::vector<Frame>>(positions.size(), {{"f", source_, 1, ""}});
   }
 

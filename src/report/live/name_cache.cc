@@ -28,7 +28,6 @@ class CachedNames {
       if (!known->contains(position)) missing.push_back(position);
     if (!missing.empty()) {
       std::vector<Answer> answers = ask(missing);
-      answers.resize(missing.size());
       for (size_t i = 0; i < missing.size(); ++i) known->emplace(missing[i], std::move(answers[i]));
     }
     std::vector<Answer> result;
@@ -50,10 +49,10 @@ class Borrowed : public Symbolizer {
   [[nodiscard]] const std::string& object_name() const override { return names_.source().object_name(); }
   [[nodiscard]] const std::string& problem() const override { return names_.source().problem(); }
   [[nodiscard]] const std::string& line_problem() const override { return names_.source().line_problem(); }
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     return names_.name(positions);
   }
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     return names_.frames(positions);
   }
 

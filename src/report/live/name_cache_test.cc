@@ -19,13 +19,13 @@ class CountingSymbolizer : public FakeSymbolizer {
       : FakeSymbolizer(identity), asked_(asked) {
     ++asked->opened;
   }
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     asked_->names.insert(asked_->names.end(), positions.begin(), positions.end());
-    return FakeSymbolizer::name(positions);
+    return FakeSymbolizer::find_names(positions);
   }
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     asked_->frames.insert(asked_->frames.end(), positions.begin(), positions.end());
-    return FakeSymbolizer::frames(positions);
+    return FakeSymbolizer::find_frames(positions);
   }
 
  private:

@@ -203,7 +203,6 @@ void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>
                                 ObjectNames& names) {
   Symbolizer& symbolizer = names.symbolizer(executable);
   std::vector<NamedRange> ranges = symbolizer.name(positions);
-  ranges.resize(positions.size());
   std::vector<std::vector<Frame>> source;
   if (lines) source = symbolizer.frames(positions);
   source.resize(positions.size());

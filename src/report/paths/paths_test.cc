@@ -366,7 +366,7 @@ TEST(HotLine, IsInTheReadersOwnSourceBeforeALibrarys) {
   auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
     struct Library : FakeSymbolizer {
       using FakeSymbolizer::FakeSymbolizer;
-      std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+      std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
         return {positions.size(), {Frame{"inner", "/usr/src/library.c", 5, ""}}};
       }
     };

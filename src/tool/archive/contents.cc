@@ -71,7 +71,6 @@ void ArchiveContents::add_object(const Profile& profile, const HitPlaces& hit, O
   std::ranges::sort(positions);
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   std::vector<NamedRange> ranges = symbolizer.name(positions);
-  ranges.resize(positions.size());
   ExecutableIdentity identity = identity_of(profile, profile.executables[hit.executable]);
   if (options_.strip_paths) identity.path = without_directories(identity.path);
   strip_names(identity.kind == ExecutableIdentity::Kind::kPrivate, &ranges);
@@ -86,7 +85,6 @@ void ArchiveContents::add_places(Symbolizer& symbolizer, const Parts& parts) {
   std::vector<uint64_t> positions;
   for (const auto& [position, bytes] : parts.places) positions.push_back(position);
   std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
-  frames.resize(positions.size());
   // Code without a line, as that of a PLT, is told from lines that could not be read.
   const bool all_read = symbolizer.problem().empty() && symbolizer.line_problem().empty();
   for (size_t i = 0; i < positions.size(); ++i) {

@@ -22,10 +22,10 @@ class Function : public Symbolizer {
  public:
   [[nodiscard]] const std::string& object_name() const override { return name_; }
   [[nodiscard]] const std::string& problem() const override { return name_; }
-  std::vector<NamedRange> name(std::span<const uint64_t> positions) override {
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
     return std::vector<NamedRange>(positions.size(), {"function", 4096, 8192});
   }
-  std::vector<std::vector<Frame>> frames(std::span<const uint64_t> positions) override {
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
     return std::vector<std::vector<Frame>>(positions.size());
   }
 
