@@ -7,6 +7,19 @@ const kAround = 30; // rows above and below the window
 /** Brings a row into sight, drawn. */
 export type Reveal = (index: number) => void;
 
+/** Arrows and the like go from row `at` to another of `rows`. `go` chooses it and says its element's id. */
+export function walkRows(event: KeyboardEvent, at: number, rows: number, reveal: Reveal, go: (index: number) => string) {
+  const step = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows - 1, PageDown: at + 20, PageUp: at - 20 }[event.key];
+  if (step === undefined || rows === 0) return;
+  event.preventDefault();
+  const next = Math.min(rows - 1, Math.max(0, step));
+  const id = go(next);
+  reveal(next);
+  const element = document.getElementById(id);
+  element?.focus({ preventScroll: true });
+  element?.scrollIntoView({ block: "nearest" });
+}
+
 export function Windowed<T>(props: {
   rows: T[];
   columns: number;

@@ -6,7 +6,7 @@ import { Choice, NameText, Note } from "../parts";
 import { functions, run, type Function } from "../profile";
 import { goneHits, hits, isHit } from "../search";
 import { allRows, select, selected, setAllRows } from "../state";
-import { Windowed, type Reveal } from "../windowed";
+import { type Reveal, walkRows, Windowed } from "../windowed";
 
 const kFirst = 40;
 
@@ -127,17 +127,11 @@ export function Compare(props: { of: Diff }) {
     setCurrent(index);
     select(functionOf(shown()[index]) ?? null); // one that is gone is no function of this profile
   }
-  function onKey(event: KeyboardEvent) {
-    const at = current();
-    const step = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: shown().length - 1, PageDown: at + 20, PageUp: at - 20 }[event.key];
-    if (step === undefined || shown().length === 0) return;
-    event.preventDefault();
-    go(Math.min(shown().length - 1, Math.max(0, step)));
-    reveal(current());
-    const row = document.getElementById(`change-${current()}`);
-    row?.focus({ preventScroll: true });
-    row?.scrollIntoView({ block: "nearest" });
-  }
+  const onKey = (event: KeyboardEvent) =>
+    walkRows(event, current(), shown().length, reveal, (index) => {
+      go(index);
+      return `change-${index}`;
+    });
   return (
     <>
       <For each={props.of.doubts}>{(doubt) => <p class="doubt">{doubt}</p>}</For>

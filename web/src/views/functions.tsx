@@ -5,7 +5,7 @@ import { Axis, Name, Note, Share } from "../parts";
 import { data, hasPaths, hasTotals, rows, run, sourceOf, type Function, ticksFigure, ticksOf, ticksText } from "../profile";
 import { hits } from "../search";
 import { allRows, open, select, selected, setAllRows } from "../state";
-import { Windowed, type Reveal } from "../windowed";
+import { type Reveal, walkRows, Windowed } from "../windowed";
 
 type Key = "self" | "total" | "name" | "object";
 
@@ -156,21 +156,15 @@ export function Functions() {
   let reveal: Reveal = () => undefined;
   function onKey(event: KeyboardEvent) {
     const at = shown().indexOf(selected()!);
-    const step = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: shown().length - 1, PageDown: at + 20, PageUp: at - 20 }[event.key];
     if (event.key === "Enter" && at >= 0 && !(event.target instanceof HTMLButtonElement)) {
       event.preventDefault();
       enter(shown()[at]);
       return;
     }
-    if (step === undefined || shown().length === 0) return;
-    event.preventDefault();
-    const next = Math.min(shown().length - 1, Math.max(0, step));
-    const row = shown()[next];
-    select(row);
-    reveal(next);
-    const element = document.getElementById(`row-${row.id}`);
-    element?.focus({ preventScroll: true });
-    element?.scrollIntoView({ block: "nearest" });
+    walkRows(event, at, shown().length, reveal, (index) => {
+      select(shown()[index]);
+      return `row-${shown()[index].id}`;
+    });
   }
 
   return (
