@@ -357,9 +357,18 @@ std::vector<UnwindRow> ObjectFrames::rows() const {
   return rows.finish();
 }
 
+/// Else the file does not show the code: a runtime maps its own from it, moves it and writes it (SBCL).
+bool ObjectFrames::is_loaded_code(uint64_t position) const noexcept {
+  return std::ranges::any_of(loads_, [position](const Elf64_Phdr& load) {
+    return (load.p_flags & (PF_X | PF_W)) == PF_X && position >= load.p_offset &&
+           position - load.p_offset < load.p_filesz;
+  });
+}
+
 ReturnsTo ObjectFrames::returns_to(uint64_t position) const noexcept {
   unsigned char before[kLongestCall], end[kGoroutineEndBytes];
-  if (position < sizeof before || !read_at(position - sizeof before, before, sizeof before))
+  if (position < sizeof before || !is_loaded_code(position) ||
+      !read_at(position - sizeof before, before, sizeof before))
     return ReturnsTo::kCaller;
   if (ends_in_call(before)) return ReturnsTo::kCaller;
   return read_at(position - 1, end, sizeof end) && is_goroutine_end(end) ? ReturnsTo::kGoroutineEnd

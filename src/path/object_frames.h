@@ -59,6 +59,7 @@ class ObjectFrames {
   [[nodiscard]] bool read_at(uint64_t offset, void* to, size_t bytes) const noexcept;
   [[nodiscard]] Bytes read_mapped(uint64_t address, uint64_t most) const;
   [[nodiscard]] bool is_in_order() const;
+  [[nodiscard]] bool is_loaded_code(uint64_t position) const noexcept;
   void add_intervals(uint32_t fde, std::vector<Interval>* intervals) const;
   void add_interval(uint64_t start, uint64_t end, const UnwindRule& rule,
                     std::vector<Interval>* intervals) const;

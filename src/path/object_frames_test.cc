@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/device_number.h"
 #include "process/proc_maps.h"
 
 #if defined(__x86_64__)
@@ -108,6 +109,29 @@ TEST(ObjectFrames, WithoutAHeaderTheRulesAreTheSame) {
     EXPECT_EQ(wrong, 0u);
   });
   EXPECT_GT(compared, 1000u);
+}
+
+/// As SBCL maps its core, a file of its own or the end of an executable.
+TEST(ObjectFrames, CodeThatNoLoaderMapsIsBelieved) {
+  const std::string path = testing::TempDir() + "core." + std::to_string(getpid());
+  const std::string program = without_header(std::filesystem::read_symlink("/proc/self/exe"));
+  for (const std::string& before : {std::string(), program}) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << before << std::string(1 << 16, '\0');
+    struct stat status;
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    ObjectIdentity identity{};
+    identity.kind = ObjectKind::kFile;
+    identity.path = path;
+    identity.device = device_number(status.st_dev);
+    identity.inode = status.st_ino;
+    const auto frames = ObjectFrames::open(identity);
+    EXPECT_EQ(frames->returns_to(before.size() + 4096), ReturnsTo::kCaller);
+    const auto is_doubtful = [&frames](uint64_t at) { return frames->returns_to(at) == ReturnsTo::kNoCall; };
+    size_t doubtful = 0;
+    for (uint64_t at = 0; at < before.size(); at += 61) doubtful += is_doubtful(at) ? 1 : 0;
+    EXPECT_EQ(doubtful > 1000, !before.empty());
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(ObjectFrames, WithoutTablesThereAreNoRows) {
