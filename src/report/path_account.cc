@@ -56,7 +56,7 @@ PathAccount path_account(const CallPaths& paths) {
     if (static_cast<PathEnd>(i) == PathEnd::kShortDump && paths.stack_bytes != 0)
       text =
           fmt::format("cut where the stack is deeper than the {} KiB copied of it", paths.stack_bytes / 1024);
-    if (cuts[i] != 0) account.cuts.push_back({text, kReasons[i].id, cuts[i]});
+    if (cuts[i] != 0) account.cuts.push_back({text, kReasons[i].id, static_cast<PathEnd>(i), cuts[i]});
   }
   std::stable_sort(account.cuts.begin(), account.cuts.end(),
                    [](const auto& a, const auto& b) { return a.ticks > b.ticks; });

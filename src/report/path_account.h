@@ -12,6 +12,7 @@ struct PathAccount {
   struct Cut {
     std::string reason;   ///< "at code without unwind table"
     const char* id = "";  ///< for scripts: does not change with the words
+    PathEnd end = PathEnd::kComplete;
     uint64_t ticks = 0;
   };
   uint64_t ticks = 0;     ///< complete + cut + no_room

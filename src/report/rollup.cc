@@ -166,6 +166,7 @@ void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOp
   if (options.by == Grouping::kProcess) return;
   add_missing_names(profile, names, options.by == Grouping::kLine, &report->warnings);
   add_interpreter_hint(profile, report->rows, &report->warnings);
+  add_cut_path_hint(profile, &report->warnings);
 }
 
 }  // namespace

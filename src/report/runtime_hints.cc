@@ -7,6 +7,8 @@
 #include <string>
 
 #include "base/base_name.h"
+#include "report/path_account.h"
+#include "report/path_totals.h"
 
 namespace pctally {
 namespace {
@@ -28,7 +30,35 @@ bool has_executable(const Profile& profile, std::string_view name) {
                      [name](const Executable& it) { return base_name(it.path) == name; });
 }
 
+/// Whether most of the ticks cut there are cut at code that a runtime has made.
+bool is_cut_at_made_code(const Profile& profile, PathEnd end) {
+  const PathTree& tree = profile.paths.context;
+  const std::vector<uint64_t> below = ticks_below(tree);
+  uint64_t all = 0, made = 0;
+  for (size_t i = 0; i < tree.size(); ++i) {
+    if (tree[i].kind != PathNodeKind::kCode || tree[i].parent == PathTreeNode::kNoParent) continue;
+    const PathTreeNode& outer = tree[tree[i].parent];
+    if (outer.kind != PathNodeKind::kCut || outer.position != static_cast<uint64_t>(end)) continue;
+    all += below[i];
+    made += is_made_code(profile.executables[tree[i].executable]) ? below[i] : 0;
+  }
+  return made > all / 2;
+}
+
+/// Empty if nothing is known that completes the paths of that cut.
+std::string way_to_complete(const Profile& profile, const PathAccount::Cut& cut) {
+  if (cut.end == PathEnd::kNoUnwindTable && has_executable(profile, "libjvm.so") &&
+      is_cut_at_made_code(profile, cut.end))
+    return "java -XX:+PreserveFramePointer completes them";
+  const bool is_of_copy = cut.end == PathEnd::kShortDump || cut.end == PathEnd::kUnreadable;
+  return is_of_copy && profile.engine == "ring" ? "-e bpf or -e timer completes them" : "";
+}
+
 }  // namespace
+
+bool is_made_code(const Executable& executable) {
+  return executable.kind == ExecutableKind::kPrivate || executable.path.starts_with("/memfd:");
+}
 
 const char* way_to_names(const Profile& profile) {
   if (has_executable(profile, "libjvm.so"))
@@ -39,6 +69,19 @@ const char* way_to_names(const Profile& profile) {
   if (has_executable(profile, "mono-sgen") || has_executable(profile, "mono"))
     return "mono --jitmap names it";
   return "a runtime that writes /tmp/perf-PID.map or a jitdump names it";
+}
+
+void add_cut_path_hint(const Profile& profile, std::vector<Warning>* warnings) {
+  if (!profile.paths.recorded) return;
+  const PathAccount account = path_account(profile.paths);
+  for (const PathAccount::Cut& cut : account.cuts) {
+    const double share = static_cast<double>(cut.ticks) / static_cast<double>(account.ticks);
+    const std::string way = share < kHintsFrom ? "" : way_to_complete(profile, cut);
+    if (!way.empty())
+      warnings->push_back(
+          {Severity::kNote, "cut-paths",
+           fmt::format("{:.0f} % of the call paths are {}; {}", 100 * share, cut.reason, way)});
+  }
 }
 
 void add_interpreter_hint(const Profile& profile, const std::vector<Row>& rows,

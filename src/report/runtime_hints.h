@@ -1,5 +1,5 @@
-// Says how to start an interpreter or JIT so that its functions get names; only if that concerns a fifth
-// of the ticks.
+// Says how to start an interpreter or JIT so that its functions get names, and what completes call paths;
+// only if that concerns a fifth of the ticks.
 #pragma once
 #include <vector>
 
@@ -10,8 +10,14 @@ namespace pctally {
 
 inline constexpr double kHintsFrom = 0.2;  ///< share of the ticks
 
+/// Code that a runtime has made: no file on disk has it.
+[[nodiscard]] bool is_made_code(const Executable& executable);
+
 /// What makes the runtime of a profile write the map that names the code it makes, and that it does.
 [[nodiscard]] const char* way_to_names(const Profile& profile);
+
+/// Adds the hint why many call paths are cut for one reason, where something completes them.
+void add_cut_path_hint(const Profile& profile, std::vector<Warning>* warnings);
 
 /// Adds the hint that an interpreter's functions hide those of its programs. `rows` by function,
 /// object or line.

@@ -54,5 +54,37 @@ TEST(RuntimeHints, SayThatAnInterpreterHidesFunctions) {
   EXPECT_TRUE(hints({}).empty());
 }
 
+/// 300 of 1,000 ticks are cut for `end` below code of the second object.
+std::vector<Warning> hints_of_cut(const std::string& runtime, PathEnd end, const std::string& engine) {
+  Profile profile = of(runtime);
+  profile.engine = engine;
+  profile.executables.push_back({ExecutableKind::kPrivate, "", {}, 7});
+  profile.paths.recorded = true;
+  const auto at = static_cast<uint64_t>(end);
+  profile.paths.context = {{PathTreeNode::kNoParent, PathNodeKind::kScope, 0, 0, 0, 0},
+                           {0, PathNodeKind::kCut, 0, at, 0, 0},
+                           {1, PathNodeKind::kCode, 1, 64, 300, 0},
+                           {0, PathNodeKind::kCode, 0, 64, 700, 0}};
+  std::vector<Warning> warnings;
+  add_cut_path_hint(profile, &warnings);
+  return warnings;
+}
+
+TEST(RuntimeHints, SayWhatCompletesCutPaths) {
+  const auto java = hints_of_cut("/opt/libjvm.so", PathEnd::kNoUnwindTable, "bpf");
+  ASSERT_EQ(java.size(), 1u);
+  EXPECT_EQ(java[0].text,
+            "30 % of the call paths are cut at code without unwind table; java -XX:+PreserveFramePointer "
+            "completes them");
+  EXPECT_TRUE(hints_of_cut("/bin/luajit", PathEnd::kNoUnwindTable, "bpf").empty());
+  const auto deep = hints_of_cut("/lib/libR.so", PathEnd::kUnreadable, "ring");
+  ASSERT_EQ(deep.size(), 1u);
+  EXPECT_EQ(deep[0].text,
+            "30 % of the call paths are cut where the stack could not be read; -e bpf or -e timer completes "
+            "them");
+  EXPECT_EQ(hints_of_cut("/lib/libR.so", PathEnd::kShortDump, "ring").size(), 1u);
+  EXPECT_TRUE(hints_of_cut("/lib/libR.so", PathEnd::kUnreadable, "timer").empty());
+}
+
 }  // namespace
 }  // namespace pctally

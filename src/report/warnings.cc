@@ -187,14 +187,18 @@ std::string gap_reason(const Profile& profile, const Account& account) {
   if (static_cast<int64_t>(unobserved_ns(profile)) > account.unsampled_ns / 2)
     return "processes that were not observed";
   std::string reason = has_interrupted(profile) ? "the reason given above, " : "";
-  reason += has_unobserved(profile) ? "unobserved processes, " : "";
-  // A tick that falls due in a switch to the idle task, where interrupts are off, comes after it.
+  const bool unobserved = has_unobserved(profile), stolen = stolen_percent(profile, account) > 0;
+  reason += unobserved ? "unobserved processes, " : "";
+  // A tick that falls due in a switch to the idle task, where interrupts are off, comes after it. A host may
+  // hold a CPU for 0.1 s and not say so: to this kernel the program ran, and no tick came.
   if (was_busy(profile))
     reason += "what threads ran after their last sample (busy machine)";
+  else if (runs_in_program(profile))
+    reason += "what is short, static or blocks signals";
   else
-    reason += runs_in_program(profile) ? "what is short, static or blocks signals"
-                                       : "short threads or processes, or frequent sleeps";
-  if (stolen_percent(profile, account) > 0) reason += ", or CPU time that the host took";
+    reason += fmt::format("{}, frequent sleeps{}", unobserved ? "short ones" : "short threads or processes",
+                          stolen ? "" : ", or a busy host");
+  if (stolen) reason += ", or CPU time that the host took";
   if (runs_in_program(profile)) reason += "; try -e ring";
   return reason;
 }
@@ -417,9 +421,8 @@ void add_missing_names(const Profile& profile, ObjectNames& names, bool lines, W
     if (missing.why.empty() || share < 100 * kNamesWorthHaving) continue;
     std::string text = fmt::format("{} has {}{:.1f} % of the ticks): {}", names.shown(executable),
                                    missing.what, share, missing.why);
-    const Executable& object = profile.executables[executable];
-    const bool made = object.kind == ExecutableKind::kPrivate || object.path.starts_with("/memfd:");
-    if (made && share >= 100 * kHintsFrom) text += std::string("; ") + way_to_names(profile);
+    if (is_made_code(profile.executables[executable]) && share >= 100 * kHintsFrom)
+      text += std::string("; ") + way_to_names(profile);
     add(warnings, Severity::kNote, missing.id, std::move(text));
   }
 }

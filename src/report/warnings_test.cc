@@ -175,7 +175,7 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning,
                              "16.7 % of the CPU time was not sampled: short threads or processes, "
-                             "or frequent sleeps")));
+                             "frequent sleeps, or a busy host")));
   profile.engine = "timer";
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning, "what is short, static or blocks signals; try -e ring")));

@@ -250,6 +250,21 @@ bool is_plain_template(std::string_view name) {
           std::all_of(name.begin(), name.begin() + static_cast<ptrdiff_t>(open), is_word));
 }
 
+/// Of "int java.util.HashMap.hash(java.lang.Object)", as HotSpot calls its methods in a perf map, what
+/// follows the type: of no name of C or C++ is that one word with a dot. Empty if it is none.
+std::string_view java_method(std::string_view name) {
+  const size_t blank = name.find(' '), open = name.find('(');
+  if (blank == kNone || open == kNone || blank > open || !name.ends_with(')')) return {};
+  const std::string_view method = name.substr(blank + 1, open - blank - 1);
+  const bool is_one = method.find(' ') == kNone && method.find("::") == kNone && method.find('.') != kNone;
+  return is_one ? name.substr(blank + 1) : std::string_view();
+}
+
+std::string short_java_name(std::string_view method, NameDetail detail) {
+  const bool arguments = detail == NameDetail::kArguments || detail == NameDetail::kBoth;
+  return std::string(arguments ? method : method.substr(0, method.find('(')));
+}
+
 std::string_view without_thunk(std::string_view name) {
   for (std::string_view prefix : {"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to "})
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
@@ -283,7 +298,9 @@ std::string short_c_name(std::string_view name, NameDetail detail) {
 }
 
 std::string short_function_name(std::string_view full, std::string_view linkage, NameDetail detail) {
-  return linkage.empty() && !is_plain_template(full) ? short_c_name(full, detail) : short_name(full, detail);
+  if (!linkage.empty() || is_plain_template(full)) return short_name(full, detail);
+  const std::string_view method = detail == NameDetail::kFull ? std::string_view() : java_method(full);
+  return method.empty() ? short_c_name(full, detail) : short_java_name(method, detail);
 }
 
 std::string without_clone_suffix(std::string name) {

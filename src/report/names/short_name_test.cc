@@ -130,6 +130,19 @@ TEST(ShortName, OfDebugInformation) {
   EXPECT_EQ(short_function_name("put(int)", "_Z3puti"), "put");
 }
 
+TEST(ShortName, OfJavaAsHotSpotHasThemInAPerfMap) {
+  const char* full = "java.lang.Object java.util.HashMap.put(java.lang.Object, java.lang.Object)";
+  EXPECT_EQ(short_function_name(full, ""), "java.util.HashMap.put");
+  EXPECT_EQ(short_function_name(full, "", NameDetail::kArguments),
+            "java.util.HashMap.put(java.lang.Object, java.lang.Object)");
+  EXPECT_EQ(short_function_name(full, "", NameDetail::kFull), full);
+  EXPECT_EQ(short_function_name("void Fib.<init>(int[])", ""), "Fib.<init>");
+  EXPECT_EQ(short_function_name("void Fib.lambda$main$0(int[], int)", ""), "Fib.lambda$main$0");
+  for (const char* other : {"Interpreter", "flush_icache_stub Runtime Stub", "void put (int)",
+                            "JS:*f /a.js:1:2", "LazyCompile:*f(a) /x.js", "int main(int)", "f g.h"})
+    EXPECT_EQ(short_function_name(other, ""), other);
+}
+
 TEST(ShortName, OfC) {
   EXPECT_EQ(short_c_name("sort_key.constprop.0.isra.3"), "sort_key");
   EXPECT_EQ(short_c_name("sort_key.cold", NameDetail::kClone), "sort_key.cold");
