@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fork_hook.h"
+#include "base/next_call.h"
 #include "clock/kernel_timer.h"
 #include "clock/thread_hook.h"
 #include "dialect/verbose.h"
@@ -19,6 +20,7 @@ void rearm_sessions() noexcept REQUIRES(g_sessions_mutex);
 // All sessions that were ever on. Ticks read the list without the lock, so no entry is removed.
 namespace {
 
+constexpr int kFirstRealTimeSignal = 32;
 constexpr unsigned kMostSessions = kMostClocks;
 Session* g_sessions[kMostSessions] = {};
 
@@ -48,7 +50,27 @@ void in_child() {
 // Taken inside a monitor's lock.
 const ForkHook g_fork_hook(2, &g_sessions_mutex, in_child);
 
+/// Those that another process, a timer or a terminal sends. Real-time signals may be the clocks'.
+sigset_t sent_signals() noexcept {
+  sigset_t sent;
+  sigemptyset(&sent);
+  for (int signal = 1; signal < kFirstRealTimeSignal; ++signal) sigaddset(&sent, signal);
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&sent, fault);
+  return sent;
+}
+
 }  // namespace
+
+SessionLock::SessionLock() noexcept {
+  const sigset_t sent = sent_signals();
+  next_sigmask(SIG_BLOCK, &sent, &before_);
+  g_sessions_mutex.lock();
+}
+
+SessionLock::~SessionLock() {
+  g_sessions_mutex.unlock();
+  next_sigmask(SIG_SETMASK, &before_, nullptr);
+}
 
 bool Session::fill(Side& side, const SessionPlan& plan) noexcept {
   size_t flags = plan.regions.size() + 1;

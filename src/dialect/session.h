@@ -3,6 +3,8 @@
 // Does not know what a call's arguments mean (one file per manual page does) nor where a pc is
 // counted (tick/ does).
 #pragma once
+#include <signal.h>
+
 #include <span>
 
 #include "base/file/mapped_array.h"
@@ -17,12 +19,17 @@ namespace pctally {
 /// The lock of all dialects. Hold it from the first read of a session's state to the last change of it.
 extern Mutex g_sessions_mutex;
 
+/// Signals of the program wait while it is held: the pages' calls are system calls, so a handler that
+/// interrupts one may make another. Faults, and the signals that bring ticks, do not wait.
 class SCOPED_CAPABILITY SessionLock {
  public:
-  SessionLock() noexcept ACQUIRE(g_sessions_mutex) { g_sessions_mutex.lock(); }
-  ~SessionLock() RELEASE() { g_sessions_mutex.unlock(); }
+  SessionLock() noexcept ACQUIRE(g_sessions_mutex);
+  ~SessionLock() RELEASE();
   SessionLock(const SessionLock&) = delete;
   SessionLock& operator=(const SessionLock&) = delete;
+
+ private:
+  sigset_t before_;
 };
 
 /// What a session counts. The regions are copied by start(). Their cells are the caller's; ticks raise them

@@ -201,6 +201,56 @@ TEST_F(dialects_together, two_thousand_calls_with_any_arguments) {
   EXPECT_EQ(cells[1], 1) << "and a good call counts as ever";
 }
 
+volatile sig_atomic_t g_handled;
+
+void turn_all_on() {
+  static uint16_t cells[32];
+  static pctally_hpux_prof entry{cells, 64, text(), 0x10000};
+  pctally_hpux_sprofil(&entry, 1, nullptr, PCTALLY_HPUX_USHORT);
+  pctally_svr4_profil(cells, 64, kText, 0x10000);
+  pctally_bsd_profil(reinterpret_cast<char*>(cells), 64, kText, 0x10000);
+  pctally_tru64_profil(cells, 64, static_cast<long>(kText), 0x10000);
+  pctally_aix_profil(cells, 64, kText, 0xffff);
+}
+
+void turn_on_or_off(int) {
+  g_handled = g_handled + 1;
+  if (g_handled % 2 != 0)
+    all_off();
+  else
+    turn_all_on();
+}
+
+void die_in_a_minute() {
+  sigevent death{};
+  death.sigev_notify = SIGEV_SIGNAL;
+  death.sigev_signo = SIGKILL;
+  const itimerspec minute{{0, 0}, {60, 0}};
+  timer_t timer;
+  if (timer_create(CLOCK_MONOTONIC, &death, &timer) != 0 || timer_settime(timer, 0, &minute, nullptr) != 0)
+    abort();
+}
+
+/// The handler comes in the midst of calls, hundreds of times. One that waits for the call waits for ever.
+int call_while_a_handler_calls() {
+  die_in_a_minute();
+  signal(SIGALRM, turn_on_or_off);
+  const itimerval often{{0, 200}, {0, 200}}, never{};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  while (g_handled < 500) turn_all_on(), all_off();
+  setitimer(ITIMER_REAL, &never, nullptr);
+  all_off();
+  return pctally_count(text(), 1) == -1 ? 0 : 1;
+}
+
+// The pages' calls are system calls: a handler may make one while another is under way.
+TEST_F(dialects_together, a_handler_calls_in_the_midst_of_a_call) {
+  for (bool clock : {false, true}) {
+    if (clock) use_clock();
+    EXPECT_EQ(in_child(call_while_a_handler_calls), 0) << (clock ? "with a clock" : "without a clock");
+  }
+}
+
 sigjmp_buf g_back;
 int* volatile g_no_memory = reinterpret_cast<int*>(24);
 volatile int g_seen;
