@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "tests/manual/hot.h"
 #include "tests/manual/page_test.h"
@@ -107,6 +108,18 @@ TEST_F(hpux_sprofil_description, tvp_is_one_clock_tick) {
   timeval tick{-1, -1};
   ASSERT_EQ(sprofil({region(a, 64, 0, 0x10000)}, kShort, &tick), 0);
   EXPECT_EQ(tick.tv_sec, 0);
+  EXPECT_EQ(tick.tv_usec, 10000);
+  tick = {-1, -1};
+  ASSERT_EQ(pctally_hpux_sprofil(nullptr, 0, &tick, kShort), 0);
+  EXPECT_EQ(tick.tv_sec, 0) << "by a call that disables, too";
+  EXPECT_EQ(tick.tv_usec, 10000);
+}
+
+TEST_F(hpux_sprofil_description, tvp_at_any_address) {
+  alignas(timeval) char room[sizeof(timeval) + 1] = {};
+  timeval tick{-1, -1};
+  ASSERT_EQ(sprofil({region(a, 64, 0, 0x10000)}, kShort, reinterpret_cast<timeval*>(room + 1)), 0);
+  memcpy(&tick, room + 1, sizeof tick);
   EXPECT_EQ(tick.tv_usec, 10000);
 }
 
@@ -386,6 +399,22 @@ TEST_F(hpux_sprofil_notes, fork_leaves_it_on_in_both) {
 }
 
 TEST_F(hpux_sprofil_notes, profil_is_sprofil_with_one_member) {
+  for (unsigned scale : {3u, 0x100u, 0x4000u, 0x7fffu, 0xc000u, 0xffffu, 0x10000u, 0x12345u, 0x20000u, ~0u}) {
+    uint16_t by_profil[32] = {65534}, by_sprofil[32] = {65534};
+    auto count = [&] {
+      for (uintptr_t distance = 0; distance < 300; ++distance) tick_at(kText + distance);
+      for (uintptr_t distance = 65535; distance < 2'000'000; distance += 65535) tick_at(kText + distance);
+      tick_at(kText - 1), tick_at(0);
+    };
+    pctally_hpux_profil(by_profil, 64, kText, scale), count();
+    ASSERT_EQ(sprofil({region(by_sprofil, 64, 0, scale)}), 0);
+    count();
+    EXPECT_EQ(memcmp(by_profil, by_sprofil, 64), 0) << scale;
+    EXPECT_EQ(by_profil[0], 65535) << scale << " stays when full";
+  }
+}
+
+TEST_F(hpux_sprofil_notes, profil_and_sprofil_replace_each_other) {
   pctally_hpux_profil(a, 64, kText, 0x10000);
   tick_at(kText + 3), tick_at(kText + 64);
   EXPECT_EQ(a[1], 1);
@@ -393,8 +422,39 @@ TEST_F(hpux_sprofil_notes, profil_is_sprofil_with_one_member) {
   ASSERT_EQ(sprofil({region(b, 64, 0, 0x10000)}), 0);
   tick_at(kText);
   EXPECT_EQ(sum(a), 1u) << "replaced";
-  pctally_hpux_profil(a, 64, kText, 0);
-  EXPECT_EQ(pctally_count(text(), 1), -1);
+  pctally_hpux_profil(a, 64, kText, 0x10000);
+  tick_at(kText);
+  EXPECT_EQ(sum(b), 1u) << "replaced";
+  EXPECT_EQ(sum(a), 2u);
+}
+
+// sprofil ignores such an entry, and then counts nothing.
+TEST_F(hpux_sprofil_notes, profil_with_scale_0_or_1_counts_nothing) {
+  for (unsigned scale : {0u, 1u}) {
+    pctally_hpux_profil(a, 64, kText, 0x10000);
+    EXPECT_EQ(pctally_count(text(), 1), 0);
+    pctally_hpux_profil(b, 64, kText, scale);
+    EXPECT_EQ(pctally_count(text(), 1), -1) << scale;
+    EXPECT_EQ(sum(b), 0u);
+  }
+}
+
+// Where profil(2) has a page of its own, it is by that.
+TEST_F(hpux_sprofil_notes, profil_with_scale_2_has_one_counter) {
+  pctally_hpux_profil(a, 64, kText, 2);
+  tick_at(kText), tick_at(kText + 65535), tick_at(kText + 65536), tick_at(kText + 0x10000000),
+      tick_at(kText - 1);
+  EXPECT_EQ(a[0], 4);
+  EXPECT_EQ(sum(a), 4u);
+}
+
+TEST_F(hpux_sprofil_notes, profil_takes_an_odd_bufsiz) {
+  Fenced fence(5);
+  for (int i = 0; i < 5; ++i) fence.as<char>()[i] = 0;
+  pctally_hpux_profil(fence.as<uint16_t>(), 5, kText, 0x10000);
+  for (uintptr_t distance = 0; distance < 16; ++distance) tick_at(kText + distance);
+  const char counted[] = {2, 0, 2, 0, 0};
+  EXPECT_EQ(memcmp(fence.as<char>(), counted, sizeof counted), 0) << "two whole counters, and one byte more";
 }
 
 TEST_F(hpux_sprofil_return_value, zero_on_success) { EXPECT_EQ(sprofil({region(a, 64, 0, 0x10000)}), 0); }
