@@ -9,6 +9,11 @@
 #include <sys/types.h>
 #include <unistd.h> /* the C library declares a profil there: it has to be seen before the name is taken */
 
+#ifndef __USE_MISC /* strict ISO C (-std=c99): the C library hides the types that the page names */
+typedef char *caddr_t;
+typedef unsigned int uint;
+#endif
+
 #ifndef HISTCOUNTER
 #define HISTCOUNTER unsigned short
 #endif

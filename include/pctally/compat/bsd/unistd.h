@@ -4,6 +4,7 @@
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
 #include <stddef.h>
+#include <sys/types.h>
 #include_next <unistd.h> /* declares the C library's profil before the name is taken */
 
 #ifdef __cplusplus
