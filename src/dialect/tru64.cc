@@ -8,6 +8,8 @@
 namespace pctally {
 namespace {
 
+static_assert(kTick1024Hz == uint64_t{1000000000} / PCTALLY_TRU64_CLK_TCK, "getsysinfo(GSI_CLK_TCK) says so");
+
 constinit Session g_tru64("tru64");  // one for both forms: they exclude each other
 
 uint64_t address(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }

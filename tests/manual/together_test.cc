@@ -278,6 +278,36 @@ TEST_F(dialects_together, the_programs_own_fault_handler_still_works) {
   sigaction(SIGSEGV, &before, nullptr);
 }
 
+volatile int g_status;
+
+void exit_at_fault(int) { _exit(g_status); }
+
+int fault_behind_the_guard(bool by_signal) {
+  Fenced gone(64);
+  pctally_svr4_profil(gone.as<uint16_t>(), 64, kText, 0x10000);
+  struct sigaction action {};
+  action.sa_handler = exit_at_fault;
+  if (by_signal)
+    signal(SIGSEGV, exit_at_fault);
+  else
+    sigaction(SIGSEGV, &action, nullptr);
+  gone.unmap();
+  g_status = 1;
+  tick_at(kText);
+  g_status = 0;
+  *g_no_memory = 1;
+  return 2;
+}
+
+TEST_F(dialects_together, a_later_fault_handler_stands_behind_the_guard) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's own SIGSEGV handler stands in front";
+#endif
+  for (bool by_signal : {false, true})
+    EXPECT_EQ(in_child([&] { return fault_behind_the_guard(by_signal); }), 0)
+        << "1: it got the tick's fault; 2: it did not get its own; signal(3): " << by_signal;
+}
+
 TEST_F(dialects_together, a_crash_is_still_a_crash) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer's own SIGSEGV handler ends the process with a status, not by the signal";
