@@ -20,7 +20,6 @@ void rearm_sessions() noexcept REQUIRES(g_sessions_mutex);
 // All sessions that were ever on. Ticks read the list without the lock, so no entry is removed.
 namespace {
 
-constexpr int kFirstRealTimeSignal = 32;
 constexpr unsigned kMostSessions = kMostClocks;
 Session* g_sessions[kMostSessions] = {};
 
@@ -50,26 +49,28 @@ void in_child() {
 // Taken inside a monitor's lock.
 const ForkHook g_fork_hook(2, &g_sessions_mutex, in_child);
 
-/// Those that another process, a timer or a terminal sends. Real-time signals may be the clocks'.
-sigset_t sent_signals() noexcept {
-  sigset_t sent;
-  sigemptyset(&sent);
-  for (int signal = 1; signal < kFirstRealTimeSignal; ++signal) sigaddset(&sent, signal);
-  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&sent, fault);
-  return sent;
-}
+/// Those that another process, a timer or a terminal sends. Real-time signals stay: a clock that starts takes
+/// one that is not blocked.
+constexpr int kSentSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGUSR1,   SIGUSR2, SIGPIPE,
+                                SIGALRM, SIGTERM, SIGCHLD, SIGCONT, SIGTSTP,   SIGTTIN, SIGTTOU,
+                                SIGURG,  SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR};
 
 }  // namespace
 
 SessionLock::SessionLock() noexcept {
-  const sigset_t sent = sent_signals();
-  next_sigmask(SIG_BLOCK, &sent, &before_);
+  sigset_t before;
+  sigemptyset(&waiting_);
+  for (int signal : kSentSignals) sigaddset(&waiting_, signal);
+  next_sigmask(SIG_BLOCK, &waiting_, &before);
+  for (int signal : kSentSignals)
+    if (sigismember(&before, signal) == 1) sigdelset(&waiting_, signal);
   g_sessions_mutex.lock();
 }
 
+/// The mask of before would take back what the call has unblocked.
 SessionLock::~SessionLock() {
   g_sessions_mutex.unlock();
-  next_sigmask(SIG_SETMASK, &before_, nullptr);
+  next_sigmask(SIG_UNBLOCK, &waiting_, nullptr);
 }
 
 bool Session::fill(Side& side, const SessionPlan& plan) noexcept {

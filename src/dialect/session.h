@@ -29,7 +29,7 @@ class SCOPED_CAPABILITY SessionLock {
   SessionLock& operator=(const SessionLock&) = delete;
 
  private:
-  sigset_t before_;
+  sigset_t waiting_;  ///< that the lock has blocked
 };
 
 /// What a session counts. The regions are copied by start(). Their cells are the caller's; ticks raise them
