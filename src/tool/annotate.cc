@@ -189,6 +189,10 @@ std::string no_code(const HotFunction& function, const Profile& profile, ObjectN
   return "";
 }
 
+std::string of_objects(const Arguments& arguments) {
+  return arguments.object.empty() ? "" : " in objects of --object " + arguments.object;
+}
+
 int annotate(const Arguments& arguments, const Profile& profile) {
   if (has_imported(profile)) {
     complain("{} is a profile of another tool and has no code to annotate; pctally report has its ticks",
@@ -207,12 +211,17 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   SourcePlace place;
   const bool by_place = parse_place(arguments.query, &place);
   std::vector<const HotFunction*> meant = functions_called(functions, arguments.query);
+  const bool by_part = !meant.empty() && is_part(called_by(*meant[0], arguments.query));
+  if (by_part && !functions_around(functions, names, arguments.query).empty()) meant.clear();
   if (meant.empty() && by_place) meant = functions_at(functions, names, place);
   if (meant.empty()) return no_such_function(arguments, functions, profile, names);
   if (meant.size() > 1) {
     complain("'{}' is {}; name one in full, or its --object", arguments.query, listed(meant, profile));
     return kExitInput;
   }
+  if (by_part)
+    say_part("with ticks" + of_objects(arguments), arguments.query,
+             fmt::format("{} ({})", meant[0]->short_name, meant[0]->object));
   if (std::string why = no_code(*meant[0], profile, names); !why.empty()) {
     complain("{}", why);
     return kExitInput;

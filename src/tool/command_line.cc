@@ -15,6 +15,7 @@
 #include "base/file/new_file.h"
 #include "base/file/write_all.h"
 #include "base/unique_fd.h"
+#include "report/print/escape.h"
 #include "tool/command.h"
 #include "tool/foreign_options.h"
 #include "tool/terminal/message.h"
@@ -138,6 +139,15 @@ bool wants_color(const std::string& when) {
   if (is_set("NO_COLOR")) return false;
   if (is_set("CLICOLOR_FORCE") && strcmp(getenv("CLICOLOR_FORCE"), "0") != 0) return true;
   return isatty(STDOUT_FILENO) != 0 && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
+}
+
+void say_part(const std::string& which, const std::string& asked, const std::string& found) {
+  constexpr size_t kLongest = 120, kLeast = 20;  ///< of a message; of a name
+  const std::string start = escaped(fmt::format("no function {} is called {}; only ", which, asked)),
+                    end = " has that in its name";
+  const size_t used = width_of(start) + width_of(end);
+  const size_t room = used + kLeast < kLongest ? kLongest - used : kLeast;
+  say_line(start + elided_name(escaped(found), room) + end, Importance::kNormal);
 }
 
 size_t terminal_width() {

@@ -44,6 +44,10 @@ void let_writes_kill();
 /// CLICOLOR_FORCE are honoured), "always" or "never".
 bool wants_color(const std::string& when);
 
+/// Says that a function was found by a part of its name: another one may have been meant. `which`: those
+/// that were searched.
+void say_part(const std::string& which, const std::string& asked, const std::string& found);
+
 /// Columns of the terminal that is standard output; 0 if it is none.
 size_t terminal_width();
 

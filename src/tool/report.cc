@@ -1,4 +1,5 @@
 // pctally report: a profile file as a table, or as JSON.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
 #include "report/paths/flame_svg.h"
+#include "report/print/escape.h"
 #include "report/rollup.h"
 #include "report/text.h"
 #include "tool/command.h"
@@ -255,23 +257,30 @@ int refuse_lines(const std::string& file) {
   return kExitInput;
 }
 
-/// "'name (object)', ...", each a name that is accepted.
-std::string listed_functions(const std::vector<StackFrame>& functions) {
+/// That `text` may be 'name (object)', ...: names that are accepted.
+std::string choice_of(const std::string& text, const std::vector<StackFrame>& functions, size_t listed) {
   std::string list;
-  for (size_t i = 0; i < functions.size() && i < kMostListed; ++i)
+  for (size_t i = 0; i < listed; ++i)
     list += fmt::format("{}'{}'", i == 0 ? "" : ", ", listed_name(functions[i]));
-  if (functions.size() > kMostListed) list += fmt::format(" and {} more", functions.size() - kMostListed);
-  return list;
+  if (functions.size() > listed) list += fmt::format(" and {} more", functions.size() - listed);
+  return fmt::format("{} may be {}; write one of these names", text, list);
+}
+
+std::string of_objects(const Arguments& arguments) {
+  return arguments.object.empty() ? "" : " in objects of --object " + arguments.object;
 }
 
 /// There is not one of that name.
 int refuse_function(const Arguments& arguments, const std::vector<StackFrame>& functions) {
-  const std::string where = arguments.object.empty() ? "" : " in objects of --object " + arguments.object;
-  if (functions.empty())
-    complain("no function on a stack{} is called {}; pctally report --sort total lists them", where,
-             arguments.callers);
-  else
-    complain("{} may be {}; write one of these names", arguments.callers, listed_functions(functions));
+  if (functions.empty()) {
+    complain("no function on a stack{} is called {}; pctally report --sort total lists them",
+             of_objects(arguments), arguments.callers);
+    return kExitInput;
+  }
+  const auto text = [&](size_t listed) { return choice_of(arguments.callers, functions, listed); };
+  size_t listed = std::min(kMostListed, functions.size());
+  while (listed > 1 && width_of(escaped(text(listed))) > kLongestMessage) --listed;
+  complain("{}", text(listed));
   return kExitInput;
 }
 
@@ -282,6 +291,8 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
   const std::vector<StackFrame> functions =
       find_functions(paths, arguments.callers, object ? &*object : nullptr);
   if (functions.size() != 1) return refuse_function(arguments, functions);
+  if (is_part(called_by(functions[0], arguments.callers)))
+    say_part("on a stack" + of_objects(arguments), arguments.callers, listed_name(functions[0]));
   const Callers callers = callers_of(profile, paths, functions[0]);
   const CallersTextOptions options{.color = wants_color(arguments.color),
                                    .names = name_style_of(arguments.names),

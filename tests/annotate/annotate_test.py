@@ -125,6 +125,13 @@ class Annotate(unittest.TestCase):
         self.assertRegex(both.stderr, r"^pctally: 'table\.cc:\d+' is sum\(.* %\), sum\(.*; name one in full, or its --object\n$")
         self.assertEqual(annotate("table.cc:19", self.profile).stdout, annotate("count", self.profile).stdout)
 
+    def test_a_part_of_a_name_is_said_to_be_one(self):
+        by_part = annotate("coun", self.profile, "--object", "^table$")
+        self.assertEqual(by_part.stderr, "pctally: no function with ticks in objects of --object ^table$ is called coun; "
+                                         "only count (table) has that in its name\n")
+        exact = annotate("count", self.profile)
+        self.assertEqual((exact.stdout, exact.stderr), (by_part.stdout, ""))
+
     def test_of_what_was_inlined_it_says_where(self):
         inlined = {frame["function"] for instruction in self.json("count")["instructions"] if instruction["ticks"]
                    for frame in instruction["frames"][:-1]}

@@ -279,6 +279,7 @@ class EveryEngine:
         done, data = self.record([p.program("known_paths"), "plain", SECONDS])
         out = subprocess.run([p.PCTALLY, "report", "--json", "--callers", "work", done.path], capture_output=True, text=True)
         callers = json.loads(out.stdout)["callers"]
+        self.assertEqual(out.stderr, "")
         self.assertEqual(callers[0]["function"], "plain")
         self.assertGreater(callers[0]["share"], 0.98)
         self.assertTrue(callers[0]["file"].endswith("known_paths.c"), callers[0])
@@ -288,6 +289,15 @@ class EveryEngine:
         self.assertEqual(line["function"], "work")
         self.assertGreater(line["share"], 0.3)
         self.assertNotIn("hot_line", p.report(done.path, "--focus", "plain")["paths"])  # its lines are not known
+
+    def test_callers_by_a_part_of_a_name_are_said_to_be(self):
+        """Where main is no name on a stack, `--callers main` may find dl_main, which is not what was asked for."""
+        done, data = self.record([p.program("known_paths"), "plain", "0.1"])
+        self.assertEqual([row["short"] for row in data["rows"] if "plai" in row["short"]], ["plain"])
+        part, exact = (subprocess.run([p.PCTALLY, "report", "--callers", name, done.path], capture_output=True, text=True)
+                       for name in ("plai", "plain"))
+        self.assertEqual(part.stderr, "pctally: no function on a stack is called plai; only plain (known_paths) has that in its name\n")
+        self.assertEqual((exact.stdout, exact.stderr), (part.stdout, ""))
 
     def test_every_table_has_totals_and_the_schema_describes_all_views(self):
         done, _ = self.record([p.program("known_paths"), "recursion", SECONDS])

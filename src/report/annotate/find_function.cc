@@ -14,27 +14,6 @@ namespace {
 
 using Key = std::tuple<uint32_t, uint64_t, std::string>;  ///< executable, start, function
 
-constexpr int kOfAPart = 4;
-constexpr int kFar = 6;
-
-/// The same for one form of its name.
-int distance(const std::string& name, const std::string& query, int of_a_part) {
-  if (name == query) return 2;
-  if (name.ends_with("::" + query)) return 3;
-  return name.find(query) != std::string::npos ? of_a_part : kFar;
-}
-
-/// How well a function is called `query`; 0 best.
-int distance(const HotFunction& function, const std::string& query) {
-  const auto& [full, linkage] = std::tie(function.range.function, function.range.linkage);
-  if (full == query || linkage == query) return 0;
-  if (function.short_name == query) return 1;
-  int best = distance(short_function_name(full, linkage), query, kOfAPart);
-  for (const NameDetail detail : {NameDetail::kArguments, NameDetail::kTemplates, NameDetail::kBoth})
-    best = std::min(best, distance(short_function_name(full, linkage, detail), query, 5));
-  return std::min({best, distance(full, query, 5), distance(linkage, query, 5)});
-}
-
 void name_all(std::vector<HotFunction>* functions) {
   std::vector<FunctionName> names;
   for (const HotFunction& function : *functions) {
@@ -88,15 +67,19 @@ bool is_path(std::string_view path, std::string_view asked) {
   return path.size() == asked.size() || path[path.size() - asked.size() - 1] == '/';
 }
 
+Called called_by(const HotFunction& function, const std::string& query) {
+  return called_by(function.range.function, function.range.linkage, function.short_name, query);
+}
+
 std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>& functions,
                                                  const std::string& query) {
-  int best = kFar;
-  for (const HotFunction& function : functions) best = std::min(best, distance(function, query));
-  if (best >= kOfAPart && std::ranges::find(functions, query, &HotFunction::object) != functions.end())
+  Called best = Called::kNot;
+  for (const HotFunction& function : functions) best = std::min(best, called_by(function, query));
+  if (is_part(best) && std::ranges::find(functions, query, &HotFunction::object) != functions.end())
     return {};
   std::vector<const HotFunction*> called;
   for (const HotFunction& function : functions)
-    if (best != kFar && distance(function, query) == best) called.push_back(&function);
+    if (best != Called::kNot && called_by(function, query) == best) called.push_back(&function);
   return called;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/profile.h"
+#include "report/names/called.h"
 #include "report/object_names.h"
 
 namespace pctally {
@@ -36,10 +37,11 @@ bool parse_place(std::string_view query, SourcePlace* place);
 /// Whether a path as debug information has it is meant by `asked`: its last elements are the same.
 bool is_path(std::string_view path, std::string_view asked);
 
-/// The functions that `query` means, most ticks first: those called so in full or by their symbol, else as
-/// the report shows them, else by short names (with or without arguments and template arguments), else those
-/// whose bare short names contain it, else those whose names do in any form; but none by a part of its name
-/// where an object is called so.
+/// How well `query` names the function.
+Called called_by(const HotFunction& function, const std::string& query);
+
+/// The functions that `query` names best, most ticks first; but none by a part of its name where an object is
+/// called so.
 std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>& functions,
                                                  const std::string& query);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "report/names/called.h"
 #include "report/names/short_name.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
@@ -62,20 +63,16 @@ bool take_unit(std::string_view unit, Limit* limit) {
 
 bool is_time(const Limit& limit) { return limit.metric != Limit::Metric::kShare && !limit.relative; }
 
-/// The ways to call a row, the most exact first.
-enum class Called { kInFull, kAsShown, kShort, kNothing };
-
+/// A limit means whole names alone: by a part of one it would pass or fail for another function.
 Called called(const DiffRow& row, const std::string& name) {
-  if (row.name == name || row.linkage == name || row.name == without_clone_suffix(name))
-    return Called::kInFull;
-  if (row.short_name == name) return Called::kAsShown;
-  const std::string bare = short_function_name(row.name, row.linkage);
-  return bare == name ? Called::kShort : Called::kNothing;
+  if (row.name == without_clone_suffix(name)) return Called::kInFull;
+  const Called how = called_by(row.name, row.linkage, row.short_name, name);
+  return how <= Called::kBare ? how : Called::kNot;
 }
 
 /// A name that is exact for one row does not mean others that look like it.
 Called best_called(const Diff& diff, const std::string& name) {
-  Called best = Called::kNothing;
+  Called best = Called::kNot;
   for (const DiffRow& row : diff.rows) best = std::min(best, called(row, name));
   return best;
 }
@@ -85,7 +82,7 @@ bool add_rows(const Diff& diff, const Limit& limit, Change* sum) {
   const Called best = best_called(diff, limit.function);
   double variance = 0, variance_after = 0;
   for (const DiffRow& row : diff.rows) {
-    if (best == Called::kNothing || called(row, limit.function) != best) continue;
+    if (best == Called::kNot || called(row, limit.function) != best) continue;
     const Change& change = limit.metric == Limit::Metric::kShare ? row.share : row.amount;
     sum->before += change.before;
     sum->after += change.after;
@@ -95,7 +92,7 @@ bool add_rows(const Diff& diff, const Limit& limit, Change* sum) {
   sum->difference = sum->after - sum->before;
   sum->interval = {sum->difference - std::sqrt(variance), sum->difference + std::sqrt(variance)};
   sum->after_interval = {sum->after - std::sqrt(variance_after), sum->after + std::sqrt(variance_after)};
-  return best != Called::kNothing;
+  return best != Called::kNot;
 }
 
 }  // namespace

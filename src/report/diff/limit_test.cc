@@ -74,6 +74,7 @@ TEST(Limit, NamesARowInFullOrShort) {
   EXPECT_EQ(measured("seconds(ns::put) > +1ms"), 40) << "the short name of two means both";
   EXPECT_EQ(measured("seconds(main.isra.0) > +1ms"), 20);
   EXPECT_EQ(measured("seconds(put) > +1ms"), -1);
+  EXPECT_EQ(measured("seconds(mai) > +1ms"), -1) << "a part of a name means nothing";
 }
 
 TEST(Limit, OnNothingNeverPasses) {

@@ -276,23 +276,6 @@ class CallerWalk {
   uint32_t on_path_ = 0;
 };
 
-/// How well a function is called, the best first.
-enum class Called { kAsListed, kInFull, kAsShown, kBare, kMember, kInPart, kNot };
-
-Called called(const StackFrame& frame, std::string text) {
-  if (text == listed_name(frame)) return Called::kAsListed;
-  if (const std::string object = " (" + frame.object + ")"; text.ends_with(object))
-    text.erase(text.size() - object.size());
-  if (frame.function == text || frame.linkage == text) return Called::kInFull;
-  for (const NameDetail detail :
-       {NameDetail::kClone, NameDetail::kArguments, NameDetail::kTemplates, NameDetail::kBoth})
-    if (short_function_name(frame.function, frame.linkage, detail) == text) return Called::kAsShown;
-  const std::string bare = short_function_name(frame.function, frame.linkage);
-  if (bare == text) return Called::kBare;
-  if (bare.ends_with("::" + text)) return Called::kMember;
-  return frame.function.find(text) != std::string::npos ? Called::kInPart : Called::kNot;
-}
-
 struct Match {
   StackFrame frame;
   Called called = Called::kNot;
@@ -305,7 +288,7 @@ std::vector<Match> all_matches(const NamedPaths& paths, const std::string& text)
   const auto add = [&](const StackFrame& frame, uint64_t ticks) {
     const auto [entry, fresh] = found.try_emplace(function_of(frame));
     Match& match = entry->second;
-    if (fresh) match = {frame, called(frame, text)};
+    if (fresh) match = {frame, called_by(frame, text)};
     match.ticks += ticks;
   };
   for (uint32_t node = 0; node < paths.tree().size(); ++node)
@@ -321,6 +304,13 @@ std::vector<Match> all_matches(const NamedPaths& paths, const std::string& text)
 
 std::string listed_name(const StackFrame& frame) {
   return fmt::format("{} ({})", frame.short_name, frame.object);
+}
+
+Called called_by(const StackFrame& frame, std::string_view text) {
+  if (text == listed_name(frame)) return Called::kAsListed;
+  if (const std::string object = " (" + frame.object + ")"; text.ends_with(object))
+    text.remove_suffix(object.size());
+  return called_by(frame.function, frame.linkage, frame.short_name, text);
 }
 
 std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text,

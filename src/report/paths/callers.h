@@ -8,6 +8,7 @@
 // the function or the call. Else they are ranges: from what the kept paths or the largest entry have, to what
 // the folded paths or all entries have.
 #pragma once
+#include "report/names/called.h"
 #include "report/paths/named_paths.h"
 #include "report/rollup.h"
 
@@ -35,8 +36,10 @@ struct Callers {
   std::vector<CallerRow> callees;  ///< "(itself)" among them
 };
 
-/// Functions that `text` names best: in full or by the symbol; as a table shows them; by the bare name; as a
-/// member; in part. "NAME (OBJECT)" names those of the object. Distinct, most ticks first.
+/// How well `text` names the function. "NAME (OBJECT)" names those of the object.
+Called called_by(const StackFrame& frame, std::string_view text);
+
+/// The functions that `text` names best. Distinct, most ticks first.
 /// `object`: only functions of objects whose name has it; null: of all.
 std::vector<StackFrame> find_functions(const NamedPaths& paths, const std::string& text,
                                        const NamePattern* object = nullptr);
