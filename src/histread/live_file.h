@@ -41,8 +41,9 @@ class LiveFile {
 uint64_t sum_of_cells(const FileContents& contents);
 
 /// Makes the account of a growing file exact, as docs/profile-file.md has it: counted is the sum of the
-/// cells, ticks put aside and not resolved are outside, and no process claims what no cell has. Returns the
-/// ticks taken from processes: from the largest first.
+/// cells, ticks put aside and not resolved are outside, and no process claims what no cell has. What it
+/// claims is taken from the largest first. Returns the ticks taken that the account has not as lost by their
+/// process.
 uint64_t balance_account(FileContents* contents);
 
 }  // namespace pctally

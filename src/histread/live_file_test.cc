@@ -62,6 +62,22 @@ TEST(LiveFile, AThreadThatDiedInsideItsTickDoesNotDisturb) {
   EXPECT_EQ(claimed_by_processes(copy.contents), 3u);
 }
 
+// Late ticks: their process has them, and the account has lost them.
+TEST(LiveFile, TicksThatTheEngineTrapLosesAreNoDamage) {
+  for (const char* engine : {"trap", "timer"}) {
+    LiveRecording recording;
+    Region region;
+    RegionTable table = recording.table("a", &region);
+    tick(table, 100, 3);
+    *table.process_ticks += 70;
+    recording.file().header().ledger.lost = 70;
+    strncpy(recording.file().header().engine, engine, sizeof recording.file().header().engine);
+    FileCopy copy = open(recording).copy().value();
+    EXPECT_EQ(balance_account(&copy.contents), engine == std::string("trap") ? 0u : 70u);
+    EXPECT_EQ(claimed_by_processes(copy.contents), 3u);
+  }
+}
+
 // A tick that is stopped after each of its instructions in turn. While what it raises does not agree, the
 // copy is made again after a pause, for the tick may go on; only a copy that agrees is taken at once.
 TEST(LiveFile, ACopyFromWithinATickIsNotTakenAtOnce) {

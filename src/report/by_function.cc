@@ -9,14 +9,16 @@ namespace {
 
 struct Function {
   uint64_t ticks = 0;
+  ExecutableKind kind = ExecutableKind::kFile;
   PathTotal total;
   uint64_t address = 0;
   std::string linkage;
 };
 
 /// Adds one executable's ticks range by range: a function's positions are neighbours.
-void add_executable(const ExecutableTicks& part, bool is_private, ObjectNames& names,
+void add_executable(const ExecutableTicks& part, ExecutableKind kind, ObjectNames& names,
                     std::map<FunctionKey, Function>* functions) {
+  const bool is_private = kind == ExecutableKind::kPrivate;
   std::vector<NamedRange> ranges = names.symbolizer(part.executable).name(part.positions);
   for (size_t i = 0; i < ranges.size();) {
     uint64_t ticks = 0;
@@ -29,8 +31,18 @@ void add_executable(const ExecutableTicks& part, bool is_private, ObjectNames& n
                     is_private ? 0 : part.executable, is_private ? 0 : ranges[first].start};
     Function& function = (*functions)[std::move(key)];
     function.ticks += ticks;
+    function.kind = kind;
     function.linkage = std::move(ranges[first].linkage);
     if (!is_private) function.address = ranges[first].object_address();
+  }
+}
+
+/// The totals of functions that no tree has; add_totals() replaces those of the others.
+void add_what_folded_paths_may_hold(const Profile& profile, std::map<FunctionKey, Function>* functions) {
+  const PathTotal total = total_without_node(profile, false), of_kernel = total_without_node(profile, true);
+  for (auto& [key, function] : *functions) {
+    if (function.kind == ExecutableKind::kStart) continue;  // on no stack
+    function.total = function.kind == ExecutableKind::kKernel ? of_kernel : total;
   }
 }
 
@@ -60,10 +72,12 @@ void add_totals(const Profile& profile, const PathFunctions& paths,
 std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names, const PathFunctions* paths) {
   std::map<FunctionKey, Function> functions;
   for_each_batch(profile, [&](const ExecutableTicks& part) {
-    bool is_private = profile.executables[part.executable].kind == ExecutableKind::kPrivate;
-    add_executable(part, is_private, names, &functions);
+    add_executable(part, profile.executables[part.executable].kind, names, &functions);
   });
-  if (paths != nullptr) add_totals(profile, *paths, &functions);
+  if (paths != nullptr) {
+    add_what_folded_paths_may_hold(profile, &functions);
+    add_totals(profile, *paths, &functions);
+  }
   std::vector<Row> rows;
   for (auto& [key, function] : functions) {
     Row row;

@@ -376,6 +376,26 @@ PathChildren children_of(const PathTree& tree) {
   return children;
 }
 
+uint64_t ticks_without_entry(const PathTree& plane) {
+  uint64_t ticks = 0;
+  for (const PathTreeNode& node : plane)
+    if (node.parent == PathTreeNode::kNoParent) ticks += node.folded;
+  return ticks;
+}
+
+PathTotal total_without_node(const Profile& profile, bool of_kernel) {
+  const PathTree& tree = profile.paths.context;
+  const CutPaths cuts(profile);
+  PathTotal total;
+  for (uint32_t i = 0; i < tree.size(); ++i) {
+    total.high += tree[i].folded;
+    if (cuts.is_of(tree[i], ExecutableKind::kStart)) continue;
+    if (cuts.may_hide(i, of_kernel)) total.cut += tree[i].self + tree[i].folded;
+  }
+  total.high = std::min(total.high, ticks_without_entry(profile.paths.plane));
+  return total;
+}
+
 std::vector<PathTotal> path_totals(const Profile& profile, const PathThings& things) {
   std::vector<PathTotal> totals = ContextTotals(profile, things).run();
   if (!things.plane.empty()) PlaneBounds(profile.paths.plane, things).narrow(&totals);

@@ -101,6 +101,15 @@ class KnownPaths {
     }
   }
 
+  /// The first nodes of both trees alone: what is below them was folded, or found no room.
+  void keep_first(size_t nodes) {
+    PathTree &tree = profile.paths.context, &plane = profile.paths.plane;
+    for (size_t i = tree.size(); i-- > nodes;) tree[tree[i].parent].folded += tree[i].self + tree[i].folded;
+    for (size_t i = nodes; i < plane.size(); ++i) plane[0].folded += plane[i].self;
+    tree.resize(nodes);
+    plane.resize(nodes);
+  }
+
   Report report(Grouping by) {
     profile.positions.clear();
     for (const auto& [place, ticks] : own_) profile.positions.push_back({place.first, place.second, ticks});
@@ -246,6 +255,22 @@ TEST(PathTotals, HoldTheTruthWherePathsWereFolded) {
         });
     }
   }
+}
+
+/// Folded paths, and a call plane without room: a function's own ticks are all that is left of it.
+TEST(PathTotals, OfAFunctionThatNoTreeHasAreARange) {
+  KnownPaths known(0);
+  known.add({.scope = 0, .places = {{0, 0x110}, {0, 0x210}, {1, 0x10}}, .ticks = 6});
+  known.add({.scope = 0, .places = {{0, 0x110}, {0, 0x210}}, .ticks = 2});
+  known.keep_first(2);  // the scope, and f1
+  size_t ranges = 0;
+  for_each_total(known, Grouping::kFunction, [&](const Row& row, uint64_t truth) {
+    EXPECT_LE(row.total.low, truth);
+    EXPECT_GE(row.total.high, truth);
+    EXPECT_LE(row.total.high, 8u);
+    ranges += row.total.low < row.total.high ? 1 : 0;
+  });
+  EXPECT_EQ(ranges, 2u) << "f1 is known exactly";
 }
 
 /// A line that is inlined into several functions is in all of them.

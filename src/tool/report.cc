@@ -271,7 +271,14 @@ std::string of_objects(const Arguments& arguments) {
 }
 
 /// There is not one of that name.
-int refuse_function(const Arguments& arguments, const std::vector<StackFrame>& functions) {
+int refuse_function(const Profile& profile, const Arguments& arguments,
+                    const std::vector<StackFrame>& functions) {
+  if (functions.empty() && ticks_without_entry(profile.paths.plane) != 0) {
+    complain(
+        "no function on a path that was kept{} is called {}; more are with a larger record --paths-memory",
+        of_objects(arguments), arguments.callers);
+    return kExitInput;
+  }
   if (functions.empty()) {
     complain("no function on a stack{} is called {}; pctally report --sort total lists them",
              of_objects(arguments), arguments.callers);
@@ -290,7 +297,7 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
   const std::optional<NamePattern> object = pattern_of(arguments.object);
   const std::vector<StackFrame> functions =
       find_functions(paths, arguments.callers, object ? &*object : nullptr);
-  if (functions.size() != 1) return refuse_function(arguments, functions);
+  if (functions.size() != 1) return refuse_function(profile, arguments, functions);
   if (is_part(called_by(functions[0], arguments.callers)))
     say_part("on a stack" + of_objects(arguments), arguments.callers, listed_name(functions[0]));
   const Callers callers = callers_of(profile, paths, functions[0]);

@@ -54,12 +54,4 @@ void for_each_plane_call(const NamedPaths& paths, Visit&& visit) {
   }
 }
 
-/// Entries that found no room: any thing may have their ticks, too.
-inline uint64_t ticks_without_entry(const PathTree& plane) {
-  uint64_t ticks = 0;
-  for (const PathTreeNode& node : plane)
-    if (node.parent == PathTreeNode::kNoParent) ticks += node.folded;
-  return ticks;
-}
-
 }  // namespace pctally
