@@ -35,6 +35,14 @@ constexpr Reason kReasons[kPathEnds] = {
 
 }  // namespace
 
+uint64_t unread_ticks(const PathTree& context) {
+  uint64_t ticks = 0;
+  for (const PathTreeNode& node : context)
+    if (node.kind == PathNodeKind::kCut && node.position == static_cast<uint64_t>(PathEnd::kInterrupted))
+      ticks += node.self + node.folded;
+  return ticks;
+}
+
 PathAccount path_account(const CallPaths& paths) {
   PathAccount account;
   const std::vector<uint64_t> below = ticks_below(paths.context);

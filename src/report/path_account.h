@@ -25,6 +25,9 @@ struct PathAccount {
 
 PathAccount path_account(const CallPaths& paths);
 
+/// Ticks whose stack the recorder has not read: nothing of their paths is known.
+uint64_t unread_ticks(const PathTree& context);
+
 /// "[cut at code without unwind table]": stands for the outer part of a path that is cut.
 std::string cut_name(PathEnd end);
 

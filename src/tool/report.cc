@@ -10,6 +10,7 @@
 #include "report/html/parts.h"
 #include "report/json.h"
 #include "report/names/short_name.h"
+#include "report/path_account.h"
 #include "report/path_choice.h"
 #include "report/paths/call_tree.h"
 #include "report/paths/callers.h"
@@ -277,6 +278,11 @@ int refuse_function(const Profile& profile, const Arguments& arguments,
     complain(
         "no function on a path that was kept{} is called {}; more are with a larger record --paths-memory",
         of_objects(arguments), arguments.callers);
+    return kExitInput;
+  }
+  if (const uint64_t unread = unread_ticks(profile.paths.context); functions.empty() && unread != 0) {
+    complain("no function on a stack that was read{} is called {}; the recorder has not read those of {}",
+             of_objects(arguments), arguments.callers, counted_ticks(profile, unread));
     return kExitInput;
   }
   if (functions.empty()) {

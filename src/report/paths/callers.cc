@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "report/names/short_name.h"
+#include "report/path_account.h"
 #include "report/paths/call_cycles.h"
 #include "report/paths/call_ranges.h"
 
@@ -339,6 +339,7 @@ Callers callers_of(const Profile& profile, const NamedPaths& paths, const StackF
   callers.function = function;
   callers.ticks = total.low;
   callers.folded = total.high - total.low;
+  callers.unread = function.object.empty() ? 0 : unread_ticks(paths.tree());  // a cut is no function
   callers.share = static_cast<double>(total.low) / all;
   callers.is_range = is_wide_range(callers.share, high, account.effective_samples);
   callers.interval = {wilson_interval(callers.share, account.effective_samples).low,

@@ -141,6 +141,22 @@ TEST(Callers, OfACutHaveNoObjectAndThoseThatAreNotKnownHaveNoRowOfNothing) {
   EXPECT_THAT(text("f2"), testing::Not(testing::HasSubstr("[path cut")));
 }
 
+/// As of a recorder that was killed: the table has the function's own ticks, and no path has them.
+TEST(Callers, TicksThatTheRecorderHasNotReadMayBelongToAnyFunction) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 5);
+  const uint32_t cut = paths.add_cut(PathEnd::kInterrupted);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const char* line = "the recorder has not read the stacks of 7 ticks, which may belong here";
+  for (const uint64_t unread : {0, 7}) {
+    paths.profile.paths.context[cut].self = unread;
+    const NamedPaths named(paths.profile, names, true);
+    const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
+    EXPECT_EQ(callers.unread, unread);
+    EXPECT_EQ(callers_text(paths.profile, callers, {}).find(line) != std::string::npos, unread != 0);
+  }
+}
+
 TEST(CallEdges, AreWhatCallersOfFindsFunctionByFunction) {
   PathProfile paths;
   const uint32_t main = paths.add(0, 0x110, 0, 3), parse = paths.add(main, 0x211);

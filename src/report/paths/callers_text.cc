@@ -38,6 +38,9 @@ class CallersText {
     if (callers_.folded != 0)
       out_ += fmt::format("\n{} of other paths were folded and may belong here\n",
                           counted_ticks(profile_, callers_.folded));
+    if (callers_.unread != 0)
+      out_ += fmt::format("\nthe recorder has not read the stacks of {}, which may belong here\n",
+                          counted_ticks(profile_, callers_.unread));
     if (has_ranges(callers_.callers) || has_ranges(callers_.callees))
       out_ += "\n\"x to y %\": folded paths may hold more of these calls, or the same ticks twice\n";
     const uint64_t most = callers_.ticks + callers_.folded;
@@ -149,7 +152,8 @@ std::string callers_json(const Profile& profile, const Callers& callers) {
                {"share", callers.share},
                {"low", callers.interval.low},
                {"high", callers.interval.high},
-               {"folded", callers.folded}};
+               {"folded", callers.folded},
+               {"unread", callers.unread}};
   Json& in = json["callers"] = Json::array();
   for (const CallerRow& row : callers.callers) in.push_back(row_json(row));
   Json& out = json["callees"] = Json::array();
