@@ -115,6 +115,8 @@ class CallerWalk {
   }
 
   /// With the function on the stack.
+  [[nodiscard]] bool has_all_calls() const { return !ranges_.has_plane() || ranges_.has_all_calls(); }
+
   [[nodiscard]] TickRange total() const {
     if (is_cut()) return ranges_.cut(kept_, hidden_ticks(named(kOutermost)));
     return ranges_.function(known_, kept_, inlined(function_));
@@ -339,6 +341,7 @@ Callers callers_of(const Profile& profile, const NamedPaths& paths, const StackF
   callers.function = function;
   callers.ticks = total.low;
   callers.folded = total.high - total.low;
+  callers.has_all_calls = walk.has_all_calls();
   callers.unread = function.object.empty() ? 0 : unread_ticks(paths.tree());  // a cut is no function
   callers.share = static_cast<double>(total.low) / all;
   callers.is_range = is_wide_range(callers.share, high, account.effective_samples);

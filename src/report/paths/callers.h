@@ -27,11 +27,12 @@ struct CallerRow {
 
 struct Callers {
   StackFrame function;
-  uint64_t ticks = 0;   ///< with it on the stack, at least
-  uint64_t folded = 0;  ///< of other paths, those that may belong here
-  uint64_t unread = 0;  ///< without a known path, which may belong here, too
-  double share = 0;     ///< of all
-  Interval interval;    ///< holds the whole range
+  uint64_t ticks = 0;         ///< with it on the stack, at least
+  uint64_t folded = 0;        ///< of other paths, those that may belong here
+  uint64_t unread = 0;        ///< without a known path, which may belong here, too
+  bool has_all_calls = true;  ///< else some found no room: they may have no row
+  double share = 0;           ///< of all
+  Interval interval;          ///< holds the whole range
   bool is_range = false;
   std::vector<CallerRow> callers;  ///< most ticks first
   std::vector<CallerRow> callees;  ///< "(itself)" among them

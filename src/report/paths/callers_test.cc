@@ -141,6 +141,22 @@ TEST(Callers, OfACutHaveNoObjectAndThoseThatAreNotKnownHaveNoRowOfNothing) {
   EXPECT_THAT(text("f2"), testing::Not(testing::HasSubstr("[path cut")));
 }
 
+TEST(Callers, ThatFoundNoRoomAreSaidToBeMissing) {
+  for (const uint64_t without_entry : {0, 3}) {
+    PathProfile paths;
+    paths.add(paths.add(0, 0x110), 0x200, 5);
+    paths.profile.paths.context[0].folded = 3;
+    for (const uint64_t function : {0x100, 0x200}) paths.add_plane(function, 5);
+    paths.profile.paths.plane[0].folded = without_entry;
+    ObjectNames names(paths.profile, &FakeSymbolizer::open);
+    const NamedPaths named(paths.profile, names, true);
+    const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
+    EXPECT_EQ(callers.has_all_calls, without_entry == 0);
+    EXPECT_EQ(callers_text(paths.profile, callers, {}).find("some calls found no room") != std::string::npos,
+              without_entry != 0);
+  }
+}
+
 /// As of a recorder that was killed: the table has the function's own ticks, and no path has them.
 TEST(Callers, TicksThatTheRecorderHasNotReadMayBelongToAnyFunction) {
   PathProfile paths;

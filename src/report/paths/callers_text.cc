@@ -41,6 +41,8 @@ class CallersText {
     if (callers_.unread != 0)
       out_ += fmt::format("\nthe recorder has not read the stacks of {}, which may belong here\n",
                           counted_ticks(profile_, callers_.unread));
+    if (!callers_.has_all_calls)
+      out_ += "\nsome calls found no room and may have no row; record with a larger --paths-memory\n";
     if (has_ranges(callers_.callers) || has_ranges(callers_.callees))
       out_ += "\n\"x to y %\": folded paths may hold more of these calls, or the same ticks twice\n";
     const uint64_t most = callers_.ticks + callers_.folded;
