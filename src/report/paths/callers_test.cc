@@ -95,7 +95,7 @@ PathProfile two_objects() {
 }
 
 TEST(FindFunctions, EveryListedNameIsAcceptedAndAnObjectNarrowsTheChoice) {
-  for (PathProfile paths : {two_objects(), two_ways()}) {
+  for (const PathProfile& paths : {two_objects(), two_ways()}) {
     ObjectNames names(paths.profile, &FakeSymbolizer::open);
     const NamedPaths named(paths.profile, names, false);
     for (const StackFrame& frame : find_functions(named, "f")) {
