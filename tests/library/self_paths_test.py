@@ -93,8 +93,8 @@ class SelfPathsTest(unittest.TestCase):
                 self.assertGreater(rows[name]["total_ticks"], (own - 0.05) * rows["next"]["total_ticks"])
 
     def test_every_reader_takes_it(self):
-        path, data = self.run_self("self_paths", "threads", "0.3")
-        second, more = self.run_self("self_paths", "threads", "0.1")
+        path, data = self.run_self("self_paths", "threads", "0.8")  # 0.1 s a thread: beside busy programs some have no tick in less
+        second, more = self.run_self("self_paths", "threads", "0.4")
         sum_of_both = os.path.join(p.scratch(), "sum.pct")
         folded = [line.rpartition(" ") for line in tool("export", "--format", "folded", path).splitlines()]
         self.assertEqual(sum(int(ticks) for _, _, ticks in folded), data["ticks"])

@@ -155,7 +155,8 @@ std::string callers_json(const Profile& profile, const Callers& callers) {
                {"low", callers.interval.low},
                {"high", callers.interval.high},
                {"folded", callers.folded},
-               {"unread", callers.unread}};
+               {"unread", callers.unread},
+               {"has_all_calls", callers.has_all_calls}};
   Json& in = json["callers"] = Json::array();
   for (const CallerRow& row : callers.callers) in.push_back(row_json(row));
   Json& out = json["callees"] = Json::array();
