@@ -189,10 +189,6 @@ std::string no_code(const HotFunction& function, const Profile& profile, ObjectN
   return "";
 }
 
-std::string of_objects(const Arguments& arguments) {
-  return arguments.object.empty() ? "" : " in objects of --object " + arguments.object;
-}
-
 int annotate(const Arguments& arguments, const Profile& profile) {
   if (has_imported(profile)) {
     complain("{} is a profile of another tool and has no code to annotate; pctally report has its ticks",
@@ -220,7 +216,7 @@ int annotate(const Arguments& arguments, const Profile& profile) {
     return kExitInput;
   }
   if (by_part)
-    say_part("with ticks" + of_objects(arguments), arguments.query,
+    say_part("with ticks" + of_objects(arguments.object), arguments.query,
              fmt::format("{} ({})", meant[0]->short_name, meant[0]->object));
   if (std::string why = no_code(*meant[0], profile, names); !why.empty()) {
     complain("{}", why);

@@ -141,12 +141,16 @@ bool wants_color(const std::string& when) {
   return isatty(STDOUT_FILENO) != 0 && is_set("TERM") && strcmp(getenv("TERM"), "dumb") != 0;
 }
 
+std::string of_objects(const std::string& object) {
+  return object.empty() ? "" : " in objects of --object " + object;
+}
+
 void say_part(const std::string& which, const std::string& asked, const std::string& found) {
-  constexpr size_t kLongest = 120, kLeast = 20;  ///< of a message; of a name
+  constexpr size_t kLeast = 20;  ///< of a name
   const std::string start = escaped(fmt::format("no function {} is called {}; only ", which, asked)),
                     end = " has that in its name";
   const size_t used = width_of(start) + width_of(end);
-  const size_t room = used + kLeast < kLongest ? kLongest - used : kLeast;
+  const size_t room = used + kLeast < kLongestMessage ? kLongestMessage - used : kLeast;
   say_line(start + elided_name(escaped(found), room) + end, Importance::kNormal);
 }
 

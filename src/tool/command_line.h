@@ -44,6 +44,12 @@ void let_writes_kill();
 /// CLICOLOR_FORCE are honoured), "always" or "never".
 bool wants_color(const std::string& when);
 
+/// Columns that a message may take.
+inline constexpr size_t kLongestMessage = 120;
+
+/// What --object narrows a search to, behind what is searched; empty if it is not given.
+std::string of_objects(const std::string& object);
+
 /// Says that a function was found by a part of its name: another one may have been meant. `which`: those
 /// that were searched.
 void say_part(const std::string& which, const std::string& asked, const std::string& found);

@@ -92,7 +92,6 @@ struct Arguments {
 
 constexpr double kUsualTreeShare = 1;  ///< percent
 constexpr size_t kMostListed = 3;      ///< of functions that a name may mean
-constexpr size_t kLongestMessage = 120;
 
 std::string is_function(const std::string& text) {
   return text.empty() ? "'' is no function; pctally report --sort total lists them" : "";
@@ -267,27 +266,23 @@ std::string choice_of(const std::string& text, const std::vector<StackFrame>& fu
   return fmt::format("{} may be {}; write one of these names", text, list);
 }
 
-std::string of_objects(const Arguments& arguments) {
-  return arguments.object.empty() ? "" : " in objects of --object " + arguments.object;
-}
-
 /// There is not one of that name.
 int refuse_function(const Profile& profile, const Arguments& arguments,
                     const std::vector<StackFrame>& functions) {
   if (functions.empty() && ticks_without_entry(profile.paths.plane) != 0) {
     complain(
         "no function on a path that was kept{} is called {}; more are with a larger record --paths-memory",
-        of_objects(arguments), arguments.callers);
+        of_objects(arguments.object), arguments.callers);
     return kExitInput;
   }
   if (const uint64_t unread = unread_ticks(profile.paths.context); functions.empty() && unread != 0) {
     complain("no function on a stack that was read{} is called {}; the recorder has not read those of {}",
-             of_objects(arguments), arguments.callers, counted_ticks(profile, unread));
+             of_objects(arguments.object), arguments.callers, counted_ticks(profile, unread));
     return kExitInput;
   }
   if (functions.empty()) {
     complain("no function on a stack{} is called {}; pctally report --sort total lists them",
-             of_objects(arguments), arguments.callers);
+             of_objects(arguments.object), arguments.callers);
     return kExitInput;
   }
   const auto text = [&](size_t listed) { return choice_of(arguments.callers, functions, listed); };
@@ -305,7 +300,7 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
       find_functions(paths, arguments.callers, object ? &*object : nullptr);
   if (functions.size() != 1) return refuse_function(profile, arguments, functions);
   if (is_part(called_by(functions[0], arguments.callers)))
-    say_part("on a stack" + of_objects(arguments), arguments.callers, listed_name(functions[0]));
+    say_part("on a stack" + of_objects(arguments.object), arguments.callers, listed_name(functions[0]));
   const Callers callers = callers_of(profile, paths, functions[0]);
   const CallersTextOptions options{.color = wants_color(arguments.color),
                                    .names = name_style_of(arguments.names),

@@ -221,27 +221,21 @@ void turn_on_or_off(int) {
     turn_all_on();
 }
 
-void die_in_a_minute() {
-  sigevent death{};
-  death.sigev_notify = SIGEV_SIGNAL;
-  death.sigev_signo = SIGKILL;
-  const itimerspec minute{{0, 0}, {60, 0}};
+timer_t send_to_self(int number, const itimerspec& when) {
+  sigevent sent{};
+  sent.sigev_notify = SIGEV_SIGNAL;
+  sent.sigev_signo = number;
   timer_t timer;
-  if (timer_create(CLOCK_MONOTONIC, &death, &timer) != 0 || timer_settime(timer, 0, &minute, nullptr) != 0)
+  if (timer_create(CLOCK_MONOTONIC, &sent, &timer) != 0 || timer_settime(timer, 0, &when, nullptr) != 0)
     abort();
+  return timer;
 }
 
 /// The handler comes in the midst of calls, hundreds of times. One that waits for the call waits for ever.
 int call_while_a_handler_calls(int number) {
-  die_in_a_minute();
+  send_to_self(SIGKILL, {{0, 0}, {60, 0}});
   signal(number, turn_on_or_off);
-  sigevent handled{};
-  handled.sigev_notify = SIGEV_SIGNAL;
-  handled.sigev_signo = number;
-  const itimerspec often{{0, 200'000}, {0, 200'000}};
-  timer_t timer;
-  if (timer_create(CLOCK_MONOTONIC, &handled, &timer) != 0 || timer_settime(timer, 0, &often, nullptr) != 0)
-    abort();
+  const timer_t timer = send_to_self(number, {{0, 200'000}, {0, 200'000}});
   while (g_handled < 500) turn_all_on(), all_off();
   timer_delete(timer);
   all_off();

@@ -260,9 +260,12 @@ std::string_view java_method(std::string_view name) {
   return is_one ? name.substr(blank + 1) : std::string_view();
 }
 
+bool has_arguments(NameDetail detail) {
+  return detail == NameDetail::kArguments || detail == NameDetail::kBoth;
+}
+
 std::string short_java_name(std::string_view method, NameDetail detail) {
-  const bool arguments = detail == NameDetail::kArguments || detail == NameDetail::kBoth;
-  return std::string(arguments ? method : method.substr(0, method.find('(')));
+  return std::string(has_arguments(detail) ? method : method.substr(0, method.find('(')));
 }
 
 std::string_view without_thunk(std::string_view name) {
@@ -284,9 +287,8 @@ std::string short_name(std::string_view full, NameDetail detail) {
   constexpr std::string_view kString = "basic_string<char, std::char_traits<char>, std::allocator<char> >";
   for (const char* scope : {"std::__cxx11::", "std::"})
     replace_all(&text, std::string(scope).append(kString), "std::string");
-  const bool arguments = detail == NameDetail::kArguments || detail == NameDetail::kBoth;
   const bool templates = detail == NameDetail::kTemplates || detail == NameDetail::kBoth;
-  std::optional<std::string> result = Shortener(text, arguments, templates, 0).function();
+  std::optional<std::string> result = Shortener(text, has_arguments(detail), templates, 0).function();
   if (!result) return std::string(full);
   if (detail != NameDetail::kBare) result->append(clones);
   return stub ? result->append(kStub) : *result;

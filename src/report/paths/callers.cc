@@ -114,9 +114,9 @@ class CallerWalk {
     for_each_plane_call(paths_, [this](const PlaneCall& call) { add(call); });
   }
 
-  /// With the function on the stack.
   [[nodiscard]] bool has_all_calls() const { return !ranges_.has_plane() || ranges_.has_all_calls(); }
 
+  /// With the function on the stack.
   [[nodiscard]] TickRange total() const {
     if (is_cut()) return ranges_.cut(kept_, hidden_ticks(named(kOutermost)));
     return ranges_.function(known_, kept_, inlined(function_));
