@@ -40,6 +40,7 @@ def full_file(path, size, text_path):
     struct.pack_into("=IIIIII", head, 32, used, used, record, 0, 0, 0)
     struct.pack_into("=I", head, 56, 0)
     struct.pack_into("=8Q", head, 320, text, 0, 0, 0, 0, 0, text, text)
+    struct.pack_into("=I", head, 404, 0)  # no names, which a seed with a tick has
     with open(path, "wb") as file:
         file.write(head + pool)
     return text
