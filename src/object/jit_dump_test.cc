@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "base/sanitizer.h"
 #include "base/unique_fd.h"
 #include "object/elf/demangle.h"
 
@@ -208,7 +209,7 @@ TEST(JitDump, AnyBytesAreRead) {
   const std::string dump = head() + load(1, 0x1000, 0x100, 1, "f") + move(2, 0x1000, 0x3000, 0x100, 1) +
                            lines(0x2000, {entry(0x2000, 7, "a.js"), entry(0x2008, 8, "\xff")}) +
                            load(3, 0x2000, 0x20, 2, "g");
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < (kSanitized ? 500 : 2000); ++i) {
     std::string bytes = dump;
     for (int changes = 0; changes < 4; ++changes)
       bytes[random() % bytes.size()] = static_cast<char>(random());
