@@ -1,5 +1,6 @@
 """What scripts/check says at its end about tests that were skipped, or judged in part only."""
 import os
+import shutil
 import sys
 import tempfile
 import types
@@ -44,6 +45,15 @@ class CheckResults(unittest.TestCase):
     def test_what_was_skipped_has_its_reason(self):
         self.assertIn("2 passed, 1 failed, 2 skipped by name", self.record.notes)
         self.assertIn("skipped: survive.reach: test_one: needs bwrap", self.record.notes)
+
+    def test_rounds_go_on_where_they_were_cut_short(self):
+        directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, directory)
+        first, later, changed = (types.SimpleNamespace(path=lambda name, ending: os.path.join(directory, name + ending), sources=sources, resume=resume)
+                                 for sources, resume in (("a1", False), ("a1", True), ("b2", True)))
+        test_runs.Rounds(first).end(False, self.results)
+        self.assertEqual(test_runs.Rounds(later).ended, [{"passed": False, "failed": ["survive.inside"], "unjudged": self.results.unjudged}])
+        self.assertEqual([test_runs.Rounds(other).ended for other in (first, changed)], [[], []])
 
 
 if __name__ == "__main__":

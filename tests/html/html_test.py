@@ -55,11 +55,15 @@ class Dom(html.parser.HTMLParser):
 class Page:
     """A page as it is after its script has run. `complaints`: what the browser said of it."""
 
+    window = None  # one for all: a page keeps nothing that the next one could find
+
     def __init__(self, path, **address):
-        with Browser(f"file://{path}#{urllib.parse.urlencode(address)}", p.scratch()) as page:
-            page.drawn()
-            self.text = page.value("document.documentElement.outerHTML")
-            self.complaints = page.complaints
+        Page.window = Page.window or Browser("about:blank", p.scratch())
+        Page.window.go("about:blank")
+        Page.window.complaints = self.complaints = []
+        Page.window.go(f"file://{path}#{urllib.parse.urlencode(address)}")
+        Page.window.drawn()
+        self.text = Page.window.value("document.documentElement.outerHTML")
         self.dom = Dom(self.text)
 
 

@@ -73,6 +73,11 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
         for part in ("Page", "Runtime", "Log"):
             self.call(part + ".enable")
+        self.go(address)
+
+    def go(self, address):
+        """To another page, which is loaded then. Only what stands behind the # may not be all that differs."""
+        self.loaded = False
         self.call("Page.navigate", url=address)
         while not self.loaded:
             self.take(self.process.message())

@@ -1,5 +1,6 @@
 """Runs ctest and passes its lines on: of a test's own output what a failed one said, and why one was skipped."""
 import collections
+import json
 import os
 import re
 import shutil
@@ -79,19 +80,35 @@ def closing(record, summary):
 
 
 def often(record, tree, label, times):
-    """Every test of a label so many times, never repeated to pass; the failures of each are counted."""
-    failures, passed, busy = {}, True, []
-    for _ in range(times):
+    """Every test of a label so many times, never repeated to pass; the failures of each are counted. A round is kept as it ends:
+    --resume goes on after the last one on the same sources."""
+    rounds = Rounds(record)
+    while len(rounds.ended) < times:
         report = os.path.abspath(os.path.join(tree, "tests.xml"))
         command = ["ctest", "--test-dir", tree, "-j", jobs_by_default(), "-L", label, *ctest_results.options(report)]
-        fine, _, _ = stream(command)
-        passed = passed and fine
+        passed, _, _ = stream(command)
         results = ctest_results.read(report)
-        busy += results.unjudged
         for name, said in results.failed:
-            failures.setdefault(name, []).append(said)
             print(f"\nFAILED: {name}\n{said[-4000:]}")
-    record.notes += [f"{name} failed {len(said)} times of {times}" for name, said in failures.items()]
-    record.notes += unjudged(busy)
-    record.notes.append(f"{times} times, {sum(map(len, failures.values()))} failures")
-    return passed
+        rounds.end(passed, results)
+    failures = collections.Counter(name for one in rounds.ended for name in one["failed"])
+    record.notes += [f"{name} failed {count} times of {len(rounds.ended)}" for name, count in failures.items()]
+    record.notes += unjudged(name for one in rounds.ended for name in one["unjudged"])
+    record.notes.append(f"{len(rounds.ended)} times, {failures.total()} failures")
+    return all(one["passed"] for one in rounds.ended)
+
+
+class Rounds:
+    """How each round on these sources ended, in a file beside the results of the steps."""
+
+    def __init__(self, record):
+        self.file, self.sources, self.ended = record.path("rounds", ".json"), record.sources, []
+        if record.resume and os.path.exists(self.file):
+            with open(self.file, encoding="utf-8") as file:
+                kept = json.load(file)
+            self.ended = kept["rounds"] if kept["sources"] == self.sources else []
+
+    def end(self, passed, results):
+        self.ended.append({"passed": passed, "failed": [name for name, _ in results.failed], "unjudged": results.unjudged})
+        with open(self.file, "w", encoding="utf-8") as file:
+            json.dump({"sources": self.sources, "rounds": self.ended}, file, indent=1)
