@@ -1,5 +1,6 @@
 """pctally top: plain lines, the screen as a terminal shows it (tmux), and that the terminal is left as it was."""
 import fcntl
+import json
 import os
 import pty
 import random
@@ -355,6 +356,20 @@ class Screen(Live):
         self.assertGreater(p.report(written)["ticks"], 0)
         self.keys("q")
         wait_until(lambda: self.tmux("list-sessions") == "", "the end")
+
+    def test_callers_of_a_row_are_those_of_the_report(self):
+        if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
+            self.skipTest("needs engine ring, and call paths, which are for x86-64")
+        path = p.record([p.program("known_paths"), "plain,allocating,tail_call,in_thread", "0.1"], "-g", "-e", "ring").path
+        self.show(path, columns=120)
+        lines = self.until(lambda lines: any(line.startswith("called by") for line in lines), "callers of the first row")
+        self.assertIn("%  work  ", lines[4])
+        report = json.loads(subprocess.run([p.PCTALLY, "report", "--json", "--callers", "work", path], capture_output=True, text=True, check=True).stdout)
+        for word, rows in (("called by  ", report["callers"]), ("calls      ", report["callees"])):
+            shown = next(line for line in lines if line.startswith(word)).removeprefix(word).rstrip()
+            expected = ", ".join(f"{100 * row['share']:.0f} % {row['function']}" for row in rows[:4])
+            self.assertEqual(shown, expected + (f", {len(rows) - 4} more" if len(rows) > 4 else ""))
+        self.assertGreaterEqual(len(report["callers"]), 4, "work() has a caller a case")
 
     def test_narrow_and_resized(self):
         _, path = self.recording()
