@@ -58,6 +58,10 @@ struct CallersTextOptions {
   uint64_t limit = 10;  ///< rows in each part; 0: all
 };
 std::string callers_text(const Profile& profile, const Callers& callers, const CallersTextOptions& options);
+
+/// "61 % parse_value, 12.0 to 40.0 % parse_object, 2 more": callers or callees, as callers_text() has them.
+/// Empty if none is known.
+std::string callers_line(const std::vector<CallerRow>& rows, NameStyle names);
 std::string callers_json(const Profile& profile, const Callers& callers);
 
 }  // namespace pctally

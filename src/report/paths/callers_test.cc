@@ -157,6 +157,25 @@ TEST(Callers, ThatFoundNoRoomAreSaidToBeMissing) {
   }
 }
 
+TEST(CallersLine, SaysRangesAsRangesAndWhatItLeavesOut) {
+  std::vector<CallerRow> rows;
+  const auto add = [&](const char* function, uint64_t ticks, double share) {
+    CallerRow& row = rows.emplace_back();
+    row.frame.function = function;
+    row.ticks = ticks;
+    row.share = share;
+  };
+  EXPECT_EQ(callers_line(rows, NameStyle::kShort), "");
+  add("a", 61, 0.61);
+  add("b", 12, 0.12);
+  rows[1].is_range = true;
+  rows[1].interval = {0.12, 0.4};
+  EXPECT_EQ(callers_line(rows, NameStyle::kShort), "61 % a, 12.0 to 40.0 % b");
+  add("not known to have a tick", 0, 0);
+  for (const char* name : {"c", "d", "e", "f"}) add(name, 1, 0.01);
+  EXPECT_EQ(callers_line(rows, NameStyle::kShort), "61 % a, 12.0 to 40.0 % b, 1 % c, 1 % d, 2 more");
+}
+
 /// As of a recorder that was killed: the table has the function's own ticks, and no path has them.
 TEST(Callers, TicksThatTheRecorderHasNotReadMayBelongToAnyFunction) {
   PathProfile paths;

@@ -122,6 +122,9 @@ class CallersText {
   std::string out_;
 };
 
+/// It may have a few ticks, and is not known to have one: it would be a row of 0.0 %.
+bool is_nothing(const CallerRow& row) { return row.ticks == 0 && !row.is_range; }
+
 Json row_json(const CallerRow& row) {
   return {{"function", valid_utf8(row.frame.function)},
           {"object", valid_utf8(row.frame.object)},
@@ -137,12 +140,25 @@ Json row_json(const CallerRow& row) {
 }  // namespace
 
 std::string callers_text(const Profile& profile, const Callers& callers, const CallersTextOptions& options) {
-  // A caller that may have a few ticks, and is not known to have one, would be a row of 0.0 %.
   Callers shown = callers;
-  const auto is_nothing = [](const CallerRow& row) { return row.ticks == 0 && !row.is_range; };
   std::erase_if(shown.callers, is_nothing);
   std::erase_if(shown.callees, is_nothing);
   return CallersText(profile, shown, options).run();
+}
+
+std::string callers_line(const std::vector<CallerRow>& rows, NameStyle names) {
+  constexpr size_t kMost = 4;
+  std::string text;
+  size_t shown = 0;
+  for (const CallerRow& row : rows) {
+    if (is_nothing(row) || shown++ >= kMost) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                        row.is_range ? range_text(row.interval.low, row.interval.high)
+                                     : fmt::format("{:.0f} %", 100 * row.share),
+                        escaped(name_with_object(names, row.frame)));
+  }
+  if (shown > kMost) text += fmt::format(", {} more", shown - kMost);
+  return text;
 }
 
 std::string callers_json(const Profile& profile, const Callers& callers) {

@@ -1,13 +1,10 @@
 #include "tool/top/view.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "histfile/profile_file.h"
 #include "histread/snapshot.h"
 #include "profile/load.h"
-#include "report/print/escape.h"
 #include "report/scope_names.h"
 #include "tool/load_profiles.h"
 #include "tool/snapshot.h"
@@ -15,14 +12,9 @@
 namespace pctally {
 namespace {
 
-/// "61 % parse_value, 30 % parse_object, 2 more"
-std::string listed(const std::vector<CallerRow>& rows, NameStyle style) {
-  constexpr size_t kMost = 4;
-  std::string text;
-  for (size_t i = 0; i < std::min(rows.size(), kMost); ++i)
-    text += fmt::format("{}{:.0f} % {}", i == 0 ? "" : ", ", 100 * rows[i].share,
-                        escaped(name_with_object(style, rows[i].frame)));
-  if (rows.size() > kMost) text += fmt::format(", {} more", rows.size() - kMost);
+std::string listed(const std::vector<CallerRow>& rows, bool has_all, NameStyle style) {
+  const std::string text = callers_line(rows, style);
+  if (!has_all) return text + (text.empty() ? "" : "; ") + "others found no room";
   return text.empty() ? "nothing in this window" : text;
 }
 
@@ -83,7 +75,8 @@ std::vector<std::string> TopView::callers_of_row(size_t row, NameStyle style) {
   const Row& chosen = table_->rows[row].all;
   const StackFrame function = paths_->function(chosen.object, chosen.function, chosen.address);
   const Callers callers = callers_of(table_->window, *paths_, function);
-  return {"called by  " + listed(callers.callers, style), "calls      " + listed(callers.callees, style)};
+  return {"called by  " + listed(callers.callers, callers.has_all_calls, style),
+          "calls      " + listed(callers.callees, callers.has_all_calls, style)};
 }
 
 std::vector<LiveLine> TopView::lines(const TopState& state, LiveTextOptions options) {
