@@ -22,7 +22,7 @@ endif()
 if(PCTALLY_SANITIZE)
   # Capture code has no type information for the check of virtual calls to look at. AddressSanitizer sees null pointers and
   # accesses beyond an object by itself; the checks of the other sanitizer for them take clang a sixth of its time.
-  # Their reports name files below the sources, whatever clone they are in: ccache serves one with what it has of another.
+  # Debug information names files from the top of the sources on: ccache may serve a clone with what it has of another.
   set(PCTALLY_SANITIZE_FLAGS -fsanitize=${PCTALLY_SANITIZE} -fno-sanitize=vptr,null,object-size -fno-omit-frame-pointer
       -fno-sanitize-recover=all -fdebug-prefix-map=${PROJECT_SOURCE_DIR}=.)
 endif()

@@ -59,11 +59,9 @@ class Page:
 
     def __init__(self, path, **address):
         Page.window = Page.window or Browser("about:blank", p.scratch())
-        Page.window.go("about:blank")
-        Page.window.complaints = self.complaints = []
         Page.window.go(f"file://{path}#{urllib.parse.urlencode(address)}")
         Page.window.drawn()
-        self.text = Page.window.value("document.documentElement.outerHTML")
+        self.text, self.complaints = Page.window.value("document.documentElement.outerHTML"), Page.window.complaints
         self.dom = Dom(self.text)
 
 

@@ -73,10 +73,15 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
         for part in ("Page", "Runtime", "Log"):
             self.call(part + ".enable")
-        self.go(address)
+        self.load(address)
 
     def go(self, address):
-        """To another page, which is loaded then. Only what stands behind the # may not be all that differs."""
+        """To another page. By way of an empty one: where only what stands behind the # differs, nothing would be loaded."""
+        self.load("about:blank")
+        self.complaints = []
+        self.load(address)
+
+    def load(self, address):
         self.loaded = False
         self.call("Page.navigate", url=address)
         while not self.loaded:

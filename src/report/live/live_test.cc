@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/sanitizer.h"
 #include "histread/file_builder_for_test.h"
 #include "profile/load.h"
 #include "report/fake_symbolizer_for_test.h"
@@ -88,16 +89,17 @@ TEST_F(Live, TheWindowMovesAlong) {
 }
 
 TEST_F(Live, ManyLooksKeepFewCopies) {
-  for (int look = 0; look < 500; ++look) {
+  constexpr uint64_t kASecond = kSanitized ? 25 : 100, kLooks = 20 * kASecond;
+  for (uint64_t look = 0; look < kLooks; ++look) {
     count(1, 1);
-    file_.header().heartbeat_ns = look * kSecond / 25;
+    file_.header().heartbeat_ns = look * kSecond / kASecond;
     Profile profile = load_profile(file_.all_bytes()).value();
     profile.recorder_alive = true;
-    history_.add(std::move(profile), static_cast<uint64_t>(look) * kSecond / 25);
+    history_.add(std::move(profile), look * kSecond / kASecond);
     EXPECT_LE(history_.window_ns(), 6 * kSecond);
   }
   EXPECT_GE(history_.window_ns(), 5 * kSecond);
-  EXPECT_EQ(history_.latest().ledger.counted, 500u);
+  EXPECT_EQ(history_.latest().ledger.counted, kLooks);
 }
 
 TEST_F(Live, ASmallChangeIsChanceAndALargeOneIsNot) {
