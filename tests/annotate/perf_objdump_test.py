@@ -3,6 +3,7 @@
 perf reads what `export --format perf` writes: there each instruction has the same share of its function, to perf's two decimals. objdump has
 the same instructions at the same addresses, and the same lines, those of inlined functions too.
 """
+import bisect
 import functools
 import os
 import platform
@@ -97,6 +98,22 @@ def same_place(ours, other):
 
 
 @functools.lru_cache
+def rows_of_readelf(path):
+    """(address, file name, line) of the line tables, in order."""
+    decoded = output_of("readelf", "-W", "--debug-dump=decodedline", path)
+    return sorted((int(at, 16), name, int(line)) for name, line, at in re.findall(r"(?m)^(\S+) +(\d+) +0x([0-9a-f]+)\b", decoded))
+
+
+def is_by_readelf(path, at, place):
+    """Whether the line tables have `place` for the address: binutils 2.40 reads them right in readelf, but in objdump it takes the
+    unit's own file where a line program names none (glibc's pwd/getpwuid_r.c is ../nss/getXXbyYY_r.c all over)."""
+    rows = rows_of_readelf(path)
+    before = bisect.bisect_right(rows, at, key=lambda row: row[0])
+    start = rows[before - 1][0] if before else None
+    return any(row == (start, os.path.basename(place[0]), place[1]) for row in rows[:before][-8:])
+
+
+@functools.lru_cache
 def of_sqlite3():
     return p.record([shutil.which("sqlite3"), ":memory:", SQL])
 
@@ -154,9 +171,11 @@ class Named(Instructions):
     def test_lines_are_those_of_objdump(self):
         for data in self.functions:
             places = places_of(objdump(self.path, data, "-l", "--inlines"))
-            pairs = [(hex(row["address"]), [(frame["file"], frame["line"]) for frame in row["frames"]] or [NOWHERE], places[row["address"]])
+            pairs = [(row["address"], [(frame["file"], frame["line"]) for frame in row["frames"]] or [NOWHERE], places[row["address"]])
                      for row in data["instructions"]]
-            differ = [pair for pair in pairs if len(pair[1]) != len(pair[2]) or not all(map(same_place, pair[1], pair[2]))]
+            differ = [(hex(at), ours, theirs) for at, ours, theirs in pairs if len(ours) != len(theirs) or
+                      not all(map(same_place, ours[1:], theirs[1:])) or
+                      not (same_place(ours[0], theirs[0]) or is_by_readelf(self.path, at, ours[0]))]
             self.assertEqual(differ[:5], [], data["function"])
 
 

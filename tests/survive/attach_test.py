@@ -57,6 +57,7 @@ class Attached:
         self.path = os.path.join(directory, "a.pct")
         engine = [] if "-e" in options or "--event" in options else ["-e", "ring"]
         words = [*prefix, p.PCTALLY, "record", "-o", self.path, *engine, *options]
+        self.held_before = p.held_s()
         self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
 
     def wait_until_armed(self):
@@ -77,10 +78,11 @@ class Attached:
     def end(self):
         self.stderr = self.process.communicate()[1]
         self.returncode = self.process.returncode
+        self.held_s = p.held_s() - self.held_before
         return self
 
     def report(self, *options):
-        return p.report(self.path, *options)
+        return {**p.report(self.path, *options), "held_s": self.held_s}
 
 
 def attach(options, prefix=()):
@@ -92,8 +94,8 @@ class Attach(unittest.TestCase):
         p.assert_ledger(self, data)
         chance = data["chance_s"] / 1.96 * 4
         few = 0.02 + 4 * data["period_ns"] * 1e-9 * os.cpu_count()  # ends of the recording under load
-        allowed = share * data["cpu_s"] + chance + few + data["stolen_s"]  # the host's time is charged in part, and never ticks
-        self.assertLess(abs(data["unsampled_s"]), allowed, {key: data[key] for key in ("cpu_s", "wall_s", "stolen_s")})
+        allowed = share * data["cpu_s"] + chance + few + p.taken_s(data)  # the host's time is charged in part, and never ticks
+        self.assertLess(abs(data["unsampled_s"]), allowed, {key: data.get(key) for key in ("cpu_s", "wall_s", "stolen_s", "held_s")})
 
     def test_threads_older_and_younger_than_the_attach(self):
         for user, prefix in users():
