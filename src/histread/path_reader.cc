@@ -21,8 +21,12 @@ std::string thread_of(const ScopeRecord& record) {
   return field_text(name);
 }
 
-/// Nodes of a tree by their numbers.
-using Nodes = std::unordered_map<uint32_t, PathNode>;
+/// Of a tree, each once.
+struct NumberedNode {
+  uint32_t number;
+  PathNode node;
+};
+using Nodes = std::vector<NumberedNode>;
 
 class PathReader {
  public:
@@ -80,15 +84,18 @@ Nodes PathReader::read_nodes(const PathTreeHead& head) {
   const bool readable =
       head.slots_log2 <= kMostSlotsLog2 && source_.claim(head.directory, slots * 4 / kUnitBytes);
   if (!readable) ++damage_.nodes;
+  std::vector<bool> seen(uint64_t{source_.units} * kNodesPerUnit);
+  nodes.reserve(std::min<uint64_t>(head.nodes, seen.size()));
   for (uint64_t slot = 0; readable && slot < slots; ++slot) {
     uint32_t number = 0;
     if (!source_.bytes.read(unit_offset(head.directory) + slot * sizeof number, &number)) break;
     for (PathNode node; number != 0; number = node.next) {
-      if (nodes.contains(number) || !read_node(number, &node)) {
+      if (number >= seen.size() || seen[number] || !read_node(number, &node)) {
         ++damage_.nodes;
         break;
       }
-      nodes[number] = node;
+      seen[number] = true;
+      nodes.push_back({number, node});
     }
   }
   return nodes;
@@ -118,22 +125,27 @@ PathTreeNode PathReader::value_of(const PathNode& node, uint32_t parent) {
 
 /// Parents before their children. Nodes that are not reached from a root are left out.
 PathTree PathReader::ordered(const Nodes& nodes) {
-  std::unordered_map<uint32_t, std::vector<uint32_t>> children;
-  for (const auto& [number, node] : nodes) children[node.parent].push_back(number);
+  std::vector<const NumberedNode*> children;
+  children.reserve(nodes.size());
+  for (const NumberedNode& numbered : nodes) children.push_back(&numbered);
+  std::sort(children.begin(), children.end(), [](const NumberedNode* a, const NumberedNode* b) {
+    return a->node.parent != b->node.parent ? a->node.parent < b->node.parent : a->number > b->number;
+  });
   PathTree tree;
   tree.reserve(nodes.size());
-  std::vector<std::pair<uint32_t, uint32_t>> pending;  // node, index of its parent
+  std::vector<std::pair<const NumberedNode*, uint32_t>> pending;  // node, index of its parent
   const auto add_children = [&](uint32_t number, uint32_t index) {
-    const auto found = children.find(number);
-    if (found == children.end()) return;
-    std::sort(found->second.begin(), found->second.end(), std::greater<>());
-    for (const uint32_t child : found->second) pending.emplace_back(child, index);
+    auto child = std::lower_bound(
+        children.begin(), children.end(), number,
+        [](const NumberedNode* numbered, uint32_t parent) { return numbered->node.parent < parent; });
+    for (; child != children.end() && (*child)->node.parent == number; ++child)
+      pending.emplace_back(*child, index);
   };
   for (add_children(0, PathTreeNode::kNoParent); !pending.empty();) {
-    const auto [number, parent] = pending.back();
+    const auto [child, parent] = pending.back();
     pending.pop_back();
-    tree.push_back(value_of(nodes.at(number), parent));
-    add_children(number, static_cast<uint32_t>(tree.size() - 1));
+    tree.push_back(value_of(child->node, parent));
+    add_children(child->number, static_cast<uint32_t>(tree.size() - 1));
   }
   damage_.nodes += nodes.size() - tree.size();
   return tree;
@@ -141,9 +153,9 @@ PathTree PathReader::ordered(const Nodes& nodes) {
 
 /// The recorder adds a node's counts to its parent's, then clears the node's `self`, then its `folded`.
 void PathReader::undo_pruning(uint32_t number, uint64_t surplus, Nodes* nodes) const {
-  const auto found = nodes->find(number);
-  if (found == nodes->end() || surplus == 0 || surplus != found->second.self + found->second.folded) return;
-  found->second.self = found->second.folded = 0;
+  if (surplus == 0) return;
+  for (auto& [own, node] : *nodes)
+    if (own == number && surplus == node.self + node.folded) node.self = node.folded = 0;
 }
 
 CallPaths PathReader::read(const FileHeader& header, uint64_t placed) {

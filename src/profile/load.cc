@@ -159,6 +159,8 @@ PathTree merged(const PathTree& tree, const std::vector<uint32_t>& place) {
   PathTree result;
   std::map<PathTreeNode::Key, uint32_t> known;
   std::vector<uint32_t> moved;
+  result.reserve(tree.size());
+  moved.reserve(tree.size());
   for (PathTreeNode node : tree) {
     if (node.parent != PathTreeNode::kNoParent) node.parent = moved[node.parent];
     if (node.kind == PathNodeKind::kCode) node.executable = place[node.executable];

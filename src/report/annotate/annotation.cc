@@ -1,5 +1,6 @@
 #include "report/annotate/annotation.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,6 +69,8 @@ void Annotator::add_instructions() {
 }
 
 std::string Annotator::why_no_instructions() const {
+  if (!disassembler_.code().bytes.empty() && disassembler_.code().machine == EM_AARCH64)
+    return "instructions of aarch64 are read by Capstone; install libcapstone4";
   if (!disassembler_.code().bytes.empty()) return "instructions of this machine cannot be read here";
   if (function_.range.end - function_.range.start > kMostCode)
     return "more than 4 MiB of code without a name";

@@ -39,7 +39,7 @@ class InstructionSet {
 /// Null where Zydis was not there when this was built. `wide`: 64-bit code.
 std::unique_ptr<const InstructionSet> x86_instructions(bool wide, Syntax syntax);
 
-/// Null where Capstone was not there when this was built.
+/// Null where Capstone was not there when this was built, or is not now.
 std::unique_ptr<const InstructionSet> aarch64_instructions();
 
 }  // namespace pctally
