@@ -110,7 +110,7 @@ def is_by_readelf(path, at, place):
     rows = rows_of_readelf(path)
     before = bisect.bisect_right(rows, at, key=lambda row: row[0])
     start = rows[before - 1][0] if before else None
-    return any(row == (start, os.path.basename(place[0]), place[1]) for row in rows[:before][-8:])
+    return any(row == (start, os.path.basename(place[0]), place[1]) for row in rows[max(0, before - 8):before])
 
 
 @functools.lru_cache

@@ -159,22 +159,22 @@ def install_from_npm(folder, wanted, *options):
     return directory
 
 
-_held = None
+@functools.lru_cache
+def witness():
+    """The witness, which ends with this process, and the file it writes to."""
+    path = os.path.join(scratch(), "held")
+    process = subprocess.Popen([program("witness"), path], stdin=subprocess.PIPE)
+    while not os.path.exists(path) or os.path.getsize(path) < 8:
+        if process.poll() is not None:
+            raise AssertionError(f"the witness ended with status {process.returncode}")
+        time.sleep(0.001)  # polls another process's doing: there is no event to wait for
+    return process, path
 
 
 def held_s():
     """How long the CPUs have stood still since the first call, all together, by a witness beside the test: hosts that hold a
     virtual machine back for 0.1 s at a time need not show it as stolen."""
-    global _held
-    if _held is None:
-        path = os.path.join(scratch(), "held")
-        witness = subprocess.Popen([program("witness"), path], stdin=subprocess.PIPE)  # which ends with this process
-        while not os.path.exists(path) or os.path.getsize(path) < 8:
-            if witness.poll() is not None:
-                raise AssertionError(f"the witness ended with status {witness.returncode}")
-            time.sleep(0.001)  # polls another process's doing: there is no event to wait for
-        _held = witness, path
-    with open(_held[1], "rb") as file:
+    with open(witness()[1], "rb") as file:
         return int.from_bytes(file.read(8), sys.byteorder) / 1e9
 
 

@@ -69,9 +69,10 @@ void Annotator::add_instructions() {
 }
 
 std::string Annotator::why_no_instructions() const {
-  if (!disassembler_.code().bytes.empty() && disassembler_.code().machine == EM_AARCH64)
-    return "instructions of aarch64 are read by Capstone; install libcapstone4";
-  if (!disassembler_.code().bytes.empty()) return "instructions of this machine cannot be read here";
+  if (!disassembler_.code().bytes.empty())
+    return disassembler_.code().machine == EM_AARCH64
+               ? "instructions of aarch64 cannot be read here; they need Capstone (libcapstone4)"
+               : "instructions of this machine cannot be read here";
   if (function_.range.end - function_.range.start > kMostCode)
     return "more than 4 MiB of code without a name";
   return symbolizer_.code_problem().empty() ? "its code is not in the file" : symbolizer_.code_problem();
