@@ -39,10 +39,6 @@ struct Sums {
   uint64_t paths = 0;  ///< 0 without call paths
   Ledger ledger{};
 
-  bool operator==(const Sums& other) const {
-    return processes == other.processes && cells == other.cells && paths == other.paths &&
-           memcmp(&ledger, &other.ledger, sizeof ledger) == 0;
-  }
   /// No tick was half-way: everything a tick raises agrees.
   [[nodiscard]] bool balanced() const {
     uint64_t placed = ledger.counted + ledger.outside + ledger.full + ledger.deferred - ledger.resolved;
@@ -173,7 +169,6 @@ Result<FileCopy> LiveFile::copy() const {
   FileCopy copy;
   // Asked first: a recorder that ends after this has closed the file by the time its bytes are read.
   copy.recorder_alive = is_locked(fd_.get());
-  Sums last;
   uint64_t until = monotonic_ns() + kPatienceNs;
   for (unsigned attempts = 1;; ++attempts, sleep_ns(kPauseNs)) {
     auto attempt = copy_once(fd_.get(), &copy);
@@ -182,14 +177,11 @@ Result<FileCopy> LiveFile::copy() const {
       copy.still = true;
       return copy;
     }
-    Sums sums = sums_of(copy.contents);
     // A recorder killed while it pruned leaves a tree that never hangs together better.
     const bool whole = attempt->whole || !copy.recorder_alive;
-    // A thread killed inside its tick leaves sums that never balance: then it is enough that nothing moves.
-    copy.still = copy.still && whole && (sums.balanced() || sums == last);
+    copy.still = copy.still && whole && sums_of(copy.contents).balanced();
     const bool tried = attempts >= (whole ? kAttempts : kWholeAttempts);
     if (copy.still || (tried && monotonic_ns() >= until + (whole ? 0 : kWholeNs))) return copy;
-    last = sums;
   }
 }
 
