@@ -13,9 +13,10 @@ import pctally_test as p
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parts.c")
 RUNS = 5  # a side
 COMPARISONS, MOST_ALARMS = 4, 1
+ATTEMPTS = 3
 
 
-def compare(directory, old, new, *options):
+def compare(directory, old, new):
     """What diff says of RUNS runs of two commands. They are taken in turn, so that whatever else the machine does meets both sides."""
     sides = [], []
     for _ in range(RUNS):
@@ -24,7 +25,7 @@ def compare(directory, old, new, *options):
             done = p.record(words, "-F", "5000", path=path)
             assert done.returncode == 0, done.stderr
             files.append(path)
-    done = subprocess.run([p.PCTALLY, "diff", "--json", *options, *sides[0], "--", *sides[1]], capture_output=True, text=True, check=True)
+    done = subprocess.run([p.PCTALLY, "diff", "--json", *sides[0], "--", *sides[1]], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -41,6 +42,18 @@ class Regression(unittest.TestCase):
     def program(cls, level):
         return os.path.join(cls.directory, level, "parts")
 
+    def compare(self, function, old, new):
+        """A comparison whose first row is `function`, which takes more. One where the host stopped a run, or tasks waited for a CPU,
+        is made again if it leaves that undecided."""
+        for _ in range(ATTEMPTS):
+            with p.Machine() as machine:
+                diff = compare(self.directory, old, new)
+            top = diff["rows"][0]
+            if top["verdict"] != "undecided" or (machine.calm and machine.stolen == 0):
+                break
+        self.assertEqual((top["short"], top["verdict"]), (function, "more"), diff["verdict"])
+        return diff
+
     def verdicts(self, diff):
         return {row["short"]: row["verdict"] for row in diff["rows"]}
 
@@ -50,8 +63,7 @@ class Regression(unittest.TestCase):
         alarms = []
         with p.Machine() as machine:
             for _ in range(COMPARISONS):
-                diff = compare(self.directory, [self.program("-O2"), "200", "1"], [self.program("-O2"), "200", "2"])
-                self.assertEqual((diff["rows"][0]["short"], diff["rows"][0]["verdict"]), ("second", "more"), diff["verdict"])
+                diff = self.compare("second", [self.program("-O2"), "200", "1"], [self.program("-O2"), "200", "2"])
                 self.assertIn("second, more by ", diff["cause"])
                 verdicts = self.verdicts(diff)
                 self.assertLess(next(row for row in diff["rows"] if row["short"] == "first")["share_percent"]["difference"], -1)
@@ -63,9 +75,7 @@ class Regression(unittest.TestCase):
             self.assertLessEqual(len(wrong), MOST_ALARMS, alarms)
 
     def test_a_lower_optimisation_level_is_found_where_it_is(self):
-        diff = compare(self.directory, [self.program("-O2"), "60", "1", "reduced"], [self.program("-O1"), "60", "1", "reduced"])
-        top = diff["rows"][0]
-        self.assertEqual((top["short"], top["verdict"]), ("reduced", "more"), diff["verdict"])
+        diff = self.compare("reduced", [self.program("-O2"), "60", "1", "reduced"], [self.program("-O1"), "60", "1", "reduced"])
         self.assertRegex(diff["cause"], "^(Main cause|Changed): reduced")
 
 
