@@ -42,20 +42,26 @@ AmountUnit amount_unit(const Diff& diff, double amount) {
 
 std::string verdict_sentence(const Diff& diff) {
   const Change& total = diff.total.amount;
-  std::string subject = is_time(diff) ? "CPU time" : diff.unit;
-  std::string amounts = fmt::format("{} to {}; {}", amount_text(diff, total.before),
-                                    amount_text(diff, total.after), runs_text(diff));
+  const std::string subject = is_time(diff) ? "CPU time" : diff.unit;
+  const std::string before = amount_text(diff, total.before), after = amount_text(diff, total.after);
+  const double percent = 100 / std::max(total.before, 1e-9);
   if (diff.total.verdict == Verdict::kUndecided) {
-    if (diff.decided == 0) return fmt::format("No difference found: {}.", amounts);
-    return fmt::format("{} as a whole: undecided, {}.", subject, amounts);
+    const int decimals = decimals_of(std::max(-total.interval.low, total.interval.high) * percent);
+    const std::string range = total.before <= 0
+                                  ? ""
+                                  : fmt::format(" ({:+.{}f} to {:+.{}f} %)", total.interval.low * percent,
+                                                decimals, total.interval.high * percent, decimals);
+    return fmt::format("{}: {} to {}{}; {}.",
+                       diff.decided == 0 ? "No difference found" : subject + " as a whole: undecided", before,
+                       after, range, runs_text(diff));
   }
   const bool rose = total.difference > 0;
-  const double percent = (rose ? 100 : -100) / std::max(total.before, 1e-9);
-  const double ends[] = {total.interval.low * percent, total.interval.high * percent};
+  const double rise = rose ? percent : -percent;
+  const double ends[] = {total.interval.low * rise, total.interval.high * rise};
   const int decimals = decimals_of(ends[rose ? 1 : 0]);
-  return fmt::format("{} {} by {:.{}f} % ({:.{}f} to {:.{}f} %): {}.", subject, rose ? "rose" : "fell",
-                     total.difference * percent, decimals, ends[rose ? 0 : 1], decimals, ends[rose ? 1 : 0],
-                     decimals, amounts);
+  return fmt::format("{} {} by {:.{}f} % ({:.{}f} to {:.{}f} %): {} to {}; {}.", subject,
+                     rose ? "rose" : "fell", total.difference * rise, decimals, ends[rose ? 0 : 1], decimals,
+                     ends[rose ? 1 : 0], decimals, before, after, runs_text(diff));
 }
 
 std::string cause_sentence(const Diff& diff) {
