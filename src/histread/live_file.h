@@ -24,9 +24,10 @@ class LiveFile {
   /// Opens a regular file without ever blocking on anything else. Errors: open(2)'s, EINVAL; naming the path.
   static Result<LiveFile> open(const char* path);
 
-  /// Copies until nothing was counted meanwhile and no tick is half-way, or patience is out: 20 ms, but never
-  /// before a second attempt, however slow the machine. A second more, and four attempts at least, are spent
-  /// where a tree of call paths was pruned meanwhile, or copied without a node's parent.
+  /// Copies until nothing was counted meanwhile, or patience is out: 20 ms, but never before a second
+  /// attempt, however slow the machine, as it takes two to see that a file rests. A second more, and four
+  /// attempts at least, are spent where a tree of call paths was pruned meanwhile, or copied without a node's
+  /// parent.
   /// Whatever the file says, time and memory are bounded by the size of the file. Errors: EINVAL (not
   /// a profile file), read(2)'s.
   [[nodiscard]] Result<FileCopy> copy() const;
