@@ -1,14 +1,15 @@
-// A forked child whose work is stopped after any instruction one likes, while the test looks at, or works on,
-// the memory it shares with the child. Every place where a signal, a kill or another process can come between
-// is tried in turn, instead of hoped for.
+// A child whose work is stopped after any instruction one likes, while the test looks at, or works on, the
+// memory: all of it is shared, as a fork for each instruction would cost more than all else here. Every place
+// where a signal, a kill or another process can come between is tried in turn, instead of hoped for.
 #pragma once
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tick/guarded_pool_for_test.h"
+#include <vector>
 
 namespace pctally {
 
@@ -20,15 +21,9 @@ class SteppedChild {
 
   /// The child stands right before `work`; there may be no other thread.
   template <class Work>
-  explicit SteppedChild(Work work) : memory_(1) {
-    pid_ = fork();
-    if (pid_ == 0) {
-      if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);
-      asm volatile("int3");
-      work();
-      *done() = 1;
-      for (;;) asm volatile("int3");
-    }
+  explicit SteppedChild(const Work& work) : stack_(size_t{64} << 10) {
+    Start<Work> start{&work, &done_};
+    pid_ = clone(run<Work>, stack_.data() + stack_.size(), CLONE_VM | SIGCHLD, &start);
     waitpid(pid_, &status_, 0);
   }
   SteppedChild(const SteppedChild&) = delete;
@@ -41,13 +36,28 @@ class SteppedChild {
   [[nodiscard]] bool stands() const { return WIFSTOPPED(status_) && WSTOPSIG(status_) == SIGTRAP; }
 
   /// Lets the child execute one instruction; false once its work is done.
-  bool step() { return go(PTRACE_SINGLESTEP) && *done() == 0; }
+  bool step() { return go(PTRACE_SINGLESTEP) && !done_; }
 
   /// Lets it do the rest of its work; false if that came to a bad end.
-  bool finish() { return *done() != 0 || (go(PTRACE_CONT) && *done() != 0); }
+  bool finish() { return done_ || (go(PTRACE_CONT) && done_); }
 
  private:
-  volatile unsigned char* done() { return memory_.data(); }
+  template <class Work>
+  struct Start {
+    const Work* work;
+    volatile bool* done;
+  };
+  /// Has its own copy of `start`, whose time ends when the child has stopped at first.
+  template <class Work>
+  static int run(void* start) {
+    volatile bool* done = static_cast<Start<Work>*>(start)->done;
+    const Work work = *static_cast<Start<Work>*>(start)->work;
+    if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);
+    asm volatile("int3");
+    work();
+    *done = true;
+    for (;;) asm volatile("int3");
+  }
   [[nodiscard]] bool gone() const { return WIFEXITED(status_) || WIFSIGNALED(status_); }
   bool go(__ptrace_request how) {
     if (!stands()) return false;
@@ -56,7 +66,8 @@ class SteppedChild {
     return stands();
   }
 
-  SharedMemory memory_;
+  std::vector<char> stack_;
+  volatile bool done_ = false;
   pid_t pid_ = 0;
   int status_ = 0;
 };

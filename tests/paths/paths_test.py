@@ -283,66 +283,6 @@ class EveryEngine:
                                      text=True)
                 self.assertEqual([row["function"] for row in json.loads(out.stdout)["callers"]], [case], out.stderr)
 
-    def test_callers_says_who_calls_and_from_which_line(self):
-        done, data = self.record([p.program("known_paths"), "plain", SECONDS])
-        out = subprocess.run([p.PCTALLY, "report", "--json", "--callers", "work", done.path], capture_output=True, text=True)
-        callers = json.loads(out.stdout)["callers"]
-        self.assertEqual(out.stderr, "")
-        self.assertEqual(callers[0]["function"], "plain")
-        self.assertGreater(callers[0]["share"], 0.98)
-        self.assertTrue(callers[0]["file"].endswith("known_paths.c"), callers[0])
-        self.assertGreater(data["rows"][0]["ticks"], 0)
-        line = data["paths"]["hot_line"]
-        self.assertTrue(line["file"].endswith("known_paths.c"), line)
-        self.assertEqual(line["function"], "work")
-        self.assertGreater(line["share"], 0.3)
-        self.assertNotIn("hot_line", p.report(done.path, "--focus", "plain")["paths"])  # its lines are not known
-
-    def test_callers_by_a_part_of_a_name_are_said_to_be(self):
-        """Where main is no name on a stack, `--callers main` may find dl_main, which is not what was asked for."""
-        done, data = self.record([p.program("known_paths"), "plain", "0.1"])
-        self.assertEqual([row["short"] for row in data["rows"] if "plai" in row["short"]], ["plain"])
-        part, exact = (subprocess.run([p.PCTALLY, "report", "--callers", name, done.path], capture_output=True, text=True)
-                       for name in ("plai", "plain"))
-        self.assertEqual(part.stderr, "pctally: no function on a stack is called plai; only plain (known_paths) has that in its name\n")
-        self.assertEqual((exact.stdout, exact.stderr), (part.stdout, ""))
-
-    def test_every_table_has_totals_and_the_schema_describes_all_views(self):
-        done, _ = self.record([p.program("known_paths"), "recursion", SECONDS])
-        for by in ("object", "line", "program", "program,function"):
-            data = p.report(done.path, "--by", by)
-            self.check_totals(data["rows"])
-            self.assertGreater(max(row.get("total", 0) for row in data["rows"]), 0.9, by)
-        sums = [sum(node["ticks"] for node in nodes["nodes"] if node["parent"] < 0)
-                for nodes in (tree(done.path), tree(done.path, "--hide", "."))]
-        self.assertEqual(sums[0], sums[1])
-        try:
-            import jsonschema
-        except ImportError:
-            self.skipTest("python3-jsonschema is not installed")
-        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "report.schema.json"), encoding="utf-8") as file:
-            check = jsonschema.Draft202012Validator(json.load(file)).validate
-        views = ([], ["--by", "object"], ["--by", "line"], ["--by", "program,function"], ["--tree"], ["--tree", "--bottom-up"],
-                 ["--tree", "--hide", "."], ["--callers", "work"], ["--callers", "deep"])
-        for view in views:
-            with self.subTest(view):
-                out = subprocess.run([p.PCTALLY, "report", "--json", *view, done.path], capture_output=True, text=True)
-                check(json.loads(out.stdout))
-
-    def test_focus_and_ignore_share_the_ticks_between_them(self):
-        done, _ = self.record([p.program("known_paths"), "all", "0.1"])
-        kept = []
-        for option in ("--focus", "--ignore"):
-            data = p.report(done.path, option, "^deep$")
-            self.check_identities(data, done.path)
-            rows = {row["function"]: row["ticks"] for row in data["rows"]}
-            kept.append(data["ticks"] - rows.get("[paths left out]", 0))
-        self.assertEqual(sum(kept), data["ticks"])
-        self.assertGreater(kept[0], 0)
-        hidden = p.report(done.path, "--hide", "^work$")
-        self.assertEqual([row for row in hidden["rows"] if row["function"] == "work"], [])
-        self.assertEqual(hidden["ticks"], data["ticks"])
-
     def test_a_small_bound_folds_paths_and_keeps_totals(self):
         """Of 64 KiB, 2048 nodes, Python's import of its library needs more: paths are folded, and still every tick has one."""
         program = shutil.which("python3")
@@ -755,6 +695,71 @@ class PositionIndependentGo(PathsTest):
         self.check_goroutines("pie")
 
 
+class Reports(PathsTest):
+    """What they say of call paths, whoever took them."""
+    ENGINE = "timer"  # everybody has it
+
+    def test_callers_says_who_calls_and_from_which_line(self):
+        done, data = self.record([p.program("known_paths"), "plain", SECONDS])
+        out = subprocess.run([p.PCTALLY, "report", "--json", "--callers", "work", done.path], capture_output=True, text=True)
+        callers = json.loads(out.stdout)["callers"]
+        self.assertEqual(out.stderr, "")
+        self.assertEqual(callers[0]["function"], "plain")
+        self.assertGreater(callers[0]["share"], 0.98)
+        self.assertTrue(callers[0]["file"].endswith("known_paths.c"), callers[0])
+        self.assertGreater(data["rows"][0]["ticks"], 0)
+        line = data["paths"]["hot_line"]
+        self.assertTrue(line["file"].endswith("known_paths.c"), line)
+        self.assertEqual(line["function"], "work")
+        self.assertGreater(line["share"], 0.3)
+        self.assertNotIn("hot_line", p.report(done.path, "--focus", "plain")["paths"])  # its lines are not known
+
+    def test_callers_by_a_part_of_a_name_are_said_to_be(self):
+        """Where main is no name on a stack, `--callers main` may find dl_main, which is not what was asked for."""
+        done, data = self.record([p.program("known_paths"), "plain", "0.1"])
+        self.assertEqual([row["short"] for row in data["rows"] if "plai" in row["short"]], ["plain"])
+        part, exact = (subprocess.run([p.PCTALLY, "report", "--callers", name, done.path], capture_output=True, text=True)
+                       for name in ("plai", "plain"))
+        self.assertEqual(part.stderr, "pctally: no function on a stack is called plai; only plain (known_paths) has that in its name\n")
+        self.assertEqual((exact.stdout, exact.stderr), (part.stdout, ""))
+
+    def test_every_table_has_totals_and_the_schema_describes_all_views(self):
+        done, _ = self.record([p.program("known_paths"), "recursion", SECONDS])
+        for by in ("object", "line", "program", "program,function"):
+            data = p.report(done.path, "--by", by)
+            self.check_totals(data["rows"])
+            self.assertGreater(max(row.get("total", 0) for row in data["rows"]), 0.9, by)
+        sums = [sum(node["ticks"] for node in nodes["nodes"] if node["parent"] < 0)
+                for nodes in (tree(done.path), tree(done.path, "--hide", "."))]
+        self.assertEqual(sums[0], sums[1])
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("python3-jsonschema is not installed")
+        with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "report.schema.json"), encoding="utf-8") as file:
+            check = jsonschema.Draft202012Validator(json.load(file)).validate
+        views = ([], ["--by", "object"], ["--by", "line"], ["--by", "program,function"], ["--tree"], ["--tree", "--bottom-up"],
+                 ["--tree", "--hide", "."], ["--callers", "work"], ["--callers", "deep"])
+        for view in views:
+            with self.subTest(view):
+                out = subprocess.run([p.PCTALLY, "report", "--json", *view, done.path], capture_output=True, text=True)
+                check(json.loads(out.stdout))
+
+    def test_focus_and_ignore_share_the_ticks_between_them(self):
+        done, _ = self.record([p.program("known_paths"), "plain,recursion,in_thread,inlining", "0.1"])
+        kept = []
+        for option in ("--focus", "--ignore"):
+            data = p.report(done.path, option, "^deep$")
+            self.check_identities(data, done.path)
+            rows = {row["function"]: row["ticks"] for row in data["rows"]}
+            kept.append(data["ticks"] - rows.get("[paths left out]", 0))
+        self.assertEqual(sum(kept), data["ticks"])
+        self.assertGreater(kept[0], 0)
+        hidden = p.report(done.path, "--hide", "^work$")
+        self.assertEqual([row for row in hidden["rows"] if row["function"] == "work"], [])
+        self.assertEqual(hidden["ticks"], data["ticks"])
+
+
 class ManyFunctions(unittest.TestCase):
     def test_a_hundred_thousand_functions(self):
         """Each has one page fault of its own, and its call."""
@@ -867,4 +872,4 @@ class ByTrap(Forks, PathsTest):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    p.main()

@@ -186,7 +186,7 @@ class Taken(unittest.TestCase):
         load = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
                 for words in commands]
         try:
-            for _ in range(p.scale(20)):
+            for _ in range(p.scale(8)):
                 done = p.record(["true"], "-e", "timer")
                 self.assertEqual(done.returncode, 0, done.stderr)
         finally:
