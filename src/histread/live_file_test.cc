@@ -50,6 +50,16 @@ TEST(LiveFile, ARecordingThatRestsIsCopiedInOneGo) {
   EXPECT_EQ(copy.bytes.size(), kHeaderBytes + kUnitBytes * recording.file().header().pool.used);
 }
 
+TEST(LiveFile, ARecordingRestsAlsoWhereThereWasNoRoomForAProcess) {
+  LiveRecording recording;
+  Region region;
+  RegionTable table = recording.table("a", &region);
+  tick(table, 100, 3);
+  table.process_ticks = nullptr;
+  tick(table, 100, 3);
+  EXPECT_TRUE(open(recording).copy().value().still);
+}
+
 TEST(LiveFile, AThreadThatDiedInsideItsTickDoesNotDisturb) {
   LiveRecording recording;
   Region region;
