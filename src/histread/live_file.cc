@@ -185,11 +185,12 @@ Result<FileCopy> LiveFile::copy() const {
     // A recorder killed while it pruned leaves a tree that never hangs together better.
     const bool whole = attempt->whole || !copy.recorder_alive;
     Sums sums = sums_of(copy.contents);
+    const bool unmoved = copy.still && whole;
+    copy.still = unmoved && sums.balanced();
     // A thread killed inside its tick leaves sums that never balance: it is enough that nothing moves.
-    const bool rests = copy.still && whole && sums == last;
-    copy.still = copy.still && whole && sums.balanced();
+    const bool rests = copy.still || (unmoved && sums == last);
     const bool tried = attempts >= (whole ? kAttempts : kWholeAttempts);
-    if (copy.still || rests || (tried && monotonic_ns() >= until + (whole ? 0 : kWholeNs))) return copy;
+    if (rests || (tried && monotonic_ns() >= until + (whole ? 0 : kWholeNs))) return copy;
     last = sums;
   }
 }

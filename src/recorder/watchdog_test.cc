@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/time_ns.h"
 #include "recorder/exit_status.h"
+#include "tick/guarded_pool_for_test.h"
 
 namespace pctally {
 namespace {
@@ -75,9 +75,8 @@ TEST(Watchdog, PassesTheSignalOn) {
 // Then it was right to end the recorder, and another one is watched.
 TEST(Watchdog, LeavesARecorderAloneThatTurns) {
   constexpr uint64_t kPatienceNs = uint64_t{kPatienceMs} * 1000000;
-  void* shared = mmap(nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(shared, MAP_FAILED);
-  auto* fed_ns = static_cast<volatile uint64_t*>(shared);
+  SharedMemory shared(sizeof(uint64_t));
+  auto* fed_ns = reinterpret_cast<volatile uint64_t*>(shared.data());
   int status = 0;
   uint64_t silent_ns = 0;
   do {
@@ -93,7 +92,6 @@ TEST(Watchdog, LeavesARecorderAloneThatTurns) {
     silent_ns = monotonic_ns() - *fed_ns;
   } while (WEXITSTATUS(status) == kExitFailed && silent_ns >= kPatienceNs);
   EXPECT_EQ(WEXITSTATUS(status), 3) << "silent for " << silent_ns << " ns";
-  munmap(shared, sizeof(uint64_t));
 }
 
 }  // namespace
