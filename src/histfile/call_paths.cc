@@ -3,11 +3,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include <algorithm>
+
 namespace pctally {
 namespace {
 
 constexpr uint32_t kRecordUnits = sizeof(PathRecord) / kUnitBytes;
 constexpr unsigned kFewestSlotsLog2 = 4;  ///< a unit's
+constexpr unsigned kFirstSlotsLog2 = 10;  ///< of a tree that grows: a page
+constexpr unsigned kGrowthLog2 = 3;       ///< of each next directory
 
 std::unexpected<Error> no_room() noexcept {
   return fail(ENOSPC, "no room for call paths; free some space, or leave out -g or --scope");
@@ -35,7 +39,11 @@ uint32_t publish(const ProfileFile& file, uint32_t unit) noexcept {
   return unit;
 }
 
-PathTreeHead plan(uint64_t bytes) noexcept { return tree_head_for(bytes / sizeof(PathNode)); }
+PathTreeHead plan(uint64_t bytes, const PathLimits& limits) noexcept {
+  PathTreeHead head = tree_head_for(bytes / sizeof(PathNode));
+  if (!limits.whole_directories && head.slots_log2 > kFirstSlotsLog2) head.slots_log2 = kFirstSlotsLog2;
+  return head;
+}
 
 }  // namespace
 
@@ -50,14 +58,15 @@ PathTreeHead tree_head_for(uint64_t most_nodes) noexcept {
 }
 
 Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcept {
-  PathTreeHead context = plan(limits.context_bytes), plane = plan(limits.plane_bytes);
+  PathTreeHead context = plan(limits.context_bytes, limits), plane = plan(limits.plane_bytes, limits);
   const bool one_frame = limits.plane_bytes == 0;
-  const uint32_t plane_units = one_frame ? 0 : directory_units_of(plane),
-                 units = kRecordUnits + directory_units_of(context) + plane_units;
+  const uint32_t plane_units = one_frame ? 0 : path_directory_units(plane.slots_log2),
+                 context_units = path_directory_units(context.slots_log2),
+                 units = kRecordUnits + context_units + plane_units;
   if (!file->make_room(units)) return no_room();
   const Pool pool = file->pool();
   const uint32_t record = pool_take(pool, kRecordUnits);
-  context.directory = record == 0 ? 0 : pool_take(pool, directory_units_of(context));
+  context.directory = record == 0 ? 0 : pool_take(pool, context_units);
   if (!one_frame && context.directory != 0) plane.directory = pool_take(pool, plane_units);
   if ((one_frame ? context : plane).directory == 0) return no_room();
   auto* paths = pool_at<PathRecord>(pool, record);
@@ -67,6 +76,23 @@ Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcep
   file->header().version = kPathsLayoutVersion;
   __atomic_store_n(&file->header().paths, record, __ATOMIC_RELEASE);
   return {};
+}
+
+uint32_t grow_path_tree(ProfileFile* file, PathTreeHead* tree) noexcept {
+  const uint32_t whole_log2 = tree_head_for(tree->most_nodes).slots_log2;
+  PathDirectory last = first_directory(*tree);
+  uint32_t at = 0;
+  while (last.more != 0) last = directory_at(file->pool(), at = last.more);
+  if (last.slots_log2 >= whole_log2) return UINT32_MAX;
+  if (const uint32_t slots = 1u << last.slots_log2; tree->nodes < slots) return slots;
+  const uint32_t log2 = std::min(whole_log2, last.slots_log2 + kGrowthLog2),
+                 units = 1 + path_directory_units(log2);
+  const uint32_t unit = file->make_room(units) ? pool_take(file->pool(), units) : 0;
+  if (unit == 0) return UINT32_MAX;
+  *pool_at<PathDirectory>(file->pool(), unit) = {unit + 1, log2, 0};
+  uint32_t* more = at == 0 ? &tree->more : &pool_at<PathDirectory>(file->pool(), at)->more;
+  __atomic_store_n(more, unit, __ATOMIC_RELEASE);
+  return 1u << log2;
 }
 
 Result<void> add_path_slots(ProfileFile* file, uint32_t count) noexcept {

@@ -15,18 +15,36 @@ inline constexpr uint64_t kMostPathBytes = 24 << 20;
 struct PathLimits {
   uint64_t context_bytes = 8 << 20;
   uint64_t plane_bytes = 16 << 20;
+  bool whole_directories = false;  ///< from the start: nobody will call grow_path_tree()
 };
 
 /// A tree for so many nodes, with a directory that keeps the mean chain short once it is full. No
 /// unit is taken.
 PathTreeHead tree_head_for(uint64_t most_nodes) noexcept;
-inline uint32_t directory_units_of(const PathTreeHead& head) noexcept {
-  return static_cast<uint32_t>((uint64_t{sizeof(uint32_t)} << head.slots_log2) / kUnitBytes);
+inline uint32_t path_directory_units(uint32_t slots_log2) noexcept {
+  return static_cast<uint32_t>((uint64_t{sizeof(uint32_t)} << slots_log2) / kUnitBytes);
 }
 
 /// Makes both trees, empty, and the file one with call paths. Errors: ENOSPC (no room for their directories,
 /// as make_room()). Recorder only.
 Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcept;
+
+/// Gives a tree that has a node per slot of its directories a larger one. Where the file has no room for it
+/// the chains grow instead. Returns the nodes that may be in the tree before it is to be asked again.
+/// Recorder only.
+uint32_t grow_path_tree(ProfileFile* file, PathTreeHead* tree) noexcept;
+
+/// Calls visit(number, node) for all nodes. REQUIRES: the tree is whole, and nobody changes it.
+template <class Visit>
+void visit_nodes(const Pool& pool, const PathTreeHead& tree, Visit&& visit) {
+  for (PathDirectory directory = first_directory(tree); directory.directory != 0;
+       directory = directory_at(pool, directory.more)) {
+    const auto* slots = pool_at<uint32_t>(pool, directory.directory);
+    for (uint64_t slot = 0; slot < uint64_t{1} << directory.slots_log2; ++slot)
+      for (uint32_t number = slots[slot]; number != 0; number = path_node(pool, number)->next)
+        visit(number, *path_node(pool, number));
+  }
+}
 
 /// Makes room for the paths that processes hand over: `count` slots at least, a power of two. Errors: as
 /// above. REQUIRES: add_call_paths(). Recorder only.

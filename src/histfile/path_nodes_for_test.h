@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "histfile/layout.h"
+#include "histfile/call_paths.h"
 
 namespace pctally {
 
@@ -27,10 +27,7 @@ std::vector<Frame> path_of(const std::vector<unsigned>& functions) {
 /// By their numbers. REQUIRES: the tree is whole.
 inline std::map<uint32_t, PathNode> nodes_of(const Pool& pool, const PathTreeHead& tree) {
   std::map<uint32_t, PathNode> found;
-  const uint32_t* slots = pool_at<uint32_t>(pool, tree.directory);
-  for (uint64_t slot = 0; slot < uint64_t{1} << tree.slots_log2; ++slot)
-    for (uint32_t number = slots[slot]; number != 0; number = found[number].next)
-      found[number] = *path_node(pool, number);
+  visit_nodes(pool, tree, [&](uint32_t number, const PathNode& node) { found[number] = node; });
   return found;
 }
 

@@ -38,6 +38,7 @@ class PathReader {
  private:
   void read_scopes(uint32_t first, CallPaths* paths);
   Nodes read_nodes(const PathTreeHead& head);
+  bool read_chains(const PathDirectory& directory, std::vector<bool>* seen, Nodes* nodes);
   bool read_node(uint32_t number, PathNode* node);
   PathTree ordered(const Nodes& nodes);
   PathTreeNode value_of(const PathNode& node, uint32_t parent);
@@ -77,27 +78,39 @@ bool PathReader::read_node(uint32_t number, PathNode* node) {
   return true;
 }
 
-Nodes PathReader::read_nodes(const PathTreeHead& head) {
-  Nodes nodes;
-  if (head.directory == 0) return nodes;
-  const uint64_t slots = uint64_t{1} << std::min(head.slots_log2, kMostSlotsLog2);
-  const bool readable =
-      head.slots_log2 <= kMostSlotsLog2 && source_.claim(head.directory, slots * 4 / kUnitBytes);
-  if (!readable) ++damage_.nodes;
-  std::vector<bool> seen(uint64_t{source_.units} * kNodesPerUnit);
-  nodes.reserve(std::min<uint64_t>(head.nodes, seen.size()));
-  for (uint64_t slot = 0; readable && slot < slots; ++slot) {
+/// The nodes of one directory; false if there is no such directory.
+bool PathReader::read_chains(const PathDirectory& directory, std::vector<bool>* seen, Nodes* nodes) {
+  const uint64_t slots = uint64_t{1} << std::min(directory.slots_log2, kMostSlotsLog2);
+  if (directory.slots_log2 > kMostSlotsLog2 || !source_.claim(directory.directory, slots * 4 / kUnitBytes))
+    return false;
+  for (uint64_t slot = 0; slot < slots; ++slot) {
     uint32_t number = 0;
-    if (!source_.bytes.read(unit_offset(head.directory) + slot * sizeof number, &number)) break;
+    if (!source_.bytes.read(unit_offset(directory.directory) + slot * sizeof number, &number)) return false;
     for (PathNode node; number != 0; number = node.next) {
-      if (number >= seen.size() || seen[number] || !read_node(number, &node)) {
+      if (number >= seen->size() || (*seen)[number] || !read_node(number, &node)) {
         ++damage_.nodes;
         break;
       }
-      seen[number] = true;
-      nodes.push_back({number, node});
+      (*seen)[number] = true;
+      nodes->push_back({number, node});
     }
   }
+  return true;
+}
+
+/// Ends on any damage: each directory is claimed, so that none is read twice.
+Nodes PathReader::read_nodes(const PathTreeHead& head) {
+  Nodes nodes;
+  if (head.directory == 0) return nodes;
+  std::vector<bool> seen(uint64_t{source_.units} * kNodesPerUnit);
+  nodes.reserve(std::min<uint64_t>(head.nodes, seen.size()));
+  PathDirectory directory{head.directory, head.slots_log2, head.more};
+  bool readable = read_chains(directory, &seen, &nodes);
+  while (readable && directory.more != 0)
+    readable = source_.claim(directory.more, 1) &&
+               source_.bytes.read(unit_offset(directory.more), &directory) &&
+               read_chains(directory, &seen, &nodes);
+  if (!readable) ++damage_.nodes;
   return nodes;
 }
 

@@ -33,7 +33,8 @@ bool is_main_thread() noexcept { return syscall(SYS_gettid) == getpid(); }
 
 uint64_t SelfPaths::file_bytes(uint64_t path_bytes) noexcept {
   const PathTreeHead tree = tree_head_for(path_bytes / sizeof(PathNode));
-  const uint64_t bytes = path_bytes + kMoreMarks * sizeof(PathNode) + kUnitBytes * directory_units_of(tree);
+  const uint64_t bytes =
+      path_bytes + kMoreMarks * sizeof(PathNode) + kUnitBytes * path_directory_units(tree.slots_log2);
   return page_end(2 * bytes + sizeof(PathRecord));
 }
 
@@ -48,7 +49,7 @@ bool SelfPaths::make_slots() noexcept {
 }
 
 Result<void> SelfPaths::start(ProfileFile* file, uint64_t path_bytes) noexcept {
-  if (auto made = add_call_paths(file, {path_bytes, path_bytes}); !made)
+  if (auto made = add_call_paths(file, {path_bytes, path_bytes, true}); !made)
     return fail(made.error().code, "no room for call paths; set a smaller options.path_bytes");
   PathRecord* paths = call_paths(*file);
   paths->first_come = 1;

@@ -27,14 +27,23 @@ Family family_of(const Pool& pool, const PathTreeHead& tree) {
   Family family;
   family.nodes.reserve(tree.nodes);
   family.children.resize(uint64_t{pool.head->used} * kNodesPerUnit);
-  const uint32_t* slots = pool_at<uint32_t>(pool, tree.directory);
-  for (uint64_t slot = 0; slot < uint64_t{1} << tree.slots_log2; ++slot) {
-    for (uint32_t number = slots[slot]; number != 0; number = path_node(pool, number)->next) {
-      family.nodes.push_back(number);
-      ++family.children[path_node(pool, number)->parent];
-    }
-  }
+  visit_nodes(pool, tree, [&](uint32_t number, const PathNode& node) {
+    family.nodes.push_back(number);
+    ++family.children[node.parent];
+  });
   return family;
+}
+
+/// What refers to a node in its chain: a slot, or another's `next`.
+uint32_t* link_to(const Pool& pool, const PathTreeHead& tree, uint32_t number) {
+  const PathNode& node = *path_node(pool, number);
+  for (PathDirectory directory = first_directory(tree); directory.directory != 0;
+       directory = directory_at(pool, directory.more)) {
+    uint32_t* link = path_slot(pool, directory, node.parent, node.place);
+    while (*link != 0 && *link != number) link = &path_node(pool, *link)->next;
+    if (*link == number) return link;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -42,11 +51,17 @@ Family family_of(const Pool& pool, const PathTreeHead& tree) {
 PathCounter::PathCounter(ProfileFile* file) : file_(file), paths_(call_paths(*file)) {}
 
 void PathCounter::count(uint32_t scope, std::span<const PathFrame> frames, PathEnd end, uint64_t ticks) {
-  file_->make_room((frames.size() + 2) * kUnitsPerFrame);
   if (paths_->context.nodes + frames.size() + 2 > paths_->context.most_nodes) prune();
+  grow(&paths_->context, &most_context_);
+  if (paths_->plane.directory != 0) grow(&paths_->plane, &most_plane_);
+  file_->make_room((frames.size() + 2) * kUnitsPerFrame);
   count_path(
       trees_of(*file_, paths_), PathPlace::mark(PathPlace::kScope, scope), frames, end, ticks,
       [this](PathTreeHead* tree, uint32_t parent, uint64_t place) { return child(tree, parent, place); });
+}
+
+void PathCounter::grow(PathTreeHead* tree, uint32_t* most) {
+  if (tree->nodes >= *most) *most = grow_path_tree(file_, tree);
 }
 
 /// Freed nodes are used before new ones are taken.
@@ -68,9 +83,8 @@ void PathCounter::remove(uint32_t number) {
   const Pool pool = file_->pool();
   PathNode* node = path_node(pool, number);
   PathNode* parent = path_node(pool, node->parent);
-  uint32_t* link = path_slot(pool, paths_->context, node->parent, node->place);
-  while (*link != number && *link != 0) link = &path_node(pool, *link)->next;
-  if (*link == 0) return;
+  uint32_t* link = link_to(pool, paths_->context, number);
+  if (link == nullptr) return;
   __atomic_store_n(&paths_->pruning, number, __ATOMIC_RELEASE);
   add_relaxed(&parent->folded, weight_of(*node));
   store_relaxed(&node->self, 0);

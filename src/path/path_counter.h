@@ -23,13 +23,15 @@ class PathCounter {
   void count(uint32_t scope, std::span<const PathFrame> frames, PathEnd end, uint64_t ticks);
 
  private:
+  void grow(PathTreeHead* tree, uint32_t* most);
   uint32_t child(PathTreeHead* tree, uint32_t parent, uint64_t place);
   void prune();
   void remove(uint32_t number);
 
   ProfileFile* file_ = nullptr;
   PathRecord* paths_ = nullptr;
-  std::vector<uint32_t> freed_;    ///< nodes of the context tree to be used again
+  uint32_t most_context_ = 0, most_plane_ = 0;  ///< nodes that the trees' directories are for
+  std::vector<uint32_t> freed_;                 ///< nodes of the context tree to be used again
   std::vector<uint32_t> resting_;  ///< freed in the last pass: a reader may still be on its way through them
 };
 

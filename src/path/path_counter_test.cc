@@ -118,6 +118,10 @@ TEST_F(PathCounterTest, AHundredThousandFunctionsStayExactInThePlane) {
   EXPECT_EQ(sum(paths().context), ticks);
   EXPECT_GT(paths().pruned, 0u);
   EXPECT_EQ(paths().no_room, 0u);
+  EXPECT_NE(paths().plane.more, 0u) << "both trees have grown";
+  EXPECT_NE(paths().context.more, 0u);
+  EXPECT_EQ(nodes(paths().context).size(), paths().context.nodes);
+  EXPECT_EQ(nodes(paths().plane).size(), paths().plane.nodes) << "each node is in one directory alone";
 }
 
 TEST_F(PathCounterTest, ANodeKeepsWhatItCountedInAllWhenNodesBelowItArePruned) {

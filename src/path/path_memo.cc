@@ -26,14 +26,16 @@ bool PathMemo::make_key(uint64_t version, const StackSample& stack, bool behind)
 const std::vector<PathFrame>* PathMemo::find(uint64_t version, const StackSample& stack, bool behind) {
   if (!make_key(version, stack, behind)) return nullptr;
   if (entries_.empty()) entries_.resize(kEntries);
-  const Entry& entry = entries_[place_];
-  return entry.key == key_ ? &entry.frames : nullptr;
+  const Entry* entry = entries_[place_].get();
+  return entry != nullptr && entry->key == key_ ? &entry->frames : nullptr;
 }
 
 void PathMemo::put(std::span<const PathFrame> frames) {
   if (key_.empty()) return;
-  entries_[place_].key = key_;
-  entries_[place_].frames.assign(frames.begin(), frames.end());
+  std::unique_ptr<Entry>& entry = entries_[place_];
+  if (entry == nullptr) entry = std::make_unique<Entry>();
+  entry->key = key_;
+  entry->frames.assign(frames.begin(), frames.end());
 }
 
 }  // namespace pctally

@@ -5,6 +5,7 @@
 // where it is. Stacks that are copies of memory are not remembered: where their return addresses are is
 // not known before.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "path/unwinder.h"
@@ -29,7 +30,7 @@ class PathMemo {
   bool make_key(uint64_t version, const StackSample& stack, bool behind);
 
   static constexpr size_t kEntries = 4096;  ///< of some 500 bytes for 20 frames
-  std::vector<Entry> entries_;
+  std::vector<std::unique_ptr<Entry>> entries_;
   std::vector<uint64_t> key_;  ///< of what was asked for last; empty: it is not to be remembered
   size_t place_ = 0;           ///< of that
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <new>
 
 #include "tick/unwind/call_instruction.h"
 #include "tick/unwind/stack_walk.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr size_t kMostOpen = 256;  ///< descriptors; beyond them return addresses are believed
 constexpr size_t kMostReturns = size_t{1} << 18;
+constexpr size_t kMostKnown = size_t{1} << 14;  ///< rules
 
 /// Words of a copied stack.
 class StackReader {
@@ -100,6 +102,11 @@ void Unwinder::add_segment(uint32_t segment, uint64_t start, const ObjectIdentit
     objects_.push_back(std::move(object));
   }
   segments_[segment] = {start, entry->second};
+}
+
+/// Memory that is zero without being written: 512 KiB, of which a short run needs little.
+Unwinder::Unwinder() {
+  if (!known_.resize(kMostKnown)) throw std::bad_alloc();
 }
 
 const ObjectFrames* Unwinder::frames_of(uint32_t segment) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/file/mapped_array.h"
 #include "path/object_frames.h"
 
 namespace pctally {
@@ -70,6 +71,8 @@ std::string identity_key(const ObjectIdentity& object);
 
 class Unwinder {
  public:
+  Unwinder();
+
   /// Says which file a segment belongs to. What is not said has no tables.
   /// `held`: a descriptor of the file that outlives this, for where its path does not lead to it; -1: none.
   void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object, int held = -1);
@@ -111,7 +114,7 @@ class Unwinder {
   std::vector<std::unique_ptr<Object>> objects_;
   std::unordered_map<std::string, size_t> by_identity_;
   size_t opened_ = 0;
-  std::vector<Known> known_ = std::vector<Known>(size_t{1} << 14);
+  MappedArray<Known> known_;
   std::unordered_map<uint64_t, ReturnsTo> returns_;
   std::unordered_map<uint64_t, bool> read_as_;
 };

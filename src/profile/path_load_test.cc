@@ -1,5 +1,6 @@
 #include "histread/path_reader.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string.h>
 
@@ -32,6 +33,12 @@ class PathFile {
   PathRecord& paths() { return builder.edit<PathRecord>(builder.header().paths); }
   uint32_t child(uint32_t parent, uint64_t place) {
     return path_child(builder.pool(), &paths().context, parent, place);
+  }
+  /// One more for the context tree. Returns its unit.
+  uint32_t add_directory() {
+    const uint32_t unit = pool_take(builder.pool(), 2);
+    builder.edit<PathDirectory>(unit) = {unit + 1, 4, 0};
+    return paths().context.more = unit;
   }
   uint32_t root() { return child(0, PathPlace::mark(PathPlace::kScope, scope)); }
   PathNode& node(uint32_t number) { return *path_node(builder.pool(), number); }
@@ -84,6 +91,29 @@ TEST(PathReader, ReadsThreadsAndThatThereAreNoCallPaths) {
   EXPECT_EQ(sum_of_paths(profile.paths), 5u);
   scope.kind = static_cast<ScopeKind>(77);  // of a later version
   EXPECT_EQ(load_profile(file.builder.bytes())->paths.scopes[0].kind, PathScopeKind::kProgram);
+}
+
+TEST(PathReader, ReadsTheNodesOfAllDirectories) {
+  PathFile file;
+  const uint32_t before = file.child(file.root(), PathPlace::code(file.segment, 0x10));
+  const uint32_t unit = file.add_directory();
+  const uint32_t after = file.child(file.root(), PathPlace::code(file.segment, 0x20));
+  EXPECT_EQ(file.child(file.root(), PathPlace::code(file.segment, 0x10)), before)
+      << "found where it was made";
+  file.count(file.child(before, PathPlace::code(file.segment, 0x30)), 5);
+  file.count(after, 2);
+  const FileContents contents = file.read();
+  EXPECT_TRUE(contents.damage.empty());
+  EXPECT_EQ(contents.paths.context.size(), 4u);
+  EXPECT_EQ(sum_of_paths(contents.paths), 7u);
+
+  // A chain of directories that leads back, or out of the file, ends.
+  for (const uint32_t more : {unit, uint32_t{1} << 30}) {
+    file.builder.edit<PathDirectory>(unit).more = more;
+    const FileContents damaged = file.read();
+    EXPECT_EQ(sum_of_paths(damaged.paths), 7u);
+    EXPECT_THAT(damaged.damage, testing::Contains("1 node(s) of call paths cannot be read"));
+  }
 }
 
 TEST(PathReader, NodesInACircleAreLeftOutAndSaidToBe) {
@@ -173,6 +203,8 @@ TEST(PathReader, ACopyWithPathsOfTicksThatItsCellsDoNotHaveHasNoTotalAboveAll) {
 
 TEST(PathReader, AnyByteMayBeAnything) {
   PathFile file;
+  file.root();
+  file.add_directory();
   for (unsigned i = 0; i < 20; ++i)
     file.count(file.child(file.child(file.root(), PathPlace::code(file.segment, i)),
                           PathPlace::code(file.segment, 99)),

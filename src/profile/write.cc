@@ -279,7 +279,7 @@ void FileWriter::add_tree(const PathTree& tree, size_t head_offset) {
   if (tree.empty()) return;
   PathTreeHead head = tree_head_for(tree.size());
   head.nodes = head.most_nodes;
-  head.directory = units_.take(directory_units_of(head));
+  head.directory = units_.take(path_directory_units(head.slots_log2));
   const uint32_t first = units_.take((tree.size() + 1) / kNodesPerUnit) * kNodesPerUnit;
   if (units_.full()) return;
   // Backwards, so that the chain of a slot is in the tree's order.
@@ -287,7 +287,7 @@ void FileWriter::add_tree(const PathTree& tree, size_t head_offset) {
     const PathTreeNode& node = tree[i];
     const uint32_t parent = node.parent == PathTreeNode::kNoParent ? 0 : first + node.parent;
     const uint64_t place = place_of(node);
-    uint32_t* slot = path_slot(units_.pool(), head, parent, place);
+    uint32_t* slot = path_slot(units_.pool(), first_directory(head), parent, place);
     *path_node(units_.pool(), first + static_cast<uint32_t>(i)) = {*slot, parent, place, node.self,
                                                                    node.folded};
     *slot = first + static_cast<uint32_t>(i);

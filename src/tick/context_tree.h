@@ -2,8 +2,10 @@
 //
 //   directory            node (32 bytes)
 //   u32 per slot  --->   next, parent, place, self, folded  --->  next node of the slot
+//   larger directory, once the first has a node per slot  --->  nodes made since then
 //
-//  1. A node is the path from its root down to it. Its key is (parent, place); it never moves.
+//  1. A node is the path from its root down to it. Its key is (parent, place); it never moves, nor does the
+//     chain it hangs on: a tree grows by one more directory, which the nodes to come hang on.
 //  2. `self` counts ticks whose path ends here, `folded` those whose path continued but found no room. Only
 //     pruning lowers them.
 //  3. A node is filled before it is put at the head of its slot's chain, by compare-and-swap: whoever loses
@@ -27,19 +29,28 @@ static_assert(sizeof(PathNode) == 32, "shared-memory layout");
 
 /// A tree. Node numbers count halves of units: 2 * unit, or 2 * unit + 1.
 struct PathTreeHead {
-  uint32_t directory;   ///< first unit; 0: no tree
-  uint32_t slots_log2;  ///< of the directory
+  uint32_t directory;   ///< the first one's first unit; 0: no tree
+  uint32_t slots_log2;  ///< of that directory
   uint32_t nodes;       ///< in the tree
   uint32_t most_nodes;
   uint32_t spare;  ///< second half of the unit taken last, 0 if it is used
-  uint32_t unused;
+  uint32_t more;   ///< unit of the next directory's PathDirectory, 0: there is one alone
 };
 static_assert(sizeof(PathTreeHead) == 24, "shared-memory layout");
 
+/// In a unit of its own, once a tree has grown.
+struct PathDirectory {
+  uint32_t directory;  ///< first unit
+  uint32_t slots_log2;
+  uint32_t more;  ///< as in the head
+};
+static_assert(sizeof(PathDirectory) == 12, "shared-memory layout");
+
 inline constexpr uint32_t kNodesPerUnit = 2;
-inline constexpr uint32_t kMostSlotsLog2 = 24;  ///< of a directory; what says more is damaged
-inline constexpr unsigned kMeanChainLog2 = 2;   ///< nodes per slot of a full tree, log2
-inline constexpr uint32_t kMoreMarks = 32;      ///< beyond most_nodes: the first cut of a kind, say
+inline constexpr uint32_t kMostSlotsLog2 = 24;   ///< of a directory; what says more is damaged
+inline constexpr uint32_t kMostDirectories = 4;  ///< of a tree
+inline constexpr unsigned kMeanChainLog2 = 2;    ///< nodes per slot of a full tree, log2
+inline constexpr uint32_t kMoreMarks = 32;       ///< beyond most_nodes: the first cut of a kind, say
 
 /// Where a node of a path lies: a segment's unit and the distance from its start, or, with segment
 /// 0, a mark.
@@ -62,7 +73,18 @@ inline PathNode* path_node(const Pool& pool, uint32_t number) noexcept {
   return pool_at<PathNode>(pool, number / kNodesPerUnit) + number % kNodesPerUnit;
 }
 
-inline uint32_t* path_slot(const Pool& pool, const PathTreeHead& head, uint32_t parent,
+inline PathDirectory first_directory(const PathTreeHead& head) noexcept {
+  return {head.directory, head.slots_log2, __atomic_load_n(&head.more, __ATOMIC_ACQUIRE)};
+}
+
+/// The one at that unit; none if there is no such unit.
+inline PathDirectory directory_at(const Pool& pool, uint32_t unit) noexcept {
+  if (!pool_holds(pool, unit, 1)) return {};
+  const auto* found = pool_at<PathDirectory>(pool, unit);
+  return {found->directory, found->slots_log2, __atomic_load_n(&found->more, __ATOMIC_ACQUIRE)};
+}
+
+inline uint32_t* path_slot(const Pool& pool, const PathDirectory& head, uint32_t parent,
                            uint64_t place) noexcept {
   if (head.slots_log2 > kMostSlotsLog2) return nullptr;
   const uint64_t mixed = (place + uint64_t{parent} * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
@@ -104,9 +126,16 @@ inline uint32_t find_in_chain(const Pool& pool, uint32_t first, uint32_t parent,
 /// Number of the child of `parent` (0: of the root) at `place`, made now if there is none; 0 when there is no
 /// room. Any thread, signal handler or process.
 inline uint32_t path_child(const Pool& pool, PathTreeHead* head, uint32_t parent, uint64_t place) noexcept {
-  uint32_t* slot = path_slot(pool, *head, parent, place);
-  if (slot == nullptr) return 0;
   uint32_t steps = kMostAttempts, made = 0;
+  PathDirectory directory = first_directory(*head);
+  uint32_t* slot = path_slot(pool, directory, parent, place);
+  for (uint32_t i = 1; slot != nullptr && directory.more != 0 && i < kMostDirectories; ++i) {
+    const uint32_t first = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+    if (const uint32_t found = find_in_chain(pool, first, parent, place, &steps); found != 0) return found;
+    directory = directory_at(pool, directory.more);
+    slot = path_slot(pool, directory, parent, place);
+  }
+  if (slot == nullptr) return 0;
   uint32_t first = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
   while (steps != 0) {
     if (const uint32_t found = find_in_chain(pool, first, parent, place, &steps); found != 0) return found;

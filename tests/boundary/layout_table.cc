@@ -119,6 +119,10 @@ static void print_path_records() {
   FIELD(PathTreeHead, nodes);
   FIELD(PathTreeHead, most_nodes);
   FIELD(PathTreeHead, spare);
+  FIELD(PathTreeHead, more);
+  FIELD(PathDirectory, directory);
+  FIELD(PathDirectory, slots_log2);
+  FIELD(PathDirectory, more);
   FIELD(PathNode, next);
   FIELD(PathNode, parent);
   FIELD(PathNode, place);

@@ -50,7 +50,7 @@ class MappedArray {
     for (size_t i = index; i + 1 < size_; ++i) data_[i] = data_[i + 1];
     --size_;
   }
-  /// Makes it `count` values long; new ones hold anything.
+  /// Makes it `count` values long. New ones are zero, but where there were values before.
   [[nodiscard]] bool resize(size_t count) noexcept {
     if (!reserve(count)) return false;
     size_ = count;

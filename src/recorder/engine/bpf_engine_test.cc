@@ -13,6 +13,7 @@
 
 #include "base/cpu_time_for_test.h"
 #include "histfile/fresh_file_for_test.h"
+#include "histfile/path_nodes_for_test.h"
 #include "recorder/engine/bpf_probe.h"
 
 namespace pctally {
@@ -139,14 +140,8 @@ TEST_F(BpfEngineTest, EveryTickHasAPath) {
     drain_until_end(&engine, child);
     expect_exact(engine);
     EXPECT_GT(engine.totals().paths, 100u);
-    uint64_t in_tree = call_paths(file_)->no_room;
-    const Pool pool = file_.pool();
-    const PathTreeHead& tree = call_paths(file_)->context;
-    const auto* slots = pool_at<uint32_t>(pool, tree.directory);
-    for (uint64_t slot = 0; slot < uint64_t{1} << tree.slots_log2; ++slot)
-      for (uint32_t node = slots[slot]; node != 0; node = path_node(pool, node)->next)
-        in_tree += path_node(pool, node)->self + path_node(pool, node)->folded;
-    EXPECT_EQ(in_tree, file_.header().ledger.samples);
+    const PathRecord& paths = *call_paths(file_);
+    EXPECT_EQ(ticks_of(file_.pool(), paths.context) + paths.no_room, file_.header().ledger.samples);
   });
 }
 #endif
