@@ -2,17 +2,22 @@
 // library's: the signals our ticks come with are not among them. A program never receives one of ours, and no
 // code of it goes unobserved because it blocks "all signals".
 //
-// sigaltstack(2) is in front of the C library's, too: where the kernel has no room for a handler's frame, a
-// tick would kill the program, which may never use that stack. Such a thread has its ticks blocked.
+// sigaltstack(2) and munmap(2) are in front of the C library's, too: where the kernel has no room for a
+// handler's frame, or finds no memory, a tick would kill the program, which may never use that stack. Such a
+// thread has its ticks blocked.
 //
 // While no clock runs each costs one load more.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/auxv.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/next_call.h"
 #include "clock/thread_hook.h"
@@ -42,8 +47,16 @@ class Visible {
   sigset_t copy_;
 };
 
-/// Set for a thread whose alternate stack has no room for a handler.
+/// Set for a thread whose alternate stack has no room for a handler, or is no memory any more.
 __thread bool t_blocks_ticks;
+/// The alternate stack that the thread has given the kernel; without bytes: none.
+__thread stack_t t_alternate;
+
+bool holds_alternate_stack(const void* memory, size_t bytes) noexcept {
+  const auto start = reinterpret_cast<uintptr_t>(memory);
+  const auto stack = reinterpret_cast<uintptr_t>(t_alternate.ss_sp);
+  return t_alternate.ss_size != 0 && start < stack + t_alternate.ss_size && stack < start + bytes;
+}
 
 /// A mask as the program gave it, without ours; or with them, where the thread has to keep them blocked.
 class Mask {
@@ -175,11 +188,32 @@ PCTALLY_HOOK int epoll_pwait2(int fd, epoll_event* events, int most, const times
 PCTALLY_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   static decltype(sigaltstack)* next;
   auto* function = next_function("sigaltstack", &next);
-  if (stack == nullptr || hidden_signals() == 0) return function(stack, before);
-  const bool blocked = t_blocks_ticks, block = !has_room_for_a_handler(*stack);
+  const bool watched = stack != nullptr && hidden_signals() != 0;
+  const bool blocked = t_blocks_ticks, block = watched && !has_room_for_a_handler(*stack);
   if (block && !blocked) change_ticks(SIG_BLOCK);
   const int result = function(stack, before);
-  t_blocks_ticks = result == 0 ? block : blocked;
-  if (!t_blocks_ticks && (blocked || block)) change_ticks(SIG_UNBLOCK);
+  if (stack != nullptr && result == 0) t_alternate = (stack->ss_flags & SS_DISABLE) != 0 ? stack_t{} : *stack;
+  if (!watched) return result;
+  const bool keeps = result == 0 ? block : blocked;
+  if (!keeps && (blocked || block)) change_ticks(SIG_UNBLOCK);  // one that waited comes here
+  t_blocks_ticks = keeps;
   return result;
+}
+
+namespace {
+
+/// Known before the program runs: it may call munmap where a first call of dlsym(3) would wait for a lock.
+decltype(munmap)* g_munmap;
+
+__attribute__((constructor)) void find_munmap() noexcept { next_function("munmap", &g_munmap); }
+
+}  // namespace
+
+/// A program may unmap its alternate stack and leave it to the kernel. Blocked before, as by sigaltstack().
+PCTALLY_HOOK int munmap(void* memory, size_t bytes) noexcept {
+  if (holds_alternate_stack(memory, bytes) && hidden_signals() != 0 && !t_blocks_ticks) {
+    change_ticks(SIG_BLOCK);
+    t_blocks_ticks = true;
+  }
+  return g_munmap != nullptr ? g_munmap(memory, bytes) : static_cast<int>(syscall(SYS_munmap, memory, bytes));
 }

@@ -5,7 +5,9 @@
 
 #include "base/next_call.h"
 #include "clock/last_delivery.h"
+#include "clock/thread_hook.h"
 #include "clock/thread_pots.h"
+#include "clock/thread_timers.h"
 #include "clock/tick_path.h"
 #include "fault/fault_guard.h"
 #include "fault/front_handler.h"
@@ -80,6 +82,7 @@ void on_tick(int signal, siginfo_t* info, void* context) {
   PublishedTables* tables = __atomic_load_n(&slot->tables, __ATOMIC_ACQUIRE);
   if (tables == nullptr) return;
   const uint64_t weight = weigh(timer, slot, record->pot, 1 + static_cast<uint64_t>(info->si_overrun));
+  if (keeps_ticks_blocked()) return note_untimed(Untimed::kSmallStack, weight * slot->period_ns);
   const void* below = context_below_new_frames(context);
   if (weight != 0) {
     if (tables->may_fault && blocks_faults(context)) admit_faults();

@@ -152,7 +152,7 @@ std::vector<UnsampledPart> unsampled_parts(const Profile& profile) {
     if (ns != 0) parts.push_back({reason, static_cast<int64_t>(std::min(ns, kLongestTimeNs))});
   };
   add("blocked signals", blocked);
-  add("stacks below 32 KiB", small);
+  add("stacks without room for a tick", small);
   add("no timer left (ulimit -i)", timerless);
   add("an unseen start (see pctally-engines(1))", unseen);
   return parts;

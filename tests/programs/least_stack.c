@@ -1,5 +1,6 @@
-/* least_stack SECONDS [-|BYTES]: works with an alternate stack of the least size there is, or of so many
- * bytes, and says how many bytes of the memory below it were overwritten; with -, how many are left, too. */
+/* least_stack SECONDS [-|BYTES|unmapped]: works with an alternate stack of the least size there is, or of so
+ * many bytes, and says how many bytes of the memory below it were overwritten; with -, how many are left,
+ * too. unmapped: the stack's memory is gone; works as long again with a new one, and says 0. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +22,26 @@ __attribute__((noinline)) void work(double seconds) {
   } while ((double)now.tv_sec + (double)now.tv_nsec * 1e-9 < seconds);
 }
 
+/* Programs leave a stack to the kernel that they have unmapped, at their end, say. */
+int work_without(double seconds) {
+  const size_t bytes = 65536;
+  stack_t stack = {.ss_size = bytes};
+  for (int round = 0; round < 2; round++) {
+    stack.ss_sp = mmap(NULL, 3 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack.ss_sp == MAP_FAILED) return 1;
+    stack.ss_sp = (char*)stack.ss_sp + bytes;
+    if (sigaltstack(&stack, NULL) != 0) return 1;
+    if (munmap((char*)stack.ss_sp - bytes, bytes) != 0 || munmap((char*)stack.ss_sp + bytes, bytes) != 0)
+      return 1;
+    if (round == 0 && munmap(stack.ss_sp, bytes) != 0) return 1;
+    work((round + 1) * seconds);
+  }
+  puts("0");
+  return 0;
+}
+
 int main(int count, char** words) {
+  if (count > 2 && strcmp(words[2], "unmapped") == 0) return work_without(atof(words[1]));
   long least = sysconf(_SC_MINSIGSTKSZ);
   const size_t asked = count > 2 ? strtoul(words[2], NULL, 10) : 0;
   const size_t bytes = asked != 0 ? asked : least < 2048 ? 2048 : (size_t)least;
