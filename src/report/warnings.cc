@@ -78,10 +78,14 @@ const char* higher_rate(const Profile& profile) {
   return profile.period_ns > 1 ? " or use a lower -c" : "";
 }
 
-/// By `ring` a tick with its path takes 32 KiB until it is read, by `bpf` about 1.
-const char* way_to_lose_less(const Profile& profile) {
+/// By `ring` a tick with its path takes 32 KiB until it is read, by `bpf` about 1. By `trap` nothing is lost
+/// but what came late, after pthread_create(3) say, which blocks all signals for a while.
+std::string cause_of_loss(const Profile& profile) {
+  if (profile.engine == "trap")
+    return "had to wait where signals are blocked, and their place is not known; try -e ring";
   const bool large = profile.paths.recorded && profile.engine == "ring" && !profile.counts_cpu_time();
-  return large ? "use -e bpf or a higher -c" : lower_rate(profile);
+  return fmt::format("were lost before they could be counted; {}",
+                     large ? "use -e bpf or a higher -c" : lower_rate(profile));
 }
 
 void check_loss(const Profile& profile, Warnings* out) {
@@ -89,8 +93,7 @@ void check_loss(const Profile& profile, Warnings* out) {
   double lost = percent_of(ledger.lost, ledger.ticks());
   if (loses_ticks(profile))
     add(out, Severity::kIncomplete, "lost",
-        fmt::format("{:.1f} % of the ticks were lost before they could be counted; {}", lost,
-                    way_to_lose_less(profile)));
+        fmt::format("{:.1f} % of the ticks {}", lost, cause_of_loss(profile)));
   if (ledger.full != 0)
     add(out, Severity::kIncomplete, "full",
         fmt::format("{} ({:.1f} %) found no room in the profile; which code they belong to is not known",

@@ -117,6 +117,10 @@ TEST(Warnings, LossAboveOnePercentIsIncomplete) {
   EXPECT_THAT(warnings(profile), IsEmpty());
   profile.ledger.lost = 20;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "2.0 % of the ticks were lost")));
+  profile.engine = "trap";
+  EXPECT_THAT(warnings(profile),
+              testing::Contains(
+                  is(Severity::kIncomplete, "2.0 % of the ticks had to wait where signals are blocked")));
 }
 
 TEST(Warnings, AGapThatChanceExplainsIsNone) {
