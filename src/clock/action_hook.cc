@@ -18,6 +18,7 @@
 #include "base/next_call.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_signal.h"
+#include "fault/displaced_action.h"
 #include "fault/front_handler.h"
 
 namespace pctally {
@@ -84,6 +85,41 @@ bool exchange_raw(long (*next)(long, ...), const long (&arguments)[6]) noexcept 
 bool exchange_raw(long (*)(long, ...), const long (&)[6]) noexcept { return false; }
 #endif
 
+/// Handlers of the program's that run with our ticks blocked.
+DisplacedAction g_roomless[_NSIG];
+
+/// As the kernel calls a handler, whatever its flags.
+void on_roomless(int signal, siginfo_t* info, void* context) {
+  g_roomless[signal].action().sa_sigaction(signal, info, context);
+  let_ticks_in(context);
+}
+
+/// As sigaction(2), for any signal. *before is what the program set.
+int exchange_any(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+  if (exchange(signal, action, before)) return 0;
+  const int result = next_sigaction(signal, action, before);
+  if (result == 0 && before != nullptr && before->sa_sigaction == on_roomless)
+    *before = g_roomless[signal].action();
+  return result;
+}
+
+/// SIGSEGV, SIGBUS and SIGTRAP have a handler of ours in front as it is: with ticks in its mask.
+int set_roomless(int signal, const struct sigaction& action, struct sigaction* before) noexcept {
+  struct sigaction adapted = action, displaced{};
+  block_ticks_in(&adapted.sa_mask);
+  if (exchange(signal, &adapted, before)) {
+    if (before != nullptr) hide_ticks(&before->sa_mask);
+    return 0;
+  }
+  if (exchange_any(signal, nullptr, &displaced) != 0) return -1;
+  g_roomless[signal].set(action);
+  adapted.sa_sigaction = on_roomless;
+  adapted.sa_flags |= SA_SIGINFO;
+  const int result = next_sigaction(signal, &adapted, nullptr);
+  if (result == 0 && before != nullptr) *before = displaced;
+  return result;
+}
+
 using SignalFunction = sighandler_t(int, sighandler_t);
 
 sighandler_t set_handler(SignalFunction* next, int signal, sighandler_t handler, int flags) noexcept {
@@ -92,15 +128,16 @@ sighandler_t set_handler(SignalFunction* next, int signal, sighandler_t handler,
   action.sa_handler = handler;
   action.sa_flags = flags;
   if ((flags & SA_NODEFER) == 0) sigaddset(&action.sa_mask, signal);
-  if (!exchange(signal, handler == SIG_ERR ? nullptr : &action, &before)) return next(signal, handler);
-  return before.sa_handler;
+  if (exchange(signal, handler == SIG_ERR ? nullptr : &action, &before)) return before.sa_handler;
+  before.sa_handler = next(signal, handler);
+  return before.sa_sigaction == on_roomless ? g_roomless[signal].action().sa_handler : before.sa_handler;
 }
 
 }  // namespace
 
 PCTALLY_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
-  if (exchange(signal, action, before)) return 0;
-  return next_sigaction(signal, action, before);
+  if (action != nullptr && has_no_room_for_ticks(*action)) return set_roomless(signal, *action, before);
+  return exchange_any(signal, action, before);
 }
 
 PCTALLY_HOOK sighandler_t signal(int number, sighandler_t handler) noexcept {

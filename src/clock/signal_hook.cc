@@ -4,13 +4,15 @@
 //
 // sigaltstack(2) and munmap(2) are in front of the C library's, too: where the kernel has no room for a
 // handler's frame, or finds no memory, a tick would kill the program, which may never use that stack. Such a
-// thread has its ticks blocked.
+// thread has its ticks blocked. And where a tick may find no room beside a handler of the program's, that
+// handler has them blocked.
 //
 // While no clock runs each costs one load more.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -21,6 +23,9 @@
 
 #include "base/next_call.h"
 #include "clock/thread_hook.h"
+#include "tick/context.h"
+
+extern "C" char __libc_single_threaded __attribute__((weak));  // of glibc from 2.32 on
 
 namespace pctally {
 namespace {
@@ -46,6 +51,10 @@ class Visible {
   const sigset_t* set_;
   sigset_t copy_;
 };
+
+bool runs_on_alternate_stack(const struct sigaction& action) noexcept {
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && (action.sa_flags & SA_ONSTACK) != 0;
+}
 
 /// Set for a thread whose alternate stack has no room for a handler, or is no memory any more.
 __thread bool t_blocks_ticks;
@@ -75,11 +84,41 @@ class Mask {
   sigset_t copy_;
 };
 
-/// Compares with the size of a handler's frame: AT_MINSIGSTKSZ, or what it was before there was one.
-bool has_room_for_a_handler(const stack_t& stack) noexcept {
+/// The size of a handler's frame: AT_MINSIGSTKSZ, or what it was before there was one.
+unsigned long bytes_of_a_handler() noexcept {
   constexpr unsigned long kLeastBefore = 2048;
   const unsigned long least = getauxval(AT_MINSIGSTKSZ);
-  return (stack.ss_flags & SS_DISABLE) != 0 || stack.ss_size >= (least == 0 ? kLeastBefore : least);
+  return least == 0 ? kLeastBefore : least;
+}
+
+bool has_room_for_a_handler(const stack_t& stack) noexcept {
+  return (stack.ss_flags & SS_DISABLE) != 0 || stack.ss_size >= bytes_of_a_handler();
+}
+
+/// SIGSTKSZ (8,192 bytes) has none: with AVX-512 a handler there has 4.7 KiB, and 1.4 if a tick comes.
+bool has_room_for_a_tick_in_a_handler(const stack_t& stack) noexcept {
+  constexpr unsigned long kRoomy = 16384;
+  const unsigned long frames = 4 * bytes_of_a_handler();
+  return (stack.ss_flags & SS_DISABLE) != 0 || stack.ss_size >= (frames > kRoomy ? frames : kRoomy);
+}
+
+/// Some thread has, or had, an alternate stack without room for a tick in a handler.
+bool g_small_alternate;
+
+/// Sets the program's handlers again, as they are: sigaction() adds ours to their masks. While there is one
+/// thread alone nobody changes them meanwhile; with more they stay as they are.
+void note_small_alternate() noexcept {
+  if (__atomic_exchange_n(&g_small_alternate, true, __ATOMIC_RELAXED)) return;
+  if (&__libc_single_threaded == nullptr || __libc_single_threaded == 0) return;
+  sigset_t all, before;
+  sigfillset(&all);
+  next_sigmask(SIG_SETMASK, &all, &before);
+  for (int signal = 1; signal < _NSIG; ++signal) {
+    struct sigaction action;
+    if (sigaction(signal, nullptr, &action) == 0 && runs_on_alternate_stack(action))
+      sigaction(signal, &action, nullptr);
+  }
+  next_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void change_ticks(int how) noexcept {
@@ -111,6 +150,23 @@ Function* next_or_fail(const char* name, Function** kept) noexcept {
 void bring_signal_hooks() noexcept {}
 
 bool keeps_ticks_blocked() noexcept { return t_blocks_ticks; }
+
+bool has_no_room_for_ticks(const struct sigaction& action) noexcept {
+  return __atomic_load_n(&g_small_alternate, __ATOMIC_RELAXED) && runs_on_alternate_stack(action);
+}
+
+void block_ticks_in(sigset_t* mask) noexcept { change_hidden(mask, sigaddset); }
+
+void hide_ticks(sigset_t* mask) noexcept { change_hidden(mask, sigdelset); }
+
+void let_ticks_in(const void* context) noexcept {
+  unsigned long long interrupted = 0;
+  memcpy(&interrupted, interrupted_mask(context), _NSIG / 8);
+  if ((interrupted & hidden_signals()) != 0 || t_blocks_ticks) return;
+  t_blocks_ticks = true;
+  change_ticks(SIG_UNBLOCK);
+  t_blocks_ticks = false;
+}
 
 }  // namespace pctally
 
@@ -192,6 +248,7 @@ PCTALLY_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   const bool blocked = t_blocks_ticks, block = watched && !has_room_for_a_handler(*stack);
   if (block && !blocked) change_ticks(SIG_BLOCK);
   const int result = function(stack, before);
+  if (watched && result == 0 && !has_room_for_a_tick_in_a_handler(*stack)) note_small_alternate();
   if (stack != nullptr && result == 0) t_alternate = (stack->ss_flags & SS_DISABLE) != 0 ? stack_t{} : *stack;
   if (!watched) return result;
   const bool keeps = result == 0 ? block : blocked;

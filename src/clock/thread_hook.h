@@ -31,6 +31,15 @@ void hide_signal(int signal) noexcept;
 /// True if the calling thread has them blocked by us: its alternate stack has no room for a handler.
 [[nodiscard]] bool keeps_ticks_blocked() noexcept;
 
+/// True for a handler that may run on an alternate stack where a tick finds no room beside it.
+[[nodiscard]] bool has_no_room_for_ticks(const struct sigaction& action) noexcept;
+/// Adds those to a mask, or removes them.
+void block_ticks_in(sigset_t* mask) noexcept;
+void hide_ticks(sigset_t* mask) noexcept;
+/// In a handler that had them blocked, at its end. What has waited comes now, and is not counted in any
+/// place. Leaves them blocked where they were when the handler's signal came.
+void let_ticks_in(const void* context) noexcept;
+
 /// Nothing but a reference, so that a static link brings the calls of signal_hook.cc and action_hook.cc, too.
 void bring_signal_hooks() noexcept;
 void bring_action_hooks() noexcept;

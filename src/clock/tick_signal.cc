@@ -9,6 +9,7 @@
 #include "clock/thread_pots.h"
 #include "clock/thread_timers.h"
 #include "clock/tick_path.h"
+#include "fault/displaced_action.h"
 #include "fault/fault_guard.h"
 #include "fault/front_handler.h"
 #include "tick/context.h"
@@ -31,9 +32,7 @@ bool g_proven = false;  ///< a timer on it exists or did
 void* g_value = nullptr;
 void (*g_work)() noexcept = nullptr;
 
-/// Two, so that the one in use never changes while a handler reads it.
-struct sigaction g_program_actions[2] = {};
-unsigned g_program_action = 0;
+DisplacedAction g_program_action = {};
 
 bool from_timer(int code) noexcept { return code == SI_TIMER; }
 
@@ -62,11 +61,10 @@ uint64_t weigh(ThreadTimer* timer, Slot* slot, uint32_t pot, uint64_t expiries) 
 /// The program's own signal of that number. One it has no handler for is let go by. Not inlined: it takes
 /// more of the stack than a tick does.
 [[gnu::noinline]] void pass_to_program(int signal, siginfo_t* info, void* context) noexcept {
-  const unsigned current = __atomic_load_n(&g_program_action, __ATOMIC_ACQUIRE);
-  const struct sigaction action = g_program_actions[current];
+  struct sigaction& current = g_program_action.action();
+  const struct sigaction action = current;
   if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return;
-  if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0)
-    g_program_actions[current].sa_handler = SIG_DFL;
+  if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) current.sa_handler = SIG_DFL;
   call_with_its_mask(action, signal, info, context);
 }
 
@@ -118,7 +116,7 @@ Status install_handler(int below) noexcept {
   sigdelset(&action.sa_mask, SIGSEGV);  // the fault guard's: blocked, a fault would be the end of the process
   sigdelset(&action.sa_mask, SIGBUS);
   if (next_sigaction(signal, &action, nullptr) != 0) return {errno, "sigaction:"};
-  g_program_actions[g_program_action] = {};
+  g_program_action.action() = {};
   __atomic_store_n(&g_signal, signal, __ATOMIC_RELEASE);
   return {};
 }
@@ -187,11 +185,8 @@ uint64_t period_of(unsigned clock) noexcept {
 
 bool exchange_program_action(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
   if (signal != TickSlot::signal_number() || signal == 0) return false;
-  const unsigned current = g_program_action;
-  if (before != nullptr) *before = g_program_actions[current];
-  if (action == nullptr) return true;
-  g_program_actions[1 - current] = *action;
-  __atomic_store_n(&g_program_action, 1 - current, __ATOMIC_RELEASE);
+  if (before != nullptr) *before = g_program_action.action();
+  if (action != nullptr) g_program_action.set(*action);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/next_call.h"
+#include "fault/displaced_action.h"
 #include "tick/context.h"
 
 namespace pctally {
@@ -16,25 +17,11 @@ namespace {
 constexpr unsigned kLevels = 3;
 constexpr unsigned kSignals = 3;
 
-/// The action behind a level: two, so that the one in use never changes while a handler reads it.
-struct Displaced {
-  struct sigaction actions[2];
-  unsigned current;
-
-  struct sigaction& action() noexcept {
-    return actions[__atomic_load_n(&current, __ATOMIC_ACQUIRE)];
-  }
-  void set(const struct sigaction& action) noexcept {
-    actions[1 - current] = action;
-    __atomic_store_n(&current, 1 - current, __ATOMIC_RELEASE);
-  }
-};
-
 struct Front {
   Claim claim;
   WhileClaiming masking;
   unsigned levels;  ///< in use
-  Displaced previous[kLevels];
+  DisplacedAction previous[kLevels];
 };
 Front g_fronts[kSignals] = {};
 

@@ -232,6 +232,24 @@ class Limits(unittest.TestCase):
                     parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
                     self.assertGreater(parts["stacks without room for a tick"], 0.2)
 
+    def test_handlers_on_an_alternate_stack_without_room_for_a_tick(self):
+        """With AVX-512 a frame takes 3.4 KiB: a handler that takes as much on a stack of SIGSTKSZ died of a tick. It runs without,
+        its time has its reason, and the program finds its actions as it set them."""
+        command = [p.program("alternate_handler"), "0.4"]
+        self.assertEqual(subprocess.run(command, capture_output=True).stdout, b"lived\n")
+        for engine in inside():
+            for options in ([], ["-g"]):
+                for first in ([], ["first"]):
+                    with self.subTest(engine=engine, options=options, first=first):
+                        done = p.record([*command, *first], "-e", engine, *options)
+                        self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), done.stderr)
+                        data = done.report()
+                        p.assert_ledger(self, data)
+                        if engine == "timer":
+                            parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
+                            self.assertGreater(parts["stacks without room for a tick"], 0.05)
+                            self.assertLess(p.ticks_of(data, "work_in_handler"), 0.05 * data["ticks"])
+
     def test_an_alternate_stack_of_the_least_size(self):
         """Nothing below it is overwritten. A path takes more than there is, and is cut; but see walks_on_least_signal_stack()."""
         for engine in inside():

@@ -1,0 +1,70 @@
+/* alternate_handler SECONDS [first]: works while a timer sends signals to a handler that takes 3 KiB and 2 ms
+ * on an alternate stack of 8,192 bytes (SIGSTKSZ). first: the handler is set before the stack. Says what of
+ * its own actions it does not find again. */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <time.h>
+
+static volatile unsigned long sink, handled;
+
+static inline __attribute__((always_inline)) void spin(double seconds) {
+  struct timespec begin, now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  do {
+    for (int i = 0; i < 10000; i++) sink += (unsigned long)i;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  } while ((double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 < seconds);
+}
+
+__attribute__((noinline)) void work_in_handler(void) { spin(0.002); }
+__attribute__((noinline)) void work(double seconds) { spin(seconds); }
+
+static void on_alarm(int signal) {
+  volatile char buffer[3072];
+  memset((void*)buffer, signal, sizeof buffer);
+  work_in_handler();
+  handled++;
+}
+
+static void on_once(int signal, siginfo_t* info, void* context) {
+  if (info->si_signo != signal || context == NULL) abort();
+  handled++;
+}
+
+static int set_stack(void) {
+  stack_t stack = {.ss_size = 8192};
+  stack.ss_sp = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return stack.ss_sp == MAP_FAILED ? -1 : sigaltstack(&stack, NULL);
+}
+
+int main(int count, char** words) {
+  const int first = count > 2;
+  struct sigaction alarm = {.sa_handler = on_alarm, .sa_flags = SA_ONSTACK | SA_RESTART}, found;
+  struct sigaction once = {.sa_sigaction = on_once, .sa_flags = SA_ONSTACK | SA_SIGINFO | (int)SA_RESETHAND};
+  sigaddset(&alarm.sa_mask, SIGUSR2);
+  if (!first && set_stack() != 0) return 1;
+  sigaction(SIGALRM, &alarm, NULL);
+  sigaction(SIGUSR1, &once, NULL);
+  if (first && set_stack() != 0) return 1;
+
+  sigaction(SIGALRM, NULL, &found);
+  if (found.sa_handler != on_alarm || (found.sa_flags & SA_SIGINFO) != 0) puts("another handler");
+  if (sigismember(&found.sa_mask, SIGUSR2) != 1 || sigismember(&found.sa_mask, SIGTRAP) != 0)
+    puts("another mask");
+  if (raise(SIGUSR1) != 0 || handled != 1) puts("not handled");
+  sigaction(SIGUSR1, NULL, &found);
+  if (found.sa_handler != SIG_DFL) puts("not reset");
+
+  const struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+  setitimer(ITIMER_REAL, &often, NULL);
+  work(atof(words[1]));
+  setitimer(ITIMER_REAL, &never, NULL);
+  if (signal(SIGALRM, SIG_IGN) != on_alarm) puts("signal(3) returns another");
+  puts(handled > 10 ? "lived" : "few signals");
+  return 0;
+}
