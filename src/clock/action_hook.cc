@@ -94,13 +94,9 @@ void on_roomless(int signal, siginfo_t* info, void* context) {
   let_ticks_in(context);
 }
 
-/// As sigaction(2), for any signal. *before is what the program set.
-int exchange_any(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
-  if (exchange(signal, action, before)) return 0;
-  const int result = next_sigaction(signal, action, before);
-  if (result == 0 && before != nullptr && before->sa_sigaction == on_roomless)
-    *before = g_roomless[signal].action();
-  return result;
+/// The program's action, where the kernel has `found`.
+struct sigaction as_set(int signal, const struct sigaction& found) noexcept {
+  return found.sa_sigaction == on_roomless ? g_roomless[signal].action() : found;
 }
 
 /// SIGSEGV, SIGBUS and SIGTRAP have a handler of ours in front as it is: with ticks in its mask.
@@ -111,7 +107,8 @@ int set_roomless(int signal, const struct sigaction& action, struct sigaction* b
     if (before != nullptr) hide_ticks(&before->sa_mask);
     return 0;
   }
-  if (exchange_any(signal, nullptr, &displaced) != 0) return -1;
+  if (next_sigaction(signal, nullptr, &displaced) != 0) return -1;
+  displaced = as_set(signal, displaced);
   g_roomless[signal].set(action);
   adapted.sa_sigaction = on_roomless;
   adapted.sa_flags |= SA_SIGINFO;
@@ -130,14 +127,17 @@ sighandler_t set_handler(SignalFunction* next, int signal, sighandler_t handler,
   if ((flags & SA_NODEFER) == 0) sigaddset(&action.sa_mask, signal);
   if (exchange(signal, handler == SIG_ERR ? nullptr : &action, &before)) return before.sa_handler;
   before.sa_handler = next(signal, handler);
-  return before.sa_sigaction == on_roomless ? g_roomless[signal].action().sa_handler : before.sa_handler;
+  return as_set(signal, before).sa_handler;
 }
 
 }  // namespace
 
 PCTALLY_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
   if (action != nullptr && has_no_room_for_ticks(*action)) return set_roomless(signal, *action, before);
-  return exchange_any(signal, action, before);
+  if (exchange(signal, action, before)) return 0;
+  const int result = next_sigaction(signal, action, before);
+  if (result == 0 && before != nullptr) *before = as_set(signal, *before);
+  return result;
 }
 
 PCTALLY_HOOK sighandler_t signal(int number, sighandler_t handler) noexcept {

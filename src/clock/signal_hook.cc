@@ -18,8 +18,6 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/next_call.h"
 #include "clock/thread_hook.h"
@@ -259,7 +257,7 @@ PCTALLY_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
 
 namespace {
 
-/// Known before the program runs: it may call munmap where a first call of dlsym(3) would wait for a lock.
+/// Found before the program runs: it may call munmap where dlsym(3) would wait for a lock.
 decltype(munmap)* g_munmap;
 
 __attribute__((constructor)) void find_munmap() noexcept { next_function("munmap", &g_munmap); }
@@ -272,5 +270,5 @@ PCTALLY_HOOK int munmap(void* memory, size_t bytes) noexcept {
     change_ticks(SIG_BLOCK);
     t_blocks_ticks = true;
   }
-  return g_munmap != nullptr ? g_munmap(memory, bytes) : static_cast<int>(syscall(SYS_munmap, memory, bytes));
+  return next_function("munmap", &g_munmap)(memory, bytes);
 }

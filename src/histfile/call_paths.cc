@@ -82,8 +82,8 @@ uint32_t grow_path_tree(ProfileFile* file, PathTreeHead* tree) noexcept {
   const uint32_t whole_log2 = tree_head_for(tree->most_nodes).slots_log2;
   PathDirectory last = first_directory(*tree);
   uint32_t at = 0;
-  while (last.more != 0) last = directory_at(file->pool(), at = last.more);
-  if (last.slots_log2 >= whole_log2) return UINT32_MAX;
+  for (; last.more != 0; last = next_directory(file->pool(), last)) at = last.more;
+  if (last.directory == 0 || last.slots_log2 >= whole_log2) return UINT32_MAX;  // 0: no tree, or damage
   if (const uint32_t slots = 1u << last.slots_log2; tree->nodes < slots) return slots;
   const uint32_t log2 = std::min(whole_log2, last.slots_log2 + kGrowthLog2),
                  units = 1 + path_directory_units(log2);

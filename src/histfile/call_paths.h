@@ -38,7 +38,7 @@ uint32_t grow_path_tree(ProfileFile* file, PathTreeHead* tree) noexcept;
 template <class Visit>
 void visit_nodes(const Pool& pool, const PathTreeHead& tree, Visit&& visit) {
   for (PathDirectory directory = first_directory(tree); directory.directory != 0;
-       directory = directory_at(pool, directory.more)) {
+       directory = next_directory(pool, directory)) {
     const auto* slots = pool_at<uint32_t>(pool, directory.directory);
     for (uint64_t slot = 0; slot < uint64_t{1} << directory.slots_log2; ++slot)
       for (uint32_t number = slots[slot]; number != 0; number = path_node(pool, number)->next)

@@ -17,7 +17,7 @@ TEST(CallPathsFile, AFileWithoutThemIsOfVersion1AndHasNone) {
 std::vector<uint32_t> directories_of(const Pool& pool, const PathTreeHead& tree) {
   std::vector<uint32_t> found;
   for (PathDirectory directory = first_directory(tree); directory.directory != 0;
-       directory = directory_at(pool, directory.more))
+       directory = next_directory(pool, directory))
     found.push_back(directory.slots_log2);
   return found;
 }
@@ -70,6 +70,22 @@ TEST(CallPathsFile, ATreeOfAFullFileKeepsItsDirectory) {
   while (pool_take(fresh.file().pool(), 64) != 0 || fresh.file().make_room(64)) continue;
   EXPECT_EQ(grow_path_tree(&fresh.file(), &plane), UINT32_MAX);
   EXPECT_EQ(directories_of(fresh.file().pool(), plane), (std::vector<uint32_t>{10}));
+}
+
+TEST(CallPathsFile, DirectoriesThatLeadBackOrNowhereEnd) {
+  FreshFile fresh;
+  ASSERT_TRUE(add_call_paths(&fresh.file(), {}));
+  const Pool pool = fresh.file().pool();
+  PathTreeHead& plane = call_paths(fresh.file())->plane;
+  plane.nodes = 1024;
+  ASSERT_EQ(grow_path_tree(&fresh.file(), &plane), 8192u);
+  plane.nodes = 8192;
+  for (const uint32_t more : {plane.more, uint32_t{1} << 30}) {  // as a program that writes there can set it
+    pool_at<PathDirectory>(pool, plane.more)->more = more;
+    EXPECT_EQ(grow_path_tree(&fresh.file(), &plane), UINT32_MAX);
+    EXPECT_EQ(directories_of(pool, plane), (std::vector<uint32_t>{10, 13}));
+    EXPECT_EQ(path_child(pool, &plane, 0, PathPlace::mark(PathPlace::kCut, 1)), 0u);
+  }
 }
 
 TEST(CallPathsFile, WithoutRoomForThemTheErrorSaysSo) {

@@ -49,7 +49,8 @@ bool SelfPaths::make_slots() noexcept {
 }
 
 Result<void> SelfPaths::start(ProfileFile* file, uint64_t path_bytes) noexcept {
-  if (auto made = add_call_paths(file, {path_bytes, path_bytes, true}); !made)
+  const PathLimits limits{.context_bytes = path_bytes, .plane_bytes = path_bytes, .whole_directories = true};
+  if (auto made = add_call_paths(file, limits); !made)
     return fail(made.error().code, "no room for call paths; set a smaller options.path_bytes");
   PathRecord* paths = call_paths(*file);
   paths->first_come = 1;

@@ -38,7 +38,7 @@ Family family_of(const Pool& pool, const PathTreeHead& tree) {
 uint32_t* link_to(const Pool& pool, const PathTreeHead& tree, uint32_t number) {
   const PathNode& node = *path_node(pool, number);
   for (PathDirectory directory = first_directory(tree); directory.directory != 0;
-       directory = directory_at(pool, directory.more)) {
+       directory = next_directory(pool, directory)) {
     uint32_t* link = path_slot(pool, directory, node.parent, node.place);
     while (*link != 0 && *link != number) link = &path_node(pool, *link)->next;
     if (*link == number) return link;
@@ -53,7 +53,7 @@ PathCounter::PathCounter(ProfileFile* file) : file_(file), paths_(call_paths(*fi
 void PathCounter::count(uint32_t scope, std::span<const PathFrame> frames, PathEnd end, uint64_t ticks) {
   if (paths_->context.nodes + frames.size() + 2 > paths_->context.most_nodes) prune();
   grow(&paths_->context, &most_context_);
-  if (paths_->plane.directory != 0) grow(&paths_->plane, &most_plane_);
+  grow(&paths_->plane, &most_plane_);
   file_->make_room((frames.size() + 2) * kUnitsPerFrame);
   count_path(
       trees_of(*file_, paths_), PathPlace::mark(PathPlace::kScope, scope), frames, end, ticks,

@@ -104,7 +104,7 @@ void Unwinder::add_segment(uint32_t segment, uint64_t start, const ObjectIdentit
   segments_[segment] = {start, entry->second};
 }
 
-/// Memory that is zero without being written: 512 KiB, of which a short run needs little.
+/// The table has 512 KiB. The kernel clears a page of it when it is used first, and a short run uses few.
 Unwinder::Unwinder() {
   if (!known_.resize(kMostKnown)) throw std::bad_alloc();
 }

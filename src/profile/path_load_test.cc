@@ -36,8 +36,8 @@ class PathFile {
   }
   /// One more for the context tree. Returns its unit.
   uint32_t add_directory() {
-    const uint32_t unit = pool_take(builder.pool(), 2);
-    builder.edit<PathDirectory>(unit) = {unit + 1, 4, 0};
+    const uint32_t unit = pool_take(builder.pool(), 3);
+    builder.edit<PathDirectory>(unit) = {unit + 1, 5, 0};
     return paths().context.more = unit;
   }
   uint32_t root() { return child(0, PathPlace::mark(PathPlace::kScope, scope)); }

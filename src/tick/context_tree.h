@@ -47,10 +47,9 @@ struct PathDirectory {
 static_assert(sizeof(PathDirectory) == 12, "shared-memory layout");
 
 inline constexpr uint32_t kNodesPerUnit = 2;
-inline constexpr uint32_t kMostSlotsLog2 = 24;   ///< of a directory; what says more is damaged
-inline constexpr uint32_t kMostDirectories = 4;  ///< of a tree
-inline constexpr unsigned kMeanChainLog2 = 2;    ///< nodes per slot of a full tree, log2
-inline constexpr uint32_t kMoreMarks = 32;       ///< beyond most_nodes: the first cut of a kind, say
+inline constexpr uint32_t kMostSlotsLog2 = 24;  ///< of a directory; what says more is damaged
+inline constexpr unsigned kMeanChainLog2 = 2;   ///< nodes per slot of a full tree, log2
+inline constexpr uint32_t kMoreMarks = 32;      ///< beyond most_nodes: the first cut of a kind, say
 
 /// Where a node of a path lies: a segment's unit and the distance from its start, or, with segment
 /// 0, a mark.
@@ -77,20 +76,23 @@ inline PathDirectory first_directory(const PathTreeHead& head) noexcept {
   return {head.directory, head.slots_log2, __atomic_load_n(&head.more, __ATOMIC_ACQUIRE)};
 }
 
-/// The one at that unit; none if there is no such unit.
-inline PathDirectory directory_at(const Pool& pool, uint32_t unit) noexcept {
-  if (!pool_holds(pool, unit, 1)) return {};
-  const auto* found = pool_at<PathDirectory>(pool, unit);
-  return {found->directory, found->slots_log2, __atomic_load_n(&found->more, __ATOMIC_ACQUIRE)};
+/// The one after it; none at the end, or where the file is damaged: each is larger than the one before, so
+/// that a walk ends.
+inline PathDirectory next_directory(const Pool& pool, const PathDirectory& before) noexcept {
+  if (!pool_holds(pool, before.more, 1)) return {};
+  const auto* found = pool_at<PathDirectory>(pool, before.more);
+  const uint32_t slots_log2 = found->slots_log2;
+  if (slots_log2 <= before.slots_log2 || slots_log2 > kMostSlotsLog2) return {};
+  return {found->directory, slots_log2, __atomic_load_n(&found->more, __ATOMIC_ACQUIRE)};
 }
 
-inline uint32_t* path_slot(const Pool& pool, const PathDirectory& head, uint32_t parent,
+inline uint32_t* path_slot(const Pool& pool, const PathDirectory& directory, uint32_t parent,
                            uint64_t place) noexcept {
-  if (head.slots_log2 > kMostSlotsLog2) return nullptr;
+  if (directory.slots_log2 > kMostSlotsLog2) return nullptr;
   const uint64_t mixed = (place + uint64_t{parent} * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
-  const uint32_t slot = static_cast<uint32_t>(mixed ^ mixed >> 32) & ((1u << head.slots_log2) - 1);
-  const uint64_t unit = uint64_t{head.directory} + (slot >> 4);
-  if (head.directory == 0 || unit > UINT32_MAX || !pool_holds(pool, static_cast<uint32_t>(unit), 1))
+  const uint32_t slot = static_cast<uint32_t>(mixed ^ mixed >> 32) & ((1u << directory.slots_log2) - 1);
+  const uint64_t unit = uint64_t{directory.directory} + (slot >> 4);
+  if (directory.directory == 0 || unit > UINT32_MAX || !pool_holds(pool, static_cast<uint32_t>(unit), 1))
     return nullptr;
   return pool_at<uint32_t>(pool, static_cast<uint32_t>(unit)) + (slot & 15);
 }
@@ -129,10 +131,10 @@ inline uint32_t path_child(const Pool& pool, PathTreeHead* head, uint32_t parent
   uint32_t steps = kMostAttempts, made = 0;
   PathDirectory directory = first_directory(*head);
   uint32_t* slot = path_slot(pool, directory, parent, place);
-  for (uint32_t i = 1; slot != nullptr && directory.more != 0 && i < kMostDirectories; ++i) {
+  while (slot != nullptr && directory.more != 0) {
     const uint32_t first = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
     if (const uint32_t found = find_in_chain(pool, first, parent, place, &steps); found != 0) return found;
-    directory = directory_at(pool, directory.more);
+    directory = next_directory(pool, directory);
     slot = path_slot(pool, directory, parent, place);
   }
   if (slot == nullptr) return 0;

@@ -1,24 +1,19 @@
 /* alternate_handler SECONDS [first]: works while a timer sends signals to a handler that takes 3 KiB and 2 ms
  * on an alternate stack of 8,192 bytes (SIGSTKSZ). first: the handler is set before the stack. Says what of
  * its own actions it does not find again. */
-#define _GNU_SOURCE
+#include "spin.h"
+
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <time.h>
 
-static volatile unsigned long sink, handled;
+static volatile unsigned long handled;
 
 static inline __attribute__((always_inline)) void spin(double seconds) {
-  struct timespec begin, now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
-  do {
-    for (int i = 0; i < 10000; i++) sink += (unsigned long)i;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  } while ((double)(now.tv_sec - begin.tv_sec) + (double)(now.tv_nsec - begin.tv_nsec) * 1e-9 < seconds);
+  const uint64_t begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
+  while ((double)(now_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * 1e-9 < seconds) turn(10000, 0);
 }
 
 __attribute__((noinline)) void work_in_handler(void) { spin(0.002); }

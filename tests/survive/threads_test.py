@@ -25,6 +25,11 @@ def waiting_ticks(data):
     return sum(row["ticks"] for row in data["rows"] if any(word in (row["function"] or "") for word in WAITS))
 
 
+def seconds_unsampled(data):
+    """By their reason."""
+    return {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
+
+
 class Threads(unittest.TestCase):
     def test_nobody_who_waits_is_interrupted_or_counted(self):
         for engine in inside():
@@ -53,14 +58,14 @@ class Threads(unittest.TestCase):
     def test_what_is_blocked_behind_the_c_librarys_back_is_stated(self):
         data = p.record([p.program("signal_reader"), "raw", "0.6"], "-e", "timer").report()
         p.assert_ledger(self, data)
-        parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
+        parts = seconds_unsampled(data)
         self.assertGreater(parts["blocked signals"], 0.5)
         self.assertLess(data["sampled_s"], 0.1)
         self.assertIn("threads with blocked signals", " ".join(warning["text"] for warning in data["warnings"]))
 
     def check_unseen(self, data):
         p.assert_ledger(self, data)
-        parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
+        parts = seconds_unsampled(data)
         unseen = next(seconds for reason, seconds in parts.items() if reason.startswith("an unseen start"))
         self.assertGreater(unseen, 0.5)
         self.assertLess(unseen, 0.7)
@@ -199,8 +204,7 @@ class Limits(unittest.TestCase):
                     if not own or engine not in ("timer", "trap"):
                         self.assertGreater(p.share_at_most(data, "on_small_stack"), 0.2, (engine, used))  # a good part asks for the time
                     elif engine == "timer":
-                        parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
-                        self.assertGreater(parts["stacks without room for a tick"], 0.15)
+                        self.assertGreater(seconds_unsampled(data)["stacks without room for a tick"], 0.15)
 
     def test_an_alternate_stack_without_room_for_a_handler(self):
         """As old programs have: 2,048 bytes, where the kernel's frame alone takes more. They live, and their time has its reason."""
@@ -214,8 +218,7 @@ class Limits(unittest.TestCase):
                     data = done.report()
                     p.assert_ledger(self, data)
                     if engine == "timer":
-                        parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
-                        self.assertGreater(parts["stacks without room for a tick"], 0.2)
+                        self.assertGreater(seconds_unsampled(data)["stacks without room for a tick"], 0.2)
 
     def test_an_alternate_stack_that_is_unmapped(self):
         """stress-ng's stressors unmap theirs before they end, and the kernel kills for a signal then. They live; once there is a
@@ -229,8 +232,7 @@ class Limits(unittest.TestCase):
                 self.assertGreater(p.ticks_of(data, "work"), 0)
                 self.assertEqual(p.ticks_of(data, "pthread_sigmask"), 0)
                 if engine == "timer":
-                    parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
-                    self.assertGreater(parts["stacks without room for a tick"], 0.2)
+                    self.assertGreater(seconds_unsampled(data)["stacks without room for a tick"], 0.2)
 
     def test_handlers_on_an_alternate_stack_without_room_for_a_tick(self):
         """With AVX-512 a frame takes 3.4 KiB: a handler that takes as much on a stack of SIGSTKSZ died of a tick. It runs without,
@@ -246,8 +248,7 @@ class Limits(unittest.TestCase):
                         data = done.report()
                         p.assert_ledger(self, data)
                         if engine == "timer":
-                            parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
-                            self.assertGreater(parts["stacks without room for a tick"], 0.05)
+                            self.assertGreater(seconds_unsampled(data)["stacks without room for a tick"], 0.05)
                             self.assertLess(p.ticks_of(data, "work_in_handler"), 0.05 * data["ticks"])
 
     def test_an_alternate_stack_of_the_least_size(self):
