@@ -34,15 +34,24 @@ Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcep
 /// Recorder only.
 uint32_t grow_path_tree(ProfileFile* file, PathTreeHead* tree) noexcept;
 
-/// Calls visit(number, node) for all nodes. REQUIRES: the tree is whole, and nobody changes it.
+/// Calls visit(number, node) for all nodes, each once. Where the file is damaged: for no more than fit the
+/// pool, some of them again. REQUIRES: nobody changes the tree.
 template <class Visit>
 void visit_nodes(const Pool& pool, const PathTreeHead& tree, Visit&& visit) {
+  uint64_t left = uint64_t{pool_units(pool)} * kNodesPerUnit;
   for (PathDirectory directory = first_directory(tree); directory.directory != 0;
        directory = next_directory(pool, directory)) {
+    if (directory.slots_log2 > kMostSlotsLog2 ||
+        !pool_holds(pool, directory.directory, path_directory_units(directory.slots_log2)))
+      return;
     const auto* slots = pool_at<uint32_t>(pool, directory.directory);
-    for (uint64_t slot = 0; slot < uint64_t{1} << directory.slots_log2; ++slot)
-      for (uint32_t number = slots[slot]; number != 0; number = path_node(pool, number)->next)
+    for (uint64_t slot = 0; slot < uint64_t{1} << directory.slots_log2; ++slot) {
+      for (uint32_t number = slots[slot]; number != 0; number = path_node(pool, number)->next) {
+        if (left == 0 || !pool_holds(pool, number / kNodesPerUnit, 1)) break;
+        --left;
         visit(number, *path_node(pool, number));
+      }
+    }
   }
 }
 

@@ -17,7 +17,8 @@ bool is_code(const PathNode& node) noexcept {
   return node.parent != 0 && PathPlace::segment(node.place) != 0;
 }
 
-/// The nodes of a tree, and how many children each node number has.
+/// The nodes of a tree, and how many children each node number has. Where the file is damaged: those that can
+/// be nodes, and have a parent.
 struct Family {
   std::vector<uint32_t> nodes;
   std::vector<uint32_t> children;
@@ -25,23 +26,28 @@ struct Family {
 
 Family family_of(const Pool& pool, const PathTreeHead& tree) {
   Family family;
-  family.nodes.reserve(tree.nodes);
-  family.children.resize(uint64_t{pool.head->used} * kNodesPerUnit);
+  const uint64_t numbers = uint64_t{std::min(pool.head->used, pool_units(pool))} * kNodesPerUnit;
+  family.nodes.reserve(std::min<uint64_t>(tree.nodes, numbers));
+  family.children.resize(numbers);
   visit_nodes(pool, tree, [&](uint32_t number, const PathNode& node) {
+    if (number >= numbers || node.parent >= numbers) return;
     family.nodes.push_back(number);
     ++family.children[node.parent];
   });
   return family;
 }
 
-/// What refers to a node in its chain: a slot, or another's `next`.
+/// What refers to a node in its chain: a slot, or another's `next`. Null: none does, as the file is damaged.
 uint32_t* link_to(const Pool& pool, const PathTreeHead& tree, uint32_t number) {
   const PathNode& node = *path_node(pool, number);
+  uint32_t steps = kMostAttempts;
   for (PathDirectory directory = first_directory(tree); directory.directory != 0;
        directory = next_directory(pool, directory)) {
     uint32_t* link = path_slot(pool, directory, node.parent, node.place);
-    while (*link != 0 && *link != number) link = &path_node(pool, *link)->next;
-    if (*link == number) return link;
+    for (uint32_t at = 0; link != nullptr && (at = *link) != 0; link = &path_node(pool, at)->next) {
+      if (at == number) return link;
+      if (steps-- == 0 || !pool_holds(pool, at / kNodesPerUnit, 1)) return nullptr;
+    }
   }
   return nullptr;
 }
@@ -79,14 +85,13 @@ uint32_t PathCounter::child(PathTreeHead* tree, uint32_t parent, uint64_t place)
 }
 
 /// Takes a leaf out of the tree: its counts go to its parent. A reader that finds them twice sees `pruning`.
-void PathCounter::remove(uint32_t number) {
+void PathCounter::remove(uint32_t number, uint32_t parent) {
   const Pool pool = file_->pool();
   PathNode* node = path_node(pool, number);
-  PathNode* parent = path_node(pool, node->parent);
   uint32_t* link = link_to(pool, paths_->context, number);
   if (link == nullptr) return;
   __atomic_store_n(&paths_->pruning, number, __ATOMIC_RELEASE);
-  add_relaxed(&parent->folded, weight_of(*node));
+  add_relaxed(&path_node(pool, parent)->folded, weight_of(*node));
   store_relaxed(&node->self, 0);
   store_relaxed(&node->folded, 0);
   __atomic_store_n(link, node->next, __ATOMIC_RELEASE);
@@ -115,7 +120,8 @@ void PathCounter::prune() {
   for (; tree.nodes > kept && !coldest.empty();) {
     const uint32_t number = coldest.top().second, parent = path_node(pool, number)->parent;
     coldest.pop();
-    remove(number);
+    if (parent == 0 || parent >= family.children.size()) continue;  // it was another: the file is damaged
+    remove(number, parent);
     if (--family.children[parent] == 0) add(parent);
   }
   add_relaxed(&paths_->prunes, 1);

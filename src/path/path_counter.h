@@ -26,7 +26,7 @@ class PathCounter {
   void grow(PathTreeHead* tree, uint32_t* most);
   uint32_t child(PathTreeHead* tree, uint32_t parent, uint64_t place);
   void prune();
-  void remove(uint32_t number);
+  void remove(uint32_t number, uint32_t parent);
 
   ProfileFile* file_ = nullptr;
   PathRecord* paths_ = nullptr;

@@ -138,6 +138,39 @@ TEST_F(PathCounterTest, ANodeKeepsWhatItCountedInAllWhenNodesBelowItArePruned) {
   EXPECT_EQ(sum(paths().context), 11000u);
 }
 
+/// A program that writes wherever it likes writes into the file, too.
+TEST_F(PathCounterTest, PruningEndsWhateverIsWrittenIntoTheTrees) {
+  std::mt19937 random{11};
+  for (unsigned round = 0; round < 16; ++round) {
+    FreshFile fresh;
+    ASSERT_TRUE(
+        add_call_paths(&fresh.file(), {.context_bytes = 2000 * sizeof(PathNode), .plane_bytes = 1 << 16}));
+    PathCounter counter(&fresh.file());
+    const auto count_some = [&] {
+      for (unsigned i = 0; i < 3000; ++i)
+        counter.count(1, path_of<PathFrame>({0, 1 + i % 30, 100 + i, 5000 + i}), PathEnd::kComplete, 1);
+    };
+    count_some();
+    PathRecord& paths = *call_paths(fresh.file());
+    const Pool pool = fresh.file().pool();
+    ASSERT_GT(paths.prunes, 0u);
+    auto* words = pool_at<uint32_t>(pool, 0);
+    const uint32_t first = 16 * paths.context.directory,
+                   count = 16 * (pool.head->used - paths.context.directory);
+    for (unsigned i = 0; i < 400; ++i) {
+      uint32_t& word = words[first + random() % count];
+      if (i % 3 == 0) word = random();
+      if (i % 3 == 1)
+        word = 2 * paths.context.directory + random() % (count / 8);  // a node, or what is not one
+      if (i % 3 == 2 && word != 0) word = words[first + random() % count];
+    }
+    uint32_t* heads[] = {&paths.context.nodes, &paths.context.spare, &paths.context.slots_log2,
+                         &pool.head->used};
+    if (round % 2 == 1) *heads[round / 2 % 4] = random();
+    count_some();
+  }
+}
+
 TEST_F(PathCounterTest, WhatFindsNoRoomInThePlaneIsOneRowOfItsScope) {
   PathCounter& counter = this->counter({.context_bytes = 1 << 20, .plane_bytes = 8 * sizeof(PathNode)});
   for (unsigned i = 0; i < 100; ++i) counter.count(1, path_of<PathFrame>({0, 1 + i}), PathEnd::kComplete, 1);

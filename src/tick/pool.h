@@ -31,10 +31,15 @@ struct Pool {
       ~0u;  ///< units this process has mapped; where address space is short fewer than there are
 };
 
+/// Units, from 0, that may be touched.
+inline uint32_t pool_units(const Pool& pool) noexcept {
+  const uint32_t limit = __atomic_load_n(&pool.head->limit, __ATOMIC_ACQUIRE);
+  return limit > pool.mapped ? pool.mapped : limit;
+}
+
 /// True if `units` units from `first` may be touched.
 inline bool pool_holds(const Pool& pool, uint32_t first, uint32_t units) noexcept {
-  uint32_t limit = __atomic_load_n(&pool.head->limit, __ATOMIC_ACQUIRE);
-  if (limit > pool.mapped) limit = pool.mapped;
+  const uint32_t limit = pool_units(pool);
   return first != 0 && first < limit && units <= limit - first;
 }
 

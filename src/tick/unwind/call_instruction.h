@@ -44,12 +44,13 @@ inline bool ends_in_call(const unsigned char (&bytes)[kLongestCall]) noexcept {
 inline constexpr unsigned kLongestCall = 8;  ///< with a segment or notrack prefix
 
 /// Bytes of ModRM, SIB and displacement of `ff /2` (call near, absolute indirect), or of `ff /3`; 0 if
-/// it is neither.
-inline unsigned call_operand_bytes(const unsigned char* operand) noexcept {
+/// it is neither, or if its `most` bytes do not hold the first two.
+constexpr unsigned call_operand_bytes(const unsigned char* operand, unsigned most) noexcept {
   const unsigned mode = operand[0] >> 6, kind = operand[0] >> 3 & 7, base = operand[0] & 7;
   if (kind != 2 && kind != 3) return 0;
   if (mode == 3) return 1;
   const bool indexed = base == 4;
+  if (indexed && most < 2) return 0;
   const unsigned bytes = indexed ? 2 : 1;
   if (mode == 1) return bytes + 1;
   if (mode == 2) return bytes + 4;
@@ -57,13 +58,12 @@ inline unsigned call_operand_bytes(const unsigned char* operand) noexcept {
   return absolute ? bytes + 4 : bytes;
 }
 
-inline bool ends_in_call(const unsigned char (&bytes)[kLongestCall]) noexcept {
+constexpr bool ends_in_call(const unsigned char (&bytes)[kLongestCall]) noexcept {
   constexpr unsigned char kRelative = 0xe8, kIndirect = 0xff;
   if (bytes[kLongestCall - 5] == kRelative) return true;
   for (unsigned length = 2; length <= 7; ++length) {
     const unsigned char* start = bytes + kLongestCall - length;
-    // The byte behind a one-byte operand is not looked at: mode 3 needs no second one.
-    if (start[0] == kIndirect && call_operand_bytes(start + 1) == length - 1) return true;
+    if (start[0] == kIndirect && call_operand_bytes(start + 1, length - 1) == length - 1) return true;
   }
   return false;
 }

@@ -54,6 +54,10 @@ TEST(CallInstruction, EveryFormOfANearCall) {
   EXPECT_TRUE(is_call({0xff, 0x94, 0xc8, 1, 2, 3, 4})) << "call *0x...(%rax,%rcx,8)";
 }
 
+/// The compiler refuses it where bytes behind the last one are read.
+constexpr unsigned char kCutCall[kLongestCall] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x14};
+static_assert(!ends_in_call(kCutCall), "its second operand byte is missing");
+
 TEST(CallInstruction, NothingElse) {
   EXPECT_FALSE(is_call({0xe9, 1, 2, 3, 4})) << "jmp rel32";
   EXPECT_FALSE(is_call({0xff, 0xe0})) << "jmp *%rax";
