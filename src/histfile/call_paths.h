@@ -34,8 +34,8 @@ Result<void> add_call_paths(ProfileFile* file, const PathLimits& limits) noexcep
 /// Recorder only.
 uint32_t grow_path_tree(ProfileFile* file, PathTreeHead* tree) noexcept;
 
-/// Calls visit(number, node) for all nodes, each once. Where the file is damaged: for no more than fit the
-/// pool, some of them again. REQUIRES: nobody changes the tree.
+/// Calls visit(number, node) for all nodes, each once. Where others write into the file: for no more than fit
+/// the pool, some of them again; a node may change while it is visited. REQUIRES: the tree's writer rests.
 template <class Visit>
 void visit_nodes(const Pool& pool, const PathTreeHead& tree, Visit&& visit) {
   uint64_t left = uint64_t{pool_units(pool)} * kNodesPerUnit;
@@ -46,7 +46,8 @@ void visit_nodes(const Pool& pool, const PathTreeHead& tree, Visit&& visit) {
       return;
     const auto* slots = pool_at<uint32_t>(pool, directory.directory);
     for (uint64_t slot = 0; slot < uint64_t{1} << directory.slots_log2; ++slot) {
-      for (uint32_t number = slots[slot]; number != 0; number = path_node(pool, number)->next) {
+      for (uint32_t number = __atomic_load_n(&slots[slot], __ATOMIC_RELAXED); number != 0;
+           number = __atomic_load_n(&path_node(pool, number)->next, __ATOMIC_RELAXED)) {
         if (left == 0 || !pool_holds(pool, number / kNodesPerUnit, 1)) break;
         --left;
         visit(number, *path_node(pool, number));

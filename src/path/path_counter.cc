@@ -30,9 +30,10 @@ Family family_of(const Pool& pool, const PathTreeHead& tree) {
   family.nodes.reserve(std::min<uint64_t>(tree.nodes, numbers));
   family.children.resize(numbers);
   visit_nodes(pool, tree, [&](uint32_t number, const PathNode& node) {
-    if (number >= numbers || node.parent >= numbers) return;
+    const uint32_t parent = __atomic_load_n(&node.parent, __ATOMIC_RELAXED);
+    if (number >= numbers || parent >= numbers) return;
     family.nodes.push_back(number);
-    ++family.children[node.parent];
+    ++family.children[parent];
   });
   return family;
 }
@@ -44,7 +45,8 @@ uint32_t* link_to(const Pool& pool, const PathTreeHead& tree, uint32_t number) {
   for (PathDirectory directory = first_directory(tree); directory.directory != 0;
        directory = next_directory(pool, directory)) {
     uint32_t* link = path_slot(pool, directory, node.parent, node.place);
-    for (uint32_t at = 0; link != nullptr && (at = *link) != 0; link = &path_node(pool, at)->next) {
+    for (uint32_t at = 0; link != nullptr && (at = __atomic_load_n(link, __ATOMIC_RELAXED)) != 0;
+         link = &path_node(pool, at)->next) {
       if (at == number) return link;
       if (steps-- == 0 || !pool_holds(pool, at / kNodesPerUnit, 1)) return nullptr;
     }
@@ -118,7 +120,8 @@ void PathCounter::prune() {
   resting_.clear();
   const uint64_t kept = uint64_t{tree.most_nodes} * kKeptPercent / 100;
   for (; tree.nodes > kept && !coldest.empty();) {
-    const uint32_t number = coldest.top().second, parent = path_node(pool, number)->parent;
+    const uint32_t number = coldest.top().second,
+                   parent = __atomic_load_n(&path_node(pool, number)->parent, __ATOMIC_RELAXED);
     coldest.pop();
     if (parent == 0 || parent >= family.children.size()) continue;  // it was another: the file is damaged
     remove(number, parent);

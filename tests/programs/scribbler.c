@@ -6,6 +6,7 @@
      ring                           the place of the ring of ticks put aside, over and over
      keys                           ticks put aside for ever new processes, as fast as they are taken
      words                          every word of what is in use, one unit at a time, and at the end all of it
+     random                         words of what is in use, now here, now there, most of them for good
      claim                          as another user: ticks put aside for process PID, at ADDRESS and at no
    code */
 #include <fcntl.h>
@@ -82,6 +83,19 @@ static void scribble_words(uint64_t hold_ns) {
   scribble_unit(0, 3);
 }
 
+/* What has a use only as the recorder reads it twice is met by chance. */
+static void scribble_a_word(void) {
+  uint32_t used = *word(kUsed) < *word(kLimit) ? *word(kUsed) : *word(kLimit);
+  if (used < 65 || used > 1 << 20) used = 65;
+  volatile uint32_t* there = word(unit((uint32_t)random() % used) + 4 * ((uint32_t)random() % 16));
+  const uint32_t before = *there;
+  const uint32_t values[] = {0, ~0u, before + 1, (uint32_t)random(), (uint32_t)random() % (2 * used)};
+  *there = values[random() % 5];
+  if (random() % 4 != 0) return;
+  (void)turn(20000, 1);
+  *there = before;
+}
+
 /* More than all other ticks together. */
 static const uint64_t kClaimed = 1ull << 32;
 
@@ -117,6 +131,7 @@ int main(int argc, char** argv) {
     if (strcmp(mode, "used") == 0) *word(kUsed) = ~0u;
     if (strcmp(mode, "limit") == 0) *word(kLimit) = value % 2 == 0 ? 0 : ~0u;
     if (strcmp(mode, "keys") == 0) put_aside(1, 1, key++);
+    if (strcmp(mode, "random") == 0) scribble_a_word();
     if (strcmp(mode, "ring") == 0) *word(kRing) = value % 2 == 0 ? ring : 0xfffffff0;
     value = turn(100, value + 1);
   }

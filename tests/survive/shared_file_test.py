@@ -17,10 +17,10 @@ PATIENCE_S = 40  # only for what would never end
 
 
 class SharedFile(unittest.TestCase):
-    def recorded(self, engine, *command):
+    def recorded(self, engine, *command, options=()):
         """Records; the recorder's own end is judged, and what it left."""
         path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "p.pct")
-        recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", engine, "-o", path, "--", *command],
+        recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", engine, *options, "-o", path, "--", *command],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(recorder.kill)
         out, err = recorder.communicate(timeout=PATIENCE_S)
@@ -38,6 +38,17 @@ class SharedFile(unittest.TestCase):
                               f"wait $spinner; echo $?; {spin} 1 0.05; echo $?; exit 7")
                     code, out, _, _ = self.recorded(engine, "sh", "-c", script)
                     self.assertEqual((code, out.split()), (7, ["0", "0", "0"]))
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "call paths are for x86-64")
+    def test_so_do_they_with_call_paths(self):
+        """What the trees of call paths hold changes while the recorder prunes them."""
+        options = ("-g", "--paths-memory", "64K", "-F", "4000")
+        script = (f"{p.program('known_paths')} many_paths 0.6 > /dev/null & paths=$!; {p.program('scribbler')} random 0.4; echo $?; "
+                  "wait $paths; echo $?; exit 7")
+        for engine in p.engines("timer", "trap"):
+            with self.subTest(engine=engine):
+                code, out, _, _ = self.recorded(engine, "sh", "-c", script, options=options)
+                self.assertEqual((code, out.split()), (7, ["0", "0"]))
 
     def test_ticks_put_aside_for_ever_new_processes_cost_no_memory(self):
         path = os.path.join(p.scratch(), "keys.pct")

@@ -60,7 +60,9 @@ bool InjectedPaths::take() {
 /// Once only: each slot is copied, then free.
 void InjectedPaths::take_path(uint32_t first) {
   const PathSlot& head = slots_.slots[first];
-  const auto end = static_cast<unsigned>(head.end) < kPathEnds ? head.end : PathEnd::kDoubtful;
+  PathEnd said;
+  __atomic_load(&head.end, &said, __ATOMIC_RELAXED);
+  const PathEnd end = static_cast<unsigned>(said) < kPathEnds ? said : PathEnd::kDoubtful;
   Taken path{head.ticks, head.process, head.program, end, taken_frames_.size(), 0};
   uint32_t index = first;
   for (uint32_t taken = 1; taken <= kMostSlotsOfPath; ++taken) {
