@@ -230,9 +230,12 @@ class Limits(unittest.TestCase):
                 data = done.report()
                 p.assert_ledger(self, data)
                 self.assertGreater(p.ticks_of(data, "work"), 0)
-                self.assertEqual(p.ticks_of(data, "pthread_sigmask"), 0)
+                # What has waited is nowhere; a tick that comes while the handler takes it is there (3 % of runs).
+                self.assertLess(p.ticks_of(data, "pthread_sigmask"), 0.05 * data["ticks"])
                 if engine == "timer":
                     self.assertGreater(seconds_unsampled(data)["stacks without room for a tick"], 0.2)
+                else:
+                    self.assertGreater(data["lost"], 0)
 
     def test_handlers_on_an_alternate_stack_without_room_for_a_tick(self):
         """With AVX-512 a frame takes 3.4 KiB: a handler that takes as much on a stack of SIGSTKSZ died of a tick. It runs without,
