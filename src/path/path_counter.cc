@@ -18,10 +18,16 @@ bool is_code(const PathNode& node) noexcept {
 }
 
 /// The nodes of a tree, and how many children each node number has. Where the file is damaged: those that can
-/// be nodes, and have a parent.
+/// be nodes.
 struct Family {
   std::vector<uint32_t> nodes;
   std::vector<uint32_t> children;
+
+  /// 0: of a root, or of a node whose parent cannot be one.
+  [[nodiscard]] uint32_t parent_of(const PathNode& node) const {
+    const uint32_t parent = __atomic_load_n(&node.parent, __ATOMIC_RELAXED);
+    return parent < children.size() ? parent : 0;
+  }
 };
 
 Family family_of(const Pool& pool, const PathTreeHead& tree) {
@@ -30,10 +36,9 @@ Family family_of(const Pool& pool, const PathTreeHead& tree) {
   family.nodes.reserve(std::min<uint64_t>(tree.nodes, numbers));
   family.children.resize(numbers);
   visit_nodes(pool, tree, [&](uint32_t number, const PathNode& node) {
-    const uint32_t parent = __atomic_load_n(&node.parent, __ATOMIC_RELAXED);
-    if (number >= numbers || parent >= numbers) return;
+    if (number >= numbers) return;
     family.nodes.push_back(number);
-    ++family.children[parent];
+    ++family.children[family.parent_of(node)];
   });
   return family;
 }
@@ -120,10 +125,9 @@ void PathCounter::prune() {
   resting_.clear();
   const uint64_t kept = uint64_t{tree.most_nodes} * kKeptPercent / 100;
   for (; tree.nodes > kept && !coldest.empty();) {
-    const uint32_t number = coldest.top().second,
-                   parent = __atomic_load_n(&path_node(pool, number)->parent, __ATOMIC_RELAXED);
+    const uint32_t number = coldest.top().second, parent = family.parent_of(*path_node(pool, number));
     coldest.pop();
-    if (parent == 0 || parent >= family.children.size()) continue;  // it was another: the file is damaged
+    if (parent == 0) continue;  // it was another: the file is damaged
     remove(number, parent);
     if (--family.children[parent] == 0) add(parent);
   }

@@ -68,9 +68,11 @@ static void scribble_unit(uint64_t offset, uint32_t seed) {
   }
 }
 
+static uint32_t units_in_use(void) { return *word(kUsed) < *word(kLimit) ? *word(kUsed) : *word(kLimit); }
+
 /* Every unit in turn stays damaged for `hold_ns`, then is put back; in the end all stay so. */
 static void scribble_words(uint64_t hold_ns) {
-  uint64_t end = unit(*word(kUsed)) < unit(*word(kLimit)) ? unit(*word(kUsed)) : unit(*word(kLimit));
+  uint64_t end = unit(units_in_use());
   for (uint32_t round = 0; round < 2; ++round)
     for (uint64_t offset = 0; offset < end; offset = offset == 384 ? 4096 : offset + 64) {
       unsigned char before[64];
@@ -85,7 +87,7 @@ static void scribble_words(uint64_t hold_ns) {
 
 /* What has a use only as the recorder reads it twice is met by chance. */
 static void scribble_a_word(void) {
-  uint32_t used = *word(kUsed) < *word(kLimit) ? *word(kUsed) : *word(kLimit);
+  uint32_t used = units_in_use();
   if (used < 65 || used > 1 << 20) used = 65;
   volatile uint32_t* there = word(unit((uint32_t)random() % used) + 4 * ((uint32_t)random() % 16));
   const uint32_t before = *there;
