@@ -65,7 +65,7 @@ TEST_F(Snapshot, IsAClosedFileWithAnExactAccount) {
 TEST_F(Snapshot, OfABusyRecordingIsExactEveryTime) {
   recording_.start(2);
   uint64_t last = 0;
-  constexpr int kSnapshots = kSanitized ? 5 : 20;
+  constexpr int kSnapshots = kSanitized ? 3 : 20;
   for (int round = 0; round < kSnapshots; ++round) {
     recording_.file().make_room(0);
     ASSERT_TRUE(write(out_, true));

@@ -194,7 +194,7 @@ class FoldedRanges:
     def setUpClass(cls):
         if cls.ENGINE is not None and not p.engine_available(cls.ENGINE):
             raise unittest.SkipTest(f"engine {cls.ENGINE} is not available")
-        command = [shutil.which("python3"), *cls.WORK]
+        command = [sys.executable, *cls.WORK]
         cls.recorded = p.record(command, "-g", "--paths-memory", "64K", "-F", "4000", *(["-e", cls.ENGINE] if cls.ENGINE else []))
         cls.report = cls.recorded.report("--min-share", "0")
         if not cls.report.get("paths", {}).get("folded"):

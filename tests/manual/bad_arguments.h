@@ -28,11 +28,12 @@ struct Place {
 class Grounds {
  public:
   static inline const size_t kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  Grounds() : start_(far_from_all_else()) {
+  Grounds() : start_(far_from_all_else()), untouched_(kPage) {
+    for (size_t i = 0; i < kPage; ++i) untouched_[i] = pattern(i);
     mprotect(write_page(), kPage, PROT_READ | PROT_WRITE);
     mprotect(read_page(), kPage, PROT_READ | PROT_WRITE);
     restore();
-    memcpy(read_page(), write_page(), kPage);
+    memcpy(read_page(), untouched_.data(), kPage);
     mprotect(read_page(), kPage, PROT_READ);
   }
   ~Grounds() { munmap(start_, 5 * kPage); }
@@ -45,9 +46,7 @@ class Grounds {
   [[nodiscard]] char* nowhere() const { return start_; }
 
   /// Bytes of the pattern are small, so that no counter made of them is near a limit.
-  void restore() const {
-    for (size_t i = 0; i < kPage; ++i) write_page()[i] = pattern(i);
-  }
+  void restore() const { memcpy(write_page(), untouched_.data(), kPage); }
   /// In any byte of a counter of 16 or 32 bits: which one depends on the machine's order.
   [[nodiscard]] bool changed(const char* counter) const {
     for (const char* byte = counter; byte != write_end() && byte != counter + 4; ++byte)
@@ -65,6 +64,9 @@ class Grounds {
     }
   };
   [[nodiscard]] long changed_outside(const std::vector<Span>& spans) const {
+    if (memcmp(write_page(), untouched_.data(), kPage) == 0 &&
+        memcmp(read_page(), untouched_.data(), kPage) == 0)
+      return -1;
     for (size_t i = 0; i < kPage; ++i) {
       const char* byte = write_page() + i;
       if (*byte != pattern(i) &&
@@ -99,6 +101,7 @@ class Grounds {
   }
 
   char* start_;
+  std::vector<char> untouched_;  ///< a page with the pattern
 };
 
 /// How an argument can point to a list.
@@ -113,7 +116,6 @@ class ListGrounds {
   template <class Entry>
   Entry* put(const std::vector<Entry>& list, Pointing pointing) {
     size_t bytes = list.size() * sizeof(Entry);
-    mprotect(grounds_.read_page(), Grounds::kPage, PROT_READ | PROT_WRITE);
     char* to = grounds_.write_end() - bytes;
     switch (pointing) {
       case Pointing::kNull:
@@ -122,6 +124,7 @@ class ListGrounds {
         return reinterpret_cast<Entry*>(grounds_.nowhere());
       case Pointing::kReadOnly:
         to = grounds_.read_page();
+        mprotect(to, Grounds::kPage, PROT_READ | PROT_WRITE);
         break;
       case Pointing::kRight:
         to = grounds_.write_page();
@@ -137,7 +140,7 @@ class ListGrounds {
         break;
     }
     memcpy(static_cast<void*>(to), list.data(), bytes);
-    mprotect(grounds_.read_page(), Grounds::kPage, PROT_READ);
+    if (pointing == Pointing::kReadOnly) mprotect(to, Grounds::kPage, PROT_READ);
     return reinterpret_cast<Entry*>(to);
   }
 

@@ -285,8 +285,7 @@ class EveryEngine:
 
     def test_a_small_bound_folds_paths_and_keeps_totals(self):
         """Of 64 KiB, 2048 nodes, Python's import of its library needs more: paths are folded, and still every tick has one."""
-        program = shutil.which("python3")
-        done, data = self.record([program, "-c", "import json, unittest, http.client, xml.dom.minidom, sqlite3, asyncio"],
+        done, data = self.record([sys.executable, "-c", "import json, unittest, http.client, xml.dom.minidom, sqlite3, asyncio"],
                                  "--paths-memory", "64K", "-F", "4000")
         self.check_identities(data, done.path)
         main = [row for row in data["rows"] if row["function"] == "_PyEval_EvalFrameDefault"]

@@ -67,7 +67,7 @@ class DamagedTables(Recorded):
         self.assertEqual(len(sections), 2)
         program = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "damaged")
         complete = cut = 0
-        for seed in range(p.scale(4)):
+        for seed in range(p.scale(2)):
             chance = random.Random(seed)
             code = bytearray(sound)
             offset, size = chance.choice(sections)

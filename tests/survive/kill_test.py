@@ -23,7 +23,7 @@ def wait_until(condition):
 
 
 class Kill(unittest.TestCase):
-    runs = p.scale(4)
+    runs = p.scale(2)
 
     def start(self, engine, path):
         recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-e", engine, "-o", path, "--",

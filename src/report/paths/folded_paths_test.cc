@@ -138,7 +138,7 @@ std::pair<uint64_t, uint64_t> range_of(const std::vector<CallerRow>& rows, const
 }
 
 TEST(FoldedPaths, CallersHaveTheTotalOfTheTable) {
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
     const FoldedPaths paths(seed);
     ObjectNames names(paths.profile(), &FakeSymbolizer::open);
     const NamedPaths named(paths.profile(), names, true);
@@ -191,21 +191,21 @@ void expect_the_truth(const FoldedPaths& paths) {
 }
 
 TEST(FoldedPaths, CallersAndCalleesHoldTheTruth) {
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
     expect_the_truth(FoldedPaths(seed));
   }
 }
 
 TEST(FoldedPaths, CallersAndCalleesHoldTheTruthWhereFewPathsAreKept) {
-  for (uint64_t seed = 1; seed <= 100; ++seed) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);
     expect_the_truth(FoldedPaths(seed, 12));
   }
 }
 
 TEST(FoldedPaths, EdgesOfThePageAreThoseOfCallers) {
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
     const FoldedPaths paths(seed);
     ObjectNames names(paths.profile(), &FakeSymbolizer::open);
     const NamedPaths named(paths.profile(), names, true);
