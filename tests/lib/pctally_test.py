@@ -10,12 +10,14 @@ import tempfile
 import time
 import unittest
 
-os.environ["PCTALLY_NO_CACHE"] = "1"  # tests leave nothing in anybody's cache directory
-
 BUILD = os.environ.get("PCTALLY_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build", "release"))
 BUILD = os.path.abspath(BUILD)
 PCTALLY = os.path.join(BUILD, "bin", "pctally")
 PROGRAMS = os.path.join(BUILD, "programs")
+
+# Tests leave nothing in anybody's cache directory. With none each of a thousand recordings would read the kernel's symbols again.
+os.environ["XDG_CACHE_HOME"] = os.path.join(BUILD, "tests", "cache")
+os.makedirs(os.environ["XDG_CACHE_HOME"], exist_ok=True)
 
 
 def program(name):
