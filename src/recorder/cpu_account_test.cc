@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/cpu_time_for_test.h"
+#include "base/time_ns.h"
 #include "perf/process_tree.h"
 
 namespace pctally {
@@ -42,7 +43,7 @@ class Worker {
     waitpid(pid_, nullptr, 0);
     for (int fd : {start_[0], start_[1], done_[0], done_[1]}) close(fd);
   }
-  /// Seconds of CPU time that its work took.
+  /// Seconds of CPU time that its work took, by its own clock.
   double go() {
     uint64_t ns = 0;
     EXPECT_EQ(write(start_[1], "x", 1), 1);
@@ -61,14 +62,23 @@ double seconds_used(CpuAccount& account) {
   return static_cast<double>(account.used(nullptr).total()) * 1e-9;
 }
 
+/// At least what the work says of itself. At most the time that passed, as one works at a time: where a host
+/// holds a CPU, that is charged to whoever runs there, also behind the last look at its clock.
+void expect_seconds_used(CpuAccount& account, Worker& worker) {
+  const uint64_t begun = monotonic_ns();
+  const double worked = worker.go();
+  const double used = seconds_used(account);
+  EXPECT_GE(used, 0.98 * worked);
+  EXPECT_LE(used, 0.02 + 1.1e-9 * static_cast<double>(monotonic_ns() - begun));
+}
+
 TEST(CpuAccount, OfAProcessIsItsOwnClock) {
   Worker worker([] { return burn_until(100000000); });
   CpuAccount account;
   account.start(Target::running({worker.pid()}));
   EXPECT_TRUE(account.known());
-  EXPECT_LT(seconds_used(account), 0.01);
-  const double worked = worker.go();
-  EXPECT_NEAR(seconds_used(account), worked, 0.02);
+  EXPECT_LT(seconds_used(account), 0.05);  // forked, and waiting
+  expect_seconds_used(account, worker);
 }
 
 /// A double fork: nobody ever waits for the one that works.
@@ -94,9 +104,8 @@ TEST(CpuAccount, ATreesCountHoldsWhatNobodyWaitsFor) {
   account.count_tree(Target::running({worker.pid()}));
   account.start(Target::running({worker.pid()}));
   by_clocks.start(Target::running({worker.pid()}));
-  const double worked = worker.go();
-  EXPECT_NEAR(seconds_used(account), worked, 0.02);
-  EXPECT_LT(seconds_used(by_clocks), worked / 2);
+  expect_seconds_used(account, worker);
+  EXPECT_LT(seconds_used(by_clocks), 0.05) << "of the 0.1 s";
 }
 
 TEST(CpuAccount, OfACommandTheLargerFigureIsTaken) {
