@@ -9,6 +9,7 @@ namespace {
 
 constexpr uint64_t kUnitsPerFrame = 2;  ///< a node in each tree, at most
 constexpr uint32_t kKeptPercent = 70;   ///< of the nodes, by pruning
+constexpr size_t kNodesPerTick = 64;    ///< looked at, at most, where pruning does not help
 
 uint64_t weight_of(const PathNode& node) noexcept { return node.self + node.folded; }
 
@@ -64,7 +65,10 @@ uint32_t* link_to(const Pool& pool, const PathTreeHead& tree, uint32_t number) {
 PathCounter::PathCounter(ProfileFile* file) : file_(file), paths_(call_paths(*file)) {}
 
 void PathCounter::count(uint32_t scope, std::span<const PathFrame> frames, PathEnd end, uint64_t ticks) {
-  if (paths_->context.nodes + frames.size() + 2 > paths_->context.most_nodes) prune();
+  if (without_prune_ != 0)
+    --without_prune_;
+  else if (paths_->context.nodes + frames.size() + 2 > paths_->context.most_nodes)
+    prune();
   grow(&paths_->context, &most_context_);
   grow(&paths_->plane, &most_plane_);
   file_->make_room((frames.size() + 2) * kUnitsPerFrame);
@@ -132,6 +136,7 @@ void PathCounter::prune() {
     if (--family.children[parent] == 0) add(parent);
   }
   add_relaxed(&paths_->prunes, 1);
+  if (tree.nodes > kept) without_prune_ = family.children.size() / kNodesPerTick;
 }
 
 }  // namespace pctally

@@ -4,6 +4,9 @@
 //     ticks given to count(). How a path is counted: tick/path_count.h.
 //  2. When the context tree is full its coldest leaves are folded into their parents until a third is free:
 //     what a node that stays counts in all, itself and below it, does not change.
+//  3. Where too few leaves can be folded (most nodes are scopes, or a program has written into the file) that
+//  is
+//     not tried again at every tick: each costs a bounded time.
 #pragma once
 #include <vector>
 
@@ -31,6 +34,7 @@ class PathCounter {
   ProfileFile* file_ = nullptr;
   PathRecord* paths_ = nullptr;
   uint32_t most_context_ = 0, most_plane_ = 0;  ///< nodes that the trees' directories are for
+  size_t without_prune_ = 0;                    ///< calls of count() that do not prune
   std::vector<uint32_t> freed_;                 ///< nodes of the context tree to be used again
   std::vector<uint32_t> resting_;  ///< freed in the last pass: a reader may still be on its way through them
 };

@@ -171,6 +171,21 @@ TEST_F(PathCounterTest, PruningEndsWhateverIsWrittenIntoTheTrees) {
   }
 }
 
+/// It would take a walk through the whole tree for each: the recorder of such a program went on for seconds.
+TEST_F(PathCounterTest, APruneThatDoesNotHelpIsNotTriedAtEveryTick) {
+  PathCounter& counter = this->counter({.context_bytes = 1000 * sizeof(PathNode), .plane_bytes = 1 << 16});
+  const auto count_some = [&] {
+    const uint64_t before = paths().prunes;
+    for (unsigned i = 0; i < 1000; ++i)
+      counter.count(1, path_of<PathFrame>({0, 1 + i % 30, 100 + i}), PathEnd::kComplete, 1);
+    return (paths().prunes - before) / 2;
+  };
+  EXPECT_GT(count_some(), 0u);
+  paths().context.nodes = 1 << 30;  // written there by a program
+  const uint64_t nodes = uint64_t{pool().head->used} * kNodesPerUnit;
+  EXPECT_LE(count_some(), 1 + 1000 * 64 / nodes);
+}
+
 TEST_F(PathCounterTest, WhatFindsNoRoomInThePlaneIsOneRowOfItsScope) {
   PathCounter& counter = this->counter({.context_bytes = 1 << 20, .plane_bytes = 8 * sizeof(PathNode)});
   for (unsigned i = 0; i < 100; ++i) counter.count(1, path_of<PathFrame>({0, 1 + i}), PathEnd::kComplete, 1);

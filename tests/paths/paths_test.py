@@ -114,6 +114,7 @@ class PathsTest(unittest.TestCase):
     COMPLETE_IN_PYTHON = 0.98  # where paths lead through trampolines
     COPIES_ONE_STACK = False   # that on which the thread runs at the tick
     KNOWS_THREADS = False
+    SECONDS_ON_OTHER_STACKS = "0.4"
 
     def setUp(self):
         if not p.engine_available(self.ENGINE):
@@ -228,7 +229,7 @@ class EveryEngine:
         has that, too, until the kernel has the tables: 50 ms where it takes long."""
         for case, callers in ON_OTHER_STACKS.items():
             with self.subTest(case):
-                done, data = self.record([p.program("known_paths"), case, "1"])
+                done, data = self.record([p.program("known_paths"), case, self.SECONDS_ON_OTHER_STACKS])
                 self.check_identities(data, done.path)
                 paths = list(paths_of(tree(done.path)["nodes"]))
                 inside = sum(ticks for path, ticks in paths if contains(path, ("other_handler", "work")))
@@ -667,6 +668,7 @@ class ByRing(OutsideTheProgram, PathsTest):
 class ByBpf(OutsideTheProgram, PathsTest):
     ENGINE = "bpf"
     COMPLETE_IN_PYTHON = 0.8  # nobody may read a trampoline's code before the kernel has libpython's tables: 75 of 700 ms
+    SECONDS_ON_OTHER_STACKS = "1"
 
     def test_it_is_taken_for_the_whole_machine(self):
         """There ring loses ticks: copies of all stacks are more than its rings hold. For a command ring is taken."""

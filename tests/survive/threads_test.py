@@ -46,7 +46,7 @@ class Threads(unittest.TestCase):
         for engine in inside():
             for how in ("worker", "sigwait", "signalfd", "mask"):
                 with p.Machine() as machine:
-                    done = p.record([p.program("signal_reader"), how, "0.6"], "-e", engine)
+                    done = p.record([p.program("signal_reader"), how, "0.4"], "-e", engine)
                 self.assertEqual((done.returncode, done.stdout), (0, b"0\n"), (engine, how, done.stderr))
                 data = done.report()
                 p.assert_ledger(self, data)
