@@ -10,16 +10,11 @@
 namespace pctally {
 namespace {
 
-constexpr uint8_t kPatience = 50;  ///< drains until an unfinished slot's process is looked for
-constexpr uint32_t kMostObjects = 1 << 20;
+constexpr uint8_t kPatience = 50;            ///< drains until an unfinished slot's process is looked for
+constexpr uint32_t kMostSegments = 1 << 20;  ///< of all objects
 
 bool is_segment(const Pool& pool, uint64_t place) {
   return pool_holds(pool, PathPlace::segment(place), sizeof(SegmentRecord) / kUnitBytes);
-}
-
-bool has_segment(const Pool& pool, const ObjectRecord& object, uint32_t segment) {
-  return walk_chain<SegmentRecord>(pool, &object.segments, kMostObjects,
-                                   [=](const SegmentRecord&, uint32_t unit) { return unit == segment; }) != 0;
 }
 
 std::string text_at(const Pool& pool, uint32_t unit) {
@@ -79,6 +74,7 @@ void InjectedPaths::take_path(uint32_t first) {
 }
 
 void InjectedPaths::count(const PlaceOf& place_of) {
+  has_found_segments_ = false;
   for (const Taken& path : taken_) {
     const PathEnd end = place_frames(path, place_of);
     counter_.count(scope_of(path.program), frames_, end, path.ticks);
@@ -98,25 +94,42 @@ void InjectedPaths::free_stuck(uint32_t index, uint32_t process) {
 
 /// The scope of the program that has its entry point in that segment.
 uint32_t InjectedPaths::scope_of(uint32_t program) {
-  auto [entry, fresh] = scope_by_segment_.try_emplace(program, 0);
-  if (!fresh) return entry->second;
-  const Pool pool = file_->pool();
+  if (const auto known = scope_by_segment_.find(program); known != scope_by_segment_.end())
+    return known->second;
+  if (program != 0 && !has_found_segments_) find_segments();
+  const auto found = object_by_segment_.find(program);
   ObjectIdentity identity;
-  std::string path = "(unknown)";
-  uint8_t build_id[sizeof ObjectRecord::build_id];
-  walk_chain<ObjectRecord>(
-      pool, &file_->header().objects, kMostObjects, [&](const ObjectRecord& object, uint32_t) {
-        if (program == 0 || !has_segment(pool, object, program)) return false;
-        path = text_at(pool, object.path);
-        identity.device = object.device;
-        identity.inode = object.inode;
-        identity.build_id_bytes = std::min<uint32_t>(object.build_id_bytes, sizeof build_id);
-        std::copy(std::begin(object.build_id), std::end(object.build_id), build_id);
-        identity.build_id = build_id;
-        return true;
-      });
+  if (found == object_by_segment_.end()) {
+    identity.path = "(unknown)";
+    return scopes_.scope_of(identity);
+  }
+  const Pool pool = file_->pool();
+  const auto& object = *pool_at<ObjectRecord>(pool, found->second);
+  const std::string path = text_at(pool, object.path);
+  uint8_t build_id[sizeof object.build_id];
+  std::copy(std::begin(object.build_id), std::end(object.build_id), build_id);
   identity.path = path;
-  return entry->second = scopes_.scope_of(identity);
+  identity.device = object.device;
+  identity.inode = object.inode;
+  identity.build_id_bytes = std::min<uint32_t>(object.build_id_bytes, sizeof build_id);
+  identity.build_id = build_id;
+  return scope_by_segment_[program] = scopes_.scope_of(identity);
+}
+
+/// Of all objects. A chain that leads back to itself ends at the bound.
+void InjectedPaths::find_segments() {
+  const Pool pool = file_->pool();
+  uint32_t left = kMostSegments;
+  object_by_segment_.clear();
+  walk_chain<ObjectRecord>(
+      pool, &file_->header().objects, left, [&](const ObjectRecord& object, uint32_t unit) {
+        walk_chain<SegmentRecord>(pool, &object.segments, left, [&](const SegmentRecord&, uint32_t segment) {
+          object_by_segment_.try_emplace(segment, unit);
+          return --left == 0;
+        });
+        return left == 0 || --left == 0;
+      });
+  has_found_segments_ = true;
 }
 
 bool InjectedPaths::add_frame(uint32_t process, const PathSlotFrame& frame, const PlaceOf& place_of) {

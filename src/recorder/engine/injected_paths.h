@@ -42,13 +42,16 @@ class InjectedPaths {
   PathEnd place_frames(const Taken& path, const PlaceOf& place_of);
   bool add_frame(uint32_t process, const PathSlotFrame& frame, const PlaceOf& place_of);
   uint32_t scope_of(uint32_t program);
+  void find_segments();
   void free_stuck(uint32_t index, uint32_t process);
 
   ProfileFile* file_;
   PathSlots slots_;
   PathCounter counter_;
   Scopes scopes_;
-  std::unordered_map<uint32_t, uint32_t> scope_by_segment_;
+  std::unordered_map<uint32_t, uint32_t> object_by_segment_;  ///< as the file was when one was not known
+  std::unordered_map<uint32_t, uint32_t> scope_by_segment_;   ///< of programs that are in it
+  bool has_found_segments_ = false;                           ///< in this drain: once is enough, and bounded
   std::vector<uint8_t> turns_;  ///< per slot: drains that found it taken and not ready
   std::vector<Taken> taken_;
   std::vector<PathSlotFrame> taken_frames_;

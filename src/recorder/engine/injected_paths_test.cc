@@ -192,6 +192,25 @@ TEST_F(InjectedPathsTest, HostileSlotsCostTheirOwnTicksAlone) {
   EXPECT_EQ(free_slots(), kSlots);
 }
 
+/// Each search of one chain within the other took as long as one times the other.
+TEST_F(InjectedPathsTest, ChainsThatLeadBackToThemselvesAreWalkedOnceADrain) {
+  const Pool pool = file().pool();
+  for (uint32_t unit = file().header().objects; unit != 0;) {
+    auto* object = pool_at<ObjectRecord>(pool, unit);
+    pool_at<SegmentRecord>(pool, object->segments)->next = object->segments;
+    const uint32_t next = object->next;
+    if (next == 0) object->next = file().header().objects;
+    unit = next;
+  }
+  InjectedPaths injected(&file());
+  for (uint32_t program = 1; program <= 20; ++program)
+    put({{place_of(code()), place_of(code())}}).program = 1'000'000 + program;
+  drain(&injected);
+  put({{place_of(code()), place_of(code())}});
+  drain(&injected);
+  EXPECT_EQ(ticks_of(pool, paths().context), 21u);
+}
+
 }  // namespace
 }  // namespace pctally
 
