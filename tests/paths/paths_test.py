@@ -158,7 +158,8 @@ class PathsTest(unittest.TestCase):
         without = data["paths"]["folded"] + sum(cut["ticks"] for cut in data["paths"]["cut"]) + data["paths"]["no_room"]
         different = {key: (ticks, innermost[key]) for key, ticks in own.items()
                      if not ticks - without <= innermost[key] <= ticks}
-        self.assertEqual(different, {}, "ticks of its own, ticks of paths that end in it")
+        more = {key: (own[key], ticks) for key, ticks in innermost.items() if ticks > own[key]}
+        self.assertEqual(different, {}, f"ticks of its own, ticks of paths that end in it; of more paths than ticks: {more}")
 
     def check_goroutines(self, mode):
         if shutil.which("go") is None:

@@ -120,14 +120,18 @@ uint32_t InjectedPaths::scope_of(uint32_t program) {
 void InjectedPaths::find_segments() {
   const Pool pool = file_->pool();
   uint32_t left = kMostSegments;
+  const auto is_last_step = [&left] {
+    left -= left == 0 ? 0 : 1;
+    return left == 0;
+  };
   object_by_segment_.clear();
   walk_chain<ObjectRecord>(
       pool, &file_->header().objects, left, [&](const ObjectRecord& object, uint32_t unit) {
         walk_chain<SegmentRecord>(pool, &object.segments, left, [&](const SegmentRecord&, uint32_t segment) {
           object_by_segment_.try_emplace(segment, unit);
-          return --left == 0;
+          return is_last_step();
         });
-        return left == 0 || --left == 0;
+        return is_last_step();
       });
   has_found_segments_ = true;
 }
