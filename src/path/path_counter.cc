@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kUnitsPerFrame = 2;  ///< a node in each tree, at most
 constexpr uint32_t kKeptPercent = 70;   ///< of the nodes, by pruning
-constexpr size_t kNodesPerTick = 64;    ///< looked at, at most, where pruning does not help
+constexpr size_t kNodesPerTick = 64;    ///< looked at, at most, where the file is damaged
 
 uint64_t weight_of(const PathNode& node) noexcept { return node.self + node.folded; }
 
@@ -118,6 +118,7 @@ void PathCounter::prune() {
   using Leaf = std::pair<uint64_t, uint32_t>;  // weight, node
   std::priority_queue<Leaf, std::vector<Leaf>, std::greater<>> coldest;
   Family family = family_of(pool, tree);
+  const bool is_damaged = family.nodes.size() != tree.nodes;
   const auto add = [&](uint32_t number) {
     if (const PathNode& node = *path_node(pool, number); is_code(node))
       coldest.push({weight_of(node), number});
@@ -136,7 +137,7 @@ void PathCounter::prune() {
     if (--family.children[parent] == 0) add(parent);
   }
   add_relaxed(&paths_->prunes, 1);
-  if (tree.nodes > kept) without_prune_ = family.children.size() / kNodesPerTick;
+  if (is_damaged && tree.nodes > kept) without_prune_ = family.children.size() / kNodesPerTick;
 }
 
 }  // namespace pctally

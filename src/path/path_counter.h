@@ -4,9 +4,8 @@
 //     ticks given to count(). How a path is counted: tick/path_count.h.
 //  2. When the context tree is full its coldest leaves are folded into their parents until a third is free:
 //     what a node that stays counts in all, itself and below it, does not change.
-//  3. Where too few leaves can be folded (most nodes are scopes, or a program has written into the file) that
-//  is
-//     not tried again at every tick: each costs a bounded time.
+//  3. A tree with another number of nodes than it says is one that a program has written into. Pruning that
+//     does not help there is not tried again at every tick.
 #pragma once
 #include <vector>
 

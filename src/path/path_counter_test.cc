@@ -186,6 +186,17 @@ TEST_F(PathCounterTest, APruneThatDoesNotHelpIsNotTriedAtEveryTick) {
   EXPECT_LE(count_some(), 1 + 1000 * 64 / nodes);
 }
 
+/// Scopes stay. What else comes is folded at once, so that the tree is no larger than they and one path.
+TEST_F(PathCounterTest, ATreeThatScopesFillIsPrunedAtEveryTick) {
+  constexpr uint32_t kScopes = 900;
+  PathCounter& counter = this->counter({.context_bytes = 1000 * sizeof(PathNode), .plane_bytes = 1 << 16});
+  for (uint32_t i = 0; i < 5000; ++i) {
+    counter.count(1 + i % kScopes, path_of<PathFrame>({0, 1 + i % 30, 100 + i}), PathEnd::kComplete, 1);
+    ASSERT_LE(paths().context.nodes, 1000u) << i;
+  }
+  EXPECT_EQ(sum(paths().context), 5000u);
+}
+
 TEST_F(PathCounterTest, WhatFindsNoRoomInThePlaneIsOneRowOfItsScope) {
   PathCounter& counter = this->counter({.context_bytes = 1 << 20, .plane_bytes = 8 * sizeof(PathNode)});
   for (unsigned i = 0; i < 100; ++i) counter.count(1, path_of<PathFrame>({0, 1 + i}), PathEnd::kComplete, 1);

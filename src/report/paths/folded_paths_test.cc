@@ -3,12 +3,15 @@
 #include <random>
 #include <set>
 
+#include "base/sanitizer.h"
 #include "report/path_account.h"
 #include "report/paths/edges_for_test.h"
 #include "report/paths/path_profile_for_test.h"
 
 namespace pctally {
 namespace {
+
+constexpr uint64_t kSeeds = kSanitized ? 3 : 10;
 
 constexpr uint64_t start_of(uint64_t position) { return position & ~uint64_t{0xff}; }
 
@@ -138,7 +141,7 @@ std::pair<uint64_t, uint64_t> range_of(const std::vector<CallerRow>& rows, const
 }
 
 TEST(FoldedPaths, CallersHaveTheTotalOfTheTable) {
-  for (uint64_t seed = 1; seed <= 3; ++seed) {
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const FoldedPaths paths(seed);
     ObjectNames names(paths.profile(), &FakeSymbolizer::open);
     const NamedPaths named(paths.profile(), names, true);
@@ -191,21 +194,21 @@ void expect_the_truth(const FoldedPaths& paths) {
 }
 
 TEST(FoldedPaths, CallersAndCalleesHoldTheTruth) {
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     expect_the_truth(FoldedPaths(seed));
   }
 }
 
 TEST(FoldedPaths, CallersAndCalleesHoldTheTruthWhereFewPathsAreKept) {
-  for (uint64_t seed = 1; seed <= 30; ++seed) {
+  for (uint64_t seed = 1; seed <= 10 * kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     expect_the_truth(FoldedPaths(seed, 12));
   }
 }
 
 TEST(FoldedPaths, EdgesOfThePageAreThoseOfCallers) {
-  for (uint64_t seed = 1; seed <= 3; ++seed) {
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const FoldedPaths paths(seed);
     ObjectNames names(paths.profile(), &FakeSymbolizer::open);
     const NamedPaths named(paths.profile(), names, true);
