@@ -3,7 +3,7 @@
 
     page_pictures.py DIRECTORY
 
-Lua's source comes by apt-get, as in bench/pgo.py. Needs gcc, make and chromium."""
+Lua's source comes by apt-get, as in bench/pgo.py. Needs gcc, make and chromium-headless-shell (or chromium)."""
 import base64
 import glob
 import os
@@ -78,7 +78,7 @@ def take(address, path, scratch):
 
 
 def main():
-    missing = [name for name in ("gcc", "make") if shutil.which(name) is None] + ([] if CHROMIUM else ["chromium"])
+    missing = [name for name in ("gcc", "make") if shutil.which(name) is None] + ([] if CHROMIUM else ["chromium-headless-shell"])
     if missing:
         sys.exit(f"page_pictures: {missing[0]} is not installed")
     to = os.path.abspath(sys.argv[1])

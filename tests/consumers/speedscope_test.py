@@ -24,7 +24,7 @@ ROWS = """new Promise(done => {
 })"""
 
 
-@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
 class Speedscope(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

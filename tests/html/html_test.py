@@ -69,7 +69,7 @@ def percent(share):
     return f"{100 * share:.2f}"
 
 
-@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
 class Long(unittest.TestCase):
     """A table of 3000 rows."""
 
@@ -106,7 +106,7 @@ class Long(unittest.TestCase):
             self.assertEqual(len(drawn()), 1)
 
 
-@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
 class Flame(unittest.TestCase):
     """The flame graph is zoomed, searched, turned, and walked by keys."""
 
@@ -324,7 +324,7 @@ class FoldedRanges:
         return ranges
 
 
-@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
 class Folded(FoldedRanges, unittest.TestCase):
     def test_seen_from_what_ran_the_flame_graph_has_every_tick_too(self):
         """Folded paths end in a frame of their own."""
@@ -350,20 +350,20 @@ class Folded(FoldedRanges, unittest.TestCase):
             self.assertIn(name.split(" \u203a ")[0], [f"_start ({thing})" for thing in objects])
 
 
-@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
 class FoldedByBpf(FoldedRanges, unittest.TestCase):
     ENGINE = "bpf"
     ROWS = 2
 
 
-@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
 class FoldedByTimer(FoldedRanges, unittest.TestCase):
     ENGINE = "timer"
     ROWS = 2
     HAS_RANGES = False  # four ticks are one sample: chance may be wider
 
 
-@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
 class Compared(unittest.TestCase):
     """The comparison of two profiles of folded stacks."""
 
@@ -406,7 +406,7 @@ class Compared(unittest.TestCase):
         self.assertNotEqual(colors["rose"], colors["stayed"])
 
 
-@unittest.skipIf(CHROMIUM is None, "no browser: chromium is not installed")
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
 class Hostile(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -516,7 +516,7 @@ class Written(unittest.TestCase):
 
     def test_a_profile_of_an_event_is_not_one_of_the_cpu_and_one_without_ticks_says_so(self):
         if CHROMIUM is None:
-            self.skipTest("no browser: chromium is not installed")
+            self.skipTest("no browser: chromium-headless-shell is not installed")
         path = os.path.join(p.scratch(), "event.folded")
         with open(path, "w", encoding="ascii") as file:
             file.write("main;work 30\nmain;idle 10\n")

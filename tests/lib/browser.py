@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))), None)
 KEYS = {"End": 35, "Home": 36, "ArrowUp": 38, "ArrowDown": 40, "PageDown": 34, "ArrowLeft": 37, "ArrowRight": 39, "Enter": 13, "Escape": 27,
         "/": 191}
 
