@@ -77,8 +77,7 @@ class RoomyAttributes {
 void unblock_hidden() noexcept {
   sigset_t ours;
   sigemptyset(&ours);
-  for (int signal = 1; signal <= 64; ++signal)
-    if ((hidden_signals() >> (signal - 1) & 1) != 0) sigaddset(&ours, signal);
+  block_ticks_in(&ours);
   next_sigmask(SIG_UNBLOCK, &ours, nullptr);
 }
 
