@@ -40,7 +40,7 @@ class PathReader {
   Nodes read_nodes(const PathTreeHead& head);
   bool read_chains(const PathDirectory& directory, std::vector<bool>* seen, Nodes* nodes);
   bool read_node(uint32_t number, PathNode* node);
-  PathTree ordered(const Nodes& nodes);
+  PathTree ordered(const Nodes& nodes, bool ends);
   PathTreeNode value_of(const PathNode& node, uint32_t parent);
   void undo_pruning(uint32_t number, uint64_t surplus, Nodes* nodes) const;
 
@@ -136,8 +136,9 @@ PathTreeNode PathReader::value_of(const PathNode& node, uint32_t parent) {
   return value;
 }
 
-/// Parents before their children. Nodes that are not reached from a root are left out.
-PathTree PathReader::ordered(const Nodes& nodes) {
+/// Parents before their children. Nodes that are not reached from a root are left out. `ends`: ends of paths
+/// become nodes of their own.
+PathTree PathReader::ordered(const Nodes& nodes, bool ends) {
   std::vector<const NumberedNode*> children;
   children.reserve(nodes.size());
   for (const NumberedNode& numbered : nodes) children.push_back(&numbered);
@@ -154,13 +155,25 @@ PathTree PathReader::ordered(const Nodes& nodes) {
     for (; child != children.end() && (*child)->node.parent == number; ++child)
       pending.emplace_back(*child, index);
   };
-  for (add_children(0, PathTreeNode::kNoParent); !pending.empty();) {
+  size_t reached = 0;
+  for (add_children(0, PathTreeNode::kNoParent); !pending.empty(); ++reached) {
     const auto [child, parent] = pending.back();
     pending.pop_back();
-    tree.push_back(value_of(child->node, parent));
-    add_children(child->number, static_cast<uint32_t>(tree.size() - 1));
+    const size_t before = pending.size();
+    PathTreeNode value = value_of(child->node, parent);
+    const bool is_end = ends && value.kind == PathNodeKind::kCode && value.self != 0;
+    const auto next = static_cast<uint32_t>(tree.size() + (is_end ? 1 : 0));
+    add_children(child->number, next);
+    const bool goes_on = pending.size() != before || value.folded != 0;
+    if (is_end) {
+      tree.push_back(value);
+      tree.back().folded = 0;
+      tree.back().is_end = true;
+      value.self = 0;
+    }
+    if (!is_end || goes_on) tree.push_back(value);
   }
-  damage_.nodes += nodes.size() - tree.size();
+  damage_.nodes += nodes.size() - reached;
   return tree;
 }
 
@@ -189,8 +202,8 @@ CallPaths PathReader::read(const FileHeader& header, uint64_t placed) {
   uint64_t sum = paths.no_room;
   for (const auto& [number, node] : context) sum += node.self + node.folded;
   if (record.pruning != 0 && sum > placed) undo_pruning(record.pruning, sum - placed, &context);
-  paths.context = ordered(context);
-  paths.plane = ordered(read_nodes(record.plane));
+  paths.context = ordered(context, true);
+  paths.plane = ordered(read_nodes(record.plane), false);
   return paths;
 }
 

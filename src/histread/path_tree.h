@@ -17,19 +17,22 @@ enum class PathNodeKind : uint8_t {
   kUnknown,  ///< a place in an object that cannot be read
 };
 
+/// In a context tree the place where paths end and the same place on other paths are two nodes: the one is
+/// the start of the function that ran, the other what a tick of the kernel has interrupted there.
 struct PathTreeNode {
   static constexpr uint32_t kNoParent = UINT32_MAX;
 
   uint32_t parent = kNoParent;  ///< index in the tree, always less than the node's own
   PathNodeKind kind = PathNodeKind::kUnknown;
+  bool is_end = false;      ///< kCode of a context tree: paths end here, and none goes on
   uint32_t executable = 0;  ///< kCode: index into FileContents::objects, or Profile::executables
   uint64_t position = 0;    ///< kCode: as of WeightedPosition
   uint64_t self = 0;        ///< ticks whose path ends here
   uint64_t folded = 0;      ///< ticks whose path went on, where it was not kept
 
   /// What no other node of a tree has.
-  using Key = std::tuple<uint32_t, PathNodeKind, uint32_t, uint64_t>;
-  [[nodiscard]] Key key() const { return {parent, kind, executable, position}; }
+  using Key = std::tuple<uint32_t, PathNodeKind, uint32_t, uint64_t, bool>;
+  [[nodiscard]] Key key() const { return {parent, kind, executable, position, is_end}; }
 };
 
 using PathTree = std::vector<PathTreeNode>;

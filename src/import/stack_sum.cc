@@ -34,11 +34,14 @@ ImportedPlace StackSum::place(uint32_t object, const std::vector<Frame>& frames)
   return {object, names_->object(sum_.executables[object]).position(frames)};
 }
 
-uint32_t StackSum::child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position) {
+uint32_t StackSum::child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position,
+                         bool is_end) {
   PathTree& tree = sum_.paths.context;
   const auto [entry, fresh] =
-      nodes_.try_emplace({parent, kind, executable, position}, static_cast<uint32_t>(tree.size()));
-  if (fresh) tree.push_back({.parent = parent, .kind = kind, .executable = executable, .position = position});
+      nodes_.try_emplace({parent, kind, executable, position, is_end}, static_cast<uint32_t>(tree.size()));
+  if (fresh)
+    tree.push_back(
+        {.parent = parent, .kind = kind, .is_end = is_end, .executable = executable, .position = position});
   return entry->second;
 }
 
@@ -74,7 +77,7 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   // The innermost node is the function that ran; where in it is in the positions.
   const bool named = names_->knows(sum_.executables[leaf.executable].stamp);
   const uint64_t start = named ? ImportedObject::function_start(leaf.position) : leaf.position;
-  node = child(node, PathNodeKind::kCode, leaf.executable, start);
+  node = child(node, PathNodeKind::kCode, leaf.executable, start, true);
   sum_.paths.context[node].self += amount;
 }
 

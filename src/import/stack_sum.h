@@ -62,7 +62,8 @@ class StackSum {
 
  private:
   void count_delivery(uint64_t amount, uint64_t count);
-  uint32_t child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position);
+  uint32_t child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position,
+                 bool is_end = false);
   uint32_t scope_of(const std::string& program);
   void divide(uint64_t period, Profile* profile);
 

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 #include <string.h>
 
+#include <algorithm>
+#include <map>
 #include <random>
+#include <set>
+#include <tuple>
 
 #include "histread/file_builder_for_test.h"
 #include "profile/load.h"
@@ -73,6 +77,33 @@ TEST(PathReader, ReadsScopesCallsAndCuts) {
     EXPECT_TRUE(node.kind != PathNodeKind::kCut ||
                 node.position == static_cast<uint64_t>(PathEnd::kShortDump));
   }
+}
+
+/// Else the function's own ticks would be those of the line that was interrupted.
+TEST(PathReader, AFunctionThatRanAndItsFirstByteThatTheKernelInterruptedAreTwoNodes) {
+  PathFile file;
+  const uint64_t start = PathPlace::code(file.segment, 0x200);
+  const uint32_t both = file.child(file.root(), start), pruned = file.child(both, start);
+  file.count(both, 96);
+  file.count(file.child(both, PathPlace::code(file.segment, 0x900)), 2);
+  file.count(pruned, 3);
+  file.node(pruned).folded = 1;
+  file.builder.count(file.segment, 0x40, 1);  // the folded one
+  const FileContents contents = file.read();
+  EXPECT_TRUE(contents.damage.empty());
+  std::map<PathTreeNode::Key, PathTreeNode> nodes;
+  for (const PathTreeNode& node : contents.paths.context) EXPECT_TRUE(nodes.emplace(node.key(), node).second);
+  EXPECT_EQ(nodes.size(), 6u);
+  std::set<std::tuple<uint64_t, uint64_t, bool>> ends;  // self, folded, whether others lie below
+  for (size_t i = 0; i < contents.paths.context.size(); ++i) {
+    const PathTreeNode& node = contents.paths.context[i];
+    EXPECT_EQ(node.is_end, node.self != 0);
+    const bool is_parent = std::ranges::any_of(contents.paths.context,
+                                               [i](const PathTreeNode& other) { return other.parent == i; });
+    if (node.position == 0x200) ends.insert({node.self, node.folded, is_parent});
+  }
+  EXPECT_EQ(ends, (std::set<std::tuple<uint64_t, uint64_t, bool>>{
+                      {96, 0, false}, {0, 0, true}, {3, 0, false}, {0, 1, false}}));
 }
 
 TEST(PathReader, ReadsThreadsAndThatThereAreNoCallPaths) {

@@ -90,8 +90,8 @@ void subtract_tree(const PathTree& earlier, const std::vector<uint32_t>& place,
     const uint32_t executable = node.kind == PathNodeKind::kCode ? place[node.executable] : 0;
     const bool is_scope = node.kind == PathNodeKind::kScope && node.position < scope.size();
     const uint64_t position = is_scope ? scope[node.position] : node.position;
-    const auto found =
-        known.find({is_root ? node.parent : moved[node.parent], node.kind, executable, position});
+    const auto found = known.find(
+        {is_root ? node.parent : moved[node.parent], node.kind, executable, position, node.is_end});
     if (found == known.end()) continue;
     moved[i] = found->second;
     PathTreeNode& own = (*later)[found->second];

@@ -136,7 +136,8 @@ class KnownPaths {
 
   uint32_t child(PathTree* tree, uint32_t parent, PathNodeKind kind, const Place& place) {
     for (uint32_t i = 0; i < tree->size(); ++i)
-      if ((*tree)[i].key() == PathTreeNode::Key{parent, kind, place.executable, place.position}) return i;
+      if ((*tree)[i].key() == PathTreeNode::Key{parent, kind, place.executable, place.position, false})
+        return i;
     tree->push_back(
         {.parent = parent, .kind = kind, .executable = place.executable, .position = place.position});
     return static_cast<uint32_t>(tree->size() - 1);
