@@ -1,7 +1,8 @@
 # bash completion for pctally(1)
 
-_pctally_events='cpu-clock page-faults minor-faults major-faults context-switches cpu-migrations cycles instructions
-  branches branch-misses cache-references cache-misses'
+_pctally_events='cpu-clock page-faults minor-faults major-faults context-switches cpu-migrations
+  alignment-faults emulation-faults cycles ref-cycles instructions stalled-cycles-frontend stalled-cycles-backend bus-cycles branches branch-misses
+  cache-references cache-misses'
 
 _pctally_words() {
   local IFS=$' \n'
@@ -31,7 +32,8 @@ _pctally_record() {
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --) _pctally_command $((i + 1)); return ;;
-      -F | -c | -e | -o | -p | --frequency | --period | --engine | --event | --output | --pid | --cgroup | --for | --call-graph) ((i++)) ;;
+      -F | -c | -e | -o | -p | --frequency | --period | --engine | --event | --output | --pid | --cgroup | --for | --call-graph | --scope |
+        --paths-memory) ((i++)) ;;
       -*) ;;
       *) _pctally_command $i; return ;;
     esac
@@ -44,6 +46,7 @@ _pctally_record() {
     --cgroup) _pctally_files '*' ;;
     --for) _pctally_words '10 60' ;;
     --scope) _pctally_words 'program thread cgroup' ;;
+    --paths-memory) _pctally_words '64K 1M 8M 24M' ;;
     -o | --output) _pctally_files '' ;;
     *)
       if [[ $current == -* ]]; then

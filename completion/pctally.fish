@@ -10,8 +10,9 @@ function __pctally_none
     test (count (commandline -opc)) -eq 1
 end
 
-set -l events bpf ring timer trap cpu-clock page-faults minor-faults major-faults context-switches cpu-migrations cycles \
-    instructions branches branch-misses cache-references cache-misses
+set -l events bpf ring timer trap cpu-clock page-faults minor-faults major-faults context-switches cpu-migrations \
+    alignment-faults emulation-faults cycles ref-cycles instructions stalled-cycles-frontend stalled-cycles-backend bus-cycles \
+    branches branch-misses cache-references cache-misses
 set -l profile '(__fish_complete_suffix .pct)'
 
 complete -c pctally -f

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/cpu_time_for_test.h"
 #include "object/elf/elf_file.h"
 
 #include "report/fake_symbolizer_for_test.h"
@@ -109,6 +110,21 @@ TEST(Stacks, OfSpeedscopeHaveTheInnermostFrameLast) {
     if (run["weights"][i] == 12'000'000)
       deepest = json["shared"]["frames"][run["samples"][i].back().get<size_t>()]["name"];
   EXPECT_EQ(deepest, "f3");
+}
+
+/// An imported stack may have millions of frames; what has no ticks of its own is no sample, and costs none.
+TEST(Stacks, OfADeepPathCostWhatItIsLong) {
+  Profile profile = sample_profile();
+  profile.paths.recorded = true;
+  profile.paths.scopes = {{"/bin/prog", {}}};
+  profile.paths.context = {{.kind = PathNodeKind::kScope}};
+  for (uint32_t parent = 0; parent < 100'000; ++parent)
+    profile.paths.context.push_back({.parent = parent, .kind = PathNodeKind::kCode, .position = 0x110});
+  profile.paths.context.back().self = 14;
+  const uint64_t before = process_cpu_ns();
+  const Samples samples = stacks_of(profile, &FakeSymbolizer::open, false);
+  EXPECT_LT(process_cpu_ns() - before, 2'000'000'000u);
+  EXPECT_EQ(samples.samples[0].stack.size(), 100'001u);
 }
 
 TEST(Samples, NamesAreFullUnlessAsked) {

@@ -126,6 +126,7 @@ Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines
                               scopes = scope_of_nodes(profile.paths);
   for (uint32_t node = 0; node < paths.tree().size(); ++node) {
     const PathTreeNode& own = paths.tree()[node];
+    if (own.self == 0 && own.folded == 0) continue;
     Sample sample{{}, own.self, thread_of(profile, scopes, node)};
     for (uint32_t at = node; at != PathTreeNode::kNoParent; at = paths.tree()[at].parent)
       sample.stack.push_back(locations[at]);

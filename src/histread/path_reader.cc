@@ -21,6 +21,10 @@ std::string thread_of(const ScopeRecord& record) {
   return field_text(name);
 }
 
+/// Of nodes above one another: more than a path of kMostFrames and the calls in the kernel needs. A forged
+/// tree that is deeper would end the stack of whoever walks it.
+constexpr uint32_t kMostLevels = 2048;
+
 /// Of a tree, each once.
 struct NumberedNode {
   uint32_t number;
@@ -147,23 +151,26 @@ PathTree PathReader::ordered(const Nodes& nodes, bool ends) {
   });
   PathTree tree;
   tree.reserve(nodes.size());
-  std::vector<std::pair<const NumberedNode*, uint32_t>> pending;  // node, index of its parent
-  const auto add_children = [&](uint32_t number, uint32_t index) {
+  struct Pending {
+    const NumberedNode* child;
+    uint32_t parent, level;  // parent: its index
+  };
+  std::vector<Pending> pending;
+  const auto add_children = [&](uint32_t number, uint32_t index, uint32_t level) {
     auto child = std::lower_bound(
         children.begin(), children.end(), number,
         [](const NumberedNode* numbered, uint32_t parent) { return numbered->node.parent < parent; });
-    for (; child != children.end() && (*child)->node.parent == number; ++child)
-      pending.emplace_back(*child, index);
+    for (; level < kMostLevels && child != children.end() && (*child)->node.parent == number; ++child)
+      pending.push_back({*child, index, level});
   };
   size_t reached = 0;
-  for (add_children(0, PathTreeNode::kNoParent); !pending.empty(); ++reached) {
-    const auto [child, parent] = pending.back();
+  for (add_children(0, PathTreeNode::kNoParent, 0); !pending.empty(); ++reached) {
+    const auto [child, parent, level] = pending.back();
     pending.pop_back();
     const size_t before = pending.size();
     PathTreeNode value = value_of(child->node, parent);
     const bool is_end = ends && value.kind == PathNodeKind::kCode && value.self != 0;
-    const auto next = static_cast<uint32_t>(tree.size() + (is_end ? 1 : 0));
-    add_children(child->number, next);
+    add_children(child->number, static_cast<uint32_t>(tree.size() + (is_end ? 1 : 0)), level + 1);
     const bool goes_on = pending.size() != before || value.folded != 0;
     if (is_end) {
       tree.push_back(value);

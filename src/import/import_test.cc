@@ -6,6 +6,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "import/formats.h"
+#include "import/stack_sum.h"
 
 namespace pctally {
 namespace {
@@ -77,6 +78,16 @@ TEST(ImportFolded, CountsSamplesOfStacks) {
                                  {"file.name;main", 3},
                                  {"file.name;main;main", 1},
                                  {"file.name;main;work item;leaf", 5}}));
+}
+
+TEST(ImportFolded, AStackThatIsVeryDeepIsCut) {
+  std::string text = "outermost;f";
+  for (size_t i = 0; i < 100'000; ++i) text += ";f";
+  const Profile profile = Imported(text + " 7\n").profile;
+  ASSERT_EQ(profile.paths.context.size(), kMostImportedFrames + 2);
+  EXPECT_EQ(profile.paths.context[1].kind, PathNodeKind::kCut);
+  EXPECT_EQ(profile.paths.context[1].position, static_cast<uint64_t>(PathEnd::kTooDeep));
+  EXPECT_EQ(profile.paths.context.back().self, 7u);
 }
 
 TEST(ImportFolded, TextThatIsNoneIsNone) {

@@ -72,6 +72,10 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   sum_.positions.push_back({leaf.executable, leaf.position, amount});
   has_callers_ = has_callers_ || stack.size() > 1;
   uint32_t node = scope_of(program);
+  if (stack.size() > kMostImportedFrames) {
+    node = child(node, PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kTooDeep));
+    stack = stack.first(kMostImportedFrames);
+  }
   for (size_t i = stack.size(); i-- > 1;)
     node = child(node, PathNodeKind::kCode, stack[i].executable, stack[i].position);
   // The innermost node is the function that ran; where in it is in the positions.

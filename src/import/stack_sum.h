@@ -14,6 +14,9 @@ namespace pctally {
 /// Samples, frames and names a file may have.
 inline constexpr uint64_t kMostImportedRows = 10'000'000;
 
+/// Frames of one stack, the innermost. The rest of a longer one, which only a runaway recursion has, is cut.
+inline constexpr size_t kMostImportedFrames = 4096;
+
 /// Bytes of names, each as often as it is used: a file may use one long name many times.
 inline constexpr uint64_t kMostImportedText = uint64_t{1} << 29;
 

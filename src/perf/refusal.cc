@@ -67,7 +67,8 @@ std::string explain_attach(int error, const Target& target) {
   if (under_seccomp() || error == ENOSYS) return "cannot attach: " + obstacle + "; " + kStart;
   if (denied && !target.is_process_tree())
     return std::string(target.kind == Target::Kind::kCgroup ? "--cgroup" : "-a") +
-           " needs root (or CAP_PERFMON); as a plain user record a program or your own process (-p)";
+           " needs root, CAP_PERFMON or perf_event_paranoid 0; as a plain user record a program, or -p of "
+           "your own";
   if (!denied) return {};
   if (std::string foreign = explain_foreign(target); !foreign.empty()) return foreign;
   if (!obstacle.empty())
@@ -108,9 +109,8 @@ Refusal explain_refusal(int error, const Target& target) {
   if (error == EMFILE) return refusal;
   bool denied = error == EACCES || error == EPERM;
   if (target.kind == Target::Kind::kCgroup && !denied) {
-    refusal.remedy = target.cgroup +
-                     " is in no hierarchy of the perf_event controller: give a directory of cgroup2, or of a "
-                     "mount -t cgroup -o perf_event";
+    refusal = {target.cgroup + " is no group of cgroup2, nor of perf_event",
+               "give a directory of one of them"};
   } else if (denied && !under_seccomp() && !target.is_process_tree()) {
     refusal.remedy =
         "to see other users' processes: record as root, or with CAP_PERFMON, or sysctl "

@@ -123,8 +123,8 @@ void add_ledger(const Ledger& ledger, uint64_t claimed_counted, Profile* profile
   if (!profile->closed || claimed_counted == sum.counted) return;
   if (claimed_counted > sum.counted) sum.lost += claimed_counted - sum.counted;
   if (std::max(claimed_counted, sum.counted) - std::min(claimed_counted, sum.counted) <= kTornTicks) return;
-  profile->damage.push_back("the file's account says " + std::to_string(claimed_counted) +
-                            " ticks were counted, its cells hold " + std::to_string(sum.counted));
+  profile->damage.push_back(std::to_string(claimed_counted) + " ticks were counted, the file holds " +
+                            std::to_string(sum.counted));
 }
 
 ProfileProcess process_of(FileProcess& process) {

@@ -94,7 +94,7 @@ TEST(Load, TicksWithoutACellAreLostInAClosedFile) {
   Profile profile = load(file);
   EXPECT_EQ(profile.ledger.counted, 5u);
   EXPECT_EQ(profile.ledger.lost, 900u);
-  EXPECT_THAT(profile.damage, ElementsAre(HasSubstr("905 ticks were counted, its cells hold 5")));
+  EXPECT_THAT(profile.damage, ElementsAre(HasSubstr("905 ticks were counted, the file holds 5")));
 }
 
 TEST(Load, AThreadKilledInsideItsTickIsNoDamage) {

@@ -106,6 +106,22 @@ TEST(PathReader, AFunctionThatRanAndItsFirstByteThatTheKernelInterruptedAreTwoNo
                       {96, 0, false}, {0, 0, true}, {3, 0, false}, {0, 1, false}}));
 }
 
+/// Whoever walks the tree may call itself at each level.
+TEST(PathReader, NodesBelowTwoThousandOthersAreLeftOut) {
+  PathFile file;
+  PathTreeHead& tree = file.paths().context;
+  tree.most_nodes = 4000;
+  tree.slots_log2 = 8;
+  tree.directory = pool_take(file.builder.pool(), 16);
+  uint32_t node = file.root();
+  for (int i = 0; i < 3000; ++i) node = file.child(node, PathPlace::code(file.segment, 0x200));
+  file.count(node, 1);
+  const FileContents contents = file.read();
+  EXPECT_EQ(contents.paths.context.size(), 2048u);
+  ASSERT_EQ(contents.damage.size(), 1u);
+  EXPECT_THAT(contents.damage[0], testing::HasSubstr("node(s) of call paths"));
+}
+
 TEST(PathReader, ReadsThreadsAndThatThereAreNoCallPaths) {
   PathFile file;
   file.paths().one_frame = 1;

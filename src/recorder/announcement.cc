@@ -65,7 +65,8 @@ std::string announcement(const RecordOptions& options, const Engine& engine, boo
   if (engine.enters_program() && kernel_observed)
     text += "; kernel time counts for the code that called it (more: pctally engines)";
   else if (!kernel_observed)
-    text += geteuid() == 0 ? " (why: pctally engines)" : " (kernel code needs root: pctally engines)";
+    text += geteuid() == 0 ? " (why: pctally engines)"
+                           : " (kernel code needs root, or perf_event_paranoid below 2)";
   return text + (running.empty() ? "" : "; Ctrl-C ends it");
 }
 

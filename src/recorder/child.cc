@@ -106,10 +106,10 @@ Result<void> Child::let_go(const std::vector<std::string>& environment) {
   int error = 0;
   ssize_t bytes = read(failed_.get(), &error, sizeof error);
   failed_.reset();
-  if (!written) return fail(EPIPE, "the program's process is gone");
-  if (bytes != sizeof error) return {};
-  waitpid(pid_, nullptr, 0);
+  if (written && bytes != sizeof error) return {};
+  waitpid(pid_, &status_, 0);
   reaped_ = true;
+  if (!written) return fail(EPIPE, "a signal has ended it before it could start");
   return fail(error, "%s", strerror(error));
 }
 

@@ -23,8 +23,8 @@ class Child {
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  /// Lets it run, with `environment` (NAME=VALUE) added to ours. An Error with errno if its exec failed; the
-  /// process is gone then.
+  /// Lets it run, with `environment` (NAME=VALUE) added to ours. An Error with errno if its exec failed, or
+  /// with EPIPE if a signal has ended it before, which status() then says; the process is gone.
   Result<void> let_go(const std::vector<std::string>& environment);
 
   /// Readable when a signal has come; then call handle_signals().

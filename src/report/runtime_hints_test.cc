@@ -61,10 +61,11 @@ std::vector<Warning> hints_of_cut(const std::string& runtime, PathEnd end, const
   profile.executables.push_back({ExecutableKind::kPrivate, "", {}, 7});
   profile.paths.recorded = true;
   const auto at = static_cast<uint64_t>(end);
-  profile.paths.context = {{PathTreeNode::kNoParent, PathNodeKind::kScope, 0, 0, 0, 0},
-                           {0, PathNodeKind::kCut, 0, at, 0, 0},
-                           {1, PathNodeKind::kCode, 1, 64, 300, 0},
-                           {0, PathNodeKind::kCode, 0, 64, 700, 0}};
+  profile.paths.context = {
+      {.kind = PathNodeKind::kScope},
+      {.parent = 0, .kind = PathNodeKind::kCut, .position = at},
+      {.parent = 1, .kind = PathNodeKind::kCode, .executable = 1, .position = 64, .self = 300},
+      {.parent = 0, .kind = PathNodeKind::kCode, .position = 64, .self = 700}};
   std::vector<Warning> warnings;
   add_cut_path_hint(profile, &warnings);
   return warnings;

@@ -82,18 +82,6 @@ bool needs_quotes(const std::string& argument) {
   return argument.empty() || argument.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`") != std::string::npos;
 }
 
-std::string quoted(const std::string& argument) {
-  if (!needs_quotes(argument)) return argument;
-  std::string result = "'";
-  for (char byte : argument) {
-    if (byte == '\'')
-      result.append("'\\''");
-    else
-      result.append(1, byte);
-  }
-  return result.append("'");
-}
-
 std::string exit_text(const Profile& profile) {
   if (!profile.closed || profile.exit_status == 0) return "";
   int status = profile.exit_status;  // as of waitpid(2)
@@ -160,8 +148,9 @@ void TextReport::add_header() {
   if (several) add("runs      {}, added up\n", profile_.runs.size());
   add("engine    {}, {}\n", escaped(profile_.engine), profile_.counts_cpu_time() ? rate() : event_rate());
   std::string cpu = account.cpu_known ? seconds_text(account.cpu_ns) + " s of CPU time" : "CPU time unknown";
-  add("time      {}, {} s elapsed, {}\n", cpu, seconds_text(duration_of(profile_.duration_ns, 1)),
-      counted(ticks_recorded(), "tick"));
+  const std::string elapsed =
+      profile_.duration_ns != 0 ? seconds_text(duration_of(profile_.duration_ns, 1)) + " s elapsed, " : "";
+  add("time      {}, {}{}\n", cpu, elapsed, counted(ticks_recorded(), "tick"));
   const std::string what = profile_.counts_cpu_time() ? "time" : escaped(profile_.event);
   const std::string own = profile_.counts_cpu_time() ? "self time" : what;
   if (with_totals())
@@ -455,16 +444,54 @@ std::string TextReport::run() {
   return std::move(out_);
 }
 
+/// What is observed where there is no command: "@machine", "@cgroup" and its directory, "@running" and
+/// PID:COMM.
+std::string target_text(const std::vector<std::string>& words) {
+  if (words[0] == "@machine") return "(the whole machine)";
+  const bool is_group = words[0] == "@cgroup";
+  std::string text = is_group ? "(control group" : words.size() == 2 ? "(process" : "(processes";
+  for (size_t i = 1; i < words.size(); ++i) {
+    std::string word = words[i];
+    if (const size_t colon = word.find(':'); !is_group && colon != std::string::npos) word[colon] = ' ';
+    text.append(i == 1 ? " " : ", ").append(word);
+  }
+  return text + ")";
+}
+
 }  // namespace
 
+std::string shell_word(const std::string& argument) {
+  if (!needs_quotes(argument)) return argument;
+  std::string result = "'";
+  for (char byte : argument) {
+    if (byte == '\'')
+      result.append("'\\''");
+    else
+      result.append(1, byte);
+  }
+  return result.append("'");
+}
+
 std::string command_line(const Profile& profile) {
+  const std::vector<std::string>& words = profile.command;
+  if (!words.empty() && words[0].starts_with('@')) return target_text(words);
   std::string line;
-  for (const std::string& argument : profile.command)
-    line.append(line.empty() ? "" : " ").append(quoted(argument));
+  for (const std::string& word : words) line.append(line.empty() ? "" : " ").append(shell_word(word));
   return line;
 }
 
 namespace {
+
+/// The same in short: "machine", the directory's own name, or the programs'.
+std::string target_name(const std::vector<std::string>& words) {
+  std::string name;
+  for (size_t i = 1; i < words.size(); ++i) {
+    const std::string_view word = words[0] == "@cgroup" ? base_name(words[i]) : words[i];
+    const size_t colon = words[0] == "@cgroup" ? std::string_view::npos : word.find(':');
+    name.append(i == 1 ? "" : ", ").append(colon == std::string_view::npos ? word : word.substr(colon + 1));
+  }
+  return name.empty() ? words[0].substr(1) : name;
+}
 
 /// "sqlite3, xz, python3, 2 more"; empty if no run has a command.
 std::string programs_of(const std::vector<ProfileRun>& runs) {
@@ -484,7 +511,9 @@ std::string programs_of(const std::vector<ProfileRun>& runs) {
 }  // namespace
 
 std::string program_name(const Profile& profile) {
-  if (!profile.command.empty()) return std::string(base_name(profile.command[0]));
+  const std::vector<std::string>& words = profile.command;
+  if (!words.empty() && words[0].starts_with('@')) return target_name(words);
+  if (!words.empty()) return std::string(base_name(words[0]));
   if (std::string programs = programs_of(profile.runs); !programs.empty()) return programs;
   return profile.processes.empty() ? "(program not recorded)" : profile.processes[0].comm;
 }

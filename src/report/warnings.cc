@@ -72,7 +72,9 @@ bool loses_ticks(const Profile& profile) {
   return percent_of(profile.ledger.lost, profile.ledger.ticks()) > 100 * kTolerableLoss;
 }
 
+/// The kernel's clock gives one sample a tick of its own, however many ticks are asked for.
 const char* higher_rate(const Profile& profile) {
+  if (profile.clock_tick_ns != 0 && profile.period_ns <= profile.clock_tick_ns) return " or use -e ring";
   if (is_too_frequent(profile) || loses_ticks(profile)) return "";
   if (profile.counts_cpu_time()) return " or use a higher -F";
   return profile.period_ns > 1 ? " or use a lower -c" : "";
@@ -91,7 +93,7 @@ std::string cause_of_loss(const Profile& profile) {
 void check_loss(const Profile& profile, Warnings* out) {
   const TickLedger& ledger = profile.ledger;
   double lost = percent_of(ledger.lost, ledger.ticks());
-  if (loses_ticks(profile))
+  if (loses_ticks(profile) && profile.damage.empty())  // else it is what the file has lost
     add(out, Severity::kIncomplete, "lost",
         fmt::format("{:.1f} % of the ticks {}", lost, cause_of_loss(profile)));
   if (ledger.full != 0)
@@ -207,7 +209,8 @@ std::string gap_reason(const Profile& profile, const Account& account) {
 }
 
 const char* who_sees_the_kernel(const Profile& profile) {
-  return runs_in_program(profile) ? "engines bpf and ring sample it" : "only root can sample it";
+  return runs_in_program(profile) ? "engines bpf and ring sample it"
+                                  : "it needs root, or perf_event_paranoid below 2";
 }
 
 /// What no clock of the account has seen, though it was sampled.
@@ -257,6 +260,17 @@ std::string why_nothing_was_observed(const Profile& profile, const Account& acco
   return fmt::format("{} sees no static, setuid or env -i program; try -e ring", profile.engine);
 }
 
+/// A rate that would give a hundred ticks, of those that cost a machine no more than it bears (1, 2, 5, 10,
+/// ...).
+uint64_t rate_for(int64_t cpu_ns) {
+  constexpr double kTicks = 100, kMostRate = 10000;
+  const double wanted = kTicks * 1e9 / static_cast<double>(std::max<int64_t>(cpu_ns, 1));
+  double rate = 1;
+  for (const double step : {2.0, 2.5, 2.0, 2.0, 2.5, 2.0, 2.0, 2.5, 2.0, 2.0, 2.5, 2.0})
+    if (rate < wanted) rate *= step;
+  return static_cast<uint64_t>(std::min(rate, kMostRate));
+}
+
 /// "no ticks: ls used 0.4 ms, less than one period (1 ms)", and what to do.
 std::string why_no_ticks(const Profile& profile, const Account& account) {
   std::string program = program_or_target(profile);
@@ -270,8 +284,11 @@ std::string why_no_ticks(const Profile& profile, const Account& account) {
     return fmt::format("no ticks, although {} used {} of CPU time: {}", program,
                        duration_text(account.cpu_ns), why_nothing_was_observed(profile, account));
   bool less = account.cpu_ns < duration_of(1, profile.period_ns);
-  return fmt::format("no ticks: {} used {}, {} one period ({:g} ms); try -F 20000, or a longer run", program,
-                     duration_text(account.cpu_ns), less ? "less than" : "about", period_ms);
+  const uint64_t rate = rate_for(account.cpu_ns);
+  const bool is_higher = static_cast<double>(rate) * period_ms > 1000;
+  return fmt::format("no ticks: {} used {}, {} one period ({:g} ms); try {}a longer run", program,
+                     duration_text(account.cpu_ns), less ? "less than" : "about", period_ms,
+                     is_higher ? fmt::format("-F {}, or ", rate) : "");
 }
 
 void check_samples(const Profile& profile, const Account& account, Warnings* out) {

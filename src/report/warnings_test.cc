@@ -197,9 +197,11 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning, "kernel code (engines bpf and ring sample it)")));
   profile.engine = "ring";
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning,
-                             "16.7 % of the CPU time is kernel code (only root can sample it); shares")));
+  EXPECT_THAT(
+      warnings(profile),
+      ElementsAre(is(
+          Severity::kWarning,
+          "16.7 % of the CPU time is kernel code (it needs root, or perf_event_paranoid below 2); shares")));
   profile.cpu_user_ns += 500'000'000;
   EXPECT_THAT(
       warnings(profile),

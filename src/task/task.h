@@ -29,6 +29,7 @@ struct Task {
   bool held = false;      ///< before its exec: not the target's doing
   bool executed = false;  ///< it was seen to exec
   bool starting = false;  ///< and no tick since was its new program's
+  bool read = false;      ///< its mappings were read since: one that was ending has none
   std::string root;       ///< ProcessRoots::root_of(), or that of its parent
   bool root_hidden = false;      ///< it may have another since its last exec
   uint64_t met_ns = 0;           ///< when it was last read of, in unknown code

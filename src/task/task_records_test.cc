@@ -308,6 +308,23 @@ TEST_F(TaskRecordsTest, AnEndBetweenExecAndMappingsSaysNothingWhereRecordsWereLo
   }
 }
 
+TEST_F(TaskRecordsTest, OneThatWasEndingWhenItsMappingsWereReadHasNoPrivilegesForThat) {
+  const pid_t pid = ::fork();
+  if (pid == 0) _exit(0);
+  siginfo_t ended;
+  ASSERT_EQ(waitid(P_PID, pid, &ended, WEXITED | WNOWAIT), 0);  // its memory is gone, its number is not
+  tasks_.expect_removal(true);
+  tasks_.expect(pid);
+  exec(pid, "prog");
+  map(pid, 0x1000, "/bin/prog");
+  tasks_.resync();
+  tasks_.expect_losses(false);
+  end(pid);
+  waitpid(pid, nullptr, 0);
+  ASSERT_NE(process(pid), nullptr);
+  EXPECT_EQ(process(pid)->note, ProcessNote::kNone);
+}
+
 TEST_F(TaskRecordsTest, ChildrenAreLeftOutWhenNotFollowed) {
   tasks_.follow_children(false);
   tasks_.expect(kPid);

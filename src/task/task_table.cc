@@ -170,6 +170,7 @@ void TaskTable::meet_again(pid_t pid, Task& task) {
   find_root(pid, task);
   find_threads(pid, task);
   map_running(pid, task);
+  task.read = true;
 }
 
 Task* TaskTable::find(pid_t pid) {
@@ -254,7 +255,7 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
   if (record.exec) {
     task->forget_mappings();
     task->maps_unreadable = false;
-    task->held = false;
+    task->held = task->read = false;
     task->executed = task->starting = true;
     find_root(record.pid, *task);
     find_user(record.pid, *task);
@@ -318,7 +319,7 @@ void TaskTable::forget_ended(uint64_t before_ns) {
 /// At an exec that gains privileges the kernel takes off the events of the process, which is reported like
 /// its end: before the new program is mapped, as no other end is.
 bool TaskTable::is_removal(const Task& task) const {
-  return task.executed && task.space.size() == 0 && !losses_;
+  return task.executed && task.space.size() == 0 && !task.read && !losses_;
 }
 
 void TaskTable::book_end(const Task& task) {

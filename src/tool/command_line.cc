@@ -18,6 +18,7 @@
 #include "report/print/escape.h"
 #include "tool/command.h"
 #include "tool/foreign_options.h"
+#include "tool/load_profiles.h"
 #include "tool/terminal/message.h"
 #include "tool/terminal/progress_line.h"
 #include "tool/terminal/suggest.h"
@@ -168,6 +169,10 @@ int write_out(std::string_view text) {
 }
 
 int write_file(const std::string& path, const std::string& bytes) {
+  if (is_source_of_profiles(path)) {
+    complain("{} is a profile, which is not replaced; name another file", path);
+    return kExitFailed;
+  }
   ProgressLine::show("writing " + path);
   struct stat old;
   const bool exists = lstat(path.c_str(), &old) == 0;

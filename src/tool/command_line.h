@@ -62,7 +62,7 @@ size_t terminal_width();
 int write_out(std::string_view text);
 
 /// The same into a file. One that exists is replaced once the new one is whole: a full disk leaves it as it
-/// was.
+/// was. A profile, and what a profile was read from, is not replaced.
 int write_file(const std::string& path, const std::string& bytes);
 
 }  // namespace pctally

@@ -71,12 +71,13 @@ Work work_of(const std::string& text) {
   Work work;
   work.before = work.after = strtod(text.c_str(), &end);
   if (*end == ',') work.after = strtod(end + 1, &end);
-  const auto is_amount = [](double value) { return std::isfinite(value) && value > 0; };
+  constexpr double kMost = 1e15;  // the squares of what is divided by it are numbers, too
+  const auto is_amount = [](double value) { return value >= 1 / kMost && value <= kMost; };
   return *end == 0 && is_amount(work.before) && is_amount(work.after) ? work : Work{};
 }
 
 std::string is_work(const std::string& text) {
-  return work_of(text).before > 0 ? "" : text + ": not a number above 0, or two: OLD,NEW";
+  return work_of(text).before > 0 ? "" : text + ": not a number from 1e-15 to 1e15, or two: OLD,NEW";
 }
 
 void describe_options(OptionParser& app, Arguments& arguments) {

@@ -87,6 +87,17 @@ std::string is_format(const std::string& text) {
   return one_of(names)(text);
 }
 
+/// An option that the format does not know; null: none is given.
+const char* idle_option(const Arguments& arguments) {
+  const std::string& format = arguments.format;
+  const bool of_object = format == "gmon" || format == "llvm";
+  if (arguments.limit && format != "markdown") return "--limit";
+  if (!arguments.object.empty() && !of_object) return "--object";
+  if (!arguments.names.empty() && of_object) return "--names";
+  return arguments.no_lines && (of_object || format == "markdown" || format == "perf") ? "--no-lines"
+                                                                                       : nullptr;
+}
+
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   OptionParser app("pctally export");
   app.help_page(kHelp);
@@ -100,7 +111,12 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   add_debuginfod_option(app, arguments->debuginfod);
   const CommandLineHints hints{.surplus = {}, .unknown = foreign_options("export"), .missing = {}};
   if (std::optional<int> code = app.parse(argc, argv, hints)) return code;
-  if (!arguments->files.empty() && !arguments->format.empty()) return std::nullopt;
+  if (!arguments->files.empty() && !arguments->format.empty()) {
+    const char* idle = idle_option(*arguments);
+    if (idle == nullptr) return std::nullopt;
+    complain("{} changes nothing with --format {}; leave it out", idle, arguments->format);
+    return kExitUsage;
+  }
   complain("{}; write pctally export --format FORMAT FILE",
            arguments->format.empty() ? "no format is named" : "no profile is named");
   return kExitUsage;

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/base_name.h"
 #include "base/file/read_all.h"
@@ -85,11 +87,18 @@ std::unexpected<Error> no_known_profile(const std::vector<unsigned char>& bytes,
               file.c_str());
 }
 
+/// The files that were read, by device and inode.
+std::set<std::pair<uint64_t, uint64_t>>& files_read() {
+  static std::set<std::pair<uint64_t, uint64_t>> files;
+  return files;
+}
+
 Result<Profile> load_ours_or_imported(const std::string& file) {
   UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status;
   const bool regular = fd.valid() && fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
   if (!regular) return load_profile(file.c_str());
+  files_read().emplace(status.st_dev, status.st_ino);
   if (is_profile(fd.get())) return load_with_names(fd.get(), file);
   const auto bytes = read_whole(fd.get(), file);
   if (!bytes) return std::unexpected(bytes.error());
@@ -122,6 +131,12 @@ bool is_file_of_profile(const std::string& word) {
   if (word.empty()) return false;
   const UniqueFd fd(open(word.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   return fd.valid() && is_profile(fd.get());
+}
+
+bool is_source_of_profiles(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 &&
+         (files_read().contains({status.st_dev, status.st_ino}) || is_file_of_profile(path));
 }
 
 Result<Profile> load_any(const std::string& file) { return load_one(file, 1, 1); }

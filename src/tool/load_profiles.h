@@ -20,6 +20,9 @@ namespace pctally {
 /// Whether `word` names a profile of pctally, where it stands in the place of another word.
 bool is_file_of_profile(const std::string& word);
 
+/// Whether what is written may not replace the file: it is a profile of pctally, or load_any() has read it.
+bool is_source_of_profiles(const std::string& path);
+
 /// The profile in a file: pctally's own, or one of another tool (src/import), whose names are then kept for
 /// open_symbolizer(). Errors name the file.
 Result<Profile> load_any(const std::string& file);

@@ -143,7 +143,7 @@ int refuse(int argc, char** argv) {
 /// "help record" is "record --help".
 int help(int argc, char** argv) {
   const Command* command = argc > 2 ? find_command(argv[2]) : nullptr;
-  if (argc <= 2) return write_out(kHelp);
+  if (argc <= 2 || strcmp(argv[2], "help") == 0) return write_out(kHelp);
   if (command == nullptr) return refuse(argc - 1, argv + 1);
   char option[] = "--help";
   char* words[] = {argv[2], option, nullptr};

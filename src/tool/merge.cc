@@ -8,6 +8,7 @@
 #include "profile/merge.h"
 #include "profile/write.h"
 #include "report/print/figures.h"
+#include "report/text.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/load_profiles.h"
@@ -72,8 +73,8 @@ int merge(const Arguments& arguments) {
   }
   const auto imported = std::find_if(sum->executables.begin(), sum->executables.end(), is_imported);
   if (imported != sum->executables.end()) {
-    complain("a file holds addresses, and imported profiles have names ({}); report and export add them up",
-             imported->path);
+    complain(
+        "a profile of another tool has names, and merge writes addresses; pctally report A B adds them up");
     return kExitInput;
   }
   const uint64_t used = memory_of(*sum);
@@ -91,7 +92,7 @@ int merge(const Arguments& arguments) {
   uint64_t ticks = 0;
   for (const ProfileRun& run : sum->runs) ticks += run.ledger.ticks();
   inform("{} of {}; next: pctally report {}", counted(ticks, "tick"), counted(sum->runs.size(), "run"),
-         arguments.out);
+         shell_word(arguments.out));
   return 0;
 }
 

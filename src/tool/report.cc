@@ -28,6 +28,7 @@
 #include "tool/scope_options.h"
 #include "tool/terminal/message.h"
 #include "tool/terminal/progress_line.h"
+#include "tool/terminal/suggest.h"
 
 namespace pctally {
 namespace {
@@ -267,8 +268,15 @@ std::string choice_of(const std::string& text, const std::vector<StackFrame>& fu
 }
 
 /// There is not one of that name.
+/// A function on a path that may be meant; empty: none.
+std::string near_function(const NamedPaths& paths, const Arguments& arguments, const NamePattern* object) {
+  std::vector<std::string> names;
+  for (const StackFrame& frame : find_functions(paths, "", object)) names.push_back(frame.short_name);
+  return nearest(arguments.callers, names);
+}
+
 int refuse_function(const Profile& profile, const Arguments& arguments,
-                    const std::vector<StackFrame>& functions) {
+                    const std::vector<StackFrame>& functions, const std::string& near) {
   if (functions.empty() && ticks_without_entry(profile.paths.plane) != 0) {
     complain(
         "no function on a path that was kept{} is called {}; more are with a larger record --paths-memory",
@@ -278,6 +286,11 @@ int refuse_function(const Profile& profile, const Arguments& arguments,
   if (const uint64_t unread = unread_ticks(profile.paths.context); functions.empty() && unread != 0) {
     complain("no function on a stack that was read{} is called {}; the recorder has not read those of {}",
              of_objects(arguments.object), arguments.callers, counted_ticks(profile, unread));
+    return kExitInput;
+  }
+  if (functions.empty() && !near.empty()) {
+    complain("no function on a stack{} is called {}; did you mean '{}'?", of_objects(arguments.object),
+             arguments.callers, near);
     return kExitInput;
   }
   if (functions.empty()) {
@@ -298,7 +311,10 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
   const std::optional<NamePattern> object = pattern_of(arguments.object);
   const std::vector<StackFrame> functions =
       find_functions(paths, arguments.callers, object ? &*object : nullptr);
-  if (functions.size() != 1) return refuse_function(profile, arguments, functions);
+  if (functions.empty())
+    return refuse_function(profile, arguments, functions,
+                           near_function(paths, arguments, object ? &*object : nullptr));
+  if (functions.size() != 1) return refuse_function(profile, arguments, functions, "");
   if (is_part(called_by(functions[0], arguments.callers)))
     say_part("on a stack" + of_objects(arguments.object), arguments.callers, listed_name(functions[0]));
   const Callers callers = callers_of(profile, paths, functions[0]);

@@ -3,13 +3,17 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 
 #include "base/base_name.h"
 #include "histread/names_bytes.h"
 #include "histread/snapshot.h"
+#include "profile/load.h"
 #include "report/print/figures.h"
+#include "report/text.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
+#include "tool/load_profiles.h"
 #include "tool/snapshot.h"
 #include "tool/terminal/message.h"
 
@@ -56,8 +60,11 @@ int snapshot(const Arguments& arguments) {
   if (header.state != FileState::kClosed)
     inform("the recorder of {} was killed; the copy says so too", arguments.file);
   uint64_t ticks = ledger.counted + ledger.outside + ledger.full + ledger.lost;
-  inform("{}; next: pctally report {}", counted(ticks, "tick"), out);
-  return 0;
+  inform("{}; next: pctally report {}", counted(ticks, "tick"), shell_word(out));
+  const Profile profile = load_profile(std::move(*copy));
+  if (!profile.damage.empty())
+    complain("{} is damaged: {}; so is the copy", arguments.file, profile.damage.front());
+  return exit_code_of(profile, 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,8 @@ TABLE = [
     ("annotate some.pct main", "some.pct is a profile; name the function first: pctally annotate main some.pct", USAGE),
     ("diff --base some.pct other.pct", "--base: name the older first: pctally diff OLD NEW", USAGE),
     ("export -f folded some.pct", "-f: write --format FORMAT", USAGE),
+    ("export --format csv --limit 5 some.pct", "--limit changes nothing with --format csv; leave it out", USAGE),
+    ("export --format folded --object ls some.pct", "--object changes nothing with --format folded; leave it out", USAGE),
     ("export --format collapsed some.pct", "--format collapsed: did you mean folded?", USAGE),
     ("export --format svg some.pct",
      "--format svg: the report writes it: pctally report --flamegraph FILE.svg, or --html FILE.html", USAGE),
@@ -118,7 +121,7 @@ TABLE = [
       for scope in ("thread", "cgroup") for engine in ("timer", "trap") for more in ("", "-g ")),
     ("record -g -a -e timer", "-e timer: it observes only programs that pctally record starts; write pctally record -- CMD, or use -e ring", USAGE),
     ("record -p 1 -e trap", "-e trap: it observes only programs that pctally record starts; write pctally record -- CMD, or use -e ring", USAGE),
-    ("record --paths-memory 8M -- ls", "--paths-memory is for call paths; add -g", USAGE),
+    ("record --paths-memory 8M -- ls", "--paths-memory is for call paths and scopes; add -g or --scope", USAGE),
     ("record -g --paths-memory 8 -- ls", "--paths-memory 8: not a size; write 64K to 24M", USAGE),
     ("record --call-graph sframe -- ls", "--call-graph sframe: choose fp, dwarf or lbr", USAGE),
     ("record --call-graph sframe,8 -- ls", "--call-graph sframe: choose fp, dwarf or lbr", USAGE),
@@ -128,8 +131,8 @@ TABLE = [
     ("report perf.data", "perf.data is a perf.data; pctally reads its text: perf script -i perf.data >perf.txt", INPUT),
     ("report gmon.out", "gmon.out is a gmon.out; pctally prof reads it: pctally prof -m gmon.out PROGRAM", INPUT),
     ("report q.sql", "q.sql is no profile of pctally, pprof, gperftools or perf script, and no folded stacks", INPUT),
-    ("diff --work 0 some.pct other.pct", "--work 0: not a number above 0, or two: OLD,NEW", USAGE),
-    ("diff --work 2,x some.pct other.pct", "--work 2,x: not a number above 0, or two: OLD,NEW", USAGE),
+    ("diff --work 0 some.pct other.pct", "--work 0: not a number from 1e-15 to 1e15, or two: OLD,NEW", USAGE),
+    ("diff --work 2,x some.pct other.pct", "--work 2,x: not a number from 1e-15 to 1e15, or two: OLD,NEW", USAGE),
     ("diff --color blue some.pct other.pct", "--color blue: choose auto, always or never", USAGE),
     ("plan", "no profile named; write pctally plan FILE...", USAGE),
     ("plan --change 0 some.pct", "--change 0: not a number from 0.01 to 1000", USAGE),
@@ -269,7 +272,7 @@ class Messages(unittest.TestCase):
 
     def test_no_tick_and_one(self):
         self.assertRegex(self.record("-o a.pct -F 1 -- true")[-1],
-                         r"^no ticks: true used \d+\.\d+ m?s, less than one period \(1000 ms\); try -F 20000, or a longer run$")
+                         r"^no ticks: true used \d+\.\d+ m?s, less than one period \(1000 ms\); try -F 10000, or a longer run$")
 
     def test_a_file_that_is_there(self):
         with open(os.path.join(self.directory, "work.pct"), "w"):
@@ -292,21 +295,42 @@ class Messages(unittest.TestCase):
         self.assertEqual(code, INPUT)
         self.assertRegex(lines[0], r"^cut\.pct is damaged: 5000 of \d+ bytes are there; what follows is incomplete$")
         self.assertIn(str(size), lines[0])
-        self.assertIn("ticks", out)
+        self.assertNotIn("lost before they could be counted", out)
 
     def test_what_comes_of_a_damaged_profile_is_exit_4(self):
         with open(sample(), "rb") as source, open(os.path.join(self.directory, "cut.pct"), "wb") as file:
             file.write(source.read()[:5000])
-        for words in ("export --format folded -o x cut.pct", "export --format csv cut.pct", "annotate main cut.pct", "report --html x.html cut.pct"):
+        for words in ("export --format folded -o x cut.pct", "export --format csv cut.pct", "annotate main cut.pct", "report --html x.html cut.pct",
+                      "top --count 1 cut.pct", f"prof -m cut.pct {p.program('spinner')}"):
             lines, code, _ = self.shell(words)
             self.assertEqual(code, INPUT, words)
             self.assertRegex(lines[0], r"^cut\.pct is damaged: 5000 of \d+ bytes are there; what follows is incomplete$")
+        lines, code, _ = self.shell("snapshot -o copy.pct cut.pct")
+        self.assertEqual(code, INPUT)
+        self.assertRegex(lines[-1], r"^cut\.pct is damaged: 5000 of \d+ bytes are there; so is the copy$")
         for words in ("archive -o new.pct cut.pct", "archive cut.pct"):
             lines, code, _ = self.shell(words)
             self.assertEqual((len(lines), code), (1, INPUT), words)
             self.assertRegex(lines[0], r"^cut\.pct is damaged: 5000 of \d+ bytes are there; nothing is written$")
         self.assertFalse(os.path.exists(os.path.join(self.directory, "new.pct")))
         self.assertEqual(os.path.getsize(os.path.join(self.directory, "cut.pct")), 5000)
+
+    def test_a_profile_is_not_replaced_by_what_is_written_of_it(self):
+        """Nor by what is written of another, nor a file of another tool that was read."""
+        for name in ("a.folded", "b.folded"):
+            with open(os.path.join(self.directory, name), "w", encoding="ascii") as file:
+                file.write("main;work 30\n")
+        for name in ("own.pct", "own.html", "own.svg"):
+            shutil.copy(sample(), os.path.join(self.directory, name))
+        os.symlink("own.pct", os.path.join(self.directory, "link"))
+        before = {name: pathlib.Path(self.directory, name).read_bytes() for name in os.listdir(self.directory)}
+        for words, name in (("export --format folded -o own.pct own.pct", "own.pct"), ("export --format folded -o own.pct some.pct", "own.pct"),
+                            ("export --format folded -o link some.pct", "link"), ("export --format folded -o a.folded a.folded", "a.folded"),
+                            ("report --html own.html own.html", "own.html"), ("report --flamegraph own.svg a.folded", "own.svg"),
+                            ("diff --html own.html a.folded b.folded", "own.html")):
+            lines, code, _ = self.shell(words)
+            self.assertEqual(lines[-1:] + [code], [f"{name} is a profile, which is not replaced; name another file", FAILED], words)
+        self.assertEqual({name: pathlib.Path(self.directory, name).read_bytes() for name in os.listdir(self.directory)}, before)
 
     def test_a_process_is_found_by_its_name(self):
         if not p.engine_available("ring") and not p.engine_available("bpf"):
@@ -330,8 +354,8 @@ class Messages(unittest.TestCase):
         if p.engine_available("ring"):
             self.expect("record -p 1 --for 1", "process 1 belongs to root; run as root, or choose a process of your own", FAILED,
                         **user)
-        self.expect("record -a --for 1", "-a needs root (or CAP_PERFMON); as a plain user record a program or your own process "
-                    "(-p)", FAILED, **user)
+        self.expect("record -a --for 1", "-a needs root, CAP_PERFMON or perf_event_paranoid 0; as a plain user record a program, "
+                    "or -p of your own", FAILED, **user)
 
     def test_no_line_of_engines_or_warning_is_too_long(self):
         said = subprocess.run([p.PCTALLY, "engines"], capture_output=True, text=True).stdout.splitlines()

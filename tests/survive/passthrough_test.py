@@ -1,5 +1,6 @@
 """pctally record is transparent: status, signals, output; and says clearly when it cannot do its work."""
 import os
+import pathlib
 import signal
 import stat
 import subprocess
@@ -39,6 +40,19 @@ class Passthrough(unittest.TestCase):
         for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGINT):
             result = self.record("-q", "-f", "-o", "a.pct", "--", "sh", "-c", f"kill -{int(number)} $$")
             self.assertEqual(result.returncode, -number)
+
+    def test_a_signal_before_the_command_starts_is_no_fault_of_the_command(self):
+        """As Ctrl-C comes, to all of us: to the command's process, too, which waits for its exec or is in it."""
+        for engine in p.engines():
+            for _ in range(p.scale(3)):
+                with subprocess.Popen([p.PCTALLY, "record", "-f", "-e", engine, "-o", "a.pct", "--", "sleep", "60"], stderr=subprocess.PIPE,
+                                      cwd=self.directory, start_new_session=True) as recorder:
+                    children = f"/proc/{recorder.pid}/task/{recorder.pid}/children"
+                    while not pathlib.Path(children).read_text("ascii"):  # polls another process's state: there is no event to wait for
+                        pass
+                    os.killpg(recorder.pid, signal.SIGTERM)
+                    self.assertNotIn(b"cannot run", recorder.stderr.read(), engine)
+                self.assertEqual(recorder.returncode, -signal.SIGTERM, engine)
 
     def test_signals_sent_to_us_reach_the_command(self):
         process = subprocess.Popen([p.PCTALLY, "record", "-q", "-o", os.path.join(self.directory, "a.pct"), "--", "sh", "-c",

@@ -133,6 +133,8 @@ Result<Limit> parse_limit(std::string_view text) {
                        ? "the unit of a share is pp or %"
                        : "the unit of a time is ms or s, of a change also %",
                    limit.metric);
+  if (limit.metric == Limit::Metric::kShare && !limit.relative && limit.value >= 100)
+    return refused(text, "no share is, or rises, above 100", limit.metric);
   return limit;
 }
 

@@ -46,12 +46,14 @@ class CallTreeText {
   CallTreeText(const Profile& profile, const CallTreeTextOptions& options)
       : options_(options),
         all_(static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1))),
+        lost_(profile.ledger.lost),
         samples_(account_of(profile).effective_samples) {}
 
   std::string run(const CallTreeNode& tree) {
     out_ = options_.bottom_up ? "  share      ±  self time of a function, and below it who called\n"
                               : "  total      ±  callees below their callers; self: in the function itself\n";
     add_children(tree, "");
+    if (lost_ != 0 && share(lost_) >= options_.min_share) add_line(lost_, "", "[lost]");
     return std::move(out_);
   }
 
@@ -104,7 +106,9 @@ class CallTreeText {
   }
 
   CallTreeTextOptions options_;
-  double all_, samples_;
+  double all_;
+  uint64_t lost_;  ///< without a place, and so without a path
+  double samples_;
   std::string out_;
 };
 

@@ -8,6 +8,7 @@
 #include "histread/names_bytes.h"
 #include "histread/snapshot.h"
 #include "report/print/figures.h"
+#include "report/text.h"
 #include "tool/archive/contents.h"
 #include "tool/archive/directories.h"
 #include "tool/archive/private_parts.h"
@@ -101,7 +102,8 @@ int archive(const Arguments& arguments) {
       !written)
     return give_up(kExitFailed, written.error().text);
   list(*profile, contents, arguments);
-  inform("{}, {}; next: pctally report {}", out, counted(contents.sources().size(), "source"), out);
+  inform("{}, {}; next: pctally report {}", out, counted(contents.sources().size(), "source"),
+         shell_word(out));
   return 0;
 }
 

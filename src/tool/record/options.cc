@@ -220,7 +220,7 @@ std::string check_scope(RecordOptions* options, const Words& words) {
 std::string check_paths(RecordOptions* line, const Words& words) {
   RecordOptions& options = *line;
   if (!words.paths_memory.empty()) {
-    if (!options.scope) return "--paths-memory is for call paths; add -g";
+    if (!options.scope) return "--paths-memory is for call paths and scopes; add -g or --scope";
     options.path_bytes = parse_size(words.paths_memory);
     if (options.path_bytes == 0)
       return fmt::format("--paths-memory {}: not a size; write 64K to 24M", words.paths_memory);

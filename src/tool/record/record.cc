@@ -68,7 +68,10 @@ int record_command(RecordOptions options) {
   auto child = Child::fork(program, command, wait);
   if (!child) return give_up(child.error());
   if (auto opened = recording.open(Target::command(child->pid())); !opened) return give_up(opened.error());
-  if (auto ran = recording.run(&*child); !ran) return cannot_run(command, ran.error().code);
+  if (auto ran = recording.run(&*child); !ran) {
+    if (ran.error().code == EPIPE) end_like(child->status());
+    return cannot_run(command, ran.error().code);
+  }
   bool stuck = false;
   if (auto finished = recording.finish(&*child)) {
     stuck = end_profile(recording, named, &*child);

@@ -16,6 +16,7 @@
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/foreign_options.h"
+#include "tool/load_profiles.h"
 #include "tool/scope_options.h"
 #include "tool/terminal/message.h"
 #include "tool/top/recorder.h"
@@ -89,7 +90,8 @@ class Top {
   TopState state_;
   uint64_t refreshes_ = 0;
   bool stop_ = false, resized_ = false;
-  bool silent_ = false;  ///< our recorder has said its last
+  bool silent_ = false;   ///< our recorder has said its last
+  bool damaged_ = false;  ///< the file, which has ended
 };
 
 UniqueFd watch_signals() {
@@ -165,8 +167,11 @@ int Top::open_file(const std::string& path) {
     return kExitInput;
   }
   const Grouping by = grouping_of(arguments_.by);
+  const Profile profile = load_profile(std::move(*copy));
   if (is_by_scope(by))
-    if (auto code = refuse_without_scopes(load_profile(std::move(*copy)), path, by, {})) return *code;
+    if (auto code = refuse_without_scopes(profile, path, by, {})) return *code;
+  if (profile.closed) name_damage(profile, path);
+  damaged_ = profile.closed && !profile.damage.empty();
   show(std::move(*file), path);
   return 0;
 }
@@ -295,7 +300,8 @@ int Top::run() {
   state_.filter = arguments_.filter;
   int code = arguments_.file.empty() ? start_recorder() : open_file(arguments_.file);
   if (code != 0 || view_ == nullptr) return code;
-  return show_screen();
+  code = show_screen();
+  return code == 0 && damaged_ ? kExitInput : code;
 }
 
 void describe(OptionParser* app, Arguments* arguments) {

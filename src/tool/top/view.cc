@@ -6,6 +6,7 @@
 #include "histread/snapshot.h"
 #include "profile/load.h"
 #include "report/scope_names.h"
+#include "report/text.h"
 #include "tool/load_profiles.h"
 #include "tool/snapshot.h"
 
@@ -50,7 +51,7 @@ void TopView::write() {
   if (!copy || !written)
     message_ = "no snapshot: " + std::string(copy ? written.error().text : copy.error().text);
   else
-    message_ = "wrote " + name + "; next: pctally report " + name;
+    message_ = "wrote " + name + "; next: pctally report " + shell_word(name);
 }
 
 std::optional<Grouping> TopView::scopes() const {
