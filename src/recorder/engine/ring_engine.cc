@@ -26,8 +26,9 @@ void wait_for_random_phase(uint64_t period_ns, Random* random) {
 /// and waits for CPUs that are off; an event of a CPU is the other way round.
 std::string ring_blindness(bool per_thread, bool kernel) {
   return std::string(kernel ? "" : "kernel mode; ") +
-         (per_thread ? "half a period of each thread per CPU, so most children shorter than that; setuid programs"
-                     : "CPUs that are switched on after the start");
+         (per_thread
+              ? "half a period of each thread per CPU, so most children shorter than that; setuid programs"
+              : "CPUs that are switched on after the start");
 }
 
 Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environment*) {
