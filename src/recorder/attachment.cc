@@ -33,6 +33,7 @@ Result<Attachment> Attachment::open(const std::vector<pid_t>& processes) {
     if (!fd.valid() && error == ESRCH)
       return fail(error, "process %d does not exist; it may have ended", pid);
     if (!fd.valid()) return fail(error, "process %d: %s", pid, strerror(error));
+    if (is_ready(fd.get())) return fail(ESRCH, "process %d has ended, and its parent has not asked how", pid);
     attachment.processes_.push_back(std::move(fd));
   }
   sigset_t set;

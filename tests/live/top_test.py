@@ -157,7 +157,7 @@ class Plain(Live):
         self.addCleanup(process.kill)
         tables = self.tables(top("-a", "--count", "2", "--interval", "0.5", "--by", "process", "--limit", "0"))
         self.assertEqual(len(tables), 2)
-        self.assertTrue(tables[-1].startswith("@machine [recording]\n"), tables[-1])
+        self.assertTrue(tables[-1].startswith("(the whole machine) [recording]\n"), tables[-1])
         self.assertRegex(tables[-1], rf"(?m)^ .*%  spinner +{process.pid}$")
         self.assertIsNone(process.poll(), "the target goes on")
 
@@ -218,7 +218,7 @@ class Plain(Live):
                                         f"{p.PCTALLY} top --cgroup $GROUP --count 2 --interval 0.5 --limit 0")
         tables = self.tables(result)
         self.assertEqual(len(tables), 2)
-        self.assertRegex(tables[-1], r"\A@cgroup /\S+/pctally-test-\d+ \[recording\]\n")
+        self.assertRegex(tables[-1], r"\A\(control group /\S+/pctally-test-\d+\) \[recording\]\n")
         self.assertIn("spin_here", tables[-1])
         self.assertNotIn("known_shares", tables[-1])
 

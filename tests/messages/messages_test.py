@@ -347,6 +347,11 @@ class Messages(unittest.TestCase):
     def test_what_is_not_there(self):
         self.expect("record -p 999999999 --for 1", "process 999999999 does not exist; it may have ended", FAILED)
 
+    def test_a_process_that_has_ended(self):
+        with subprocess.Popen(["true"]) as ended:
+            os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+            self.expect(f"record -p {ended.pid}", f"process {ended.pid} has ended, and its parent has not asked how", FAILED)
+
     def test_as_a_plain_user(self):
         if os.geteuid() != 0:
             self.skipTest("needs root to become another user")

@@ -90,7 +90,7 @@ class Permission(unittest.TestCase):
             self.assertEqual(result.returncode, 0 if allowed else 125)
             if not allowed:
                 self.assertEqual(len(result.stderr.splitlines()), 1)
-                self.assertIn("-a needs root (or CAP_PERFMON)", result.stderr)
+                self.assertIn("-a needs root, CAP_PERFMON or perf_event_paranoid 0", result.stderr)
                 self.assertFalse(os.path.exists(path))
 
 
