@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "export/formats.h"
+#include "profile/command.h"
 #include "report/print/escape.h"
 #include "report/print/json_value.h"
-#include "report/text.h"
 
 namespace pctally {
 namespace {

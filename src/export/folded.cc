@@ -1,8 +1,8 @@
 #include <map>
 
 #include "export/formats.h"
+#include "profile/command.h"
 #include "report/print/escape.h"
-#include "report/text.h"
 
 namespace pctally {
 namespace {

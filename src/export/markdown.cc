@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "export/formats.h"
+#include "profile/command.h"
 #include "report/print/figures.h"
 #include "report/print/markdown.h"
-#include "report/text.h"
 
 namespace pctally {
 namespace {

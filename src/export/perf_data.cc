@@ -9,8 +9,8 @@
 
 #include "base/page.h"
 #include "export/formats.h"
+#include "profile/command.h"
 #include "report/print/escape.h"
-#include "report/text.h"
 
 namespace pctally {
 namespace {

@@ -17,14 +17,4 @@ struct TextOptions {
 
 std::string text_report(const Profile& profile, const Report& report, const TextOptions& options);
 
-/// The command as a person would type it; arguments with blanks or quotes in single quotes. Not escaped.
-std::string command_line(const Profile& profile);
-
-/// A word as a shell takes it: quoted where it has to be.
-std::string shell_word(const std::string& word);
-
-/// What ran, for titles and as the root of exported stacks: the command without its directory and arguments;
-/// of several runs up to three of them; else the first process, else "(program not recorded)". Not escaped.
-std::string program_name(const Profile& profile);
-
 }  // namespace pctally

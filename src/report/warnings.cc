@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
+#include "profile/command.h"
 #include "report/print/figures.h"
 #include "report/runtime_hints.h"
-#include "report/text.h"
 
 namespace pctally {
 namespace {
@@ -215,7 +215,7 @@ const char* who_sees_the_kernel(const Profile& profile) {
 
 /// What no clock of the account has seen, though it was sampled.
 const char* left_out_of_cpu_time(const Profile& profile) {
-  bool attached = !profile.command.empty() && profile.command[0].starts_with('@');
+  const bool attached = !profile.command.empty() && !has_command(profile);
   return attached ? "what ran after its last reading" : "children nobody waited for";
 }
 
@@ -249,8 +249,7 @@ const char* kernel_hint(const Profile& profile) {
 }
 
 std::string program_or_target(const Profile& profile) {
-  if (profile.command.empty() || profile.command[0].starts_with('@')) return "the target";
-  return program_name(profile);
+  return has_command(profile) ? program_name(profile) : "the target";
 }
 
 /// A process may end before the recorder has looked at it, and so be without a row that says why.
@@ -260,15 +259,14 @@ std::string why_nothing_was_observed(const Profile& profile, const Account& acco
   return fmt::format("{} sees no static, setuid or env -i program; try -e ring", profile.engine);
 }
 
-/// A rate that would give a hundred ticks, of those that cost a machine no more than it bears (1, 2, 5, 10,
-/// ...).
+/// A round rate that would give a hundred ticks, if that is one that a machine bears.
 uint64_t rate_for(int64_t cpu_ns) {
-  constexpr double kTicks = 100, kMostRate = 10000;
+  constexpr double kTicks = 100;
+  constexpr uint64_t kMostRate = 10000;
   const double wanted = kTicks * 1e9 / static_cast<double>(std::max<int64_t>(cpu_ns, 1));
-  double rate = 1;
-  for (const double step : {2.0, 2.5, 2.0, 2.0, 2.5, 2.0, 2.0, 2.5, 2.0, 2.0, 2.5, 2.0})
-    if (rate < wanted) rate *= step;
-  return static_cast<uint64_t>(std::min(rate, kMostRate));
+  for (const uint64_t rate : {1u, 2u, 5u, 10u, 20u, 50u, 100u, 200u, 500u, 1000u, 2000u, 5000u})
+    if (static_cast<double>(rate) >= wanted) return rate;
+  return kMostRate;
 }
 
 /// "no ticks: ls used 0.4 ms, less than one period (1 ms)", and what to do.

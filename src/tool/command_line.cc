@@ -155,6 +155,12 @@ void say_part(const std::string& which, const std::string& asked, const std::str
   say_line(start + elided_name(escaped(found), room) + end, Importance::kNormal);
 }
 
+void name_damage(const std::vector<std::string>& damage, const std::string& file) {
+  if (!damage.empty()) complain("{} is damaged: {}; what follows is incomplete", file, damage.front());
+}
+
+int exit_code_of(bool is_damaged, int code) { return code == 0 && is_damaged ? kExitInput : code; }
+
 size_t terminal_width() {
   struct winsize size = {};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;

@@ -54,6 +54,12 @@ std::string of_objects(const std::string& object);
 /// that were searched.
 void say_part(const std::string& which, const std::string& asked, const std::string& found);
 
+/// A line if a profile is damaged (`damage`: Profile::damage), and so is what comes of it.
+void name_damage(const std::vector<std::string>& damage, const std::string& file);
+
+/// `code`; of a damaged profile never 0.
+int exit_code_of(bool is_damaged, int code);
+
 /// Columns of the terminal that is standard output; 0 if it is none.
 size_t terminal_width();
 

@@ -21,6 +21,7 @@
 #include "profile/load.h"
 #include "profile/merge.h"
 #include "tool/command.h"
+#include "tool/command_line.h"
 #include "tool/counted_symbolizer.h"
 #include "tool/debuginfod_option.h"
 #include "tool/terminal/message.h"
@@ -213,13 +214,8 @@ Result<Profile> load_as_one(const std::vector<std::string>& files) {
   return files.size() == 1 ? load_any(files.front()) : load_sum(files);
 }
 
-void name_damage(const Profile& profile, const std::string& file) {
-  if (!profile.damage.empty())
-    complain("{} is damaged: {}; what follows is incomplete", file, profile.damage.front());
-}
+void name_damage(const Profile& profile, const std::string& file) { name_damage(profile.damage, file); }
 
-int exit_code_of(const Profile& profile, int code) {
-  return code == 0 && !profile.damage.empty() ? kExitInput : code;
-}
+int exit_code_of(const Profile& profile, int code) { return exit_code_of(!profile.damage.empty(), code); }
 
 }  // namespace pctally

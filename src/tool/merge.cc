@@ -5,10 +5,10 @@
 
 #include "histread/names_bytes.h"
 #include "histread/snapshot.h"
+#include "profile/command.h"
 #include "profile/merge.h"
 #include "profile/write.h"
 #include "report/print/figures.h"
-#include "report/text.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/load_profiles.h"

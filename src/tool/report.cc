@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "object/symbolizer.h"
+#include "profile/command.h"
 #include "report/annotate/source_files.h"
 #include "report/html/parts.h"
 #include "report/json.h"
@@ -246,8 +247,7 @@ int write_picture(const Profile& profile, const Arguments& arguments) {
 int refuse_without_paths(const Profile& profile, const Arguments& arguments) {
   const std::string fact =
       arguments.files.front() + " has no call paths; record again with -g: pctally record -g";
-  const bool of_command = !profile.command.empty() && !profile.command[0].starts_with("@");
-  const std::string again = of_command ? fact + " -- " + command_line(profile) : fact;
+  const std::string again = has_command(profile) ? fact + " -- " + command_line(profile) : fact;
   complain("{}", again.size() <= kLongestMessage ? again : fact);
   return kExitInput;
 }
@@ -267,37 +267,26 @@ std::string choice_of(const std::string& text, const std::vector<StackFrame>& fu
   return fmt::format("{} may be {}; write one of these names", text, list);
 }
 
-/// There is not one of that name.
-/// A function on a path that may be meant; empty: none.
-std::string near_function(const NamedPaths& paths, const Arguments& arguments, const NamePattern* object) {
+int refuse_missing_function(const Profile& profile, const Arguments& arguments, const NamedPaths& paths,
+                            const NamePattern* object) {
+  const std::string where = of_objects(arguments.object), &name = arguments.callers;
   std::vector<std::string> names;
   for (const StackFrame& frame : find_functions(paths, "", object)) names.push_back(frame.short_name);
-  return nearest(arguments.callers, names);
-}
-
-int refuse_function(const Profile& profile, const Arguments& arguments,
-                    const std::vector<StackFrame>& functions, const std::string& near) {
-  if (functions.empty() && ticks_without_entry(profile.paths.plane) != 0) {
+  if (ticks_without_entry(profile.paths.plane) != 0)
     complain(
         "no function on a path that was kept{} is called {}; more are with a larger record --paths-memory",
-        of_objects(arguments.object), arguments.callers);
-    return kExitInput;
-  }
-  if (const uint64_t unread = unread_ticks(profile.paths.context); functions.empty() && unread != 0) {
+        where, name);
+  else if (const uint64_t unread = unread_ticks(profile.paths.context); unread != 0)
     complain("no function on a stack that was read{} is called {}; the recorder has not read those of {}",
-             of_objects(arguments.object), arguments.callers, counted_ticks(profile, unread));
-    return kExitInput;
-  }
-  if (functions.empty() && !near.empty()) {
-    complain("no function on a stack{} is called {}; did you mean '{}'?", of_objects(arguments.object),
-             arguments.callers, near);
-    return kExitInput;
-  }
-  if (functions.empty()) {
-    complain("no function on a stack{} is called {}; pctally report --sort total lists them",
-             of_objects(arguments.object), arguments.callers);
-    return kExitInput;
-  }
+             where, name, counted_ticks(profile, unread));
+  else if (const std::string near = nearest(name, names); !near.empty())
+    complain("no function on a stack{} is called {}; did you mean '{}'?", where, name, near);
+  else
+    complain("no function on a stack{} is called {}; pctally report --sort total lists them", where, name);
+  return kExitInput;
+}
+
+int refuse_ambiguous_function(const Arguments& arguments, const std::vector<StackFrame>& functions) {
   const auto text = [&](size_t listed) { return choice_of(arguments.callers, functions, listed); };
   size_t listed = std::min(kMostListed, functions.size());
   while (listed > 1 && width_of(escaped(text(listed))) > kLongestMessage) --listed;
@@ -312,9 +301,8 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
   const std::vector<StackFrame> functions =
       find_functions(paths, arguments.callers, object ? &*object : nullptr);
   if (functions.empty())
-    return refuse_function(profile, arguments, functions,
-                           near_function(paths, arguments, object ? &*object : nullptr));
-  if (functions.size() != 1) return refuse_function(profile, arguments, functions, "");
+    return refuse_missing_function(profile, arguments, paths, object ? &*object : nullptr);
+  if (functions.size() != 1) return refuse_ambiguous_function(arguments, functions);
   if (is_part(called_by(functions[0], arguments.callers)))
     say_part("on a stack" + of_objects(arguments.object), arguments.callers, listed_name(functions[0]));
   const Callers callers = callers_of(profile, paths, functions[0]);

@@ -2,10 +2,10 @@
 
 #include <string_view>
 
+#include "profile/command.h"
 #include "report/html/page_bytes.h"
 #include "report/html/parts.h"
 #include "report/html/source_parts.h"
-#include "report/text.h"
 
 namespace pctally {
 namespace {

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/base_name.h"
+#include "profile/command.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
-#include "report/text.h"
 
 namespace pctally {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "histread/names_bytes.h"
 #include "histread/snapshot.h"
+#include "profile/command.h"
 #include "report/print/figures.h"
-#include "report/text.h"
 #include "tool/archive/contents.h"
 #include "tool/archive/directories.h"
 #include "tool/archive/private_parts.h"

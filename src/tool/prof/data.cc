@@ -46,7 +46,7 @@ ProfData from_profile(const Profile& profile, const ElfFile& a_out) {
   others["[no room in the profile]"] += profile.ledger.full;
   others["[lost]"] += profile.ledger.lost;
   for (const auto& [label, ticks] : others) data.elsewhere.push_back({label, static_cast<double>(ticks)});
-  if (!profile.damage.empty()) data.damage = profile.damage.front();
+  data.damage = profile.damage;
   data.text.seconds_per_tick = 1e-9 * static_cast<double>(profile.period_ns);
   return data;
 }

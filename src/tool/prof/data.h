@@ -12,7 +12,7 @@ namespace pctally {
 struct ProfData {
   TextProfile text;                      ///< in the a.out
   std::vector<ProfElsewhere> elsewhere;  ///< in libraries and the kernel, or not counted; only profiles know
-  std::string damage{};                  ///< of a profile: what is wrong with it; empty: nothing
+  std::vector<std::string> damage{};     ///< as Profile::damage
 };
 
 /// Errors name the path.

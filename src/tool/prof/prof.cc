@@ -100,16 +100,14 @@ int list(const Arguments& arguments) {
     complain("{}", data.error().text);
     return kExitInput;
   }
-  if (!data->damage.empty())
-    complain("{} is damaged: {}; what follows is incomplete", arguments.data, data->damage);
+  name_damage(data->damage, arguments.data);
   ProfFunctions functions = ProfFunctions::of(*a_out, arguments.demangled);
   if (functions.all().empty()) inform("{} has no symbols: its functions cannot be named", arguments.a_out);
   for (const TextHistogram& histogram : data->text.histograms) functions.add(histogram);
   for (const CallCount& calls : data->text.calls) functions.add(calls);
   ProfOptions options = options_of(arguments, data->text);
   if (arguments.summary) print_summary(prof_summary(data->text, functions, options.seconds_per_tick));
-  const int code = write_out(prof_listing(functions, data->elsewhere, options));
-  return code == 0 && !data->damage.empty() ? kExitInput : code;
+  return exit_code_of(!data->damage.empty(), write_out(prof_listing(functions, data->elsewhere, options)));
 }
 
 }  // namespace

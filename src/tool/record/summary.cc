@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "profile/command.h"
 #include "report/account.h"
 #include "report/print/figures.h"
-#include "report/text.h"
 #include "report/warnings.h"
 #include "tool/terminal/message.h"
 

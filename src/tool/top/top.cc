@@ -300,8 +300,7 @@ int Top::run() {
   state_.filter = arguments_.filter;
   int code = arguments_.file.empty() ? start_recorder() : open_file(arguments_.file);
   if (code != 0 || view_ == nullptr) return code;
-  code = show_screen();
-  return code == 0 && damaged_ ? kExitInput : code;
+  return exit_code_of(damaged_, show_screen());
 }
 
 void describe(OptionParser* app, Arguments* arguments) {

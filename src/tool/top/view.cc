@@ -4,9 +4,9 @@
 
 #include "histfile/profile_file.h"
 #include "histread/snapshot.h"
+#include "profile/command.h"
 #include "profile/load.h"
 #include "report/scope_names.h"
-#include "report/text.h"
 #include "tool/load_profiles.h"
 #include "tool/snapshot.h"
 

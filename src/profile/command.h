@@ -1,0 +1,22 @@
+// What was recorded, in words: the command, or what was observed without one.
+#pragma once
+#include <string>
+
+#include "profile/profile.h"
+
+namespace pctally {
+
+/// False of running processes, a control group or the machine, and where it was not recorded.
+bool has_command(const Profile& profile);
+
+/// The command as a person would type it; arguments with blanks or quotes in single quotes. Not escaped.
+std::string command_line(const Profile& profile);
+
+/// A word as a shell takes it: quoted where it has to be.
+std::string shell_word(const std::string& word);
+
+/// What ran, for titles and as the root of exported stacks: the command without its directory and arguments;
+/// of several runs up to three of them; else the first process, else "(program not recorded)". Not escaped.
+std::string program_name(const Profile& profile);
+
+}  // namespace pctally
