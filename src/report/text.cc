@@ -19,9 +19,12 @@ constexpr double kNoGap = 0.01;       // unsampled part of the CPU time that is 
 constexpr size_t kUsualName = 60;     // a longer name leaves its column rather than widen it for all rows
 constexpr size_t kNarrowColumn = 16;  // what a name keeps even on a narrow terminal
 constexpr size_t kNarrowSideColumn = 8;
-constexpr double kWorthCut = 0.005;  // that a total could gain from cut paths, before it is said
-constexpr size_t kGains = 5;         // columns of what totals could gain
-constexpr size_t kSideColumn = 28;   // most that columns behind the first take from a terminal's width
+constexpr double kWorthCut = 0.005;    // that a total could gain from cut paths, before it is said
+constexpr size_t kGains = 5;           // columns of what totals could gain
+constexpr size_t kSideColumn = 28;     // most that columns behind the first take from a terminal's width
+constexpr size_t kRoomForTicks = 100;  // columns of a terminal, from which on ticks always have one
+constexpr size_t kUsefulName =
+    24;  // that a name takes of a narrow terminal before others get more than little
 
 class TextReport {
  public:
@@ -52,6 +55,7 @@ class TextReport {
     return escaped(shown_name(options_.names, row.short_function, row.function, row.linkage));
   }
   void choose_widths(const std::vector<Names>& rows);
+  void drop_columns();
   void fit_widths();
   std::string joined(Names names) const;
   /// What a tick of a sum of runs stands for, where their periods differ: a nanosecond, or an event.
@@ -61,6 +65,17 @@ class TextReport {
   std::string event_rate() const;
   void add_cpu_time();
   [[nodiscard]] std::string amount(const Row& row) const;
+  /// Columns in front of the names.
+  [[nodiscard]] size_t numbers_width() const {
+    return (with_totals() ? 35 : 18) + (has_gains_ ? kGains : 0) + (shows_amounts_ ? amount_width_ : 0) +
+           (shows_ticks_ ? 1 + ticks_width_ : 0);
+  }
+  [[nodiscard]] std::string amount_cell(const std::string& text) const {
+    return shows_amounts_ ? fmt::format("{:>{}}", text, amount_width_) : "";
+  }
+  [[nodiscard]] std::string ticks_cell(const std::string& text) const {
+    return shows_ticks_ ? fmt::format(" {:>{}}", text, ticks_width_) : "";
+  }
   [[nodiscard]] std::string colored(const char* color, const std::string& text) const {
     return options_.color ? fmt::format("{}{}{}", color, text, kPlain) : text;
   }
@@ -73,8 +88,9 @@ class TextReport {
   const Report& report_;
   TextOptions options_;
   size_t amount_width_ = 11, ticks_width_ = 5;
-  bool has_gains_ = false;      // rows whose totals could be larger
-  bool has_chains_ = false;     // rows with inlined lines: files by their last element alone
+  bool has_gains_ = false;   // rows whose totals could be larger
+  bool has_chains_ = false;  // rows with inlined lines: files by their last element alone
+  bool shows_amounts_ = true, shows_ticks_ = true;
   std::vector<size_t> widths_;  // of the columns of names
   std::string out_;
 };
@@ -241,15 +257,33 @@ void TextReport::choose_widths(const std::vector<Names>& rows) {
   for (size_t& width : widths_) width = std::min(width, kUsualName);
 }
 
+/// What a narrow terminal has no room for: ticks first, for which no name is cut, then objects and the like,
+/// then amounts. Lines keep their function: not every row has a line.
+void TextReport::drop_columns() {
+  const auto needed = [this] {
+    size_t columns = numbers_width();
+    for (const size_t width : widths_) columns += width + 2;
+    return columns;
+  };
+  const auto least = [this] {
+    return numbers_width() + 2 + kNarrowColumn + (widths_.size() - 1) * (kNarrowSideColumn + 2);
+  };
+  const size_t kept = report_.by == Grouping::kLine ? 2 : 1;
+  shows_ticks_ = options_.width >= std::min(kRoomForTicks, needed());
+  while (widths_.size() > kept && least() > options_.width) widths_.pop_back();
+  shows_amounts_ = least() <= options_.width;
+}
+
 void TextReport::fit_widths() {
-  size_t numbers = (with_totals() ? 36 : 19) + (has_gains_ ? kGains : 0) + amount_width_ + ticks_width_,
-         side = 0;
+  drop_columns();
+  const size_t numbers = numbers_width();
+  size_t side = 0;
   for (size_t i = 1; i < widths_.size(); ++i) {
     widths_[i] = std::min(widths_[i], kSideColumn);
     side += widths_[i] + 2;
   }
-  size_t left = options_.width > numbers + side ? options_.width - numbers - side : 0;
-  widths_[0] = std::min(widths_[0], std::max(left, kNarrowColumn));
+  const size_t left = options_.width > numbers + side + 2 ? options_.width - numbers - side - 2 : 0;
+  widths_[0] = std::min(widths_[0], std::max(left, kUsefulName));
   const size_t needed = numbers + 2 + widths_[0] + side;
   size_t over = needed > options_.width ? needed - options_.width : 0;
   for (size_t i = widths_.size() - 1; i > 0 && over > 0; --i) {
@@ -257,11 +291,12 @@ void TextReport::fit_widths() {
     widths_[i] -= cut;
     over -= cut;
   }
+  widths_[0] -= std::min(over, widths_[0] - std::min(widths_[0], kNarrowColumn));
 }
 
 std::string TextReport::joined(Names names) const {
   std::string line;
-  for (size_t i = 0; i < names.size(); ++i) {
+  for (size_t i = 0; i < widths_.size(); ++i) {
     std::string name =
         options_.width != 0 ? elided_name(names[i], std::max<size_t>(widths_[i], 1)) : names[i];
     size_t width = width_of(name);
@@ -272,8 +307,8 @@ std::string TextReport::joined(Names names) const {
 }
 
 void TextReport::add_row(const Row& row, Names names) {
-  add("{:6.2f} % {:6.2f} {}{:>{}} {:>{}}{}\n", 100 * row.share, 100 * half_width(row.share, row.interval),
-      total(row), amount(row), amount_width_, row.ticks, ticks_width_, joined(std::move(names)));
+  add("{:6.2f} % {:6.2f} {}{}{}{}\n", 100 * row.share, 100 * half_width(row.share, row.interval), total(row),
+      amount_cell(amount(row)), ticks_cell(std::to_string(row.ticks)), joined(std::move(names)));
 }
 
 /// Rows for ticks without code have none.
@@ -335,12 +370,12 @@ void TextReport::add_table() {
     ticks_width_ = std::max(ticks_width_, std::to_string(row.ticks).size());
   }
   choose_widths(names);
-  std::string title = fmt::format("   {}      ± {}{:>{}} {:>{}}{}", with_totals() ? " self" : "share",
+  std::string title = fmt::format("   {}      ± {}{}{}{}", with_totals() ? " self" : "share",
                                   !with_totals() ? ""
                                   : has_gains_   ? "  total      ±   cut "
                                                  : "  total      ±  ",
-                                  profile_.counts_cpu_time() ? "seconds" : "events", amount_width_,
-                                  tick_number_title(profile_), ticks_width_, joined(names[0]));
+                                  amount_cell(profile_.counts_cpu_time() ? "seconds" : "events"),
+                                  ticks_cell(tick_number_title(profile_)), joined(names[0]));
   add("{}\n", colored(kBold, title));
   for (size_t i = 0; i < report_.rows.size(); ++i) add_row(report_.rows[i], std::move(names[i + 1]));
   add_hidden();

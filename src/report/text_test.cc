@@ -129,7 +129,7 @@ TEST(Text, WideNamesAreCutOnlyToFitATerminal) {
   EXPECT_THAT(text_report(profile, report, {}), HasSubstr(std::string(300, 'w') + "  prog\n"));
   EXPECT_THAT(text_report(profile, report, {.width = 80}), HasSubstr("w…  prog\n"));
   for (Row& row : report.rows) row.object = "libofalongname-with-a-version.so.1.2.345";
-  for (const size_t width : {64, 80}) {
+  for (const size_t width : {40, 64, 80}) {
     std::string table = text_report(profile, report, {.width = width});
     table = table.substr(table.find("   share"));
     table.resize(table.find("\n\n"));
@@ -139,6 +139,20 @@ TEST(Text, WideNamesAreCutOnlyToFitATerminal) {
       start = end + 1;
     }
   }
+}
+
+TEST(Text, ANarrowTerminalLosesTicksThenObjectsThenTimes) {
+  Profile profile = small_profile();
+  profile.executables[0].path = "/lib/libofalongname-with-a-version-and-more-than-that.so.1.2.345";
+  const auto titles = [&](size_t width) {
+    const std::string text = shown(profile, {.width = width});
+    const size_t start = text.find("   share");
+    return text.substr(start, text.find('\n', start) - start);
+  };
+  EXPECT_THAT(titles(100), HasSubstr("seconds ticks  function"));
+  EXPECT_THAT(titles(99), AllOf(HasSubstr("seconds  function"), HasSubstr("object")));
+  EXPECT_THAT(titles(56), AllOf(HasSubstr("seconds  function"), Not(HasSubstr("object"))));
+  EXPECT_THAT(titles(40), AllOf(HasSubstr("±   function"), Not(HasSubstr("seconds"))));
 }
 
 TEST(Text, ColorsNothingUnlessAsked) {

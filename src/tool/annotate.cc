@@ -230,12 +230,12 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   SourceFiles sources(std::move(paths), &kept_source, source_fetcher(identity.build_id),
                       [&symbolizer] { return symbolizer.owner(); });
   if (arguments.json) return write_out(annotation_json(profile, annotator, sources));
-  return write_out(annotation_text(profile, annotator, sources,
-                                   {.color = wants_color(arguments.color),
-                                    .all = arguments.all,
-                                    .min_share = arguments.min_share_percent / 100,
-                                    .names = name_style_of(arguments.names),
-                                    .width = terminal_width()}));
+  return write_out(in_locale(annotation_text(profile, annotator, sources,
+                                             {.color = wants_color(arguments.color),
+                                              .all = arguments.all,
+                                              .min_share = arguments.min_share_percent / 100,
+                                              .names = name_style_of(arguments.names),
+                                              .width = terminal_width()})));
 }
 
 }  // namespace

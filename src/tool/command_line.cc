@@ -15,6 +15,7 @@
 #include "base/file/new_file.h"
 #include "base/file/write_all.h"
 #include "base/unique_fd.h"
+#include "report/print/ascii.h"
 #include "report/print/escape.h"
 #include "tool/command.h"
 #include "tool/foreign_options.h"
@@ -165,6 +166,8 @@ size_t terminal_width() {
   struct winsize size = {};
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
+
+std::string in_locale(std::string text) { return locale_is_utf8() ? std::move(text) : in_ascii(text); }
 
 int write_out(std::string_view text) {
   ProgressLine::show("");

@@ -63,6 +63,9 @@ int exit_code_of(bool is_damaged, int code);
 /// Columns of the terminal that is standard output; 0 if it is none.
 size_t terminal_width();
 
+/// A text for people in the signs that the locale has: its own stay in UTF-8, or become ASCII.
+std::string in_locale(std::string text);
+
 /// All of it to standard output. The exit code: kExitFailed, with a line on stderr, if that could
 /// not be done.
 int write_out(std::string_view text);

@@ -195,7 +195,8 @@ std::string render(const Diff& diff, const std::vector<LimitResult>& results, co
   if (arguments.markdown) return diff_markdown(diff, results, arguments.limit);
   bool color = wants_color(arguments.color);
   std::string text = diff_text(diff, {.color = color, .width = terminal_width(), .limit = arguments.limit});
-  return results.empty() ? text : text + "\n" + limits_text(results, color);
+  if (!results.empty()) text += "\n" + limits_text(results, color);
+  return in_locale(std::move(text));
 }
 
 /// Several runs added up; the first alone where they cannot be.

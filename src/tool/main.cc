@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "recorder/engine/program_file.h"
+#include "report/print/ascii.h"
+#include "report/print/escape.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/terminal/message.h"
@@ -180,5 +182,6 @@ void keep_numbers_of_closed_streams() {
 int main(int argc, char** argv) {
   pctally::keep_numbers_of_closed_streams();
   std::set_new_handler(pctally::say_out_of_memory);
+  pctally::elide_in_ascii(!pctally::locale_is_utf8());
   return pctally::run(argc, argv);
 }

@@ -199,11 +199,11 @@ std::string render(const Profile& profile, const Arguments& arguments) {
                         .paths = arguments.account()};
   Report report = make_report(profile, &open_symbolizer, options);
   if (arguments.json) return json_report(profile, report);
-  return text_report(profile, report,
-                     {.color = wants_color(arguments.color),
-                      .names = name_style_of(arguments.names),
-                      .width = terminal_width(),
-                      .hot_source = hot_source(profile, report)});
+  return in_locale(text_report(profile, report,
+                               {.color = wants_color(arguments.color),
+                                .names = name_style_of(arguments.names),
+                                .width = terminal_width(),
+                                .hot_source = hot_source(profile, report)}));
 }
 
 int print_tree(const Profile& profile, const Arguments& arguments) {
@@ -214,7 +214,7 @@ int print_tree(const Profile& profile, const Arguments& arguments) {
                                     .min_share = arguments.min_share_percent.value_or(kUsualTreeShare) / 100,
                                     .bottom_up = arguments.bottom_up};
   return write_out(arguments.json ? call_tree_json(profile, tree, options)
-                                  : call_tree_text(profile, tree, options));
+                                  : in_locale(call_tree_text(profile, tree, options)));
 }
 
 /// The page, opened at the view that is asked for.
@@ -309,7 +309,8 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
   const CallersTextOptions options{.color = wants_color(arguments.color),
                                    .names = name_style_of(arguments.names),
                                    .limit = arguments.limit.value_or(10)};
-  return write_out(arguments.json ? callers_json(profile, callers) : callers_text(profile, callers, options));
+  return write_out(arguments.json ? callers_json(profile, callers)
+                                  : in_locale(callers_text(profile, callers, options)));
 }
 
 Profile chosen_paths(const Profile& profile, const Arguments& arguments) {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -158,6 +159,17 @@ TEST_F(ReportCommand, ColorsOnlyWhenAsked) {
   EXPECT_THAT(run({"a.pct", "--color=never"}).out, Not(HasSubstr("\033[")));
   setenv("NO_COLOR", "1", 1);
   EXPECT_THAT(run({"a.pct"}).out, Not(HasSubstr("\033[")));
+}
+
+TEST_F(ReportCommand, WithoutUtf8ItsSignsAreAscii) {
+  put("a.pct", sample_file());
+  setenv("LC_ALL", "C.UTF-8", 1);
+  const std::string utf8 = run({"a.pct"}).out;
+  EXPECT_THAT(utf8, HasSubstr("share      ± "));
+  setenv("LC_ALL", "C", 1);
+  const std::string ascii = run({"a.pct"}).out;
+  EXPECT_THAT(ascii, HasSubstr("share     +- "));
+  EXPECT_TRUE(std::all_of(ascii.begin(), ascii.end(), [](char byte) { return (byte & 0x80) == 0; })) << ascii;
 }
 
 TEST_F(ReportCommand, ErrorsCannotSteerTheTerminal) {

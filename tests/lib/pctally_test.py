@@ -18,6 +18,8 @@ PROGRAMS = os.path.join(BUILD, "programs")
 # Tests leave nothing in anybody's cache directory. With none each of a thousand recordings would read the kernel's symbols again.
 os.environ["XDG_CACHE_HOME"] = os.path.join(BUILD, "tests", "cache")
 os.makedirs(os.environ["XDG_CACHE_HOME"], exist_ok=True)
+# Reports have the signs of the locale, whatever the one is in which the tests run.
+os.environ["LC_ALL"] = "C.UTF-8"
 
 
 def program(name):

@@ -20,6 +20,7 @@ namespace {
 constexpr size_t kBar = 8;
 constexpr size_t kMostLanes = 4, kMostLanesWhenNarrow = 2;
 constexpr size_t kNarrow = 100;  ///< columns of a terminal below which the ticks are left out
+constexpr size_t kNoBars = 60;   ///< and the bars
 constexpr size_t kMostLines = 10;
 constexpr size_t kPlaceColumn = 22;
 constexpr double kHot = 0.10, kWarm = 0.03;  ///< of the function
@@ -57,6 +58,9 @@ class Listing {
   void add_left_out(const ListingRow& row, const std::string& arrows);
 
   [[nodiscard]] bool narrow() const { return options_.width != 0 && options_.width < kNarrow; }
+  [[nodiscard]] size_t bar_width() const {
+    return options_.width != 0 && options_.width < kNoBars ? 0 : kBar;
+  }
   [[nodiscard]] size_t numbers_width() const { return narrow() ? 16 : 18 + ticks_width_; }
   [[nodiscard]] std::string numbers(const TickShare& ticks, bool with_interval = true) const;
   [[nodiscard]] std::string titles() const;
@@ -70,7 +74,10 @@ class Listing {
            static_cast<double>(std::max<uint64_t>(annotation_.ticks.ticks, 1));
   }
   void add_row(const char* color, const std::string& text) {
-    std::string line = options_.width == 0 ? text : elided(text, options_.width);
+    add_text(color, options_.width == 0 ? text : elided(text, options_.width));
+  }
+  /// Never cut: a terminal breaks it.
+  void add_text(const char* color, std::string line) {
     line.erase(line.find_last_not_of(' ') + 1);
     out_ += options_.color && *color != 0 && !line.empty() ? color + line + kPlain : line;
     out_ += '\n';
@@ -101,13 +108,14 @@ std::string Listing::titles() const {
 /// As long as the instruction's part of the hottest one; '.' beyond what is certain.
 std::string Listing::bar(const TickShare& ticks) const {
   const TickShare& most = annotation_.instructions[hottest_].ticks;
-  if (ticks.ticks == 0 || most.ticks == 0) return std::string(kBar, ' ');
+  if (ticks.ticks == 0 || most.ticks == 0) return std::string(bar_width(), ' ');
   auto length = [&](double share) {
-    return static_cast<size_t>(std::lround(static_cast<double>(kBar) * std::min(share / most.share, 1.0)));
+    return static_cast<size_t>(
+        std::lround(static_cast<double>(bar_width()) * std::min(share / most.share, 1.0)));
   };
   std::string text(length(ticks.interval.low), '#');
   text.append(length(ticks.share) - std::min(length(ticks.share), text.size()), '.');
-  return text.append(kBar - std::min(kBar, text.size()), ' ');
+  return text.append(bar_width() - std::min(bar_width(), text.size()), ' ');
 }
 
 const char* Listing::color_of(const TickShare& ticks) const {
@@ -137,11 +145,11 @@ void Listing::add_header() {
   const HotFunction& function = *annotation_.function;
   const std::string& name =
       shown_name(options_.names, function.short_name, function.range.function, function.range.linkage);
-  add_row(kBold, fmt::format("{}   {}   {:.2f} % ± {:.2f}   {}{}", escaped(name), escaped(function.object),
-                             100 * annotation_.ticks.share,
-                             100 * half_width(annotation_.ticks.share, annotation_.ticks.interval),
-                             counted_ticks(profile_, annotation_.ticks.ticks), what_ticks_are()));
-  add_row("", "shares are of all ticks, as in the report; ± is a 95 % confidence interval");
+  add_text(kBold, fmt::format("{}   {}   {:.2f} % ± {:.2f}   {}{}", escaped(name), escaped(function.object),
+                              100 * annotation_.ticks.share,
+                              100 * half_width(annotation_.ticks.share, annotation_.ticks.interval),
+                              counted_ticks(profile_, annotation_.ticks.ticks), what_ticks_are()));
+  add_text("", "shares are of all ticks, as in the report; ± is a 95 % confidence interval");
   ticks_width_ = std::max(ticks_width_, tick_cell(profile_, annotation_.ticks.ticks).size());
   hottest_ = hottest(annotation_);
 }
@@ -202,7 +210,7 @@ void Listing::add_heading(const ListingRow& row, const std::string& arrows) {
   // Where there is no source a note at the end says so, once.
   const bool known = row.line != 0 && sources_.file(row.file).problem.empty();
   const std::string source = known ? source_text(row.file, row.line) : "";
-  const size_t room = numbers_width() + 1 + kBar + 3;
+  const size_t room = numbers_width() + 1 + bar_width() + 3;
   if (row.kind == ListingRow::Kind::kLine)
     return add_row(kCyan, fmt::format("{:<{}}{}  {}", place, room, arrows, source));
   const size_t indent = std::min(source.find_first_not_of(' '), source.size());
@@ -215,8 +223,8 @@ void Listing::add_left_out(const ListingRow& row, const std::string& arrows) {
   ticks.ticks = row.ticks;
   const auto all = static_cast<double>(std::max<uint64_t>(profile_.ledger.ticks(), 1));
   ticks.share = static_cast<double>(row.ticks) / all;
-  add_row(kDim, fmt::format("{} {:<{}} {}  ... {} from {:x}", numbers(ticks, false), "", kBar + 2, arrows,
-                            counted(row.last - row.first + 1, "instruction"),
+  add_row(kDim, fmt::format("{} {:<{}} {}  ... {} from {:x}", numbers(ticks, false), "", bar_width() + 2,
+                            arrows, counted(row.last - row.first + 1, "instruction"),
                             annotation_.instructions[row.first].instruction.address));
 }
 
@@ -235,7 +243,7 @@ void Listing::add_instructions() {
   const JumpLanes lanes(std::move(jumps), narrow() ? kMostLanesWhenNarrow : kMostLanes);
   address_width_ = fmt::format("{:x}", annotation_.instructions.back().instruction.address).size();
   add_row("", "");
-  add_row(kBold, fmt::format("{} {:<{}}{:>{}}  instruction", titles(), "", kBar + 2 + lanes.width(),
+  add_row(kBold, fmt::format("{} {:<{}}{:>{}}  instruction", titles(), "", bar_width() + 2 + lanes.width(),
                              "address", address_width_ + 2));
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string arrows = lanes.drawing(i);
@@ -254,8 +262,8 @@ void Listing::add_changed_sources() {
     if (change == SourceChange::kNone) continue;
     const char* what =
         change == SourceChange::kNewer ? "is newer than" : "has another MD5 than when it was compiled into";
-    add_row(kYellow, fmt::format("warning: {} {} {}: lines may have moved", escaped(file), what,
-                                 escaped(annotation_.function->object)));
+    add_text(kYellow, fmt::format("warning: {} {} {}: lines may have moved", escaped(file), what,
+                                  escaped(annotation_.function->object)));
   }
 }
 
@@ -267,14 +275,14 @@ void Listing::add_notes() {
     if (!sources_.file(line.file).problem.empty()) missing.insert(line.file);
   }
   if (!missing.empty())
-    add_row("", fmt::format("no source of {}: {}; --source-path OLD=NEW says where sources are now",
-                            escaped(*missing.begin()), escaped(sources_.file(*missing.begin()).problem)));
+    add_text("", fmt::format("no source of {}: {}; --source-path OLD=NEW says where sources are now",
+                             escaped(*missing.begin()), escaped(sources_.file(*missing.begin()).problem)));
   if (!annotation_.problem.empty())
-    add_row("", fmt::format("no instructions: {}", escaped(annotation_.problem)));
+    add_text("", fmt::format("no instructions: {}", escaped(annotation_.problem)));
   else if (!annotation_.has_lines)
-    add_row("",
-            "no source lines: no line information (compile with -g, or install the package's debug symbols)");
-  add_row(
+    add_text(
+        "", "no source lines: no line information (compile with -g, or install the package's debug symbols)");
+  add_text(
       "",
       "skid: a tick often lands on the instruction behind the slow one; read a bar with the line above it");
 }

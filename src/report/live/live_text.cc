@@ -7,6 +7,7 @@
 
 #include "base/base_name.h"
 #include "profile/command.h"
+#include "report/print/ascii.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
 
@@ -20,10 +21,10 @@ constexpr size_t kNarrowNumbers = 17;
 constexpr size_t kUsualObject = 26;
 constexpr size_t kUsualName = 60;  ///< a longer name leaves its column rather than widen it for all rows
 
-/// Whatever a terminal without UTF-8 would show as something else becomes a question mark.
-std::string as_ascii(const std::string& text) {
+/// What a terminal without UTF-8 would show as something else, characters of names, becomes a question mark.
+std::string ascii_alone(const std::string& text) {
   std::string result;
-  for (char byte : text)
+  for (char byte : in_ascii(text))
     if ((byte & 0x80) == 0)
       result += byte;
     else if ((byte & 0xc0) != 0x80)
@@ -56,11 +57,8 @@ class LiveText {
   };
 
   [[nodiscard]] bool narrow() const { return options_.width != 0 && options_.width < kNarrow; }
-  [[nodiscard]] const char* plus_minus() const { return options_.ascii ? "+-" : "±"; }
-  [[nodiscard]] const char* mark(Trend trend) const {
-    if (trend == Trend::kUp) return options_.ascii ? "^" : "▲";
-    if (trend == Trend::kDown) return options_.ascii ? "v" : "▼";
-    return " ";
+  [[nodiscard]] static const char* mark(Trend trend) {
+    return trend == Trend::kUp ? "▲" : trend == Trend::kDown ? "▼" : " ";
   }
 
   void add(LineStyle style, std::string text);
@@ -89,7 +87,7 @@ class LiveText {
 };
 
 void LiveText::add(LineStyle style, std::string text) {
-  if (options_.ascii) text = as_ascii(text);
+  if (options_.ascii) text = ascii_alone(text);
   if (options_.width != 0 && width_of(text) > options_.width)
     text = options_.ascii ? text.substr(0, options_.width) : elided(text, options_.width);
   text.erase(text.find_last_not_of(' ') + 1);
@@ -222,9 +220,9 @@ void LiveText::add_rows() {
   std::vector<Names> names{titles()};
   for (size_t i = begin; i < end; ++i) names.push_back(names_of(table_.rows[i].all));
   choose_widths(names);
-  std::string head = narrow() ? fmt::format("    now {:>6}   ", plus_minus())
+  std::string head = narrow() ? fmt::format("    now {:>6}   ", "±")
                               : fmt::format("{}    now {:>6} change       all  ",
-                                            table_.with_totals ? "  total  " : "", plus_minus());
+                                            table_.with_totals ? "  total  " : "", "±");
   add(LineStyle::kHeader, head + joined(names[0]));
   for (size_t i = begin; i < end; ++i) {
     const LiveRow& row = table_.rows[i];
@@ -278,7 +276,7 @@ std::vector<LiveLine> live_help(const LiveTextOptions& options) {
   };
   std::vector<LiveLine> lines;
   for (const char* line : kLines) {
-    std::string text = options.ascii ? as_ascii(line) : line;
+    std::string text = options.ascii ? ascii_alone(line) : line;
     if (options.width != 0)
       text = text.empty() || width_of(text) <= options.width ? text : elided(text, options.width);
     lines.push_back({lines.empty() ? LineStyle::kTitle : LineStyle::kPlain, text});

@@ -8,7 +8,8 @@
 namespace pctally {
 namespace {
 
-constexpr std::string_view kEllipsis = "…";
+/// Of names that were cut.
+std::string_view g_ellipsis = "…";
 
 struct Range {
   char32_t first, last;
@@ -89,9 +90,9 @@ std::string escaped(std::string_view name) {
   while (!name.empty()) {
     Character character = first_character(name);
     std::string piece = piece_for_people(name, character);
-    if (result.size() + piece.size() > kLongestShown) return result.substr(0, whole).append(kEllipsis);
+    if (result.size() + piece.size() > kLongestShown) return result.substr(0, whole).append(g_ellipsis);
     result += piece;
-    if (result.size() + kEllipsis.size() <= kLongestShown) whole = result.size();
+    if (result.size() + g_ellipsis.size() <= kLongestShown) whole = result.size();
     name.remove_prefix(std::max<size_t>(character.bytes, 1));
   }
   return result;
@@ -133,11 +134,15 @@ size_t width_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));
 }
 
+void elide_in_ascii(bool wanted) { g_ellipsis = wanted ? "..." : "…"; }
+
 std::string elided(std::string_view text, size_t width) {
   if (width_of(text) <= width) return std::string(text);
+  const size_t sign = width_of(g_ellipsis);
+  if (width <= sign) return std::string(g_ellipsis.substr(0, sign == 1 ? std::string_view::npos : width));
   size_t bytes = 0;
-  for (size_t kept = 0; kept + 1 < width; ++kept) bytes += first_character(text.substr(bytes)).bytes;
-  return std::string(text.substr(0, bytes)).append(kEllipsis);
+  for (size_t kept = 0; kept + sign < width; ++kept) bytes += first_character(text.substr(bytes)).bytes;
+  return std::string(text.substr(0, bytes)).append(g_ellipsis);
 }
 
 std::string elided_name(std::string_view text, size_t width) {
@@ -145,11 +150,11 @@ std::string elided_name(std::string_view text, size_t width) {
   const size_t last = last_scope(text);
   if (width_of(text) <= width || last == std::string_view::npos) return elided(text, width);
   const std::string_view tail = text.substr(last);
-  if (width_of(tail) + 2 > width) return elided(tail.substr(kScope.size()), width);
+  if (width_of(tail) + width_of(g_ellipsis) + 1 > width) return elided(tail.substr(kScope.size()), width);
   std::string head = elided(text.substr(0, last), width - width_of(tail));
-  head.resize(head.size() - kEllipsis.size());
+  head.resize(head.size() - g_ellipsis.size());
   if (size_t scope = head.rfind(kScope); scope != std::string::npos) head.resize(scope + kScope.size());
-  return head.append(kEllipsis).append(tail);
+  return head.append(g_ellipsis).append(tail);
 }
 
 }  // namespace pctally

@@ -24,6 +24,9 @@ std::string marked_up(std::string_view text);
 /// Characters, not bytes, of a string made by escaped().
 size_t width_of(std::string_view text);
 
+/// From now on what is cut ends in "..." instead of "…", in the whole program: the locale is not UTF-8.
+void elide_in_ascii(bool wanted);
+
 /// At most `width` characters, the last one "…" if any were cut. REQUIRES: made by escaped(), width > 0.
 std::string elided(std::string_view text, size_t width);
 

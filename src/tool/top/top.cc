@@ -284,7 +284,7 @@ int Top::print_lines() {
     std::string text = refreshes_ > 1 ? "\n" : "";
     const LiveTextOptions options{.names = name_style_of(arguments_.names), .rows = arguments_.limit};
     for (const LiveLine& line : view_->lines(state_, options)) text += line.text + "\n";
-    if (!print(text)) {
+    if (!print(in_locale(std::move(text)))) {
       if (errno == EPIPE) return 0;  // whoever reads has seen enough
       complain("cannot write to standard output: {}", strerror(errno));
       return kExitFailed;
