@@ -12,6 +12,7 @@
 #include "fault/displaced_action.h"
 #include "fault/fault_guard.h"
 #include "fault/front_handler.h"
+#include "fault/sent_fault.h"
 #include "tick/context.h"
 
 namespace pctally {
@@ -68,25 +69,40 @@ uint64_t weigh(ThreadTimer* timer, Slot* slot, uint32_t pot, uint64_t expiries) 
   call_with_its_mask(action, signal, info, context);
 }
 
-void on_tick(int signal, siginfo_t* info, void* context) {
+/// False if the signal is not of our timers.
+bool take_tick(const siginfo_t* info, void* context) noexcept {
   unsigned clock = 0;
   ThreadRecord* record = nullptr;
   void* value = info->si_value.sival_ptr;
-  if (!from_timer(info->si_code)) return pass_to_program(signal, info, context);
-  if (value != nullptr && value == __atomic_load_n(&g_value, __ATOMIC_ACQUIRE)) return g_work();
+  if (!from_timer(info->si_code)) return false;
+  if (value != nullptr && value == __atomic_load_n(&g_value, __ATOMIC_ACQUIRE)) {
+    g_work();
+    return true;
+  }
   ThreadTimer* timer = thread_timer_at(value, &clock, &record);
-  if (timer == nullptr) return pass_to_program(signal, info, context);
+  if (timer == nullptr) return false;
   Slot* slot = &g_slots[clock];
   PublishedTables* tables = __atomic_load_n(&slot->tables, __ATOMIC_ACQUIRE);
-  if (tables == nullptr) return;
+  if (tables == nullptr) return true;
   const uint64_t weight = weigh(timer, slot, record->pot, 1 + static_cast<uint64_t>(info->si_overrun));
-  if (keeps_ticks_blocked()) return note_untimed(Untimed::kSmallStack, weight * slot->period_ns);
+  if (keeps_ticks_blocked()) {
+    note_untimed(Untimed::kSmallStack, weight * slot->period_ns);
+    return true;
+  }
   const void* below = context_below_new_frames(context);
   if (weight != 0) {
     if (tables->may_fault && blocks_faults(context)) admit_faults();
     tick_at(tables, below, weight);
   }
   note_delivery(context, interrupted_pc(context));
+  return true;
+}
+
+void on_tick(int signal, siginfo_t* info, void* context) {
+  begin_own_handler();
+  const bool taken = take_tick(info, context);
+  end_own_handler();
+  if (!taken) pass_to_program(signal, info, context);
 }
 
 /// What the program blocked when it was asked for a signal first: it may wait for these.
@@ -105,24 +121,28 @@ int free_signal(int below) noexcept {
   return 0;
 }
 
+Status set_handler(int signal) noexcept {
+  struct sigaction action {};
+  action.sa_sigaction = on_tick;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  block_all_but_guarded(&action.sa_mask);
+  know_own_handler(on_tick);
+  return next_sigaction(signal, &action, nullptr) == 0 ? Status() : Status{errno, "sigaction:"};
+}
+
 Status install_handler(int below) noexcept {
   if (g_signal == 0) next_sigmask(SIG_BLOCK, nullptr, &g_blocked);
   const int signal = free_signal(below);
   if (signal == 0) return {EAGAIN, "no real-time signal is free for the timer"};
-  struct sigaction action {};
-  action.sa_sigaction = on_tick;
-  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-  sigfillset(&action.sa_mask);
-  sigdelset(&action.sa_mask, SIGSEGV);  // the fault guard's: blocked, a fault would be the end of the process
-  sigdelset(&action.sa_mask, SIGBUS);
-  if (next_sigaction(signal, &action, nullptr) != 0) return {errno, "sigaction:"};
+  if (auto set = set_handler(signal); !set) return set;
   g_program_action.action() = {};
   __atomic_store_n(&g_signal, signal, __ATOMIC_RELEASE);
   return {};
 }
 
+/// Set again where it is: the fault guard may be in front only now.
 Status take_signal() noexcept {
-  return g_signal != 0 && !TickSlot::stolen() ? Status() : install_handler(SIGRTMAX);
+  return g_signal != 0 && !TickSlot::stolen() ? set_handler(g_signal) : install_handler(SIGRTMAX);
 }
 
 }  // namespace

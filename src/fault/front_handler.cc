@@ -7,6 +7,7 @@
 
 #include "base/next_call.h"
 #include "fault/displaced_action.h"
+#include "fault/sent_fault.h"
 #include "tick/context.h"
 
 namespace pctally {
@@ -69,10 +70,19 @@ void call(const struct sigaction& to, int signal, siginfo_t* info, void* context
   call(to, signal, info, context);
 }
 
+bool claims(const Front& front, siginfo_t* info, void* context) noexcept {
+  if (front.masking == WhileClaiming::kBlockAsBefore) return front.claim(info, context);
+  begin_own_handler();
+  const bool claimed = front.claim(info, context);
+  end_own_handler();
+  return claimed;
+}
+
 template <unsigned kLevel>
 void on_signal(int signal, siginfo_t* info, void* context) {
   Front& front = front_of(signal);
-  if (info->si_code > 0 && front.claim(info, context)) return;
+  const bool sent = info->si_code <= 0;
+  if (sent ? keep_sent_fault(signal, info, context) : claims(front, info, context)) return;
   pass_on(front, kLevel, signal, info, context);
 }
 
@@ -107,10 +117,15 @@ struct sigaction action_in_front_of(const struct sigaction& before, WhileClaimin
   if ((before.sa_flags & SA_NODEFER) != 0) action.sa_flags |= SA_NODEFER;
   if (masking == WhileClaiming::kBlockAsBefore) return action;
   action.sa_flags |= SA_ONSTACK | (alone ? SA_RESTART : 0);
-  sigfillset(&action.sa_mask);
-  sigdelset(&action.sa_mask, SIGSEGV);  // the fault guard's: blocked, a fault would be the end of the process
-  sigdelset(&action.sa_mask, SIGBUS);
+  block_all_but_guarded(&action.sa_mask);
   return action;
+}
+
+/// The guard of another signal may have come since.
+Status open_for_guard(int signal, struct sigaction action) noexcept {
+  if (front_of(signal).masking == WhileClaiming::kBlockAsBefore) return {};
+  block_all_but_guarded(&action.sa_mask);
+  return next_sigaction(signal, &action, nullptr) == 0 ? Status() : Status{errno, "sigaction:"};
 }
 
 }  // namespace
@@ -119,7 +134,7 @@ Status put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept {
   Front& front = front_of(signal);
   struct sigaction before;
   if (next_sigaction(signal, nullptr, &before) != 0) return {errno, "sigaction:"};
-  if (is_ours(before)) return {};
+  if (is_ours(before)) return open_for_guard(signal, before);
   const unsigned level = level_for(front, before);
   if (level == kLevels)
     return {EAGAIN, "the program replaced our signal handler too often while it was profiled"};
@@ -128,6 +143,7 @@ Status put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept {
   front.previous[level].set(before);
   struct sigaction action = action_in_front_of(before, masking);
   action.sa_sigaction = kHandlers[level];
+  if (masking == WhileClaiming::kBlockAll) know_own_handler(kHandlers[level]);
   if (next_sigaction(signal, &action, nullptr) != 0) return {errno, "sigaction:"};
   if (level == front.levels) ++front.levels;
   return {};
@@ -154,6 +170,12 @@ bool exchange_behind(int signal, const struct sigaction* action, struct sigactio
   adapted.sa_sigaction = kHandlers[level];
   next_sigaction(signal, &adapted, nullptr);
   return true;
+}
+
+void block_all_but_guarded(sigset_t* mask) noexcept {
+  sigfillset(mask);
+  for (const int signal : {SIGSEGV, SIGBUS})
+    if (front_of(signal).levels != 0) sigdelset(mask, signal);
 }
 
 void call_with_its_mask(const struct sigaction& action, int signal, siginfo_t* info, void* context) noexcept {

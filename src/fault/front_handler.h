@@ -12,7 +12,7 @@ using Claim = bool (*)(siginfo_t* info, void* context);
 
 enum class WhileClaiming : bool {
   kBlockAsBefore,  ///< the mask of the handler displaced
-  kBlockAll        ///< everything but SIGSEGV and SIGBUS, so that nothing can leave the claim by a long jump
+  kBlockAll        ///< see block_all_but_guarded(): nothing can leave the claim by a long jump
 };
 
 /// Puts a handler of `signal` (SIGSEGV, SIGBUS or SIGTRAP) in front unless it is there. To be called again
@@ -23,6 +23,10 @@ Status put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept;
 
 /// True while a handler of ours is the one the kernel calls.
 [[nodiscard]] bool in_front(int signal) noexcept;
+
+/// The mask of a handler of ours. SIGSEGV and SIGBUS stay open where our guard has been put in front: blocked,
+/// a fault would be the end of the process. Where it was not, one that is sent waits for the handler's end.
+void block_all_but_guarded(sigset_t* mask) noexcept;
 
 /// What the program's sigaction(2) does while a handler of ours is in front: sets and tells the action
 /// behind it. False if none of ours is, or if the signal is to be ignored and we can do without it. Both

@@ -146,6 +146,16 @@ class Taken(unittest.TestCase):
                 self.assertGreater(p.sampled_at_most(data), 0.5 * data["cpu_s"], (engine, what))
                 self.assertGreater(p.ticks_of(data, "after_theft"), 0.25 * data["ticks"], (engine, what))  # of 90 %; else none
 
+    def test_a_fault_that_is_sent_comes_in_the_programs_code(self):
+        """Not in our handler: Go's runtime, for one, ends with "unknown pc". Of 4,000, one may come at the last instructions of ours."""
+        for engine in inside():
+            for options, number in (([], signal.SIGSEGV), ([], signal.SIGBUS), (["-g"], signal.SIGSEGV), (["-g"], signal.SIGBUS)):
+                done = p.record([p.program("sent_faults"), str(int(number)), "4000"], "-e", engine, "-F", "4999", *options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                came, foreign, wrong = (int(word) for word in done.stdout.split() if word.isdigit())
+                self.assertEqual((came, wrong), (4000, 0), (engine, options, number))
+                self.assertLessEqual(foreign, 1, (engine, options, number))
+
     def test_a_child_that_resets_all_actions_by_system_calls_lives(self):
         """Chromium's do, before they execute a program: without a handler the next tick would be their end."""
         for engine in inside():

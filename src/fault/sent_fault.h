@@ -1,0 +1,53 @@
+// A SIGSEGV or SIGBUS that somebody sends (kill(2), raise(3)) while a handler of ours runs: the program's
+// handler would find our code where it looks for the program's. It is kept, and sent again when ours ends: it
+// comes where the program was.
+//
+// That is no rare moment. Of two signals at once the kernel first starts the handler of the thread's own, our
+// tick, and then, at that handler's first instruction, the handler of the process's.
+#pragma once
+#include <signal.h>
+
+namespace pctally {
+
+/// What a thread keeps of a signal that was sent.
+struct SentFault {
+  int signal;  ///< 0: none
+  int code;
+  pid_t pid;
+  uid_t uid;
+  void* value;
+};
+
+struct OwnHandler {
+  bool running;
+  SentFault kept[2];  ///< SIGSEGV, SIGBUS
+};
+extern __thread OwnHandler t_own_handler;
+
+/// Sends what was kept to the calling thread, blocked until the handler returns. Async-signal-safe.
+void send_kept_faults() noexcept;
+
+/// First in a handler of ours that blocks all other signals. Async-signal-safe.
+inline void begin_own_handler() noexcept {
+  t_own_handler.running = true;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/// Last in it, and before it calls the program. Async-signal-safe.
+inline void end_own_handler() noexcept {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  t_own_handler.running = false;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (__builtin_expect(t_own_handler.kept[0].signal != 0 || t_own_handler.kept[1].signal != 0, 0))
+    send_kept_faults();
+}
+
+using SignalHandler = void (*)(int, siginfo_t*, void*);
+
+/// A handler that begins as above, so that one that has not got so far is known. Before it is installed.
+void know_own_handler(SignalHandler handler) noexcept;
+
+/// Keeps a signal that was sent if it interrupted a handler of ours. In the handler of SIGSEGV and SIGBUS.
+bool keep_sent_fault(int signal, const siginfo_t* info, const void* context) noexcept;
+
+}  // namespace pctally
