@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/next_call.h"
+#include "clock/own_process.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_signal.h"
 #include "fault/displaced_action.h"
@@ -33,9 +34,24 @@ using namespace pctally;
 
 namespace {
 
+/// False if no handler of ours is in front.
+bool exchange_kept(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+  return exchange_program_action(signal, action, before) || exchange_behind(signal, action, before);
+}
+
+/// The program sees what is behind ours, also where the kernel is to have the new action: if a signal is to
+/// be ignored, and in a child of vfork(2), which has no ticks.
 bool exchange(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
   enter_once();
-  return exchange_program_action(signal, action, before) || exchange_behind(signal, action, before);
+  struct sigaction kept {};
+  if (!exchange_kept(signal, nullptr, &kept)) return false;
+  const bool lent = runs_in_lent_memory();
+  if (lent && signal == TickSlot::signal_number() && TickSlot::stolen()) return false;  // set by the child
+  const struct sigaction wanted = action == nullptr ? kept : *action;  // they may be one
+  if (before != nullptr) *before = kept;
+  if (action == nullptr) return true;
+  if (!lent && exchange_kept(signal, &wanted, nullptr)) return true;
+  return next_sigaction(signal, &wanted, nullptr) == 0;
 }
 
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -91,7 +107,7 @@ DisplacedAction g_roomless[_NSIG];
 /// As the kernel calls a handler, whatever its flags.
 void on_roomless(int signal, siginfo_t* info, void* context) {
   g_roomless[signal].action().sa_sigaction(signal, info, context);
-  let_ticks_in(context);
+  note_waiting_tick(context);
 }
 
 /// The program's action, where the kernel has `found`.
@@ -133,7 +149,8 @@ sighandler_t set_handler(SignalFunction* next, int signal, sighandler_t handler,
 }  // namespace
 
 PCTALLY_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
-  if (action != nullptr && has_no_room_for_ticks(*action)) return set_roomless(signal, *action, before);
+  if (action != nullptr && has_no_room_for_ticks(*action) && !runs_in_lent_memory())
+    return set_roomless(signal, *action, before);
   if (exchange(signal, action, before)) return 0;
   const int result = next_sigaction(signal, action, before);
   if (result == 0 && before != nullptr) *before = as_set(signal, *before);
@@ -160,9 +177,11 @@ PCTALLY_HOOK int prctl(int option, ...) noexcept {
   unsigned long arguments[4];
   for (unsigned long& argument : arguments) argument = va_arg(list, unsigned long);
   va_end(list);
+  const bool filters =
+      option == PR_SET_SECCOMP && !runs_in_lent_memory();  // asked before the filter is there
   const int result =
       next_function("prctl", &next)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
-  if (option == PR_SET_SECCOMP && result == 0) note_seccomp_filter();
+  if (filters && result == 0) note_seccomp_filter();
   return result;
 }
 
@@ -176,10 +195,12 @@ PCTALLY_HOOK long syscall(long number, ...) noexcept {
   va_end(list);
   (void)next_function("syscall", &next);
   if (number == SYS_rt_sigaction && exchange_raw(next, arguments)) return 0;
+  const bool filters =
+      number == SYS_seccomp && arguments[0] != SECCOMP_GET_ACTION_AVAIL && !runs_in_lent_memory();
   const long result =
       next(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
   if (number == SYS_clone && result == 0) enter_once();  // in a child
   if (number == SYS_pivot_root && result == 0) check_root();
-  if (number == SYS_seccomp && result == 0 && arguments[0] != SECCOMP_GET_ACTION_AVAIL) note_seccomp_filter();
+  if (filters && result == 0) note_seccomp_filter();
   return result;
 }

@@ -21,6 +21,7 @@
 #include "clock/tick_path.h"
 #include "fault/fault_guard.h"
 #include "fault/front_handler.h"
+#include "fault/sent_fault.h"
 #include "tick/context.h"
 
 namespace pctally {
@@ -56,22 +57,28 @@ bool keeps(Slot* slot) noexcept {
   return (z ^ (z >> 31)) >> 32 < slot->keep;
 }
 
+/// Not inlined: nothing of it takes room on the stack while the tick is counted.
+[[gnu::noinline]] bool end_tick(const void* context) noexcept {
+  note_delivery(context, interrupted_pc(context));
+  end_own_handler();
+  return true;
+}
+
 /// True if the signal is of one of our events. Others' perf events, breakpoints and raise(3) are not.
 bool take_tick(siginfo_t* info, void* context) {
   if (info->si_code != kTrapPerf) return false;
   const auto* perf = reinterpret_cast<const PerfInfo*>(&info->si_addr + 1);
   auto* slot = reinterpret_cast<Slot*>(perf->data);
   if (slot < g_slots || slot >= g_slots + PerfTrap::kMost) return false;
+  begin_own_handler();
   PublishedTables* tables = __atomic_load_n(&slot->tables, __ATOMIC_ACQUIRE);
-  uint64_t pc = interrupted_pc(context);
+  if (tables == nullptr || !keeps(slot)) return end_tick(context);
+  if (tables->may_fault && blocks_faults(context)) admit_faults();
   // One that the program had blocked comes late, and its place is not known.
-  bool late = (perf->flags & kAsynchronous) != 0 && !follows_delivery(context, pc);
-  if (tables != nullptr && keeps(slot)) {
-    if (tables->may_fault && blocks_faults(context)) admit_faults();
-    late ? lost_published(tables, 1) : tick_at(tables, context, 1);
-  }
-  note_delivery(context, pc);
-  return true;
+  const bool blocked = (perf->flags & kAsynchronous) != 0;
+  const bool late = blocked && !follows_delivery(context, interrupted_pc(context));
+  late ? lost_published(tables, 1) : tick_at(tables, context, 1);
+  return end_tick(context);
 }
 
 perf_event_attr attributes(uint64_t period_ns, const Slot* slot) noexcept {

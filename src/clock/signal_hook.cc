@@ -20,6 +20,7 @@
 #include <sys/signalfd.h>
 
 #include "base/next_call.h"
+#include "clock/own_process.h"
 #include "clock/thread_hook.h"
 #include "tick/context.h"
 
@@ -56,6 +57,8 @@ bool runs_on_alternate_stack(const struct sigaction& action) noexcept {
 
 /// Set for a thread whose alternate stack has no room for a handler, or is no memory any more.
 __thread bool t_blocks_ticks;
+/// The next tick has waited for a handler of the program's to end.
+__thread bool t_tick_waited;
 /// The alternate stack that the thread has given the kernel; without bytes: none.
 __thread stack_t t_alternate;
 
@@ -157,13 +160,21 @@ void block_ticks_in(sigset_t* mask) noexcept { change_hidden(mask, sigaddset); }
 
 void hide_ticks(sigset_t* mask) noexcept { change_hidden(mask, sigdelset); }
 
-void let_ticks_in(const void* context) noexcept {
-  unsigned long long interrupted = 0;
+void note_waiting_tick(const void* context) noexcept {
+  unsigned long long interrupted = 0, waiting = 0;
   memcpy(&interrupted, interrupted_mask(context), _NSIG / 8);
-  if ((interrupted & hidden_signals()) != 0 || t_blocks_ticks) return;
-  t_blocks_ticks = true;
-  change_ticks(SIG_UNBLOCK);
-  t_blocks_ticks = false;
+  if ((interrupted & hidden_signals()) != 0 || t_blocks_ticks || has_seccomp_filter()) return;
+  sigset_t pending;  // not by syscall(2), which is ours and takes more of the stack
+  sigemptyset(&pending);
+  sigpending(&pending);
+  memcpy(&waiting, &pending, _NSIG / 8);
+  if ((waiting & hidden_signals()) != 0) t_tick_waited = true;
+}
+
+bool takes_waiting_tick() noexcept {
+  const bool waited = t_tick_waited;
+  t_tick_waited = false;
+  return waited;
 }
 
 }  // namespace pctally
@@ -242,6 +253,7 @@ PCTALLY_HOOK int epoll_pwait2(int fd, epoll_event* events, int most, const times
 PCTALLY_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   static decltype(sigaltstack)* next;
   auto* function = next_function("sigaltstack", &next);
+  if (stack != nullptr && runs_in_lent_memory()) return function(stack, before);
   const bool watched = stack != nullptr && hidden_signals() != 0;
   const bool blocked = t_blocks_ticks, block = watched && !has_room_for_a_handler(*stack);
   if (block && !blocked) change_ticks(SIG_BLOCK);

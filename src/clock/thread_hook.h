@@ -36,9 +36,11 @@ void hide_signal(int signal) noexcept;
 /// Adds those to a mask, or removes them.
 void block_ticks_in(sigset_t* mask) noexcept;
 void hide_ticks(sigset_t* mask) noexcept;
-/// In a handler that had them blocked, at its end. What has waited comes now, and is not counted in any
-/// place. Leaves them blocked where they were when the handler's signal came.
-void let_ticks_in(const void* context) noexcept;
+/// In a handler that had them blocked, at its end: one that has waited comes when it has returned, for on its
+/// stack is no room. It belongs to no place then. Nothing of where they were blocked before.
+void note_waiting_tick(const void* context) noexcept;
+/// True once for such a tick.
+[[nodiscard]] bool takes_waiting_tick() noexcept;
 
 /// Nothing but a reference, so that a static link brings the calls of signal_hook.cc and action_hook.cc, too.
 void bring_signal_hooks() noexcept;

@@ -7,6 +7,7 @@
 
 #include "base/period.h"
 #include "clock/kernel_timer.h"
+#include "clock/own_process.h"
 #include "clock/thread_hook.h"
 
 namespace pctally {
@@ -81,6 +82,7 @@ Status TickClock::start_kind(ClockKind kind) noexcept {
 Status TickClock::start(PublishedTables* tables, const ClockPlan& plan) noexcept {
   if (running()) return {EBUSY, "the clock is running already"};
   if (plan.period_ns == 0) return {EINVAL, "a clock needs a period"};  // of a file that was cut
+  note_own_process();
   tables_ = tables;
   plan_ = plan;
   auto started = start_kind(plan.kind);
@@ -96,6 +98,7 @@ void TickClock::stop() noexcept {
 }
 
 void TickClock::forget(Descriptors descriptors) noexcept {
+  note_own_process();
   if (trap_.running()) hook_threads(-1);
   timer_.forget();
   trap_.forget(descriptors);

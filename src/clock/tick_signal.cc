@@ -73,19 +73,14 @@ uint64_t weigh(ThreadTimer* timer, Slot* slot, uint32_t pot, uint64_t expiries) 
 bool take_tick(const siginfo_t* info, void* context) noexcept {
   unsigned clock = 0;
   ThreadRecord* record = nullptr;
-  void* value = info->si_value.sival_ptr;
   if (!from_timer(info->si_code)) return false;
-  if (value != nullptr && value == __atomic_load_n(&g_value, __ATOMIC_ACQUIRE)) {
-    g_work();
-    return true;
-  }
-  ThreadTimer* timer = thread_timer_at(value, &clock, &record);
+  ThreadTimer* timer = thread_timer_at(info->si_value.sival_ptr, &clock, &record);
   if (timer == nullptr) return false;
   Slot* slot = &g_slots[clock];
   PublishedTables* tables = __atomic_load_n(&slot->tables, __ATOMIC_ACQUIRE);
   if (tables == nullptr) return true;
   const uint64_t weight = weigh(timer, slot, record->pot, 1 + static_cast<uint64_t>(info->si_overrun));
-  if (keeps_ticks_blocked()) {
+  if (keeps_ticks_blocked() || takes_waiting_tick()) {
     note_untimed(Untimed::kSmallStack, weight * slot->period_ns);
     return true;
   }
@@ -98,8 +93,18 @@ bool take_tick(const siginfo_t* info, void* context) noexcept {
   return true;
 }
 
+bool is_for_work(const siginfo_t* info) noexcept {
+  const void* value = info->si_value.sival_ptr;
+  return from_timer(info->si_code) && value != nullptr &&
+         value == __atomic_load_n(&g_value, __ATOMIC_ACQUIRE);
+}
+
 void on_tick(int signal, siginfo_t* info, void* context) {
   begin_own_handler();
+  if (is_for_work(info)) {
+    end_own_handler();  // before: an alternate stack may have no room for a frame of ours below the work
+    return g_work();
+  }
   const bool taken = take_tick(info, context);
   end_own_handler();
   if (!taken) pass_to_program(signal, info, context);

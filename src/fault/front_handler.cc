@@ -58,8 +58,9 @@ void call(const struct sigaction& to, int signal, siginfo_t* info, void* context
 
 /// Not inlined, as what it needs of the stack is not for signals that are claimed: an alternate stack may be
 /// nearly used up.
-[[gnu::noinline]] void pass_on(Front& front, unsigned level, int signal, siginfo_t* info,
-                               void* context) noexcept {
+[[gnu::noinline]] void pass_on(unsigned level, int signal, siginfo_t* info, void* context) noexcept {
+  Front& front = front_of(signal);
+  end_own_handler();  // what came before the claim began waits no longer
   struct sigaction& previous = front.previous[level].action();
   struct sigaction to = previous;
   bool sent = info->si_code <= 0;
@@ -70,20 +71,11 @@ void call(const struct sigaction& to, int signal, siginfo_t* info, void* context
   call(to, signal, info, context);
 }
 
-bool claims(const Front& front, siginfo_t* info, void* context) noexcept {
-  if (front.masking == WhileClaiming::kBlockAsBefore) return front.claim(info, context);
-  begin_own_handler();
-  const bool claimed = front.claim(info, context);
-  end_own_handler();
-  return claimed;
-}
-
 template <unsigned kLevel>
 void on_signal(int signal, siginfo_t* info, void* context) {
-  Front& front = front_of(signal);
   const bool sent = info->si_code <= 0;
-  if (sent ? keep_sent_fault(signal, info, context) : claims(front, info, context)) return;
-  pass_on(front, kLevel, signal, info, context);
+  if (sent ? keep_sent_fault(signal, info, context) : front_of(signal).claim(info, context)) return;
+  pass_on(kLevel, signal, info, context);
 }
 
 using Handler = void (*)(int, siginfo_t*, void*);

@@ -1,6 +1,7 @@
-/* alternate_handler SECONDS [first]: works while a timer sends signals to a handler that takes 3 KiB and 2 ms
- * on an alternate stack of 8,192 bytes (SIGSTKSZ). first: the handler is set before the stack. Says what of
- * its own actions it does not find again. */
+/* alternate_handler SECONDS [first|small]: works while a timer sends signals to a handler that takes 3 KiB
+ * and 2 ms on an alternate stack of 8,192 bytes (SIGSTKSZ). first: the handler is set before the stack.
+ * small: it takes next to nothing of a stack that is 512 bytes above the least. Says what of its own actions
+ * it does not find again. */
 #include "spin.h"
 
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 static volatile unsigned long handled;
 
@@ -18,6 +20,12 @@ static inline __attribute__((always_inline)) void spin(double seconds) {
 
 __attribute__((noinline)) void work_in_handler(void) { spin(0.002); }
 __attribute__((noinline)) void work(double seconds) { spin(seconds); }
+
+static void on_alarm_small(int signal) {
+  (void)signal;
+  work_in_handler();
+  handled++;
+}
 
 static void on_alarm(int signal) {
   volatile char buffer[3072];
@@ -31,24 +39,29 @@ static void on_once(int signal, siginfo_t* info, void* context) {
   handled++;
 }
 
-static int set_stack(void) {
-  stack_t stack = {.ss_size = 8192};
+static int set_stack(size_t bytes) {
+  stack_t stack = {.ss_size = bytes};
+  /* at the beginning of a page: what is written below it ends the program */
   stack.ss_sp = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return stack.ss_sp == MAP_FAILED ? -1 : sigaltstack(&stack, NULL);
 }
 
 int main(int count, char** words) {
-  const int first = count > 2;
-  struct sigaction alarm = {.sa_handler = on_alarm, .sa_flags = SA_ONSTACK | SA_RESTART}, found;
+  const int first = count > 2 && strcmp(words[2], "first") == 0;
+  const int small = count > 2 && strcmp(words[2], "small") == 0;
+  const long least = sysconf(_SC_MINSIGSTKSZ);
+  const size_t bytes = !small ? 8192 : least < 2048 ? 2560 : (size_t)least + 512;
+  void (*const handler)(int) = small ? on_alarm_small : on_alarm;
+  struct sigaction alarm = {.sa_handler = handler, .sa_flags = SA_ONSTACK | SA_RESTART}, found;
   struct sigaction once = {.sa_sigaction = on_once, .sa_flags = SA_ONSTACK | SA_SIGINFO | (int)SA_RESETHAND};
   sigaddset(&alarm.sa_mask, SIGUSR2);
-  if (!first && set_stack() != 0) return 1;
+  if (!first && set_stack(bytes) != 0) return 1;
   sigaction(SIGALRM, &alarm, NULL);
   sigaction(SIGUSR1, &once, NULL);
-  if (first && set_stack() != 0) return 1;
+  if (first && set_stack(bytes) != 0) return 1;
 
   sigaction(SIGALRM, NULL, &found);
-  if (found.sa_handler != on_alarm || (found.sa_flags & SA_SIGINFO) != 0) puts("another handler");
+  if (found.sa_handler != handler || (found.sa_flags & SA_SIGINFO) != 0) puts("another handler");
   if (sigismember(&found.sa_mask, SIGUSR2) != 1 || sigismember(&found.sa_mask, SIGTRAP) != 0)
     puts("another mask");
   if (raise(SIGUSR1) != 0 || handled != 1) puts("not handled");
@@ -59,7 +72,7 @@ int main(int count, char** words) {
   setitimer(ITIMER_REAL, &often, NULL);
   work(atof(words[1]));
   setitimer(ITIMER_REAL, &never, NULL);
-  if (signal(SIGALRM, SIG_IGN) != on_alarm) puts("signal(3) returns another");
+  if (signal(SIGALRM, SIG_IGN) != handler) puts("signal(3) returns another");
   puts(handled > 10 ? "lived" : "few signals");
   return 0;
 }

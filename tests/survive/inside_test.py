@@ -146,6 +146,16 @@ class Taken(unittest.TestCase):
                 self.assertGreater(p.sampled_at_most(data), 0.5 * data["cpu_s"], (engine, what))
                 self.assertGreater(p.ticks_of(data, "after_theft"), 0.25 * data["ticks"], (engine, what))  # of 90 %; else none
 
+    def test_actions_of_a_child_of_vfork_are_not_its_parents(self):
+        """It runs in the parent's memory, where ours keeps what is behind it: Ruby lost its handlers by system()."""
+        for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGTRAP, signal.SIGUSR1, signal.SIGRTMAX - 1):
+            command = [p.program("lent_memory"), str(int(number))]
+            self.assertEqual(subprocess.run(command, capture_output=True).stdout, b"handled\n")
+            for engine in inside():
+                for options in ([], ["-g"]):
+                    done = p.record(command, "-e", engine, *options)
+                    self.assertEqual((done.returncode, done.stdout), (0, b"handled\n"), (engine, options, number))
+
     def test_a_fault_that_is_sent_comes_in_the_programs_code(self):
         """Not in our handler: Go's runtime, for one, ends with "unknown pc". Of 4,000, one may come at the last instructions of ours."""
         for engine in inside():

@@ -254,6 +254,20 @@ class Limits(unittest.TestCase):
                             self.assertGreater(seconds_unsampled(data)["stacks without room for a tick"], 0.05)
                             self.assertLess(p.ticks_of(data, "work_in_handler"), 0.05 * data["ticks"])
 
+    def test_handlers_on_an_alternate_stack_of_little_more_than_the_least_size(self):
+        """A tick that waited for the handler came while that stack was still in use: 3 of 3 runs died."""
+        command = [p.program("alternate_handler"), "0.3", "small"]
+        self.assertEqual(subprocess.run(command, capture_output=True).stdout, b"lived\n")
+        for engine in inside():
+            for options in ([], ["-g"]):
+                with self.subTest(engine=engine, options=options):
+                    done = p.record(command, "-e", engine, *options)
+                    self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), done.stderr)
+                    data = done.report()
+                    p.assert_ledger(self, data)
+                    if engine == "timer":
+                        self.assertLess(p.ticks_of(data, "work_in_handler"), 0.05 * data["ticks"])
+
     def test_an_alternate_stack_of_the_least_size(self):
         """Nothing below it is overwritten. A path takes more than there is, and is cut; but see walks_on_least_signal_stack()."""
         for engine in inside():

@@ -1,0 +1,15 @@
+// Whose memory this is. A child of vfork(2), or of clone(2) with CLONE_VM, has actions, masks and clocks of
+// its own, and runs in its parent's memory: what it sets must not be written where the parent's is kept.
+#pragma once
+
+namespace pctally {
+
+/// This process is the one whose clocks, actions and threads are kept here. Where a clock starts, and in each
+/// child of fork(2). Async-signal-safe.
+void note_own_process() noexcept;
+
+/// True in such a child. A system call; behind a seccomp filter none is made, and the answer is false.
+/// Async-signal-safe.
+[[nodiscard]] bool runs_in_lent_memory() noexcept;
+
+}  // namespace pctally
