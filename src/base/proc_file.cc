@@ -14,6 +14,7 @@ namespace pctally {
 namespace {
 
 constexpr uint64_t kKernelThread = 0x200000;  ///< PF_KTHREAD of the flags
+constexpr uint64_t kExiting = 0x4;            ///< PF_EXITING
 constexpr unsigned kStatFields = 22;          ///< up to the start of the process
 
 void append_number(char** to, unsigned number) noexcept {
@@ -120,6 +121,7 @@ bool read_proc_stat(pid_t pid, ProcStat* stat, pid_t thread) noexcept {
   }
   stat->parent = static_cast<pid_t>(fields[4]);
   stat->kernel_thread = (fields[9] & kKernelThread) != 0;
+  stat->exiting = (fields[9] & kExiting) != 0;
   stat->user = fields[14];
   stat->system = fields[15];
   stat->children_user = fields[16];

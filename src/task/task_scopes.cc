@@ -19,11 +19,14 @@ bool is_of_kernel(pid_t pid) {
   return pid != 0 && read_proc_stat(pid, &stat) && stat.kernel_thread;
 }
 
-/// Empty if it is gone.
+/// Empty if it is gone. In hierarchies of version 1 one that is about to be gone is in the root.
 std::string group_of(pid_t pid) {
   char text[8192];
   const size_t bytes = pid == 0 ? 0 : read_proc_file(pid, "cgroup", text, sizeof text);
-  return group_in({text, bytes});
+  std::string group = group_in({text, bytes});
+  ProcStat stat;
+  if (group == "/" && (!read_proc_stat(pid, &stat) || stat.exiting)) group.clear();
+  return group;
 }
 
 }  // namespace
@@ -73,15 +76,22 @@ void TaskScopes::end_thread(pid_t thread, TaskScope* task) const {
   task->ended.pop_front();
 }
 
-TaskScope TaskScopes::forked(const TaskScope& parent, const PerfRecord& fork) const {
+TaskScope TaskScopes::forked(TaskScope* parent, const PerfRecord& fork) const {
   TaskScope child;
-  child.program = parent.program;
-  child.asked = parent.asked;
-  child.group = parent.group;
-  if (kind_ == ScopeKind::kProgram) child.unit = parent.unit;
-  const auto known = parent.threads.find(fork.parent_thread);
-  if (known != parent.threads.end()) child.threads[fork.tid] = known->second;
+  child.program = parent->program;
+  child.asked = parent->asked;
+  if (kind_ == ScopeKind::kGroup && parent->group.empty()) parent->group = group_of(fork.parent);
+  child.group = parent->group;
+  if (kind_ == ScopeKind::kProgram) child.unit = parent->unit;
+  const auto known = parent->threads.find(fork.parent_thread);
+  if (known != parent->threads.end()) child.threads[fork.tid] = known->second;
   return child;
+}
+
+TaskScope TaskScopes::executed(const TaskScope& before) {
+  TaskScope after;
+  after.group = before.group;
+  return after;
 }
 
 uint32_t TaskScopes::scope_of(ThreadId thread, TaskScope* task) {

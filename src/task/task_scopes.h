@@ -19,7 +19,7 @@ struct ThreadId {
   pid_t tid = 0;
 };
 
-/// What is known of one process. Nothing survives its exec.
+/// What is known of one process.
 struct TaskScope {
   struct Thread {
     std::string name;
@@ -56,8 +56,12 @@ class TaskScopes {
   void start_thread(pid_t thread, pid_t by, TaskScope* task) const;
   void end_thread(pid_t thread, TaskScope* task) const;
 
-  /// Returns what is known of a process that `fork`, a FORK record, reports.
-  TaskScope forked(const TaskScope& parent, const PerfRecord& fork) const;
+  /// Returns what is known of a process that `fork`, a FORK record, reports. Reads the parent's group if it
+  /// is not known: the child may be gone before its own is read.
+  TaskScope forked(TaskScope* parent, const PerfRecord& fork) const;
+
+  /// Returns what is known behind its exec: its group alone.
+  static TaskScope executed(const TaskScope& before);
 
   /// Unit of the scope of a tick; 0: not known.
   uint32_t scope_of(ThreadId thread, TaskScope* task);

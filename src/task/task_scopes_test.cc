@@ -118,13 +118,15 @@ TEST_F(TaskRecordsTest, ThreadsOfTheKernelAreAProgram) {
   EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{"[kernel] " + comm_of(kernel_thread), 1}}));
 }
 
-TEST_F(TaskRecordsTest, AProcessHasItsControlGroupAndAGoneOneItsParents) {
+TEST_F(TaskRecordsTest, AProcessHasItsControlGroupAndAGoneOneItsParentsAlsoAfterAnExec) {
   keep(ScopeKind::kGroup);
   tasks_.adopt(getpid());
   const auto pc = reinterpret_cast<uint64_t>(&getpid);
-  EXPECT_TRUE(count_in(getpid(), getpid(), pc));
-  fork(getpid(), kChild);
+  fork(getpid(), kChild);  // before a tick of the parent
   EXPECT_TRUE(count_in(kChild, kChild, pc));
+  exec(kChild, "next");
+  map(kChild, 0x1000, "/bin/next");
+  EXPECT_TRUE(count_in(kChild, kChild, 0x1000));
   char text[8192];
   const size_t bytes = read_proc_file(0, "cgroup", text, sizeof text);
   EXPECT_EQ(scopes(), (std::map<std::string, uint64_t>{{group_in({text, bytes}), 2}}));

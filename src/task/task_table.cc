@@ -250,7 +250,7 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
   Task* task = find(record.pid);
   if (task == nullptr) return;
   if (record.pid == record.tid) task->comm = comm;
-  if (scopes_ != nullptr && record.exec) task->scope = {};
+  if (scopes_ != nullptr && record.exec) task->scope = TaskScopes::executed(task->scope);
   if (scopes_ != nullptr) scopes_->rename(record.tid, comm, &task->scope);
   if (record.exec) {
     task->forget_mappings();
@@ -287,7 +287,7 @@ void TaskTable::apply_fork(const PerfRecord& record) {
   }
   if (!children_) return;
   Task child = Task::forked(record.parent, *parent);
-  if (scopes_ != nullptr) child.scope = scopes_->forked(parent->scope, record);
+  if (scopes_ != nullptr) child.scope = scopes_->forked(&parent->scope, record);
   child.started_unix_ns = unix_ns(record.time);
   (void)child.space.copy_from(parent->space);
   parent->table_valid = false;  // its regions may lie elsewhere now
