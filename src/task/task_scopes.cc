@@ -46,6 +46,10 @@ std::string group_in(std::string_view text) {
   return std::string(unified.size() > 1 ? unified : longest);
 }
 
+void TaskScopes::meet(pid_t pid, TaskScope* task) const {
+  if (kind_ == ScopeKind::kGroup) task->group = group_of(pid);
+}
+
 void TaskScopes::adopt(const std::vector<pid_t>& threads, TaskScope* task) const {
   if (kind_ != ScopeKind::kThread) return;
   task->threads.clear();
@@ -80,7 +84,7 @@ TaskScope TaskScopes::forked(TaskScope* parent, const PerfRecord& fork) const {
   TaskScope child;
   child.program = parent->program;
   child.asked = parent->asked;
-  if (kind_ == ScopeKind::kGroup && parent->group.empty()) parent->group = group_of(fork.parent);
+  if (parent->group.empty()) meet(fork.parent, parent);
   child.group = parent->group;
   if (kind_ == ScopeKind::kProgram) child.unit = parent->unit;
   const auto known = parent->threads.find(fork.parent_thread);

@@ -44,6 +44,9 @@ class TaskScopes {
   TaskScopes(ProfileFile* file, ScopeKind kind, size_t most = kMostScopes)
       : kind_(kind), scopes_(file, most) {}
 
+  /// Reads the control group of a process that is there: it may be gone at its first tick.
+  void meet(pid_t pid, TaskScope* task) const;
+
   /// Reads the names of its threads.
   void adopt(const std::vector<pid_t>& threads, TaskScope* task) const;
 

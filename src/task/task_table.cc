@@ -65,6 +65,7 @@ void TaskTable::expect(pid_t pid) {
   Task& task = tasks_[pid];
   task.comm = "(starting)";
   task.held = true;
+  if (scopes_ != nullptr) scopes_->meet(pid, &task.scope);
 }
 
 void TaskTable::adopt(pid_t pid) {
@@ -76,6 +77,7 @@ Task& TaskTable::add_running(pid_t pid) {
   task.comm = comm_of(pid);
   if (task.comm.empty()) task.comm = is_outside(pid) ? "(outside)" : "(unknown)";
   task.started_unix_ns = process_start_unix_ns(pid);
+  if (scopes_ != nullptr) scopes_->meet(pid, &task.scope);
   find_threads(pid, task);
   find_root(pid, task);
   find_user(pid, task);
