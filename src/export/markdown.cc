@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "export/formats.h"
 #include "profile/command.h"
@@ -34,9 +35,11 @@ std::string markdown_export(const Profile& profile, const Report& report, NameSt
   std::string out = fmt::format("{}{}{} {}\n\n", command, ticks_before_amount(profile),
                                 amount(profile, profile.ledger.ticks()),
                                 profile.counts_cpu_time() ? "s of CPU time" : markdown_text(profile.event));
-  for (const Warning& warning : report.warnings)
-    if (warning.severity != Severity::kNote)
-      out += fmt::format("Warning: {}\n\n", markdown_text(warning.text));
+  for (const Warning& warning : report.warnings) {
+    const bool note = warning.severity == Severity::kNote;
+    if (!note || warning.id == std::string_view("in-step"))  // others say how to read what is not here
+      out += fmt::format("{}: {}\n\n", note ? "Note" : "Warning", markdown_text(warning.text));
+  }
   out += fmt::format("| share % | ± | {} | {} | function | object |\n|--:|--:|--:|--:|:--|:--|\n",
                      profile.counts_cpu_time() ? "seconds" : "events", tick_number_title(profile));
   const auto add = [&](uint64_t ticks, const std::string& half, const std::string& rest) {

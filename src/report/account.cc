@@ -30,15 +30,19 @@ int64_t chance_of(const ProfileRun& profile, const Account& account, uint64_t se
   return static_cast<int64_t>(std::min(ns, static_cast<double>(kLongestTimeNs)));
 }
 
-/// Part of the seen ticks that were read off a clock ("[process start]"), not sampled.
+/// Part of the seen ticks that were not sampled.
 double measured_part(const Profile& profile, uint64_t seen) {
-  uint64_t measured = 0;
-  for (const WeightedPosition& position : profile.positions)
-    if (profile.executables[position.executable].kind == ExecutableKind::kStart) measured += position.ticks;
-  return seen == 0 ? 0 : std::min(1.0, static_cast<double>(measured) / static_cast<double>(seen));
+  return seen == 0 ? 0 : std::min(1.0, static_cast<double>(start_ticks(profile)) / static_cast<double>(seen));
 }
 
 }  // namespace
+
+uint64_t start_ticks(const Profile& profile) {
+  uint64_t ticks = 0;
+  for (const WeightedPosition& position : profile.positions)
+    if (profile.executables[position.executable].kind == ExecutableKind::kStart) ticks += position.ticks;
+  return ticks;
+}
 
 int64_t duration_of(uint64_t ticks, uint64_t period_ns) {
   uint64_t product;

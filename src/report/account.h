@@ -36,6 +36,9 @@ struct UnsampledPart {
 /// Those above 0, of all processes. Measured in the program: they need not add up to the unsampled time.
 std::vector<UnsampledPart> unsampled_parts(const Profile& profile);
 
+/// Ticks of "[process start]", which were read off a clock, not sampled: with the kernel's part of it.
+uint64_t start_ticks(const Profile& profile);
+
 /// ticks * period, in nanoseconds (or events), at most what an int64_t holds.
 int64_t duration_of(uint64_t ticks, uint64_t period_ns);
 

@@ -11,6 +11,7 @@
 #include "report/print/escape.h"
 #include "report/print/figures.h"
 #include "report/scope_names.h"
+#include "report/warning_lines.h"
 
 namespace pctally {
 namespace {
@@ -175,18 +176,7 @@ void TextReport::add_header() {
   add("\n");
 }
 
-void TextReport::add_warnings() {
-  for (const Warning& warning : report_.warnings) {
-    std::string text = escaped(warning.text);
-    if (warning.severity == Severity::kIncomplete)
-      add("{} {}\n", colored(kBoldRed, "INCOMPLETE:"), text);
-    else if (warning.severity == Severity::kWarning)
-      add("{} {}\n", colored(kYellow, "WARNING:"), text);
-    else
-      add("note: {}\n", text);
-  }
-  if (!report_.warnings.empty()) add("\n");
-}
+void TextReport::add_warnings() { out_ += warning_lines(report_.warnings, options_.color); }
 
 TextReport::Names TextReport::titles() const {
   switch (report_.by) {

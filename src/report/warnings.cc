@@ -219,6 +219,17 @@ const char* left_out_of_cpu_time(const Profile& profile) {
   return attached ? "what ran after its last reading" : "children nobody waited for";
 }
 
+/// Of the CPU time that is short of what was sampled, by an engine that does not see the kernel.
+std::string unseen_kernel(const Profile& profile, const Account& account, double gap) {
+  const char* who = who_sees_the_kernel(profile);
+  // Of many short processes the kernel's part is in their start, and some of their own code is not sampled.
+  if (duration_of(start_ticks(profile), profile.period_ns) > account.unsampled_ns / 2)
+    return fmt::format(
+        "{:.1f} % of the CPU time was not sampled: kernel code, and what short processes run ({})", 100 * gap,
+        who);
+  return fmt::format("{:.1f} % of the CPU time is kernel code ({}); shares are of user code", 100 * gap, who);
+}
+
 void check_gap(const Profile& profile, const Account& account, Warnings* out) {
   double gap = unsampled_share(account);
   if (std::abs(unsampled_beyond_chance(account)) <= kTolerableGap) return;
@@ -230,9 +241,7 @@ void check_gap(const Profile& profile, const Account& account, Warnings* out) {
                     -100 * gap, left_out_of_cpu_time(profile)));
   else if (kernel_is_part && !is_too_frequent(profile) &&
            account.unsampled_ns <= system_ns + account.cpu_ns / 50)
-    add(out, Severity::kWarning, "kernel-unseen",
-        fmt::format("{:.1f} % of the CPU time is kernel code ({}); shares are of user code", 100 * gap,
-                    who_sees_the_kernel(profile)));
+    add(out, Severity::kWarning, "kernel-unseen", unseen_kernel(profile, account, gap));
   else if (kernel_is_part)
     add(out, Severity::kWarning, "unsampled",
         fmt::format("{:.1f} % of the CPU time was not sampled: {:.2f} s of kernel code, {}", 100 * gap,

@@ -196,6 +196,12 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   profile.engine = "trap";
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning, "kernel code (engines bpf and ring sample it)")));
+  Profile short_ones = profile;
+  short_ones.executables = {{ExecutableKind::kStart, "[process start]", {}, 0}};
+  short_ones.positions = {{0, 0, 500}};
+  EXPECT_THAT(warnings(short_ones),
+              testing::Contains(
+                  is(Severity::kWarning, "% of the CPU time was not sampled: kernel code, and what short")));
   profile.engine = "ring";
   EXPECT_THAT(
       warnings(profile),

@@ -13,6 +13,7 @@
 #include "report/names/name_pattern.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
+#include "report/warning_lines.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
@@ -230,8 +231,10 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   SourceFiles sources(std::move(paths), &kept_source, source_fetcher(identity.build_id),
                       [&symbolizer] { return symbolizer.owner(); });
   if (arguments.json) return write_out(annotation_json(profile, annotator, sources));
-  return write_out(in_locale(annotation_text(profile, annotator, sources,
-                                             {.color = wants_color(arguments.color),
+  const bool color = wants_color(arguments.color);
+  return write_out(in_locale(gravest_lines(profile, color) +
+                             annotation_text(profile, annotator, sources,
+                                             {.color = color,
                                               .all = arguments.all,
                                               .min_share = arguments.min_share_percent / 100,
                                               .names = name_style_of(arguments.names),

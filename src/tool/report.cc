@@ -19,6 +19,7 @@
 #include "report/print/escape.h"
 #include "report/rollup.h"
 #include "report/text.h"
+#include "report/warning_lines.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
@@ -214,7 +215,8 @@ int print_tree(const Profile& profile, const Arguments& arguments) {
                                     .min_share = arguments.min_share_percent.value_or(kUsualTreeShare) / 100,
                                     .bottom_up = arguments.bottom_up};
   return write_out(arguments.json ? call_tree_json(profile, tree, options)
-                                  : in_locale(call_tree_text(profile, tree, options)));
+                                  : in_locale(gravest_lines(profile, wants_color(arguments.color)) +
+                                              call_tree_text(profile, tree, options)));
 }
 
 /// The page, opened at the view that is asked for.
@@ -310,7 +312,8 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
                                    .names = name_style_of(arguments.names),
                                    .limit = arguments.limit.value_or(10)};
   return write_out(arguments.json ? callers_json(profile, callers)
-                                  : in_locale(callers_text(profile, callers, options)));
+                                  : in_locale(gravest_lines(profile, options.color) +
+                                              callers_text(profile, callers, options)));
 }
 
 Profile chosen_paths(const Profile& profile, const Arguments& arguments) {

@@ -332,6 +332,14 @@ class Messages(unittest.TestCase):
             self.assertEqual(lines[-1:] + [code], [f"{name} is a profile, which is not replaced; name another file", FAILED], words)
         self.assertEqual({name: pathlib.Path(self.directory, name).read_bytes() for name in os.listdir(self.directory)}, before)
 
+    def test_every_view_says_what_makes_its_shares_less_sure(self):
+        """Trees, callers and a listing have no account of the ticks, but the warnings."""
+        profile = p.record([p.program("spinner"), "1", "0.2"], "-e", "timer", "-g").path
+        for view in (["report"], ["report", "--tree"], ["report", "--callers", "spin_here"], ["annotate", "spin_here"]):
+            done = subprocess.run([p.PCTALLY, *view, profile], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, (view, done.stderr))
+            self.assertIn("note: ticks follow the kernel's", done.stdout, view)
+
     def test_a_process_is_found_by_its_name(self):
         if not p.engine_available("ring") and not p.engine_available("bpf"):
             self.skipTest("nothing can be attached to here (pctally engines)")

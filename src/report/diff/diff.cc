@@ -316,6 +316,12 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   diff.new_work = options.new_work > 0 ? options.new_work : options.work;
   diff.doubts = doubts_of(all, options.by);
   diff.blind_to_kernel = blind_to_kernel(all, options.by);
+  for (const ComparedProfile& compared : all) {
+    if (compared.profile->clock_tick_ns == 0) continue;
+    diff.in_step = compared.name;
+    diff.clock_tick_ns = compared.profile->clock_tick_ns;
+    break;
+  }
   std::vector<Profile> old_rest, new_rest;
   const bool kernel_code = diff.blind_to_kernel.empty();
   if (!kernel_code) {

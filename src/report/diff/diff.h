@@ -76,6 +76,8 @@ struct Diff {
       renamed;                  ///< objects that have another name on the new side, by the old one
   std::vector<Doubt> doubts;    ///< why the profiles cannot be relied on
   std::string blind_to_kernel;  ///< a profile for which kernel code is left out; empty: none is
+  std::string in_step;          ///< a profile whose ticks follow the kernel's clock; empty: none
+  uint64_t clock_tick_ns = 0;   ///< of that clock
 
   [[nodiscard]] bool per_unit_of_work() const { return work != 1 || new_work != 1; }
   [[nodiscard]] bool one_run_a_side() const { return old_runs == 1 && new_runs == 1; }

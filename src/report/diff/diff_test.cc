@@ -317,6 +317,18 @@ Profile with_kernel(Profile profile, uint64_t ticks) {
   return profile;
 }
 
+TEST(Diff, SaysThatTicksFollowTheKernelsClock) {
+  const Profile free = run_of({0, 500, 300});
+  Profile in_step = run_of({0, 0, 800});
+  in_step.clock_tick_ns = 4'000'000;
+  const Diff diff = diff_of({free}, {in_step}, {.files = {"a.pct", "b.pct"}});
+  const auto said = HasSubstr("Ticks of b.pct follow the kernel's 4 ms clock: what runs in step with it may");
+  EXPECT_THAT(diff_text(diff, {}), said);
+  EXPECT_THAT(diff_markdown(diff, {}, 20), said);
+  EXPECT_THAT(diff_json(diff, {}), HasSubstr("\"clock_tick_ms\": 4.0"));
+  EXPECT_THAT(diff_text(diff_of({free}, {free}), {}), Not(HasSubstr("follow the kernel's")));
+}
+
 TEST(Diff, KernelCodeIsNotGoneWhereItIsNotSeen) {
   const Profile seen = with_kernel(run_of({0, 500, 300}), 2000), unseen = run_of({0, 500, 300});
   const Diff diff = diff_of({seen}, {unseen}, {.files = {"a.pct", "b.pct"}});

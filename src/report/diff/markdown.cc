@@ -60,10 +60,8 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
   std::string out = fmt::format("**{}**\n", markdown_text(verdict_sentence(diff)));
   if (std::string cause = cause_sentence(diff); !cause.empty())
     out += fmt::format("\n{}\n", markdown_text(cause));
-  if (std::string renamed = renamed_sentence(diff); !renamed.empty())
-    out += fmt::format("\n{}\n", markdown_text(renamed));
-  if (std::string kernel = kernel_sentence(diff); !kernel.empty())
-    out += fmt::format("\n{}\n", markdown_text(kernel));
+  for (const std::string& sentence : {renamed_sentence(diff), kernel_sentence(diff), step_sentence(diff)})
+    if (!sentence.empty()) out += fmt::format("\n{}\n", markdown_text(sentence));
   for (const Doubt& doubt : diff.doubts) out += fmt::format("\nWarning: {}\n", markdown_text(doubt.text()));
   if (!results.empty()) out += "\n| limit | measured | |\n|:--|--:|:--|\n";
   for (const LimitResult& result : results)

@@ -44,6 +44,9 @@ std::string deviation_sentence(const Diff& diff);
 /// That user code alone is compared, and why; empty if the kernel's is, too.
 std::string kernel_sentence(const Diff& diff);
 
+/// That the ticks of a profile follow the kernel's clock, which no interval allows for; empty if none do.
+std::string step_sentence(const Diff& diff);
+
 /// Which objects are compared under two names; empty if none are.
 std::string renamed_sentence(const Diff& diff);
 

@@ -122,6 +122,14 @@ std::string kernel_sentence(const Diff& diff) {
                      elided_name(escaped(diff.blind_to_kernel), 40));
 }
 
+std::string step_sentence(const Diff& diff) {
+  if (diff.in_step.empty()) return "";
+  return fmt::format(
+      "Ticks of {} follow the kernel's {:g} ms clock: what runs in step with it may differ by chance alone; "
+      "bpf and ring do not follow it.",
+      elided_name(escaped(diff.in_step), 40), static_cast<double>(diff.clock_tick_ns) / 1e6);
+}
+
 std::string renamed_sentence(const Diff& diff) {
   std::string names;
   for (const auto& [before, after] : diff.renamed)

@@ -14,7 +14,8 @@ HtmlJson change_or_null(const std::optional<Change>& change) {
 
 HtmlJson html_diff(const Diff& diff, const Texts& texts) {
   HtmlJson doubts = HtmlJson::array(), rows = HtmlJson::array();
-  if (std::string kernel = kernel_sentence(diff); !kernel.empty()) doubts.push_back(texts.shown(kernel));
+  for (const std::string& sentence : {kernel_sentence(diff), step_sentence(diff)})
+    if (!sentence.empty()) doubts.push_back(texts.shown(sentence));
   for (const Doubt& doubt : diff.doubts) doubts.push_back(texts.shown(doubt.text()));
   for (const DiffRow& row : diff.rows) {
     if (rows.size() == kMostChanges) break;

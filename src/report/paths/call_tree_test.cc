@@ -94,6 +94,15 @@ TEST(FlameSvg, AFrameIsAsWideAsItsShareAndWhatIsTooNarrowIsAddedUp) {
   EXPECT_THAT(svg, testing::Not(testing::HasSubstr("f4  prog")));
 }
 
+TEST(FlameSvg, WhatWasLostIsAFrameOfItsOwn) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 2500);
+  paths.profile.ledger.lost = 7500;
+  const std::string svg = flame_of(paths, "prog");
+  EXPECT_THAT(svg, testing::HasSubstr("<g class=\"c\"><title>[lost]  \n75.00 %"));
+  EXPECT_THAT(svg, testing::HasSubstr("<rect x=\"308.00\" y=\"26\" width=\"900.00\""));
+}
+
 TEST(FlameSvg, WhatIsTooDeepIsNotCalledTooNarrow) {
   PathProfile paths;
   uint32_t at = 0;
