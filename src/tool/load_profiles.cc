@@ -60,8 +60,7 @@ KeptNames& all_kept_names() {
 Result<Profile> load_with_names(int fd, const std::string& file) {
   Result<Profile> profile = load_profile(file.c_str());
   if (!profile) return profile;
-  if (auto kept = keep_names(fd); !kept)
-    profile->damage.push_back(fmt::format("the names in it cannot be read: {}", kept.error().text));
+  if (auto kept = keep_names(fd); !kept) profile->damage.push_back(damaged_names(kept.error()));
   return profile;
 }
 
@@ -149,6 +148,10 @@ Result<void> keep_names(int fd) {
   struct stat status;
   const bool known = fstat(fd, &status) == 0;
   return all_kept_names().add(std::move(*bytes), known ? std::optional(status.st_uid) : std::nullopt);
+}
+
+std::string damaged_names(const Error& error) {
+  return fmt::format("the names in it cannot be read: {}", error.text);
 }
 
 const KeptNames& kept_names() { return all_kept_names(); }

@@ -30,6 +30,9 @@ Result<Profile> load_any(const std::string& file);
 /// Keeps the names that a file of ours holds for open_symbolizer(). An error says why it cannot.
 Result<void> keep_names(int fd);
 
+/// What a profile lacks whose names cannot be read.
+std::string damaged_names(const Error& error);
+
 /// Names for what load_any() has loaded: those that came with the files first, then those of the executables,
 /// then those of servers, if they are to be asked.
 std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity);

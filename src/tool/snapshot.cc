@@ -49,7 +49,8 @@ int snapshot(const Arguments& arguments) {
   if (!copy) return give_up(kExitInput, fmt::format("{}: {}", arguments.file, copy.error().text));
   std::string out = arguments.out.empty() ? snapshot_name(arguments.file) : arguments.out;
   close_copy(&*copy);
-  if (auto names = read_names_bytes(file->fd()); names && !names->empty())
+  const auto names = read_names_bytes(file->fd());
+  if (names && !names->empty())
     (void)append_names_bytes(*names, &copy->bytes);  // of a damaged file the copy is as damaged
   if (auto written = write_snapshot(*copy, *file, out.c_str(), arguments.overwrite); !written)
     return give_up(kExitFailed, written.error().text);
@@ -64,7 +65,8 @@ int snapshot(const Arguments& arguments) {
   const Profile profile = load_profile(std::move(*copy));
   if (!profile.damage.empty())
     complain("{} is damaged: {}; so is the copy", arguments.file, profile.damage.front());
-  return exit_code_of(profile, 0);
+  if (!names) complain("{} is damaged: {}; the copy has none", arguments.file, damaged_names(names.error()));
+  return exit_code_of(!names || !profile.damage.empty(), 0);
 }
 
 }  // namespace

@@ -308,6 +308,12 @@ class Messages(unittest.TestCase):
         lines, code, _ = self.shell("snapshot -o copy.pct cut.pct")
         self.assertEqual(code, INPUT)
         self.assertRegex(lines[-1], r"^cut\.pct is damaged: 5000 of \d+ bytes are there; so is the copy$")
+        with open(sample(), "rb") as source, open(os.path.join(self.directory, "short.pct"), "wb") as file:
+            file.write(source.read()[:-1])
+        for words, end in (("snapshot -o named.pct short.pct", "the copy has none"), ("top --count 1 short.pct", "what follows is incomplete")):
+            lines, code, _ = self.shell(words)
+            self.assertEqual(code, INPUT, words)
+            self.assertIn(f"short.pct is damaged: the names in it cannot be read: they end too early; {end}", lines)
         for words in ("archive -o new.pct cut.pct", "archive cut.pct"):
             lines, code, _ = self.shell(words)
             self.assertEqual((len(lines), code), (1, INPUT), words)
