@@ -47,7 +47,7 @@ bool exchange(int signal, const struct sigaction* action, struct sigaction* befo
   if (!exchange_kept(signal, nullptr, &kept)) return false;
   const bool lent = runs_in_lent_memory();
   if (lent && signal == TickSlot::signal_number() && TickSlot::stolen()) return false;  // set by the child
-  const struct sigaction wanted = action == nullptr ? kept : *action;  // they may be one
+  const struct sigaction wanted = action == nullptr ? kept : *action;                   // they may be one
   if (before != nullptr) *before = kept;
   if (action == nullptr) return true;
   if (!lent && exchange_kept(signal, &wanted, nullptr)) return true;

@@ -1,5 +1,6 @@
 #include "fault/sent_fault.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -44,11 +45,13 @@ void send_again(const SentFault& fault) noexcept {
 }  // namespace
 
 void send_kept_faults() noexcept {
+  const int error = errno;
   for (SentFault& kept : t_own_handler.kept) {
     const SentFault fault = kept;
     kept.signal = 0;
     if (fault.signal != 0) send_again(fault);
   }
+  errno = error;
 }
 
 void know_own_handler(SignalHandler handler) noexcept {
