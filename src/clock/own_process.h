@@ -5,7 +5,7 @@
 namespace pctally {
 
 /// This process is the one whose clocks, actions and threads are kept here. Where a clock starts, and in each
-/// child of fork(2). Async-signal-safe.
+/// child of fork(2), whether or not one starts there. Async-signal-safe.
 void note_own_process() noexcept;
 
 /// True in such a child. A system call; behind a seccomp filter none is made, and the answer is false.

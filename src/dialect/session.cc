@@ -6,6 +6,7 @@
 #include "base/fork_hook.h"
 #include "base/next_call.h"
 #include "clock/kernel_timer.h"
+#include "clock/own_process.h"
 #include "clock/thread_hook.h"
 #include "dialect/verbose.h"
 #include "fault/fault_guard.h"
@@ -42,6 +43,7 @@ ClockKind clock_for(uint64_t period_ns) noexcept {
 }
 
 void in_child() {
+  note_own_process();
   SessionLock lock;
   rearm_sessions();
 }

@@ -12,6 +12,7 @@
 
 #include "base/fork_hook.h"
 #include "base/period.h"
+#include "clock/own_process.h"
 #include "clock/thread_hook.h"
 #include "clock/tick_clock.h"
 #include "clock/tick_path.h"
@@ -161,6 +162,7 @@ void abandon() noexcept REQUIRES(g_mutex) {
 
 /// The child of a fork: its parent goes on recording, it does not.
 void in_child() {
+  note_own_process();
   MutexLock locked(g_mutex);
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;

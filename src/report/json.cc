@@ -137,19 +137,6 @@ void add_paths(const Report& report, Json* json) {
                                     {"high", line->interval.high}};
 }
 
-void add_warnings(const Report& report, Json* json) {
-  Json warnings = Json::array();
-  bool complete = true;
-  for (const Warning& warning : report.warnings) {
-    warnings.push_back({{"id", warning.id},
-                        {"severity", severity_word(warning.severity)},
-                        {"text", valid_utf8(warning.text)}});
-    complete = complete && warning.severity != Severity::kIncomplete;
-  }
-  (*json)["complete"] = complete;
-  (*json)["warnings"] = std::move(warnings);
-}
-
 void add_rows(const Profile& profile, const Report& report, Json* json) {
   (*json)["by"] = grouping_word(report.by);
   Json& rows = (*json)["rows"] = Json::array();
@@ -172,11 +159,24 @@ Json time_json(const Profile& profile, int64_t nanoseconds) {
   return profile.counts_cpu_time() ? Json(seconds(nanoseconds)) : Json();
 }
 
+void add_warnings(std::span<const Warning> given, Json* json) {
+  Json warnings = Json::array();
+  bool complete = true;
+  for (const Warning& warning : given) {
+    warnings.push_back({{"id", warning.id},
+                        {"severity", severity_word(warning.severity)},
+                        {"text", valid_utf8(warning.text)}});
+    complete = complete && warning.severity != Severity::kIncomplete;
+  }
+  (*json)["complete"] = complete;
+  (*json)["warnings"] = std::move(warnings);
+}
+
 std::string json_report(const Profile& profile, const Report& report) {
   Json json;
   add_run(profile, report.account, &json);
   add_account(profile, report.account, &json);
-  add_warnings(report, &json);
+  add_warnings(report.warnings, &json);
   if (profile.paths.recorded) add_paths(report, &json);
   add_rows(profile, report, &json);
   Json& processes = json["processes"] = Json::array();

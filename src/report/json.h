@@ -1,5 +1,6 @@
 // A Report as one JSON object, described by docs/report.schema.json.
 #pragma once
+#include <span>
 #include <string>
 
 #include "report/print/json_value.h"
@@ -15,6 +16,9 @@ std::string json_report(const Profile& profile, const Report& report);
 
 /// "note", "warning" or "incomplete".
 const char* severity_word(Severity severity);
+
+/// Adds "complete", whether nothing that ran is known to be missing, and "warnings".
+void add_warnings(std::span<const Warning> given, Json* json);
 
 /// In seconds; null where ticks are not CPU time.
 Json time_json(const Profile& profile, int64_t nanoseconds);

@@ -146,26 +146,6 @@ class Taken(unittest.TestCase):
                 self.assertGreater(p.sampled_at_most(data), 0.5 * data["cpu_s"], (engine, what))
                 self.assertGreater(p.ticks_of(data, "after_theft"), 0.25 * data["ticks"], (engine, what))  # of 90 %; else none
 
-    def test_actions_of_a_child_of_vfork_are_not_its_parents(self):
-        """It runs in the parent's memory, where ours keeps what is behind it: Ruby lost its handlers by system()."""
-        for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGTRAP, signal.SIGUSR1, signal.SIGRTMAX - 1):
-            command = [p.program("lent_memory"), str(int(number))]
-            self.assertEqual(subprocess.run(command, capture_output=True).stdout, b"handled\n")
-            for engine in inside():
-                for options in ([], ["-g"]):
-                    done = p.record(command, "-e", engine, *options)
-                    self.assertEqual((done.returncode, done.stdout), (0, b"handled\n"), (engine, options, number))
-
-    def test_a_fault_that_is_sent_comes_in_the_programs_code(self):
-        """Not in our handler: Go's runtime, for one, ends with "unknown pc". Of 4,000, one may come at the last instructions of ours."""
-        for engine in inside():
-            for options, number in (([], signal.SIGSEGV), ([], signal.SIGBUS), (["-g"], signal.SIGSEGV), (["-g"], signal.SIGBUS)):
-                done = p.record([p.program("sent_faults"), str(int(number)), "4000"], "-e", engine, "-F", "4999", *options)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                came, foreign, wrong = (int(word) for word in done.stdout.split() if word.isdigit())
-                self.assertEqual((came, wrong), (4000, 0), (engine, options, number))
-                self.assertLessEqual(foreign, 1, (engine, options, number))
-
     def test_a_child_that_resets_all_actions_by_system_calls_lives(self):
         """Chromium's do, before they execute a program: without a handler the next tick would be their end."""
         for engine in inside():
@@ -221,6 +201,27 @@ class Taken(unittest.TestCase):
         self.assertIn("CPU timers do not fire", asked.stderr)
         if not p.engine_available("trap"):
             self.skipTest("engine trap is not available: nothing is below the timer")
+
+
+class Actions(unittest.TestCase):
+    def test_actions_of_a_child_of_vfork_are_not_its_parents(self):
+        """It runs in the parent's memory, where ours keeps what is behind it: Ruby lost its handlers by system()."""
+        for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGTRAP, signal.SIGUSR1, signal.SIGRTMAX - 1):
+            command = [p.program("lent_memory"), str(int(number))]
+            self.assertEqual(subprocess.run(command, capture_output=True).stdout, b"handled\n")
+            for engine in inside():  # with -g there is a handler of ours in front of each of these
+                done = p.record(command, "-e", engine, "-g")
+                self.assertEqual((done.returncode, done.stdout), (0, b"handled\n"), (engine, number))
+
+    def test_a_fault_that_is_sent_comes_in_the_programs_code(self):
+        """Not in our handler: Go's runtime, for one, ends with "unknown pc". Of 4,000, one may come at the last instructions of ours."""
+        for engine in inside():
+            for options, number in (([], signal.SIGSEGV), (["-g"], signal.SIGSEGV), (["-g"], signal.SIGBUS)):
+                done = p.record([p.program("sent_faults"), str(int(number)), "4000"], "-e", engine, "-F", "4999", *options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                came, foreign, wrong = (int(word) for word in done.stdout.split() if word.isdigit())
+                self.assertEqual((came, wrong), (4000, 0), (engine, options, number))
+                self.assertLessEqual(foreign, 1, (engine, options, number))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "report/annotate/output.h"
+#include "report/json.h"
 #include "report/print/escape.h"
 #include "report/print/json_value.h"
 
@@ -52,6 +53,7 @@ std::string annotation_json(const Profile& profile, Annotator& annotator, Source
                {"all_ticks", profile.ledger.ticks()},
                {"problem", valid_utf8(annotation.problem)}};
   add_ticks(annotation.ticks, &json);
+  add_warnings(warnings_of(profile, account_of(profile)), &json);
   Json& lines = json["lines"] = Json::array();
   for (const AnnotatedLine& line : annotation.lines) {
     Json entry = {{"file", valid_utf8(line.file)}, {"line", line.line}};

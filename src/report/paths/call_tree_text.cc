@@ -124,6 +124,7 @@ std::string call_tree_json(const Profile& profile, const CallTreeNode& tree,
   const auto least = static_cast<uint64_t>(options.min_share * static_cast<double>(profile.ledger.ticks()));
   Json json = {
       {"version", kJsonVersion}, {"all_ticks", profile.ledger.ticks()}, {"bottom_up", options.bottom_up}};
+  add_warnings(warnings_of(profile, account_of(profile)), &json);
   // A list, because stacks are deeper than parsers of JSON nest.
   Json& nodes = json["nodes"] = Json::array();
   for_each_node(tree, least, [&](const CallTreeNode& node, int64_t parent) {
