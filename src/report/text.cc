@@ -24,8 +24,7 @@ constexpr double kWorthCut = 0.005;    // that a total could gain from cut paths
 constexpr size_t kGains = 5;           // columns of what totals could gain
 constexpr size_t kSideColumn = 28;     // most that columns behind the first take from a terminal's width
 constexpr size_t kRoomForTicks = 100;  // columns of a terminal, from which on ticks always have one
-constexpr size_t kUsefulName =
-    24;  // that a name takes of a narrow terminal before others get more than little
+constexpr size_t kUsefulName = 24;     // what a name takes before the columns behind it get more than little
 
 class TextReport {
  public:
