@@ -98,7 +98,7 @@ std::string_view GoTable::name(uint64_t number) const noexcept {
   if (at >= bytes_.size()) return {};
   const auto* text = reinterpret_cast<const char*>(bytes_.data() + at);
   const uint64_t most = bytes_.size() - at < kLongest ? bytes_.size() - at : kLongest;
-  for (uint64_t length = 0; length < most; ++length)
+  for (size_t length = 0; length < most; ++length)
     if (text[length] == '\0') return {text, length};
   return {};
 }
