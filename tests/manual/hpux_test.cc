@@ -458,10 +458,11 @@ TEST_F(hpux_sprofil_notes, profil_takes_an_odd_bufsiz) {
   memset(fence.as<char>(), 0, bytes);
   pctally_hpux_profil(fence.as<uint16_t>(), 5, kText, 0x10000);
   for (uintptr_t distance = 0; distance < 16; ++distance) tick_at(kText + distance);
-  const uint16_t two = 2;
-  char counted[5] = {};
-  memcpy(counted, &two, 2), memcpy(counted + 2, &two, 2);
-  EXPECT_EQ(memcmp(fence.as<char>(), counted, sizeof counted), 0) << "two whole counters, and one byte more";
+  uint16_t counted[2];
+  memcpy(counted, fence.as<char>(), sizeof counted);
+  EXPECT_EQ(counted[0], 2);
+  EXPECT_EQ(counted[1], 2);
+  EXPECT_EQ(fence.as<char>()[4], 0) << "two whole counters, and one byte more";
 }
 
 TEST_F(hpux_sprofil_return_value, zero_on_success) { EXPECT_EQ(sprofil({region(a, 64, 0, 0x10000)}), 0); }
