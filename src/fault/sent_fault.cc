@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/next_call.h"
 #include "tick/context.h"
 
 namespace pctally {
@@ -24,9 +25,6 @@ bool is_entry(uint64_t pc) noexcept {
   return false;
 }
 
-/// A signal mask as the kernel knows it.
-using KernelMask = unsigned long[_NSIG / 8 / sizeof(unsigned long)];
-
 /// To this thread, as whoever sent it first.
 void send_again(const SentFault& fault) noexcept {
   siginfo_t info;
@@ -36,9 +34,10 @@ void send_again(const SentFault& fault) noexcept {
   info.si_pid = fault.pid;
   info.si_uid = fault.uid;
   info.si_value.sival_ptr = fault.value;
-  KernelMask mask = {};
-  mask[0] = 1ul << static_cast<unsigned>(fault.signal - 1);
-  syscall(SYS_rt_sigprocmask, SIG_BLOCK, &mask, nullptr, sizeof mask);
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, fault.signal);
+  next_sigmask(SIG_BLOCK, &mask, nullptr);
   syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), fault.signal, &info);
 }
 

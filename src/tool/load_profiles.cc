@@ -56,12 +56,20 @@ KeptNames& all_kept_names() {
   return names;
 }
 
-/// A file of ours, with its names. Without them it is still a profile, but no whole one.
+/// A file of ours, with its names.
 Result<Profile> load_with_names(int fd, const std::string& file) {
   Result<Profile> profile = load_profile(file.c_str());
-  if (!profile) return profile;
-  if (auto kept = keep_names(fd); !kept) profile->damage.push_back(damaged_names(kept.error()));
+  if (profile) keep_names(fd, &*profile);
   return profile;
+}
+
+Result<void> add_names(int fd) {
+  auto bytes = read_names_bytes(fd);
+  if (!bytes) return std::unexpected(bytes.error());
+  if (bytes->empty()) return {};
+  struct stat status;
+  const bool known = fstat(fd, &status) == 0;
+  return all_kept_names().add(std::move(*bytes), known ? std::optional(status.st_uid) : std::nullopt);
 }
 
 Result<std::vector<unsigned char>> read_whole(int fd, const std::string& file) {
@@ -141,13 +149,8 @@ bool is_source_of_profiles(const std::string& path) {
 
 Result<Profile> load_any(const std::string& file) { return load_one(file, 1, 1); }
 
-Result<void> keep_names(int fd) {
-  auto bytes = read_names_bytes(fd);
-  if (!bytes) return std::unexpected(bytes.error());
-  if (bytes->empty()) return {};
-  struct stat status;
-  const bool known = fstat(fd, &status) == 0;
-  return all_kept_names().add(std::move(*bytes), known ? std::optional(status.st_uid) : std::nullopt);
+void keep_names(int fd, Profile* profile) {
+  if (auto added = add_names(fd); !added) profile->damage.push_back(damaged_names(added.error()));
 }
 
 std::string damaged_names(const Error& error) {

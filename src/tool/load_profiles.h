@@ -27,8 +27,9 @@ bool is_source_of_profiles(const std::string& path);
 /// open_symbolizer(). Errors name the file.
 Result<Profile> load_any(const std::string& file);
 
-/// Keeps the names that a file of ours holds for open_symbolizer(). An error says why it cannot.
-Result<void> keep_names(int fd);
+/// Keeps the names that a file of ours holds for open_symbolizer(). Without them `profile`, which is of that
+/// file, is still a profile, but no whole one: that they cannot be read is a part of its damage.
+void keep_names(int fd, Profile* profile);
 
 /// What a profile lacks whose names cannot be read.
 std::string damaged_names(const Error& error);

@@ -11,7 +11,6 @@
 
 #include "base/file/write_all.h"
 #include "histfile/profile_file.h"
-#include "histread/names_bytes.h"
 #include "profile/load.h"
 #include "report/print/escape.h"
 #include "tool/command.h"
@@ -169,8 +168,7 @@ int Top::open_file(const std::string& path) {
   }
   const Grouping by = grouping_of(arguments_.by);
   Profile profile = load_profile(std::move(*copy));
-  if (auto names = read_names_bytes(file->fd()); !names)
-    profile.damage.push_back(damaged_names(names.error()));
+  keep_names(file->fd(), &profile);
   if (is_by_scope(by))
     if (auto code = refuse_without_scopes(profile, path, by, {})) return *code;
   if (profile.closed) name_damage(profile, path);

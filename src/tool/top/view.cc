@@ -22,9 +22,7 @@ std::string listed(const std::vector<CallerRow>& rows, bool has_all, NameStyle s
 }  // namespace
 
 TopView::TopView(LiveFile file, std::string path, uint64_t window_ns)
-    : file_(std::move(file)), path_(std::move(path)), history_(window_ns), names_(&open_symbolizer) {
-  (void)keep_names(file_.fd());  // of a recording that has ended; without them executables are asked
-}
+    : file_(std::move(file)), path_(std::move(path)), history_(window_ns), names_(&open_symbolizer) {}
 
 void TopView::refresh() {
   if (final_) return;
