@@ -1,4 +1,4 @@
-/* sent_faults SIGNALS: gets SIGSEGV and SIGBUS in turn that another thread sends while it works deep in
+/* sent_faults SIGNAL TIMES: gets SIGSEGV or SIGBUS so many times from another thread while it works deep in
  * calls, and prints how many came, how many of them where the handler saw code that is not of this program
  * and its C library, and how many said another sender or reason. */
 #define _GNU_SOURCE
