@@ -11,6 +11,7 @@
 #include "profile/load.h"
 #include "report/annotate/output.h"
 #include "report/names/name_pattern.h"
+#include "report/paths/callers.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
 #include "report/warning_lines.h"
@@ -20,6 +21,7 @@
 #include "tool/foreign_options.h"
 #include "tool/load_profiles.h"
 #include "tool/newest_profile.h"
+#include "tool/scope_options.h"
 #include "tool/terminal/message.h"
 #include "tool/terminal/progress_line.h"
 #include "tool/terminal/suggest.h"
@@ -150,6 +152,15 @@ int no_such_object(const Arguments& arguments, const std::vector<HotFunction>& f
   return kExitInput;
 }
 
+/// Whether a function so called, not by a part of its name, is on recorded stacks.
+bool is_on_stacks(const Arguments& arguments, const Profile& profile, ObjectNames& names) {
+  if (!profile.paths.recorded) return false;
+  const std::optional<NamePattern> object = pattern_of(arguments.object);
+  const NamedPaths paths(profile, names, true);
+  const std::vector<StackFrame> found = find_functions(paths, arguments.query, object ? &*object : nullptr);
+  return !found.empty() && !is_part(called_by(found[0], arguments.query));
+}
+
 int no_such_function(const Arguments& arguments, const std::vector<HotFunction>& functions,
                      const Profile& profile, ObjectNames& object_names) {
   std::vector<std::string> names;
@@ -162,6 +173,9 @@ int no_such_function(const Arguments& arguments, const std::vector<HotFunction>&
     complain("no ticks in '{}': the profile has none in any function", arguments.query);
   else if (const auto around = functions_around(functions, object_names, arguments.query); !around.empty())
     complain("'{}' was inlined into {}; name what it is in", arguments.query, listed(around, profile));
+  else if (is_on_stacks(arguments, profile, object_names))
+    complain("'{}' has no ticks of its own, only its callees have; pctally report --callers lists them",
+             arguments.query);
   else if (!why.empty())
     complain("no ticks in '{}'; {}", arguments.query, why);
   else if (!near.empty())
@@ -209,7 +223,9 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   const bool by_place = parse_place(arguments.query, &place);
   std::vector<const HotFunction*> meant = functions_called(functions, arguments.query);
   const bool by_part = !meant.empty() && is_part(called_by(*meant[0], arguments.query));
-  if (by_part && !functions_around(functions, names, arguments.query).empty()) meant.clear();
+  if (by_part && (!functions_around(functions, names, arguments.query).empty() ||
+                  is_on_stacks(arguments, profile, names)))
+    meant.clear();
   if (meant.empty() && by_place) meant = functions_at(functions, names, place);
   if (meant.empty()) return no_such_function(arguments, functions, profile, names);
   if (meant.size() > 1) {

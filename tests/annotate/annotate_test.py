@@ -282,6 +282,15 @@ class Annotate(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (INPUT, ""))
             self.assertEqual(done.stderr, "pctally: the kernel's code cannot be annotated; pctally report --object kernel has its ticks\n")
 
+    def test_what_has_no_ticks_but_callees_with_some_names_the_command(self):
+        profile = p.record([p.program("known_paths"), "recursion", "0.1"], "-g").path
+        rows = json.loads(subprocess.run([p.PCTALLY, "report", "--json", profile], capture_output=True, check=True).stdout)["rows"]
+        name = next(row["function"] for row in rows if row["ticks"] == 0 and row["object"] == "libc.so.6")
+        done = annotate(name, profile)
+        self.assertEqual((done.returncode, done.stdout), (INPUT, ""))
+        self.assertEqual(done.stderr, f"pctally: '{name}' has no ticks of its own, only its callees have; "
+                         "pctally report --callers lists them\n")
+
     def test_a_program_that_was_rebuilt(self):
         directory = tempfile.mkdtemp(dir=p.scratch())
         program = build(directory, "-g")

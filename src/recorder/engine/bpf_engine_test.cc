@@ -201,7 +201,7 @@ TEST_F(BpfEngineTest, LateRecorderLosesNoTick) {
   in_own_process([this] {
     settings_.period = 20000;
     pid_t child = hold([] {
-      execl("/usr/bin/env", "env", "python3", "-c", "sum(map(str.count, ['aXb']*1000000, ['X']*1000000))",
+      execl("/usr/bin/env", "env", "python3", "-c", "sum(map(str.count, ['aXb']*50000, ['X']*50000))",
             nullptr);
     });
     BpfEngine engine(settings_);
