@@ -159,7 +159,7 @@ TEST(BpfCounter, HandsOutEveryRunOfTheProgramOnce) {
 // In older kernels a page fault runs the program where it can be interrupted, and by the recorder while
 // another interrupt keeps it from its end: not one fault may be lost between the tables.
 TEST(BpfCounter, HandsOutEveryPageFaultOnce) {
-  constexpr size_t kPages = 2000;
+  constexpr size_t kPages = 500;
   BpfCounter::Settings settings;
   settings.event = *find_event("page-faults");
   settings.period = 1;
@@ -192,7 +192,7 @@ TEST(BpfCounter, HandsOutEveryPageFaultOnce) {
   uint64_t turns = 0;
   for (; waitpid(child, nullptr, WNOHANG) == 0; ++turns) {
     ticks.take(&*counter);
-    shared->enough = turns >= 100 && ticks.full + ticks.slots >= 5 * kPages;
+    shared->enough = turns >= 30 && ticks.full + ticks.slots >= 5 * kPages;
   }
   stay_on(-1);
   counter->disable();

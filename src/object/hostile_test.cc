@@ -43,7 +43,7 @@ std::vector<AddressRange> sensitive(const std::string& path) {
 class Mutants : public testing::TestWithParam<const char*> {};
 
 TEST_P(Mutants, AreNamedWithoutCrashing) {
-  constexpr int kMutants = 500;
+  constexpr int kMutants = 250;
   if (!exists(fixture(GetParam()))) GTEST_SKIP() << "no compiler or tool for " << GetParam();
   const std::string original = read_file(fixture(GetParam()));
   const auto places = sensitive(fixture(GetParam()));

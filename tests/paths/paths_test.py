@@ -370,7 +370,7 @@ class EveryEngine:
         prunes = (["--paths-memory", "64K", "-F", "10000"], [p.program("known_paths"), "many_paths", "20"])
         plain = ([], [p.program("known_paths"), "recursion", "20"])
         seen = pruned = 0
-        for seed in range(p.scale(6)):
+        for seed in range(p.scale(4)):
             options, command = (plain, prunes)[seed % 2]
             path = os.path.join(p.scratch(), f"killed.{self.ENGINE}.{seed}.pct")
             recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-g", *options, "-e", self.ENGINE, "-o", path, "--", *command],
