@@ -20,6 +20,7 @@
 #include <sys/signalfd.h>
 
 #include "base/next_call.h"
+#include "clock/interrupted_call.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"
 #include "tick/context.h"
@@ -210,7 +211,8 @@ PCTALLY_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timesp
 
 PCTALLY_HOOK int sigsuspend(const sigset_t* set) {
   static decltype(sigsuspend)* next;
-  return next_function("sigsuspend", &next)(Mask(set).get());
+  const Mask mask(set);
+  return next_function("sigsuspend", &next)(SignalWait(mask.get()).mask());
 }
 
 PCTALLY_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
@@ -220,33 +222,38 @@ PCTALLY_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
 
 PCTALLY_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set) {
   static int (*next)(pollfd*, nfds_t, const timespec*, const sigset_t*);
-  return next_function("ppoll", &next)(fds, count, timeout, Mask(set).get());
+  const Mask mask(set);
+  return next_function("ppoll", &next)(fds, count, timeout, SignalWait(mask.get()).mask());
 }
 
 /// What ppoll(2) is called by programs built with _FORTIFY_SOURCE.
 PCTALLY_HOOK int __ppoll_chk(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set,
                              size_t bytes) {
   static int (*next)(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
+  const Mask mask(set);
   auto* function = next_or_fail("__ppoll_chk", &next);
-  return function == nullptr ? -1 : function(fds, count, timeout, Mask(set).get(), bytes);
+  return function == nullptr ? -1 : function(fds, count, timeout, SignalWait(mask.get()).mask(), bytes);
 }
 
 PCTALLY_HOOK int pselect(int count, fd_set* read, fd_set* write, fd_set* error, const timespec* timeout,
                          const sigset_t* set) {
   static int (*next)(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*);
-  return next_function("pselect", &next)(count, read, write, error, timeout, Mask(set).get());
+  const Mask mask(set);
+  return next_function("pselect", &next)(count, read, write, error, timeout, SignalWait(mask.get()).mask());
 }
 
 PCTALLY_HOOK int epoll_pwait(int fd, epoll_event* events, int most, int timeout, const sigset_t* set) {
   static int (*next)(int, epoll_event*, int, int, const sigset_t*);
-  return next_function("epoll_pwait", &next)(fd, events, most, timeout, Mask(set).get());
+  const Mask mask(set);
+  return next_function("epoll_pwait", &next)(fd, events, most, timeout, SignalWait(mask.get()).mask());
 }
 
 PCTALLY_HOOK int epoll_pwait2(int fd, epoll_event* events, int most, const timespec* timeout,
                               const sigset_t* set) {
   static int (*next)(int, epoll_event*, int, const timespec*, const sigset_t*);
+  const Mask mask(set);
   auto* function = next_or_fail("epoll_pwait2", &next);
-  return function == nullptr ? -1 : function(fd, events, most, timeout, Mask(set).get());
+  return function == nullptr ? -1 : function(fd, events, most, timeout, SignalWait(mask.get()).mask());
 }
 
 /// Blocked before the kernel knows the stack, and let through after it has another.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/next_call.h"
+#include "clock/interrupted_call.h"
 #include "clock/last_delivery.h"
 #include "clock/thread_hook.h"
 #include "clock/thread_pots.h"
@@ -101,6 +102,7 @@ bool is_for_work(const siginfo_t* info) noexcept {
 
 void on_tick(int signal, siginfo_t* info, void* context) {
   begin_own_handler();
+  leave_interrupted_call(context);
   if (is_for_work(info)) {
     end_own_handler();  // before: an alternate stack may have no room for a frame of ours below the work
     return g_work();

@@ -80,6 +80,10 @@ void OptionParser::set_help_flag(const std::string& names) { app_->set_help_flag
 void OptionParser::prefix_command() { app_->prefix_command(); }
 
 std::optional<int> OptionParser::parse(int argc, char** argv, const CommandLineHints& hints) {
+  if (const std::string name = name_before_nothing(argc, argv); !name.empty()) {
+    complain("{}", needs_value(name + ": missing", hints));
+    return kExitUsage;
+  }
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -95,6 +99,39 @@ std::optional<int> OptionParser::parse(int argc, char** argv, const CommandLineH
     return kExitUsage;
   } catch (const CLI::ParseError& error) {
     complain("{}; see {} --help", error.what(), app_->get_name());
+    return kExitUsage;
+  }
+  return refuse_empty_values(hints);
+}
+
+bool OptionParser::takes_value(const std::string& name) const {
+  const CLI::Option* option = name.size() > 1 && name[0] == '-' ? app_->get_option_no_throw(name) : nullptr;
+  return option != nullptr && option->get_items_expected_min() > 0;
+}
+
+/// "--budget" of "--budget=", for which the library would take the next word; empty: there is none.
+std::string OptionParser::name_before_nothing(int argc, char** argv) const {
+  bool is_value = false;
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
+    const std::string word = argv[i];
+    if (!is_value && word.ends_with('=') && takes_value(word.substr(0, word.size() - 1)))
+      return word.substr(0, word.size() - 1);
+    if (!is_value && !is_option(word) && app_->get_prefix_command()) break;
+    is_value = !is_value && takes_value(word);
+  }
+  return "";
+}
+
+/// A variable of a script that is not set would else mean that the option was not given.
+std::optional<int> OptionParser::refuse_empty_values(const CommandLineHints& hints) const {
+  for (const CLI::Option* option : app_->parse_order()) {
+    const std::vector<std::string>& values = option->results();
+    if (std::find(values.begin(), values.end(), "") == values.end()) continue;
+    const std::string name = option->get_name();
+    if (option->get_positional())
+      complain("an empty word stands where {} is expected; see {} --help", name, app_->get_name());
+    else
+      complain("{}", needs_value(name + ": missing", hints));
     return kExitUsage;
   }
   return std::nullopt;

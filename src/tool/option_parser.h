@@ -79,6 +79,9 @@ class OptionParser {
   [[nodiscard]] std::vector<std::string> long_options() const;
   [[nodiscard]] std::string needs_value(const std::string& what, const CommandLineHints& hints) const;
   int complain_of_extras(const CommandLineHints& hints) const;
+  [[nodiscard]] bool takes_value(const std::string& name) const;
+  [[nodiscard]] std::string name_before_nothing(int argc, char** argv) const;
+  [[nodiscard]] std::optional<int> refuse_empty_values(const CommandLineHints& hints) const;
 
   std::unique_ptr<CLI::App> app_;
   std::vector<std::unique_ptr<Option>> options_;

@@ -213,6 +213,16 @@ class Actions(unittest.TestCase):
                 done = p.record(command, "-e", engine, "-g")
                 self.assertEqual((done.returncode, done.stdout), (0, b"handled\n"), (engine, number))
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "calls are told apart on x86-64 alone")
+    def test_calls_that_a_signal_interrupts_end_as_without_us(self):
+        """A tick that waits in the kernel is handled first, and its SA_RESTART would be the call's. Some 5 % of the waits with
+        300 children or 4,000 files meet one: without the mending all of 400 are right in 1 of a million runs."""
+        for call, times in (("wait4", 400), ("ppoll", 400), ("restart", 200), ("read", 200), ("sigsuspend", 200), ("pselect", 200),
+                            ("epoll_pwait", 200)):
+            for engine in inside():
+                done = p.record([p.program("interrupted_calls"), call, str(times)], "-e", engine)
+                self.assertEqual((done.returncode, done.stdout), (0, f"{times} right, 0 wrong\n".encode()), (engine, call))
+
     def test_a_fault_that_is_sent_comes_in_the_programs_code(self):
         """Not in our handler: Go's runtime, for one, ends with "unknown pc". Of 4,000, one may come at the last instructions of ours."""
         for engine in inside():

@@ -34,7 +34,7 @@ bool is_doubt(const Warning& warning, bool alike) {
   const std::string_view id = warning.id;
   if (id == "unsampled") return !alike;
   return warning.severity == Severity::kIncomplete || id == "throttled" || id == "recording" ||
-         id == "no-ticks";
+         id == "snapshot" || id == "no-ticks";
 }
 
 std::string gravest(const Profile& profile, bool alike) {

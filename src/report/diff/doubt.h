@@ -16,8 +16,8 @@ struct Doubt {
   [[nodiscard]] std::string text() const { return profile + ": " + why; }
 };
 
-/// The gravest of each profile that is incomplete, throttled or damaged, lacks much more of its CPU time than
-/// another of them, or has kernel code in other rows.
+/// The gravest of each profile that is incomplete, throttled or damaged, a snapshot, without ticks, lacks
+/// much more of its CPU time than another of them, or has kernel code in other rows.
 std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping by);
 
 /// The objects that have lines on both sides and are not of one build: an edit may have moved lines within

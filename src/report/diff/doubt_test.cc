@@ -43,6 +43,13 @@ TEST(Doubt, NamesTheProfileOnce) {
   EXPECT_EQ(texts_of(run_with(1000), cut), Texts{"b: the recording was cut off after 0.00 "});
 }
 
+// Its recording went on: the CPU time up to then is no run's.
+TEST(Doubt, IsASnapshot) {
+  Profile copy = run_with(1000);
+  copy.snapshot = true;
+  EXPECT_EQ(texts_of(run_with(1000), copy), Texts{"b: a snapshot of the first 0.00 s of a rec"});
+}
+
 TEST(Doubt, IsAThrottledProfile) {
   Profile throttled = run_with(1000);
   throttled.throttled = 3;

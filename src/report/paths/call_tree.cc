@@ -121,6 +121,11 @@ CallTreeNode call_tree(const NamedPaths& paths, bool bottom_up) {
     add_bottom_up(paths, &builder);
   else
     add_top_down(paths, &builder);
+  if (paths.lost() != 0) {
+    const uint32_t lost = builder.child(kOutermost, bracketed_frame("[lost]"));
+    builder.add(lost, paths.lost());
+    builder.add_self(lost, paths.lost());
+  }
   return builder.take();
 }
 

@@ -16,7 +16,8 @@ struct CallTreeNode {
   std::vector<CallTreeNode> children;  ///< most ticks first
 };
 
-/// Its ticks are those of the context tree. Folded ticks hang under a child "[folded]".
+/// Its ticks are all of the profile. Folded ones hang under a child "[folded]", those without a place are an
+/// outermost "[lost]".
 CallTreeNode call_tree(const NamedPaths& paths, bool bottom_up);
 
 /// Calls visit(const CallTreeNode&, int64_t parent) for every node with at least so many ticks, each behind

@@ -46,14 +46,12 @@ class CallTreeText {
   CallTreeText(const Profile& profile, const CallTreeTextOptions& options)
       : options_(options),
         all_(static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1))),
-        lost_(profile.ledger.lost),
         samples_(account_of(profile).effective_samples) {}
 
   std::string run(const CallTreeNode& tree) {
     out_ = options_.bottom_up ? "  share      ±  self time of a function, and below it who called\n"
                               : "  total      ±  callees below their callers; self: in the function itself\n";
     add_children(tree, "");
-    if (lost_ != 0 && share(lost_) >= options_.min_share) add_line(lost_, "", "[lost]");
     return std::move(out_);
   }
 
@@ -96,7 +94,8 @@ class CallTreeText {
       if (!is_large(child)) small += child.ticks;
       if (is_large(child)) ++large;
     }
-    const bool with_others = small > 0 && share(small) >= options_.min_share;
+    // At the outermost always, so that the lines there add up to all ticks.
+    const bool with_others = small > 0 && (indent.empty() || share(small) >= options_.min_share);
     for (const CallTreeNode& child : node.children) {
       if (!is_large(child)) continue;
       const bool last = --large == 0 && !with_others;
@@ -107,10 +106,18 @@ class CallTreeText {
 
   CallTreeTextOptions options_;
   double all_;
-  uint64_t lost_;  ///< without a place, and so without a path
   double samples_;
   std::string out_;
 };
+
+Json node_json(const CallTreeNode& node, int64_t parent) {
+  return {{"parent", parent},
+          {"function", valid_utf8(node.frame.function)},
+          {"object", valid_utf8(node.frame.object)},
+          {"inlined", node.frame.inlined},
+          {"ticks", node.ticks},
+          {"self", node.self}};
+}
 
 }  // namespace
 
@@ -125,16 +132,23 @@ std::string call_tree_json(const Profile& profile, const CallTreeNode& tree,
   Json json = {
       {"version", kJsonVersion}, {"all_ticks", profile.ledger.ticks()}, {"bottom_up", options.bottom_up}};
   add_warnings(warnings_of(profile, account_of(profile)), &json);
-  // A list, because stacks are deeper than parsers of JSON nest.
+  // A list, because stacks are deeper than parsers of JSON nest. Behind all: what smaller branches have.
   Json& nodes = json["nodes"] = Json::array();
+  std::vector<Json> others;
+  const auto add_small_children = [&](const CallTreeNode& node, int64_t number) {
+    CallTreeNode rest;
+    for (const CallTreeNode& child : node.children)
+      if (child.ticks < least) rest.ticks += child.ticks;
+    rest.frame.function = "(others)";
+    rest.self = options.bottom_up && number >= 0 ? 0 : rest.ticks;
+    if (rest.ticks != 0) others.push_back(node_json(rest, number));
+  };
+  add_small_children(tree, -1);
   for_each_node(tree, least, [&](const CallTreeNode& node, int64_t parent) {
-    nodes.push_back({{"parent", parent},
-                     {"function", valid_utf8(node.frame.function)},
-                     {"object", valid_utf8(node.frame.object)},
-                     {"inlined", node.frame.inlined},
-                     {"ticks", node.ticks},
-                     {"self", node.self}});
+    add_small_children(node, static_cast<int64_t>(nodes.size()));
+    nodes.push_back(node_json(node, parent));
   });
+  for (Json& node : others) nodes.push_back(std::move(node));
   return json.dump(1) + "\n";
 }
 

@@ -42,7 +42,6 @@ class FlameSvg {
 
   std::string run(const CallTreeNode& tree) {
     add_children(tree, 0, 0);
-    add_lost(tree);
     const double bottom = kTop + kRow * static_cast<double>(rows_);
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {1:g}\" width=\"{0:g}\" "
@@ -88,18 +87,6 @@ class FlameSvg {
       add_children(child, at, row + 1);
       at += width;
     }
-  }
-
-  /// Ticks without a place are in no tree.
-  void add_lost(const CallTreeNode& tree) {
-    CallTreeNode lost;
-    lost.frame.function = lost.frame.short_name = "[lost]";
-    lost.ticks = lost.self = profile_.ledger.lost;
-    uint64_t drawn = 0;
-    for (const CallTreeNode& child : tree.children) drawn += child.ticks;
-    CallTreeNode root;
-    root.children.push_back(std::move(lost));
-    if (profile_.ledger.lost != 0) add_children(root, kWidth * share(drawn), 0);
   }
 
   void add_frame(const CallTreeNode& node, double left, double width, size_t row) {

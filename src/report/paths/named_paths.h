@@ -56,6 +56,8 @@ class NamedPaths {
   /// Outermost first; empty for scopes. A cut has one frame, in brackets.
   [[nodiscard]] const std::vector<StackFrame>& frames(uint32_t node) const { return places_[place_[node]]; }
   [[nodiscard]] const std::vector<uint64_t>& below() const { return below_; }
+  /// Ticks without a place, which no node has.
+  [[nodiscard]] uint64_t lost() const { return profile_.ledger.lost; }
   /// A function of a table, as its frames are. `address`: 0 if unknown.
   [[nodiscard]] StackFrame function(std::string object, std::string full, uint64_t address) const;
 

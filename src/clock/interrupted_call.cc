@@ -1,0 +1,217 @@
+#include "clock/interrupted_call.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <initializer_list>
+
+#include "base/next_call.h"
+#include "clock/thread_hook.h"
+#include "tick/context.h"
+
+extern "C" char __libc_single_threaded __attribute__((weak));  // of glibc from 2.32 on
+
+namespace pctally {
+namespace {
+
+using KernelMask = uint64_t;
+
+/// After a longjmp(3) out of it, of a call that is no more: no register holds its pointer then.
+__thread WaitingCall t_waiting;
+
+KernelMask kernel_mask(const sigset_t* set) noexcept {
+  KernelMask mask = 0;
+  memcpy(&mask, set, sizeof mask);
+  return mask;
+}
+
+#if defined(__x86_64__) && defined(__LP64__)
+
+/// Not by syscall(2), which is ours and takes more of the stack.
+int64_t call_kernel(long number, uint64_t first, const void* second, void* third, uint64_t fourth) noexcept {
+  int64_t result = number;
+  register uint64_t last __asm__("r10") = fourth;
+  __asm__ volatile("syscall"
+                   : "+a"(result)
+                   : "D"(first), "S"(second), "d"(third), "r"(last)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+/// The calls that SA_RESTART continues after a handler, and that end with EINTR without it: signal(7).
+bool depends_on_restart(uint64_t number, uint64_t second) noexcept {
+  switch (number) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_pread64:
+    case SYS_preadv:
+    case SYS_preadv2:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_pwrite64:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_open:
+    case SYS_openat:
+    case SYS_openat2:
+    case SYS_creat:
+    case SYS_ioctl:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_tee:
+    case SYS_vmsplice:
+    case SYS_copy_file_range:
+    case SYS_flock:
+    case SYS_fcntl:
+    case SYS_mq_timedsend:
+    case SYS_mq_timedreceive:
+    case SYS_getrandom:
+      return true;
+    case SYS_futex: {
+      const uint64_t what = second & static_cast<uint64_t>(FUTEX_CMD_MASK);
+      return what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET;
+    }
+    default:
+      return false;
+  }
+}
+
+struct KernelAction {
+  void (*handler)(int);
+  uint64_t flags;
+  void (*restorer)();
+  KernelMask mask;
+};
+
+bool has_several_threads() noexcept {
+  return &__libc_single_threaded == nullptr || __libc_single_threaded == 0;
+}
+
+/// The system calls here need some 200 bytes. An alternate stack of the least size has no more than a tick
+/// needs.
+bool has_room(const ucontext_t& context) noexcept {
+  constexpr uint64_t kBytes = 512;
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return !is_near_end_of_stack(&context, here, kBytes);
+}
+
+/// What the program has for a signal.
+enum class Handler : uint8_t { kNone, kRestarts, kEndsCalls };
+
+Handler handler_of(int signal) noexcept {
+  KernelAction action{};
+  if (call_kernel(SYS_rt_sigaction, static_cast<uint64_t>(signal), nullptr, &action, sizeof(KernelMask)) != 0)
+    return Handler::kNone;
+  if (action.handler == SIG_DFL || action.handler == SIG_IGN) return Handler::kNone;
+  return (action.flags & SA_RESTART) != 0 ? Handler::kRestarts : Handler::kEndsCalls;
+}
+
+/// Whether a handler of the program's for a signal that is sent, and not raised by code, ends calls.
+bool ends_calls_at_all() noexcept {
+  constexpr int kCancel = 32, kSetId = 33;  // the C library's
+  KernelMask signals = ~hidden_signals();
+  for (const int other : {SIGSEGV, SIGBUS, SIGTRAP, SIGFPE, SIGILL, kCancel, kSetId})
+    signals &= ~(KernelMask{1} << (other - 1));
+  for (; signals != 0; signals &= signals - 1)
+    if (handler_of(__builtin_ctzll(signals) + 1) == Handler::kEndsCalls) return true;
+  return false;
+}
+
+/// The handler that runs when ours has returned, in a thread that then blocks `mask`.
+Handler next_handler(KernelMask mask) noexcept {
+  KernelMask pending = 0;
+  call_kernel(SYS_rt_sigpending, reinterpret_cast<uint64_t>(&pending),
+              reinterpret_cast<const void*>(sizeof pending), nullptr, 0);
+  for (pending &= ~mask & ~hidden_signals(); pending != 0; pending &= pending - 1) {
+    const Handler handler = handler_of(__builtin_ctzll(pending) + 1);
+    if (handler != Handler::kNone) return handler;
+  }
+  return Handler::kNone;
+}
+
+/// While our handler blocks all, the kernel gives a signal for the process to another thread if there is one.
+/// Where it has taken it already, any handler of the program's may have run: better a call too many that ends
+/// with EINTR than one that never ends.
+[[gnu::noinline]] bool is_to_end(const ucontext_t& context) noexcept {
+  const Handler handler = next_handler(kernel_mask(&context.uc_sigmask));
+  if (handler == Handler::kNone && has_several_threads()) return ends_calls_at_all();
+  return handler == Handler::kEndsCalls;
+}
+
+/// The call that set the mask passed a pointer to it, by whose register it is known: pselect(2) one to such a
+/// pointer.
+bool is_waiting(const gregset_t& registers) noexcept {
+  const auto wanted = reinterpret_cast<uint64_t>(t_waiting.mask_pointer);
+  if (wanted == 0) return false;
+  for (const int name : {REG_RDI, REG_R8, REG_R10})
+    if (static_cast<uint64_t>(registers[name]) == wanted) return true;
+  const auto indirect = static_cast<uint64_t>(registers[REG_R9]);
+  constexpr uint64_t kNear = 4096;  // the C library's frame
+  return indirect % sizeof(uint64_t) == 0 && indirect - static_cast<uint64_t>(registers[REG_RSP]) < kNear &&
+         indirect < wanted && *reinterpret_cast<const uint64_t*>(indirect) == wanted;
+}
+
+/// After the instruction: RCX has its end, R11 the flags, also where the kernel has set it back by its two
+/// bytes.
+void leave(ucontext_t* context) noexcept {
+  constexpr int64_t kInstructionBytes = 2;
+  gregset_t& registers = context->uc_mcontext.gregs;
+  const int64_t after = registers[REG_RCX] - registers[REG_RIP];
+  if (registers[REG_R11] != registers[REG_EFL]) return;
+  if (after == kInstructionBytes) {
+    if (!depends_on_restart(static_cast<uint64_t>(registers[REG_RAX]),
+                            static_cast<uint64_t>(registers[REG_RSI])) ||
+        has_seccomp_filter() || !has_room(*context) || !is_to_end(*context))
+      return;
+    registers[REG_RIP] += kInstructionBytes;
+    registers[REG_RAX] = -EINTR;
+  } else if (after == 0 && registers[REG_RAX] == -EINTR && is_waiting(registers)) {
+    t_waiting.own = kernel_mask(&context->uc_sigmask);
+    t_waiting.changed = true;
+    memcpy(&context->uc_sigmask, &t_waiting.mask, sizeof t_waiting.mask);
+  }
+}
+
+#else
+
+void leave(ucontext_t*) noexcept {}
+
+#endif
+
+}  // namespace
+
+void leave_interrupted_call(void* context) noexcept { leave(static_cast<ucontext_t*>(context)); }
+
+SignalWait::SignalWait(const sigset_t* mask) noexcept : mask_(mask), outer_(t_waiting) {
+  if (mask == nullptr || hidden_signals() == 0 || has_seccomp_filter()) return;
+  t_waiting = {nullptr, kernel_mask(mask), 0, false};
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  t_waiting.mask_pointer = mask;
+}
+
+SignalWait::~SignalWait() {
+  const WaitingCall ended = t_waiting;
+  t_waiting = outer_;
+  if (ended.mask_pointer != mask_ || !ended.changed) return;
+  sigset_t own;
+  sigemptyset(&own);
+  memcpy(&own, &ended.own, sizeof ended.own);
+  const int before = errno;
+  next_sigmask(SIG_SETMASK, &own, nullptr);
+  errno = before;
+}
+
+}  // namespace pctally
