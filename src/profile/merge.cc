@@ -59,6 +59,7 @@ const char* scope_word(PathScopeKind kind) {
 }
 
 std::string bytes_text(uint64_t bytes) {
+  if (bytes % (1 << 10) != 0) return std::to_string(bytes) + " bytes";
   if (bytes % (1 << 30) == 0) return std::to_string(bytes >> 30) + " GiB";
   return bytes % (1 << 20) == 0 ? std::to_string(bytes >> 20) + " MiB" : std::to_string(bytes >> 10) + " KiB";
 }

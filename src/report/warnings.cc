@@ -421,6 +421,11 @@ Missing missing_names(std::span<const WeightedPosition> positions, bool lines, S
 
 }  // namespace
 
+bool is_of_a_part(const Warning& warning) {
+  const std::string_view id = warning.id;
+  return warning.severity == Severity::kIncomplete || id == "recording" || id == "snapshot";
+}
+
 Warnings warnings_of(const Profile& profile, const Account& account) {
   Warnings warnings;
   check_end(profile, &warnings);

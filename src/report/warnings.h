@@ -21,6 +21,9 @@ struct Warning {
   std::string text;     ///< the fact, the cause, the way out; may hold names: to be escaped
 };
 
+/// Whether the profile is of a part of what it was to be of: incomplete, not over, or a snapshot.
+bool is_of_a_part(const Warning& warning);
+
 inline constexpr double kFewSamples = 100;          ///< effective samples below which shares are rough
 inline constexpr double kTolerableLoss = 0.01;      ///< of all ticks
 inline constexpr double kTolerableTheft = 0.01;     ///< taken by the machine's host, against CPU time

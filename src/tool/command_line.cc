@@ -110,7 +110,9 @@ std::string listed(const std::vector<std::string>& words) {
 
 std::string profile_to_write(const std::string& path) {
   struct stat status;
-  bool special = lstat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode);
+  const bool link = lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+  const bool special = stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  if (link && !special) return path + ": a link, which a profile does not replace; name the file itself";
   if (path != "-" && !special) return {};
   return path + ": a profile must be a regular file; write one, as -o work.pct, then pctally export";
 }

@@ -11,6 +11,7 @@
 #include "export/formats.h"
 #include "object/symbolizer.h"
 #include "report/print/figures.h"
+#include "report/warnings.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
@@ -106,7 +107,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   app.add_option("-o,--output", arguments->output);
   app.add_option("--names", arguments->names)->check(one_of({"full", "short", "linkage"}));
   app.add_flag("--no-lines", arguments->no_lines);
-  app.add_option("--limit", arguments->limit);
+  app.add_option("--limit", arguments->limit)->check(number_of_rows);
   app.add_option("--object", arguments->object);
   add_debuginfod_option(app, arguments->debuginfod);
   const CommandLineHints hints{.surplus = {}, .unknown = foreign_options("export"), .missing = {}};
@@ -194,6 +195,12 @@ Result<std::string> write(const Profile& profile, const Format& format, const Ar
   return markdown_export(profile, report, name_style_of(arguments.names.empty() ? "short" : arguments.names));
 }
 
+/// Formats of other tools have no place for it.
+void warn_of_what_is_missing(const Profile& profile) {
+  for (const Warning& warning : warnings_of(profile, account_of(profile)))
+    if (is_of_a_part(warning)) warn("{}", warning.text);
+}
+
 }  // namespace
 
 int run_export(int argc, char** argv) {
@@ -218,6 +225,7 @@ int run_export(int argc, char** argv) {
     return kExitInput;
   }
   tell_debuginfod_failure();
+  warn_of_what_is_missing(*profile);
   const int code = arguments.output.empty() ? write_out(*bytes) : write_file(arguments.output, *bytes);
   return exit_code_of(*profile, code);
 }

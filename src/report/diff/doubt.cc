@@ -33,8 +33,7 @@ bool lack_alike(std::span<const ComparedProfile> profiles) {
 bool is_doubt(const Warning& warning, bool alike) {
   const std::string_view id = warning.id;
   if (id == "unsampled") return !alike;
-  return warning.severity == Severity::kIncomplete || id == "throttled" || id == "recording" ||
-         id == "snapshot" || id == "no-ticks";
+  return is_of_a_part(warning) || id == "throttled" || id == "no-ticks";
 }
 
 std::string gravest(const Profile& profile, bool alike) {

@@ -171,6 +171,10 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
       return fail(EINVAL, "neither side has a row '%s'; %s", elided_name(limit.function, kMostShown).c_str(),
                   diff.blind_to_kernel.empty() ? "pctally diff --limit 0 lists the rows"
                                                : "kernel code is left out, for one side does not see it");
+    if (change.before == 0 && change.after == 0)
+      return fail(EINVAL,
+                  "'%s' has no ticks of its own on either side, and a limit is of these; name a callee",
+                  elided_name(limit.function, kMostShown).c_str());
   }
   if (limit.relative && !(change.before > 0))
     return fail(EINVAL, "limit '%s': the old side has none of it to take a percentage of; use ms or pp",
