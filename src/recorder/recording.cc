@@ -379,7 +379,10 @@ void Recording::note_unobserved(const Child& child) {
   uint32_t unit = add_process(file_, child.pid(), getpid(), comm, "");
   if (unit == 0) return;
   auto* record = pool_at<ProcessRecord>(file_.pool(), unit);
-  record->note = obstacle_ != ProcessNote::kNone ? obstacle_ : ProcessNote::kNotEntered;
+  if (engine_->enters_program())
+    record->note = obstacle_ != ProcessNote::kNone ? obstacle_ : ProcessNote::kNotEntered;
+  else if (obstacle_ == ProcessNote::kPrivileged)  // what else stops an injection stops no other engine
+    record->note = obstacle_;
   record->flags |= kProcessExited;
 }
 

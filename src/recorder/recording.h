@@ -55,6 +55,8 @@ class Recording {
 
   /// What is held of the processes' files.
   [[nodiscard]] const ProcessFiles& files() const { return files_; }
+  /// Before a process ends without destroying this: what opens files for it ends, too.
+  void end_helper() noexcept { files_.end_helper(); }
 
   /// The profile that finish() has closed.
   [[nodiscard]] RecordedFile recorded() const;

@@ -166,7 +166,7 @@ Result<void> FileHelper::start() {
   return {};
 }
 
-void FileHelper::lose() noexcept {
+void FileHelper::end() noexcept {
   if (pid_ <= 0) return;
   socket_.reset();
   kill(pid_, SIGKILL);
@@ -188,7 +188,7 @@ Result<FileHelper::Answer> FileHelper::ask(int question, pid_t pid, std::string_
                                                        sizeof answer.reply, MSG_DONTWAIT, &answer.fd)
                              : -1;
   if (bytes != sizeof answer.reply) {
-    lose();
+    end();
     return fail(EPIPE, "no answer about %s", request.path);
   }
   if (answer.reply.error != 0)

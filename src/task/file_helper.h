@@ -44,11 +44,13 @@ class FileHelper {
   FileHelper() = default;
   FileHelper(const FileHelper&) = delete;
   FileHelper& operator=(const FileHelper&) = delete;
-  ~FileHelper() { lose(); }
+  ~FileHelper() { end(); }
 
   /// Forks it, with the rights of now. REQUIRES: one thread.
   Result<void> start();
   [[nodiscard]] bool runs() const noexcept { return socket_.valid(); }
+  /// Ends it and waits for that: else process 1 would have to, and in a container nobody may.
+  void end() noexcept;
 
   Result<FileView> view_of(pid_t pid);
   Result<FileFacts> facts_of(std::string_view path);
@@ -62,7 +64,6 @@ class FileHelper {
  private:
   struct Answer;
   Result<Answer> ask(int question, pid_t pid, std::string_view path);
-  void lose() noexcept;
 
   UniqueFd socket_;
   pid_t pid_ = -1;

@@ -31,6 +31,7 @@ class ProcessFiles {
 
   /// A recorder that gives up rights, or shall not wait for file systems, needs the helper.
   Result<void> start_helper() { return helper_.start(); }
+  void end_helper() noexcept { helper_.end(); }
 
   /// What the process sees; asks the helper where that is not ours to know.
   Result<FileView> view_of(pid_t pid);

@@ -79,7 +79,10 @@ int record_command(RecordOptions options) {
     (void)give_up(finished.error());
   }
   say_left_behind(recording, wait, &*child);
-  if (stuck) leave_files_behind();
+  if (stuck)
+    leave_files_behind();
+  else
+    recording.end_helper();
   end_like(child->ended() ? child->status() : W_EXITCODE(0, child->left_by()));
 }
 
