@@ -16,7 +16,8 @@ set(PCTALLY_CAPTURE_FLAGS -fno-exceptions -fno-rtti -fno-threadsafe-statics -fvi
 set(PCTALLY_TICK_FLAGS ${PCTALLY_CAPTURE_FLAGS} -ffreestanding -fno-stack-protector -fno-jump-tables
     -fno-sanitize=all -O2)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86|aarch64|arm64")
-  list(APPEND PCTALLY_TICK_FLAGS -mgeneral-regs-only)
+  set(PCTALLY_HANDLER_FLAGS -mgeneral-regs-only)
+  list(APPEND PCTALLY_TICK_FLAGS ${PCTALLY_HANDLER_FLAGS})
 endif()
 
 if(PCTALLY_SANITIZE)

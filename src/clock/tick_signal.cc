@@ -100,10 +100,6 @@ bool is_for_work(const siginfo_t* info) noexcept {
          value == __atomic_load_n(&g_value, __ATOMIC_ACQUIRE);
 }
 
-/// Older versions of qemu-user call a handler of x86-64 with a stack that is not aligned.
-#if defined(__x86_64__)
-[[gnu::force_align_arg_pointer]]
-#endif
 void on_tick(int signal, siginfo_t* info, void* context) {
   begin_own_handler();
   leave_interrupted_call(context);

@@ -179,6 +179,25 @@ class Compare(unittest.TestCase):
         p.as_another_recording(self.path("half.pct"), self.path("half_too.pct"))
         self.run_diff("--fail-if", "seconds(work) > +900000%", "half.pct", "half_too.pct")
 
+    def test_a_snapshot_never_passes_a_limit(self):
+        """Nor its sum with another: its recording went on."""
+        path = self.path("snapshot.pct")
+        recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-o", self.path("growing.pct"), "--", p.program("fixed_work"), "1000000"])
+        program = p.command_of(recorder.pid)
+        try:
+            p.await_ticks(self.path("growing.pct"), 100, recorder)
+            subprocess.run([p.PCTALLY, "snapshot", "-q", "-o", path, self.path("growing.pct")], check=True)
+        finally:
+            os.kill(program, signal.SIGKILL)
+            recorder.wait()
+        self.is_in_doubt("snapshot.pct", "a snapshot of the first ")
+        subprocess.run([p.PCTALLY, "merge", "-q", "-o", self.path("snapshot_sum.pct"), path], check=True)
+        self.is_in_doubt("snapshot_sum.pct", "1 of 1 runs are snapshots ")
+        for form in ("folded", "pprof", "markdown"):
+            done = subprocess.run([p.PCTALLY, "export", "--format", form, "-o", self.path("x." + form), path], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("pctally: warning: a snapshot of the first ", done.stderr)
+
     def test_a_profile_of_a_killed_recorder_never_passes_a_limit(self):
         path = self.path("killed.pct")
         recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-f", "-o", path, "--", p.program("fixed_work"), "1000000"])

@@ -47,7 +47,7 @@ TEST(Doubt, NamesTheProfileOnce) {
 TEST(Doubt, IsASnapshot) {
   Profile copy = run_with(1000);
   copy.snapshot = true;
-  EXPECT_EQ(texts_of(run_with(1000), copy), Texts{"b: a snapshot of the first 0.00 s of a rec"});
+  EXPECT_EQ(texts_of(run_with(1000), copy), Texts{"b: a snapshot of the first 0.00 s of a r"});
 }
 
 TEST(Doubt, IsAThrottledProfile) {

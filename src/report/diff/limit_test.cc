@@ -44,6 +44,14 @@ TEST(Limit, FailsPassesOrIsUndecided) {
   EXPECT_EQ(outcome_of(diff, " total>0.2s "), Outcome::kPass);
 }
 
+// A function that only calls others: its share of own ticks could never rise.
+TEST(Limit, OfAFunctionWithoutTicksOfItsOwnIsRefused) {
+  auto result = check_limit(diff_with("main", 0, 0, 1), *parse_limit("share(main) > +2pp"));
+  ASSERT_FALSE(result);
+  EXPECT_STREQ(result.error().text,
+               "'main' has no ticks of its own on either side, and a limit is of these; name a callee");
+}
+
 TEST(Limit, SaysHowManyRunsWouldDecide) {
   auto result = check_limit(diff_with("f", 100, 120, 5), *parse_limit("seconds(f) > +22ms"));
   EXPECT_EQ(result->runs_needed, 33u);  // 5 runs * (5 / 2)^2, and one more

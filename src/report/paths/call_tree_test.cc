@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
+
 #include "report/paths/flame_svg.h"
 #include "report/paths/path_profile_for_test.h"
 
@@ -100,7 +103,43 @@ TEST(FlameSvg, WhatWasLostIsAFrameOfItsOwn) {
   paths.profile.ledger.lost = 7500;
   const std::string svg = flame_of(paths, "prog");
   EXPECT_THAT(svg, testing::HasSubstr("<g class=\"c\"><title>[lost]  \n75.00 %"));
-  EXPECT_THAT(svg, testing::HasSubstr("<rect x=\"308.00\" y=\"26\" width=\"900.00\""));
+  EXPECT_THAT(svg, testing::HasSubstr("<rect x=\"8.00\" y=\"26\" width=\"900.00\""));
+}
+
+// Of 1,000 ticks: those of branches below 1 % and those that were lost are in it, too.
+TEST(CallTree, OutermostNodesAddUpToAllTicks) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110);
+  paths.add(main, 0x200, 880);
+  paths.add(main, 0x300, 5);
+  paths.add(main, 0x400, 6);
+  paths.add(0, 0x500, 9);
+  paths.profile.ledger.lost = 100;
+  const std::string tree = tree_text(paths, false);
+  EXPECT_THAT(tree, testing::HasSubstr("10.00 %"));
+  EXPECT_THAT(tree, testing::HasSubstr("[lost]"));
+  EXPECT_THAT(tree, testing::HasSubstr("0.90 %"));
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  for (const bool bottom_up : {false, true}) {
+    const auto json = nlohmann::json::parse(
+        call_tree_json(paths.profile, call_tree(named, bottom_up), {.bottom_up = bottom_up}));
+    uint64_t outermost = 0, self = 0;
+    std::map<int64_t, uint64_t> below;
+    for (const auto& node : json["nodes"]) {
+      if (node["parent"] == -1) outermost += node["ticks"].get<uint64_t>();
+      self += node["self"].get<uint64_t>();
+      below[node["parent"].get<int64_t>()] += node["ticks"].get<uint64_t>();
+    }
+    EXPECT_EQ(outermost, 1000u);
+    EXPECT_EQ(self, 1000u);
+    for (size_t i = 0; i < json["nodes"].size() && !bottom_up; ++i) {
+      const auto& node = json["nodes"][i];
+      const bool is_rest = node["function"] == "(others)";
+      EXPECT_EQ(node["ticks"].get<uint64_t>(),
+                (is_rest ? 0 : below[static_cast<int64_t>(i)]) + node["self"].get<uint64_t>());
+    }
+  }
 }
 
 TEST(FlameSvg, WhatIsTooDeepIsNotCalledTooNarrow) {

@@ -27,6 +27,7 @@ TEST(Escape, ShowsC1BidiAndInvisibleCharacters) {
   EXPECT_EQ(escaped("a\u202eb\u2066c\u200d\ufeff\u00ad\u2028"),
             "a\\u{202e}b\\u{2066}c\\u{200d}\\u{feff}\\u{ad}\\u{2028}");
   EXPECT_EQ(escaped("\U000e0041"), "\\u{e0041}");
+  EXPECT_EQ(escaped("f\uffffg\ufffe"), "f\\u{ffff}g\\u{fffe}") << "no XML has these";
 }
 
 TEST(Escape, ShowsBytesThatAreNotUtf8) {
