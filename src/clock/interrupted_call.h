@@ -4,12 +4,11 @@
 // wake a thread, but it may come together with a signal that did, and it is handled first. Then the tick's
 // action decides how the call ends, and not the program's:
 //
-// - read(2), wait4(2) and others that SA_RESTART continues: the tick has that flag, so the call would start
-// again,
-//   though the program's handler lacks it and waits for EINTR (signal(7)).
-// - sigsuspend(2), ppoll(2), pselect(2) and epoll_pwait(2) end with EINTR. The tick's frame has the mask from
-// before the call,
-//   and the program's signal, blocked there, would wait: a call that ended without a handler.
+// - A call that SA_RESTART continues (read(2), wait4(2): signal(7) lists them) would start again, for the
+//   tick has that flag, though the program's handler lacks it and waits for EINTR.
+// - sigsuspend(2), ppoll(2), pselect(2) and epoll_pwait(2) end with EINTR, but the tick's frame has the
+//   mask from before the call. The program's signal, blocked there, would go on waiting: a call that ended
+//   without a handler.
 //
 // On x86-64; elsewhere nothing is done.
 #pragma once
@@ -18,8 +17,9 @@
 
 namespace pctally {
 
-/// At the end of a tick's handler that ran with all signals blocked. In an ordinary tick a few comparisons;
-/// where a call was interrupted, system calls, unless the program has a seccomp filter: then nothing is done.
+/// In a handler of ticks that has all signals blocked, before anything else. In an ordinary tick a few
+/// comparisons. Where a call was interrupted, system calls; behind a seccomp filter nothing.
+/// Async-signal-safe.
 void leave_interrupted_call(void* context) noexcept;
 
 /// What a tick has to know of a call that waits with a mask of its own.

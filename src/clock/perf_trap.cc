@@ -16,6 +16,7 @@
 #include "base/perf_event.h"
 #include "base/period.h"
 #include "base/unique_fd.h"
+#include "clock/interrupted_call.h"
 #include "clock/last_delivery.h"
 #include "clock/thread_list.h"
 #include "clock/tick_path.h"
@@ -71,6 +72,7 @@ bool take_tick(siginfo_t* info, void* context) {
   auto* slot = reinterpret_cast<Slot*>(perf->data);
   if (slot < g_slots || slot >= g_slots + PerfTrap::kMost) return false;
   begin_own_handler();
+  leave_interrupted_call(context);
   PublishedTables* tables = __atomic_load_n(&slot->tables, __ATOMIC_ACQUIRE);
   if (tables == nullptr || !keeps(slot)) return end_tick(context);
   if (tables->may_fault && blocks_faults(context)) admit_faults();
