@@ -133,7 +133,7 @@ class Runtimes(unittest.TestCase):
         """It hung under timer, and died under trap."""
         self.need("valgrind")
         for engine in inside():
-            data = self.check(["valgrind", "-q", p.program("spinner"), "1", "0.6"], engine)  # the recorder has to see it once
+            data = self.check(["valgrind", "-q", p.program("spinner"), "1", "1"], engine)  # the recorder has to see it once
             rows = [row for row in data["processes"] if row["note"]]
             self.assertTrue(rows and "runs in valgrind" in rows[0]["note"], rows)
 

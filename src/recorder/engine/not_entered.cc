@@ -79,6 +79,9 @@ bool is_dynamic_linker(const std::string& program) {
   return name.starts_with("ld-") || name.starts_with("ld.so") || name.starts_with("ld64.so");
 }
 
+/// What valgrind executes: the tool itself.
+bool is_emulator(const std::string& program) { return program.find("/valgrind/") != std::string::npos; }
+
 uint64_t used_ns(const ProcStat& stat) { return clock_ticks_to_ns(stat.user + stat.system); }
 
 }  // namespace
@@ -94,7 +97,7 @@ NotEntered::NotEntered(ProfileFile* file, pid_t root, uint64_t patience_ns)
 /// `link`: /proc/PID/exe of a process that may end at any moment.
 ProcessNote NotEntered::reason_of(pid_t pid, const std::string& link, const std::string& program) const {
   if (is_debugger(tracer_of(pid))) return ProcessNote::kDebugged;
-  if (program.find("/valgrind/") != std::string::npos) return ProcessNote::kEmulated;
+  if (is_emulator(program)) return ProcessNote::kEmulated;
   const ProcessNote obstacle = injection_obstacle(link);
   if (obstacle != ProcessNote::kNone) return obstacle;
   ProcStatus status, own;
@@ -127,6 +130,8 @@ bool NotEntered::cannot_be_entered(pid_t pid, ProcessNote note) const {
     case ProcessNote::kForeignLibc:
     case ProcessNote::kWordSize:
       return !program.empty() && !is_dynamic_linker(program);
+    case ProcessNote::kEmulated:
+      return is_emulator(program);
     case ProcessNote::kNotEntered:
       return !program.empty() && program != program_of(0) && was_given(pid, given_) == false &&
              program_of(pid) == program;
