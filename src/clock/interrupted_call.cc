@@ -2,14 +2,15 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 
 #include <initializer_list>
 
-#include "base/next_call.h"
 #include "clock/thread_hook.h"
-#include "tick/context.h"
 
 extern "C" char __libc_single_threaded __attribute__((weak));  // of glibc from 2.32 on
 
@@ -18,16 +19,13 @@ namespace {
 
 using KernelMask = uint64_t;
 
-/// After a longjmp(3) out of it, of a call that is no more: no register holds its pointer then.
-__thread WaitingCall t_waiting;
+#if defined(__x86_64__) && defined(__LP64__)
 
 KernelMask kernel_mask(const sigset_t* set) noexcept {
   KernelMask mask = 0;
   memcpy(&mask, set, sizeof mask);
   return mask;
 }
-
-#if defined(__x86_64__) && defined(__LP64__)
 
 /// Not by syscall(2), which is ours and takes more of the stack.
 int64_t call_kernel(long number, uint64_t first, const void* second, void* third, uint64_t fourth) noexcept {
@@ -79,6 +77,9 @@ bool depends_on_restart(uint64_t number, uint64_t second) noexcept {
     case SYS_mq_timedsend:
     case SYS_mq_timedreceive:
     case SYS_getrandom:
+    case SYS_open_by_handle_at:
+    case 449:  // futex_waitv, which older headers lack,
+    case 455:  // and futex_wait
       return true;
     case SYS_futex: {
       const uint64_t what = second & static_cast<uint64_t>(FUTEX_CMD_MASK);
@@ -98,14 +99,6 @@ struct KernelAction {
 
 bool has_several_threads() noexcept {
   return &__libc_single_threaded == nullptr || __libc_single_threaded == 0;
-}
-
-/// The system calls here need some 200 bytes. An alternate stack of the least size has no more than a tick
-/// needs.
-bool has_room(const ucontext_t& context) noexcept {
-  constexpr uint64_t kBytes = 512;
-  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  return !is_near_end_of_stack(&context, here, kBytes);
 }
 
 /// What the program has for a signal.
@@ -151,43 +144,34 @@ Handler next_handler(KernelMask mask) noexcept {
   return handler == Handler::kEndsCalls;
 }
 
-/// The call that set the mask passed a pointer to it, by whose register it is known: pselect(2) one to such a
-/// pointer.
-bool is_waiting(const gregset_t& registers) noexcept {
-  const auto wanted = reinterpret_cast<uint64_t>(t_waiting.mask_pointer);
-  if (wanted == 0) return false;
-  for (const int name : {REG_RDI, REG_R8, REG_R10})
-    if (static_cast<uint64_t>(registers[name]) == wanted) return true;
-  const auto indirect = static_cast<uint64_t>(registers[REG_R9]);
-  constexpr uint64_t kNear = 4096;  // the C library's frame
-  return indirect % sizeof(uint64_t) == 0 && indirect - static_cast<uint64_t>(registers[REG_RSP]) < kNear &&
-         indirect < wanted && *reinterpret_cast<const uint64_t*>(indirect) == wanted;
+constexpr int64_t kInstructionBytes = 2;  // of the system call
+
+/// After a system call RCX has its end and R11 the flags, also where the kernel has set it back. 0: it has
+/// ended; kInstructionBytes: it is to start again; else the context is none of a system call.
+int64_t bytes_to_end_of_call(const gregset_t& registers) noexcept {
+  return registers[REG_R11] == registers[REG_EFL] ? registers[REG_RCX] - registers[REG_RIP] : -1;
 }
 
-/// After the instruction: RCX has its end, R11 the flags, also where the kernel has set it back by its two
-/// bytes.
 void leave(ucontext_t* context) noexcept {
-  constexpr int64_t kInstructionBytes = 2;
   gregset_t& registers = context->uc_mcontext.gregs;
-  const int64_t after = registers[REG_RCX] - registers[REG_RIP];
-  if (registers[REG_R11] != registers[REG_EFL]) return;
-  if (after == kInstructionBytes) {
-    if (!depends_on_restart(static_cast<uint64_t>(registers[REG_RAX]),
-                            static_cast<uint64_t>(registers[REG_RSI])) ||
-        has_seccomp_filter() || !has_room(*context) || !is_to_end(*context))
-      return;
-    registers[REG_RIP] += kInstructionBytes;
-    registers[REG_RAX] = -EINTR;
-  } else if (after == 0 && registers[REG_RAX] == -EINTR && is_waiting(registers)) {
-    t_waiting.own = kernel_mask(&context->uc_sigmask);
-    t_waiting.changed = true;
-    memcpy(&context->uc_sigmask, &t_waiting.mask, sizeof t_waiting.mask);
-  }
+  if (bytes_to_end_of_call(registers) != kInstructionBytes) return;
+  if (!depends_on_restart(static_cast<uint64_t>(registers[REG_RAX]),
+                          static_cast<uint64_t>(registers[REG_RSI])) ||
+      has_seccomp_filter() || !is_to_end(*context))
+    return;
+  registers[REG_RIP] += kInstructionBytes;
+  registers[REG_RAX] = -EINTR;
+}
+
+bool ended_with_eintr(const ucontext_t& context) noexcept {
+  const gregset_t& registers = context.uc_mcontext.gregs;
+  return registers[REG_RAX] == -EINTR && bytes_to_end_of_call(registers) == 0;
 }
 
 #else
 
 void leave(ucontext_t*) noexcept {}
+bool ended_with_eintr(const ucontext_t&) noexcept { return false; }
 
 #endif
 
@@ -195,23 +179,8 @@ void leave(ucontext_t*) noexcept {}
 
 void leave_interrupted_call(void* context) noexcept { leave(static_cast<ucontext_t*>(context)); }
 
-SignalWait::SignalWait(const sigset_t* mask) noexcept : mask_(mask), outer_(t_waiting) {
-  if (mask == nullptr || hidden_signals() == 0 || has_seccomp_filter()) return;
-  t_waiting = {nullptr, kernel_mask(mask), 0, false};
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  t_waiting.mask_pointer = mask;
-}
-
-SignalWait::~SignalWait() {
-  const WaitingCall ended = t_waiting;
-  t_waiting = outer_;
-  if (ended.mask_pointer != mask_ || !ended.changed) return;
-  sigset_t own;
-  sigemptyset(&own);
-  memcpy(&own, &ended.own, sizeof ended.own);
-  const int before = errno;
-  next_sigmask(SIG_SETMASK, &own, nullptr);
-  errno = before;
+bool follows_interrupted_call(const void* context) noexcept {
+  return ended_with_eintr(*static_cast<const ucontext_t*>(context));
 }
 
 }  // namespace pctally

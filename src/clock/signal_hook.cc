@@ -20,9 +20,9 @@
 #include <sys/signalfd.h>
 
 #include "base/next_call.h"
-#include "clock/interrupted_call.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"
+#include "clock/tick_signal.h"
 #include "tick/context.h"
 
 extern "C" char __libc_single_threaded __attribute__((weak));  // of glibc from 2.32 on
@@ -83,6 +83,34 @@ class Mask {
  private:
   Visible visible_;
   const sigset_t* set_;
+  sigset_t copy_;
+};
+
+/// The thread waits in a call that sets a mask.
+__thread bool t_waits;
+
+/// Such a call, with the mask as the program gave it and the timers' signal in it: see
+/// clock/interrupted_call.h. While a handler of the program's runs out of the call that signal waits, too; it
+/// belongs to no place then. Those of the trap come in user mode alone and need not wait.
+class Wait {
+ public:
+  explicit Wait(const sigset_t* given) noexcept : mask_(given), set_(mask_.get()), outer_(t_waits) {
+    const int signal = TickSlot::signal_number();
+    if (given == nullptr || hidden_signals() == 0 || signal == 0) return;
+    copy_ = *set_;
+    sigaddset(&copy_, signal);
+    set_ = &copy_;
+    t_waits = true;
+  }
+  ~Wait() { t_waits = outer_; }
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+  [[nodiscard]] const sigset_t* mask() const noexcept { return set_; }
+
+ private:
+  Mask mask_;
+  const sigset_t* set_;
+  const bool outer_;
   sigset_t copy_;
 };
 
@@ -172,6 +200,8 @@ void note_waiting_tick(const void* context) noexcept {
   if ((waiting & hidden_signals()) != 0) t_tick_waited = true;
 }
 
+bool waits_with_a_mask() noexcept { return t_waits; }
+
 bool takes_waiting_tick() noexcept {
   const bool waited = t_tick_waited;
   t_tick_waited = false;
@@ -211,8 +241,8 @@ PCTALLY_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timesp
 
 PCTALLY_HOOK int sigsuspend(const sigset_t* set) {
   static decltype(sigsuspend)* next;
-  const Mask mask(set);
-  return next_function("sigsuspend", &next)(SignalWait(mask.get()).mask());
+  const Wait wait(set);
+  return next_function("sigsuspend", &next)(wait.mask());
 }
 
 PCTALLY_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
@@ -222,38 +252,38 @@ PCTALLY_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
 
 PCTALLY_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set) {
   static int (*next)(pollfd*, nfds_t, const timespec*, const sigset_t*);
-  const Mask mask(set);
-  return next_function("ppoll", &next)(fds, count, timeout, SignalWait(mask.get()).mask());
+  const Wait wait(set);
+  return next_function("ppoll", &next)(fds, count, timeout, wait.mask());
 }
 
 /// What ppoll(2) is called by programs built with _FORTIFY_SOURCE.
 PCTALLY_HOOK int __ppoll_chk(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set,
                              size_t bytes) {
   static int (*next)(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
-  const Mask mask(set);
+  const Wait wait(set);
   auto* function = next_or_fail("__ppoll_chk", &next);
-  return function == nullptr ? -1 : function(fds, count, timeout, SignalWait(mask.get()).mask(), bytes);
+  return function == nullptr ? -1 : function(fds, count, timeout, wait.mask(), bytes);
 }
 
 PCTALLY_HOOK int pselect(int count, fd_set* read, fd_set* write, fd_set* error, const timespec* timeout,
                          const sigset_t* set) {
   static int (*next)(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*);
-  const Mask mask(set);
-  return next_function("pselect", &next)(count, read, write, error, timeout, SignalWait(mask.get()).mask());
+  const Wait wait(set);
+  return next_function("pselect", &next)(count, read, write, error, timeout, wait.mask());
 }
 
 PCTALLY_HOOK int epoll_pwait(int fd, epoll_event* events, int most, int timeout, const sigset_t* set) {
   static int (*next)(int, epoll_event*, int, int, const sigset_t*);
-  const Mask mask(set);
-  return next_function("epoll_pwait", &next)(fd, events, most, timeout, SignalWait(mask.get()).mask());
+  const Wait wait(set);
+  return next_function("epoll_pwait", &next)(fd, events, most, timeout, wait.mask());
 }
 
 PCTALLY_HOOK int epoll_pwait2(int fd, epoll_event* events, int most, const timespec* timeout,
                               const sigset_t* set) {
   static int (*next)(int, epoll_event*, int, const timespec*, const sigset_t*);
-  const Mask mask(set);
+  const Wait wait(set);
   auto* function = next_or_fail("epoll_pwait2", &next);
-  return function == nullptr ? -1 : function(fd, events, most, timeout, SignalWait(mask.get()).mask());
+  return function == nullptr ? -1 : function(fd, events, most, timeout, wait.mask());
 }
 
 /// Blocked before the kernel knows the stack, and let through after it has another.

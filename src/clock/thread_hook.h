@@ -39,6 +39,8 @@ void hide_ticks(sigset_t* mask) noexcept;
 /// In a handler that had them blocked, at its end: one that has waited comes when it has returned, for on its
 /// stack is no room. It belongs to no place then. Nothing of where they were blocked before.
 void note_waiting_tick(const void* context) noexcept;
+/// True in a call that waits with a mask of its own, ours in it.
+[[nodiscard]] bool waits_with_a_mask() noexcept;
 /// True once for such a tick.
 [[nodiscard]] bool takes_waiting_tick() noexcept;
 

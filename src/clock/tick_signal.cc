@@ -85,6 +85,10 @@ bool take_tick(const siginfo_t* info, void* context) noexcept {
     note_untimed(Untimed::kSmallStack, weight * slot->period_ns);
     return true;
   }
+  if (waits_with_a_mask() && follows_interrupted_call(context)) {  // a handler has run meanwhile
+    note_untimed(Untimed::kBlocked, weight * slot->period_ns);
+    return true;
+  }
   const void* below = context_below_new_frames(context);
   if (weight != 0) {
     if (tables->may_fault && blocks_faults(context)) admit_faults();
