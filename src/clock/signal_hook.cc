@@ -132,13 +132,14 @@ bool has_room_for_a_tick_in_a_handler(const stack_t& stack) noexcept {
   return (stack.ss_flags & SS_DISABLE) != 0 || stack.ss_size >= (frames > kRoomy ? frames : kRoomy);
 }
 
-/// Some thread has, or had, an alternate stack without room for a tick in a handler.
-bool g_small_alternate;
+/// Some thread has, or had, an alternate stack without room for a tick in a handler. A word: not every
+/// machine exchanges bytes.
+unsigned g_small_alternate;
 
 /// Sets the program's handlers again, as they are: sigaction() adds ours to their masks. While there is one
 /// thread alone nobody changes them meanwhile; with more they stay as they are.
 void note_small_alternate() noexcept {
-  if (__atomic_exchange_n(&g_small_alternate, true, __ATOMIC_RELAXED)) return;
+  if (__atomic_exchange_n(&g_small_alternate, 1u, __ATOMIC_RELAXED) != 0) return;
   if (&__libc_single_threaded == nullptr || __libc_single_threaded == 0) return;
   sigset_t all, before;
   sigfillset(&all);
@@ -182,7 +183,7 @@ void bring_signal_hooks() noexcept {}
 bool keeps_ticks_blocked() noexcept { return t_blocks_ticks; }
 
 bool has_no_room_for_ticks(const struct sigaction& action) noexcept {
-  return __atomic_load_n(&g_small_alternate, __ATOMIC_RELAXED) && runs_on_alternate_stack(action);
+  return __atomic_load_n(&g_small_alternate, __ATOMIC_RELAXED) != 0 && runs_on_alternate_stack(action);
 }
 
 void block_ticks_in(sigset_t* mask) noexcept { change_hidden(mask, sigaddset); }
