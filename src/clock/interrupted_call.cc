@@ -11,21 +11,15 @@
 #include <initializer_list>
 
 #include "clock/thread_hook.h"
-
-extern "C" char __libc_single_threaded __attribute__((weak));  // of glibc from 2.32 on
+#include "tick/context.h"
 
 namespace pctally {
-namespace {
-
-using KernelMask = uint64_t;
 
 #if defined(__x86_64__) && defined(__LP64__)
 
-KernelMask kernel_mask(const sigset_t* set) noexcept {
-  KernelMask mask = 0;
-  memcpy(&mask, set, sizeof mask);
-  return mask;
-}
+namespace {
+
+using KernelMask = uint64_t;
 
 /// Not by syscall(2), which is ours and takes more of the stack.
 int64_t call_kernel(long number, uint64_t first, const void* second, void* third, uint64_t fourth) noexcept {
@@ -97,10 +91,6 @@ struct KernelAction {
   KernelMask mask;
 };
 
-bool has_several_threads() noexcept {
-  return &__libc_single_threaded == nullptr || __libc_single_threaded == 0;
-}
-
 /// What the program has for a signal.
 enum class Handler : uint8_t { kNone, kRestarts, kEndsCalls };
 
@@ -138,9 +128,11 @@ Handler next_handler(KernelMask mask) noexcept {
 /// While our handler blocks all, the kernel gives a signal for the process to another thread if there is one.
 /// Where it has taken it already, any handler of the program's may have run: better a call too many that ends
 /// with EINTR than one that never ends.
-[[gnu::noinline]] bool is_to_end(const ucontext_t& context) noexcept {
-  const Handler handler = next_handler(kernel_mask(&context.uc_sigmask));
-  if (handler == Handler::kNone && has_several_threads()) return ends_calls_at_all();
+[[gnu::noinline]] bool is_to_end(const void* context) noexcept {
+  KernelMask mask = 0;
+  memcpy(&mask, interrupted_mask(context), sizeof mask);
+  const Handler handler = next_handler(mask);
+  if (handler == Handler::kNone && may_have_several_threads()) return ends_calls_at_all();
   return handler == Handler::kEndsCalls;
 }
 
@@ -152,35 +144,29 @@ int64_t bytes_to_end_of_call(const gregset_t& registers) noexcept {
   return registers[REG_R11] == registers[REG_EFL] ? registers[REG_RCX] - registers[REG_RIP] : -1;
 }
 
-void leave(ucontext_t* context) noexcept {
-  gregset_t& registers = context->uc_mcontext.gregs;
+}  // namespace
+
+void leave_interrupted_call(void* context) noexcept {
+  gregset_t& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
   if (bytes_to_end_of_call(registers) != kInstructionBytes) return;
   if (!depends_on_restart(static_cast<uint64_t>(registers[REG_RAX]),
                           static_cast<uint64_t>(registers[REG_RSI])) ||
-      has_seccomp_filter() || !is_to_end(*context))
+      has_seccomp_filter() || !is_to_end(context))
     return;
   registers[REG_RIP] += kInstructionBytes;
   registers[REG_RAX] = -EINTR;
 }
 
-bool ended_with_eintr(const ucontext_t& context) noexcept {
-  const gregset_t& registers = context.uc_mcontext.gregs;
+bool follows_interrupted_call(const void* context) noexcept {
+  const gregset_t& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
   return registers[REG_RAX] == -EINTR && bytes_to_end_of_call(registers) == 0;
 }
 
 #else
 
-void leave(ucontext_t*) noexcept {}
-bool ended_with_eintr(const ucontext_t&) noexcept { return false; }
+void leave_interrupted_call(void*) noexcept {}
+bool follows_interrupted_call(const void*) noexcept { return false; }
 
 #endif
-
-}  // namespace
-
-void leave_interrupted_call(void* context) noexcept { leave(static_cast<ucontext_t*>(context)); }
-
-bool follows_interrupted_call(const void* context) noexcept {
-  return ended_with_eintr(*static_cast<const ucontext_t*>(context));
-}
 
 }  // namespace pctally

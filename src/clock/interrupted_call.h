@@ -6,9 +6,9 @@
 // wait4(2): signal(7) lists them) would start again, for the tick has that flag, though the program's handler
 // lacks it and waits for EINTR.
 //
-// Calls that wait with a mask of their own (sigsuspend(2), ppoll(2) ...) have our signals in it: there the
-// tick's frame would have the mask from before the call, and the program's signal, blocked in that, would go
-// on waiting.
+// Calls that wait with a mask of their own (sigsuspend(2), ppoll(2) ...) have the timers' signal in it: there
+// the tick's frame would have the mask from before the call, and the program's signal, blocked in that, would
+// go on waiting.
 //
 // On x86-64; elsewhere only the second.
 #pragma once

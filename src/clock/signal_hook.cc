@@ -94,12 +94,14 @@ __thread bool t_waits;
 /// belongs to no place then. Those of the trap come in user mode alone and need not wait.
 class Wait {
  public:
-  explicit Wait(const sigset_t* given) noexcept : mask_(given), set_(mask_.get()), outer_(t_waits) {
-    const int signal = TickSlot::signal_number();
-    if (given == nullptr || hidden_signals() == 0 || signal == 0) return;
-    copy_ = *set_;
-    sigaddset(&copy_, signal);
+  explicit Wait(const sigset_t* given) noexcept : set_(given), outer_(t_waits) {
+    if (given == nullptr || hidden_signals() == 0) return;
+    copy_ = *given;
+    change_hidden(&copy_, t_blocks_ticks ? sigaddset : sigdelset);
     set_ = &copy_;
+    const int signal = TickSlot::signal_number();
+    if (signal == 0) return;
+    sigaddset(&copy_, signal);
     t_waits = true;
   }
   ~Wait() { t_waits = outer_; }
@@ -108,7 +110,6 @@ class Wait {
   [[nodiscard]] const sigset_t* mask() const noexcept { return set_; }
 
  private:
-  Mask mask_;
   const sigset_t* set_;
   const bool outer_;
   sigset_t copy_;
@@ -140,7 +141,7 @@ unsigned g_small_alternate;
 /// thread alone nobody changes them meanwhile; with more they stay as they are.
 void note_small_alternate() noexcept {
   if (__atomic_exchange_n(&g_small_alternate, 1u, __ATOMIC_RELAXED) != 0) return;
-  if (&__libc_single_threaded == nullptr || __libc_single_threaded == 0) return;
+  if (may_have_several_threads()) return;
   sigset_t all, before;
   sigfillset(&all);
   next_sigmask(SIG_SETMASK, &all, &before);
@@ -199,6 +200,10 @@ void note_waiting_tick(const void* context) noexcept {
   sigpending(&pending);
   memcpy(&waiting, &pending, _NSIG / 8);
   if ((waiting & hidden_signals()) != 0) t_tick_waited = true;
+}
+
+bool may_have_several_threads() noexcept {
+  return &__libc_single_threaded == nullptr || __libc_single_threaded == 0;
 }
 
 bool waits_with_a_mask() noexcept { return t_waits; }

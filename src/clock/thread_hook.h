@@ -23,6 +23,9 @@ void set_entry_hooks(void (*first)(), void (*at_root)()) noexcept;
 void enter_once() noexcept;
 void check_root() noexcept;
 
+/// Also where the C library does not say how many there are.
+[[nodiscard]] bool may_have_several_threads() noexcept;
+
 /// The program is not to see this signal until the last clock stops.
 void hide_signal(int signal) noexcept;
 /// Those, by bit (signal - 1); 0: none.

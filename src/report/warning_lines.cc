@@ -29,7 +29,7 @@ std::string warning_lines(std::span<const Warning> warnings, bool color) {
 }
 
 std::string gravest_lines(const Profile& profile, bool color) {
-  std::vector<Warning> warnings = warnings_of(profile, account_of(profile));
+  std::vector<Warning> warnings = warnings_of(profile);
   std::erase_if(warnings, [](const Warning& warning) {
     return warning.severity == Severity::kNote && warning.id != std::string_view("in-step");
   });

@@ -421,6 +421,8 @@ Missing missing_names(std::span<const WeightedPosition> positions, bool lines, S
 
 }  // namespace
 
+std::vector<Warning> warnings_of(const Profile& profile) { return warnings_of(profile, account_of(profile)); }
+
 bool is_of_a_part(const Warning& warning) {
   const std::string_view id = warning.id;
   return warning.severity == Severity::kIncomplete || id == "recording" || id == "snapshot";

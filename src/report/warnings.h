@@ -33,6 +33,8 @@ inline constexpr double kNamesWorthHaving = 0.005;  ///< share of an object whos
 
 /// The gravest first.
 std::vector<Warning> warnings_of(const Profile& profile, const Account& account);
+/// Where nobody needs the account besides.
+std::vector<Warning> warnings_of(const Profile& profile);
 
 /// Adds the objects whose names could not be read, and why; where `lines` are shown, those that have names
 /// and no lines, too.

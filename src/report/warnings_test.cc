@@ -27,7 +27,7 @@ Profile trusty() {
   return profile;
 }
 
-std::vector<Warning> warnings(const Profile& profile) { return warnings_of(profile, account_of(profile)); }
+std::vector<Warning> warnings(const Profile& profile) { return warnings_of(profile); }
 
 auto is(Severity severity, const char* text) {
   return AllOf(Field(&Warning::severity, severity), Field(&Warning::text, HasSubstr(text)),

@@ -161,8 +161,9 @@ bool is_on_stacks(const Arguments& arguments, const Profile& profile, ObjectName
   return !found.empty() && !is_part(called_by(found[0], arguments.query));
 }
 
+/// `on_stacks`: is_on_stacks() is known to be true.
 int no_such_function(const Arguments& arguments, const std::vector<HotFunction>& functions,
-                     const Profile& profile, ObjectNames& object_names) {
+                     const Profile& profile, ObjectNames& object_names, bool on_stacks) {
   std::vector<std::string> names;
   for (const HotFunction& function : functions) names.push_back(function.short_name);
   std::string near = nearest(arguments.query, names);
@@ -173,7 +174,7 @@ int no_such_function(const Arguments& arguments, const std::vector<HotFunction>&
     complain("no ticks in '{}': the profile has none in any function", arguments.query);
   else if (const auto around = functions_around(functions, object_names, arguments.query); !around.empty())
     complain("'{}' was inlined into {}; name what it is in", arguments.query, listed(around, profile));
-  else if (is_on_stacks(arguments, profile, object_names))
+  else if (on_stacks || is_on_stacks(arguments, profile, object_names))
     complain("'{}' has no ticks of its own, only its callees have; pctally report --callers lists them",
              arguments.query);
   else if (!why.empty())
@@ -223,11 +224,11 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   const bool by_place = parse_place(arguments.query, &place);
   std::vector<const HotFunction*> meant = functions_called(functions, arguments.query);
   const bool by_part = !meant.empty() && is_part(called_by(*meant[0], arguments.query));
-  if (by_part && (!functions_around(functions, names, arguments.query).empty() ||
-                  is_on_stacks(arguments, profile, names)))
-    meant.clear();
+  const bool around = by_part && !functions_around(functions, names, arguments.query).empty();
+  const bool on_stacks = by_part && !around && is_on_stacks(arguments, profile, names);
+  if (around || on_stacks) meant.clear();
   if (meant.empty() && by_place) meant = functions_at(functions, names, place);
-  if (meant.empty()) return no_such_function(arguments, functions, profile, names);
+  if (meant.empty()) return no_such_function(arguments, functions, profile, names, on_stacks);
   if (meant.size() > 1) {
     complain("'{}' is {}; name one in full, or its --object", arguments.query, listed(meant, profile));
     return kExitInput;

@@ -197,7 +197,7 @@ Result<std::string> write(const Profile& profile, const Format& format, const Ar
 
 /// Formats of other tools have no place for it.
 void warn_of_what_is_missing(const Profile& profile) {
-  for (const Warning& warning : warnings_of(profile, account_of(profile)))
+  for (const Warning& warning : warnings_of(profile))
     if (is_of_a_part(warning)) warn("{}", warning.text);
 }
 

@@ -81,7 +81,7 @@ void OptionParser::prefix_command() { app_->prefix_command(); }
 
 std::optional<int> OptionParser::parse(int argc, char** argv, const CommandLineHints& hints) {
   if (const std::string name = name_before_nothing(argc, argv); !name.empty()) {
-    complain("{}", needs_value(name + ": missing", hints));
+    complain("{}", needs_value(name, hints));
     return kExitUsage;
   }
   try {
@@ -92,7 +92,7 @@ std::optional<int> OptionParser::parse(int argc, char** argv, const CommandLineH
   } catch (const CLI::ExtrasError&) {
     return complain_of_extras(hints);
   } catch (const CLI::ArgumentMismatch& error) {
-    complain("{}", needs_value(error.what(), hints));
+    complain("{}", mismatch(error.what(), hints));
     return kExitUsage;
   } catch (const CLI::ValidationError& error) {
     complain("{}", without_colon(error.what()));
@@ -131,7 +131,7 @@ std::optional<int> OptionParser::refuse_empty_values(const CommandLineHints& hin
     if (option->get_positional())
       complain("an empty word stands where {} is expected; see {} --help", name, app_->get_name());
     else
-      complain("{}", needs_value(name + ": missing", hints));
+      complain("{}", needs_value(name, hints));
     return kExitUsage;
   }
   return std::nullopt;
@@ -174,11 +174,16 @@ std::vector<std::string> OptionParser::long_options() const {
   return names;
 }
 
-std::string OptionParser::needs_value(const std::string& what, const CommandLineHints& hints) const {
-  std::string name = what.substr(0, what.find(':'));
+std::string OptionParser::needs_value(const std::string& name, const CommandLineHints& hints) const {
   if (auto hint = hints.missing.find(name); hint != hints.missing.end()) return hint->second;
-  if (what.find("missing") == std::string::npos) return name + " was given twice";
   return fmt::format("{} needs a value; see {} --help", both_names(name), app_->get_name());
+}
+
+/// The library's "--limit: 1 required INT missing", or that there is one too many.
+std::string OptionParser::mismatch(const std::string& what, const CommandLineHints& hints) const {
+  const std::string name = what.substr(0, what.find(':'));
+  const bool missing = what.find("missing") != std::string::npos || hints.missing.contains(name);
+  return missing ? needs_value(name, hints) : name + " was given twice";
 }
 
 int OptionParser::complain_of_extras(const CommandLineHints& hints) const {

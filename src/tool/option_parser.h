@@ -77,7 +77,8 @@ class OptionParser {
   Option* keep(CLI::Option* option);
   [[nodiscard]] std::string both_names(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> long_options() const;
-  [[nodiscard]] std::string needs_value(const std::string& what, const CommandLineHints& hints) const;
+  [[nodiscard]] std::string needs_value(const std::string& name, const CommandLineHints& hints) const;
+  [[nodiscard]] std::string mismatch(const std::string& what, const CommandLineHints& hints) const;
   int complain_of_extras(const CommandLineHints& hints) const;
   [[nodiscard]] bool takes_value(const std::string& name) const;
   [[nodiscard]] std::string name_before_nothing(int argc, char** argv) const;

@@ -213,7 +213,7 @@ class Actions(unittest.TestCase):
                 done = p.record(command, "-e", engine, "-g")
                 self.assertEqual((done.returncode, done.stdout), (0, b"handled\n"), (engine, number))
 
-    @unittest.skipUnless(os.uname().machine == "x86_64", "calls are told apart on x86-64 alone")
+    @unittest.skipUnless(os.uname().machine == "x86_64", "an interrupted call is known on x86-64 alone")
     def test_calls_that_a_signal_interrupts_end_as_without_us(self):
         """A tick that waits in the kernel is handled first, and its SA_RESTART would be the call's. Some 5 % of the waits with
         300 children or 4,000 files meet one: without the mending all of 400 are right in 1 of a million runs."""

@@ -53,7 +53,7 @@ std::string annotation_json(const Profile& profile, Annotator& annotator, Source
                {"all_ticks", profile.ledger.ticks()},
                {"problem", valid_utf8(annotation.problem)}};
   add_ticks(annotation.ticks, &json);
-  add_warnings(warnings_of(profile, account_of(profile)), &json);
+  add_warnings(warnings_of(profile), &json);
   Json& lines = json["lines"] = Json::array();
   for (const AnnotatedLine& line : annotation.lines) {
     Json entry = {{"file", valid_utf8(line.file)}, {"line", line.line}};

@@ -37,7 +37,7 @@ bool is_doubt(const Warning& warning, bool alike) {
 }
 
 std::string gravest(const Profile& profile, bool alike) {
-  for (const Warning& warning : warnings_of(profile, account_of(profile)))
+  for (const Warning& warning : warnings_of(profile))
     if (is_doubt(warning, alike)) return warning.text;
   return "";
 }

@@ -131,7 +131,7 @@ std::string call_tree_json(const Profile& profile, const CallTreeNode& tree,
   const auto least = static_cast<uint64_t>(options.min_share * static_cast<double>(profile.ledger.ticks()));
   Json json = {
       {"version", kJsonVersion}, {"all_ticks", profile.ledger.ticks()}, {"bottom_up", options.bottom_up}};
-  add_warnings(warnings_of(profile, account_of(profile)), &json);
+  add_warnings(warnings_of(profile), &json);
   // A list, because stacks are deeper than parsers of JSON nest. Behind all: what smaller branches have.
   Json& nodes = json["nodes"] = Json::array();
   std::vector<Json> others;

@@ -173,7 +173,7 @@ std::string callers_json(const Profile& profile, const Callers& callers) {
                {"folded", callers.folded},
                {"unread", callers.unread},
                {"has_all_calls", callers.has_all_calls}};
-  add_warnings(warnings_of(profile, account_of(profile)), &json);
+  add_warnings(warnings_of(profile), &json);
   Json& in = json["callers"] = Json::array();
   for (const CallerRow& row : callers.callers) in.push_back(row_json(row));
   Json& out = json["callees"] = Json::array();
