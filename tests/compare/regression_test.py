@@ -16,7 +16,7 @@ COMPARISONS, MOST_ALARMS = 4, 1
 ATTEMPTS = 3
 
 
-def compare(directory, old, new):
+def compare(directory, old, new, *options):
     """What diff says of RUNS runs of two commands. They are taken in turn, so that whatever else the machine does meets both sides."""
     sides = [], []
     for _ in range(RUNS):
@@ -25,7 +25,7 @@ def compare(directory, old, new):
             done = p.record(words, "-F", "5000", path=path)
             assert done.returncode == 0, done.stderr
             files.append(path)
-    done = subprocess.run([p.PCTALLY, "diff", "--json", *sides[0], "--", *sides[1]], capture_output=True, text=True, check=True)
+    done = subprocess.run([p.PCTALLY, "diff", "--json", *options, *sides[0], "--", *sides[1]], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 

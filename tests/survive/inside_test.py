@@ -1,13 +1,16 @@
 """Engines that run in the program: the program lives on, its clock is its own, and what is not seen is stated."""
 import os
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
+SYS_RT_SIGSUSPEND = "130"  # on x86-64
 
 def inside():
     return p.engines("timer", "trap")
@@ -222,6 +225,30 @@ class Actions(unittest.TestCase):
             for engine in inside():
                 done = p.record([p.program("interrupted_calls"), call, str(times)], "-e", engine)
                 self.assertEqual((done.returncode, done.stdout), (0, f"{times} right, 0 wrong\n".encode()), (engine, call))
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the number of a system call")
+    def test_the_old_names_of_sigsuspend_wait_as_it_does(self):
+        """With the timers' signal in the mask, and none of the program's: by X/Open's name with a signal, by BSD's with a mask."""
+        masks = {}
+        for call in ("sigsuspend(bytes(128))", "__xpg_sigpause(10)", "__sigpause(10, 1)", "__sigpause(0, 0)", "sigpause(0)"):
+            waits = ("import ctypes, signal; signal.signal(10, lambda *_: print('handled')); signal.pthread_sigmask(signal.SIG_BLOCK, [10])\n"
+                     f"print(ctypes.CDLL(None).{call}, signal.pthread_sigmask(signal.SIG_BLOCK, []) == {{10}})")
+            command = [p.PCTALLY, "record", "-q", "-f", "-o", os.path.join(tempfile.mkdtemp(dir=p.scratch()), "p.pct"), "-e", "timer", "--", sys.executable, "-c", waits]
+            with subprocess.Popen(command, stdout=subprocess.PIPE) as recorder:
+                child = f"/proc/{p.command_of(recorder.pid)}"
+                while self.first_word(f"{child}/syscall") != SYS_RT_SIGSUSPEND:
+                    pass  # polls another process's state: there is no event to wait for
+                with open(f"{child}/status", encoding="ascii") as status:
+                    masks[call] = re.search("SigBlk:\t(.*)", status.read())[1]
+                os.kill(int(child.split("/")[2]), signal.SIGUSR1)
+                self.assertEqual(recorder.communicate()[0], b"handled\n-1 True\n", call)
+        self.assertEqual(len(set(masks.values())), 1, masks)
+        self.assertEqual(int(masks["sigpause(0)"], 16).bit_count(), 1, masks)
+
+    @staticmethod
+    def first_word(path):
+        with open(path, encoding="ascii") as file:
+            return file.read().split()[0]
 
     def test_a_fault_that_is_sent_comes_in_the_programs_code(self):
         """Not in our handler: Go's runtime, for one, ends with "unknown pc". Of 4,000, one may come at the last instructions of ours."""
