@@ -7,7 +7,6 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/page.h"
 #include "clock/deep_stacks.h"
@@ -44,7 +43,8 @@ uint64_t default_stack_bytes() noexcept {
 
 struct KnownStack {
   uint64_t end;
-  uint64_t bytes;
+  uint64_t bytes;  ///< of the main thread, at most: arguments and environment lie above its end, and count
+  uint64_t roomy;  ///< below so many bytes of it there is room for a walk
 };
 __thread KnownStack t_stack;
 
@@ -95,23 +95,44 @@ void walk(void* argument) noexcept {
   close_own_path(*table.paths, work.path);
 }
 
+/// rt_sigprocmask(2), by no function of the C library: syscall(2) is ours, and takes 700 bytes of the stack.
+long change_mask_of_kernel(int how, uint64_t set) noexcept {
+#if defined(__x86_64__)
+  long result;
+  register size_t bytes __asm__("r10") = kKernelSigsetBytes;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(SYS_rt_sigprocmask), "D"(how), "S"(set), "d"(nullptr), "r"(bytes)
+                   : "rcx", "r11", "memory");
+  return result;
+#else
+  register long number __asm__("x8") = SYS_rt_sigprocmask;
+  register long result __asm__("x0") = how;
+  register uint64_t first __asm__("x1") = set;
+  register uint64_t second __asm__("x2") = 0;
+  register size_t bytes __asm__("x3") = kKernelSigsetBytes;
+  __asm__ volatile("svc #0" : "+r"(result) : "r"(number), "r"(first), "r"(second), "r"(bytes) : "memory");
+  return result;
+#endif
+}
+
 /// The kernel reads the set before it finds that `how` is none of its own.
 bool is_readable(uint64_t address) noexcept {
   constexpr int kNothing = 0x7fffffff;
-  const int before = errno;
-  const bool readable =
-      syscall(SYS_rt_sigprocmask, kNothing, address & ~uint64_t{7}, nullptr, kKernelSigsetBytes) == 0 ||
-      errno != EFAULT;
-  errno = before;
-  return readable;
+  return change_mask_of_kernel(kNothing, address & ~uint64_t{7}) != -EFAULT;
 }
 
-/// True where less of the stack is left than a walk takes: of an alternate one, or of one that is not known
-/// (a coroutine's), behind which memory begins that cannot be read. Asked before any of that is taken.
+/// True where less of the stack is left than a walk takes: of an alternate one; of the thread's own, where
+/// programs that reserve all of it (Ruby) stand at its end; or of one that is not known (a coroutine's).
+/// Below the latter begins memory that cannot be read. Asked before any of that is taken.
 bool is_cramped(const void* context) noexcept {
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  const KnownStack known = t_stack;
   if (is_near_end_of_stack(context, here, kLeastHandlerRoom)) return true;
-  if (is_within(here, t_stack) || is_on_alternate_stack(context, here) || has_seccomp_filter()) return false;
+  if (is_on_alternate_stack(context, here)) return false;
+  const bool within = is_within(here, known);
+  if (within && known.end - here < known.roomy) return false;
+  if (has_seccomp_filter()) return within;  // elsewhere prepare() refuses the walk
   return !is_readable(here - kLeastHandlerRoom);
 }
 
@@ -170,13 +191,15 @@ void count_tick(const RegionTable& table, const void* context, uint64_t ticks) n
 
 /// glibc keeps what it knows of a thread above the thread's stack.
 void know_own_stack(uint64_t bytes) noexcept {
-  t_stack = {static_cast<uint64_t>(pthread_self()), bytes == 0 ? default_stack_bytes() : bytes};
+  if (bytes == 0) bytes = default_stack_bytes();
+  t_stack = {static_cast<uint64_t>(pthread_self()), bytes, bytes - bytes / 4};
 }
 
 void know_main_stack() noexcept {
   if (&__libc_stack_end == nullptr) return;
   const auto end = reinterpret_cast<uint64_t>(__libc_stack_end);
-  t_stack = {page_end(end), default_stack_bytes()};
+  const uint64_t bytes = default_stack_bytes();
+  t_stack = {page_end(end), bytes, bytes / 2};  // the kernel lets arguments and environment take a quarter
 }
 
 bool can_find_own_tables() noexcept { return _dl_find_object != nullptr; }

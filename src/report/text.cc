@@ -20,11 +20,12 @@ constexpr double kNoGap = 0.01;       // unsampled part of the CPU time that is 
 constexpr size_t kUsualName = 60;     // a longer name leaves its column rather than widen it for all rows
 constexpr size_t kNarrowColumn = 16;  // what a name keeps even on a narrow terminal
 constexpr size_t kNarrowSideColumn = 8;
-constexpr double kWorthCut = 0.005;    // that a total could gain from cut paths, before it is said
-constexpr size_t kGains = 5;           // columns of what totals could gain
-constexpr size_t kSideColumn = 28;     // most that columns behind the first take from a terminal's width
-constexpr size_t kRoomForTicks = 100;  // columns of a terminal, from which on ticks always have one
-constexpr size_t kUsefulName = 24;     // what a name takes before the columns behind it get more than little
+constexpr double kWorthCut = 0.005;     // that a total could gain from cut paths, before it is said
+constexpr size_t kGains = 5;            // columns of what totals could gain
+constexpr size_t kSourceColumns = 100;  // of the hot line's text, wherever it goes
+constexpr size_t kSideColumn = 28;      // most that columns behind the first take from a terminal's width
+constexpr size_t kRoomForTicks = 100;   // columns of a terminal, from which on ticks always have one
+constexpr size_t kUsefulName = 24;      // what a name takes before the columns behind it get more than little
 
 class TextReport {
  public:
@@ -336,7 +337,7 @@ void TextReport::add_hot_line() {
                                  100 * line.share, 100 * half_width(line.share, line.interval));
   const size_t from = options_.hot_source.find_first_not_of(" \t");
   if (from != std::string::npos) {
-    text += "  " + escaped(options_.hot_source.substr(from));
+    text += "  " + elided(escaped(options_.hot_source.substr(from)), kSourceColumns);
     if (options_.width != 0) text = elided(text, options_.width);
   }
   add("{}\n", text);

@@ -206,6 +206,20 @@ class Limits(unittest.TestCase):
                     elif engine == "timer":
                         self.assertGreater(seconds_unsampled(data)["stacks without room for a tick"], 0.15)
 
+    def test_the_end_of_a_stack(self):
+        """Where a tick has room and a walk has none its path is cut: Ruby reserves its stack down to its limit, and died there."""
+        left = p.least_signal_stack() + 512
+        for engine in inside():
+            for which in ("main", "thread"):
+                with self.subTest(engine=engine, which=which):
+                    done = p.record([p.program("stack_end"), which, str(left)], "-e", engine, "-g")
+                    self.assertEqual((done.returncode, done.stdout), (0, b"whole\n"), done.stderr)
+                    data = done.report()
+                    p.assert_ledger(self, data)
+                    cut = {part["reason"]: part["ticks"] for part in data["paths"]["cut"]}
+                    if not p.walks_on_least_signal_stack():
+                        self.assertGreater(cut.get("no-room", 0), 0.5 * data["ticks"], cut)
+
     def test_an_alternate_stack_without_room_for_a_handler(self):
         """As old programs have: 2,048 bytes, where the kernel's frame alone takes more. They live, and their time has its reason."""
         if p.least_signal_stack() <= 2048:

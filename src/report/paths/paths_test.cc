@@ -340,6 +340,9 @@ TEST(HotLine, StandsAboveTheTableWithItsText) {
               testing::HasSubstr("\nhot line  prog.c:33 100.0 % ± 29.9  call(\\x1b);\n\n"));
   EXPECT_THAT(text_report(paths.profile, report, pipe),
               testing::HasSubstr("\nhot line  /src/prog.c:33 100.0 % ± 29.9\n\n"));
+  const TextOptions long_line{.hot_source = std::string(300, 'x')};
+  EXPECT_THAT(text_report(paths.profile, report, long_line),
+              testing::HasSubstr("± 29.9  " + std::string(99, 'x') + "…\n\n"));
 }
 
 TEST(HotLine, CountsATickOnceUnderRecursion) {
