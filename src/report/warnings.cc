@@ -209,8 +209,7 @@ std::string gap_reason(const Profile& profile, const Account& account) {
 }
 
 const char* who_sees_the_kernel(const Profile& profile) {
-  return runs_in_program(profile) ? "engines bpf and ring sample it"
-                                  : "it needs root, or perf_event_paranoid below 2";
+  return runs_in_program(profile) ? "engines bpf and ring sample it" : "needs root or perf_event_paranoid 1";
 }
 
 /// What no clock of the account has seen, though it was sampled.
@@ -227,7 +226,8 @@ std::string unseen_kernel(const Profile& profile, const Account& account, double
     return fmt::format(
         "{:.1f} % of the CPU time was not sampled: kernel code, and what short processes run ({})", 100 * gap,
         who);
-  return fmt::format("{:.1f} % of the CPU time is kernel code ({}); shares are of user code", 100 * gap, who);
+  return fmt::format("{:.1f} % of the CPU time was not sampled; kernel code took as much ({})", 100 * gap,
+                     who);
 }
 
 void check_gap(const Profile& profile, const Account& account, Warnings* out) {
