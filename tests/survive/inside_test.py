@@ -12,6 +12,7 @@ import pctally_test as p
 
 SYS_RT_SIGSUSPEND = "130"  # on x86-64
 
+
 def inside():
     return p.engines("timer", "trap")
 
@@ -233,7 +234,8 @@ class Actions(unittest.TestCase):
         for call in ("sigsuspend(bytes(128))", "__xpg_sigpause(10)", "__sigpause(10, 1)", "__sigpause(0, 0)", "sigpause(0)"):
             waits = ("import ctypes, signal; signal.signal(10, lambda *_: print('handled')); signal.pthread_sigmask(signal.SIG_BLOCK, [10])\n"
                      f"print(ctypes.CDLL(None).{call}, signal.pthread_sigmask(signal.SIG_BLOCK, []) == {{10}})")
-            command = [p.PCTALLY, "record", "-q", "-f", "-o", os.path.join(tempfile.mkdtemp(dir=p.scratch()), "p.pct"), "-e", "timer", "--", sys.executable, "-c", waits]
+            path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "p.pct")
+            command = [p.PCTALLY, "record", "-q", "-f", "-o", path, "-e", "timer", "--", sys.executable, "-c", waits]
             with subprocess.Popen(command, stdout=subprocess.PIPE) as recorder:
                 child = f"/proc/{p.command_of(recorder.pid)}"
                 while self.first_word(f"{child}/syscall") != SYS_RT_SIGSUSPEND:
