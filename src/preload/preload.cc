@@ -331,12 +331,14 @@ __attribute__((constructor)) void enter() {
   watch_clock();
 }
 
-/// From outside, time of threads without a timer looks as if the program had taken the signal, or blocked it.
-/// It has not taken it; and what threads block has an account of its own.
+/// From outside, time without ticks looks as if the program had taken their signal, or blocked it: threads
+/// without a timer have it, and under trap threads that end before their first tick. Here it is known who has
+/// the signal; and what threads with timers blocked has an account of its own.
 void correct_note(ProcessRecord* process) noexcept {
-  const bool from_outside =
-      process->note == ProcessNote::kSignalTaken || process->note == ProcessNote::kBlocked;
-  if (from_outside && g_injected->clock.intact()) process->note = ProcessNote::kNone;
+  const ClockKind kind = g_injected->clock.kind();
+  const bool guessed = (process->note == ProcessNote::kSignalTaken && kind != ClockKind::kNone) ||
+                       (process->note == ProcessNote::kBlocked && kind == ClockKind::kTimer);
+  if (guessed && g_injected->clock.intact()) process->note = ProcessNote::kNone;
 }
 
 /// What is known of the time of threads without a timer, while the records of threads are there.
@@ -344,7 +346,6 @@ void account_threads(ProcessRecord* process) noexcept {
   if (g_injected->clock.kind() != ClockKind::kTimer) return;
   if (process->note != ProcessNote::kTogether)
     process->unseen_start_ns = unseen_start_ns(process->cpu_ns - process->entered_cpu_ns);
-  correct_note(process);
   end_process();
 }
 
@@ -359,6 +360,7 @@ __attribute__((destructor)) void leave() {
   BusErrorsAdmitted admitted;
   ProcessRecord* process = own_record();
   process->cpu_ns = cpu_used_ns();
+  correct_note(process);
   account_threads(process);
   g_injected->clock.stop();
   process->blocked_ns = take_untimed_ns(Untimed::kBlocked);

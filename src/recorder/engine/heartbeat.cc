@@ -12,7 +12,7 @@
 namespace pctally {
 namespace {
 
-constexpr uint64_t kShortestSilenceNs = 50000000;
+constexpr uint64_t kShortestSilenceNs = 200000000;
 constexpr size_t kMostPulses = 2 * kMostProcessRecords;  ///< of a file that makes up ever new ones
 
 /// The kernel's number for the CPU clock of a process.

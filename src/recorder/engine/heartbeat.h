@@ -13,12 +13,13 @@ namespace pctally {
 class Heartbeat {
  public:
   /// Looks at every living process of the file that is in the recorder's tree. One that got no tick while it
-  /// used three periods of CPU time in user mode (and not less than 50 ms, which is how finely that is
-  /// known) gets the note kSignalTaken, if threads that do not block the signal have used half of that, and
-  /// the note kBlocked, if those that do block it have. Else it has none: threads may end before their first
-  /// tick. One whose ticks go on again after kSignalTaken, or that another image
-  /// has followed in the process, has its earlier note back. A process without the recording in its memory
-  /// has executed another program, which still begins: it has taken nothing either.
+  /// used three periods of CPU time in user mode (and not less than 200 ms: the kernel's tick charges 4 to
+  /// 10 ms at once) gets the note kSignalTaken, if threads that do not block the signal have used half of
+  /// that, and the note kBlocked, if those that do block it have. Else it has none: threads may end before
+  /// their first tick. One whose ticks go on again after kSignalTaken, or that another image has followed in
+  /// the process, has its earlier note back. A process without the recording in its memory has executed
+  /// another program, which still begins: it has taken nothing either. A program that ends by exit(3) looks
+  /// itself, and takes back what is not so.
   void poll(ProfileFile* file, const TrustedProcesses& trusted, NotEntered* entered);
 
  private:
