@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "base/base_name.h"
 #include "base/file/read_all.h"
+#include "base/file/write_all.h"
 #include "base/unique_fd.h"
 #include "histfile/file_identity.h"
 #include "histread/names_bytes.h"
@@ -101,13 +103,29 @@ std::set<std::pair<uint64_t, uint64_t>>& files_read() {
   return files;
 }
 
-Result<Profile> load_ours_or_imported(const std::string& file) {
-  UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+/// What comes on standard input, as a file in memory: profiles are not read in order. Once, however often it
+/// is named.
+Result<std::string> copy_of_standard_input() {
+  static std::string path;
+  if (!path.empty()) return path;
+  std::vector<unsigned char> bytes;
+  if (!read_to_end(STDIN_FILENO, kMostImportedBytes, &bytes))
+    return fail(errno, "cannot read a profile from standard input: %s", strerror(errno));
+  UniqueFd copy(memfd_create("pctally-input", MFD_CLOEXEC));
+  if (!copy.valid() || !write_all(copy.get(), bytes.data(), bytes.size()))
+    return fail(errno, "no memory for the profile on standard input: %s; write it to a file first",
+                strerror(errno));
+  return path = fmt::format("/proc/self/fd/{}", copy.release());
+}
+
+/// `file`: what it is called in messages.
+Result<Profile> load_ours_or_imported(const std::string& path, const std::string& file) {
+  UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status;
   const bool regular = fd.valid() && fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
-  if (!regular) return load_profile(file.c_str());
+  if (!regular) return load_profile(path.c_str());
   files_read().emplace(status.st_dev, status.st_ino);
-  if (is_profile(fd.get())) return load_with_names(fd.get(), file);
+  if (is_profile(fd.get())) return load_with_names(fd.get(), path);
   const auto bytes = read_whole(fd.get(), file);
   if (!bytes) return std::unexpected(bytes.error());
   const std::string name(base_name(file));
@@ -115,6 +133,12 @@ Result<Profile> load_ours_or_imported(const std::string& file) {
   if (!profile) return no_known_profile(*bytes, file);
   if (!*profile) return fail(profile->error().code, "%s: %s", file.c_str(), profile->error().text);
   return std::move(*profile);
+}
+
+Result<Profile> load_file_or_input(const std::string& file) {
+  if (file != "-") return load_ours_or_imported(file, file);
+  const Result<std::string> copy = copy_of_standard_input();
+  return copy ? load_ours_or_imported(*copy, "standard input") : std::unexpected(copy.error());
 }
 
 /// As of open_symbolizer().
@@ -128,7 +152,7 @@ std::unique_ptr<Symbolizer> open_first(const ExecutableIdentity& identity) {
 Result<Profile> load_one(const std::string& file, size_t number, size_t all) {
   ProgressLine::show(all == 1 ? "reading " + file
                               : fmt::format("reading {}, {} of {} files", file, number, all));
-  Result<Profile> profile = load_ours_or_imported(file);
+  Result<Profile> profile = load_file_or_input(file);
   if (profile) expect_addresses(*profile);
   return profile;
 }

@@ -23,8 +23,8 @@ bool is_file_of_profile(const std::string& word);
 /// Whether what is written may not replace the file: it is a profile of pctally, or load_any() has read it.
 bool is_source_of_profiles(const std::string& path);
 
-/// The profile in a file: pctally's own, or one of another tool (src/import), whose names are then kept for
-/// open_symbolizer(). Errors name the file.
+/// The profile in a file, or on standard input ("-", up to 1 GiB): pctally's own, or one of another tool
+/// (src/import), whose names are then kept for open_symbolizer(). Errors name the file.
 Result<Profile> load_any(const std::string& file);
 
 /// Keeps the names that a file of ours holds for open_symbolizer(). Without them `profile`, which is of that

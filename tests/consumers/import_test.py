@@ -78,6 +78,26 @@ class Import(unittest.TestCase):
         rows = [[int(value) for value in match.split()] for match in re.findall(r"(?m)^ *((?:\d+ +)*\d+): ", block)]
         return [sum(column) for column in zip(*rows)]
 
+    def test_standard_input_is_a_file_too(self):
+        with open(self.profile, "rb") as file:
+            bytes_of_it = file.read()
+
+        def read(data, *words):
+            return subprocess.run([p.PCTALLY, *words], input=data, capture_output=True)
+
+        for words in (("report", "--json"), ("report", "--by", "line"), ("export", "--format", "folded"), ("plan",)):
+            from_file, piped = read(b"", *words, self.profile), read(bytes_of_it, *words, "-")
+            self.assertEqual((piped.returncode, piped.stderr), (0, b""), words)
+            self.assertEqual(piped.stdout, from_file.stdout, words)
+        stacks = read(b"main;work 3\nmain 1\n", "report", "--json", "-")
+        self.assertEqual([(row["function"], row["ticks"]) for row in json.loads(stacks.stdout)["rows"]], [("work", 3), ("main", 1)])
+        for data, said in ((b"", "standard input is empty: no profile"), (b"garbage", "standard input is no profile of pctally, pprof")):
+            refused = read(data, "report", "-")
+            self.assertEqual(refused.returncode, 4)
+            self.assertIn(said, refused.stderr.decode())
+        once = read(bytes_of_it, "diff", "-", "-")
+        self.assertEqual((once.returncode, once.stdout), (4, b""), once.stderr)
+
     def test_pprof_round_trip_is_whole(self):
         """Ours, and the same written again by go tool pprof: functions, seconds, the ledger's sum."""
         path = self.export("pprof")
