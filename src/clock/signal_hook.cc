@@ -251,36 +251,6 @@ PCTALLY_HOOK int sigsuspend(const sigset_t* set) {
   return next_function("sigsuspend", &next)(wait.mask());
 }
 
-namespace {
-
-/// sigpause(3) of System V: waits with the thread's mask, without `signal`.
-int pause_without(int signal) {
-  sigset_t mask;
-  sigprocmask(SIG_BLOCK, nullptr, &mask);
-  return sigdelset(&mask, signal) == 0 ? sigsuspend(&mask) : -1;
-}
-
-/// And that of BSD: with signals 1 to 32 as the bits of `blocked` have them, and none of the others.
-int pause_with(unsigned blocked) {
-  sigset_t mask;
-  sigemptyset(&mask);
-  for (; blocked != 0; blocked &= blocked - 1) sigaddset(&mask, __builtin_ctz(blocked) + 1);
-  return sigsuspend(&mask);
-}
-
-}  // namespace
-
-/// <signal.h> gives the name of one of them to another.
-#define PCTALLY_SIGPAUSE(function, name, parameters)  \
-  PCTALLY_HOOK int function parameters __asm__(name); \
-  PCTALLY_HOOK int function parameters
-
-PCTALLY_SIGPAUSE(sigpause_of_xopen, "__xpg_sigpause", (int signal)) { return pause_without(signal); }
-PCTALLY_SIGPAUSE(sigpause_of_bsd, "sigpause", (int mask)) { return pause_with(static_cast<unsigned>(mask)); }
-PCTALLY_SIGPAUSE(sigpause_of_either, "__sigpause", (int given, int is_signal)) {
-  return is_signal != 0 ? pause_without(given) : pause_with(static_cast<unsigned>(given));
-}
-
 PCTALLY_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
   static int (*next)(int, const sigset_t*, int);
   return next_function("signalfd", &next)(fd, Visible(set).get(), flags);

@@ -179,6 +179,7 @@ int create_c11(pthread_t* thread, RoutineC11 routine, void* argument) noexcept {
 
 void hook_threads(int change) noexcept {
   bring_signal_hooks();
+  bring_old_signal_hooks();
   bring_action_hooks();
   if (!g_has_key && change > 0) g_has_key = pthread_key_create(&g_key, at_thread_end) == 0;
   (void)next_function("pthread_create", &g_next);

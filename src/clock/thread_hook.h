@@ -47,8 +47,9 @@ void note_waiting_tick(const void* context) noexcept;
 /// True once for such a tick.
 [[nodiscard]] bool takes_waiting_tick() noexcept;
 
-/// Nothing but a reference, so that a static link brings the calls of signal_hook.cc and action_hook.cc, too.
+/// Nothing but a reference, so that a static link brings the calls of those files, too.
 void bring_signal_hooks() noexcept;
+void bring_old_signal_hooks() noexcept;
 void bring_action_hooks() noexcept;
 
 }  // namespace pctally

@@ -247,20 +247,34 @@ class Actions(unittest.TestCase):
         self.assertEqual(len(set(masks.values())), 1, masks)
         self.assertEqual(int(masks["sigpause(0)"], 16).bit_count(), 1, masks)
 
+    def test_the_old_calls_for_signals_answer_as_without_us(self):
+        """sigset, sighold, sigblock, ssignal and the others of BSD and System V: the ticks, which they would reach in the C library, go on."""
+        command = [p.program("old_signals"), "0.3"]
+        bare = subprocess.run(command, capture_output=True)
+        self.assertEqual((bare.returncode, len(bare.stdout.splitlines())), (0, 6), bare)
+        for engine in inside():
+            done = p.record(command, "-e", engine)
+            self.assertEqual((done.returncode, done.stdout), (0, bare.stdout), (engine, done.stderr))
+            data = done.report()
+            p.assert_ledger(self, data)
+            self.assertEqual([(row["engine"], row["note"]) for row in data["processes"]], [(engine, "")])
+            self.assertGreater(p.ticks_of(data, "with_all_blocked"), 0.25 * data["ticks"], engine)  # nearly all; else none
+
     @staticmethod
     def first_word(path):
         with open(path, encoding="ascii") as file:
             return file.read().split()[0]
 
     def test_a_fault_that_is_sent_comes_in_the_programs_code(self):
-        """Not in our handler: Go's runtime, for one, ends with "unknown pc". Of 4,000, one may come at the last instructions of ours."""
+        """Not in our handler: Go's runtime, for one, ends with "unknown pc". Of 4,000, ten may come at the last instructions of ours:
+        none or one did, and three beside busy programs; unmended, trap had 117 and more."""
         for engine in inside():
             for options, number in (([], signal.SIGSEGV), (["-g"], signal.SIGSEGV), (["-g"], signal.SIGBUS)):
                 done = p.record([p.program("sent_faults"), str(int(number)), "4000"], "-e", engine, "-F", "4999", *options)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 came, foreign, wrong = (int(word) for word in done.stdout.split() if word.isdigit())
                 self.assertEqual((came, wrong), (4000, 0), (engine, options, number))
-                self.assertLessEqual(foreign, 1, (engine, options, number))
+                self.assertLessEqual(foreign, 10, (engine, options, number))
 
 
 if __name__ == "__main__":
