@@ -89,9 +89,12 @@ class Scopes(Recorded):
         return False
 
     def check_thread_shares(self, data, expected):
+        """Of their sum: the main thread has the start of the process, which takes more of a busy machine."""
         by_thread = shares(data, "thread")
+        named = sum(by_thread.get(name, 0) for name in expected)
+        self.assertGreater(named, 0.8 - p.stolen_share(data), by_thread)
         for name, share in expected.items():
-            self.assertAlmostEqual(by_thread.get(name, 0), share, delta=NEAR + p.stolen_share(data), msg=by_thread)
+            self.assertAlmostEqual(by_thread.get(name, 0) / named, share, delta=NEAR + p.stolen_share(data), msg=by_thread)
 
     def test_threads_with_and_without_call_paths(self):
         # With stacks, 32 KiB each, at a rate that a ring holds for a tenth of a second: a host may take the CPU for as long.
