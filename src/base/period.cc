@@ -93,4 +93,18 @@ uint64_t draw_shorter_period(uint64_t asked_ns, Random* random) noexcept {
   return drawn;
 }
 
+/// In pairs, one as much faster as the other is slower: the sum of their rates is exact.
+std::array<uint64_t, kStreams> draw_stream_periods(uint64_t period_ns, Random* random) noexcept {
+  constexpr double kLeast = 0.05, kRange = 0.14, kStep = 0.17;
+  const double mean = static_cast<double>(period_ns) * kStreams;
+  std::array<uint64_t, kStreams> periods{};
+  for (size_t pair = 0; pair < kStreams / 2; ++pair) {
+    const double drawn = static_cast<double>(random->below(1 << 20)) / (1 << 20);
+    const double off = kLeast + kRange * drawn + kStep * static_cast<double>(pair);
+    periods[2 * pair] = static_cast<uint64_t>(mean / (1 + off));
+    periods[2 * pair + 1] = static_cast<uint64_t>(mean / (1 - off));
+  }
+  return periods;
+}
+
 }  // namespace pctally

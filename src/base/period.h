@@ -1,6 +1,9 @@
 // The period of a run, drawn so that no program is in step with it by accident.
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
+
+#include <array>
 
 namespace pctally {
 
@@ -40,6 +43,11 @@ inline constexpr uint64_t kFewestDrawn = 100;
 /// As draw_period(), uniformly from 85 % to 99 % of asked_ns, and also in step with no program whose cycle is
 /// twice the asked period: for clocks that drop ticks at random to keep the mean exact.
 uint64_t draw_shorter_period(uint64_t asked_ns, Random* random) noexcept;
+
+/// Periods for kStreams clocks that tick once every `period_ns` together: 2.9 to 6.3 of it each, drawn so
+/// that they keep no step with one another.
+inline constexpr size_t kStreams = 4;
+std::array<uint64_t, kStreams> draw_stream_periods(uint64_t period_ns, Random* random) noexcept;
 
 /// The shortest period whose ticks the kernel does not throttle, and from which a period may be drawn: by
 /// kernel.perf_event_max_sample_rate, 8 % below it. kShortestPeriodNs where that cannot be read.

@@ -115,4 +115,18 @@ TEST(PhaseShifts, ComeEveryThreeHundredPeriodsOnTheAverage) {
 }
 
 }  // namespace
+TEST(Period, StreamsTickTogetherAsOftenAsAsked) {
+  Random random(7);
+  for (int run = 0; run < 1000; ++run) {
+    const std::array<uint64_t, kStreams> periods = draw_stream_periods(1000000, &random);
+    double rate = 0;
+    for (const uint64_t period : periods) {
+      rate += 1 / static_cast<double>(period);
+      EXPECT_GT(period, 2900000u);
+      EXPECT_LT(period, 6300000u);
+    }
+    EXPECT_NEAR(1 / rate, 1000000, 2);
+  }
+}
+
 }  // namespace pctally

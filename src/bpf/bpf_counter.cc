@@ -89,9 +89,19 @@ Result<PerfRing> open_event(const BpfCounter::Settings& settings, int cpu) {
   ring.event = settings.event;
   ring.period = settings.period;
   ring.kernel = settings.kernel;
+  ring.streams = settings.streams;
   ring.records = ring.lost_count = ring.build_ids = false;
   ring.ring_pages = 4;
-  return PerfRing::open(PerfScope::machine(), cpu, ring);
+  auto opened = PerfRing::open(PerfScope::machine(), cpu, ring);
+  if (opened && !opened->add_streams(ring)) opened->drop_streams();
+  return opened;
+}
+
+bool set_program(const PerfRing& ring, int program) {
+  bool done = ioctl(ring.fd(), PERF_EVENT_IOC_SET_BPF, program) == 0;
+  for (const UniqueFd& stream : ring.streams())
+    done = done && ioctl(stream.get(), PERF_EVENT_IOC_SET_BPF, program) == 0;
+  return done;
 }
 
 }  // namespace
@@ -217,11 +227,13 @@ Result<void> BpfCounter::open_events(const Settings& settings) {
     if (!event && event.error().code == ENODEV) continue;  // that CPU is offline
     if (!event && event.error().code == EMFILE) return too_many_files();
     if (!event) return std::unexpected(event.error());
-    if (ioctl(event->fd(), PERF_EVENT_IOC_SET_BPF, program) != 0)
-      return fail(errno, "PERF_EVENT_IOC_SET_BPF: %s", strerror(errno));
+    if (!set_program(*event, program)) return fail(errno, "PERF_EVENT_IOC_SET_BPF: %s", strerror(errno));
     events_.push_back({std::move(*event), cpu, ThrottleMeter(settings.event, settings.period)});
   }
   shares_.resize(cpus_);
+  has_streams_ = std::ranges::all_of(events_, [](auto& event) { return !event.ring.streams().empty(); });
+  for (CpuEvent& event : events_)
+    if (!has_streams_) event.ring.drop_streams();  // descriptors are few: all of them or none
   if (events_.empty()) return fail(ENODEV, "no CPU accepts a perf event");
   return {};
 }
@@ -259,6 +271,12 @@ void BpfCounter::disable() noexcept {
   for (CpuEvent& event : events_) event.ring.disable();
   for (CpuEvent& event : events_) read_throttling(&event);
   for (CpuEvent& event : events_) event.throttle.finish(monotonic_ns());
+}
+
+void BpfCounter::start_streams(const TickStreams& streams, Random* random) {
+  std::vector<PerfRing*> rings;
+  for (CpuEvent& event : events_) rings.push_back(&event.ring);
+  streams.start(rings, random);
 }
 
 void BpfCounter::shift_phases() noexcept {

@@ -21,6 +21,7 @@
 #include "perf/event.h"
 #include "perf/ring.h"
 #include "perf/throttle.h"
+#include "perf/tick_streams.h"
 
 struct bpf_object;
 struct bpf_link;
@@ -39,8 +40,9 @@ class BpfCounter {
  public:
   struct Settings {
     Event event = kCpuTime;
-    uint64_t period = 1000000;  ///< ns of CPU time, or events, of one tick
-    bool kernel = true;         ///< count ticks in kernel mode too
+    uint64_t period = 1000000;      ///< ns of CPU time, or events, of one tick
+    std::vector<uint64_t> streams;  ///< TickStreams::further_periods()
+    bool kernel = true;             ///< count ticks in kernel mode too
     pctally_filter filter = PCTALLY_FILTER_ALL;
     bool children = true;                        ///< PCTALLY_FILTER_FOLLOWED: follow what they fork
     int cgroup = -1;                             ///< PCTALLY_FILTER_CGROUP: a descriptor of its directory
@@ -80,6 +82,10 @@ class BpfCounter {
 
   /// Restarts the running period on every CPU, which moves its ticks to another phase.
   void shift_phases() noexcept;
+
+  /// Whether ticks come by Settings::streams, once those are started.
+  [[nodiscard]] bool has_streams() const noexcept { return has_streams_; }
+  void start_streams(const TickStreams& streams, Random* random);
 
   /// From now on: whether every tick is handed out by itself, with its time, or those of one pc together.
   void separate_ticks(bool separate) noexcept;
@@ -172,6 +178,7 @@ class BpfCounter {
   size_t cpus_ = 0;
   Event event_ = kCpuTime;
   uint64_t period_ = 0;
+  bool has_streams_ = false;
   bool separate_ = false;
   Totals totals_;
 };

@@ -114,12 +114,30 @@ Result<PerfRing> PerfRing::open(PerfScope scope, int cpu, const PerfSettings& se
   return ring;
 }
 
-Result<void> PerfRing::add_thread(pid_t tid, const PerfSettings& settings) {
-  auto fd = open_event(PerfScope::task(tid), cpu_, settings);
-  if (!fd) return std::unexpected(fd.error());
-  if (ioctl(fd->get(), PERF_EVENT_IOC_SET_OUTPUT, fd_.get()) != 0)
+Result<UniqueFd> PerfRing::open_into(PerfScope scope, const PerfSettings& settings) {
+  auto fd = open_event(scope, cpu_, settings);
+  if (fd && ioctl(fd->get(), PERF_EVENT_IOC_SET_OUTPUT, fd_.get()) != 0)
     return fail(errno, "PERF_EVENT_IOC_SET_OUTPUT: %s", strerror(errno));
+  return fd;
+}
+
+Result<void> PerfRing::add_thread(pid_t tid, const PerfSettings& settings) {
+  auto fd = open_into(PerfScope::task(tid), settings);
+  if (!fd) return std::unexpected(fd.error());
   more_.push_back(std::move(*fd));
+  return {};
+}
+
+Result<void> PerfRing::add_streams(const PerfSettings& settings) {
+  PerfSettings own = settings;
+  own.samples = true;
+  own.records = false;  // the first event has them
+  for (const uint64_t period : settings.streams) {
+    own.period = period;
+    auto fd = open_into(PerfScope::machine(), own);
+    if (!fd) return std::unexpected(fd.error());
+    streams_.push_back(std::move(*fd));
+  }
   return {};
 }
 
@@ -137,7 +155,10 @@ void PerfRing::enable() noexcept { request(PERF_EVENT_IOC_ENABLE, nullptr); }
 
 void PerfRing::shift_phase(uint64_t period) noexcept { request(PERF_EVENT_IOC_PERIOD, &period); }
 
-void PerfRing::disable() noexcept { request(PERF_EVENT_IOC_DISABLE, nullptr); }
+void PerfRing::disable() noexcept {
+  request(PERF_EVENT_IOC_DISABLE, nullptr);
+  for (const UniqueFd& fd : streams_) ioctl(fd.get(), PERF_EVENT_IOC_DISABLE, nullptr);
+}
 
 void PerfRing::request(unsigned long what, void* argument) noexcept {
   ioctl(fd_.get(), what, argument);

@@ -28,17 +28,18 @@ struct PerfScope {
 
 struct PerfSettings {
   Event event = kCpuTime;
-  uint64_t period = 1000000;  ///< ns of CPU time, or events, of one tick
-  bool whole_machine = true;  ///< a tree of processes may be observed by way of the whole machine
-  bool samples = true;        ///< ticks
-  bool records = true;        ///< of what processes do: mmap, exec, fork, exit
-  bool at_exec = true;        ///< kTask: starts counting at the next exec; else when enabled
-  bool kernel = false;        ///< count ticks in kernel mode too
-  bool children = true;       ///< follow fork; threads are always followed
-  bool build_ids = true;      ///< let the kernel tell build ids (Linux 5.12)
-  bool lost_count = true;     ///< PERF_FORMAT_LOST (Linux 6.0)
-  uint32_t ring_pages = 64;   ///< a power of two
-  uint32_t stack_bytes = 0;   ///< of the user stack that every tick brings along, a multiple of 8; 0: none
+  uint64_t period = 1000000;      ///< ns of CPU time, or events, of one tick
+  bool whole_machine = true;      ///< a tree of processes may be observed by way of the whole machine
+  bool samples = true;            ///< ticks
+  bool records = true;            ///< of what processes do: mmap, exec, fork, exit
+  bool at_exec = true;            ///< kTask: starts counting at the next exec; else when enabled
+  bool kernel = false;            ///< count ticks in kernel mode too
+  bool children = true;           ///< follow fork; threads are always followed
+  bool build_ids = true;          ///< let the kernel tell build ids (Linux 5.12)
+  bool lost_count = true;         ///< PERF_FORMAT_LOST (Linux 6.0)
+  std::vector<uint64_t> streams;  ///< periods of further events for ticks on each CPU (perf/tick_streams.h)
+  uint32_t ring_pages = 64;       ///< a power of two
+  uint32_t stack_bytes = 0;  ///< of the user stack that every tick brings along, a multiple of 8; 0: none
 
   [[nodiscard]] uint32_t ring_bytes() const {
     return ring_pages * static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
@@ -60,6 +61,12 @@ class PerfRing {
   /// Lets an event of another thread write into this ring too. Errors: as open(); ESRCH if the
   /// thread is gone.
   Result<void> add_thread(pid_t tid, const PerfSettings& settings);
+
+  /// Opens one event more for each of settings.streams, of all that runs on the CPU; they write into this
+  /// ring too, and do not run yet. Errors: as open().
+  Result<void> add_streams(const PerfSettings& settings);
+  void drop_streams() noexcept { streams_.clear(); }
+  [[nodiscard]] const std::vector<UniqueFd>& streams() const noexcept { return streams_; }
 
   void enable() noexcept;
 
@@ -96,10 +103,12 @@ class PerfRing {
  private:
   [[nodiscard]] uint64_t head() const noexcept;
   const unsigned char* record_at(uint64_t at, uint64_t head, size_t* bytes) noexcept;
+  Result<UniqueFd> open_into(PerfScope scope, const PerfSettings& settings);
   void request(unsigned long what, void* argument) noexcept;  ///< an ioctl on all events
 
   UniqueFd fd_;
-  std::vector<UniqueFd> more_;  ///< events of further threads
+  std::vector<UniqueFd> more_;     ///< events of further threads
+  std::vector<UniqueFd> streams_;  ///< further events for ticks
   int cpu_ = 0;
   MappedFile map_;
   uint64_t ring_bytes_ = 0;

@@ -123,7 +123,24 @@ Result<void> RingSet::open_rings(PerfScope scope, bool samples, bool records) {
     }
   }
   if (rings_.size() == before) return fail(ENODEV, "no CPU accepts a perf event");
+  if (samples) add_streams(scope);
   return {};
+}
+
+/// All of them or none: where descriptors are few, a CPU's ticks come by one clock.
+void RingSet::add_streams(PerfScope scope) {
+  if (scope.kind != PerfScope::Kind::kMachine) settings_.streams.clear();
+  for (PerfRing& ring : rings_)
+    if (ring.has_ticks() && has_streams() && !ring.add_streams(settings_)) settings_.streams.clear();
+  if (has_streams()) return;
+  for (PerfRing& ring : rings_) ring.drop_streams();
+}
+
+void RingSet::start_streams(const TickStreams& streams, Random* random) {
+  std::vector<PerfRing*> rings;
+  for (PerfRing& ring : rings_)
+    if (ring.has_ticks()) rings.push_back(&ring);
+  streams.start(rings, random);
 }
 
 Result<void> RingSet::add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known) {

@@ -237,7 +237,8 @@ void check_gap(const Profile& profile, const Account& account, Warnings* out) {
   bool kernel_is_part = !profile.kernel_observed && system_ns > 0;
   if (gap < 0)
     add(out, Severity::kWarning, "too-many-ticks",
-        fmt::format("ticks are {:.1f} % more than the measured CPU time, which lacks {}; shares hold",
+        fmt::format("ticks are {:.1f} % more than the measured CPU time: it lacks {}, or sleeps were in step "
+                    "with ticks",
                     -100 * gap, left_out_of_cpu_time(profile)));
   else if (kernel_is_part && !is_too_frequent(profile) &&
            account.unsampled_ns <= system_ns + account.cpu_ns / 50)

@@ -41,6 +41,8 @@ Result<void> BpfEngine::load(const Target& target) {
   settings.filter = filter_for(target);
   settings.children = settings_.children;
   settings.paths = settings_.paths;
+  if (settings_.randomise) streams_ = TickStreams(settings_.event, settings_.period, &random_);
+  settings.streams = streams_.further_periods();
   UniqueFd cgroup;
   if (target.kind == Target::Kind::kCgroup) {
     auto directory = target.open_cgroup();
@@ -56,6 +58,7 @@ Result<void> BpfEngine::load(const Target& target) {
   auto counter = BpfCounter::load(settings);
   if (!counter) return std::unexpected(counter.error());
   counter_ = std::move(*counter);
+  if (!counter_.has_streams()) streams_ = {};
   return {};
 }
 
@@ -107,7 +110,8 @@ Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environme
   counter_.separate_ticks(knows_threads());
   if (auto enabled = counter_.enable(&random_); !enabled) return enabled;
   bool timed = settings_.event.is_cpu_time();
-  shifts_ = PhaseShifts(timed && settings_.randomise, settings_.period, monotonic_ns());
+  shifts_ =
+      PhaseShifts(timed && settings_.randomise && !counter_.has_streams(), settings_.period, monotonic_ns());
   setpriority(PRIO_PROCESS, 0, kNice);  // if it is permitted
   return {};
 }
@@ -190,6 +194,7 @@ void BpfEngine::drain() {
   if (counter_.paths() != nullptr) load_tables();
   separate_where_needed();
   if (shifts_.due(monotonic_ns())) counter_.shift_phases();
+  if (streams_.due(monotonic_ns())) counter_.start_streams(streams_, &random_);
   file_->make_room(0);
   file_->beat();
 }

@@ -54,7 +54,8 @@ class BpfEngine : public Engine {
   KernelUnwinding unwinding_;
   int paths_drain_ms_ = 10;  ///< grows from the last time that new tables were loaded
   Random random_;
-  PhaseShifts shifts_;
+  PhaseShifts shifts_;  ///< where there are no streams
+  TickStreams streams_;
   uint64_t counted_ = 0;
   uint64_t replacements_ = 0;    ///< seen by tasks_ so far
   uint64_t separate_until_ = 0;  ///< ticks come one by one until then

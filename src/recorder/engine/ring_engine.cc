@@ -41,11 +41,14 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   settings.children = settings_.children;
   settings.lost_count = settings_.lost_count;
   settings.kernel = true;
+  if (settings_.randomise) streams_ = TickStreams(settings_.event, settings_.period, &random_);
+  settings.streams = streams_.further_periods();
   if (settings_.paths) {
     choose_stack_room(&settings);
     settings.whole_machine = false;  // so that no stack of another program is copied
   }
   if (auto opened = rings_.open(target, settings); !opened) return opened;
+  if (!rings_.has_streams()) streams_ = {};
   file->header().kernel_observed = rings_.settings().kernel;
   losses_.resize(rings_.size());
   for (Losses& losses : losses_) losses.throttle = ThrottleMeter(settings_.event, settings_.period);
@@ -74,7 +77,8 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   if (timed && !at_exec && target.kind == Target::Kind::kCommand)
     wait_for_random_phase(settings_.period, &random_);
   begin_window();
-  shifts_ = PhaseShifts(timed && settings_.randomise, settings_.period, monotonic_ns());
+  shifts_ =
+      PhaseShifts(timed && settings_.randomise && !rings_.has_streams(), settings_.period, monotonic_ns());
   return {};
 }
 
@@ -97,6 +101,7 @@ void RingEngine::drain() {
   else
     begin_window();
   if (shifts_.due(monotonic_ns())) rings_.shift_phases();
+  if (streams_.due(monotonic_ns())) rings_.start_streams(streams_, &random_);
   file_->make_room(0);
   file_->beat();
 }

@@ -58,7 +58,8 @@ class RingEngine : public Engine {
   RingSet rings_;
   TaskTable tasks_;
   Random random_;
-  PhaseShifts shifts_;
+  PhaseShifts shifts_;  ///< where there are no streams
+  TickStreams streams_;
   uint64_t samples_ = 0;
   bool loss_pending_ = false;  ///< losses or throttling were reported and are not booked yet
   Tally sum_;
