@@ -223,7 +223,7 @@ TEST(BpfCounter, FollowsChildrenOfChildrenAndNobodyElse) {
     pid_t child = fork();
     if (child == 0) {
       pid_t grandchild = fork();
-      if (grandchild == 0) burn(100000000), _exit(0);
+      if (grandchild == 0) burn(500000000), _exit(0);  // beside it forks take little
       waitpid(grandchild, nullptr, 0);
       _exit(0);
     }
