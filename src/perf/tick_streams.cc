@@ -2,6 +2,8 @@
 
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -14,10 +16,17 @@ namespace {
 constexpr uint64_t kShortestNs = 200000;  ///< of all together: nobody sleeps that often
 constexpr uint64_t kLongestNs = 4000000;  ///< a longer one finds hardly a sleep within its slack
 
+/// The recorder needs others: the events take a quarter at most.
+bool has_descriptors() noexcept {
+  rlimit limit{};
+  const auto cpus = static_cast<rlim_t>(std::max(1l, sysconf(_SC_NPROCESSORS_CONF)));
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (kStreams - 1) * cpus <= limit.rlim_cur / 4;
+}
+
 }  // namespace
 
 TickStreams::TickStreams(const Event& event, uint64_t period, Random* random)
-    : wanted_(event.is_cpu_time() && period >= kShortestNs && period <= kLongestNs) {
+    : wanted_(event.is_cpu_time() && period >= kShortestNs && period <= kLongestNs && has_descriptors()) {
   if (wanted_) periods_ = draw_stream_periods(period, random);
 }
 

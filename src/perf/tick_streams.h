@@ -19,7 +19,8 @@ namespace pctally {
 class TickStreams {
  public:
   TickStreams() = default;
-  /// None, if the event or its period is none that wakes sleepers: the further periods are empty then.
+  /// None, if the event or its period is none that wakes sleepers, or descriptors are few (ulimit -n): the
+  /// further periods are empty then.
   TickStreams(const Event& event, uint64_t period, Random* random);
 
   /// For PerfSettings::streams.
