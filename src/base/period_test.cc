@@ -103,18 +103,6 @@ TEST(Period, ShorterPeriodsAreNotShorterThanTheKernelAllows) {
   }
 }
 
-TEST(PhaseShifts, ComeEveryThreeHundredPeriodsOnTheAverage) {
-  constexpr uint64_t kPeriod = 1000, kTime = 3000000 * kPeriod;  // 10,000 shifts
-  PhaseShifts shifts(true, kPeriod, 0);
-  unsigned count = 0;
-  for (uint64_t now = 0; now < kTime; now += kPeriod) count += shifts.due(now);
-  EXPECT_NEAR(count, 10000, 300);  // pauses uniform in 0..600: standard deviation 58, beyond five never seen
-  PhaseShifts unwanted(false, kPeriod, 0);
-  EXPECT_FALSE(unwanted.due(kTime));
-  EXPECT_FALSE(PhaseShifts().due(kTime));
-}
-
-}  // namespace
 TEST(Period, StreamsTickTogetherAsOftenAsAsked) {
   Random random(7);
   for (int run = 0; run < 1000; ++run) {
@@ -129,4 +117,16 @@ TEST(Period, StreamsTickTogetherAsOftenAsAsked) {
   }
 }
 
+TEST(PhaseShifts, ComeEveryThreeHundredPeriodsOnTheAverage) {
+  constexpr uint64_t kPeriod = 1000, kTime = 3000000 * kPeriod;  // 10,000 shifts
+  PhaseShifts shifts(true, kPeriod, 0);
+  unsigned count = 0;
+  for (uint64_t now = 0; now < kTime; now += kPeriod) count += shifts.due(now);
+  EXPECT_NEAR(count, 10000, 300);  // pauses uniform in 0..600: standard deviation 58, beyond five never seen
+  PhaseShifts unwanted(false, kPeriod, 0);
+  EXPECT_FALSE(unwanted.due(kTime));
+  EXPECT_FALSE(PhaseShifts().due(kTime));
+}
+
+}  // namespace
 }  // namespace pctally

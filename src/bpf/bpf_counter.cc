@@ -93,7 +93,7 @@ Result<PerfRing> open_event(const BpfCounter::Settings& settings, int cpu) {
   ring.records = ring.lost_count = ring.build_ids = false;
   ring.ring_pages = 4;
   auto opened = PerfRing::open(PerfScope::machine(), cpu, ring);
-  if (opened && !opened->add_streams(ring)) opened->drop_streams();
+  if (opened) (void)opened->add_streams(ring);  // without, its ticks come by one clock
   return opened;
 }
 
@@ -231,10 +231,10 @@ Result<void> BpfCounter::open_events(const Settings& settings) {
     events_.push_back({std::move(*event), cpu, ThrottleMeter(settings.event, settings.period)});
   }
   shares_.resize(cpus_);
-  has_streams_ = std::ranges::all_of(events_, [](auto& event) { return !event.ring.streams().empty(); });
-  for (CpuEvent& event : events_)
-    if (!has_streams_) event.ring.drop_streams();  // descriptors are few: all of them or none
   if (events_.empty()) return fail(ENODEV, "no CPU accepts a perf event");
+  const auto lacks = [](const CpuEvent& event) { return event.ring.streams().empty(); };
+  if (std::ranges::any_of(events_, lacks))  // descriptors are few: all of them or none
+    for (CpuEvent& event : events_) event.ring.drop_streams();
   return {};
 }
 

@@ -84,7 +84,7 @@ class BpfCounter {
   void shift_phases() noexcept;
 
   /// Whether ticks come by Settings::streams, once those are started.
-  [[nodiscard]] bool has_streams() const noexcept { return has_streams_; }
+  [[nodiscard]] bool has_streams() const noexcept { return !events_.front().ring.streams().empty(); }
   void start_streams(const TickStreams& streams, Random* random);
 
   /// From now on: whether every tick is handed out by itself, with its time, or those of one pc together.
@@ -178,7 +178,6 @@ class BpfCounter {
   size_t cpus_ = 0;
   Event event_ = kCpuTime;
   uint64_t period_ = 0;
-  bool has_streams_ = false;
   bool separate_ = false;
   Totals totals_;
 };

@@ -61,37 +61,43 @@ int pause_with(unsigned blocked) {
 using namespace pctally;
 
 /// <signal.h> gives the name of some to others, or has them no more.
-#define PCTALLY_OLD_CALL(result, function, name, parameters)                                           \
-  extern "C" __attribute__((visibility("default"))) result function parameters noexcept __asm__(name); \
-  extern "C" __attribute__((visibility("default"))) result function parameters noexcept
+#define PCTALLY_OLD_CALL(result, function, name, parameters)                                  \
+  extern "C" __attribute__((visibility("default"))) result function parameters __asm__(name); \
+  extern "C" __attribute__((visibility("default"))) result function parameters
 
-PCTALLY_OLD_CALL(sighandler_t, bsd_signal_of_ours, "bsd_signal", (int number, sighandler_t handler)) {
+PCTALLY_OLD_CALL(sighandler_t, bsd_signal_of_ours, "bsd_signal",
+                 (int number, sighandler_t handler) noexcept) {
   return signal(number, handler);
 }
-PCTALLY_OLD_CALL(sighandler_t, ssignal_of_ours, "ssignal", (int number, sighandler_t handler)) {
+PCTALLY_OLD_CALL(sighandler_t, ssignal_of_ours, "ssignal", (int number, sighandler_t handler) noexcept) {
   return signal(number, handler);
 }
-PCTALLY_OLD_CALL(sighandler_t, sysv_signal_of_ours, "sysv_signal", (int number, sighandler_t handler)) {
+PCTALLY_OLD_CALL(sighandler_t, sysv_signal_of_ours, "sysv_signal",
+                 (int number, sighandler_t handler) noexcept) {
   return __sysv_signal(number, handler);
 }
 
-PCTALLY_OLD_CALL(int, sigblock_of_ours, "sigblock", (int mask)) { return change_bits(SIG_BLOCK, mask); }
-PCTALLY_OLD_CALL(int, sigsetmask_of_ours, "sigsetmask", (int mask)) { return change_bits(SIG_SETMASK, mask); }
+PCTALLY_OLD_CALL(int, sigblock_of_ours, "sigblock", (int mask) noexcept) {
+  return change_bits(SIG_BLOCK, mask);
+}
+PCTALLY_OLD_CALL(int, sigsetmask_of_ours, "sigsetmask", (int mask) noexcept) {
+  return change_bits(SIG_SETMASK, mask);
+}
 
-PCTALLY_OLD_CALL(int, sighold_of_ours, "sighold", (int number)) {
+PCTALLY_OLD_CALL(int, sighold_of_ours, "sighold", (int number) noexcept) {
   return change_one(SIG_BLOCK, number, nullptr);
 }
-PCTALLY_OLD_CALL(int, sigrelse_of_ours, "sigrelse", (int number)) {
+PCTALLY_OLD_CALL(int, sigrelse_of_ours, "sigrelse", (int number) noexcept) {
   return change_one(SIG_UNBLOCK, number, nullptr);
 }
-PCTALLY_OLD_CALL(int, sigignore_of_ours, "sigignore", (int number)) {
+PCTALLY_OLD_CALL(int, sigignore_of_ours, "sigignore", (int number) noexcept) {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
   return sigaction(number, &action, nullptr);
 }
 
 /// X/Open: the signal's action, or with SIG_HOLD its place in the mask. What it was before.
-PCTALLY_OLD_CALL(sighandler_t, sigset_of_ours, "sigset", (int number, sighandler_t handler)) {
+PCTALLY_OLD_CALL(sighandler_t, sigset_of_ours, "sigset", (int number, sighandler_t handler) noexcept) {
   const sighandler_t held = SIG_HOLD;
   const bool hold = handler == held;
   struct sigaction action {
@@ -106,12 +112,10 @@ PCTALLY_OLD_CALL(sighandler_t, sigset_of_ours, "sigset", (int number, sighandler
 }
 
 /// Points where a thread may be cancelled, by an exception: not noexcept.
-#define PCTALLY_SIGPAUSE(function, name, parameters)                                       \
-  extern "C" __attribute__((visibility("default"))) int function parameters __asm__(name); \
-  extern "C" __attribute__((visibility("default"))) int function parameters
-
-PCTALLY_SIGPAUSE(sigpause_of_xopen, "__xpg_sigpause", (int number)) { return pause_without(number); }
-PCTALLY_SIGPAUSE(sigpause_of_bsd, "sigpause", (int mask)) { return pause_with(static_cast<unsigned>(mask)); }
-PCTALLY_SIGPAUSE(sigpause_of_either, "__sigpause", (int given, int is_signal)) {
+PCTALLY_OLD_CALL(int, sigpause_of_xopen, "__xpg_sigpause", (int number)) { return pause_without(number); }
+PCTALLY_OLD_CALL(int, sigpause_of_bsd, "sigpause", (int mask)) {
+  return pause_with(static_cast<unsigned>(mask));
+}
+PCTALLY_OLD_CALL(int, sigpause_of_either, "__sigpause", (int given, int is_signal)) {
   return is_signal != 0 ? pause_without(given) : pause_with(static_cast<unsigned>(given));
 }

@@ -135,7 +135,10 @@ Result<void> PerfRing::add_streams(const PerfSettings& settings) {
   for (const uint64_t period : settings.streams) {
     own.period = period;
     auto fd = open_into(PerfScope::machine(), own);
-    if (!fd) return std::unexpected(fd.error());
+    if (!fd) {
+      drop_streams();
+      return std::unexpected(fd.error());
+    }
     streams_.push_back(std::move(*fd));
   }
   return {};

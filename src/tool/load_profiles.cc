@@ -198,8 +198,9 @@ bool has_imported(const Profile& profile) { return std::ranges::any_of(profile.e
 
 /// For imports without a time, the same file is the same run.
 Result<void> SeparateRuns::check_file(const std::string& file) {
+  const Result<std::string> path = file == "-" ? copy_of_standard_input() : file;
   struct stat status;
-  if (stat(file.c_str(), &status) != 0) return {};
+  if (!path || stat(path->c_str(), &status) != 0) return {};
   const auto [entry, fresh] = files_.try_emplace({status.st_dev, status.st_ino}, file);
   if (fresh) return {};
   return fail(EINVAL, "%s and %s are one file, which would count twice; leave one out", entry->second.c_str(),

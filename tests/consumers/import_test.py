@@ -97,6 +97,9 @@ class Import(unittest.TestCase):
             self.assertIn(said, refused.stderr.decode())
         once = read(bytes_of_it, "diff", "-", "-")
         self.assertEqual((once.returncode, once.stdout), (4, b""), once.stderr)
+        twice = read(b"main;work 3\n", "diff", "-", "-")
+        self.assertEqual((twice.returncode, twice.stdout), (4, b""), twice.stderr)
+        self.assertIn("one file, which would count twice", twice.stderr.decode())
 
     def test_pprof_round_trip_is_whole(self):
         """Ours, and the same written again by go tool pprof: functions, seconds, the ledger's sum."""
