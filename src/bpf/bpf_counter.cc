@@ -232,9 +232,6 @@ Result<void> BpfCounter::open_events(const Settings& settings) {
   }
   shares_.resize(cpus_);
   if (events_.empty()) return fail(ENODEV, "no CPU accepts a perf event");
-  const auto lacks = [](const CpuEvent& event) { return event.ring.streams().empty(); };
-  if (std::ranges::any_of(events_, lacks))  // descriptors are few: all of them or none
-    for (CpuEvent& event : events_) event.ring.drop_streams();
   return {};
 }
 
@@ -273,14 +270,10 @@ void BpfCounter::disable() noexcept {
   for (CpuEvent& event : events_) event.throttle.finish(monotonic_ns());
 }
 
-void BpfCounter::start_streams(const TickStreams& streams, Random* random) {
+std::vector<PerfRing*> BpfCounter::rings_of_ticks() {
   std::vector<PerfRing*> rings;
   for (CpuEvent& event : events_) rings.push_back(&event.ring);
-  streams.start(rings, random);
-}
-
-void BpfCounter::shift_phases() noexcept {
-  for (CpuEvent& event : events_) event.ring.shift_phase(period_);
+  return rings;
 }
 
 /// Reading a running event interrupts its CPU and waits for the answer. A CPU that answers is not inside the

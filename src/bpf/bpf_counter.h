@@ -21,7 +21,6 @@
 #include "perf/event.h"
 #include "perf/ring.h"
 #include "perf/throttle.h"
-#include "perf/tick_streams.h"
 
 struct bpf_object;
 struct bpf_link;
@@ -41,7 +40,7 @@ class BpfCounter {
   struct Settings {
     Event event = kCpuTime;
     uint64_t period = 1000000;      ///< ns of CPU time, or events, of one tick
-    std::vector<uint64_t> streams;  ///< TickStreams::further_periods()
+    std::vector<uint64_t> streams;  ///< TickPhases::further_periods()
     bool kernel = true;             ///< count ticks in kernel mode too
     pctally_filter filter = PCTALLY_FILTER_ALL;
     bool children = true;                        ///< PCTALLY_FILTER_FOLLOWED: follow what they fork
@@ -80,12 +79,8 @@ class BpfCounter {
   /// After it has returned no program runs any more.
   void disable() noexcept;
 
-  /// Restarts the running period on every CPU, which moves its ticks to another phase.
-  void shift_phases() noexcept;
-
-  /// Whether ticks come by Settings::streams, once those are started.
-  [[nodiscard]] bool has_streams() const noexcept { return !events_.front().ring.streams().empty(); }
-  void start_streams(const TickStreams& streams, Random* random);
+  /// For TickPhases, until close().
+  [[nodiscard]] std::vector<PerfRing*> rings_of_ticks();
 
   /// From now on: whether every tick is handed out by itself, with its time, or those of one pc together.
   void separate_ticks(bool separate) noexcept;

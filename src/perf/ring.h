@@ -37,7 +37,7 @@ struct PerfSettings {
   bool children = true;           ///< follow fork; threads are always followed
   bool build_ids = true;          ///< let the kernel tell build ids (Linux 5.12)
   bool lost_count = true;         ///< PERF_FORMAT_LOST (Linux 6.0)
-  std::vector<uint64_t> streams;  ///< periods of further events for ticks on each CPU (perf/tick_streams.h)
+  std::vector<uint64_t> streams;  ///< periods of further events for ticks on each CPU (perf/tick_phases.h)
   uint32_t ring_pages = 64;       ///< a power of two
   uint32_t stack_bytes = 0;  ///< of the user stack that every tick brings along, a multiple of 8; 0: none
 

@@ -117,30 +117,21 @@ Result<void> RingSet::open_rings(PerfScope scope, bool samples, bool records) {
     settings_ = settings;
     if (ring) {
       rings_.push_back(std::move(*ring));
+      if (samples && scope.kind == PerfScope::Kind::kMachine) (void)rings_.back().add_streams(settings_);
     } else if (ring.error().code != ENODEV) {  // ENODEV: that CPU is offline
       rings_.clear();
       return std::unexpected(ring.error());
     }
   }
   if (rings_.size() == before) return fail(ENODEV, "no CPU accepts a perf event");
-  if (samples) add_streams(scope);
   return {};
 }
 
-/// All of them or none: where descriptors are few, a CPU's ticks come by one clock.
-void RingSet::add_streams(PerfScope scope) {
-  if (scope.kind != PerfScope::Kind::kMachine) settings_.streams.clear();
-  for (PerfRing& ring : rings_)
-    if (ring.has_ticks() && has_streams() && !ring.add_streams(settings_)) settings_.streams.clear();
-  if (has_streams()) return;
-  for (PerfRing& ring : rings_) ring.drop_streams();
-}
-
-void RingSet::start_streams(const TickStreams& streams, Random* random) {
+std::vector<PerfRing*> RingSet::rings_of_ticks() {
   std::vector<PerfRing*> rings;
   for (PerfRing& ring : rings_)
     if (ring.has_ticks()) rings.push_back(&ring);
-  streams.start(rings, random);
+  return rings;
 }
 
 Result<void> RingSet::add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known) {
@@ -188,11 +179,6 @@ void RingSet::enable() noexcept {
 
 void RingSet::disable() noexcept {
   for (PerfRing& ring : rings_) ring.disable();
-}
-
-void RingSet::shift_phases() noexcept {
-  for (PerfRing& ring : rings_)
-    if (ring.has_ticks()) ring.shift_phase(settings_.period);
 }
 
 void RingSet::collect() {

@@ -8,7 +8,6 @@
 #include "perf/record.h"
 #include "perf/ring.h"
 #include "perf/target.h"
-#include "perf/tick_streams.h"
 #include "perf/undumped_vector.h"
 
 namespace pctally {
@@ -60,12 +59,8 @@ class RingSet {
   void disable() noexcept;
   void close() { rings_.clear(); }
 
-  /// Restarts all running periods from now.
-  void shift_phases() noexcept;
-
-  /// Whether ticks come by settings().streams, once those are started.
-  [[nodiscard]] bool has_streams() const noexcept { return !settings_.streams.empty(); }
-  void start_streams(const TickStreams& streams, Random* random);
+  /// For TickPhases, until close().
+  [[nodiscard]] std::vector<PerfRing*> rings_of_ticks();
 
   /// Reads all records of the rings. They stay there, with the stacks that samples have, until replay().
   void collect();
@@ -119,7 +114,6 @@ class RingSet {
   Result<void> open_scope(PerfScope scope);
   Result<void> open_apart(PerfScope scope);
   Result<void> open_rings(PerfScope scope, bool samples, bool records);
-  void add_streams(PerfScope scope);
   Result<void> open_threads(const std::vector<pid_t>& processes);
   Result<void> add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known);
   void store(const PerfRecord& record, uint16_t ring);

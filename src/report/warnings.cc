@@ -204,7 +204,7 @@ std::string gap_reason(const Profile& profile, const Account& account) {
     reason += fmt::format("{}, frequent sleeps{}", unobserved ? "short ones" : "short threads or processes",
                           stolen ? "" : ", or a busy host");
   if (stolen) reason += ", or CPU time that the host took";
-  if (runs_in_program(profile)) reason += "; try -e ring";
+  if (runs_in_program(profile)) reason += "; as root, -e bpf samples more";
   return reason;
 }
 

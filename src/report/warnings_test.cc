@@ -60,7 +60,7 @@ TEST(Warnings, WhereNothingWasObservedAndNobodyIsNamedTheEnginesBlindSpotsAre) {
                              "no ticks, although sh used 0.10 s of CPU time: timer sees no static, setuid or "
                              "env -i program; try -e ring"),
                           is(Severity::kWarning,
-                             "not sampled: what is short, static or blocks signals; try -e ring")));
+                             "not sampled: what is short, static or blocks signals; as root, -e bpf samples more")));
   profile.engine = "ring";
   EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, "none of it was observed")));
   profile.processes[0].unseen_start_ns = 90'000'000;
@@ -182,11 +182,11 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
                              "frequent sleeps, or a busy host")));
   profile.engine = "timer";
   EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "what is short, static or blocks signals; try -e ring")));
+              ElementsAre(is(Severity::kWarning, "what is short, static or blocks signals; as root, -e bpf samples more")));
   profile.clock_tick_ns = 4'000'000;
   profile.ledger.samples = 250;
-  const std::string busy = "what threads ran after their last sample (busy machine); try -e ring";
-  EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, "signals; try -e ring")))
+  const std::string busy = "what threads ran after their last sample (busy machine); as root, -e bpf samples more";
+  EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, "signals; as root, -e bpf samples more")))
       << "one in 4 ms";
   profile.ledger.samples = 150;
   EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, busy.c_str()))) << "one in 6.7 ms";

@@ -245,6 +245,20 @@ def scratch():
 HIERARCHY = {1: "cgroup -o perf_event", 2: "cgroup2 -o rw"}
 
 
+def as_user(user=65534):
+    """The words before a command for another user to run it, without privilege (see need_other_users)."""
+    return ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"]
+
+
+def has_other_users():
+    return os.geteuid() == 0 and shutil.which("setpriv") is not None
+
+
+def need_other_users(test):
+    if not has_other_users():
+        test.skipTest("needs root and setpriv to become another user")
+
+
 def control_group_version():
     """Where the kernel has its perf_event controller now: the version of control groups, or None."""
     with open("/proc/cgroups") as file:

@@ -6,7 +6,6 @@ Where the whole machine may be observed, a tick finds the target or not: sums ar
 import contextlib
 import math
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,17 +16,13 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
-NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-
-
-def may_become_nobody():
-    return os.geteuid() == 0 and shutil.which("setpriv") is not None
+NOBODY = p.as_user()
 
 
 def users():
     """Who records and is recorded: ourselves (the whole machine, as root) and nobody (each thread)."""
     yield "self", []
-    if may_become_nobody():
+    if p.has_other_users():
         yield "nobody", NOBODY
     else:
         print("skipped: an unprivileged user (needs root and setpriv to become one)")
@@ -290,13 +285,13 @@ class Refusals(unittest.TestCase):
             self.refused(["-p", str(thread)], f"thread of process {target.pid}")
 
     def test_another_users_process(self):
-        if not may_become_nobody():
+        if not p.has_other_users():
             self.skipTest("needs root and setpriv to become another user")
         with running([p.program("spinner"), "1", "20"]) as target:
             self.refused(["-p", str(target.pid)], "belongs to root; run as root", prefix=NOBODY)
 
     def test_whole_machine_unprivileged(self):
-        if not may_become_nobody():
+        if not p.has_other_users():
             self.skipTest("needs root and setpriv to become another user")
         self.refused(["-a"], "-a needs root, CAP_PERFMON or perf_event_paranoid 0", prefix=NOBODY)
 
@@ -308,7 +303,7 @@ class Refusals(unittest.TestCase):
         self.refused(["-p", str(os.getpid()), "-e", "timer"], "pctally record --", code=2)
 
     def test_too_many_threads_for_the_descriptors(self):
-        if not may_become_nobody():
+        if not p.has_other_users():
             self.skipTest("needs root and setpriv to become another user")
         limit = ["prlimit", "--nofile=64:64", *NOBODY]
         with running([p.program("spinner"), "100", "20"], NOBODY) as target:

@@ -75,7 +75,7 @@ class HangingFiles(unittest.TestCase):
         server = self.serve("65533")
         try:
             path = os.path.join(self.directory, "others.pct")
-            done = p.record(["setpriv", "--reuid=65533", "--regid=65533", "--clear-groups",
+            done = p.record([*p.as_user(65533),
                              os.path.join(self.mounted, "program"), "0.2"], "-e", "ring", path=path)
             self.assertEqual(done.returncode, 0, done.stderr)
             said = " ".join(warning["text"] for warning in done.report()["warnings"])

@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
-NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+NOBODY = p.as_user()
 
 
 def open_scratch():
@@ -22,11 +22,6 @@ def open_scratch():
     directory = tempfile.mkdtemp(dir=p.scratch())
     os.chmod(directory, 0o777)
     return directory
-
-
-def need_nobody(test):
-    if os.geteuid() != 0 or shutil.which("setpriv") is None:
-        test.skipTest("needs root and setpriv to become an unprivileged user")
 
 
 def text_report(path):
@@ -99,7 +94,7 @@ class Honest(unittest.TestCase):
                     self.assertAlmostEqual(first / (first + second), float(done.stdout), delta=0.13, msg=(engine, first, second))
 
     def test_a_privileged_program_unprivileged(self):
-        need_nobody(self)
+        p.need_other_users(self)
         su = shutil.which("su")
         path = os.path.join(open_scratch(), "su.pct")
         script = f"{su} --help > /dev/null; {p.program('spinner')} 1 0.3"
@@ -114,7 +109,7 @@ class Honest(unittest.TestCase):
         self.assertIn("(su)", warnings(data, "incomplete")[0])
 
     def test_a_privileged_command_unprivileged(self):
-        need_nobody(self)
+        p.need_other_users(self)
         path = os.path.join(open_scratch(), "su.pct")
         words = [*NOBODY, p.PCTALLY, "record", "-e", "ring", "-o", path, "--", "su", "--help"]
         done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -14,8 +14,7 @@ OTHER_USER = 65533
 
 class OtherUsers(unittest.TestCase):
     def setUp(self):
-        if os.geteuid() != 0 or shutil.which("setpriv") is None:
-            self.skipTest("needs root and setpriv to become other users")
+        p.need_other_users(self)
         self.directory = tempfile.mkdtemp(dir=p.scratch())
         self.program = os.path.join(self.directory, "program")
         shutil.copy(p.program("spinner"), self.program)
@@ -44,7 +43,7 @@ class OtherUsers(unittest.TestCase):
         bare = p.without_names(self.recorded(), os.path.join(self.directory, "bare.pct"))
         os.chmod(bare, 0o644)
         pctally = shutil.copy(p.PCTALLY, self.directory)
-        done = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", pctally, "report", bare],
+        done = subprocess.run([*p.as_user(), pctally, "report", bare],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("spin_here", done.stdout)
@@ -56,7 +55,7 @@ class OtherUsers(unittest.TestCase):
         os.chmod(self.directory, 0o755)
         os.chmod(bare, 0o644)
         pctally = shutil.copy(p.PCTALLY, self.directory)
-        done = subprocess.run(["prlimit", "--nproc=0:0", "setpriv", "--reuid", "65531", "--regid", "65531", "--clear-groups", pctally,
+        done = subprocess.run(["prlimit", "--nproc=0:0", *p.as_user(65531), pctally,
                                "report", bare], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("spin_here", done.stdout)

@@ -1,6 +1,7 @@
 """pctally record is transparent: status, signals, output; and says clearly when it cannot do its work."""
 import os
 import pathlib
+import shutil
 import signal
 import stat
 import subprocess
@@ -136,6 +137,17 @@ class Passthrough(unittest.TestCase):
         self.assertEqual(self.record("/etc/passwd").returncode, 126)
         self.assertEqual(self.record("/").returncode, 126)
         self.assertEqual(os.listdir(self.directory), [])
+
+    def test_a_program_in_a_directory_that_may_not_be_searched_is_126(self):
+        p.need_other_users(self)
+        hidden = os.path.join(self.directory, "hidden")
+        os.mkdir(hidden, 0o700)
+        program = shutil.copy(shutil.which("true"), hidden)
+        os.chmod(self.directory, 0o755)
+        result = subprocess.run([*p.as_user(), p.PCTALLY, "record", "-o", os.path.join(self.directory, "a.pct"), "--", program],
+                                capture_output=True)
+        self.assertEqual((result.returncode, result.stderr.decode().strip()),
+                         (126, f"pctally: cannot run {program}: this user may not search its directory"))
 
     def test_bad_executable_is_126_and_leaves_no_file(self):
         path = os.path.join(self.directory, "garbage")

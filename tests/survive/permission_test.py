@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
 
 SETTING = "/proc/sys/kernel/perf_event_paranoid"
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+NOBODY = p.as_user()
 
 
 def reachable_by_nobody(path):

@@ -198,9 +198,8 @@ class Unobserved(unittest.TestCase):
 
     def test_another_users_program_is_named(self):
         """A container's entrypoint gives up its user and executes the program: the recording is not for that one."""
-        if os.geteuid() != 0 or shutil.which("setpriv") is None:
-            self.skipTest("needs root and setpriv to become another user")
-        another = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        p.need_other_users(self)
+        another = p.as_user()
         os.chmod(p.scratch(), 0o755)
         spinner = shutil.copy(p.program("spinner"), os.path.join(p.scratch(), "of_another"))
         for engine in p.engines("timer", "trap"):
@@ -261,8 +260,7 @@ class Unobserved(unittest.TestCase):
 
     def test_library_is_inert_in_privileged_programs(self):
         """AT_SECURE: a setuid program of another user ignores everything of ours."""
-        if os.geteuid() != 0 or shutil.which("setpriv") is None:
-            self.skipTest("needs root to make a setuid program of another user")
+        p.need_other_users(self)
         path = os.path.join(p.scratch(), "setuid_spinner")
         shutil.copy(p.program("spinner"), path)
         os.chown(path, 65534, 65534)

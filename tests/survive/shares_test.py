@@ -15,10 +15,6 @@ PIECES = 1024
 ENOUGH = 300  # ticks of the attack: pieces that have had one; their directories would fill the file
 
 
-def as_user(user):
-    return ["setpriv", "--reuid", str(user), "--regid", str(user), "--clear-groups"]
-
-
 def mapped(pid, name):
     with open(f"/proc/{pid}/maps", encoding="ascii") as file:
         return sum(name in line for line in file)
@@ -30,8 +26,7 @@ def ticks_of_process(data, comm):
 
 class Shares(unittest.TestCase):
     def setUp(self):
-        if os.geteuid() != 0 or shutil.which("setpriv") is None:
-            self.skipTest("needs root and setpriv to become other users")
+        p.need_other_users(self)
         os.chmod(p.scratch(), 0o755)
         self.directory = tempfile.mkdtemp(dir=p.scratch())
         os.chmod(self.directory, 0o777)
@@ -41,7 +36,7 @@ class Shares(unittest.TestCase):
     def attack(self):
         """A running attack: all is mapped before the recording starts."""
         name = os.path.join(self.directory, "sparse")
-        attack = subprocess.Popen([*as_user(65534), os.path.join(self.directory, "attacker"), "16", str(PIECES), name])
+        attack = subprocess.Popen([*p.as_user(65534), os.path.join(self.directory, "attacker"), "16", str(PIECES), name])
         self.addCleanup(attack.wait)
         self.addCleanup(attack.kill)
         while mapped(attack.pid, name) < PIECES:
@@ -56,7 +51,7 @@ class Shares(unittest.TestCase):
         while not os.path.exists(path) or ticks_of_process(p.report(path), "attacker") < ENOUGH:
             self.assertIsNone(recorder.poll())
             time.sleep(0.05)
-        subprocess.run([*as_user(65533), os.path.join(self.directory, "victim"), "1", "0.3"], check=True)
+        subprocess.run([*p.as_user(65533), os.path.join(self.directory, "victim"), "1", "0.3"], check=True)
         recorder.send_signal(signal.SIGINT)
         recorder.wait()
         return p.report(path)

@@ -322,7 +322,7 @@ class Limits(unittest.TestCase):
         directory = tempfile.mkdtemp(dir="/tmp")
         self.addCleanup(shutil.rmtree, directory)
         os.chown(directory, int(user), int(user))
-        done = subprocess.run(["setpriv", "--reuid", user, "--regid", user, "--clear-groups", p.PCTALLY, "record", "-q", "-e", "timer",
+        done = subprocess.run([*p.as_user(user), p.PCTALLY, "record", "-q", "-e", "timer",
                                "-o", os.path.join(directory, "p.pct"), "--", "bash", "-c", f"ulimit -i 5 && exec {p.program('thread_ends')}"],
                               capture_output=True, timeout=120)
         self.assertEqual((done.returncode, done.stdout), (0, b"150 100 150 50\n"), done.stderr)

@@ -41,8 +41,8 @@ Result<void> BpfEngine::load(const Target& target) {
   settings.filter = filter_for(target);
   settings.children = settings_.children;
   settings.paths = settings_.paths;
-  if (settings_.randomise) streams_ = TickStreams(settings_.event, settings_.period, &random_);
-  settings.streams = streams_.further_periods();
+  phases_ = TickPhases(settings_.event, settings_.period, settings_.randomise);
+  settings.streams = phases_.further_periods();
   UniqueFd cgroup;
   if (target.kind == Target::Kind::kCgroup) {
     auto directory = target.open_cgroup();
@@ -58,7 +58,6 @@ Result<void> BpfEngine::load(const Target& target) {
   auto counter = BpfCounter::load(settings);
   if (!counter) return std::unexpected(counter.error());
   counter_ = std::move(*counter);
-  if (!counter_.has_streams()) streams_ = {};
   return {};
 }
 
@@ -109,9 +108,7 @@ Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environme
   file->header().machine_cpus = static_cast<uint32_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
   counter_.separate_ticks(knows_threads());
   if (auto enabled = counter_.enable(&random_); !enabled) return enabled;
-  bool timed = settings_.event.is_cpu_time();
-  shifts_ =
-      PhaseShifts(timed && settings_.randomise && !counter_.has_streams(), settings_.period, monotonic_ns());
+  phases_.begin(counter_.rings_of_ticks(), monotonic_ns());
   setpriority(PRIO_PROCESS, 0, kNice);  // if it is permitted
   return {};
 }
@@ -193,8 +190,7 @@ void BpfEngine::drain() {
   counter_.release_paths();
   if (counter_.paths() != nullptr) load_tables();
   separate_where_needed();
-  if (shifts_.due(monotonic_ns())) counter_.shift_phases();
-  if (streams_.due(monotonic_ns())) counter_.start_streams(streams_, &random_);
+  if (phases_.due(monotonic_ns())) phases_.move(counter_.rings_of_ticks());
   file_->make_room(0);
   file_->beat();
 }

@@ -5,6 +5,7 @@
 
 #include "bpf/bpf_counter.h"
 #include "perf/ring_set.h"
+#include "perf/tick_phases.h"
 #include "recorder/engine/engine.h"
 #include "recorder/engine/kernel_unwinding.h"
 #include "task/task_table.h"
@@ -54,8 +55,7 @@ class BpfEngine : public Engine {
   KernelUnwinding unwinding_;
   int paths_drain_ms_ = 10;  ///< grows from the last time that new tables were loaded
   Random random_;
-  PhaseShifts shifts_;  ///< where there are no streams
-  TickStreams streams_;
+  TickPhases phases_;
   uint64_t counted_ = 0;
   uint64_t replacements_ = 0;    ///< seen by tasks_ so far
   uint64_t separate_until_ = 0;  ///< ticks come one by one until then

@@ -94,8 +94,9 @@ ProcessNote injection_obstacle(const std::string& path) { return obstacle(path, 
 std::string find_program(const std::string& command) {
   int error = ENOENT;
   if (command.find('/') != std::string::npos) {
+    errno = 0;
     if (runnable(command, &error)) return command;
-    errno = error;
+    if (errno != EACCES) errno = error;  // EACCES: a directory on the way may not be searched
     return {};
   }
   const char* path = getenv("PATH");

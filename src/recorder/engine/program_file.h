@@ -10,7 +10,8 @@ namespace pctally {
 /// in the way. A file that cannot be read counts as reachable: exec will tell.
 ProcessNote injection_obstacle(const std::string& path);
 
-/// The file that execvp(3) would run for `command`; empty if there is none, with errno ENOENT or EACCES.
+/// The file that execvp(3) would run for `command`; empty if there is none, with errno ENOENT, or EACCES
+/// if the file is none to be executed or a directory of its path may not be searched.
 std::string find_program(const std::string& command);
 
 }  // namespace pctally

@@ -74,6 +74,10 @@ TEST_F(ProgramFile, FindsWhatExecvpWouldRun) {
   EXPECT_EQ(find_program("no-such-program"), "");
   EXPECT_EQ(errno, ENOENT);
   EXPECT_EQ(find_program(""), "");
+  EXPECT_EQ(find_program(directory_ + "/none"), "");
+  EXPECT_EQ(errno, ENOENT);
+  EXPECT_EQ(find_program(directory_ + "/plain"), "");
+  EXPECT_EQ(errno, EACCES);
   setenv("PATH", old.c_str(), 1);
 }
 

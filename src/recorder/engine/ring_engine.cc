@@ -41,14 +41,13 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   settings.children = settings_.children;
   settings.lost_count = settings_.lost_count;
   settings.kernel = true;
-  if (settings_.randomise) streams_ = TickStreams(settings_.event, settings_.period, &random_);
-  settings.streams = streams_.further_periods();
+  phases_ = TickPhases(settings_.event, settings_.period, settings_.randomise);
+  settings.streams = phases_.further_periods();
   if (settings_.paths) {
     choose_stack_room(&settings);
     settings.whole_machine = false;  // so that no stack of another program is copied
   }
   if (auto opened = rings_.open(target, settings); !opened) return opened;
-  if (!rings_.has_streams()) streams_ = {};
   file->header().kernel_observed = rings_.settings().kernel;
   losses_.resize(rings_.size());
   for (Losses& losses : losses_) losses.throttle = ThrottleMeter(settings_.event, settings_.period);
@@ -77,8 +76,7 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   if (timed && !at_exec && target.kind == Target::Kind::kCommand)
     wait_for_random_phase(settings_.period, &random_);
   begin_window();
-  shifts_ =
-      PhaseShifts(timed && settings_.randomise && !rings_.has_streams(), settings_.period, monotonic_ns());
+  phases_.begin(rings_.rings_of_ticks(), monotonic_ns());
   return {};
 }
 
@@ -100,8 +98,7 @@ void RingEngine::drain() {
     book_losses();
   else
     begin_window();
-  if (shifts_.due(monotonic_ns())) rings_.shift_phases();
-  if (streams_.due(monotonic_ns())) rings_.start_streams(streams_, &random_);
+  if (phases_.due(monotonic_ns())) phases_.move(rings_.rings_of_ticks());
   file_->make_room(0);
   file_->beat();
 }

@@ -5,6 +5,7 @@
 
 #include "perf/ring_set.h"
 #include "perf/throttle.h"
+#include "perf/tick_phases.h"
 #include "recorder/engine/engine.h"
 #include "task/task_table.h"
 
@@ -58,8 +59,7 @@ class RingEngine : public Engine {
   RingSet rings_;
   TaskTable tasks_;
   Random random_;
-  PhaseShifts shifts_;  ///< where there are no streams
-  TickStreams streams_;
+  TickPhases phases_;
   uint64_t samples_ = 0;
   bool loss_pending_ = false;  ///< losses or throttling were reported and are not booked yet
   Tally sum_;

@@ -43,8 +43,9 @@ std::string not_found(const std::vector<std::string>& command) {
 
 std::string not_executable(const std::string& name) {
   struct stat status;
-  if (stat(name.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-    return fmt::format("cannot run {}: it is a directory", name);
+  const bool reached = stat(name.c_str(), &status) == 0;
+  if (!reached) return fmt::format("cannot run {}: this user may not search its directory", name);
+  if (S_ISDIR(status.st_mode)) return fmt::format("cannot run {}: it is a directory", name);
   if (name.ends_with(".sh"))
     return fmt::format("cannot run {0}: not executable; chmod +x {0}, or record -- sh {0}", name);
   return fmt::format("cannot run {0}: not executable; if it is a program: chmod +x {0}", name);

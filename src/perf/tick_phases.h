@@ -1,0 +1,55 @@
+// Keeps the ticks of each CPU out of step with what a program repeats: four slow clocks in the place of a
+// fast one, or where there is one alone, restarts of its period.
+//
+// The interrupt of one clock also ends the sleeps that come due within their slack (timerslack_ns(5), 50 us):
+// a program that sleeps often goes on at a tick, and is in step with the next ones. Of two equal functions
+// between sleeps of 0.2 ms one got 88 % of the ticks, and the other 4. Which of the four comes next has
+// nothing to do with what the last one woke.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/period.h"
+#include "perf/event.h"
+#include "perf/ring.h"
+
+namespace pctally {
+
+/// Of a recording's rings that have ticks, the same ones in each call. A recording begins with one clock a
+/// CPU, for the first tick of the others is some periods off. One thread.
+class TickPhases {
+ public:
+  TickPhases() = default;
+  /// Without `randomise`, and for other events than CPU time, ticks come as the kernel's clock has them.
+  TickPhases(const Event& event, uint64_t period, bool randomise);
+
+  /// For PerfSettings::streams. None, if the period is none that wakes sleepers, or descriptors are few
+  /// (ulimit -n).
+  [[nodiscard]] std::vector<uint64_t> further_periods() const;
+
+  /// Ticks come from now on. Further events stay only if all rings have them.
+  void begin(const std::vector<PerfRing*>& rings, uint64_t now_ns);
+
+  /// True when move() is to be called.
+  bool due(uint64_t now_ns) noexcept;
+
+  /// Lets the further events start, each in a random phase, and then slows the first ones down, which takes
+  /// the longest of the periods; where there are none, restarts the running periods.
+  void move(const std::vector<PerfRing*>& rings);
+
+ private:
+  static constexpr uint64_t kAloneNs = 20000000;
+  void start(const std::vector<PerfRing*>& rings);
+
+  Random random_;
+  uint64_t period_ = 0;
+  bool wanted_ = false;
+  bool have_streams_ = false;
+  bool started_ = false;  ///< the streams
+  std::array<uint64_t, kStreams> periods_{};
+  uint64_t start_ns_ = 0;
+  PhaseShifts shifts_;  ///< where there are no streams
+};
+
+}  // namespace pctally
