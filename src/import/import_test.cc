@@ -224,6 +224,21 @@ struct Proto {
     }
     add(4, location);
   }
+  /// Location `id` without a name, in mapping `id` of a file.
+  void place(uint64_t id, const std::string& file, const std::string& build_id) {
+    std::string mapping, location;
+    protozero::pbf_writer writer(mapping), place(location);
+    writer.add_uint64(1, id);
+    writer.add_uint64(2, 0x1000);
+    writer.add_uint64(3, 0x9000);
+    writer.add_int64(5, text(file));
+    writer.add_int64(6, text(build_id));
+    add(3, mapping);
+    place.add_uint64(1, id);
+    place.add_uint64(2, id);
+    place.add_uint64(3, 0x1234);
+    add(4, location);
+  }
   std::string done(int64_t period = 0) {
     protozero::pbf_writer writer(bytes);
     if (period != 0) type(11, "cpu", "nanoseconds");
@@ -253,6 +268,21 @@ TEST(ImportPprof, TakesTheLastKindOfValueInTicksOfItsPeriod) {
   EXPECT_EQ(read.profile.ledger.samples, 4u);
   EXPECT_EQ(read.amounts(), (Sums{{"main", 10}, {"leaf", 30}}));
   EXPECT_EQ(read.stacks(), (Sums{{"file.name;main;leaf", 30}, {"file.name;main", 10}}));
+}
+
+// Names are looked up in that build alone.
+TEST(ImportPprof, AFileWithoutNamesKeepsItsBuildId) {
+  Proto proto;
+  proto.type(1, "samples", "count");
+  proto.place(1, "/bin/x", "00ff10");
+  proto.place(2, "/bin/x", "not hexadecimal");
+  proto.sample({1}, {3});
+  proto.sample({2}, {1});
+  Imported read(proto.done());
+  ASSERT_EQ(read.profile.executables.size(), 2u) << read.error;
+  EXPECT_EQ(read.profile.executables[0].build_id, (std::vector<uint8_t>{0, 0xff, 0x10}));
+  EXPECT_EQ(read.profile.executables[1].build_id, std::vector<uint8_t>{});
+  EXPECT_EQ(read.profile.positions[0].position, 0x234u);
 }
 
 TEST(ImportPprof, KnowsTimesCountsAndBytesAndNothingElse) {

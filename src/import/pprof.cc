@@ -332,7 +332,8 @@ ImportedPlace PprofReader::place_of(uint64_t id) {
     for (const Line& line : location.lines) frames.push_back(frame_of(line));
     place = sum_.place(object_of(location.mapping), frames);
   } else if (in_file) {
-    place = {sum_.file_object(text(mapping->second.file), ExecutableKind::kFile),
+    place = {sum_.file_object(text(mapping->second.file), ExecutableKind::kFile,
+                              build_id_of(text(mapping->second.build_id))),
              location.address - mapping->second.start + mapping->second.offset};
   } else {
     char address[24];

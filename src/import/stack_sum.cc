@@ -23,10 +23,11 @@ uint32_t StackSum::named_object(const std::string& path, const std::vector<uint8
   return entry->second;
 }
 
-uint32_t StackSum::file_object(const std::string& path, ExecutableKind kind) {
+uint32_t StackSum::file_object(const std::string& path, ExecutableKind kind,
+                               const std::vector<uint8_t>& build_id) {
   const auto [entry, fresh] =
-      files_.try_emplace({path, kind}, static_cast<uint32_t>(sum_.executables.size()));
-  if (fresh) sum_.executables.push_back({.kind = kind, .path = path, .build_id = {}});
+      files_.try_emplace({path, kind, build_id}, static_cast<uint32_t>(sum_.executables.size()));
+  if (fresh) sum_.executables.push_back({.kind = kind, .path = path, .build_id = build_id});
   return entry->second;
 }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/result.h"
@@ -40,8 +41,10 @@ class StackSum {
 
   /// An object whose names are in the file.
   uint32_t named_object(const std::string& path, const std::vector<uint8_t>& build_id = {});
-  /// A file that is asked for names, position being a file offset; or the vdso.
-  uint32_t file_object(const std::string& path, ExecutableKind kind);
+  /// A file that is asked for names, position being a file offset; or the vdso. With a build id only the file
+  /// that has it is asked.
+  uint32_t file_object(const std::string& path, ExecutableKind kind,
+                       const std::vector<uint8_t>& build_id = {});
 
   /// The place of these frames in an object of named_object().
   ImportedPlace place(uint32_t object, const std::vector<Frame>& frames);
@@ -74,7 +77,7 @@ class StackSum {
   std::string program_;
   Profile sum_;
   std::map<std::pair<std::string, std::vector<uint8_t>>, uint32_t> named_;
-  std::map<std::pair<std::string, ExecutableKind>, uint32_t> files_;
+  std::map<std::tuple<std::string, ExecutableKind, std::vector<uint8_t>>, uint32_t> files_;
   std::map<std::pair<int32_t, std::string>, uint64_t> processes_;
   std::map<std::string, uint32_t> scopes_;
   std::map<PathTreeNode::Key, uint32_t> nodes_;

@@ -96,6 +96,17 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_option("--color", arguments.color)->check(one_of({"auto", "always", "never"}));
 }
 
+/// What an option lacks to change anything; null: nothing.
+const char* idle_option(const Arguments& arguments) {
+  if (arguments.html.empty() && arguments.no_sources)
+    return "--no-sources is of a page; write diff --html FILE --no-sources";
+  if (arguments.html.empty() && arguments.strip_paths)
+    return "--strip-paths is of a page; write diff --html FILE --strip-paths";
+  if (arguments.junit && arguments.fail_if.empty() && arguments.budget.empty())
+    return "--junit prints limits, and there are none; add --fail-if LIMIT or --budget FILE";
+  return nullptr;
+}
+
 /// An exit code if the command line ends here. Files stand before and after a lone "--", or there are two.
 std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   OptionParser app("pctally diff");
@@ -117,6 +128,10 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   } else if (files.size() == 2) {
     arguments->before = {files[0]};
     arguments->after = {files[1]};
+  }
+  if (const char* idle = idle_option(*arguments); idle != nullptr) {
+    complain("{}", idle);
+    return kExitUsage;
   }
   if (!arguments->before.empty() && !arguments->after.empty()) return std::nullopt;
   complain("two profiles are compared: pctally diff OLD NEW, or pctally diff OLD... -- NEW...");
@@ -151,7 +166,7 @@ std::string way_to_decide(const Diff& diff, const std::vector<LimitResult>& resu
   if (runs == 0) return "record more runs a side; pctally plan says how many";
   const double run_ms =
       std::max(diff.total.amount.before * diff.work, diff.total.amount.after * diff.new_work);
-  if (diff.unit != "ms") return fmt::format("about {} runs a side would decide it", runs);
+  if (!diff.counts_cpu_time()) return fmt::format("about {} runs a side would decide it", runs);
   return fmt::format("about {} runs a side would decide it, {} s of CPU time each side", runs,
                      rounded(run_ms * static_cast<double>(runs) / 1000, 2));
 }

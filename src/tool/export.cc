@@ -95,6 +95,7 @@ const char* idle_option(const Arguments& arguments) {
   if (arguments.limit && format != "markdown") return "--limit";
   if (!arguments.object.empty() && !of_object) return "--object";
   if (!arguments.names.empty() && of_object) return "--names";
+  if (!arguments.debuginfod.empty() && of_object) return "--debuginfod";
   return arguments.no_lines && (of_object || format == "markdown" || format == "perf") ? "--no-lines"
                                                                                        : nullptr;
 }

@@ -196,8 +196,7 @@ bool is_imported(const Executable& executable) { return imported_names().knows(e
 
 bool has_imported(const Profile& profile) { return std::ranges::any_of(profile.executables, is_imported); }
 
-/// For imports without a time, the same file is the same run.
-Result<void> SeparateRuns::check_file(const std::string& file) {
+Result<void> SeparateFiles::add(const std::string& file) {
   const Result<std::string> path = file == "-" ? copy_of_standard_input() : file;
   struct stat status;
   if (!path || stat(path->c_str(), &status) != 0) return {};
@@ -212,7 +211,7 @@ bool SeparateRuns::load(const std::vector<std::string>& files, std::vector<Profi
     const std::string& file = files[i];
     Result<Profile> profile = load_one(file, i + 1, files.size());
     Result<void> separate = profile ? recordings_.add(*profile, file) : std::unexpected(profile.error());
-    if (separate) separate = check_file(file);
+    if (separate) separate = files_.add(file);
     if (!separate) {
       complain("{}", separate.error().text);
       return false;
@@ -224,6 +223,7 @@ bool SeparateRuns::load(const std::vector<std::string>& files, std::vector<Profi
 
 Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions& options) {
   Merger merger(options.most_bytes);
+  SeparateFiles separate;
   std::vector<std::string> damage;
   for (size_t i = 0; i < files.size(); ++i) {
     const std::string& file = files[i];
@@ -233,6 +233,7 @@ Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions
     name_faults(file, *profile, &damage);
     if (!options.paths) profile->paths = {};
     if (auto added = merger.add(std::move(*profile), file); !added) return std::unexpected(added.error());
+    if (auto added = separate.add(file); !added) return std::unexpected(added.error());
   }
   Profile sum = merger.take();
   sum.damage = std::move(damage);

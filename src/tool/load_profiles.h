@@ -50,6 +50,16 @@ bool is_imported(const Executable& executable);
 /// Whether it has any. What an imported file calls a source file is only a name: no page holds its text.
 bool has_imported(const Profile& profile);
 
+/// Files that are read, each once: for an import without a time, the same file is the same run.
+class SeparateFiles {
+ public:
+  /// Error: EINVAL if it is one of before, with what to do about it.
+  Result<void> add(const std::string& file);
+
+ private:
+  std::map<std::pair<uint64_t, uint64_t>, std::string> files_;  ///< by device and inode
+};
+
 /// Loads files that are compared: each recording may be among them once.
 class SeparateRuns {
  public:
@@ -58,10 +68,8 @@ class SeparateRuns {
   bool load(const std::vector<std::string>& files, std::vector<Profile>* profiles);
 
  private:
-  Result<void> check_file(const std::string& file);
-
   Recordings recordings_;
-  std::map<std::pair<uint64_t, uint64_t>, std::string> files_;  ///< by device and inode
+  SeparateFiles files_;
 };
 
 struct SumOptions {

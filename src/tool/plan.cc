@@ -65,7 +65,7 @@ class Plan {
  public:
   Plan(RunDeviations deviations, const Arguments& arguments, size_t runs)
       : rows_(std::move(deviations.rows)),
-        unit_(escaped(deviations.unit)),
+        event_(escaped(deviations.event)),
         arguments_(arguments),
         runs_(runs) {
     changes_.assign(std::begin(kUsualChanges), std::end(kUsualChanges));
@@ -79,7 +79,7 @@ class Plan {
                    return runs == 0 ? "-" : std::to_string(runs);
                  }) +
            "\n" +
-           table(fmt::format("or {} a run, of {} a side", unit_,
+           table(fmt::format("or {} a run, of {} a side", event_.empty() ? "ms" : event_,
                              runs_ == 1 ? "one run" : fmt::format("{} runs", runs_)),
                  [this](const RowDeviation& row, const PlannedChange& change) {
                    const double length = length_needed(row, change, runs_);
@@ -103,7 +103,7 @@ class Plan {
   }
 
   [[nodiscard]] std::string table(const std::string& title, const auto& cell) const {
-    std::string out = fmt::format("{:>10} {:>6}", unit_ == "ms" ? "ms a run" : "a run", "dev %");
+    std::string out = fmt::format("{:>10} {:>6}", event_.empty() ? "ms a run" : "a run", "dev %");
     for (double change : changes_) out += fmt::format(" {:>8}", fmt::format("{:g} %", change));
     out += fmt::format("  {}\n", title);
     const size_t limit = arguments_.limit;
@@ -123,7 +123,7 @@ class Plan {
   }
 
   std::vector<RowDeviation> rows_;
-  std::string unit_;
+  std::string event_;  ///< empty: CPU time
   const Arguments& arguments_;
   size_t runs_;
   std::vector<double> changes_;
@@ -146,7 +146,7 @@ int run_plan(int argc, char** argv) {
   }
   for (const Doubt& doubt : deviations->doubts) warn("{}", doubt.text());
   if (!deviations->blind_to_kernel.empty())
-    warn("user code alone is planned for: {} does not see kernel code", deviations->blind_to_kernel);
+    warn("user code alone is planned for: {} does not see all kernel code", deviations->blind_to_kernel);
   const size_t a_side = arguments.runs != 0 ? arguments.runs : std::max(runs.size(), kFewestRuns);
   const Plan plan(std::move(*deviations), arguments, a_side);
   std::string out = plan.text();

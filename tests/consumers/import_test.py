@@ -236,10 +236,23 @@ class Import(unittest.TestCase):
         both, one = p.report_of_several(copies), p.report(copies[0])
         self.assertEqual(by_function(both), by_function(one) + by_function(one))
         self.assertIn("are of one recording", run(p.PCTALLY, "diff", path, path).stderr)
-        self.assertIn("are one file", run(p.PCTALLY, "diff", copies[0], copies[0]).stderr)
+        for command in (["diff"], ["report"], ["export", "--format", "folded"]):
+            twice = run(p.PCTALLY, *command, copies[0], copies[0])
+            self.assertEqual((twice.returncode, twice.stdout), (4, ""))
+            self.assertIn("are one file", twice.stderr)
         merged = run(p.PCTALLY, "merge", "-o", self.path("no.pct"), path)
         self.assertEqual((merged.returncode, merged.stdout), (4, ""))
         self.assertIn("pctally report A B adds them up", merged.stderr)
+
+    def test_places_of_other_tools_stay_apart(self):
+        """What is called name+0x12 is a function like any other."""
+        for name, factor in (("old", 1), ("new", 2)):
+            with open(self.path(name), "w", encoding="ascii") as file:
+                for function in ("alpha", "beta", "gamma"):
+                    file.write(f"main;{function}+0x11 {1000 * factor}\n")
+        rows = json.loads(run(p.PCTALLY, "diff", "--json", self.path("old"), self.path("new")).stdout)["rows"]
+        self.assertEqual({(row["name"], row["old_ticks"], row["new_ticks"]) for row in rows if row["new_ticks"]},
+                         {(f"{name}+0x11", 1000, 2000) for name in ("alpha", "beta", "gamma")})
 
     def test_what_has_no_code_is_neither_annotated_nor_archived(self):
         for format in ("pprof", "folded"):

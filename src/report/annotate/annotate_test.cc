@@ -167,6 +167,9 @@ TEST(JumpLanes, ShortJumpsLieInsideLongOnes) {
   EXPECT_THAT(rows, ElementsAre(".----", "| .->", "| |  ", "| '--", "'--->"));
   EXPECT_EQ(JumpLanes({{0, 4}, {3, 1}}, 1).width(), 3u) << "what finds no lane is not drawn";
   EXPECT_EQ(JumpLanes({{2, 2}}, 4).width(), 0u);
+  EXPECT_EQ(JumpLanes({{0, 1}, {1, 2}}, 4).width(), 5u) << "two that share a row";
+  EXPECT_EQ(JumpLanes({{5, 6}, {0, 1}, {3, 2}}, 4).width(), 3u);
+  EXPECT_EQ(JumpLanes({{5, 6}, {0, 1}, {3, 2}}, 4).drawing(4), "   ");
 }
 
 TEST(FindFunction, ByPlace) {

@@ -2,6 +2,7 @@
 // other way round), "|" between. Short jumps lie inside long ones; what finds no lane is not drawn.
 #pragma once
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,11 @@ class JumpLanes {
   [[nodiscard]] std::string drawing(size_t row) const;
 
  private:
+  /// No two share a row.
   struct Lane {
-    std::vector<Jump> jumps;
+    std::map<size_t, Jump> jumps;  ///< by the first row
     [[nodiscard]] bool has_room(const Jump& jump) const;
+    [[nodiscard]] const Jump* at(size_t row) const;
   };
   std::vector<Lane> lanes_;  ///< the first is nearest to the code
 };

@@ -10,11 +10,12 @@ bool is_kernel(const Profile& profile, uint32_t executable) {
   return profile.executables[executable].kind == ExecutableKind::kKernel;
 }
 
-bool contains(std::span<const ComparedProfile> profiles, KernelCode where) {
-  return std::ranges::any_of(profiles, [where](const ComparedProfile& compared) {
-    return kernel_code_of(*compared.profile) == where;
-  });
+KernelCode of_one_run(const ProfileRun& run) {
+  if (!run.kernel_observed) return KernelCode::kUnseen;
+  return run.engine == "timer" ? KernelCode::kInCaller : KernelCode::kApart;
 }
+
+bool has_rows_of_it(KernelCode where) { return where == KernelCode::kApart || where == KernelCode::kPartly; }
 
 uint64_t scaled(uint64_t value, double part) {
   return static_cast<uint64_t>(std::llround(static_cast<double>(value) * part));
@@ -31,14 +32,31 @@ void keep_part(double part, TickLedger* ledger) {
 }  // namespace
 
 KernelCode kernel_code_of(const Profile& profile) {
-  if (!profile.kernel_observed) return KernelCode::kUnseen;
-  return profile.engine == "timer" ? KernelCode::kInCaller : KernelCode::kApart;
+  if (profile.runs.empty()) return of_one_run(profile);
+  const auto any = [&profile](KernelCode where) {
+    return std::ranges::any_of(profile.runs,
+                               [where](const ProfileRun& run) { return of_one_run(run) == where; });
+  };
+  const bool unseen = any(KernelCode::kUnseen), apart = any(KernelCode::kApart);
+  if (any(KernelCode::kInCaller)) return unseen || apart ? KernelCode::kMixed : KernelCode::kInCaller;
+  if (!unseen) return KernelCode::kApart;
+  return apart ? KernelCode::kPartly : KernelCode::kUnseen;
+}
+
+bool can_leave_kernel_out(const Profile& profile) {
+  const KernelCode where = kernel_code_of(profile);
+  return where == KernelCode::kUnseen || has_rows_of_it(where);
 }
 
 std::string blind_to_kernel(std::span<const ComparedProfile> profiles, Grouping by) {
-  if (by == Grouping::kProcess || !contains(profiles, KernelCode::kApart)) return "";
+  const auto has_rows = [](const ComparedProfile& compared) {
+    return has_rows_of_it(kernel_code_of(*compared.profile));
+  };
+  if (by == Grouping::kProcess || std::ranges::none_of(profiles, has_rows)) return "";
   for (const ComparedProfile& compared : profiles)
-    if (kernel_code_of(*compared.profile) == KernelCode::kUnseen) return compared.name;
+    if (const KernelCode where = kernel_code_of(*compared.profile);
+        where == KernelCode::kUnseen || where == KernelCode::kPartly)
+      return compared.name;
   return "";
 }
 

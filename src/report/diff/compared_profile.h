@@ -20,12 +20,17 @@ enum class KernelCode {
   kUnseen,    ///< nowhere: they are part of the unsampled time
   kInCaller,  ///< in the user code that called it
   kApart,     ///< in rows of its own
+  kPartly,    ///< in rows of its own, but for some of the runs it sums up, which do not see it
+  kMixed,     ///< of some of the runs it sums up in the user code that called it
 };
 
 KernelCode kernel_code_of(const Profile& profile);
 
-/// The name of a profile that does not see the kernel where another has rows of it, so that user code alone
-/// can be compared; else empty. Processes cannot be compared so.
+/// True if the profile without its rows of kernel code is user code alone.
+bool can_leave_kernel_out(const Profile& profile);
+
+/// The name of a profile that does not see the kernel, or not all of it, where there are rows of it, so that
+/// user code alone can be compared; else empty. Processes cannot be compared so.
 std::string blind_to_kernel(std::span<const ComparedProfile> profiles, Grouping by);
 
 /// The profile as it were without the ticks of kernel code.

@@ -208,7 +208,7 @@ void count_runs(const std::vector<MeasuredRun>& runs, size_t* all, size_t* added
   }
 }
 
-Result<std::string> common_unit(const std::vector<ComparedProfile>& profiles) {
+Result<std::string> common_event(const std::vector<ComparedProfile>& profiles) {
   auto word = [](const Profile& profile) {
     return profile.counts_cpu_time() ? "CPU time" : profile.event.c_str();
   };
@@ -217,7 +217,7 @@ Result<std::string> common_unit(const std::vector<ComparedProfile>& profiles) {
     if (other.profile->event != first.event)
       return fail(EINVAL, "one profile counts %s, another %s: they cannot be compared", word(first),
                   word(*other.profile));
-  return first.counts_cpu_time() ? "ms" : first.event;
+  return first.event;
 }
 
 /// Adds those of a side; without a file's name a profile has that of the side.
@@ -304,14 +304,14 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   std::vector<ComparedProfile> all;
   add_profiles(before, "old run", options, &all);
   add_profiles(after, "new run", options, &all);
-  auto unit = common_unit(all);
-  if (!unit) return std::unexpected(unit.error());
+  auto event = common_event(all);
+  if (!event) return std::unexpected(event.error());
   const MatchingObjects objects = matching_objects(before, after);
   Diff diff;
   diff.renamed = objects.renamed;
   diff.by = options.by;
   diff.names = options.names;
-  diff.unit = *unit;
+  diff.event = *event;
   diff.work = options.work;
   diff.new_work = options.new_work > 0 ? options.new_work : options.work;
   diff.doubts = doubts_of(all, options.by);
@@ -373,9 +373,9 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
                                      const DiffOptions& options) {
   std::vector<ComparedProfile> all;
   add_profiles(runs, "run", options, &all);
-  auto unit = common_unit(all);
-  if (!unit) return std::unexpected(unit.error());
-  RunDeviations result{.unit = *unit,
+  auto event = common_event(all);
+  if (!event) return std::unexpected(event.error());
+  RunDeviations result{.event = *event,
                        .doubts = doubts_of(all, options.by),
                        .blind_to_kernel = blind_to_kernel(all, options.by)};
   const MatchingObjects objects = matching_objects(runs, {});

@@ -61,7 +61,7 @@ struct DiffOptions {
 struct Diff {
   Grouping by = Grouping::kFunction;
   NameStyle names = NameStyle::kShort;
-  std::string unit;  ///< "ms", or the event's name
+  std::string event;  ///< whose number is compared, as of Profile; empty: CPU time, in milliseconds
   double work = 1, new_work = 1;
   size_t old_runs = 0, new_runs = 0;
   size_t old_added = 0, new_added = 0;  ///< of these runs: those that are known as a sum alone
@@ -79,6 +79,7 @@ struct Diff {
   std::string in_step;          ///< a profile whose ticks follow the kernel's clock; empty: none
   uint64_t clock_tick_ns = 0;   ///< of that clock
 
+  [[nodiscard]] bool counts_cpu_time() const { return event.empty(); }
   [[nodiscard]] bool per_unit_of_work() const { return work != 1 || new_work != 1; }
   [[nodiscard]] bool one_run_a_side() const { return old_runs == 1 && new_runs == 1; }
 };
@@ -111,7 +112,7 @@ struct RowDeviation {
 /// Of runs of one program.
 struct RunDeviations {
   std::vector<RowDeviation> rows{};  ///< the total, then the largest first
-  std::string unit{};                ///< these and the following as of Diff
+  std::string event{};               ///< this and the following as of Diff
   std::vector<Doubt> doubts{};
   std::string blind_to_kernel{};
 };

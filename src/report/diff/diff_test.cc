@@ -337,7 +337,7 @@ TEST(Diff, KernelCodeIsNotGoneWhereItIsNotSeen) {
   EXPECT_DOUBLE_EQ(row_of(diff, "f1").share.before, 62.5);
   EXPECT_TRUE(diff.doubts.empty());
   EXPECT_THAT(diff_text(diff, {}),
-              HasSubstr("\nUser code alone is compared: b.pct does not see kernel code.\n"));
+              HasSubstr("\nUser code alone is compared: b.pct does not see all kernel code.\n"));
   EXPECT_EQ(diff_of({seen}, {seen}).rows.size(), 3u);
   const auto limit = check_limit(diff, *parse_limit("seconds(f9) > +10%"));
   ASSERT_FALSE(limit);

@@ -48,20 +48,26 @@ const char* where_kernel_code_is(KernelCode where) {
       return "does not see kernel code";
     case KernelCode::kInCaller:
       return "has kernel code in the rows of its callers";
+    case KernelCode::kPartly:
+      return "sums up runs that see kernel code and others";
+    case KernelCode::kMixed:
+      return "sums up runs that have kernel code in other rows";
     default:
       return "has rows of kernel code";
   }
 }
 
-/// Of two kinds the second is named, with a profile of the first.
+/// Of two kinds the second is named, with a profile of the first. One that is mixed is like no other: it may
+/// have more of the one kind.
 std::vector<Doubt> of_kernel_code(std::span<const ComparedProfile> profiles, Grouping by) {
   const ComparedProfile& first = profiles.front();
   const KernelCode usual = kernel_code_of(*first.profile);
-  for (const ComparedProfile& other : profiles) {
+  for (const ComparedProfile& other : profiles.subspan(1)) {
     const KernelCode where = kernel_code_of(*other.profile);
-    const bool left_out = by != Grouping::kProcess && where != KernelCode::kInCaller &&
-                          usual != KernelCode::kInCaller;  // see blind_to_kernel()
-    if (where != usual && !left_out)
+    const bool left_out = by != Grouping::kProcess && can_leave_kernel_out(*first.profile) &&
+                          can_leave_kernel_out(*other.profile);  // see blind_to_kernel()
+    const bool alike = where == usual && where != KernelCode::kPartly && where != KernelCode::kMixed;
+    if (!alike && !left_out)
       return {{other.name, std::string("it ") + where_kernel_code_is(where) + ", " + first.name + " " +
                                where_kernel_code_is(usual)}};
   }

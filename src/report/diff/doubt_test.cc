@@ -78,6 +78,43 @@ TEST(Doubt, IsKernelCodeInTheRowsOfItsCallers) {
   EXPECT_EQ(texts_of(caller, caller), Texts{});
 }
 
+/// Its header sums up what its runs are.
+Profile runs_added(const std::vector<Profile>& profiles) {
+  Profile sum = profiles[0];
+  sum.engine = "several";
+  for (const Profile& profile : profiles) {
+    sum.runs.push_back(profile);
+    sum.kernel_observed = sum.kernel_observed && profile.kernel_observed;
+  }
+  return sum;
+}
+
+TEST(Doubt, IsASumOfRunsThatHaveKernelCodeInDifferentRows) {
+  const Profile ring = run_with(1000);
+  Profile timer = run_with(1000);
+  timer.engine = "timer";
+  const Profile mixed = runs_added({timer, ring});
+  EXPECT_EQ(kernel_code_of(mixed), KernelCode::kMixed);
+  EXPECT_EQ(kernel_code_of(runs_added({timer, timer})), KernelCode::kInCaller);
+  EXPECT_EQ(kernel_code_of(runs_added({ring, ring})), KernelCode::kApart);
+  EXPECT_EQ(texts_of(ring, mixed), Texts{"b: it sums up runs that have kernel code"});
+  EXPECT_EQ(texts_of(timer, mixed), Texts{"b: it sums up runs that have kernel code"});
+  EXPECT_EQ(texts_of(mixed, mixed), Texts{"b: it sums up runs that have kernel code"});
+  EXPECT_EQ(texts_of(runs_added({ring, ring}), ring), Texts{});
+}
+
+TEST(Doubt, IsNoSumOfWhichKernelCodeIsLeftOut) {
+  const Profile ring = run_with(1000), trap = blind(run_with(1000)), sum = runs_added({trap, ring});
+  EXPECT_EQ(kernel_code_of(sum), KernelCode::kPartly);
+  EXPECT_EQ(texts_of(trap, sum), Texts{});
+  EXPECT_EQ(texts_of(ring, sum), Texts{});
+  EXPECT_EQ(texts_of(sum, sum, Grouping::kProcess), Texts{"b: it sums up runs that see kernel code "});
+  for (const Profile* other : {&ring, &trap, &sum}) {
+    const std::vector<ComparedProfile> both = {{other, "other"}, {&sum, "sum"}};
+    EXPECT_NE(blind_to_kernel(both, Grouping::kFunction), "");
+  }
+}
+
 TEST(ComparedProfile, UserCodeAloneIsLeftWithoutTheKernel) {
   Profile profile = run_with(600);
   profile.positions.push_back({1, 8, 400});

@@ -35,7 +35,7 @@ Json change_json(const Change& change) {
 std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results) {
   Json json = {{"version", kDiffJsonVersion},
                {"by", grouping_word(diff.by)},
-               {"unit", valid_utf8(diff.unit)},
+               {"unit", diff.counts_cpu_time() ? "ms" : valid_utf8(diff.event)},
                {"work", diff.work},
                {"new_work", diff.new_work},
                {"old_runs", diff.old_runs},

@@ -20,6 +20,13 @@ std::string_view trimmed(std::string_view text) {
   return first == std::string_view::npos ? std::string_view{} : text.substr(first, last - first + 1);
 }
 
+/// A comment begins with a '#' at the start of the line or behind white space: names have it, too.
+std::string_view without_comment(std::string_view line) {
+  for (size_t at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1))
+    if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return line.substr(0, at);
+  return line;
+}
+
 constexpr size_t kMostShown = 40;  ///< of a limit, so that a message is one line
 
 const char* example_of(Limit::Metric metric) {
@@ -143,7 +150,7 @@ Result<std::vector<Limit>> parse_limits(std::string_view lines) {
   int number = 0;
   while (!lines.empty()) {
     size_t end = std::min(lines.find('\n'), lines.size());
-    std::string_view line = trimmed(lines.substr(0, end).substr(0, lines.substr(0, end).find('#')));
+    std::string_view line = trimmed(without_comment(lines.substr(0, end)));
     lines.remove_prefix(std::min(end + 1, lines.size()));
     ++number;
     if (line.empty()) continue;
@@ -161,9 +168,9 @@ std::string measured_text(const LimitResult& result) {
 }
 
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
-  if (diff.unit != "ms" && is_time(limit))
+  if (!diff.counts_cpu_time() && is_time(limit))
     return fail(EINVAL, "limit '%s': the profiles count %s, not time; limit the change in %%, or a share",
-                elided_name(limit.text, kMostShown).c_str(), elided_name(diff.unit, kMostShown).c_str());
+                elided_name(limit.text, kMostShown).c_str(), elided_name(diff.event, kMostShown).c_str());
   Change change = diff.total.amount;
   if (limit.metric != Limit::Metric::kTotal) {
     change = {};

@@ -7,7 +7,6 @@ namespace {
 
 Diff diff_with(const char* name, double before, double after, double half) {
   Diff diff;
-  diff.unit = "ms";
   diff.old_runs = diff.new_runs = 5;
   Change change;
   change.before = before;
@@ -100,7 +99,7 @@ TEST(Limit, AWrongOneSaysWhatIsWrong) {
 
 TEST(Limit, OfTimeIsNoneOfEvents) {
   Diff diff = diff_with("f", 100, 120, 5);
-  diff.unit = "page-faults";
+  diff.event = "page-faults";
   for (const char* text : {"seconds(f) > +5ms", "seconds(f) > 5s", "total > 5s"}) {
     const auto result = check_limit(diff, *parse_limit(text));
     ASSERT_FALSE(result) << text;
@@ -109,6 +108,8 @@ TEST(Limit, OfTimeIsNoneOfEvents) {
   }
   EXPECT_EQ(outcome_of(diff, "seconds(f) > +10%"), Outcome::kFail);
   EXPECT_EQ(outcome_of(diff, "share(f) > +2pp"), Outcome::kFail);
+  diff.event = "ms";  // an event that somebody called so
+  EXPECT_FALSE(check_limit(diff, *parse_limit("total > 5s")));
 }
 
 TEST(Limit, AnExampleIsOfTheSameMetric) {
@@ -135,6 +136,9 @@ TEST(Limit, ABudgetIsOneALine) {
   ASSERT_TRUE(limits);
   ASSERT_EQ(limits->size(), 2u);
   EXPECT_EQ((*limits)[0].text, "share(f) > +2pp");
+  const auto lambda = parse_limits("seconds(main::{lambda#1}::operator()) > 2s\t# why (f) > 1");
+  ASSERT_TRUE(lambda);
+  EXPECT_EQ(lambda->at(0).function, "main::{lambda#1}::operator()");
   auto wrong = parse_limits("total > +3%\nnonsense\n");
   ASSERT_FALSE(wrong);
   EXPECT_NE(std::string(wrong.error().text).find("line 2: "), std::string::npos);

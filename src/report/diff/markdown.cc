@@ -27,7 +27,7 @@ std::string row_line(const Diff& diff, double scale, const DiffRow& row, const C
 
 std::string head(const AmountUnit& unit, const std::string& title) {
   return fmt::format("| change {0} | ± | old | new | share pp | {1} | |\n|--:|--:|--:|--:|--:|:--|:--|\n",
-                     unit.name, title);
+                     markdown_text(unit.name), title);
 }
 
 std::string table(const Diff& diff, const AmountUnit& unit, size_t first, size_t last) {

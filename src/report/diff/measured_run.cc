@@ -27,9 +27,9 @@ DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects) {
   std::string name = row_name(row, by);
   if (by == Grouping::kObject || by == Grouping::kProcess) return {objects.name_of(name), ""};
   const std::string& object = objects.name_of(row.object);
-  const size_t address = name.find("+0x");  // of code without a name: "[object+0x1234]"
-  if (address != std::string::npos)
-    name = "[" + object + (objects.same_build.contains(object) ? name.substr(address) : "]");
+  const std::string nameless = "[" + row.object;  // "[object+0x1234]": code without a name
+  if (name.starts_with(nameless + "+0x") && name.ends_with(']'))
+    name = "[" + object + (objects.same_build.contains(object) ? name.substr(nameless.size()) : "]");
   return {name, object};
 }
 

@@ -17,12 +17,12 @@ struct DiffTextOptions {
 
 /// A unit that gives figures of this size three digits before the point at most.
 struct AmountUnit {
-  std::string name;  ///< "s", "ms", "us", "ns", or the event
-  double scale = 1;  ///< of it in one of Diff::unit
+  std::string name;  ///< "s", "ms", "us", "ns", or the event, escaped
+  double scale = 1;  ///< of it in a millisecond, or an event
 };
 AmountUnit amount_unit(const Diff& diff, double amount);
 
-/// The answer in one sentence: what the total did, by how much, of how many runs. For "ms" in seconds.
+/// The answer in one sentence: what the total did, by how much, of how many runs. CPU time in seconds.
 std::string verdict_sentence(const Diff& diff);
 
 /// What the change comes from: the decided rows that explain most of it; where the total is undecided, those

@@ -76,7 +76,7 @@ TEST(Plan, TellsDoubtsAndTheUnit) {
   const auto deviations = run_deviations({faults}, &FakeSymbolizer::open, {.files = {"a.pct"}});
   ASSERT_EQ(deviations->doubts.size(), 1u);
   EXPECT_EQ(deviations->doubts[0].profile, "a.pct");
-  EXPECT_EQ(deviations->unit, "page-faults");
+  EXPECT_EQ(deviations->event, "page-faults");
 }
 
 /// Both take Student's t and the total among the rows.

@@ -11,15 +11,13 @@ namespace {
 
 constexpr size_t kCauses = 3;
 
-bool is_time(const Diff& diff) { return diff.unit == "ms"; }
-
 /// For three figures.
 int decimals_of(double value) { return std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0; }
 
 std::string amount_text(const Diff& diff, double amount) {
   const char* work = diff.per_unit_of_work() ? " a unit of work" : "";
-  if (!is_time(diff))
-    return fmt::format("{:.{}f} {}{}", amount, std::abs(amount) < 10 ? 2 : 0, diff.unit, work);
+  if (!diff.counts_cpu_time())
+    return fmt::format("{:.{}f} {}{}", amount, std::abs(amount) < 10 ? 2 : 0, escaped(diff.event), work);
   const AmountUnit unit = amount_unit(diff, amount);
   const double scaled = amount * unit.scale;
   return fmt::format("{:.{}f} {}{}", scaled, decimals_of(scaled), unit.name, work);
@@ -33,7 +31,7 @@ std::string runs_text(const Diff& diff) {
 }  // namespace
 
 AmountUnit amount_unit(const Diff& diff, double amount) {
-  if (!is_time(diff)) return {diff.unit, 1};
+  if (!diff.counts_cpu_time()) return {escaped(diff.event), 1};
   const double ms = std::abs(amount);
   if (ms >= 999.5) return {"s", 1e-3};
   if (ms >= 0.9995 || ms == 0) return {"ms", 1};
@@ -42,7 +40,7 @@ AmountUnit amount_unit(const Diff& diff, double amount) {
 
 std::string verdict_sentence(const Diff& diff) {
   const Change& total = diff.total.amount;
-  const std::string subject = is_time(diff) ? "CPU time" : diff.unit;
+  const std::string subject = diff.counts_cpu_time() ? "CPU time" : escaped(diff.event);
   const std::string before = amount_text(diff, total.before), after = amount_text(diff, total.after);
   const double percent = 100 / std::max(total.before, 1e-9);
   if (diff.total.verdict == Verdict::kUndecided) {
@@ -118,7 +116,7 @@ std::string deviation_sentence(const Diff& diff) {
 
 std::string kernel_sentence(const Diff& diff) {
   if (diff.blind_to_kernel.empty()) return "";
-  return fmt::format("User code alone is compared: {} does not see kernel code.",
+  return fmt::format("User code alone is compared: {} does not see all kernel code.",
                      elided_name(escaped(diff.blind_to_kernel), 40));
 }
 

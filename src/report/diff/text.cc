@@ -65,7 +65,7 @@ class DiffTable {
 
  private:
   /// A name of an event may be long, and the first line has it.
-  [[nodiscard]] std::string unit() const { return diff_.unit == "ms" ? unit_.name : ""; }
+  [[nodiscard]] std::string unit() const { return diff_.counts_cpu_time() ? unit_.name : ""; }
 
   void choose_unit(size_t shown) {
     constexpr double kMsFrom = 1e5;  // a table stays in ms as long as the column holds it

@@ -28,7 +28,7 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
                     {"total_verdict", verdict_word(row.has_callees() ? row.total_verdict : row.verdict)},
                     {"total_share", change_or_null(row.total_share)}});
   }
-  return {{"unit", texts.shown(diff.unit)},
+  return {{"unit", texts.shown(diff.counts_cpu_time() ? "ms" : diff.event)},
           {"work", diff.work == 1 ? diff.new_work : diff.work},
           {"old_runs", diff.old_runs},
           {"new_runs", diff.new_runs},

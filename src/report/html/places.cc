@@ -24,11 +24,13 @@ std::array<uint64_t, kBins> bins_of(const HotFunction& function) {
 }  // namespace
 
 HtmlJson html_bins(const std::vector<HotFunction>& functions, const FunctionList& list) {
-  HtmlJson bins = HtmlJson::object();
+  std::map<int64_t, HtmlJson> of;
   for (const HotFunction& function : functions) {
     if (!has_real_places(function) || function.range.end <= function.range.start) continue;
-    bins[std::to_string(list.number(function))] = bins_of(function);
+    of.insert_or_assign(list.number(function), bins_of(function));
   }
+  HtmlJson bins = HtmlJson::object();
+  for (auto& [number, function_bins] : of) bins.add(std::to_string(number), std::move(function_bins));
   return bins;
 }
 

@@ -41,7 +41,7 @@ void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionLi
   }
   HtmlJson& on_stack = (*data)["on_stack"] = HtmlJson::object();
   for (const auto& [function, ticks] : calls.on_stack)
-    on_stack[std::to_string(function)] = HtmlJson::array({ticks.low, ticks.high});
+    on_stack.add(std::to_string(function), HtmlJson::array({ticks.low, ticks.high}));
 }
 
 }  // namespace pctally

@@ -72,6 +72,11 @@ Json& Json::operator[](std::string_view key) {
   return members.back().value;
 }
 
+void Json::add(std::string key, Json value) {
+  if (std::holds_alternative<std::monostate>(value_)) value_ = Object();
+  std::get<Object>(value_).push_back({std::move(key), std::move(value)});
+}
+
 void Json::push_back(Json value) {
   if (std::holds_alternative<std::monostate>(value_)) value_ = Array();
   std::get<Array>(value_).push_back(std::move(value));

@@ -54,6 +54,8 @@ class Json {
 
   /// The member `key`, made if there is none. A null becomes an object.
   Json& operator[](std::string_view key);
+  /// A member that is not there yet: nobody looks, so that an object of many costs no square of their number.
+  void add(std::string key, Json value);
   /// A null becomes an array.
   void push_back(Json value);
   /// Members or values.

@@ -37,6 +37,13 @@ TEST(Json, PrintsWhatTheLibraryPrints) {
               expected.dump(indent, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
 }
 
+TEST(Json, AMemberThatIsAddedIsOne) {
+  Json json;
+  json.add("a", 1);
+  json.add("b", Json::array({2}));
+  EXPECT_EQ(json.dump(-1), Json({{"a", 1}, {"b", Json::array({2})}}).dump(-1));
+}
+
 TEST(Json, HasTheSizeOfItsMembersOrValues) {
   EXPECT_TRUE(Json().empty());
   EXPECT_TRUE(Json::array().empty());

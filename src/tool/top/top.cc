@@ -60,7 +60,7 @@ Time      --interval S         seconds between two refreshes (1)
           --count N            end after N refreshes
 
 On a terminal ? shows the keys; in a pipe the table is printed again at each refresh.
-Exit: 0; 2 usage; 4 FILE cannot be read; else that of the recorder.
+Exit: 0; 2 usage; 4 FILE cannot be read; 125 failed; without a recording, that of record.
 )";
 
 /// The loop: one recording, one screen or none.
