@@ -14,6 +14,8 @@ struct FoldedLine {
   std::string_view stack;
   uint64_t count = 0;
   bool negative = false;  ///< as differences of profiles have it
+  /// "stack 4 7", a count before and one after, as difffolded.pl writes. A name may end in a number, too.
+  bool two_counts = false;
 };
 
 std::optional<FoldedLine> parse(std::string_view line) {
@@ -25,6 +27,9 @@ std::optional<FoldedLine> parse(std::string_view line) {
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), parsed.count);
   if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
   parsed.stack = line.substr(0, blank);
+  const std::string_view before = parsed.stack.substr(parsed.stack.rfind(' ') + 1);
+  parsed.two_counts = before.size() < parsed.stack.size() && !before.empty() &&
+                      before.find_first_not_of("0123456789") == std::string_view::npos;
   return parsed;
 }
 
@@ -61,9 +66,11 @@ Result<Profile> import_folded(std::string_view text, const std::string& name, Im
   const uint32_t object = sum.named_object(kNoObject);
   std::vector<ImportedPlace> stack;
   LineReader lines(text);
+  bool two_counts = true;
   for (std::string_view line; lines.next(&line);) {
     if (line.empty() || line[0] == '#') continue;
     const std::optional<FoldedLine> parsed = parse(line);
+    two_counts = two_counts && parsed && parsed->two_counts;
     if (!parsed)
       return fail(EINVAL, "line %zu is not \"stack count\"; a folded profile has one a line", lines.number());
     if (parsed->negative)
@@ -75,6 +82,7 @@ Result<Profile> import_folded(std::string_view text, const std::string& name, Im
     if (!sum.add_rows(stack.size() + 1)) return fail(EFBIG, "it has more than 10,000,000 frames");
     if (!stack.empty()) sum.add(stack, parsed->count, parsed->count);
   }
+  if (two_counts) return fail(EINVAL, "every line has two counts; compare two files: pctally diff OLD NEW");
   Profile profile;
   profile.engine = "folded";
   return sum.take({.event = "samples", .period = 1}, std::move(profile));

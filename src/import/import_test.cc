@@ -80,6 +80,12 @@ TEST(ImportFolded, CountsSamplesOfStacks) {
                                  {"file.name;main;work item;leaf", 5}}));
 }
 
+TEST(ImportFolded, OneCountALine) {
+  EXPECT_EQ(Imported("a;b 4 7\na;c 0 2\n").error,
+            "every line has two counts; compare two files: pctally diff OLD NEW");
+  EXPECT_EQ(Imported("a;phase 1 7\na;b 2\n").amounts(), (Sums{{"phase 1", 7}, {"b", 2}}));
+}
+
 TEST(ImportFolded, AStackThatIsVeryDeepIsCut) {
   std::string text = "outermost;f";
   for (size_t i = 0; i < 100'000; ++i) text += ";f";
@@ -141,6 +147,34 @@ TEST(ImportPerfScript, OnePeriodIsTheTick) {
   EXPECT_EQ(read.profile.event, "cycles");
   EXPECT_EQ(read.profile.period_ns, 1000u);
   EXPECT_EQ(read.profile.ledger.counted, 4u);
+}
+
+std::vector<std::string> damage_of(const std::string& text) { return Imported(text).profile.damage; }
+
+TEST(ImportPerfScript, ATextThatIsCutOffIsDamaged) {
+  const std::string sample =
+      "p 7 1.5:  100 cpu-clock:u:\n\t55d0 leaf+0x1 (/bin/p)\n\t55e0 main+0x2 (/bin/p)\n\n";
+  const std::string text = sample + sample;
+  const size_t whole = text.size() - 2;  // without the ends of lines, as who trims a text leaves it
+  for (const size_t size : {whole, text.size()}) EXPECT_TRUE(damage_of(text.substr(0, size)).empty()) << size;
+  EXPECT_FALSE(damage_of(text.substr(0, whole + 1)).empty()) << "more lines may follow";
+  for (size_t size = sample.size() + 1; size < whole; ++size) {
+    const std::string cut = text.substr(0, size);
+    EXPECT_EQ(damage_of(cut).size(), cut.ends_with(')') ? 0u : 1u) << cut;
+  }
+  const std::string flat = "p 7 1.5:  100 cpu-clock:u:  55d0 leaf+0x1 (/bin/p)\n";
+  EXPECT_TRUE(damage_of(flat + flat).empty());
+  EXPECT_TRUE(damage_of(sample + flat).empty());
+  EXPECT_FALSE(damage_of(flat + flat.substr(0, flat.size() - 5)).empty());
+}
+
+TEST(ImportPerfScript, WhatWasLostIsBooked) {
+  const std::string sample = "p 7 1.5:  100 cpu-clock:u:  55d0 leaf+0x1 (/bin/p)\n";
+  Imported read(sample + "p 7 [000] 1.6: PERF_RECORD_LOST lost 3\n" + sample +
+                "p     7 [001] 1.7: PERF_RECORD_LOST_SAMPLES lost 2\np 7 1.8: PERF_RECORD_THROTTLE\n");
+  EXPECT_EQ(read.profile.ledger.counted, 2u) << read.error;
+  EXPECT_EQ(read.profile.ledger.lost, 5u);
+  EXPECT_EQ(read.profile.throttled, 1u);
 }
 
 TEST(ImportPerfScript, GuessesNoUnit) {

@@ -88,6 +88,19 @@ std::optional<SampleLine> parse_sample(std::string_view line) {
   return std::nullopt;
 }
 
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t") == std::string_view::npos; }
+
+/// "name 123 12.345678: PERF_RECORD_LOST lost 7", which options of perf script print between samples: what
+/// stands behind the time.
+std::string_view record_of(std::string_view line) {
+  for (std::string_view rest = line, word; !(word = take_word(&rest)).empty();) {
+    std::string_view record = rest;
+    if (is_time(word) && take_word(&record).starts_with("PERF_RECORD_"))
+      return rest.substr(rest.find_first_not_of(" \t"));
+  }
+  return {};
+}
+
 /// "55d0 symbol+0x1 (object)", a symbol being of any characters.
 struct FrameLine {
   std::string_view symbol, object;
@@ -111,15 +124,19 @@ std::optional<FrameLine> parse_frame(std::string_view line) {
 class PerfScriptReader {
  public:
   PerfScriptReader(std::string_view text, const std::string& name, ImportedNames* names)
-      : lines_(text), sum_(names, name) {}
+      : text_(text), lines_(text), sum_(names, name) {}
   Result<Profile> run();
 
  private:
   Result<void> begin(const SampleLine& sample);
   bool add_frame(std::string_view line);
+  void apply(std::string_view record);
+  void add_lost();
+  [[nodiscard]] bool is_cut_off(std::string_view last) const;
   void finish();
   [[nodiscard]] ImportedUnit unit() const;
 
+  std::string_view text_;
   LineReader lines_;
   StackSum sum_;
   std::optional<SampleLine> sample_;
@@ -127,6 +144,10 @@ class PerfScriptReader {
   std::string event_;
   std::optional<bool> has_periods_;
   std::optional<uint64_t> period_;  ///< of all samples; 0: they differ
+  uint64_t samples_ = 0, amounts_ = 0;
+  uint64_t lost_ = 0;  ///< samples
+  uint64_t throttled_ = 0;
+  bool have_blank_lines_ = false;  ///< behind samples
 };
 
 /// Keeps only the names of the objects' functions: addresses in this text are those of one process.
@@ -143,6 +164,8 @@ void PerfScriptReader::finish() {
   if (!sample_) return;
   const uint64_t amount = sample_->period.value_or(1);
   const std::string comm(sample_->comm);
+  ++samples_;
+  if (__builtin_add_overflow(amounts_, amount, &amounts_)) amounts_ = UINT64_MAX;
   if (stack_.empty())
     sum_.add_outside(amount, 1);
   else
@@ -166,6 +189,34 @@ Result<void> PerfScriptReader::begin(const SampleLine& sample) {
   return {};
 }
 
+/// PERF_RECORD_LOST and PERF_RECORD_LOST_SAMPLES; PERF_RECORD_THROTTLE.
+void PerfScriptReader::apply(std::string_view record) {
+  const std::string_view kind = take_word(&record);
+  uint64_t lost = 0;
+  if (kind.starts_with("PERF_RECORD_LOST") && take_word(&record) == "lost" &&
+      parse_number(take_word(&record), &lost) && lost < UINT64_MAX - lost_)
+    lost_ += lost;
+  if (kind == "PERF_RECORD_THROTTLE") ++throttled_;
+}
+
+/// As much each as the samples that are there are on the average.
+void PerfScriptReader::add_lost() {
+  if (samples_ == 0 || lost_ == 0) return;
+  const uint64_t each = std::max<uint64_t>(amounts_ / samples_, 1);
+  sum_.add_lost(lost_ > UINT64_MAX / each ? UINT64_MAX : lost_ * each);
+}
+
+/// The last line is not whole, or the last sample has no blank line behind it where others have one. Who
+/// takes the file's end away takes whole lines: a line without its end may be whole.
+bool PerfScriptReader::is_cut_off(std::string_view last) const {
+  const bool flat = sample_ && !is_blank(sample_->rest);  // its only place stands in its own line
+  const bool lacks_end = sample_ && have_blank_lines_ && !flat;
+  if (text_.ends_with('\n') || last.empty()) return lacks_end;
+  const std::optional<SampleLine> sample = parse_sample(last);
+  const std::string_view frame = sample ? sample->rest : last;
+  return is_blank(frame) ? lacks_end : !parse_frame(frame);
+}
+
 /// perf's clocks count nanoseconds. Without periods nothing says how much a sample is.
 ImportedUnit PerfScriptReader::unit() const {
   const bool clock = event_ == "cpu-clock" || event_ == "task-clock";
@@ -174,12 +225,19 @@ ImportedUnit PerfScriptReader::unit() const {
 }
 
 Result<Profile> PerfScriptReader::run() {
+  std::string_view last;
   for (std::string_view line; lines_.next(&line);) {
     if (line.empty()) {
+      have_blank_lines_ = have_blank_lines_ || sample_;
       finish();
       continue;
     }
     if (line[0] == '#') continue;
+    if (const std::string_view record = record_of(line); !record.empty()) {
+      apply(record);
+      continue;
+    }
+    last = line;
     if (const std::optional<SampleLine> sample = parse_sample(line)) {
       finish();
       if (auto begun = begin(*sample); !begun) return std::unexpected(begun.error());
@@ -187,9 +245,12 @@ Result<Profile> PerfScriptReader::run() {
     }
     if (sample_ && !add_frame(line)) return fail(EFBIG, "it has more than 10,000,000 rows");
   }
-  finish();
   Profile profile;
   profile.engine = "perf";
+  if (is_cut_off(last)) profile.damage.emplace_back("its last sample is cut off, and others may be missing");
+  finish();
+  add_lost();
+  profile.throttled = throttled_;
   return sum_.take(unit(), std::move(profile));
 }
 

@@ -104,13 +104,21 @@ std::string share_of(const HotFunction& function, const Profile& profile) {
   return fmt::format("{:.1f} %", percent_of(function.ticks, profile.ledger.ticks()));
 }
 
-/// "put(int) (3.1 %), put(long) (2.0 %) and 4 more", short enough for a line.
+/// "put(int) (3.1 %), put(long) (2.0 %) and 4 more", short enough for a line. Of one name in several objects
+/// it has these: "main in a (3.1 %), main in b (2.0 %)".
 std::string listed(const std::vector<const HotFunction*>& functions, const Profile& profile) {
   constexpr size_t kMost = 3;
   std::string text;
-  for (size_t i = 0; i < std::min(kMost, functions.size()); ++i)
-    text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", elided(escaped(functions[i]->short_name), 80),
-                        share_of(*functions[i], profile));
+  for (size_t i = 0; i < std::min(kMost, functions.size()); ++i) {
+    const HotFunction& function = *functions[i];
+    const auto of_that_name = [&](const HotFunction* other) {
+      return other->short_name == function.short_name && other->object != function.object;
+    };
+    const bool elsewhere = std::ranges::any_of(functions, of_that_name);
+    text += fmt::format("{}{}{} ({})", i == 0 ? "" : ", ", elided(escaped(function.short_name), 80),
+                        elsewhere ? " in " + elided(escaped(function.object), 40) : "",
+                        share_of(function, profile));
+  }
   if (functions.size() > kMost) text += fmt::format(" and {} more", functions.size() - kMost);
   return text;
 }

@@ -161,6 +161,7 @@ std::optional<int> read_limits(const Arguments& arguments, std::vector<Limit>* l
 
 /// "about 12 runs a side would decide it, 11 s of CPU time each side"
 std::string way_to_decide(const Diff& diff, const std::vector<LimitResult>& results) {
+  if (std::ranges::any_of(results, &LimitResult::nameless)) return "see the warnings above";
   size_t runs = 0;
   for (const LimitResult& result : results) runs = std::max(runs, result.runs_needed);
   if (runs == 0) return "record more runs a side; pctally plan says how many";
@@ -192,11 +193,12 @@ int exit_status(const Diff& diff, const std::vector<LimitResult>& results, bool 
   }
   const int otherwise = damaged ? kExitInput : kExitUndecided;
   if (auto open = count(LimitResult::Outcome::kUndecided); open != 0) {
+    for (const Doubt& doubt : diff.doubts) warn("{}", doubt.text());
     complain("{} limit{} undecided: {} (exit {})", open, open == 1 ? "" : "s", way_to_decide(diff, results),
              otherwise);
     return otherwise;
   }
-  if (!results.empty() && !diff.doubts.empty()) {
+  if (!results.empty() && diff.is_in_doubt()) {
     for (const Doubt& doubt : diff.doubts) warn("{}", doubt.text());
     complain("no limit is exceeded, but these profiles cannot be relied on (exit {})", otherwise);
     return otherwise;

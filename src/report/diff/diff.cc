@@ -169,6 +169,7 @@ std::vector<Candidate> candidates_of(Diff* diff) {
     if (candidate.before->effective + candidate.after->effective >= kFewestTicks) family.push_back(candidate);
   };
   for (DiffRow& row : diff->rows) {
+    if (diff->is_in_doubt(row.object)) continue;
     add_if_enough({&row.amount, &row.old_side, &row.new_side, &row.verdict, &diff->decided});
     if (row.has_callees())
       add_if_enough(
@@ -242,6 +243,13 @@ std::vector<Report> reports_of(const std::vector<Profile>& side, const OpenSymbo
   return reports;
 }
 
+std::vector<const Report*> pointers_to(const std::vector<Report>& before, const std::vector<Report>& after) {
+  std::vector<const Report*> reports;
+  for (const auto* side : {&before, &after})
+    for (const Report& report : *side) reports.push_back(&report);
+  return reports;
+}
+
 std::vector<MeasuredRun> measure_side(const std::vector<Profile>& side, const std::vector<Report>& reports,
                                       double work, const MatchingObjects& objects,
                                       const MatchingLines& lines) {
@@ -306,9 +314,8 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   add_profiles(after, "new run", options, &all);
   auto event = common_event(all);
   if (!event) return std::unexpected(event.error());
-  const MatchingObjects objects = matching_objects(before, after);
+  MatchingObjects objects = matching_objects(before, after);
   Diff diff;
-  diff.renamed = objects.renamed;
   diff.by = options.by;
   diff.names = options.names;
   diff.event = *event;
@@ -332,10 +339,14 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
         &new_side = kernel_code ? after : new_rest;
   const auto old_reports = reports_of(old_side, open, options.by),
              new_reports = reports_of(new_side, open, options.by);
+  join_namesakes(pointers_to(old_reports, new_reports), &objects);
+  diff.renamed = objects.renamed;
   const MatchingLines lines(old_reports, new_reports, objects);
   const auto old_runs = measure_side(old_side, old_reports, diff.work, objects, lines),
              new_runs = measure_side(new_side, new_reports, diff.new_work, objects, lines);
   for (Doubt& doubt : doubts_of_lines(old_runs, new_runs, objects)) diff.doubts.push_back(std::move(doubt));
+  for (Doubt& doubt : doubts_of_names(old_runs, new_runs, options.files, options.by))
+    diff.doubts.push_back(std::move(doubt));
   count_runs(old_runs, &diff.old_runs, &diff.old_added);
   count_runs(new_runs, &diff.new_runs, &diff.new_added);
   diff.deviation_assumed = old_runs.size() == 1 && new_runs.size() == 1;
@@ -354,6 +365,15 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   });
   diff.rows_with_ticks = static_cast<size_t>(std::ranges::count_if(diff.rows, &DiffRow::has_own_ticks));
   return diff;
+}
+
+bool Diff::is_in_doubt(const std::string& object) const {
+  return std::ranges::any_of(
+      doubts, [&](const Doubt& doubt) { return !doubt.object.empty() && doubt.object == object; });
+}
+
+bool Diff::is_in_doubt() const {
+  return std::ranges::any_of(doubts, [](const Doubt& doubt) { return doubt.object.empty(); });
 }
 
 std::vector<const DiffRow*> rows_with_callees(const Diff& diff) {
@@ -378,12 +398,13 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
   RunDeviations result{.event = *event,
                        .doubts = doubts_of(all, options.by),
                        .blind_to_kernel = blind_to_kernel(all, options.by)};
-  const MatchingObjects objects = matching_objects(runs, {});
+  MatchingObjects objects = matching_objects(runs, {});
   std::vector<Profile> rest;
   if (!result.blind_to_kernel.empty()) rest = without_kernel_code(runs);
   const std::vector<Profile>& side = rest.empty() ? runs : rest;
-  const std::vector<MeasuredRun> measured =
-      measure_side(side, reports_of(side, open, options.by), options.work, objects, {});
+  const std::vector<Report> reports = reports_of(side, open, options.by);
+  join_namesakes(pointers_to(reports, {}), &objects);
+  const std::vector<MeasuredRun> measured = measure_side(side, reports, options.work, objects, {});
   std::vector<RowDeviation>& rows = result.rows;
   for (const DiffKey& key : keys_of(measured, {})) {
     const std::string name = name_of(key, measured, {});

@@ -80,6 +80,10 @@ struct Diff {
   uint64_t clock_tick_ns = 0;   ///< of that clock
 
   [[nodiscard]] bool counts_cpu_time() const { return event.empty(); }
+  /// Whether something is missing of this object's rows on one side.
+  [[nodiscard]] bool is_in_doubt(const std::string& object) const;
+  /// Whether a doubt concerns all rows.
+  [[nodiscard]] bool is_in_doubt() const;
   [[nodiscard]] bool per_unit_of_work() const { return work != 1 || new_work != 1; }
   [[nodiscard]] bool one_run_a_side() const { return old_runs == 1 && new_runs == 1; }
 };

@@ -241,6 +241,44 @@ TEST(Diff, NamelessCodeIsMatchedByAddressWithinOneBuildOnly) {
   EXPECT_EQ(rebuilt.rows[0].name, "[stripped.so]");
 }
 
+/// The functions of a side that was stripped, or has no debug info, are not gone.
+TEST(Diff, AnObjectThatHasNoNamesOnOneSideIsNotCompared) {
+  const Profile named = run_of({0, 500, 300}), stripped = run_of({0, 500, 300}, {2}, "/lib/stripped.so");
+  Profile old_stripped = run_of({0, 500, 300}, {1}, "/old/stripped.so");
+  const Diff diff = diff_of({old_stripped}, {stripped}, {.files = {"old.pct", "new.pct"}});
+  EXPECT_EQ(diff.decided, 0u);
+  ASSERT_EQ(diff.doubts.size(), 1u);
+  EXPECT_EQ(diff.doubts[0].text(),
+            "new.pct: 100 % of stripped.so there has no name, so rows of stripped.so cannot be compared");
+  EXPECT_EQ(diff_of({stripped}, {old_stripped}, {.files = {"old.pct", "new.pct"}}).doubts[0].profile,
+            "old.pct");
+  EXPECT_TRUE(diff_of({stripped}, {stripped}).doubts.empty());
+  EXPECT_TRUE(diff_of({named}, {named}).doubts.empty());
+  EXPECT_TRUE(diff_of({old_stripped}, {stripped}, {.by = Grouping::kObject}).doubts.empty());
+}
+
+/// Adds an object with 400 ticks.
+Profile with_namesake(Profile profile, const char* path) {
+  const auto object = static_cast<uint32_t>(profile.executables.size());
+  profile.executables.push_back({ExecutableKind::kFile, path, {7}, 0});
+  profile.positions.push_back({object, 0x108, 400});
+  profile.ledger.counted += 400;
+  profile.ledger.samples += 400;
+  return profile;
+}
+
+/// A report names two objects of one file name by their paths.
+TEST(Diff, AnObjectIsTheSameBesideANamesake) {
+  const Profile alone = run_of({0, 500}), both = with_namesake(run_of({0, 500}), "/z/y");
+  const Diff diff = diff_of({alone}, {both}, {.by = Grouping::kObject});
+  ASSERT_EQ(diff.rows.size(), 1u);
+  EXPECT_EQ(diff.rows[0].name, "y");
+  EXPECT_EQ(diff.rows[0].old_side.ticks, 500u);
+  EXPECT_EQ(diff.rows[0].new_side.ticks, 900u);
+  EXPECT_EQ(diff.renamed, (std::map<std::string, std::string>{{"/x/y", "y"}, {"/z/y", "y"}}));
+  EXPECT_EQ(diff_of({both}, {both}, {.by = Grouping::kObject}).rows.size(), 2u);
+}
+
 TEST(Diff, ClonesOfAFunctionAreTheFunction) {
   EXPECT_EQ(without_clone_suffix("f.isra.0"), "f");
   EXPECT_EQ(without_clone_suffix("f.part.12.constprop.3"), "f");

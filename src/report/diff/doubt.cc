@@ -1,5 +1,7 @@
 #include "report/diff/doubt.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -105,7 +107,64 @@ std::string why_in_doubt(const Lines& lines) {
          " counted from the start of a function, " + std::to_string(by_number) + " from that of the file";
 }
 
+using NamedObjects = std::map<std::string, NamedTicks>;
+
+NamedObjects named_of(const std::vector<MeasuredRun>& side) {
+  NamedObjects sum;
+  for (const MeasuredRun& run : side)
+    for (const auto& [object, ticks] : run.named) {
+      sum[object].all += ticks.all;
+      sum[object].nameless += ticks.nameless;
+    }
+  return sum;
+}
+
+/// Not by chance: of few ticks on the other side three more may be nameless.
+bool has_much_more(const NamedTicks& one, const NamedTicks& other) {
+  constexpr uint64_t kFewest = 10;
+  const auto all = static_cast<double>(std::max<uint64_t>(other.all, 1));
+  const double usual = (static_cast<double>(other.nameless) + 3) / all;
+  return one.nameless >= kFewest &&
+         static_cast<double>(one.nameless) > (0.05 + 2 * usual) * static_cast<double>(one.all);
+}
+
+/// The first run of which most lacks.
+size_t worst_run(const std::vector<MeasuredRun>& side, const std::string& object) {
+  size_t worst = 0;
+  uint64_t most = 0;
+  for (size_t i = 0; i < side.size(); ++i) {
+    const auto found = side[i].named.find(object);
+    if (found == side[i].named.end() || found->second.nameless <= most) continue;
+    most = found->second.nameless;
+    worst = i;
+  }
+  return worst;
+}
+
 }  // namespace
+
+std::vector<Doubt> doubts_of_names(const std::vector<MeasuredRun>& before,
+                                   const std::vector<MeasuredRun>& after,
+                                   const std::vector<std::string>& files, Grouping by) {
+  std::vector<Doubt> doubts;
+  NamedObjects old_named = named_of(before);
+  for (const auto& [object, new_ticks] : named_of(after)) {
+    const auto found = old_named.find(object);
+    if (found == old_named.end()) continue;
+    const bool old_lacks = has_much_more(found->second, new_ticks);
+    if (!old_lacks && !has_much_more(new_ticks, found->second)) continue;
+    const NamedTicks& ticks = old_lacks ? found->second : new_ticks;
+    const size_t run = old_lacks ? worst_run(before, object) : before.size() + worst_run(after, object);
+    const std::string file = run < files.size() ? files[run] : old_lacks ? "old side" : "new side";
+    const char* what = by == Grouping::kLine ? "line" : "name";
+    const double percent = 100 * static_cast<double>(ticks.nameless) / static_cast<double>(ticks.all);
+    doubts.push_back({file,
+                      fmt::format("{:.0f} % of {} there has no {}, so rows of {} cannot be compared", percent,
+                                  object, what, object),
+                      object});
+  }
+  return doubts;
+}
 
 std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping by) {
   const bool alike = lack_alike(profiles);

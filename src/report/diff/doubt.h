@@ -12,6 +12,7 @@ namespace pctally {
 struct Doubt {
   std::string profile;  ///< its name; of lines that may have moved, that of their object
   std::string why;
+  std::string object{};  ///< the one whose rows it concerns; empty: all rows
 
   [[nodiscard]] std::string text() const { return profile + ": " + why; }
 };
@@ -24,5 +25,11 @@ std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping
 /// their function, or within their file where they cannot be counted from a function.
 std::vector<Doubt> doubts_of_lines(const std::vector<MeasuredRun>& before,
                                    const std::vector<MeasuredRun>& after, const MatchingObjects& objects);
+
+/// The objects of which much more has no name (by line: no line) on one side than on the other: a row of one
+/// that is new or gone may be so by that alone. `files`: of the runs, those before first.
+std::vector<Doubt> doubts_of_names(const std::vector<MeasuredRun>& before,
+                                   const std::vector<MeasuredRun>& after,
+                                   const std::vector<std::string>& files, Grouping by);
 
 }  // namespace pctally

@@ -85,11 +85,12 @@ Called best_called(const Diff& diff, const std::string& name) {
 }
 
 /// Rows of one name in several objects are one: their changes add up, and their variances.
-bool add_rows(const Diff& diff, const Limit& limit, Change* sum) {
+bool add_rows(const Diff& diff, const Limit& limit, Change* sum, bool* in_doubt) {
   const Called best = best_called(diff, limit.function);
   double variance = 0, variance_after = 0;
   for (const DiffRow& row : diff.rows) {
     if (best == Called::kNot || called(row, limit.function) != best) continue;
+    *in_doubt = *in_doubt || diff.is_in_doubt(row.object);
     const Change& change = limit.metric == Limit::Metric::kShare ? row.share : row.amount;
     sum->before += change.before;
     sum->after += change.after;
@@ -172,9 +173,10 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
     return fail(EINVAL, "limit '%s': the profiles count %s, not time; limit the change in %%, or a share",
                 elided_name(limit.text, kMostShown).c_str(), elided_name(diff.event, kMostShown).c_str());
   Change change = diff.total.amount;
+  bool in_doubt = false;
   if (limit.metric != Limit::Metric::kTotal) {
     change = {};
-    if (!add_rows(diff, limit, &change))
+    if (!add_rows(diff, limit, &change, &in_doubt))
       return fail(EINVAL, "neither side has a row '%s'; %s", elided_name(limit.function, kMostShown).c_str(),
                   diff.blind_to_kernel.empty() ? "pctally diff --limit 0 lists the rows"
                                                : "kernel code is left out, for one side does not see it");
@@ -191,6 +193,8 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
   const Interval& interval = limit.change ? change.interval : change.after_interval;
   result.measured = (limit.change ? change.difference : change.after) * scale;
   result.half_width = (interval.high - interval.low) / 2 * scale;
+  result.nameless = in_doubt;
+  if (in_doubt) return result;
   if (interval.low * scale > limit.value)
     result.outcome = LimitResult::Outcome::kFail;
   else if (interval.high * scale <= limit.value)

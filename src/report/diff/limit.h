@@ -25,7 +25,8 @@ struct Limit {
 /// share without), ms, s. Error: EINVAL with what is wrong.
 Result<Limit> parse_limit(std::string_view text);
 
-/// One limit a line; empty lines and what follows '#' are skipped. Error: EINVAL with the line's number.
+/// One limit a line; empty lines and comments, which begin with '#', are skipped. Error: EINVAL with the
+/// line's number.
 Result<std::vector<Limit>> parse_limits(std::string_view lines);
 
 struct LimitResult {
@@ -36,6 +37,7 @@ struct LimitResult {
   double half_width = 0;
   size_t runs_needed =
       0;  ///< kUndecided: a side, to decide it if the measured value is the true one; 0: not known
+  bool nameless = false;  ///< kUndecided: code of its rows' objects has no names on one side
 };
 
 /// "PASS", "FAIL", "UNDECIDED"
@@ -48,8 +50,8 @@ const char* unit_of(const Limit& limit);
 std::string measured_text(const LimitResult& result);
 
 /// Fails if the whole 95 % interval lies above the limit, passes if all of it lies at or below, else is
-/// undecided. Error: EINVAL if the limit names a row of neither side (a limit on nothing must not pass), or
-/// is a time where the profiles count events.
+/// undecided; so it is where Diff::is_in_doubt(object). Error: EINVAL if the limit names a row of neither
+/// side (a limit on nothing must not pass), or is a time where the profiles count events.
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit);
 
 }  // namespace pctally

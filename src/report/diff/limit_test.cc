@@ -112,6 +112,19 @@ TEST(Limit, OfTimeIsNoneOfEvents) {
   EXPECT_FALSE(check_limit(diff, *parse_limit("total > 5s")));
 }
 
+TEST(Limit, OfCodeThatHasNoNamesOnOneSideIsUndecided) {
+  Diff diff = diff_with("f", 100, 0, 5);
+  diff.rows[0].object = "stripped";
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > +10%"), Outcome::kPass);
+  diff.doubts.push_back({"new.pct", "98 % has no name", "other"});
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > +10%"), Outcome::kPass);
+  diff.doubts.push_back({"new.pct", "98 % has no name", "stripped"});
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > +10%"), Outcome::kUndecided);
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > 1ms"), Outcome::kUndecided);
+  EXPECT_EQ(outcome_of(diff, "total > +10%"), Outcome::kPass);
+  EXPECT_FALSE(diff.is_in_doubt());
+}
+
 TEST(Limit, AnExampleIsOfTheSameMetric) {
   const auto error_of = [](const char* text) { return std::string(parse_limit(text).error().text); };
   EXPECT_EQ(error_of("share(f) > 5"),

@@ -17,6 +17,12 @@ std::string file_name(std::string_view path) {
   return std::string(base_name(path));
 }
 
+/// A report's name of an object, "/a/b (build 1234)", without what tells builds apart.
+std::string_view without_build(std::string_view name) {
+  const size_t mark = std::min(name.rfind(" (build "), name.rfind(" (inode "));
+  return name.starts_with('/') && name.ends_with(')') ? name.substr(0, mark) : name;
+}
+
 Builds builds_of(const std::vector<Profile>& side) {
   Builds builds;
   for (const Profile& profile : side)
@@ -67,6 +73,22 @@ std::map<std::string, std::vector<std::string>> own_objects(const Builds& own, c
 }
 
 }  // namespace
+
+void join_namesakes(const std::vector<const Report*>& reports, MatchingObjects* objects) {
+  std::map<std::string, std::set<std::set<std::string>>> known;  // by file name: what each report calls them
+  for (const Report* report : reports) {
+    std::map<std::string, std::set<std::string>> names;
+    for (const Row& row : report->rows) names[file_name(without_build(row.object))].insert(row.object);
+    for (auto& [file, objects_of_it] : names) known[file].insert(std::move(objects_of_it));
+  }
+  for (const auto& [file, ways] : known) {
+    if (ways.size() == 1) continue;
+    const std::string joint = objects->name_of(file);
+    for (const std::set<std::string>& names : ways)
+      for (const std::string& name : names)
+        if (name != joint) objects->renamed[name] = joint;
+  }
+}
 
 const std::string& MatchingObjects::name_of(const std::string& object) const {
   const auto found = renamed.find(object);

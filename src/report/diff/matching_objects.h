@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "profile/profile.h"
+#include "report/rollup.h"
 
 namespace pctally {
 
 struct MatchingObjects {
-  std::map<std::string, std::string> renamed;  ///< an object's old name and its new one
+  std::map<std::string, std::string> renamed;  ///< an object's name and the one it is compared by
   std::set<std::string> same_build;            ///< by their new names: there an address names the same code
 
-  /// The new name of `object`, of either side.
+  /// The name that `object`, of either side, is compared by.
   [[nodiscard]] const std::string& name_of(const std::string& object) const;
 };
 
@@ -22,5 +23,9 @@ struct MatchingObjects {
 /// - if they are versions of one shared library (libz.so.1.2.13, libz.so.1.3),
 /// and no second object of either side would match as well.
 MatchingObjects matching_objects(const std::vector<Profile>& before, const std::vector<Profile>& after);
+
+/// A report calls objects by their paths where several have one file name. Where reports do not know the same
+/// ones, all of that file name are one object.
+void join_namesakes(const std::vector<const Report*>& reports, MatchingObjects* objects);
 
 }  // namespace pctally

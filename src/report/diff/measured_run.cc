@@ -23,13 +23,23 @@ std::string row_name(const Row& row, Grouping by) {
   }
 }
 
+/// "+0x1234]" of code without a name, "[object+0x1234]"; empty: it has one.
+std::string address_of_nameless(const Row& row) {
+  const std::string object = "[" + row.object;
+  const bool nameless = row.function.starts_with(object + "+0x") && row.function.ends_with(']');
+  return nameless ? row.function.substr(object.size()) : "";
+}
+
+bool is_nameless(const Row& row, Grouping by) {
+  return by == Grouping::kLine ? row.file.empty() : !address_of_nameless(row).empty();
+}
+
 DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects) {
   std::string name = row_name(row, by);
   if (by == Grouping::kObject || by == Grouping::kProcess) return {objects.name_of(name), ""};
   const std::string& object = objects.name_of(row.object);
-  const std::string nameless = "[" + row.object;  // "[object+0x1234]": code without a name
-  if (name.starts_with(nameless + "+0x") && name.ends_with(']'))
-    name = "[" + object + (objects.same_build.contains(object) ? name.substr(nameless.size()) : "]");
+  if (const std::string address = address_of_nameless(row); !address.empty())
+    name = "[" + object + (objects.same_build.contains(object) ? address : "]");
   return {name, object};
 }
 
@@ -76,6 +86,11 @@ MeasuredRun measure(const Profile& profile, const Report& report, double work, c
     const DiffKey key = by == Grouping::kLine && !row.file.empty() ? add_line(row, objects, lines, &run)
                                                                    : key_of(row, by, objects);
     run.ticks[key] += row.ticks;
+    if (by == Grouping::kFunction || by == Grouping::kLine) {
+      NamedTicks& named = run.named[std::get<1>(key)];
+      named.all += row.ticks;
+      named.nameless += is_nameless(row, by) ? row.ticks : 0;
+    }
     uint64_t& on_path = run.on_path[key];
     on_path = std::max(on_path, row.total.low);
     if (by == Grouping::kFunction && !row.linkage.empty())

@@ -20,6 +20,12 @@ struct LinePlace {
 
 using DiffKey = std::tuple<std::string, std::string>;  ///< name (of a line: see `places`), object
 
+/// Ticks of an object.
+struct NamedTicks {
+  uint64_t all = 0;
+  uint64_t nameless = 0;  ///< of code without a name; by line, without a line
+};
+
 struct MeasuredRun {
   std::map<DiffKey, uint64_t> ticks;
   std::map<DiffKey, std::string> linkage;  ///< of functions whose symbol is another word
@@ -27,6 +33,7 @@ struct MeasuredRun {
   /// With the function on the call path; empty where the profile has none. Of a function and its clones the
   /// larger counts: one calls the other.
   std::map<DiffKey, uint64_t> on_path;
+  std::map<std::string, NamedTicks> named;  ///< of each object, by function and by line
   bool has_paths = false;
   size_t added = 1;  ///< runs that it is the sum of; amounts are their mean
   std::vector<Measured> totals,

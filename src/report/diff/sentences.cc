@@ -137,10 +137,11 @@ std::string renamed_sentence(const Diff& diff) {
 
 std::string power_sentence(const Diff& diff) {
   if (diff.rows.empty() || diff.total.amount.before <= 0) return "";
-  const DiffRow& row =
-      *std::max_element(diff.rows.begin(), diff.rows.end(), [](const DiffRow& a, const DiffRow& b) {
-        return a.amount.before + a.amount.after < b.amount.before + b.amount.after;
-      });
+  const auto amount = [&diff](const DiffRow& row) {
+    return diff.is_in_doubt(row.object) ? -1 : row.amount.before + row.amount.after;
+  };
+  const DiffRow& row = *std::ranges::max_element(diff.rows, {}, amount);
+  if (diff.is_in_doubt(row.object)) return "";
   return fmt::format(
       "{} ({}) would have to change by {} to be seen with {}; for less, record more runs (pctally plan).",
       elided_name(escaped(shown_name(diff, row)), 40), amount_text(diff, row.amount.before),
