@@ -51,11 +51,34 @@ size_t read_start(const UniqueFd& fd, char* text, size_t bytes) noexcept {
 }
 
 /// `thread` 0: the file of the whole process.
-size_t read_thread_file(pid_t pid, pid_t thread, const char* file, char* text, size_t bytes) noexcept {
+UniqueFd open_thread_file(pid_t pid, pid_t thread, const char* file) noexcept {
   char name[32] = "task/", *end = name + 5;
   if (thread != 0) append_number(&end, static_cast<unsigned>(thread)), *end++ = '/';
   strcpy(thread == 0 ? name : end, file);
-  return read_proc_file(pid, name, text, bytes);
+  return open_proc_file(pid, name);
+}
+
+/// A status file without the groups of the user, of which there may be thousands in front of what is asked
+/// for: its start, ended by a zero byte. False if it cannot be read.
+bool read_status(const UniqueFd& fd, char* text, size_t bytes) noexcept {
+  constexpr char kGroups[] = "Groups:";
+  size_t size = 0, line = 0;  // kept, and where its last line starts
+  bool in_groups = false;
+  char part[1024];
+  for (ssize_t count; fd.valid() && (count = read(fd.get(), part, sizeof part)) > 0;) {
+    for (ssize_t i = 0; i < count; ++i) {
+      if (!in_groups && size + 1 < bytes) text[size++] = part[i];
+      if (part[i] == '\n') {
+        in_groups = false;
+        line = size;
+      } else if (size - line == sizeof kGroups - 1 && memcmp(text + line, kGroups, size - line) == 0) {
+        in_groups = true;
+        size = line;
+      }
+    }
+  }
+  text[size] = '\0';
+  return size != 0;
 }
 
 }  // namespace
@@ -100,7 +123,7 @@ ProcStatus parse_status(const char* text) noexcept {
 
 bool read_proc_status(pid_t pid, ProcStatus* status, pid_t thread) noexcept {
   char text[4096];
-  if (read_thread_file(pid, thread, "status", text, sizeof text) == 0) return false;
+  if (!read_status(open_thread_file(pid, thread, "status"), text, sizeof text)) return false;
   *status = parse_status(text);
   return true;
 }
@@ -108,7 +131,7 @@ bool read_proc_status(pid_t pid, ProcStatus* status, pid_t thread) noexcept {
 /// The name, in parentheses, may hold anything; the numbers follow the last of these.
 bool read_proc_stat(pid_t pid, ProcStat* stat, pid_t thread) noexcept {
   char text[1024];
-  if (read_thread_file(pid, thread, "stat", text, sizeof text) == 0) return false;
+  if (read_start(open_thread_file(pid, thread, "stat"), text, sizeof text) == 0) return false;
   const char* at = strrchr(text, ')');
   if (at == nullptr || at[1] != ' ' || at[2] == '\0') return false;
   stat->state = at[2];

@@ -1,10 +1,15 @@
 #include "base/proc_file.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <vector>
 
 #include "base/time_ns.h"
 
@@ -68,6 +73,26 @@ TEST(ProcFile, UsersSignalsAndTheProcessOfAThread) {
   EXPECT_EQ(own.group, getpid());
   EXPECT_EQ(own.users[0], getuid());
   EXPECT_EQ(own.users[1], geteuid());
+}
+
+// Of a directory service, say: they stand in front of the signals and filters, and may take 700 KiB.
+TEST(ProcFile, AUserMayHaveThousandsOfGroups) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to have groups";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::vector<gid_t> groups(3000);
+    for (size_t i = 0; i < groups.size(); ++i) groups[i] = 1800200000u + static_cast<gid_t>(i);
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    ProcStatus status;
+    const bool done = setgroups(groups.size(), groups.data()) == 0 &&
+                      sigprocmask(SIG_SETMASK, &blocked, nullptr) == 0 && read_proc_status(0, &status);
+    _exit(done && status.group == getpid() && status.blocked == uint64_t{1} << (SIGUSR1 - 1) ? 0 : 1);
+  }
+  int end = 0;
+  ASSERT_EQ(waitpid(child, &end, 0), child);
+  EXPECT_EQ(end, 0);
 }
 
 TEST(ProcFile, AStartIsTheSameMomentByEveryClock) {

@@ -270,6 +270,10 @@ void BpfCounter::disable() noexcept {
   for (CpuEvent& event : events_) event.throttle.finish(monotonic_ns());
 }
 
+void BpfCounter::divide_ticks(size_t events) noexcept {
+  for (CpuEvent& event : events_) event.throttle.divide(events);
+}
+
 std::vector<PerfRing*> BpfCounter::rings_of_ticks() {
   std::vector<PerfRing*> rings;
   for (CpuEvent& event : events_) rings.push_back(&event.ring);

@@ -79,6 +79,8 @@ class BpfCounter {
   /// After it has returned no program runs any more.
   void disable() noexcept;
 
+  /// They come by so many events a CPU from now on: see TickPhases.
+  void divide_ticks(size_t events) noexcept;
   /// For TickPhases, until close().
   [[nodiscard]] std::vector<PerfRing*> rings_of_ticks();
 

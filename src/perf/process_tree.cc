@@ -102,6 +102,14 @@ std::vector<pid_t> processes_of_group(const std::string& directory) {
 
 std::vector<pid_t> threads_of(pid_t pid) { return numbers_in(directory_of(pid) + "/task"); }
 
+std::vector<pid_t> threads_of(const std::vector<pid_t>& processes) {
+  std::vector<pid_t> all;
+  for (const pid_t process : processes)
+    for (const pid_t thread : threads_of(process)) all.push_back(thread);
+  std::ranges::sort(all);
+  return all;
+}
+
 pid_t process_of_thread(pid_t tid) {
   ProcStatus status;
   return read_proc_status(tid, &status) ? status.group : 0;

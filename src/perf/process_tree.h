@@ -2,8 +2,10 @@
 #pragma once
 #include <sys/types.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/proc_file.h"
@@ -25,6 +27,23 @@ std::vector<pid_t> processes_of_group(const std::string& directory);
 
 /// The threads of a process; empty if it is gone.
 std::vector<pid_t> threads_of(pid_t pid);
+/// Of several, ascending.
+std::vector<pid_t> threads_of(const std::vector<pid_t>& processes);
+
+/// Calls open(threads of these processes) until no thread has started meanwhile, but 16 times at most: where
+/// threads never stop coming, nearly all of the last ones have inherited what the call gave to others.
+/// Returns the first error, or what the last call returned.
+template <class Open>
+auto for_threads_at_rest(const std::vector<pid_t>& processes, Open&& open) {
+  constexpr int kRounds = 16;
+  std::vector<pid_t> threads = threads_of(processes);
+  for (int round = 1;; ++round) {
+    auto opened = open(threads);
+    std::vector<pid_t> now = threads_of(processes);
+    if (!opened || round == kRounds || std::ranges::includes(threads, now)) return opened;
+    threads = std::move(now);
+  }
+}
 
 /// The process a thread belongs to; 0 if there is no such thread.
 pid_t process_of_thread(pid_t tid);

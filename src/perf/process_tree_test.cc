@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <thread>
+
+#include "base/result.h"
 
 namespace pctally {
 namespace {
@@ -37,6 +40,25 @@ TEST(ProcessTree, HasMoreChildrenThanAPageNames) {
   std::ranges::sort(tree);
   std::ranges::sort(children);
   EXPECT_TRUE(std::ranges::includes(tree, children)) << tree.size();
+}
+
+TEST(ProcessTree, ThreadsThatStartMeanwhileAreTakenInTheNextRound) {
+  std::vector<std::vector<pid_t>> rounds;
+  std::vector<std::jthread> threads;
+  const auto done = for_threads_at_rest({getpid()}, [&](const std::vector<pid_t>& known) -> Result<void> {
+    rounds.push_back(known);
+    if (rounds.size() < 3)
+      threads.emplace_back([](const std::stop_token& stop) {
+        while (!stop.stop_requested()) sched_yield();
+      });
+    return {};
+  });
+  EXPECT_TRUE(done);
+  ASSERT_EQ(rounds.size(), 3u);
+  EXPECT_EQ(rounds[2].size(), rounds[0].size() + 2);
+  const auto failed = for_threads_at_rest(
+      {getpid()}, [](const std::vector<pid_t>&) -> Result<void> { return fail(EMFILE, "no more"); });
+  EXPECT_EQ(failed.error().code, EMFILE);
 }
 
 }  // namespace

@@ -151,6 +151,7 @@ PerfCount PerfRing::count() const noexcept {
     sum.value += count.value;
     sum.lost += count.lost;
   }
+  for (const UniqueFd& fd : streams_) sum.lost += count_of(fd.get(), lost_count_).lost;
   return sum;
 }
 

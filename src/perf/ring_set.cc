@@ -134,37 +134,34 @@ std::vector<PerfRing*> RingSet::rings_of_ticks() {
   return rings;
 }
 
-Result<void> RingSet::add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known) {
-  for (pid_t process : processes) {
-    for (pid_t thread : threads_of(process)) {
-      if (std::find(known->begin(), known->end(), thread) != known->end()) continue;
-      known->push_back(thread);
-      for (PerfRing& ring : rings_) {
-        auto added = ring.add_thread(thread, settings_);
-        if (!added && added.error().code == EMFILE)
-          return fail(
-              EMFILE,
-              "%zu threads need a descriptor each per CPU, more than ulimit -n; raise it, or record as "
-              "root, which needs none per thread",
-              threads_of(process).size());
-        if (!added && added.error().code != ESRCH) return added;
-      }
+/// The rings of the first that is still there, and into them the events of the others.
+Result<void> RingSet::open_each(const std::vector<pid_t>& threads) {
+  Result<void> opened = fail(ESRCH, "%s: %s", kPerfEventOpen, strerror(ESRCH));
+  size_t next = 0;
+  while (!opened && opened.error().code == ESRCH && next < threads.size())
+    opened = open_scope(PerfScope::task(threads[next++]));
+  if (!opened) return opened;
+  for (; next < threads.size(); ++next) {
+    for (PerfRing& ring : rings_) {
+      auto added = ring.add_thread(threads[next], settings_);
+      if (!added && added.error().code == EMFILE)
+        return fail(EMFILE,
+                    "%zu threads need a descriptor each per CPU, more than ulimit -n; raise it, or record as "
+                    "root, which needs none per thread",
+                    threads.size());
+      if (!added && added.error().code != ESRCH) return added;
     }
   }
   return {};
 }
 
-/// Threads inherit the event of the one that starts them; those that run already need one each. Repeated
-/// until no thread is new: one without an event may have started it.
+/// Threads inherit the event of the one that starts them; those that run already need one each. One that
+/// started meanwhile has inherited an event or not: all are opened anew then.
 Result<void> RingSet::open_threads(const std::vector<pid_t>& processes) {
   raise_descriptor_limit();
-  if (auto opened = open_scope(PerfScope::task(processes.at(0))); !opened) return opened;
-  std::vector<pid_t> known = {processes.at(0)};
-  for (size_t before = 0; before != known.size();) {
-    before = known.size();
-    if (auto added = add_threads(processes, &known); !added) return added;
-    enable();
-  }
+  const auto open = [this](const std::vector<pid_t>& threads) { return open_each(threads); };
+  if (auto opened = for_threads_at_rest(processes, open); !opened) return opened;
+  enable();
   return {};
 }
 

@@ -29,6 +29,7 @@ class RingSet {
     std::span<const unsigned char> stack{};    ///< as PerfRecord; valid in its on_sample
     bool stack_cut_off = false;
     int32_t tid = 0;
+    uint32_t exec_id = 0;                      ///< of the program image, by bpf alone; 0: not known
     uint64_t stack_address = 0;                ///< of the first byte of `stack`; 0: the stack pointer
     std::span<const uint64_t> stack_chunks{};  ///< StackSample::chunks; valid in its on_sample
     bool stack_missed = false;                 ///< there was no room for what would have been in `stack`
@@ -115,7 +116,7 @@ class RingSet {
   Result<void> open_apart(PerfScope scope);
   Result<void> open_rings(PerfScope scope, bool samples, bool records);
   Result<void> open_threads(const std::vector<pid_t>& processes);
-  Result<void> add_threads(const std::vector<pid_t>& processes, std::vector<pid_t>* known);
+  Result<void> open_each(const std::vector<pid_t>& threads);
   void store(const PerfRecord& record, uint16_t ring);
   void store_sample(const PerfRecord& record, uint16_t ring);
   void release();

@@ -37,24 +37,19 @@ size_t descriptor_limit() noexcept {
 Result<TaskClock> TaskClock::open(const Target& target) {
   TaskClock clock;
   if (!target.is_process_tree()) return fail(ENOTSUP, "not a tree of processes");
-  for (pid_t pid : target.processes) {
-    auto added = target.kind == Target::Kind::kCommand ? clock.add_thread(pid, true) : clock.add_process(pid);
-    if (!added) return std::unexpected(added.error());
-  }
+  const auto add = [&clock](const std::vector<pid_t>& threads, bool at_exec) -> Result<void> {
+    clock.events_.clear();
+    for (pid_t thread : threads)
+      if (auto added = clock.add_thread(thread, at_exec); !added && (at_exec || added.error().code != ESRCH))
+        return added;
+    return {};
+  };
+  const auto running = [&add](const std::vector<pid_t>& threads) { return add(threads, false); };
+  const bool command = target.kind == Target::Kind::kCommand;
+  if (auto added = command ? add(target.processes, true) : for_threads_at_rest(target.processes, running);
+      !added)
+    return std::unexpected(added.error());
   return clock;
-}
-
-/// Repeated until no thread is new: one without an event may have started it.
-Result<void> TaskClock::add_process(pid_t pid) {
-  for (size_t before = SIZE_MAX; before != threads_.size();) {
-    before = threads_.size();
-    for (pid_t tid : threads_of(pid)) {
-      if (std::find(threads_.begin(), threads_.end(), tid) != threads_.end()) continue;
-      auto added = add_thread(tid, false);
-      if (!added && added.error().code != ESRCH) return added;
-    }
-  }
-  return {};
 }
 
 Result<void> TaskClock::add_thread(pid_t tid, bool at_exec) {
@@ -62,7 +57,6 @@ Result<void> TaskClock::add_thread(pid_t tid, bool at_exec) {
   UniqueFd event = open_counter(PERF_COUNT_SW_TASK_CLOCK, tid, -1, at_exec);
   if (!event.valid()) return fail(errno, "perf_event_open: %s", strerror(errno));
   events_.push_back(std::move(event));
-  threads_.push_back(tid);
   return {};
 }
 

@@ -22,11 +22,9 @@ class TaskClock {
   [[nodiscard]] uint64_t ns() const noexcept;
 
  private:
-  Result<void> add_process(pid_t pid);
   Result<void> add_thread(pid_t tid, bool at_exec);
 
   std::vector<UniqueFd> events_;
-  std::vector<pid_t> threads_;
 };
 
 /// True if this process may open events that see every process.

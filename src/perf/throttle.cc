@@ -46,7 +46,7 @@ void ThrottleMeter::finish(uint64_t now) {
 void ThrottleMeter::resume(uint64_t since, uint64_t until) {
   auto ns = static_cast<double>(std::min(until > since ? until - since : 0, kernel_tick_ns_));
   if (timed_) {
-    missed_ += ns / static_cast<double>(period_);
+    missed_ += ns / (static_cast<double>(period_) * events_);
     return;
   }
   auto tick_ns = static_cast<double>(kernel_tick_ns_);

@@ -2,6 +2,7 @@
 // allows a number of ticks in each tick of the kernel's own timer, then stops the event until the next one.
 // Reads the records of that; prevents nothing.
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 #include <unordered_map>
@@ -17,6 +18,9 @@ class ThrottleMeter {
  public:
   ThrottleMeter() = default;
   ThrottleMeter(const Event& event, uint64_t period);
+
+  /// The ticks come by so many events a CPU from now on, each with as many times the period.
+  void divide(size_t events) noexcept { events_ = static_cast<double>(events); }
 
   /// A THROTTLE or UNTHROTTLE record; others are ignored.
   void apply(const PerfRecord& record);
@@ -35,6 +39,7 @@ class ThrottleMeter {
 
   bool timed_ = true;
   uint64_t period_ = 1;
+  double events_ = 1;
   uint64_t kernel_tick_ns_ = 0;  ///< no stop lasts longer while its task runs
   uint64_t stops_ = 0;
   double missed_ = 0;

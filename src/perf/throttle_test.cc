@@ -32,6 +32,16 @@ TEST(ThrottleMeter, TicksOfCpuTimeAreDueWhileTheEventIsStopped) {
   EXPECT_DOUBLE_EQ(meter.take_missed(), 0);
 }
 
+TEST(ThrottleMeter, OfFourEventsEachHasAQuarterOfTheTicks) {
+  ThrottleMeter meter(kCpuTime, 100000);
+  meter.divide(4);
+  for (uint64_t stream = 1; stream <= 4; ++stream) {
+    meter.apply(stop(10 * kMs, stream));
+    meter.apply(resume(10 * kMs + 500000, stream));
+  }
+  EXPECT_DOUBLE_EQ(meter.take_missed(), 5);
+}
+
 // The kernel starts a stopped event again at its next tick; a longer time was not the thread's.
 TEST(ThrottleMeter, AStopLastsNoLongerThanATickOfTheKernel) {
   ThrottleMeter meter(kCpuTime, 100000);

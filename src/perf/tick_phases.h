@@ -7,6 +7,7 @@
 // nothing to do with what the last one woke.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -30,6 +31,9 @@ class TickPhases {
 
   /// Ticks come from now on. Further events stay only if all rings have them.
   void begin(const std::vector<PerfRing*>& rings, uint64_t now_ns);
+
+  /// Events by which the ticks of a CPU come now.
+  [[nodiscard]] size_t events() const noexcept { return started_ ? kStreams : 1; }
 
   /// True when move() is to be called.
   bool due(uint64_t now_ns) noexcept;

@@ -1,7 +1,10 @@
 #include "process/process_start.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
+#include "base/proc_file.h"
 #include "histfile/chain.h"
 #include "tick/wide_counter.h"
 
@@ -56,10 +59,19 @@ ObjectIdentity start_object() noexcept {
   return object;
 }
 
-uint32_t image_before(const ProfileFile& file, int32_t pid) noexcept {
-  return for_each_process(file, kMostLookedAt, [pid](const ProcessRecord& record, uint32_t) {
-    return record.pid == pid && (record.flags & (kProcessObserved | kProcessExited)) == kProcessObserved;
+uint32_t image_before(const ProfileFile& file, int32_t pid, uint64_t since_ns) noexcept {
+  return for_each_process(file, kMostLookedAt, [pid, since_ns](const ProcessRecord& record, uint32_t) {
+    return record.pid == pid && record.started_ns >= since_ns &&
+           (record.flags & (kProcessObserved | kProcessExited)) == kProcessObserved;
   });
+}
+
+uint32_t own_image_before(const ProfileFile& file) noexcept {
+  const uint32_t found = image_before(file, getpid());
+  ProcStat stat;
+  return found == 0 || !read_proc_stat(0, &stat)
+             ? found
+             : image_before(file, getpid(), start_ns(stat, CLOCK_MONOTONIC));
 }
 
 uint64_t account_start(const ProfileFile& file, uint32_t process, uint32_t before, bool before_is_whole,

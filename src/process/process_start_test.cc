@@ -1,7 +1,9 @@
 #include "process/process_start.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include "base/proc_file.h"
 #include "histfile/fresh_file_for_test.h"
 
 namespace pctally {
@@ -112,6 +114,18 @@ TEST_F(ProcessStart, OnlyAnImageThatIsStillThereIsTheOneBefore) {
   EXPECT_EQ(image_before(file_, 7), 0u);
   add_process(file_, 9, 1, "x", "");
   EXPECT_EQ(image_before(file_, 9), 0u) << "it was never observed";
+}
+
+TEST_F(ProcessStart, AnImageIsNoOlderThanItsProcess) {
+  ProcStat stat;
+  ASSERT_TRUE(read_proc_stat(0, &stat));
+  uint32_t own = add(getpid());
+  record(own)->started_ns = start_ns(stat, CLOCK_MONOTONIC) + kMs;
+  EXPECT_EQ(own_image_before(file_), own);
+  uint32_t other = add(getpid());  // of another pid namespace
+  record(other)->started_ns = start_ns(stat, CLOCK_MONOTONIC) - 20 * kMs;
+  EXPECT_EQ(image_before(file_, getpid()), other);
+  EXPECT_EQ(own_image_before(file_), own);
 }
 
 TEST_F(ProcessStart, ARecordOfManyProcessesHasNone) {

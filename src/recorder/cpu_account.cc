@@ -60,13 +60,14 @@ std::optional<CpuTime> time_of_cgroup(const std::string& directory) {
 uint64_t stolen_so_far_ns() { return clock_ticks_to_ns(read_machine_ticks().steal); }
 
 /// All time of all CPUs less what they were idle or away. The idle time is measured; the other columns of
-/// /proc/stat are counted in ticks, good enough to tell user from system.
+/// /proc/stat are counted in ticks, good enough to tell user from system. Neither goes on while the machine
+/// sleeps.
 std::optional<CpuTime> time_of_machine() {
   const MachineTicks ticks = read_machine_ticks();
   uint64_t in_user = ticks.user + ticks.nice, in_system = ticks.system + ticks.irq + ticks.softirq;
   timespec now{};
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  if (in_user + in_system == 0 || cpus < 1 || clock_gettime(CLOCK_BOOTTIME, &now) != 0) return {};
+  if (in_user + in_system == 0 || cpus < 1 || clock_gettime(CLOCK_MONOTONIC, &now) != 0) return {};
   uint64_t wall = to_ns(now);
   uint64_t all = wall * static_cast<uint64_t>(cpus),
            away = clock_ticks_to_ns(ticks.idle + ticks.wait + ticks.steal);
@@ -94,6 +95,7 @@ void CpuAccount::start(const Target& target) {
     processes_.push_back({pid, time.value_or(CpuTime{}), time.value_or(CpuTime{})});
   }
   known_ = true;
+  cpus_ = sysconf(_SC_NPROCESSORS_ONLN);
   tree_first_ns_ = tree_ ? tree_->ns() : 0;
   poll();
   first_ = last_;
@@ -107,7 +109,8 @@ void CpuAccount::poll() {
   if (target_.is_process_tree()) return;
   auto time = target_.kind == Target::Kind::kCgroup ? time_of_cgroup(target_.cgroup) : time_of_machine();
   if (time) last_ = *time;
-  known_ = known_ && time.has_value();
+  known_ = known_ && time.has_value() &&
+           (target_.kind == Target::Kind::kCgroup || cpus_ == sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 void CpuAccount::end() {

@@ -76,6 +76,7 @@ class CpuAccount {
   CpuTime first_;
   CpuTime last_;
   bool known_ = false;
+  long cpus_ = 0;  ///< at the start: with more or less of them the machine's time is not known
 };
 
 }  // namespace pctally

@@ -15,6 +15,8 @@ Task Task::forked(pid_t number, const Task& parent) {
   child.parent = number;
   child.comm = parent.comm;
   child.held = parent.held;
+  child.exec_id = parent.exec_id;
+  child.exec_pending = parent.exec_pending;
   child.root = parent.root;
   child.root_hidden = parent.root_hidden;
   child.maps_unreadable = parent.maps_unreadable;

@@ -25,12 +25,15 @@ struct Task {
   uint32_t record = 0;  ///< unit of its ProcessRecord, 0 until it executes something of its own
   pid_t parent = 0;
   int threads = 1;
+  bool threads_read = false;  ///< in /proc, between records of what they do: their number is a guess
   uint64_t ended_ns = 0;  ///< by its last EXIT record; kept a little longer for the ticks of its last breath
   bool held = false;      ///< before its exec: not the target's doing
   bool executed = false;  ///< it was seen to exec
   bool starting = false;  ///< and no tick since was its new program's
-  bool read = false;      ///< its mappings were read since: one that was ending has none
-  std::string root;       ///< ProcessRoots::root_of(), or that of its parent
+  uint32_t exec_id = 0;   ///< of its program image, as the kernel numbers them; 0: not known
+  bool exec_pending = false;     ///< it has executed another since, whose number is not known yet
+  bool read = false;             ///< its mappings were read since: one that was ending has none
+  std::string root;              ///< ProcessRoots::root_of(), or that of its parent
   bool root_hidden = false;      ///< it may have another since its last exec
   uint64_t met_ns = 0;           ///< when it was last read of, in unknown code
   bool maps_unreadable = false;  ///< what it had mapped when it was met is not known

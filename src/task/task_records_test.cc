@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/time_ns.h"
 #include "perf/process_tree.h"
 
 namespace pctally {
@@ -277,12 +278,61 @@ TEST_F(TaskRecordsTest, ResyncTakesUpWhatProcTells) {
   tasks_.adopt(getpid());
   tasks_.adopt(kPid);
   tasks_.resync();
-  end(kNobody);
+  tasks_.apply({.kind = PerfRecord::Kind::kExit, .pid = kNobody, .time = monotonic_ns() + 2000000000}, "");
   EXPECT_TRUE(tasks_.observes(getpid()));
   EXPECT_FALSE(tasks_.observes(kPid));
   auto here = reinterpret_cast<uint64_t>(&getpid);
   EXPECT_TRUE(count(getpid(), here));
   EXPECT_EQ(file_.header().ledger.counted, 1u);
+}
+
+// Of several rings one may lose the starts of threads while another has their ends.
+TEST_F(TaskRecordsTest, AProcessThatLivesHasNotEnded) {
+  for (const bool resync : {true, false}) {
+    use(TaskTable::Unknown::kIgnore);
+    tasks_.adopt(getpid());
+    const uint64_t now = monotonic_ns();
+    for (pid_t thread = 1; !tasks_.has_ended(getpid()); ++thread) {
+      ASSERT_LT(thread, 1000);
+      tasks_.apply({.kind = PerfRecord::Kind::kExit, .pid = getpid(), .tid = thread, .time = now}, "");
+    }
+    if (resync) tasks_.resync();
+    tasks_.apply({.kind = PerfRecord::Kind::kExit, .pid = kNobody, .time = now + 2000000000}, "");
+    EXPECT_TRUE(tasks_.observes(getpid())) << resync;
+    EXPECT_FALSE(tasks_.has_ended(getpid())) << resync;
+    EXPECT_TRUE(count(getpid(), reinterpret_cast<uint64_t>(&getpid))) << resync;
+  }
+}
+
+TEST_F(TaskRecordsTest, ResyncGivesAnEndItsTime) {
+  tasks_.adopt(kPid);
+  tasks_.resync();
+  EXPECT_TRUE(tasks_.has_ended(kPid));
+  EXPECT_TRUE(count(kPid, 0x1000)) << "a tick of before may still come";
+}
+
+TEST_F(TaskRecordsTest, AnImageWhoseExecWasLostIsRead) {
+  constexpr uint64_t kOld = 0x1000;
+  const auto here = reinterpret_cast<uint64_t>(&getpid);
+  for (const bool has_passed : {false, true}) {
+    file_.header().paths = 0;
+    use(TaskTable::Unknown::kAdopt);
+    keep(ScopeKind::kProgram);
+    exec(getpid(), "before");
+    map(getpid(), kOld, "/bin/before");
+    tasks_.expect_image(getpid(), 5, false);
+    EXPECT_TRUE(count_in(getpid(), getpid(), kOld));
+    exec(getpid(), "next");  // with a record: what is known of it stays
+    map(getpid(), kOld, "/bin/next");
+    tasks_.expect_image(getpid(), 5, false);  // a tick in the kernel, in the middle of exec
+    tasks_.expect_image(getpid(), 6, false);
+    EXPECT_TRUE(count_in(getpid(), getpid(), kOld));
+    const auto before = scopes();
+    tasks_.expect_image(getpid(), 7, has_passed);
+    EXPECT_TRUE(count_in(getpid(), getpid(), kOld));
+    EXPECT_TRUE(count_in(getpid(), getpid(), here));
+    for (const auto& [scope, ticks] : before) EXPECT_EQ(scopes()[scope], ticks) << scope;
+  }
 }
 
 // As one that has left its control group, executed something, and come back.

@@ -47,6 +47,14 @@ std::string program_path(pid_t pid) {
   return bytes < 0 ? std::string() : std::string(path, static_cast<size_t>(bytes));
 }
 
+/// Not of one of which a zombie alone is left, nor of another that has the number of a task that has ended.
+bool lives(pid_t pid, const Task& task) {
+  ProcStat stat;
+  if (!read_proc_stat(pid, &stat)) return false;
+  if ((stat.state == 'Z' || stat.state == 'X') && stat.threads < 2) return false;
+  return task.ended_ns == 0 || start_ns(stat, CLOCK_MONOTONIC) < task.ended_ns;
+}
+
 uint64_t process_start_unix_ns(pid_t pid) {
   ProcStat stat;
   return pid == 0 || !read_proc_stat(pid, &stat) ? 0 : start_ns(stat, CLOCK_REALTIME);
@@ -88,6 +96,7 @@ Task& TaskTable::add_running(pid_t pid) {
 void TaskTable::find_threads(pid_t pid, Task& task) {
   const std::vector<pid_t> threads = threads_of(pid);
   task.threads = std::max(1, static_cast<int>(threads.size()));
+  task.threads_read = true;
   if (scopes_ != nullptr) scopes_->adopt(threads, &task.scope);
 }
 
@@ -151,15 +160,19 @@ void TaskTable::resync() {
   std::vector<pid_t> known;
   for (const auto& [pid, task] : tasks_) known.push_back(pid);
   for (pid_t pid : known) {
-    Task& task = tasks_[pid];
-    std::vector<pid_t> family = process_tree(pid);
-    if (family.empty()) {
+    const auto found = tasks_.find(pid);
+    if (found == tasks_.end()) continue;
+    Task& task = found->second;
+    if (!lives(pid, task)) {
+      if (task.ended_ns != 0) continue;
       task.threads = 1;
-      apply_exit({.kind = PerfRecord::Kind::kExit, .pid = pid});
+      apply_exit({.kind = PerfRecord::Kind::kExit, .pid = pid, .time = monotonic_ns()});
       continue;
     }
+    const std::vector<pid_t> family = process_tree(pid);
     if (task.held && command_line_of(pid) == command_line_of(getpid())) continue;  // not yet at its exec
     task.held = false;
+    take_end_back(task);
     meet_again(pid, task);
     for (pid_t descendant : family)
       if (children_) adopt(descendant);
@@ -258,12 +271,29 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
     task->forget_mappings();
     task->maps_unreadable = false;
     task->held = task->read = false;
-    task->executed = task->starting = true;
+    task->executed = task->starting = task->exec_pending = true;
     find_root(record.pid, *task);
     find_user(record.pid, *task);
     register_task(record.pid, *task);
   }
   rows_.rename(task->record, task->comm);
+}
+
+/// The record of an exec comes just before the kernel gives its number.
+void TaskTable::expect_image(pid_t pid, uint32_t exec_id, bool has_passed) {
+  const auto found = tasks_.find(pid);
+  if (found == tasks_.end() || found->second.exec_id == exec_id) return;
+  Task& task = found->second;
+  const bool is_known = task.exec_id == 0 || task.exec_pending;
+  task.exec_id = exec_id;
+  task.exec_pending = false;
+  if (is_known) return;
+  task.forget_mappings();
+  task.held = task.read = false;
+  task.executed = task.starting = true;
+  if (scopes_ != nullptr) task.scope = TaskScopes::executed(task.scope);
+  register_task(pid, task);
+  if (!has_passed) meet_again(pid, task);
 }
 
 bool TaskTable::has_ended(pid_t pid) const {
@@ -308,11 +338,23 @@ void TaskTable::apply_exit(const PerfRecord& record) {
   ended_.push_back({record.pid, record.time});
 }
 
+/// The records of its threads' starts were lost, and those of their ends were not.
+void TaskTable::take_end_back(Task& task) {
+  if (task.ended_ns == 0) return;
+  task.ended_ns = 0;
+  if (task.record != 0) pool_at<ProcessRecord>(file_->pool(), task.record)->flags &= ~kProcessExited;
+}
+
 /// A process with the number of one that ended has another end, or none yet.
 void TaskTable::forget_ended(uint64_t before_ns) {
   for (; !ended_.empty() && ended_.front().ns < before_ns; ended_.pop_front()) {
     auto found = tasks_.find(ended_.front().pid);
     if (found == tasks_.end() || found->second.ended_ns != ended_.front().ns) continue;
+    if (found->second.threads_read && lives(found->first, found->second)) {
+      take_end_back(found->second);
+      find_threads(found->first, found->second);
+      continue;
+    }
     rows_.end(found->second.record);
     tasks_.erase(found);
   }

@@ -80,6 +80,48 @@ class Honest(unittest.TestCase):
         lines = [line for line in text_report(path).splitlines() if line.startswith(("INCOMPLETE:", "WARNING:", "note:"))]
         self.assertTrue(lines[0].startswith("INCOMPLETE:"), lines[0])
 
+    def flooded(self, engine, *words, until):
+        """A recording whose recorder is stopped while more happens than its rings hold."""
+        path = os.path.join(open_scratch(), f"{engine}.pct")
+        command = [p.PCTALLY, "record", "-q", "-f", "-e", engine, "-o", path, "--", p.program("record_flood"), *words]
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as recorder:
+            child = p.command_of(recorder.pid)
+            recorder.send_signal(signal.SIGSTOP)
+            recorder.stdin.write(b"\n")
+            recorder.stdin.flush()
+            while not until(child):
+                time.sleep(0.01)  # polls another process's doing: there is no event to wait for
+            recorder.send_signal(signal.SIGCONT)
+        self.assertEqual(recorder.returncode, 0)
+        data = p.report(path)
+        p.assert_ledger(self, data)
+        return data
+
+    @unittest.skipUnless(p.engine_available("bpf"), "engine bpf is not available here: pctally engines says why")
+    def test_a_program_whose_exec_was_lost_is_not_taken_for_the_one_before(self):
+        """Both lie at the same addresses. The record of its exec finds no room in the ring."""
+        def has_run_for_a_second(child):
+            with open(f"/proc/{child}/stat", encoding="ascii") as file:
+                text = file.read()
+            return "(spinner)" in text and int(text.rsplit(")", 1)[1].split()[11]) > os.sysconf("SC_CLK_TCK")
+
+        data = self.flooded("bpf", "exec", p.program("spinner"), "1", "1.5", until=has_run_for_a_second)
+        spun, wrong = p.ticks_of(data, "spin_here") + p.ticks_of(data, "turn"), p.ticks_of(data, "spin_in_a_thread")
+        self.assertEqual(wrong, 0)
+        self.assertGreater(spun, 0.7 * 1.5 / data["period_ns"] * 1e9)
+
+    def test_a_process_whose_threads_starts_were_lost_is_sampled_further(self):
+        """One ring is full of the starts and ends of threads, and loses starts whose ends come in the other."""
+        def has_run_for_a_while(child):
+            with open(f"/proc/{child}/stat", encoding="ascii") as file:
+                used = [int(field) for field in file.read().rsplit(")", 1)[1].split()[11:13]]
+            return sum(used) > 2.5 * os.sysconf("SC_CLK_TCK")
+
+        with p.Machine() as machine:
+            data = self.flooded("ring", "threads", "6", until=has_run_for_a_while)
+        if machine.judges("a process whose threads are lost"):
+            self.assertGreater(data["sampled_s"] + data["lost_s"], 0.75 * data["cpu_s"])
+
     def test_ticks_do_not_wake_a_program_into_their_step(self):
         """A tick of one clock ends a sleep that is due: of two equal functions one then got a fifth of the ticks in half of the runs.
         Some 380 ticks a run: within five standard deviations of what the program measured."""

@@ -142,12 +142,19 @@ void BpfEngine::fetch() {
         sample.first = slot.first_ns;
         sample.tid = static_cast<pid_t>(slot.tid);
         sample.stack_missed = true;
-        rings_.add(sample);
+        sample.exec_id = slot.exec_id;
+        add(sample);
       },
       [this](const pctally_full& full) {
         rings_.add({full.first_ns, 0, static_cast<pid_t>(full.tgid), false, false, full.ticks});
       });
   counter_.visit_paths([this](const pctally_path& path) { take_path(path); });
+}
+
+void BpfEngine::add(const RingSet::Sample& sample) {
+  uint32_t& newest = newest_images_[sample.pid];
+  newest = std::max(newest, sample.exec_id);
+  rings_.add(sample);
 }
 
 void BpfEngine::take_path(const pctally_path& path) {
@@ -156,6 +163,7 @@ void BpfEngine::take_path(const pctally_path& path) {
   const auto* words = reinterpret_cast<const uint64_t*>(path.data);
   const size_t calls = std::min<size_t>(path.kernel_calls, PCTALLY_KERNEL_CALLS);
   sample.tid = static_cast<pid_t>(path.tid);
+  sample.exec_id = path.exec_id;
   sample.has_registers = (path.flags & PCTALLY_PATH_REGISTERS) != 0;
   std::copy(std::begin(path.registers), std::end(path.registers), sample.registers);
   if (calls > 1) sample.kernel_calls = {words + 1, calls - 1};
@@ -165,7 +173,7 @@ void BpfEngine::take_path(const pctally_path& path) {
   sample.stack_cut_off = (path.flags & PCTALLY_PATH_CUT_OFF) != 0;
   sample.stack_missed = (path.flags & PCTALLY_PATH_NO_ROOM) != 0;
   sample.exiting = (path.flags & PCTALLY_PATH_EXITING) != 0;
-  rings_.add(sample);
+  add(sample);
   if ((path.flags & PCTALLY_PATH_UNKNOWN) != 0) unwinding_.want(sample.pid, path.exec_id);
 }
 
@@ -183,14 +191,20 @@ void BpfEngine::load_tables() {
 
 void BpfEngine::drain() {
   uint64_t until = monotonic_ns();  // as in RingEngine: what is older is complete after fetching, not before
+  newest_images_.clear();
   fetch();
   book_missed();
   rings_.collect();
+  tasks_.expect_losses(rings_.pressed());
   replay(until);
+  make_up_for_losses();
   counter_.release_paths();
   if (counter_.paths() != nullptr) load_tables();
   separate_where_needed();
-  if (phases_.due(monotonic_ns())) phases_.move(counter_.rings_of_ticks());
+  if (phases_.due(monotonic_ns())) {
+    phases_.move(counter_.rings_of_ticks());
+    counter_.divide_ticks(phases_.events());
+  }
   file_->make_room(0);
   file_->beat();
 }
@@ -227,14 +241,27 @@ void BpfEngine::replay(uint64_t until) {
   rings_.replay(
       until, [this](const RingSet::Sample& sample) { count(sample); },
       [this](const RingSet::Record& event) {
+        lost_record_ = lost_record_ || event.record.kind == PerfRecord::Kind::kLost;
         tasks_.apply(event.record, event.text);
         if (counter_.paths() != nullptr) unwinding_.note(event.record, &counter_.paths()->processes());
       });
 }
 
+/// Without the records of what processes did (an exec, say) their ticks would be found in the code they had
+/// before: what they have mapped is read again. A ring that is full gets no record of what it loses.
+void BpfEngine::make_up_for_losses() {
+  if (!lost_record_ && !rings_.pressed()) return;
+  const uint64_t lost = rings_.count().lost;
+  if (lost_record_ || lost != lost_records_) tasks_.resync();
+  lost_record_ = false;
+  lost_records_ = lost;
+}
+
 void BpfEngine::count(const RingSet::Sample& sample) {
   if (counted_++ % kPlacesPerRoomCheck == 0) file_->make_room(kPlacesPerRoomCheck * 3);
   if (!tasks_.observes(sample.pid)) tasks_.adopt(sample.pid);  // the record of its birth was lost
+  if (sample.exec_id != 0)
+    tasks_.expect_image(sample.pid, sample.exec_id, newest_images_[sample.pid] > sample.exec_id);
   bool counted = !sample.placed    ? tasks_.book_full(sample.pid, sample.ticks)
                  : settings_.scope ? count_path(sample)
                                    : tasks_.count(sample.pid, sample.pc, sample.kernel, sample.ticks,

@@ -2,6 +2,7 @@
 // the counts and tells from the kernel's records of mmap, exec and fork which object each pc belongs to.
 #pragma once
 #include <string>
+#include <unordered_map>
 
 #include "bpf/bpf_counter.h"
 #include "perf/ring_set.h"
@@ -37,9 +38,11 @@ class BpfEngine : public Engine {
   Result<void> open_records(const Target& target);
   Result<void> watch_processes(const Target& target);
   void fetch();
+  void add(const RingSet::Sample& sample);
   void take_path(const pctally_path& path);
   void load_tables();
   void book_missed();
+  void make_up_for_losses();
   [[nodiscard]] uint64_t throttled_ticks() const;
   [[nodiscard]] bool knows_threads() const { return settings_.scope == ScopeKind::kThread; }
   void separate_where_needed();
@@ -56,6 +59,9 @@ class BpfEngine : public Engine {
   int paths_drain_ms_ = 10;  ///< grows from the last time that new tables were loaded
   Random random_;
   TickPhases phases_;
+  std::unordered_map<pid_t, uint32_t> newest_images_;  ///< of the ticks fetched last
+  bool lost_record_ = false;                           ///< one came that says so, since the last drain
+  uint64_t lost_records_ = 0;                          ///< by the kernel's count
   uint64_t counted_ = 0;
   uint64_t replacements_ = 0;    ///< seen by tasks_ so far
   uint64_t separate_until_ = 0;  ///< ticks come one by one until then

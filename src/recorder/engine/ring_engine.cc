@@ -98,7 +98,10 @@ void RingEngine::drain() {
     book_losses();
   else
     begin_window();
-  if (phases_.due(monotonic_ns())) phases_.move(rings_.rings_of_ticks());
+  if (phases_.due(monotonic_ns())) {
+    phases_.move(rings_.rings_of_ticks());
+    for (Losses& losses : losses_) losses.throttle.divide(phases_.events());
+  }
   file_->make_room(0);
   file_->beat();
 }
