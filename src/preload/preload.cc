@@ -28,7 +28,9 @@
 #include "histfile/call_paths.h"
 #include "histfile/publish.h"
 #include "preload/exec_hook.h"
+#include "preload/unload_hook.h"
 #include "process/address_space.h"
+#include "process/deferred_resolver.h"
 #include "process/process_start.h"
 
 namespace pctally {
@@ -135,6 +137,19 @@ void note_exec(bool begins) noexcept {
   if (g_injected->process == 0 || has_seccomp_filter() || getpid() != g_pid) return;
   BusErrorsAdmitted admitted;
   own_record()->cpu_ns = begins ? cpu_used_ns() : 0;
+}
+
+/// A mark in the ring of ticks that were put aside: those before it may be of what is gone.
+void note_unload() noexcept {
+  if (g_injected->process == 0 || getpid() != g_pid) return;
+  const uint32_t slot = enter_table(&g_tables);
+  if (slot == kNoTable) return;
+  BusErrorsAdmitted admitted;
+  const RegionTable& table = g_tables.slots[slot];
+  if (table.deferred != nullptr)
+    (void)defer_tick(table.deferred, table.deferred_capacity, kUnloadPc, 0, table.process,
+                     &table.ledger->deferred);
+  leave_table(&g_tables, slot);
 }
 
 /// The engine that really runs: it may not be the one that was asked for, or none.
@@ -326,6 +341,7 @@ __attribute__((constructor)) void enter() {
   g_met = page_cleared_in_children();
   (void)is_entered(getpid());
   set_exec_hook(note_exec);
+  set_unload_hook(note_unload);
   set_entry_hooks(g_met == nullptr ? nullptr : notice_unseen_fork, follow_root);
   note_start(injected->clock.start(&g_tables, {kind, period_ns, Pace::kAsGiven, false, true}));
   watch_clock();

@@ -398,7 +398,7 @@ void TextReport::add_legend() {
     return row.function == "[process start]" || row.object == "[process start]";
   };
   if (std::any_of(report_.rows.begin(), report_.rows.end(), is_start))
-    add("[process start]: exec, dynamic linking and early constructors; measured by the process's clock, not "
+    add("[process start]: fork, exec, dynamic linking and our own start there; by the process's clock, not "
         "sampled\n");
   auto is_others = [](const Row& row) { return row.program == kOtherScopes || row.group == kOtherScopes; };
   if (std::any_of(report_.rows.begin(), report_.rows.end(), is_others))

@@ -204,7 +204,10 @@ std::string gap_reason(const Profile& profile, const Account& account) {
     reason += fmt::format("{}, frequent sleeps{}", unobserved ? "short ones" : "short threads or processes",
                           stolen ? "" : ", or a busy host");
   if (stolen) reason += ", or CPU time that the host took";
+  // An event of a thread misses half a period of each.
+  const bool per_thread = profile.engine == "ring" && profile.machine_cpus == 0;
   if (runs_in_program(profile)) reason += "; as root, -e bpf samples more";
+  if (per_thread && !unobserved) reason += " (as root: -e bpf)";
   return reason;
 }
 
@@ -311,6 +314,13 @@ void check_samples(const Profile& profile, const Account& account, Warnings* out
                     higher_rate(profile)));
 }
 
+uint64_t ticks_since_unmapped(const Profile& profile) {
+  uint64_t ticks = 0;
+  for (const WeightedPosition& position : profile.positions)
+    if (profile.executables[position.executable].path == "[code since unmapped]") ticks += position.ticks;
+  return ticks;
+}
+
 void check_engine(const Profile& profile, Warnings* out) {
   if (profile.throttled != 0)
     add(out, Severity::kWarning, "throttled",
@@ -320,6 +330,11 @@ void check_engine(const Profile& profile, Warnings* out) {
   if (outside > 100 * kTolerableGap)
     add(out, Severity::kWarning, "outside",
         fmt::format("{:.1f} % of the ticks lie outside all code that the recorder knows", outside));
+  if (const double gone = percent_of(ticks_since_unmapped(profile), profile.ledger.ticks());
+      gone > 100 * kTolerableGap)
+    add(out, Severity::kWarning, "unmapped",
+        fmt::format("{:.1f} % of the ticks lie in libraries that were unloaded before they could be named{}",
+                    gone, runs_in_program(profile) ? "; use -e ring" : ""));
   if (profile.clock_tick_ns != 0)
     add(out, Severity::kNote, "in-step",
         fmt::format("ticks follow the kernel's {:g} ms clock: shares are wrong where the program runs in "

@@ -55,12 +55,13 @@ TEST(Warnings, WhereNothingWasObservedAndNobodyIsNamedTheEnginesBlindSpotsAre) {
   profile.processes[0].engine = "timer";
   profile.ledger = {};
   profile.cpu_user_ns = 100'000'000;
-  EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning,
-                             "no ticks, although sh used 0.10 s of CPU time: timer sees no static, setuid or "
-                             "env -i program; try -e ring"),
-                          is(Severity::kWarning,
-                             "not sampled: what is short, static or blocks signals; as root, -e bpf samples more")));
+  EXPECT_THAT(
+      warnings(profile),
+      ElementsAre(is(Severity::kWarning,
+                     "no ticks, although sh used 0.10 s of CPU time: timer sees no static, setuid or "
+                     "env -i program; try -e ring"),
+                  is(Severity::kWarning,
+                     "not sampled: what is short, static or blocks signals; as root, -e bpf samples more")));
   profile.engine = "ring";
   EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, "none of it was observed")));
   profile.processes[0].unseen_start_ns = 90'000'000;
@@ -172,6 +173,17 @@ TEST(Warnings, WhoLosesTicksIsNotToAskForMore) {
     EXPECT_EQ(warning.text.find("higher -F"), std::string::npos) << warning.text;
 }
 
+TEST(Warnings, OfLibrariesThatWereUnloaded) {
+  Profile profile = trusty();
+  profile.engine = "timer";
+  profile.executables.push_back({ExecutableKind::kPrivate, "[code since unmapped]", {}, 0});
+  const auto number = static_cast<uint32_t>(profile.executables.size() - 1);
+  profile.positions.push_back({number, 0, 1000});
+  profile.ledger.counted += 1000;
+  EXPECT_THAT(warnings(profile),
+              testing::Contains(is(Severity::kWarning, "unloaded before they could be named; use -e ring")));
+}
+
 TEST(Warnings, UnsampledTimeSaysWhy) {
   Profile profile = trusty();
   profile.engine = "bpf";
@@ -180,13 +192,21 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
               ElementsAre(is(Severity::kWarning,
                              "16.7 % of the CPU time was not sampled: short threads or processes, "
                              "frequent sleeps, or a busy host")));
+  profile.engine = "ring";
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "or a busy host (as root: -e bpf)")));
+  profile.machine_cpus = 2;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "sleeps, or a busy host")));
+  profile.machine_cpus = 0;
   profile.engine = "timer";
   EXPECT_THAT(warnings(profile),
-              ElementsAre(is(Severity::kWarning, "what is short, static or blocks signals; as root, -e bpf samples more")));
+              ElementsAre(is(Severity::kWarning,
+                             "what is short, static or blocks signals; as root, -e bpf samples more")));
   profile.clock_tick_ns = 4'000'000;
   profile.ledger.samples = 250;
-  const std::string busy = "what threads ran after their last sample (busy machine); as root, -e bpf samples more";
-  EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, "signals; as root, -e bpf samples more")))
+  const std::string busy =
+      "what threads ran after their last sample (busy machine); as root, -e bpf samples more";
+  EXPECT_THAT(warnings(profile),
+              testing::Contains(is(Severity::kWarning, "signals; as root, -e bpf samples more")))
       << "one in 4 ms";
   profile.ledger.samples = 150;
   EXPECT_THAT(warnings(profile), testing::Contains(is(Severity::kWarning, busy.c_str()))) << "one in 6.7 ms";

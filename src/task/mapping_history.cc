@@ -27,7 +27,7 @@ bool MappingHistory::take(const ExecutableMapping& mapping) {
     range.changed = std::max(range.changed, old.changed);
     at = ranges_.erase(at);
   }
-  if (replaces) range.changed = readings_;
+  if (replaces && !unloaded_) range.changed = readings_;
   ranges_[mapping.start] = range;
   return replaces;
 }
@@ -37,7 +37,7 @@ bool MappingHistory::read(pid_t pid) {
   if (now_ns < next_ns_) return false;
   ++readings_;
   if (ranges_.size() > kMostRanges) ranges_.clear();
-  bool changed = false;
+  bool changed = unloaded_;
   ProcMaps maps(pid);
   const bool readable = maps.visit([&](const ExecutableMapping& mapping) {
     if (mapping.object.kind == ObjectKind::kFile) changed = take(mapping) || changed;
@@ -46,6 +46,7 @@ bool MappingHistory::read(pid_t pid) {
     --readings_;
     return false;
   }
+  unloaded_ = false;
   for (const auto& [start, range] : ranges_) changed = changed || range.seen + 1 == readings_;
   const uint64_t end_ns = monotonic_ns();
   next_ns_ = end_ns + pause_ * (end_ns - now_ns);
@@ -53,6 +54,7 @@ bool MappingHistory::read(pid_t pid) {
 }
 
 bool MappingHistory::is_doubtful(uint64_t pc) const {
+  if (unloaded_) return true;
   auto after = ranges_.upper_bound(pc);
   if (after == ranges_.begin() || std::prev(after)->second.end <= pc) return false;
   const Range& range = std::prev(after)->second;

@@ -1,5 +1,5 @@
 // Compares successive readings of /proc/PID/maps. This is how engines in the program notice that a library
-// was replaced: nothing reports an unload.
+// was replaced: nothing reports an unload but dlclose(3), which they see.
 #pragma once
 #include <sys/types.h>
 
@@ -16,12 +16,16 @@ class MappingHistory {
   /// A reading is followed by `pause` times as long without one.
   explicit MappingHistory(uint64_t pause = 25) : pause_(pause) {}
 
+  /// A library was unloaded: until the next reading another file may be where it was.
+  void note_unload() { unloaded_ = true; }
+
   /// Reads /proc/PID/maps again, unless the last reading was too short ago. True if a file has gone from a
-  /// place or another has taken it.
+  /// place or another has taken it, or a library was unloaded since the last reading.
   bool read(pid_t pid);
 
-  /// True if a tick at `pc` since the reading before may belong to a file that is there no more: nothing is
-  /// there where a file was, or another file was there a few readings ago.
+  /// True if a tick at `pc` since the reading before may belong to a file that is there no more: a
+  /// library was unloaded since the last reading, nothing is there where a file was, or another file was
+  /// there a few readings ago and no note_unload() says when it went.
   [[nodiscard]] bool is_doubtful(uint64_t pc) const;
 
  private:
@@ -40,6 +44,7 @@ class MappingHistory {
   uint64_t readings_ = 0;
   uint64_t next_ns_ = 0;
   uint64_t pause_;
+  bool unloaded_ = false;  ///< since the last reading
 };
 
 }  // namespace pctally

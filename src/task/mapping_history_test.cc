@@ -54,6 +54,23 @@ TEST_F(MappingHistoryTest, AFileThatStaysIsCertainAndItsGoingIsSeen) {
   EXPECT_FALSE(doubtful()) << "the same file again";
 }
 
+// It says which ticks may be of the file that was there: those before it.
+TEST_F(MappingHistoryTest, AReplacementAfterAnUnloadIsCertainOnceItIsRead) {
+  load(0);
+  EXPECT_FALSE(read());
+  history_.note_unload();
+  load(1);
+  EXPECT_TRUE(doubtful()) << "not read yet";
+  EXPECT_TRUE(read());
+  EXPECT_FALSE(doubtful());
+  history_.note_unload();
+  EXPECT_TRUE(read()) << "whatever was unloaded";
+  EXPECT_FALSE(doubtful());
+  load(0);
+  EXPECT_TRUE(read());
+  EXPECT_TRUE(doubtful()) << "by munmap(2)";
+}
+
 TEST_F(MappingHistoryTest, AfterAReplacementTheNextReadingsAreInDoubt) {
   load(0);
   EXPECT_FALSE(read());

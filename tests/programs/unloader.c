@@ -1,6 +1,6 @@
-/* unloader PLUGIN_A PLUGIN_B SECONDS: loads and unloads the two libraries in turn, at one address, and spends
- * 3/4 of that CPU time in A, 1/4 in B, a few milliseconds each time. Exits with 3 if they did not come to lie
- * at one address. */
+/* unloader PLUGIN_A PLUGIN_B SECONDS [MS]: loads and unloads the two libraries in turn, at one address, and
+ * spends 3/4 of that CPU time in A, 1/4 in B, 3 * MS and MS (1) milliseconds each time. Exits with 3 if they
+ * did not come to lie at one address. */
 #include "spin.h"
 
 #include <dlfcn.h>
@@ -22,7 +22,9 @@ static uint64_t visit(const char* path, uint64_t ns) {
 
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
+  const uint64_t turn_ns = (argc > 4 ? strtoull(argv[4], NULL, 10) : 1) * 1000000;
   uint64_t end = now_ns(CLOCK_THREAD_CPUTIME_ID) + (uint64_t)(atof(argv[3]) * 1e9), value = 0;
-  while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end) value += visit(argv[1], 3000000) + visit(argv[2], 1000000);
+  while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+    value += visit(argv[1], 3 * turn_ns) + visit(argv[2], turn_ns);
   return value == 42;
 }

@@ -17,10 +17,10 @@ def ticks_in(data, name):
 
 
 class Unload(unittest.TestCase):
-    def record(self, engine, plugins):
+    def record(self, engine, plugins, *turns):
         if not p.engine_available(engine):
             self.skipTest(f"engine {engine} is not available: pctally engines says why")
-        done = p.record([p.program("unloader"), *(p.program(name) for name in plugins), "1.5"], "-e", engine)
+        done = p.record([p.program("unloader"), *(p.program(name) for name in plugins), *(turns or ["1.5"])], "-e", engine)
         if done.returncode == 3:
             self.skipTest("the libraries did not come to lie at one address")
         self.assertEqual(done.returncode, 0)
@@ -49,6 +49,19 @@ class Unload(unittest.TestCase):
                 # Until then each keeps at most its own work, three quarters and one; how soon that is, is the machine's.
                 self.assertLess(a, 0.75 * (a + b + unknown))
                 self.assertLess(b, 0.3 * (a + b + unknown))
+
+    def test_libraries_that_stay_for_a_while_are_named(self):
+        """Those of 60 and 180 ms lose the ticks of the last look before they go, which comes every 20 ms."""
+        for engine in ("timer", "trap"):
+            with self.subTest(engine=engine):
+                with p.Machine() as machine:
+                    data, a, b, _ = self.record(engine, ["plugin.so", "plugin_twin.so"], "2.4", "60")
+                bound = 5 * (0.1875 * data["ticks"] * (10 if engine == "timer" else 1)) ** 0.5  # timer: a kernel tick at a time
+                self.assertLess(a, 0.75 * data["ticks"] + bound)
+                self.assertLess(b, 0.25 * data["ticks"] + bound)
+                if machine.judges(f"{engine}: libraries that stay for a while"):
+                    self.assertGreater(a, 0.4 * data["ticks"])
+                    self.assertGreater(b, 0.05 * data["ticks"])
 
 
 if __name__ == "__main__":

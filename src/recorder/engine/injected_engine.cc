@@ -157,30 +157,38 @@ void TimerEngine::begin_turn() {
   std::erase_if(claims_, [](const auto& claim) { return claim.second.pid == 0; });
 }
 
-std::vector<DeferredTick> TimerEngine::take_all(bool final) {
-  std::vector<DeferredTick> ticks;  // bounded: a program may put ticks aside as fast as they are taken
-  for (DeferredTick tick; ticks.size() < kDeferredSlots && take_deferred(file_, &state_, final, &tick);)
-    ticks.push_back(tick);
-  return ticks;
+/// Bounded: a program may put ticks aside as fast as they are taken.
+void TimerEngine::take_all(bool final, std::vector<DeferredTick>* ticks) {
+  for (DeferredTick tick; ticks->size() < kDeferredSlots && take_deferred(file_, &state_, final, &tick);)
+    ticks->push_back(tick);
+}
+
+void TimerEngine::read_mappings(const std::vector<DeferredTick>& ticks) {
+  const uint64_t deadline = monotonic_ns() + kMostReadingNs;
+  for (const DeferredTick& tick : ticks) {
+    KnownProcess* process = known(tick.process);
+    if (process == nullptr || process->pid == 0) continue;
+    process->readable = monotonic_ns() < deadline;
+    if (process->readable && histories_[tick.process].read(process->pid)) process->space.clear();
+  }
 }
 
 /// Where libraries take each other's places, whose a tick is that was put aside is not known.
-void TimerEngine::resolve_late(const DeferredTick& tick, KnownProcess* process) {
-  if (process->pid != 0) {
-    MappingHistory& history = histories_[tick.process];
-    if (process->readable && history.read(process->pid)) process->space.clear();
-    if (history.is_doubtful(tick.pc)) {
-      uint64_t place = 0;
-      const RegionTable& table = unknown_.table(kSinceUnmapped, &place);
-      ::pctally::resolve(table, place, tick.weight);
-      return;
-    }
+void TimerEngine::resolve_late(const DeferredTick& tick, KnownProcess* process, bool was_unloaded) {
+  if (was_unloaded || (process->pid != 0 && histories_[tick.process].is_doubtful(tick.pc))) {
+    uint64_t place = 0;
+    const RegionTable& table = unknown_.table(kSinceUnmapped, &place);
+    ::pctally::resolve(table, place, tick.weight);
+    return;
   }
   resolve_tick(file_, process, tick);
 }
 
+/// A library that is unloaded while mappings are read has its mark among the ticks that are taken after that.
 void TimerEngine::resolve(bool final) {
-  const std::vector<DeferredTick> ticks = take_all(final);
+  std::vector<DeferredTick> ticks = std::exchange(waiting_, {});
+  take_all(final, &ticks);
+  unloads_.clear();
   if (ticks.empty()) return;
   begin_turn();
   size_t regions = 0;
@@ -188,15 +196,26 @@ void TimerEngine::resolve(bool final) {
     regions += process.space.size();
   }
   if (regions >= kMostRegions) known_.clear();
+  for (size_t i = 0; i < ticks.size(); ++i) {
+    if (!is_unload(ticks[i]) || known(ticks[i].process) == nullptr) continue;
+    unloads_[ticks[i].process] = i;
+    histories_[ticks[i].process].note_unload();
+  }
+  read_mappings(ticks);
+  take_all(final, &waiting_);
+  for (const DeferredTick& tick : waiting_)
+    if (is_unload(tick) && known(tick.process) != nullptr) unloads_[tick.process] = ticks.size();
   KnownProcess nobody;
   nobody.readable = false;
-  const uint64_t deadline = monotonic_ns() + kMostReadingNs;
-  for (const DeferredTick& tick : ticks) {
+  for (size_t i = 0; i < ticks.size(); ++i) {
+    const DeferredTick& tick = ticks[i];
+    if (is_unload(tick)) continue;
     KnownProcess* process = known(tick.process);
-    if (process == nullptr) process = &nobody;
-    if (process != &nobody) process->readable = monotonic_ns() < deadline;
-    resolve_late(tick, process);
+    const auto unload = unloads_.find(tick.process);
+    resolve_late(tick, process == nullptr ? &nobody : process,
+                 unload != unloads_.end() && i < unload->second);
   }
+  if (final && !waiting_.empty()) resolve(final);
 }
 
 Result<void> TimerEngine::open_paths() {
@@ -213,7 +232,9 @@ Result<void> TimerEngine::open_paths() {
 /// Resolves code that the process did not know when it began: it was loaded later, or written by a JIT.
 uint64_t TimerEngine::place_of(uint32_t process, uint64_t address) {
   KnownProcess* known_process = known(process);
-  if (known_process == nullptr || histories_[process].is_doubtful(address)) return 0;
+  // Paths are not in the order of unloads: all of a turn with one may be of before it.
+  if (known_process == nullptr || unloads_.contains(process) || histories_[process].is_doubtful(address))
+    return 0;
   return resolve_place(file_, known_process, address);
 }
 

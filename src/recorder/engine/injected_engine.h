@@ -39,9 +39,10 @@ class TimerEngine : public Engine {
 
   void begin_turn();
   void resolve(bool final);
-  void resolve_late(const DeferredTick& tick, KnownProcess* process);
+  void resolve_late(const DeferredTick& tick, KnownProcess* process, bool was_unloaded);
+  void read_mappings(const std::vector<DeferredTick>& ticks);
   KnownProcess* known(uint32_t unit);
-  std::vector<DeferredTick> take_all(bool final);
+  void take_all(bool final, std::vector<DeferredTick>* ticks);
   void find_not_entered();
   Result<void> open_paths();
   void drain_paths();
@@ -65,6 +66,8 @@ class TimerEngine : public Engine {
   std::optional<NotEntered> not_entered_;
   std::optional<InjectedPaths> paths_;
   ResolverState state_;
+  std::vector<DeferredTick> waiting_;             ///< taken after the last turn's mappings were read
+  std::unordered_map<uint32_t, size_t> unloads_;  ///< by process: behind which of a turn's ticks the last was
   std::unordered_map<uint32_t, MappingHistory> histories_;  ///< as known_
   UnknownCode unknown_;
   std::unordered_map<uint32_t, KnownProcess> known_;  ///< by unit of the process record

@@ -80,7 +80,11 @@ void add_top_down(const NamedPaths& paths, TreeBuilder* builder) {
       builder->add(own, tree[node].self);
       builder->add_self(own, tree[node].self);
     }
-    if (tree[node].folded != 0) builder->add(builder->child(at, folded_frame()), tree[node].folded);
+    if (tree[node].folded != 0) {
+      const uint32_t deeper = builder->child(at, folded_frame());
+      builder->add(deeper, tree[node].folded);
+      builder->add_self(deeper, tree[node].folded);
+    }
   }
 }
 
