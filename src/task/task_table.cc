@@ -55,6 +55,15 @@ bool lives(pid_t pid, const Task& task) {
   return task.ended_ns == 0 || start_ns(stat, CLOCK_MONOTONIC) < task.ended_ns;
 }
 
+/// A thread by whose number /proc shows what the process has mapped: not a main thread that has ended.
+pid_t thread_with_memory(pid_t pid) {
+  ProcStat stat;
+  if (!read_proc_stat(pid, &stat) || stat.state != 'Z') return pid;
+  for (const pid_t thread : threads_of(pid))
+    if (thread != pid) return thread;
+  return pid;
+}
+
 uint64_t process_start_unix_ns(pid_t pid) {
   ProcStat stat;
   return pid == 0 || !read_proc_stat(pid, &stat) ? 0 : start_ns(stat, CLOCK_REALTIME);
@@ -122,12 +131,13 @@ std::string TaskTable::place_of(pid_t pid, const Task& task, std::string_view pa
 void TaskTable::map_running(pid_t pid, Task& task) {
   task.forget_mappings();
   if (is_outside(pid)) return;
-  const Program program = program_of(pid);
+  const pid_t thread = thread_with_memory(pid);
+  const Program program = program_of(thread);
   const auto add = [&](const ExecutableMapping& mapping) { add_mapping(pid, task, program, mapping); };
-  task.maps_unreadable = !ProcMaps(pid).visit(add);
+  task.maps_unreadable = !ProcMaps(thread).visit(add);
   if (task.maps_unreadable && files_ != nullptr)
-    if (auto opened = files_->open_maps(pid))
-      task.maps_unreadable = !ProcMaps(pid, std::move(*opened)).visit(add);
+    if (auto opened = files_->open_maps(thread))
+      task.maps_unreadable = !ProcMaps(thread, std::move(*opened)).visit(add);
   task.table_valid = false;
 }
 

@@ -6,6 +6,7 @@ Where the whole machine may be observed, a tick finds the target or not: sums ar
 import contextlib
 import math
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -108,6 +109,18 @@ class Attach(unittest.TestCase):
                 self.assertEqual([row["pid"] for row in data["processes"]], [target.pid])
                 self.assertEqual(data["command"], ["@running", f"{target.pid}:spinner"])
                 self.assertGreater(data["wall_s"], 0.99)
+
+    def test_a_process_whose_main_thread_has_ended(self):
+        """Its number leads to a zombie, which has no memory and takes no event."""
+        for engine, more in [*((name, []) for name in p.engines("ring", "bpf")), ("ring", ["-g"])]:
+            with self.subTest(engine=engine, more=more), running([p.program("ended_main"), "30"]) as target:
+                while "\nState:\tZ" not in pathlib.Path(f"/proc/{target.pid}/status").read_text("ascii"):
+                    time.sleep(0.01)  # polls another process's doing: there is no event to wait for
+                done = attach(["-p", str(target.pid), "--for", "0.6", "-e", engine, *more])
+                self.assertEqual(done.returncode, 0, done.stderr)
+                data = done.report()
+                p.assert_ledger(self, data)
+                self.assertGreater(p.share_at_most(data, "spin_on"), 0.8)
 
     def test_children_started_after_the_attach_are_counted_and_older_ones_not(self):
         script = ("import os, subprocess, sys, time\n"
@@ -285,14 +298,12 @@ class Refusals(unittest.TestCase):
             self.refused(["-p", str(thread)], f"thread of process {target.pid}")
 
     def test_another_users_process(self):
-        if not p.has_other_users():
-            self.skipTest("needs root and setpriv to become another user")
+        p.need_other_users(self)
         with running([p.program("spinner"), "1", "20"]) as target:
             self.refused(["-p", str(target.pid)], "belongs to root; run as root", prefix=NOBODY)
 
     def test_whole_machine_unprivileged(self):
-        if not p.has_other_users():
-            self.skipTest("needs root and setpriv to become another user")
+        p.need_other_users(self)
         self.refused(["-a"], "-a needs root, CAP_PERFMON or perf_event_paranoid 0", prefix=NOBODY)
 
     def test_control_groups(self):
@@ -303,8 +314,7 @@ class Refusals(unittest.TestCase):
         self.refused(["-p", str(os.getpid()), "-e", "timer"], "pctally record --", code=2)
 
     def test_too_many_threads_for_the_descriptors(self):
-        if not p.has_other_users():
-            self.skipTest("needs root and setpriv to become another user")
+        p.need_other_users(self)
         limit = ["prlimit", "--nofile=64:64", *NOBODY]
         with running([p.program("spinner"), "100", "20"], NOBODY) as target:
             while len(os.listdir(f"/proc/{target.pid}/task")) < 100:
