@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "base/time_ns.h"
@@ -158,7 +159,8 @@ uint64_t start_ns(const ProcStat& stat, clockid_t clock) noexcept {
   timespec now{}, up{};
   clock_gettime(clock, &now);
   clock_gettime(CLOCK_BOOTTIME, &up);
-  return to_ns(now) - to_ns(up) + clock_ticks_to_ns(stat.started);
+  const uint64_t sum = to_ns(now) + clock_ticks_to_ns(stat.started);
+  return sum - std::min(sum, to_ns(up));  // CLOCK_MONOTONIC began later, for the time that the machine slept
 }
 
 MachineTicks read_machine_ticks() noexcept {

@@ -69,10 +69,13 @@ bool parse_process(std::string_view before, SampleLine* sample) {
 }
 
 std::optional<SampleLine> parse_sample(std::string_view line) {
+  constexpr int kMostTimes = 16;  // a process may be called like one
   SampleLine sample;
   std::string_view rest = line;
+  int times = 0;
   for (std::string_view word; !(word = take_word(&rest)).empty();) {
     if (!is_time(word)) continue;
+    if (++times > kMostTimes) return std::nullopt;
     if (!parse_process(line.substr(0, static_cast<size_t>(word.data() - line.data())), &sample)) continue;
     std::string_view event = take_word(&rest);
     uint64_t period = 0;

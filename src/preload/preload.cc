@@ -30,7 +30,6 @@
 #include "preload/exec_hook.h"
 #include "preload/unload_hook.h"
 #include "process/address_space.h"
-#include "process/deferred_resolver.h"
 #include "process/process_start.h"
 
 namespace pctally {
@@ -139,16 +138,16 @@ void note_exec(bool begins) noexcept {
   own_record()->cpu_ns = begins ? cpu_used_ns() : 0;
 }
 
-/// A mark in the ring of ticks that were put aside: those before it may be of what is gone.
-void note_unload() noexcept {
-  if (g_injected->process == 0 || getpid() != g_pid) return;
+/// A mark in the ring of ticks that were put aside.
+void note_unload(uintptr_t start, uintptr_t end) noexcept {
+  if (g_injected->process == 0 || has_seccomp_filter() || getpid() != g_pid) return;
   const uint32_t slot = enter_table(&g_tables);
   if (slot == kNoTable) return;
   BusErrorsAdmitted admitted;
   const RegionTable& table = g_tables.slots[slot];
   if (table.deferred != nullptr)
-    (void)defer_tick(table.deferred, table.deferred_capacity, kUnloadPc, 0, table.process,
-                     &table.ledger->deferred);
+    (void)defer_tick(table.deferred, table.deferred_capacity, start, 0, table.process,
+                     &table.ledger->deferred, end);
   leave_table(&g_tables, slot);
 }
 

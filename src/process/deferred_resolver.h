@@ -20,10 +20,8 @@ struct ResolverState {
   unsigned stuck_turns = 0;
 };
 
-/// What stands in the ring for a library that a process has unloaded, with no weight: ticks of that process
-/// before it may lie in what is gone. No program runs there.
-inline constexpr uint64_t kUnloadPc = 2;
-inline bool is_unload(const DeferredTick& tick) noexcept { return tick.pc == kUnloadPc && tick.weight == 0; }
+/// A mark in the ring: ticks of that process in [pc, end) before it lie in what is gone.
+inline bool is_unload(const DeferredTick& tick) noexcept { return tick.weight == 0; }
 
 /// Counts one deferred tick where it belongs. The process's mappings are read again, once per turn at most,
 /// when the pc is in none of those known. Code without a file gets a window. A process that is gone leaves it

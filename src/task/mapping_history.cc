@@ -27,7 +27,7 @@ bool MappingHistory::take(const ExecutableMapping& mapping) {
     range.changed = std::max(range.changed, old.changed);
     at = ranges_.erase(at);
   }
-  if (replaces && !unloaded_) range.changed = readings_;
+  if (replaces && !was_unloaded(mapping.start, mapping.end)) range.changed = readings_;
   ranges_[mapping.start] = range;
   return replaces;
 }
@@ -37,7 +37,7 @@ bool MappingHistory::read(pid_t pid) {
   if (now_ns < next_ns_) return false;
   ++readings_;
   if (ranges_.size() > kMostRanges) ranges_.clear();
-  bool changed = unloaded_;
+  bool changed = waits_for_reading();
   ProcMaps maps(pid);
   const bool readable = maps.visit([&](const ExecutableMapping& mapping) {
     if (mapping.object.kind == ObjectKind::kFile) changed = take(mapping) || changed;
@@ -46,15 +46,32 @@ bool MappingHistory::read(pid_t pid) {
     --readings_;
     return false;
   }
-  unloaded_ = false;
+  std::erase_if(ranges_, [this](const auto& entry) {  // what comes there next takes nobody's place
+    return entry.second.seen != readings_ && was_unloaded(entry.first, entry.second.end);
+  });
+  unloaded_.clear();
   for (const auto& [start, range] : ranges_) changed = changed || range.seen + 1 == readings_;
   const uint64_t end_ns = monotonic_ns();
   next_ns_ = end_ns + pause_ * (end_ns - now_ns);
   return changed;
 }
 
+/// Of more than can be kept they are the whole of memory.
+void MappingHistory::note_unload(uint64_t start, uint64_t end) {
+  constexpr size_t kMost = 64;
+  if (unloaded_.size() < kMost)
+    unloaded_.emplace_back(start, end);
+  else
+    unloaded_.assign(kMost, {0, UINT64_MAX});
+}
+
+bool MappingHistory::was_unloaded(uint64_t start, uint64_t end) const {
+  return std::ranges::any_of(unloaded_,
+                             [&](const auto& range) { return range.first < end && start < range.second; });
+}
+
 bool MappingHistory::is_doubtful(uint64_t pc) const {
-  if (unloaded_) return true;
+  if (was_unloaded(pc, pc + 1)) return true;
   auto after = ranges_.upper_bound(pc);
   if (after == ranges_.begin() || std::prev(after)->second.end <= pc) return false;
   const Range& range = std::prev(after)->second;

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "process/proc_maps.h"
 
@@ -16,16 +18,17 @@ class MappingHistory {
   /// A reading is followed by `pause` times as long without one.
   explicit MappingHistory(uint64_t pause = 25) : pause_(pause) {}
 
-  /// A library was unloaded: until the next reading another file may be where it was.
-  void note_unload() { unloaded_ = true; }
+  /// A library that lay in [start, end) was unloaded: until the next reading another file may be there.
+  void note_unload(uint64_t start, uint64_t end);
+  [[nodiscard]] bool waits_for_reading() const { return !unloaded_.empty(); }
 
   /// Reads /proc/PID/maps again, unless the last reading was too short ago. True if a file has gone from a
   /// place or another has taken it, or a library was unloaded since the last reading.
   bool read(pid_t pid);
 
   /// True if a tick at `pc` since the reading before may belong to a file that is there no more: a
-  /// library was unloaded since the last reading, nothing is there where a file was, or another file was
-  /// there a few readings ago and no note_unload() says when it went.
+  /// library there was unloaded since the last reading, nothing is there where a file was, or another file
+  /// was there a few readings ago and no note_unload() says when it went.
   [[nodiscard]] bool is_doubtful(uint64_t pc) const;
 
  private:
@@ -39,12 +42,13 @@ class MappingHistory {
     }
   };
   bool take(const ExecutableMapping& mapping);
+  [[nodiscard]] bool was_unloaded(uint64_t start, uint64_t end) const;
 
   std::map<uint64_t, Range> ranges_;  ///< by start; disjoint; also of files that are gone
   uint64_t readings_ = 0;
   uint64_t next_ns_ = 0;
   uint64_t pause_;
-  bool unloaded_ = false;  ///< since the last reading
+  std::vector<std::pair<uint64_t, uint64_t>> unloaded_;  ///< [start, end), since the last reading
 };
 
 }  // namespace pctally

@@ -29,6 +29,10 @@ class MappingHistoryTest : public testing::Test {
     ASSERT_EQ(mmap(place_, kBytes, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, files_[file], 0), place_);
   }
   void unload() { (void)mmap(place_, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0); }
+  void note_unload() {
+    const auto start = reinterpret_cast<uintptr_t>(place_);
+    history_.note_unload(start, start + kBytes);
+  }
   bool read() { return history_.read(0); }
   bool doubtful() { return history_.is_doubtful(reinterpret_cast<uintptr_t>(place_) + 16); }
 
@@ -58,17 +62,32 @@ TEST_F(MappingHistoryTest, AFileThatStaysIsCertainAndItsGoingIsSeen) {
 TEST_F(MappingHistoryTest, AReplacementAfterAnUnloadIsCertainOnceItIsRead) {
   load(0);
   EXPECT_FALSE(read());
-  history_.note_unload();
+  note_unload();
   load(1);
   EXPECT_TRUE(doubtful()) << "not read yet";
   EXPECT_TRUE(read());
   EXPECT_FALSE(doubtful());
-  history_.note_unload();
-  EXPECT_TRUE(read()) << "whatever was unloaded";
+  history_.note_unload(16, 32);
+  EXPECT_FALSE(doubtful()) << "it lay elsewhere";
+  EXPECT_TRUE(read());
   EXPECT_FALSE(doubtful());
+  for (uint64_t i = 0; i < 100; ++i) history_.note_unload(i, i + 1);
+  EXPECT_TRUE(doubtful()) << "more than are kept";
+  EXPECT_TRUE(read());
   load(0);
   EXPECT_TRUE(read());
   EXPECT_TRUE(doubtful()) << "by munmap(2)";
+}
+
+TEST_F(MappingHistoryTest, WhatIsKnownToHaveGoneIsNotReplaced) {
+  load(0);
+  EXPECT_FALSE(read());
+  note_unload();
+  unload();
+  EXPECT_TRUE(read());
+  load(1);
+  EXPECT_FALSE(read());
+  EXPECT_FALSE(doubtful());
 }
 
 TEST_F(MappingHistoryTest, AfterAReplacementTheNextReadingsAreInDoubt) {

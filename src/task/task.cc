@@ -16,7 +16,7 @@ Task Task::forked(pid_t number, const Task& parent) {
   child.comm = parent.comm;
   child.held = parent.held;
   child.exec_id = parent.exec_id;
-  child.exec_pending = parent.exec_pending;
+  child.execs = parent.execs;
   child.root = parent.root;
   child.root_hidden = parent.root_hidden;
   child.maps_unreadable = parent.maps_unreadable;

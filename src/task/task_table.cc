@@ -281,7 +281,8 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
     task->forget_mappings();
     task->maps_unreadable = false;
     task->held = task->read = false;
-    task->executed = task->starting = task->exec_pending = true;
+    task->executed = task->starting = true;
+    ++task->execs;
     find_root(record.pid, *task);
     find_user(record.pid, *task);
     register_task(record.pid, *task);
@@ -294,9 +295,9 @@ void TaskTable::expect_image(pid_t pid, uint32_t exec_id, bool has_passed) {
   const auto found = tasks_.find(pid);
   if (found == tasks_.end() || found->second.exec_id == exec_id) return;
   Task& task = found->second;
-  const bool is_known = task.exec_id == 0 || task.exec_pending;
+  const bool is_known = task.exec_id == 0 || task.exec_id + task.execs == exec_id;
   task.exec_id = exec_id;
-  task.exec_pending = false;
+  task.execs = 0;
   if (is_known) return;
   task.forget_mappings();
   task.held = task.read = false;

@@ -12,7 +12,7 @@ struct DeferredTick {
   uint64_t weight;
   uint32_t process;  ///< unit of the process record
   uint32_t ready;    ///< deferred_stamp() of its claim once the other fields are valid
-  uint64_t unused;
+  uint64_t end;      ///< 0; of a mark (weight 0), that the process has unloaded a library: [pc, end)
 };
 static_assert(sizeof(DeferredTick) == 32, "shared-memory layout");
 
@@ -40,7 +40,7 @@ inline uint32_t deferred_stamp(uint32_t claim) noexcept { return claim << 1 | 1;
 /// reader can see the tick, so that what has been resolved never exceeds what was deferred. Any thread,
 /// signal handler or process.
 inline bool defer_tick(DeferredRing* ring, uint64_t slots, uint64_t pc, uint64_t weight, uint32_t process,
-                       uint64_t* booked) noexcept {
+                       uint64_t* booked, uint64_t end = 0) noexcept {
   uint32_t drained = __atomic_load_n(&ring->drained, __ATOMIC_ACQUIRE);
   uint32_t claimed = __atomic_load_n(&ring->claimed, __ATOMIC_RELAXED);
   for (uint32_t attempt = 0;; ++attempt) {
@@ -53,6 +53,7 @@ inline bool defer_tick(DeferredRing* ring, uint64_t slots, uint64_t pc, uint64_t
   slot->pc = pc;
   slot->weight = weight;
   slot->process = process;
+  slot->end = end;
   add_relaxed(booked, weight);
   __atomic_store_n(&slot->ready, deferred_stamp(claimed), __ATOMIC_RELEASE);
   return true;

@@ -165,12 +165,33 @@ void TimerEngine::take_all(bool final, std::vector<DeferredTick>* ticks) {
 
 void TimerEngine::read_mappings(const std::vector<DeferredTick>& ticks) {
   const uint64_t deadline = monotonic_ns() + kMostReadingNs;
-  for (const DeferredTick& tick : ticks) {
-    KnownProcess* process = known(tick.process);
-    if (process == nullptr || process->pid == 0) continue;
+  const auto read = [&](uint32_t unit) {
+    KnownProcess* process = known(unit);
+    if (process == nullptr || process->pid == 0) return;
     process->readable = monotonic_ns() < deadline;
-    if (process->readable && histories_[tick.process].read(process->pid)) process->space.clear();
+    if (process->readable && histories_[unit].read(process->pid)) process->space.clear();
+  };
+  for (const DeferredTick& tick : ticks) read(tick.process);
+  std::vector<uint32_t> waiting;  // a pause was not over when a library had gone
+  for (const auto& [unit, history] : histories_)
+    if (history.waits_for_reading()) waiting.push_back(unit);
+  for (const uint32_t unit : waiting) read(unit);
+}
+
+/// Those among `ticks`; `first` is the number of the first of these in the turn.
+void TimerEngine::note_unloads(const std::vector<DeferredTick>& ticks, size_t first) {
+  for (size_t i = 0; i < ticks.size(); ++i) {
+    const DeferredTick& mark = ticks[i];
+    if (is_unload(mark) && known(mark.process) != nullptr)
+      unloads_[mark.process].push_back({mark.pc, mark.end, first + i});
   }
+}
+
+bool TimerEngine::was_unloaded(uint32_t process, uint64_t address, size_t tick) const {
+  const auto unloads = unloads_.find(process);
+  return unloads != unloads_.end() && std::ranges::any_of(unloads->second, [&](const Unload& unload) {
+           return tick < unload.number && unload.start <= address && address < unload.end;
+         });
 }
 
 /// Where libraries take each other's places, whose a tick is that was put aside is not known.
@@ -184,38 +205,42 @@ void TimerEngine::resolve_late(const DeferredTick& tick, KnownProcess* process, 
   resolve_tick(file_, process, tick);
 }
 
-/// A library that is unloaded while mappings are read has its mark among the ticks that are taken after that.
-void TimerEngine::resolve(bool final) {
+/// A library that is unloaded while mappings are read has its mark among the ticks that are taken after that,
+/// which wait for the next turn.
+void TimerEngine::resolve_turn(bool final) {
   std::vector<DeferredTick> ticks = std::exchange(waiting_, {});
   take_all(final, &ticks);
   unloads_.clear();
-  if (ticks.empty()) return;
   begin_turn();
   size_t regions = 0;
   for (auto& [unit, process] : known_) {
     regions += process.space.size();
   }
   if (regions >= kMostRegions) known_.clear();
-  for (size_t i = 0; i < ticks.size(); ++i) {
-    if (!is_unload(ticks[i]) || known(ticks[i].process) == nullptr) continue;
-    unloads_[ticks[i].process] = i;
-    histories_[ticks[i].process].note_unload();
-  }
+  note_unloads(ticks, 0);
+  for (const auto& [unit, unloads] : unloads_)
+    for (const Unload& unload : unloads) histories_[unit].note_unload(unload.start, unload.end);
   read_mappings(ticks);
   take_all(final, &waiting_);
-  for (const DeferredTick& tick : waiting_)
-    if (is_unload(tick) && known(tick.process) != nullptr) unloads_[tick.process] = ticks.size();
+  note_unloads(waiting_, ticks.size());
   KnownProcess nobody;
   nobody.readable = false;
+  const uint64_t deadline = monotonic_ns() + kMostReadingNs;
   for (size_t i = 0; i < ticks.size(); ++i) {
     const DeferredTick& tick = ticks[i];
     if (is_unload(tick)) continue;
     KnownProcess* process = known(tick.process);
-    const auto unload = unloads_.find(tick.process);
-    resolve_late(tick, process == nullptr ? &nobody : process,
-                 unload != unloads_.end() && i < unload->second);
+    if (process == nullptr) process = &nobody;
+    if (process != &nobody) process->readable = monotonic_ns() < deadline;
+    resolve_late(tick, process, was_unloaded(tick.process, tick.pc, i));
   }
-  if (final && !waiting_.empty()) resolve(final);
+}
+
+/// At the end also what waits; a program that puts ticks aside all the time does not keep us.
+void TimerEngine::resolve(bool final) {
+  constexpr int kLastTurns = 3;
+  resolve_turn(final);
+  for (int turn = 1; final && turn < kLastTurns && !waiting_.empty(); ++turn) resolve_turn(final);
 }
 
 Result<void> TimerEngine::open_paths() {
@@ -233,15 +258,19 @@ Result<void> TimerEngine::open_paths() {
 uint64_t TimerEngine::place_of(uint32_t process, uint64_t address) {
   KnownProcess* known_process = known(process);
   // Paths are not in the order of unloads: all of a turn with one may be of before it.
-  if (known_process == nullptr || unloads_.contains(process) || histories_[process].is_doubtful(address))
+  if (known_process == nullptr || was_unloaded(process, address, 0) ||
+      histories_[process].is_doubtful(address))
     return 0;
   return resolve_place(file_, known_process, address);
 }
 
-void TimerEngine::drain_paths() {
-  if (!paths_) return;
-  if (paths_->take()) begin_turn();
-  paths_->count([this](uint32_t process, uint64_t address) { return place_of(process, address); });
+/// Paths are taken first: the mappings that they are placed by are read after that, and so are the marks of
+/// libraries that have gone by then.
+void TimerEngine::drain_ticks(bool final) {
+  if (paths_) (void)paths_->take();
+  resolve(final);
+  if (paths_)
+    paths_->count([this](uint32_t process, uint64_t address) { return place_of(process, address); });
 }
 
 void TimerEngine::find_not_entered() {
@@ -289,8 +318,7 @@ void TimerEngine::choose_interval() {
 void TimerEngine::drain() {
   file_->make_room(0);
   if (settings_.files != nullptr) settings_.files->hold_objects(*file_);
-  resolve(false);
-  drain_paths();
+  drain_ticks(false);
   choose_interval();
   find_not_entered();
   check_silence();
@@ -299,8 +327,7 @@ void TimerEngine::drain() {
 
 void TimerEngine::stop() {
   if (settings_.children) not_entered_->end();
-  resolve(true);
-  drain_paths();
+  drain_ticks(true);
   check_clocks();
   file_->beat();
 }

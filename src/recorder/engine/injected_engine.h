@@ -39,13 +39,16 @@ class TimerEngine : public Engine {
 
   void begin_turn();
   void resolve(bool final);
+  void resolve_turn(bool final);
   void resolve_late(const DeferredTick& tick, KnownProcess* process, bool was_unloaded);
   void read_mappings(const std::vector<DeferredTick>& ticks);
+  void note_unloads(const std::vector<DeferredTick>& ticks, size_t first);
+  [[nodiscard]] bool was_unloaded(uint32_t process, uint64_t address, size_t tick) const;
   KnownProcess* known(uint32_t unit);
   void take_all(bool final, std::vector<DeferredTick>* ticks);
   void find_not_entered();
   Result<void> open_paths();
-  void drain_paths();
+  void drain_ticks(bool final);
   uint64_t place_of(uint32_t process, uint64_t address);
 
   void choose_interval();
@@ -66,9 +69,14 @@ class TimerEngine : public Engine {
   std::optional<NotEntered> not_entered_;
   std::optional<InjectedPaths> paths_;
   ResolverState state_;
-  std::vector<DeferredTick> waiting_;             ///< taken after the last turn's mappings were read
-  std::unordered_map<uint32_t, size_t> unloads_;  ///< by process: behind which of a turn's ticks the last was
-  std::unordered_map<uint32_t, MappingHistory> histories_;  ///< as known_
+  std::vector<DeferredTick> waiting_;  ///< taken after the last turn's mappings were read
+  /// Of a library in a turn.
+  struct Unload {
+    uint64_t start, end;
+    size_t number;  ///< of the first of the turn's ticks that came after it
+  };
+  std::unordered_map<uint32_t, std::vector<Unload>> unloads_;  ///< by process, in the order of their numbers
+  std::unordered_map<uint32_t, MappingHistory> histories_;     ///< as known_
   UnknownCode unknown_;
   std::unordered_map<uint32_t, KnownProcess> known_;  ///< by unit of the process record
   struct Claim {

@@ -345,7 +345,7 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   const auto old_runs = measure_side(old_side, old_reports, diff.work, objects, lines),
              new_runs = measure_side(new_side, new_reports, diff.new_work, objects, lines);
   for (Doubt& doubt : doubts_of_lines(old_runs, new_runs, objects)) diff.doubts.push_back(std::move(doubt));
-  for (Doubt& doubt : doubts_of_names(old_runs, new_runs, options.files, options.by))
+  for (Doubt& doubt : doubts_of_names(old_runs, new_runs, objects, options.files, options.by))
     diff.doubts.push_back(std::move(doubt));
   count_runs(old_runs, &diff.old_runs, &diff.old_added);
   count_runs(new_runs, &diff.new_runs, &diff.new_added);

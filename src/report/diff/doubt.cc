@@ -144,7 +144,7 @@ size_t worst_run(const std::vector<MeasuredRun>& side, const std::string& object
 }  // namespace
 
 std::vector<Doubt> doubts_of_names(const std::vector<MeasuredRun>& before,
-                                   const std::vector<MeasuredRun>& after,
+                                   const std::vector<MeasuredRun>& after, const MatchingObjects& objects,
                                    const std::vector<std::string>& files, Grouping by) {
   std::vector<Doubt> doubts;
   NamedObjects old_named = named_of(before);
@@ -154,6 +154,7 @@ std::vector<Doubt> doubts_of_names(const std::vector<MeasuredRun>& before,
     const bool old_lacks = has_much_more(found->second, new_ticks);
     if (!old_lacks && !has_much_more(new_ticks, found->second)) continue;
     const NamedTicks& ticks = old_lacks ? found->second : new_ticks;
+    if (objects.same_build.contains(object) && ticks.nameless != ticks.all) continue;
     const size_t run = old_lacks ? worst_run(before, object) : before.size() + worst_run(after, object);
     const std::string file = run < files.size() ? files[run] : old_lacks ? "old side" : "new side";
     const char* what = by == Grouping::kLine ? "line" : "name";
