@@ -335,6 +335,20 @@ TEST_F(TaskRecordsTest, AnImageWhoseExecWasLostIsRead) {
   }
 }
 
+// The record of its exec came, and those of its mappings did not.
+TEST_F(TaskRecordsTest, AnImageWhoseMappingsWereLostIsReadWhenItRunsUnknownCode) {
+  for (const bool lost : {false, true})
+    for (const bool has_passed : {false, true}) {
+      use(TaskTable::Unknown::kAdopt);
+      exec(getpid(), "before");
+      tasks_.expect_image(getpid(), 5, has_passed);
+      tasks_.expect_losses(lost);
+      EXPECT_TRUE(count(getpid(), reinterpret_cast<uint64_t>(&getpid)));
+      EXPECT_EQ(process(getpid())->comm, lost && !has_passed ? comm_of(getpid()) : "before")
+          << lost << has_passed;
+    }
+}
+
 // As one that has left its control group, executed something, and come back.
 TEST_F(TaskRecordsTest, AProcessThatWasAwayIsReadAgainWhenItRunsUnknownCode) {
   constexpr uint64_t kElsewhere = 0x1000;

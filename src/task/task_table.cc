@@ -293,8 +293,10 @@ void TaskTable::apply_comm(const PerfRecord& record, std::string_view comm) {
 /// The record of an exec comes just before the kernel gives its number.
 void TaskTable::expect_image(pid_t pid, uint32_t exec_id, bool has_passed) {
   const auto found = tasks_.find(pid);
-  if (found == tasks_.end() || found->second.exec_id == exec_id) return;
+  if (found == tasks_.end()) return;
   Task& task = found->second;
+  task.image_passed = has_passed;
+  if (task.exec_id == exec_id) return;
   const bool is_known = task.exec_id == 0 || task.exec_id + task.execs == exec_id;
   task.exec_id = exec_id;
   task.execs = 0;
