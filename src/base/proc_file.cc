@@ -59,8 +59,8 @@ UniqueFd open_thread_file(pid_t pid, pid_t thread, const char* file) noexcept {
   return open_proc_file(pid, name);
 }
 
-/// A status file without the groups of the user, of which there may be thousands in front of what is asked
-/// for: its start, ended by a zero byte. False if it cannot be read.
+/// Reads the start of a status file into `text`, ended by a zero byte, and leaves out the line of groups. A
+/// user may be in thousands, and the lines that we need come after it. False if it cannot be read.
 bool read_status(const UniqueFd& fd, char* text, size_t bytes) noexcept {
   constexpr char kGroups[] = "Groups:";
   size_t size = 0, line = 0;  // kept, and where its last line starts

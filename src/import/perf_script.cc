@@ -96,6 +96,7 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \t") == s
 /// "name 123 12.345678: PERF_RECORD_LOST lost 7", which options of perf script print between samples: what
 /// stands behind the time.
 std::string_view record_of(std::string_view line) {
+  if (line.find("PERF_RECORD_") == std::string_view::npos) return {};
   for (std::string_view rest = line, word; !(word = take_word(&rest)).empty();) {
     std::string_view record = rest;
     if (is_time(word) && take_word(&record).starts_with("PERF_RECORD_"))

@@ -47,7 +47,8 @@ std::string program_path(pid_t pid) {
   return bytes < 0 ? std::string() : std::string(path, static_cast<size_t>(bytes));
 }
 
-/// Not of one of which a zombie alone is left, nor of another that has the number of a task that has ended.
+/// True if the task's process still runs. A zombie does not. If the task has ended, a process that started
+/// after that is another one with its number.
 bool lives(pid_t pid, const Task& task) {
   ProcStat stat;
   if (!read_proc_stat(pid, &stat)) return false;

@@ -163,12 +163,11 @@ void TimerEngine::take_all(bool final, std::vector<DeferredTick>* ticks) {
     ticks->push_back(tick);
 }
 
-void TimerEngine::read_mappings(const std::vector<DeferredTick>& ticks) {
-  const uint64_t deadline = monotonic_ns() + kMostReadingNs;
+void TimerEngine::read_mappings(const std::vector<DeferredTick>& ticks, uint64_t deadline_ns) {
   const auto read = [&](uint32_t unit) {
     KnownProcess* process = known(unit);
     if (process == nullptr || process->pid == 0) return;
-    process->readable = monotonic_ns() < deadline;
+    process->readable = monotonic_ns() < deadline_ns;
     if (process->readable && histories_[unit].read(process->pid)) process->space.clear();
   };
   for (const DeferredTick& tick : ticks) read(tick.process);
@@ -206,11 +205,13 @@ void TimerEngine::resolve_late(const DeferredTick& tick, KnownProcess* process, 
 }
 
 /// A library that is unloaded while mappings are read has its mark among the ticks that are taken after that,
-/// which wait for the next turn.
-void TimerEngine::resolve_turn(bool final) {
+/// which wait for the next turn. `has_addresses`: paths have been taken that are placed by the mappings.
+void TimerEngine::resolve_turn(bool final, bool has_addresses) {
   std::vector<DeferredTick> ticks = std::exchange(waiting_, {});
   take_all(final, &ticks);
   unloads_.clear();
+  const auto waits = [](const auto& history) { return history.second.waits_for_reading(); };
+  if (ticks.empty() && !has_addresses && std::ranges::none_of(histories_, waits)) return;
   begin_turn();
   size_t regions = 0;
   for (auto& [unit, process] : known_) {
@@ -220,12 +221,12 @@ void TimerEngine::resolve_turn(bool final) {
   note_unloads(ticks, 0);
   for (const auto& [unit, unloads] : unloads_)
     for (const Unload& unload : unloads) histories_[unit].note_unload(unload.start, unload.end);
-  read_mappings(ticks);
+  const uint64_t deadline = monotonic_ns() + kMostReadingNs;
+  read_mappings(ticks, deadline);
   take_all(final, &waiting_);
   note_unloads(waiting_, ticks.size());
   KnownProcess nobody;
   nobody.readable = false;
-  const uint64_t deadline = monotonic_ns() + kMostReadingNs;
   for (size_t i = 0; i < ticks.size(); ++i) {
     const DeferredTick& tick = ticks[i];
     if (is_unload(tick)) continue;
@@ -237,10 +238,11 @@ void TimerEngine::resolve_turn(bool final) {
 }
 
 /// At the end also what waits; a program that puts ticks aside all the time does not keep us.
-void TimerEngine::resolve(bool final) {
+void TimerEngine::resolve(bool final, bool has_addresses) {
   constexpr int kLastTurns = 3;
-  resolve_turn(final);
-  for (int turn = 1; final && turn < kLastTurns && !waiting_.empty(); ++turn) resolve_turn(final);
+  resolve_turn(final, has_addresses);
+  for (int turn = 1; final && turn < kLastTurns && !waiting_.empty(); ++turn)
+    resolve_turn(final, has_addresses);
 }
 
 Result<void> TimerEngine::open_paths() {
@@ -267,8 +269,8 @@ uint64_t TimerEngine::place_of(uint32_t process, uint64_t address) {
 /// Paths are taken first: the mappings that they are placed by are read after that, and so are the marks of
 /// libraries that have gone by then.
 void TimerEngine::drain_ticks(bool final) {
-  if (paths_) (void)paths_->take();
-  resolve(final);
+  const bool has_addresses = paths_ && paths_->take();
+  resolve(final, has_addresses);
   if (paths_)
     paths_->count([this](uint32_t process, uint64_t address) { return place_of(process, address); });
 }

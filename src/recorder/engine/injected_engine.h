@@ -38,10 +38,10 @@ class TimerEngine : public Engine {
   static constexpr int kBusyMs = 20;
 
   void begin_turn();
-  void resolve(bool final);
-  void resolve_turn(bool final);
+  void resolve(bool final, bool has_addresses);
+  void resolve_turn(bool final, bool has_addresses);
   void resolve_late(const DeferredTick& tick, KnownProcess* process, bool was_unloaded);
-  void read_mappings(const std::vector<DeferredTick>& ticks);
+  void read_mappings(const std::vector<DeferredTick>& ticks, uint64_t deadline_ns);
   void note_unloads(const std::vector<DeferredTick>& ticks, size_t first);
   [[nodiscard]] bool was_unloaded(uint32_t process, uint64_t address, size_t tick) const;
   KnownProcess* known(uint32_t unit);

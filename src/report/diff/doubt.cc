@@ -128,7 +128,7 @@ bool has_much_more(const NamedTicks& one, const NamedTicks& other) {
          static_cast<double>(one.nameless) > (0.05 + 2 * usual) * static_cast<double>(one.all);
 }
 
-/// The first run of which most lacks.
+/// The run in which most ticks of the object have no name; of equal ones the first.
 size_t worst_run(const std::vector<MeasuredRun>& side, const std::string& object) {
   size_t worst = 0;
   uint64_t most = 0;

@@ -26,10 +26,9 @@ std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping
 std::vector<Doubt> doubts_of_lines(const std::vector<MeasuredRun>& before,
                                    const std::vector<MeasuredRun>& after, const MatchingObjects& objects);
 
-/// The objects of which much more has no name (by line: no line) on one side than on the other: a row of one
-/// that is new or gone may be so by that alone. Of
-/// one build both sides know the same names, unless one side knows none. `files`: of the runs, those before
-/// first.
+/// Objects whose code has far fewer names on one side than on the other (by line: fewer lines). A row of such
+/// an object may be new or gone for that reason alone. In one build both sides know the same names, unless
+/// one side knows none. `files`: of the runs, the old side first.
 std::vector<Doubt> doubts_of_names(const std::vector<MeasuredRun>& before,
                                    const std::vector<MeasuredRun>& after, const MatchingObjects& objects,
                                    const std::vector<std::string>& files, Grouping by);
