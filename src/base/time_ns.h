@@ -39,6 +39,13 @@ inline uint64_t monotonic_ns() noexcept {
   return to_ns(now);
 }
 
+/// CPU time of the calling thread. Async-signal-safe.
+inline uint64_t thread_cpu_ns() noexcept {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return to_ns(used);
+}
+
 /// Sleeps at most that long: a signal ends it early.
 inline void sleep_ns(uint64_t ns) noexcept {
   timespec time = to_timespec(ns);

@@ -24,12 +24,6 @@
 namespace pctally {
 namespace {
 
-uint64_t thread_cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
 /// Nearly all of it in user mode: the trap sees nothing else.
 void burn(uint64_t ns) {
   uint64_t until = thread_cpu_ns() + ns;

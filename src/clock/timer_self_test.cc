@@ -21,12 +21,6 @@ constexpr uint64_t kWakeNs = 250000;  // to be awake before the kernel's tick
 constexpr uint64_t kPeriodNs =
     kWakeNs / 4;  // the timer has run out at that tick, and not only at the next one
 
-uint64_t cpu_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return to_ns(now);
-}
-
 /// CPU timers fire at the kernel's tick, which Linux 6.4 and later (and stable kernels since) keep at
 /// multiples of its length: sleeping until shortly before one saves most of the time to burn. Elsewhere
 /// it saves nothing.
@@ -45,11 +39,11 @@ bool burn_until_tick() noexcept {
   const uint64_t stretch_ns = kernel_tick_ns() * 5 / 4;
   t_last_delivery = {};
   sleep_until_tick();
-  uint64_t last = monotonic_ns(), began = last, began_cpu = cpu_ns();
+  uint64_t last = monotonic_ns(), began = last, began_cpu = thread_cpu_ns();
   unsigned stretches = 0;
   const void* const volatile& delivered = t_last_delivery.context;
   for (uint64_t cpu = began_cpu, end = cpu + kPatienceNs; stretches < kStretches && cpu < end;
-       cpu = cpu_ns()) {
+       cpu = thread_cpu_ns()) {
     if (delivered != nullptr) return true;
     uint64_t now = monotonic_ns();
     bool whole = now - began >= stretch_ns, gap = now - last > kGapNs;

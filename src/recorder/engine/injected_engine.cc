@@ -35,7 +35,7 @@ constexpr uint64_t kQuietMs = 250;
 constexpr uint64_t kQuietShare = 4;       ///< of the time since a process came or a tick was put aside
 constexpr uint64_t kPulseNs = 100000000;  ///< at least this long between two looks at who is silent, and
 constexpr uint64_t kSearchNs = 10000000;  ///< two searches for processes not entered, which may end soon,
-constexpr uint64_t kSearchShare = 50;     ///< and this many times as long as the last one took
+constexpr uint64_t kSearchShare = 50;     ///< and this many times the CPU time that the last took
 constexpr size_t kMostKnown = 1024;       ///< processes whose mappings are kept,
 constexpr size_t kMostRegions = 1 << 20;  ///< and regions of all of them
 constexpr uint64_t kMostReadingNs = 100000000;  ///< of one turn, spent on reading mappings
@@ -276,11 +276,10 @@ void TimerEngine::drain_ticks(bool final) {
 }
 
 void TimerEngine::find_not_entered() {
-  const uint64_t now = monotonic_ns();
-  if (now < next_search_ns_ || !settings_.children) return;
+  if (monotonic_ns() < next_search_ns_ || !settings_.children) return;
+  const uint64_t used_ns = thread_cpu_ns();
   not_entered_->poll();
-  const uint64_t end = monotonic_ns();
-  next_search_ns_ = end + std::max(kSearchNs, kSearchShare * (end - now));
+  next_search_ns_ = monotonic_ns() + std::max(kSearchNs, kSearchShare * (thread_cpu_ns() - used_ns));
 }
 
 /// A process whose clock did not work has taken another, and written its name into its record.
@@ -294,11 +293,12 @@ void TimerEngine::check_clocks() {
 }
 
 void TimerEngine::check_silence() {
-  uint64_t now = monotonic_ns();
+  const uint64_t now = monotonic_ns();
   if (now < next_pulse_ns_) return;
+  const uint64_t used_ns = thread_cpu_ns();
   trusted_->refresh();
   heartbeat_.poll(file_, *trusted_, &*not_entered_);
-  next_pulse_ns_ = now + std::max(kPulseNs, kSearchShare * (monotonic_ns() - now));
+  next_pulse_ns_ = now + std::max(kPulseNs, kSearchShare * (thread_cpu_ns() - used_ns));
 }
 
 /// Ticks put aside are resolved while their process lives, and before their ring is full: soon where such may
