@@ -574,13 +574,13 @@ class OutsideTheProgram(EveryEngine):
 
     def test_an_exec_is_cut_with_its_own_reason(self):
         """Its memory is the new program's, its registers are still the old one's."""
-        done, data = self.record(["sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done"], *self.OFTEN)
+        done, data = self.record(["sh", "-c", "i=0; while [ $i -lt 1200 ]; do /bin/true; i=$((i+1)); done"], *self.OFTEN)
         self.check_identities(data, done.path)
         inside = [(path, ticks) for path, ticks in paths_of(tree(done.path)["nodes"]) if "load_elf_binary" in path]
         if not inside:
             self.skipTest("kernel code is not visible here")
         ticks = sum(ticks for _, ticks in inside)
-        self.assertGreater(ticks, 20)
+        self.assertGreater(ticks, 12)  # of 37 on the fastest machine so far: one false alarm in 10^6
         for words, least, most in (("executed another program", 0.5, 1), ("no known mapping", 0, 0.05)):
             cut = sum(ticks for path, ticks in inside if any(words in name for name in path))
             self.assertTrue(least * ticks <= cut <= most * ticks, (words, cut, ticks))

@@ -33,11 +33,19 @@ def threads_cpu_s(pid):
     return time.clock_gettime((~pid << 3) | 2)  # the process's CPU clock, as clock_getcpuclockid(3) makes it
 
 
+def executes(process, program):
+    """Or has: a process whose main thread has ended has no link to its program."""
+    try:
+        return os.readlink(f"/proc/{process.pid}/exe") == os.path.realpath(program)
+    except FileNotFoundError:
+        return True
+
+
 @contextlib.contextmanager
 def running(command, prefix=()):
     process = subprocess.Popen([*prefix, *command], stdout=subprocess.DEVNULL)
     try:
-        while os.readlink(f"/proc/{process.pid}/exe") != os.path.realpath(command[0]):
+        while not executes(process, command[0]):
             time.sleep(0.01)
         yield process
     finally:
