@@ -116,7 +116,7 @@ void count_start(uint32_t before) noexcept {
   const uint64_t used_ns = cpu_used_ns();
   bool before_is_whole = strcmp(g_injected->file.header().engine, clock_name(ClockKind::kTimer)) == 0;
   uint64_t ticks = account_start(g_injected->file, g_injected->process, before, before_is_whole, used_ns);
-  if (ticks == 0 || !tick_published(&g_tables, kStartPc, ticks)) return;
+  if (ticks == 0 || !count_published(&g_tables, kStartPc, ticks)) return;
   uint64_t index = 0;
   const RegionTable& table = g_tables.slots[g_tables.current];
   const Region* start = find_region(table, kStartPc, &index);

@@ -30,11 +30,6 @@ int64_t chance_of(const ProfileRun& profile, const Account& account, uint64_t se
   return static_cast<int64_t>(std::min(ns, static_cast<double>(kLongestTimeNs)));
 }
 
-/// Part of the seen ticks that were not sampled.
-double measured_part(const Profile& profile, uint64_t seen) {
-  return seen == 0 ? 0 : std::min(1.0, static_cast<double>(start_ticks(profile)) / static_cast<double>(seen));
-}
-
 }  // namespace
 
 uint64_t start_ticks(const Profile& profile) {
@@ -87,8 +82,9 @@ uint64_t seen_ticks(const ProfileRun& run) {
   return run.ledger.counted + run.ledger.outside + run.ledger.full;
 }
 
-/// `measured`: part of the seen ticks that were not sampled.
-Account account_of_run(const ProfileRun& run, double measured) {
+/// `measured_ticks`: of the seen ones those that were read off a clock. They are no deliveries: their weights
+/// are not among the squares.
+Account account_of_run(const ProfileRun& run, uint64_t measured_ticks) {
   const TickLedger& ledger = run.ledger;
   uint64_t seen = seen_ticks(run);
   Account account;
@@ -110,7 +106,8 @@ Account account_of_run(const ProfileRun& run, double measured) {
   }
   account.delivered_hz =
       rate(static_cast<double>(ledger.samples), account.cpu_known ? account.cpu_ns : account.sampled_ns);
-  account.effective_samples = effective_samples(seen, ledger.samples, ledger.weight_squares) * (1 - measured);
+  account.effective_samples =
+      effective_samples(seen - std::min(seen, measured_ticks), ledger.samples, ledger.weight_squares);
   return account;
 }
 
@@ -119,12 +116,11 @@ Account account_of_run(const ProfileRun& run, double measured) {
 void add_up_chance(const Profile& profile, Account* account) {
   double chance = 0, rounding = 0, amount = 0, squares = 0;
   for (const ProfileRun& run : profile.runs) {
-    const auto seen = static_cast<double>(seen_ticks(run));
-    const double measured = seen == 0 ? 0 : std::min(1.0, static_cast<double>(run.measured_ticks) / seen);
+    const uint64_t seen = seen_ticks(run), measured = std::min(seen, run.measured_ticks);
     const Account own = account_of_run(run, measured);
     chance += static_cast<double>(own.chance_ns) * static_cast<double>(own.chance_ns);
     rounding += static_cast<double>(own.rounding_ns);
-    const double part = seen * (1 - measured) * static_cast<double>(run.period_ns);
+    const double part = static_cast<double>(seen - measured) * static_cast<double>(run.period_ns);
     if (!(own.effective_samples > 0) || !(part > 0)) continue;
     amount += part;
     squares += part * part / own.effective_samples;
@@ -137,7 +133,7 @@ void add_up_chance(const Profile& profile, Account* account) {
 }  // namespace
 
 Account account_of(const Profile& profile) {
-  if (profile.runs.empty()) return account_of_run(profile, measured_part(profile, seen_ticks(profile)));
+  if (profile.runs.empty()) return account_of_run(profile, start_ticks(profile));
   Account account = account_of_run(profile, 0);
   add_up_chance(profile, &account);
   return account;

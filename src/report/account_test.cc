@@ -86,15 +86,16 @@ TEST(Account, RatesAreDeliveriesPerCpuSecond) {
   EXPECT_DOUBLE_EQ(account_of(profile).delivered_hz, 200);
 }
 
+/// 250 ticks of the start of a process, counted at once, and 750 deliveries.
 TEST(Account, TimeReadOffAClockIsNoSample) {
   Profile profile;
   profile.executables = {{ExecutableKind::kStart, "[process start]", {}, 0},
                          {ExecutableKind::kFile, "/bin/a", {}, 0}};
   profile.positions = {{0, 0, 250}, {1, 0x10, 750}};
-  profile.ledger = {.counted = 1000, .samples = 1000, .weight_squares = 1000};
+  profile.ledger = {.counted = 1000, .samples = 750, .weight_squares = 750};
   EXPECT_DOUBLE_EQ(account_of(profile).effective_samples, 750);
-  profile.executables[0].kind = ExecutableKind::kFile;
-  EXPECT_DOUBLE_EQ(account_of(profile).effective_samples, 1000);
+  profile.ledger.weight_squares = 3 * 750;
+  EXPECT_DOUBLE_EQ(account_of(profile).effective_samples, 250);
 }
 
 TEST(Account, ASumOfRunsOfOtherPeriodsHasTimesOrEventsForTicks) {

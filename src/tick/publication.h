@@ -25,6 +25,10 @@ struct PublishedTables {
 /// off. Any number of threads and signal handlers.
 bool tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept;
 
+/// Counts ticks that were read off a clock: no delivery is booked, for they are no sample. Returns as
+/// tick_published() does. REQUIRES: ticks >= 1.
+bool count_published(PublishedTables* tables, uint64_t pc, uint64_t ticks) noexcept;
+
 /// Enters the table in use, for those who do more with it than count a tick; kNoTable if there is none. What
 /// was entered is to be left.
 uint32_t enter_table(PublishedTables* tables) noexcept;

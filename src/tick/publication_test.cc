@@ -54,6 +54,18 @@ TEST(Publication, NoTableNoTick) {
   EXPECT_EQ(tables.in_flight[1], 0u);
 }
 
+TEST(Publication, TicksReadOffAClockAreNoDelivery) {
+  PublishedTables tables;
+  EXPECT_FALSE(count_published(&tables, 1, 250));
+  OneCell one;
+  replace(&tables, one.table);
+  EXPECT_TRUE(count_published(&tables, 1, 250));
+  EXPECT_EQ(one.cell, 250u);
+  EXPECT_EQ(one.ledger.counted, 250u);
+  EXPECT_EQ(one.ledger.samples, 0u);
+  EXPECT_EQ(one.ledger.weight_squares, 0u);
+}
+
 // Ticks go to a current table only: once replace() has returned, the old one may be taken apart.
 TEST(Publication, NoTickUsesATableThatWasReplaced) {
   constexpr uint64_t kTicks = 300'000;

@@ -153,6 +153,16 @@ bool tick_published(PublishedTables* tables, uint64_t pc, uint64_t weight) noexc
   return outcome != TickOutcome::kStopped;
 }
 
+bool count_published(PublishedTables* tables, uint64_t pc, uint64_t ticks) noexcept {
+  const uint32_t slot = enter_table(tables);
+  if (slot == kNoTable) return false;
+  const RegionTable& table = tables->slots[slot];
+  const bool runs = !is_stopped(table);
+  if (runs) (void)place(table, pc, ticks);
+  leave_table(tables, slot);
+  return runs;
+}
+
 void lost_published(PublishedTables* tables, uint64_t weight) noexcept {
   uint32_t slot = enter_table(tables);
   if (slot == kNoTable) return;

@@ -69,6 +69,8 @@ class SlowStart(unittest.TestCase):
             self.assertGreaterEqual(p.ticks_of(data, "[process start]") * data["period_ns"], 0.39e9, (engine, data["rows"][:3], data["warnings"]))
             self.assertEqual([row for row in data["processes"] if row["note"] or not row["engine"]], [], engine)
             self.assertNotIn("not-observed", [warning["id"] for warning in data["warnings"]], engine)
+            # The start is read off a clock: 400 ticks, and no sample among the 50 (timer) or 200 (trap).
+            self.assertGreater(data["effective_samples"], data["samples"] / 4, engine)
 
     def test_of_much_text_does_not_take_the_room_of_ticks(self):
         for engine in p.engines("timer", "trap"):
