@@ -195,8 +195,8 @@ PCTALLY_HOOK long syscall(long number, ...) noexcept {
   va_end(list);
   (void)next_function("syscall", &next);
   if (number == SYS_rt_sigaction && exchange_raw(next, arguments)) return 0;
-  const bool filters =
-      number == SYS_seccomp && arguments[0] != SECCOMP_GET_ACTION_AVAIL && !runs_in_lent_memory();
+  const bool installs = arguments[0] == SECCOMP_SET_MODE_STRICT || arguments[0] == SECCOMP_SET_MODE_FILTER;
+  const bool filters = number == SYS_seccomp && installs && !runs_in_lent_memory();
   const long result =
       next(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
   if (number == SYS_clone && result == 0) enter_once();  // in a child

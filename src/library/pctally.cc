@@ -190,6 +190,7 @@ Result<void> begin(Recording& recording, const pctally_options& options) noexcep
   char comm[17];
   comm_of_self(comm);
   const char* engine = recording.file.header().engine;
+  note_own_process();
   recording.process = add_process(recording.file, getpid(), getppid(), comm, engine);
   if (keeps_paths(options))
     if (auto kept = recording.paths.start(&recording.file, options.path_bytes); !kept) return kept;
@@ -224,8 +225,11 @@ Result<void> end(Recording& recording) noexcept REQUIRES(g_mutex) {
   return recording.file.close(true);
 }
 
-/// A process that ends without pctally_stop() leaves a closed file all the same.
-__attribute__((destructor)) void at_exit() { pctally_stop(); }
+/// A process that ends without pctally_stop() leaves a closed file all the same. A child of the bare clone(2)
+/// has its parent's recording.
+__attribute__((destructor)) void at_exit() {
+  if (!runs_in_lent_memory()) pctally_stop();
+}
 
 }  // namespace
 }  // namespace pctally

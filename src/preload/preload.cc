@@ -214,7 +214,10 @@ void enter_child(Descriptors descriptors) noexcept {
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;
   ClockWatch::forget();
-  if (!g_injected->children) return g_injected->clock.forget(descriptors);
+  if (!g_injected->children) {
+    g_injected->process = 0;
+    return g_injected->clock.forget(descriptors);
+  }
   BusErrorsAdmitted admitted;
   enter_process();
   count_start(0);
@@ -364,8 +367,12 @@ void account_threads(ProcessRecord* process) noexcept {
   end_process();
 }
 
+/// A child of the bare clone(2) that nothing has entered may end by exit(3): recording and clock are its
+/// parent's.
+bool is_own() noexcept { return getpid() == g_pid && (g_met == nullptr || *g_met != 0); }
+
 __attribute__((destructor)) void leave() {
-  if (g_injected == nullptr || g_injected->process == 0) return;
+  if (g_injected == nullptr || g_injected->process == 0 || !is_own()) return;
   if (has_seccomp_filter()) {                                            // no system call of ours
     const bool untimed = g_injected->clock.kind() == ClockKind::kTimer;  // threads inherit what traps
     if (untimed && filter_cost_a_thread()) own_record()->note = ProcessNote::kFiltered;

@@ -2,15 +2,14 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "perf/process_tree.h"
+#include "recorder/signals.h"
 
 namespace pctally {
 namespace {
@@ -36,9 +35,7 @@ Result<Attachment> Attachment::open(const std::vector<pid_t>& processes) {
     if (is_ready(fd.get())) return fail(ESRCH, "process %d has ended, and its parent has not asked how", pid);
     attachment.processes_.push_back(std::move(fd));
   }
-  sigset_t set;
-  sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, signal);
+  const sigset_t set = ending_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   attachment.signals_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   return attachment;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,18 +19,10 @@
 #include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 #include "recorder/exit_status.h"
+#include "recorder/signals.h"
 
 namespace pctally {
 namespace {
-
-/// Everything that would end the recorder by default, and SIGCHLD.
-sigset_t watched_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (int signal : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE, SIGXFSZ})
-    sigaddset(&set, signal);
-  return set;
-}
 
 /// "A=1\0B=2\0\n": complete only with the last byte, so that a recorder that died half-way starts nothing.
 bool take_environment(int fd) {
@@ -82,7 +73,7 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
   UniqueFd start, failed;
   if (auto made = make_pipe(&start, &child.start_); !made) return std::unexpected(made.error());
   if (auto made = make_pipe(&child.failed_, &failed); !made) return std::unexpected(made.error());
-  sigset_t watched = watched_signals(), before;
+  sigset_t watched = signals_for_command(), before;
   sigprocmask(SIG_BLOCK, &watched, &before);
   child.pid_ = ::fork();
   if (child.pid_ < 0) return fail(errno, "fork: %s", strerror(errno));
@@ -90,6 +81,7 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
     child.start_.reset();
     child.failed_.reset();
     restore_descriptor_limit();
+    restore_child_signal();
     sigprocmask(SIG_SETMASK, &before, nullptr);
     become(program, arguments, start.get(), failed.get());
   }
@@ -114,14 +106,14 @@ Result<void> Child::let_go(const std::vector<std::string>& environment) {
 }
 
 void Child::handle_signals() {
+  const sigset_t ending = ending_signals();
   signalfd_siginfo info;
   while (read(signals_.get(), &info, sizeof info) == sizeof info) {
-    auto signal = static_cast<int>(info.ssi_signo);
-    bool own_business = signal == SIGCHLD || signal == SIGPIPE || signal == SIGXFSZ;
-    bool from_terminal = info.ssi_code == SI_KERNEL;  // the whole foreground group has got it
-    if (own_business) continue;
-    if (reaped_) interrupted_ = true;
-    if (!reaped_ && !from_terminal) pass_on(signal);
+    const auto signal = static_cast<int>(info.ssi_signo);
+    if (reaped_)
+      interrupted_ = interrupted_ || sigismember(&ending, signal) == 1;
+    else if (is_for_command(info, pid_))
+      pass_on(signal);
   }
 }
 

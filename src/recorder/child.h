@@ -14,8 +14,7 @@ namespace pctally {
 class Child {
  public:
   /// Forks a process that will run `program` with `arguments` once let go. Signals to this process are
-  /// from now on read from signals(): a terminal's interrupt reaches the program by itself, other signals
-  /// are passed on.
+  /// from now on read from signals() and passed on (see signals.h).
   ///
   /// `adopt`: what it starts and leaves behind becomes a child of this process, which can then wait for it.
   static Result<Child> fork(const std::string& program, const std::vector<std::string>& arguments,

@@ -8,11 +8,12 @@
 
 #include "base/time_ns.h"
 #include "recorder/exit_status.h"
+#include "recorder/signals.h"
 
 namespace pctally {
 namespace {
 
-constexpr int kEnding[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+constexpr timespec kLastPatience{1, 0};
 constexpr char kLine[] =
     "pctally: the recorder hung and was stopped; the profile holds what was counted until now\n";
 
@@ -20,14 +21,23 @@ timer_t g_timer;
 bool g_started = false;
 pid_t g_child = 0;
 itimerspec g_patience{};
+volatile sig_atomic_t g_suspects = 0;
 
-/// Async-signal-safe.
+/// A recorder that was stopped (Ctrl-Z, a frozen container) finds the timer run out and the signal there when
+/// it goes on: it has a second to read that. Async-signal-safe.
 void on_patience_over(int) {
   const int before = errno;
   sigset_t waiting;
+  const sigset_t ending = ending_signals();
   sigpending(&waiting);
-  for (int signal : kEnding) {
-    if (sigismember(&waiting, signal) != 1) continue;
+  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+    if (sigismember(&waiting, signal) != 1 || sigismember(&ending, signal) != 1) continue;
+    if (g_suspects == 0) {
+      g_suspects = 1;
+      const itimerspec last{kLastPatience, kLastPatience};
+      timer_settime(g_timer, 0, &last, nullptr);
+      break;
+    }
     if (g_child > 0) kill(g_child, signal);
     (void)!write(STDERR_FILENO, kLine, sizeof kLine - 1);
     _exit(kExitFailed);
@@ -38,7 +48,7 @@ void on_patience_over(int) {
 }  // namespace
 
 void Watchdog::start(pid_t child, unsigned patience_ms) noexcept {
-  const int number = SIGRTMAX - 1;
+  const int number = watchdog_signal();
   struct sigaction action {};
   action.sa_handler = on_patience_over;
   action.sa_flags = SA_RESTART;
@@ -60,6 +70,7 @@ void Watchdog::start(pid_t child, unsigned patience_ms) noexcept {
 }
 
 void Watchdog::feed() noexcept {
+  g_suspects = 0;
   if (g_started) timer_settime(g_timer, 0, &g_patience, nullptr);
 }
 

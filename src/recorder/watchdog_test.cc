@@ -7,6 +7,7 @@
 
 #include "base/time_ns.h"
 #include "recorder/exit_status.h"
+#include "recorder/signals.h"
 #include "tick/guarded_pool_for_test.h"
 
 namespace pctally {
@@ -57,6 +58,21 @@ TEST(Watchdog, EndsARecorderThatHangsByTheFirstSignal) {
     kill(recorder.pid(), signal);
     EXPECT_EQ(WEXITSTATUS(recorder.end()), kExitFailed);
   }
+}
+
+/// Ctrl-Z, then kill %1: SIGTERM, and SIGCONT. The timer has run out meanwhile.
+TEST(Watchdog, LeavesARecorderAloneThatWasStopped) {
+  Hung recorder(0, [] {
+    if (ending_signal_waits()) _exit(3);
+    usleep(1000);
+  });
+  int status = 0;
+  kill(recorder.pid(), SIGSTOP);
+  EXPECT_EQ(waitpid(recorder.pid(), &status, WUNTRACED), recorder.pid());
+  kill(recorder.pid(), SIGTERM);
+  usleep(3 * kPatienceMs * 1000);
+  kill(recorder.pid(), SIGCONT);
+  EXPECT_EQ(WEXITSTATUS(recorder.end()), 3);
 }
 
 TEST(Watchdog, PassesTheSignalOn) {

@@ -106,8 +106,9 @@ void keep_two_rights() noexcept {
 }
 
 [[noreturn]] void serve(int socket) noexcept {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE})
-    ::signal(signal, SIG_IGN);  // the recorder decides
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);  // what is sent to our group is the recorder's business
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, "pctally-files");
   const rlimit no_core{};

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "recorder/engine/program_file.h"
+#include "recorder/signals.h"
 #include "report/print/ascii.h"
 #include "report/print/escape.h"
 #include "tool/command.h"
@@ -181,6 +182,7 @@ void keep_numbers_of_closed_streams() {
 
 int main(int argc, char** argv) {
   pctally::keep_numbers_of_closed_streams();
+  pctally::await_children();
   std::set_new_handler(pctally::say_out_of_memory);
   pctally::elide_in_ascii(!pctally::locale_is_utf8());
   return pctally::run(argc, argv);

@@ -246,6 +246,19 @@ TEST_F(Library, TheParentAloneIsRecordedAfterFork) {
   EXPECT_EQ(ledger().counted, 1u);
 }
 
+TEST_F(Library, AChildThatForkHasNotMadeExitsAndTheRecordingGoesOn) {
+  options_.flags = PCTALLY_NO_TIMER;
+  ASSERT_EQ(pctally_start(&options_), 0);
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+  if (child == 0) exit(0);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(pctally_count(code_address(), 1), 0);
+  EXPECT_EQ(pctally_stop(), 0) << pctally_error();
+  EXPECT_EQ(load().ledger.counted, 1u);
+}
+
 TEST_F(Library, AProcessThatExitsOrIsKilledLeavesAReadableFile) {
   for (bool killed : {false, true}) {
     options_.flags = PCTALLY_NO_TIMER | PCTALLY_OVERWRITE;

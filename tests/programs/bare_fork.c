@@ -1,7 +1,8 @@
-/* bare_fork syscall|clone|calls|nested SECONDS: a child that fork(3) has not made, so that no handler of
- * pthread_atfork(3) knows of it, spins for so long. syscall: made by syscall(SYS_clone). clone: by clone(3),
- * and it calls nothing. calls: the same, but it calls prctl(2) first. nested: as clone, and process 1 of a
- * pid namespace inside of one whose process 1 has made it. 77: the system does not allow it. */
+/* bare_fork syscall|clone|calls|nested|exits SECONDS: a child that fork(3) has not made, so that no handler
+ * of pthread_atfork(3) knows of it, spins for so long. syscall: made by syscall(SYS_clone). clone: by
+ * clone(3), and it calls nothing. calls: the same, but it calls prctl(2) first. nested: as clone, and process
+ * 1 of a pid namespace inside of one whose process 1 has made it. exits: it ends by exit(3) at once, and its
+ * parent spins for so long after that. 77: the system does not allow it. */
 #define _GNU_SOURCE
 #include "spin.h"
 
@@ -21,6 +22,7 @@ __attribute__((noinline)) uint64_t spin_forked(uint64_t value) { return turn(200
 
 static int child(void* unused) {
   (void)unused;
+  if (strcmp(g_how, "exits") == 0) exit(0);
   if (strcmp(g_how, "calls") == 0) prctl(PR_SET_NAME, "calls");
   uint64_t end = now_ns(CLOCK_PROCESS_CPUTIME_ID) + (uint64_t)(g_seconds * 1e9), value = 0;
   while (now_ns(CLOCK_PROCESS_CPUTIME_ID) < end) value = spin_forked(value);
@@ -45,6 +47,12 @@ int main(int argc, char** argv) {
     const long pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid == 0) child(NULL);
     return wait_for((pid_t)pid);
+  }
+  if (strcmp(g_how, "exits") == 0) {
+    const int made = by_clone(0);
+    uint64_t end = now_ns(CLOCK_PROCESS_CPUTIME_ID) + (uint64_t)(g_seconds * 1e9), value = 0;
+    while (now_ns(CLOCK_PROCESS_CPUTIME_ID) < end) value = spin_forked(value);
+    return made;
   }
   if (strcmp(g_how, "nested") != 0) return by_clone(0);
   if (geteuid() != 0 && unshare(CLONE_NEWUSER) != 0) return 77;

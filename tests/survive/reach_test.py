@@ -130,6 +130,16 @@ class Children(unittest.TestCase):
                     least = 0.7 if engine == "trap" else 0.85  # it leaves the kernel's code out
                     self.assertGreater(p.sampled_at_most(data), least * data["cpu_s"], (how, engine))
 
+    def test_a_child_that_fork_has_not_made_exits_and_its_parent_is_sampled_on(self):
+        for engine in p.engines("timer", "trap"):
+            for options in ([], ["--no-children"]):
+                with p.Machine() as machine:
+                    data = p.record([p.program("bare_fork"), "exits", "0.4"], "-e", engine, *options).report()
+                p.assert_ledger(self, data)
+                self.assertEqual([row["note"] for row in data["processes"] if row["engine"]], [""], (engine, options, data["processes"]))
+                if machine.judges(f"{engine}, exits"):
+                    self.assertGreater(p.sampled_at_most(data), (0.7 if engine == "trap" else 0.85) * data["cpu_s"], (engine, options))
+
     def test_a_child_is_entered_once(self):
         """Also where another library's handler of fork(2) calls what is ours before our own handler."""
         for engine in p.engines("timer", "trap"):

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -22,6 +21,7 @@
 #include "base/time_ns.h"
 #include "base/unique_fd.h"
 #include "histread/names_bytes.h"
+#include "recorder/signals.h"
 #include "tool/profile_names.h"
 #include "tool/terminal/message.h"
 
@@ -35,23 +35,6 @@ constexpr uint64_t kLastStartNs = 700'000'000;  ///< of an object
 
 /// How the process that adds names ends.
 enum Outcome : int { kAdded = 0, kSomeAdded = 1, kFailed = 2 };
-
-constexpr int kEnding[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
-
-sigset_t ending_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : kEnding) sigaddset(&set, signal);
-  return set;
-}
-
-bool is_told_to_end() {
-  sigset_t waiting;
-  sigpending(&waiting);
-  for (const int signal : kEnding)
-    if (sigismember(&waiting, signal) == 1) return true;
-  return false;
-}
 
 /// What the child reports of itself, in memory that it shares: its end may come late (close(2) asks a
 /// file system, too).
@@ -128,7 +111,7 @@ void let_go_of_output() {
   setrlimit(RLIMIT_CORE, &no_core);
   sigset_t none;
   sigemptyset(&none);
-  for (const int signal : kEnding) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_DFL);
   ::signal(SIGXFSZ, SIG_IGN);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   const Outcome outcome = name_and_write(fd, naming, progress);
@@ -161,7 +144,7 @@ Ended wait_for(pid_t child, int signals, const std::function<void()>& handle, ui
     const int ready = ended.valid() ? poll(events, 2, wait_ms) : 0;
     if (!ended.valid() || (events[0].revents & POLLIN) != 0) break;
     if (killed && ready == 0 && is_held_in_kernel(child)) return {.stuck = true};
-    killed = killed || is_told_to_end() || monotonic_ns() >= until_ns;
+    killed = killed || ending_signal_waits() || monotonic_ns() >= until_ns;
     if ((events[1].revents & POLLIN) != 0) handle();
   }
   Ended result;
@@ -212,7 +195,7 @@ bool add_names(const RecordedFile& file, const Profile& profile, int signals,
     if (WIFEXITED(ended.status) && WEXITSTATUS(ended.status) != kFailed) break;
     if (WIFEXITED(ended.status) && !ended.stuck) break;  // the profile cannot be written to
     cut_back(fd.get(), status.st_size);
-    if (last || is_told_to_end() || !progress.valid()) break;
+    if (last || ending_signal_waits() || !progress.valid()) break;
     naming.leave = progress.executable();
   }
   if (stuck && naming.leave)

@@ -1,0 +1,77 @@
+#include "recorder/signals.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "perf/process_tree.h"
+
+namespace pctally {
+namespace {
+
+struct sigaction g_child_signal {};
+bool g_awaits = false;
+
+bool is_ignored(int signal) noexcept {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// By the kernel: a terminal sends to a whole group, but a hang-up to the leader of its session alone; and a
+/// timer that was set before our exec would have been the command's.
+bool is_kernels_for_command(int signal) noexcept {
+  if (signal == SIGHUP) return getsid(0) == getpid();
+  return signal == SIGALRM || signal == SIGVTALRM || signal == SIGPROF;
+}
+
+}  // namespace
+
+int watchdog_signal() noexcept { return SIGRTMAX - 1; }
+
+void await_children() noexcept {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  g_awaits = sigaction(SIGCHLD, &action, &g_child_signal) == 0;
+}
+
+void restore_child_signal() noexcept {
+  if (g_awaits) sigaction(SIGCHLD, &g_child_signal, nullptr);
+}
+
+sigset_t ending_signals() noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (signal != SIGHUP || !is_ignored(signal)) sigaddset(&set, signal);
+  return set;
+}
+
+bool ending_signal_waits() noexcept {
+  sigset_t waiting;
+  const sigset_t ending = ending_signals();
+  sigpending(&waiting);
+  sigandset(&waiting, &waiting, &ending);
+  return sigisemptyset(&waiting) == 0;
+}
+
+sigset_t signals_for_command() noexcept {
+  constexpr int kClocks = 4;  // from the top: the watchdog's, and those that the clock's test may take
+  sigset_t set;
+  sigfillset(&set);
+  for (const int signal :
+       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT})
+    sigdelset(&set, signal);
+  for (int below = 0; below < kClocks; ++below) sigdelset(&set, SIGRTMAX - below);
+  return set;
+}
+
+bool is_for_command(const signalfd_siginfo& info, pid_t pid) {
+  const auto signal = static_cast<int>(info.ssi_signo);
+  if (signal == SIGCHLD || signal == SIGPIPE || signal == SIGXFSZ || signal == SIGXCPU) return false;
+  if (info.ssi_code == SI_KERNEL) return is_kernels_for_command(signal);
+  const std::vector<pid_t> tree = process_tree(pid);
+  return std::ranges::find(tree, static_cast<pid_t>(info.ssi_pid)) == tree.end();
+}
+
+}  // namespace pctally

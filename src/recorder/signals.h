@@ -1,0 +1,34 @@
+// The signals of the recorder: which it reads between two turns of its work, and what becomes of one.
+#pragma once
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+
+namespace pctally {
+
+/// The one that the watchdog's timer sends.
+int watchdog_signal() noexcept;
+
+/// Makes the ends of children known: whoever ignores SIGCHLD hands that on, and the kernel then tells no end
+/// of a process. Once, before there are threads or children.
+void await_children() noexcept;
+
+/// SIGCHLD as await_children() found it, for a program to be executed. Async-signal-safe.
+void restore_child_signal() noexcept;
+
+/// SIGINT, SIGTERM, SIGHUP and SIGQUIT, which end a recording. Without SIGHUP where it is ignored, as
+/// nohup(1) has it: a signal that is waited for comes also if it is ignored.
+sigset_t ending_signals() noexcept;
+
+/// One of ending_signals() waits to be read.
+bool ending_signal_waits() noexcept;
+
+/// All that would act on a command in the recorder's place, and SIGCHLD. Not what stops and continues it, nor
+/// the faults, which are a process's own.
+sigset_t signals_for_command() noexcept;
+
+/// Whether a signal that the recorder got is for the command `pid`: it did not get it itself. It did if it
+/// was a terminal's, or of a process of its own tree, which sends to groups or to whoever runs the command.
+bool is_for_command(const signalfd_siginfo& info, pid_t pid);
+
+}  // namespace pctally
