@@ -65,7 +65,8 @@ void add_times(const rusage& b, rusage* a) {
 
 }  // namespace
 
-Result<Child> Child::fork(const std::string& program, const std::vector<std::string>& arguments, bool adopt) {
+Result<Child> Child::fork(const std::string& program, const std::vector<std::string>& arguments, bool adopt,
+                          bool silent) {
   Child child;
   child.adopts_ = adopt;
   if (adopt) child.helpers_ = process_tree(getpid());
@@ -83,6 +84,7 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
     restore_descriptor_limit();
     restore_child_signal();
     sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (silent) dup2(STDOUT_FILENO, STDERR_FILENO);
     become(program, arguments, start.get(), failed.get());
   }
   child.signals_.reset(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));

@@ -17,8 +17,9 @@ class Child {
   /// from now on read from signals() and passed on (see signals.h).
   ///
   /// `adopt`: what it starts and leaves behind becomes a child of this process, which can then wait for it.
-  static Result<Child> fork(const std::string& program, const std::vector<std::string>& arguments,
-                            bool adopt);
+  /// `silent`: what it writes to standard error goes where its output goes.
+  static Result<Child> fork(const std::string& program, const std::vector<std::string>& arguments, bool adopt,
+                            bool silent = false);
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 

@@ -30,6 +30,7 @@ struct RecordOptions {
   bool paths = false;                ///< call paths, too
   uint64_t path_bytes = 0;  ///< of each of their trees, kLeastPathBytes to kMostPathBytes; 0: PathLimits
   bool wait = false;        ///< a command: until the last process that it started has ended
+  pid_t top = 0;            ///< the pctally top that reads our messages; 0: none
 };
 
 }  // namespace pctally

@@ -139,6 +139,23 @@ class Plain(Live):
         process.communicate()
         self.assertEqual(os.listdir(place), [])
 
+    def test_a_command_that_outlives_top_may_still_write(self):
+        """Its standard error is not ours: it would fill up, or end the command by SIGPIPE."""
+        place = os.path.join(p.scratch(), "outlives")
+        os.makedirs(place)
+        go, said = os.path.join(place, "go"), os.path.join(place, "said")
+        script = f"trap '' TERM; until [ -e {go} ]; do :; done; (head -c 200000 /dev/zero >&2; echo late >&2) && touch {said}"
+        process = subprocess.Popen([p.PCTALLY, "top", "--interval", "0.2", "--", "sh", "-c", script], stdout=subprocess.PIPE)
+        process.stdout.readline()
+        process.terminate()
+        process.communicate()
+        open(go, "w", encoding="ascii").close()
+        for _ in range(1000):
+            if os.path.exists(said):
+                break
+            time.sleep(0.01)
+        self.assertTrue(os.path.exists(said))
+
     def test_running_processes(self):
         if not p.engine_available("ring"):
             self.skipTest("engine ring (not available here: pctally engines says why)")

@@ -113,6 +113,7 @@ void describe(OptionParser* app, RecordCommandLine* line, Words* words) {
   app->add_option("--call-graph", words->call_graph)->check(is_call_graph);
   app->add_flag("--no-children", words->no_children);
   app->add_flag("--fixed-period", words->fixed_period);
+  app->add_option("--for-top", options.top)->hide();  // its process: see tool/top/recorder.cc
 }
 
 // Each check returns an empty string, or the line that says what is wrong.

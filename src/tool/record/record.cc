@@ -1,5 +1,7 @@
 // pctally record: run a program and keep a profile of it.
 #include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,10 +64,10 @@ int record_command(RecordOptions options) {
   std::vector<std::string> command = options.command;
   std::string program = options.program = find_program(command[0]);
   if (program.empty()) return cannot_run(command, errno);
-  bool named = !options.path.empty(), wait = options.wait;
+  const bool named = !options.path.empty(), wait = options.wait, silent = options.top != 0;
   Recording recording(std::move(options), &recorder_notices());
   if (auto chosen = recording.choose_engine(); !chosen) return give_up(chosen.error());
-  auto child = Child::fork(program, command, wait);
+  auto child = Child::fork(program, command, wait, silent);
   if (!child) return give_up(child.error());
   if (auto opened = recording.open(Target::command(child->pid())); !opened) return give_up(opened.error());
   if (auto ran = recording.run(&*child); !ran) {
@@ -102,11 +104,19 @@ int record_running(RecordOptions options) {
   return 0;
 }
 
+/// A recorder of top ends with it. Not by what top itself asks for: the exec of a file with capabilities
+/// (setcap) undoes that. False if top has ended already.
+bool ends_with(pid_t top) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  return getppid() == top;
+}
+
 }  // namespace
 
 int run_record(int argc, char** argv) {
   RecordCommandLine line;
   if (auto code = parse_record(argc, argv, &line)) return *code;
+  if (line.options.top != 0 && !ends_with(line.options.top)) return kExitFailed;
   if (line.quiet) be_quiet();
   if (line.verbose) be_verbose();
   raise_descriptor_limit();

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -85,7 +84,6 @@ Result<std::pair<std::string, UniqueFd>> make_directory(const std::string& place
   for (const std::string& word : words) argv.push_back(strdup(word.c_str()));
   argv.push_back(nullptr);
   setsid();
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -128,7 +126,8 @@ Result<TopRecorder> TopRecorder::start(const std::vector<std::string>& words) {
   recorder.output_.reset(ends[0]);
   UniqueFd output(ends[1]);
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  std::vector<std::string> all = {"pctally", "record", "-q", "-o", recorder.path_};
+  std::vector<std::string> all = {
+      "pctally", "record", "-q", "-o", recorder.path_, "--for-top", std::to_string(getpid())};
   all.insert(all.end(), words.begin(), words.end());
   recorder.pid_ = fork();
   if (recorder.pid_ < 0) return fail(errno, "fork: %s", strerror(errno));
