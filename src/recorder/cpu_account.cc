@@ -59,27 +59,31 @@ std::optional<CpuTime> time_of_cgroup(const std::string& directory) {
 
 uint64_t stolen_so_far_ns() { return clock_ticks_to_ns(read_machine_ticks().steal); }
 
-/// All time of all CPUs less what they were idle or away. The idle time is measured; the other columns of
-/// /proc/stat are counted in ticks, good enough to tell user from system. Neither goes on while the machine
-/// sleeps.
-std::optional<CpuTime> time_of_machine() {
-  const MachineTicks ticks = read_machine_ticks();
-  uint64_t in_user = ticks.user + ticks.nice, in_system = ticks.system + ticks.irq + ticks.softirq;
+std::optional<MachineReading> read_machine() {
   timespec now{};
-  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  if (in_user + in_system == 0 || cpus < 1 || clock_gettime(CLOCK_MONOTONIC, &now) != 0) return {};
-  uint64_t wall = to_ns(now);
-  uint64_t all = wall * static_cast<uint64_t>(cpus),
-           away = clock_ticks_to_ns(ticks.idle + ticks.wait + ticks.steal);
-  uint64_t busy = all > away ? all - away : 0;
-  double share = static_cast<double>(in_system) / static_cast<double>(in_user + in_system);
-  auto system_ns = static_cast<uint64_t>(static_cast<double>(busy) * share);
-  return CpuTime{busy - system_ns, system_ns};
+  const MachineTicks ticks = read_machine_ticks();
+  if (ticks.user + ticks.nice + ticks.system == 0 || clock_gettime(CLOCK_MONOTONIC, &now) != 0) return {};
+  return MachineReading{to_ns(now), ticks};
 }
 
 uint64_t growth(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
 }  // namespace
+
+CpuTime used_between(const MachineReading& first, const MachineReading& last, long cpus) noexcept {
+  const MachineTicks &from = first.ticks, &to = last.ticks;
+  const uint64_t all = growth(first.wall_ns, last.wall_ns) * static_cast<uint64_t>(std::max(cpus, 1l));
+  const uint64_t away = clock_ticks_to_ns(growth(from.idle, to.idle) + growth(from.wait, to.wait) +
+                                          growth(from.steal, to.steal));
+  const uint64_t in_user = growth(from.user + from.nice, to.user + to.nice);
+  const uint64_t in_system = growth(from.system + from.irq + from.softirq, to.system + to.irq + to.softirq);
+  const uint64_t busy = growth(away, all);
+  const double share = in_user + in_system == 0
+                           ? 0
+                           : static_cast<double>(in_system) / static_cast<double>(in_user + in_system);
+  const auto system_ns = static_cast<uint64_t>(static_cast<double>(busy) * share);
+  return {busy - system_ns, system_ns};
+}
 
 CpuTime cpu_time_of(pid_t pid) { return time_of_process(pid).value_or(CpuTime{}); }
 
@@ -99,6 +103,7 @@ void CpuAccount::start(const Target& target) {
   tree_first_ns_ = tree_ ? tree_->ns() : 0;
   poll();
   first_ = last_;
+  machine_first_ = machine_last_;
   stolen_first_ns_ = stolen_last_ns_ = stolen_so_far_ns();
 }
 
@@ -107,10 +112,15 @@ void CpuAccount::poll() {
     if (auto time = time_of_process(process.pid)) process.last = *time;
   if (tree_) tree_last_ns_ = tree_->ns();
   if (target_.is_process_tree()) return;
-  auto time = target_.kind == Target::Kind::kCgroup ? time_of_cgroup(target_.cgroup) : time_of_machine();
-  if (time) last_ = *time;
-  known_ = known_ && time.has_value() &&
-           (target_.kind == Target::Kind::kCgroup || cpus_ == sysconf(_SC_NPROCESSORS_ONLN));
+  if (target_.kind == Target::Kind::kCgroup) {
+    const auto time = time_of_cgroup(target_.cgroup);
+    if (time) last_ = *time;
+    known_ = known_ && time.has_value();
+    return;
+  }
+  const auto reading = read_machine();
+  if (reading) machine_last_ = reading;
+  known_ = known_ && reading.has_value() && cpus_ == sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 void CpuAccount::end() {
@@ -134,6 +144,7 @@ CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_
 }
 
 CpuTime CpuAccount::by_clocks() const {
+  if (machine_first_ && machine_last_) return used_between(*machine_first_, *machine_last_, cpus_);
   CpuTime sum{growth(first_.user_ns, last_.user_ns), growth(first_.system_ns, last_.system_ns)};
   for (const Process& process : processes_) {
     // Two readings may divide the time differently between the two kinds; their sum only grows.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/proc_file.h"
 #include "perf/target.h"
 #include "perf/task_clock.h"
 
@@ -18,6 +19,18 @@ struct CpuTime {
 
 /// What a living process has used, with the children it has waited for; nothing if it is gone.
 [[nodiscard]] CpuTime cpu_time_of(pid_t pid);
+
+/// A look at the clocks of the whole machine.
+struct MachineReading {
+  uint64_t wall_ns = 0;  ///< CLOCK_MONOTONIC: like the others it does not go on while the machine sleeps
+  MachineTicks ticks;
+};
+
+/// What `cpus` CPUs used between two looks: the time that passed less what they were idle or away. Idle time
+/// is measured; the other columns of /proc/stat are counted in ticks, good enough to tell user from system.
+/// Only growth counts: the idle column keeps that of CPUs that were switched off, and lacks that of CPUs
+/// before they came.
+CpuTime used_between(const MachineReading& first, const MachineReading& last, long cpus) noexcept;
 
 /// Where it comes from:
 ///   processes  the kernel's count of them and of all they start, where that may be asked for; else their CPU
@@ -73,8 +86,10 @@ class CpuAccount {
   uint64_t stolen_first_ns_ = 0;
   uint64_t stolen_last_ns_ = 0;
   std::vector<Process> processes_;
-  CpuTime first_;
+  CpuTime first_;  ///< of a control group
   CpuTime last_;
+  std::optional<MachineReading> machine_first_;
+  std::optional<MachineReading> machine_last_;
   bool known_ = false;
   long cpus_ = 0;  ///< at the start: with more or less of them the machine's time is not known
 };

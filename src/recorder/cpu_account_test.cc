@@ -133,6 +133,23 @@ TEST(CpuAccount, OfTheMachineIsKnown) {
   EXPECT_GE(seconds_used(account), 0);
 }
 
+/// Two CPUs for 10 s, one of them half busy: of 20 s 15 were idle.
+TEST(CpuAccount, OfTheMachineIsWhatPassedLessWhatWasIdle) {
+  const auto hertz = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+  MachineReading first{5 * kNsPerSecond, {}};
+  // Far more idle time than these two can have had (CPUs that are off by now), or none of it (they came
+  // late).
+  for (const uint64_t idle : {1'000'000 * hertz, uint64_t{0}}) {
+    first.ticks = {.user = 100 * hertz, .system = 900 * hertz, .idle = idle};
+    MachineReading last{15 * kNsPerSecond, first.ticks};
+    last.ticks.user += 4 * hertz, last.ticks.softirq += hertz, last.ticks.idle += 14 * hertz,
+        last.ticks.wait += hertz;
+    const CpuTime used = used_between(first, last, 2);
+    EXPECT_EQ(used.user_ns, 4 * kNsPerSecond);
+    EXPECT_EQ(used.system_ns, kNsPerSecond);
+  }
+}
+
 TEST(CpuAccount, OfNoControlGroupIsUnknown) {
   CpuAccount account;
   account.start(Target::control_group("/nonexistent"));
