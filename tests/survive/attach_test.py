@@ -7,6 +7,7 @@ import contextlib
 import math
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -100,6 +101,19 @@ class Attach(unittest.TestCase):
         few = 0.02 + 4 * data["period_ns"] * 1e-9 * os.cpu_count()  # ends of the recording under load
         allowed = share * data["cpu_s"] + chance + few + p.taken_s(data)  # the host's time is charged in part, and never ticks
         self.assertLess(abs(data["unsampled_s"]), allowed, {key: data.get(key) for key in ("cpu_s", "wall_s", "stolen_s", "held_s")})
+
+    def test_a_name_means_to_root_the_processes_of_all_users(self):
+        """A server's workers belong to another user than its main process."""
+        p.need_other_users(self)
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        os.chmod(directory, 0o755)
+        server = shutil.copy(p.program("spinner"), os.path.join(directory, f"srv{os.getpid()}"))
+        with running([server, "1", "30"]) as main, running([server, "1", "30"], NOBODY) as worker:
+            name = os.path.basename(server)
+            data = attach(["-p", name, "--for", "0.3"]).report()
+            self.assertEqual(data["command"], ["@running", *sorted(f"{process.pid}:{name}" for process in (main, worker))], data["command"])
+            data = attach(["-p", name, "--for", "0.3"], NOBODY).report()
+            self.assertEqual(data["command"], ["@running", f"{worker.pid}:{name}"])
 
     def test_threads_older_and_younger_than_the_attach(self):
         for user, prefix in users():
