@@ -3,6 +3,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -106,6 +107,13 @@ struct Profile : ProfileRun {
   std::vector<WeightedPosition> positions;  ///< ascending by (executable, position), no duplicates
   std::vector<ProfileProcess> processes;    ///< in order of start
   CallPaths paths;                          ///< its context tree holds counted + outside + full ticks
+  /// Where this is a choice of paths or of scopes: what it was chosen from. All ticks are in both, and the
+  /// account of them and the warnings are the whole's. Null: this is the whole.
+  std::shared_ptr<const Profile> whole{};
 };
+
+inline const Profile& whole_of(const Profile& profile) {
+  return profile.whole != nullptr ? *profile.whole : profile;
+}
 
 }  // namespace pctally

@@ -132,7 +132,8 @@ void add_up_chance(const Profile& profile, Account* account) {
 
 }  // namespace
 
-Account account_of(const Profile& profile) {
+Account account_of(const Profile& part) {
+  const Profile& profile = whole_of(part);
   if (profile.runs.empty()) return account_of_run(profile, start_ticks(profile));
   Account account = account_of_run(profile, 0);
   add_up_chance(profile, &account);

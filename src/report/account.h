@@ -25,6 +25,7 @@ struct Account {
   double effective_samples = 0;  ///< independent samples the shares rest on; see statistics.h
 };
 
+/// Of the whole, where `profile` is a part.
 Account account_of(const Profile& profile);
 
 /// A part of the unsampled time whose reason the file tells.

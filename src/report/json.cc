@@ -99,7 +99,7 @@ void add_run(const Profile& profile, const Account& account, Json* json) {
 }
 
 void add_account(const Profile& profile, const Account& account, Json* json) {
-  const TickLedger& ledger = profile.ledger;
+  const TickLedger& ledger = whole_of(profile).ledger;
   (*json)["ticks"] = ledger.ticks();
   (*json)["counted"] = ledger.counted;
   (*json)["outside"] = ledger.outside;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "profile/positions.h"
 #include "report/innermost.h"
+#include "report/part_of_profile.h"
 #include "report/path_totals.h"
 
 namespace pctally {
@@ -28,13 +28,7 @@ class Choice {
         focus_(found_in(choice.focus, functions_.functions)),
         ignore_(found_in(choice.ignore, functions_.functions)),
         hide_(found_in(choice.hide, functions_.functions)),
-        result_(profile) {
-    first_added_ = static_cast<uint32_t>(profile.executables.size());
-    for (const char* name : {kLeftOut, kInnerNotKept, kNoFunction}) {
-      Executable added;
-      added.path = name;
-      result_.executables.push_back(std::move(added));
-    }
+        result_(part_of(profile, kLeftOut, &places_)) {
     result_.paths.context.clear();
     result_.paths.plane.clear();
   }
@@ -48,7 +42,7 @@ class Choice {
       keep(old_[i], seen[i]);
     }
     add_left_out();
-    add_positions();
+    count_by_paths(places_, &result_);
     return std::move(result_);
   }
 
@@ -94,7 +88,7 @@ class Choice {
     PathTreeNode unknown;
     unknown.parent = copy_of(seen.root);
     unknown.kind = PathNodeKind::kCode;
-    unknown.executable = first_added_ + 1;
+    unknown.executable = places_.inner_not_kept;
     result_.paths.context[added(unknown)].folded += node.folded;
   }
 
@@ -103,7 +97,7 @@ class Choice {
     PathTreeNode node;
     node.parent = scope;
     node.kind = PathNodeKind::kCode;
-    node.executable = first_added_;
+    node.executable = places_.left_out;
     return added(node);
   }
 
@@ -144,31 +138,9 @@ class Choice {
     if (left_out_ == 0) return;
     PathTreeNode node;
     node.kind = PathNodeKind::kCode;
-    node.executable = first_added_;
+    node.executable = places_.left_out;
     node.self = left_out_;
     result_.paths.context.push_back(node);
-  }
-
-  /// The ticks of functions themselves, as the paths tell them.
-  void add_positions() {
-    std::vector<WeightedPosition>& positions = result_.positions;
-    positions.clear();
-    uint64_t sum = 0;
-    for (const PathTreeNode& node : result_.paths.context) {
-      const bool is_code = node.kind == PathNodeKind::kCode;
-      if (node.self != 0)
-        positions.push_back(
-            {is_code ? node.executable : first_added_ + 2, is_code ? node.position : 0, node.self});
-      if (node.folded != 0) positions.push_back({first_added_ + 1, 0, node.folded});
-      sum += node.self + node.folded;
-    }
-    add_up(&positions);
-    TickLedger& ledger = result_.ledger;
-    const uint64_t all = ledger.counted + ledger.outside + ledger.full;
-    ledger.counted = std::min(all, sum);
-    ledger.outside = all - ledger.counted;  // without a node
-    ledger.full = 0;
-    result_.paths.no_room = 0;
   }
 
   const PathTree& old_;
@@ -176,8 +148,8 @@ class Choice {
   PathFunctions functions_;
   bool any_focus_;
   std::vector<bool> focus_, ignore_, hide_;  ///< per function
+  BracketedPlaces places_{};
   Profile result_;
-  uint32_t first_added_ = 0;
   uint64_t left_out_ = 0;
   std::map<uint32_t, uint32_t> copies_;
   std::map<std::string, size_t> added_;

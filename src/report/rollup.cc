@@ -166,7 +166,7 @@ void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOp
   if (options.by == Grouping::kProcess) return;
   add_missing_names(profile, names, options.by == Grouping::kLine, &report->warnings);
   add_interpreter_hint(profile, report->rows, &report->warnings);
-  add_cut_path_hint(profile, &report->warnings);
+  add_cut_path_hint(whole_of(profile), &report->warnings);
 }
 
 }  // namespace
@@ -266,8 +266,7 @@ Report make_report(const Profile& profile, const OpenSymbolizer& open, const Rep
   report.by = options.by;
   report.account = account_of(profile);
   report.warnings = warnings_of(profile, report.account);
-  if (profile.paths.recorded)
-    report.paths = options.paths != nullptr ? *options.paths : path_account(profile.paths);
+  if (profile.paths.recorded) report.paths = path_account(whole_of(profile).paths);
   add_rows(profile, open, options, &report);
   for (Row& row : pseudo_rows(profile.ledger, options.by, report.rows))
     if (row.ticks != 0) report.rows.push_back(std::move(row));

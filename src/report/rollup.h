@@ -120,7 +120,6 @@ struct ReportOptions {
   const NamePattern* filter = nullptr;  ///< only rows with a name that has it; null: all. Outlives the call.
   const NamePattern* object = nullptr;  ///< only rows of objects whose name has it
   bool hot_line = false;  ///< as hot_line() finds it. REQUIRES: nothing was chosen of the profile
-  const PathAccount* paths = nullptr;  ///< of all paths, where some of them were chosen; null: as they are
 };
 
 /// The sum of `ticks` over rows, plus hidden_ticks and filtered_ticks, is the ledger's ticks().
@@ -134,7 +133,7 @@ struct Report {
   uint64_t filtered_rows = 0;  ///< left out by it
   uint64_t filtered_ticks = 0;
   Account account;
-  PathAccount paths;               ///< with call paths
+  PathAccount paths;               ///< with call paths: of all, as the account, also where some were chosen
   std::vector<HotFrame> hot_path;  ///< with call paths, by function: outermost first
   std::optional<HotLine> hot_line;
   std::vector<Warning> warnings;

@@ -147,6 +147,57 @@ TEST(Scopes, ChosenTicksAndThoseOfOthersAreAllOfThem) {
   EXPECT_FALSE(chosen_scopes(file.profile, {.thread = &nothing}));
 }
 
+TEST(Scopes, TheAccountAndTheWarningsOfAChoiceAreThoseOfTheWhole) {
+  ScopeProfile file(PathScopeKind::kProgram);
+  file.tick(file.scope("/bin/a"), 0x111, 50);
+  const uint32_t other = file.scope("/bin/b");
+  file.tick(other, 0x210, 20);
+  file.tick(other, static_cast<uint64_t>(PathEnd::kNoUnwindTable), 10, PathNodeKind::kCut);
+  file.profile.executables.push_back(
+      {.kind = ExecutableKind::kStart, .path = "[process start]", .build_id = {}});
+  file.profile.paths.context.push_back(
+      {.parent = other, .kind = PathNodeKind::kCode, .executable = 1, .self = 15});
+  file.profile.positions.push_back({1, 0, 15});
+  file.profile.ledger.counted += 15;
+  file.profile.ledger.full = file.profile.paths.no_room = 4;
+  file.profile.ledger.lost = 1;
+  const NamePattern program = *NamePattern::compile("^a$");
+  const std::optional<Profile> chosen = chosen_scopes(file.profile, {.program = &program});
+  ASSERT_TRUE(chosen);
+  const Report whole = file.report(Grouping::kFunction),
+               part = make_report(*chosen, &FakeSymbolizer::open, {});
+  EXPECT_DOUBLE_EQ(part.account.effective_samples, whole.account.effective_samples);
+  EXPECT_EQ(part.rows[0].interval.low, whole.rows[0].interval.low);
+  ASSERT_EQ(part.warnings.size(), whole.warnings.size());
+  for (size_t i = 0; i < whole.warnings.size(); ++i) EXPECT_EQ(part.warnings[i].text, whole.warnings[i].text);
+  for (const char* field : {"\"counted\": 85", "\"outside\": 10", "\"full\": 4", "\"complete\": false"})
+    EXPECT_THAT(json_report(*chosen, part), HasSubstr(field));
+  EXPECT_THAT(text_report(*chosen, part, {}), HasSubstr("100 = 85 counted + 10 outside + 4 full + 1 lost"));
+  EXPECT_EQ(sum_of(part), 100u);
+  EXPECT_TRUE(std::ranges::any_of(part.rows,
+                                  [](const Row& row) { return row.function == "[full]" && row.ticks == 4; }));
+}
+
+TEST(Scopes, PathsOfOthersAreNoCompletePathsOfTheChosen) {
+  ScopeProfile file(PathScopeKind::kProgram);
+  file.profile.paths.recorded = true;
+  file.profile.paths.one_frame = false;
+  file.profile.engine = "ring";
+  for (const auto& [program, ticks] : {std::pair("/bin/a", 10u), {"/bin/b", 90u}}) {
+    const uint32_t root = file.scope(program);
+    file.profile.paths.context.push_back(
+        {.parent = root, .kind = PathNodeKind::kCut, .position = static_cast<uint64_t>(PathEnd::kShortDump)});
+    file.tick(static_cast<uint32_t>(file.profile.paths.context.size() - 1), 0x100, ticks);
+  }
+  const NamePattern program = *NamePattern::compile("^a$");
+  const Profile chosen = chosen_scopes(file.profile, {.program = &program}).value();
+  const Report report = make_report(chosen, &FakeSymbolizer::open, {});
+  EXPECT_THAT(text_report(chosen, report, {}), HasSubstr("paths     0 of 100 ticks complete; 100 cut"));
+  EXPECT_TRUE(std::ranges::any_of(report.warnings, [](const Warning& warning) {
+    return warning.text.starts_with("100 % of the call paths are cut");
+  }));
+}
+
 TEST(Scopes, WhatAProfileTellsDependsOnItsScopes) {
   const auto tells = [](PathScopeKind kind, Grouping by) {
     ScopeProfile file(kind);

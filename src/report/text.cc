@@ -417,7 +417,7 @@ void TextReport::add_legend() {
 }
 
 void TextReport::add_ledger() {
-  const TickLedger& ledger = profile_.ledger;
+  const TickLedger& ledger = whole_of(profile_).ledger;
   const Account& account = report_.account;
   if (ledger.ticks() == ledger.counted)
     add("\n{:<9} {}, all counted\n", tick_number_title(profile_), ledger.ticks());

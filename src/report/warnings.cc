@@ -444,7 +444,8 @@ bool is_of_a_part(const Warning& warning) {
   return warning.severity == Severity::kIncomplete || id == "recording" || id == "snapshot";
 }
 
-Warnings warnings_of(const Profile& profile, const Account& account) {
+Warnings warnings_of(const Profile& part, const Account& account) {
+  const Profile& profile = whole_of(part);
   Warnings warnings;
   check_end(profile, &warnings);
   check_damage(profile, &warnings);

@@ -31,7 +31,7 @@ inline constexpr uint64_t kTheftNoise = 20000000;   ///< ns; the kernel reports 
 inline constexpr double kTolerableGap = 0.05;       ///< unsampled CPU time, either sign; outside ticks
 inline constexpr double kNamesWorthHaving = 0.005;  ///< share of an object whose missing names are mentioned
 
-/// The gravest first.
+/// The gravest first; of the whole, where `profile` is a part.
 std::vector<Warning> warnings_of(const Profile& profile, const Account& account);
 /// Where nobody needs the account besides.
 std::vector<Warning> warnings_of(const Profile& profile);

@@ -88,9 +88,6 @@ struct Arguments {
   std::string debuginfod;
   std::string html;
   bool command = false, no_sources = false, strip_paths = false;
-  std::optional<PathAccount> all_paths;  ///< where some of them are chosen
-
-  [[nodiscard]] const PathAccount* account() const { return all_paths ? &*all_paths : nullptr; }
 };
 
 constexpr double kUsualTreeShare = 1;  ///< percent
@@ -196,8 +193,7 @@ std::string render(const Profile& profile, const Arguments& arguments) {
                         .lines = line_options(arguments),
                         .filter = filter ? &*filter : nullptr,
                         .object = object ? &*object : nullptr,
-                        .hot_line = !chooses_paths(arguments) && !arguments.scopes.any(),
-                        .paths = arguments.account()};
+                        .hot_line = !chooses_paths(arguments) && !arguments.scopes.any()};
   Report report = make_report(profile, &open_symbolizer, options);
   if (arguments.json) return json_report(profile, report);
   return in_locale(text_report(profile, report,
@@ -228,8 +224,7 @@ int write_html(const Profile& profile, const Arguments& arguments) {
                             .sources = !arguments.no_sources && !has_imported(profile),
                             .strip_paths = arguments.strip_paths,
                             .kept_sources = &kept_source,
-                            .fetch_source = source_fetcher(),
-                            .paths = arguments.account()};
+                            .fetch_source = source_fetcher()};
   return write_page(flame ? arguments.flame_graph : arguments.html,
                     html_report(profile, &open_symbolizer, options), options);
 }
@@ -474,7 +469,6 @@ int report(Arguments& arguments) {
   if (arguments.sort == "total" && !profile->paths.recorded) return refuse_without_paths(*profile, arguments);
   if (chooses_paths(arguments)) {
     if (!profile->paths.recorded) return refuse_without_paths(*profile, arguments);
-    arguments.all_paths = path_account(profile->paths);
     *profile = chosen_paths(*profile, arguments);
   }
   if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;

@@ -42,7 +42,7 @@ class DataMaker {
   DataMaker(const Profile& profile, const OpenSymbolizer& open, const HtmlOptions& options)
       : profile_(profile),
         options_(options),
-        report_(make_report(profile, open, {.paths = options.paths})),
+        report_(make_report(profile, open, {})),
         names_(profile, open),
         functions_(hot_functions(profile, names_)),
         list_(report_, options.names),

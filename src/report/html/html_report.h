@@ -13,14 +13,13 @@ namespace pctally {
 
 struct HtmlOptions {
   NameStyle names = NameStyle::kShort;
-  std::string view = "functions";      ///< shown first: functions, flame, callers, source, map or compare
-  bool command = false;                ///< with the command line of the recording
-  bool sources = true;                 ///< with lines of source files
-  bool strip_paths = false;            ///< of absolute paths the last part alone
-  KeptSources kept_sources{};          ///< that the profile holds
-  FetchSource fetch_source{};          ///< gets those that are not here
-  const PathAccount* paths = nullptr;  ///< as of ReportOptions
-  const Diff* diff = nullptr;          ///< what changed since other profiles, by function. Outlives the call.
+  std::string view = "functions";  ///< shown first: functions, flame, callers, source, map or compare
+  bool command = false;            ///< with the command line of the recording
+  bool sources = true;             ///< with lines of source files
+  bool strip_paths = false;        ///< of absolute paths the last part alone
+  KeptSources kept_sources{};      ///< that the profile holds
+  FetchSource fetch_source{};      ///< gets those that are not here
+  const Diff* diff = nullptr;      ///< what changed since other profiles, by function. Outlives the call.
 };
 
 struct HtmlReport {

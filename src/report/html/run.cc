@@ -15,7 +15,7 @@ uint64_t recorded_ticks(const Profile& profile) {
 }  // namespace
 
 HtmlJson html_run(const Profile& profile, const Account& account, const Texts& texts) {
-  const TickLedger& ledger = profile.ledger;
+  const TickLedger& ledger = whole_of(profile).ledger;
   return {{"engine", texts.shown(profile.engine)},
           {"event", profile.counts_cpu_time() ? HtmlJson() : HtmlJson(texts.shown(profile.event))},
           {"period", profile.period_ns},

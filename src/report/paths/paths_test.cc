@@ -78,9 +78,8 @@ TEST(PathAccount, IsOfAllPathsWhereSomeAreChosen) {
   PathProfile it;
   it.add(it.add(0, 0x110), 0x310, 0, 5);
   it.add(it.add_cut(PathEnd::kNoUnwindTable), 0x400, 3);
-  const PathAccount account = path_account(it.profile.paths);
   const Chosen chosen(it.profile, "^f1$", nullptr, nullptr);
-  const Report report = make_report(chosen.result, &FakeSymbolizer::open, {.paths = &account});
+  const Report report = make_report(chosen.result, &FakeSymbolizer::open, {});
   EXPECT_EQ(report.paths.folded, 5u);
   ASSERT_EQ(report.paths.cuts.size(), 1u);
 }

@@ -1,0 +1,39 @@
+#include "report/part_of_profile.h"
+
+#include <algorithm>
+
+#include "profile/positions.h"
+#include "report/path_choice.h"
+
+namespace pctally {
+
+Profile part_of(const Profile& profile, const char* left_out, BracketedPlaces* places) {
+  Profile part = profile;
+  if (part.whole == nullptr) part.whole = std::make_shared<const Profile>(profile);
+  const auto first = static_cast<uint32_t>(part.executables.size());
+  for (const char* name : {left_out, kInnerNotKept, kNoFunction}) part.executables.emplace_back().path = name;
+  *places = {first, first + 1, first + 2};
+  return part;
+}
+
+void count_by_paths(const BracketedPlaces& places, Profile* part) {
+  std::vector<WeightedPosition>& positions = part->positions;
+  positions.clear();
+  uint64_t sum = 0;
+  for (const PathTreeNode& node : part->paths.context) {
+    const bool is_code = node.kind == PathNodeKind::kCode;
+    if (node.self != 0)
+      positions.push_back(
+          {is_code ? node.executable : places.no_function, is_code ? node.position : 0, node.self});
+    if (node.folded != 0) positions.push_back({places.inner_not_kept, 0, node.folded});
+    sum += node.self + node.folded;
+  }
+  add_up(&positions);
+  TickLedger& ledger = part->ledger;
+  const uint64_t all = ledger.counted + ledger.outside + ledger.full;
+  ledger.counted = std::min(all, sum);
+  ledger.outside = 0;
+  ledger.full = part->paths.no_room = all - ledger.counted;
+}
+
+}  // namespace pctally

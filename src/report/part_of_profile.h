@@ -1,0 +1,20 @@
+// What every choice of paths or scopes needs: places for ticks that have none of their own, and ticks by
+// path.
+#pragma once
+#include "profile/profile.h"
+
+namespace pctally {
+
+/// Executables that stand for what has no place of its own.
+struct BracketedPlaces {
+  uint32_t left_out, inner_not_kept, no_function;
+};
+
+/// A copy of the profile, to choose from, that knows the whole. `left_out`: the name of what is not chosen.
+Profile part_of(const Profile& profile, const char* left_out, BracketedPlaces* places);
+
+/// Counts the ticks of functions themselves as the context tree tells them. Ticks without a node are
+/// `full`; so all are there still.
+void count_by_paths(const BracketedPlaces& places, Profile* part);
+
+}  // namespace pctally
