@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/path_totals.h"
+
 namespace pctally {
 namespace {
 
@@ -69,6 +71,9 @@ Profile without_kernel_code(Profile profile) {
     return true;
   });
   if (kernel == 0 || kernel > all) return profile;
+  // Kernel code is in all figures of the call plane, and nobody knows how much is in folded paths.
+  if (is_folded(profile.paths.context)) profile.paths = {};
+  profile.paths.plane.clear();
   for (PathTreeNode& node : profile.paths.context)
     if (node.kind == PathNodeKind::kCode && is_kernel(profile, node.executable)) node.self = node.folded = 0;
   const double part = static_cast<double>(all - kernel) / static_cast<double>(all);

@@ -33,7 +33,7 @@ bool can_leave_kernel_out(const Profile& profile);
 /// user code alone can be compared; else empty. Processes cannot be compared so.
 std::string blind_to_kernel(std::span<const ComparedProfile> profiles, Grouping by);
 
-/// The profile as it were without the ticks of kernel code.
+/// The profile as it were without the ticks of kernel code: without call paths, if some of them are folded.
 Profile without_kernel_code(Profile profile);
 
 }  // namespace pctally

@@ -73,11 +73,12 @@ struct Diff {
   size_t decided = 0;          ///< of the rows
   size_t decided_totals = 0;   ///< of the totals of rows that have callees
   std::map<std::string, std::string>
-      renamed;                  ///< objects that have another name on the new side, by the old one
-  std::vector<Doubt> doubts;    ///< why the profiles cannot be relied on
-  std::string blind_to_kernel;  ///< a profile for which kernel code is left out; empty: none is
-  std::string in_step;          ///< a profile whose ticks follow the kernel's clock; empty: none
-  uint64_t clock_tick_ns = 0;   ///< of that clock
+      renamed;                   ///< objects that have another name on the new side, by the old one
+  std::vector<Doubt> doubts;     ///< why the profiles cannot be relied on
+  std::string blind_to_kernel;   ///< a profile for which kernel code is left out; empty: none is
+  bool totals_left_out = false;  ///< for in folded call paths kernel code is not known
+  std::string in_step;           ///< a profile whose ticks follow the kernel's clock; empty: none
+  uint64_t clock_tick_ns = 0;    ///< of that clock
 
   [[nodiscard]] bool counts_cpu_time() const { return event.empty(); }
   /// Whether something is missing of this object's rows on one side.

@@ -53,6 +53,7 @@ std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results)
   Json& doubts = json["doubts"] = Json::array();
   for (const Doubt& doubt : diff.doubts) doubts.push_back(valid_utf8(doubt.text()));
   json["user_code_alone"] = !diff.blind_to_kernel.empty();
+  json["totals_left_out"] = diff.totals_left_out;
   json["clock_tick_ms"] = static_cast<double>(diff.clock_tick_ns) / 1e6;
   Json& renamed = json["renamed_objects"] = Json::object();
   for (const auto& [before, after] : diff.renamed) renamed[valid_utf8(before)] = valid_utf8(after);

@@ -116,8 +116,9 @@ std::string deviation_sentence(const Diff& diff) {
 
 std::string kernel_sentence(const Diff& diff) {
   if (diff.blind_to_kernel.empty()) return "";
-  return fmt::format("User code alone is compared: {} does not see all kernel code.",
-                     elided_name(escaped(diff.blind_to_kernel), 40));
+  return fmt::format("User code alone is compared: {} does not see all kernel code.{}",
+                     elided_name(escaped(diff.blind_to_kernel), 40),
+                     diff.totals_left_out ? " Totals are left out: folded paths may hold some." : "");
 }
 
 std::string step_sentence(const Diff& diff) {

@@ -1,0 +1,69 @@
+// Totals, with all that a function calls, where a part of the paths is not known.
+#include <gmock/gmock.h>
+
+#include "report/diff/diff_for_test.h"
+#include "report/diff/output.h"
+
+namespace pctally {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// f1 has 10 ticks, as many in f2, which it calls, and 900 in the kernel; f3 has 500.
+Profile run_with_kernel_paths() {
+  Profile profile = run_of({0, 10, 10, 500});
+  profile.kernel_observed = true;
+  profile.executables.push_back({ExecutableKind::kKernel, "[kernel]", {2}, 0});
+  profile.positions.push_back({1, 0x908, 900});
+  profile.ledger.counted += 900;
+  profile.ledger.samples += 900;
+  profile.paths.recorded = true;
+  const auto code = [](uint32_t parent, uint64_t position, uint64_t self, uint32_t executable = 0) {
+    return PathTreeNode{.parent = parent,
+                        .kind = PathNodeKind::kCode,
+                        .executable = executable,
+                        .position = position,
+                        .self = self};
+  };
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           code(0, 0x108, 10),
+                           code(1, 0x208, 10),
+                           code(1, 0x908, 900, 1),
+                           code(0, 0x308, 500)};
+  profile.paths.plane = {{.kind = PathNodeKind::kScope}, code(0, 0x100, 920)};
+  return profile;
+}
+
+Profile run_without_kernel() {
+  Profile profile = without_kernel_code(run_with_kernel_paths());
+  profile.kernel_observed = false;
+  return profile;
+}
+
+TEST(Diff, ATotalHasNoKernelCodeWhereItIsLeftOut) {
+  const Diff diff = diff_of({run_with_kernel_paths()}, {run_without_kernel()});
+  EXPECT_FALSE(diff.blind_to_kernel.empty());
+  EXPECT_FALSE(diff.totals_left_out);
+  const DiffRow& row = row_of(diff, "f1");
+  EXPECT_DOUBLE_EQ(row.total->before, 20);
+  EXPECT_DOUBLE_EQ(row.total->difference, 0);
+  EXPECT_EQ(diff.decided_totals, 0u);
+}
+
+TEST(Diff, TotalsAreLeftOutWhereFoldedPathsMayHoldKernelCode) {
+  Profile folded = run_with_kernel_paths();
+  folded.paths.context[1].folded = folded.paths.context[3].self;
+  folded.paths.context[3].self = 0;
+  const Diff diff = diff_of({folded}, {run_without_kernel()}, {.files = {"a.pct", "b.pct"}});
+  EXPECT_TRUE(diff.totals_left_out);
+  EXPECT_FALSE(row_of(diff, "f1").total);
+  const auto said =
+      HasSubstr("b.pct does not see all kernel code. Totals are left out: folded paths may hold some.");
+  EXPECT_THAT(diff_text(diff, {}), said);
+  EXPECT_THAT(diff_markdown(diff, {}, 0), said);
+  EXPECT_THAT(diff_json(diff, {}), HasSubstr("\"totals_left_out\": true"));
+}
+
+}  // namespace
+}  // namespace pctally
