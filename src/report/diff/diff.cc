@@ -48,9 +48,15 @@ uint64_t ticks_of(const MeasuredRun& run, const DiffKey& key) {
   return found == run.ticks.end() ? 0 : found->second;
 }
 
-uint64_t on_path_of(const MeasuredRun& run, const DiffKey& key) {
+OnPath on_path_of(const MeasuredRun& run, const DiffKey& key) {
   auto found = run.on_path.find(key);
-  return found == run.on_path.end() ? 0 : found->second;
+  return found == run.on_path.end() ? run.off_path : found->second;
+}
+
+/// Whether a total has changed by itself, but not with what is unknown of it, which rose by `unknown`.
+bool is_in_doubt(const Change& total, double unknown) {
+  const double half = (total.interval.high - total.interval.low) / 2, sign = total.difference < 0 ? -1 : 1;
+  return sign * total.difference > half && sign * (total.difference + unknown) <= half;
 }
 
 void add(const MeasuredRun& run, uint64_t ticks, SideTicks* side) {
@@ -93,15 +99,18 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
     row.old_place = place->name;
   std::array<std::vector<Measured>, 2> amounts, shares, totals, total_shares;
   bool all_have_paths = true;
+  double unknown = 0;  ///< of the totals: how much more of the new side
   const std::array<const std::vector<MeasuredRun>*, 2> sides = {&before, &after};
   for (size_t side = 0; side < 2; ++side) {
     for (const MeasuredRun& run : *sides[side]) {
       uint64_t ticks = ticks_of(run, key);
-      const uint64_t on_path = on_path_of(run, key);
+      const OnPath on_path = on_path_of(run, key);
       add(run, ticks, side == 0 ? &row.old_side : &row.new_side);
-      add(run, on_path, side == 0 ? &row.old_on_path : &row.new_on_path);
-      totals[side].push_back(amount_of(run, static_cast<double>(on_path)));
-      total_shares[side].push_back(share_of(run, static_cast<double>(on_path)));
+      add(run, on_path.ticks, side == 0 ? &row.old_on_path : &row.new_on_path);
+      totals[side].push_back(amount_of(run, static_cast<double>(on_path.ticks)));
+      total_shares[side].push_back(share_of(run, static_cast<double>(on_path.ticks)));
+      unknown += (side == 0 ? -1 : 1) * amount_of(run, static_cast<double>(on_path.unknown)).amount /
+                 static_cast<double>(sides[side]->size());
       all_have_paths = all_have_paths && run.has_paths;
       amounts[side].push_back(amount_of(run, static_cast<double>(ticks)));
       shares[side].push_back(share_of(run, static_cast<double>(ticks)));
@@ -112,6 +121,7 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
   if (!all_have_paths) return row;
   row.total = test_change(totals[0], totals[1], between_runs);
   row.total_share = test_shares(total_shares, between_runs);
+  row.total_in_doubt = is_in_doubt(*row.total, unknown);
   return row;
 }
 
@@ -169,7 +179,7 @@ std::vector<Candidate> candidates_of(Diff* diff) {
   for (DiffRow& row : diff->rows) {
     if (diff->is_in_doubt(row.object)) continue;
     add_if_enough({&row.amount, &row.old_side, &row.new_side, &row.verdict, &diff->decided});
-    if (row.has_callees())
+    if (row.has_callees() && !row.total_in_doubt)
       add_if_enough(
           {&*row.total, &row.old_on_path, &row.new_on_path, &row.total_verdict, &diff->decided_totals});
   }

@@ -65,5 +65,39 @@ TEST(Diff, TotalsAreLeftOutWhereFoldedPathsMayHoldKernelCode) {
   EXPECT_THAT(diff_json(diff, {}), HasSubstr("\"totals_left_out\": true"));
 }
 
+/// f1 calls f2, which has `whole` ticks with a complete path and `cut` with one that is cut above it.
+Profile run_with_cuts(uint64_t whole, uint64_t cut) {
+  Profile profile = with_paths(run_of({0, 0, whole + cut}));
+  profile.paths.context[2].self = whole;
+  profile.paths.context.push_back(
+      {.parent = 0, .kind = PathNodeKind::kCut, .position = static_cast<uint64_t>(PathEnd::kShortDump)});
+  profile.paths.context.push_back({.parent = 3, .kind = PathNodeKind::kCode, .position = 0x208, .self = cut});
+  return profile;
+}
+
+TEST(Diff, ATotalIsNotLessWhereItsPathsAreCut) {
+  const Diff diff = diff_of({run_with_cuts(1000, 0)}, {run_with_cuts(400, 600)});
+  EXPECT_EQ(row_of(diff, "f1").total_verdict, Verdict::kUndecided);
+  EXPECT_TRUE(row_of(diff, "f1").total_in_doubt);
+  const auto said = HasSubstr(
+      "1 total is undecided: more call paths are cut, folded or not kept on one side, and may be theirs.");
+  EXPECT_THAT(diff_text(diff, {}), said);
+  EXPECT_THAT(diff_markdown(diff, {}, 0), said);
+  EXPECT_THAT(diff_json(diff, {}), HasSubstr("\"total_in_doubt\": true"));
+}
+
+TEST(Diff, ATotalIsNotGoneWhereAllItsPathsAreCut) {
+  EXPECT_EQ(row_of(diff_of({run_with_cuts(1000, 0)}, {run_with_cuts(0, 1000)}), "f1").total_verdict,
+            Verdict::kUndecided);
+}
+
+TEST(Diff, ATotalThatChangedBesideAsManyCutPathsIsDecided) {
+  const Diff less = diff_of({run_with_cuts(1000, 300)}, {run_with_cuts(300, 310)}),
+             more = diff_of({run_with_cuts(300, 0)}, {run_with_cuts(1000, 300)});
+  EXPECT_EQ(row_of(less, "f1").total_verdict, Verdict::kLess);
+  EXPECT_EQ(row_of(more, "f1").total_verdict, Verdict::kMore);
+  EXPECT_THAT(diff_text(less, {}), Not(HasSubstr("undecided: more call paths")));
+}
+
 }  // namespace
 }  // namespace pctally

@@ -21,6 +21,7 @@ Json row_json(const DiffRow& row) {
   if (!row.old_place.empty()) json["old_place"] = valid_utf8(row.old_place);
   if (row.total) json["total_amount"] = change_json(*row.total);
   if (row.total) json["total_verdict"] = verdict_word(row.has_callees() ? row.total_verdict : row.verdict);
+  if (row.total_in_doubt) json["total_in_doubt"] = true;
   if (row.total_share) json["total_share_percent"] = change_json(*row.total_share);
   return json;
 }

@@ -60,7 +60,8 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
   std::string out = fmt::format("**{}**\n", markdown_text(verdict_sentence(diff)));
   if (std::string cause = cause_sentence(diff); !cause.empty())
     out += fmt::format("\n{}\n", markdown_text(cause));
-  for (const std::string& sentence : {renamed_sentence(diff), kernel_sentence(diff), step_sentence(diff)})
+  for (const std::string& sentence :
+       {renamed_sentence(diff), kernel_sentence(diff), step_sentence(diff), unknown_sentence(diff)})
     if (!sentence.empty()) out += fmt::format("\n{}\n", markdown_text(sentence));
   for (const Doubt& doubt : diff.doubts) out += fmt::format("\nWarning: {}\n", markdown_text(doubt.text()));
   if (!results.empty()) out += "\n| limit | measured | |\n|:--|--:|:--|\n";

@@ -4,6 +4,7 @@
 
 #include "report/account.h"
 #include "report/names/short_name.h"
+#include "report/path_totals.h"
 
 namespace pctally {
 namespace {
@@ -56,6 +57,10 @@ double design_of(double ticks, const Account& account) {
   return account.effective_samples > 0 ? std::max(1.0, ticks / account.effective_samples) : 1;
 }
 
+OnPath on_path_of(const PathTotal& total, const Profile& profile) {
+  return {total.low, total.high - total.low + total.cut + profile.paths.no_room};
+}
+
 /// A sum knows the totals of its runs.
 void add_totals(const Profile& profile, double work, MeasuredRun* run) {
   const double scale = (profile.counts_cpu_time() ? 1e-6 : 1) / work;
@@ -91,11 +96,13 @@ MeasuredRun measure(const Profile& profile, const Report& report, double work, c
       named.all += row.ticks;
       named.nameless += is_nameless(row, by) ? row.ticks : 0;
     }
-    uint64_t& on_path = run.on_path[key];
-    on_path = std::max(on_path, row.total.low);
+    const OnPath on_path = on_path_of(row.total, profile);
+    if (OnPath& largest = run.on_path.try_emplace(key, on_path).first->second; largest.ticks < on_path.ticks)
+      largest = on_path;
     if (by == Grouping::kFunction && !row.linkage.empty())
       run.linkage[key] = without_clone_suffix(row.linkage);
   }
+  if (run.has_paths) run.off_path = on_path_of(total_without_node(profile, false), profile);
   run.total_ticks = static_cast<double>(profile.ledger.ticks());
   double scale = profile.counts_cpu_time() ? 1e-6 : 1;
   run.added = std::max<size_t>(profile.runs.size(), 1);

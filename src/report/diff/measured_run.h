@@ -26,13 +26,20 @@ struct NamedTicks {
   uint64_t nameless = 0;  ///< of code without a name; by line, without a line
 };
 
+/// Ticks with a function on the call path.
+struct OnPath {
+  uint64_t ticks = 0;    ///< those that are known
+  uint64_t unknown = 0;  ///< others that may be, too: of paths that are cut, folded or not kept
+};
+
 struct MeasuredRun {
   std::map<DiffKey, uint64_t> ticks;
   std::map<DiffKey, std::string> linkage;  ///< of functions whose symbol is another word
   std::map<DiffKey, LinePlace> places;     ///< of lines: the name of the row
   /// With the function on the call path; empty where the profile has none. Of a function and its clones the
   /// larger counts: one calls the other.
-  std::map<DiffKey, uint64_t> on_path;
+  std::map<DiffKey, OnPath> on_path;
+  OnPath off_path;                          ///< of a function that has no row
   std::map<std::string, NamedTicks> named;  ///< of each object, by function and by line
   bool has_paths = false;
   size_t added = 1;  ///< runs that it is the sum of; amounts are their mean

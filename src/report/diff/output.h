@@ -47,6 +47,9 @@ std::string kernel_sentence(const Diff& diff);
 /// That the ticks of a profile follow the kernel's clock, which no interval allows for; empty if none do.
 std::string step_sentence(const Diff& diff);
 
+/// That totals may differ only by what is unknown of the call paths; empty if none do.
+std::string unknown_sentence(const Diff& diff);
+
 /// Which objects are compared under two names; empty if none are.
 std::string renamed_sentence(const Diff& diff);
 

@@ -129,6 +129,15 @@ std::string step_sentence(const Diff& diff) {
       elided_name(escaped(diff.in_step), 40), static_cast<double>(diff.clock_tick_ns) / 1e6);
 }
 
+std::string unknown_sentence(const Diff& diff) {
+  const auto totals = std::ranges::count_if(
+      diff.rows, [](const DiffRow& row) { return row.has_callees() && row.total_in_doubt; });
+  if (totals == 0) return "";
+  return fmt::format(
+      "{} undecided: more call paths are cut, folded or not kept on one side, and may be theirs.",
+      totals == 1 ? "1 total is" : fmt::format("{} totals are", totals));
+}
+
 std::string renamed_sentence(const Diff& diff) {
   std::string names;
   for (const auto& [before, after] : diff.renamed)
