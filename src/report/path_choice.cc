@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "report/innermost.h"
+#include "report/names/short_name.h"
 #include "report/part_of_profile.h"
 #include "report/path_totals.h"
 
@@ -13,8 +15,11 @@ namespace {
 /// For each function whether the pattern is found in one of its names.
 std::vector<bool> found_in(const NamePattern* pattern, const std::vector<PathFunction>& functions) {
   std::vector<bool> found(functions.size());
-  for (size_t i = 0; pattern != nullptr && i < functions.size(); ++i)
-    found[i] = pattern->matches(functions[i].key.function) || pattern->matches(functions[i].linkage);
+  for (size_t i = 0; pattern != nullptr && i < functions.size(); ++i) {
+    const auto& [full, linkage] = std::tie(functions[i].key.function, functions[i].linkage);
+    found[i] = pattern->matches(full) || pattern->matches(linkage) ||
+               pattern->matches(short_function_name(full, linkage));
+  }
   return found;
 }
 
@@ -31,6 +36,10 @@ class Choice {
         result_(part_of(profile, kLeftOut, &places_)) {
     result_.paths.context.clear();
     result_.paths.plane.clear();
+  }
+
+  [[nodiscard]] bool finds_focus() const {
+    return !any_focus_ || std::ranges::find(focus_, true) != focus_.end();
   }
 
   Profile run() {
@@ -158,8 +167,10 @@ class Choice {
 
 }  // namespace
 
-Profile chosen_paths(const Profile& profile, ObjectNames& names, const PathChoice& choice) {
-  return Choice(profile, names, choice).run();
+std::optional<Profile> chosen_paths(const Profile& profile, ObjectNames& names, const PathChoice& choice) {
+  Choice chosen(profile, names, choice);
+  if (!chosen.finds_focus()) return std::nullopt;
+  return chosen.run();
 }
 
 }  // namespace pctally

@@ -1,12 +1,14 @@
 // The part of a profile's call paths that is asked for: those through some functions, those without others,
 // and without the frames of yet others.
 #pragma once
+#include <optional>
+
 #include "report/names/name_pattern.h"
 #include "report/object_names.h"
 
 namespace pctally {
 
-/// Null: nothing is asked. The patterns are searched for in full names and in linkage names.
+/// Null: nothing is asked. The patterns are searched for in short, full and linkage names.
 struct PathChoice {
   const NamePattern* focus = nullptr;   ///< only paths with such a function
   const NamePattern* ignore = nullptr;  ///< no path with such a function
@@ -21,7 +23,8 @@ inline constexpr char kNoFunction[] = "[no function known]";
 
 /// A profile of the same ticks, in which those of other paths are kLeftOut. Its functions' own ticks are
 /// known by the paths. Ticks of folded paths are kInnerNotKept; so are those that may or may not go through a
-/// function of the focus. By function and object; its lines are not. REQUIRES: call paths.
-Profile chosen_paths(const Profile& profile, ObjectNames& names, const PathChoice& choice);
+/// function of the focus. By function and object; its lines are not. Null if no function is of the focus.
+/// REQUIRES: call paths.
+std::optional<Profile> chosen_paths(const Profile& profile, ObjectNames& names, const PathChoice& choice);
 
 }  // namespace pctally

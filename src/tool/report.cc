@@ -311,14 +311,21 @@ int print_callers(const Profile& profile, const Arguments& arguments) {
                                               callers_text(profile, callers, options)));
 }
 
-Profile chosen_paths(const Profile& profile, const Arguments& arguments) {
+/// An exit code if no function is what is asked for.
+std::optional<int> choose_paths(const Arguments& arguments, Profile* profile) {
   const std::optional<NamePattern> focus = pattern_of(arguments.focus), ignore = pattern_of(arguments.ignore),
                                    hide = pattern_of(arguments.hide);
-  ObjectNames names(profile, &open_symbolizer);
-  return chosen_paths(profile, names,
-                      {.focus = focus ? &*focus : nullptr,
-                       .ignore = ignore ? &*ignore : nullptr,
-                       .hide = hide ? &*hide : nullptr});
+  ObjectNames names(*profile, &open_symbolizer);
+  std::optional<Profile> chosen = chosen_paths(*profile, names,
+                                               {.focus = focus ? &*focus : nullptr,
+                                                .ignore = ignore ? &*ignore : nullptr,
+                                                .hide = hide ? &*hide : nullptr});
+  if (!chosen) {
+    complain("no function on a stack matches --focus; pctally report --sort total lists them");
+    return kExitInput;
+  }
+  *profile = std::move(*chosen);
+  return std::nullopt;
 }
 
 int print(const Profile& profile, const Arguments& arguments) {
@@ -469,7 +476,7 @@ int report(Arguments& arguments) {
   if (arguments.sort == "total" && !profile->paths.recorded) return refuse_without_paths(*profile, arguments);
   if (chooses_paths(arguments)) {
     if (!profile->paths.recorded) return refuse_without_paths(*profile, arguments);
-    *profile = chosen_paths(*profile, arguments);
+    if (auto code = choose_paths(arguments, &*profile)) return *code;
   }
   if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   int code = print(*profile, arguments);

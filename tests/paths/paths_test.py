@@ -536,6 +536,7 @@ class OutsideTheProgram(EveryEngine):
                 (["report", "--focus", "work", "--by", "line", with_paths.path], 2, "leave out --by line"),
                 (["report", "--callers", "work", flat.path], 4, "has no call paths; record again with -g: pctally record -g"),
                 (["report", "--callers", "nobody", with_paths.path], 4, "no function on a stack is called nobody"),
+                (["report", "--focus", "nobody", with_paths.path], 4, "no function on a stack matches --focus"),
                 (["report", "--tree", "--callers", "x", with_paths.path], 2, "choose one: --callers, --tree, --flamegraph or --html"),
                 (["record", "-g", "--paths-memory", "1", "--", "true"], 2, "not a size")):
             done = subprocess.run([p.PCTALLY, *words], capture_output=True, text=True)

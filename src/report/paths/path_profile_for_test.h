@@ -82,7 +82,8 @@ struct Chosen {
       if (texts[i] != nullptr) patterns[i] = std::move(*NamePattern::compile(texts[i]));
     ObjectNames names(profile, &FakeSymbolizer::open);
     const auto pointer = [](auto& pattern) { return pattern ? &*pattern : nullptr; };
-    result = chosen_paths(profile, names, {pointer(patterns[0]), pointer(patterns[1]), pointer(patterns[2])});
+    result = chosen_paths(profile, names, {pointer(patterns[0]), pointer(patterns[1]), pointer(patterns[2])})
+                 .value();
     for (const Row& row : make_report(result, &FakeSymbolizer::open, {}).rows) {
       self[row.object.starts_with('[') ? row.object : row.function] = row.ticks;
       total[row.function] = row.total.low;

@@ -37,6 +37,24 @@ TEST(PathChoice, AHiddenFunctionsTicksAreItsCallers) {
   EXPECT_EQ(chosen.result.ledger.ticks(), 43u);
 }
 
+TEST(PathChoice, IsByTheNamesThatAreShown) {
+  PathProfile it;
+  it.profile.executables[0].path = "/bin/cxx";
+  const uint32_t main = it.add(0, 0x410);
+  it.add(it.add(main, 0x110), 0x300, 5);  // void put<int>(int) calls std::__cxx11::list<int>::sort()
+  it.add(main, 0x700, 2);
+  const Chosen focus(it.profile, "^put$", nullptr, nullptr), hide(it.profile, nullptr, nullptr, "^std::list");
+  EXPECT_EQ(focus.self.at("[paths left out]"), 2u);
+  EXPECT_EQ(hide.self.at("void put<int>(int)"), 5u);
+}
+
+TEST(PathChoice, OfAFocusThatNoFunctionHasIsNone) {
+  const PathProfile it = two_ways();
+  ObjectNames names(it.profile, &FakeSymbolizer::open);
+  const NamePattern focus = *NamePattern::compile("^g");
+  EXPECT_FALSE(chosen_paths(it.profile, names, {.focus = &focus}));
+}
+
 TEST(PathChoice, WhatWasFoldedHasARowOfItsOwn) {
   PathProfile it;
   it.add(it.add(0, 0x110), 0x310, 0, 4);
