@@ -20,7 +20,7 @@ HtmlJson html_diff(const Diff& diff, const Texts& texts) {
   for (const DiffRow& row : diff.rows) {
     if (rows.size() == kMostChanges) break;
     rows.push_back({{"name", texts.shown(shown_name(diff, row))},
-                    {"object", texts.shown(row.object)},
+                    {"object", texts.shown_path(row.object)},
                     {"verdict", verdict_word(row.verdict)},
                     {"amount", change_json(row.amount)},
                     {"share_percent", change_json(row.share)},

@@ -57,10 +57,11 @@ void FunctionList::set_place(int64_t function, const std::string& file, uint32_t
 Json FunctionList::json(Texts* texts) const {
   Json list = Json::array();
   for (const Entry& entry : entries_)
-    list.push_back(Json::array({texts->number(entry.name), texts->number(entry.full),
-                                texts->number(entry.object), texts->number(entry.file), entry.line,
-                                entry.ticks, entry.has_total ? static_cast<int64_t>(entry.total.low) : -1,
-                                entry.total.high, entry.total.cut, entry.inlined ? 1 : 0}));
+    list.push_back(
+        Json::array({texts->number(entry.name), texts->number(entry.full),
+                     texts->number_of_path(entry.object), texts->number_of_path(entry.file), entry.line,
+                     entry.ticks, entry.has_total ? static_cast<int64_t>(entry.total.low) : -1,
+                     entry.total.high, entry.total.cut, entry.inlined ? 1 : 0}));
   return list;
 }
 

@@ -283,5 +283,18 @@ TEST(HtmlReport, DirectoriesAreLeftOutIfAskedFor) {
   EXPECT_EQ(page.find("/src/"), std::string::npos);
 }
 
+TEST(HtmlReport, DirectoriesWithABlankAreLeftOutWhole) {
+  Profile profile = profile_of("/mnt/Users/Jane Doe/proj/prog");
+  profile.executables.push_back(
+      {.path = "/opt/prog", .build_id = {}});  // objects have their directories then
+  profile.positions.push_back({1, 0x100, 5});
+  profile.ledger.outside = 0;
+  profile.ledger.counted = 100;
+  EXPECT_NE(html_report(profile, &FakeSymbolizer::open, {}).page.find("Jane Doe"), std::string::npos);
+  const std::string page = html_report(profile, &FakeSymbolizer::open, {.strip_paths = true}).page;
+  EXPECT_EQ(page.find("Doe"), std::string::npos);
+  EXPECT_EQ(page.find("Jane"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace pctally

@@ -55,8 +55,9 @@ HtmlJson block_json(const std::pair<std::string, std::string>& key, Block* block
   HtmlJson lines = HtmlJson::array();
   for (auto& [number, line] : block->lines)
     lines.push_back(HtmlJson::array({number, line.ticks, std::move(line.instructions)}));
-  return {
-      {"name", texts->number(key.first)}, {"file", texts->number(key.second)}, {"lines", std::move(lines)}};
+  return {{"name", texts->number(key.first)},
+          {"file", texts->number_of_path(key.second)},
+          {"lines", std::move(lines)}};
 }
 
 /// The function's own code first, then what was inlined, most ticks first.
@@ -126,7 +127,7 @@ void SourceParts::add(const HotFunction& function, int64_t number) {
 
 HtmlJson SourceParts::file_json(const std::string& path, const std::set<uint32_t>& lines) {
   HtmlJson list = HtmlJson::array();
-  HtmlJson json = {{"path", texts_->number(path)}};
+  HtmlJson json = {{"path", texts_->number_of_path(path)}};
   const SourceFile& source = sources_.file(path);
   std::string problem = with_sources_ ? source.problem : "left out";
   if (problem.empty() && !source.is_for_all)

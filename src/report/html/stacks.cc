@@ -34,7 +34,7 @@ void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionLi
   for (const CallEdge& edge : calls.edges) {
     if (flat.size() >= 6 * kMostEdges) break;
     if (may_be_nothing(edge, calls, samples_per_tick)) continue;
-    const int64_t file = edge.is_sum ? kAllLines : texts->number(edge.file);
+    const int64_t file = edge.is_sum ? kAllLines : texts->number_of_path(edge.file);
     for (const HtmlJson& value : {HtmlJson(edge.caller), HtmlJson(edge.callee), HtmlJson(file),
                                   HtmlJson(edge.line), HtmlJson(edge.ticks), HtmlJson(edge.high)})
       flat.push_back(value);

@@ -20,7 +20,7 @@ std::string html_table(const Report& report, NameStyle names, const Texts& texts
     table +=
         fmt::format("<tr><td>{:.2f}</td><td>{:.2f} to {:.2f}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                     100 * row.share, 100 * row.interval.low, 100 * row.interval.high, row.ticks,
-                    marked_up(texts.shown(name)), marked_up(texts.shown(row.object)));
+                    marked_up(texts.shown(name)), marked_up(texts.shown_path(row.object)));
   }
   return table + "</table>\n";
 }

@@ -18,13 +18,16 @@ class Texts {
 
   /// "" is 0.
   int64_t number(std::string_view text);
+  /// Of all that is a path, of a file or an object: no blank ends it.
+  int64_t number_of_path(std::string_view path);
   /// As it stands in the page.
   [[nodiscard]] std::string shown(std::string_view text) const;
+  [[nodiscard]] std::string shown_path(std::string_view path) const;
   Json take() { return std::move(texts_); }
 
  private:
   bool strip_paths_;
-  std::unordered_map<std::string, int64_t> known_;
+  std::unordered_map<std::string, int64_t> known_, known_paths_;
   Json texts_ = Json::array();
 };
 
