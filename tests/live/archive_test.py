@@ -198,10 +198,12 @@ class Archive(unittest.TestCase):
         with open(self.path("my scripts/n.js"), "w") as file:
             file.write("function slowKey(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }\n"
                        "let t = 0; for (let i = 0; i < 300; i++) t += slowKey(100000); console.log(t);\n")
-        out, held = self.stripped("node", "--perf-basic-prof", "my scripts/n.js")
-        self.assertRegex(run("report", "--limit", "0", out).stdout, r"slowKey n\.js")
-        self.assertFalse(self.directory.encode() in held)
-        self.assertEqual(held.count(b"my scripts/"), 1, "in the command line alone")
+        for option in ("--perf-basic-prof", "--perf-prof"):  # names; names and lines
+            with self.subTest(option):
+                out, held = self.stripped("node", option, "my scripts/n.js")
+                self.assertRegex(run("report", "--limit", "0", out).stdout, r"slowKey n\.js")
+                self.assertFalse(self.directory.encode() in held)
+                self.assertEqual(held.count(b"my scripts/"), 1, "in the command line alone")
 
     def test_it_can_be_archived_again_and_where_its_program_is_gone(self):
         self.archive("f.pct")

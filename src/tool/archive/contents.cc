@@ -39,10 +39,11 @@ std::string ArchiveContents::shown(const std::string& source) {
   return options_.strip_paths ? stripped_.name(source) : source;
 }
 
-void ArchiveContents::strip_names(bool made_at_run_time, std::vector<NamedRange>* ranges) const {
+template <class Named>
+void ArchiveContents::strip_names(bool made_at_run_time, std::vector<Named>* all) const {
   if (!options_.strip_paths) return;
-  for (NamedRange& range : *ranges)
-    for (std::string* name : {&range.function, &range.linkage})
+  for (Named& named : *all)
+    for (std::string* name : {&named.function, &named.linkage})
       *name = made_at_run_time ? jit_name_without_directories(*name) : text_without_directories(*name);
 }
 
@@ -73,15 +74,16 @@ void ArchiveContents::add_object(const Profile& profile, const HitPlaces& hit, O
   std::vector<NamedRange> ranges = symbolizer.name(positions);
   ExecutableIdentity identity = identity_of(profile, profile.executables[hit.executable]);
   if (options_.strip_paths) identity.path = without_directories(identity.path);
-  strip_names(identity.kind == ExecutableIdentity::Kind::kPrivate, &ranges);
+  const bool made_at_run_time = identity.kind == ExecutableIdentity::Kind::kPrivate;
+  strip_names(made_at_run_time, &ranges);
   writer_.add_object(identity, parts.code.empty() ? CodeBytes{} : parts.code.begin()->second);
   writer_.add_ranges(positions, ranges);
   for (const auto& [start, code] : parts.code) writer_.add_code(start, code.bytes);
   for (const uint64_t position : hit.positions) parts.places.try_emplace(position, 1);
-  add_places(symbolizer, parts);
+  add_places(symbolizer, made_at_run_time, parts);
 }
 
-void ArchiveContents::add_places(Symbolizer& symbolizer, const Parts& parts) {
+void ArchiveContents::add_places(Symbolizer& symbolizer, bool made_at_run_time, const Parts& parts) {
   std::vector<uint64_t> positions;
   for (const auto& [position, bytes] : parts.places) positions.push_back(position);
   std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
@@ -92,10 +94,8 @@ void ArchiveContents::add_places(Symbolizer& symbolizer, const Parts& parts) {
     // A place inside an instruction, where a tick was counted, begins one of its own.
     const uint64_t room = i + 1 < positions.size() ? positions[i + 1] - positions[i] : UINT32_MAX;
     const uint64_t bytes = std::min<uint64_t>(parts.places.at(positions[i]), room);
-    for (Frame& frame : frames[i]) {
-      frame.file = shown(frame.file);
-      if (options_.strip_paths) frame.function = text_without_directories(frame.function);
-    }
+    for (Frame& frame : frames[i]) frame.file = shown(frame.file);
+    strip_names(made_at_run_time, &frames[i]);
     writer_.add_place(positions[i], static_cast<uint32_t>(bytes), frames[i]);
   }
 }

@@ -41,12 +41,14 @@ class ArchiveContents {
   };
   void add_code(const Profile& profile, const HotFunction& function, ObjectNames& names);
   void add_object(const Profile& profile, const HitPlaces& hit, ObjectNames& names);
-  void add_places(Symbolizer& symbolizer, const Parts& parts);
+  void add_places(Symbolizer& symbolizer, bool made_at_run_time, const Parts& parts);
   void note_sources(const std::vector<Frame>& frames, const Symbolizer& symbolizer, const BuildId& build_id);
   void add_sources();
   [[nodiscard]] bool is_proven(const std::string& path, const SourceFile& source) const;
   [[nodiscard]] std::string shown(const std::string& source);
-  void strip_names(bool made_at_run_time, std::vector<NamedRange>* ranges) const;
+  /// Of NamedRanges or Frames.
+  template <class Named>
+  void strip_names(bool made_at_run_time, std::vector<Named>* all) const;
 
   ArchiveOptions options_;
   std::map<uint32_t, Parts> parts_;
