@@ -204,6 +204,8 @@ class Scopes(Recorded):
                 path = self.record([THREADS, "100"], "--scope", "cgroup", engine=engine)
                 self.assertEqual([row["cgroup"] for row in self.report(path, "--by", "cgroup")["rows"]], [own_group()])
                 self.assertEqual(tool("report", "--by", "program", path).returncode, 4)
+                self.assertEqual(tool("archive", "-q", "--strip-paths", path).returncode, 0)
+                self.assertEqual([row["cgroup"] for row in self.report(path, "--by", "cgroup")["rows"]], [own_group()])
 
     def test_processes_that_are_gone_count_for_their_parents_group(self):
         """Whatever they executed: of 200 short ones 80 % were in no group or, while they ended, in the root."""

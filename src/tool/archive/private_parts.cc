@@ -79,7 +79,9 @@ void remove_directories(std::vector<unsigned char>* bytes) {
   Editor file(bytes);
   auto strip = [&file](uint32_t unit) { file.set_text(unit, without_directories(file.text(unit))); };
   file.for_each<ObjectRecord>(file.header().objects, [&](ObjectRecord* object) { strip(object->path); });
-  file.for_each<ScopeRecord>(file.header().scopes, [&](ScopeRecord* scope) { strip(scope->name); });
+  file.for_each<ScopeRecord>(file.header().scopes, [&](ScopeRecord* scope) {
+    if (scope->kind != ScopeKind::kGroup) strip(scope->name);  // of a group it is no file's, and "/" is one
+  });
   auto strip_program = [&file](uint32_t unit) {
     const std::string words = file.text(unit);
     const size_t end = words.find('\0');

@@ -9,7 +9,7 @@ namespace pctally {
 /// The command line, of all runs.
 void remove_command(std::vector<unsigned char>* bytes);
 
-/// The directories in the paths of executables and programs.
+/// The directories in the paths of executables and programs; control groups keep their names.
 void remove_directories(std::vector<unsigned char>* bytes);
 
 }  // namespace pctally
