@@ -106,6 +106,23 @@ TEST(FlameSvg, WhatWasLostIsAFrameOfItsOwn) {
   EXPECT_THAT(svg, testing::HasSubstr("<rect x=\"8.00\" y=\"26\" width=\"900.00\""));
 }
 
+TEST(CallTree, JsonHasTheBranchesOfTheText) {
+  PathProfile paths;  // of 300 ticks: 2 are 0.67 %, 3 are 1 %, 21 are 7 %
+  for (const auto& [position, ticks] : {std::pair(0x200u, 2u), {0x300, 3}, {0x400, 21}, {0x500, 274}})
+    paths.add(0, position, ticks);
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, true);
+  for (const double min_share : {0.0, 0.001, 0.008, 0.01, 0.0101, 0.07}) {
+    const std::string text = tree_text(paths, false, min_share),
+                      json = call_tree_json(paths.profile, call_tree(named, false), {.min_share = min_share});
+    for (const std::string function : {"f2", "f3", "f4", "f5"})
+      EXPECT_EQ(json.find('"' + function + '"') != std::string::npos,
+                text.find(function) != std::string::npos)
+          << function << " of " << min_share << "\n"
+          << text;
+  }
+}
+
 // Of 1,000 ticks: those of branches below 1 % and those that were lost are in it, too.
 TEST(CallTree, OutermostNodesAddUpToAllTicks) {
   PathProfile paths;

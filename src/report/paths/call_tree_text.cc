@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/json.h"
 #include "report/paths/call_tree.h"
@@ -110,6 +111,14 @@ class CallTreeText {
   std::string out_;
 };
 
+/// The fewest ticks that are `share` of all, by the text's comparison: a product may be rounded up.
+uint64_t least_ticks(double share, uint64_t all) {
+  const auto whole = static_cast<double>(std::max<uint64_t>(all, 1));
+  auto least = static_cast<uint64_t>(std::ceil(share * whole));
+  if (least > 0 && static_cast<double>(least - 1) / whole >= share) --least;
+  return least;
+}
+
 Json node_json(const CallTreeNode& node, int64_t parent) {
   return {{"parent", parent},
           {"function", valid_utf8(node.frame.function)},
@@ -128,7 +137,7 @@ std::string call_tree_text(const Profile& profile, const CallTreeNode& tree,
 
 std::string call_tree_json(const Profile& profile, const CallTreeNode& tree,
                            const CallTreeTextOptions& options) {
-  const auto least = static_cast<uint64_t>(options.min_share * static_cast<double>(profile.ledger.ticks()));
+  const uint64_t least = least_ticks(options.min_share, profile.ledger.ticks());
   Json json = {
       {"version", kJsonVersion}, {"all_ticks", profile.ledger.ticks()}, {"bottom_up", options.bottom_up}};
   add_warnings(warnings_of(profile), &json);
