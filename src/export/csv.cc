@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "export/formats.h"
+#include "report/account.h"
 #include "report/print/escape.h"
 
 namespace pctally {
@@ -18,21 +19,26 @@ std::string cell(const std::string& text) {
   return fmt::format("\"{}\"", doubled);
 }
 
+/// Events are counted: no digit of them is rounded away.
+std::string seconds_or_events(const Profile& profile, uint64_t ticks) {
+  const int64_t number = duration_of(ticks, profile.period_ns);
+  return profile.counts_cpu_time() ? fmt::format("{:.9g}", seconds(number)) : std::to_string(number);
+}
+
 }  // namespace
 
 std::string csv_export(const Profile& profile, const Samples& samples) {
   std::string out = fmt::format("object,function,file,line,position,ticks,{}\r\n",
                                 profile.counts_cpu_time() ? "seconds" : "events");
-  double scale = static_cast<double>(profile.period_ns) * (profile.counts_cpu_time() ? 1e-9 : 1);
   for (const Sample& sample : samples.samples) {
     const Location& place = samples.place_of(sample);
     const Frame& frame = place.frames.front();
     bool placed = place.executable != Location::kNowhere;
     out +=
-        fmt::format("{},{},{},{},{},{},{:.9g}\r\n", placed ? cell(samples.objects[place.executable]) : "",
+        fmt::format("{},{},{},{},{},{},{}\r\n", placed ? cell(samples.objects[place.executable]) : "",
                     cell(frame.function), cell(frame.file), frame.line == 0 ? "" : std::to_string(frame.line),
                     placed && place.is_placed ? fmt::format("0x{:x}", place.position) : "", sample.ticks,
-                    static_cast<double>(sample.ticks) * scale);
+                    seconds_or_events(profile, sample.ticks));
   }
   return out;
 }

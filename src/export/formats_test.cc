@@ -180,6 +180,14 @@ TEST(Speedscope, WeightsAreNanoseconds) {
   EXPECT_EQ(json["profiles"][0]["samples"].size(), json["profiles"][0]["weights"].size());
 }
 
+TEST(Csv, EventsHaveAllTheirDigits) {
+  Profile profile = sample_profile();
+  profile.event = "instructions";
+  profile.period_ns = 1'234'567'891;
+  const Samples samples = samples_of(profile, &FakeSymbolizer::open, true);
+  EXPECT_THAT(csv_export(profile, samples), HasSubstr(",7,8641975237\r\n"));
+}
+
 TEST(Csv, QuotesAndStartsNoFormula) {
   Profile profile = sample_profile();
   Samples samples = samples_of(profile, &FakeSymbolizer::open, false);
