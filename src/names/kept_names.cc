@@ -1,6 +1,7 @@
 #include "names/kept_names.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace pctally {
 namespace {
@@ -33,10 +34,13 @@ KeptText text_of(const NamesSection& section, const NamesSource& source) {
   return {section.text(source.text), source.changed_unix_ns};
 }
 
-/// The one of two texts with one path that was changed last.
+/// Of two texts with one path the one that is known to be what was compiled, which has no time; else the one
+/// that was changed last.
 KeptText later(const std::optional<KeptText>& known, const KeptText& text) {
   if (!known) return text;
-  const auto rank = [](const KeptText& t) { return std::pair(t.changed_unix_ns, t.text); };
+  const auto rank = [](const KeptText& t) {
+    return std::tuple(t.changed_unix_ns == 0, t.changed_unix_ns, t.text);
+  };
   return rank(*known) < rank(text) ? text : *known;
 }
 

@@ -19,7 +19,7 @@ namespace pctally {
 /// A source that a file holds. Valid until names are added.
 struct KeptText {
   std::string_view text;
-  uint64_t changed_unix_ns = 0;
+  uint64_t changed_unix_ns = 0;  ///< 0: it is known to be what was compiled
 };
 
 class KeptNames {
@@ -32,7 +32,8 @@ class KeptNames {
   [[nodiscard]] std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity,
                                                  const OpenExecutable& executable) const;
 
-  /// By the path that frames have. Where files differ, the source that was changed last counts.
+  /// By the path that frames have. Where files differ, one that is known to be what was compiled counts, else
+  /// the source that was changed last.
   [[nodiscard]] std::optional<KeptText> source(const std::string& path) const;
 
   /// All of them, by path.

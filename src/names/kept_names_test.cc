@@ -184,6 +184,22 @@ TEST(KeptParts, OfArchivesAreEachBytesGreatestAnswerInAnyOrder) {
   }
 }
 
+TEST(KeptNames, ASourceThatIsKnownToBeTheCompiledOneCounts) {
+  const auto with_source = [](const char* text, uint64_t changed_unix_ns) {
+    NamesWriter writer;
+    writer.add_object(kBinary, {});
+    writer.add_source("a.c", text, changed_unix_ns);
+    return writer.bytes();
+  };
+  const auto proven = with_source("proven", 0), later = with_source("later", 9);
+  for (const bool turned : {false, true}) {
+    KeptNames names;
+    ASSERT_TRUE(names.add(turned ? later : proven) && names.add(turned ? proven : later));
+    EXPECT_EQ(names.source("a.c")->text, "proven");
+    EXPECT_EQ(names.sources().at("a.c").text, "proven");
+  }
+}
+
 TEST_F(Kept, FramesKnowWhereTheirFunctionStarts) {
   const auto start_line = [this] { return open()->frames(std::vector<uint64_t>{0x100})[0][0].start_line; };
   std::vector<Frame> frames = line(9);
