@@ -84,20 +84,33 @@ Called best_called(const Diff& diff, const std::string& name) {
   return best;
 }
 
+/// Half of the interval that a limit is compared with. A change of r is relative to an old amount that is not
+/// known exactly, either: of the amounts, after - (1 + r) before is tested. E. C. Fieller, "Some problems in
+/// interval estimation", J. R. Statist. Soc. B 16 (1954) 175-185.
+double half_width_for(const Limit& limit, const Change& change) {
+  const Interval& interval = limit.change ? change.interval : change.after_interval;
+  const double half = (interval.high - interval.low) / 2;
+  if (!limit.relative) return half;
+  return half * std::sqrt(1 - change.before_part + squared(1 + limit.value / 100) * change.before_part);
+}
+
 /// Rows of one name in several objects are one: their changes add up, and their variances.
 bool add_rows(const Diff& diff, const Limit& limit, Change* sum, bool* in_doubt) {
   const Called best = best_called(diff, limit.function);
-  double variance = 0, variance_after = 0;
+  double variance = 0, variance_before = 0, variance_after = 0;
   for (const DiffRow& row : diff.rows) {
     if (best == Called::kNot || called(row, limit.function) != best) continue;
     *in_doubt = *in_doubt || diff.is_in_doubt(row.object);
     const Change& change = limit.metric == Limit::Metric::kShare ? row.share : row.amount;
     sum->before += change.before;
     sum->after += change.after;
-    variance += squared(change.interval.high - change.difference);
+    const double own = squared(change.interval.high - change.difference);
+    variance += own;
+    variance_before += change.before_part * own;
     variance_after += squared(change.after_interval.high - change.after);
   }
   sum->difference = sum->after - sum->before;
+  sum->before_part = variance > 0 ? variance_before / variance : 0;
   sum->interval = {sum->difference - std::sqrt(variance), sum->difference + std::sqrt(variance)};
   sum->after_interval = {sum->after - std::sqrt(variance_after), sum->after + std::sqrt(variance_after)};
   return best != Called::kNot;
@@ -190,14 +203,16 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
                 elided_name(limit.text, kMostShown).c_str());
   double scale = limit.relative ? 100 / change.before : 1;
   LimitResult result{.limit = limit};
-  const Interval& interval = limit.change ? change.interval : change.after_interval;
+  const Interval& after = change.after_interval;  // near 0 not as wide below as above
   result.measured = (limit.change ? change.difference : change.after) * scale;
-  result.half_width = (interval.high - interval.low) / 2 * scale;
+  result.half_width = half_width_for(limit, change) * scale;
   result.nameless = in_doubt;
   if (in_doubt) return result;
-  if (interval.low * scale > limit.value)
+  const double low = limit.change ? result.measured - result.half_width : after.low,
+               high = limit.change ? result.measured + result.half_width : after.high;
+  if (low > limit.value)
     result.outcome = LimitResult::Outcome::kFail;
-  else if (interval.high * scale <= limit.value)
+  else if (high <= limit.value)
     result.outcome = LimitResult::Outcome::kPass;
   double distance = std::abs(result.measured - limit.value);
   double runs =

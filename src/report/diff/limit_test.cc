@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "report/diff/diff_for_test.h"
+
 namespace pctally {
 namespace {
 
@@ -41,6 +45,27 @@ TEST(Limit, FailsPassesOrIsUndecided) {
   EXPECT_EQ(outcome_of(diff, "seconds(f) > 130ms"), Outcome::kPass);
   EXPECT_EQ(outcome_of(diff, "total > +10%"), Outcome::kFail);
   EXPECT_EQ(outcome_of(diff, " total>0.2s "), Outcome::kPass);
+}
+
+TEST(Limit, InPercentIsOfAnOldAmountThatIsNotKnownExactly) {
+  const auto outcome = [](double after, double half, double before_part, const char* limit) {
+    Diff diff = diff_with("f", 100, after, half);
+    diff.rows[0].amount.before_part = before_part;
+    return outcome_of(diff, limit);
+  };
+  EXPECT_EQ(outcome(117.2, 7, 0, "seconds(f) > +10%"), Outcome::kFail);
+  EXPECT_EQ(outcome(117.2, 7, 0.5, "seconds(f) > +10%"), Outcome::kUndecided);
+  EXPECT_EQ(outcome(117.2, 7, 0.5, "seconds(f) > +10ms"), Outcome::kFail);
+  EXPECT_EQ(outcome(190, 8, 0.5, "seconds(f) > +100%"), Outcome::kUndecided);
+  EXPECT_EQ(outcome(40, 11, 0.5, "seconds(f) > -50%"), Outcome::kPass);
+}
+
+TEST(Limit, InPercentKnowsTheOldSidesPartOfTheVariance) {
+  const Diff diff = diff_of({run_of({0, 1000})}, {run_of({0, 1000})});
+  EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.before_part, 0.5);
+  const double factor = check_limit(diff, *parse_limit("seconds(f1) > +100%"))->half_width /
+                        check_limit(diff, *parse_limit("seconds(f1) > +0%"))->half_width;
+  EXPECT_NEAR(factor, std::sqrt(2.5), 0.001);
 }
 
 // A function that only calls others: its share of own ticks could never rise.

@@ -146,6 +146,7 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
     degrees = std::min(kManyDegrees, squared(old_part + new_part) / (squared(old_part) / old_side.degrees +
                                                                      squared(new_part) / new_side.degrees));
   change.degrees = degrees;
+  if (error > 0) change.before_part = old_part / squared(error);
   const double width = error * t_quantile(0.05, degrees);
   change.interval = {change.difference - width, change.difference + width};
   double alone = std::sqrt(new_part) * t_quantile(0.05, new_side.degrees);

@@ -26,6 +26,7 @@ struct Change {
   double difference = 0;    ///< after - before
   Interval interval;        ///< of the difference, 95 %; an Interval of any unit
   double degrees = 1e6;     ///< of freedom, of the t that the interval is made with
+  double before_part = 0;   ///< of the variance of the difference, what `before` has: 0 to 1
   Interval after_interval;  ///< of `after` alone
   double p = 1;             ///< probability of a difference at least as large if nothing changed
 };
