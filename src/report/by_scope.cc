@@ -162,6 +162,7 @@ class ScopeRows {
     Row row;
     row.program = key.program;
     row.program_path = key.program_path;
+    row.program_build = key.build_id;
     row.thread = key.thread;
     row.group = key.group;
     row.function = key.function.function;

@@ -59,13 +59,14 @@ struct Row {
   std::string process;                                   ///< kProcess: its comm
   int32_t pid = 0;
   std::string note;
-  std::string program;         ///< by program and by thread, with functions, too: as shown
-  std::string program_path;    ///< the same
-  std::string thread;          ///< by thread
-  std::string group;           ///< by control group
-  std::string short_function;  ///< kFunction, kLine: as name_rows() gives it
-  std::string linkage;         ///< of `function`, if it is not its name
-  uint64_t address = 0;        ///< kFunction: where it starts; 0: not known
+  std::string program;                 ///< by program and by thread, with functions, too: as shown
+  std::string program_path;            ///< the same
+  std::vector<uint8_t> program_build;  ///< the same: its build id
+  std::string thread;                  ///< by thread
+  std::string group;                   ///< by control group
+  std::string short_function;          ///< kFunction, kLine: as name_rows() gives it
+  std::string linkage;                 ///< of `function`, if it is not its name
+  uint64_t address = 0;                ///< kFunction: where it starts; 0: not known
   uint64_t ticks = 0;
   double share = 0;  ///< of all ticks
   Interval interval;

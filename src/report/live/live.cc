@@ -47,7 +47,7 @@ bool matches(const Row& row, const std::string& filter) {
 
 auto names_of(const Row& row) {
   return std::tie(row.object, row.function, row.file, row.line, row.process, row.pid, row.program,
-                  row.program_path, row.thread, row.group, row.address);
+                  row.program_path, row.program_build, row.thread, row.group, row.address);
 }
 
 bool most_now(const LiveRow& a, const LiveRow& b) {

@@ -147,6 +147,36 @@ TEST_F(Live, RowsByProgramHaveTheirOwnTicksOfTheWindow) {
   EXPECT_EQ(this->table({.by = Grouping::kProgram, .filter = "FIRST"}).rows.size(), 1u);
 }
 
+TEST_F(Live, TwoBuildsOfAProgramHaveEachItsOwnTicksOfTheWindow) {
+  Profile profile;
+  profile.period_ns = 1'000'000;
+  profile.recorder_alive = true;
+  profile.duration_ns = 60 * kSecond;
+  profile.executables.push_back({.path = "/bin/a", .build_id = {}});
+  profile.paths.one_frame = true;
+  profile.paths.scopes = {{"/bin/first", {1}}, {"/bin/first", {2}}};
+  for (const uint64_t scope : {0u, 1u}) {
+    profile.paths.context.push_back({.kind = PathNodeKind::kScope, .position = scope});
+    profile.paths.context.push_back({.parent = static_cast<uint32_t>(2 * scope),
+                                     .kind = PathNodeKind::kCode,
+                                     .position = 0x108,
+                                     .self = 300});
+  }
+  profile.positions = {{0, 0x108, 600}};
+  profile.ledger = {.counted = 600, .samples = 600, .weight_squares = 600};
+  history_.add(profile, 100 * kSecond);
+  profile.paths.context[3].self += 50;
+  profile.positions[0].ticks += 50;
+  profile.ledger = {.counted = 650, .samples = 650, .weight_squares = 650};
+  profile.duration_ns = 62 * kSecond;
+  history_.add(profile, 102 * kSecond);
+  const LiveTable table = this->table({.by = Grouping::kProgram, .filter = {}});
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].all.ticks, 350u);
+  EXPECT_EQ(table.rows[0].now_ticks, 50u);
+  EXPECT_EQ(table.rows[1].now_ticks, 0u);
+}
+
 /// With call paths, too: f1, which only calls f3, is no row of a window in which f3 did not run.
 TEST_F(Live, RowsWithTotalsHaveTheirOwnTicksOfTheWindow) {
   Profile profile;
