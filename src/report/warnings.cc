@@ -233,6 +233,14 @@ std::string unseen_kernel(const Profile& profile, const Account& account, double
                      who);
 }
 
+/// Of the whole machine: interrupts that come while a CPU is idle are no program's, and no idle time. Nor is
+/// a CPU's way to sleep and back. That was 1 to 5 % of all CPUs' time on a virtual machine that did little.
+bool is_work_of_idle_cpus(const Profile& profile, const Account& account) {
+  constexpr int64_t kMostPart = 16;
+  if (profile.command != std::vector<std::string>{"@machine"}) return false;
+  return account.unsampled_ns <= duration_of(profile.machine_cpus, profile.duration_ns) / kMostPart;
+}
+
 void check_gap(const Profile& profile, const Account& account, Warnings* out) {
   double gap = unsampled_share(account);
   if (std::abs(unsampled_beyond_chance(account)) <= kTolerableGap) return;
@@ -243,6 +251,12 @@ void check_gap(const Profile& profile, const Account& account, Warnings* out) {
         fmt::format("ticks are {:.1f} % more than the measured CPU time: it lacks {}, or sleeps were in step "
                     "with ticks",
                     -100 * gap, left_out_of_cpu_time(profile)));
+  else if (is_work_of_idle_cpus(profile, account))
+    add(out, Severity::kNote, "unsampled",
+        fmt::format(
+            "{:.1f} % of the CPU time was not sampled: interrupts of idle CPUs, and their way to sleep "
+            "and back",
+            100 * gap));
   else if (kernel_is_part && !is_too_frequent(profile) &&
            account.unsampled_ns <= system_ns + account.cpu_ns / 50)
     add(out, Severity::kWarning, "kernel-unseen", unseen_kernel(profile, account, gap));

@@ -134,6 +134,22 @@ TEST(Warnings, AGapThatChanceExplainsIsNone) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "only 9")));
 }
 
+/// 100 ms that two CPUs were neither idle nor ran a program, in 1 s; and 150 ms, which are more than that.
+TEST(Warnings, AnIdleMachineWorksAWhileForNobody) {
+  for (const uint64_t rest_ms : {100u, 150u}) {
+    Profile profile = trusty();
+    profile.command = {"@machine"};
+    profile.machine_cpus = 2;
+    profile.ledger = {.counted = 100, .samples = 100, .weight_squares = 100};
+    profile.duration_ns = 1'000'000'000;
+    profile.cpu_user_ns = 100'000'000 + rest_ms * 1'000'000;
+    profile.cpu_system_ns = 0;
+    const Severity severity = rest_ms == 100 ? Severity::kNote : Severity::kWarning;
+    EXPECT_THAT(warnings(profile), testing::Contains(is(severity, "of the CPU time was not sampled")))
+        << rest_ms;
+  }
+}
+
 TEST(Warnings, AFullFile) {
   Profile profile = trusty();
   profile.ledger.full = 1;
