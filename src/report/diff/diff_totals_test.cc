@@ -31,7 +31,11 @@ Profile run_with_kernel_paths() {
                            code(1, 0x208, 10),
                            code(1, 0x908, 900, 1),
                            code(0, 0x308, 500)};
-  profile.paths.plane = {{.kind = PathNodeKind::kScope}, code(0, 0x100, 920)};
+  profile.paths.plane = {{.kind = PathNodeKind::kScope},
+                         code(0, 0x100, 920),
+                         code(0, 0x200, 10),
+                         code(0, 0x300, 500),
+                         code(0, 0x900, 900, 1)};
   return profile;
 }
 
