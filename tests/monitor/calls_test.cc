@@ -262,6 +262,22 @@ TEST_F(MonitorCalls, moncontrol_of_aix_tells_the_state_before) {
   EXPECT_EQ(file[24 + 199998], 3);
 }
 
+// "the range is wrong and the call fails with ENOMEM": an etext cut to an int has its sign in all upper bits.
+TEST_F(MonitorCalls, monstartup_of_more_than_half_the_address_space_is_enomem) {
+  if (sizeof(void*) < 8) GTEST_SKIP() << "there is room for the counters of a range of 2 GiB";
+  struct {
+    uintptr_t low, high;
+  } ranges[] = {{2, UINTPTR_MAX - 0x5554aaaa}, {0, UINTPTR_MAX}, {1, UINTPTR_MAX}, {0, UINTPTR_MAX / 2 + 9}};
+  for (auto [low, high] : ranges) {
+    auto* from = reinterpret_cast<void*>(low);
+    auto* to = reinterpret_cast<void*>(high);
+    EXPECT_EQ(error_of([&] { pctally_bsd_monstartup(low, high); }), ENOMEM) << high;
+    EXPECT_EQ(error_of([&] { pctally_glibc_monstartup(low, high); }), ENOMEM) << high;
+    EXPECT_EQ(error_of([&] { pctally_tru64_monstartup(from, to); }), ENOMEM) << high;
+    EXPECT_EQ(error_of([&] { (void)pctally_aix_monstartup(low, high); }), ENOMEM) << high;
+  }
+}
+
 TEST_F(MonitorCalls, the_end_without_a_monitor_writes_nothing) {
   pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
   pctally_hpux_smonitor(nullptr, 0, nullptr, 0, 0, 0);

@@ -2,6 +2,7 @@
 // where their malloc must be left alone and libstdc++ may not exist.
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/mman.h>
 
 #include <span>
@@ -64,6 +65,7 @@ class MappedArray {
   }
   /// Makes room for `count` values in all.
   [[nodiscard]] bool reserve(size_t count) noexcept {
+    if (count > SIZE_MAX / 2 / sizeof(T)) return false;  // no machine has more, and `bytes` would wrap
     if (count * sizeof(T) <= bytes_) return true;
     size_t bytes = 4096;
     while (bytes < count * sizeof(T)) bytes *= 2;

@@ -11,7 +11,7 @@ uint64_t start_of(const StartMonitor& system, const TextRange& range) noexcept {
 }
 
 uint64_t counters_for(const StartMonitor& system, const TextRange& range) noexcept {
-  return (range.high - start_of(system, range) + system.width - 1) / system.width;
+  return (range.high - start_of(system, range) - 1) / system.width + 1;
 }
 
 /// All its counters lie in one piece of memory, so that they can be cleared and written as one.
@@ -37,8 +37,10 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
   }
   system.monitor.finish();
   system.monitor.pause();  // the program's own profil, of the same system
+  if (text.empty()) return set_errno(EINVAL);
+  if (counters > SIZE_MAX >> cell_shift(system.kind)) return set_errno(ENOMEM);
   auto* memory = static_cast<unsigned char*>(system.monitor.allocate(counters << cell_shift(system.kind)));
-  if (memory == nullptr || text.empty()) return set_errno(memory == nullptr ? ENOMEM : EINVAL);
+  if (memory == nullptr) return set_errno(ENOMEM);
   auto* histogram = reinterpret_cast<uint16_t*>(memory);
   MappedArray<Region> regions;
   for (const TextRange& range : text)
