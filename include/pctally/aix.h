@@ -61,7 +61,8 @@ struct pctally_aix_frag {
  * With bufsize -1, buffer is an array of struct pctally_aix_prof, ascending by p_high, whose p_bufsize
  * counts counters; the file is gmon.out. A low of 0 ends either form and writes the file. PROFDIR names the
  * file: unset, the usual name in the current directory; empty, no file; otherwise PROFDIR/pid.program.
- * Returns 0, or -1 with errno and nothing changed: EINVAL, EFAULT, EAGAIN, ENOMEM. */
+ * Returns 0, or -1 with errno: EINVAL and EFAULT, and nothing has changed; EAGAIN and ENOMEM, and nothing is
+ * on any more. */
 int pctally_aix_monitor(uintptr_t low, uintptr_t high, void *buffer, int bufsize, int nfunc);
 
 /* monstartup(). Profiles [low, high) with counters of its own: 16 bits for every 2 bytes of code. With a

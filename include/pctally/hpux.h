@@ -73,7 +73,7 @@ struct pctally_hpux_text_region {
  * smonitor(0, 0, 0, 0, 0, 0) ends it and writes the file. PROFDIR names the file: unset, the usual name in
  * the current directory; empty, no file; otherwise PROFDIR/pid.program. Regions of a library go to a file
  * of their own, with the library's name behind a dot. There is no result: a call that is wrong is ignored
- * and sets errno to E2BIG, EINVAL, EFAULT, EAGAIN or ENOMEM. */
+ * and sets errno to E2BIG, EINVAL or EFAULT. With errno EAGAIN or ENOMEM nothing is on any more. */
 void pctally_hpux_smonitor(const struct pctally_hpux_text_region *regions, int nregions, void *buffer,
                            size_t bufsize, int nfunc, unsigned int flags);
 

@@ -56,7 +56,7 @@ struct pctally_tru64_monitor_args {
  * multiple of that by a power of two for which there is room. The file is gmon.out. A lowpc of 0 ends
  * either form and writes the file. PROFDIR names the file: unset, the usual name in the current directory;
  * empty, no file; otherwise PROFDIR/pid.program. There is no result: a call that is wrong is ignored and
- * sets errno to EINVAL, EFAULT, EAGAIN or ENOMEM. */
+ * sets errno to EINVAL or EFAULT. With errno EAGAIN or ENOMEM nothing is on any more. */
 void pctally_tru64_monitor(long lowpc, long highpc, void *buffer, long bufsize, long nfunc_or_flags);
 
 /* monstartup(3). Profiles [lowpc, highpc) with counters of its own: 32 bits for every 4 bytes of code.

@@ -206,6 +206,32 @@ TEST_F(MonitorCalls, wrong_arguments_of_aix) {
   EXPECT_TRUE(exists("gmon.out"));
 }
 
+// "-1 with errno: EINVAL and EFAULT, and nothing has changed"
+TEST_F(MonitorCalls, an_array_of_aix_that_fails_leaves_the_old_profile_on) {
+  Fenced first(64), second(64);  // each can be written, what lies between them cannot
+  char* low = reinterpret_cast<char*>(kText);
+  auto *here = first.as<unsigned short>(), *there = second.as<unsigned short>();
+  pctally_aix_prof ranges[3] = {{low, low + 64, here, 32, UINT32_MAX}};
+  ASSERT_EQ(pctally_aix_monitor(1, 0, ranges, -1, 0), 0);
+  tick_at(kText, 3);
+  ranges[1] = {low + 64, low + 128, there, 32, UINT32_MAX};
+  EXPECT_EQ(error_of([&] { (void)pctally_aix_monitor(1, 0, ranges, -1, 0); }), EFAULT);
+  ranges[1] = {low + 64, low + 128, there, (1 << 30) + 1, UINT32_MAX};
+  EXPECT_EQ(error_of([&] { (void)pctally_aix_monitor(1, 0, ranges, -1, 0); }), EINVAL);  // profil's limit
+  tick_at(kText, 2);
+  EXPECT_EQ(here[0], 5);
+}
+
+TEST_F(MonitorCalls, more_counters_than_a_profil_takes) {
+  if (sizeof(void*) < 8) GTEST_SKIP() << "there cannot be as many";
+  Fenced buffer(4096);
+  const uintptr_t high = kText + (uintptr_t{1} << 33);
+  long low = static_cast<long>(kText), to = static_cast<long>(high);
+  EXPECT_EQ(error_of([&] { pctally_tru64_monitor(low, to, buffer.as<char>(), 1L << 31, 0); }), EINVAL);
+  EXPECT_EQ(error_of([&] { (void)pctally_aix_monitor(kText, high, buffer.as<char>(), INT32_MAX, 0); }),
+            EINVAL);
+}
+
 TEST_F(MonitorCalls, wrong_arguments_of_tru64) {
   static unsigned counters[64];
   char* low = reinterpret_cast<char*>(kText);

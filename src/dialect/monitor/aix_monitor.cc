@@ -1,6 +1,8 @@
 // monitor(), monstartup() and moncontrol() of AIX.
 #include <string.h>
 
+#include <algorithm>
+
 #include "dialect/call.h"
 #include "dialect/caller_memory.h"
 #include "dialect/monitor/classic_monitor.h"
@@ -30,7 +32,6 @@ int profil_regions(std::span<const Region> regions) {
   MappedArray<pctally_aix_prof> entries;
   for (const Region& region : regions) {
     auto bytes = region.rule.cells * sizeof(uint16_t);
-    if (bytes > INT32_MAX) return set_errno(EINVAL);
     if (!entries.push_back({reinterpret_cast<char*>(region.low), reinterpret_cast<char*>(region.last + 1),
                             static_cast<uint16_t*>(region.cells), static_cast<int>(bytes),
                             region.rule.scale}))
@@ -43,13 +44,12 @@ int profil_regions(std::span<const Region> regions) {
 }
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  if (bytes >= UINT32_MAX) return set_errno(EINVAL);
   int result = pctally_aix_profil(counters, static_cast<unsigned>(bytes), offset, scale);
   g_on = result == 0;
   return result;
 }
 
-constexpr ClassicMonitor kMonitor = {g_monitor, kAixProfil, kOneToOne, false, profil};
+constexpr ClassicMonitor kMonitor = {g_monitor, kAixProfil, kOneToOne, false, INT32_MAX, profil};
 constexpr StartMonitor kStart = {g_monitor, kAixProfil,  CellKind::kU16, kOneToOne,
                                  2,         kExactReach, profil_regions};
 
@@ -60,12 +60,22 @@ uint64_t bytes_of(const pctally_aix_prof& entry) noexcept {
 /// One entry of the array form, where p_bufsize counts counters; 0 or an errno.
 int add_entry(const pctally_aix_prof& entry, uint64_t before, MappedArray<Region>* regions) noexcept {
   uint64_t low = address(entry.p_low), high = address(entry.p_high), bytes = bytes_of(entry);
-  if (high <= before || low < before || low >= high || bytes == 0) return EINVAL;
+  if (high <= before || low < before || low >= high || bytes == 0 || bytes > INT32_MAX) return EINVAL;
   if (!writable(entry.p_buff, bytes)) return EFAULT;
   uint32_t scale = entry.p_scale == kAixScaleFromSizes ? monitor_scale(bytes / 2, high - low, kOneToOne)
                                                        : entry.p_scale & 0xffff;
   if (scale < 2) return EINVAL;
   return regions->push_back(monitor_region(kAixProfil, {entry.p_buff, bytes}, low, high, scale)) ? 0 : ENOMEM;
+}
+
+/// Profil's own condition: all memory from the lowest counter to the highest.
+bool writable_as_one(std::span<const Region> regions) noexcept {
+  uint64_t low = UINT64_MAX, end = 0;
+  for (const Region& region : regions) {
+    low = std::min(low, address(region.cells));
+    end = std::max(end, address(region.cells) + region.rule.cells * sizeof(uint16_t));
+  }
+  return writable(reinterpret_cast<void*>(low), end - low);
 }
 
 int start_array(const pctally_aix_prof* entry) noexcept REQUIRES(g_monitors_mutex) {
@@ -76,6 +86,7 @@ int start_array(const pctally_aix_prof* entry) noexcept REQUIRES(g_monitors_mute
     if (int error = add_entry(*entry, before, &regions); error != 0) return set_errno(error);
   }
   if (regions.size() == 0) return set_errno(EINVAL);
+  if (!writable_as_one({regions.data(), regions.size()})) return set_errno(EFAULT);
   g_monitor.pause();
   for (const Region& region : regions) memset(region.cells, 0, region.rule.cells * sizeof(uint16_t));
   if (profil_regions({regions.data(), regions.size()}) != 0) return -1;

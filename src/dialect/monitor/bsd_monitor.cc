@@ -17,7 +17,7 @@ int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
   return pctally_bsd_profil(reinterpret_cast<char*>(counters), bytes, offset, scale);
 }
 
-constexpr ClassicMonitor kMonitor = {g_monitor, kBsdProfil, 0x10000, true, profil};
+constexpr ClassicMonitor kMonitor = {g_monitor, kBsdProfil, 0x10000, true, SIZE_MAX, profil};
 
 int profil_regions(std::span<const Region> regions) {
   const Region& region = regions[0];

@@ -39,7 +39,7 @@ int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexc
   MonHistogram histogram = lay_out(system, arguments);
   uint32_t scale =
       monitor_scale(histogram.counters.size(), arguments.high - arguments.low, system.one_to_one);
-  if (scale == 0) return set_errno(EINVAL);
+  if (scale == 0 || histogram.counters.size_bytes() > system.most_bytes) return set_errno(EINVAL);
   if (!writable(arguments.buffer, arguments.words * kWord)) return set_errno(EFAULT);
   auto* counters = static_cast<uint16_t*>(arguments.buffer) + head_words(system, arguments);
   system.monitor.pause();

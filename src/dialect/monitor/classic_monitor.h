@@ -13,6 +13,7 @@ struct ClassicMonitor {
   const DialectPolicy& policy;
   uint32_t one_to_one;  ///< the scale of one counter per two bytes
   bool has_header;      ///< the buffer begins with header and call counts; else it is all counters
+  uint64_t most_bytes;  ///< of counters that the profil takes
   int (*profil)(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale);  ///< 0, or -1 and errno
 };
 
@@ -25,8 +26,9 @@ struct ClassicArguments {
   MonFormat format = MonFormat::kMonOut;
 };
 
-/// Clears the buffer and starts; a low of 0 ends and writes the file. Returns 0, or -1 with errno and nothing
-/// changed: EINVAL (no room for one counter, or low >= high), EFAULT, or an errno of the profil.
+/// Clears the buffer and starts; a low of 0 ends and writes the file. Returns 0, or -1 with errno: EINVAL (no
+/// room for one counter, too many, or low >= high) and EFAULT, and nothing has changed; or an errno of the
+/// profil, EAGAIN or ENOMEM: what was on has ended.
 int classic_monitor(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept;
 
 /// The scale that spreads the counters over the text; 0 if there are too few.

@@ -17,7 +17,7 @@ int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
   return result_by_errno([&] { pctally_hpux_profil(counters, bytes, offset, scale); });
 }
 
-constexpr ClassicMonitor kMonitor = {g_monitor, kHpuxProfil, 0x10000, true, profil};
+constexpr ClassicMonitor kMonitor = {g_monitor, kHpuxProfil, 0x10000, true, SIZE_MAX, profil};
 
 CellKind kind_of(unsigned flags) noexcept {
   if (flags == PCTALLY_HPUX_UINT64) return CellKind::kU64;
@@ -44,10 +44,10 @@ struct Division {
     return counters_for(&regions[i], i + 1 == regions.size(), width());
   }
   [[nodiscard]] bool fits(uint64_t bytes) const noexcept {
-    uint64_t room = bytes >> cell_shift(kind);
+    uint64_t room = bytes >> cell_shift(kind), most = UINT32_MAX >> cell_shift(kind);  // pr_size has 32 bits
     for (size_t i = 0; i < regions.size(); ++i) {
       uint64_t wanted = counters(i);
-      if (wanted > room || wanted == 0) return false;
+      if (wanted > room || wanted > most || wanted == 0) return false;
       room -= wanted;
     }
     return true;
@@ -74,7 +74,6 @@ int start_regions(const Division& division, unsigned char* buffer, unsigned flag
   for (size_t i = 0; i < division.regions.size(); ++i) {
     const auto& text = division.regions[i];
     uint64_t bytes = division.counters(i) << cell_shift(division.kind);
-    if (bytes > UINT32_MAX) return set_errno(EINVAL);
     CellBuffer cells{buffer, bytes, division.kind};
     buffer += bytes;
     if (!entries.push_back({cells.base, static_cast<unsigned>(bytes),

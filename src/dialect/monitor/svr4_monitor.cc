@@ -11,11 +11,10 @@ constexpr MonitorRow kRow = {MonNaming::kProfdir, kSvr4Profil.period_ns,
 constinit Monitor g_monitor(kRow);
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  if (bytes > UINT32_MAX) return set_errno(EINVAL);
   return pctally_svr4_profil(counters, static_cast<unsigned>(bytes), offset, scale);
 }
 
-constexpr ClassicMonitor kMonitor = {g_monitor, kSvr4Profil, 0x10000, true, profil};
+constexpr ClassicMonitor kMonitor = {g_monitor, kSvr4Profil, 0x10000, true, UINT32_MAX, profil};
 
 }  // namespace
 }  // namespace pctally

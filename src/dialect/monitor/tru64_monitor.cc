@@ -16,12 +16,11 @@ constexpr MonitorRow kRow = {MonNaming::kProfdir, kTru64Profil.period_ns,
 constinit Monitor g_monitor(kRow);
 
 int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
-  if (bytes > INT32_MAX) return set_errno(EINVAL);
   return result_by_errno(
       [&] { pctally_tru64_profil(counters, static_cast<long>(bytes), static_cast<long>(offset), scale); });
 }
 
-constexpr ClassicMonitor kMonitor = {g_monitor, kTru64Profil, 0x10000, true, profil};
+constexpr ClassicMonitor kMonitor = {g_monitor, kTru64Profil, 0x10000, true, INT32_MAX, profil};
 
 pctally_tru64_profil_args entry_of(const Region& region) noexcept {
   void* low = reinterpret_cast<void*>(region.low);
