@@ -39,9 +39,9 @@ int pctally_svr4_profil(unsigned short *buff, unsigned int bufsiz, size_t offset
  * A lowpc of 0 ends it and writes the file. PROFDIR names the file: unset, the usual name in the current
  * directory; empty, no file; otherwise PROFDIR/pid.program. With PCTALLY_MONITOR=gmon.out in the
  * environment the file is a gmon.out for gprof(1). There is no result: a call that is wrong is ignored and
- * sets errno to EINVAL (no room for a counter, or lowpc not below highpc) or EFAULT (buffer cannot be
- * written). With errno EAGAIN or ENOMEM nothing is on any more. A file that cannot be written is one line on
- * standard error. */
+ * sets errno to EINVAL (less than a counter for every 43690 bytes of code, since scale 2 of profil divides
+ * none; or lowpc not below highpc) or EFAULT (buffer cannot be written). With errno EAGAIN or ENOMEM nothing
+ * is on any more. A file that cannot be written is one line on standard error. */
 void pctally_svr4_monitor(int (*lowpc)(void), int (*highpc)(void), unsigned short *buffer, size_t bufsize,
                           size_t nfunc);
 

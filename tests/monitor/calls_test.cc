@@ -89,6 +89,34 @@ TEST_F(MonitorCalls, wrong_arguments_of_svr4) {
   EXPECT_EQ(call(0, 64, words, 13, 0), 0);
 }
 
+// Scale 2 is "one counter for every pc" to profil: no text is divided by it, but on BSD.
+TEST_F(MonitorCalls, so_few_counters_that_the_scale_is_2) {
+  static unsigned short buffer[300];
+  constexpr uintptr_t kHigh = kText + (10 << 20);
+  auto hpux = reinterpret_cast<void (*)()>(kText), hpux_high = reinterpret_cast<void (*)()>(kHigh);
+  constexpr int kHead = 3 * sizeof(size_t) / sizeof *buffer;
+  for (int counters : {161, 239, 240}) {  // 65129, 43873 and 43690 bytes of text each
+    const int expected = counters < 240 ? EINVAL : 0, words = kHead + counters;
+    const auto size = static_cast<size_t>(words);
+    EXPECT_EQ(error_of([&] { pctally_svr4_monitor(place(0), place(10 << 20), buffer, size, 0); }), expected);
+    EXPECT_EQ(error_of([&] { pctally_hpux_monitor(hpux, hpux_high, buffer, words, 0); }), expected);
+    EXPECT_EQ(error_of([&] { pctally_tru64_monitor(kText, kHigh, buffer, words, 0); }), expected);
+    EXPECT_EQ(error_of([&] { (void)pctally_aix_monitor(kText, kHigh, buffer, counters, 0); }), expected);
+    char* low = reinterpret_cast<char*>(kText);
+    pctally_aix_prof ranges[2] = {{low, low + (10 << 20), buffer, counters, UINT32_MAX}};
+    EXPECT_EQ(error_of([&] { (void)pctally_aix_monitor(1, 0, ranges, -1, 0); }), expected);
+  }
+  (void)pctally_aix_monitor(0, 0, nullptr, 0, 0);
+  pctally_hpux_monitor(nullptr, nullptr, nullptr, 0, 0);
+  pctally_tru64_monitor(0, 0, nullptr, 0, 0);
+  pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
+  auto* words = reinterpret_cast<short*>(buffer);
+  EXPECT_EQ(error_of([&] { pctally_bsd_monitor(place(0), place(10 << 20), words, kHead + 161, 0); }), 0);
+  tick_at(kText + 65536, 3);
+  EXPECT_EQ(words[kHead + 1], 3);
+  pctally_bsd_monitor(nullptr, nullptr, nullptr, 0, 0);
+}
+
 TEST_F(MonitorCalls, a_wrong_call_changes_nothing) {
   Fenced buffer(200);
   auto* words = buffer.as<unsigned short>();

@@ -62,8 +62,9 @@ int add_entry(const pctally_aix_prof& entry, uint64_t before, MappedArray<Region
   uint64_t low = address(entry.p_low), high = address(entry.p_high), bytes = bytes_of(entry);
   if (high <= before || low < before || low >= high || bytes == 0 || bytes > INT32_MAX) return EINVAL;
   if (!writable(entry.p_buff, bytes)) return EFAULT;
-  uint32_t scale = entry.p_scale == kAixScaleFromSizes ? monitor_scale(bytes / 2, high - low, kOneToOne)
-                                                       : entry.p_scale & 0xffff;
+  uint32_t scale = entry.p_scale == kAixScaleFromSizes
+                       ? monitor_scale(kAixProfil, bytes / 2, high - low, kOneToOne)
+                       : entry.p_scale & 0xffff;
   if (scale < 2) return EINVAL;
   return regions->push_back(monitor_region(kAixProfil, {entry.p_buff, bytes}, low, high, scale)) ? 0 : ENOMEM;
 }

@@ -37,8 +37,8 @@ int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexc
     REQUIRES(g_monitors_mutex) {
   if (arguments.low >= arguments.high || arguments.words > SIZE_MAX / kWord) return set_errno(EINVAL);
   MonHistogram histogram = lay_out(system, arguments);
-  uint32_t scale =
-      monitor_scale(histogram.counters.size(), arguments.high - arguments.low, system.one_to_one);
+  uint32_t scale = monitor_scale(system.policy, histogram.counters.size(), arguments.high - arguments.low,
+                                 system.one_to_one);
   if (scale == 0 || histogram.counters.size_bytes() > system.most_bytes) return set_errno(EINVAL);
   if (!writable(arguments.buffer, arguments.words * kWord)) return set_errno(EFAULT);
   auto* counters = static_cast<uint16_t*>(arguments.buffer) + head_words(system, arguments);
@@ -65,12 +65,13 @@ int classic_monitor(const ClassicMonitor& system, const ClassicArguments& argume
   return 0;
 }
 
-uint32_t monitor_scale(uint64_t counters, uint64_t text_bytes, uint32_t one_to_one) noexcept {
+uint32_t monitor_scale(const DialectPolicy& policy, uint64_t counters, uint64_t text_bytes,
+                       uint32_t one_to_one) noexcept {
   uint64_t words = (text_bytes + 1) / kWord;
   if (counters >= words) return one_to_one;
   bool narrow = counters >> 48 == 0;  // no machine has more, but a caller may say so
   auto scale = static_cast<uint32_t>(narrow ? (counters << 16) / words : counters / (words >> 16));
-  return scale < 2 ? 0 : scale;
+  return scale < 2 || meaning_of(policy, scale) == ScaleMeaning::kOneCell ? 0 : scale;
 }
 
 Region monitor_region(const DialectPolicy& policy, const CellBuffer& buffer, uint64_t low, uint64_t high,

@@ -31,8 +31,10 @@ struct ClassicArguments {
 /// profil, EAGAIN or ENOMEM: what was on has ended.
 int classic_monitor(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept;
 
-/// The scale that spreads the counters over the text; 0 if there are too few.
-uint32_t monitor_scale(uint64_t counters, uint64_t text_bytes, uint32_t one_to_one) noexcept;
+/// The scale that spreads the counters over the text; 0 if there are too few, or if the system's profil does
+/// not divide text by that scale.
+uint32_t monitor_scale(const DialectPolicy& policy, uint64_t counters, uint64_t text_bytes,
+                       uint32_t one_to_one) noexcept;
 
 /// The region of a profil() call, ended at `high`. REQUIRES: a scale that is not "off".
 Region monitor_region(const DialectPolicy& policy, const CellBuffer& buffer, uint64_t low, uint64_t high,
