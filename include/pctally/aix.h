@@ -5,9 +5,9 @@
  * call that ends or replaces a profile returns, no tick uses the old buffers any more. A buffer that is
  * unmapped or made read-only while it is in use is not written any more; the program does not notice.
  *
- * All functions are thread-safe. A signal handler may call profil, no other one. After fork(2)
- * profiling stays on in both processes; exec(2) ends it. Unmodified sources:
- * cc $(pkg-config --cflags pctally-aix) ...
+ * All functions are thread-safe. A signal handler may call profil, no other one, unless its signal is a
+ * fault, SIGSYS or a real-time signal and has interrupted such a call. After fork(2) profiling stays on in
+ * both processes; exec(2) ends it. Unmodified sources: cc $(pkg-config --cflags pctally-aix) ...
  */
 #ifndef PCTALLY_AIX_H
 #define PCTALLY_AIX_H

@@ -51,11 +51,16 @@ void in_child() {
 // Taken inside a monitor's lock.
 const ForkHook g_fork_hook(2, &g_sessions_mutex, in_child);
 
-/// Those that another process, a timer or a terminal sends. Real-time signals stay: a clock that starts takes
-/// one that is not blocked.
-constexpr int kSentSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGABRT, SIGUSR1,   SIGUSR2, SIGPIPE,
-                                SIGALRM, SIGTERM, SIGCHLD, SIGCONT, SIGTSTP,   SIGTTIN, SIGTTOU,
-                                SIGURG,  SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR};
+/// Those that another process, a timer or a terminal sends. SIGSYS stays: where it is blocked, a seccomp
+/// filter that sends it ends the program. Real-time signals stay: a clock that starts takes one that is not
+/// blocked.
+constexpr int kSentSignals[] = {
+    SIGHUP,    SIGINT,  SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM,   SIGTERM, SIGCHLD, SIGCONT,
+    SIGTSTP,   SIGTTIN, SIGTTOU, SIGURG,  SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGWINCH,
+#ifdef SIGSTKFLT
+    SIGSTKFLT,
+#endif
+};
 
 }  // namespace
 

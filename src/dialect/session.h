@@ -20,7 +20,7 @@ namespace pctally {
 extern Mutex g_sessions_mutex;
 
 /// Signals of the program wait while it is held: the pages' calls are system calls, so a handler that
-/// interrupts one may make another. Faults, and the signals that bring ticks, do not wait.
+/// interrupts one may make another. Faults, SIGSYS and real-time signals do not wait.
 class SCOPED_CAPABILITY SessionLock {
  public:
   SessionLock() noexcept ACQUIRE(g_sessions_mutex);

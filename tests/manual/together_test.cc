@@ -246,7 +246,7 @@ int call_while_a_handler_calls(int number) {
 TEST_F(dialects_together, a_handler_calls_in_the_midst_of_a_call) {
   for (bool clock : {false, true}) {
     if (clock) use_clock();
-    for (int number : {SIGALRM, SIGUSR1})
+    for (int number : {SIGALRM, SIGUSR1, SIGWINCH})
       EXPECT_EQ(in_child([number] { return call_while_a_handler_calls(number); }), 0)
           << (clock ? "with a clock" : "without a clock") << ", signal " << number;
   }
