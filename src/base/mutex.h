@@ -24,6 +24,19 @@
 
 namespace pctally {
 
+/// From here to the end of the block the thread is not cancelled. Our calls are no cancellation points; and
+/// without exceptions a cancelled thread would run no destructor, and keep its locks and descriptors.
+class NotCancelled {
+ public:
+  NotCancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NotCancelled() { pthread_setcancelstate(before_, nullptr); }
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 /// For static storage: constant-initialised, never destroyed. Not from a signal handler. fork(2) waits for it
 /// where a ForkHook has it.
 class CAPABILITY("mutex") Mutex {
@@ -69,6 +82,7 @@ class SCOPED_CAPABILITY MutexLock {
   MutexLock& operator=(const MutexLock&) = delete;
 
  private:
+  NotCancelled not_cancelled_;
   Mutex& mutex_;
 };
 

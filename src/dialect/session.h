@@ -29,6 +29,7 @@ class SCOPED_CAPABILITY SessionLock {
   SessionLock& operator=(const SessionLock&) = delete;
 
  private:
+  NotCancelled not_cancelled_;
   sigset_t waiting_;  ///< that the lock has blocked
 };
 

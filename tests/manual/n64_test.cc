@@ -302,6 +302,24 @@ TEST_F(n64_osprofile_description, flush_transfers_to_a_server) {
   EXPECT_EQ(dump->counters.at(0)[0], 4);
 }
 
+TEST_F(n64_osprofile_description, flush_is_no_cancellation_point) {
+  init_and_start();
+  tick_at(kStart, 4);
+  Server server;
+  std::optional<Dump> dump;
+  std::thread host([&] { dump = server.receive(); });
+  pthread_t thread;
+  pthread_create(
+      &thread, nullptr,
+      [](void*) -> void* { return pthread_cancel(pthread_self()), osProfileFlush(), nullptr; }, nullptr);
+  void* result = nullptr;
+  pthread_join(thread, &result);
+  host.join();
+  EXPECT_EQ(result, nullptr);
+  ASSERT_TRUE(dump);
+  EXPECT_EQ(dump->counters.at(0)[0], 4);
+}
+
 TEST_F(n64_osprofile_description, query_at_any_time_while_executing) {
   use_clock();
   init_and_start();

@@ -252,6 +252,41 @@ TEST_F(dialects_together, a_handler_calls_in_the_midst_of_a_call) {
   }
 }
 
+std::atomic<int> g_returned;
+
+/// Each call opens, reads or writes a file under a lock; a thread that ended there would keep the lock.
+void* call_while_cancelled(void* path) {
+  pthread_cancel(pthread_self());
+  turn_all_on(), ++g_returned;
+  all_off(), ++g_returned;
+  pctally_bsd_monstartup(kText, kText + 64), ++g_returned;
+  pctally_bsd_mcleanup(), ++g_returned;  // cannot write: PROFDIR is not there
+  pctally_options options = PCTALLY_OPTIONS_INIT;
+  options.path = static_cast<const char*>(path);
+  EXPECT_EQ(pctally_start(&options), 0) << pctally_error();
+  ++g_returned;
+  pctally_stop(), ++g_returned;
+  pthread_testcancel();
+  return nullptr;
+}
+
+int call_in_a_cancelled_thread() {
+  std::string path = testing::TempDir() + "cancelled_" + std::to_string(getpid()) + ".pct";
+  setenv("PROFDIR", "/nonexistent", 1);
+  pthread_t thread;
+  void* result = nullptr;
+  pthread_create(&thread, nullptr, call_while_cancelled, path.data());
+  pthread_join(thread, &result);
+  unlink(path.c_str());
+  return result == PTHREAD_CANCELED ? g_returned.load() : -1;
+}
+
+// profil(2) is a system call, and no cancellation point on any system.
+TEST_F(dialects_together, a_call_is_no_cancellation_point) {
+  use_clock();
+  EXPECT_EQ(in_child(call_in_a_cancelled_thread), 6);
+}
+
 sigjmp_buf g_back;
 int* volatile g_no_memory = reinterpret_cast<int*>(24);
 volatile int g_seen;

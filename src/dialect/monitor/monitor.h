@@ -24,6 +24,9 @@ class SCOPED_CAPABILITY MonitorLock {
   ~MonitorLock() RELEASE() { g_monitors_mutex.unlock(); }
   MonitorLock(const MonitorLock&) = delete;
   MonitorLock& operator=(const MonitorLock&) = delete;
+
+ private:
+  NotCancelled not_cancelled_;
 };
 
 enum class MonFormat : uint8_t { kMonOut, kGmonOut };

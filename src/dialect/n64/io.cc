@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fork_hook.h"
+#include "base/mutex.h"
 #include "dialect/n64/channel.h"
 #include "dialect/n64/profile.h"
 #include "dialect/n64/socket.h"
@@ -169,6 +170,7 @@ void start_io_thread() noexcept {
 }
 
 void flush() noexcept {
+  const NotCancelled not_cancelled;
   if (summary().generation == 0) return;
   for (unsigned number = 0; number < kDirectories; ++number) {
     char folder[sizeof sockaddr_un::sun_path], path[sizeof folder + sizeof kServerName];
