@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -184,6 +185,42 @@ TEST(GmonRoundTrip, OneCoarseRegionDoesNotBlurTheOthers) {
   EXPECT_EQ(last.low, 0x2000u + 14);
   EXPECT_EQ(last.high, 0x2000u + 16);
   EXPECT_EQ(sum(last), 3u);
+}
+
+// docs/dialects.md: "a cell's ticks are spread evenly over its text".
+TEST(GmonRoundTrip, ACellsTicksAreSpreadEvenly) {
+  uint16_t coarse[1] = {}, fine[1] = {};
+  Region first = region_of(kHpuxSprofil, {coarse, 2, CellKind::kU16}, 0x1000, 0x200);  // 256 bytes
+  Region second = region_of(kHpuxSprofil, {fine, 2, CellKind::kU16}, 0x2000, 0x10000);
+  for (uint16_t count : {1, 4, 20, 127, 128, 129, 260, 1001}) {
+    coarse[0] = count;
+    auto read = read_gmon_out(written({first, second}, 0), sizeof(void*) == 8);
+    ASSERT_TRUE(read) << read.error().text;
+    std::vector<uint64_t> at(128);
+    for (const TextHistogram& one : read->histograms)
+      for (size_t i = 0; i < one.counts.size(); ++i)
+        if (one.counts[i] != 0) at.at((one.start(i) - 0x1000) / 2) += one.counts[i];
+    double before = 0;
+    for (size_t i = 0; i < at.size(); ++i) {
+      before += static_cast<double>(at[i]);
+      EXPECT_LE(std::abs(before - count * (static_cast<double>(i) + 1) / 128), 0.5) << count << " at " << i;
+    }
+  }
+}
+
+TEST(GmonRoundTrip, AVeryLargeCellTakesNoTime) {
+  if (sizeof(void*) < 8) GTEST_SKIP() << "there is no text of 3 TiB";
+  uint16_t cell[1] = {3};
+  Region region = region_of(kAixProfil, {cell, 2, CellKind::kU16}, 0x1000, 2);
+  region.last = 0x1000 + 3 * (uint64_t{1} << 40) - 1;
+  auto read = read_gmon_out(written({region}, 0), sizeof(void*) == 8);
+  ASSERT_TRUE(read) << read.error().text;
+  ASSERT_EQ(read->histograms.size(), 3u);
+  for (uint64_t i = 0; i < 3; ++i) {
+    const uint64_t middle = 0x1000 + (2 * i + 1) * (uint64_t{1} << 39);
+    EXPECT_LE(read->histograms[i].low, middle);
+    EXPECT_GE(read->histograms[i].high + 2, middle);
+  }
 }
 
 TEST(GmonRoundTrip, TheFileIsSmallWhereTheTextIsCold) {

@@ -144,13 +144,20 @@ class Records {
   uint16_t run_[kLongestRun];
 };
 
-/// One cell's ticks over the widths of text it stands for, the remainder to the first.
+/// One cell's ticks over the widths of text it stands for: the remainder, too, at even distances.
 void spread(Records* records, uint64_t start, uint64_t first, uint64_t end, uint64_t width,
             uint64_t count) noexcept {
   uint64_t from = first < start ? 0 : (first - start) / width, to = end < start ? 0 : (end - start) / width;
   uint64_t widths = to > from ? to - from : 1;
+  uint64_t each = count / widths, rest = count % widths, part = widths / 2;  // of a tick, in 1/widths
   for (uint64_t i = 0; i < widths && count > 0; ++i) {
-    uint64_t share = count / (widths - i) + (count % (widths - i) != 0 ? 1 : 0);
+    if (each == 0) {  // straight to the next one that gets a tick
+      uint64_t none = (widths - 1 - part) / rest;
+      i += none, part += none * rest;
+    }
+    part += rest;
+    uint64_t share = each + (part >= widths ? 1 : 0);
+    if (part >= widths) part -= widths;
     records->add(start + (from + i) * width, share);
     count -= share;
   }
