@@ -11,9 +11,12 @@
 #include <iterator>
 #include <random>
 
+#include "dialect/monitor/classic_monitor.h"
 #include "dialect/policy.h"
 #include "monfile/read/gmon_out.h"
+#include "monfile/read/mon_out.h"
 #include "monfile/write/gmon_out.h"
+#include "monfile/write/mon_out.h"
 
 namespace pctally {
 namespace {
@@ -57,18 +60,28 @@ Sample sample(Random& random, const DialectPolicy& policy, CellKind kind, uint64
   return result;
 }
 
-std::vector<unsigned char> written(const std::vector<Region>& regions, uint64_t base) {
+/// What `write` puts into a file.
+template <class Write>
+std::vector<unsigned char> written(Write write) {
   MonPath path;
   snprintf(path.text, sizeof path.text, "%sgmon.XXXXXX", testing::TempDir().c_str());
   close(mkstemp(path.text));
   auto file = MonFile::create(path);
   EXPECT_TRUE(file);
-  EXPECT_EQ(write_gmon_out(&*file, regions, base, 100), 0u);
+  write(&*file);
   EXPECT_TRUE(file->close());
   std::ifstream stream(path.text, std::ios::binary);
   std::vector<unsigned char> bytes{std::istreambuf_iterator<char>(stream), {}};
   unlink(path.text);
   return bytes;
+}
+
+std::vector<unsigned char> written(const std::vector<Region>& regions, uint64_t base) {
+  return written([&](MonFile* file) { EXPECT_EQ(write_gmon_out(file, regions, base, 100), 0u); });
+}
+
+std::vector<unsigned char> written_mon_out(const MonHistogram& histogram) {
+  return written([&](MonFile* file) { write_mon_out(file, histogram, 0); });
 }
 
 uint64_t sum(const TextHistogram& histogram) {
@@ -220,6 +233,33 @@ TEST(GmonRoundTrip, AVeryLargeCellTakesNoTime) {
     const uint64_t middle = 0x1000 + (2 * i + 1) * (uint64_t{1} << 39);
     EXPECT_LE(read->histograms[i].low, middle);
     EXPECT_GE(read->histograms[i].high + 2, middle);
+  }
+}
+
+// The scale is a whole number: with 600 counters for 4 MiB the last tick was read 175 KB too early.
+TEST(MonRoundTrip, ATickIsReadInTheTextItsCounterStandsFor) {
+  Random random(11);
+  for (auto [text, counters] : {std::pair{4194304u, 600u},
+                                {4194304u, 96u},
+                                {10485760u, 1000u},
+                                {6001u, 2000u},
+                                {6001u, 3001u},
+                                {6000u, 3000u},
+                                {100u, 3u}}) {
+    std::vector<uint16_t> cells(counters);
+    const uint64_t low = 0x401000, high = low + text;
+    const uint32_t scale = monitor_scale(kSvr4Profil, counters, text, 0x10000);
+    ASSERT_GT(scale, 2u);
+    Region region = monitor_region(kSvr4Profil, {cells.data(), counters * sizeof cells[0]}, low, high, scale);
+    const auto read = read_mon_out(written_mon_out({.low = low, .high = high, .counters = cells}), {});
+    ASSERT_TRUE(read) << read.error().text;
+    const TextHistogram& histogram = read->histograms[0];
+    for (int turn = 0; turn < 200; ++turn) {
+      uint64_t pc = turn == 0 ? high - 1 : low + up_to(random, text - 1), index = 0;
+      ASSERT_TRUE(pctally_bin_index(&region.rule, pc, &index));
+      EXPECT_LE(histogram.start(index), pc) << text << " by " << counters;
+      EXPECT_GT(histogram.start(index + 1), pc) << text << " by " << counters;
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "dialect/call.h"
 #include "dialect/caller_memory.h"
+#include "monfile/mon_scale.h"
 
 namespace pctally {
 namespace {
@@ -67,10 +68,8 @@ int classic_monitor(const ClassicMonitor& system, const ClassicArguments& argume
 
 uint32_t monitor_scale(const DialectPolicy& policy, uint64_t counters, uint64_t text_bytes,
                        uint32_t one_to_one) noexcept {
-  uint64_t words = (text_bytes + 1) / kWord;
-  if (counters >= words) return one_to_one;
-  bool narrow = counters >> 48 == 0;  // no machine has more, but a caller may say so
-  auto scale = static_cast<uint32_t>(narrow ? (counters << 16) / words : counters / (words >> 16));
+  auto scale = static_cast<uint32_t>(mon_scale(counters, text_bytes));
+  if (scale == kMonOneToOne) return one_to_one;
   return scale < 2 || meaning_of(policy, scale) == ScaleMeaning::kOneCell ? 0 : scale;
 }
 

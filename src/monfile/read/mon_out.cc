@@ -1,5 +1,7 @@
 #include "monfile/read/mon_out.h"
 
+#include "monfile/mon_scale.h"
+
 namespace pctally {
 namespace {
 
@@ -13,7 +15,7 @@ std::unexpected<Error> refused(const char* why) {
 
 Result<TextProfile> read_mon_out(std::span<const unsigned char> bytes, ByteLayout layout) {
   NumberReader reader(bytes, layout);
-  TextHistogram text{.low = reader.word(), .high = reader.word(), .counts = {}};
+  TextHistogram text{.low = reader.word(), .high = reader.word(), .counts = {}, .scale = 0};
   uint64_t functions = reader.word();
   if (!reader.ok()) return refused("too short");
   if (text.low >= text.high) return refused("it ends before it begins");
@@ -28,6 +30,9 @@ Result<TextProfile> read_mon_out(std::span<const unsigned char> bytes, ByteLayou
   if (counters == 0) return refused("no counters");
   if (counters > text.high - text.low) return refused("more counters than text");
   if ((text.high - text.low) / counters > kWidest) return refused("too few counters for its text");
+  const uint64_t scale = mon_scale(counters, text.high - text.low);
+  if (counters * 2 <= text.high - text.low + 1)
+    text.scale = scale;  // not another system's, with smaller ones
   text.counts.reserve(counters);
   while (reader.left() > 0) text.counts.push_back(reader.number<uint16_t>());
   profile.histograms.push_back(std::move(text));

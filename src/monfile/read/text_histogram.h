@@ -5,16 +5,21 @@
 
 namespace pctally {
 
-/// Counter i stands for the i-th of counts.size() equal parts of [low, high), addresses as the
-/// linker gave them.
+/// Counter i stands for the i-th of counts.size() equal parts of [low, high), or for what a scale of profil
+/// puts there; addresses as the linker gave them.
 struct TextHistogram {
   uint64_t low = 0;
   uint64_t high = 0;
   std::vector<uint64_t> counts;
+  uint64_t scale = 0;  ///< bytes of counters, two each, per 65536 bytes of text; 0: equal parts
 
-  /// Where counter i begins, or, for i = counts.size(), where the last one ends.
+  /// Where counter i begins, or, for i = counts.size(), where the last one ends: by a scale beyond `high`,
+  /// where profil has counted, too.
   [[nodiscard]] uint64_t start(uint64_t i) const {
-    return low + static_cast<uint64_t>(static_cast<unsigned __int128>(high - low) * i / counts.size());
+    using Wide = unsigned __int128;
+    Wide distance =
+        scale == 0 ? Wide{high - low} * i / counts.size() : (Wide{i} * 131072 + scale - 1) / scale;
+    return distance < UINT64_MAX - low ? low + static_cast<uint64_t>(distance) : UINT64_MAX;
   }
 };
 
