@@ -302,6 +302,31 @@ TEST_F(MonitorCalls, moncontrol_halts_and_goes_on) {
   EXPECT_EQ(counter(20 + 41) + counter(20 + 43 + 41), 100002);
 }
 
+// "without one it does nothing": neither does it end the program's own profil.
+TEST_F(MonitorCalls, moncontrol_without_a_monitor_does_nothing) {
+  unsigned short bsd[32] = {}, tru64[32] = {}, aix[32] = {}, glibc[32] = {};
+  ASSERT_EQ(pctally_bsd_profil(reinterpret_cast<char*>(bsd), 64, kText, 0x10000), 0);
+  pctally_tru64_profil(tru64, 64, static_cast<long>(kText), 0x10000);
+  ASSERT_EQ(pctally_aix_profil(aix, 64, kText, 0xffff), 0);
+  pctally_glibc_prof entry{glibc, 64, kText, 0x10000};
+  ASSERT_EQ(pctally_glibc_sprofil(&entry, 1, nullptr, PCTALLY_GLIBC_USHORT), 0);
+  for (int mode : {0, 1}) {
+    pctally_bsd_moncontrol(mode);
+    pctally_tru64_moncontrol(mode);
+    EXPECT_EQ(pctally_aix_moncontrol(mode), 0);
+    pctally_glibc_moncontrol(mode);
+    tick_at(kText);
+  }
+  EXPECT_EQ(bsd[0], 2);
+  EXPECT_EQ(tru64[0], 2);
+  EXPECT_EQ(aix[0], 2);
+  EXPECT_EQ(glibc[0], 2);
+  (void)pctally_bsd_profil(nullptr, 0, 0, 0);
+  pctally_tru64_profil(nullptr, 0, 0, 0);
+  (void)pctally_aix_profil(nullptr, 0, 0, 0);
+  (void)pctally_glibc_sprofil(nullptr, 0, nullptr, 0);
+}
+
 TEST_F(MonitorCalls, moncontrol_of_aix_tells_the_state_before) {
   EXPECT_EQ(pctally_aix_moncontrol(1), 0);
   ASSERT_EQ(pctally_aix_monstartup(kText, kText + 200000), 0);

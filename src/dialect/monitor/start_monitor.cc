@@ -60,8 +60,9 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
 }
 
 int control_monitor(const StartMonitor& system, bool on) noexcept {
-  if (on && system.monitor.active()) return system.profil(system.monitor.regions());
-  if (!on) system.monitor.pause();
+  if (!system.monitor.active()) return 0;
+  if (on) return system.profil(system.monitor.regions());
+  system.monitor.pause();
   return 0;
 }
 
