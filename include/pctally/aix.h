@@ -68,8 +68,8 @@ int pctally_aix_monitor(uintptr_t low, uintptr_t high, void *buffer, int bufsize
 /* monstartup(). Profiles [low, high) with counters of its own: 16 bits for every 2 bytes of code. With a
  * low of -1, high is the address of an array of struct pctally_aix_frag, ascending, or 0 for all code of
  * the program and its libraries; the file is gmon.out then, and each library has one with its name behind a
- * dot. monitor(0) writes the file; so does the end of the process. Returns 0, or -1 with errno: EINVAL,
- * EFAULT, EAGAIN, ENOMEM. */
+ * dot, and -2, -3 behind that for more libraries of the same name. monitor(0) writes the file; so does the
+ * end of the process. Returns 0, or -1 with errno: EINVAL, EFAULT, EAGAIN, ENOMEM. */
 int pctally_aix_monstartup(uintptr_t low, uintptr_t high);
 /* moncontrol(). Mode 0 halts the profile, any other mode resumes it. Does nothing without one. Returns 1 if
  * it was on before, 0 if not, -1 with errno if it cannot be resumed. */

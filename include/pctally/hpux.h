@@ -72,8 +72,9 @@ struct pctally_hpux_text_region {
  *   flags              one enum pctally_hpux_width
  * smonitor(0, 0, 0, 0, 0, 0) ends it and writes the file. PROFDIR names the file: unset, the usual name in
  * the current directory; empty, no file; otherwise PROFDIR/pid.program. Regions of a library go to a file
- * of their own, with the library's name behind a dot. There is no result: a call that is wrong is ignored
- * and sets errno to E2BIG, EINVAL or EFAULT. With errno EAGAIN or ENOMEM nothing is on any more. */
+ * of their own, with the library's name behind a dot, and -2, -3 behind that for more of the same name. There
+ * is no result: a call that is wrong is ignored and sets errno to E2BIG, EINVAL or EFAULT. With errno EAGAIN
+ * or ENOMEM nothing is on any more. */
 void pctally_hpux_smonitor(const struct pctally_hpux_text_region *regions, int nregions, void *buffer,
                            size_t bufsize, int nfunc, unsigned int flags);
 

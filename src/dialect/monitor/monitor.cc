@@ -43,6 +43,19 @@ bool gmon_wanted() noexcept {
 
 size_t cell_bytes(const Region& region) noexcept { return region.rule.cells << region.rule.cell_shift; }
 
+/// Adds the object's name, and a number if objects of that name have been named before.
+bool name_behind(MonPath* path, const TextObject& object, MappedArray<TextObject>* named) noexcept {
+  unsigned number = 1;
+  for (const TextObject& before : *named) number += strcmp(before.name, object.name) == 0 ? 1 : 0;
+  size_t length = strlen(path->text);
+  char* end = path->text + length;
+  if (number == 1)
+    snprintf(end, sizeof path->text - length, ".%s", object.name);
+  else
+    snprintf(end, sizeof path->text - length, ".%s-%u", object.name, number);
+  return named->push_back(object);
+}
+
 }  // namespace
 
 bool Monitor::keep(const MonitorPlan& plan) noexcept {
@@ -95,29 +108,30 @@ Result<void> Monitor::write_gmon() noexcept {
   auto path = mon_path(row_.naming, "gmon.out");
   if (!path) return std::unexpected(path.error());
   if (*path->text == '\0') return {};
-  TextObject plain = text_object((*regions_)[0].low), object, before;
-  for (const Region& region : *regions_)
-    if (object = text_object(region.low); object.is_program) plain = object;
+  size_t plain = 0;
+  for (size_t i = regions_->size(); i-- > 0;)
+    if (text_object((*regions_)[i].low).is_program) plain = i;
   Result<void> all;
-  for (size_t i = 0; i < regions_->size(); ++i, before = object) {
-    object = text_object((*regions_)[i].low);
-    if (i > 0 && object == before) continue;  // the regions of one object are neighbours
-    auto written = write_object(object, object == plain, *path);
+  MappedArray<TextObject> named;
+  for (size_t first = 0, count = 0; first < regions_->size(); first += count) {
+    TextObject object = text_object((*regions_)[first].low);
+    for (count = 1; first + count < regions_->size(); ++count)  // the regions of one object are neighbours
+      if (!(text_object((*regions_)[first + count].low) == object)) break;
+    MonPath its = *path;
+    if (bool is_plain = plain - first < count; !is_plain && !name_behind(&its, object, &named))
+      return fail(ENOMEM, "no memory for the names of the files");
+    auto written = write_object({regions_->data() + first, count}, object.base, its);
     if (all && !written) all = written;
   }
   return all;
 }
 
-Result<void> Monitor::write_object(const TextObject& object, bool plain, MonPath path) noexcept {
-  size_t length = strlen(path.text), first = 0, count = 0;
-  if (!plain)
-    snprintf(path.text + length, sizeof path.text - length, ".%s", object.found ? object.name : "unknown");
-  while (!(text_object((*regions_)[first].low) == object)) ++first;
-  while (first + count < regions_->size() && text_object((*regions_)[first + count].low) == object) ++count;
+Result<void> Monitor::write_object(std::span<const Region> regions, uint64_t base,
+                                   const MonPath& path) noexcept {
   auto file = MonFile::create(path);
   if (!file) return std::unexpected(file.error());
   auto hertz = static_cast<uint32_t>((kNsPerSecond + row_.period_ns / 2) / row_.period_ns);
-  uint64_t cut = write_gmon_out(&*file, {regions_->data() + first, count}, object.base, hertz);
+  uint64_t cut = write_gmon_out(&*file, regions, base, hertz);
   if (auto closed = file->close(); !closed) return closed;
   if (cut == 0) return {};
   return fail(ERANGE, "%llu ticks of counters above 2147483647 are not in %s: gprof could not add them up",

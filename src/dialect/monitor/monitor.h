@@ -77,8 +77,8 @@ class Monitor {
   Result<void> write() noexcept REQUIRES(g_monitors_mutex);
   Result<void> write_mon(uint64_t base) noexcept REQUIRES(g_monitors_mutex);
   Result<void> write_gmon() noexcept REQUIRES(g_monitors_mutex);
-  Result<void> write_object(const struct TextObject& object, bool plain, MonPath path) noexcept
-      REQUIRES(g_monitors_mutex);
+  [[nodiscard]] Result<void> write_object(std::span<const Region> regions, uint64_t base,
+                                          const MonPath& path) noexcept;
 
   const MonitorRow& row_;
   Immortal<MappedArray<Region>> regions_ GUARDED_BY(g_monitors_mutex);

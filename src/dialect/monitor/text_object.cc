@@ -29,7 +29,8 @@ int find_in(dl_phdr_info* info, size_t, void* argument) {
   object.base = info->dlpi_addr;
   object.found = true;
   object.is_program = *info->dlpi_name == '\0';
-  snprintf(object.name, sizeof object.name, "%s", slash != nullptr ? slash + 1 : info->dlpi_name);
+  if (!object.is_program)
+    snprintf(object.name, sizeof object.name, "%s", slash != nullptr ? slash + 1 : info->dlpi_name);
   return 1;
 }
 

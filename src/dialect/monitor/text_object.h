@@ -10,7 +10,7 @@ struct TextObject {
   uint64_t base = 0;   ///< what the loader added to the object's addresses
   bool found = false;  ///< the address lies in an object
   bool is_program = false;
-  char name[64] = {};  ///< of a library: its file's name, cut
+  char name[64] = "unknown";  ///< of a library: its file's name, cut
   bool operator==(const TextObject& other) const noexcept {
     return base == other.base && found == other.found && is_program == other.is_program;
   }
