@@ -1,9 +1,10 @@
 // sprofil(2) and profil(2) of HP-UX 11i.
-#include "pctally/hpux.h"
+#include "dialect/hpux.h"
 
 #include "dialect/call.h"
 #include "dialect/caller_memory.h"
 #include "dialect/region_builder.h"
+#include "pctally/hpux.h"
 
 namespace pctally {
 namespace {
@@ -58,6 +59,12 @@ int sprofil(const pctally_hpux_prof* profp, int profcnt, timeval* tick, unsigned
 }
 
 }  // namespace
+
+int hpux_profile_regions(std::span<const Region> regions) noexcept {
+  SessionLock lock;
+  return g_hpux.start({regions, nullptr, kHpuxSprofil.period_ns}).error();
+}
+
 }  // namespace pctally
 
 using namespace pctally;

@@ -147,6 +147,25 @@ TEST_F(MonitorCalls, smonitor_divides_a_small_buffer) {
   EXPECT_EQ(counts[12], 77u);
 }
 
+// "one for every 2, 4 or 8 bytes of code ..., or for the smallest multiple of that": to the last byte of a
+// region that has a neighbour.
+TEST_F(MonitorCalls, smonitor_profiles_the_ends_of_adjacent_regions) {
+  pctally_hpux_text_region regions[] = {{kText, kText + 20000, nullptr},
+                                        {kText + 20000, kText + 50000, nullptr}};
+  static unsigned short counts[4];
+  pctally_hpux_smonitor(regions, 2, counts, sizeof counts, 0, PCTALLY_HPUX_USHORT);  // 16384 bytes each
+  tick_at(kText + 16383, 1);
+  tick_at(kText + 16384, 2);
+  tick_at(kText + 19999, 3);
+  tick_at(kText + 20000, 7);
+  tick_at(kText + 49999, 8);
+  tick_at(kText + 50000, 9);
+  EXPECT_EQ(counts[0], 1);
+  EXPECT_EQ(counts[1], 5);
+  EXPECT_EQ(counts[2], 7);
+  EXPECT_EQ(counts[3], 8);
+}
+
 TEST_F(MonitorCalls, wrong_arguments_of_aix) {
   Fenced buffer(256);
   auto* counters = buffer.as<unsigned short>();

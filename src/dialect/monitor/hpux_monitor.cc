@@ -3,6 +3,7 @@
 
 #include "dialect/call.h"
 #include "dialect/caller_memory.h"
+#include "dialect/hpux.h"
 #include "dialect/monitor/classic_monitor.h"
 #include "pctally/hpux.h"
 
@@ -24,13 +25,6 @@ CellKind kind_of(unsigned flags) noexcept {
   return flags == PCTALLY_HPUX_UINT ? CellKind::kU32 : CellKind::kU16;
 }
 
-/// Counters for bytes of text. The last one may reach beyond the text, but not into the next region's.
-uint64_t counters_for(const pctally_hpux_text_region* region, bool is_last, uint64_t width) noexcept {
-  uint64_t bytes = region->text_end - region->text_start, counters = (bytes + width - 1) / width;
-  bool touches_next = !is_last && counters * width > region[1].text_start - region->text_start;
-  return touches_next ? counters - 1 : counters;
-}
-
 /// One smonitor() call: the counters of the regions follow each other in the buffer, all of the same width.
 struct Division {
   std::span<const pctally_hpux_text_region> regions;
@@ -40,14 +34,14 @@ struct Division {
   [[nodiscard]] uint64_t width() const noexcept {  // bytes of text per counter: a power of two
     return (uint64_t{65536} << cell_shift(kind)) / scale;
   }
-  [[nodiscard]] uint64_t counters(size_t i) const noexcept {
-    return counters_for(&regions[i], i + 1 == regions.size(), width());
+  [[nodiscard]] uint64_t counters(const pctally_hpux_text_region& region) const noexcept {
+    return (region.text_end - region.text_start - 1) / width() + 1;
   }
   [[nodiscard]] bool fits(uint64_t bytes) const noexcept {
-    uint64_t room = bytes >> cell_shift(kind), most = UINT32_MAX >> cell_shift(kind);  // pr_size has 32 bits
-    for (size_t i = 0; i < regions.size(); ++i) {
-      uint64_t wanted = counters(i);
-      if (wanted > room || wanted > most || wanted == 0) return false;
+    uint64_t room = bytes >> cell_shift(kind);
+    for (const auto& region : regions) {
+      uint64_t wanted = counters(region);
+      if (wanted > room) return false;
       room -= wanted;
     }
     return true;
@@ -67,23 +61,18 @@ bool in_order(std::span<const pctally_hpux_text_region> regions) noexcept {
   return true;
 }
 
-int start_regions(const Division& division, unsigned char* buffer, unsigned flags) noexcept
-    REQUIRES(g_monitors_mutex) {
-  MappedArray<pctally_hpux_prof> entries;
-  MappedArray<Region> kept;
-  for (size_t i = 0; i < division.regions.size(); ++i) {
-    const auto& text = division.regions[i];
-    uint64_t bytes = division.counters(i) << cell_shift(division.kind);
-    CellBuffer cells{buffer, bytes, division.kind};
-    buffer += bytes;
-    if (!entries.push_back({cells.base, static_cast<unsigned>(bytes),
-                            reinterpret_cast<void*>(text.text_start), division.scale}) ||
-        !kept.push_back(monitor_region(kHpuxSprofil, cells, text.text_start, text.text_end, division.scale)))
+int start_regions(const Division& division, unsigned char* buffer) noexcept REQUIRES(g_monitors_mutex) {
+  MappedArray<Region> regions;
+  for (const auto& text : division.regions) {
+    CellBuffer cells{buffer, division.counters(text) << cell_shift(division.kind), division.kind};
+    buffer += cells.bytes;
+    if (!regions.push_back(
+            monitor_region(kHpuxSprofil, cells, text.text_start, text.text_end, division.scale)))
       return set_errno(ENOMEM);
   }
-  if (pctally_hpux_sprofil(entries.data(), static_cast<int>(entries.size()), nullptr, flags) != 0) return -1;
-  if (g_monitor.keep({.regions = {kept.data(), kept.size()}, .format = MonFormat::kGmonOut, .histogram = {}}))
-    return 0;
+  std::span<const Region> all{regions.data(), regions.size()};
+  if (int error = hpux_profile_regions(all); error != 0) return set_errno(error);
+  if (g_monitor.keep({.regions = all, .format = MonFormat::kGmonOut, .histogram = {}})) return 0;
   g_monitor.pause();
   return set_errno(ENOMEM);
 }
@@ -100,7 +89,7 @@ int start(const pctally_hpux_text_region* regions, int count, void* buffer, size
     return set_errno(EINVAL);
   g_monitor.pause();
   memset(buffer, 0, bytes);
-  return start_regions(division, static_cast<unsigned char*>(buffer), flags);
+  return start_regions(division, static_cast<unsigned char*>(buffer));
 }
 
 }  // namespace
