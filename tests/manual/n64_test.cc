@@ -207,6 +207,28 @@ TEST_F(n64_osprofile_description, a_list_replaced_during_a_transfer_ends_it) {
   EXPECT_TRUE(dump_self().has_value()) << "the next one is whole";
 }
 
+size_t open_descriptors() {
+  auto all = std::filesystem::directory_iterator("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+// Counters read as 0 where their memory is gone, and not where the program has no descriptor for a pipe.
+TEST_F(n64_osprofile_description, without_descriptors_a_transfer_breaks_off) {
+  init();
+  tick_at(kStart, 4);
+  const size_t before = open_descriptors();
+  Host host(connect_self());
+  while (open_descriptors() < before + 2) usleep(100);  // until the other side has its end
+  rlimit usual{};
+  getrlimit(RLIMIT_NOFILE, &usual);
+  const rlimit none{1, usual.rlim_max};  // poll(2) needs one
+  setrlimit(RLIMIT_NOFILE, &none);
+  host.say('q');
+  EXPECT_FALSE(host.receive().has_value());
+  setrlimit(RLIMIT_NOFILE, &usual);
+  EXPECT_TRUE(dump_self().has_value()) << "the next one is whole";
+}
+
 TEST_F(n64_osprofile_description, start_starts_the_interval_counter) {
   use_clock();
   init();

@@ -13,8 +13,10 @@ void UserMemory::renew() noexcept {
   in_.reset(ends[1]);
 }
 
-bool UserMemory::read(const void* from, void* to, size_t bytes) noexcept {
+MemoryRead UserMemory::read(const void* from, void* to, size_t bytes) noexcept {
   constexpr size_t kStep = 2048;  // fits in the smallest pipe the kernel makes
+  if (!in_.valid()) renew();
+  if (!in_.valid()) return MemoryRead::kNoPipe;
   for (size_t at = 0; at < bytes; at += kStep) {
     size_t step = bytes - at < kStep ? bytes - at : kStep;
     auto whole = static_cast<ssize_t>(step);
@@ -22,9 +24,9 @@ bool UserMemory::read(const void* from, void* to, size_t bytes) noexcept {
         ::read(out_.get(), static_cast<char*>(to) + at, step) == whole)
       continue;
     renew();  // a remainder may be left in this one
-    return false;
+    return MemoryRead::kGone;
   }
-  return true;
+  return MemoryRead::kDone;
 }
 
 }  // namespace pctally::n64

@@ -6,13 +6,18 @@
 
 namespace pctally::n64 {
 
+enum class MemoryRead : unsigned char {
+  kDone,
+  kGone,    ///< not all of it can be read
+  kNoPipe,  ///< no descriptor was left: nothing is known of the memory
+};
+
 /// One thread, whatever signals it blocks.
 class UserMemory {
  public:
   UserMemory() noexcept;
 
-  /// False if not all of it can be read, or no pipe could be opened.
-  bool read(const void* from, void* to, size_t bytes) noexcept;
+  [[nodiscard]] MemoryRead read(const void* from, void* to, size_t bytes) noexcept;
 
  private:
   void renew() noexcept;

@@ -140,8 +140,9 @@ bool read_counters(uint64_t generation, uint32_t section, uint32_t first, uint32
   SessionLock lock;
   if (generation != profile().generation) return false;
   const uint16_t* from = profile().list[section].histo_base + first;
-  if (!memory->read(from, to, count * sizeof(uint16_t))) memset(to, 0, count * sizeof(uint16_t));
-  return true;
+  MemoryRead done = memory->read(from, to, count * sizeof(uint16_t));
+  if (done == MemoryRead::kGone) memset(to, 0, count * sizeof(uint16_t));
+  return done != MemoryRead::kNoPipe;
 }
 
 }  // namespace pctally::n64

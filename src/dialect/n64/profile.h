@@ -27,7 +27,7 @@ Summary summary() noexcept;
 bool section(uint64_t generation, uint32_t index, Section* section) noexcept;
 
 /// Copies counters [first, first + count). Counters whose memory is gone are read as 0. False if the list has
-/// been replaced. REQUIRES: they are counters of the section.
+/// been replaced, or if no descriptor was left to read them by. REQUIRES: they are counters of the section.
 bool read_counters(uint64_t generation, uint32_t section, uint32_t first, uint32_t count, uint16_t* to,
                    UserMemory* memory) noexcept;
 
