@@ -80,16 +80,21 @@ bool directory(unsigned number, Path& path) noexcept {
   return length > 0 && static_cast<size_t>(length) < sizeof path;
 }
 
-Result<UniqueFd> listen_at(const char* name, Path& path) noexcept {
-  Result<UniqueFd> result = fail(ENAMETOOLONG, "no directory for sockets: XDG_RUNTIME_DIR is too long");
-  for (unsigned number = 0; number < kDirectories; ++number) {
-    Path folder;
-    if (!directory(number, folder) || !in_directory(number, name, path)) continue;
-    auto made = make_private(folder);
-    result = made ? listen_in(path) : std::unexpected(made.error());
-    if (result || result.error().code == EADDRINUSE) return result;
-  }
+Result<UniqueFd> listen_in_directory(unsigned number, const char* name, Path& path) noexcept {
+  Path folder;
   path[0] = '\0';
+  if (!directory(number, folder) || !in_directory(number, name, path))
+    return fail(ENAMETOOLONG, "no directory for sockets: XDG_RUNTIME_DIR is too long");
+  auto made = make_private(folder);
+  auto result = made ? listen_in(path) : std::unexpected(made.error());
+  if (!result) path[0] = '\0';
+  return result;
+}
+
+Result<UniqueFd> listen_at(const char* name, Path& path) noexcept {
+  auto result = listen_in_directory(0, name, path);
+  for (unsigned number = 1; number < kDirectories; ++number)
+    if (!result && result.error().code != EADDRINUSE) result = listen_in_directory(number, name, path);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "dialect/n64/socket.h"
@@ -102,17 +103,46 @@ int receive_flush(const Arguments& arguments, UniqueFd connection) {
   return print_report(arguments, *counts, mappings);
 }
 
+/// In every directory: the environments of gperf and program may differ.
+struct FlushListener {
+  UniqueFd sockets[n64::kDirectories];
+  char paths[n64::kDirectories][sizeof sockaddr_un::sun_path] = {};
+
+  /// Another server may have a later directory. Error: that of the last one if there is none, or EADDRINUSE.
+  Result<void> open() {
+    Result<void> opened = fail(0, "no directory for sockets");
+    for (unsigned number = 0; number < n64::kDirectories; ++number) {
+      auto listener = n64::listen_in_directory(number, n64::kServerName, paths[number]);
+      if (listener) opened = {};
+      if (listener) sockets[number] = std::move(*listener);
+      if (!listener && !opened) opened = std::unexpected(listener.error());
+      if (!opened && opened.error().code == EADDRINUSE) break;
+    }
+    return opened;
+  }
+  /// One connection, or none after half a second.
+  UniqueFd wait() {
+    pollfd waiting[n64::kDirectories];
+    for (unsigned i = 0; i < n64::kDirectories; ++i) waiting[i] = {sockets[i].get(), POLLIN, 0};
+    if (poll(waiting, n64::kDirectories, 500) <= 0) return {};
+    auto ready = std::ranges::find_if(waiting, [](const pollfd& one) { return one.revents != 0; });
+    return UniqueFd(accept4(ready->fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  }
+  void remove() {
+    for (auto& path : paths)
+      if (path[0] != '\0') unlink(path);
+  }
+};
+
 /// The timeout catches a signal that comes between the test of g_ended and the wait.
-int serve_flushes(const Arguments& arguments, int listener) {
+int serve_flushes(const Arguments& arguments, FlushListener& listener) {
   int code = 0;
   while (g_ended == 0 && code == 0) {
-    pollfd waiting{listener, POLLIN, 0};
-    if (poll(&waiting, 1, 500) <= 0) {
-      if (arguments.pid != 0 && kill(arguments.pid, 0) != 0 && errno == ESRCH) break;
-      continue;
-    }
-    UniqueFd connection(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (connection.valid()) code = receive_flush(arguments, std::move(connection));
+    UniqueFd connection = listener.wait();
+    if (connection.valid())
+      code = receive_flush(arguments, std::move(connection));
+    else if (arguments.pid != 0 && kill(arguments.pid, 0) != 0 && errno == ESRCH)
+      break;
   }
   return code;
 }
@@ -126,17 +156,16 @@ void end_on_signals() {
 }
 
 int serve(const Arguments& arguments) {
-  char path[sizeof sockaddr_un::sun_path] = "";
-  auto listener = n64::listen_at(n64::kServerName, path);
-  if (!listener) {
-    bool taken = listener.error().code == EADDRINUSE;
-    complain("{}{}", listener.error().text, taken ? "; end the other gperf -s first" : "");
+  FlushListener listener;
+  if (auto opened = listener.open(); !opened) {
+    bool taken = opened.error().code == EADDRINUSE;
+    complain("{}{}", opened.error().text, taken ? "; end the other gperf -s first" : "");
     return kExitFailed;
   }
   end_on_signals();
   inform("waiting for osProfileFlush of {}; end with Ctrl-C", arguments.a_out);
-  int code = serve_flushes(arguments, listener->get());
-  unlink(path);
+  int code = serve_flushes(arguments, listener);
+  listener.remove();
   return code;
 }
 

@@ -255,6 +255,21 @@ class Gperf(unittest.TestCase):
             result = subprocess.run([self.program], env=self.env, capture_output=True, text=True, timeout=60)
             self.assertEqual(result.returncode, 0, result.stdout)
 
+    def test_server_hears_a_program_without_xdg_runtime_dir(self):
+        """gperf -s in a session, the game from cron or su: it looks in /tmp alone."""
+        fallback = f"/tmp/pctally-{os.geteuid()}/n64.gperf"
+        with socket.socket(socket.AF_UNIX) as peer:
+            if peer.connect_ex(fallback) == 0:
+                self.skipTest("another gperf -s of this user waits in /tmp")
+        server = self.start(pt.PCTALLY, "gperf", "-s", self.program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for path in (self.path("gperf"), fallback):
+            self.assertTrue(eventually(lambda: socket.socket(socket.AF_UNIX).connect_ex(path) == 0), path)
+        bare = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
+        self.assertEqual(subprocess.run([self.program], env=bare, stdout=subprocess.DEVNULL, timeout=60).returncode, 0)
+        server.send_signal(signal.SIGINT)
+        self.assertEqual(server.communicate(timeout=10)[0].count("Profile Report"), 1)
+        self.assertFalse(os.path.exists(fallback) or os.path.exists(self.path("gperf")))
+
     def hostile_program(self, *answers):
         """A server that takes this process for its program: what it prints and says of each answer."""
         server = self.start(pt.PCTALLY, "gperf", "-s", "-p", str(os.getpid()), self.program, stdout=subprocess.PIPE,
