@@ -40,8 +40,8 @@ void pctally_bsd_monitor(int (*lowpc)(void), int (*highpc)(void), short *buffer,
 /* monstartup(3). Profiles [lowpc, highpc) with counters of its own: 16 bits for every 4 bytes of code; they
  * wrap. pctally_bsd_mcleanup(), which is _mcleanup(), writes gmon.out; so does the end of the process.
  * PROFDIR names the file: unset, the usual name in the current directory; empty, no file; otherwise
- * PROFDIR/pid.program. There is no result: errno is set to EINVAL (empty range), EAGAIN or ENOMEM, and
- * nothing is on. */
+ * PROFDIR/pid.program. There is no result: errno is set to EINVAL (empty range; nothing has changed), EAGAIN
+ * or ENOMEM (what was on has ended, and its file is written). */
 void pctally_bsd_monstartup(unsigned long lowpc, unsigned long highpc);
 /* moncontrol(3). Mode 0 halts the profile of monstartup, any other mode resumes it; without one it does
  * nothing. */

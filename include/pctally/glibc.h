@@ -54,7 +54,7 @@ int pctally_glibc_sprofil(struct pctally_glibc_prof *profp, int profcnt, struct 
 /* monstartup. Profiles [lowpc, highpc) with counters of its own: 32 bits for every 4 bytes of code.
  * pctally_glibc_mcleanup(), which is _mcleanup(), writes gmon.out, or prefix.pid where the environment has
  * GMON_OUT_PREFIX=prefix; so does the end of the process. There is no result: errno is set to EINVAL (empty
- * range), EAGAIN or ENOMEM, and nothing is on. */
+ * range; nothing has changed), EAGAIN or ENOMEM (what was on has ended, and its file is written). */
 void pctally_glibc_monstartup(unsigned long lowpc, unsigned long highpc);
 /* moncontrol. Mode 0 halts the profile of monstartup, any other mode resumes it. Does nothing without one. */
 void pctally_glibc_moncontrol(int mode);

@@ -302,6 +302,22 @@ TEST_F(MonitorCalls, moncontrol_of_aix_tells_the_state_before) {
   EXPECT_EQ(file[24 + 199998], 3);
 }
 
+// "EINVAL (empty range; nothing has changed)"
+TEST_F(MonitorCalls, monstartup_of_no_text_leaves_the_old_profile_on) {
+  pctally_aix_frag none[1] = {};
+  pctally_bsd_monstartup(kText, kText + 64);
+  ASSERT_EQ(pctally_aix_monstartup(kText, kText + 64), 0);
+  EXPECT_EQ(error_of([&] { pctally_bsd_monstartup(kText + 8, kText + 8); }), EINVAL);
+  EXPECT_EQ(error_of([&] { (void)pctally_aix_monstartup(UINTPTR_MAX, reinterpret_cast<uintptr_t>(none)); }),
+            EINVAL);
+  EXPECT_FALSE(exists("mon.out") || exists("gmon.out"));
+  tick_at(kText, 3);
+  pctally_bsd_mcleanup();
+  EXPECT_EQ(pctally_aix_monitor(0, 0, nullptr, 0, 0), 0);
+  EXPECT_EQ(bytes_of("mon.out")[24], 3);
+  EXPECT_EQ(bytes_of("gmon.out")[20 + 41], 3);
+}
+
 // "the range is wrong and the call fails with ENOMEM": an etext cut to an int has its sign in all upper bits.
 TEST_F(MonitorCalls, monstartup_of_more_than_half_the_address_space_is_enomem) {
   if (sizeof(void*) < 8) GTEST_SKIP() << "there is room for the counters of a range of 2 GiB";

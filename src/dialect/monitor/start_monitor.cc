@@ -31,13 +31,13 @@ bool add_regions(const StartMonitor& system, const TextRange& range, unsigned ch
 
 int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept {
   uint64_t counters = 0;
+  if (text.empty()) return set_errno(EINVAL);
   for (const TextRange& range : text) {
     if (range.low >= range.high) return set_errno(EINVAL);
     counters += counters_for(system, range);
   }
   system.monitor.finish();
   system.monitor.pause();  // the program's own profil, of the same system
-  if (text.empty()) return set_errno(EINVAL);
   if (counters > SIZE_MAX >> cell_shift(system.kind)) return set_errno(ENOMEM);
   auto* memory = static_cast<unsigned char*>(system.monitor.allocate(counters << cell_shift(system.kind)));
   if (memory == nullptr) return set_errno(ENOMEM);

@@ -19,8 +19,9 @@ struct StartMonitor {
   int (*profil)(std::span<const Region> regions);  ///< turns it on; 0, or -1 and errno
 };
 
-/// REQUIRES: ranges that ascend and are disjoint. Ends what was on before and writes its file. Returns 0,
-/// or -1 with errno, and nothing is on: EINVAL (an empty range), ENOMEM, or an errno of the profil.
+/// REQUIRES: ranges that ascend and are disjoint. Ends what was on before and writes its file. Returns 0, or
+/// -1 with errno: EINVAL (an empty range, or none), and nothing has changed; ENOMEM or an errno of the
+/// profil, and nothing is on.
 int start_monitor(const StartMonitor& system, std::span<const TextRange> text, MonFormat format) noexcept
     REQUIRES(g_monitors_mutex);
 
