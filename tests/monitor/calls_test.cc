@@ -214,9 +214,9 @@ TEST_F(MonitorCalls, an_array_of_aix_that_fails_leaves_the_old_profile_on) {
 TEST_F(MonitorCalls, more_counters_than_a_profil_takes) {
   if (sizeof(void*) < 8) GTEST_SKIP() << "there cannot be as many";
   Fenced buffer(4096);
-  const uintptr_t high = kText + (uintptr_t{1} << 33);
+  const auto high = static_cast<uintptr_t>(kText + (uint64_t{1} << 33));
   long low = static_cast<long>(kText), to = static_cast<long>(high);
-  EXPECT_EQ(error_of([&] { pctally_tru64_monitor(low, to, buffer.as<char>(), 1L << 31, 0); }), EINVAL);
+  EXPECT_EQ(error_of([&] { pctally_tru64_monitor(low, to, buffer.as<char>(), INT32_MAX, 0); }), EINVAL);
   EXPECT_EQ(error_of([&] { (void)pctally_aix_monitor(kText, high, buffer.as<char>(), INT32_MAX, 0); }),
             EINVAL);
 }
