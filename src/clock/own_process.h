@@ -4,8 +4,8 @@
 
 namespace pctally {
 
-/// This process is the one whose clocks, actions and threads are kept here. Where a clock or a recording starts, and in
-/// each child of fork(2), whether or not one starts there. Async-signal-safe.
+/// This process is the one whose clocks, actions and threads are kept here. Where a clock or a recording
+/// starts, and in each child of fork(2), whether or not one starts there. Async-signal-safe.
 void note_own_process() noexcept;
 
 /// True in such a child. A system call; behind a seccomp filter none is made, and the answer is false.
