@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 #include "base/time_ns.h"
 #include "recorder/exit_status.h"
 #include "recorder/signals.h"

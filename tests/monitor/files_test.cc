@@ -44,7 +44,7 @@ class Plugins {
  private:
   static link_map* map_of(void* library) {
     link_map* map = nullptr;
-    dlinfo(library, RTLD_DI_LINKMAP, &map);
+    dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map));
     return map;
   }
   std::vector<void*> loaded_;
