@@ -1,67 +1,25 @@
 #include "object/dwarf/dwarf_digests.h"
 
 #include <dwarf.h>
-#include <gelf.h>
 
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "base/file/byte_reader.h"
+#include "object/dwarf/line_table.h"
 
 namespace pctally {
 namespace {
 
 using Bytes = std::span<const unsigned char>;
 
-/// Reads on and on; behind the end there are zeros, and damaged() is set.
-class Cursor {
- public:
-  explicit Cursor(Bytes bytes) : bytes_(bytes) {}
-
-  template <class T>
-  T number() {
-    T value{};
-    if (!ByteReader(bytes_).read(at_, &value)) damaged_ = true;
-    at_ += sizeof value;
-    return value;
-  }
-  uint64_t offset(bool wide) { return wide ? number<uint64_t>() : number<uint32_t>(); }
-  uint64_t leb() {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const auto byte = number<uint8_t>();
-      value |= uint64_t{byte & 0x7fu} << shift;
-      if ((byte & 0x80) == 0) return value;
-    }
-    damaged_ = true;
-    return 0;
-  }
-  void skip(uint64_t bytes) {
-    if (ByteReader(bytes_).holds(at_, bytes))
-      at_ += bytes;
-    else
-      damaged_ = true;
-  }
-  void skip_text() {
-    while (!damaged_ && number<uint8_t>() != 0) continue;
-  }
-  [[nodiscard]] bool damaged() const { return damaged_; }
-
- private:
-  Bytes bytes_;
-  uint64_t at_ = 0;
-  bool damaged_ = false;
-};
-
 /// One column of the table of files: what it means, and how it is written.
 struct Column {
   uint64_t content = 0, form = 0;
 };
 
-std::vector<Column> read_columns(Cursor* cursor) {
+std::vector<Column> read_columns(LineTableCursor* cursor) {
   std::vector<Column> columns(cursor->number<uint8_t>());
   for (Column& column : columns) {
     column.content = cursor->leb();
@@ -71,7 +29,7 @@ std::vector<Column> read_columns(Cursor* cursor) {
 }
 
 /// False if the form is none that a line table may have.
-bool skip_form(uint64_t form, bool wide, Cursor* cursor) {
+bool skip_form(uint64_t form, bool wide, LineTableCursor* cursor) {
   switch (form) {
     case DW_FORM_string:
       cursor->skip_text();
@@ -115,7 +73,8 @@ bool skip_form(uint64_t form, bool wide, Cursor* cursor) {
 }
 
 /// A row of directories or files; false if it cannot be read.
-bool read_row(const std::vector<Column>& columns, bool wide, Cursor* cursor, std::optional<Md5>* digest) {
+bool read_row(const std::vector<Column>& columns, bool wide, LineTableCursor* cursor,
+              std::optional<Md5>* digest) {
   for (const Column& column : columns) {
     if (column.content == DW_LNCT_MD5 && column.form == DW_FORM_data16)
       *digest = cursor->number<Md5>();
@@ -127,7 +86,7 @@ bool read_row(const std::vector<Column>& columns, bool wide, Cursor* cursor, std
 
 /// The MD5s of the files of the line table that starts the bytes, in their order; nothing if it has none.
 std::vector<std::optional<Md5>> digests_in(Bytes table, size_t files) {
-  Cursor cursor(table);
+  LineTableCursor cursor(table);
   const bool wide = cursor.number<uint32_t>() == UINT32_MAX;
   if (wide) cursor.number<uint64_t>();
   if (cursor.number<uint16_t>() != 5) return {};
@@ -149,40 +108,15 @@ std::vector<std::optional<Md5>> digests_in(Bytes table, size_t files) {
   return digests;
 }
 
-/// .debug_line as libdw has it: decompressed.
-Bytes line_section(Dwarf* dwarf) {
-  Elf* elf = dwarf_getelf(dwarf);
-  size_t names = 0;
-  if (elf_getshdrstrndx(elf, &names) != 0) return {};
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
-    const char* name = elf_strptr(elf, names, header.sh_name);
-    if (name == nullptr ||
-        (std::string_view(name) != ".debug_line" && std::string_view(name) != ".zdebug_line"))
-      continue;
-    const Elf_Data* data = elf_getdata(section, nullptr);
-    if (data == nullptr || data->d_buf == nullptr) return {};
-    return {static_cast<const unsigned char*>(data->d_buf), data->d_size};
-  }
-  return {};
-}
-
 }  // namespace
 
 SourceDigests source_digests(const DwarfFile::Unit& unit) {
   SourceDigests digests;
   Dwarf_Die die = unit.die;
-  Dwarf_Attribute attribute;
-  Dwarf_Word start = 0;
   Dwarf_Files* files = nullptr;
   size_t count = 0;
-  if (dwarf_formudata(dwarf_attr(&die, DW_AT_stmt_list, &attribute), &start) != 0 ||
-      dwarf_getsrcfiles(&die, &files, &count) != 0)
-    return digests;
-  const Bytes section = line_section(dwarf_cu_getdwarf(die.cu));
-  if (start >= section.size()) return digests;
-  const std::vector<std::optional<Md5>> found = digests_in(section.subspan(start), count);
+  if (dwarf_getsrcfiles(&die, &files, &count) != 0) return digests;
+  const std::vector<std::optional<Md5>> found = digests_in(line_table(die), count);
   for (size_t i = 0; i < found.size(); ++i) {
     std::string path = source_path(unit.directory, dwarf_filesrc(files, i, nullptr, nullptr));
     if (!path.empty() && found[i]) digests.emplace(std::move(path), *found[i]);

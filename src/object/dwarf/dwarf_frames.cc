@@ -15,10 +15,10 @@ namespace {
 /// What is known of a unit with hits; units without are never read.
 struct IndexedUnit {
   IndexedUnit(const DwarfFile::Unit& unit, AddressRange text)
-      : lines(unit.die), functions(unit.inner, text), directory(unit.directory) {}
+      : lines(unit.die, text), functions(unit.inner, text), directory(unit.directory) {}
   /// About what it takes, with what libdw keeps of it.
   [[nodiscard]] uint64_t bytes() const {
-    constexpr uint64_t kOfRow = 64, kOfFunction = 100;
+    constexpr uint64_t kOfRow = 96, kOfFunction = 100;
     return lines.rows() * kOfRow + functions.functions() * kOfFunction;
   }
   DwarfLine lines;

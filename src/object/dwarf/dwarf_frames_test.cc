@@ -149,6 +149,19 @@ TEST(Frames, ASelfReferringOriginAndADeepTreeEnd) {
   EXPECT_EQ(frames[8][1].function, "main");
 }
 
+/// Linkers leave their lines at address 0, over those of code that is there.
+TEST(Frames, LinesOfDroppedFunctionsNameNoOtherCode) {
+  const std::string path = fixture("dropped");
+  const auto frames =
+      Symbolizer::open(identity_of(path))->frames(positions_of(path, listed_symbol(path, "kept")));
+  for (const auto& chain : frames) {
+    ASSERT_EQ(chain.size(), 1u);
+    EXPECT_GE(chain[0].line, 7u);
+    EXPECT_LE(chain[0].line, 14u);
+  }
+  EXPECT_FALSE(frames.empty());
+}
+
 class ForgottenUnits : public testing::TestWithParam<const char*> {};
 
 /// Without room for a single unit each is forgotten for the next.

@@ -1,38 +1,22 @@
 #include "object/dwarf/dwarf_line.h"
 
+#include <algorithm>
+
 namespace pctally {
 
-DwarfLine::DwarfLine(Dwarf_Die unit) {
-  if (dwarf_getsrclines(&unit, &rows_, &count_) != 0) count_ = 0;
-}
-
-uint64_t DwarfLine::address_of(size_t row) const {
-  Dwarf_Addr address = 0;
-  dwarf_lineaddr(dwarf_onesrcline(rows_, row), &address);
-  return address;
+DwarfLine::DwarfLine(Dwarf_Die unit, AddressRange text) {
+  size_t count = 0;
+  if (dwarf_getsrcfiles(&unit, &files_, &count) == 0) rows_ = line_rows(line_table(unit), text);
 }
 
 std::optional<SourceLine> DwarfLine::find(uint64_t address) const {
-  // Rows are sorted. Of several at one address the last is in force: the others describe no byte.
-  size_t low = 0;
-  size_t high = count_;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (address_of(middle) <= address) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == 0) return {};
-  Dwarf_Line* row = dwarf_onesrcline(rows_, low - 1);
-  bool ends = false;
-  int line = 0;
-  if (dwarf_lineendsequence(row, &ends) != 0 || ends || dwarf_lineno(row, &line) != 0) return {};
-  unsigned discriminator = 0;
-  if (dwarf_linediscriminator(row, &discriminator) != 0) discriminator = 0;
-  return SourceLine{dwarf_linesrc(row, nullptr, nullptr), line > 0 ? static_cast<uint32_t>(line) : 0,
-                    discriminator};
+  // Of several rows at one address the last is in force: the others describe no byte.
+  const auto next = std::ranges::upper_bound(rows_, address, {}, &LineRow::address);
+  if (next == rows_.begin() || (next - 1)->ends) return {};
+  const LineRow& row = *(next - 1);
+  const bool known = row.line <= INT32_MAX;  // a damaged table counts below 0
+  return SourceLine{dwarf_filesrc(files_, row.file, nullptr, nullptr), known ? row.line : 0,
+                    row.discriminator};
 }
 
 }  // namespace pctally

@@ -3,6 +3,9 @@
 #include <elfutils/libdw.h>
 
 #include <optional>
+#include <vector>
+
+#include "object/dwarf/line_table.h"
 
 namespace pctally {
 
@@ -15,19 +18,17 @@ struct SourceLine {
 
 class DwarfLine {
  public:
-  /// Reads the table; one that cannot be read is empty.
-  explicit DwarfLine(Dwarf_Die unit);
+  /// Reads the table; one that cannot be read is empty. Sequences outside `text` do not count.
+  DwarfLine(Dwarf_Die unit, AddressRange text);
 
   /// The row in force at `address`, or nothing between sequences.
   [[nodiscard]] std::optional<SourceLine> find(uint64_t address) const;
 
-  [[nodiscard]] size_t rows() const { return count_; }
+  [[nodiscard]] size_t rows() const { return rows_.size(); }
 
  private:
-  [[nodiscard]] uint64_t address_of(size_t row) const;
-
-  Dwarf_Lines* rows_ = nullptr;
-  size_t count_ = 0;
+  std::vector<LineRow> rows_;
+  Dwarf_Files* files_ = nullptr;
 };
 
 }  // namespace pctally

@@ -31,14 +31,14 @@ KernelSymbolParser parsed(const std::string& text, bool finished) {
   return parser;
 }
 
-std::string name_at(const KernelSymbolParser& parser, uint64_t address) {
+std::string parsed_name(const KernelSymbolParser& parser, uint64_t address) {
   return parser.table().range_at(address).function;
 }
 
 TEST(KernelSymbolParser, KnowsTheCoreBelowWhatItHasRead) {
   const auto parser = parsed(kCore, false);
   EXPECT_TRUE(parser.knows(0xffffffff81000000, 0xffffffff810001ff));
-  EXPECT_EQ(name_at(parser, 0xffffffff810001ff), "do_work");
+  EXPECT_EQ(parsed_name(parser, 0xffffffff810001ff), "do_work");
   EXPECT_FALSE(parser.knows(0xffffffff81000000, 0xffffffff81000200)) << "it may have an alias yet";
   EXPECT_FALSE(parser.knows(0x1000, 0xffffffff81000000)) << "modules may lie below the core";
 }
@@ -65,10 +65,10 @@ TEST(KernelSymbolParser, DistrustsACoreThatDescends) {
 
 TEST(KernelSymbolParser, SortsWhatIsOutOfOrder) {
   const auto parser = parsed(std::string(kCore) + kModules + "ffffffff81000180 t late\n", true);
-  EXPECT_EQ(name_at(parser, 0xffffffff8100017f), "do_work");
-  EXPECT_EQ(name_at(parser, 0xffffffff81000180), "late");
-  EXPECT_EQ(name_at(parser, 0xffffffffc0001fff), "first_global [a]");
-  EXPECT_EQ(name_at(parser, 0xffffffffc0002000), "second [b]");
+  EXPECT_EQ(parsed_name(parser, 0xffffffff8100017f), "do_work");
+  EXPECT_EQ(parsed_name(parser, 0xffffffff81000180), "late");
+  EXPECT_EQ(parsed_name(parser, 0xffffffffc0001fff), "first_global [a]");
+  EXPECT_EQ(parsed_name(parser, 0xffffffffc0002000), "second [b]");
 }
 
 TEST(KernelSymbolParser, OnlyPagesOfModulesLast) {
