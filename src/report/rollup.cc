@@ -7,6 +7,7 @@
 
 #include "report/names/shown_names.h"
 #include "report/path_choice.h"
+#include "report/print/figures.h"
 #include "report/runtime_hints.h"
 #include "report/scope_choice.h"
 
@@ -107,7 +108,7 @@ bool by_object_name(const Row& a, const Row& b) {
 bool is_wanted(const ReportOptions& options, const Row& row) {
   if (options.object != nullptr && !options.object->matches(row.object)) return false;
   if (options.filter == nullptr) return true;
-  const std::string place = row.file.empty() ? "" : row.file + ":" + std::to_string(row.line);
+  const std::string place = row.file.empty() ? "" : row.file + ":" + line_text(row.line);
   for (const std::string* name : {&row.function, &row.short_function, &row.object, &place, &row.process,
                                   &row.program, &row.thread, &row.group})
     if (!name->empty() && options.filter->matches(*name)) return true;

@@ -109,6 +109,13 @@ class LocalFunctions : public FakeSymbolizer {
   }
 };
 
+TEST(Rollup, ALineThatIsNotKnownIsNoLine0) {
+  Profile profile = two_objects();
+  profile.positions[0].position = 0;
+  EXPECT_NE(text_report(profile, make(profile, {.by = Grouping::kLine}), {}).find("a.c:? "),
+            std::string::npos);
+}
+
 TEST(Rollup, AFunctionHasTheSameNameByLineAsByFunction) {
   const auto open = [](const ExecutableIdentity& identity) {
     return std::make_unique<LocalFunctions>(identity);

@@ -206,7 +206,7 @@ TextReport::Names TextReport::titles() const {
 std::string TextReport::place_of(const Row& row) const {
   if (row.file.empty()) return row.object.empty() ? std::string() : "?";
   auto text = [](std::string_view file, uint32_t line, bool short_form) {
-    return fmt::format("{}:{}", escaped(short_form ? base_name(file) : file), line);
+    return fmt::format("{}:{}", escaped(short_form ? base_name(file) : file), line_text(line));
   };
   std::string place = text(row.file, row.line, options_.width != 0 || has_chains_);
   for (const auto& [file, line] : row.inside) place.append(" < ").append(text(file, line, true));

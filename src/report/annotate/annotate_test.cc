@@ -259,6 +259,39 @@ TEST(Annotation, AsText) {
               Not(HasSubstr("  ticks")));
 }
 
+/// The second line is not known, nor is anything of the third.
+class HalfKnownLines : public LoopSymbolizer {
+ public:
+  using LoopSymbolizer::LoopSymbolizer;
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
+    std::vector<std::vector<Frame>> all;
+    for (const uint64_t position : positions) {
+      const uint64_t at = position % 0x100;
+      all.emplace_back();
+      if (at < 8) all.back().push_back({"f", "/src/z.c", at < 4 ? 5u : 0u});
+    }
+    return all;
+  }
+};
+
+TEST(Annotation, InstructionsWithoutALineStandBelowNone) {
+  Profile profile = loop_profile();
+  ObjectNames names(profile, [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    return std::make_unique<HalfKnownLines>(identity);
+  });
+  const std::vector<HotFunction> functions = hot_functions(profile, names);
+  Annotator annotator(profile, names, functions.at(0), Syntax::kAtt);
+  if (!annotator.annotation().problem.empty()) GTEST_SKIP() << "built without Zydis";
+  std::vector<std::string> rows;
+  for (const ListingRow& row : listing_rows(annotator, true, 0)) {
+    if (row.kind == ListingRow::Kind::kLine) rows.push_back(row.file + ":" + std::to_string(row.line));
+    if (row.kind == ListingRow::Kind::kInstruction) rows.push_back(std::to_string(row.first));
+  }
+  EXPECT_THAT(rows, ElementsAre("/src/z.c:5", "0", "1", ":0", "2", "3", "4", "5", "6", "7"));
+  SourceFiles sources{{}};
+  EXPECT_THAT(annotation_text(profile, annotator, sources, {.all = true}), HasSubstr("\n(no line)\n"));
+}
+
 TEST(Annotation, AsJson) {
   Annotated all;
   auto json = nlohmann::json::parse(annotation_json(all.profile, all.annotator, all.sources));

@@ -1,6 +1,7 @@
 #include "report/annotate/listing_rows.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace pctally {
 namespace {
@@ -38,18 +39,19 @@ bool same_frame(const Frame& a, const Frame& b) {
   return a.function == b.function && a.file == b.file && a.line == b.line;
 }
 
-/// Adds the headings that an instruction needs after the one before it.
+/// Adds the headings that an instruction needs after the one before it. Line 0 is one once a line was named:
+/// what has no line does not stand below the source of another instruction.
 class Headings {
  public:
   void add(const std::vector<Frame>& frames, std::vector<ListingRow>* rows) {
-    if (frames.empty()) return;
-    const Frame& own = frames.back();
+    Frame own = frames.empty() ? Frame{} : frames.back();
+    if (own.line == 0) own.file.clear();
     const bool new_line = own.line != line_ || own.file != file_;
-    if (new_line && own.line != 0)
+    if (new_line && (own.line != 0 || named_))
       rows->push_back({.kind = ListingRow::Kind::kLine, .file = own.file, .line = own.line});
-    file_ = own.file;
-    line_ = own.line;
-    std::vector<Frame> inner(frames.rbegin() + 1, frames.rend());
+    named_ = named_ || own.line != 0;
+    std::vector<Frame> inner;
+    if (!frames.empty()) inner.assign(frames.rbegin() + 1, frames.rend());
     const bool same =
         inner.size() == inner_.size() && std::equal(inner.begin(), inner.end(), inner_.begin(), same_frame);
     if (!inner.empty() && (new_line || !same))
@@ -57,14 +59,20 @@ class Headings {
                        .file = inner.back().file,
                        .line = inner.back().line,
                        .inlined = inner});
+    file_ = own.file;
+    line_ = own.line;
     inner_ = std::move(inner);
   }
   /// What follows a gap names its line again.
-  void forget() { *this = Headings(); }
+  void forget() {
+    line_.reset();
+    inner_.clear();
+  }
 
  private:
+  bool named_ = false;
   std::string file_;
-  uint32_t line_ = 0;
+  std::optional<uint32_t> line_;
   std::vector<Frame> inner_;
 };
 

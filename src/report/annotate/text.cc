@@ -206,13 +206,13 @@ std::string chain_text(const std::vector<Frame>& inlined) {
 }
 
 void Listing::add_heading(const ListingRow& row, const std::string& arrows) {
-  const std::string place = row.line == 0 ? "" : place_text(row.file, row.line);
+  const bool is_line = row.kind == ListingRow::Kind::kLine;
+  const std::string place = row.line == 0 && !is_line ? "" : place_text(row.file, row.line);
   // Where there is no source a note at the end says so, once.
   const bool known = row.line != 0 && sources_.file(row.file).problem.empty();
   const std::string source = known ? source_text(row.file, row.line) : "";
   const size_t room = numbers_width() + 1 + bar_width() + 3;
-  if (row.kind == ListingRow::Kind::kLine)
-    return add_row(kCyan, fmt::format("{:<{}}{}  {}", place, room, arrows, source));
+  if (is_line) return add_row(kCyan, fmt::format("{:<{}}{}  {}", place, room, arrows, source));
   const size_t indent = std::min(source.find_first_not_of(' '), source.size());
   add_row(kDim, fmt::format("{:<{}}{} {}   {}", "  " + place, room, arrows, chain_text(row.inlined),
                             source.substr(indent)));

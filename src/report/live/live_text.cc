@@ -152,7 +152,7 @@ LiveText::Names LiveText::titles() const {
 
 std::string LiveText::place_of(const Row& row) const {
   if (row.file.empty()) return row.object.empty() ? row.function : row.object;
-  return fmt::format("{}:{}", base_name(row.file), row.line);
+  return fmt::format("{}:{}", base_name(row.file), line_text(row.line));
 }
 
 LiveText::Names LiveText::names_of(const Row& row) const {

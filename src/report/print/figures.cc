@@ -16,6 +16,8 @@ std::string grouped(uint64_t number) {
   return text;
 }
 
+std::string line_text(uint32_t line) { return line == 0 ? "?" : std::to_string(line); }
+
 std::string counted(uint64_t number, const std::string& noun) {
   return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
 }

@@ -11,6 +11,9 @@ std::string grouped(uint64_t number);
 /// "1 tick", "1,234 ticks"
 std::string counted(uint64_t number, const std::string& noun);
 
+/// "28"; "?" for 0, a line that is not known.
+std::string line_text(uint32_t line);
+
 /// "0.0 to 95.8 %", of two shares of 1
 std::string range_text(double low, double high);
 
