@@ -119,6 +119,8 @@ std::unique_ptr<Symbolizer> open_vdso(const ExecutableIdentity& identity) {
   std::unique_ptr<ElfFile> file;
   if (!image) {
     problem = image.error().text;
+  } else if (identity.build_id.empty() && !is_this_boot(identity.boot_id)) {
+    problem = "recorded in another boot or on another machine: its vdso is not here";
   } else if (!identity.build_id.empty() && !std::ranges::equal(image->build_id(), identity.build_id)) {
     problem = "recorded under another kernel: its vdso is not here";
   } else {

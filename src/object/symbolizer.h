@@ -22,7 +22,8 @@ struct ExecutableIdentity {
   std::string path{};
   std::vector<uint8_t> build_id{};
   int32_t owner = 0;               ///< pid, kPrivate only: names come from its perf map
-  std::vector<uint8_t> boot_id{};  ///< where addresses are of one boot; kKernel: names only if it still is
+  std::vector<uint8_t> boot_id{};  ///< where addresses are of one boot; kKernel, kVdso without a build id:
+                                   ///< names only if it still is
   uint64_t device = 0;             ///< kFile without a build id: which file it was; 0: not known
   uint64_t inode = 0;
   uint64_t file_bytes = 0;    ///< kFile without a build id: its size; 0: not known

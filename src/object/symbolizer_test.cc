@@ -152,6 +152,19 @@ TEST(Symbolizer, AnotherKernelsVdsoNamesNothing) {
   EXPECT_NE(symbolizer->problem(), "");
 }
 
+/// The engines outside programs do not see its build id.
+TEST(Symbolizer, WithoutABuildIdTheVdsoIsThatOfTheBoot) {
+  if (const auto image = own_vdso(); !image) GTEST_SKIP() << image.error().text;
+  ExecutableIdentity identity;
+  identity.kind = ExecutableIdentity::Kind::kVdso;
+  identity.boot_id = parse_uuid(read_file("/proc/sys/kernel/random/boot_id"));
+  EXPECT_EQ(Symbolizer::open(identity)->problem(), "");
+  identity.boot_id[0] ^= 1;
+  const auto symbolizer = Symbolizer::open(identity);
+  EXPECT_EQ(name_of(*symbolizer, 0x900), "[vdso]");
+  EXPECT_THAT(symbolizer->problem(), testing::HasSubstr("another boot"));
+}
+
 TEST(Symbolizer, PrivateTextWithoutAMapIsTheJits) {
   ExecutableIdentity identity;
   identity.kind = ExecutableIdentity::Kind::kPrivate;
