@@ -231,7 +231,14 @@ int annotate(const Arguments& arguments, const Profile& profile) {
   SourcePlace place;
   const bool by_place = parse_place(arguments.query, &place);
   std::vector<const HotFunction*> meant = functions_called(functions, arguments.query);
-  const bool by_part = !meant.empty() && is_part(called_by(*meant[0], arguments.query));
+  bool by_part = !meant.empty() && is_part(called_by(*meant[0], arguments.query));
+  if (by_part && by_place) {
+    // Names of code made at run time hold places: "hot app.js:131" has app.js:13 in it.
+    if (auto at = functions_at(functions, names, place); !at.empty()) {
+      meant = std::move(at);
+      by_part = false;
+    }
+  }
   const bool around = by_part && !functions_around(functions, names, arguments.query).empty();
   const bool on_stacks = by_part && !around && is_on_stacks(arguments, profile, names);
   if (around || on_stacks) meant.clear();

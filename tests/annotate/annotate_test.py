@@ -125,6 +125,22 @@ class Annotate(unittest.TestCase):
         self.assertRegex(both.stderr, r"^pctally: 'table\.cc:\d+' is sum\(.* %\), sum\(.*; name one in full, or its --object\n$")
         self.assertEqual(annotate("table.cc:19", self.profile).stdout, annotate("count", self.profile).stdout)
 
+    def test_a_place_is_meant_before_a_part_of_a_name(self):
+        """Names of code made at run time hold the place of the function: "other app.c:131"."""
+        with tempfile.TemporaryDirectory(dir=p.scratch()) as directory:
+            body = "{ for (unsigned i = 0; i < 200000000; i++) x = (x * 1664525 + i) ^ (x >> 7); return x; }\n"
+            with open(os.path.join(directory, "app.c"), "w", encoding="utf-8") as source:
+                source.write("\n" * 12 + f"__attribute__((noinline)) unsigned hot(unsigned x) {body}"
+                             f"__attribute__((noinline)) unsigned other(unsigned x) {body}"
+                             "int main() { return hot(1) + other(2) == 3; }\n")
+            run = {"cwd": directory, "check": True}
+            subprocess.run(["gcc", "-O1", "-g", "-c", "app.c"], **run)
+            subprocess.run(["objcopy", "--redefine-sym", "other=other app.c:131", "app.o"], **run)
+            subprocess.run(["gcc", "-o", "app", "app.o"], **run)
+            recorded = p.record([os.path.join(directory, "app")])
+            self.assertEqual(annotate_json("app.c:13", recorded.path, "app")["function"], "hot")
+            self.assertRegex(annotate("app.c:131", recorded.path).stderr, r"only other app\.c:131 \(app\) has that in its name")
+
     def test_a_part_of_a_name_is_said_to_be_one(self):
         by_part = annotate("coun", self.profile, "--object", "^table$")
         self.assertEqual(by_part.stderr, "pctally: no function with ticks in objects of --object ^table$ is called coun; "
