@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <string>
 
 #include "object/dwarf/debug_sections.h"
@@ -119,7 +120,8 @@ void add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* int
 
 std::string source_path(const std::string& directory, const char* name) {
   if (name == nullptr || *name == '\0') return {};
-  return directory.starts_with('/') ? joined(directory, name) : std::string(name);
+  const std::string path = directory.starts_with('/') ? joined(directory, name) : std::string(name);
+  return path.starts_with('/') ? std::filesystem::path(path).lexically_normal().string() : path;
 }
 
 AddressRange text_bounds(const ElfFile& file) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "object/dwarf/debug_sections.h"
+#include "object/dwarf/dwarf_file.h"
 #include "object/fixtures_for_test.h"
 
 namespace pctally {
@@ -105,6 +106,13 @@ TEST(Paths, OfARelativeDirectoryOfCompilationStayRelative) {
   const auto frames = Symbolizer::open(identity_of(path))->frames(positions);
   // clang's table has that directory, ".", in front.
   EXPECT_EQ(std::filesystem::path(frames.at(0).at(0).file).lexically_normal(), "sub/inlined.cc");
+}
+
+TEST(Paths, AreTheSameFromAllDirectoriesOfCompilation) {
+  EXPECT_EQ(source_path("/p/src", "../inc/./h.h"), "/p/inc/h.h");
+  EXPECT_EQ(source_path("/p", "/p/src/../inc/h.h"), "/p/inc/h.h");
+  EXPECT_EQ(source_path(".", "src/../inc/h.h"), "src/../inc/h.h");
+  EXPECT_EQ(source_path("/p", nullptr), "");
 }
 
 /// Each chain as addr2line -i prints it: "function file:line" per frame.
