@@ -14,12 +14,15 @@ namespace {
 
 /// Where ticks of a line lie inside it: file and line of each inlined frame, outermost first.
 using Inside = std::vector<std::pair<std::string, uint32_t>>;
-using Key = std::tuple<std::string, std::string, std::string, uint32_t, Inside>;
+/// Executable and start of a function without lines: of two that have one name each is a row, as by function.
+using Place = std::pair<uint32_t, uint64_t>;
+using Key = std::tuple<std::string, std::string, std::string, uint32_t, Inside, Place>;
 
 /// Numbers the rows of lines.
 class LineRows {
  public:
-  LineRows(ObjectNames& names, const LineOptions& options) : names_(names), options_(options) {
+  LineRows(const Profile& profile, ObjectNames& names, const LineOptions& options)
+      : profile_(profile), names_(names), options_(options) {
     if (options.own) own_.emplace(*options.own);
   }
 
@@ -52,18 +55,21 @@ class LineRows {
     Inside inside = options_.inlines ? inside_of(frames, chosen) : Inside();
     Frame frame = chosen < frames.size() ? std::move(frames[chosen]) : Frame{};
     const uint32_t start_line = frame.start_line;
+    const bool is_private = profile_.executables[executable].kind == ExecutableKind::kPrivate;
+    const bool by_symbol = frames.empty() && !own_ && !is_private;
     if (own_ && chosen == frames.size()) frame.function = bracketed(names_.shown(executable));
     if (frame.function.empty()) {
       frame.function = range.function;
       frame.linkage = range.linkage;
     }
-    const auto [entry, fresh] =
-        numbers_.try_emplace(Key(names_.shown(executable), std::move(frame.function), std::move(frame.file),
-                                 frame.line, std::move(inside)),
-                             static_cast<uint32_t>(rows.size()));
+    const auto [entry, fresh] = numbers_.try_emplace(
+        Key(names_.shown(executable), std::move(frame.function), std::move(frame.file), frame.line,
+            std::move(inside), by_symbol ? Place(executable, range.start) : Place()),
+        static_cast<uint32_t>(rows.size()));
     if (fresh) add_row(entry->first, start_line);
     Row& row = rows[entry->second];
     row.linkage = std::move(frame.linkage);
+    if (by_symbol) row.address = range.object_address();
     if (row.start_line != start_line) row.start_line = 0;  // code of several compilations: they disagree
     return entry->second;
   }
@@ -71,7 +77,7 @@ class LineRows {
   void add_row(const Key& key, uint32_t start_line) {
     Row& row = rows.emplace_back();
     row.start_line = start_line;
-    std::tie(row.object, row.function, row.file, row.line, row.inside) = key;
+    std::tie(row.object, row.function, row.file, row.line, row.inside, std::ignore) = key;
   }
 
   static std::string bracketed(const std::string& object) {
@@ -95,6 +101,7 @@ class LineRows {
     return inside;
   }
 
+  const Profile& profile_;
   ObjectNames& names_;
   const LineOptions& options_;
   std::optional<OwnFiles> own_;
@@ -214,7 +221,7 @@ class LineTotals {
 
 std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options,
                               const PathFunctions* paths) {
-  LineRows lines(names, options);
+  LineRows lines(profile, names, options);
   std::optional<LineTotals> totals;
   if (paths != nullptr) totals.emplace(profile, *paths, &lines);
   for_each_batch(profile, [&](const ExecutableTicks& part) {

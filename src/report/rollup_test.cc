@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <set>
 
 #include "report/fake_symbolizer_for_test.h"
 #include "report/json.h"
@@ -114,6 +116,35 @@ TEST(Rollup, ALineThatIsNotKnownIsNoLine0) {
   profile.positions[0].position = 0;
   EXPECT_NE(text_report(profile, make(profile, {.by = Grouping::kLine}), {}).find("a.c:? "),
             std::string::npos);
+}
+
+/// Without lines; two functions of the object have one name.
+class NoLines : public FakeSymbolizer {
+ public:
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
+    return std::vector<std::vector<Frame>>(positions.size());
+  }
+};
+
+TEST(Rollup, FunctionsWithoutLinesAreTheRowsThatTheyAreByFunction) {
+  Profile profile = two_objects();
+  profile.executables = {{ExecutableKind::kFile, "/bin/cxx", {1}, 0},
+                         {ExecutableKind::kFile, "/bin/cxx", {2}, 0}};
+  profile.positions = {{0, 0x400, 10}, {0, 0x410, 20}, {0, 0x500, 5}, {1, 0x400, 30}};  // "help", "help"
+  const auto open = [](const ExecutableIdentity& identity) { return std::make_unique<NoLines>(identity); };
+  for (const Grouping by : {Grouping::kFunction, Grouping::kLine}) {
+    std::vector<uint64_t> ticks;
+    std::set<std::string> names;
+    for (const Row& row : make_report(profile, open, {.by = by}).rows) {
+      if (row.function != "help") continue;
+      ticks.push_back(row.ticks);
+      names.insert(row.object + row.short_function);
+    }
+    EXPECT_EQ(ticks.size(), 3u);
+    EXPECT_EQ(std::ranges::count(ticks, 30u), 2);
+    EXPECT_GE(names.size(), 2u);
+  }
 }
 
 TEST(Rollup, AFunctionHasTheSameNameByLineAsByFunction) {
