@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kPrefix[] = "kernel-";
 constexpr char kMagic[8] = {'p', 'c', 't', 'k', 's', 'y', 'm', '\n'};
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr uint64_t kLargestFile = 256u << 20;
 constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 

@@ -12,10 +12,11 @@ constexpr size_t kLongestKernelName = 4096;
 constexpr size_t kUsualSymbols = 1 << 18;
 constexpr size_t kUsualNames = 8 << 20;
 
-/// Marks the linker script sets: "_etext", "__entry_text_end". They bound text and do not name it.
+/// Marks the linker script sets: "_etext", "__entry_text_end". They bound text and do not name it; functions
+/// are called "__..._end", too.
 bool is_bound(std::string_view name) {
-  return name.ends_with("_etext") || name.ends_with("_einittext") ||
-         (name.starts_with("__") && name.ends_with("_end"));
+  return name.ends_with("_etext") || name.ends_with("_einittext") || name.ends_with("text_end") ||
+         name == "__init_end" || name == "__indirect_thunk_end";
 }
 
 bool is_text_type(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }

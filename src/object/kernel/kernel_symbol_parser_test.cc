@@ -71,6 +71,18 @@ TEST(KernelSymbolParser, SortsWhatIsOutOfOrder) {
   EXPECT_EQ(parsed_name(parser, 0xffffffffc0002000), "second [b]");
 }
 
+TEST(KernelSymbolParser, FunctionsMayBeCalledLikeEndsOfText) {
+  const auto parser = parsed(
+      "ffffffff81000000 T _text\n"
+      "ffffffff81000100 T __mmu_notifier_invalidate_range_end\n"
+      "ffffffff81000200 T __entry_text_end\n"
+      "ffffffff81000300 T _etext\n",
+      true);
+  EXPECT_EQ(parsed_name(parser, 0xffffffff81000180), "__mmu_notifier_invalidate_range_end");
+  for (const uint64_t end : {0xffffffff81000200, 0xffffffff81000300})
+    EXPECT_TRUE(parsed_name(parser, end).starts_with("[kernel+0x")) << parsed_name(parser, end);
+}
+
 TEST(KernelSymbolParser, OnlyPagesOfModulesLast) {
   const auto parser = parsed(std::string(kCore) + kModules, true);
   EXPECT_TRUE(parser.table().in_module(0xffffffffc0001fff));

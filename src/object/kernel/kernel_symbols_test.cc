@@ -20,7 +20,7 @@ constexpr char kTable[] =
     "ffffffff81000100 t helper\n"
     "ffffffff81000100 T do_work\n"
     "ffffffff81000200 D some_data\n"
-    "ffffffff81000300 T __x_end\n"
+    "ffffffff81000300 T __x_text_end\n"
     "not a line\n"
     "ffffffffc0000000 t probe\t[module]\n";
 
@@ -205,8 +205,7 @@ class NaiveKernel {
     const uint64_t address = strtoull(line.c_str(), nullptr, 16);
     const char type = line.at(17);
     std::string name = line.substr(19);
-    const bool bound = name.ends_with("_etext") || name.ends_with("_einittext") ||
-                       (name.starts_with("__") && name.ends_with("_end"));
+    const bool bound = name.ends_with("_etext") || name.ends_with("_einittext") || name.ends_with("text_end");
     std::ranges::replace(name, '\t', ' ');
     const Rank rank{bound || !strchr("tTwW", type), type != 'T' && type != 'W', name.find_first_not_of('_'),
                     name.size(), name};
