@@ -1,7 +1,7 @@
 # Small programs for the tests of this folder, built with the compilers at hand. Each lands in PCTALLY_FIXTURES; those a
 # machine has no compiler for are missing, and their tests say they are skipped.
 set(PCTALLY_FIXTURES ${CMAKE_CURRENT_BINARY_DIR}/fixtures)
-file(MAKE_DIRECTORY ${PCTALLY_FIXTURES}/.debug)
+file(MAKE_DIRECTORY ${PCTALLY_FIXTURES}/.debug ${PCTALLY_FIXTURES}/alone)
 set(fixture_sources ${CMAKE_CURRENT_SOURCE_DIR}/testdata)
 set(fixture_files)
 
@@ -41,6 +41,8 @@ set(inlined_flags -O2 -g ${with_id})
 object_program(inlined ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags})
 object_program(inlined_dwarf4 ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags} -gdwarf-4)
 object_program(inlined_split ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags} -gsplit-dwarf)
+object_fixture(inlined_split_alone COMMAND sh -c "\"$0\" -O2 -g -gsplit-dwarf -o alone/inlined \"$1\" && rm alone/*.dwo && mv alone/inlined inlined_split_alone"
+  ${CMAKE_CXX_COMPILER} ${fixture_sources}/inlined.cc DEPENDS ${fixture_sources}/inlined.cc)
 object_program(libunits.so ${CMAKE_CXX_COMPILER} inlined.cc ${inlined_flags} -shared -fPIC ${fixture_sources}/calls.c)
 object_copy(libunits_zlib.so libunits.so ${CMAKE_OBJCOPY} --compress-debug-sections=zlib)
 object_copy(inlined_zlib inlined ${CMAKE_OBJCOPY} --compress-debug-sections=zlib)

@@ -46,6 +46,7 @@ std::vector<std::vector<Frame>> ObjectSymbolizer::find_frames(std::span<const ui
   if (!frames_) return result;
   const Addresses addresses = addresses_of(positions);
   std::vector<std::vector<Frame>> found = frames_->frames(addresses.values);
+  if (line_problem_.empty()) line_problem_ = frames_->problem();
   std::vector<NamedRange> names;
   for (size_t i = 0; i < found.size(); i++) {
     const size_t at = addresses.positions[i];

@@ -442,10 +442,13 @@ Missing missing_names(std::span<const WeightedPosition> positions, bool lines, S
   for (const WeightedPosition& position : positions) missing.ticks += position.ticks;
   missing.why = symbolizer.problem();
   if (!missing.why.empty() || !lines || symbolizer.line_problem().empty()) return missing;
-  const uint64_t all = std::exchange(missing.ticks, ticks_without_line(positions, symbolizer));
-  missing.id = "no-lines";
-  missing.what = missing.ticks == all ? "no lines (" : "lines only in part (none for ";
+  const uint64_t without = ticks_without_line(positions, symbolizer);
   missing.why = symbolizer.line_problem();
+  missing.id = "no-lines";
+  missing.what = "lines without inlined functions (for up to ";
+  if (without == 0) return missing;
+  const uint64_t all = std::exchange(missing.ticks, without);
+  missing.what = missing.ticks == all ? "no lines (" : "lines only in part (none for ";
   return missing;
 }
 

@@ -376,6 +376,12 @@ TEST(Warnings, LinesThatAreMissingInPartCountNoTickThatHasOne) {
   EXPECT_THAT(found, ElementsAre(is(Severity::kNote,
                                     "a has lines only in part (none for 8.3 % of the ticks): no line info")));
   found.clear();
+  profile.positions = {{0, 1, 1000}};
+  add_missing_names(profile, names, true, &found);
+  EXPECT_THAT(found, ElementsAre(is(Severity::kNote,
+                                    "a has lines without inlined functions (for up to 100.0 % of "
+                                    "the ticks): no line info")));
+  found.clear();
   profile.positions = {{0, 1, 996}, {0, 0x1000, 4}};
   add_missing_names(profile, names, true, &found);
   EXPECT_THAT(found, IsEmpty());

@@ -38,11 +38,9 @@ std::string text_attribute(Dwarf_Die* die, unsigned name, unsigned older_name) {
   return text == nullptr ? std::string() : std::string(text);
 }
 
-/// Whether this is a skeleton whose split unit may be looked for: libdw tries the name in the file's own
-/// directory and in the directory of compilation.
-bool has_safe_split_unit(Dwarf_Die* unit, const std::string& path) {
-  const std::string name = text_attribute(unit, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
-  if (name.empty()) return false;
+/// Whether the split unit of that name may be looked for: libdw tries the name in the file's own directory
+/// and in the directory of compilation.
+bool has_safe_split_unit(Dwarf_Die* unit, const std::string& name, const std::string& path) {
   const std::string directory = text_attribute(unit, DW_AT_comp_dir, DW_AT_comp_dir);
   const std::string own = path.substr(0, path.rfind('/') + 1);
   return is_absent_or_regular(name) && is_absent_or_regular(joined(own, name)) &&
@@ -97,12 +95,16 @@ bool DwarfFile::renew() {
 DwarfFile::Unit DwarfFile::unit(uint32_t index) {
   Dwarf_Die die = units_[index];
   Unit unit{die, die, text_attribute(&die, DW_AT_comp_dir, DW_AT_comp_dir)};
-  if (!has_safe_split_unit(&unit.die, file_->path())) return unit;
+  const std::string name = text_attribute(&unit.die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+  if (name.empty()) return unit;
   Dwarf_Die split;
   uint8_t type = 0;
-  if (dwarf_cu_info(unit.die.cu, nullptr, &type, nullptr, &split, nullptr, nullptr, nullptr) == 0 &&
+  if (has_safe_split_unit(&unit.die, name, file_->path()) &&
+      dwarf_cu_info(unit.die.cu, nullptr, &type, nullptr, &split, nullptr, nullptr, nullptr) == 0 &&
       type == DW_UT_skeleton && split.cu != nullptr) {
     unit.inner = split;
+  } else if (problem_.empty() && dwarf_haschildren(&unit.die) == 0) {
+    problem_ = name + ", which has the inlined functions, is not here";
   }
   return unit;
 }

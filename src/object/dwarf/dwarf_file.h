@@ -28,6 +28,8 @@ class DwarfFile {
   [[nodiscard]] std::optional<uint32_t> unit_at(uint64_t address) const { return intervals_.find(address); }
   /// Opens the split unit, if any. What it has is valid until renew().
   Unit unit(uint32_t index);
+  /// What was not found of a unit that was asked for; empty if nothing is missing.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
   /// Gives back the memory that libdw took for the units: it has no other way. False if the file cannot be
   /// read any more; then it has no units.
   bool renew();
@@ -44,6 +46,7 @@ class DwarfFile {
   std::unique_ptr<Dwarf, End> dwarf_;
   std::vector<Dwarf_Die> units_;
   IntervalMap intervals_;
+  std::string problem_;
 };
 
 /// Adds the address ranges of a DIE that begin in `text`; linkers leave ranges of dropped functions

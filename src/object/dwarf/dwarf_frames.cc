@@ -66,6 +66,8 @@ class LibdwFrames : public DwarfFrames {
   LibdwFrames(std::unique_ptr<DwarfFile> dwarf, AddressRange text, uint64_t most_bytes)
       : dwarf_(std::move(dwarf)), text_(text), most_bytes_(most_bytes) {}
 
+  [[nodiscard]] const std::string& problem() const override { return dwarf_->problem(); }
+
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) override {
     return of_each(addresses, frames_at);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -23,6 +24,9 @@ class DwarfFrames {
   /// what it has read; more where addresses come back to units that it has forgotten.
   static Result<std::unique_ptr<DwarfFrames>> open(const ElfFile& file, uint64_t most_bytes = kMostBytes);
   virtual ~DwarfFrames() = default;
+
+  /// What was missing of the debug information for what was asked; empty if nothing was.
+  [[nodiscard]] virtual const std::string& problem() const = 0;
 
   /// Frames per ObjectAddress, innermost first, as of Symbolizer::frames(). A function's name is empty where
   /// debug information has the line and not the function.

@@ -170,6 +170,17 @@ TEST(Frames, LinesOfDroppedFunctionsNameNoOtherCode) {
   EXPECT_FALSE(frames.empty());
 }
 
+/// The skeleton has the lines alone.
+TEST(Frames, ASplitUnitThatIsNotHereIsNamed) {
+  const std::string path = fixture("inlined_split_alone");
+  const auto symbolizer = Symbolizer::open(identity_of(path));
+  const auto positions = positions_of(path, listed_symbol(path, "_ZN4deep9outermostEi"));
+  EXPECT_EQ(symbolizer->line_problem(), "");
+  EXPECT_EQ(symbolizer->frames(positions).at(0).size(), 1u);
+  EXPECT_THAT(symbolizer->line_problem(),
+              testing::HasSubstr(".dwo, which has the inlined functions, is not here"));
+}
+
 class ForgottenUnits : public testing::TestWithParam<const char*> {};
 
 /// Without room for a single unit each is forgotten for the next.

@@ -98,6 +98,7 @@ void Annotator::add_lines() {
     for (const Frame& frame : frames[i])
       if (frame.line != 0) annotation_.files.insert(frame.file);
   }
+  annotation_.line_problem = symbolizer_.line_problem();
   if (!annotation_.files.empty()) digests_ = symbolizer_.digests(function_.positions);
   for (const auto& [place, ticks] : lines)
     annotation_.lines.push_back({place.first, place.second, measured(ticks)});

@@ -44,6 +44,7 @@ struct Annotation {
   std::set<std::string> files;       ///< that its ticks are in, also those of inlined functions
   bool has_lines = false;            ///< false: debug information knows no line
   std::string problem;               ///< why there are no instructions; empty if there are
+  std::string line_problem;          ///< what is missing of lines and inlined functions
 };
 
 /// Builds the annotation and keeps what it takes to show an instruction.

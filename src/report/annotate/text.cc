@@ -282,6 +282,8 @@ void Listing::add_notes() {
   else if (!annotation_.has_lines)
     add_text(
         "", "no source lines: no line information (compile with -g, or install the package's debug symbols)");
+  if (annotation_.has_lines && !annotation_.line_problem.empty())
+    add_text("", fmt::format("lines in part: {}", escaped(annotation_.line_problem)));
   add_text(
       "",
       "skid: a tick often lands on the instruction behind the slow one; read a bar with the line above it");
