@@ -157,6 +157,16 @@ TEST(Frames, ASelfReferringOriginAndADeepTreeEnd) {
   EXPECT_EQ(frames[8][1].function, "main");
 }
 
+/// 101 functions in 100 blocks.
+TEST(Frames, ADeepChainHasItsInnermostFunction) {
+  const std::string path = fixture("deep");
+  const auto symbolizer = Symbolizer::open(identity_of(path));
+  std::set<std::string> innermost;
+  for (const auto& chain : symbolizer->frames(positions_of(path, listed_symbol(path, "surface"))))
+    if (chain.size() > 50) innermost.insert(std::to_string(chain.size()) + " " + written(chain.front()));
+  EXPECT_THAT(innermost, testing::Contains("102 unsigned int deeper<0>(unsigned int) deep.cc:16"));
+}
+
 /// Linkers leave their lines at address 0, over those of code that is there.
 TEST(Frames, LinesOfDroppedFunctionsNameNoOtherCode) {
   const std::string path = fixture("dropped");

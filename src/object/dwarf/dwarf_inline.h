@@ -32,7 +32,7 @@ class DwarfInline {
   [[nodiscard]] size_t functions() const { return nodes_.size(); }
 
  private:
-  static constexpr unsigned kDeepest = 64;
+  static constexpr unsigned kDeepest = 512;  ///< nested DIEs; a walk is a recursion
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Node {
     Dwarf_Die die;
