@@ -157,6 +157,17 @@ TEST(Frames, ASelfReferringOriginAndADeepTreeEnd) {
   EXPECT_EQ(frames[8][1].function, "main");
 }
 
+TEST(Frames, OfFunctionsInAnEnumeration) {
+  const std::string path = fixture("methods");
+  const auto file = open_elf(path);
+  const auto frames = DwarfFrames::open(*file);
+  ASSERT_TRUE(frames);
+  const uint64_t address = listed_symbol(path, "main").value;
+  const auto found = (*frames)->frames({&address, 1}).at(0);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].function, "method");
+}
+
 /// 101 functions in 100 blocks.
 TEST(Frames, ADeepChainHasItsInnermostFunction) {
   const std::string path = fixture("deep");

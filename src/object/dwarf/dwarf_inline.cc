@@ -24,6 +24,10 @@ bool may_hold_functions(int tag) {
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
     case DW_TAG_union_type:
+    case DW_TAG_interface_type:
+    case DW_TAG_enumeration_type:  // and parts of types: methods of Rust's enums
+    case DW_TAG_variant_part:
+    case DW_TAG_variant:
     case DW_TAG_try_block:
     case DW_TAG_catch_block:
     case DW_TAG_with_stmt:
