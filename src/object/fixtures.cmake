@@ -1,7 +1,7 @@
 # Small programs for the tests of this folder, built with the compilers at hand. Each lands in PCTALLY_FIXTURES; those a
 # machine has no compiler for are missing, and their tests say they are skipped.
 set(PCTALLY_FIXTURES ${CMAKE_CURRENT_BINARY_DIR}/fixtures)
-file(MAKE_DIRECTORY ${PCTALLY_FIXTURES}/.debug ${PCTALLY_FIXTURES}/alone)
+file(MAKE_DIRECTORY ${PCTALLY_FIXTURES}/.debug ${PCTALLY_FIXTURES}/alone ${PCTALLY_FIXTURES}/companions)
 set(fixture_sources ${CMAKE_CURRENT_SOURCE_DIR}/testdata)
 set(fixture_files)
 
@@ -32,6 +32,8 @@ object_copy(layout_stripped layout ${CMAKE_OBJCOPY} --strip-all)
 object_program(dropped ${CMAKE_C_COMPILER} dropped.c -O1 -g -ffunction-sections -Wl,--gc-sections)
 object_program(circle ${CMAKE_C_COMPILER} circle.S -nostdlib -Wl,-e,main)
 object_program(methods ${CMAKE_C_COMPILER} methods.S -nostdlib -Wl,-e,main)
+object_program(shared ${CMAKE_C_COMPILER} shared.S -nostdlib -Wl,-e,main)
+object_program(companions/common ${CMAKE_C_COMPILER} common.S -nostdlib -Wl,-e,main -Wl,--build-id=0xabcdef0102030405)
 object_program(deep ${CMAKE_CXX_COMPILER} deep.cc -O1 -g)
 object_program(libcalls.so ${CMAKE_C_COMPILER} calls.c -O1 -shared -fPIC -fplt -Wl,-z,lazy ${with_id})
 object_program(libcalls_now.so ${CMAKE_C_COMPILER} calls.c -O1 -shared -fPIC -fplt -Wl,-z,now)

@@ -3,11 +3,14 @@
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <string>
 
+#include "object/dwarf/debug_finder.h"
 #include "object/dwarf/debug_sections.h"
 
 namespace pctally {
@@ -22,12 +25,13 @@ std::string joined(const std::string& directory, const std::string& name) {
   return name.starts_with('/') ? name : directory + "/" + name;
 }
 
-/// libdw opens the file that dwz moved common parts to by the name it finds here, whatever lies there.
-bool has_safe_companion(Dwarf* dwarf, const std::string& path) {
-  const char* name = nullptr;
-  const void* id = nullptr;
-  if (dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) <= 0) return true;
-  return is_absent_or_regular(joined(path.substr(0, path.rfind('/') + 1), name));
+/// That of the file's owner, at most: whoever reads the one file may read the other.
+std::unique_ptr<ElfFile> open_if_of(const std::string& path, BuildId id, const ElfFile& file) {
+  auto companion = ElfFile::open(path);
+  if (!companion || !std::ranges::equal(companion->build_id(), id)) return nullptr;
+  const uid_t owner = companion->status().st_uid;
+  if (owner != 0 && owner != geteuid() && owner != file.status().st_uid) return nullptr;
+  return std::make_unique<ElfFile>(std::move(*companion));
 }
 
 std::string text_attribute(Dwarf_Die* die, unsigned name, unsigned older_name) {
@@ -56,9 +60,7 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const ElfFile& file) {
   result->file_ = &file;
   result->decompressed_ = std::move(*decompressed);
   if (!result->begin()) return fail(0, "debug information cannot be read: %s", dwarf_errmsg(-1));
-  if (!has_safe_companion(result->dwarf_.get(), file.path())) {
-    return fail(0, "debug information names a companion that is not a regular file");
-  }
+  if (auto opened = result->open_companion(); !opened) return std::unexpected(opened.error());
   result->read_units();
   const AddressRange text = text_bounds(file);
   for (uint32_t i = 0; i < result->units_.size(); i++)
@@ -70,7 +72,35 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const ElfFile& file) {
 bool DwarfFile::begin() {
   Elf* elf = decompressed_ ? decompressed_->handle() : file_->handle();
   dwarf_.reset(dwarf_begin_elf(elf, DWARF_C_READ, nullptr));
+  if (dwarf_ && common_) dwarf_setalt(dwarf_.get(), common_.get());
   return dwarf_ != nullptr;
+}
+
+/// libdw would open what it finds under the name, whatever lies there, and knows no directory of a file in
+/// memory.
+Result<void> DwarfFile::open_companion() {
+  const char* link = nullptr;
+  const void* id_bytes = nullptr;
+  const ssize_t id_size = dwelf_dwarf_gnu_debugaltlink(dwarf_.get(), &link, &id_bytes);
+  if (id_size <= 0) return {};
+  const BuildId id(static_cast<const unsigned char*>(id_bytes), static_cast<size_t>(id_size));
+  const std::string name = link, path = joined(file_->path().substr(0, file_->path().rfind('/')), name);
+  if (!is_absent_or_regular(path))
+    return fail(0, "debug information names a companion that is not a regular file");
+  companion_ = open_if_of(path, id, *file_);
+  if (!companion_) companion_ = DebugFinder().find(id);
+  if (!companion_) {
+    problem_ = name + ", which has names of inlined functions (dwz), is not here";
+    return {};
+  }
+  auto decompressed = decompress_debug_sections(*companion_);
+  if (!decompressed) return std::unexpected(decompressed.error());
+  decompressed_companion_ = std::move(*decompressed);
+  const ElfFile& source = decompressed_companion_ ? *decompressed_companion_ : *companion_;
+  common_.reset(dwarf_begin_elf(source.handle(), DWARF_C_READ, nullptr));
+  if (!common_) return fail(0, "debug information of %s cannot be read: %s", name.c_str(), dwarf_errmsg(-1));
+  dwarf_setalt(dwarf_.get(), common_.get());
+  return {};
 }
 
 /// Unit by unit: clang writes no .debug_aranges.

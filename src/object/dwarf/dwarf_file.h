@@ -28,7 +28,7 @@ class DwarfFile {
   [[nodiscard]] std::optional<uint32_t> unit_at(uint64_t address) const { return intervals_.find(address); }
   /// Opens the split unit, if any. What it has is valid until renew().
   Unit unit(uint32_t index);
-  /// What was not found of a unit that was asked for; empty if nothing is missing.
+  /// What was not found of the file or of a unit that was asked for; empty if nothing is missing.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   /// Gives back the memory that libdw took for the units: it has no other way. False if the file cannot be
   /// read any more; then it has no units.
@@ -39,10 +39,13 @@ class DwarfFile {
     void operator()(Dwarf* dwarf) const { dwarf_end(dwarf); }
   };
   bool begin();
+  Result<void> open_companion();
   void read_units();
 
   const ElfFile* file_ = nullptr;
   std::unique_ptr<ElfFile> decompressed_;
+  std::unique_ptr<ElfFile> companion_, decompressed_companion_;  ///< what dwz moved common parts to
+  std::unique_ptr<Dwarf, End> common_;                           ///< of the companion
   std::unique_ptr<Dwarf, End> dwarf_;
   std::vector<Dwarf_Die> units_;
   IntervalMap intervals_;

@@ -168,6 +168,31 @@ TEST(Frames, OfFunctionsInAnEnumeration) {
   EXPECT_EQ(found[0].function, "method");
 }
 
+/// Parts that dwz has moved to a file are found beside the program, wherever this process runs.
+TEST(Frames, NamesAreReadFromACompanion) {
+  const std::string path = fixture("shared");
+  const uint64_t address = listed_symbol(path, "main").value;
+  const auto function_of = [&](DwarfFrames& frames) {
+    return frames.frames({&address, 1}).at(0).at(0).function;
+  };
+  const auto file = open_elf(path);
+  const auto frames = DwarfFrames::open(*file);
+  ASSERT_TRUE(frames) << frames.error().text;
+  EXPECT_EQ(function_of(**frames), "in_common");
+  EXPECT_EQ((*frames)->problem(), "");
+
+  const TemporaryDirectory elsewhere;
+  std::filesystem::copy(path, elsewhere / "shared");
+  const auto alone = open_elf(elsewhere / "shared");
+  const auto without = DwarfFrames::open(*alone);
+  ASSERT_TRUE(without);
+  EXPECT_EQ(function_of(**without), "");
+  EXPECT_THAT((*without)->problem(), testing::HasSubstr("companions/common, which has names"));
+  std::filesystem::create_directory(elsewhere / "companions");
+  std::filesystem::copy(path, elsewhere / "companions/common");  // another file of that name
+  EXPECT_NE((*DwarfFrames::open(*alone))->problem(), "");
+}
+
 /// 101 functions in 100 blocks.
 TEST(Frames, ADeepChainHasItsInnermostFunction) {
   const std::string path = fixture("deep");
