@@ -61,6 +61,8 @@ class LineProgram {
     row_.discriminator = 0;
   }
   void end_sequence() {
+    // A row at the end describes no byte; it would be in force up to the next sequence.
+    while (rows_.size() > sequence_ && rows_.back().address >= row_.address) rows_.pop_back();
     row_.ends = true;
     add_row();
     if (!text_.contains(rows_[sequence_].address)) rows_.resize(sequence_);

@@ -47,6 +47,12 @@ TEST(LineTable, KeepsSequencesThatBeginInTheText) {
   EXPECT_THAT(line_rows(table(dropped), {0x10, 0x30}), testing::IsEmpty());
 }
 
+/// GCC writes them; behind the end there may be code without lines.
+TEST(LineTable, ARowAtTheEndOfItsSequenceIsNotInForceBehindIt) {
+  const Bytes bytes = table(joined({at(0, 0x10), {1}, {24}, {0, 1, 1}}));
+  EXPECT_THAT(texts(line_rows(bytes, {0x10, 0x30})), testing::ElementsAre("10 1", "11 end 2"));
+}
+
 TEST(LineTable, OfADamagedProgramTheWholeSequencesCount) {
   const Bytes whole = joined({at(0, 0x10), {3, 9, 1}, kEnd});
   const Bytes bytes = table(joined({whole, at(0, 0x20), {1, 3, 0xff}}));
