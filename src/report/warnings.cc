@@ -445,7 +445,7 @@ Missing missing_names(std::span<const WeightedPosition> positions, bool lines, S
   const uint64_t without = ticks_without_line(positions, symbolizer);
   missing.why = symbolizer.line_problem();
   missing.id = "no-lines";
-  missing.what = "lines without inlined functions (for up to ";
+  missing.what = "no inlined functions (up to ";
   if (without == 0) return missing;
   const uint64_t all = std::exchange(missing.ticks, without);
   missing.what = missing.ticks == all ? "no lines (" : "lines only in part (none for ";

@@ -378,9 +378,9 @@ TEST(Warnings, LinesThatAreMissingInPartCountNoTickThatHasOne) {
   found.clear();
   profile.positions = {{0, 1, 1000}};
   add_missing_names(profile, names, true, &found);
-  EXPECT_THAT(found, ElementsAre(is(Severity::kNote,
-                                    "a has lines without inlined functions (for up to 100.0 % of "
-                                    "the ticks): no line info")));
+  EXPECT_THAT(found,
+              ElementsAre(is(Severity::kNote,
+                             "a has no inlined functions (up to 100.0 % of the ticks): no line info")));
   found.clear();
   profile.positions = {{0, 1, 996}, {0, 0x1000, 4}};
   add_missing_names(profile, names, true, &found);

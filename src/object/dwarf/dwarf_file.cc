@@ -90,7 +90,7 @@ Result<void> DwarfFile::open_companion() {
   companion_ = open_if_of(path, id, *file_);
   if (!companion_) companion_ = DebugFinder().find(id);
   if (!companion_) {
-    problem_ = name + ", which has names of inlined functions (dwz), is not here";
+    problem_ = name + " (of dwz) is not here";
     return {};
   }
   auto decompressed = decompress_debug_sections(*companion_);
@@ -134,7 +134,7 @@ DwarfFile::Unit DwarfFile::unit(uint32_t index) {
       type == DW_UT_skeleton && split.cu != nullptr) {
     unit.inner = split;
   } else if (problem_.empty() && dwarf_haschildren(&unit.die) == 0) {
-    problem_ = name + ", which has the inlined functions, is not here";
+    problem_ = name + " is not here";
   }
   return unit;
 }

@@ -283,7 +283,8 @@ void Listing::add_notes() {
     add_text(
         "", "no source lines: no line information (compile with -g, or install the package's debug symbols)");
   if (annotation_.has_lines && !annotation_.line_problem.empty())
-    add_text("", fmt::format("lines in part: {}", escaped(annotation_.line_problem)));
+    add_text("",
+             fmt::format("without some lines or inlined functions: {}", escaped(annotation_.line_problem)));
   add_text(
       "",
       "skid: a tick often lands on the instruction behind the slow one; read a bar with the line above it");
