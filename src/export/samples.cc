@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "report/path_choice.h"
 #include "report/paths/named_paths.h"
 #include "report/rollup.h"
 #include "report/scope_names.h"
@@ -137,7 +138,7 @@ Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines
     result.locations.push_back(nowhere("[folded]"));
     result.samples.push_back(std::move(sample));
   }
-  add_nowhere("[no room for the path]", profile.paths.no_room, &result);
+  add_nowhere(kNoPath, profile.paths.no_room, &result);
   add_nowhere("[lost]", profile.ledger.lost, &result);
   rename(style, &result);
   return result;

@@ -369,15 +369,14 @@ void account_threads(ProcessRecord* process) noexcept {
 
 /// A child of the bare clone(2) that nothing has entered may end by exit(3): recording and clock are its
 /// parent's.
-bool is_own() noexcept { return getpid() == g_pid && (g_met == nullptr || *g_met != 0); }
-
 __attribute__((destructor)) void leave() {
-  if (g_injected == nullptr || g_injected->process == 0 || !is_own()) return;
+  if (g_injected == nullptr || g_injected->process == 0 || (g_met != nullptr && *g_met == 0)) return;
   if (has_seccomp_filter()) {                                            // no system call of ours
     const bool untimed = g_injected->clock.kind() == ClockKind::kTimer;  // threads inherit what traps
     if (untimed && filter_cost_a_thread()) own_record()->note = ProcessNote::kFiltered;
     return;
   }
+  if (getpid() != g_pid) return;
   ClockWatch::stop();
   BusErrorsAdmitted admitted;
   ProcessRecord* process = own_record();

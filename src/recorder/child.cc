@@ -76,6 +76,7 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
   if (auto made = make_pipe(&child.failed_, &failed); !made) return std::unexpected(made.error());
   sigset_t watched = signals_for_command(), before;
   sigprocmask(SIG_BLOCK, &watched, &before);
+  const InheritedTimers timers = InheritedTimers::take();
   child.pid_ = ::fork();
   if (child.pid_ < 0) return fail(errno, "fork: %s", strerror(errno));
   if (child.pid_ == 0) {
@@ -84,6 +85,7 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
     restore_descriptor_limit();
     restore_child_signal();
     sigprocmask(SIG_SETMASK, &before, nullptr);
+    timers.set();
     if (silent) dup2(STDOUT_FILENO, STDERR_FILENO);
     become(program, arguments, start.get(), failed.get());
   }
@@ -108,19 +110,28 @@ Result<void> Child::let_go(const std::vector<std::string>& environment) {
 }
 
 void Child::handle_signals() {
+  constexpr int kMostAtOnce = 64;  // somebody may send faster than they are read
   const sigset_t ending = ending_signals();
   signalfd_siginfo info;
-  while (read(signals_.get(), &info, sizeof info) == sizeof info) {
+  for (int i = 0; i < kMostAtOnce && read(signals_.get(), &info, sizeof info) == sizeof info; ++i) {
     const auto signal = static_cast<int>(info.ssi_signo);
+    const auto sender = static_cast<pid_t>(info.ssi_pid);
     if (reaped_)
-      interrupted_ = interrupted_ || sigismember(&ending, signal) == 1;
-    else if (is_for_command(info, pid_))
-      pass_on(signal);
+      interrupted_ = interrupted_ || (sigismember(&ending, signal) == 1 && !is_of_tree(sender));
+    else if (is_for_command(info))
+      pass_on(signal, sender);
   }
 }
 
-void Child::pass_on(int signal) {
-  const bool asks_to_end = signal == SIGTERM || signal == SIGINT;
+/// A process of the command's tree sends to groups ("kill 0"), or to whoever runs the command: it does not
+/// end the recording.
+bool Child::is_of_tree(pid_t sender) const {
+  const std::vector<pid_t> tree = reaped_ ? adopted() : process_tree(pid_);
+  return std::ranges::find(tree, sender) != tree.end();
+}
+
+void Child::pass_on(int signal, pid_t sender) {
+  const bool asks_to_end = (signal == SIGTERM || signal == SIGINT) && !is_of_tree(sender);
   if (asks_to_end && asked_to_end_) {
     left_by_ = signal;
     return;

@@ -31,9 +31,9 @@ class Child {
   [[nodiscard]] int signals() const noexcept { return signals_.get(); }
   void handle_signals();
 
-  /// The second SIGTERM or SIGINT that another process sent to this one while the program ran: it has not
-  /// ended after the first, and is to be left running. 0: none. Ctrl-C does not count: a terminal sends it to
-  /// the program, which may be one that people interrupt often (a shell, a debugger).
+  /// The second SIGTERM or SIGINT that a process outside the program's tree sent to this one while it ran: it
+  /// has not ended after the first, and is to be left running. 0: none. Ctrl-C does not count: a terminal
+  /// sends it to the program, which may be one that people interrupt often (a shell, a debugger).
   [[nodiscard]] int left_by() const noexcept { return left_by_; }
 
   /// Waits for its end, or until it is to be left running, passing signals on.
@@ -54,7 +54,8 @@ class Child {
 
  private:
   void reap();
-  void pass_on(int signal);
+  void pass_on(int signal, pid_t sender);
+  [[nodiscard]] bool is_of_tree(pid_t sender) const;
 
   pid_t pid_ = -1;
   UniqueFd start_;   ///< write end: the environment goes in, and closing it lets the process go

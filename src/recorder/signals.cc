@@ -2,10 +2,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <vector>
-
-#include "perf/process_tree.h"
+#include <initializer_list>
+#include <iterator>
 
 namespace pctally {
 namespace {
@@ -18,12 +16,7 @@ bool is_ignored(int signal) noexcept {
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// By the kernel: a terminal sends to a whole group, but a hang-up to the leader of its session alone; and a
-/// timer that was set before our exec would have been the command's.
-bool is_kernels_for_command(int signal) noexcept {
-  if (signal == SIGHUP) return getsid(0) == getpid();
-  return signal == SIGALRM || signal == SIGVTALRM || signal == SIGPROF;
-}
+constexpr __itimer_which kTimers[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
 
 }  // namespace
 
@@ -66,12 +59,22 @@ sigset_t signals_for_command() noexcept {
   return set;
 }
 
-bool is_for_command(const signalfd_siginfo& info, pid_t pid) {
+bool is_for_command(const signalfd_siginfo& info) noexcept {
   const auto signal = static_cast<int>(info.ssi_signo);
   if (signal == SIGCHLD || signal == SIGPIPE || signal == SIGXFSZ || signal == SIGXCPU) return false;
-  if (info.ssi_code == SI_KERNEL) return is_kernels_for_command(signal);
-  const std::vector<pid_t> tree = process_tree(pid);
-  return std::ranges::find(tree, static_cast<pid_t>(info.ssi_pid)) == tree.end();
+  // A terminal sends to a whole group, but a hang-up to the leader of its session alone.
+  return info.ssi_code != SI_KERNEL || (signal == SIGHUP && getsid(0) == getpid());
+}
+
+InheritedTimers InheritedTimers::take() noexcept {
+  InheritedTimers timers;
+  const itimerval off{};
+  for (size_t i = 0; i < std::size(kTimers); ++i) setitimer(kTimers[i], &off, &timers.left_[i]);
+  return timers;
+}
+
+void InheritedTimers::set() const noexcept {
+  for (size_t i = 0; i < std::size(kTimers); ++i) setitimer(kTimers[i], &left_[i], nullptr);
 }
 
 }  // namespace pctally

@@ -2,7 +2,7 @@
 #pragma once
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <sys/types.h>
+#include <sys/time.h>
 
 namespace pctally {
 
@@ -27,8 +27,19 @@ bool ending_signal_waits() noexcept;
 /// the faults, which are a process's own.
 sigset_t signals_for_command() noexcept;
 
-/// Whether a signal that the recorder got is for the command `pid`: it did not get it itself. It did if it
-/// was a terminal's, or of a process of its own tree, which sends to groups or to whoever runs the command.
-bool is_for_command(const signalfd_siginfo& info, pid_t pid);
+/// Whether a signal that the recorder got is passed on to the command. Not what is the recorder's own, nor
+/// what a terminal sends: the whole group has got that.
+bool is_for_command(const signalfd_siginfo& info) noexcept;
+
+/// The timers of setitimer(2) that were set before our exec. Taken, they are off in this process; set() sets
+/// them in the calling one, the command's, which may set them anew. set() is async-signal-safe.
+class InheritedTimers {
+ public:
+  static InheritedTimers take() noexcept;
+  void set() const noexcept;
+
+ private:
+  itimerval left_[3] = {};
+};
 
 }  // namespace pctally

@@ -44,6 +44,10 @@ void on_patience_over(int) {
     (void)!write(STDERR_FILENO, kLine, sizeof kLine - 1);
     _exit(kExitFailed);
   }
+  if (g_suspects != 0 && !ending_signal_waits()) {  // it has been read
+    g_suspects = 0;
+    timer_settime(g_timer, 0, &g_patience, nullptr);
+  }
   errno = before;
 }
 
@@ -72,8 +76,8 @@ void Watchdog::start(pid_t child, unsigned patience_ms) noexcept {
 }
 
 void Watchdog::feed() noexcept {
-  g_suspects = 0;
   if (g_started) timer_settime(g_timer, 0, &g_patience, nullptr);
+  g_suspects = 0;
 }
 
 }  // namespace pctally

@@ -87,6 +87,7 @@ std::vector<Row> rows_by_function(const Profile& profile, ObjectNames& names, co
     if (paths != nullptr) include_own(function.ticks, &row.total);
     row.linkage = std::move(function.linkage);
     row.address = function.address;
+    row.of_kernel = function.kind == ExecutableKind::kKernel;
     row.ticks = function.ticks;
     rows.push_back(std::move(row));
   }

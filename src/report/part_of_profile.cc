@@ -11,8 +11,9 @@ Profile part_of(const Profile& profile, const char* left_out, BracketedPlaces* p
   Profile part = profile;
   if (part.whole == nullptr) part.whole = std::make_shared<const Profile>(profile);
   const auto first = static_cast<uint32_t>(part.executables.size());
-  for (const char* name : {left_out, kInnerNotKept, kNoFunction}) part.executables.emplace_back().path = name;
-  *places = {first, first + 1, first + 2};
+  for (const char* name : {left_out, kInnerNotKept, kNoFunction, kNoPath})
+    part.executables.emplace_back().path = name;
+  *places = {first, first + 1, first + 2, first + 3};
   return part;
 }
 
@@ -28,12 +29,13 @@ void count_by_paths(const BracketedPlaces& places, Profile* part) {
     if (node.folded != 0) positions.push_back({places.inner_not_kept, 0, node.folded});
     sum += node.self + node.folded;
   }
-  add_up(&positions);
   TickLedger& ledger = part->ledger;
   const uint64_t all = ledger.counted + ledger.outside + ledger.full;
-  ledger.counted = std::min(all, sum);
-  ledger.outside = 0;
-  ledger.full = part->paths.no_room = all - ledger.counted;
+  if (sum < all) positions.push_back({places.no_room, 0, all - sum});
+  add_up(&positions);
+  ledger.counted = all;
+  ledger.outside = ledger.full = 0;
+  part->paths.no_room = all - std::min(all, sum);
 }
 
 }  // namespace pctally

@@ -7,14 +7,14 @@ namespace pctally {
 
 /// Executables that stand for what has no place of its own.
 struct BracketedPlaces {
-  uint32_t left_out, inner_not_kept, no_function;
+  uint32_t left_out, inner_not_kept, no_function, no_room;
 };
 
 /// A copy of the profile, to choose from, that knows the whole. `left_out`: the name of what is not chosen.
 Profile part_of(const Profile& profile, const char* left_out, BracketedPlaces* places);
 
-/// Counts the ticks of functions themselves as the context tree tells them. Ticks without a node are
-/// `full`; so all are there still.
+/// Counts the ticks of functions themselves as the context tree tells them. Those without a node have a row
+/// of their own; so all are there still.
 void count_by_paths(const BracketedPlaces& places, Profile* part);
 
 }  // namespace pctally

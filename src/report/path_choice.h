@@ -20,6 +20,7 @@ struct PathChoice {
 inline constexpr char kLeftOut[] = "[paths left out]";
 inline constexpr char kInnerNotKept[] = "[inner functions not kept]";
 inline constexpr char kNoFunction[] = "[no function known]";
+inline constexpr char kNoPath[] = "[no room for the path]";
 
 /// A profile of the same ticks, in which those of other paths are kLeftOut. Its functions' own ticks are
 /// known by the paths. Ticks of folded paths are kInnerNotKept; so are those that may or may not go through a

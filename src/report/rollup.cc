@@ -15,7 +15,7 @@ namespace pctally {
 namespace {
 
 constexpr size_t kBatch = 1 << 15;  ///< positions named at a time
-constexpr std::string_view kNoCode[] = {kLeftOut,       kInnerNotKept, kNoFunction,
+constexpr std::string_view kNoCode[] = {kLeftOut,       kInnerNotKept, kNoFunction, kNoPath,
                                         kOtherPrograms, kOtherThreads, kOtherGroups};
 
 Row pseudo_row(Grouping by, const char* name, uint64_t ticks) {

@@ -67,6 +67,7 @@ struct Row {
   std::string short_function;          ///< kFunction, kLine: as name_rows() gives it
   std::string linkage;                 ///< of `function`, if it is not its name
   uint64_t address = 0;                ///< of a function: where it starts; 0: not known
+  bool of_kernel = false;              ///< kFunction
   uint64_t ticks = 0;
   double share = 0;  ///< of all ticks
   Interval interval;

@@ -3,6 +3,7 @@
 
 #include "report/fake_symbolizer_for_test.h"
 #include "report/json.h"
+#include "report/path_choice.h"
 #include "report/scope_choice.h"
 #include "report/scope_names.h"
 #include "report/text.h"
@@ -174,8 +175,8 @@ TEST(Scopes, TheAccountAndTheWarningsOfAChoiceAreThoseOfTheWhole) {
     EXPECT_THAT(json_report(*chosen, part), HasSubstr(field));
   EXPECT_THAT(text_report(*chosen, part, {}), HasSubstr("100 = 85 counted + 10 outside + 4 full + 1 lost"));
   EXPECT_EQ(sum_of(part), 100u);
-  EXPECT_TRUE(std::ranges::any_of(part.rows,
-                                  [](const Row& row) { return row.function == "[full]" && row.ticks == 4; }));
+  EXPECT_TRUE(
+      std::ranges::any_of(part.rows, [](const Row& row) { return row.object == kNoPath && row.ticks == 4; }));
 }
 
 TEST(Scopes, PathsOfOthersAreNoCompletePathsOfTheChosen) {

@@ -234,11 +234,13 @@ std::string unseen_kernel(const Profile& profile, const Account& account, double
 }
 
 /// Of the whole machine: interrupts that come while a CPU is idle are no program's, and no idle time. Nor is
-/// a CPU's way to sleep and back. That was 1 to 5 % of all CPUs' time on a virtual machine that did little.
+/// a CPU's way to sleep and back. That was 1 to 5 % of the idle time on a virtual machine that did little.
 bool is_work_of_idle_cpus(const Profile& profile, const Account& account) {
   constexpr int64_t kMostPart = 16;
-  if (profile.command != std::vector<std::string>{"@machine"}) return false;
-  return account.unsampled_ns <= duration_of(profile.machine_cpus, profile.duration_ns) / kMostPart;
+  if (profile.command != std::vector<std::string>{"@machine"} || !profile.runs.empty()) return false;
+  if (is_too_frequent(profile) || profile.throttled != 0 || !profile.kernel_observed) return false;
+  const int64_t idle_ns = duration_of(profile.machine_cpus, profile.duration_ns) - account.cpu_ns;
+  return account.unsampled_ns <= idle_ns / kMostPart;
 }
 
 void check_gap(const Profile& profile, const Account& account, Warnings* out) {

@@ -134,7 +134,8 @@ TEST(Warnings, AGapThatChanceExplainsIsNone) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "only 9")));
 }
 
-/// 100 ms that two CPUs were neither idle nor ran a program, in 1 s; and 150 ms, which are more than that.
+/// 100 ms that two CPUs were neither idle nor ran a program, in 1 s of which they were idle for 1.8; and 150
+/// ms, which are more than that.
 TEST(Warnings, AnIdleMachineWorksAWhileForNobody) {
   for (const uint64_t rest_ms : {100u, 150u}) {
     Profile profile = trusty();

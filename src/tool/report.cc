@@ -320,6 +320,7 @@ std::optional<int> choose_paths(const Arguments& arguments, Profile* profile) {
                                                {.focus = focus ? &*focus : nullptr,
                                                 .ignore = ignore ? &*ignore : nullptr,
                                                 .hide = hide ? &*hide : nullptr});
+  if (!chosen && profile->ledger.ticks() == 0) return std::nullopt;  // the report says why
   if (!chosen) {
     complain("no function on a stack matches --focus; pctally report --sort total lists them");
     return kExitInput;

@@ -111,7 +111,7 @@ class Attach(unittest.TestCase):
         with running([server, "1", "30"]) as main, running([server, "1", "30"], NOBODY) as worker:
             name = os.path.basename(server)
             data = attach(["-p", name, "--for", "0.3"]).report()
-            self.assertEqual(data["command"], ["@running", *sorted(f"{process.pid}:{name}" for process in (main, worker))], data["command"])
+            self.assertEqual(data["command"], ["@running", *(f"{pid}:{name}" for pid in sorted((main.pid, worker.pid)))], data["command"])
             data = attach(["-p", name, "--for", "0.3"], NOBODY).report()
             self.assertEqual(data["command"], ["@running", f"{worker.pid}:{name}"])
 

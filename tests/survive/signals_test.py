@@ -56,18 +56,21 @@ class Signals(unittest.TestCase):
                 recorder.send_signal(number)
                 self.assertEqual(recorder.wait(timeout=60), 7, number)
 
-    def test_a_timer_set_before_us_ends_the_command(self):
+    def test_a_timer_set_before_us_is_the_commands(self):
         """alarm(2) survives exec(2), and would have been the command's."""
         script = "import os, signal, sys; signal.setitimer(signal.ITIMER_REAL, 0.3); os.execv(sys.argv[1], sys.argv[1:])"
         result = subprocess.run([PYTHON, "-c", script, *self.words("sleep", "60")], capture_output=True, timeout=50)
         self.assertEqual(result.returncode, -signal.SIGALRM)
+        cancels = (PYTHON, "-c", "import signal, time; signal.alarm(0); time.sleep(0.5)")
+        self.assertEqual(subprocess.run([PYTHON, "-c", script, *self.words(*cancels)], timeout=50).returncode, 0)
 
-    def test_what_the_commands_tree_sends_to_its_group_comes_once(self):
+    def test_what_the_commands_tree_sends_to_its_group_does_not_end_the_recording(self):
         script = ("import os, signal, time\ncame = []\nsignal.signal(signal.SIGTERM, lambda *_: came.append(1))\n"
                   "for _ in range(3): os.kill(0, signal.SIGTERM)\n"
                   "end = time.monotonic() + 0.3\nwhile time.monotonic() < end: pass\nprint(len(came))\n")
         result = subprocess.run(self.words(PYTHON, "-c", script), capture_output=True, text=True, start_new_session=True, timeout=60)
-        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "3\n", ""))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertGreaterEqual(int(result.stdout), 3)  # and what is passed on
 
     def test_the_hang_up_of_a_terminal_reaches_the_command(self):
         """The kernel sends it to the leader of the session alone, which is us: ssh -t HOST pctally record."""

@@ -48,12 +48,33 @@ uint64_t ticks_of(const MeasuredRun& run, const DiffKey& key) {
   return found == run.ticks.end() ? 0 : found->second;
 }
 
-OnPath on_path_of(const MeasuredRun& run, const DiffKey& key) {
+uint64_t on_path_of(const MeasuredRun& run, const DiffKey& key) {
   auto found = run.on_path.find(key);
-  return found == run.on_path.end() ? run.off_path : found->second;
+  return found == run.on_path.end() ? 0 : found->second;
 }
 
-/// Whether a total has changed by itself, but not with what is unknown of it, which rose by `unknown`.
+/// How much more of the call paths is unknown on the new side, as a part of a run, and of how large a run: in
+/// the unit of amounts.
+double unknown_change(const std::string& object, const std::vector<MeasuredRun>& before,
+                      const std::vector<MeasuredRun>& after) {
+  bool of_kernel = false;
+  double whole = 0;
+  for (const auto* side : {&before, &after})
+    for (const MeasuredRun& run : *side) {
+      of_kernel = of_kernel || run.kernel_objects.contains(object);
+      whole = std::max(whole, run.per_tick * run.total_ticks);
+    }
+  const auto part = [of_kernel](const std::vector<MeasuredRun>& side) {
+    double sum = 0;
+    for (const MeasuredRun& run : side)
+      sum += static_cast<double>(of_kernel ? run.unknown_kernel_paths : run.unknown_paths) /
+             std::max(run.total_ticks, 1.0);
+    return sum / static_cast<double>(side.size());
+  };
+  return (part(after) - part(before)) * whole;
+}
+
+/// Whether a total has changed, but by no more than what is unknown of the call paths did.
 bool is_in_doubt(const Change& total, double unknown) {
   const double half = (total.interval.high - total.interval.low) / 2, sign = total.difference < 0 ? -1 : 1;
   return sign * total.difference > half && sign * (total.difference + unknown) <= half;
@@ -99,18 +120,15 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
     row.old_place = place->name;
   std::array<std::vector<Measured>, 2> amounts, shares, totals, total_shares;
   bool all_have_paths = true;
-  double unknown = 0;  ///< of the totals: how much more of the new side
   const std::array<const std::vector<MeasuredRun>*, 2> sides = {&before, &after};
   for (size_t side = 0; side < 2; ++side) {
     for (const MeasuredRun& run : *sides[side]) {
       uint64_t ticks = ticks_of(run, key);
-      const OnPath on_path = on_path_of(run, key);
+      const uint64_t on_path = on_path_of(run, key);
       add(run, ticks, side == 0 ? &row.old_side : &row.new_side);
-      add(run, on_path.ticks, side == 0 ? &row.old_on_path : &row.new_on_path);
-      totals[side].push_back(amount_of(run, static_cast<double>(on_path.ticks)));
-      total_shares[side].push_back(share_of(run, static_cast<double>(on_path.ticks)));
-      unknown += (side == 0 ? -1 : 1) * amount_of(run, static_cast<double>(on_path.unknown)).amount /
-                 static_cast<double>(sides[side]->size());
+      add(run, on_path, side == 0 ? &row.old_on_path : &row.new_on_path);
+      totals[side].push_back(amount_of(run, static_cast<double>(on_path)));
+      total_shares[side].push_back(share_of(run, static_cast<double>(on_path)));
       all_have_paths = all_have_paths && run.has_paths;
       amounts[side].push_back(amount_of(run, static_cast<double>(ticks)));
       shares[side].push_back(share_of(run, static_cast<double>(ticks)));
@@ -121,7 +139,8 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
   if (!all_have_paths) return row;
   row.total = test_change(totals[0], totals[1], between_runs);
   row.total_share = test_shares(total_shares, between_runs);
-  row.total_in_doubt = is_in_doubt(*row.total, unknown);
+  row.total_in_doubt =
+      row.has_callees() && is_in_doubt(*row.total, unknown_change(row.object, before, after));
   return row;
 }
 
@@ -346,8 +365,8 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   if (!kernel_code) {
     old_rest = without_kernel_code(before);
     new_rest = without_kernel_code(after);
-    diff.totals_left_out =
-        have_paths(before) && have_paths(after) && !(have_paths(old_rest) && have_paths(new_rest));
+    diff.totals_left_out = options.by == Grouping::kFunction && have_paths(before) && have_paths(after) &&
+                           !(have_paths(old_rest) && have_paths(new_rest));
   }
   const std::vector<Profile>&old_side = kernel_code ? before : old_rest,
         &new_side = kernel_code ? after : new_rest;

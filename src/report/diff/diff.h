@@ -40,8 +40,7 @@ struct DiffRow {
   SideTicks old_on_path, new_on_path;  ///< where there is a total
   Verdict verdict = Verdict::kUndecided;
   Verdict total_verdict = Verdict::kUndecided;
-  bool total_in_doubt =
-      false;  ///< of other paths so many more are unknown on one side that it may be unchanged
+  bool total_in_doubt = false;  ///< it changed, but by no more than the unknown call paths did
 
   [[nodiscard]] bool has_own_ticks() const { return old_side.ticks != 0 || new_side.ticks != 0; }
 

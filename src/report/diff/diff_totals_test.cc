@@ -95,6 +95,24 @@ TEST(Diff, ATotalIsNotGoneWhereAllItsPathsAreCut) {
             Verdict::kUndecided);
 }
 
+/// All paths are cut in f1: they have its callee f2, and f1, on them.
+Profile run_cut_inside(uint64_t ticks, uint64_t rest) {
+  Profile profile = with_paths(run_of({0, rest, ticks}));
+  profile.paths.context = {
+      {.kind = PathNodeKind::kScope},
+      {.parent = 0, .kind = PathNodeKind::kCut, .position = static_cast<uint64_t>(PathEnd::kShortDump)},
+      {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x108},
+      {.parent = 2, .kind = PathNodeKind::kCode, .position = 0x308, .self = ticks},
+      {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x208, .self = rest}};
+  return profile;
+}
+
+TEST(Diff, ATotalThatChangedInsideOfPathsThatAreAllCutOnBothSidesIsDecided) {
+  const Diff diff = diff_of({run_cut_inside(100, 1000)}, {run_cut_inside(900, 200)});
+  for (const DiffRow& row : diff.rows) EXPECT_FALSE(row.total_in_doubt) << row.name;
+  EXPECT_THAT(diff_text(diff, {}), Not(HasSubstr("more call paths")));
+}
+
 TEST(Diff, ATotalThatChangedBesideAsManyCutPathsIsDecided) {
   const Diff less = diff_of({run_with_cuts(1000, 300)}, {run_with_cuts(300, 310)}),
              more = diff_of({run_with_cuts(300, 0)}, {run_with_cuts(1000, 300)});

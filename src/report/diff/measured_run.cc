@@ -57,8 +57,9 @@ double design_of(double ticks, const Account& account) {
   return account.effective_samples > 0 ? std::max(1.0, ticks / account.effective_samples) : 1;
 }
 
-OnPath on_path_of(const PathTotal& total, const Profile& profile) {
-  return {total.low, total.high - total.low + total.cut + profile.paths.no_room};
+uint64_t unknown_paths(const Profile& profile, bool of_kernel) {
+  const PathTotal total = total_without_node(profile, of_kernel);
+  return total.high + total.cut + profile.paths.no_room;
 }
 
 /// A sum knows the totals of its runs.
@@ -96,13 +97,14 @@ MeasuredRun measure(const Profile& profile, const Report& report, double work, c
       named.all += row.ticks;
       named.nameless += is_nameless(row, by) ? row.ticks : 0;
     }
-    const OnPath on_path = on_path_of(row.total, profile);
-    if (OnPath& largest = run.on_path.try_emplace(key, on_path).first->second; largest.ticks < on_path.ticks)
-      largest = on_path;
+    uint64_t& on_path = run.on_path[key];
+    on_path = std::max(on_path, row.total.low);
+    if (row.of_kernel) run.kernel_objects.insert(std::get<1>(key));
     if (by == Grouping::kFunction && !row.linkage.empty())
       run.linkage[key] = without_clone_suffix(row.linkage);
   }
-  if (run.has_paths) run.off_path = on_path_of(total_without_node(profile, false), profile);
+  if (run.has_paths) run.unknown_paths = unknown_paths(profile, false);
+  if (run.has_paths) run.unknown_kernel_paths = unknown_paths(profile, true);
   run.total_ticks = static_cast<double>(profile.ledger.ticks());
   double scale = profile.counts_cpu_time() ? 1e-6 : 1;
   run.added = std::max<size_t>(profile.runs.size(), 1);

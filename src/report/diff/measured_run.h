@@ -1,6 +1,7 @@
 // A profile as diff sees it: the ticks of each row, what a tick is worth, and its totals.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -26,20 +27,16 @@ struct NamedTicks {
   uint64_t nameless = 0;  ///< of code without a name; by line, without a line
 };
 
-/// Ticks with a function on the call path.
-struct OnPath {
-  uint64_t ticks = 0;    ///< those that are known
-  uint64_t unknown = 0;  ///< others that may be, too: of paths that are cut, folded or not kept
-};
-
 struct MeasuredRun {
   std::map<DiffKey, uint64_t> ticks;
   std::map<DiffKey, std::string> linkage;  ///< of functions whose symbol is another word
   std::map<DiffKey, LinePlace> places;     ///< of lines: the name of the row
   /// With the function on the call path; empty where the profile has none. Of a function and its clones the
   /// larger counts: one calls the other.
-  std::map<DiffKey, OnPath> on_path;
-  OnPath off_path;                          ///< of a function that has no row
+  std::map<DiffKey, uint64_t> on_path;
+  uint64_t unknown_paths = 0;               ///< ticks of paths that are cut, folded or not kept
+  uint64_t unknown_kernel_paths = 0;        ///< the same, where the kernel's part may be hidden
+  std::set<std::string> kernel_objects;     ///< of rows with kernel functions
   std::map<std::string, NamedTicks> named;  ///< of each object, by function and by line
   bool has_paths = false;
   size_t added = 1;  ///< runs that it is the sum of; amounts are their mean

@@ -111,7 +111,9 @@ void let_go_of_output() {
   setrlimit(RLIMIT_CORE, &no_core);
   sigset_t none;
   sigemptyset(&none);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_DFL);
+  const sigset_t ending = ending_signals();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (sigismember(&ending, signal) == 1) ::signal(signal, SIG_DFL);
   ::signal(SIGXFSZ, SIG_IGN);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   const Outcome outcome = name_and_write(fd, naming, progress);
