@@ -63,7 +63,7 @@ class LineRows {
       frame.linkage = range.linkage;
     }
     const auto [entry, fresh] = numbers_.try_emplace(
-        Key(names_.shown(executable), std::move(frame.function), std::move(frame.file), frame.line,
+        Key(names_.shown(executable), std::move(frame.function), row_path(frame.file), frame.line,
             std::move(inside), by_symbol ? Place(executable, range.start) : Place()),
         static_cast<uint32_t>(rows.size()));
     if (fresh) add_row(entry->first, start_line);
@@ -78,6 +78,11 @@ class LineRows {
     Row& row = rows.emplace_back();
     row.start_line = start_line;
     std::tie(row.object, row.function, row.file, row.line, row.inside, std::ignore) = key;
+  }
+
+  /// Units that were compiled in several directories have one header by several paths.
+  static std::string row_path(const std::string& file) {
+    return file.starts_with('/') ? normal_path(file) : file;
   }
 
   static std::string bracketed(const std::string& object) {
@@ -97,7 +102,7 @@ class LineRows {
   static Inside inside_of(const std::vector<Frame>& frames, size_t chosen) {
     Inside inside;
     if (chosen == frames.size()) return inside;
-    for (size_t i = chosen; i-- > 0;) inside.emplace_back(frames[i].file, frames[i].line);
+    for (size_t i = chosen; i-- > 0;) inside.emplace_back(row_path(frames[i].file), frames[i].line);
     return inside;
   }
 

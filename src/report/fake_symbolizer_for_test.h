@@ -46,13 +46,17 @@ class FakeSymbolizer : public Symbolizer {
         frames.push_back({function(position & ~uint64_t{0xff}), "/src/" + object_ + ".c",
                           static_cast<uint32_t>(position / 16), linkage(position & ~uint64_t{0xff})});
       if (problem_.empty() && position % 2 != 0)
-        frames.insert(frames.begin(), {"inlined", "/src/inlined.h", 7});
+        frames.insert(frames.begin(), {"inlined", header(position), 7});
       all.push_back(std::move(frames));
     }
     return all;
   }
 
  private:
+  /// From 0x1000 on "/bin/units" was compiled in another directory.
+  [[nodiscard]] const char* header(uint64_t position) const {
+    return path_ == "/bin/units" && position >= 0x1000 ? "/src/units/../inlined.h" : "/src/inlined.h";
+  }
   static constexpr std::pair<const char*, const char*> kCxx[] = {
       {"std::map<int, std::vector<int, std::allocator<int> >, std::less<int> >::operator[](int const&)",
        "_ZM"},

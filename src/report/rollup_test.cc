@@ -97,6 +97,17 @@ TEST(Rollup, LinesAreThoseOfTheInnermostFrame) {
   EXPECT_EQ(report.rows[1].ticks, 20u);
 }
 
+TEST(Rollup, ALineIsOneRowHoweverUnitsCallItsFile) {
+  Profile profile;
+  profile.executables = {{ExecutableKind::kFile, "/bin/units", {}, 0}};
+  profile.positions = {{0, 0x101, 30}, {0, 0x1101, 20}};
+  profile.ledger = {.counted = 50};
+  const Report report = make(profile, {.by = Grouping::kLine});
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_EQ(report.rows[0].file, "/src/inlined.h");
+  EXPECT_EQ(report.rows[0].ticks, 50u);
+}
+
 /// Debug information names a local function of a namespace without it.
 class LocalFunctions : public FakeSymbolizer {
  public:

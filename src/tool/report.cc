@@ -475,11 +475,11 @@ int report(Arguments& arguments) {
     if (auto code = choose_scopes(arguments.scopes, &*profile)) return *code;
   }
   if (arguments.sort == "total" && !profile->paths.recorded) return refuse_without_paths(*profile, arguments);
+  if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   if (chooses_paths(arguments)) {
     if (!profile->paths.recorded) return refuse_without_paths(*profile, arguments);
     if (auto code = choose_paths(arguments, &*profile)) return *code;
   }
-  if (std::optional<int> code = use_debuginfod(arguments.debuginfod)) return *code;
   int code = print(*profile, arguments);
   tell_debuginfod_failure();
   return exit_code_of(*profile, code);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <string>
 
 #include "object/dwarf/debug_finder.h"
@@ -152,8 +151,7 @@ void add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* int
 
 std::string source_path(const std::string& directory, const char* name) {
   if (name == nullptr || *name == '\0') return {};
-  const std::string path = directory.starts_with('/') ? joined(directory, name) : std::string(name);
-  return path.starts_with('/') ? std::filesystem::path(path).lexically_normal().string() : path;
+  return directory.starts_with('/') ? joined(directory, name) : std::string(name);
 }
 
 AddressRange text_bounds(const ElfFile& file) {

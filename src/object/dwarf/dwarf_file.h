@@ -58,9 +58,7 @@ void add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* int
 
 /// The path of a source file by the name that a line table has; empty if that is null. libdw joins a name
 /// with its directory, and a relative directory with nothing. A relative directory of compilation, which
-/// compilers write when they are asked to hide it, is left out: the result is then relative, too. An absolute
-/// one has no "." and
-/// "..": units that were compiled in several directories call a header by one path.
+/// compilers write when they are asked to hide it, is left out: the result is then relative, too.
 std::string source_path(const std::string& directory, const char* name);
 
 /// From the start of the first executable section to the end of the last.

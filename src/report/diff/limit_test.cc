@@ -68,6 +68,16 @@ TEST(Limit, InPercentKnowsTheOldSidesPartOfTheVariance) {
   EXPECT_NEAR(factor, std::sqrt(2.5), 0.001);
 }
 
+/// Two old runs and ten new ones: at +100 % nearly all of the variance is the old ones'.
+TEST(Limit, InPercentKnowsHowFewRunsTheOldVarianceIsOf) {
+  Diff diff = diff_with("f", 100, 190, 8);
+  Change& amount = diff.rows[0].amount;
+  amount.before_part = 0.5, amount.before_degrees = 1, amount.after_degrees = 9, amount.degrees = 3.6;
+  const double factor = check_limit(diff, *parse_limit("seconds(f) > +100%"))->half_width /
+                        check_limit(diff, *parse_limit("seconds(f) > +0%"))->half_width;
+  EXPECT_NEAR(factor, std::sqrt(2.5) * t_quantile(0.05, 25 / (16 + 1.0 / 9)) / t_quantile(0.05, 3.6), 0.001);
+}
+
 // A function that only calls others: its share of own ticks could never rise.
 TEST(Limit, OfAFunctionWithoutTicksOfItsOwnIsRefused) {
   auto result = check_limit(diff_with("main", 0, 0, 1), *parse_limit("share(main) > +2pp"));

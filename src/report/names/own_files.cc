@@ -3,9 +3,12 @@
 #include <filesystem>
 
 namespace pctally {
-namespace {
 
-std::string normal(std::string_view path) { return std::filesystem::path(path).lexically_normal().string(); }
+std::string normal_path(std::string_view path) {
+  return std::filesystem::path(path).lexically_normal().string();
+}
+
+namespace {
 
 bool is_of_a_system(std::string_view path) {
   for (std::string_view place : {"/usr/", "/lib", "/opt/rh/", "/build/", "/builddir/", "/rustc/"})
@@ -20,7 +23,7 @@ bool is_of_a_system(std::string_view path) {
 OwnFiles::OwnFiles(const std::string& directory) {
   if (directory.empty()) return;
   std::error_code error;
-  directory_ = normal(std::filesystem::absolute(directory, error).string());
+  directory_ = normal_path(std::filesystem::absolute(directory, error).string());
   if (!directory_.ends_with('/')) directory_ += '/';
 }
 
@@ -28,10 +31,10 @@ bool OwnFiles::contains(std::string_view path, std::string_view object) const {
   if (path.empty()) return false;
   // Distributions compile libc with relative paths.
   const bool relative = !path.starts_with('/');
-  if (relative && (object.starts_with('[') || is_of_a_system(normal(object)))) return false;
-  if (directory_.empty()) return relative || !is_of_a_system(normal(path));
+  if (relative && (object.starts_with('[') || is_of_a_system(normal_path(object)))) return false;
+  if (directory_.empty()) return relative || !is_of_a_system(normal_path(path));
   std::error_code error;
-  return normal(std::filesystem::absolute(path, error).string()).starts_with(directory_);
+  return normal_path(std::filesystem::absolute(path, error).string()).starts_with(directory_);
 }
 
 }  // namespace pctally

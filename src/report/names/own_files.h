@@ -5,6 +5,10 @@
 
 namespace pctally {
 
+/// The path without "." and "..", by its letters alone: where a directory is a link it may name another file,
+/// so it is for rows and not for opening.
+std::string normal_path(std::string_view path);
+
 class OwnFiles {
  public:
   /// Those below `directory`; of an empty one those outside the places of systems and package managers: /usr,

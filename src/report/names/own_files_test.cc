@@ -7,6 +7,11 @@ namespace {
 
 constexpr char kProgram[] = "/home/me/prog";
 
+TEST(OwnFiles, APathIsMadeNormalByItsLetters) {
+  EXPECT_EQ(normal_path("/p/src/../inc/./h.h"), "/p/inc/h.h");
+  EXPECT_EQ(normal_path("/p/inc/h.h"), "/p/inc/h.h");
+}
+
 TEST(OwnFiles, BelowADirectory) {
   const OwnFiles own("/home/me/src/");
   EXPECT_TRUE(own.contains("/home/me/src/a.cc", kProgram));

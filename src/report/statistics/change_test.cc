@@ -130,6 +130,12 @@ double t_quantile(double alpha, double degrees) {
   return low;
 }
 
+double degrees_of_sum(double variance, double degrees, double other, double other_degrees) {
+  if (!(variance + other > 0)) return kManyDegrees;
+  return std::min(kManyDegrees,
+                  squared(variance + other) / (squared(variance) / degrees + squared(other) / other_degrees));
+}
+
 Change test_change(std::span<const Measured> before, std::span<const Measured> after, double between_runs) {
   Side old_side = side_of(before), new_side = side_of(after);
   const Side old_alone = old_side, new_alone = new_side;
@@ -141,11 +147,10 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
   change.difference = change.after - change.before;
   double old_part = old_side.variance / old_side.runs, new_part = new_side.variance / new_side.runs;
   double error = std::sqrt(old_part + new_part);
-  double degrees = kManyDegrees;
-  if (error > 0)
-    degrees = std::min(kManyDegrees, squared(old_part + new_part) / (squared(old_part) / old_side.degrees +
-                                                                     squared(new_part) / new_side.degrees));
+  const double degrees = degrees_of_sum(old_part, old_side.degrees, new_part, new_side.degrees);
   change.degrees = degrees;
+  change.before_degrees = old_side.degrees;
+  change.after_degrees = new_side.degrees;
   if (error > 0) change.before_part = old_part / squared(error);
   const double width = error * t_quantile(0.05, degrees);
   change.interval = {change.difference - width, change.difference + width};

@@ -23,12 +23,13 @@ struct Measured {
 struct Change {
   double before = 0;  ///< mean of the runs
   double after = 0;
-  double difference = 0;    ///< after - before
-  Interval interval;        ///< of the difference, 95 %; an Interval of any unit
-  double degrees = 1e6;     ///< of freedom, of the t that the interval is made with
-  double before_part = 0;   ///< of the variance of the difference, what `before` has: 0 to 1
-  Interval after_interval;  ///< of `after` alone
-  double p = 1;             ///< probability of a difference at least as large if nothing changed
+  double difference = 0;   ///< after - before
+  Interval interval;       ///< of the difference, 95 %; an Interval of any unit
+  double degrees = 1e6;    ///< of freedom, of the t that the interval is made with
+  double before_part = 0;  ///< of the variance of the difference, what `before` has: 0 to 1
+  double before_degrees = 1e6, after_degrees = 1e6;  ///< of freedom, of the variances of the two
+  Interval after_interval;                           ///< of `after` alone
+  double p = 1;  ///< probability of a difference at least as large if nothing changed
 };
 
 /// The standard deviation from run to run, relative to the amount, that is assumed where a
@@ -58,6 +59,9 @@ double counting_deviation(std::span<const Measured> runs);
 /// Which of the hypotheses are rejected so that of all rejections at most `rate` are wrong on average. Y.
 /// Benjamini, Y. Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57 (1995) 289-300.
 std::vector<bool> rejected(std::span<const double> p_values, double rate);
+
+/// Of freedom, of a sum of two variances (Welch-Satterthwaite).
+double degrees_of_sum(double variance, double degrees, double other, double other_degrees);
 
 /// Student's t: the two-sided tail beyond |t|, and the quantile t whose two-sided tail is `alpha`.
 double t_tail(double t, double degrees);
