@@ -61,6 +61,12 @@ class Host {
     return dump;
   }
 
+  /// Waits until the other side has closed the connection: it serves one after the other.
+  void await_end() {
+    byte();
+    EXPECT_TRUE(broken_);
+  }
+
  private:
   uint64_t word(unsigned bytes) {
     uint64_t value = 0;

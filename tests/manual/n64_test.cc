@@ -216,6 +216,11 @@ size_t open_descriptors() {
 TEST_F(n64_osprofile_description, without_descriptors_a_transfer_breaks_off) {
   init();
   tick_at(kStart, 4);
+  {
+    Host idle(query_self());
+    EXPECT_TRUE(idle.receive().has_value());
+    idle.await_end();  // and those of other tests have ended before
+  }
   const size_t before = open_descriptors();
   Host host(connect_self());
   while (open_descriptors() < before + 2) usleep(100);  // until the other side has its end
