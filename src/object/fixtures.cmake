@@ -15,7 +15,7 @@ endfunction()
 # object_program(name compiler source flags...)
 function(object_program name compiler source)
   object_fixture(${name} COMMAND ${compiler} ${ARGN} -o ${PCTALLY_FIXTURES}/${name} ${fixture_sources}/${source}
-    DEPENDS ${fixture_sources}/${source})
+    DEPENDS ${fixture_sources}/${source} ${fixture_sources}/unit.inc)
   set(fixture_files ${fixture_files} PARENT_SCOPE)
 endfunction()
 

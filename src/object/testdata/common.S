@@ -1,9 +1,6 @@
 /* What dwz moves common parts to: one string, in a unit that has nothing else. */
-        .text
-        .globl  main
-        .type   main, %function
-main:   .zero 16
-.Lend:  .size main, .-main
+#include "unit.inc"
+        main_of 16
 
         .section .debug_abbrev,"",%progbits
         .uleb128 1, 0x3c        /* partial unit */
@@ -11,13 +8,7 @@ main:   .zero 16
         .byte   0, 0
         .byte   0
 
-        .section .debug_info,"",%progbits
-        .4byte  .Lunit_end - .Lversion
-.Lversion:
-        .2byte  4
-        .4byte  0
-        .byte   8
-        .uleb128 1
+        unit
 .Lunit_end:
         .section .debug_str,"MS",%progbits,1
         .asciz  "in_common"
