@@ -40,12 +40,13 @@ sigset_t ending_signals() noexcept {
   return set;
 }
 
-bool ending_signal_waits() noexcept {
+int waiting_ending_signal() noexcept {
   sigset_t waiting;
   const sigset_t ending = ending_signals();
   sigpending(&waiting);
-  sigandset(&waiting, &waiting, &ending);
-  return sigisemptyset(&waiting) == 0;
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
+    if (sigismember(&waiting, signal) == 1 && sigismember(&ending, signal) == 1) return signal;
+  return 0;
 }
 
 sigset_t signals_for_command() noexcept {

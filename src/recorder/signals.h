@@ -20,8 +20,8 @@ void restore_child_signal() noexcept;
 /// nohup(1) has it: a signal that is waited for comes also if it is ignored.
 sigset_t ending_signals() noexcept;
 
-/// One of ending_signals() waits to be read.
-bool ending_signal_waits() noexcept;
+/// One of ending_signals() that waits to be read; 0: none does. Async-signal-safe.
+int waiting_ending_signal() noexcept;
 
 /// All that would act on a command in the recorder's place, and SIGCHLD. Not what stops and continues it, nor
 /// the faults, which are a process's own.

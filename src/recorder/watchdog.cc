@@ -6,8 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <initializer_list>
-
 #include "base/time_ns.h"
 #include "recorder/exit_status.h"
 #include "recorder/signals.h"
@@ -15,7 +13,7 @@
 namespace pctally {
 namespace {
 
-constexpr timespec kLastPatience{1, 0};
+constexpr itimerspec kLastPatience{{1, 0}, {1, 0}};
 constexpr char kLine[] =
     "pctally: the recorder hung and was stopped; the profile holds what was counted until now\n";
 
@@ -29,25 +27,14 @@ volatile sig_atomic_t g_suspects = 0;
 /// it goes on: it has a second to read that. Async-signal-safe.
 void on_patience_over(int) {
   const int before = errno;
-  sigset_t waiting;
-  const sigset_t ending = ending_signals();
-  sigpending(&waiting);
-  for (int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
-    if (sigismember(&waiting, signal) != 1 || sigismember(&ending, signal) != 1) continue;
-    if (g_suspects == 0) {
-      g_suspects = 1;
-      const itimerspec last{kLastPatience, kLastPatience};
-      timer_settime(g_timer, 0, &last, nullptr);
-      break;
-    }
+  const int signal = waiting_ending_signal();
+  if (signal != 0 && g_suspects != 0) {
     if (g_child > 0) kill(g_child, signal);
     (void)!write(STDERR_FILENO, kLine, sizeof kLine - 1);
     _exit(kExitFailed);
   }
-  if (g_suspects != 0 && !ending_signal_waits()) {  // it has been read
-    g_suspects = 0;
-    timer_settime(g_timer, 0, &g_patience, nullptr);
-  }
+  g_suspects = signal != 0;
+  timer_settime(g_timer, 0, signal != 0 ? &kLastPatience : &g_patience, nullptr);
   errno = before;
 }
 

@@ -63,7 +63,7 @@ TEST(Watchdog, EndsARecorderThatHangsByTheFirstSignal) {
 /// Ctrl-Z, then kill %1: SIGTERM, and SIGCONT. The timer has run out meanwhile.
 TEST(Watchdog, LeavesARecorderAloneThatWasStopped) {
   Hung recorder(0, [] {
-    if (ending_signal_waits()) _exit(3);
+    if (waiting_ending_signal() != 0) _exit(3);
     usleep(1000);
   });
   int status = 0;

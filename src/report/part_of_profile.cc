@@ -17,7 +17,10 @@ Profile part_of(const Profile& profile, const char* left_out, BracketedPlaces* p
   return part;
 }
 
-void count_by_paths(const BracketedPlaces& places, Profile* part) {
+void count_by_paths(const BracketedPlaces& places, uint64_t left_out, Profile* part) {
+  if (left_out != 0)
+    part->paths.context.push_back(
+        {.kind = PathNodeKind::kCode, .executable = places.left_out, .self = left_out});
   std::vector<WeightedPosition>& positions = part->positions;
   positions.clear();
   uint64_t sum = 0;

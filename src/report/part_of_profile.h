@@ -13,8 +13,8 @@ struct BracketedPlaces {
 /// A copy of the profile, to choose from, that knows the whole. `left_out`: the name of what is not chosen.
 Profile part_of(const Profile& profile, const char* left_out, BracketedPlaces* places);
 
-/// Counts the ticks of functions themselves as the context tree tells them. Those without a node have a row
-/// of their own; so all are there still.
-void count_by_paths(const BracketedPlaces& places, Profile* part);
+/// Adds to the context tree the `left_out` ticks that were not chosen, and counts the ticks of functions
+/// themselves as the tree tells them. Those without a node have a row of their own; so all are there still.
+void count_by_paths(const BracketedPlaces& places, uint64_t left_out, Profile* part);
 
 }  // namespace pctally

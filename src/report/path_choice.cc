@@ -50,8 +50,7 @@ class Choice {
       update(static_cast<uint32_t>(i), &seen[i]);
       keep(old_[i], seen[i]);
     }
-    add_left_out();
-    count_by_paths(places_, &result_);
+    count_by_paths(places_, left_out_, &result_);
     return std::move(result_);
   }
 
@@ -141,15 +140,6 @@ class Choice {
     Executable added;
     added.path = name.range.function;
     result_.executables.push_back(std::move(added));
-  }
-
-  void add_left_out() {
-    if (left_out_ == 0) return;
-    PathTreeNode node;
-    node.kind = PathNodeKind::kCode;
-    node.executable = places_.left_out;
-    node.self = left_out_;
-    result_.paths.context.push_back(node);
   }
 
   const PathTree& old_;

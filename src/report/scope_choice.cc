@@ -56,14 +56,7 @@ std::optional<Profile> chosen_scopes(const Profile& profile, const ScopeChoice& 
   uint64_t left_out = 0, of_plane = 0;
   result.paths.context = below_chosen(profile.paths.context, chosen, &left_out);
   result.paths.plane = below_chosen(profile.paths.plane, chosen, &of_plane);
-  if (left_out != 0) {
-    PathTreeNode node;
-    node.kind = PathNodeKind::kCode;
-    node.executable = places.left_out;
-    node.self = left_out;
-    result.paths.context.push_back(node);
-  }
-  count_by_paths(places, &result);
+  count_by_paths(places, left_out, &result);
   return result;
 }
 

@@ -134,8 +134,8 @@ TEST(Warnings, AGapThatChanceExplainsIsNone) {
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "only 9")));
 }
 
-/// 100 ms that two CPUs were neither idle nor ran a program, in 1 s of which they were idle for 1.8; and 150
-/// ms, which are more than that.
+/// Two CPUs for 1 s. A program ran for 100 ms. They were neither idle nor sampled for 100 ms, which is less
+/// than a sixteenth of the idle time, or for 150 ms.
 TEST(Warnings, AnIdleMachineWorksAWhileForNobody) {
   for (const uint64_t rest_ms : {100u, 150u}) {
     Profile profile = trusty();

@@ -60,9 +60,9 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
   std::string out = fmt::format("**{}**\n", markdown_text(verdict_sentence(diff)));
   if (std::string cause = cause_sentence(diff); !cause.empty())
     out += fmt::format("\n{}\n", markdown_text(cause));
-  for (const std::string& sentence :
-       {renamed_sentence(diff), kernel_sentence(diff), step_sentence(diff), unknown_sentence(diff)})
-    if (!sentence.empty()) out += fmt::format("\n{}\n", markdown_text(sentence));
+  if (std::string renamed = renamed_sentence(diff); !renamed.empty())
+    out += fmt::format("\n{}\n", markdown_text(renamed));
+  for (const std::string& remark : remarks_of(diff)) out += fmt::format("\n{}\n", markdown_text(remark));
   for (const Doubt& doubt : diff.doubts) out += fmt::format("\nWarning: {}\n", markdown_text(doubt.text()));
   if (!results.empty()) out += "\n| limit | measured | |\n|:--|--:|:--|\n";
   for (const LimitResult& result : results)

@@ -50,6 +50,9 @@ std::string step_sentence(const Diff& diff);
 /// That totals may differ only by what is unknown of the call paths; empty if none do.
 std::string unknown_sentence(const Diff& diff);
 
+/// What has to be known beside the verdict: those of the last three that are not empty.
+std::vector<std::string> remarks_of(const Diff& diff);
+
 /// Which objects are compared under two names; empty if none are.
 std::string renamed_sentence(const Diff& diff);
 

@@ -130,12 +130,17 @@ std::string step_sentence(const Diff& diff) {
 }
 
 std::string unknown_sentence(const Diff& diff) {
-  const auto totals = std::ranges::count_if(
-      diff.rows, [](const DiffRow& row) { return row.has_callees() && row.total_in_doubt; });
+  const auto totals = std::ranges::count(diff.rows, true, &DiffRow::total_in_doubt);
   if (totals == 0) return "";
   return fmt::format(
       "{} undecided: more call paths are cut, folded or not kept on one side, and may be theirs.",
       totals == 1 ? "1 total is" : fmt::format("{} totals are", totals));
+}
+
+std::vector<std::string> remarks_of(const Diff& diff) {
+  std::vector<std::string> remarks = {kernel_sentence(diff), step_sentence(diff), unknown_sentence(diff)};
+  std::erase(remarks, "");
+  return remarks;
 }
 
 std::string renamed_sentence(const Diff& diff) {

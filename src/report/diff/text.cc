@@ -131,8 +131,7 @@ std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
   std::string out = colored(options.color, kBold, verdict_sentence(diff)) + "\n";
   if (std::string cause = cause_sentence(diff); !cause.empty()) out += cause + "\n";
   if (diff.decided == 0) out += power_sentence(diff) + "\n";
-  for (const std::string& sentence : {kernel_sentence(diff), step_sentence(diff), unknown_sentence(diff)})
-    if (!sentence.empty()) out += sentence + "\n";
+  for (const std::string& remark : remarks_of(diff)) out += remark + "\n";
   for (const Doubt& doubt : diff.doubts) out += fmt::format("warning: {}\n", escaped(doubt.text()));
   std::vector<ShownRow> rows;
   for (size_t i = 0; i < diff.rows_with_ticks; ++i) {

@@ -14,8 +14,7 @@ HtmlJson change_or_null(const std::optional<Change>& change) {
 
 HtmlJson html_diff(const Diff& diff, const Texts& texts) {
   HtmlJson doubts = HtmlJson::array(), rows = HtmlJson::array();
-  for (const std::string& sentence : {kernel_sentence(diff), step_sentence(diff), unknown_sentence(diff)})
-    if (!sentence.empty()) doubts.push_back(texts.shown(sentence));
+  for (const std::string& remark : remarks_of(diff)) doubts.push_back(texts.shown(remark));
   for (const Doubt& doubt : diff.doubts) doubts.push_back(texts.shown(doubt.text()));
   for (const DiffRow& row : diff.rows) {
     if (rows.size() == kMostChanges) break;

@@ -113,10 +113,13 @@ struct FlushListener {
     Result<void> opened = fail(0, "no directory for sockets");
     for (unsigned number = 0; number < n64::kDirectories; ++number) {
       auto listener = n64::listen_in_directory(number, n64::kServerName, paths[number]);
-      if (listener) opened = {};
-      if (listener) sockets[number] = std::move(*listener);
-      if (!listener && !opened) opened = std::unexpected(listener.error());
-      if (!opened && opened.error().code == EADDRINUSE) break;
+      if (listener) {
+        sockets[number] = std::move(*listener);
+        opened = {};
+      } else if (!opened) {
+        opened = std::unexpected(listener.error());
+        if (listener.error().code == EADDRINUSE) break;
+      }
     }
     return opened;
   }

@@ -146,7 +146,7 @@ Ended wait_for(pid_t child, int signals, const std::function<void()>& handle, ui
     const int ready = ended.valid() ? poll(events, 2, wait_ms) : 0;
     if (!ended.valid() || (events[0].revents & POLLIN) != 0) break;
     if (killed && ready == 0 && is_held_in_kernel(child)) return {.stuck = true};
-    killed = killed || ending_signal_waits() || monotonic_ns() >= until_ns;
+    killed = killed || waiting_ending_signal() != 0 || monotonic_ns() >= until_ns;
     if ((events[1].revents & POLLIN) != 0) handle();
   }
   Ended result;
@@ -197,7 +197,7 @@ bool add_names(const RecordedFile& file, const Profile& profile, int signals,
     if (WIFEXITED(ended.status) && WEXITSTATUS(ended.status) != kFailed) break;
     if (WIFEXITED(ended.status) && !ended.stuck) break;  // the profile cannot be written to
     cut_back(fd.get(), status.st_size);
-    if (last || ending_signal_waits() || !progress.valid()) break;
+    if (last || waiting_ending_signal() != 0 || !progress.valid()) break;
     naming.leave = progress.executable();
   }
   if (stuck && naming.leave)
