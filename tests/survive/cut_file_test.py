@@ -58,7 +58,7 @@ class CutFile(unittest.TestCase):
         script = (f"{spin} 1 0.3 >/dev/null & {spin} 1 0.1 >/dev/null; echo ready; read go; wait $!; echo running: $?; "
                   f"{spin} 1 0.1 >/dev/null; echo started later: $?; exit 7")
         for engine in p.engines(*IN_PROGRAM, "ring", "bpf"):
-            for size in (0, 3 * PAGE):
+            for size in (0, PAGE):  # nothing, or the header alone: few ticks may fit into some more
                 with self.subTest(engine=engine, size=size):
                     path, said, code = self.recorded(engine, ["sh", "-c", script], size)
                     self.assertEqual((said, code), (["running: 0", "started later: 0"], 7))
