@@ -32,8 +32,11 @@ _pctally_record() {
   for ((i = 2; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --) _pctally_command $((i + 1)); return ;;
-      -F | -c | -e | -o | -p | --frequency | --period | --engine | --event | --output | --pid | --cgroup | --for | --call-graph | --scope |
-        --paths-memory) ((i++)) ;;
+      =) ((i++)) ;; # bash takes --frequency=100 for three words
+      --frequency | --period | --engine | --event | --output | --pid | --cgroup | --for | --call-graph | --scope | --paths-memory)
+        [[ ${COMP_WORDS[i + 1]} == = ]] || ((i++))
+        ;;
+      -F | -c | -e | -o | -p) ((i++)) ;;
       -*) ;;
       *) _pctally_command $i; return ;;
     esac
@@ -48,6 +51,7 @@ _pctally_record() {
     --scope) _pctally_words 'program thread cgroup' ;;
     --paths-memory) _pctally_words '64K 1M 8M 24M' ;;
     -o | --output) _pctally_files '' ;;
+    --call-graph) _pctally_words 'fp dwarf lbr' ;;
     *)
       if [[ $current == -* ]]; then
         _pctally_words '-F -c -e -o -f -q -v -p -a --frequency --period --engine --event --output --force --quiet --verbose
@@ -238,12 +242,19 @@ _pctally_snapshot() {
 
 _pctally() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local commands='record report annotate diff plan export merge archive top snapshot engines gperf prof'
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _pctally_words 'record report annotate diff plan export merge archive top snapshot engines gperf prof help version --help --version'
+    _pctally_words "$commands help version --help --version"
     return
   fi
+  if [[ $current == = ]]; then # --option=, and nothing behind it yet
+    current=
+  elif [[ $previous == = ]]; then
+    previous=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
   case ${COMP_WORDS[1]} in
+    help) ((COMP_CWORD == 2)) && _pctally_words "$commands" ;;
     record) _pctally_record ;;
     report) _pctally_report ;;
     annotate) _pctally_annotate ;;

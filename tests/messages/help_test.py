@@ -85,6 +85,22 @@ class Help(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn(expected, [line.split("\t")[0] for line in done.stdout.splitlines()], typed)
 
+    def test_bash_completes(self):
+        """As above. bash takes `--by=fu` for three words."""
+        script = os.path.join(TOP, "completion", "pctally.bash")
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        open(os.path.join(directory, "work.pct"), "w").close()
+        for typed, expected in (("pctally rep", "report"), ("pctally report --so", "--sort"), ("pctally report --by = fu", "function"),
+                                ("pctally report --by =", "object"), ("pctally export --format ll", "llvm"), ("pctally report wo", "work.pct"),
+                                ("pctally record --scope = th", "thread"), ("pctally record --frequency = 100 --sc", "--scope"),
+                                ("pctally record -F 100 -- bas", "bash"), ("pctally record --for 5 bas", "bash"), ("pctally help re", "report")):
+            asked = f". {script} || exit; complete -p pctally || exit; COMP_WORDS=({typed}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _pctally; " \
+                    'printf "%s\\n" "${COMPREPLY[@]}"; exit 0'
+            done = subprocess.run(["bash", "--norc", "-c", asked], capture_output=True, text=True, cwd=directory)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), typed)
+            self.assertIn("complete -F _pctally pctally", done.stdout)
+            self.assertIn(expected, done.stdout.splitlines()[1:], typed)
+
     def test_every_option_of_the_help_is_one(self):
         for command in COMMANDS:
             for option in options_of_help(command):
