@@ -121,7 +121,7 @@ Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines
   Samples result;
   result.with_callers = true;
   ObjectNames names(profile, open);
-  const NamedPaths paths(profile, names, lines);
+  const NamedPaths paths(profile, names, lines ? NamedPaths::Detail::kLines : NamedPaths::Detail::kFunctions);
   for (uint32_t i = 0; i < profile.executables.size(); ++i) result.objects.push_back(names.shown(i));
   const std::vector<uint32_t> locations = add_locations(profile, paths, &result),
                               scopes = scope_of_nodes(profile.paths);

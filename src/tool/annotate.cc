@@ -164,7 +164,7 @@ int no_such_object(const Arguments& arguments, const std::vector<HotFunction>& f
 bool is_on_stacks(const Arguments& arguments, const Profile& profile, ObjectNames& names) {
   if (!profile.paths.recorded) return false;
   const std::optional<NamePattern> object = pattern_of(arguments.object);
-  const NamedPaths paths(profile, names, true);
+  const NamedPaths paths(profile, names, NamedPaths::Detail::kLines);
   const std::vector<StackFrame> found = find_functions(paths, arguments.query, object ? &*object : nullptr);
   return !found.empty() && !is_part(called_by(found[0], arguments.query));
 }

@@ -205,7 +205,7 @@ std::string render(const Profile& profile, const Arguments& arguments) {
 
 int print_tree(const Profile& profile, const Arguments& arguments) {
   ObjectNames names(profile, &open_symbolizer);
-  const NamedPaths paths(profile, names, true);
+  const NamedPaths paths(profile, names, NamedPaths::Detail::kLines);
   const CallTreeNode tree = call_tree(paths, arguments.bottom_up);
   const CallTreeTextOptions options{.names = name_style_of(arguments.names),
                                     .min_share = arguments.min_share_percent.value_or(kUsualTreeShare) / 100,
@@ -231,7 +231,7 @@ int write_html(const Profile& profile, const Arguments& arguments) {
 
 int write_picture(const Profile& profile, const Arguments& arguments) {
   ObjectNames names(profile, &open_symbolizer);
-  const NamedPaths paths(profile, names, true);
+  const NamedPaths paths(profile, names, NamedPaths::Detail::kLines);
   const FlameSvgOptions options{.names = name_style_of(arguments.names),
                                 .bottom_up = arguments.bottom_up,
                                 .title = program_name(profile)};
@@ -293,7 +293,7 @@ int refuse_ambiguous_function(const Arguments& arguments, const std::vector<Stac
 
 int print_callers(const Profile& profile, const Arguments& arguments) {
   ObjectNames names(profile, &open_symbolizer);
-  const NamedPaths paths(profile, names, true);
+  const NamedPaths paths(profile, names, NamedPaths::Detail::kInlinedCode);
   const std::optional<NamePattern> object = pattern_of(arguments.object);
   const std::vector<StackFrame> functions =
       find_functions(paths, arguments.callers, object ? &*object : nullptr);

@@ -67,7 +67,7 @@ class DataMaker {
     (*data)["on_stack"] = HtmlJson::object();
     (*data)["left_out"] = 0;
     if (!profile_.paths.recorded) return;
-    const NamedPaths paths(profile_, names_, true);
+    const NamedPaths paths(profile_, names_, NamedPaths::Detail::kLines);
     add_call_tree(call_tree(paths, false), profile_.ledger.ticks(), &list_, data);
     const auto ticks = static_cast<double>(std::max<uint64_t>(1, profile_.ledger.ticks()));
     add_call_edges(paths, account_of(profile_).effective_samples / ticks, &list_, &texts_, data);

@@ -38,6 +38,8 @@ class CallRanges {
   /// Whether the call plane has every call.
   [[nodiscard]] bool has_all_calls() const { return no_entry_ == 0; }
 
+  [[nodiscard]] uint64_t all_folded() const { return all_folded_; }
+
   /// With a function on the stack. `inlined`: calls from where it was inlined.
   [[nodiscard]] TickRange function(const KnownTicks& known, const KeptTicks& kept,
                                    const PlaneTicks& inlined) const {

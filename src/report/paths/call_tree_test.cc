@@ -14,7 +14,7 @@ namespace {
 
 std::string tree_text(const PathProfile& paths, bool bottom_up, double min_share = 0.01) {
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   const std::string text = call_tree_text(paths.profile, call_tree(named, bottom_up),
                                           {.min_share = min_share, .bottom_up = bottom_up});
   return text.substr(text.find('\n') + 1);
@@ -76,7 +76,7 @@ TEST(CallTree, FunctionsOfOneNameInTwoObjectsAreToldApartAndAreNoRecursion) {
 
 std::string flame_of(const PathProfile& paths, const std::string& title) {
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   return flame_svg(paths.profile, call_tree(named, false), {.title = title});
 }
 
@@ -111,7 +111,7 @@ TEST(CallTree, JsonHasTheBranchesOfTheText) {
   for (const auto& [position, ticks] : {std::pair(0x200u, 2u), {0x300, 3}, {0x400, 21}, {0x500, 274}})
     paths.add(0, position, ticks);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   for (const double min_share : {0.0, 0.001, 0.008, 0.01, 0.0101, 0.07}) {
     const std::string text = tree_text(paths, false, min_share),
                       json = call_tree_json(paths.profile, call_tree(named, false), {.min_share = min_share});
@@ -137,7 +137,7 @@ TEST(CallTree, OutermostNodesAddUpToAllTicks) {
   EXPECT_THAT(tree, testing::HasSubstr("[lost]"));
   EXPECT_THAT(tree, testing::HasSubstr("0.90 %"));
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   for (const bool bottom_up : {false, true}) {
     const auto json = nlohmann::json::parse(
         call_tree_json(paths.profile, call_tree(named, bottom_up), {.bottom_up = bottom_up}));
@@ -214,7 +214,7 @@ TEST(CallTree, PathsWithoutAFunctionHaveANode) {
   for (const char* hidden : {"f[145]", "."}) {
     const Profile profile = Chosen(known.profile, nullptr, nullptr, hidden).result;
     ObjectNames names(profile, &FakeSymbolizer::open);
-    const NamedPaths named(profile, names, true);
+    const NamedPaths named(profile, names, NamedPaths::Detail::kLines);
     for (const bool bottom_up : {false, true}) {
       const CallTreeNode tree = call_tree(named, bottom_up);
       uint64_t below = 0, left_out = 0, nowhere = 0;
@@ -243,7 +243,7 @@ TEST(CallTree, TicksAreThoseOfTheContextTreeInBothDirections) {
   paths.add(paths.add(main, 0x211), 0x300, 6);
   paths.add(paths.add_cut(PathEnd::kNoUnwindTable), 0x300, 2);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   for (bool bottom_up : {false, true}) EXPECT_EQ(call_tree(named, bottom_up).ticks, 11u);
 }
 

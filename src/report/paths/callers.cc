@@ -59,6 +59,7 @@ class Sides {
     uint32_t depth = 0;
     KeptTicks kept;
     PlaneTicks plane;
+    TickRange inlined{};   ///< in inlined code of the function that ran
     bool is_kept = false;  ///< a row even without ticks that are known
   };
   /// Of all that count(frame) says, where no tick is in two of them.
@@ -66,7 +67,8 @@ class Sides {
   [[nodiscard]] uint64_t least(Count&& count) const {
     uint64_t ticks = 0;
     for (const auto& [side, entry] : entries_)
-      if (count(entry.row.frame)) ticks += std::max(entry.kept.ticks, entry.plane.least());
+      if (count(entry.row.frame))
+        ticks += std::max(entry.kept.ticks, entry.plane.least()) + entry.inlined.low;
     return ticks;
   }
   Entry& entry_of(const Side& side, const CallerRow& row) {
@@ -98,7 +100,58 @@ std::vector<StackFrame> outer_of(size_t frame, FrameAt&& at) {
   return outer;
 }
 
-/// Walks all paths, with the frames of each laid out one after another, then the call plane.
+/// Ticks of the function asked for in inlined code. The function may itself be inlined there.
+class InlinedTicks {
+ public:
+  void add_inlined(const StackFrame& ran, TickRange ticks) {
+    inlined_.low += ticks.low;
+    inlined_.high += ticks.high;
+    in_[key_of(ran)] += ticks.high;
+  }
+  /// What it has inlined, which is not its own code.
+  void add_within(const StackFrame& function, TickRange ticks) {
+    within_.low += ticks.low;
+    within_.high += ticks.high;
+    in_[key_of(function)] += ticks.high;
+  }
+  /// A path has the function on it, and ends in `ran`, or its end is not known (null).
+  void add_end(const StackFrame* ran, uint64_t ticks) {
+    if (ran != nullptr)
+      ends_[key_of(*ran)] += ticks;
+    else
+      unknown_ends_ += ticks;
+  }
+
+  /// `range`: of paths with the function on them before the innermost function.
+  [[nodiscard]] TickRange total(const TickRange& range) const { return with(range, inlined_); }
+  /// Some ticks of `more` may be of these paths, too: of a recursion.
+  [[nodiscard]] TickRange with(const TickRange& range, const TickRange& more) const {
+    return {range.low + more.low - std::min(more.low, in_both()), range.high + more.high};
+  }
+  [[nodiscard]] TickRange without_inlined(const TickRange& own) const {
+    return {own.low - std::min(own.low, within_.high), own.high - std::min(own.high, within_.low)};
+  }
+  [[nodiscard]] uint64_t unplaced() const {
+    return inlined_.high - (inlined_.low - std::min(inlined_.low, in_both()));
+  }
+
+ private:
+  using Key = std::tuple<std::string, std::string, uint64_t>;
+  static Key key_of(const StackFrame& frame) { return function_of(frame); }
+
+  [[nodiscard]] uint64_t in_both() const {
+    uint64_t ticks = unknown_ends_;
+    for (const auto& [function, inlined] : in_)
+      if (const auto end = ends_.find(function); end != ends_.end()) ticks += std::min(inlined, end->second);
+    return ticks;
+  }
+
+  TickRange inlined_, within_;
+  std::map<Key, uint64_t> in_, ends_;  ///< by the function that ran
+  uint64_t unknown_ends_ = 0;
+};
+
+/// Walks all paths, with the frames of each laid out one after another, then the call plane and inlined code.
 class CallerWalk {
  public:
   CallerWalk(const NamedPaths& paths, const StackFrame& function)
@@ -112,6 +165,7 @@ class CallerWalk {
     walk_paths(
         paths_.tree(), [this](uint32_t node) { enter(node); }, [this](uint32_t node) { leave(node); });
     for_each_plane_call(paths_, [this](const PlaneCall& call) { add(call); });
+    for (const InlinedCode& code : paths_.inlined_code()) add(code);
   }
 
   [[nodiscard]] bool has_all_calls() const { return !ranges_.has_plane() || ranges_.has_all_calls(); }
@@ -119,15 +173,18 @@ class CallerWalk {
   /// With the function on the stack.
   [[nodiscard]] TickRange total() const {
     if (is_cut()) return ranges_.cut(kept_, hidden_ticks(named(kOutermost)));
-    return ranges_.function(known_, kept_, inlined(function_));
+    return inlined_ticks_.total(ranges_.function(known_, kept_, inlined(function_)));
   }
+  /// Of these, those in inlined code that may be of other paths, or are counted twice.
+  [[nodiscard]] uint64_t unplaced() const { return is_cut() ? 0 : inlined_ticks_.unplaced(); }
 
   std::vector<CallerRow> callers(const TickRange& whole, double samples) {
     add_unknown_callers(whole);
     return callers_.rows(whole, samples, [&](const Sides::Entry& entry) {
       if (is_cut()) return whole;
       const auto hidden = hidden_.find(side_of(entry.row.frame));
-      if (hidden == hidden_.end()) return ranges_.call(entry.kept, entry.plane, known_.complete);
+      if (hidden == hidden_.end())
+        return inlined_ticks_.with(ranges_.call(entry.kept, entry.plane, known_.complete), entry.inlined);
       return CallRanges::outermost(entry.kept, hidden->second.ticks, whole.high);
     });
   }
@@ -138,11 +195,14 @@ class CallerWalk {
       const StackFrame& callee = entry.row.frame;
       if (callee.function == kFolded && callee.object.empty())
         return TickRange{entry.kept.ticks, entry.kept.ticks};
-      if (callee.function == kItself && callee.object.empty()) return ranges_.own(known_, entry.kept);
+      if (callee.function == kItself && callee.object.empty())
+        return inlined_ticks_.with(inlined_ticks_.without_inlined(ranges_.own(known_, entry.kept)),
+                                   entry.inlined);
       if (is_cut())
         return CallRanges::outermost(entry.kept, hidden_ticks(function_),
                                      ranges_.most(paths_.known(callee), inlined(callee)));
-      return ranges_.call(entry.kept, entry.plane, paths_.known(callee).complete);
+      return inlined_ticks_.with(ranges_.call(entry.kept, entry.plane, paths_.known(callee).complete),
+                                 entry.inlined);
     });
   }
 
@@ -221,6 +281,10 @@ class CallerWalk {
     if (ends_here && node.self != 0) add(&callees_, named(kItself), {}, {node.self, 0}, visit);
     if (ends_here && node.folded != 0 && !(ranges_.has_plane() && known_.complete))
       add(&callees_, named(kFolded), {}, {node.folded, 0}, visit);
+    if (on_path_ > (ends_here ? 1 : 0)) {
+      inlined_ticks_.add_end(stack_.back(), node.self);
+      inlined_ticks_.add_end(nullptr, node.folded);
+    }
     if (!stack_.empty() && node.kind != PathNodeKind::kCut) return;
     const StackFrame end = stack_.empty() ? named(kOutermost) : *stack_.back();
     Hidden& hidden = hidden_.try_emplace(side_of(end), Hidden{end, 0}).first->second;
@@ -264,12 +328,41 @@ class CallerWalk {
     callees_.add_plane(side_of(callee), row_of(callee), call);
   }
 
+  /// Each caller and callee once.
+  void add(const InlinedCode& code) {
+    const std::vector<StackFrame>& frames = code.frames;
+    const TickRange ticks{code.low, code.high};
+    std::map<Side, CallerRow> callers, callees;
+    for (size_t i = 0; i < frames.size(); ++i) {
+      if (!is_function(frames[i])) continue;
+      if (i != 0) {
+        CallerRow row = row_of(frames[i - 1]);
+        row.outer = outer_of(i - 1, [&frames](size_t k) -> const StackFrame& { return frames[k]; });
+        callers.try_emplace(side_of(row.frame), std::move(row));
+      }
+      CallerRow row = row_of(i + 1 == frames.size() ? named(kItself) : callee_of(frames[i + 1]));
+      callees.try_emplace(side_of(row.frame), std::move(row));
+    }
+    if (callees.empty()) return;
+    if (is_function(frames.front()))
+      inlined_ticks_.add_within(frames.front(), ticks);
+    else
+      inlined_ticks_.add_inlined(frames.front(), ticks);
+    for (const auto& [side, row] : callers) add(ticks, &callers_.entry_of(side, row).inlined);
+    for (const auto& [side, row] : callees) add(ticks, &callees_.entry_of(side, row).inlined);
+  }
+  static void add(const TickRange& ticks, TickRange* sum) {
+    sum->low += ticks.low;
+    sum->high += ticks.high;
+  }
+
   const NamedPaths& paths_;
   const StackFrame& function_;
   KnownTicks known_;
   CallRanges ranges_;
   std::vector<uint64_t> folded_below_;
-  KeptTicks kept_;                         ///< with the function on the stack
+  KeptTicks kept_;  ///< with the function on the stack
+  InlinedTicks inlined_ticks_;
   std::map<Side, PlaneTicks> inlined_of_;  ///< calls from where a function was inlined
   Sides callers_, callees_;
   std::map<Side, Hidden> hidden_;  ///< below no function: below a scope, or a cut
@@ -297,6 +390,8 @@ std::vector<Match> all_matches(const NamedPaths& paths, const std::string& text)
     for (const StackFrame& frame : paths.frames(node)) add(frame, paths.below()[node]);
   for (uint32_t node = 0; node < paths.plane().size(); ++node)
     for (const StackFrame& frame : paths.plane_frames(node)) add(frame, paths.plane()[node].self);
+  for (const InlinedCode& code : paths.inlined_code())
+    for (size_t i = 1; i < code.frames.size(); ++i) add(code.frames[i], code.high);
   std::vector<Match> list;
   for (auto& [key, match] : found) list.push_back(std::move(match));
   return list;
@@ -335,12 +430,14 @@ Callers callers_of(const Profile& profile, const NamedPaths& paths, const StackF
   const auto all = static_cast<double>(std::max<uint64_t>(profile.ledger.ticks(), 1));
   CallerWalk walk(paths, function);
   walk.run();
-  const TickRange total = walk.total();
+  TickRange total = walk.total();
+  total.high = std::max(total.low, std::min(total.high, profile.ledger.ticks()));
   const double high = static_cast<double>(total.high) / all;
   Callers callers;
   callers.function = function;
   callers.ticks = total.low;
-  callers.folded = total.high - total.low;
+  callers.unplaced = std::min(total.high - total.low, walk.unplaced());
+  callers.folded = total.high - total.low - callers.unplaced;
   callers.has_all_calls = walk.has_all_calls();
   callers.unread = function.object.empty() ? 0 : unread_ticks(paths.tree());  // a cut is no function
   callers.share = static_cast<double>(total.low) / all;

@@ -25,7 +25,7 @@ TEST(Callers, OfAFunctionWithTheLinesOfTheCalls) {
   paths.add(main, 0x300, 3);
   paths.add(paths.add(main, 0x310), 0x400, 1);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   const std::vector<StackFrame> found = find_functions(named, "f3");
   ASSERT_EQ(found.size(), 1u);
   const Callers callers = callers_of(paths.profile, named, found[0]);
@@ -38,18 +38,66 @@ TEST(Callers, AnInlinedFunctionIsACallerOfItsOwn) {
   PathProfile paths;
   paths.add(paths.add(0, 0x211), 0x300, 6);  // at odd positions the fake inlines a function
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   const Callers callers = callers_of(paths.profile, named, find_functions(named, "f3").at(0));
   EXPECT_EQ(rows(callers.callers), "inlined:7 6, ");
   ASSERT_EQ(callers.callers[0].outer.size(), 1u);
   EXPECT_EQ(callers.callers[0].outer[0].function, "f2");
 }
 
+/// f1 calls f2 (10) and f3 calls f2 (4); 9 of f2's ticks lie in what is inlined into it, as odd positions
+/// say.
+PathProfile with_inlined_code() {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 10);
+  paths.add(paths.add(0, 0x310), 0x200, 4);
+  paths.profile.positions = {{0, 0x200, 5}, {0, 0x205, 2}, {0, 0x207, 7}};
+  return paths;
+}
+
+TEST(Callers, OfInlinedCodeHaveTheTicksInItselfToo) {
+  const PathProfile paths = with_inlined_code();
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kInlinedCode);
+  const Callers inlined = callers_of(paths.profile, named, find_functions(named, "inlined").at(0));
+  EXPECT_EQ(inlined.ticks, 9u);
+  EXPECT_EQ(inlined.unplaced, 0u);
+  EXPECT_EQ(rows(inlined.callers), "f2:32 9, ");
+  EXPECT_EQ(rows(inlined.callees), "(itself):0 9, ");
+  const Callers around = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
+  EXPECT_EQ(around.ticks, 14u);
+  EXPECT_EQ(rows(around.callees), "inlined:0 9, (itself):0 5, ");
+}
+
+TEST(Callers, OfInlinedCodeThatCallsCountNoTickTwice) {
+  PathProfile paths = with_inlined_code();
+  paths.add(paths.add(0, 0x211), 0x200, 3);  // f2 calls itself from what is inlined into it
+  paths.profile.positions = {{0, 0x200, 5}, {0, 0x205, 12}};
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kInlinedCode);
+  const Callers inlined = callers_of(paths.profile, named, find_functions(named, "inlined").at(0));
+  EXPECT_EQ(inlined.ticks, 12u);    // all 3 may be of the 12
+  EXPECT_EQ(inlined.unplaced, 3u);  // or none
+  EXPECT_EQ(callers_of(paths.profile, named, find_functions(named, "f2").at(0)).unplaced, 0u);
+}
+
+TEST(Callers, OfInlinedCodeInAChoiceOfPathsAreARange) {
+  const PathProfile paths = with_inlined_code();
+  const Chosen chosen(paths.profile, "f1", nullptr, nullptr);
+  ObjectNames names(chosen.result, &FakeSymbolizer::open);
+  const NamedPaths named(chosen.result, names, NamedPaths::Detail::kInlinedCode);
+  const Callers inlined = callers_of(chosen.result, named, find_functions(named, "inlined").at(0));
+  EXPECT_EQ(inlined.ticks, 5u);     // all that are not inlined, 5 of 14, may be among the 10
+  EXPECT_EQ(inlined.unplaced, 4u);  // or 4 of them below f3
+  const Callers around = callers_of(chosen.result, named, find_functions(named, "f2").at(0));
+  EXPECT_EQ(rows(around.callees), "inlined:0 5, (itself):0 1, ");
+}
+
 TEST(Callers, UnderRecursionNoPartIsLargerThanTheWhole) {
   PathProfile paths;
   paths.add(paths.add(paths.add(paths.add(0, 0x110), 0x210), 0x210), 0x200, 5);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
   EXPECT_EQ(callers.ticks, 5u);
   for (const auto* part : {&callers.callers, &callers.callees})
@@ -60,7 +108,7 @@ TEST(FindFunctions, AnExactNameWinsElseAllThatContainIt) {
   PathProfile paths;
   paths.add(paths.add(0, 0x110), 0x1100, 5);  // f1, f11
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, false);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kFunctions);
   EXPECT_EQ(find_functions(named, "f1").size(), 1u);
   EXPECT_EQ(find_functions(named, "f").size(), 2u);
   EXPECT_TRUE(find_functions(named, "none").empty());
@@ -71,7 +119,7 @@ TEST(FindFunctions, NamesThatTablesShowAreFound) {
   paths.profile.executables[0].path = "/bin/cxx";
   paths.add(paths.add(paths.add(0, 0x110), 0x210), 0x710, 5);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, false);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kFunctions);
   const auto found = [&](const char* text) {
     std::string functions;
     for (const StackFrame& frame : find_functions(named, text)) functions += frame.function + ";";
@@ -97,7 +145,7 @@ PathProfile two_objects() {
 TEST(FindFunctions, EveryListedNameIsAcceptedAndAnObjectNarrowsTheChoice) {
   for (const PathProfile& paths : {two_objects(), two_ways()}) {
     ObjectNames names(paths.profile, &FakeSymbolizer::open);
-    const NamedPaths named(paths.profile, names, false);
+    const NamedPaths named(paths.profile, names, NamedPaths::Detail::kFunctions);
     for (const StackFrame& frame : find_functions(named, "f")) {
       const std::vector<StackFrame> found = find_functions(named, listed_name(frame));
       ASSERT_EQ(found.size(), 1u) << listed_name(frame);
@@ -106,7 +154,7 @@ TEST(FindFunctions, EveryListedNameIsAcceptedAndAnObjectNarrowsTheChoice) {
   }
   const PathProfile paths = two_objects();
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   EXPECT_EQ(find_functions(named, "f2").size(), 2u);
   const NamePattern object = *NamePattern::compile("^c[.]so$");
   const std::vector<StackFrame> found = find_functions(named, "f2", &object);
@@ -131,7 +179,7 @@ TEST(Callers, OfACutHaveNoObjectAndThoseThatAreNotKnownHaveNoRowOfNothing) {
     paths.profile.paths.plane.back().parent = plane - 1;
   }
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   const auto text = [&](const char* function) {
     return callers_text(paths.profile,
                         callers_of(paths.profile, named, find_functions(named, function).at(0)), {});
@@ -149,7 +197,7 @@ TEST(Callers, ThatFoundNoRoomAreSaidToBeMissing) {
     for (const uint64_t function : {0x100, 0x200}) paths.add_plane(function, 5);
     paths.profile.paths.plane[0].folded = without_entry;
     ObjectNames names(paths.profile, &FakeSymbolizer::open);
-    const NamedPaths named(paths.profile, names, true);
+    const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
     const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
     EXPECT_EQ(callers.has_all_calls, without_entry == 0);
     EXPECT_EQ(callers_text(paths.profile, callers, {}).find("some calls found no room") != std::string::npos,
@@ -185,7 +233,7 @@ TEST(Callers, TicksThatTheRecorderHasNotReadMayBelongToAnyFunction) {
   const char* line = "the recorder has not read the stacks of 7 ticks, which may belong here";
   for (const uint64_t unread : {0, 7}) {
     paths.profile.paths.context[cut].self = unread;
-    const NamedPaths named(paths.profile, names, true);
+    const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
     const Callers callers = callers_of(paths.profile, named, find_functions(named, "f2").at(0));
     EXPECT_EQ(callers.unread, unread);
     EXPECT_EQ(callers_text(paths.profile, callers, {}).find(line) != std::string::npos, unread != 0);
@@ -200,7 +248,7 @@ TEST(CallEdges, AreWhatCallersOfFindsFunctionByFunction) {
   paths.add(main, 0x310, 4);
   paths.add(paths.add_cut(PathEnd::kNoUnwindTable), 0x300, 2);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   expect_edges_of_callers(paths.profile, named);
 }
 
@@ -210,7 +258,7 @@ TEST(CallEdges, CallsFromSeveralLinesAreOnePairThatCountsATickOnce) {
   paths.add(second, 0x100, 5);
   paths.add(paths.add(first, 0x110), 0x100, 2);
   ObjectNames names(paths.profile, &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile, names, true);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kLines);
   expect_edges_of_callers(paths.profile, named);
   const CallEdges all = call_edges(named, [](const StackFrame&) { return 0; });
   std::string text;

@@ -32,12 +32,15 @@ class CallersText {
         callers_.is_range ? range_text(callers_.interval.low, callers_.interval.high)
                           : fmt::format("{:.1f} % ± {:.1f}", 100 * callers_.share,
                                         100 * half_width(callers_.share, callers_.interval)),
-        counted_range(callers_.ticks, callers_.ticks + callers_.folded));
+        counted_range(callers_.ticks, callers_.ticks + callers_.folded + callers_.unplaced));
     add_part("called from", callers_.callers);
     add_part("calls", callers_.callees);
     if (callers_.folded != 0)
       out_ += fmt::format("\n{} of other paths were folded and may belong here\n",
                           counted_ticks(profile_, callers_.folded));
+    if (callers_.unplaced != 0)
+      out_ += fmt::format("\n{} in its inlined code may be of other paths, or counted already\n",
+                          counted_ticks(profile_, callers_.unplaced));
     if (callers_.unread != 0)
       out_ += fmt::format("\nthe recorder has not read the stacks of {}, which may belong here\n",
                           counted_ticks(profile_, callers_.unread));
@@ -45,7 +48,7 @@ class CallersText {
       out_ += "\nsome calls found no room and may have no row; record with a larger --paths-memory\n";
     if (has_ranges(callers_.callers) || has_ranges(callers_.callees))
       out_ += "\n\"x to y %\": folded paths may hold more of these calls, or the same ticks twice\n";
-    const uint64_t most = callers_.ticks + callers_.folded;
+    const uint64_t most = callers_.ticks + callers_.folded + callers_.unplaced;
     const bool recurs = sum(callers_.callers) > most || sum(callers_.callees) > most;
     if (recurs)
       out_ += "\nit is recursive: a tick may count for several calls, so parts add to more than 100 %\n";
@@ -171,6 +174,7 @@ std::string callers_json(const Profile& profile, const Callers& callers) {
                {"low", callers.interval.low},
                {"high", callers.interval.high},
                {"folded", callers.folded},
+               {"unplaced", callers.unplaced},
                {"unread", callers.unread},
                {"has_all_calls", callers.has_all_calls}};
   add_warnings(warnings_of(profile), &json);

@@ -144,7 +144,7 @@ TEST(FoldedPaths, CallersHaveTheTotalOfTheTable) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const FoldedPaths paths(seed);
     ObjectNames names(paths.profile(), &FakeSymbolizer::open);
-    const NamedPaths named(paths.profile(), names, true);
+    const NamedPaths named(paths.profile(), names, NamedPaths::Detail::kLines);
     const Report report = make_report(paths.profile(), &FakeSymbolizer::open, {});
     ASSERT_GT(report.paths.folded, 100u);
     ASSERT_EQ(report.rows.size(), 7u);
@@ -173,7 +173,7 @@ void expect_to_hold(const std::vector<CallerRow>& rows, const std::string& funct
 
 void expect_the_truth(const FoldedPaths& paths) {
   ObjectNames names(paths.profile(), &FakeSymbolizer::open);
-  const NamedPaths named(paths.profile(), names, true);
+  const NamedPaths named(paths.profile(), names, NamedPaths::Detail::kLines);
   std::map<std::string, Callers> all;
   for (const StackFrame& function : find_functions(named, ""))
     all.emplace(function.function, callers_of(paths.profile(), named, function));
@@ -211,7 +211,7 @@ TEST(FoldedPaths, EdgesOfThePageAreThoseOfCallers) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     const FoldedPaths paths(seed);
     ObjectNames names(paths.profile(), &FakeSymbolizer::open);
-    const NamedPaths named(paths.profile(), names, true);
+    const NamedPaths named(paths.profile(), names, NamedPaths::Detail::kLines);
     expect_edges_of_callers(paths.profile(), named);
   }
 }

@@ -106,7 +106,7 @@ TEST(Intervals, OfCallersHoldTheTruth) {
     for (int run = 0; run < kRuns; ++run) {
       const Profile profile = run_of(3000, weight, &random);
       ObjectNames names(profile, &FakeSymbolizer::open);
-      const NamedPaths named(profile, names, true);
+      const NamedPaths named(profile, names, NamedPaths::Detail::kLines);
       const Callers callers = callers_of(profile, named, find_functions(named, "f3").at(0));
       held.add("f3", true_share([](const auto& path) { return has(path, 3); }), callers.interval);
       for (const CallerRow& row : callers.callers) {
@@ -127,7 +127,7 @@ TEST(Intervals, OfCalleesHoldTheTruthUnderRecursion) {
   for (int run = 0; run < kRuns; ++run) {
     const Profile profile = run_of(3000, 1, &random);
     ObjectNames names(profile, &FakeSymbolizer::open);
-    const NamedPaths named(profile, names, true);
+    const NamedPaths named(profile, names, NamedPaths::Detail::kLines);
     const Callers callers = callers_of(profile, named, find_functions(named, "f2").at(0));
     for (const CallerRow& row : callers.callees) {
       if (row.frame.function == "(itself)") continue;

@@ -48,21 +48,15 @@ void add_positions_of(const PathTree& tree, const std::vector<bool>& is_call,
 
 }  // namespace
 
-std::string shown_name(NameStyle style, const StackFrame& frame) {
-  return shown_name(style, frame.short_name, frame.function, frame.linkage);
-}
-
-std::string name_with_object(NameStyle style, const StackFrame& frame) {
-  const std::string name = shown_name(style, frame);
-  return frame.in_several_objects ? fmt::format("{} ({})", name, frame.object) : name;
-}
-
-NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, bool lines)
+NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail)
     : profile_(profile),
       tree_(profile.paths.context),
       plane_(plane_of(profile.paths)),
       below_(ticks_below(tree_)) {
-  add_places(profile, names, lines);
+  add_places(profile, names, detail != Detail::kFunctions);
+  // Of places that other profilers have kept, the paths themselves say what was inlined there.
+  if (detail == Detail::kInlinedCode && !profile.paths.one_frame)
+    inlined_code_ = find_inlined_code(profile, names);
   keep_addresses_that_distinguish();
   name_functions();
   if (!plane_.empty()) add_known(profile, names);
@@ -77,14 +71,22 @@ StackFrame NamedPaths::function(std::string object, std::string full, uint64_t a
   return frame;
 }
 
+template <class Visit>
+void NamedPaths::for_each_frame(Visit&& visit) {
+  for (std::vector<StackFrame>& frames : places_)
+    for (StackFrame& frame : frames) visit(frame);
+  for (InlinedCode& code : inlined_code_)
+    for (StackFrame& frame : code.frames) visit(frame);
+}
+
 /// A function whose name is its own may be inlined, too, and is the same function there.
 void NamedPaths::keep_addresses_that_distinguish() {
-  for (const std::vector<StackFrame>& frames : places_)
-    for (const StackFrame& frame : frames)
-      if (frame.address != 0) starts_[{frame.object, frame.function}].insert(frame.address);
-  for (std::vector<StackFrame>& frames : places_)
-    for (StackFrame& frame : frames)
-      if (frame.address != 0 && starts_.at({frame.object, frame.function}).size() == 1) frame.address = 0;
+  for_each_frame([this](const StackFrame& frame) {
+    if (frame.address != 0) starts_[{frame.object, frame.function}].insert(frame.address);
+  });
+  for_each_frame([this](StackFrame& frame) {
+    if (frame.address != 0 && starts_.at({frame.object, frame.function}).size() == 1) frame.address = 0;
+  });
 }
 
 void NamedPaths::name_functions() {
@@ -95,16 +97,14 @@ void NamedPaths::name_functions() {
     if (fresh) functions.push_back({frame.function, frame.linkage, frame.object, frame.address});
     return entry->second;
   };
-  for (const std::vector<StackFrame>& frames : places_)
-    for (const StackFrame& frame : frames) number(frame);
+  for_each_frame(number);
   const std::vector<std::string> shown = short_names(functions);
   const std::vector<bool> several = are_in_several_objects(functions, shown);
-  for (std::vector<StackFrame>& frames : places_)
-    for (StackFrame& frame : frames) {
-      const size_t own = number(frame);
-      frame.short_name = shown[own];
-      frame.in_several_objects = several[own];
-    }
+  for_each_frame([&](StackFrame& frame) {
+    const size_t own = number(frame);
+    frame.short_name = shown[own];
+    frame.in_several_objects = several[own];
+  });
 }
 
 void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lines) {
@@ -124,7 +124,7 @@ void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lin
     frame.function = name->range.function;
     frame.linkage = name->range.linkage;
     frame.object = names.shown(tree_[i].executable);
-    frame.address = address_of(tree_[i].executable, name->range);
+    frame.address = table_address(profile, tree_[i].executable, name->range);
     place_[i] = add_place(std::move(frame));
   }
 }
@@ -193,12 +193,6 @@ KnownTicks NamedPaths::known(const StackFrame& function) const {
   return found == known_.end() ? KnownTicks{.complete = !function.object.empty()} : found->second;
 }
 
-/// As in the table of functions: a JIT compiles one function many times.
-uint64_t NamedPaths::address_of(uint32_t executable, const NamedRange& range) const {
-  if (profile_.executables[executable].kind == ExecutableKind::kPrivate) return 0;
-  return range.object_address();
-}
-
 void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>& positions, bool lines,
                                 ObjectNames& names) {
   Symbolizer& symbolizer = names.symbolizer(executable);
@@ -206,22 +200,8 @@ void NamedPaths::add_executable(uint32_t executable, const std::vector<uint64_t>
   std::vector<std::vector<Frame>> source;
   if (lines) source = symbolizer.frames(positions);
   source.resize(positions.size());
-  for (size_t i = 0; i < positions.size(); ++i) {
-    std::vector<StackFrame> frames;
-    if (source[i].empty()) source[i].emplace_back();
-    const uint64_t address = address_of(executable, ranges[i]);
-    // The symbol names the function: debug information may not know it, or by another name.
-    source[i].back().function = std::move(ranges[i].function);
-    source[i].back().linkage = std::move(ranges[i].linkage);
-    for (size_t k = source[i].size(); k-- > 0;) {
-      Frame& frame = source[i][k];
-      frames.push_back({std::move(frame.function), std::move(frame.linkage), names.shown(executable),
-                        std::move(frame.file), frame.line, k + 1 != source[i].size()});
-      frames.back().start_line = frame.start_line;
-    }
-    frames.front().address = address;
-    places_.push_back(std::move(frames));
-  }
+  for (size_t i = 0; i < positions.size(); ++i)
+    places_.push_back(stack_frames(profile_, executable, std::move(ranges[i]), std::move(source[i]), names));
 }
 
 }  // namespace pctally

@@ -7,36 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "report/names/shown_names.h"
 #include "report/object_names.h"
 #include "report/path_totals.h"
+#include "report/paths/inlined_code.h"
 
 namespace pctally {
-
-/// A function as it is on a stack: a real one, or one that was inlined.
-struct StackFrame {
-  std::string function;  ///< full name
-  std::string linkage;
-  std::string object;
-  std::string file;  ///< of the call, or, of the innermost frame, empty
-  uint32_t line = 0;
-  bool inlined = false;
-  std::string short_name{};         ///< as of short_names() for all functions of the paths
-  uint64_t address = 0;             ///< where it starts, if its object has several functions of its full name
-  bool in_several_objects = false;  ///< a function of another object is called the same
-  uint32_t start_line = 0;          ///< as of Frame
-};
-
-/// What tells one frame's function from another's.
-inline auto function_of(const StackFrame& frame) {
-  return std::tie(frame.object, frame.function, frame.address);
-}
-
-/// The frame's name, for where its object stands beside it.
-std::string shown_name(NameStyle style, const StackFrame& frame);
-
-/// The frame's name by itself: "work (a.out)" where several objects have a function of that name.
-std::string name_with_object(NameStyle style, const StackFrame& frame);
 
 /// What is known of a function apart from the context tree.
 struct KnownTicks {
@@ -49,8 +24,12 @@ struct KnownTicks {
 
 class NamedPaths {
  public:
-  /// `lines`: with files, lines and inlined functions, which takes reading the debug information.
-  NamedPaths(const Profile& profile, ObjectNames& names, bool lines);
+  enum class Detail {
+    kFunctions,
+    kLines,        ///< files, lines and inlined functions of calls, which takes reading the debug information
+    kInlinedCode,  ///< and which inlined functions have ticks of their own, as long as a report by line takes
+  };
+  NamedPaths(const Profile& profile, ObjectNames& names, Detail detail);
 
   [[nodiscard]] const PathTree& tree() const { return tree_; }
   /// Outermost first; empty for scopes. A cut has one frame, in brackets.
@@ -69,6 +48,8 @@ class NamedPaths {
   [[nodiscard]] const std::vector<StackFrame>& plane_frames(uint32_t node) const {
     return places_[plane_place_[node]];
   }
+  /// With Detail::kInlinedCode.
+  [[nodiscard]] const std::vector<InlinedCode>& inlined_code() const { return inlined_code_; }
   /// Where the plane is not empty.
   [[nodiscard]] KnownTicks known(const StackFrame& function) const;
 
@@ -84,7 +65,8 @@ class NamedPaths {
   std::vector<uint32_t> places_of(const PathTree& tree, const std::vector<bool>& is_call,
                                   const Places& known);
   uint32_t add_place(StackFrame frame);
-  [[nodiscard]] uint64_t address_of(uint32_t executable, const NamedRange& range) const;
+  template <class Visit>
+  void for_each_frame(Visit&& visit);
   void keep_addresses_that_distinguish();
   void name_functions();
   KnownTicks& known_of(const std::string& object, const std::string& full, uint64_t address);
@@ -95,7 +77,8 @@ class NamedPaths {
   const PathTree& plane_;
   std::vector<std::vector<StackFrame>> places_;  ///< by number; 0: nothing
   std::vector<uint32_t> place_, plane_place_;    ///< of each node
-  Starts starts_;                                ///< of each object and full name
+  std::vector<InlinedCode> inlined_code_;
+  Starts starts_;  ///< of each object and full name
   std::vector<uint64_t> below_;
   std::map<std::tuple<std::string, std::string, uint64_t>, KnownTicks> known_;  ///< by function_of()
 };

@@ -70,7 +70,7 @@ std::vector<std::string> TopView::callers_of_row(size_t row, NameStyle style) {
   if (table_->by != Grouping::kFunction || row >= table_->rows.size()) return {"", ""};
   ObjectNames objects(table_->window,
                       [this](const ExecutableIdentity& identity) { return names_.open(identity); });
-  if (!paths_) paths_.emplace(table_->window, objects, false);
+  if (!paths_) paths_.emplace(table_->window, objects, NamedPaths::Detail::kFunctions);
   const Row& chosen = table_->rows[row].all;
   const StackFrame function = paths_->function(chosen.object, chosen.function, chosen.address);
   const Callers callers = callers_of(table_->window, *paths_, function);

@@ -1,0 +1,38 @@
+#include "report/paths/stack_frame.h"
+
+#include <fmt/format.h>
+
+namespace pctally {
+
+std::string shown_name(NameStyle style, const StackFrame& frame) {
+  return shown_name(style, frame.short_name, frame.function, frame.linkage);
+}
+
+std::string name_with_object(NameStyle style, const StackFrame& frame) {
+  const std::string name = shown_name(style, frame);
+  return frame.in_several_objects ? fmt::format("{} ({})", name, frame.object) : name;
+}
+
+std::vector<StackFrame> stack_frames(const Profile& profile, uint32_t executable, NamedRange symbol,
+                                     std::vector<Frame> inlined, ObjectNames& names) {
+  const uint64_t address = table_address(profile, executable, symbol);
+  if (inlined.empty()) inlined.emplace_back();
+  inlined.back().function = std::move(symbol.function);
+  inlined.back().linkage = std::move(symbol.linkage);
+  std::vector<StackFrame> frames;
+  for (size_t k = inlined.size(); k-- > 0;) {
+    Frame& frame = inlined[k];
+    frames.push_back({std::move(frame.function), std::move(frame.linkage), names.shown(executable),
+                      std::move(frame.file), frame.line, k + 1 != inlined.size()});
+    frames.back().start_line = frame.start_line;
+  }
+  frames.front().address = address;
+  return frames;
+}
+
+uint64_t table_address(const Profile& profile, uint32_t executable, const NamedRange& symbol) {
+  if (profile.executables[executable].kind == ExecutableKind::kPrivate) return 0;
+  return symbol.object_address();
+}
+
+}  // namespace pctally

@@ -1,0 +1,48 @@
+// A function as it is on a stack.
+#pragma once
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "report/names/shown_names.h"
+#include "report/object_names.h"
+
+namespace pctally {
+
+/// A real one, or one that was inlined.
+struct StackFrame {
+  std::string function;  ///< full name
+  std::string linkage;
+  std::string object;
+  std::string file;  ///< of the call, or, of the innermost frame, empty
+  uint32_t line = 0;
+  bool inlined = false;
+  std::string short_name{};         ///< as of short_names() for all functions of the paths
+  uint64_t address = 0;             ///< where it starts, if its object has several functions of its full name
+  bool in_several_objects = false;  ///< a function of another object is called the same
+  uint32_t start_line = 0;          ///< as of Frame
+};
+
+/// What tells one frame's function from another's.
+inline auto function_of(const StackFrame& frame) {
+  return std::tie(frame.object, frame.function, frame.address);
+}
+
+/// The frame's name, for where its object stands beside it.
+std::string shown_name(NameStyle style, const StackFrame& frame);
+
+/// The frame's name by itself: "work (a.out)" where several objects have a function of that name.
+std::string name_with_object(NameStyle style, const StackFrame& frame);
+
+/// The frames at a place, outermost first. `symbol` names the function whose code it is: debug information
+/// may not know it, or by another name. `inlined`: what debug information says of the place, innermost first;
+/// may be empty.
+std::vector<StackFrame> stack_frames(const Profile& profile, uint32_t executable, NamedRange symbol,
+                                     std::vector<Frame> inlined, ObjectNames& names);
+
+/// Where the function starts, as in the table of functions: 0 for code made at run time, for a JIT compiles
+/// one function many times.
+uint64_t table_address(const Profile& profile, uint32_t executable, const NamedRange& symbol);
+
+}  // namespace pctally
