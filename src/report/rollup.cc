@@ -87,8 +87,11 @@ bool by_ticks(const Row& a, const Row& b) {
   return names_of(a) < names_of(b);
 }
 
+/// What is no function has ticks alone.
+uint64_t total_of(const Row& row) { return std::max(row.total.low, row.ticks); }
+
 bool by_total(const Row& a, const Row& b) {
-  if (a.total.low != b.total.low) return a.total.low > b.total.low;
+  if (total_of(a) != total_of(b)) return total_of(a) > total_of(b);
   return by_ticks(a, b);
 }
 
@@ -129,12 +132,14 @@ void filter(const ReportOptions& options, Report* report) {
 void truncate(const ReportOptions& options, Report* report) {
   std::vector<Row>& rows = report->rows;
   const auto share_of = [&](const Row& row) {
-    return options.order == RowOrder::kTotal ? row.total_share : row.share;
+    return options.order == RowOrder::kTotal ? std::max(row.total_share, row.share) : row.share;
   };
   auto small = std::find_if(rows.begin(), rows.end(),
                             [&](const Row& row) { return share_of(row) < options.min_share; });
   auto kept = static_cast<uint64_t>(small - rows.begin());
-  if (options.limit != 0) kept = std::min(kept, options.limit);
+  report->hides_small = kept < rows.size();
+  report->hides_many = options.limit != 0 && kept > options.limit;
+  if (report->hides_many) kept = options.limit;
   for (uint64_t i = kept; i < rows.size(); ++i) report->hidden_ticks += rows[i].ticks;
   report->hidden_rows = rows.size() - kept;
   if (report->hidden_rows != 0) report->hidden_share = share_of(rows[kept]);

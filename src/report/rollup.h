@@ -131,6 +131,8 @@ struct Report {
   uint64_t hidden_rows = 0;    ///< left out by limit or min_share: always those with the fewest ticks
   uint64_t hidden_ticks = 0;   ///< their ticks
   double hidden_share = 0;     ///< the largest share among them
+  bool hides_small = false;    ///< some have less than min_share
+  bool hides_many = false;     ///< some are beyond the limit
   bool filtered = false;       ///< the options have a filter
   uint64_t filtered_rows = 0;  ///< left out by it
   uint64_t filtered_ticks = 0;

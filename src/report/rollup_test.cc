@@ -221,6 +221,26 @@ TEST(Rollup, HidesTheSmallestAndSaysHowMuch) {
   EXPECT_EQ(make(two_objects(), {.min_share = 1}).rows.size(), 0u);
 }
 
+TEST(Rollup, ByTotalsWhatIsNoFunctionHasItsTicksPlace) {
+  Profile profile = two_objects();
+  profile.ledger.lost = 500;
+  profile.paths.recorded = true;
+  const Report report = make(profile, {.order = RowOrder::kTotal, .min_share = 0.5});
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_EQ(report.rows[0].function, "[lost]");
+  EXPECT_LT(report.hidden_share, 0.5);
+}
+
+TEST(Rollup, SaysWhichOptionShowsTheRest) {
+  const auto says = [](const ReportOptions& options, const std::string& what) {
+    const std::string text = text_report(two_objects(), make(two_objects(), options), {});
+    return text.find("); " + what + " shows them\n") != std::string::npos;
+  };
+  EXPECT_TRUE(says({.limit = 2}, "--limit 0"));
+  EXPECT_TRUE(says({.min_share = 0.5}, "--min-share 0"));
+  EXPECT_TRUE(says({.limit = 1, .min_share = 0.06}, "--limit 0 --min-share 0"));
+}
+
 TEST(Rollup, AnEmptyProfileIsAReport) {
   Profile profile;
   for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess}) {

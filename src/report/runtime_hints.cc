@@ -30,6 +30,22 @@ bool has_executable(const Profile& profile, std::string_view name) {
                      [name](const Executable& it) { return base_name(it.path) == name; });
 }
 
+/// What makes code, and how it is told to name that.
+struct Runtime {
+  const char* executable;
+  const char* comm;
+  const char* way;
+};
+
+constexpr Runtime kRuntimes[] = {
+    {"libjvm.so", "java", "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit names it"},
+    {"node", "node", "node --perf-basic-prof names it"},
+    {"nodejs", "nodejs", "node --perf-basic-prof names it"},
+    {"beam.smp", "beam.smp", "ERL_FLAGS='+JPperf true' names it"},
+    {"mono-sgen", "mono-sgen", "mono --jitmap names it"},
+    {"mono", "mono", "mono --jitmap names it"},
+};
+
 /// Whether most of the ticks cut there are cut at code that a runtime has made.
 bool is_cut_at_made_code(const Profile& profile, PathEnd end) {
   const PathTree& tree = profile.paths.context;
@@ -60,14 +76,14 @@ bool is_made_code(const Executable& executable) {
   return executable.kind == ExecutableKind::kPrivate || executable.path.starts_with("/memfd:");
 }
 
-const char* way_to_names(const Profile& profile) {
-  if (has_executable(profile, "libjvm.so"))
-    return "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit names it";
-  if (has_executable(profile, "node") || has_executable(profile, "nodejs"))
-    return "node --perf-basic-prof names it";
-  if (has_executable(profile, "beam.smp")) return "ERL_FLAGS='+JPperf true' names it";
-  if (has_executable(profile, "mono-sgen") || has_executable(profile, "mono"))
-    return "mono --jitmap names it";
+const char* way_to_names(const Profile& profile, const Executable& made) {
+  std::vector<const Runtime*> there;
+  for (const Runtime& runtime : kRuntimes)
+    if (has_executable(profile, runtime.executable)) there.push_back(&runtime);
+  if (there.size() == 1) return there[0]->way;
+  const auto process = std::ranges::find(profile.processes, made.owner, &ProfileProcess::pid);
+  for (const Runtime* runtime : there)
+    if (process != profile.processes.end() && process->comm == runtime->comm) return runtime->way;
   return "a runtime that writes /tmp/perf-PID.map or a jitdump names it";
 }
 

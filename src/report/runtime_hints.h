@@ -13,8 +13,9 @@ inline constexpr double kHintsFrom = 0.2;  ///< share of the ticks
 /// Code that a runtime has made: no file on disk has it.
 [[nodiscard]] bool is_made_code(const Executable& executable);
 
-/// What makes the runtime of a profile write the map that names the code it makes, and that it does.
-[[nodiscard]] const char* way_to_names(const Profile& profile);
+/// What makes the runtime that has made this code write the map that names it, and that it does. `made`: of
+/// the profile.
+[[nodiscard]] const char* way_to_names(const Profile& profile, const Executable& made);
 
 /// Adds the hint why many call paths are cut for one reason, where something completes them.
 void add_cut_path_hint(const Profile& profile, std::vector<Warning>* warnings);

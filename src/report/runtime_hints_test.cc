@@ -20,6 +20,10 @@ Profile of(std::string path) {
   return profile;
 }
 
+const char* way_to_names(const Profile& profile) {
+  return way_to_names(profile, {.path = "", .build_id = {}, .owner = 7});
+}
+
 TEST(RuntimeHints, SayWhatToStartARuntimeWith) {
   EXPECT_STREQ(way_to_names(of("/opt/jdk/lib/server/libjvm.so")),
                "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit names it");
@@ -28,6 +32,16 @@ TEST(RuntimeHints, SayWhatToStartARuntimeWith) {
   EXPECT_STREQ(way_to_names(of("/usr/bin/mono-sgen")), "mono --jitmap names it");
   EXPECT_STREQ(way_to_names(of("/bin/unknown")),
                "a runtime that writes /tmp/perf-PID.map or a jitdump names it");
+}
+
+TEST(RuntimeHints, OfSeveralRuntimesAreOfTheProcessThatMadeTheCode) {
+  Profile profile = of("/opt/jdk/lib/server/libjvm.so");
+  profile.executables.push_back({ExecutableKind::kFile, "/usr/bin/node", {}, 0});
+  profile.processes = {{.pid = 6, .comm = "java", .engine = "", .note = ""},
+                       {.pid = 7, .comm = "node", .engine = "", .note = ""}};
+  EXPECT_STREQ(way_to_names(profile), "node --perf-basic-prof names it");
+  profile.processes[1].comm = "grep";
+  EXPECT_STREQ(way_to_names(profile), "a runtime that writes /tmp/perf-PID.map or a jitdump names it");
 }
 
 std::vector<Warning> hints(const std::vector<Row>& rows) {

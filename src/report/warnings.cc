@@ -492,7 +492,7 @@ void add_missing_names(const Profile& profile, ObjectNames& names, bool lines, W
     std::string text = fmt::format("{} has {}{:.1f} % of the ticks): {}", names.shown(executable),
                                    missing.what, share, missing.why);
     if (is_made_code(profile.executables[executable]) && share >= 100 * kHintsFrom)
-      text += std::string("; ") + way_to_names(profile);
+      text += std::string("; ") + way_to_names(profile, profile.executables[executable]);
     add(warnings, Severity::kNote, missing.id, std::move(text));
   }
 }

@@ -165,7 +165,7 @@ def long_tests(record):
 
 def tests(record):
     chosen = {"quick": ["-L", "unit|manual|boundary"], "full": ["-LE", "^(host|all|sanitized)$"], "all": ["-LE", "^(host|all)$"]}[record.mode]
-    return test_runs.run(record, "build/release", *chosen, last=True)
+    return test_runs.run(record, "build/release", *chosen, jobs=test_runs.jobs_that_wait(), last=True)
 
 
 STEPS = (

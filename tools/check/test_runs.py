@@ -16,6 +16,11 @@ def jobs_by_default():
     return os.environ.get("JOBS") or str(os.cpu_count())
 
 
+def jobs_that_wait():
+    """Of the release build: a third of the time its tests wait, for a program that runs, for a recorder's turn."""
+    return os.environ.get("JOBS") or str((os.cpu_count() or 1) + 1)
+
+
 def run(record, tree, *chosen, jobs=None, repeat=1, no_aslr=False, last=False):
     """True if all passed. `repeat`: how often each may be tried. `last`: ctest's summary ends the output."""
     report = os.path.abspath(os.path.join(tree, "tests.xml"))

@@ -1,6 +1,8 @@
 #include "report/print/escape.h"
 
 #include <fmt/format.h>
+#include <locale.h>
+#include <wchar.h>
 
 #include <algorithm>
 #include <iterator>
@@ -57,6 +59,18 @@ Character first_character(std::string_view text) {
   }
   if (code < kSmallest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
   return {code, length};
+}
+
+/// Columns of a terminal, whatever its locale: 2 for most of East Asia's characters, 0 for what is drawn
+/// above another one.
+size_t columns_of(const Character& character) {
+  if (character.code < 0x80) return 1;
+  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  if (utf8 == nullptr) return 1;
+  const locale_t before = uselocale(utf8);
+  const int columns = wcwidth(static_cast<wchar_t>(character.code));
+  uselocale(before);
+  return columns < 0 ? 1 : static_cast<size_t>(columns);
 }
 
 std::string byte_as_text(char byte) { return fmt::format("\\x{:02x}", static_cast<unsigned char>(byte)); }
@@ -132,8 +146,14 @@ std::string marked_up(std::string_view text) {
 }
 
 size_t width_of(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));
+  if (is_plain(text)) return text.size();
+  size_t width = 0;
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    width += columns_of(character);
+    text.remove_prefix(std::max<size_t>(1, character.bytes));
+  }
+  return width;
 }
 
 void elide_in_ascii(bool wanted) { g_ellipsis = wanted ? "..." : "…"; }
@@ -143,7 +163,12 @@ std::string elided(std::string_view text, size_t width) {
   const size_t sign = width_of(g_ellipsis);
   if (width <= sign) return std::string(g_ellipsis.substr(0, sign == 1 ? std::string_view::npos : width));
   size_t bytes = 0;
-  for (size_t kept = 0; kept + sign < width; ++kept) bytes += first_character(text.substr(bytes)).bytes;
+  for (size_t kept = sign;;) {
+    const Character next = first_character(text.substr(bytes));
+    kept += columns_of(next);
+    if (kept > width) break;
+    bytes += std::max<size_t>(1, next.bytes);
+  }
   return std::string(text.substr(0, bytes)).append(g_ellipsis);
 }
 

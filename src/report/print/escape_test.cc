@@ -74,6 +74,11 @@ TEST(Escape, WidthCountsCharacters) {
   EXPECT_EQ(elided("größe", 5), "größe");
   EXPECT_EQ(elided("größer", 4), "grö…");
   EXPECT_EQ(elided("ab", 1), "…");
+  EXPECT_EQ(width_of("関数"), 4u);     // characters of two columns
+  EXPECT_EQ(width_of("e\u0301"), 1u);  // and of none
+  EXPECT_EQ(elided("日本語関数名", 7), "日本語…");
+  EXPECT_EQ(elided("日本語関数名", 6), "日本…");
+  EXPECT_EQ(elided("日本語", 6), "日本語");
 }
 
 TEST(Escape, NamesAreCutInTheMiddle) {
