@@ -7,11 +7,13 @@ import unittest
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 STUBS = {
-    "dpkg-query": "[ \"$4\" != zstd ] && echo installed",  # all is here but one
+    "dpkg-query": "case \" ${MISSING:-zstd} \" in *\" $4 \"*) ;; *) echo installed ;; esac",
     "apt-cache": "echo '  Candidate: 1'",
-    "apt-get": "echo apt-get \"$@\" >>\"$LOG\"",
+    "apt-get": "echo \"apt-get $*, by way of ${https_proxy-no proxy}\" >>\"$LOG\"\nfor word; do [ \"$word\" != \"${BROKEN:-}\" ] || exit 100; done",
     "dpkg": "echo amd64",
-    "id": "echo 0",
+    "id": "echo ${USER_ID:-0}",
+    # Keeps no environment but what its own command sets. "-n true": whether it would ask for a password.
+    "sudo": "[ \"$1\" = -n ] && exit ${SUDO_ASKS:-0}\nexec env -i PATH=\"$PATH\" LOG=\"$LOG\" BROKEN=\"${BROKEN:-}\" \"$@\"",
 }
 
 
@@ -30,9 +32,14 @@ class Deps(unittest.TestCase):
     def installed(self):
         return os.path.exists(self.log)
 
-    def run_deps(self, answer=None, **env):
+    def installs(self):
+        """The packages of each call of apt-get install."""
+        with open(self.log) as file:
+            return [line.split("Use-Pty=0 ")[1].split(",")[0] for line in file if " install " in line]
+
+    def run_deps(self, answer=None, task="check", **env):
         """With an answer: on a terminal where that is typed. The exit status, and what stood on standard error."""
-        command = ["sh", os.path.join(TOP, "scripts", "deps"), "check"]
+        command = ["sh", os.path.join(TOP, "scripts", "deps"), task]
         env = {**self.env, **env}
         if answer is None:
             done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -73,6 +80,27 @@ class Deps(unittest.TestCase):
         os.remove(self.log)
         self.assertEqual(self.run_deps(DEPS="no")[0], 1)
         self.assertFalse(self.installed())
+
+    def test_a_build_goes_on_without_optional_packages_where_nobody_can_be_asked(self):
+        status, text = self.run_deps(task="build", MISSING="clang-19", USER_ID="1000", SUDO_ASKS="1")
+        self.assertIn("not installed (no terminal where sudo could ask for a password; what needs them is left out): clang-19", text)
+        self.assertEqual((status, self.installed()), (0, False))
+        status, text = self.run_deps(task="build", MISSING="clang-19 cmake", USER_ID="1000", SUDO_ASKS="1")
+        self.assertIn("run as root: apt-get update && apt-get install --no-install-recommends cmake clang-19", text)
+        self.assertEqual((status, self.installed()), (1, False))
+
+    def test_an_optional_package_that_cannot_be_installed_ends_nothing(self):
+        status, text = self.run_deps(task="build", MISSING="make libbpf-dev clang-19", BROKEN="clang-19")
+        self.assertEqual(status, 0, text)
+        self.assertEqual(self.installs(), ["make", "clang-19 libbpf-dev", "clang-19 libbpf-dev", "clang-19", "libbpf-dev"])
+        self.assertTrue(text.endswith("not installed (what needs them is left out): clang-19\n"), text)
+        self.assertNotEqual(self.run_deps(task="build", MISSING="make", BROKEN="make")[0], 0)
+
+    def test_proxies_reach_apt_through_sudo(self):
+        status, text = self.run_deps(USER_ID="1000", https_proxy="http://proxy:3128")
+        self.assertEqual(status, 0, text)
+        with open(self.log) as file:
+            self.assertIn(" zstd, by way of http://proxy:3128", file.read())
 
 
 if __name__ == "__main__":
