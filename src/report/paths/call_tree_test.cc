@@ -163,10 +163,10 @@ TEST(FlameSvg, WhatIsTooDeepIsNotCalledTooNarrow) {
   PathProfile paths;
   uint32_t at = 0;
   for (uint64_t i = 0; i < 399; ++i) at = paths.add(at, 0x110);
-  paths.add(at, 0x200, 10);
-  paths.add(paths.add(at, 0x310), 0x400, 90);
+  paths.add(at, 0x200, 4);
+  paths.add(paths.add(at, 0x310), 0x400, 996);
   const std::string svg = flame_of(paths, "prog");
-  EXPECT_THAT(svg, testing::HasSubstr("part of all ticks; 90 % below the 400 rows drawn<"));
+  EXPECT_THAT(svg, testing::HasSubstr("part of all ticks; 99.60 % below the 400 rows drawn<"));
   EXPECT_THAT(svg, testing::HasSubstr(">f3</text>"));
 }
 

@@ -64,7 +64,7 @@ class FlameSvg {
   }
 
   [[nodiscard]] std::string left_out(uint64_t ticks, std::string_view where) const {
-    return ticks == 0 ? "" : fmt::format("; {:.2g} % {}", 100 * share(ticks), where);
+    return ticks == 0 ? "" : fmt::format("; {:.2f} % {}", 100 * share(ticks), where);
   }
 
   /// Objects get colours in the order in which they are met; the kernel and cuts have their own.
