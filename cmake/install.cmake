@@ -15,7 +15,13 @@ endif()
 include(cmake/manual.cmake)
 
 install(FILES completion/pctally.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME pctally)
-install(FILES completion/_pctally DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+# zsh reads vendor-completions of /usr alone (a directory of Debian's); of /usr/local it reads site-functions.
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(zsh_completions vendor-completions)
+else()
+  set(zsh_completions site-functions)
+endif()
+install(FILES completion/_pctally DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${zsh_completions})
 install(FILES completion/pctally.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # The documentation lies as it does in the sources, so that its links work; the one to a header is told where that went.

@@ -5,6 +5,9 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 DESTDIR=$stage "$cmake" --install "$build" >/dev/null
 
+zsh=site-functions
+[ "$prefix" != /usr ] || zsh=vendor-completions  # where zsh of Debian looks
+
 status=0
 expect() {
   for file; do
@@ -14,7 +17,7 @@ expect() {
 expect bin/pctally "$libdir/libpctally.so" "$libdir/libpctally.so.0" "$libdir/pctally/libpctally-preload.so" \
   "$libdir/pctally/libpctally-glibc.so" \
   include/pctally/pctally.h "$libdir/pkgconfig/pctally.pc" "$libdir/cmake/pctally/pctallyConfig.cmake" \
-  share/bash-completion/completions/pctally share/zsh/vendor-completions/_pctally \
+  share/bash-completion/completions/pctally "share/zsh/$zsh/_pctally" \
   share/fish/vendor_completions.d/pctally.fish share/doc/pctally/LICENSE
 if command -v scdoc >/dev/null; then
   expect share/man/man1/pctally.1 share/man/man1/pctally-record.1 share/man/man1/pctally-report.1 \
