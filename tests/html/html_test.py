@@ -100,6 +100,16 @@ class Long(unittest.TestCase):
                 page.press(key)
                 self.assertEqual(page.value(focus), expected, key)
                 drawn()
+            stops = f"{rows}.filter(row => row.tabIndex === 0).length"
+            self.assertEqual(page.value(stops), 1)
+            page.value("scrollTo(0, document.documentElement.scrollHeight)")
+            page.drawn()
+            self.assertEqual((page.value("!!document.querySelector('[aria-selected=true].gap, tbody [aria-selected=true]')"), page.value(stops)), (False, 1),
+                             "Tab leads to the first row drawn where the chosen one is not")
+            page.value("dispatchEvent(new Event('beforeprint'))")
+            self.assertEqual(page.value(f"{rows}.length"), 3001, "all are printed")
+            page.value("dispatchEvent(new Event('afterprint'))")
+            drawn()
             page.value("location.hash = '#rows=all&q=f2999'")
             page.drawn()
             self.assertIn("f2999", page.value(f"{rows}.map(row => row.textContent).join()"))
@@ -175,10 +185,65 @@ class Flame(unittest.TestCase):
         self.assertEqual(len(narrow), 1, shown)
         self.assertIn("([libfoo.so+0x3f0])", narrow[0])
 
+    def test_enter_in_the_search_leads_to_what_was_found(self):
+        for view, name in (("functions", ".name"), ("flame", "bdi"), ("map", "bdi")):
+            self.page.value(f"location.hash = '#view={view}&q=flush'")
+            self.page.drawn()
+            self.page.value("document.getElementById('find').focus()")
+            self.page.press("Enter")
+            self.assertEqual(self.page.value(f"document.activeElement.querySelector('{name}')?.textContent"), "flush", view)
+
     def test_it_is_turned_to_start_from_what_ran(self):
         self.click("button", "leaf")
         inner = self.names('.frame[aria-level="2"]')
         self.assertEqual([name.split(" ")[0] for name in inner], ["parse", "copy", "flush"])
+
+
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
+class NotDrawn(unittest.TestCase):
+    """Functions too small for a frame or a tile of their own: the keys lead into the view, and a search marks where they are."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "many")
+        with open(cls.path + ".folded", "w", encoding="utf-8") as file:
+            file.write("main;big 90000\nmain;other 9000\n")
+            file.writelines(f"main;tiny{i} 11\n" for i in range(30))
+            file.write("main;" + 250 * "a" + " 50\nmain;" + 199 * "b" + "\U0001f525b 60\n")
+        subprocess.run([p.PCTALLY, "report", "--html", cls.path + ".html", cls.path + ".folded"], check=True, capture_output=True)
+
+    def setUp(self):
+        self.page = Browser(f"file://{self.path}.html", p.scratch())
+        self.addCleanup(self.page.__exit__)
+        self.page.drawn()
+
+    def show(self, **address):
+        self.page.value(f"location.hash = {json.dumps('#' + urllib.parse.urlencode(address))}")
+        self.page.drawn()
+
+    def names(self, which):
+        return self.page.value(f"[...document.querySelectorAll({json.dumps(which)})].map(one => (one.querySelector('.name') ?? one.querySelector('bdi')).textContent)")
+
+    def test_tab_leads_into_every_view(self):
+        for address, expected in (({"view": "functions", "q": "other"}, "other"), ({"view": "flame"}, "all"), ({"view": "map"}, "big")):
+            self.show(f="tiny5", **address)
+            self.assertEqual(self.names("#panel [tabindex='0']"), [expected], address)
+            self.assertEqual(self.page.value("document.querySelector('.chosen').textContent"), "tiny5")
+
+    def test_a_search_marks_the_tile_that_it_is_in(self):
+        self.show(view="map", q="tiny5")
+        self.assertEqual(self.names(".tile.hit:not(.dim)"), ["30 more"])
+
+    def test_a_link_leads_to_a_function_with_a_long_name(self):
+        for q, which in (("aaaaaaaaaa", "a"), ("bbbbbbbbbb", "b")):
+            self.show(q=q)
+            self.page.value("document.querySelector('tbody tr').click()")
+            self.page.drawn()
+            address = self.page.value("location.hash").replace(f"q={q}", "")
+            self.show(f="big")
+            self.page.value(f"location.hash = {json.dumps(address)}")
+            self.page.drawn()
+            self.assertEqual(self.page.value("document.querySelector('.chosen').textContent")[:5], 5 * which)
 
 
 class FoldedRanges:

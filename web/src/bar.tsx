@@ -42,12 +42,20 @@ function Found() {
   );
 }
 
+/** The row, frame or tile where Tab would lead: arrows walk on from there. */
+function focusStop() {
+  const panel = document.getElementById("panel");
+  const stop = panel?.querySelector<HTMLElement>("[tabindex='0']") ?? panel;
+  stop?.focus({ preventScroll: true });
+  if (stop !== panel) stop?.scrollIntoView({ block: "nearest" });
+}
+
 function searchKey(event: KeyboardEvent) {
   if (event.key === "Enter") {
     const found = hits();
     const first = functions.find((entry) => found?.has(entry.id));
     if (first) select(first);
-    document.getElementById("panel")?.focus({ preventScroll: true });
+    queueMicrotask(focusStop);
   } else if (event.key === "Escape") {
     event.stopPropagation();
     setSearch("");

@@ -37,9 +37,12 @@ export function open(next: View, entry?: Function) {
 const systemDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 export const isDark = () => (theme() === "" ? systemDark() : theme() === "dark");
 
+/** What of a name is in the address: half of a pair of surrogates could not be. */
+const inAddress = (name: string) => name.slice(0, 200).replace(/[\ud800-\udbff]$/, "");
+
 function findNamed(name: string, object: string): Function | undefined {
-  const named = functions.filter((entry) => entry.name === name);
-  return named.find((entry) => entry.object === object) ?? named[0];
+  const named = functions.filter((entry) => inAddress(entry.name) === name);
+  return named.find((entry) => inAddress(entry.object) === object) ?? named[0];
 }
 
 function readAddress() {
@@ -65,8 +68,8 @@ export function followAddress() {
   createEffect(
     on([view, selected, search, allRows, theme], ([now, entry, words, all, tone]) => {
       const next = new URLSearchParams({ view: now });
-      if (entry) next.set("f", entry.name.slice(0, 200));
-      if (entry) next.set("o", entry.object.slice(0, 200));
+      if (entry) next.set("f", inAddress(entry.name));
+      if (entry) next.set("o", inAddress(entry.object));
       if (words) next.set("q", words);
       if (all) next.set("rows", "all");
       if (tone) next.set("theme", tone);

@@ -1,8 +1,10 @@
 // The body of a long table: of its rows only those near the window are drawn, and room is left for the others.
 import { For, Show, createEffect, createSignal, on, onCleanup, onMount, type JSX } from "solid-js";
+import { counted } from "./figures";
 
 const kWhole = 150; // up to so many rows all are drawn
 const kAround = 30; // rows above and below the window
+const kPrinted = 5000; // rows on paper, where nobody scrolls
 
 /** Brings a row into sight, drawn. */
 export type Reveal = (index: number) => void;
@@ -23,16 +25,19 @@ export function walkRows(event: KeyboardEvent, at: number, rows: number, reveal:
 export function Windowed<T>(props: {
   rows: T[];
   columns: number;
-  children: (row: T, index: () => number) => JSX.Element;
+  current: number; // the row that Tab leads to; where it is not drawn, it leads to the first that is
+  children: (row: T, index: () => number, isStop: () => boolean) => JSX.Element;
   handle?: (reveal: Reveal) => void;
 }) {
   let body!: HTMLTableSectionElement;
   let height = 24; // of a row; all are alike
   const [first, setFirst] = createSignal(0);
   const [last, setLast] = createSignal(kWhole);
-  const whole = () => props.rows.length <= kWhole;
+  const [isPrinted, setPrinted] = createSignal(false);
+  const whole = () => isPrinted() || props.rows.length <= kWhole;
   const from = () => (whole() ? 0 : Math.min(first(), Math.max(0, props.rows.length - kAround)));
-  const to = () => (whole() ? props.rows.length : Math.min(last(), props.rows.length));
+  const to = () => Math.min(props.rows.length, isPrinted() ? kPrinted : whole() ? props.rows.length : last());
+  const stop = () => (props.current >= from() && props.current < to() ? props.current : from());
 
   function measure() {
     const drawn = body.querySelectorAll<HTMLElement>("tr:not(.space)");
@@ -55,7 +60,11 @@ export function Windowed<T>(props: {
       follow();
     });
   };
+  const print = () => setPrinted(true);
+  const printed = () => setPrinted(false);
   onMount(() => {
+    addEventListener("beforeprint", print);
+    addEventListener("afterprint", printed);
     addEventListener("scroll", soon, { passive: true });
     addEventListener("resize", soon);
     props.handle?.((index) => {
@@ -66,6 +75,8 @@ export function Windowed<T>(props: {
     follow();
   });
   onCleanup(() => {
+    removeEventListener("beforeprint", print);
+    removeEventListener("afterprint", printed);
     removeEventListener("scroll", soon);
     removeEventListener("resize", soon);
     cancelAnimationFrame(asked);
@@ -82,8 +93,14 @@ export function Windowed<T>(props: {
   return (
     <tbody ref={body}>
       <Space rows={from()} />
-      <For each={props.rows.slice(from(), to())}>{(row, i) => props.children(row, () => from() + i())}</For>
-      <Space rows={props.rows.length - to()} />
+      <For each={props.rows.slice(from(), to())}>
+        {(row, i) => props.children(row, () => from() + i(), () => from() + i() === stop())}
+      </For>
+      <Show when={isPrinted() && to() < props.rows.length} fallback={<Space rows={props.rows.length - to()} />}>
+        <tr class="space">
+          <td colspan={props.columns}>{counted(props.rows.length - to(), "more row")} on the screen</td>
+        </tr>
+      </Show>
     </tbody>
   );
 }

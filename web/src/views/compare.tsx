@@ -58,7 +58,7 @@ function Dumbbell(props: { of: Change; most: number }) {
   );
 }
 
-function RowView(props: { of: DiffRow; most: number; largest: number; unit: string; hasTotals: boolean; index: number; current: boolean; go: () => void }) {
+function RowView(props: { of: DiffRow; most: number; largest: number; unit: string; hasTotals: boolean; index: number; stop: boolean; go: () => void }) {
   const change = () => changeOf(props.of);
   const entry = functionOf(props.of);
   const digits = () => decimals(props.largest);
@@ -69,7 +69,7 @@ function RowView(props: { of: DiffRow; most: number; largest: number; unit: stri
       aria-selected={chosen()}
       id={`change-${props.index}`}
       aria-rowindex={props.index + 2}
-      tabindex={props.current ? 0 : -1}
+      tabindex={props.stop ? 0 : -1}
       classList={{ open: !isDecided(props.of), more: isDecided(props.of) && isMore(props.of), less: isDecided(props.of) && !isMore(props.of) }}
       onClick={() => props.go()}
     >
@@ -195,8 +195,8 @@ export function Compare(props: { of: Diff }) {
             </th>
           </tr>
         </thead>
-        <Windowed rows={shown()} columns={hasTotals ? 9 : 8} handle={(given) => (reveal = given)}>
-          {(row, index) => (
+        <Windowed rows={shown()} columns={hasTotals ? 9 : 8} current={current()} handle={(given) => (reveal = given)}>
+          {(row, index, isStop) => (
             <RowView
               of={row}
               most={most()}
@@ -204,7 +204,7 @@ export function Compare(props: { of: Diff }) {
               unit={unit()}
               hasTotals={hasTotals}
               index={index()}
-              current={Math.min(current(), shown().length - 1) === index()}
+              stop={isStop()}
               go={() => go(index())}
             />
           )}

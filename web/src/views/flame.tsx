@@ -133,7 +133,7 @@ function Legend() {
   );
 }
 
-function BoxView(props: { of: Box; rows: number }) {
+function BoxView(props: { of: Box; rows: number; stop: boolean }) {
   const last = () => lastOf(props.of);
   const isCurrent = () => !props.of.many && props.of.frames.includes(current());
   const row = () => (growth() === "down" ? props.of.row : props.rows - 1 - props.of.row);
@@ -158,7 +158,7 @@ function BoxView(props: { of: Box; rows: number }) {
       aria-level={props.of.row + 1}
       aria-selected={isCurrent()}
       aria-label={spokenOf(props.of)}
-      tabindex={isCurrent() ? 0 : -1}
+      tabindex={props.stop ? 0 : -1}
       style={{ left: `${100 * props.of.left}%`, width: `calc(${100 * props.of.width}% - 1px)`, top: `${row() * kHeight}px`, background: background(props.of) }}
       onClick={() => zoomTo(props.of.frames[0])}
       onMouseMove={tell}
@@ -172,6 +172,7 @@ function BoxView(props: { of: Box; rows: number }) {
 export function Flame() {
   const boxes = createMemo(() => layout(zoom(), joined() === "joined"));
   const rows = createMemo(() => Math.max(...boxes().map((box) => box.row)) + 1);
+  const stop = createMemo(() => boxes().find((box) => !box.many && box.frames.includes(current())) ?? boxes()[0]); // where Tab leads
   let graph!: HTMLDivElement;
 
   // A function chosen elsewhere is shown where most of its ticks are.
@@ -186,8 +187,7 @@ export function Flame() {
   );
 
   function onKey(event: KeyboardEvent) {
-    const at = boxes().findIndex((box) => !box.many && box.frames.includes(current()));
-    const box = boxes()[Math.max(0, at)];
+    const box = stop();
     const beside = (step: number) => {
       const row = boxes().filter((other) => other.row === box.row && !other.many);
       return row[row.indexOf(box) + step]?.frames[0];
@@ -238,7 +238,7 @@ export function Flame() {
         style={{ height: `${rows() * kHeight}px` }}
         onKeyDown={onKey}
       >
-        <For each={boxes()}>{(box) => <BoxView of={box} rows={rows()} />}</For>
+        <For each={boxes()}>{(box) => <BoxView of={box} rows={rows()} stop={stop() === box} />}</For>
       </div>
       <Note>
         The width of a frame is its share of all ticks, with what it called; frames beside each other are in the order of size, not of time.

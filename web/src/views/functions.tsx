@@ -75,14 +75,14 @@ const placeText = (row: Function) => {
   return first === last ? String(first) : `${first}–${last}`;
 };
 
-function Row(props: { of: Function; gap: boolean; index: number }) {
+function Row(props: { of: Function; gap: boolean; index: number; stop: boolean }) {
   const chosen = () => selected() === props.of;
   return (
     <tr
       id={`row-${props.of.id}`}
       aria-rowindex={props.index + 2}
       aria-selected={chosen()}
-      tabindex={chosen() ? 0 : -1}
+      tabindex={props.stop ? 0 : -1}
       classList={{ gap: props.gap }}
       onClick={() => select(props.of)}
       onDblClick={() => enter(props.of)}
@@ -208,8 +208,8 @@ export function Functions() {
             </Show>
           </tr>
         </thead>
-        <Windowed rows={shown()} columns={hasTotals ? 10 : 8} handle={(given) => (reveal = given)}>
-          {(row, index) => <Row of={row} gap={gaps().has(row)} index={index()} />}
+        <Windowed rows={shown()} columns={hasTotals ? 10 : 8} current={shown().indexOf(selected()!)} handle={(given) => (reveal = given)}>
+          {(row, index, isStop) => <Row of={row} gap={gaps().has(row)} index={index()} stop={isStop()} />}
         </Windowed>
       </table>
       <Show when={rest().length > 0}>

@@ -15,6 +15,7 @@ const kSmallest = 90; // area of a tile; smaller ones are put together
 
 interface Tile {
   of: Function | null; // null: many small ones
+  list: Function[]; // all in it
   label: string;
   ticks: number;
   rect: Rect;
@@ -44,10 +45,11 @@ function tilesOf(list: Function[], rect: Rect): Tile[] {
   const area = (rect.width * rect.height) / list.reduce((sum, entry) => sum + entry.self.ticks, 0);
   const large = list.filter((entry) => entry.self.ticks * area >= kSmallest);
   const small = list.slice(large.length);
-  const items = large.map((of) => ({ of: of as Function | null, label: of.name, ticks: of.self.ticks }));
+  const items = large.map((of) => ({ of: of as Function | null, list: [of], label: of.name, ticks: of.self.ticks }));
   if (small.length > 0)
     items.push({
       of: small.length === 1 ? small[0] : null,
+      list: small,
       label: small.length === 1 ? small[0].name : `${small.length} more`,
       ticks: small.reduce((sum, entry) => sum + entry.self.ticks, 0),
     });
@@ -67,7 +69,7 @@ function layout(): { tiles: Tile[]; groups: Group[] } {
     const label = object.key || "not in any object";
     if (rect.width < 24 || rect.height < 24) {
       const only = object.list.length === 1 ? object.list[0] : null;
-      tiles.push({ of: only, label: only?.name ?? `${object.list.length} in ${label}`, ticks: object.ticks, rect });
+      tiles.push({ of: only, list: object.list, label: only?.name ?? `${object.list.length} in ${label}`, ticks: object.ticks, rect });
       return;
     }
     groups.push({ label, ticks: object.ticks, rect, object: true });
@@ -103,22 +105,23 @@ const spoken = (tile: Tile) => {
   return `${tile.label} ${percent(of.share, 1)} ${range(of.interval, 1)}: % of all ticks${tile.of ? ` in ${tile.of.object}` : ""}, ${ticksText(tile.ticks)}`;
 };
 
-function TileView(props: { of: Tile }) {
+function TileView(props: { of: Tile; stop: boolean }) {
   const { rect } = props.of;
   const of = measured(props.of.ticks);
   const isChosen = () => props.of.of !== null && props.of.of === selected();
+  const hit = () => props.of.list.some(isHit);
   return (
     <div
       class="tile"
       role="option"
       aria-selected={isChosen()}
       aria-label={spoken(props.of)}
-      tabindex={isChosen() ? 0 : -1}
+      tabindex={props.stop ? 0 : -1}
       classList={{
         current: isChosen(),
         many: !props.of.of,
-        hit: props.of.of !== null && isHit(props.of.of),
-        dim: hits() !== null && !(props.of.of && isHit(props.of.of)),
+        hit: hit(),
+        dim: hits() !== null && !hit(),
         fuzzy: certaintyOf(of) === kCertainty.length - 1,
       }}
       style={{
@@ -165,13 +168,14 @@ function beside(from: Tile, tiles: Tile[], dx: number, dy: number): Tile | undef
 export function Treemap() {
   drawn ??= layout();
   const { tiles, groups } = drawn;
+  const stop = () => tiles.find((tile) => tile.of !== null && tile.of === selected()) ?? tiles[0]; // where Tab leads
   let map!: HTMLDivElement;
   function onKey(event: KeyboardEvent) {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (event.key === "Enter" && selected()) open("source");
     if (!step) return;
     event.preventDefault();
-    const from = tiles.find((tile) => tile.of === selected()) ?? tiles[0];
+    const from = stop();
     const next = from && beside(from, tiles, step[0], step[1]);
     if (next) select(next.of);
     queueMicrotask(() => map.querySelector<HTMLElement>('[tabindex="0"]')?.focus({ preventScroll: true }));
@@ -196,11 +200,11 @@ export function Treemap() {
             </div>
           )}
         </For>
-        <For each={tiles}>{(tile) => <TileView of={tile} />}</For>
+        <For each={tiles}>{(tile) => <TileView of={tile} stop={stop() === tile} />}</For>
       </div>
       <Note>
-        Area is self time: objects under a dark rule, in them source files, in them functions; tiles too small to see stand together. Hatched:
-        the interval is wider than half of the share, to one side or the other.
+        Area is self time: dark rules separate objects; inside are source files, inside these functions. Tiles too small to see stand together.
+        Hatched: the interval is wider than half of the share, to one side or the other.
       </Note>
     </>
   );

@@ -76,7 +76,7 @@ function RowView(props: { of: Row; most: number; id: string; index: number; lane
     return (
       <div class="code-gap">
         {drawing}
-        <span>⋯ {counted(row.count, "line")} without code here</span>
+        <span>⋯ {counted(row.count, "line")} without ticks</span>
       </div>
     );
   const heat = row.of ? Math.min(1, row.of.share / Math.max(1e-9, props.most)) : 0;
