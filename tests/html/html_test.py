@@ -200,6 +200,42 @@ class Flame(unittest.TestCase):
 
 
 @unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
+class SmallPaths(unittest.TestCase):
+    """malloc has 40 % of the ticks, below 8000 callers with a twentieth of a thousandth each."""
+
+    def setUp(self):
+        path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "small")
+        with open(path + ".folded", "w", encoding="ascii") as file:
+            file.write("main;big 600000\n")
+            file.writelines(f"main;f{i};malloc 50\n" for i in range(8000))
+        subprocess.run([p.PCTALLY, "report", "--flamegraph", path + ".html", path + ".folded"], check=True, capture_output=True)
+        self.page = Browser(f"file://{path}.html", p.scratch())
+        self.addCleanup(self.page.__exit__)
+        self.page.drawn()
+
+    def frames(self):
+        self.page.drawn()
+        return self.page.value("[...document.querySelectorAll('.frame')].map(frame => [frame.querySelector('bdi').textContent, frame.style.width])")
+
+    def test_the_frames_left_out_are_one_as_wide_as_their_ticks(self):
+        self.assertEqual(self.frames()[2:], [["big", "calc(60% - 1px)"], ["many small frames", "calc(40% - 1px)"]])
+        self.assertIn("16\u202f000 frames with less than a ten-thousandth of all ticks each are not in this page; together they have 40.00 %",
+                      self.page.value("document.querySelector('.note').textContent"))
+
+    def test_from_the_leaf_a_function_has_all_its_ticks(self):
+        self.page.value("[...document.querySelectorAll('button')].find(one => one.textContent === 'leaf').click()")
+        frames = dict(self.frames())
+        self.assertEqual([frames.get(name) for name in ("big", "malloc", "many small frames")], ["calc(60% - 1px)", "calc(40% - 1px)", "calc(40% - 1px)"])
+
+    def test_a_search_counts_ticks_on_paths_that_are_not_in_the_page(self):
+        for words, expected in (("malloc", "1 found: self 40.0 %, on the path 40.0 %"), ("main", "1 found: self 0.0 %, on the path 100.0 %"),
+                                ("m", "2 found: self 40.0 %, on the path 100.0 %"), ("f7", "1111 found: self 0.0 %, on the path at least 0.0 %")):
+            self.page.value(f"location.hash = '#view=flame&q={words}'")
+            self.page.drawn()
+            self.assertEqual(self.page.value("document.querySelector('.find output').textContent").replace("\u202f", ""), expected)
+
+
+@unittest.skipIf(CHROMIUM is None, "no browser: chromium-headless-shell is not installed")
 class NotDrawn(unittest.TestCase):
     """Functions too small for a frame or a tile of their own: the keys lead into the view, and a search marks where they are."""
 
@@ -621,7 +657,7 @@ class Written(unittest.TestCase):
         self.assertEqual(sorted(row[5] for row in data["functions"]), [0, 10, 30])
         self.assertEqual(data["bins"], {})
         self.assertEqual([line[2] for source in data["sources"] for block in source["blocks"] for line in block["lines"] if line[2]], [])
-        self.assertEqual(len(data["nodes"]), 3 * 4)
+        self.assertEqual([len(data[tree]["nodes"]) for tree in ("from_entry", "small_from_leaf")], [3 * 4, 0])
 
     def test_sources_are_listed_and_can_be_left_out(self):
         if shutil.which("g++") is None:
@@ -645,6 +681,23 @@ class Written(unittest.TestCase):
         data, _, done = self.written("report", "--no-sources", recorded.path)
         self.assertEqual([file["lines"] for file in data["files"] if file["lines"]], [])
         self.assertNotIn("source file", done.stderr)
+
+    def test_of_an_inlined_function_the_search_says_where_its_ticks_are(self):
+        if CHROMIUM is None or shutil.which("g++") is None:
+            self.skipTest("no browser, or g++ is not installed")
+        program = os.path.join(p.scratch(), "inlined_caller")
+        subprocess.run(["g++", "-O2", "-g", "-o", program, os.path.join(os.path.dirname(os.path.abspath(__file__)), "inlined_caller.cc")], check=True)
+        recorded = p.record([program], "-g")
+        if not recorded.report().get("paths"):
+            self.skipTest("no engine records call paths here")
+        self.written("report", recorded.path)
+        page = Page(self.path, q="inner", view="functions")
+        shown = page.text.split('id="data"')[0]
+        self.assertRegex(shown, "<output[^>]*>1 found, inlined only: its own ticks count for the function around it")
+        self.assertEqual(re.findall('class="note">([^<]*)<', shown)[0], "What has all of these words has no row: it was inlined, or stands for a path.")
+        page = Page(self.path, view="source", f="step(unsigned int)")
+        gap = page.text.split('class="code-gap"')[1].split("</div>")[0]
+        self.assertRegex(re.sub("<[^>]*>", "", gap), r"⋯ \d+ lines without ticks$", "there is code, but none that ran")
 
     def test_a_comparison(self):
         data, _, done = self.written("diff", self.recorded.path, self.again.path)

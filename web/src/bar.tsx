@@ -1,43 +1,66 @@
 // The tabs, the search, and the line about the selected function.
 import { For, Show, createEffect, createMemo, on } from "solid-js";
-import { percent, seconds } from "./figures";
+import { fromTo, percent, seconds } from "./figures";
 import { Figure, Name } from "./parts";
-import { data, functions, hasPaths, placeOf, rows, run, sourceOf, ticksText } from "./profile";
+import { data, functions, hasPaths, placeOf, rows, run, sourceOf, ticksText, type Function } from "./profile";
 import { goneHits, hits } from "./search";
 import { open, search, select, selected, setSearch, setView, view, views } from "./state";
 
-/** Ticks on paths with a hit somewhere: each counts once. */
-function onPath(found: Set<number>): number {
-  const nodes = data.nodes;
+/** Ticks on paths with a hit somewhere: each counts once. `open`: ticks that may be among them, on frames too small to be in the page. */
+function onPath(found: Set<number>): { ticks: number; open: number } {
+  const nodes = data.from_entry!.nodes;
   const covered: boolean[] = [];
   let ticks = 0;
+  let open = run.ticks;
   for (let i = 0; i < nodes.length; i += 4) {
     const above = nodes[i] >= 0 && covered[nodes[i]];
     const hit = found.has(nodes[i + 1]);
     if (hit && !above) ticks += nodes[i + 2];
+    if (hit && !above) open -= nodes[i + 2];
+    else if (!above) open -= nodes[i + 3];
     covered.push(above || hit);
   }
-  return ticks;
+  return { ticks, open };
+}
+
+const share = (ticks: number) => `${percent(ticks / Math.max(1, run.ticks), 1)} %`;
+
+/** "40.0 %", from the total of a function found alone. Of several the tree says it, but for frames too small to be in the page. */
+function onPathText(found: Set<number>, self: number): string {
+  const list = functions.filter((entry) => found.has(entry.id));
+  const total = list.length === 1 ? list[0].total : null;
+  if (total) return total.isRange ? fromTo(total.interval) : share(total.ticks);
+  const { ticks, open } = onPath(found);
+  const least = list.reduce((most, entry) => Math.max(most, entry.total?.ticks ?? 0), Math.max(self, ticks));
+  return `${open >= 0.0005 * run.ticks ? "at least " : ""}${share(least)}`;
+}
+
+/** Inlined everywhere: what stands for a path has no object. */
+const isInlinedOnly = (entry: Function) => entry.inlined && (entry.object !== "" || !entry.name.startsWith("["));
+
+/** Ticks in inlined code are those of the function around it: there is no share of its own to show. */
+function inlinedText(found: Set<number>): string {
+  if (found.size === 0 || !functions.every((entry) => !found.has(entry.id) || isInlinedOnly(entry))) return "";
+  return found.size === 1
+    ? "1 found, inlined only: its own ticks count for the function around it (see Flame graph)"
+    : `${found.size} found, inlined only: their own ticks count for the functions around them (see Flame graph)`;
 }
 
 function Found() {
-  const sums = createMemo(() => {
+  const said = createMemo(() => {
     const found = hits();
     if (!found) return null;
+    const inlined = goneHits().size === 0 ? inlinedText(found) : "";
+    if (inlined) return inlined;
     let self = 0;
     for (const row of rows) if (found.has(row.id)) self += row.self.ticks;
-    return { count: found.size + goneHits().size, self, path: hasPaths ? onPath(found) : 0 };
+    const count = found.size + goneHits().size;
+    if (count === 0) return "nothing found";
+    return `${count} found: self ${share(self)}${hasPaths && found.size > 0 ? `, on the path ${onPathText(found, self)}` : ""}`;
   });
   return (
     <output aria-live="polite">
-      <Show when={sums()}>
-        {(sum) => (
-          <>
-            {sum().count === 0 ? "nothing found" : `${sum().count} found: self ${percent(sum().self / Math.max(1, run.ticks), 1)} %`}
-            {sum().count !== 0 && hasPaths ? `, on the path ${percent(sum().path / Math.max(1, run.ticks), 1)} %` : ""}
-          </>
-        )}
-      </Show>
+      {said()}
     </output>
   );
 }

@@ -93,6 +93,11 @@ export interface Diff {
   rows: DiffRow[];
 }
 
+export interface Tree {
+  nodes: number[]; // parent, function, ticks, ticks whose path ends there ...
+  left_out: number; // nodes too small to be here
+}
+
 export interface Data {
   version: number;
   made_by: string;
@@ -105,8 +110,8 @@ export interface Data {
   texts: string[];
   functions: FunctionRow[];
   bins: Record<string, number[]>;
-  nodes: number[]; // parent, function, ticks, self ...
-  left_out: number; // nodes too small to be here
+  from_entry: Tree | null; // from the outermost functions down; null: no call paths
+  small_from_leaf: Tree | null; // of the ticks on nodes that from_entry lacks: from what ran to its callers
   /** caller (-1: nobody), callee (-1: itself, -2: not kept), file (-1: the sum of several lines), line, ticks, at most ... */
   edges: number[];
   on_stack: Record<string, [number, number]>; // ticks with each function on the stack, and at most how many
@@ -115,7 +120,7 @@ export interface Data {
   diff: Diff | null;
 }
 
-export const kVersion = 2;
+export const kVersion = 3;
 
 export function readData(): Data {
   const data = JSON.parse(document.getElementById("data")!.textContent!) as Data;

@@ -97,7 +97,7 @@ for (const { name, full, object } of functions)
 export const isInSeveralObjects = (entry: Function) =>
   objectsOf.get(entry.name)!.size > 1 || objectsOf.get(entry.full || entry.name)!.size > 1;
 
-export const hasPaths = data.nodes.length > 0;
+export const hasPaths = (data.from_entry?.nodes.length ?? 0) > 0;
 export const hasTotals = rows.some((row) => row.total !== null);
 export const sourceOf = new Map<number, Source>(data.sources.map((source) => [source.function, source]));
 export const fileOf = new Map<number, SourceFile>(data.files.map((file) => [file.path, file]));

@@ -10,7 +10,7 @@
 namespace pctally {
 namespace {
 
-constexpr int kDataVersion = 2;  ///< as kVersion in web/src/data.ts
+constexpr int kDataVersion = 3;  ///< as kVersion in web/src/data.ts
 constexpr double kHot = 0.005;   ///< of all ticks: functions from here on are annotated
 
 /// No name may end the script it stands in.
@@ -63,12 +63,16 @@ class DataMaker {
 
  private:
   void add_stacks(HtmlJson* data) {
-    (*data)["nodes"] = (*data)["edges"] = HtmlJson::array();
+    (*data)["from_entry"] = (*data)["small_from_leaf"] = HtmlJson();
+    (*data)["edges"] = HtmlJson::array();
     (*data)["on_stack"] = HtmlJson::object();
-    (*data)["left_out"] = 0;
     if (!profile_.paths.recorded) return;
     const NamedPaths paths(profile_, names_, NamedPaths::Detail::kLines);
-    add_call_tree(call_tree(paths, false), profile_.ledger.ticks(), &list_, data);
+    const CallTreeNode tree = call_tree(paths, false);
+    const uint64_t least = least_drawn(profile_.ledger.ticks());
+    (*data)["from_entry"] = html_call_tree(tree, least, &list_);
+    // What is small on every path may be large as what ran.
+    (*data)["small_from_leaf"] = html_call_tree(small_paths_bottom_up(tree, least), least, &list_);
     const auto ticks = static_cast<double>(std::max<uint64_t>(1, profile_.ledger.ticks()));
     add_call_edges(paths, account_of(profile_).effective_samples / ticks, &list_, &texts_, data);
   }

@@ -1,6 +1,7 @@
 #include "report/html/html_report.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,20 +85,47 @@ std::string name_of(const nlohmann::json& data, const nlohmann::json& function) 
   return data["texts"][data["functions"][function.get<size_t>()][0].get<size_t>()];
 }
 
-TEST(HtmlReport, HoldsEveryNodeOfTheCallTreeBehindItsParent) {
-  const nlohmann::json data = parsed(profile_with_paths(), {.view = "flame"});
+/// "parent<function ticks ends; " of each node.
+std::string nodes_of(const nlohmann::json& data, const char* tree) {
   std::string text;
-  const nlohmann::json& nodes = data["nodes"];
+  const nlohmann::json& nodes = data[tree]["nodes"];
   for (size_t i = 0; i < nodes.size(); i += 4)
     text += fmt::format("{}<{} {} {}; ", nodes[i].get<int>(), name_of(data, nodes[i + 1]),
                         nodes[i + 2].get<int>(), nodes[i + 3].get<int>());
-  EXPECT_EQ(text,
+  return text;
+}
+
+TEST(HtmlReport, HoldsEveryNodeOfTheCallTreeBehindItsParent) {
+  const nlohmann::json data = parsed(profile_with_paths(), {.view = "flame"});
+  EXPECT_EQ(nodes_of(data, "from_entry"),
             "-1<f1 95 0; 0<inlined 95 70; 1<f2 25 25; "
             "-1<[path cut where the stack is deeper than its copy] 5 0; 3<f2 5 5; ");
+  EXPECT_EQ(nodes_of(data, "small_from_leaf"), "") << "none is left out there";
   EXPECT_EQ(data["view"], "flame");
   EXPECT_EQ(data["functions"][0][9], 0);
   EXPECT_EQ(data["texts"][data["functions"].at(1)[3].get<size_t>()], "/src/prog.c");
   EXPECT_EQ(data["functions"].back()[9], 1) << "what is on stacks alone has no row";
+}
+
+/// malloc below many callers, each of them below a ten-thousandth.
+TEST(HtmlReport, WhatIsSmallOnEveryPathIsWholeAsWhatRan) {
+  Profile profile = profile_of("/bin/prog");
+  profile.positions = {{0, 0x200, 20'000}, {0, 0x100, 180'000}};
+  profile.ledger = {.counted = 200'000, .samples = 200'000, .weight_squares = 200'000};
+  profile.paths.recorded = true;
+  PathTree& tree = profile.paths.context = {
+      {.kind = PathNodeKind::kScope},
+      {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x100, .self = 180'000}};
+  for (uint64_t i = 0; i < 2000; ++i) {
+    const auto caller = static_cast<uint32_t>(tree.size());
+    tree.push_back({.parent = 0, .kind = PathNodeKind::kCode, .position = 0x1000 + 0x100 * i});
+    tree.push_back({.parent = caller, .kind = PathNodeKind::kCode, .position = 0x200, .self = 10});
+  }
+  const nlohmann::json data = parsed(profile);
+  EXPECT_EQ(data["from_entry"]["nodes"].size(), 4u) << "f1";
+  EXPECT_EQ(data["from_entry"]["left_out"], 4000);
+  EXPECT_EQ(nodes_of(data, "small_from_leaf"), "-1<f2 20000 0; ");
+  EXPECT_EQ(data["small_from_leaf"]["left_out"], 2000) << "its callers";
 }
 
 TEST(HtmlReport, OfFoldedPathsTotalsAndCallsHaveBothEnds) {
@@ -123,7 +151,7 @@ TEST(HtmlReport, OfFoldedPathsWhatRanIsTheFrameThatStandsForThem) {
   profile.paths.context[1].self = 40;
   profile.paths.context[1].folded = 30;
   const nlohmann::json data = parsed(profile);
-  const nlohmann::json& nodes = data["nodes"];
+  const nlohmann::json& nodes = data["from_entry"]["nodes"];
   uint64_t ticks = 0, own = 0;
   for (size_t i = 0; i < nodes.size(); i += 4) {
     if (nodes[i].get<int>() < 0) ticks += nodes[i + 2].get<uint64_t>();

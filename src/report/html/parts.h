@@ -27,8 +27,11 @@ HtmlJson html_bins(const std::vector<HotFunction>& functions, const FunctionList
 /// Gives the functions with ticks the places of their source.
 void find_places(const std::vector<HotFunction>& functions, ObjectNames& names, FunctionList* list);
 
-/// "nodes": parent, function, ticks, self of each, parents first; without those thinner than a pixel.
-void add_call_tree(const CallTreeNode& tree, uint64_t all_ticks, FunctionList* list, HtmlJson* data);
+/// Frames with fewer ticks are thinner than a pixel.
+uint64_t least_drawn(uint64_t all_ticks);
+/// "nodes": parent, function, ticks, ticks whose path ends there, of each; parents first. Those with fewer
+/// than `least` are left out; "left_out" is their number.
+HtmlJson html_call_tree(const CallTreeNode& tree, uint64_t least, FunctionList* list);
 /// "edges": caller, callee, file (-1: the sum of several lines, before these), line, ticks and at most how
 /// many of each; "on_stack": with each function on the stack the ticks, and at most how many.
 void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionList* list, Texts* texts,

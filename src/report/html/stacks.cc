@@ -12,19 +12,21 @@ constexpr int64_t kAllLines = -1;      ///< for a file: calls of a pair from sev
 
 }  // namespace
 
-void add_call_tree(const CallTreeNode& tree, uint64_t all_ticks, FunctionList* list, HtmlJson* data) {
-  const uint64_t least = std::max<uint64_t>(1, all_ticks / kThinnest);
+uint64_t least_drawn(uint64_t all_ticks) { return std::max<uint64_t>(1, all_ticks / kThinnest); }
+
+HtmlJson html_call_tree(const CallTreeNode& tree, uint64_t least, FunctionList* list) {
   uint64_t nodes = 0, shown = 0;
   for_each_node(tree, 0, [&](const CallTreeNode&, int64_t) { ++nodes; });
-  HtmlJson& flat = (*data)["nodes"] = HtmlJson::array();
-  // What is below a frame for folded paths is not known: seen from what ran, it is the end.
+  HtmlJson flat = HtmlJson::array();
   for_each_node(tree, least, [&](const CallTreeNode& node, int64_t parent) {
     ++shown;
-    for (const HtmlJson& value : {HtmlJson(parent), HtmlJson(list->number(node.frame)), HtmlJson(node.ticks),
-                                  HtmlJson(node.children.empty() ? node.ticks : node.self)})
+    uint64_t end_here = node.ticks;
+    for (const CallTreeNode& child : node.children) end_here -= child.ticks;
+    for (const HtmlJson& value :
+         {HtmlJson(parent), HtmlJson(list->number(node.frame)), HtmlJson(node.ticks), HtmlJson(end_here)})
       flat.push_back(value);
   });
-  (*data)["left_out"] = nodes - shown;
+  return {{"nodes", std::move(flat)}, {"left_out", nodes - shown}};
 }
 
 void add_call_edges(const NamedPaths& paths, double samples_per_tick, FunctionList* list, Texts* texts,

@@ -133,4 +133,22 @@ CallTreeNode call_tree(const NamedPaths& paths, bool bottom_up) {
   return builder.take();
 }
 
+CallTreeNode small_paths_bottom_up(const CallTreeNode& tree, uint64_t least) {
+  TreeBuilder builder;
+  std::vector<const CallTreeNode*> path;
+  std::vector<std::pair<const CallTreeNode*, size_t>> pending{{&tree, 0}};  // with its depth
+  while (!pending.empty()) {
+    const auto [node, depth] = pending.back();
+    pending.pop_back();
+    path.resize(depth);
+    path.push_back(node);
+    for (const CallTreeNode& child : node->children) pending.emplace_back(&child, depth + 1);
+    if (node->ticks >= least || node->self == 0) continue;
+    uint32_t at = kOutermost;
+    for (size_t i = depth; i > 0; --i) at = builder.child(at, path[i]->frame);
+    builder.add(at, node->self);
+  }
+  return builder.take();
+}
+
 }  // namespace pctally

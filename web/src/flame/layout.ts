@@ -2,8 +2,9 @@
 import type { Frame } from "./tree";
 
 export interface Box {
-  frames: Frame[]; // a chain of single callees, outermost first; more than one sibling where `many`
+  frames: Frame[]; // a chain of single callees, outermost first; where `many` any number of siblings
   many: boolean; // frames too narrow to draw, together
+  rest: number; // of these, ticks of frames that are not in the page
   left: number;
   width: number;
   row: number;
@@ -27,7 +28,7 @@ export function layout(top: Frame, joined: boolean): Box[] {
   const boxes: Box[] = [];
   const place = (frame: Frame, left: number, width: number, row: number) => {
     const frames = frame.of ? chain(frame, joined) : [frame];
-    boxes.push({ frames, many: false, left, width, row, ticks: frame.ticks });
+    boxes.push({ frames, many: false, rest: 0, left, width, row, ticks: frame.ticks });
     const last = frames[frames.length - 1];
     let at = left;
     const narrow: Frame[] = [];
@@ -40,9 +41,9 @@ export function layout(top: Frame, joined: boolean): Box[] {
       place(next, at, part, row + 1);
       at += part;
     }
-    const ticks = narrow.reduce((sum, next) => sum + next.ticks, 0);
+    const ticks = narrow.reduce((sum, next) => sum + next.ticks, last.rest);
     const part = (width * ticks) / last.ticks;
-    if (narrow.length > 0 && part > 0.0004) boxes.push({ frames: narrow, many: true, left: at, width: part, row: row + 1, ticks });
+    if (part > 0.0004) boxes.push({ frames: narrow, many: true, rest: last.rest, left: at, width: part, row: row + 1, ticks });
   };
   place(top, 0, 1, 0);
   return boxes;

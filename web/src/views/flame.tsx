@@ -3,7 +3,7 @@ import { For, Show, createEffect, createMemo, createSignal, on } from "solid-js"
 import { certaintyColor, certaintyOf, changeColor, colorOf, kChanges, kCertainty, legend, type ColorBy } from "../colors";
 import { counted, fromTo, percent, range } from "../figures";
 import { layout, type Box } from "../flame/layout";
-import { largestOf, pathOf, treeFrom, type Frame } from "../flame/tree";
+import { largestOf, pathOf, restOf, treeFrom, type Frame } from "../flame/tree";
 import { Choice, Note, offsetIn } from "../parts";
 import { baseName, data, isInSeveralObjects, measured, run, ticksText } from "../profile";
 import { hits, isHit } from "../search";
@@ -33,9 +33,10 @@ function nameOf({ of }: Frame): string {
 /** "push_back" of "std::vector::push_back", "+0x3f0" of "[libfoo.so+0x3f0]": what a narrow frame has room for. */
 const innerName = (frame: Frame) => /^[\w~:<>,& ]*::([\w~]+)$/.exec(nameOf(frame))?.[1] ?? offsetIn(nameOf(frame)) ?? nameOf(frame);
 
-const lastOf = (box: Box) => box.frames[box.frames.length - 1];
+const lastOf = (box: Box): Frame | undefined => box.frames[box.frames.length - 1];
 
 function labelOf(box: Box): string {
+  if (box.rest > 0) return "many small frames";
   if (box.many) return box.frames.length > 1 ? `${box.frames.length} more` : nameOf(box.frames[0]);
   const names = box.frames.map(box.width < 0.12 ? innerName : nameOf);
   return names.length <= 4 ? names.join(" › ") : [names[0], "…", ...names.slice(-3)].join(" › ");
@@ -43,17 +44,18 @@ function labelOf(box: Box): string {
 
 function spokenOf(box: Box): string {
   const of = measured(box.ticks);
-  const name = nameOf(lastOf(box));
-  const whole = labelOf(box).includes(name) ? "" : ` (${name})`;
-  const seen = box.many ? counted(box.frames.length, "narrow frame") : `${labelOf(box)} ${percent(of.share, 1)}${whole}`;
-  const everywhere = box.many ? null : (lastOf(box).of?.total ?? null);
+  const last = box.many ? undefined : lastOf(box);
+  const whole = !last || labelOf(box).includes(nameOf(last)) ? "" : ` (${nameOf(last)})`;
+  const narrow = box.rest > 0 ? labelOf(box) : counted(box.frames.length, "narrow frame");
+  const seen = box.many ? narrow : `${labelOf(box)} ${percent(of.share, 1)}${whole}`;
+  const everywhere = last?.of?.total ?? null;
   const total = everywhere?.isRange ? `everywhere ${fromTo(everywhere.interval)}, here ` : "";
   return `${seen}: ${total}${percent(of.share)} % of all ticks, ${range(of.interval)}, ${ticksText(box.ticks)}`;
 }
 
 function background(box: Box): string | undefined {
   const last = lastOf(box);
-  if (box.many || !last.of) return undefined;
+  if (box.many || !last?.of) return undefined;
   const by = colors();
   if (by === "certainty") return certaintyColor(box.ticks);
   if (by === "change") return changeColor(last.of);
@@ -67,7 +69,8 @@ function go(frame: Frame) {
   if (frame.of) select(frame.of);
 }
 
-function zoomTo(frame: Frame) {
+function zoomTo(frame: Frame | undefined) {
+  if (!frame) return;
   setZoom(frame);
   go(frame);
   hideTip();
@@ -137,23 +140,26 @@ function BoxView(props: { of: Box; rows: number; stop: boolean }) {
   const last = () => lastOf(props.of);
   const isCurrent = () => !props.of.many && props.of.frames.includes(current());
   const row = () => (growth() === "down" ? props.of.row : props.rows - 1 - props.of.row);
+  const isWide = () => props.of.many && props.of.width >= 0.12; // narrower ones have no room for words
+  const isRoot = () => !props.of.many && !last()?.of;
   const hit = () => props.of.frames.some((frame) => frame.of && isHit(frame.of));
   const tell = (event: MouseEvent) => {
-    const { of } = last();
+    const at = last();
+    const of = at?.of;
     if (props.of.many) showTip(event, null, [["together", measured(props.of.ticks)]], labelOf(props.of));
-    else if (!of) showTip(event, null, [["all", measured(run.ticks)]]);
+    else if (!at || !of) showTip(event, null, [["all", measured(run.ticks)]]);
     else
       showTip(event, of, [
-        ["here", measured(last().ticks)],
-        ...(last().self > 0 ? ([["self here", measured(last().self)]] as [string, ReturnType<typeof measured>][]) : []),
+        ["here", measured(at.ticks)],
+        ...(at.self > 0 ? ([["self here", measured(at.self)]] as [string, ReturnType<typeof measured>][]) : []),
         ...(of.total ? ([["everywhere", of.total]] as [string, ReturnType<typeof measured>][]) : []),
       ]);
   };
   return (
     <div
       class="frame"
-      classList={{ many: props.of.many, root: !last().of, current: isCurrent(), same: last().of !== null && last().of === selected(), hit: hit(),
-        dim: hits() !== null && !hit(), fuzzy: isFuzzy(props.of) }}
+      classList={{ many: props.of.many, wide: isWide(), root: isRoot(), current: isCurrent(), same: !!last()?.of && last()!.of === selected(), hit: hit(),
+        dim: hits() !== null && !hit() && props.of.rest === 0, fuzzy: isFuzzy(props.of) }}
       role="treeitem"
       aria-level={props.of.row + 1}
       aria-selected={isCurrent()}
@@ -164,9 +170,19 @@ function BoxView(props: { of: Box; rows: number; stop: boolean }) {
       onMouseMove={tell}
       onMouseLeave={hideTip}
     >
-      <bdi>{labelOf(props.of)}</bdi> <Show when={!props.of.many}>{percent(measured(props.of.ticks).share, 1)}</Show>
+      <span>
+        <bdi>{labelOf(props.of)}</bdi> <Show when={!props.of.many || isWide()}>{percent(measured(props.of.ticks).share, 1)}</Show>
+      </span>
     </div>
   );
+}
+
+/** Frames that are not in the page, with the ticks that they and all behind them have. */
+function leftOut(): string {
+  const frames = (end() === "entry" ? data.from_entry : data.small_from_leaf)?.left_out ?? 0;
+  if (frames === 0) return "";
+  const { share } = measured(restOf(treeFrom(end())));
+  return ` ${counted(frames, "frame")} with less than a ten-thousandth of all ticks each ${frames === 1 ? "is" : "are"} not in this page; together they have ${percent(share)} % (“many small frames”).`;
 }
 
 export function Flame() {
@@ -241,10 +257,13 @@ export function Flame() {
         <For each={boxes()}>{(box) => <BoxView of={box} rows={rows()} stop={stop() === box} />}</For>
       </div>
       <Note>
-        The width of a frame is its share of all ticks, with what it called; frames beside each other are in the order of size, not of time.
+        {end() === "entry"
+          ? "The width of a frame is its share of all ticks, with what it called;"
+          : "Functions next to “all” are as wide as their own ticks, and their callers as wide as the part of these that came by way of them;"}{" "}
+        frames beside each other are in the order of size, not of time.
         A frame's {end() === "entry" ? "caller" : "callee"} is {growth() === "down" ? "above" : "below"} it. A cut path stands in a frame of its own,
         in brackets.
-        {data.left_out > 0 ? ` ${counted(data.left_out, "frame")} with less than a ten-thousandth of all ticks are left out.` : ""}
+        {leftOut()}
       </Note>
     </>
   );

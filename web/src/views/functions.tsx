@@ -222,7 +222,9 @@ export function Functions() {
         </p>
       </Show>
       <Show when={list().length === 0 && hits()}>
-        <Note>No function has all of these words.</Note>
+        <Note>
+          {hits()!.size === 0 ? "No function has all of these words." : "What has all of these words has no row: it was inlined, or stands for a path."}
+        </Note>
       </Show>
       <Show when={rows.length > 0}>
         <Note>
