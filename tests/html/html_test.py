@@ -497,6 +497,33 @@ class Compared(unittest.TestCase):
                 if rows[at] != "left":
                     self.assertEqual(page.value("document.querySelector('.selection .chosen').textContent"), rows[at])
 
+    def test_what_is_not_shown_has_its_largest_change_said(self):
+        many = range(45)
+        path = self.page(old="".join(f"main;came{i:02} 100\n" for i in many) + "main;wide 1000000\nmain;small 5000\n",
+                         new="".join(f"main;came{i:02} 1000\n" for i in many) + "main;wide 1018000\nmain;small 5001\n")
+        with Browser(f"file://{path}", p.scratch()) as page:
+            page.drawn()
+            verdicts = page.value("[...document.querySelectorAll('.verdict-cell:not(th)')].map(cell => cell.textContent)")
+            self.assertEqual(verdicts, 40 * ["more"])
+            self.assertIn("8 more rows, none above \u00b118000 samples a run.", page.value("document.querySelector('p.more').textContent"))
+            page.value("[...document.querySelectorAll('button')].find(one => one.textContent === 'share').click()")
+            page.drawn()
+            changes = page.value("[...document.querySelectorAll('tbody .change')].map(cell => cell.textContent)")
+            text = page.value("document.querySelector('p.more').textContent")
+            page.value("document.querySelector('p.more button').click()")
+            page.drawn()
+            rest = page.value("[...document.querySelectorAll('tbody .change')].map(cell => cell.textContent)")[len(changes):]
+            sizes = [float(re.sub("[^0-9.]", "", change)) for change in rest]
+            said = float(re.search("none above \u00b1([0-9.]+) points", text).group(1))
+            self.assertTrue(max(sizes) <= said <= max(sizes) + 0.1 + 1e-9, (text, rest))
+
+    def test_rows_left_out_of_the_page_are_said(self):
+        stacks = [f"main;f{i:04}" for i in range(2100)]
+        path = self.page(old="".join(f"{stack} {100 + i}\n" for i, stack in enumerate(stacks)), new="".join(f"{stack} {101 + 2 * i}\n" for i, stack in enumerate(stacks)))
+        with Browser(f"file://{path}#rows=all", p.scratch()) as page:
+            page.drawn()
+            self.assertRegex(page.value("document.querySelector('p.more').textContent"), r"^101 rows are not in this page, none above \u00b1[0-9]+ samples a run\.$")
+
     def test_what_changed_stands_out(self):
         path = self.page(old="main;rose 1000\nmain;fell 5000\nmain;stayed 3000\n", new="main;rose 5000\nmain;fell 1000\nmain;stayed 3001\n")
         with Browser(f"file://{path}", p.scratch()) as page:

@@ -89,6 +89,7 @@ export interface Diff {
   renamed: string; // which objects are compared under two names; empty: none
   decided: number;
   all_rows: number;
+  left_out: { rows: number; amount: number; share_percent: number }; // rows that are not here, and their largest changes
   doubts: string[];
   rows: DiffRow[];
 }

@@ -14,6 +14,7 @@ type Measure = "amount" | "share";
 const [measure, setMeasure] = createSignal<Measure>("amount");
 
 const changeOf = (row: DiffRow): Change => (measure() === "amount" ? row.amount : row.share_percent);
+const sizeOf = (row: DiffRow) => Math.abs(changeOf(row).difference);
 const byName = new Map(functions.map((entry) => [`${entry.object}\n${entry.name}`, entry] as [string, Function]).reverse());
 const functionOf = (row: DiffRow) => byName.get(`${row.object}\n${row.name}`);
 const isMore = (row: DiffRow) => row.verdict === "more" || row.verdict === "new";
@@ -21,6 +22,9 @@ const isDecided = (row: DiffRow) => row.verdict !== "undecided";
 
 /** As many decimals as the size of the figures asks for. */
 const decimals = (most: number) => (most >= 1000 ? 0 : most >= 10 ? 1 : most >= 1 ? 2 : 3);
+
+/** "±0.13", rounded up: no row is above it. */
+const limit = (most: number, digits: number) => `±${(Math.ceil(most * 10 ** digits - 1e-6) / 10 ** digits).toFixed(digits)}`;
 
 /** A change around zero, with its interval. */
 function Forest(props: { of: Change; most: number; row: DiffRow }) {
@@ -110,9 +114,11 @@ export function Compare(props: { of: Diff }) {
   const unit = () => (measure() === "amount" ? `${props.of.unit}${props.of.work === 1 ? " a run" : " a unit of work"}` : "points");
   const list = createMemo(() => {
     const found = hits();
-    return found ? props.of.rows.filter((row) => found.has(functionOf(row)?.id ?? -1) || goneHits().has(row)) : props.of.rows;
+    const chosen = found ? props.of.rows.filter((row) => found.has(functionOf(row)?.id ?? -1) || goneHits().has(row)) : [...props.of.rows];
+    return chosen.sort((a, b) => Number(isDecided(b)) - Number(isDecided(a)) || sizeOf(b) - sizeOf(a));
   });
   const shown = createMemo(() => (allRows() ? list() : list().slice(0, kFirst)));
+  const rest = createMemo(() => list().slice(shown().length));
   const largest = createMemo(() => list().reduce((most, row) => Math.max(most, changeOf(row).before, changeOf(row).after), 1e-9));
   // Rows that are known to have changed set the scale; wide intervals of others may leave it.
   const most = createMemo(() => {
@@ -121,6 +127,7 @@ export function Compare(props: { of: Diff }) {
     const ends = scale.flatMap((row) => [Math.abs(changeOf(row).low), Math.abs(changeOf(row).high)]);
     return Math.max(1e-9, ...ends, ...list().map((row) => Math.abs(changeOf(row).difference))) * 1.1;
   });
+  const leftOut = () => props.of.left_out;
   const [current, setCurrent] = createSignal(0);
   let reveal: Reveal = () => undefined;
   function go(index: number) {
@@ -210,12 +217,19 @@ export function Compare(props: { of: Diff }) {
           )}
         </Windowed>
       </table>
-      <Show when={list().length > shown().length}>
+      <Show when={rest().length > 0}>
         <p class="more">
-          {counted(list().length - shown().length, "more row")}, all smaller changes.{" "}
+          {counted(rest().length, "more row")}, none above {limit(rest().reduce((most, row) => Math.max(most, sizeOf(row)), 0), decimals(largest()))}{" "}
+          {unit()}.{" "}
           <button type="button" class="link" onClick={() => setAllRows(true)}>
             Show all
           </button>
+        </p>
+      </Show>
+      <Show when={leftOut().rows > 0}>
+        <p class="more">
+          {counted(leftOut().rows, "row")} {leftOut().rows === 1 ? "is" : "are"} not in this page, none above{" "}
+          {limit(measure() === "amount" ? leftOut().amount : leftOut().share_percent, decimals(largest()))} {unit()}.
         </p>
       </Show>
     </>
