@@ -57,8 +57,8 @@ void StackSum::count_delivery(uint64_t amount, uint64_t count) {
   common_ = std::gcd(common_, amount);
   TickLedger& ledger = sum_.ledger;
   ledger.samples += std::min(count, kLargestSum);
-  const auto size = static_cast<long double>(amount);
-  squares_ += count == 0 ? 0 : size * size / static_cast<long double>(count);
+  const auto size = static_cast<double>(amount);
+  squares_ += count == 0 ? 0 : size * size / static_cast<double>(count);
   const uint64_t all = ledger.ticks();
   if (amount > kLargestSum || all + amount > kLargestSum || ledger.samples > kLargestSum) overflow_ = true;
 }
@@ -112,9 +112,8 @@ void StackSum::divide(uint64_t period, Profile* profile) {
   for (ProfileProcess& process : profile->processes) process.ticks /= period;
   for (uint64_t* ticks : {&profile->ledger.counted, &profile->ledger.outside, &profile->ledger.lost})
     *ticks /= period;
-  const long double squares = squares_ / period / period;
-  profile->ledger.weight_squares =
-      squares < 1e18L ? std::max<uint64_t>(static_cast<uint64_t>(squares), 1) : UINT64_MAX;
+  const auto size = static_cast<double>(period);
+  profile->ledger.weight_squares = squares_ / size / size;
 }
 
 Result<Profile> StackSum::take(const ImportedUnit& unit, Profile profile) {

@@ -82,8 +82,8 @@ class StackSum {
   std::map<std::string, uint32_t> scopes_;
   std::map<PathTreeNode::Key, uint32_t> nodes_;
   bool has_callers_ = false;
-  uint64_t common_ = 0;      ///< greatest common divisor of all amounts
-  long double squares_ = 0;  ///< sum of amount^2 / count
+  uint64_t common_ = 0;  ///< greatest common divisor of all amounts
+  double squares_ = 0;   ///< sum of amount^2 / count
   uint64_t rows_ = 0, text_ = 0;
   bool overflow_ = false;
 };

@@ -112,7 +112,7 @@ TickLedger ledger_of(const Ledger& ledger) {
           .full = ledger.full,
           .lost = ledger.lost,
           .samples = ledger.samples,
-          .weight_squares = ledger.weight_squares};
+          .weight_squares = static_cast<double>(ledger.weight_squares)};
 }
 
 /// The cells are the truth of what was counted. In a live file the ledger is in motion; in a closed one it

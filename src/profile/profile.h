@@ -62,8 +62,8 @@ struct TickLedger {
   uint64_t outside = 0;
   uint64_t full = 0;
   uint64_t lost = 0;
-  uint64_t samples = 0;         ///< deliveries; one delivery may weigh several ticks
-  uint64_t weight_squares = 0;  ///< sum of squared weights
+  uint64_t samples = 0;       ///< deliveries; one delivery may weigh several ticks
+  double weight_squares = 0;  ///< sum of squared weights; of an imported profile a tick may be 1 ns
   [[nodiscard]] uint64_t ticks() const { return counted + outside + full + lost; }
 };
 

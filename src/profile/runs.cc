@@ -20,13 +20,6 @@ bool add_ticks(uint64_t ticks, uint64_t weight, uint64_t* sum) {
   return true;
 }
 
-void add_squares(const ProfileRun& run, uint64_t weight, uint64_t* sum) {
-  uint64_t product = 0;
-  if (__builtin_mul_overflow(run.ledger.weight_squares, weight, &product) ||
-      __builtin_mul_overflow(product, weight, &product) || __builtin_add_overflow(*sum, product, sum))
-    *sum = UINT64_MAX;
-}
-
 template <class Value>
 Value common(std::span<const ProfileRun> runs, Value ProfileRun::*field, const Value& otherwise = {}) {
   const bool same =
@@ -57,7 +50,7 @@ std::optional<TickLedger> sum_of_ledgers(std::span<const ProfileRun> runs, uint6
         !add_ticks(ledger.outside, weight, &sum.outside) || !add_ticks(ledger.full, weight, &sum.full) ||
         !add_ticks(ledger.lost, weight, &sum.lost) || !add_ticks(ledger.samples, 1, &sum.samples))
       return std::nullopt;
-    add_squares(run, weight, &sum.weight_squares);
+    sum.weight_squares += ledger.weight_squares * static_cast<double>(weight) * static_cast<double>(weight);
   }
   return sum;
 }

@@ -12,7 +12,6 @@ namespace pctally {
 uint64_t common_period(std::span<const ProfileRun> runs);
 
 /// The ledgers' sum in ticks of `period`, a common_period(). Nothing if it is more than a file may hold.
-/// weight_squares stops at its largest value: intervals of merged profiles rest on their runs.
 std::optional<TickLedger> sum_of_ledgers(std::span<const ProfileRun> runs, uint64_t period);
 
 /// Fills what `merged` has of ProfileRun from its runs, but for the ledger: times are sums, and what the runs

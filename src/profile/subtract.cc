@@ -127,7 +127,7 @@ void subtract_ledger(const TickLedger& earlier, Profile* result) {
   ledger.full = beyond(ledger.full, earlier.full);
   ledger.lost = beyond(ledger.lost, earlier.lost);
   ledger.samples = beyond(ledger.samples, earlier.samples);
-  ledger.weight_squares = beyond(ledger.weight_squares, earlier.weight_squares);
+  ledger.weight_squares = std::max(ledger.weight_squares - earlier.weight_squares, 0.0);
 }
 
 }  // namespace

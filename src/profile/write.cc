@@ -228,7 +228,8 @@ FileHeader FileWriter::header_of(const ProfileRun& run) const {
   header.ledger.full = ledger.full;
   header.ledger.lost = ledger.lost;
   header.ledger.samples = ledger.samples;
-  header.ledger.weight_squares = ledger.weight_squares;
+  header.ledger.weight_squares =
+      ledger.weight_squares < 0x1p64 ? static_cast<uint64_t>(ledger.weight_squares) : UINT64_MAX;
   return header;
 }
 

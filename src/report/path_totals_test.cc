@@ -63,7 +63,7 @@ class KnownPaths {
     own_[{last.executable, last.position}] += path.ticks;
     profile.ledger.counted += path.ticks;
     profile.ledger.samples += path.ticks;
-    profile.ledger.weight_squares += path.ticks;
+    profile.ledger.weight_squares += static_cast<double>(path.ticks);
     paths.push_back(std::move(path));
   }
 

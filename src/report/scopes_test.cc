@@ -38,7 +38,7 @@ class ScopeProfile {
     if (kind == PathNodeKind::kCode) profile.positions.push_back({0, position, ticks});
     (kind == PathNodeKind::kCode ? profile.ledger.counted : profile.ledger.outside) += ticks;
     profile.ledger.samples += ticks;
-    profile.ledger.weight_squares += ticks;
+    profile.ledger.weight_squares += static_cast<double>(ticks);
   }
   [[nodiscard]] Report report(Grouping by) const {
     return make_report(profile, &FakeSymbolizer::open, {.by = by});

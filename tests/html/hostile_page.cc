@@ -107,7 +107,8 @@ Profile hostile_profile() {
     }
   add_paths(&profile);
   profile.ledger.lost = 3;
-  profile.ledger.samples = profile.ledger.weight_squares = profile.ledger.ticks();
+  profile.ledger.samples = profile.ledger.ticks();
+  profile.ledger.weight_squares = static_cast<double>(profile.ledger.samples);
   return profile;
 }
 

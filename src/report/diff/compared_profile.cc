@@ -28,7 +28,7 @@ uint64_t scaled(uint64_t value, double part) {
 void keep_part(double part, TickLedger* ledger) {
   ledger->counted = scaled(ledger->counted, part);
   ledger->samples = scaled(ledger->samples, part);
-  ledger->weight_squares = scaled(ledger->weight_squares, part);
+  ledger->weight_squares *= part;
 }
 
 }  // namespace

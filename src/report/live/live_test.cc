@@ -134,7 +134,8 @@ TEST_F(Live, RowsByProgramHaveTheirOwnTicksOfTheWindow) {
     profile.duration_ns = at_s * kSecond;
     const uint64_t ticks = profile.paths.context[1].self + profile.paths.context[3].self;
     profile.positions = {{0, 0x100, ticks}};
-    profile.ledger.counted = profile.ledger.samples = profile.ledger.weight_squares = ticks;
+    profile.ledger.counted = profile.ledger.samples = ticks;
+    profile.ledger.weight_squares = static_cast<double>(ticks);
     history_.add(profile, at_s * kSecond);
     profile.paths.context[3].self += 25;
   }
@@ -193,7 +194,8 @@ TEST_F(Live, RowsWithTotalsHaveTheirOwnTicksOfTheWindow) {
     profile.duration_ns = at_s * kSecond;
     const uint64_t third = profile.paths.context[2].self, second = profile.paths.context[3].self;
     profile.positions = {{0, 0x200, second}, {0, 0x300, third}};
-    profile.ledger.counted = profile.ledger.samples = profile.ledger.weight_squares = second + third;
+    profile.ledger.counted = profile.ledger.samples = second + third;
+    profile.ledger.weight_squares = static_cast<double>(second + third);
     history_.add(profile, at_s * kSecond);
     profile.paths.context[3].self += 25;
     profile.ledger.lost = 1;

@@ -113,7 +113,8 @@ class FoldedPaths {
       profile_.profile.positions.push_back({0, position, own});
       ticks += own;
     }
-    profile_.profile.ledger = {.counted = ticks, .samples = ticks, .weight_squares = ticks};
+    profile_.profile.ledger = {
+        .counted = ticks, .samples = ticks, .weight_squares = static_cast<double>(ticks)};
   }
 
   std::mt19937_64 random_;

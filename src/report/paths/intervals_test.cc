@@ -58,7 +58,7 @@ Profile run_of(uint64_t deliveries, uint64_t weight, std::mt19937_64* random) {
     rest -= path.share;
   }
   paths.profile.ledger.samples = deliveries;
-  paths.profile.ledger.weight_squares = deliveries * weight * weight;
+  paths.profile.ledger.weight_squares = static_cast<double>(deliveries * weight * weight);
   return std::move(paths.profile);
 }
 

@@ -61,7 +61,7 @@ class PathProfile {
     profile.positions.push_back({0, position, ticks});
     profile.ledger.counted += ticks;
     profile.ledger.samples += ticks;
-    profile.ledger.weight_squares += ticks;
+    profile.ledger.weight_squares += static_cast<double>(ticks);
   }
 };
 

@@ -5,9 +5,9 @@
 
 namespace pctally {
 
-double effective_samples(uint64_t ticks, uint64_t samples, uint64_t weight_squares) {
+double effective_samples(uint64_t ticks, uint64_t samples, double weight_squares) {
   auto sum = static_cast<double>(ticks);
-  double effective = weight_squares == 0 ? sum : sum * sum / static_cast<double>(weight_squares);
+  double effective = weight_squares > 0 ? sum * sum / weight_squares : sum;
   if (samples != 0) effective = std::min(effective, static_cast<double>(samples));
   return std::min(effective, sum);
 }

@@ -19,7 +19,7 @@ struct Interval {
 ///
 /// where w is the number of ticks that one delivery stood for. At most the number of ticks, and of deliveries
 /// where that is known (`samples` > 0). Without weights every tick is a sample.
-double effective_samples(uint64_t ticks, uint64_t samples, uint64_t weight_squares);
+double effective_samples(uint64_t ticks, uint64_t samples, double weight_squares);
 
 /// Wilson's score interval for a share p of n samples, z = kNormal95:
 ///

@@ -69,7 +69,8 @@ TEST(Statistics, CoversTheTrueShare) {
       for (int run = 0; run < kRuns; ++run) {
         double share = static_cast<double>(hits(random)) / kDeliveries;
         uint64_t ticks = kDeliveries * weight;
-        Interval interval = wilson_interval(share, effective_samples(ticks, kDeliveries, ticks * weight));
+        Interval interval = wilson_interval(
+            share, effective_samples(ticks, kDeliveries, static_cast<double>(ticks * weight)));
         held += interval.low <= truth && truth <= interval.high;
         held_shown += std::abs(truth - share) <= half_width(share, interval);
       }

@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include "import/imported_for_test.h"
+
+namespace pctally {
+namespace {
+
+constexpr char kScript[] =
+    "# captured on: today\n"
+    "Web Content 12/13 [001] 100.000001:     250000 cpu-clock:uH: \n"
+    "\t    55d0 std::vector<int, (anonymous namespace)::A>::f(int) const+0x12 (/usr/bin/x (deleted))\n"
+    "\t    55d9 main+0x1 (/usr/bin/x)\n"
+    "  x.c:12\n"
+    "\n"
+    "Web Content 12/13 [001] 100.000002:     250000 cpu-clock:uH: \n"
+    "\tffffffff8100 [unknown] ([kernel.kallsyms])\n"
+    "\n"
+    "sh     7 100.000003:     500001 cpu-clock:uH:      55d9 main+0x1 (/usr/bin/x)\n";
+
+TEST(ImportPerfScript, ReadsStacksAndSinglePlaces) {
+  Imported read(kScript);
+  EXPECT_EQ(read.error, "");
+  EXPECT_TRUE(read.profile.counts_cpu_time());
+  EXPECT_EQ(read.profile.period_ns, 1u);  // the periods differ
+  EXPECT_EQ(read.profile.period_asked_ns, 0u) << "no rate is known";
+  const std::string f = "std::vector<int, (anonymous namespace)::A>::f(int) const";
+  EXPECT_EQ(read.amounts(), (Sums{{f, 250000}, {"[unknown]", 250000}, {"main", 500001}}));
+  EXPECT_EQ(
+      read.stacks(),
+      (Sums{{"Web Content;main;" + f, 250000}, {"Web Content;[unknown]", 250000}, {"sh;main", 500001}}));
+  ASSERT_EQ(read.profile.processes.size(), 2u);
+  EXPECT_EQ(read.profile.processes[0].comm, "sh");
+  EXPECT_EQ(read.profile.processes[1].pid, 12);
+  EXPECT_EQ(read.profile.ledger.samples, 3u);
+}
+
+TEST(ImportPerfScript, OnePeriodIsTheTick) {
+  std::string text;
+  for (int i = 0; i < 4; ++i) text += "a 1 1.5: 1000 cycles:ppp: \n\t1 f (/x)\n\n";
+  Imported read(text);
+  EXPECT_EQ(read.profile.event, "cycles");
+  EXPECT_EQ(read.profile.period_ns, 1000u);
+  EXPECT_EQ(read.profile.ledger.counted, 4u);
+}
+
+// Kish's formula; a tick is 1 ns or one event, so the squares do not fit a whole number.
+TEST(ImportPerfScript, PeriodsThatDifferLittleAreAsManySamples) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i)
+    text += "a 1 1.5: " + std::to_string(30'000'000 + 1009 * i % 700'001) + " cycles: \n\t1 f (/x)\n\n";
+  const TickLedger ledger = Imported(text).profile.ledger;
+  const auto sum = static_cast<double>(ledger.ticks());
+  EXPECT_GT(sum, 2000 * 30e6);
+  EXPECT_GT(sum * sum / ledger.weight_squares, 1999);
+}
+
+std::vector<std::string> damage_of(const std::string& text) { return Imported(text).profile.damage; }
+
+TEST(ImportPerfScript, ATextThatIsCutOffIsDamaged) {
+  const std::string sample =
+      "p 7 1.5:  100 cpu-clock:u:\n\t55d0 leaf+0x1 (/bin/p)\n\t55e0 main+0x2 (/bin/p)\n\n";
+  const std::string text = sample + sample;
+  const size_t whole = text.size() - 2;  // without the ends of lines, as who trims a text leaves it
+  for (const size_t size : {whole, text.size()}) EXPECT_TRUE(damage_of(text.substr(0, size)).empty()) << size;
+  EXPECT_FALSE(damage_of(text.substr(0, whole + 1)).empty()) << "more lines may follow";
+  for (size_t size = sample.size() + 1; size < whole; ++size) {
+    const std::string cut = text.substr(0, size);
+    EXPECT_EQ(damage_of(cut).size(), cut.ends_with(')') ? 0u : 1u) << cut;
+  }
+  const std::string flat = "p 7 1.5:  100 cpu-clock:u:  55d0 leaf+0x1 (/bin/p)\n";
+  EXPECT_TRUE(damage_of(flat + flat).empty());
+  EXPECT_TRUE(damage_of(sample + flat).empty());
+  EXPECT_FALSE(damage_of(flat + flat.substr(0, flat.size() - 5)).empty());
+}
+
+TEST(ImportPerfScript, WhatWasLostIsBooked) {
+  const std::string sample = "p 7 1.5:  100 cpu-clock:u:  55d0 leaf+0x1 (/bin/p)\n";
+  Imported read(sample + "p 7 [000] 1.6: PERF_RECORD_LOST lost 3\n" + sample +
+                "p     7 [001] 1.7: PERF_RECORD_LOST_SAMPLES lost 2\np 7 1.8: PERF_RECORD_THROTTLE\n");
+  EXPECT_EQ(read.profile.ledger.counted, 2u) << read.error;
+  EXPECT_EQ(read.profile.ledger.lost, 5u);
+  EXPECT_EQ(read.profile.throttled, 1u);
+}
+
+TEST(ImportPerfScript, GuessesNoUnit) {
+  EXPECT_EQ(Imported("a 1 1.5: 10 cycles: \n\t1 f (/x)\n\na 1 1.6: 10 faults: \n\t1 f (/x)\n").error,
+            "it holds cycles and faults; print one event: perf record -e EVENT");
+  Imported read("a 1 1.5: cpu-clock: \n\t1 f (/x)\n");
+  EXPECT_EQ(read.profile.event, "samples");
+  EXPECT_EQ(Imported("a 1 1.5: cycles: \n\t1 f (/x)\n\na 1 1.6: 10 cycles: \n\t1 f (/x)\n").error,
+            "line 4: some samples have a period and some have none");
+}
+
+}  // namespace
+}  // namespace pctally
