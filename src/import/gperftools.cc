@@ -170,9 +170,7 @@ ImportedPlace GperftoolsReader::place_of(uint64_t pc) {
     return {sum_.file_object(range->path, ExecutableKind::kVdso), pc - range->start};
   if (known && range->path.starts_with('/'))
     return {sum_.file_object(range->path, ExecutableKind::kFile), pc - range->start + range->offset};
-  char address[24];
-  snprintf(address, sizeof address, "[0x%llx]", static_cast<unsigned long long>(pc));
-  return sum_.place(sum_.named_object(kNoObject), {{address, "", 0}});
+  return sum_.place(sum_.named_object(kNoObject), {{address_name(pc), "", 0}});
 }
 
 Result<Profile> GperftoolsReader::run() {

@@ -34,7 +34,12 @@ struct Imported {
     return sums;
   }
   /// "prog;main;leaf" and its amount.
-  std::map<std::string, uint64_t> stacks() {
+  std::map<std::string, uint64_t> stacks() { return stacks(false); }
+  /// The same as "prog;/bin/x:main;/bin/x:leaf".
+  std::map<std::string, uint64_t> stacks_with_objects() { return stacks(true); }
+
+ private:
+  std::map<std::string, uint64_t> stacks(bool with_objects) {
     std::map<std::string, uint64_t> sums;
     const PathTree& tree = profile.paths.context;
     for (const PathTreeNode& leaf : tree) {
@@ -42,6 +47,7 @@ struct Imported {
       for (const PathTreeNode* node = &leaf;; node = &tree[node->parent]) {
         const bool is_code = node->kind == PathNodeKind::kCode;
         std::string part = is_code ? name(node->executable, node->position) : "";
+        if (is_code && with_objects) part = profile.executables[node->executable].path + ":" + part;
         if (node->kind == PathNodeKind::kScope) part = profile.paths.scopes[node->position].name;
         text = text.empty() ? part : part + ";" + text;
         if (node->parent == PathTreeNode::kNoParent) break;
@@ -50,8 +56,6 @@ struct Imported {
     }
     return sums;
   }
-
- private:
   std::string name(uint32_t executable, uint64_t position) {
     const Executable& object = profile.executables[executable];
     ExecutableIdentity identity;

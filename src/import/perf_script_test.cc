@@ -54,6 +54,59 @@ TEST(ImportPerfScript, PeriodsThatDifferLittleAreAsManySamples) {
   EXPECT_GT(sum * sum / ledger.weight_squares, 1999);
 }
 
+/// "object:function" of each place, outermost first.
+std::string objects_of(const std::string& stack_lines) {
+  const std::string sample = "p 7/8 1.5:  100 cpu-clock:u: ";
+  Imported read(sample + stack_lines + "\n\n" + sample + "\n\t1 f (/f)\n\t2 g (/f)\n\n");
+  std::string text;
+  for (const auto& [stack, amount] : read.stacks_with_objects())
+    if (stack != "p;/f:g;/f:f") text += stack.substr(2);
+  return text;
+}
+
+// perf prints no object for them, or "(inlined)" behind the line of the source.
+TEST(ImportPerfScript, WhatWasInlinedIsOfTheFunctionsObject) {
+  EXPECT_EQ(objects_of("\n\t55d0 in+0x3 (inlined)\n\t55d0 mid (inlined)\n\t55d0 out+0x3 (/x)"
+                       "\n\t70 start (inlined)\n\t70 _start (/y)"),
+            "/y:_start;/y:start;/x:out;/x:mid;/x:in");
+  EXPECT_EQ(objects_of("\n\t55d0 in+0x3\n  x.c:2 (inlined)\n\t55d0 out+0x3 (/x)\n  x.c:5"), "/x:out;/x:in");
+  EXPECT_EQ(objects_of("\n\t55d0 out+0x3 (/x)\n\t70 in (inlined)"), "(no object):in;/x:out");
+  EXPECT_EQ(objects_of("\n\t55d0 __libc_start_main_impl (inlined)\n\t70 _start (/y)"),
+            "/y:_start;(no object):__libc_start_main_impl")
+      << "perf takes a function for inlined if its debug information has another name than its symbol";
+}
+
+TEST(ImportPerfScript, PathsMayHaveBlanksAndBrackets) {
+  EXPECT_EQ(objects_of("\n\t55d0 [unknown] (/memfd:doublemapper (deleted))"),
+            "/memfd:doublemapper (deleted):[unknown]");
+  EXPECT_EQ(objects_of("\n\t55d0 f(int) const+0x1 (/opt/My App (x86)/lib.so)"),
+            "/opt/My App (x86)/lib.so:f(int) const");
+  EXPECT_EQ(objects_of("\n\t55d0 f() (/opt/a (x86)/lib.so (deleted))"), "/opt/a (x86)/lib.so (deleted):f()");
+  EXPECT_EQ(objects_of("\n\t55d0 f() (/a/:-)/lib.so)"), "/a/:-)/lib.so:f()");
+  EXPECT_EQ(objects_of("\n\t55d0 f (/a (b/lib.so)"), "/a (b/lib.so:f");
+  EXPECT_EQ(objects_of("\n\t55d0 *f /app/x (copy).js:12 (/tmp/perf-12.map)"),
+            "/tmp/perf-12.map:*f /app/x (copy).js:12");
+}
+
+TEST(ImportPerfScript, AFrameNeedsNoObjectAndNoSymbol) {
+  EXPECT_EQ(Imported("p 7 1.5: cpu-clock:u: \n\t55d0 leaf+0x2\n\t55e0 main\n").stacks_with_objects(),
+            (Sums{{"p;(no object):main;(no object):leaf", 1}}));
+  EXPECT_EQ(Imported("p 7 1.5: cpu-clock:u:   55d0 leaf\n").amounts(), (Sums{{"leaf", 1}}));
+  EXPECT_EQ(objects_of("\n\t55d0 (/x)\n\t55e0 (libc.so.6+0x28db6)"), "libc.so.6:[0x55e0];/x:[0x55d0]");
+  EXPECT_EQ(objects_of("   55d0 (/x)"), "/x:[0x55d0]");
+}
+
+// -F +addr, +weight and +data_src, as perf mem prints them.
+TEST(ImportPerfScript, NumbersBeforeTheAddressAreNoName) {
+  EXPECT_EQ(objects_of("        0     55a3c47f614a work+0x11 (/x)"), "/x:work");
+  EXPECT_EQ(objects_of("  7f0  68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A   12   "
+                       "55d0 work (/x)"),
+            "/x:work");
+  EXPECT_EQ(objects_of("  55d0 f00 (/x)"), "/x:f00");
+  EXPECT_EQ(objects_of("  7f0 \n\t55d0 work (/x)"), "/x:work");
+  EXPECT_EQ(objects_of("  7f0  68100142 |OP LOAD|LVL L1 hit|BLK  N/A \n\t55d0 work (/x)"), "/x:work");
+}
+
 std::vector<std::string> damage_of(const std::string& text) { return Imported(text).profile.damage; }
 
 TEST(ImportPerfScript, ATextThatIsCutOffIsDamaged) {

@@ -336,9 +336,7 @@ ImportedPlace PprofReader::place_of(uint64_t id) {
                               build_id_of(text(mapping->second.build_id))),
              location.address - mapping->second.start + mapping->second.offset};
   } else {
-    char address[24];
-    snprintf(address, sizeof address, "[0x%llx]", static_cast<unsigned long long>(location.address));
-    place = sum_.place(object_of(location.mapping), {{address, "", 0}});
+    place = sum_.place(object_of(location.mapping), {{address_name(location.address), "", 0}});
   }
   return places_[id] = place;
 }

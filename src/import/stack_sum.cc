@@ -1,6 +1,7 @@
 #include "import/stack_sum.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include <algorithm>
 #include <numeric>
@@ -13,6 +14,12 @@ namespace {
 constexpr uint64_t kLargestSum = uint64_t{1} << 60;
 
 }  // namespace
+
+std::string address_name(uint64_t address) {
+  char name[24];
+  snprintf(name, sizeof name, "[0x%llx]", static_cast<unsigned long long>(address));
+  return name;
+}
 
 StackSum::StackSum(ImportedNames* names, const std::string& program) : names_(names), program_(program) {}
 

@@ -34,6 +34,9 @@ struct ImportedUnit {
   uint64_t period = 0;    ///< of the file: a tick, where every amount is whole ticks; 0: not known
 };
 
+/// The name of a place that has none.
+std::string address_name(uint64_t address);
+
 class StackSum {
  public:
   /// `program`: whose stacks they are, where the file does not say more.

@@ -1,0 +1,184 @@
+#include "import/perf_script_lines.h"
+
+#include <algorithm>
+
+namespace pctally {
+namespace {
+
+constexpr size_t kNone = std::string_view::npos;
+
+bool is_time(std::string_view word) {
+  const size_t dot = word.find('.');
+  return word.ends_with(':') && dot != kNone && dot != 0 && dot + 2 < word.size() &&
+         word.substr(0, word.size() - 1).find_first_not_of("0123456789.") == kNone;
+}
+
+/// "123", or "123/124": process and thread.
+bool is_pid(std::string_view word, int32_t* pid) { return parse_number(word.substr(0, word.find('/')), pid); }
+
+/// "cpu-clock:u:" is cpu-clock. A tracepoint keeps its colon.
+std::string_view event_of(std::string_view word) {
+  word.remove_suffix(1);
+  const size_t colon = word.rfind(':');
+  const bool modifier = colon != kNone && word.substr(colon + 1).find_first_not_of("ukhGHpPSDIWeb") == kNone;
+  return modifier ? word.substr(0, colon) : word;
+}
+
+/// What stands before the time: a name of any characters, the process, perhaps a CPU and flags.
+bool parse_process(std::string_view before, SampleLine* sample) {
+  while (!before.empty()) {
+    before.remove_suffix(before.size() - std::min(before.find_last_not_of(' ') + 1, before.size()));
+    const size_t blank = before.rfind(' ');
+    const std::string_view word = before.substr(blank == kNone ? 0 : blank + 1);
+    if (blank == kNone) return false;
+    before.remove_suffix(word.size());
+    if (word.empty() || !is_pid(word, &sample->pid)) continue;
+    const size_t first = before.find_first_not_of(' ');
+    if (first == kNone) return false;
+    sample->comm = before.substr(first, before.find_last_not_of(' ') - first + 1);
+    return true;
+  }
+  return false;
+}
+
+void trim(std::string_view* text) {
+  text->remove_prefix(std::min(text->find_first_not_of(" \t"), text->size()));
+  text->remove_suffix(text->size() - (text->find_last_not_of(" \t") + 1));
+}
+
+constexpr std::string_view kInlined = " (inlined)", kDeleted = " (deleted)";
+
+/// The blank before the bracket that the end of `text` closes.
+size_t closed_bracket(std::string_view text) {
+  size_t depth = 1;
+  for (size_t i = text.size(); i-- > 1;) {
+    if (text[i] == ')') ++depth;
+    if (text[i] == '(' && --depth == 0) return text[i - 1] == ' ' ? i - 1 : kNone;
+  }
+  return kNone;
+}
+
+/// Where " (object)" begins in "symbol (object)"; both may have blanks and brackets. Most objects are a path
+/// or in square brackets.
+size_t object_at(std::string_view line) {
+  if (!line.ends_with(')')) return kNone;
+  std::string_view text = line.substr(0, line.size() - 1);
+  if (text.ends_with(kDeleted)) text.remove_suffix(kDeleted.size());
+  const size_t closed = closed_bracket(text);
+  const auto last = [text](std::string_view open) { return text.rfind(open); };
+  const auto usual = [text](size_t at) {
+    return text.substr(at).starts_with(" (/") || text.substr(at).starts_with(" ([");
+  };
+  if (closed != kNone && usual(closed)) return closed;
+  for (const size_t at : {last(" (/"), last(" (["), closed, last(" (")})
+    if (at != kNone) return at;
+  return kNone;
+}
+
+/// Without "+0x1", as it stands behind symbols.
+std::string_view without_offset(std::string_view name) {
+  uint64_t offset = 0;
+  const size_t plus = name.rfind("+0x");
+  const bool has_offset = plus != kNone && plus != 0 && parse_number(name.substr(plus + 3), &offset, 16);
+  return has_offset ? name.substr(0, plus) : name;
+}
+
+/// "55d0 symbol+0x1 (object)", the symbol with its offset.
+std::optional<FrameLine> parse_address(std::string_view line) {
+  FrameLine frame;
+  if (!parse_number(take_word(&line), &frame.address, 16)) return std::nullopt;
+  while (line.ends_with(' ') || line.ends_with('\t')) line.remove_suffix(1);
+  frame.inlined = line.ends_with(kInlined);
+  if (frame.inlined) {
+    line.remove_suffix(kInlined.size());
+  } else if (const size_t at = object_at(line); at != kNone) {
+    frame.object = without_offset(line.substr(at + 2, line.size() - at - 3));
+    line = line.substr(0, at);
+  }
+  trim(&line);
+  frame.symbol = line;
+  return frame;
+}
+
+/// What perf prints of the event's data stands before the address: hexadecimal numbers, or such a number and
+/// words, as "68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A".
+void skip_data(FrameLine* frame) {
+  bool in_words = false;
+  std::string_view rest = frame->symbol;
+  for (std::string_view word = take_word(&rest); !is_blank(rest); word = take_word(&rest)) {
+    uint64_t number = 0;
+    if (parse_number(word, &number, 16)) {
+      in_words = false;
+      frame->address = number;
+      frame->symbol = rest;
+    } else if (!(in_words = in_words || word.starts_with('|'))) {
+      break;
+    }
+  }
+  if (in_words) frame->symbol = {};
+  trim(&frame->symbol);
+}
+
+}  // namespace
+
+std::string_view take_word(std::string_view* text) {
+  text->remove_prefix(std::min(text->find_first_not_of(" \t"), text->size()));
+  const std::string_view word = text->substr(0, text->find_first_of(" \t"));
+  text->remove_prefix(word.size());
+  return word;
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t") == kNone; }
+
+std::optional<SampleLine> parse_sample(std::string_view line) {
+  constexpr int kMostTimes = 16;  // a process may be called like one
+  SampleLine sample;
+  std::string_view rest = line;
+  int times = 0;
+  for (std::string_view word; !(word = take_word(&rest)).empty();) {
+    if (!is_time(word)) continue;
+    if (++times > kMostTimes) return std::nullopt;
+    if (!parse_process(line.substr(0, static_cast<size_t>(word.data() - line.data())), &sample)) continue;
+    std::string_view event = take_word(&rest);
+    uint64_t period = 0;
+    if (parse_number(event, &period)) {
+      sample.period = period;
+      event = take_word(&rest);
+    }
+    if (event.size() < 2 || !event.ends_with(':')) return std::nullopt;
+    sample.event = event_of(event);
+    sample.rest = rest;
+    return sample;
+  }
+  return std::nullopt;
+}
+
+std::string_view record_of(std::string_view line) {
+  if (line.find("PERF_RECORD_") == kNone) return {};
+  for (std::string_view rest = line, word; !(word = take_word(&rest)).empty();) {
+    std::string_view record = rest;
+    if (is_time(word) && take_word(&record).starts_with("PERF_RECORD_"))
+      return rest.substr(rest.find_first_not_of(" \t"));
+  }
+  return {};
+}
+
+/// perf indents frames by a tab and lines of the source by blanks. Where an editor has made blanks of all
+/// tabs, only the object or the mark tells a frame.
+std::optional<FrameLine> parse_frame(std::string_view line) {
+  std::optional<FrameLine> frame = parse_address(line);
+  if (!frame) return std::nullopt;
+  if (!line.starts_with('\t') && frame->object.empty() && !frame->inlined) return std::nullopt;
+  frame->symbol = without_offset(frame->symbol);
+  return frame;
+}
+
+std::optional<FrameLine> parse_place(std::string_view rest) {
+  std::optional<FrameLine> frame = parse_address(rest);
+  if (frame) skip_data(&*frame);
+  if (!frame || (frame->symbol.empty() && frame->object.empty())) return std::nullopt;
+  frame->symbol = without_offset(frame->symbol);
+  return frame;
+}
+
+}  // namespace pctally
