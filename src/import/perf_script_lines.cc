@@ -13,8 +13,13 @@ bool is_time(std::string_view word) {
          word.substr(0, word.size() - 1).find_first_not_of("0123456789.") == kNone;
 }
 
-/// "123", or "123/124": process and thread.
-bool is_pid(std::string_view word, int32_t* pid) { return parse_number(word.substr(0, word.find('/')), pid); }
+/// "123/124" is process and thread. "123" may be either, by default the thread: then no process is known.
+bool is_pid(std::string_view word, int32_t* pid) {
+  const size_t slash = word.find('/');
+  if (!parse_number(word.substr(0, slash), pid)) return false;
+  if (slash == kNone) *pid = 0;
+  return true;
+}
 
 /// "cpu-clock:u:" is cpu-clock. A tracepoint keeps its colon.
 std::string_view event_of(std::string_view word) {

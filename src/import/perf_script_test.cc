@@ -107,6 +107,20 @@ TEST(ImportPerfScript, NumbersBeforeTheAddressAreNoName) {
   EXPECT_EQ(objects_of("  7f0  68100142 |OP LOAD|LVL L1 hit|BLK  N/A \n\t55d0 work (/x)"), "/x:work");
 }
 
+// By default perf script prints threads alone: -F +pid adds their processes.
+TEST(ImportPerfScript, OneNumberIsNotTakenForAProcess) {
+  const std::string rest = " 1.5: 100 cpu-clock: \n\t1 f (/x)\n\n";
+  const Profile threads = Imported("a 11" + rest + "a 12" + rest + "b 13" + rest).profile;
+  ASSERT_EQ(threads.processes.size(), 2u);
+  EXPECT_EQ(threads.processes[0].pid, 0) << "not known";
+  EXPECT_EQ(threads.processes[0].comm, "a");
+  EXPECT_EQ(threads.processes[0].ticks, 2u);
+  const Profile processes = Imported("a 11/11" + rest + "a 11/12" + rest + "a 13/13" + rest).profile;
+  ASSERT_EQ(processes.processes.size(), 2u);
+  EXPECT_EQ(processes.processes[0].pid, 11);
+  EXPECT_EQ(processes.processes[0].ticks, 2u);
+}
+
 std::vector<std::string> damage_of(const std::string& text) { return Imported(text).profile.damage; }
 
 TEST(ImportPerfScript, ATextThatIsCutOffIsDamaged) {
