@@ -21,12 +21,24 @@ bool is_pid(std::string_view word, int32_t* pid) {
   return true;
 }
 
-/// "cpu-clock:u:" is cpu-clock. A tracepoint keeps its colon.
+/// "cpu-clock:u" is cpu-clock. A tracepoint keeps its colon.
+std::string_view without_modifiers(std::string_view event) {
+  const size_t colon = event.rfind(':');
+  const bool modifier = colon != kNone && event.substr(colon + 1).find_first_not_of("ukhGHpPSDIWeb") == kNone;
+  return modifier ? event.substr(0, colon) : event;
+}
+
+/// perf opens an event once for each kind of core of a hybrid CPU: "cpu_core/cycles/P:",
+/// "cpu_atom/cycles/P:".
 std::string_view event_of(std::string_view word) {
   word.remove_suffix(1);
-  const size_t colon = word.rfind(':');
-  const bool modifier = colon != kNone && word.substr(colon + 1).find_first_not_of("ukhGHpPSDIWeb") == kNone;
-  return modifier ? word.substr(0, colon) : word;
+  word = without_modifiers(word);
+  for (const std::string_view cores : {"cpu_core/", "cpu_atom/"}) {
+    if (!word.starts_with(cores) || word.size() == cores.size()) continue;
+    const std::string_view event = word.substr(cores.size());
+    return without_modifiers(event.substr(0, event.rfind('/')));
+  }
+  return word;
 }
 
 /// What stands before the time: a name of any characters, the process, perhaps a CPU and flags.

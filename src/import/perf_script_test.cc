@@ -121,6 +121,15 @@ TEST(ImportPerfScript, OneNumberIsNotTakenForAProcess) {
   EXPECT_EQ(processes.processes[0].ticks, 2u);
 }
 
+TEST(ImportPerfScript, TheCoresOfAHybridCpuHaveOneEvent) {
+  Imported read(
+      "x 12 1.5:  10 cpu_core/cycles/P: \n\t1 f (/x)\n\nx 12 1.6:  10 cpu_atom/cycles:u/: \n\t1 f (/x)\n\n"
+      "x 12 1.6:  10 cpu_atom/cycles/: \n\t1 f (/x)\n");
+  EXPECT_EQ(read.error, "");
+  EXPECT_EQ(read.profile.event, "cycles");
+  EXPECT_EQ(read.amounts(), (Sums{{"f", 30}}));
+}
+
 std::vector<std::string> damage_of(const std::string& text) { return Imported(text).profile.damage; }
 
 TEST(ImportPerfScript, ATextThatIsCutOffIsDamaged) {
