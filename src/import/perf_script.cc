@@ -158,6 +158,9 @@ Result<Profile> PerfScriptReader::run() {
       if (!sum_.add_rows(1)) return fail(EFBIG, "it has more than 10,000,000 rows");
     }
   }
+  if (samples_ == 0 && !sample_)
+    return fail(EINVAL, "it lacks time or event; perf script -F %s prints them",
+                "comm,pid,tid,time,period,event,ip,sym,dso");
   Profile profile;
   profile.engine = "perf";
   if (is_cut_off(last)) {
@@ -170,15 +173,25 @@ Result<Profile> PerfScriptReader::run() {
   return sum_.take(unit(), std::move(profile));
 }
 
+/// A sample's first line without its time or event, and its first frame below.
+bool is_incomplete_sample(std::string_view head, std::string_view below) {
+  const auto frame = parse_frame(below);
+  return !head.empty() && !head.starts_with('\t') && below.starts_with('\t') && frame &&
+         (frame->object.starts_with('/') || frame->object.starts_with('['));
+}
+
 }  // namespace
 
+/// True also for samples that lack what the import needs, so that it can say so.
 bool is_perf_script(std::string_view text) {
   LineReader lines(text);
   size_t seen = 0;
+  std::string_view before;
   for (std::string_view line; seen < kFirstLines && lines.next(&line);) {
     if (line.empty() || line[0] == '#') continue;
     if (line.find('\0') != std::string_view::npos) return false;
-    if (line.size() < 4096 && parse_sample(line)) return true;
+    if (line.size() < 4096 && (parse_sample(line) || is_incomplete_sample(before, line))) return true;
+    before = line;
     ++seen;
   }
   return false;

@@ -130,6 +130,17 @@ TEST(ImportPerfScript, TheCoresOfAHybridCpuHaveOneEvent) {
   EXPECT_EQ(read.amounts(), (Sums{{"f", 30}}));
 }
 
+TEST(ImportPerfScript, TextWithoutTimeOrEventIsRefusedByName) {
+  const char* refused =
+      "it lacks time or event; perf script -F comm,pid,tid,time,period,event,ip,sym,dso prints them";
+  for (const char* head : {"p  7/8  ", "p 7 cpu-clock:u: ", "p 7  1.5:  ", "p 7  1.5:  250000 ", "p "})
+    EXPECT_EQ(Imported(std::string(head) + "\n\t55d0 leaf+0x1 (/x)\n\t55e0 main+0x1 (/x)\n\n").error, refused)
+        << head;
+  EXPECT_EQ(Imported("x\n\tadd a (b)\nno more\n").error, "none");
+  EXPECT_EQ(Imported("\t55d0 leaf+0x1 (/x)\n").error, "none");
+  EXPECT_EQ(Imported("x\n\t55d0 leaf+0x1\n").error, "none");
+}
+
 std::vector<std::string> damage_of(const std::string& text) { return Imported(text).profile.damage; }
 
 TEST(ImportPerfScript, ATextThatIsCutOffIsDamaged) {

@@ -130,6 +130,7 @@ TABLE = [
     ("report empty", "cannot open empty: No such file or directory", INPUT),
     ("report perf.data", "perf.data is a perf.data; pctally reads its text: perf script -i perf.data >perf.txt", INPUT),
     ("report gmon.out", "gmon.out is a gmon.out; pctally prof reads it: pctally prof -m gmon.out PROGRAM", INPUT),
+    ("report perf.txt", "perf.txt: it lacks time or event; perf script -F comm,pid,tid,time,period,event,ip,sym,dso prints them", INPUT),
     ("report q.sql", "q.sql is no profile of pctally, pprof, gperftools or perf script, and no folded stacks", INPUT),
     ("diff --work 0 some.pct other.pct", "--work 0: not a number from 1e-15 to 1e15, or two: OLD,NEW", USAGE),
     ("diff --work 2,x some.pct other.pct", "--work 2,x: not a number from 1e-15 to 1e15, or two: OLD,NEW", USAGE),
@@ -222,7 +223,8 @@ class Messages(unittest.TestCase):
         os.chmod(p.scratch(), 0o755)
         os.chmod(self.directory, 0o777)
         for name, text, mode in (("slow", "#!/bin/sh\n", 0o755), ("a.sh", "echo\n", 0o644), ("q.sql", "select\n", 0o644),
-                                 ("perf.data", "PERFILE2", 0o600), ("gmon.out", "gmon\1", 0o644)):
+                                 ("perf.data", "PERFILE2", 0o600), ("perf.txt", "ls 7/7\n\t5d0 f (/bin/ls)\n", 0o600),
+                                 ("gmon.out", "gmon\1", 0o644)):
             with open(os.path.join(self.directory, name), "w") as file:
                 file.write(text)
             os.chmod(os.path.join(self.directory, name), mode)
