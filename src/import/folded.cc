@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "import/formats.h"
 #include "import/lines.h"
@@ -33,6 +34,28 @@ std::optional<FoldedLine> parse(std::string_view line) {
   return parsed;
 }
 
+/// Not so a frame: "#<Class:Foo>#run;bar 5" of Ruby.
+bool is_comment(std::string_view line) {
+  return line.starts_with("# ") || (line.starts_with('#') && !parse(line));
+}
+
+/// Whether the numbers before the counts are counts, too: such a line is there once for each stack. Names
+/// that end in numbers, as "worker 1" and "worker 2", are told by two lines that differ in nothing else.
+class TwoCounts {
+ public:
+  void add(const FoldedLine& line) {
+    if (!possible_) return;
+    const std::string_view stack = line.stack.substr(0, line.stack.rfind(' '));
+    possible_ = line.two_counts && stacks_.insert(stack).second;
+    if (!possible_) stacks_ = {};
+  }
+  [[nodiscard]] bool found() const { return possible_ && !stacks_.empty(); }
+
+ private:
+  bool possible_ = true;
+  std::set<std::string_view> stacks_;
+};
+
 /// Innermost first.
 std::vector<std::string_view> frames_of(std::string_view stack) {
   std::vector<std::string_view> frames;
@@ -52,7 +75,7 @@ bool is_folded(std::string_view text) {
   bool stacks = false;
   size_t seen = 0;
   for (std::string_view line; seen < kFirstLines && lines.next(&line);) {
-    if (line.empty() || line[0] == '#') continue;
+    if (line.empty() || is_comment(line)) continue;
     if (line.find('\0') != std::string_view::npos || !parse(line)) return false;
     stacks = stacks || line.find(';') != std::string_view::npos;
     ++seen;
@@ -66,23 +89,27 @@ Result<Profile> import_folded(std::string_view text, const std::string& name, Im
   const uint32_t object = sum.named_object(kNoObject);
   std::vector<ImportedPlace> stack;
   LineReader lines(text);
-  bool two_counts = true;
+  TwoCounts two_counts;
   for (std::string_view line; lines.next(&line);) {
-    if (line.empty() || line[0] == '#') continue;
+    if (line.empty() || is_comment(line)) continue;
     const std::optional<FoldedLine> parsed = parse(line);
-    two_counts = two_counts && parsed && parsed->two_counts;
     if (!parsed)
       return fail(EINVAL, "line %zu is not \"stack count\"; a folded profile has one a line", lines.number());
     if (parsed->negative)
       return fail(EINVAL, "line %zu counts less than nothing: differences of profiles are not read",
                   lines.number());
+    two_counts.add(*parsed);
     stack.clear();
     for (const std::string_view frame : frames_of(parsed->stack))
       stack.push_back(sum.place(object, {{std::string(frame), "", 0}}));
     if (!sum.add_rows(stack.size() + 1)) return fail(EFBIG, "it has more than 10,000,000 frames");
-    if (!stack.empty()) sum.add(stack, parsed->count, parsed->count);
+    if (stack.empty())
+      sum.add_outside(parsed->count, parsed->count);
+    else
+      sum.add(stack, parsed->count, parsed->count);
   }
-  if (two_counts) return fail(EINVAL, "every line has two counts; compare two files: pctally diff OLD NEW");
+  if (two_counts.found())
+    return fail(EINVAL, "every line has two counts; compare two files: pctally diff OLD NEW");
   Profile profile;
   profile.engine = "folded";
   return sum.take({.event = "samples", .period = 1}, std::move(profile));

@@ -26,6 +26,14 @@ TEST(ImportFolded, OneCountALine) {
   EXPECT_EQ(Imported("a;b 4 7\na;c 0 2\n").error,
             "every line has two counts; compare two files: pctally diff OLD NEW");
   EXPECT_EQ(Imported("a;phase 1 7\na;b 2\n").amounts(), (Sums{{"phase 1", 7}, {"b", 2}}));
+  EXPECT_EQ(Imported("m;worker 1 30\nm;worker 2 40\n").amounts(), (Sums{{"worker 1", 30}, {"worker 2", 40}}));
+}
+
+TEST(ImportFolded, NoLineIsLost) {
+  Imported read("# a comment 7\n#comment\n#<Class:Foo>#run;bar 5\n;;; 3\n");
+  EXPECT_EQ(read.amounts(), (Sums{{"bar", 5}}));
+  EXPECT_EQ(read.stacks()["file.name;#<Class:Foo>#run;bar"], 5u);
+  EXPECT_EQ(read.profile.ledger.outside, 3u);
 }
 
 TEST(ImportFolded, AStackThatIsVeryDeepIsCut) {
