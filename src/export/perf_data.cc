@@ -203,9 +203,11 @@ class PerfData {
 
   [[nodiscard]] std::string attribute_bytes() const {
     perf_event_attr attribute{};
-    attribute.type = PERF_TYPE_SOFTWARE;
     attribute.size = sizeof attribute;
-    attribute.config = profile_.counts_cpu_time() ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_DUMMY;
+    // Other events have their name in kEventNames. Readers take any number for a raw one, and perf script
+    // prints no frames for a dummy.
+    attribute.type = profile_.counts_cpu_time() ? PERF_TYPE_SOFTWARE : PERF_TYPE_RAW;
+    attribute.config = profile_.counts_cpu_time() ? PERF_COUNT_SW_CPU_CLOCK : 0;
     attribute.sample_period = profile_.period_ns;
     attribute.sample_type =
         PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;

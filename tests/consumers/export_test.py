@@ -110,6 +110,20 @@ class Export(unittest.TestCase):
         for function in ("main", "recursion", "deep", "work"):
             self.assertAlmostEqual(shares[function], totals[function], delta=0.01, msg=function)
 
+    def test_perf_script_prints_the_frames_of_events(self):
+        self.need("perf")
+        if not p.engine_available("ring"):
+            self.skipTest("events need engine ring")
+        profile, path = (os.path.join(self.directory, "faults." + end) for end in ("pct", "perf"))
+        self.assertEqual(p.record([p.program("known_shares"), "0.1", "1"], "-g", "-e", "page-faults", path=profile).returncode, 0)
+        subprocess.run([p.PCTALLY, "export", "--format", "perf", "-o", path, profile], check=True)
+        said = subprocess.run(["perf", "script", "-i", path], capture_output=True, text=True)
+        samples = [sample.split("\n") for sample in said.stdout.strip().split("\n\n")]
+        for sample in samples:
+            self.assertRegex(sample[0], r" page-faults: *$")
+            self.assertRegex(sample[1], r"^\t *[0-9a-f]+ \S+.* \(.+\)$")
+        self.assertEqual(p.report(profile)["ticks"], sum(int(re.search(r": +(\d+) page-faults:", s[0])[1]) for s in samples))
+
     def test_folded_adds_up(self):
         with open(self.export("folded")) as file:
             text = file.read()
