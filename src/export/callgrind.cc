@@ -13,7 +13,7 @@ namespace {
 
 /// A name on one line; callgrind's own compression "(1)" must not be taken for one.
 std::string plain(const std::string& name) {
-  std::string text = escaped(name);
+  std::string text = escaped_whole(name);
   if (text.empty()) return "???";
   return text[0] == '(' ? fmt::format(" {}", text) : text;
 }
@@ -59,7 +59,7 @@ bool has_addresses(const Samples& samples) {
 std::string head(const Profile& profile, const Samples& samples, bool with_addresses) {
   std::string command;
   for (const std::string& word : profile.command)
-    command.append(command.empty() ? "" : " ").append(escaped(word));
+    command.append(command.empty() ? "" : " ").append(escaped_whole(word));
   uint64_t total = 0;
   for (const Sample& sample : samples.samples) total += sample.ticks;
   return fmt::format(

@@ -10,7 +10,7 @@ namespace {
 /// Quoted where a comma, a quote or a line end would divide it. A cell that a spreadsheet would take for a
 /// formula gets an apostrophe in front.
 std::string cell(const std::string& text) {
-  std::string clean = escaped(text);
+  std::string clean = escaped_whole(text);
   if (!clean.empty() && std::string_view("=+-@\t\r").find(clean[0]) != std::string_view::npos)
     clean = fmt::format("'{}", clean);
   if (clean.find_first_of(",\"\r\n") == std::string::npos) return clean;

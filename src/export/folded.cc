@@ -9,7 +9,7 @@ namespace {
 
 /// A frame of a folded line: a semicolon would start the next one.
 std::string folded_frame(const std::string& name) {
-  std::string frame = escaped(name);
+  std::string frame = escaped_whole(name);
   for (char& byte : frame)
     if (byte == ';') byte = ':';
   return frame;

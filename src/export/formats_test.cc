@@ -19,6 +19,7 @@
 namespace pctally {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -253,6 +254,23 @@ TEST(PerfData, NamesOfProcessesSteerNothing) {
     if (header.type == PERF_RECORD_COMM) {
       EXPECT_THAT(body, Not(HasSubstr("\033")));
     }
+}
+
+// Functions of C++ templates may differ after 1,024 bytes.
+TEST(Formats, NamesOfAnyLengthStayApart) {
+  const std::string head = "f<" + std::string(2000, 'x') + ";\033";
+  Profile profile = sample_profile();
+  Samples samples;
+  samples.objects = {"y"};
+  for (const char* end : {"1>", "2>"}) {
+    samples.samples.push_back({{static_cast<uint32_t>(samples.locations.size())}, 5, ""});
+    samples.locations.push_back({.executable = 0, .frames = {{head + end, "", 0}}});
+  }
+  for (const std::string& text :
+       {folded_export(profile, samples), callgrind_export(profile, samples), csv_export(profile, samples)}) {
+    EXPECT_THAT(text, AllOf(HasSubstr("b1>"), HasSubstr("b2>")));
+    EXPECT_THAT(text, Not(HasSubstr("\033")));
+  }
 }
 
 TEST(Formats, HostileNamesSteerNothing) { EXPECT_THAT(all_formats(), Not(HasSubstr("\033"))); }

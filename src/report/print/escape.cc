@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <locale.h>
+#include <stdint.h>
 #include <wchar.h>
 
 #include <algorithm>
@@ -97,22 +98,26 @@ size_t last_scope(std::string_view text) {
   return found;
 }
 
-}  // namespace
-
-std::string escaped(std::string_view name) {
-  if (name.size() <= kLongestShown && is_plain(name)) return std::string(name);
+std::string escaped_up_to(size_t longest, std::string_view name) {
+  if (name.size() <= longest && is_plain(name)) return std::string(name);
   std::string result;
   size_t whole = 0;  // length of the result that leaves room for the ellipsis
   while (!name.empty()) {
     Character character = first_character(name);
     std::string piece = piece_for_people(name, character);
-    if (result.size() + piece.size() > kLongestShown) return result.substr(0, whole).append(g_ellipsis);
+    if (result.size() + piece.size() > longest) return result.substr(0, whole).append(g_ellipsis);
     result += piece;
-    if (result.size() + g_ellipsis.size() <= kLongestShown) whole = result.size();
+    if (result.size() + g_ellipsis.size() <= longest) whole = result.size();
     name.remove_prefix(std::max<size_t>(character.bytes, 1));
   }
   return result;
 }
+
+}  // namespace
+
+std::string escaped(std::string_view name) { return escaped_up_to(kLongestShown, name); }
+
+std::string escaped_whole(std::string_view name) { return escaped_up_to(SIZE_MAX, name); }
 
 std::string valid_utf8(std::string_view name) {
   if (is_plain(name)) return std::string(name);

@@ -14,6 +14,9 @@ inline constexpr size_t kLongestShown = 1024;
 /// UTF-8, whole characters.
 std::string escaped(std::string_view name);
 
+/// The same of any length, for files that programs read: of names that are cut, several may become one.
+std::string escaped_whole(std::string_view name);
+
 /// For JSON: the name as it is, except that bytes that are not UTF-8 become \xNN.
 std::string valid_utf8(std::string_view name);
 
