@@ -22,7 +22,7 @@ constexpr Reason kReasons[kPathEnds] = {
     {"unsupported-rule", "cut at an unwind rule that is not supported"},
     {"stack-unreadable", "cut where the stack could not be read"},
     {"stack-too-deep", "cut where the stack is deeper than its copy"},
-    {"too-many-frames", "cut after 1,023 frames"},
+    {"too-many-frames", "cut at the most frames that are kept"},
     {"unknown-mapping", "cut at code in no known mapping"},
     {"no-room", "without room for the stack"},
     {"doubtful", "cut at a doubtful return address"},
