@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/device_number.h"
+#include "base/file/process_root.h"
 #include "base/file/read_all.h"
 #include "path/frame_table.h"
 #include "process/proc_maps.h"
@@ -23,6 +24,9 @@ namespace {
 
 constexpr uint64_t kMostSegments = 64;
 constexpr uint64_t kMostTableBytes = 64 << 20;  ///< chromium's are 0.5 MB, libLLVM's 6
+constexpr uint64_t kMostNameBytes = 1 << 20;    ///< of all sections
+constexpr size_t kMostIntervals = 4 << 20;      ///< of an object; so many rows fill the kernel's tables
+constexpr uint64_t kMostSteps = 32 << 20;  ///< that rows() takes for an object: 0.3 s. libLLVM's: 7 million
 constexpr size_t kMostVdsoBytes = 64 << 10;
 constexpr size_t kFrameBytesPerRow = 5;  ///< of .eh_frame, seldom fewer
 
@@ -43,37 +47,54 @@ UnwindRule go_rule(const GoTable& table, uint64_t number, int32_t bytes) {
 
 std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity, bool keep_open, int held) {
   auto frames = std::make_unique<ObjectFrames>();
-  const bool opened = identity.kind == ObjectKind::kVdso
-                          ? frames->open_vdso()
-                          : identity.kind == ObjectKind::kFile && frames->open_file(identity, held);
-  const bool has_segments = opened && frames->read_segments();
-  if (!has_segments || !frames->read_tables()) frames->sections_ = {};
-  if (has_segments) frames->read_go_table();
-  if (!keep_open) frames->fd_.reset();
+  frames->read(identity, keep_open, held);
   return frames;
 }
 
+void ObjectFrames::read(const ObjectIdentity& identity, bool keep_open, int held) {
+  drop();
+  loads_.clear();
+  const bool is_vdso = identity.kind == ObjectKind::kVdso, is_file = identity.kind == ObjectKind::kFile;
+  const bool opened = is_vdso ? open_vdso() : is_file && (fd_.valid() || open_file(identity, held));
+  const bool has_segments = opened && read_segments();
+  if (!has_segments || !read_tables()) sections_ = {};
+  if (has_segments) read_go_table();
+  if (!keep_open) fd_.reset();
+  dropped_ = false;
+}
+
+void ObjectFrames::drop() noexcept {
+  dropped_ = true;
+  sections_ = {};
+  go_.reset();
+  for (Bytes* bytes : {&header_, &frames_, &go_bytes_}) Bytes().swap(*bytes);
+}
+
+/// What lies at the path may be a stranger's device by now: it is opened if it is a file alone.
 bool ObjectFrames::open_file(const ObjectIdentity& identity, int held) {
   const std::string path(identity.path);
   if (path.empty() || path[0] != '/') return false;
-  fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (fd_.valid() && is_same_file(identity)) return true;
   fd_.reset(held < 0 ? -1 : fcntl(held, F_DUPFD_CLOEXEC, 0));
+  if (fd_.valid() && is_same_file(identity)) return true;
+  struct stat status;
+  auto opened = open_regular_file(path.c_str(), &status);
+  fd_.reset();
+  if (opened) fd_ = std::move(*opened);
   return fd_.valid() && is_same_file(identity);
 }
 
+/// By its build id, or, where one of the two has none that is known, by its inode.
 bool ObjectFrames::is_same_file(const ObjectIdentity& identity) const {
   struct stat status;
   if (fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  if (identity.build_id_bytes == 0) {
-    return status.st_ino == identity.inode && device_number(status.st_dev) == identity.device;
-  }
   char start[kElfStartBytes];
   uint8_t id[kBuildIdBytes];
   const ssize_t held = pread(fd_.get(), start, sizeof start, 0);
-  const uint32_t bytes = held <= 0 ? 0 : find_build_id(start, static_cast<size_t>(held), id);
-  // A build id behind the first page is not looked for: then it has to be believed.
-  return bytes == 0 || (bytes == identity.build_id_bytes && memcmp(id, identity.build_id, bytes) == 0);
+  if (held < 0) return false;  // it was opened as a place alone
+  const uint32_t bytes = find_build_id(start, static_cast<size_t>(held), id);
+  if (bytes == 0 || identity.build_id_bytes == 0)
+    return status.st_ino == identity.inode && device_number(status.st_dev) == identity.device;
+  return bytes == identity.build_id_bytes && memcmp(id, identity.build_id, bytes) == 0;
 }
 
 /// The same memory in every process of this machine.
@@ -137,7 +158,7 @@ bool ObjectFrames::find_section(const char* name, Elf64_Shdr* found) const {
   if (!read_at(header.e_shoff, sections.data(), sections.size() * sizeof(Elf64_Shdr))) return false;
   if (header.e_shstrndx >= sections.size()) return false;
   const Elf64_Shdr& names = sections[header.e_shstrndx];
-  if (names.sh_size > kMostTableBytes) return false;
+  if (names.sh_size > kMostNameBytes) return false;
   Bytes text(names.sh_size);
   if (!read_at(names.sh_offset, text.data(), text.size())) return false;
   const size_t bytes = strlen(name) + 1;  // with its end
@@ -169,7 +190,7 @@ bool ObjectFrames::read_sorted_tables() {
   if (header_.size() < 8 || header_[1] != pointer_encoding::kRelativeSigned4) return false;
   memcpy(&distance, header_.data() + 4, sizeof distance);
   const uint64_t address = header_address_ + 4 + static_cast<uint64_t>(int64_t{distance});
-  frames_ = read_mapped(address, UINT64_MAX);
+  frames_ = read_mapped(address, kMostTableBytes);  // what is behind them is an entry that cannot be read
   sections_ = {header_.data(), header_.size(), header_address_, frames_.data(), frames_.size(), address};
   return !frames_.empty();
 }
@@ -254,35 +275,45 @@ struct ObjectFrames::Interval {
   UnwindRule rule;
 };
 
+/// Of one object, or of one function of it, and what they have cost.
+struct ObjectFrames::Intervals {
+  std::vector<Interval> list;
+  size_t made = 0;     ///< by all functions so far
+  uint64_t steps = 0;  ///< likewise
+  [[nodiscard]] bool are_too_many() const { return made > kMostIntervals || steps > kMostSteps; }
+};
+
 /// What of [start, end), of addresses, is code.
 void ObjectFrames::add_interval(uint64_t start, uint64_t end, const UnwindRule& rule,
-                                std::vector<Interval>* intervals) const {
+                                Intervals* intervals) const {
+  ++intervals->steps;
   for (const Elf64_Phdr& load : loads_) {
     const uint64_t low = std::max(start, load.p_vaddr), high = std::min(end, load.p_vaddr + load.p_filesz);
     if ((load.p_flags & PF_X) == 0 || low >= high) continue;
     const uint64_t position = low - load.p_vaddr + load.p_offset;
-    intervals->push_back({position, position + (high - low), rule});
+    intervals->list.push_back({position, position + (high - low), rule});
+    ++intervals->made;
   }
 }
 
 /// Adds the intervals of one function, up to where the next one of the table starts.
-void ObjectFrames::add_intervals(uint32_t number, std::vector<Interval>* intervals) const {
+void ObjectFrames::add_intervals(uint32_t number, Intervals* intervals) const {
   Fde fde, next;
   uint64_t from = 0, to = UINT64_MAX;
+  UnwindRule rule{.cfa = CfaKind::kUnsupported};
   if (number + 1 < count_fdes(sections_)) (void)fde_at(sections_, number + 1, &to, &next);
-  if (!fde_at(sections_, number, &from, &fde)) return;
+  if (!fde_at(sections_, number, &from, &fde)) return add_interval(from, to, rule, intervals);
   CfiRow row;
   CfiInterpreter interpreter(fde);
   bool understood = interpreter.start(&row);
   for (uint64_t at = fde.start; at < std::min(to, fde.end);) {
-    UnwindRule rule;
     understood = understood && interpreter.advance_to(at);
-    rule.cfa = CfaKind::kUnsupported;
-    if (understood) rule = rule_of(row, fde.cie.is_signal);
+    rule = understood ? rule_of(row, fde.cie.is_signal) : UnwindRule{.cfa = CfaKind::kUnsupported};
     const uint64_t end = std::min({understood ? interpreter.next_row() : fde.end, fde.end, to});
     add_interval(std::max(at, from), end, rule, intervals);
     at = end;
   }
+  intervals->steps += interpreter.executed();
 }
 
 /// Makes rows of intervals, and of the code at the entry point, where no interval is.
@@ -337,23 +368,26 @@ bool ObjectFrames::is_in_order() const {
 }
 
 /// All intervals of cc1plus are 16 MB, whose page faults were half of the time.
-std::vector<UnwindRow> ObjectFrames::rows() const {
-  if (sections_.header == nullptr && !go_) return {};
-  std::vector<Interval> entry, intervals;
+std::optional<std::vector<UnwindRow>> ObjectFrames::rows() const {
+  if (dropped_) return {};
+  if (sections_.header == nullptr && !go_) return std::vector<UnwindRow>();
+  Intervals entry, intervals;
   CfiFunction code;
   if (find_entry_code(entry_, entry_, &code)) add_interval(code.start, code.end, code.rule, &entry);
-  RowMaker rows(frames_.size() / kFrameBytesPerRow, std::move(entry));
+  RowMaker rows(std::min(frames_.size() / kFrameBytesPerRow, kMostIntervals), std::move(entry.list));
   const bool in_order = is_in_order();
   const uint32_t entries = sections_.header == nullptr ? 0 : count_fdes(sections_);
-  for (uint32_t number = 0; number < entries; ++number) {
+  for (uint32_t number = 0; number < entries && !intervals.are_too_many(); ++number) {
     add_intervals(number, &intervals);
-    if (in_order) rows.take(&intervals);
+    if (in_order) rows.take(&intervals.list);
   }
-  for (uint64_t number = 0; go_ && number < go_->functions(); ++number)
+  const uint64_t functions = go_ ? go_->functions() : 0;
+  for (uint64_t number = 0; number < functions && !intervals.are_too_many(); ++number)
     visit_go(number, [&](uint64_t start, uint64_t end, const UnwindRule& rule) {
       add_interval(start, end, rule, &intervals);
     });
-  rows.take(&intervals);
+  if (intervals.are_too_many()) return {};
+  rows.take(&intervals.list);
   return rows.finish();
 }
 

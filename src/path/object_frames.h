@@ -2,7 +2,8 @@
 // own: whoever cuts or rewrites the file cannot fault us. Positions are file offsets, as in a profile's
 // cells; for the vdso distances from its start.
 //
-// Refuses files that are not the one that was mapped, and what is not an ELF file of this machine.
+// Refuses files that are not the one that was mapped, and what is not an ELF file of this machine. The file
+// may be hostile: what is read of it, and the work on that, is bounded.
 #pragma once
 #include <elf.h>
 
@@ -20,11 +21,23 @@ namespace pctally {
 
 class ObjectFrames {
  public:
-  /// Opens the file of `identity`, or reads this process's vdso. Without tables (there are none, the file is
-  /// gone or another one) find() finds nothing. `keep_open`: keeps a descriptor, for returns_to().
-  /// `held`: a descriptor of the file, for where its path does not lead to it; -1: none.
   static std::unique_ptr<ObjectFrames> open(const ObjectIdentity& identity, bool keep_open = true,
                                             int held = -1);
+
+  /// Opens the file of `identity`, or reads this process's vdso. Without tables (there are none, the file is
+  /// gone or another one) find() finds nothing. `keep_open`: keeps a descriptor, for returns_to().
+  /// `held`: a descriptor of the file, for where its path does not lead to it; -1: none. Also reads what
+  /// drop() has given up.
+  void read(const ObjectIdentity& identity, bool keep_open, int held);
+
+  /// Gives up the tables, for their memory.
+  void drop() noexcept;
+  [[nodiscard]] bool is_dropped() const noexcept { return dropped_; }
+
+  /// Memory that the tables take.
+  [[nodiscard]] uint64_t bytes() const noexcept {
+    return header_.capacity() + frames_.capacity() + go_bytes_.capacity();
+  }
 
   /// The rule at a position; start and end of *found are positions, too. False if no table covers it, and it
   /// is not the code at the file's entry point, which nothing calls.
@@ -34,7 +47,8 @@ class ObjectFrames {
   [[nodiscard]] uint64_t start_of(const CfiFunction& function, uint64_t position) const noexcept;
 
   /// All that find() says, as rows in the order of their positions; below the first there is no rule.
-  [[nodiscard]] std::vector<UnwindRow> rows() const;
+  /// Nothing if they are too many or too much work, or the tables are dropped.
+  [[nodiscard]] std::optional<std::vector<UnwindRow>> rows() const;
 
   /// What a return address leads to that is at `position`. What is not known is believed: kCaller.
   [[nodiscard]] ReturnsTo returns_to(uint64_t position) const noexcept;
@@ -42,6 +56,7 @@ class ObjectFrames {
  private:
   using Bytes = std::vector<unsigned char>;
   struct Interval;
+  struct Intervals;
   class RowMaker;
 
   bool open_file(const ObjectIdentity& identity, int held);
@@ -60,12 +75,12 @@ class ObjectFrames {
   [[nodiscard]] Bytes read_mapped(uint64_t address, uint64_t most) const;
   [[nodiscard]] bool is_in_order() const;
   [[nodiscard]] bool is_loaded_code(uint64_t position) const noexcept;
-  void add_intervals(uint32_t fde, std::vector<Interval>* intervals) const;
-  void add_interval(uint64_t start, uint64_t end, const UnwindRule& rule,
-                    std::vector<Interval>* intervals) const;
+  void add_intervals(uint32_t fde, Intervals* intervals) const;
+  void add_interval(uint64_t start, uint64_t end, const UnwindRule& rule, Intervals* intervals) const;
   [[nodiscard]] bool to_address(uint64_t position, uint64_t* address) const noexcept;
   [[nodiscard]] bool to_position(uint64_t address, uint64_t* position) const noexcept;
 
+  bool dropped_ = true;
   UniqueFd fd_;
   Bytes image_;  ///< of the vdso
   std::vector<Elf64_Phdr> loads_;

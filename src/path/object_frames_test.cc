@@ -45,7 +45,7 @@ void visit_objects(Visit&& visit) {
 TEST(ObjectFrames, RowsSayWhatFindSays) {
   size_t objects = 0;
   visit_objects([&](const ObjectFrames& frames, uint64_t start, uint64_t bytes, const std::string& path) {
-    const std::vector<UnwindRow> rows = frames.rows();
+    const std::vector<UnwindRow> rows = *frames.rows();
     ASSERT_FALSE(rows.empty()) << path;
     ++objects;
     size_t wrong = 0;
@@ -68,7 +68,7 @@ TEST(ObjectFrames, RowsSayWhatFindSays) {
 
 TEST(ObjectFrames, RowsAscendAndNeighboursDiffer) {
   visit_objects([](const ObjectFrames& frames, uint64_t, uint64_t, const std::string& path) {
-    const std::vector<UnwindRow> rows = frames.rows();
+    const std::vector<UnwindRow> rows = *frames.rows();
     for (size_t i = 1; i < rows.size(); ++i) {
       ASSERT_LT(rows[i - 1].position, rows[i].position) << path;
       ASSERT_FALSE(rows[i - 1].rule == rows[i].rule) << path;
@@ -135,7 +135,7 @@ TEST(ObjectFrames, CodeThatNoLoaderMapsIsBelieved) {
 }
 
 TEST(ObjectFrames, WithoutTablesThereAreNoRows) {
-  EXPECT_TRUE(ObjectFrames::open(ObjectIdentity{})->rows().empty());
+  EXPECT_TRUE(ObjectFrames::open(ObjectIdentity{})->rows()->empty());
 }
 
 }  // namespace

@@ -11,7 +11,8 @@
 namespace pctally {
 namespace {
 
-constexpr size_t kMostOpen = 256;  ///< descriptors; beyond them return addresses are believed
+constexpr size_t kMostOpen = 256;    ///< descriptors; beyond them return addresses are believed
+constexpr unsigned kMostReads = 16;  ///< of an object's tables: whoever maps many large ones costs no more
 constexpr size_t kMostReturns = size_t{1} << 18;
 constexpr size_t kMostKnown = size_t{1} << 14;  ///< rules
 
@@ -105,7 +106,7 @@ void Unwinder::add_segment(uint32_t segment, uint64_t start, const ObjectIdentit
 }
 
 /// The table has 512 KiB. The kernel clears a page of it when it is used first, and a short run uses few.
-Unwinder::Unwinder() {
+Unwinder::Unwinder(uint64_t most_table_bytes) : most_table_bytes_(most_table_bytes) {
   if (!known_.resize(kMostKnown)) throw std::bad_alloc();
 }
 
@@ -113,9 +114,33 @@ const ObjectFrames* Unwinder::frames_of(uint32_t segment) {
   auto found = segments_.find(segment);
   if (found == segments_.end()) return nullptr;
   Object& object = *objects_[found->second.object];
-  if (object.frames == nullptr)
-    object.frames = ObjectFrames::open(object.identity, opened_++ < kMostOpen, object.held);
+  if (object.frames == nullptr) {
+    object.frames = std::make_unique<ObjectFrames>();
+    object.keep_open = opened_++ < kMostOpen;
+  }
+  object.used = ++uses_;
+  if (object.frames->is_dropped() && object.reads < kMostReads) read_tables(&object);
   return object.frames.get();
+}
+
+void Unwinder::read_tables(Object* object) {
+  ++object->reads;
+  object->frames->read(object->identity, object->keep_open, object->held);
+  table_bytes_ += object->frames->bytes();
+  if (table_bytes_ > most_table_bytes_) drop_all_but(*object);
+}
+
+/// As many as are too much, those first that were not used for longest.
+void Unwinder::drop_all_but(const Object& used) {
+  std::vector<Object*> others;
+  for (const auto& object : objects_)
+    if (object.get() != &used && object->frames != nullptr && object->frames->bytes() != 0)
+      others.push_back(object.get());
+  std::ranges::sort(others, {}, &Object::used);
+  for (size_t i = 0; i < others.size() && table_bytes_ > most_table_bytes_; ++i) {
+    table_bytes_ -= others[i]->frames->bytes();
+    others[i]->frames->drop();
+  }
 }
 
 const Unwinder::Known& Unwinder::rule_at(const CodeAddress& address) {

@@ -71,14 +71,18 @@ std::string identity_key(const ObjectIdentity& object);
 
 class Unwinder {
  public:
-  Unwinder();
+  static constexpr uint64_t kMostTableBytes = 512 << 20;
+
+  /// `most_table_bytes`: of all tables in memory at a time. Those not used for longest are given up first,
+  /// and read again when they are needed.
+  explicit Unwinder(uint64_t most_table_bytes = kMostTableBytes);
 
   /// Says which file a segment belongs to. What is not said has no tables.
   /// `held`: a descriptor of the file that outlives this, for where its path does not lead to it; -1: none.
   void add_segment(uint32_t segment, uint64_t start, const ObjectIdentity& object, int held = -1);
 
-  /// The tables of a segment's object, opened now if they were not; null for what was not said. They stay as
-  /// long as this.
+  /// The tables of a segment's object, read now if they are not in memory; null for what was not said. The
+  /// object stays as long as this, what it holds until the next call.
   const ObjectFrames* frames_of(uint32_t segment);
 
   /// Adds the frames of `sample` to *frames, innermost first, and says why there are no more. The first of
@@ -97,6 +101,9 @@ class Unwinder {
     ObjectIdentity identity;
     int held = -1;
     std::unique_ptr<ObjectFrames> frames;  ///< opened at the first tick there
+    bool keep_open = false;
+    unsigned reads = 0;  ///< of the tables
+    uint64_t used = 0;   ///< when: of uses_
   };
   /// A rule found before, in a table that forgets by being overwritten.
   struct Known {
@@ -105,6 +112,8 @@ class Unwinder {
     UnwindRule rule;
   };
 
+  void read_tables(Object* object);
+  void drop_all_but(const Object& used);
   const Known& rule_at(const CodeAddress& address);
   ReturnsTo returns_to(const CodeAddress& address);
   bool reads_as(CodeSpace* code, const CodeAddress& place, uint64_t address,
@@ -114,6 +123,8 @@ class Unwinder {
   std::vector<std::unique_ptr<Object>> objects_;
   std::unordered_map<std::string, size_t> by_identity_;
   size_t opened_ = 0;
+  uint64_t most_table_bytes_, table_bytes_ = 0;
+  uint64_t uses_ = 0;
   MappedArray<Known> known_;
   std::unordered_map<uint64_t, ReturnsTo> returns_;
   std::unordered_map<uint64_t, bool> read_as_;

@@ -288,7 +288,7 @@ class BothTables {
 
   UniqueFd fd_;
   std::unique_ptr<ObjectFrames> frames_;
-  Rows rows_{frames_->rows()};
+  Rows rows_{*frames_->rows()};
 #ifdef PCTALLY_WITH_BPF
   KernelTable kernel_{rows_.all()};
 #endif

@@ -49,21 +49,23 @@ class GoTable {
   [[nodiscard]] bool writes_stack_pointer(uint64_t number) const noexcept { return (flags(number) & 2) != 0; }
 
   /// Calls visit(start, end, bytes) for the addresses of a function, ascending, with how many bytes lie there
-  /// between the stack pointer and the return address.
+  /// between the stack pointer and the return address. Not beyond what no compiler writes.
   template <class Visit>
   void visit_stack(uint64_t number, Visit&& visit) const {
     uint64_t at = 0, from = start(number);
     uint32_t value = UINT32_MAX, step = 0, length = 0;
     if (!find_stack(number, &at)) return;
-    for (bool first = true; read_varint(&at, &step) && (step != 0 || first); first = false) {
+    for (unsigned i = 0; i < kMostStackRuns && read_varint(&at, &step) && (step != 0 || i == 0); ++i) {
       value += (step >> 1) ^ (0 - (step & 1));
-      if (!read_varint(&at, &length) || length > end(number) - from) return;
+      if (!read_varint(&at, &length) || length == 0 || length > end(number) - from) return;
       visit(from, from + length, static_cast<int32_t>(value));
       from += length;
     }
   }
 
  private:
+  static constexpr unsigned kMostStackRuns = 1 << 15;  ///< of one function
+
   explicit GoTable(std::span<const unsigned char> table) noexcept : table_(table), bytes_(table) {}
   [[nodiscard]] bool is_sorted() const noexcept;
   [[nodiscard]] uint32_t word(uint64_t offset) const noexcept;

@@ -106,6 +106,25 @@ TEST(GoTable, WhatAFunctionHasOnTheStack) {
   }
 }
 
+/// Each takes no time of its own, but 64 MiB of them do.
+TEST(GoTable, WhatNoCompilerWritesEndsWhatIsKnownOfTheStack) {
+  Table table;
+  const unsigned char empty[] = {2, 4, 2, 0, 2, 4, 0};  // the second for no byte of code
+  table.put(97, empty);
+  int runs = 0;
+  const auto count = [&runs](uint64_t, uint64_t, int32_t) { ++runs; };
+  GoTable::parse(table.bytes, 0)->visit_stack(1, count);
+  EXPECT_EQ(runs, 1);
+  table.put(112 + 2 * 8, uint32_t{0x100000});  // where main.b ends
+  table.put(112 + 3 * 8, uint32_t{0x100001});
+  table.put(112 + 16 + 28 + 44, uint32_t{0x1000});  // its run
+  table.put(96 + 0x1000, uint8_t{2});
+  table.bytes.resize(1 << 20, 1);
+  runs = 0;
+  GoTable::parse(table.bytes, 0)->visit_stack(1, count);
+  EXPECT_EQ(runs, 1 << 15);
+}
+
 TEST(GoTable, AnotherVersionIsNotGuessed) {
   for (const uint32_t magic : {0xfffffffbu, 0xfffffffau, 0xfffffff2u, 0x464c457fu})
     EXPECT_FALSE(GoTable::parse(Table(kText, magic).bytes, 0));

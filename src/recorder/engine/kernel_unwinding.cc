@@ -21,7 +21,7 @@ void KernelUnwinding::note(const PerfRecord& record, ProcessTables* processes) {
 /// At least one in each turn.
 bool KernelUnwinding::may_build() const { return built_ == 0 || monotonic_ns() < deadline_ns_; }
 
-/// Built once; what finds no room finds none later.
+/// Built once; what finds no room, or is too much work, is not tried again.
 uint32_t KernelUnwinding::table_of(const TaskTable::CodeRange& range, RuleTables* rules) {
   if (!range.known) return PCTALLY_TABLE_UNKNOWN;
   if (range.frames == nullptr) return PCTALLY_TABLE_NONE;
@@ -32,7 +32,8 @@ uint32_t KernelUnwinding::table_of(const TaskTable::CodeRange& range, RuleTables
     return PCTALLY_TABLE_UNKNOWN;
   }
   ++built_;
-  return tables_[range.frames] = rules->add(range.frames->rows());
+  const auto rows = range.frames->rows();
+  return tables_[range.frames] = rows ? rules->add(*rows) : uint32_t{PCTALLY_TABLE_UNKNOWN};
 }
 
 /// Nothing of a process that has ended: its record of that came before, and nobody would take it out again.

@@ -24,7 +24,7 @@ TEST(KernelUnwinding, TablesHaveTheRulesOfTheObjects) {
   ProcMaps(0).visit([&](const ExecutableMapping& mapping) {
     if (mapping.object.kind == ObjectKind::kPrivate) return;
     const auto frames = ObjectFrames::open(mapping.object);
-    const uint32_t table = tables.add(frames->rows());
+    const uint32_t table = tables.add(*frames->rows());
     const uint64_t start = mapping.object.kind == ObjectKind::kVdso ? 0 : mapping.file_offset;
     ASSERT_GT(table, 1u) << mapping.object.path;
     ++objects;

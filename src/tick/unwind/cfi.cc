@@ -7,10 +7,13 @@ namespace pctally {
 bool find_cfi(const CfiSections& sections, uint64_t address, CfiFunction* found) noexcept {
   *found = {};
   Fde fde;
-  if (!find_fde(sections, address, &fde)) return false;
+  const FdeFound entry = find_fde(sections, address, &fde);
+  if (entry == FdeFound::kNone) return false;
+  const bool readable = entry == FdeFound::kFound;
   found->start = fde.start;
-  found->end = fde.end;
+  found->end = readable ? fde.end : address + 1;
   found->rule.cfa = CfaKind::kUnsupported;
+  if (!readable) return true;
   CfiRow row;
   CfiInterpreter interpreter(fde);
   if (interpreter.start(&row) && interpreter.advance_to(address))

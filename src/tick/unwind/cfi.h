@@ -41,8 +41,8 @@ inline bool find_entry_code(uint64_t entry, uint64_t address, CfiFunction* found
   return true;
 }
 
-/// True if `address` lies in a function of the table; else *found has CfaKind::kNone. Any thread,
-/// any signal handler.
+/// True if `address` lies in a function of the table; else *found has CfaKind::kNone. A function whose entry
+/// cannot be understood is CfaKind::kUnsupported, and ends behind `address`. Any thread, any signal handler.
 bool find_cfi(const CfiSections& sections, uint64_t address, CfiFunction* found) noexcept;
 
 }  // namespace pctally

@@ -13,7 +13,10 @@ CfiCursor entry_at(const CfiSections& sections, uint64_t offset) noexcept {
   return length == UINT32_MAX ? CfiCursor() : cursor.part(length);
 }
 
-/// The letters behind the 'z', and what they bring.
+constexpr uint64_t kMostLetters = 16;  ///< of an augmentation; "zPLRSB" is the longest that is written
+
+/// The letters behind the 'z', and what they bring, up to one that is not known: 'z' tells how long it all
+/// is.
 bool read_augmentation(CfiCursor letters, CfiCursor* cursor, Cie* cie) noexcept {
   CfiCursor data = cursor->part(cursor->take_uleb());
   while (letters.left() != 0) {
@@ -33,7 +36,7 @@ bool read_augmentation(CfiCursor letters, CfiCursor* cursor, Cie* cie) noexcept 
       case 'B':  // aarch64
         break;
       default:
-        return false;
+        return data.good();
     }
   }
   return data.good();
@@ -45,9 +48,9 @@ bool read_cie(const CfiSections& sections, uint64_t offset, Cie* cie) noexcept {
   const auto version = cursor.take<uint8_t>();
   if (!cursor.good() || !is_cie || (version != 1 && version != 3)) return false;
   const unsigned char* text = cursor.at();
-  while (cursor.good() && cursor.take<char>() != 0) {
-  }
-  if (!cursor.good()) return false;
+  uint64_t bytes = 0;
+  while (bytes <= kMostLetters && cursor.take<char>() != 0) ++bytes;
+  if (!cursor.good() || bytes > kMostLetters) return false;
   CfiCursor letters(text, cursor.at() - 1);
   cie->code_unit = cursor.take_uleb();
   cie->data_unit = cursor.take_sleb();
@@ -88,8 +91,8 @@ class SortedTable {
   uint32_t count_ = 0;
 };
 
-/// Address of the last entry of the sorted table whose function starts at or below `address`.
-bool find_entry(const CfiSections& sections, uint64_t address, uint64_t* entry) noexcept {
+/// Address of the last entry of the sorted table whose function starts at or below `address`, and that start.
+bool find_entry(const CfiSections& sections, uint64_t address, uint64_t* entry, uint64_t* start) noexcept {
   const SortedTable table(sections);
   uint64_t low = 0;
   for (uint64_t left = table.count(); left != 0;) {
@@ -100,6 +103,7 @@ bool find_entry(const CfiSections& sections, uint64_t address, uint64_t* entry) 
   }
   if (low == 0) return false;
   *entry = table.entry(low - 1);
+  *start = table.function(low - 1);
   return true;
 }
 
@@ -119,10 +123,14 @@ bool read_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept 
   return cursor.good() && fde->start < fde->end;
 }
 
-bool find_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept {
-  uint64_t entry = 0;
-  if (!find_entry(sections, address, &entry) || !read_fde(sections, entry, fde)) return false;
-  return address >= fde->start && address < fde->end;
+FdeFound find_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept {
+  uint64_t entry = 0, start = 0;
+  if (address == UINT64_MAX || !find_entry(sections, address, &entry, &start)) return FdeFound::kNone;
+  if (!read_fde(sections, entry, fde)) {
+    fde->start = start;
+    return FdeFound::kUnreadable;
+  }
+  return address >= fde->start && address < fde->end ? FdeFound::kFound : FdeFound::kNone;
 }
 
 uint32_t count_fdes(const CfiSections& sections) noexcept { return SortedTable(sections).count(); }

@@ -27,9 +27,14 @@ struct Fde {
 /// The entry at an address of the object. False if it is none of a function, or cannot be understood.
 bool read_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept;
 
-/// Finds the entry of the function around `address` by the sorted table of .eh_frame_hdr. False if there is
-/// none, or if it cannot be understood.
-bool find_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept;
+enum class FdeFound : uint8_t {
+  kNone,        ///< no function with an entry is there
+  kUnreadable,  ///< there is one, which cannot be understood: of *fde its start alone is set
+  kFound,
+};
+
+/// Finds the entry of the function around `address` by the sorted table of .eh_frame_hdr.
+FdeFound find_fde(const CfiSections& sections, uint64_t address, Fde* fde) noexcept;
 
 /// Entries of the sorted table; 0 if it cannot be understood.
 uint32_t count_fdes(const CfiSections& sections) noexcept;

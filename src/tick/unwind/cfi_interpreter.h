@@ -51,6 +51,9 @@ class CfiInterpreter {
   /// Where the next row starts, after an advance_to() that was true.
   [[nodiscard]] uint64_t next_row() const noexcept { return code_.left() == 0 ? fde_.end : at_; }
 
+  /// Instructions so far.
+  [[nodiscard]] unsigned executed() const noexcept { return executed_; }
+
  private:
   bool execute(uint8_t instruction) noexcept {
     const uint64_t low = instruction & 0x3f;
