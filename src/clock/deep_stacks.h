@@ -6,9 +6,10 @@
 namespace pctally {
 
 /// What is known of one thread's deep stacks. Whether a sample is of one is decided by its stack pointer
-/// alone, before its path is known, and the ticks of samples left out go to the next sample of one. So no
-/// place gains ticks by what ran before it. At its end a thread may owe the ticks of at most 14 samples. All
-/// zero: nothing is known. Its own thread's signal handler uses it.
+/// alone, before its path is known, and the ticks of samples left out go to the next sample of one. All deep
+/// stacks of a thread have one rate, so that they owe one another alike. So no place gains ticks by what ran
+/// before it. At its end a thread may owe the ticks of at most 14 samples. All zero: nothing is known. Its
+/// own thread's signal handler uses it.
 class DeepStacks {
  public:
   /// What is known is of these paths, in this recording.
@@ -21,9 +22,10 @@ class DeepStacks {
   };
 
   /// True if a sample with this stack pointer is left out. Else `ticks` grows by those of samples
-  /// left out before.
-  bool leaves_out(const Of& of, uint64_t stack_pointer, uint64_t* ticks) noexcept {
-    if (!(of_ == of) || stack_pointer >= below_) return false;
+  /// left out before. `lowest`: where the thread's own stack begins. What lies below it is another one, a
+  /// coroutine's, and never left out.
+  bool leaves_out(const Of& of, uint64_t lowest, uint64_t stack_pointer, uint64_t* ticks) noexcept {
+    if (!(of_ == of) || stack_pointer < lowest || stack_pointer >= below_) return false;
     if (left_out_ != 0) {
       --left_out_;
       owed_ += *ticks;
@@ -34,18 +36,25 @@ class DeepStacks {
     return false;
   }
 
-  /// The path of a sample that was not left out has so many frames, from `stack_pointer` to `end`. After one
-  /// of more than n * kFramesAtFullRate 0 to 2n samples of deep stacks will be left out, on the average n.
+  /// The path of a sample that was not left out has so many frames, from `stack_pointer` to `end`, where the
+  /// thread's own stack ends. If the deepest path has more than n * kFramesAtFullRate 0 to 2n samples of deep
+  /// stacks will be left out, on the average n.
   void note(const Of& of, uint64_t stack_pointer, uint64_t end, uint32_t frames) noexcept {
     if (frames <= kFramesAtFullRate) {
       if (stack_pointer < below_) below_ = 0;
       return;
     }
     if (!(of_ == of)) *this = DeepStacks(of, stack_pointer);
-    // Frames differ in length: what is deep is surely so with half of the bytes and less.
-    const uint64_t bytes = end - stack_pointer, deep = bytes / frames * (frames - kFramesAtFullRate);
-    below_ = stack_pointer + (deep < bytes / 2 ? deep : bytes / 2);
-    left_out_ = static_cast<uint32_t>(draw() % (2 * ((frames - 1) / kFramesAtFullRate) + 1));
+    // Frames differ in length: what is deep is surely so with half of the bytes and less. A border that moved
+    // with each sample would let one stack pay what another owes.
+    const uint64_t bytes = end - stack_pointer, deep = bytes / frames * (frames - kFramesAtFullRate),
+                   below = stack_pointer + (deep < bytes / 2 ? deep : bytes / 2);
+    if (below > below_) below_ = below;
+    // A depth that does not recur is forgotten in some hundred samples: too slowly to matter in any phase.
+    deepest_ -= deepest_ >> kForgetLog2;
+    if (frames << kForgetLog2 > deepest_) deepest_ = frames << kForgetLog2;
+    const uint32_t n = ((deepest_ >> kForgetLog2) - 1) / kFramesAtFullRate;
+    left_out_ = static_cast<uint32_t>(draw() % (2 * n + 1));
   }
 
   /// Ticks of samples left out that no sample has counted yet.
@@ -62,8 +71,11 @@ class DeepStacks {
     return draws_ >> 33;
   }
 
+  static constexpr unsigned kForgetLog2 = 7;
+
   Of of_ = {};
   uint32_t left_out_ = 0;  ///< of the next samples of deep stacks
+  uint32_t deepest_ = 0;   ///< path, in 1/128 of a frame, at least 129 frames
   uint64_t below_ = 0;     ///< deep is what has its stack pointer below this
   uint64_t owed_ = 0;
   uint64_t draws_ = 0;

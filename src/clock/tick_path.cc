@@ -165,7 +165,8 @@ uint64_t interpreter_entry() noexcept {
 /// True if the tick was left out, in a stack that is sampled at a lower rate; else `ticks` is what it counts.
 bool leaves_out(const RegionTable& table, const void* context, uint64_t* ticks) noexcept {
 #if PCTALLY_FOLLOWS_PATHS
-  return t_deep.leaves_out({table.paths, recording()}, interrupted_registers(context).stack, ticks);
+  return t_deep.leaves_out({table.paths, recording()}, t_stack.end - t_stack.bytes,
+                           interrupted_registers(context).stack, ticks);
 #else
   (void)table, (void)context, (void)ticks;
   return false;

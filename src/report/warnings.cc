@@ -367,30 +367,28 @@ void check_host(const Profile& profile, const Account& account, Warnings* out) {
             stolen));
 }
 
-/// Ticks in deep stacks, and how many each of their samples stands for beside one of another stack.
-struct DeepTicks {
-  double share = 0;
-  double each = 1;
-};
-
-DeepTicks deep_ticks(const CallPaths& paths) {
-  std::vector<uint32_t> frames(paths.context.size());
+/// The share of ticks in deep stacks, and how many each sample there stands for beside one of another stack,
+/// at most: a thread samples all its deep stacks at the rate of the deepest, which is known of a scope alone.
+std::pair<double, double> deep_ticks(const PathTree& tree) {
+  std::vector<uint32_t> frames(tree.size()), roots(frames), deepest(frames);
   double all = 0, deep = 0, weights = 0;
-  for (size_t i = 0; i < paths.context.size(); ++i) {
-    const PathTreeNode& node = paths.context[i];
-    const uint32_t outer = node.parent == PathTreeNode::kNoParent ? 0 : frames[node.parent];
+  for (size_t i = 0; i < tree.size(); ++i) {
+    const PathTreeNode& node = tree[i];
+    const bool is_root = node.parent == PathTreeNode::kNoParent;
     const bool is_frame = node.kind != PathNodeKind::kScope && node.kind != PathNodeKind::kCut;
-    frames[i] = outer + (is_frame ? 1 : 0);
-    const auto ticks = static_cast<double>(node.self + node.folded);
-    all += ticks;
+    roots[i] = is_root ? static_cast<uint32_t>(i) : roots[node.parent];
+    frames[i] = (is_root ? 0 : frames[node.parent]) + (is_frame ? 1 : 0);
+    deepest[roots[i]] = std::max(deepest[roots[i]], frames[i]);
+    all += static_cast<double>(node.self + node.folded);
+  }
+  for (size_t i = 0; i < tree.size(); ++i) {
     if (frames[i] <= kFramesAtFullRate) continue;
     // 0 to 2n are left out: the mean of the squares of 1 to 2n + 1, by their mean.
-    const uint32_t times = (frames[i] - 1) / kFramesAtFullRate;
-    const double n = times;
-    deep += ticks;
-    weights += ticks * (4 * n + 3) / 3;
+    const uint32_t n = (deepest[roots[i]] - 1) / kFramesAtFullRate;
+    deep += static_cast<double>(tree[i].self + tree[i].folded);
+    weights += static_cast<double>(tree[i].self + tree[i].folded) * (4 * n + 3) / 3;
   }
-  return deep == 0 ? DeepTicks() : DeepTicks{deep / all, weights / deep};
+  return deep == 0 ? std::pair(0.0, 1.0) : std::pair(deep / all, weights / deep);
 }
 
 constexpr double kDeepTicksWorthANote = 0.01;
@@ -398,13 +396,13 @@ constexpr double kDeepTicksWorthANote = 0.01;
 /// Their intervals are those of the whole: too narrow there.
 void check_deep_stacks(const Profile& profile, Warnings* out) {
   if (profile.engine != "timer" && profile.engine != "trap") return;
-  const DeepTicks deep = deep_ticks(profile.paths);
-  if (deep.share < kDeepTicksWorthANote) return;
-  const double wider = std::sqrt(deep.each / (1 - deep.share + deep.share * deep.each));
+  const auto [share, each] = deep_ticks(profile.paths.context);
+  if (share < kDeepTicksWorthANote) return;
+  const double wider = std::sqrt(each / (1 - share + share * each));
   std::string text =
       fmt::format("{:.0f} % of the ticks are in stacks deeper than {} frames, which are sampled more rarely",
-                  100 * deep.share, kFramesAtFullRate);
-  if (wider > 1.1) text += fmt::format(": the true ± there is {:.1f} times the one shown", wider);
+                  100 * share, kFramesAtFullRate);
+  if (wider > 1.1) text += fmt::format(": the true ± there is up to {:.1f} times the one shown", wider);
   add(out, Severity::kNote, "deep-stacks", std::move(text));
 }
 

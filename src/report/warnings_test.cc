@@ -302,8 +302,13 @@ TEST(Warnings, DeepStacksAreSampledMoreRarely) {
   EXPECT_THAT(warnings(deep("timer")),
               ElementsAre(is(Severity::kNote,
                              "10 % of the ticks are in stacks deeper than 128 frames, which are "
-                             "sampled more rarely: the true ± there is 1.9 times the one shown")));
+                             "sampled more rarely: the true ± there is up to 1.9 times the one shown")));
   EXPECT_THAT(warnings(deep("ring")), IsEmpty());
+  // The rate is that of the deepest stack: n = 3, too, where 200 frames have all the ticks but one.
+  Profile profile = deep("timer");
+  profile.paths.context.back().self = 1;
+  profile.paths.context[200].self = 99;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "up to 1.9 times")));
 }
 
 TEST(Warnings, ObjectsWithoutNames) {
