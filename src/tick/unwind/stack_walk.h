@@ -56,7 +56,8 @@ PathEnd walk_stack(UnwindRegisters registers, Code&& code, Read&& read) noexcept
         by_table ? unwind_step(rule, whole, &registers, read, &why) : step_by_frame_pointer(&registers, read);
     if (step == StepResult::kEnd) return PathEnd::kComplete;
     if (step == StepResult::kCut) return why;
-    if (registers.pc == 0) return PathEnd::kComplete;  // how the psABI marks the outermost frame
+    // How the psABI marks the outermost frame; but a frame pointer that is none leads to zeros, too.
+    if (registers.pc == 0) return by_table ? PathEnd::kComplete : PathEnd::kNoUnwindTable;
     exact = step == StepResult::kInterrupted;
     if (exact) read.go_on_at(registers.stack);
   }
