@@ -58,6 +58,7 @@ class OwnCode {
     if (function.start != 0) frame_.function = place_of(table_, start_of(function, address));
     if (paths_.trees != nullptr && is_address(frame_.function)) frame_.function = frame_.place;
     *rule = function.rule;
+    if (innermost_) path_->by_table = rule->cfa != CfaKind::kNone;
     return true;
   }
 
@@ -84,7 +85,9 @@ class OwnCode {
     if (!of_file_ || (address & 3) != 0) return false;
     uint32_t words[kPltWords];
     read_code(address - kPltBefore * sizeof *words, sizeof words, reinterpret_cast<unsigned char*>(words));
-    return find_plt_rule(words, rule);
+    const bool is_stub = find_plt_rule(words, rule);
+    if (innermost_ && is_stub) path_->by_table = true;
+    return is_stub;
   }
 
   bool add() noexcept {
@@ -254,6 +257,7 @@ void add_own_place(const OwnPaths& paths, uint64_t place, OwnPath* path) noexcep
 void close_own_path(const OwnPaths& paths, const OwnPath& path) noexcept {
   if (paths.trees != nullptr) return count_own_path(paths, path);
   paths.slots.slots[path.first].end = path.end;
+  paths.slots.slots[path.first].by_table = path.by_table ? 1 : 0;
   __atomic_store_n(&paths.slots.states[path.first], paths.process | kSlotReady, __ATOMIC_RELEASE);
 }
 

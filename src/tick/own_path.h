@@ -45,6 +45,7 @@ struct OwnPath {
   uint32_t last = kNone;
   uint32_t frames = 0;
   PathEnd end = PathEnd::kUnreadable;  ///< so where a fault ends the walk
+  bool by_table = false;               ///< as PathSlot's
 };
 
 /// False if there is no slot for it; the ticks are then booked, or counted, as without room.

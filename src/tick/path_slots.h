@@ -7,7 +7,8 @@
 //  2. A path that needs more than one slot goes on in slots of the same process.
 //  3. When all of a path is written its first slot becomes ready. The recorder counts it and frees its slots.
 //  4. Who finds no free slot within kMostAttempts adds its ticks to `no_slot`: a path without room.
-//  5. Slots of a process that was killed half-way stay taken until the recorder finds that it is gone.
+//  5. Slots of a process that was killed half-way, or executed another program, stay taken until the recorder
+//     finds that it is gone, or that its pid has a newer record.
 //
 // No copy of a stack is in them: addresses of code alone.
 #pragma once
@@ -31,7 +32,8 @@ struct PathSlot {
   uint32_t process;  ///< unit of the ProcessRecord
   uint32_t program;  ///< unit of the SegmentRecord that holds the program's entry point; 0: not known
   PathEnd end;
-  uint8_t unused[3];
+  uint8_t by_table;  ///< of the first slot, too; 1: the innermost frame's caller was found by an unwind table
+  uint8_t unused[2];
   uint32_t frames;  ///< in this slot
   uint32_t next;    ///< slot the path goes on in, plus 1; 0: none
   uint32_t unused2;

@@ -138,6 +138,7 @@ static void print_path_records() {
   FIELD(PathSlot, process);
   FIELD(PathSlot, program);
   FIELD(PathSlot, end);
+  FIELD(PathSlot, by_table);
   FIELD(PathSlot, frames);
   FIELD(PathSlot, next);
   FIELD(PathSlot, frame);

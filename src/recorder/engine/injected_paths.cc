@@ -25,10 +25,20 @@ std::string text_at(const Pool& pool, uint32_t unit) {
   return {reinterpret_cast<const char*>(record + 1), bytes};
 }
 
-bool is_gone(const Pool& pool, uint32_t process) {
+/// A program that the process has executed since, or a process that got its pid, has a record of its own. The
+/// newest comes first.
+bool has_newer_record(const ProfileFile& file, uint32_t process, int32_t pid) {
+  const uint32_t newest = for_each_process(
+      file, kMostProcessRecords,
+      [&](const ProcessRecord& record, uint32_t unit) { return unit == process || record.pid == pid; });
+  return newest != 0 && newest != process;
+}
+
+bool is_gone(const ProfileFile& file, uint32_t process) {
+  const Pool pool = file.pool();
   if (!pool_holds(pool, process, sizeof(ProcessRecord) / kUnitBytes)) return true;
   const int32_t pid = pool_at<ProcessRecord>(pool, process)->pid;
-  return pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH);
+  return pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH) || has_newer_record(file, process, pid);
 }
 
 }  // namespace
@@ -58,7 +68,7 @@ void InjectedPaths::take_path(uint32_t first) {
   PathEnd said;
   __atomic_load(&head.end, &said, __ATOMIC_RELAXED);
   const PathEnd end = static_cast<unsigned>(said) < kPathEnds ? said : PathEnd::kDoubtful;
-  Taken path{head.ticks, head.process, head.program, end, taken_frames_.size(), 0};
+  Taken path{head.ticks, head.process, head.program, end, head.by_table == 1, taken_frames_.size(), 0};
   uint32_t index = first;
   for (uint32_t taken = 1; taken <= kMostSlotsOfPath; ++taken) {
     slots_per_path_ = std::max(slots_per_path_, taken);
@@ -89,7 +99,7 @@ void InjectedPaths::count(const PlaceOf& place_of) {
 /// A process that was killed, or executed another program, half-way through a path.
 void InjectedPaths::free_stuck(uint32_t index, uint32_t process) {
   turns_[index] = 0;
-  if (is_gone(file_->pool(), process)) __atomic_store_n(&slots_.states[index], 0, __ATOMIC_RELEASE);
+  if (is_gone(*file_, process)) __atomic_store_n(&slots_.states[index], 0, __ATOMIC_RELEASE);
 }
 
 /// The scope of the program that has its entry point in that segment.
@@ -148,15 +158,17 @@ bool InjectedPaths::add_frame(uint32_t process, const PathSlotFrame& frame, cons
   return true;
 }
 
-/// Up to the first frame that lies in no code: how it ends, then.
+/// Up to the first frame that lies in no code: how it ends, then. What a table led to is no code that is
+/// known; what a frame pointer led to was no caller. The innermost frame has its function as its place, so
+/// that the two do not tell.
 PathEnd InjectedPaths::place_frames(const Taken& path, const PlaceOf& place_of) {
   frames_.clear();
-  bool by_table = true;
+  bool by_table = true;  // of what led to the next frame
   for (size_t i = path.first; i < path.first + path.count; ++i) {
     const PathSlotFrame& frame = taken_frames_[i];
     if (!add_frame(path.process, frame, place_of))
       return by_table ? PathEnd::kUnknownMapping : PathEnd::kNoUnwindTable;
-    by_table = frame.function != frame.place;
+    by_table = i == path.first ? path.by_table : frame.function != frame.place;
   }
   return path.end;
 }

@@ -36,6 +36,7 @@ class InjectedPaths {
     uint64_t ticks;
     uint32_t process, program;
     PathEnd end;
+    bool by_table;
     size_t first, count;  ///< of taken_frames_
   };
   void take_path(uint32_t first);

@@ -64,13 +64,14 @@ class InjectedPathsTest : public testing::Test {
     injected->count([this](uint32_t, uint64_t address) { return place_of(address); });
   }
   /// A ready path of the test's own.
-  PathSlot& put(const std::vector<PathSlotFrame>& frames, uint64_t ticks = 1) {
+  PathSlot& put(const std::vector<PathSlotFrame>& frames, uint64_t ticks = 1, bool by_table = true) {
     OwnPath path;
     EXPECT_TRUE(open_own_path(own_, ticks, &path));
     PathSlot& slot = own_.slots.slots[path.first];
     std::copy(frames.begin(), frames.end(), slot.frame);
     slot.frames = static_cast<uint32_t>(frames.size());
     path.end = PathEnd::kComplete;
+    path.by_table = by_table;
     close_own_path(own_, path);
     return slot;
   }
@@ -109,6 +110,7 @@ TEST_F(InjectedPathsTest, AThreadFindsOnItsOwnStackWhatLibgccFinds) {
   const std::vector<uint64_t> expected = calls_here();
   walk_own_stack(table_, stack_of(context), &path);
   EXPECT_EQ(path.end, PathEnd::kComplete);
+  EXPECT_TRUE(path.by_table);
   std::vector<uint64_t> places, wanted;
   for (uint32_t index = path.first;; index = own_.slots.slots[index].next - 1) {
     const PathSlot& slot = own_.slots.slots[index];
@@ -143,14 +145,18 @@ TEST_F(InjectedPathsTest, AnAddressThatTheProcessDidNotKnowIsPlacedByTheRecorder
   const uint64_t known = code() | PathSlotFrame::kAddress, unknown = 0x1234000 | PathSlotFrame::kAddress;
   put({{known, known}}, 2);
   put({{known, known}, {unknown, unknown}}, 3);
+  put({{known, known}, {unknown, unknown}}, 4, false);
+  put({{known, known}, {known + 1, known}, {unknown, unknown}}, 5, false);
+  put({{known, known}, {known, known}, {unknown, unknown}}, 6);
   EXPECT_TRUE(injected.take());
   EXPECT_EQ(free_slots(), kSlots) << "before they are looked up";
   drain(&injected);
-  EXPECT_EQ(cut(PathEnd::kNoUnwindTable) + cut(PathEnd::kUnknownMapping), 3u);
+  EXPECT_EQ(cut(PathEnd::kUnknownMapping), 3u + 5u) << "a table led there";
+  EXPECT_EQ(cut(PathEnd::kNoUnwindTable), 4u + 6u) << "a frame pointer did, if it was one";
   uint64_t there = 0;
   for (const auto& [number, node] : context())
     if (node.place == place_of(code())) there += node.self;
-  EXPECT_EQ(there, 5u) << "what lies inside of the cut is kept";
+  EXPECT_EQ(there, 2u + 3u + 4u + 5u + 6u) << "what lies inside of the cut is kept";
 }
 
 TEST_F(InjectedPathsTest, WhatFindsNoSlotIsWithoutRoom) {
@@ -174,6 +180,18 @@ TEST_F(InjectedPathsTest, SlotsOfAProcessThatDiedHalfWayAreFreedAndThoseOfALivin
   ASSERT_TRUE(open_own_path(own_, 1, &path));
   for (int turn = 0; turn < 60; ++turn) drain(&injected);
   EXPECT_EQ(free_slots(), kSlots - 1);
+}
+
+/// Its threads may have been in their handlers, and its pid lives on.
+TEST_F(InjectedPathsTest, SlotsOfAProcessThatExecutedAnotherProgramAreFreed) {
+  InjectedPaths injected(&file());
+  OwnPath path;
+  ASSERT_TRUE(open_own_path(own_, 1, &path));
+  own_.process = add_process(file(), getpid(), getppid(), "next", "timer");
+  ASSERT_TRUE(open_own_path(own_, 1, &path));
+  for (int turn = 0; turn < 60; ++turn) drain(&injected);
+  EXPECT_EQ(free_slots(), kSlots - 1);
+  EXPECT_EQ(own_.slots.states[path.first], own_.process) << "that of the program now";
 }
 
 /// Programs write the slots. 200 bounded drains of nonsense: the sum is right, and nothing hangs.
