@@ -91,7 +91,7 @@ struct walk {
   __u32 used; /* words of the draft */
   __u32 state;
   __u32 innermost; /* scratch is the frame's */
-  __u64 kinds;     /* of the rule: the kinds, the words of the CFA, the words to add; */
+  __u64 kinds;     /* of the rule: the kinds, the words of the CFA, the words to add or upper half; */
   __u64 saved;     /* the words of the frame pointer, and of rbx */
 };
 
@@ -249,6 +249,11 @@ static __always_inline __u64 words_from(__u64 base, __u64 packed, int shift) {
   return base + 8 * (__s64)(short)(packed >> shift);
 }
 
+/* UnwindRule::far_words() of tick/unwind/unwind_rule.h. */
+static __always_inline __u64 far_from(__u64 base, __u64 kinds) {
+  return base + 8 * (__s64)(int)(kinds >> 32);
+}
+
 /* Where the caller's value of a register is. */
 struct slot {
   __u64 address;
@@ -304,7 +309,7 @@ static __always_inline void step_to(struct walk* walk, __u64 cfa) {
 /* Follows the rule. */
 CHECKED_ONCE int step_by_rule(struct walk* walk) {
   if (walk == 0) return 0;
-  __u64 kinds = walk->kinds, cfa = words_from(walk->stack, kinds, 32), slot;
+  __u64 kinds = walk->kinds, cfa = far_from(walk->stack, kinds), slot;
   __u32 kind = kinds & 0xff;
   walk->state = AT_END;
   if (kind == CFA_SIGNAL) {
@@ -312,17 +317,17 @@ CHECKED_ONCE int step_by_rule(struct walk* walk) {
     return 0;
   }
   if (kind == CFA_FRAME) {
-    cfa = words_from(walk->frame, kinds, 32);
+    cfa = far_from(walk->frame, kinds);
   } else if (kind == CFA_PLT) {
     cfa = walk->stack + 8 + ((walk->pc & 15) >= (__u64)(short)(kinds >> 32) ? 8 : 0);
   } else if (kind == CFA_FRAME_SLOT || kind == CFA_STACK_SLOT) {
-    slot = kind == CFA_FRAME_SLOT ? words_from(walk->frame, kinds, 32) : cfa;
+    slot = words_from(kind == CFA_FRAME_SLOT ? walk->frame : walk->stack, kinds, 32);
     if (!copy_word(walk, slot, &cfa)) return 0;
     cfa = words_from(cfa, kinds, 48);
   } else if (kind == CFA_BASE) {
-    cfa = words_from(walk->base, kinds, 32);
+    cfa = far_from(walk->base, kinds);
   } else if (kind == CFA_SCRATCH && walk->innermost) {
-    cfa = words_from(walk->scratch, kinds, 32);
+    cfa = far_from(walk->scratch, kinds);
   } else if (kind != CFA_STACK) {
     return 0;
   }

@@ -33,13 +33,11 @@ constexpr size_t kFrameBytesPerRow = 5;  ///< of .eh_frame, seldom fewer
 /// `bytes` lie between the stack pointer and the return address; negative: that is not known. A caller's
 /// frame pointer is not looked for: no function of Go needs one.
 UnwindRule go_rule(const GoTable& table, uint64_t number, int32_t bytes) {
-  constexpr int32_t kMostBytes = INT16_MAX * 8 - 8;
   if (table.is_outermost(number)) return {.cfa = CfaKind::kEnd};
-  const bool is_known =
-      !table.writes_stack_pointer(number) && bytes >= 0 && bytes <= kMostBytes && bytes % 8 == 0;
+  const bool is_known = !table.writes_stack_pointer(number) && bytes >= 0 && bytes % 8 == 0;
   if (!is_known) return {.cfa = CfaKind::kUnsupported};
   UnwindRule rule{.cfa = CfaKind::kStack, .frame = FrameKind::kUndefined, .base = FrameKind::kUndefined};
-  rule.cfa_words = static_cast<int16_t>(bytes / 8 + 1);
+  rule.set_far_words(bytes / 8 + 1);
   return rule;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/device_number.h"
+#include "path/elf_file_for_test.h"
 #include "process/proc_maps.h"
 
 #if defined(__x86_64__)
@@ -132,6 +133,19 @@ TEST(ObjectFrames, CodeThatNoLoaderMapsIsBelieved) {
     EXPECT_EQ(doubtful > 1000, !before.empty());
   }
   std::filesystem::remove(path);
+}
+
+TEST(ObjectFrames, ALargeFrameHasARule) {
+  ElfFile file;
+  const uint64_t cie = file.put_cie("zR", {0x1b}),
+                 fde = file.put_fde(cie, 0x100, 0x40, {0x0e, 0x90, 0xe0, 0x12});  // CFA = rsp + 307216
+  file.put_header({{0x100, fde}});
+  const auto frames = ObjectFrames::open(file.write());
+  CfiFunction found;
+  ASSERT_TRUE(frames->find(0x110, &found));
+  EXPECT_EQ(found.rule.cfa, CfaKind::kStack);
+  EXPECT_EQ(found.rule.far_words(), 38402);
+  EXPECT_TRUE(row_at(*frames->rows(), 0x110).rule == found.rule);
 }
 
 TEST(ObjectFrames, WithoutTablesThereAreNoRows) {

@@ -96,9 +96,10 @@ bool expected_cfa(const Operations& cfa, UnwindRule* rule) {
     rule->cfa_words = static_cast<int16_t>(cfa.ops[4].atom - DW_OP_lit0);
     return cfa.ops[0].number == 8 && cfa.ops[1].number == 0;
   }
-  if (cfa.count == 0 || !is_register_offset(cfa.ops[0], &reg, &offset) || !to_words(offset, &rule->cfa_words))
-    return false;
+  if (cfa.count == 0 || !is_register_offset(cfa.ops[0], &reg, &offset)) return false;
   if (cfa.count == 1) {
+    rule->set_far_words(static_cast<int32_t>(offset / 8));
+    if (int64_t{rule->far_words()} * 8 != offset) return false;
     rule->cfa = reg == kRsp   ? CfaKind::kStack
                 : reg == kRbp ? CfaKind::kFrame
                 : reg == kRbx ? CfaKind::kBase
@@ -109,6 +110,7 @@ bool expected_cfa(const Operations& cfa, UnwindRule* rule) {
   rule->cfa = reg == kRbp ? CfaKind::kFrameSlot : CfaKind::kStackSlot;
   const bool adds = cfa.count == 3 && cfa.ops[2].atom == DW_OP_plus_uconst;
   return (reg == kRbp || reg == kRsp) && cfa.ops[1].atom == DW_OP_deref && (cfa.count == 2 || adds) &&
+         to_words(offset, &rule->cfa_words) &&
          to_words(adds ? static_cast<int64_t>(cfa.ops[2].number) : 0, &rule->add_words);
 }
 

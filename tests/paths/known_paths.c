@@ -47,6 +47,14 @@ KEPT int in_large_frame(int depth) {
   return (depth == 0 ? 1 : in_large_frame(depth - 1)) + memory[depth];
 }
 KEPT void large_frames(void) { SPIN(sink = in_large_frame(23)); }
+/* More than 256 KiB of locals. */
+KEPT void in_huge_frame(void) {
+  volatile char memory[300 << 10];
+  for (size_t i = 0; i < sizeof memory; i += 4096) memory[i] = 1; /* else a copy of the stack ends there */
+  work();
+  sink = memory[0];
+}
+KEPT void huge_frame(void) { SPIN(in_huge_frame()); }
 KEPT void very_deep(void) { SPIN(sink = deep(10000)); }
 
 KEPT void varying_frame(int bytes) {
@@ -321,6 +329,7 @@ int main(int count, char** words) {
                      {"both_of_two", both_of_two},
                      {"many_paths", many_paths},
                      {"large_frames", large_frames},
+                     {"huge_frame", huge_frame},
                      {"in_vdso", in_vdso},
                      {"tail_call", tail_call},
                      {"inlining", inlining},

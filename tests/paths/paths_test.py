@@ -202,6 +202,20 @@ class EveryEngine:
                 self.assertGreater(right, self.COMPLETE * work, f"{case}: {right} of {work} ticks in work()")
                 self.assertLess(incomplete, (1 - self.COMPLETE) * work)
 
+    def test_a_function_with_much_on_the_stack_has_callers(self):
+        """More than 256 KiB, of which 32 may be copied."""
+        done, data = self.record([p.program("known_paths"), "huge_frame", self.SECONDS_ON_OTHER_STACKS])
+        self.check_identities(data, done.path)
+        paths = [(path, ticks) for path, ticks in paths_of(tree(done.path)["nodes"]) if "work" in path]
+        inside = sum(ticks for _, ticks in paths)
+        self.assertGreater(inside, 100)
+        if self.COPIES_ONE_STACK:
+            cut = {entry["reason"]: entry["ticks"] for entry in data["paths"]["cut"]}
+            self.assertGreater(cut.get("stack-too-deep", 0), self.COMPLETE * inside, cut)
+        else:
+            whole = sum(ticks for path, ticks in paths if contains(path, ("main", "huge_frame", "in_huge_frame", "work")))
+            self.assertGreater(whole, 0.9 * inside)
+
     def test_unwind_tables_behind_a_gap_between_segments(self):
         _, data = self.record([p.program("known_paths_gaps"), "sorting", SECONDS])
         self.assertGreater(data["ticks"], 100)

@@ -62,7 +62,9 @@ bool read_cfa(const CfiRow& row, UnwindRule* rule) noexcept {
     rule->cfa = CfaKind::kScratch;
   else
     return false;
-  return to_words(row.cfa_offset, &rule->cfa_words);
+  const auto words = static_cast<int32_t>(row.cfa_offset / 8);
+  rule->set_far_words(words);
+  return int64_t{words} * 8 == row.cfa_offset;
 }
 
 void read_saved(const CfiSaved& saved, FrameKind* kind, int16_t* words) noexcept {

@@ -53,16 +53,16 @@ inline constexpr unsigned kBitsOfUserCode = 47;
 
 enum class CfaKind : uint8_t {
   kNone,         ///< no table covers the address
-  kStack,        ///< stack pointer + offset
-  kFrame,        ///< frame pointer + offset
+  kStack,        ///< stack pointer + far offset
+  kFrame,        ///< frame pointer + far offset
   kPlt,          ///< stack pointer + 8, and 8 more in the second half of a PLT entry
   kSignal,       ///< the frame the kernel makes for a signal handler: all registers are in it
   kEnd,          ///< the return address is undefined: the outermost frame
   kUnsupported,  ///< a rule that is not supported
   kFrameSlot,    ///< what lies at frame pointer + offset, + add
   kStackSlot,    ///< what lies at stack pointer + offset, + add
-  kBase,         ///< rbx + offset: the dynamic linker's lazy binding on x86-64
-  kScratch,      ///< r10 + offset, in the innermost frame alone: GCC realigns the stack of main so
+  kBase,         ///< rbx + far offset: the dynamic linker's lazy binding on x86-64
+  kScratch,      ///< r10 + far offset, in the innermost frame alone: GCC realigns the stack of main so
 };
 
 /// Where the caller's value of a register is: the frame pointer, and rbx or (aarch64) x30.
@@ -74,7 +74,8 @@ enum class FrameKind : uint8_t {
   kUnsupported,
 };
 
-/// Offsets are in words of 8 bytes. A value.
+/// Offsets are in words of 8 bytes. A far offset, of more than 256 KiB of locals, has its upper half in
+/// `add_words`. A value.
 struct UnwindRule {
   CfaKind cfa = CfaKind::kNone;
   FrameKind frame = FrameKind::kSame;
@@ -83,6 +84,14 @@ struct UnwindRule {
   int16_t add_words = 0;
   int16_t frame_words = 0;
   int16_t base_words = 0;
+
+  [[nodiscard]] int32_t far_words() const noexcept {
+    return static_cast<int32_t>(static_cast<uint32_t>(add_words) << 16 | static_cast<uint16_t>(cfa_words));
+  }
+  void set_far_words(int32_t words) noexcept {
+    cfa_words = static_cast<int16_t>(words);
+    add_words = static_cast<int16_t>(words >> 16);
+  }
   bool operator==(const UnwindRule&) const = default;
 };
 static_assert(sizeof(UnwindRule) == 12);
@@ -110,7 +119,7 @@ enum class StepResult : uint8_t {
 
 namespace unwind {
 
-inline uint64_t at(uint64_t base, int16_t words) noexcept {
+inline uint64_t at(uint64_t base, int32_t words) noexcept {
   return base + static_cast<uint64_t>(int64_t{8} * words);
 }
 
@@ -144,7 +153,7 @@ bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool who
   switch (rule.cfa) {
     case CfaKind::kStack:
     case CfaKind::kFrame:
-      *cfa = at(base, rule.cfa_words);
+      *cfa = at(base, rule.far_words());
       return true;
     case CfaKind::kPlt:
       *cfa = registers.stack + 8 + ((registers.pc & 15) >= static_cast<uint64_t>(rule.cfa_words) ? 8 : 0);
@@ -155,10 +164,10 @@ bool find_cfa(const UnwindRule& rule, const UnwindRegisters& registers, bool who
       *cfa = at(*cfa, rule.add_words);
       return true;
     case CfaKind::kBase:
-      *cfa = at(registers.base, rule.cfa_words);
+      *cfa = at(registers.base, rule.far_words());
       return true;
     case CfaKind::kScratch:
-      *cfa = at(registers.scratch, rule.cfa_words);
+      *cfa = at(registers.scratch, rule.far_words());
       return whole;
     case CfaKind::kNone:
       *why = PathEnd::kNoUnwindTable;

@@ -133,10 +133,32 @@ TEST_F(UnwindStepTest, NeverStaysWhereItIs) {
 
 #endif
 
+/// A function with more than 256 KiB of locals.
+TEST_F(UnwindStepTest, TheCallerMayBeFarUpTheStack) {
+  for (const int32_t words : {0x7fff, 0x8000, 38402, 0x10000, 0x1000000, -1, -0x8001}) {
+    UnwindRule rule{.cfa = CfaKind::kStack, .base = FrameKind::kSaved, .base_words = -1};
+    rule.set_far_words(words);
+    EXPECT_EQ(rule.far_words(), words);
+    registers_.stack = kStack + 64 - 8 * static_cast<uint64_t>(int64_t{words});
+    const StepResult result = step(rule, true);
+    if (words < 0) {
+      EXPECT_EQ(result, StepResult::kCut);
+      continue;
+    }
+    EXPECT_EQ(result, StepResult::kCaller);
+    EXPECT_EQ(registers_.stack, kStack + 64);
+    EXPECT_EQ(registers_.pc, 1007u);
+  }
+}
+
 TEST_F(UnwindStepTest, NeverGoesDownTheStack) {
-  EXPECT_EQ(
-      step({.cfa = CfaKind::kStack, .base = FrameKind::kSaved, .cfa_words = -1, .base_words = -1}, true),
-      StepResult::kCut);
+  EXPECT_EQ(step({.cfa = CfaKind::kStack,
+                  .base = FrameKind::kSaved,
+                  .cfa_words = -1,
+                  .add_words = -1,
+                  .base_words = -1},
+                 true),
+            StepResult::kCut);
   EXPECT_EQ(why_, PathEnd::kDoubtful);
 }
 
