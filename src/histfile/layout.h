@@ -169,10 +169,12 @@ struct PathRecord {
   uint32_t slots;        ///< PathSlotsHead of engines that run in the program, else 0
   uint32_t one_frame;    ///< 1: below a scope is the place of the tick alone; there are no call paths
   uint32_t first_come;   ///< 1: nothing is pruned; what came once the context tree was full is folded
-  uint8_t unused[36];
+  uint8_t unused[4];
+  uint64_t pruned_to;  ///< what that parent has in `folded` once it has them
+  uint8_t unused2[24];
 };
 static_assert(sizeof(PathRecord) == 2 * kUnitBytes && offsetof(PathRecord, no_room) == 48);
-static_assert(offsetof(PathRecord, first_come) == 88);
+static_assert(offsetof(PathRecord, first_come) == 88 && offsetof(PathRecord, pruned_to) == 96);
 
 /// Text of `bytes` bytes, any bytes; followed by the bytes themselves.
 struct StringRecord {

@@ -37,7 +37,7 @@ class PathReader {
   PathReader(PathSource source, PathDamage* damage)
       : source_(std::move(source)), damage_(*damage), in_units_(source_.units) {}
 
-  CallPaths read(const FileHeader& header, uint64_t placed);
+  CallPaths read(const FileHeader& header);
 
  private:
   void read_scopes(uint32_t first, CallPaths* paths);
@@ -46,7 +46,7 @@ class PathReader {
   bool read_node(uint32_t number, PathNode* node);
   PathTree ordered(const Nodes& nodes, bool ends);
   PathTreeNode value_of(const PathNode& node, uint32_t parent);
-  void undo_pruning(uint32_t number, uint64_t surplus, Nodes* nodes) const;
+  static void undo_pruning(const PathRecord& record, Nodes* nodes);
 
   PathSource source_;
   PathDamage& damage_;
@@ -184,14 +184,20 @@ PathTree PathReader::ordered(const Nodes& nodes, bool ends) {
   return tree;
 }
 
-/// The recorder adds a node's counts to its parent's, then clears the node's `self`, then its `folded`.
-void PathReader::undo_pruning(uint32_t number, uint64_t surplus, Nodes* nodes) const {
-  if (surplus == 0) return;
-  for (auto& [own, node] : *nodes)
-    if (own == number && surplus == node.self + node.folded) node.self = node.folded = 0;
+/// The recorder adds a node's counts to its parent's, then clears the node's `self`, then its `folded`. How
+/// many ticks have a path does not tell how far it came: the tick for which it made room has none yet.
+void PathReader::undo_pruning(const PathRecord& record, Nodes* nodes) {
+  const auto find = [nodes](uint32_t number) {
+    return std::ranges::find(*nodes, number, &NumberedNode::number);
+  };
+  const auto node = record.pruning == 0 ? nodes->end() : find(record.pruning);
+  if (node == nodes->end()) return;
+  const auto parent = find(node->node.parent);
+  if (parent != nodes->end() && parent->node.folded == record.pruned_to)
+    node->node.self = node->node.folded = 0;
 }
 
-CallPaths PathReader::read(const FileHeader& header, uint64_t placed) {
+CallPaths PathReader::read(const FileHeader& header) {
   CallPaths paths;
   PathRecord record;
   if (header.paths == 0 || header.version != kPathsLayoutVersion) return paths;
@@ -206,9 +212,7 @@ CallPaths PathReader::read(const FileHeader& header, uint64_t placed) {
   paths.stack_bytes = record.stack_bytes;
   read_scopes(header.scopes, &paths);
   Nodes context = read_nodes(record.context);
-  uint64_t sum = paths.no_room;
-  for (const auto& [number, node] : context) sum += node.self + node.folded;
-  if (record.pruning != 0 && sum > placed) undo_pruning(record.pruning, sum - placed, &context);
+  undo_pruning(record, &context);
   paths.context = ordered(context, true);
   paths.plane = ordered(read_nodes(record.plane), false);
   return paths;
@@ -216,8 +220,8 @@ CallPaths PathReader::read(const FileHeader& header, uint64_t placed) {
 
 }  // namespace
 
-CallPaths read_paths(PathSource source, const FileHeader& header, uint64_t placed, PathDamage* damage) {
-  return PathReader(std::move(source), damage).read(header, placed);
+CallPaths read_paths(PathSource source, const FileHeader& header, PathDamage* damage) {
+  return PathReader(std::move(source), damage).read(header);
 }
 
 uint64_t sum_of_paths(const CallPaths& paths) {

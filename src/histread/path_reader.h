@@ -29,9 +29,9 @@ struct PathDamage {
   uint64_t nodes = 0;   ///< that hang on no root, or cannot be read
 };
 
-/// `placed`: ticks that paths were counted for. A node whose counts are also its parent's, because its
-/// recorder was killed while it pruned, is counted once.
-CallPaths read_paths(PathSource source, const FileHeader& header, uint64_t placed, PathDamage* damage);
+/// A node whose counts are also its parent's, because its recorder was killed while it pruned, is counted
+/// once.
+CallPaths read_paths(PathSource source, const FileHeader& header, PathDamage* damage);
 
 /// Ticks of all nodes.
 uint64_t sum_of_paths(const CallPaths& paths);

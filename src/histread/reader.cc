@@ -281,15 +281,13 @@ void Walk::read_processes() {
 }
 
 void Walk::read_call_paths() {
-  const Ledger& ledger = contents_.header.ledger;
   PathSource source{.bytes = bytes_,
                     .units = units_,
                     .claim = [this](uint32_t first, uint64_t units) { return claim(first, units); },
                     .text = [this](uint32_t unit) { return read_text(unit); },
                     .segments = std::move(segments_)};
   PathDamage damage;
-  contents_.paths =
-      read_paths(std::move(source), contents_.header, total_ + ledger.outside + ledger.full, &damage);
+  contents_.paths = read_paths(std::move(source), contents_.header, &damage);
   faults_[kPath] += damage.nodes;
   faults_[kCount] += damage.counts;
 }

@@ -95,14 +95,18 @@ uint32_t PathCounter::child(PathTreeHead* tree, uint32_t parent, uint64_t place)
   return node;
 }
 
-/// Takes a leaf out of the tree: its counts go to its parent. A reader that finds them twice sees `pruning`.
+/// Takes a leaf out of the tree: its counts go to its parent. A reader that finds them twice, because this
+/// process was killed here, knows it by `pruning` and `pruned_to`.
 void PathCounter::remove(uint32_t number, uint32_t parent) {
   const Pool pool = file_->pool();
   PathNode* node = path_node(pool, number);
   uint32_t* link = link_to(pool, paths_->context, number);
   if (link == nullptr) return;
+  uint64_t* folded = &path_node(pool, parent)->folded;
+  store_relaxed(&paths_->pruned_to, *folded + weight_of(*node));
   __atomic_store_n(&paths_->pruning, number, __ATOMIC_RELEASE);
-  add_relaxed(&path_node(pool, parent)->folded, weight_of(*node));
+  __atomic_store_n(folded, paths_->pruned_to, __ATOMIC_RELEASE);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
   store_relaxed(&node->self, 0);
   store_relaxed(&node->folded, 0);
   __atomic_store_n(link, node->next, __ATOMIC_RELEASE);

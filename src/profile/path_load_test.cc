@@ -199,18 +199,25 @@ TEST(PathReader, APlaceBehindItsSegmentIsUnknown) {
   EXPECT_EQ(sum_of_paths(contents.paths), 1u);
 }
 
-// A recorder killed while it pruned: the node's counts are its parent's, too, or in part.
+// A recorder killed while it pruned: the node's counts are its parent's, too, or in part. It makes room for
+// ticks that are in cells already.
 TEST(PathReader, ANodeThatWasBeingPrunedCountsOnce) {
-  for (int step = 0; step < 3; ++step) {
-    PathFile file;
-    const uint32_t root = file.root(), node = file.child(root, PathPlace::code(file.segment, 1));
-    file.count(node, 5);
-    file.node(node).self = 3;
-    file.node(node).folded = 2;
-    file.paths().pruning = node;
-    if (step > 0) file.node(root).folded += 5;
-    if (step == 2) file.node(node).self = 0;
-    EXPECT_EQ(sum_of_paths(file.read().paths), 5u) << "step " << step;
+  for (const uint32_t without_path : {0u, 1u, 5u, 100u}) {
+    for (int step = 0; step < 4; ++step) {
+      PathFile file;
+      const uint32_t root = file.root(), node = file.child(root, PathPlace::code(file.segment, 1));
+      file.count(node, 5);
+      file.node(node).self = 3;
+      file.node(node).folded = 2;
+      file.node(root).folded = 7;
+      file.builder.count(file.segment, 0x40, without_path + 7);
+      file.paths().pruning = node;
+      file.paths().pruned_to = 7 + 5;
+      if (step > 0) file.node(root).folded += 5;
+      if (step > 1) file.node(node).self = 0;
+      if (step > 2) file.node(node).folded = 0;
+      EXPECT_EQ(sum_of_paths(file.read().paths), 5u + 7u) << "step " << step << ", " << without_path;
+    }
   }
 }
 

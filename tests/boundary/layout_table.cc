@@ -114,6 +114,7 @@ static void print_path_records() {
   FIELD(PathRecord, slots);
   FIELD(PathRecord, one_frame);
   FIELD(PathRecord, first_come);
+  FIELD(PathRecord, pruned_to);
   FIELD(PathTreeHead, directory);
   FIELD(PathTreeHead, slots_log2);
   FIELD(PathTreeHead, nodes);
