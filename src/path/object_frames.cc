@@ -26,7 +26,7 @@ constexpr uint64_t kMostSegments = 64;
 constexpr uint64_t kMostTableBytes = 64 << 20;  ///< chromium's are 0.5 MB, libLLVM's 6
 constexpr uint64_t kMostNameBytes = 1 << 20;    ///< of all sections
 constexpr size_t kMostIntervals = 4 << 20;      ///< of an object; so many rows fill the kernel's tables
-constexpr uint64_t kMostSteps = 32 << 20;  ///< that rows() takes for an object: 0.3 s. libLLVM's: 7 million
+constexpr uint64_t kMostSteps = 32 << 20;  ///< that rows() takes for an object: 0.3 s. libLLVM's: 3.5 million
 constexpr size_t kMostVdsoBytes = 64 << 10;
 constexpr size_t kFrameBytesPerRow = 5;  ///< of .eh_frame, seldom fewer
 
