@@ -17,6 +17,7 @@
 #include "bpf/kernel_fields.h"
 #include "bpf/map_array.h"
 #include "bpf/program_image.h"
+#include "perf/cpu_numbers.h"
 #include "perf/descriptor_limit.h"
 
 namespace pctally {
@@ -118,7 +119,7 @@ Result<BpfCounter> BpfCounter::load(const Settings& settings) {
   BpfCounter counter;
   counter.event_ = settings.event;
   counter.period_ = settings.period;
-  counter.cpus_ = static_cast<size_t>(std::max(1, libbpf_num_possible_cpus()));
+  counter.cpus_ = static_cast<size_t>(possible_cpus().back() + 1);
   if (auto loaded = counter.load_object(settings); !loaded) return std::unexpected(loaded.error());
   if (auto mapped = counter.map_tables(); !mapped) return std::unexpected(mapped.error());
   if (auto following = counter.follow_forks(settings); !following) return std::unexpected(following.error());

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "perf/cpu_numbers.h"
 #include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 #include "perf/refusal.h"
@@ -104,8 +105,7 @@ Result<void> RingSet::open_apart(PerfScope scope) {
 
 Result<void> RingSet::open_rings(PerfScope scope, bool samples, bool records) {
   size_t before = rings_.size();
-  long cpus = sysconf(_SC_NPROCESSORS_CONF);
-  for (int cpu = 0; cpu < cpus; ++cpu) {
+  for (const int cpu : possible_cpus()) {
     PerfSettings settings = settings_;
     settings.samples = samples;
     settings.records = records;

@@ -62,6 +62,28 @@ class Container(unittest.TestCase):
         self.assertTrue(rows, data["rows"][:5])
 
 
+class Cpus(unittest.TestCase):
+    """A container that may use CPU 1 alone: it sees one CPU, whose number is not 0."""
+
+    def test_a_cpu_whose_number_is_their_count_has_ticks(self):
+        if os.geteuid() != 0 or shutil.which("unshare") is None or shutil.which("taskset") is None:
+            self.skipTest("needs root, unshare and taskset to make a container of one CPU")
+        if 1 not in os.sched_getaffinity(0):
+            self.skipTest("needs a CPU 1")
+        system = "/sys/devices/system/cpu"
+        for engine in [engine for engine in ("ring", "bpf") if p.engine_available(engine)]:
+            for listed in (f"echo 1 >{system}/possible", "true"):  # without the file the count is of directories
+                with self.subTest(engine, listed=listed):
+                    path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "one.pct")
+                    inside = (f"mount -t tmpfs none {system} && mkdir {system}/cpu1 && echo 1 >{system}/online && {listed} && "
+                              f"exec taskset -c 1 {p.PCTALLY} record -q -e {engine} -o {path} -- {p.program('known_shares')} 0.3")
+                    done = subprocess.run(["unshare", "-m", "sh", "-c", inside], capture_output=True, text=True)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    data = p.report(path)
+                    p.assert_ledger(self, data)
+                    self.assertGreater(p.sampled_at_most(data), 0.15, data["sampled_s"])
+
+
 class Chroot(unittest.TestCase):
     def test_recorded_command_that_changes_its_root(self):
         if os.geteuid() != 0:
