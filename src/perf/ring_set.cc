@@ -26,16 +26,19 @@ constexpr double kPressed =
     0.75;  ///< the kernel wakes the reader at 0.5; a ring that lost a record is full but for that
 constexpr uint32_t kRecordPages = 64;  ///< of a ring without ticks
 
-/// Tries the call again with less and less of what older kernels and smaller limits refuse.
+bool is_of_opening(const Error& error) { return std::string_view(error.text).starts_with(kPerfEventOpen); }
+
+/// Tries the call again with less and less of what older kernels and smaller limits refuse. Kernel mode is
+/// refused by perf_event_open(2) alone, memory by mmap(2).
 Result<PerfRing> open_as_permitted(PerfScope scope, int cpu, PerfSettings* settings) {
   for (;;) {
     auto ring = PerfRing::open(scope, cpu, *settings);
     if (ring) return ring;
-    int error = ring.error().code;
-    bool refused = error == EACCES || error == EPERM;
-    if (refused && settings->kernel) {
+    const int error = ring.error().code;
+    const bool opening = is_of_opening(ring.error()), refused = error == EACCES || error == EPERM;
+    if (opening && refused && settings->kernel) {
       settings->kernel = false;
-    } else if ((refused || error == ENOMEM) && settings->ring_pages > kFewestPages) {
+    } else if (!opening && (refused || error == ENOMEM) && settings->ring_pages > kFewestPages) {
       settings->ring_pages /= 2;
       settings->stack_bytes = std::min(settings->stack_bytes, settings->ring_bytes() / kStacksInARing);
     } else if (error == EINVAL && settings->lost_count) {
@@ -50,7 +53,7 @@ Result<PerfRing> open_as_permitted(PerfScope scope, int cpu, PerfSettings* setti
 
 std::unexpected<Error> explained(const Error& error, const Target& target) {
   std::string text = error.text;
-  if (text.rfind(kPerfEventOpen, 0) == 0) {
+  if (is_of_opening(error)) {
     Refusal refusal = explain_refusal(error.code, target);
     text = refusal.reason + (refusal.remedy.empty() ? "" : "; " + refusal.remedy);
   } else if (error.code == EPERM) {

@@ -80,6 +80,16 @@ class Permission(unittest.TestCase):
                     self.assertIn("sysctl kernel.perf_event_paranoid=2", probes["ring"]["remedy"])
                     self.assertRegex(said, r"pctally: not taken: .*ring: ")
 
+    def test_memory_that_is_refused_is_not_kernel_mode(self):
+        """Two rings of a CPU take more than a user may lock without a limit of his own: the last ones are smaller, and no more."""
+        self.set(1)
+        path = os.path.join(self.directory, "little.pct")
+        done = subprocess.run(["prlimit", "--memlock=0:0", *NOBODY, p.PCTALLY, "record", "-v", "-e", "ring", "-o", path, "--",
+                               p.program("spinner"), "1", "0.1"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ring cannot see: ", done.stderr)
+        self.assertNotIn("kernel mode", done.stderr)
+
     def test_the_whole_machine_needs_permission(self):
         for level, allowed in ((-1, True), (2, False)):
             self.set(level)
