@@ -152,6 +152,11 @@ std::string comm_of(pid_t pid) {
   return {comm, read_proc_file(pid, "comm", comm, sizeof comm) > 0 ? strcspn(comm, "\n") : 0};
 }
 
+bool is_held_in_kernel(pid_t killed) {
+  ProcStat stat;
+  return read_proc_stat(killed, &stat) && stat.state != 'R';
+}
+
 pid_t number_inside(pid_t pid) {
   ProcStatus status;
   if (!read_proc_status(pid, &status)) return 0;

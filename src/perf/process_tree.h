@@ -60,6 +60,10 @@ std::vector<pid_t> processes_given(const std::string& variable, pid_t first);
 /// executes a program, when it has ended, and where its environment is not ours to read.
 std::optional<bool> was_given(pid_t pid, const std::string& variable);
 
+/// Whether a process that was killed is still there, and held by the kernel, as by a file system that does
+/// not answer. It executes nothing any more. One that could run waits for a CPU, on a busy machine.
+bool is_held_in_kernel(pid_t killed);
+
 /// The number that a process has in its own pid namespace; 0: it is gone.
 pid_t number_inside(pid_t pid);
 

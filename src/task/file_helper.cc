@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,18 +16,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/device_number.h"
 #include "base/file/passed_descriptor.h"
 #include "base/file/process_root.h"
 #include "base/time_ns.h"
 #include "perf/process_tree.h"
+#include "process/proc_maps.h"
+#include "task/stat_at_once.h"
 
 namespace pctally {
 namespace {
 
 constexpr int kPatienceMs = 500;
+constexpr int kDeathMs = 200;  ///< for a process that was killed to end
 
-enum Question : int { kView, kFacts, kFile, kMaps };
+enum Question : int { kView, kFacts, kFile, kStart, kMaps };
 
 struct Request {
   int question = kView;
@@ -38,6 +44,8 @@ struct Reply {
   int error = 0;
   FileView view{};
   FileFacts facts{};
+  uint32_t start_bytes = 0;
+  char start[kElfStartBytes] = {};
 };
 
 bool is_executable(int fd) {
@@ -68,10 +76,10 @@ UniqueFd open_checked(const char* path) {
 }
 
 int find_view(pid_t pid, FileView* view) {
-  struct stat mounts, root;
-  if (stat((directory_of(pid) + "/ns/mnt").c_str(), &mounts) != 0) return errno;
-  if (stat((directory_of(pid) + "/root").c_str(), &root) != 0) return errno;
-  *view = {mounts.st_ino, root.st_dev, root.st_ino};
+  struct statx mounts, root;
+  if (!stat_at_once(AT_FDCWD, (directory_of(pid) + "/ns/mnt").c_str(), &mounts)) return errno;
+  if (!stat_at_once(AT_FDCWD, (directory_of(pid) + "/root").c_str(), &root)) return errno;
+  *view = {mounts.stx_ino, device_number(root), root.stx_ino};
   return 0;
 }
 
@@ -84,11 +92,20 @@ int find_facts(const char* path, FileFacts* facts) {
   return 0;
 }
 
+int read_start(const char* path, Reply* reply) {
+  const UniqueFd fd = open_checked(path);
+  const ssize_t bytes = fd.valid() ? pread(fd.get(), reply->start, sizeof reply->start, 0) : -1;
+  if (bytes < 0) return errno;
+  reply->start_bytes = static_cast<uint32_t>(bytes);
+  return 0;
+}
+
 UniqueFd answer(const Request& request, Reply* reply) {
   UniqueFd fd;
   if (request.question == kView) reply->error = find_view(request.pid, &reply->view);
   if (request.question == kFacts) reply->error = find_facts(request.path, &reply->facts);
   if (request.question == kFile) fd = open_checked(request.path);
+  if (request.question == kStart) reply->error = read_start(request.path, reply);
   if (request.question == kMaps)
     fd.reset(open((directory_of(request.pid) + "/maps").c_str(), O_RDONLY | O_CLOEXEC));
   if ((request.question == kFile || request.question == kMaps) && !fd.valid()) reply->error = errno;
@@ -129,6 +146,15 @@ void keep_two_rights() noexcept {
   }
 }
 
+/// After kill(2). Who waits for all children may have had it already.
+void await_end(pid_t killed) noexcept {
+  const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, killed, 0)));
+  while (waitpid(killed, nullptr, WNOHANG) == 0) {
+    pollfd event{ended.get(), POLLIN, 0};
+    if (poll(&event, 1, kDeathMs) == 0 && is_held_in_kernel(killed)) return;
+  }
+}
+
 template <class T>
 Result<T> found_or(int error, const T& value) {
   if (error != 0) return fail(error, "%s", strerror(error));
@@ -164,6 +190,7 @@ Result<void> FileHelper::start() {
   if (pid == 0) serve(theirs.get());
   socket_ = std::move(ours);
   pid_ = pid;
+  started_ = true;
   return {};
 }
 
@@ -171,7 +198,7 @@ void FileHelper::end() noexcept {
   if (pid_ <= 0) return;
   socket_.reset();
   kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);  // who waits for all children may have had it already
+  await_end(pid_);
   pid_ = -1;
 }
 
@@ -213,6 +240,12 @@ Result<UniqueFd> FileHelper::open_file(std::string_view path) {
   auto answer = ask(kFile, 0, path);
   if (!answer) return std::unexpected(answer.error());
   return std::move(answer->fd);
+}
+
+Result<std::string> FileHelper::start_of(std::string_view path) {
+  const auto answer = ask(kStart, 0, path);
+  if (!answer) return std::unexpected(answer.error());
+  return std::string(answer->reply.start, std::min<size_t>(answer->reply.start_bytes, kElfStartBytes));
 }
 
 Result<UniqueFd> FileHelper::open_maps(pid_t pid) {

@@ -2,7 +2,7 @@
 // right, and must not block on a hung file system.
 //
 // It keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder may keep
-// none. It parses nothing and answers four questions. A recorder that was taken over gets from it
+// none. It parses nothing and answers five questions. A recorder that was taken over gets from it
 // executables (ELF, no core dumps), perf maps, jitdumps, and what processes have mapped; nothing of it can be
 // written. A recorder that gets no answer within half a second does without it from then on.
 #pragma once
@@ -49,7 +49,10 @@ class FileHelper {
   /// Forks it, with the rights of now. REQUIRES: one thread.
   Result<void> start();
   [[nodiscard]] bool runs() const noexcept { return socket_.valid(); }
-  /// Ends it and waits for that: else process 1 would have to, and in a container nobody may.
+  /// It was started, and may have been lost since.
+  [[nodiscard]] bool was_started() const noexcept { return started_; }
+  /// Ends it and waits for that: else process 1 would have to, and in a container nobody may. One that a dead
+  /// file system holds in the kernel is left behind.
   void end() noexcept;
 
   Result<FileView> view_of(pid_t pid);
@@ -57,6 +60,9 @@ class FileHelper {
 
   /// An executable, a perf map or a jitdump, to be read.
   Result<UniqueFd> open_file(std::string_view path);
+
+  /// The first bytes of an executable, at most kElfStartBytes.
+  Result<std::string> start_of(std::string_view path);
 
   /// /proc/PID/maps, to be read.
   Result<UniqueFd> open_maps(pid_t pid);
@@ -67,6 +73,7 @@ class FileHelper {
 
   UniqueFd socket_;
   pid_t pid_ = -1;
+  bool started_ = false;
 };
 
 }  // namespace pctally

@@ -12,14 +12,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/base_name.h"
-#include "base/device_number.h"
 #include "base/proc_file.h"
 #include "base/time_ns.h"
 #include "histfile/chain.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
+#include "task/stat_at_once.h"
 
 namespace pctally {
 namespace {
@@ -61,11 +62,20 @@ bool is_jit_dump(std::string_view path) {
 #define RESOLVE_CACHED 0x20
 #endif
 
+/// As the kernel finds it without asking a file system.
 UniqueFd find_in_cache(const std::string& path) {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_CACHED;
   return UniqueFd(static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+}
+
+std::optional<FileFacts> facts_in_cache(const std::string& path) {
+  struct statx status;
+  if (path.starts_with("/proc/")) return std::nullopt;  // of another root: its links are not ours to follow
+  const UniqueFd fd = find_in_cache(path);
+  if (!fd.valid() || !stat_at_once(fd.get(), "", &status)) return std::nullopt;
+  return facts_in(status);
 }
 
 /// A copy of what others may be writing; empty if it is none, or too long for a path.
@@ -91,14 +101,21 @@ Result<FileView> ProcessFiles::view_of(pid_t pid) {
 }
 
 Result<FileFacts> ProcessFiles::facts_of(const std::string& path) {
-  auto stamp = read_facts(path);
-  return stamp || !is_refusal(stamp.error().code) || !helper_.runs() ? stamp : helper_.facts_of(path);
+  if (!helper_.was_started()) return read_facts(path);
+  if (const auto cached = facts_in_cache(path)) return *cached;
+  return helper_.facts_of(path);
+}
+
+std::string ProcessFiles::build_id_of(const std::string& path) {
+  uint8_t id[kBuildIdBytes];
+  const auto start = helper_.start_of(path);
+  const uint32_t bytes = start ? find_build_id(start->data(), start->size(), id) : 0;
+  return {reinterpret_cast<const char*>(id), bytes};
 }
 
 void ProcessFiles::stamp(ObjectIdentity* object) {
-  stamp_file(object);
-  const bool wanted = object->build_id_bytes == 0 && object->inode != 0 && object->time_unix_ns == 0;
-  if (!wanted || !is_a_file(*object) || !helper_.runs()) return;
+  if (!helper_.was_started()) return stamp_file(object);
+  if (object->build_id_bytes != 0 || object->inode == 0 || !is_a_file(*object)) return;
   const auto stamp = facts_of(std::string(object->path));
   if (!stamp || stamp->inode != object->inode) return;
   object->device = stamp->device;
@@ -132,9 +149,9 @@ void ProcessFiles::hold_at_path(const Pool& pool, const ObjectRecord& record) {
       text_of({path, {object.build_id, object.build_id_bytes}, object.device, object.inode});
   if (files_.size() >= most_ || files_.contains(key)) return;
   UniqueFd fd = find_in_cache(path);
-  struct stat status;
-  if (!fd.valid() || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  if (status.st_ino == object.inode) files_[key] = std::move(fd);
+  struct statx status;
+  if (!fd.valid() || !stat_at_once(fd.get(), "", &status) || !S_ISREG(status.stx_mode)) return;
+  if (status.stx_ino == object.inode) files_[key] = std::move(fd);
 }
 
 void ProcessFiles::hold_objects(const ProfileFile& file) {
@@ -158,13 +175,15 @@ UniqueFd ProcessFiles::open_names(const std::string& path) {
 
 /// Whoever runs there may write what he likes of himself, and of nobody else.
 bool ProcessFiles::hold_names(const Waiting& wanted) {
-  struct stat process, names;
+  struct stat process;
+  struct statx names;
   UniqueFd fd = open_names(wanted.path);
   if (!fd.valid()) return false;
   const bool known = stat((directory_of(wanted.pid)).c_str(), &process) == 0 &&
-                     fstat(fd.get(), &names) == 0 && S_ISREG(names.st_mode);
-  if (!known || (names.st_uid != process.st_uid && names.st_uid != 0)) return false;
-  if (to_ns(names.st_mtim) + kClocksNs < wanted.started_unix_ns) return false;  // of an older process
+                     stat_at_once(fd.get(), "", &names) && S_ISREG(names.stx_mode);
+  if (!known || (names.stx_uid != process.st_uid && names.stx_uid != 0)) return false;
+  if (facts_in(names).changed_unix_ns + kClocksNs < wanted.started_unix_ns)
+    return false;  // of an older process
   perf_maps_[wanted.pid] = std::move(fd);
   return true;
 }

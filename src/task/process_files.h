@@ -35,7 +35,10 @@ class ProcessFiles {
 
   /// What the process sees; asks the helper where that is not ours to know.
   Result<FileView> view_of(pid_t pid);
+  /// The helper alone asks file systems, if there is one: they may not answer.
   Result<FileFacts> facts_of(const std::string& path);
+  /// The build id of the executable at `path`, likewise; empty if it has none, or that is not known.
+  std::string build_id_of(const std::string& path);
   /// stamp_file(), likewise.
   void stamp(ObjectIdentity* object);
   Result<UniqueFd> open_maps(pid_t pid) { return helper_.open_maps(pid); }

@@ -1,12 +1,11 @@
 #include "task/process_roots.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file/process_root.h"
 #include "base/proc_file.h"
-#include "base/unique_fd.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 
@@ -34,16 +33,14 @@ bool is_path(std::string_view path) {
   return path.size() > 1 && path[0] == '/' && !is_anonymous(path) && path.substr(0, 7) != "/memfd:";
 }
 
-/// The build id of a file, read without a chance to wait: "" if it is not known.
-std::string build_id_of(const std::string& path) {
-  UniqueFd place(open(path.c_str(), O_PATH | O_CLOEXEC));
+/// By our own right; "" if it is not known.
+std::string read_build_id(const std::string& path) {
   struct stat status;
-  if (!place.valid() || fstat(place.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  UniqueFd fd(open(("/proc/self/fd/" + std::to_string(place.get())).c_str(), O_RDONLY | O_CLOEXEC));
+  const auto fd = open_regular_file(path.c_str(), &status);
   char page[kElfStartBytes];
   uint8_t id[kBuildIdBytes];
-  ssize_t bytes = fd.valid() ? pread(fd.get(), page, sizeof page, 0) : -1;
-  uint32_t length = bytes <= 0 ? 0 : find_build_id(page, static_cast<size_t>(bytes), id);
+  const ssize_t bytes = fd ? pread(fd->get(), page, sizeof page, 0) : -1;
+  const uint32_t length = bytes <= 0 ? 0 : find_build_id(page, static_cast<size_t>(bytes), id);
   return {reinterpret_cast<const char*>(id), length};
 }
 
@@ -51,14 +48,6 @@ std::string identity_text(const ObjectIdentity& object) {
   if (object.build_id_bytes != 0)
     return {reinterpret_cast<const char*>(object.build_id), object.build_id_bytes};
   return std::to_string(object.device) + ":" + std::to_string(object.inode);
-}
-
-/// File systems made of others show one device in /proc/PID/maps and another to stat(2); the inode
-/// is the same.
-bool is_mapped_file(const std::string& place, const ObjectIdentity& mapped) {
-  if (mapped.build_id_bytes != 0) return build_id_of(place) == identity_text(mapped);
-  struct stat status;
-  return stat(place.c_str(), &status) == 0 && status.st_ino == mapped.inode;
 }
 
 }  // namespace
@@ -69,6 +58,16 @@ Result<FileView> ProcessRoots::view_of(pid_t pid) const {
 
 Result<FileFacts> ProcessRoots::facts_of(const std::string& path) const {
   return files_ != nullptr ? files_->facts_of(path) : read_facts(path);
+}
+
+/// File systems made of others show one device in /proc/PID/maps and another to stat(2); the inode
+/// is the same.
+bool ProcessRoots::is_mapped_file(const std::string& place, const ObjectIdentity& mapped) const {
+  if (mapped.build_id_bytes == 0) {
+    const auto facts = facts_of(place);
+    return facts && facts->inode == mapped.inode;
+  }
+  return (files_ != nullptr ? files_->build_id_of(place) : read_build_id(place)) == identity_text(mapped);
 }
 
 ProcessRoots::Root ProcessRoots::root_of(pid_t pid) {
@@ -88,7 +87,7 @@ std::string ProcessRoots::find(const std::string& root, std::string_view path, c
   std::string plain(path), under = root + without_prefix(plain, link_of(root));
   const std::string key = root + plain + '\n' + identity_text(mapped);
   if (auto known = found_.find(key); known != found_.end()) return known->second;
-  const auto inside = facts_of(under), outside = read_facts(plain);
+  const auto inside = facts_of(under), outside = facts_of(plain);
   const bool missing = !inside && (inside.error().code == ENOENT || inside.error().code == ENOTDIR);
   const bool same = inside && outside && inside->device == outside->device && inside->inode == outside->inode;
   return found_[key] = same || (missing && outside && is_mapped_file(plain, mapped)) ? plain : under;

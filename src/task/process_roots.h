@@ -41,6 +41,7 @@ class ProcessRoots {
  private:
   [[nodiscard]] Result<FileView> view_of(pid_t pid) const;
   [[nodiscard]] Result<FileFacts> facts_of(const std::string& path) const;
+  [[nodiscard]] bool is_mapped_file(const std::string& place, const ObjectIdentity& mapped) const;
 
   ProcessFiles* files_ = nullptr;
   std::unordered_map<std::string, std::string> found_;

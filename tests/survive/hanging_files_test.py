@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -20,8 +21,8 @@ class HangingFiles(unittest.TestCase):
         self.stop = os.path.join(self.directory, "stop")
         os.mkdir(self.mounted)
 
-    def serve(self, *user):
-        server = subprocess.Popen([p.program("hanging_files"), self.mounted, p.program("known_shares"), self.stop, *user],
+    def serve(self, *user, served=None):
+        server = subprocess.Popen([p.program("hanging_files"), self.mounted, served or p.program("known_shares"), self.stop, *user],
                                   stdout=subprocess.PIPE, text=True)
         said = server.stdout.readline()
         server.stdout.close()
@@ -35,6 +36,12 @@ class HangingFiles(unittest.TestCase):
         subprocess.run(["umount", "-l", self.mounted], check=True)
         if os.path.exists(self.stop):
             os.unlink(self.stop)
+
+    @staticmethod
+    def cpu_ticks(pid):
+        """In user mode."""
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return int(file.read().rsplit(")", 1)[1].split()[11])
 
     def report_of(self, path):
         done = subprocess.run([p.PCTALLY, "report", path], capture_output=True, text=True, timeout=30)
@@ -66,6 +73,36 @@ class HangingFiles(unittest.TestCase):
                 p.assert_ledger(self, data)
                 self.assertGreater(p.share_at_most(data, "spin_here"), 0.25)
         self.assertIn(f"cannot open {program}: its file system does not answer", next(iter(reports.values())))
+
+    @unittest.skipUnless(p.engine_available("ring"), "engine ring is not available here")
+    @unittest.skipUnless(shutil.which("objcopy"), "needs objcopy to remove a build id")
+    def test_does_not_hold_who_attaches_to_its_program(self):
+        """Neither the recorder nor its helper waits for it: a file without a build id is asked for its size and time."""
+        bare = os.path.join(self.directory, "bare")
+        subprocess.run(["objcopy", "--remove-section=.note.gnu.build-id", p.program("known_shares"), bare], check=True)
+        for served in (p.program("known_shares"), bare):
+            with self.subTest(os.path.basename(served)):
+                server = self.serve(served=served)
+                target = subprocess.Popen([os.path.join(self.mounted, "program"), "60"], stdout=subprocess.DEVNULL)
+                recorder = None
+                try:
+                    path = os.path.join(self.directory, os.path.basename(served) + ".pct")
+                    while self.cpu_ticks(target.pid) < 5:  # all code it runs is in memory
+                        time.sleep(0.01)  # polls another process's doing: there is no event to wait for
+                    with open(self.stop, "w", encoding="ascii"):
+                        pass
+                    recorder = subprocess.Popen([p.PCTALLY, "record", "-q", "-e", "ring", "-o", path, "-p", str(target.pid), "--for", "0.3"])
+                    self.assertEqual(recorder.wait(timeout=30), 0)
+                finally:
+                    target.kill()
+                    self.end(server)
+                    target.wait()
+                    if recorder is not None and recorder.poll() is None:
+                        recorder.kill()
+                        recorder.wait()
+                data = p.report(path)
+                p.assert_ledger(self, data)
+                self.assertGreater(p.sampled_at_most(data), 0.1)
 
     @unittest.skipUnless(shutil.which("setpriv"), "needs setpriv to become another user")
     @unittest.skipUnless(p.engine_available("ring"), "engine ring is not available here")

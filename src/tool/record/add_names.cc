@@ -17,10 +17,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/proc_file.h"
 #include "base/time_ns.h"
 #include "base/unique_fd.h"
 #include "histread/names_bytes.h"
+#include "perf/process_tree.h"
 #include "recorder/signals.h"
 #include "tool/profile_names.h"
 #include "tool/terminal/message.h"
@@ -126,12 +126,6 @@ struct Ended {
   uint64_t cpu_ns = 0;
   bool stuck = false;  ///< it is killed, but waits in the kernel for a file system
 };
-
-/// A process that was killed, and is still there. One that could run waits for a CPU, on a busy machine.
-bool is_held_in_kernel(pid_t killed) {
-  ProcStat stat;
-  return read_proc_stat(killed, &stat) && stat.state != 'R';
-}
 
 /// Until the child has ended. A child that takes too long, or that must not go on, is
 /// killed. One that a dead file system holds in the kernel is left behind: it executes nothing any more.
