@@ -128,7 +128,7 @@ ssize_t ProcMaps::read_memory(uint64_t address, void* to, size_t bytes) noexcept
 
 bool is_anonymous(std::string_view path) noexcept {
   if (path.empty() || path[0] != '/') return path != "[vdso]";
-  for (std::string_view start : {"//", "/dev/zero", "/SYSV", "/anon_hugepage"})
+  for (std::string_view start : {"//", "/dev/zero", "/SYSV", "/anon_hugepage", "/memfd:doublemapper"})
     if (path.substr(0, start.size()) == start) return true;
   return false;
 }

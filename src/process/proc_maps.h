@@ -15,7 +15,8 @@ inline constexpr size_t kElfStartBytes = 4096;  ///< that find_build_id() looks 
 inline constexpr size_t kBuildIdBytes = 32;     ///< longer ones are none
 
 /// True if the kernel gives that name to memory no file holds: a JIT may have written code there. Shared
-/// anonymous memory has a name like a file's.
+/// anonymous memory has a name like a file's, and so has what .NET maps twice. Other memfds are files:
+/// programs run from them.
 bool is_anonymous(std::string_view path) noexcept;
 
 /// The GNU build id in the first `held` bytes of an ELF file into `id` (kBuildIdBytes). Its length,
