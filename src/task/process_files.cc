@@ -93,7 +93,7 @@ bool is_refusal(int error) { return error == EACCES || error == EPERM; }
 
 }  // namespace
 
-ProcessFiles::ProcessFiles() : most_(most_descriptors()) {}
+ProcessFiles::ProcessFiles() : most_(most_descriptors()), most_searches_(kMostFiles) {}
 
 Result<FileView> ProcessFiles::view_of(pid_t pid) {
   auto view = read_view(pid);
@@ -191,11 +191,11 @@ bool ProcessFiles::hold_names(const Waiting& wanted) {
 void ProcessFiles::hold_perf_map(pid_t pid, const std::string& root, uint64_t started_unix_ns) {
   const pid_t inside = number_inside(pid);
   if (!helper_.runs() || inside <= 0 || (inside == pid && root.empty())) return;
-  if (files_.size() + perf_maps_.size() >= most_ || waiting_.size() >= kMostWaiting) return;
+  if (files_.size() + perf_maps_.size() >= most_) return;
   Waiting wanted{pid, root + "/tmp/perf-" + std::to_string(inside) + ".map", started_unix_ns};
   perf_maps_.erase(pid);
   std::erase_if(waiting_, [pid](const Waiting& other) { return other.pid == pid; });
-  if (!hold_names(wanted)) waiting_.push_back(std::move(wanted));
+  if (!hold_names(wanted) && waiting_.size() < kMostWaiting) waiting_.push_back(std::move(wanted));
 }
 
 /// Its path as the process has it; empty if it has mapped none.
@@ -210,12 +210,23 @@ std::string ProcessFiles::find_jit_dump(pid_t pid) {
   return path;
 }
 
+/// Processes come without end. Who lives is remembered, however many they are.
+void ProcessFiles::forget_searches() {
+  std::erase_if(dump_searches_, [](const auto& search) {
+    ProcStat stat;
+    return !read_proc_stat(search.first.first, &stat);
+  });
+  most_searches_ = std::max(kMostFiles, 2 * dump_searches_.size());
+}
+
 /// Searched for whenever a process has ticks in new code, and not again and again: most runtimes write none.
 bool ProcessFiles::hold_jit_dump(pid_t pid, const std::string& root, uint64_t started_unix_ns) {
   constexpr unsigned kMostSearches = 8, kFound = UINT_MAX;
-  if (files_.size() + perf_maps_.size() >= most_ || dump_searches_.size() >= kMostFiles) return false;
+  const auto known = dump_searches_.find({pid, started_unix_ns});
+  if (known != dump_searches_.end() && known->second >= kMostSearches) return known->second == kFound;
+  if (files_.size() + perf_maps_.size() >= most_) return false;
+  if (dump_searches_.size() >= most_searches_) forget_searches();
   unsigned& searches = dump_searches_[{pid, started_unix_ns}];
-  if (searches >= kMostSearches) return searches == kFound;
   ++searches;
   const std::string path = find_jit_dump(pid);
   if (path.empty() || !hold_names({pid, root + path, started_unix_ns})) return false;

@@ -79,6 +79,7 @@ class ProcessFiles {
   UniqueFd open_names(const std::string& path);
   bool hold_names(const Waiting& wanted);
   std::string find_jit_dump(pid_t pid);
+  void forget_searches();
   void hold_at_path(const Pool& pool, const ObjectRecord& record);
 
   FileHelper helper_;
@@ -88,6 +89,7 @@ class ProcessFiles {
   std::unordered_map<pid_t, UniqueFd> perf_maps_;
   std::vector<Waiting> waiting_;
   std::map<std::pair<pid_t, uint64_t>, unsigned> dump_searches_;  ///< of a process, by its start too
+  size_t most_searches_;  ///< before those of processes that are gone are forgotten
   uint64_t looked_ns_ = 0;
   uint32_t newest_object_ = 0;  ///< that hold_objects() has seen
 };
