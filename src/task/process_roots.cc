@@ -82,6 +82,12 @@ ProcessRoots::Root ProcessRoots::root_of(pid_t pid) {
   return {.known = true, .path = directory_of(pid) + "/root"};
 }
 
+/// Roots of containers come without end.
+const std::string& ProcessRoots::remember(Places* places, std::string key, std::string place) {
+  if (places->size() >= kMostKnown) places->clear();
+  return (*places)[std::move(key)] = std::move(place);
+}
+
 std::string ProcessRoots::find(const std::string& root, std::string_view path, const ObjectIdentity& mapped) {
   if (root.empty() || !is_path(path)) return std::string(path);
   std::string plain(path), under = root + without_prefix(plain, link_of(root));
@@ -90,7 +96,8 @@ std::string ProcessRoots::find(const std::string& root, std::string_view path, c
   const auto inside = facts_of(under), outside = facts_of(plain);
   const bool missing = !inside && (inside.error().code == ENOENT || inside.error().code == ENOTDIR);
   const bool same = inside && outside && inside->device == outside->device && inside->inode == outside->inode;
-  return found_[key] = same || (missing && outside && is_mapped_file(plain, mapped)) ? plain : under;
+  const bool is_plain = same || (missing && outside && is_mapped_file(plain, mapped));
+  return remember(&found_, key, is_plain ? plain : under);
 }
 
 std::string ProcessRoots::find_proved(const std::string& root, std::string_view path, pid_t pid,
@@ -100,7 +107,7 @@ std::string ProcessRoots::find_proved(const std::string& root, std::string_view 
   std::string key = place + '\n' + identity_text(mapped);
   if (auto known = hidden_.find(key); known != hidden_.end()) return known->second;
   if (!is_mapped_file(place, mapped)) place = directory_of(pid) + "/root" + std::string(path);
-  return hidden_[key] = place;
+  return remember(&hidden_, key, place);
 }
 
 }  // namespace pctally

@@ -11,9 +11,11 @@
 
 namespace pctally {
 
-/// Not thread-safe. What it has found it remembers.
+/// Not thread-safe. It remembers what it has found, so many answers at most: another is found again.
 class ProcessRoots {
  public:
+  static constexpr size_t kMostKnown = 65536;
+
   ProcessRoots() = default;
   /// `files`: null, or who looks where we may not. Outlives this.
   explicit ProcessRoots(ProcessFiles* files) : files_(files) {}
@@ -44,8 +46,11 @@ class ProcessRoots {
   [[nodiscard]] bool is_mapped_file(const std::string& place, const ObjectIdentity& mapped) const;
 
   ProcessFiles* files_ = nullptr;
-  std::unordered_map<std::string, std::string> found_;
-  std::unordered_map<std::string, std::string> hidden_;  ///< path and identity -> where it was seen first
+  using Places = std::unordered_map<std::string, std::string>;
+  static const std::string& remember(Places* places, std::string key, std::string place);
+
+  Places found_;
+  Places hidden_;  ///< path and identity -> where it was seen first
 };
 
 }  // namespace pctally
