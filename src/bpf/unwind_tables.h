@@ -46,6 +46,13 @@ class ProcessTables {
 
   void forget(pid_t pid) noexcept;
 
+  /// All processes for which is_gone(pid) is true.
+  template <class IsGone>
+  void forget_if(IsGone&& is_gone) {
+    for (uint32_t i = 0; i < PCTALLY_PROCESSES; ++i)
+      if (const auto pid = static_cast<pid_t>(memory_[i].tgid); pid != 0 && is_gone(pid)) forget(pid);
+  }
+
   /// The exec of which something was said.
   [[nodiscard]] std::optional<uint32_t> known(pid_t pid) const noexcept;
 

@@ -252,7 +252,11 @@ void BpfEngine::replay(uint64_t until) {
 void BpfEngine::make_up_for_losses() {
   if (!lost_record_ && !rings_.pressed()) return;
   const uint64_t lost = rings_.count().lost;
-  if (lost_record_ || lost != lost_records_) tasks_.resync();
+  if (lost_record_ || lost != lost_records_) {
+    tasks_.resync();
+    if (KernelPaths* paths = counter_.paths(); paths != nullptr)
+      KernelUnwinding::forget_ended(tasks_, &paths->processes());
+  }
   lost_record_ = false;
   lost_records_ = lost;
 }

@@ -18,6 +18,10 @@ void KernelUnwinding::note(const PerfRecord& record, ProcessTables* processes) {
   }
 }
 
+void KernelUnwinding::forget_ended(const TaskTable& tasks, ProcessTables* processes) {
+  processes->forget_if([&tasks](pid_t pid) { return tasks.has_ended(pid); });
+}
+
 /// At least one in each turn.
 bool KernelUnwinding::may_build() const { return built_ == 0 || monotonic_ns() < deadline_ns_; }
 

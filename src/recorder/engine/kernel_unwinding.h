@@ -19,6 +19,9 @@ class KernelUnwinding {
   /// Call it with every record of what processes do, after it was applied.
   void note(const PerfRecord& record, ProcessTables* processes);
 
+  /// After records were lost, and the tasks were resynchronised: the ends of processes may be among them.
+  static void forget_ended(const TaskTable& tasks, ProcessTables* processes);
+
   /// Loads what is known by now. After `most_ns` it builds no further table, for the ring of paths fills
   /// meanwhile: has_more() then says so. True if something new was loaded.
   bool tell(TaskTable* tasks, RuleTables* rules, ProcessTables* processes, uint64_t most_ns);

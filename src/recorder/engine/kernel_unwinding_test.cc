@@ -110,6 +110,18 @@ TEST_F(KernelUnwindingTest, AProcessThatHasEndedTakesNoPlace) {
   EXPECT_FALSE(unwinding_.has_more());
 }
 
+TEST_F(KernelUnwindingTest, AProcessWhoseEndWasLostTakesNoPlace) {
+  const pid_t gone = 0x7ff00001;  // above pid_max
+  tasks_.apply({.kind = PerfRecord::Kind::kFork, .pid = gone, .tid = gone, .parent = getpid(), .time = 1},
+               "");
+  for (const pid_t pid : {gone, getpid()}) unwinding_.want(pid, 7);
+  EXPECT_TRUE(tell(UINT32_MAX));
+  tasks_.resync();
+  KernelUnwinding::forget_ended(tasks_, &processes_);
+  EXPECT_FALSE(processes_.known(gone));
+  EXPECT_TRUE(processes_.known(getpid()));
+}
+
 }  // namespace
 }  // namespace pctally
 #endif
