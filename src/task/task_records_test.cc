@@ -286,6 +286,24 @@ TEST_F(TaskRecordsTest, ResyncTakesUpWhatProcTells) {
   EXPECT_EQ(file_.header().ledger.counted, 1u);
 }
 
+// With many processes below many others, each was read once for each of its ancestors.
+TEST_F(TaskRecordsTest, ResyncLooksForDescendantsOnlyWhereTheyWouldNotBeMet) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  for (const auto unknown : {TaskTable::Unknown::kIgnore, TaskTable::Unknown::kAdopt}) {
+    use(unknown);
+    tasks_.adopt(getpid());
+    tasks_.resync();
+    EXPECT_EQ(tasks_.observes(child), unknown == TaskTable::Unknown::kIgnore);
+    EXPECT_EQ(count(child, 0x1000), true);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
 // Of several rings one may lose the starts of threads while another has their ends.
 TEST_F(TaskRecordsTest, AProcessThatLivesHasNotEnded) {
   for (const bool resync : {true, false}) {

@@ -180,13 +180,14 @@ void TaskTable::resync() {
       apply_exit({.kind = PerfRecord::Kind::kExit, .pid = pid, .time = monotonic_ns()});
       continue;
     }
-    const std::vector<pid_t> family = process_tree(pid);
+    // Where unknown processes are observed, a descendant is met at its first record or tick.
+    const bool has_family = children_ && unknown_processes_ == Unknown::kIgnore;
+    const std::vector<pid_t> family = has_family ? process_tree(pid) : std::vector<pid_t>();
     if (task.held && command_line_of(pid) == command_line_of(getpid())) continue;  // not yet at its exec
     task.held = false;
     take_end_back(task);
     meet_again(pid, task);
-    for (pid_t descendant : family)
-      if (children_) adopt(descendant);
+    for (pid_t descendant : family) adopt(descendant);
   }
 }
 
