@@ -57,6 +57,7 @@ void parse_sample(FieldReader& fields, uint16_t misc, PerfRecord* record) noexce
   record->pid = fields.take<int32_t>();
   record->tid = fields.take<int32_t>();
   record->time = fields.take<uint64_t>();
+  if (record->tid < 0) record->tid = record->pid;  // it ends, and has no number any more
 }
 
 /// The kernel's part alone: a word that says so, where the tick fell, and the return addresses.

@@ -115,6 +115,18 @@ TEST(PerfRecords, Sample) {
   EXPECT_EQ(record.time, 77u);
 }
 
+// The kernel takes the number of a thread that ends before it takes the process's.
+TEST(PerfRecords, AThreadWithoutANumberIsTheMainThread) {
+  PerfRecord record = RecordBytes(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL)
+                          .put(uint64_t{0xffffffff81000000})
+                          .put(int32_t{5})
+                          .put(int32_t{-1})
+                          .put(uint64_t{77})
+                          .parse();
+  EXPECT_EQ(record.pid, 5);
+  EXPECT_EQ(record.tid, 5);
+}
+
 TEST(PerfRecords, MmapWithAndWithoutBuildId) {
   for (uint16_t misc : {0, PERF_RECORD_MISC_MMAP_BUILD_ID}) {
     RecordBytes bytes = mmap_record(misc);

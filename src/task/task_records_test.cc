@@ -31,6 +31,36 @@ TEST_F(TaskRecordsTest, UnknownProcessesAreIgnoredOrAdopted) {
   EXPECT_TRUE(tasks_.observes(kPid));
 }
 
+TEST_F(TaskRecordsTest, TicksOfTasksWithoutANumberHaveARow) {
+  use(TaskTable::Unknown::kAdopt);
+  EXPECT_TRUE(tasks_.count(-1, UINT64_MAX - 0x1000, true, 1));
+  EXPECT_TRUE(tasks_.count(-1, UINT64_MAX - 0x2000, true, 1));
+  EXPECT_EQ(fresh_.by_comm()["(ending)"], 2u);
+  EXPECT_EQ(process(-1), nullptr);
+}
+
+TEST_F(TaskRecordsTest, CodeOfAnotherProcessWithTheNumberIsAnotherObject) {
+  for (const uint64_t second : {1, 5}) {
+    tasks_.expect(kPid);
+    tasks_.apply({.kind = PerfRecord::Kind::kFork,
+                  .pid = kChild,
+                  .tid = kChild,
+                  .parent = kPid,
+                  .time = second * kNsPerSecond},
+                 "");
+    exec(kChild, "jit");
+    map(kChild, 0x1000, "//anon");
+    EXPECT_TRUE(count(kChild, 0x1000));
+  }
+  const Pool pool = file_.pool();
+  const auto* newest = pool_at<ObjectRecord>(pool, file_.header().objects);
+  ASSERT_NE(newest->next, 0u);
+  const auto* older = pool_at<ObjectRecord>(pool, newest->next);
+  EXPECT_EQ(newest->owner, kChild);
+  EXPECT_EQ(older->owner, kChild);
+  EXPECT_NE(newest->time_unix_ns, older->time_unix_ns);
+}
+
 TEST_F(TaskRecordsTest, AChildHasACopyOfItsParentsMemory) {
   tasks_.expect(kPid);
   exec(kPid, "prog");

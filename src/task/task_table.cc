@@ -93,7 +93,7 @@ void TaskTable::adopt(pid_t pid) {
 Task& TaskTable::add_running(pid_t pid) {
   Task& task = tasks_[pid];
   task.comm = comm_of(pid);
-  if (task.comm.empty()) task.comm = is_outside(pid) ? "(outside)" : "(unknown)";
+  if (task.comm.empty()) task.comm = is_outside(pid) ? "(outside)" : pid < 0 ? "(ending)" : "(unknown)";
   task.started_unix_ns = process_start_unix_ns(pid);
   if (scopes_ != nullptr) scopes_->meet(pid, &task.scope);
   find_threads(pid, task);
@@ -392,7 +392,7 @@ void TaskTable::book_end(const Task& task) {
 }
 
 void TaskTable::register_task(pid_t pid, Task& task) {
-  if (task.record == 0) task.record = rows_.add(pid, task.parent, task.comm);
+  if (task.record == 0) task.record = rows_.add(std::max(pid, 0), task.parent, task.comm);
   if (task.record != 0 && task.ended_ns != 0)
     pool_at<ProcessRecord>(file_->pool(), task.record)->flags |= kProcessExited;
   task.table_valid = false;
