@@ -290,7 +290,7 @@ uint64_t BpfCounter::turn_over() noexcept {
   uint64_t next = ((turn & PCTALLY_TURN) ^ PCTALLY_TURN) | (separate_ ? PCTALLY_SEPARATE : 0);
   __atomic_store_n(active, next, __ATOMIC_SEQ_CST);
   for (const CpuEvent& event : events_) {
-    uint64_t count[2];  // value, id
+    uint64_t count[kPerfCountWords];
     while ((read(event.ring.fd(), count, sizeof count) < 0 && errno == EINTR) || is_running(event.cpu)) {
     }
   }

@@ -36,6 +36,12 @@ int highest_allowed() {
   return highest;
 }
 
+std::vector<int> read_cpu_list(const char* path) {
+  char text[4096];
+  const size_t bytes = read_proc_file(path, text, sizeof text);
+  return parse_cpu_list({text, bytes});
+}
+
 }  // namespace
 
 std::vector<int> parse_cpu_list(std::string_view text) {
@@ -54,11 +60,23 @@ std::vector<int> parse_cpu_list(std::string_view text) {
   return cpus;
 }
 
+std::string cpu_list_text(const std::vector<int>& cpus) {
+  std::string text;
+  for (size_t i = 0, first = 0; i < cpus.size(); ++i) {
+    if (i + 1 < cpus.size() && cpus[i + 1] == cpus[i] + 1) continue;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpus[first]);
+    if (i != first) text += '-' + std::to_string(cpus[i]);
+    first = i + 1;
+  }
+  return text;
+}
+
+std::vector<int> online_cpus() { return read_cpu_list("/sys/devices/system/cpu/online"); }
+
 /// Where the kernel's list is masked: all numbers up to the highest that anything else tells of.
 std::vector<int> possible_cpus() {
-  char text[4096];
-  const size_t bytes = read_proc_file("/sys/devices/system/cpu/possible", text, sizeof text);
-  std::vector<int> cpus = parse_cpu_list({text, bytes});
+  std::vector<int> cpus = read_cpu_list("/sys/devices/system/cpu/possible");
   const int highest = highest_allowed();
   if (!cpus.empty() && cpus.back() >= highest) return cpus;
   const auto count = static_cast<int>(sysconf(_SC_NPROCESSORS_CONF));

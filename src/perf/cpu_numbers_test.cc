@@ -22,6 +22,11 @@ TEST(CpuNumbers, OtherTextHasNone) {
     EXPECT_EQ(parse_cpu_list(text), Numbers{}) << text;
 }
 
+TEST(CpuNumbers, TextIsThatOfTheKernel) {
+  for (const char* text : {"", "0", "0-3", "0-1,3", "5,7", "1,3-4,8-127"})
+    EXPECT_EQ(cpu_list_text(parse_cpu_list(text)), text);
+}
+
 TEST(CpuNumbers, PossibleOnesHoldAllThatThisThreadMayUse) {
   const Numbers cpus = possible_cpus();
   cpu_set_t allowed;

@@ -43,7 +43,8 @@ perf_event_attr attributes(PerfScope scope, const PerfSettings& settings) noexce
     attr.sample_regs_user = kStackRegisterMask;
     attr.sample_stack_user = settings.stack_bytes;
   }
-  attr.read_format = PERF_FORMAT_ID | (settings.lost_count ? PERF_FORMAT_LOST : 0);
+  attr.read_format =
+      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_ID | (settings.lost_count ? PERF_FORMAT_LOST : 0);
   attr.enable_on_exec = of_task && settings.at_exec;
   attr.inherit = of_task;
   attr.inherit_thread = of_task && !settings.children;
@@ -68,9 +69,9 @@ Result<UniqueFd> open_event(PerfScope scope, int cpu, const PerfSettings& settin
 }
 
 PerfCount count_of(int fd, bool lost_count) noexcept {
-  uint64_t values[3] = {};  // value, id, lost
-  if (read(fd, values, sizeof values) < static_cast<ssize_t>(2 * sizeof values[0])) return {};
-  return {values[0], lost_count ? values[2] : 0};
+  uint64_t values[kPerfCountWords] = {};  // value, time enabled, id, lost
+  if (read(fd, values, sizeof values) < static_cast<ssize_t>(3 * sizeof values[0])) return {};
+  return {values[0], lost_count ? values[3] : 0, values[1]};
 }
 
 volatile perf_event_mmap_page* page_of(const MappedFile& map) noexcept {

@@ -50,7 +50,11 @@ struct PerfSettings {
 struct PerfCount {
   uint64_t value = 0;  ///< CPU time, or events, of all observed tasks on this CPU
   uint64_t lost = 0;   ///< records the ring had no room for, if the kernel counts them
+  uint64_t enabled_ns =
+      0;  ///< how long the event was there to count: not while its CPU was switched off, nor since
 };
+
+inline constexpr size_t kPerfCountWords = 4;  ///< at most, that read(2) on an event gives
 
 class PerfRing {
  public:
@@ -71,6 +75,7 @@ class PerfRing {
   void enable() noexcept;
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  [[nodiscard]] int cpu() const noexcept { return cpu_; }
   [[nodiscard]] uint64_t id() const noexcept { return id_; }
   [[nodiscard]] bool has_ticks() const noexcept { return has_ticks_; }
   [[nodiscard]] PerfCount count() const noexcept;

@@ -414,6 +414,7 @@ bool Recording::all_exited() const {
 Result<void> Recording::finish(Child* child) {
   account_.end();  // at the last moment of sampling
   engine_->stop();
+  if (const std::string blind = engine_->blind_cpus(); !blind.empty()) notices_->warn("{}", blind);
   if (child != nullptr) note_unobserved(*child);
   if (child != nullptr && (child->ended() || child->left_by() != 0)) left_behind_ = find_left_behind(*child);
   if (child != nullptr && !child->ended() && child->left_by() != 0)

@@ -85,6 +85,23 @@ class Cpus(unittest.TestCase):
                     self.assertGreater(p.sampled_at_most(data), 0.15, data["sampled_s"])
 
 
+    def test_a_cpu_that_came_later_is_named(self):
+        """The kernel is not asked to switch one on, which every recording beside this one would meet: its list is another."""
+        if os.geteuid() != 0 or shutil.which("unshare") is None:
+            self.skipTest("needs root and unshare to show another list of CPUs")
+        online = "/sys/devices/system/cpu/online"
+        with open("/sys/devices/system/cpu/possible", encoding="ascii") as file:
+            later = int(re.split("[-,]", file.read())[-1]) + 1
+        for engine in p.engines("ring", "bpf"):
+            path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "later.pct")
+            inside = (f"echo $(cat {online}),{later} >{path}.cpus && mount --bind {path}.cpus {online} && "
+                      f"exec {p.PCTALLY} record -e {engine} -o {path} -- {p.program('known_shares')} 0.1")
+            done = subprocess.run(["unshare", "-m", "sh", "-c", inside], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"CPU {later} was switched on meanwhile (hotplug, suspend); what ran there since was not sampled\n",
+                          done.stderr)
+
+
 class Chroot(unittest.TestCase):
     def test_recorded_command_that_changes_its_root(self):
         if os.geteuid() != 0:

@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "bpf/capabilities.h"
+#include "perf/blind_cpus.h"
 #include "perf/process_tree.h"
 #include "recorder/engine/bpf_probe.h"
 #include "recorder/engine/sample_stack.h"
@@ -288,6 +289,7 @@ void BpfEngine::stop() {
   book_missed();
   rings_.collect();
   replay(UINT64_MAX);
+  blind_cpus_ = blind_cpus_text(counter_.rings_of_ticks());
   counter_.close();
   rings_.close();
   file_->beat();

@@ -27,6 +27,7 @@ class BpfEngine : public Engine {
   void drain() override;
   void stop() override;
   [[nodiscard]] std::vector<pid_t> living() const override { return tasks_.living(); }
+  [[nodiscard]] std::string blind_cpus() const override { return blind_cpus_; }
   [[nodiscard]] std::string blind_spots() const override { return ""; }
 
   /// What the kernel counted; those of a command before its exec are in no file.
@@ -67,6 +68,7 @@ class BpfEngine : public Engine {
   uint64_t separate_until_ = 0;  ///< ticks come one by one until then
   double missed_ = 0;            ///< ticks that the kernel's throttling kept back, estimated
   uint64_t before_exec_ = 0;
+  std::string blind_cpus_;
 };
 
 }  // namespace pctally

@@ -69,6 +69,9 @@ class Engine {
   /// Processes that it observes, or should, and that have not ended, as far as it knows.
   [[nodiscard]] virtual std::vector<pid_t> living() const { return {}; }
 
+  /// CPUs that nobody sampled from some moment on, in one line to warn of. After stop().
+  [[nodiscard]] virtual std::string blind_cpus() const { return {}; }
+
   /// What this engine cannot see, in one line.
   [[nodiscard]] virtual std::string blind_spots() const = 0;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "perf/blind_cpus.h"
 #include "perf/process_tree.h"
 #include "perf/stack_room.h"
 #include "recorder/engine/sample_stack.h"
@@ -52,8 +53,8 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   losses_.resize(rings_.size());
   for (Losses& losses : losses_) losses.throttle = ThrottleMeter(settings_.event, settings_.period);
   per_thread_ = target.is_process_tree() && !rings_.sees_machine();
-  bool all_ticks = rings_.sees_machine() || target.kind == Target::Kind::kMachine;
-  file->header().machine_cpus = all_ticks ? static_cast<uint32_t>(rings_.size() / 2) : 0;
+  all_cpus_ = rings_.sees_machine() || target.kind == Target::Kind::kMachine;
+  file->header().machine_cpus = all_cpus_ ? static_cast<uint32_t>(rings_.size() / 2) : 0;
   tasks_ = TaskTable(file, name(),
                      rings_.sees_machine() ? TaskTable::Unknown::kIgnore : TaskTable::Unknown::kAdopt);
   tasks_.use_files(settings_.files);
@@ -207,6 +208,8 @@ void RingEngine::stop() {
   for (Losses& losses : losses_) losses.throttle.finish(monotonic_ns());
   book_losses();
   if (knows_cpu_time()) cpu_ns_ = rings_.count().value;
+  // A thread's events go with it to any CPU, and a group's are there while it runs.
+  if (all_cpus_) blind_cpus_ = blind_cpus_text(rings_.rings_of_ticks());
   rings_.close();
   file_->beat();
 }

@@ -27,6 +27,7 @@ class RingEngine : public Engine {
   [[nodiscard]] bool knows_cpu_time() const override { return per_thread_ && settings_.event.is_cpu_time(); }
   [[nodiscard]] uint64_t cpu_ns() const override { return cpu_ns_; }
   [[nodiscard]] std::vector<pid_t> living() const override { return tasks_.living(); }
+  [[nodiscard]] std::string blind_cpus() const override { return blind_cpus_; }
   [[nodiscard]] std::string blind_spots() const override;
 
  private:
@@ -56,6 +57,7 @@ class RingEngine : public Engine {
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
   bool per_thread_ = false;  ///< the perf events count what the target does, and nobody else
+  bool all_cpus_ = false;    ///< they count all that runs on each CPU
   RingSet rings_;
   TaskTable tasks_;
   Random random_;
@@ -69,6 +71,7 @@ class RingEngine : public Engine {
   uint64_t window_own_ = 0;     ///< its ticks since
   double window_lost_ = 0;      ///< of it, booked since
   uint64_t cpu_ns_ = 0;
+  std::string blind_cpus_;
 };
 
 }  // namespace pctally
