@@ -2,21 +2,43 @@
 // clock/signal_hook.cc): code of ours that wants the kernel's answer, and not what the program is to
 // see, calls these.
 #pragma once
-#include <dlfcn.h>
-#include <pthread.h>
 #include <signal.h>
 
 namespace pctally {
 
-/// The next definition of `name` after ours, kept in *kept; null if there is none. The first call for a name
-/// is not async-signal-safe.
+/// The next definition of `name` after ours; null if there is none, and no error by dlerror(3) is left for
+/// the program. Not async-signal-safe.
+void* find_next(const char* name) noexcept;
+
+/// The next definition of a function that is ours, too: one for each, in static storage. The file has a
+/// constructor that calls find_all(), for dlsym(3) waits for the lock of the dynamic linker. Who holds it may
+/// wait for the caller: in dlopen(3), a constructor that starts a thread and joins it.
 template <typename Function>
-Function* next_function(const char* name, Function** kept) noexcept {
-  Function* function = __atomic_load_n(kept, __ATOMIC_RELAXED);
-  if (function != nullptr) return function;
-  function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-  __atomic_store_n(kept, function, __ATOMIC_RELAXED);
-  return function;
+class NextCall {
+ public:
+  constexpr explicit NextCall(const char* name) noexcept : name_(name) {}
+  /// With ours, for its type.
+  constexpr NextCall(const char* name, Function* /*ours*/) noexcept : name_(name) {}
+  NextCall(const NextCall&) = delete;
+  NextCall& operator=(const NextCall&) = delete;
+
+  /// Null if there is none.
+  Function* get() noexcept {
+    Function* function = __atomic_load_n(&function_, __ATOMIC_RELAXED);
+    if (__builtin_expect(function != nullptr, 1)) return function;
+    function = reinterpret_cast<Function*>(find_next(name_));
+    __atomic_store_n(&function_, function, __ATOMIC_RELAXED);
+    return function;
+  }
+
+ private:
+  const char* name_;
+  Function* function_ = nullptr;
+};
+
+template <typename... Calls>
+void find_all(Calls&... calls) noexcept {
+  ((void)calls.get(), ...);
 }
 
 int next_sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept;

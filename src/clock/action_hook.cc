@@ -135,6 +135,15 @@ int set_roomless(int signal, const struct sigaction& action, struct sigaction* b
 
 using SignalFunction = sighandler_t(int, sighandler_t);
 
+constinit NextCall<SignalFunction> g_signal("signal");
+constinit NextCall<SignalFunction> g_sysv_signal("__sysv_signal");
+constinit NextCall<int(int, ...)> g_prctl("prctl");
+constinit NextCall<long(long, ...)> g_syscall("syscall");
+
+__attribute__((constructor)) void find_calls() noexcept {
+  find_all(g_signal, g_sysv_signal, g_prctl, g_syscall);
+}
+
 sighandler_t set_handler(SignalFunction* next, int signal, sighandler_t handler, int flags) noexcept {
   struct sigaction action {
   }, before{};
@@ -158,20 +167,16 @@ PCTALLY_HOOK int sigaction(int signal, const struct sigaction* action, struct si
 }
 
 PCTALLY_HOOK sighandler_t signal(int number, sighandler_t handler) noexcept {
-  static SignalFunction* next;
-  return set_handler(next_function("signal", &next), number, handler, SA_RESTART);
+  return set_handler(g_signal.get(), number, handler, SA_RESTART);
 }
 
 /// What signal(3) is called by programs built for System V.
 PCTALLY_HOOK sighandler_t __sysv_signal(int number, sighandler_t handler) noexcept {
-  static SignalFunction* next;
-  return set_handler(next_function("__sysv_signal", &next), number, handler,
-                     static_cast<int>(SA_RESETHAND) | SA_NODEFER);
+  return set_handler(g_sysv_signal.get(), number, handler, static_cast<int>(SA_RESETHAND) | SA_NODEFER);
 }
 
 PCTALLY_HOOK int prctl(int option, ...) noexcept {
   enter_once();
-  static int (*next)(int, ...);
   va_list list;
   va_start(list, option);
   unsigned long arguments[4];
@@ -179,21 +184,19 @@ PCTALLY_HOOK int prctl(int option, ...) noexcept {
   va_end(list);
   const bool filters =
       option == PR_SET_SECCOMP && !runs_in_lent_memory();  // asked before the filter is there
-  const int result =
-      next_function("prctl", &next)(option, arguments[0], arguments[1], arguments[2], arguments[3]);
+  const int result = g_prctl.get()(option, arguments[0], arguments[1], arguments[2], arguments[3]);
   if (filters && result == 0) note_seccomp_filter();
   return result;
 }
 
 PCTALLY_HOOK long syscall(long number, ...) noexcept {
   enter_once();
-  static long (*next)(long, ...);
   va_list list;
   va_start(list, number);
   long arguments[6];
   for (long& argument : arguments) argument = va_arg(list, long);
   va_end(list);
-  (void)next_function("syscall", &next);
+  auto* next = g_syscall.get();
   if (number == SYS_rt_sigaction && exchange_raw(next, arguments)) return 0;
   const bool installs = arguments[0] == SECCOMP_SET_MODE_STRICT || arguments[0] == SECCOMP_SET_MODE_FILTER;
   const bool filters = number == SYS_seccomp && installs && !runs_in_lent_memory();

@@ -170,9 +170,9 @@ int change_mask(decltype(pthread_sigmask)* next, int how, const sigset_t* set, s
   return result;
 }
 
+/// For calls younger than some C libraries.
 template <typename Function>
-Function* next_or_fail(const char* name, Function** kept) noexcept {
-  Function* function = next_function(name, kept);
+Function* or_fail(Function* function) noexcept {
   if (function == nullptr) errno = ENOSYS;
   return function;
 }
@@ -220,82 +220,96 @@ using namespace pctally;
 
 #define PCTALLY_HOOK extern "C" __attribute__((visibility("default")))
 
+namespace {
+
+constinit NextCall g_pthread_sigmask("pthread_sigmask", pthread_sigmask);
+constinit NextCall g_sigprocmask("sigprocmask", sigprocmask);
+constinit NextCall g_sigwait("sigwait", sigwait);
+constinit NextCall g_sigwaitinfo("sigwaitinfo", sigwaitinfo);
+constinit NextCall g_sigtimedwait("sigtimedwait", sigtimedwait);
+constinit NextCall g_sigsuspend("sigsuspend", sigsuspend);
+constinit NextCall<int(int, const sigset_t*, int)> g_signalfd("signalfd");
+constinit NextCall<int(pollfd*, nfds_t, const timespec*, const sigset_t*)> g_ppoll("ppoll");
+constinit NextCall<int(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t)> g_ppoll_chk("__ppoll_chk");
+constinit NextCall<int(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*)> g_pselect(
+    "pselect");
+constinit NextCall<int(int, epoll_event*, int, int, const sigset_t*)> g_epoll_pwait("epoll_pwait");
+constinit NextCall<int(int, epoll_event*, int, const timespec*, const sigset_t*)> g_epoll_pwait2(
+    "epoll_pwait2");
+constinit NextCall g_sigaltstack("sigaltstack", sigaltstack);
+constinit NextCall g_munmap("munmap", munmap);
+
+__attribute__((constructor)) void find_calls() noexcept {
+  find_all(g_pthread_sigmask, g_sigprocmask, g_sigwait, g_sigwaitinfo, g_sigtimedwait, g_sigsuspend,
+           g_signalfd, g_ppoll, g_ppoll_chk, g_pselect, g_epoll_pwait, g_epoll_pwait2, g_sigaltstack,
+           g_munmap);
+}
+
+}  // namespace
+
 PCTALLY_HOOK int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
-  static decltype(pthread_sigmask)* next;
-  return change_mask(next_function("pthread_sigmask", &next), how, set, before);
+  return change_mask(g_pthread_sigmask.get(), how, set, before);
 }
 
 PCTALLY_HOOK int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
-  static decltype(pthread_sigmask)* next;
-  return change_mask(next_function("sigprocmask", &next), how, set, before);
+  return change_mask(g_sigprocmask.get(), how, set, before);
 }
 
 PCTALLY_HOOK int sigwait(const sigset_t* set, int* signal) {
-  static decltype(sigwait)* next;
-  return next_function("sigwait", &next)(Visible(set).get(), signal);
+  return g_sigwait.get()(Visible(set).get(), signal);
 }
 
 PCTALLY_HOOK int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
-  static decltype(sigwaitinfo)* next;
-  return next_function("sigwaitinfo", &next)(Visible(set).get(), info);
+  return g_sigwaitinfo.get()(Visible(set).get(), info);
 }
 
 PCTALLY_HOOK int sigtimedwait(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
-  static decltype(sigtimedwait)* next;
-  return next_function("sigtimedwait", &next)(Visible(set).get(), info, timeout);
+  return g_sigtimedwait.get()(Visible(set).get(), info, timeout);
 }
 
 PCTALLY_HOOK int sigsuspend(const sigset_t* set) {
-  static decltype(sigsuspend)* next;
   const Wait wait(set);
-  return next_function("sigsuspend", &next)(wait.mask());
+  return g_sigsuspend.get()(wait.mask());
 }
 
 PCTALLY_HOOK int signalfd(int fd, const sigset_t* set, int flags) noexcept {
-  static int (*next)(int, const sigset_t*, int);
-  return next_function("signalfd", &next)(fd, Visible(set).get(), flags);
+  return g_signalfd.get()(fd, Visible(set).get(), flags);
 }
 
 PCTALLY_HOOK int ppoll(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set) {
-  static int (*next)(pollfd*, nfds_t, const timespec*, const sigset_t*);
   const Wait wait(set);
-  return next_function("ppoll", &next)(fds, count, timeout, wait.mask());
+  return g_ppoll.get()(fds, count, timeout, wait.mask());
 }
 
 /// What ppoll(2) is called by programs built with _FORTIFY_SOURCE.
 PCTALLY_HOOK int __ppoll_chk(pollfd* fds, nfds_t count, const timespec* timeout, const sigset_t* set,
                              size_t bytes) {
-  static int (*next)(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
   const Wait wait(set);
-  auto* function = next_or_fail("__ppoll_chk", &next);
+  auto* function = or_fail(g_ppoll_chk.get());
   return function == nullptr ? -1 : function(fds, count, timeout, wait.mask(), bytes);
 }
 
 PCTALLY_HOOK int pselect(int count, fd_set* read, fd_set* write, fd_set* error, const timespec* timeout,
                          const sigset_t* set) {
-  static int (*next)(int, fd_set*, fd_set*, fd_set*, const timespec*, const sigset_t*);
   const Wait wait(set);
-  return next_function("pselect", &next)(count, read, write, error, timeout, wait.mask());
+  return g_pselect.get()(count, read, write, error, timeout, wait.mask());
 }
 
 PCTALLY_HOOK int epoll_pwait(int fd, epoll_event* events, int most, int timeout, const sigset_t* set) {
-  static int (*next)(int, epoll_event*, int, int, const sigset_t*);
   const Wait wait(set);
-  return next_function("epoll_pwait", &next)(fd, events, most, timeout, wait.mask());
+  return g_epoll_pwait.get()(fd, events, most, timeout, wait.mask());
 }
 
 PCTALLY_HOOK int epoll_pwait2(int fd, epoll_event* events, int most, const timespec* timeout,
                               const sigset_t* set) {
-  static int (*next)(int, epoll_event*, int, const timespec*, const sigset_t*);
   const Wait wait(set);
-  auto* function = next_or_fail("epoll_pwait2", &next);
+  auto* function = or_fail(g_epoll_pwait2.get());
   return function == nullptr ? -1 : function(fd, events, most, timeout, wait.mask());
 }
 
 /// Blocked before the kernel knows the stack, and let through after it has another.
 PCTALLY_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
-  static decltype(sigaltstack)* next;
-  auto* function = next_function("sigaltstack", &next);
+  auto* function = g_sigaltstack.get();
   if (stack != nullptr && runs_in_lent_memory()) return function(stack, before);
   const bool watched = stack != nullptr && hidden_signals() != 0;
   const bool blocked = t_blocks_ticks, block = watched && !has_room_for_a_handler(*stack);
@@ -310,20 +324,11 @@ PCTALLY_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   return result;
 }
 
-namespace {
-
-/// Found before the program runs: it may call munmap where dlsym(3) would wait for a lock.
-decltype(munmap)* g_munmap;
-
-__attribute__((constructor)) void find_munmap() noexcept { next_function("munmap", &g_munmap); }
-
-}  // namespace
-
 /// A program may unmap its alternate stack and leave it to the kernel. Blocked before, as by sigaltstack().
 PCTALLY_HOOK int munmap(void* memory, size_t bytes) noexcept {
   if (holds_alternate_stack(memory, bytes) && hidden_signals() != 0 && !t_blocks_ticks) {
     change_ticks(SIG_BLOCK);
     t_blocks_ticks = true;
   }
-  return next_function("munmap", &g_munmap)(memory, bytes);
+  return g_munmap.get()(memory, bytes);
 }

@@ -32,8 +32,10 @@ constexpr unsigned kWordBits = 8 * sizeof(unsigned long), kHiddenWords = 64 / kW
 unsigned long g_hidden[kHiddenWords] = {};  // words every machine changes atomically
 pthread_key_t g_key;
 bool g_has_key = false;
-decltype(pthread_create)* g_next = nullptr;
-CreateC11* g_next_c11 = nullptr;
+constinit NextCall g_next("pthread_create", pthread_create);
+constinit NextCall<CreateC11> g_next_c11("thrd_create");
+
+__attribute__((constructor)) void find_calls() noexcept { find_all(g_next, g_next_c11); }
 
 /// By a type without arguments, which casts from and to every function are meant to go by.
 template <typename To, typename From>
@@ -155,11 +157,11 @@ void give_back_unused(ThreadRecord* record) noexcept {
 int create(pthread_t* thread, const pthread_attr_t* asked, Routine routine, void* argument) noexcept {
   const RoomyAttributes attributes(asked);
   ThreadRecord* record = record_unless_filtered(routine, argument, attributes);
-  if (record == nullptr) return g_next(thread, asked, routine, argument);
-  int error = g_next(thread, attributes.get(), run, record);
+  if (record == nullptr) return g_next.get()(thread, asked, routine, argument);
+  int error = g_next.get()(thread, attributes.get(), run, record);
   if (error != 0 && attributes.get() != asked) {
     record->untimed = Untimed::kSmallStack;
-    error = g_next(thread, asked, run, record);
+    error = g_next.get()(thread, asked, run, record);
   }
   if (error != 0) give_back_unused(record);
   return error;
@@ -169,8 +171,8 @@ int create(pthread_t* thread, const pthread_attr_t* asked, Routine routine, void
 int create_c11(pthread_t* thread, RoutineC11 routine, void* argument) noexcept {
   const RoomyAttributes none(nullptr);
   ThreadRecord* record = record_unless_filtered(as_routine<Routine>(routine), argument, none);
-  if (record == nullptr) return g_next_c11(thread, routine, argument);
-  const int error = g_next_c11(thread, run_c11, record);
+  if (record == nullptr) return g_next_c11.get()(thread, routine, argument);
+  const int error = g_next_c11.get()(thread, run_c11, record);
   if (error != 0) give_back_unused(record);
   return error;
 }
@@ -182,7 +184,6 @@ void hook_threads(int change) noexcept {
   bring_old_signal_hooks();
   bring_action_hooks();
   if (!g_has_key && change > 0) g_has_key = pthread_key_create(&g_key, at_thread_end) == 0;
-  (void)next_function("pthread_create", &g_next);
   if (__atomic_add_fetch(&g_clocks, change, __ATOMIC_ACQ_REL) != 0) return;
   for (unsigned long& word : g_hidden) __atomic_store_n(&word, 0, __ATOMIC_RELEASE);
 }
@@ -224,7 +225,7 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
   using namespace pctally;
   enter_once();
   if (__atomic_load_n(&g_clocks, __ATOMIC_RELAXED) != 0) return create(thread, attributes, routine, argument);
-  return next_function("pthread_create", &g_next)(thread, attributes, routine, argument);
+  return g_next.get()(thread, attributes, routine, argument);
 }
 
 /// The C library's goes round its exported pthread_create.
@@ -232,7 +233,7 @@ extern "C" __attribute__((visibility("default"))) int thrd_create(pthread_t* thr
                                                                   void* argument) noexcept {
   using namespace pctally;
   enter_once();
-  auto* next = next_function("thrd_create", &g_next_c11);
+  auto* next = g_next_c11.get();
   if (next == nullptr) return kErrorC11;  // before glibc 2.28
   if (__atomic_load_n(&g_clocks, __ATOMIC_RELAXED) != 0) return create_c11(thread, routine, argument);
   return next(thread, routine, argument);

@@ -8,18 +8,13 @@ namespace pctally {
 namespace {
 
 void (*g_at_exec)(bool begins) = nullptr;
-decltype(execve)* g_execve = nullptr;
-decltype(execv)* g_execv = nullptr;
-decltype(execvp)* g_execvp = nullptr;
-decltype(execvpe)* g_execvpe = nullptr;
+constinit NextCall g_execve("execve", execve);
+constinit NextCall g_execv("execv", execv);
+constinit NextCall g_execvp("execvp", execvp);
+constinit NextCall g_execvpe("execvpe", execvpe);
 
 /// Before any fork(2): the first look at a name is not async-signal-safe.
-__attribute__((constructor)) void find_next() {
-  (void)next_function("execve", &g_execve);
-  (void)next_function("execv", &g_execv);
-  (void)next_function("execvp", &g_execvp);
-  (void)next_function("execvpe", &g_execvpe);
-}
+__attribute__((constructor)) void find_calls() { find_all(g_execve, g_execv, g_execvp, g_execvpe); }
 
 template <typename Execute>
 int execute(Execute&& next) noexcept {
@@ -40,21 +35,21 @@ using namespace pctally;
 #define PCTALLY_HOOK extern "C" __attribute__((visibility("default")))
 
 PCTALLY_HOOK int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
-  auto* next = next_function("execve", &g_execve);
+  auto* next = g_execve.get();
   return execute([&] { return next(path, arguments, environment); });
 }
 
 PCTALLY_HOOK int execv(const char* path, char* const arguments[]) noexcept {
-  auto* next = next_function("execv", &g_execv);
+  auto* next = g_execv.get();
   return execute([&] { return next(path, arguments); });
 }
 
 PCTALLY_HOOK int execvp(const char* file, char* const arguments[]) noexcept {
-  auto* next = next_function("execvp", &g_execvp);
+  auto* next = g_execvp.get();
   return execute([&] { return next(file, arguments); });
 }
 
 PCTALLY_HOOK int execvpe(const char* file, char* const arguments[], char* const environment[]) noexcept {
-  auto* next = next_function("execvpe", &g_execvpe);
+  auto* next = g_execvpe.get();
   return execute([&] { return next(file, arguments, environment); });
 }

@@ -393,17 +393,24 @@ __attribute__((destructor)) void leave() {
 }  // namespace
 }  // namespace pctally
 
+namespace {
+
+constinit pctally::NextCall g_chroot("chroot", chroot);
+constinit pctally::NextCall g_setns("setns", setns);
+
+__attribute__((constructor)) void find_calls() noexcept { pctally::find_all(g_chroot, g_setns); }
+
+}  // namespace
+
 extern "C" __attribute__((visibility("default"))) int chroot(const char* path) noexcept {
-  static decltype(chroot)* next;
-  const int result = pctally::next_function("chroot", &next)(path);
+  const int result = g_chroot.get()(path);
   if (result == 0) pctally::check_root();
   return result;
 }
 
 /// Into another mount namespace: nsenter(1).
 extern "C" __attribute__((visibility("default"))) int setns(int fd, int kind) noexcept {
-  static decltype(setns)* next;
-  const int result = pctally::next_function("setns", &next)(fd, kind);
+  const int result = g_setns.get()(fd, kind);
   if (result == 0) pctally::check_root();
   return result;
 }

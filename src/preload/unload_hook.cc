@@ -12,7 +12,9 @@ namespace pctally {
 namespace {
 
 void (*g_unloaded)(uintptr_t start, uintptr_t end) = nullptr;
-decltype(dlclose)* g_dlclose = nullptr;
+constinit NextCall g_dlclose("dlclose", dlclose);
+
+__attribute__((constructor)) void find_calls() noexcept { find_all(g_dlclose); }
 
 struct Library {
   const link_map* map = nullptr;
@@ -49,7 +51,7 @@ using namespace pctally;
 
 /// A handle is the C library's link_map, which its own dlclose(3) reads as well.
 extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) {
-  auto* next = next_function("dlclose", &g_dlclose);
+  auto* next = g_dlclose.get();
   if (g_unloaded == nullptr) return next(handle);
   Library library{static_cast<const link_map*>(handle)}, after;
   dl_iterate_phdr(find_memory, &library);

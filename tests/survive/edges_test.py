@@ -1,0 +1,43 @@
+"""Programs at the edges (filters, masks, signals that end threads): they end as without us. Each scene of `edges` ends itself if it hangs."""
+import os
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import pctally_test as p
+
+
+def bare(*scene):
+    """What it does without us: (status, output)."""
+    done = subprocess.run([p.program("edges"), *scene], capture_output=True)
+    return done.returncode, done.stdout
+
+
+class Edges(unittest.TestCase):
+    def recorded(self, *scene, options=()):
+        """(engine, report) of each recording; the program has done what it does alone."""
+        status, output = bare(*scene)
+        if status == 77:
+            self.skipTest("the kernel does not permit it here")
+        for engine in p.engines("timer", "trap"):
+            with self.subTest(scene=scene, engine=engine):
+                done = p.record([p.program("edges"), *scene], "-e", engine, *options)
+                self.assertEqual((done.returncode, done.stdout), (128 - status if status < 0 else status, output), done.stderr)
+                data = done.report()
+                p.assert_ledger(self, data)
+                yield engine, data
+
+    def lives(self, *scene, options=()):
+        for _ in self.recorded(*scene, options=options):
+            pass
+
+
+class Calls(Edges):
+    def test_a_first_call_while_another_thread_holds_the_dynamic_linkers_lock(self):
+        """dlsym would wait for dlopen, which waits for the thread."""
+        self.lives("load", p.program("first_calls.so"))
+
+
+if __name__ == "__main__":
+    p.main()
