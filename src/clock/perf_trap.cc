@@ -75,7 +75,7 @@ bool take_tick(siginfo_t* info, void* context) {
   leave_interrupted_call(context);
   PublishedTables* tables = __atomic_load_n(&slot->tables, __ATOMIC_ACQUIRE);
   if (tables == nullptr || !keeps(slot)) return end_tick(context);
-  if (tables->may_fault && blocks_faults(context)) admit_faults();
+  if (tables->may_fault && !open_for_faults(context)) return end_tick(context);
   // One that the program had blocked comes late, and its place is not known.
   const bool blocked = (perf->flags & kAsynchronous) != 0;
   const bool late = blocked && !follows_delivery(context, interrupted_pc(context));

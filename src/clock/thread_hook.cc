@@ -25,7 +25,7 @@ constexpr size_t kHandlerRoom = 32 << 10;
 
 int g_clocks = 0;
 int g_filtered = 0;
-int g_behind_filter = 0;
+int g_filter_costs[2] = {};
 void (*g_enter_once)() = nullptr;
 void (*g_check_root)() = nullptr;
 constexpr unsigned kWordBits = 8 * sizeof(unsigned long), kHiddenWords = 64 / kWordBits;
@@ -145,7 +145,7 @@ ThreadRecord* new_record(Routine routine, void* argument, const RoomyAttributes&
 ThreadRecord* record_unless_filtered(Routine routine, void* argument,
                                      const RoomyAttributes& attributes) noexcept {
   if (!has_seccomp_filter()) return new_record(routine, argument, attributes);
-  __atomic_store_n(&g_behind_filter, 1, __ATOMIC_RELAXED);
+  note_filter_cost(FilterCost::kThread);
   return nullptr;
 }
 
@@ -202,7 +202,12 @@ void check_root() noexcept {
   if (g_check_root != nullptr && !has_seccomp_filter()) g_check_root();
 }
 
-bool filter_cost_a_thread() noexcept { return __atomic_load_n(&g_behind_filter, __ATOMIC_RELAXED) != 0; }
+void note_filter_cost(FilterCost cost) noexcept {
+  __atomic_store_n(&g_filter_costs[static_cast<unsigned>(cost)], 1, __ATOMIC_RELAXED);
+}
+bool filter_cost(FilterCost cost) noexcept {
+  return __atomic_load_n(&g_filter_costs[static_cast<unsigned>(cost)], __ATOMIC_RELAXED) != 0;
+}
 
 void hide_signal(int signal) noexcept {
   const auto place = static_cast<unsigned>(signal - 1);

@@ -5,6 +5,7 @@
 // new thread's stack, and calls the next definition (ASan's, TSan's, the C library's).
 #pragma once
 #include <signal.h>
+#include <stdint.h>
 
 namespace pctally {
 
@@ -14,8 +15,11 @@ void hook_threads(int change) noexcept;
 /// The program has installed a seccomp filter: threads that begin from now on make no system call of ours.
 void note_seccomp_filter() noexcept;
 [[nodiscard]] bool has_seccomp_filter() noexcept;
-/// True if a thread began behind it while a clock ran.
-[[nodiscard]] bool filter_cost_a_thread() noexcept;
+/// What went unsampled behind it while a clock ran: a thread that began, a tick that no system call could
+/// make safe. Async-signal-safe.
+enum class FilterCost : uint8_t { kThread, kTick };
+void note_filter_cost(FilterCost cost) noexcept;
+[[nodiscard]] bool filter_cost(FilterCost cost) noexcept;
 
 /// The calls of this library that stand in front of others run `first` at their start, and `at_root` after
 /// the process changed its root directory. Null: nothing.

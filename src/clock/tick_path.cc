@@ -254,6 +254,13 @@ void tick_at(PublishedTables* tables, const void* context, uint64_t weight) noex
   leave_table(tables, slot);
 }
 
+bool open_for_faults(const void* context) noexcept {
+  if (!blocks_faults(context)) return true;
+  if (has_seccomp_filter()) return note_filter_cost(FilterCost::kTick), false;
+  admit_faults();
+  return true;
+}
+
 bool tick_by_hand(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcept {
   const uint32_t slot = enter_table(tables);
   if (slot == kNoTable) return false;

@@ -18,6 +18,11 @@ bool tick_by_hand(PublishedTables* tables, uint64_t pc, uint64_t weight) noexcep
 /// counted yet. Async-signal-safe.
 [[nodiscard]] uint64_t owed_ticks(PublishedTables* tables) noexcept;
 
+/// Opens the mask of a handler of ours for the fault guard, where the interrupted thread blocks what that
+/// needs. False behind a seccomp filter, which may kill for it: the tick is not to be taken.
+/// Async-signal-safe.
+[[nodiscard]] bool open_for_faults(const void* context) noexcept;
+
 /// In the child of a fork: the samples left out were its parent's.
 void forget_owed_ticks() noexcept;
 

@@ -90,10 +90,7 @@ bool take_tick(const siginfo_t* info, void* context) noexcept {
     return true;
   }
   const void* below = context_below_new_frames(context);
-  if (weight != 0) {
-    if (tables->may_fault && blocks_faults(context)) admit_faults();
-    tick_at(tables, below, weight);
-  }
+  if (weight != 0 && (!tables->may_fault || open_for_faults(context))) tick_at(tables, below, weight);
   note_delivery(context, interrupted_pc(context));
   return true;
 }

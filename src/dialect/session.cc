@@ -154,7 +154,7 @@ bool tick_sessions(uint64_t pc, uint64_t weight) noexcept {
     Session* session = __atomic_load_n(&entry, __ATOMIC_ACQUIRE);
     if (session == nullptr) break;
     if (__atomic_load_n(&session->tables_.current, __ATOMIC_ACQUIRE) == kNoTable) continue;
-    if (!admitted) admit_faults();
+    if (!admitted && !has_seccomp_filter()) admit_faults();
     admitted = true;
     if (tick_published(&session->tables_, pc, weight)) any = true;
   }

@@ -373,7 +373,8 @@ __attribute__((destructor)) void leave() {
   if (g_injected == nullptr || g_injected->process == 0 || (g_met != nullptr && *g_met == 0)) return;
   if (has_seccomp_filter()) {                                            // no system call of ours
     const bool untimed = g_injected->clock.kind() == ClockKind::kTimer;  // threads inherit what traps
-    if (untimed && filter_cost_a_thread()) own_record()->note = ProcessNote::kFiltered;
+    if ((untimed && filter_cost(FilterCost::kThread)) || filter_cost(FilterCost::kTick))
+      own_record()->note = ProcessNote::kFiltered;
     return;
   }
   if (getpid() != g_pid) return;

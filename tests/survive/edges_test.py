@@ -39,5 +39,19 @@ class Calls(Edges):
         self.lives("load", p.program("first_calls.so"))
 
 
+class Filters(Edges):
+    def test_the_strict_mode_of_seccomp(self):
+        """It leaves read, write, exit and rt_sigreturn."""
+        for options in ((), ("-g",)):
+            self.lives("strict", "blocked", options=options)
+            for engine, data in self.recorded("strict", "open", options=options):
+                self.assertGreater(p.share_at_most(data, "work_without_calls"), 0.5, engine)
+
+    def test_a_filter_that_kills_for_a_mask(self):
+        for engine, data in self.recorded("unmasked"):
+            self.assertIn("installed a seccomp filter", " ".join(row["note"] for row in data["processes"]), engine)
+            self.assertGreater(data["unsampled_s"], 0.1, engine)
+
+
 if __name__ == "__main__":
     p.main()
