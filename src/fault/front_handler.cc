@@ -32,13 +32,29 @@ bool is_default(const struct sigaction& action) noexcept {
   return action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN;
 }
 
-/// What the kernel would have done: a fault comes again on return and finds the default; a signal that was
-/// sent, and a breakpoint, which is behind us already, have to be sent again.
-void default_action(int signal, const siginfo_t* info) noexcept {
+/// A fault comes again when the handler returns. Where its signal is blocked then, the kernel ends the
+/// process by it. No system call, which a seccomp filter could refuse.
+void end_by_fault(int signal, void* context) noexcept {
+  sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, signal);
+}
+
+/// A signal that was sent, and a breakpoint, which is behind us already, have to be sent again. Where that is
+/// refused, they would come to us for ever: the process ends with the status a shell has for the signal.
+void end_by_sending(int signal) noexcept {
+  constexpr int kBySignal = 128;
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
-  next_sigaction(signal, &action, nullptr);
-  if (info->si_code <= 0 || signal == SIGTRAP) syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal);
+  if (next_sigaction(signal, &action, nullptr) != 0 ||
+      syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), signal) != 0)
+    syscall(SYS_exit_group, kBySignal + signal);
+}
+
+/// What the kernel would have done.
+void default_action(int signal, const siginfo_t* info, void* context) noexcept {
+  if (info->si_code > 0 && signal != SIGTRAP)
+    end_by_fault(signal, context);
+  else
+    end_by_sending(signal);
 }
 
 /// The mask the displaced handler would have got from the kernel.
@@ -65,7 +81,7 @@ void call(const struct sigaction& to, int signal, siginfo_t* info, void* context
   struct sigaction to = previous;
   bool sent = info->si_code <= 0;
   if (to.sa_handler == SIG_IGN && sent) return;
-  if (is_default(to)) return default_action(signal, info);
+  if (is_default(to)) return default_action(signal, info, context);
   if ((to.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) previous.sa_handler = SIG_DFL;
   if (front.masking == WhileClaiming::kBlockAll) mask_as_before(to, signal, context);
   call(to, signal, info, context);
