@@ -155,6 +155,36 @@ sighandler_t set_handler(SignalFunction* next, int signal, sighandler_t handler,
   return as_set(signal, before).sa_handler;
 }
 
+#ifndef SECCOMP_FILTER_FLAG_NEW_LISTENER
+#define SECCOMP_FILTER_FLAG_NEW_LISTENER (1UL << 3)
+#endif
+
+/// A call that may bring a seccomp filter. Made before the filter is there.
+class Filtering {
+ public:
+  static Filtering by_prctl(long option) noexcept {
+    return {option == PR_SET_SECCOMP && !runs_in_lent_memory(), false};
+  }
+  static Filtering by_seccomp(long operation, long flags) noexcept {
+    const bool installs = operation == SECCOMP_SET_MODE_STRICT || operation == SECCOMP_SET_MODE_FILTER;
+    return {installs && !runs_in_lent_memory(),
+            (static_cast<unsigned long>(flags) & SECCOMP_FILTER_FLAG_NEW_LISTENER) != 0};
+  }
+  static Filtering by_number(long number, const long (&arguments)[6]) noexcept {
+    if (number == SYS_prctl) return by_prctl(arguments[0]);
+    if (number == SYS_seccomp) return by_seccomp(arguments[0], arguments[1]);
+    return {false, false};
+  }
+  /// A listener's descriptor is a success; else a number above 0 is a thread that could not be synchronised.
+  void end(long result) const noexcept {
+    if (asked_ && (result == 0 || (listens_ && result > 0))) note_seccomp_filter();
+  }
+
+ private:
+  Filtering(bool asked, bool listens) noexcept : asked_(asked), listens_(listens) {}
+  const bool asked_, listens_;
+};
+
 }  // namespace
 
 PCTALLY_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
@@ -182,10 +212,9 @@ PCTALLY_HOOK int prctl(int option, ...) noexcept {
   unsigned long arguments[4];
   for (unsigned long& argument : arguments) argument = va_arg(list, unsigned long);
   va_end(list);
-  const bool filters =
-      option == PR_SET_SECCOMP && !runs_in_lent_memory();  // asked before the filter is there
+  const auto filtering = Filtering::by_prctl(option);
   const int result = g_prctl.get()(option, arguments[0], arguments[1], arguments[2], arguments[3]);
-  if (filters && result == 0) note_seccomp_filter();
+  filtering.end(result);
   return result;
 }
 
@@ -198,12 +227,11 @@ PCTALLY_HOOK long syscall(long number, ...) noexcept {
   va_end(list);
   auto* next = g_syscall.get();
   if (number == SYS_rt_sigaction && exchange_raw(next, arguments)) return 0;
-  const bool installs = arguments[0] == SECCOMP_SET_MODE_STRICT || arguments[0] == SECCOMP_SET_MODE_FILTER;
-  const bool filters = number == SYS_seccomp && installs && !runs_in_lent_memory();
+  const auto filtering = Filtering::by_number(number, arguments);
   const long result =
       next(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
   if (number == SYS_clone && result == 0) enter_once();  // in a child
   if (number == SYS_pivot_root && result == 0) check_root();
-  if (filters && result == 0) note_seccomp_filter();
+  filtering.end(result);
   return result;
 }

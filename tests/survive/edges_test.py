@@ -53,6 +53,10 @@ class Filters(Edges):
         for number in (signal.SIGSEGV, signal.SIGBUS):
             self.lives("crash", str(int(number)), options=("-g",))
 
+    def test_filters_that_come_by_other_ways(self):
+        for way in ("listener", "number"):
+            self.lives("filtered", way)
+
     def test_a_filter_that_kills_for_a_mask(self):
         for engine, data in self.recorded("unmasked"):
             self.assertIn("installed a seccomp filter", " ".join(row["note"] for row in data["processes"]), engine)
