@@ -54,6 +54,42 @@ bool exchange(int signal, const struct sigaction* action, struct sigaction* befo
   return next_sigaction(signal, &wanted, nullptr) == 0;
 }
 
+/// What actions have of our ticks' signals in their masks, by bit (signal - 1). The kernel does not get them.
+unsigned long long g_hidden_in_mask[_NSIG];
+
+/// An action as the program gave it, or null; for the kernel without our ticks in its mask, so that a handler
+/// is sampled as other code is. What the program finds is as it was set.
+class Sampled {
+ public:
+  Sampled(int signal, const struct sigaction* given) noexcept : signal_(signal), action_(given) {
+    if (given == nullptr) return;
+    for (unsigned long long all = hidden_signals(); all != 0; all &= all - 1)
+      if (sigismember(&given->sa_mask, __builtin_ctzll(all) + 1) == 1) hidden_ |= all & -all;
+    if (hidden_ == 0 || runs_in_lent_memory()) return;  // a child of vfork(2) has no ticks
+    copy_ = *given;
+    hide_ticks(&copy_.sa_mask);
+    action_ = &copy_;
+  }
+  Sampled(const Sampled&) = delete;
+  Sampled& operator=(const Sampled&) = delete;
+
+  [[nodiscard]] const struct sigaction* action() const noexcept { return action_; }
+
+  /// It has been set, or there was none to set; `before`, the mask of what was there, may be null.
+  void end(sigset_t* before) const noexcept {
+    unsigned long long& kept = g_hidden_in_mask[signal_];
+    for (unsigned long long bits = before == nullptr ? 0 : kept; bits != 0; bits &= bits - 1)
+      sigaddset(before, __builtin_ctzll(bits) + 1);
+    if (action_ != nullptr && kept != hidden_ && !runs_in_lent_memory()) kept = hidden_;
+  }
+
+ private:
+  const int signal_;
+  const struct sigaction* action_;
+  unsigned long long hidden_ = 0;
+  struct sigaction copy_;
+};
+
 #if defined(__x86_64__) || defined(__aarch64__)
 /// An action as rt_sigaction(2) has it.
 struct KernelAction {
@@ -81,24 +117,46 @@ KernelAction to_kernel(const struct sigaction& action, const KernelAction& real)
   return result;
 }
 
-/// rt_sigaction(2) by its number; false: the kernel's to answer.
-bool exchange_raw(long (*next)(long, ...), const long (&arguments)[6]) noexcept {
+using NextSyscall = long(long, ...);
+
+/// Of an action that the kernel has itself.
+long set_in_kernel(NextSyscall* next, const Sampled& sampled, int signal, KernelAction* wanted,
+                   KernelAction* earlier) noexcept {
+  if (wanted != nullptr) memcpy(&wanted->mask, &sampled.action()->sa_mask, sizeof wanted->mask);
+  const long result = next(SYS_rt_sigaction, signal, wanted, earlier, sizeof wanted->mask);
+  if (result != 0) return result;
+  sigset_t mask;
+  sigemptyset(&mask);
+  if (earlier != nullptr) memcpy(&mask, &earlier->mask, sizeof earlier->mask);
+  sampled.end(&mask);
+  if (earlier != nullptr) memcpy(&earlier->mask, &mask, sizeof earlier->mask);
+  return 0;
+}
+
+/// rt_sigaction(2) by its number, its answer in *result; false: the kernel's to answer.
+bool exchange_raw(NextSyscall* next, const long (&arguments)[6], long* result) noexcept {
   const auto signal = static_cast<int>(arguments[0]);
   const auto* given = reinterpret_cast<const KernelAction*>(arguments[1]);
   auto* earlier = reinterpret_cast<KernelAction*>(arguments[2]);
-  KernelAction real{};
+  KernelAction real{}, wanted{};
   if (arguments[3] != sizeof real.mask ||
       next(SYS_rt_sigaction, signal, nullptr, &real, sizeof real.mask) != 0)
     return false;
   struct sigaction action {
   }, before{};
-  if (given != nullptr) action = from_kernel(*given);
-  if (!exchange(signal, given == nullptr ? nullptr : &action, &before)) return false;
-  if (earlier != nullptr) *earlier = to_kernel(before, real);
+  if (given != nullptr) action = from_kernel(wanted = *given);
+  const Sampled sampled(signal, given == nullptr ? nullptr : &action);
+  if (exchange(signal, sampled.action(), &before)) {
+    sampled.end(&before.sa_mask);
+    if (earlier != nullptr) *earlier = to_kernel(before, real);
+    *result = 0;
+  } else {
+    *result = set_in_kernel(next, sampled, signal, given == nullptr ? nullptr : &wanted, earlier);
+  }
   return true;
 }
 #else
-bool exchange_raw(long (*)(long, ...), const long (&)[6]) noexcept { return false; }
+bool exchange_raw(long (*)(long, ...), const long (&)[6], long*) noexcept { return false; }
 #endif
 
 /// Handlers of the program's that run with our ticks blocked.
@@ -150,9 +208,18 @@ sighandler_t set_handler(SignalFunction* next, int signal, sighandler_t handler,
   action.sa_handler = handler;
   action.sa_flags = flags;
   if ((flags & SA_NODEFER) == 0) sigaddset(&action.sa_mask, signal);
-  if (exchange(signal, handler == SIG_ERR ? nullptr : &action, &before)) return before.sa_handler;
-  before.sa_handler = next(signal, handler);
-  return as_set(signal, before).sa_handler;
+  const bool kept = exchange(signal, handler == SIG_ERR ? nullptr : &action, &before);
+  if (!kept) before.sa_handler = next(signal, handler);
+  if (handler != SIG_ERR && before.sa_handler != SIG_ERR) Sampled(signal, &action).end(nullptr);
+  return kept ? before.sa_handler : as_set(signal, before).sa_handler;
+}
+
+/// Of an action that a tick finds room beside.
+int set_roomy(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
+  if (exchange(signal, action, before)) return 0;
+  const int result = next_sigaction(signal, action, before);
+  if (result == 0 && before != nullptr) *before = as_set(signal, *before);
+  return result;
 }
 
 #ifndef SECCOMP_FILTER_FLAG_NEW_LISTENER
@@ -188,11 +255,11 @@ class Filtering {
 }  // namespace
 
 PCTALLY_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
-  if (action != nullptr && has_no_room_for_ticks(*action) && !runs_in_lent_memory())
-    return set_roomless(signal, *action, before);
-  if (exchange(signal, action, before)) return 0;
-  const int result = next_sigaction(signal, action, before);
-  if (result == 0 && before != nullptr) *before = as_set(signal, *before);
+  const Sampled sampled(signal, action);
+  const bool roomless = action != nullptr && has_no_room_for_ticks(*action) && !runs_in_lent_memory();
+  const int result =
+      roomless ? set_roomless(signal, *action, before) : set_roomy(signal, sampled.action(), before);
+  if (result == 0) sampled.end(before == nullptr ? nullptr : &before->sa_mask);
   return result;
 }
 
@@ -226,7 +293,8 @@ PCTALLY_HOOK long syscall(long number, ...) noexcept {
   for (long& argument : arguments) argument = va_arg(list, long);
   va_end(list);
   auto* next = g_syscall.get();
-  if (number == SYS_rt_sigaction && exchange_raw(next, arguments)) return 0;
+  long answer = 0;
+  if (number == SYS_rt_sigaction && exchange_raw(next, arguments, &answer)) return answer;
   const auto filtering = Filtering::by_number(number, arguments);
   const long result =
       next(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);

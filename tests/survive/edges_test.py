@@ -63,5 +63,14 @@ class Filters(Edges):
             self.assertGreater(data["unsampled_s"], 0.1, engine)
 
 
+class Handlers(Edges):
+    def test_handlers_that_block_all_signals_are_sampled(self):
+        """All of the work is in them. What they see of their masks is as it was set."""
+        for way in ("call", "number"):
+            for engine, data in self.recorded("masked_handler", way):
+                self.assertGreater(p.share_at_most(data, "work_in_handler") + p.share_at_most(data, "work"), 0.8, engine)
+                self.assertLess(p.share_of(data, "raise"), 0.1, engine)
+
+
 if __name__ == "__main__":
     p.main()
