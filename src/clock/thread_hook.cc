@@ -9,6 +9,7 @@
 #include "base/next_call.h"
 #include "clock/thread_pots.h"
 #include "clock/thread_timers.h"
+#include "clock/threads_lock.h"
 #include "clock/tick_path.h"
 
 namespace pctally {
@@ -98,6 +99,7 @@ void begin(ThreadRecord* record) noexcept {
     block_hidden();
   else
     unblock_hidden();
+  const HandlersBlocked blocked;  // one that ended the thread now would leave it without its end
   know_own_stack(record->stack_bytes);
   begin_thread(record);
   if (g_has_key) pthread_setspecific(g_key, record);
@@ -125,7 +127,7 @@ void at_thread_end(void* record) {
 }
 
 ThreadRecord* take_record() noexcept {
-  MutexLock locked(g_threads);
+  const ThreadsLock locked;
   return take_thread_record();
 }
 
@@ -150,7 +152,7 @@ ThreadRecord* record_unless_filtered(Routine routine, void* argument,
 }
 
 void give_back_unused(ThreadRecord* record) noexcept {
-  MutexLock locked(g_threads);
+  const ThreadsLock locked;
   give_back(record);
 }
 

@@ -10,6 +10,7 @@
 #include "clock/kernel_timer.h"
 #include "clock/thread_hook.h"
 #include "clock/thread_list.h"
+#include "clock/threads_lock.h"
 #include "clock/tick_path.h"
 #include "histfile/profile_file.h"
 
@@ -182,7 +183,8 @@ Status ThreadTimers::adopt_all() noexcept {
 
 Status ThreadTimers::start(PublishedTables* tables, const Plan& plan) noexcept {
   if (running()) return {EBUSY, "the timers are running already"};
-  MutexLock locked(g_threads);
+  TickSlot::reserve_signal();
+  const ThreadsLock locked;
   if (auto claimed = slot_.claim(tables, plan.period_ns, plan.first_weight); !claimed) return claimed;
   plan_ = plan;
   g_most = most_timers();
@@ -196,7 +198,7 @@ void ThreadTimers::adopt_threads() noexcept {
   if (!running()) return;
   plan_.first_weight = 0;  // no process begins here
   const int before = errno;
-  MutexLock locked(g_threads);
+  const ThreadsLock locked;
   let_go_of_ended();
   (void)adopt_all();
   errno = before;
@@ -217,13 +219,13 @@ void ThreadTimers::end() noexcept {
 
 void ThreadTimers::stop() noexcept {
   if (!running()) return;
-  MutexLock locked(g_threads);
+  const ThreadsLock locked;
   end();
 }
 
 void ThreadTimers::forget() noexcept {
   if (forget_threads()) {
-    MutexLock locked(g_threads);
+    const ThreadsLock locked;
     forget_owed_ticks();
     g_armed = g_ended = 0;
     g_ended_ns = 0;
@@ -245,7 +247,7 @@ void begin_thread(ThreadRecord* record) noexcept {
 }
 
 void end_thread(ThreadRecord* record) noexcept {
-  MutexLock locked(g_threads);
+  const ThreadsLock locked;
   const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
   if (!record->used || record->thread != thread) return;     // of the parent of a fork
   for (ThreadTimer& timer : record->timers) disarm(&timer);  // its last signal, too, is past then
@@ -259,7 +261,7 @@ void end_thread(ThreadRecord* record) noexcept {
 }
 
 void end_process() noexcept {
-  MutexLock locked(g_threads);
+  const ThreadsLock locked;
   const auto thread = static_cast<pid_t>(syscall(SYS_gettid));
   const uint64_t cpu_ns = thread_cpu_ns(thread);
   ThreadRecord* record = find_thread(thread);
@@ -268,7 +270,7 @@ void end_process() noexcept {
 }
 
 uint64_t unseen_start_ns(uint64_t process_ns) noexcept {
-  MutexLock locked(g_threads);
+  const ThreadsLock locked;
   uint64_t known = g_ended_ns + kOurStartNs + kStartAndEndNs * g_ended;
   const ThreadRecord* records = thread_records();
   for (unsigned i = 0; i < thread_record_count(); ++i)

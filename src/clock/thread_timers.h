@@ -44,7 +44,8 @@ class ThreadTimers {
 };
 
 /// The calling thread, whose record this is, begins or ends: it makes its timers for all clocks that run, or
-/// deletes them and books what they have not. Takes the lock.
+/// deletes them and books what they have not. Takes the lock. It begins with handlers blocked
+/// (HandlersBlocked).
 void begin_thread(ThreadRecord* record) noexcept;
 void end_thread(ThreadRecord* record) noexcept;
 

@@ -115,6 +115,7 @@ void on_tick(int signal, siginfo_t* info, void* context) {
 
 /// What the program blocked when it was asked for a signal first: it may wait for these.
 sigset_t g_blocked;
+bool g_knows_blocked = false;
 
 bool is_free(int signal) noexcept {
   struct sigaction action;
@@ -139,7 +140,8 @@ Status set_handler(int signal) noexcept {
 }
 
 Status install_handler(int below) noexcept {
-  if (g_signal == 0) next_sigmask(SIG_BLOCK, nullptr, &g_blocked);
+  if (!g_knows_blocked) next_sigmask(SIG_BLOCK, nullptr, &g_blocked);
+  g_knows_blocked = true;
   const int signal = free_signal(below);
   if (signal == 0) return {EAGAIN, "no real-time signal is free for the timer"};
   if (auto set = set_handler(signal); !set) return set;

@@ -24,7 +24,8 @@ class TickSlot {
   [[nodiscard]] bool claimed() const noexcept { return index_ != kMostClocks; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
 
-  /// Takes a signal now, for a child of fork(2) that may have all of them blocked and then needs one.
+  /// Takes a signal now, for who may have all of them blocked when one is needed: a child of fork(2), and the
+  /// holder of our threads' lock.
   static void reserve_signal() noexcept;
 
   /// The signal in use by all timers of the process, 0 if none.

@@ -21,6 +21,7 @@
 #include "base/sanitizer.h"
 #include "clock/clock_watch.h"
 #include "clock/thread_hook.h"
+#include "clock/thread_record.h"
 #include "clock/tick_clock.h"
 #include "clock/tick_path.h"
 #include "fault/fault_guard.h"
@@ -383,8 +384,10 @@ __attribute__((destructor)) void leave() {
   ProcessRecord* process = own_record();
   process->cpu_ns = cpu_used_ns();
   correct_note(process);
-  account_threads(process);
-  g_injected->clock.stop();
+  if (!g_threads.held_by_this_thread()) {  // else a handler that interrupted a call of ours is what exits
+    account_threads(process);
+    g_injected->clock.stop();
+  }
   process->blocked_ns = take_untimed_ns(Untimed::kBlocked);
   process->small_stack_ns = take_untimed_ns(Untimed::kSmallStack);
   process->timerless_ns = take_untimed_ns(Untimed::kLimit);

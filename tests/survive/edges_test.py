@@ -71,6 +71,11 @@ class Handlers(Edges):
                 self.assertGreater(p.share_at_most(data, "work_in_handler") + p.share_at_most(data, "work"), 0.8, engine)
                 self.assertLess(p.share_of(data, "raise"), 0.1, engine)
 
+    def test_signals_that_end_threads_and_processes_as_they_begin(self):
+        """The lock of our threads was held for ever: 5 of 6 runs hung."""
+        self.lives("ended_threads", "4000")
+        self.lives("ended_processes", "400")
+
 
 if __name__ == "__main__":
     p.main()
