@@ -127,13 +127,16 @@ Status install_fault_guard() noexcept {
 void admit_faults() noexcept {
   // The raw call: no C library keeps a copy of the mask, and none is needed.
   KernelMask faults = {};
-  for (int signal : {SIGSEGV, SIGBUS}) set_bit(faults, signal);
+  for (int signal : {SIGSEGV, SIGBUS})
+    if (has_front(signal)) set_bit(faults, signal);
   syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, nullptr, sizeof faults);
 }
 
 bool blocks_faults(const void* context) noexcept {
   const void* mask = interrupted_mask(context);
-  return has_bit(mask, SIGSEGV) || has_bit(mask, SIGBUS);
+  for (int signal : {SIGSEGV, SIGBUS})
+    if (has_front(signal) && has_bit(mask, signal)) return true;
+  return false;
 }
 
 #else

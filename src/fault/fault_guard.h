@@ -27,7 +27,8 @@ void claim_faults_first(Claim claim) noexcept;
 /// program's. Not nested.
 [[nodiscard]] bool run_guarded(void (*work)(void*) noexcept, void* argument) noexcept;
 
-/// Opens the calling thread's mask for the guard. Async-signal-safe: in a handler it lasts until the handler
+/// Opens the calling thread's mask for the guard, where it is in front: another signal that was sent would
+/// find the program's handler or its default. Async-signal-safe: in a handler it lasts until the handler
 /// returns. A fault while its signal is blocked ends the process.
 void admit_faults() noexcept;
 

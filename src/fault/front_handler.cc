@@ -180,10 +180,12 @@ bool exchange_behind(int signal, const struct sigaction* action, struct sigactio
   return true;
 }
 
+bool has_front(int signal) noexcept { return front_of(signal).levels != 0; }
+
 void block_all_but_guarded(sigset_t* mask) noexcept {
   sigfillset(mask);
   for (const int signal : {SIGSEGV, SIGBUS})
-    if (front_of(signal).levels != 0) sigdelset(mask, signal);
+    if (has_front(signal)) sigdelset(mask, signal);
 }
 
 void call_with_its_mask(const struct sigaction& action, int signal, siginfo_t* info, void* context) noexcept {

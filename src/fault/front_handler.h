@@ -24,6 +24,9 @@ Status put_in_front(int signal, Claim claim, WhileClaiming masking) noexcept;
 /// True while a handler of ours is the one the kernel calls.
 [[nodiscard]] bool in_front(int signal) noexcept;
 
+/// True if one of ours has been put in front. Async-signal-safe, without a system call.
+[[nodiscard]] bool has_front(int signal) noexcept;
+
 /// The mask of a handler of ours. SIGSEGV and SIGBUS stay open where our guard has been put in front:
 /// blocked, a fault would be the end of the process. Where it was not, one that is sent waits for the
 /// handler's end.

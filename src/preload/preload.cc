@@ -26,6 +26,7 @@
 #include "clock/tick_path.h"
 #include "fault/fault_guard.h"
 #include "fault/file_guard.h"
+#include "fault/sent_fault.h"
 #include "histfile/call_paths.h"
 #include "histfile/publish.h"
 #include "preload/exec_hook.h"
@@ -75,20 +76,40 @@ void add_paths(RegionTable* table) noexcept {
 }
 
 /// The guard of the file's memory wants its signal also where the program blocks it, as some do around fork.
+/// One that was sent goes on waiting. Not by a whole mask, of which the C library makes a copy without its
+/// own signals: the stack of a handler may be short, and those are to stay blocked in it.
 class BusErrorsAdmitted {
  public:
   BusErrorsAdmitted() {
-    sigset_t bus;
-    sigemptyset(&bus);
-    sigaddset(&bus, SIGBUS);
-    next_sigmask(SIG_UNBLOCK, &bus, &before_);
+    begin_own_handler();
+    ask();
+    change(SIG_UNBLOCK, bus_blocked_, false);
   }
   BusErrorsAdmitted(const BusErrorsAdmitted&) = delete;
   BusErrorsAdmitted& operator=(const BusErrorsAdmitted&) = delete;
-  ~BusErrorsAdmitted() { next_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~BusErrorsAdmitted() {
+    end_own_handler();  // sends it again, blocked
+    change(SIG_BLOCK, bus_blocked_, false);
+    change(SIG_UNBLOCK, !bus_blocked_, !segv_blocked_);
+  }
 
  private:
-  sigset_t before_;
+  [[gnu::noinline]] void ask() noexcept {
+    sigset_t mask;
+    next_sigmask(SIG_BLOCK, nullptr, &mask);
+    bus_blocked_ = sigismember(&mask, SIGBUS) == 1;
+    segv_blocked_ = sigismember(&mask, SIGSEGV) == 1;
+  }
+  [[gnu::noinline]] static void change(int how, bool bus, bool segv) noexcept {
+    if (!bus && !segv) return;
+    sigset_t set;
+    sigemptyset(&set);
+    if (bus) sigaddset(&set, SIGBUS);
+    if (segv) sigaddset(&set, SIGSEGV);
+    next_sigmask(how, &set, nullptr);
+  }
+
+  bool bus_blocked_ = false, segv_blocked_ = false;
 };
 
 /// A process record of its own, and a table that counts for it.

@@ -76,6 +76,12 @@ class Handlers(Edges):
         self.lives("ended_threads", "4000")
         self.lives("ended_processes", "400")
 
+    def test_a_fault_that_is_sent_waits_while_it_is_blocked(self):
+        """With -g the guard is in front of both."""
+        for options in ((), ("-g",)):
+            for number in (signal.SIGSEGV, signal.SIGBUS):
+                self.lives("pending", str(int(number)), options=options)
+
 
 if __name__ == "__main__":
     p.main()
