@@ -56,8 +56,8 @@ bool runs_on_alternate_stack(const struct sigaction& action) noexcept {
   return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN && (action.sa_flags & SA_ONSTACK) != 0;
 }
 
-/// Set for a thread whose alternate stack has no room for a handler, or is no memory any more.
-__thread bool t_blocks_ticks;
+/// Why a thread has its ticks blocked, by the bits of NoTicks; 0: it does not.
+__thread uint8_t t_no_ticks;
 /// The next tick has waited for a handler of the program's to end.
 __thread bool t_tick_waited;
 /// The alternate stack that the thread has given the kernel; without bytes: none.
@@ -73,7 +73,7 @@ bool holds_alternate_stack(const void* memory, size_t bytes) noexcept {
 class Mask {
  public:
   explicit Mask(const sigset_t* given) noexcept : visible_(given), set_(visible_.get()) {
-    if (given == nullptr || !t_blocks_ticks) return;
+    if (given == nullptr || t_no_ticks == 0) return;
     copy_ = *given;
     change_hidden(&copy_, sigaddset);
     set_ = &copy_;
@@ -97,7 +97,7 @@ class Wait {
   explicit Wait(const sigset_t* given) noexcept : set_(given), outer_(t_waits) {
     if (given == nullptr || hidden_signals() == 0) return;
     copy_ = *given;
-    change_hidden(&copy_, t_blocks_ticks ? sigaddset : sigdelset);
+    change_hidden(&copy_, t_no_ticks != 0 ? sigaddset : sigdelset);
     set_ = &copy_;
     const int signal = TickSlot::signal_number();
     if (signal == 0) return;
@@ -164,7 +164,7 @@ int change_mask(decltype(pthread_sigmask)* next, int how, const sigset_t* set, s
   enter_once();
   const Visible visible(set);
   const Mask mask(set);
-  const bool as_given = how == SIG_UNBLOCK && !t_blocks_ticks;
+  const bool as_given = how == SIG_UNBLOCK && t_no_ticks == 0;
   const int result = next(how, as_given ? set : how == SIG_SETMASK ? mask.get() : visible.get(), before);
   if (result == 0 && before != nullptr) change_hidden(before, sigdelset);
   return result;
@@ -181,7 +181,19 @@ Function* or_fail(Function* function) noexcept {
 
 void bring_signal_hooks() noexcept {}
 
-bool keeps_ticks_blocked() noexcept { return t_blocks_ticks; }
+void keep_ticks_blocked(NoTicks why, bool blocked) noexcept {
+  const uint8_t bit = static_cast<uint8_t>(why), before = t_no_ticks;
+  const auto after = static_cast<uint8_t>(blocked ? before | bit : before & ~bit);
+  if ((before == 0) != (after == 0)) change_ticks(blocked ? SIG_BLOCK : SIG_UNBLOCK);
+  t_no_ticks = after;  // now: a tick that waited came in the call, and was blocked until then
+}
+
+bool keeps_ticks_blocked() noexcept { return t_no_ticks != 0; }
+bool keeps_ticks_blocked(NoTicks why) noexcept { return (t_no_ticks & static_cast<uint8_t>(why)) != 0; }
+
+bool has_no_stack_for_ticks() noexcept {
+  return keeps_ticks_blocked(NoTicks::kAlternateStack) || keeps_ticks_blocked(NoTicks::kSmallStack);
+}
 
 bool has_no_room_for_ticks(const struct sigaction& action) noexcept {
   return __atomic_load_n(&g_small_alternate, __ATOMIC_RELAXED) != 0 && runs_on_alternate_stack(action);
@@ -194,7 +206,7 @@ void hide_ticks(sigset_t* mask) noexcept { change_hidden(mask, sigdelset); }
 void note_waiting_tick(const void* context) noexcept {
   unsigned long long interrupted = 0, waiting = 0;
   memcpy(&interrupted, interrupted_mask(context), _NSIG / 8);
-  if ((interrupted & hidden_signals()) != 0 || t_blocks_ticks || has_seccomp_filter()) return;
+  if ((interrupted & hidden_signals()) != 0 || t_no_ticks != 0 || has_seccomp_filter()) return;
   sigset_t pending;  // not by syscall(2), which is ours and takes more of the stack
   sigemptyset(&pending);
   sigpending(&pending);
@@ -312,23 +324,19 @@ PCTALLY_HOOK int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   auto* function = g_sigaltstack.get();
   if (stack != nullptr && runs_in_lent_memory()) return function(stack, before);
   const bool watched = stack != nullptr && hidden_signals() != 0;
-  const bool blocked = t_blocks_ticks, block = watched && !has_room_for_a_handler(*stack);
-  if (block && !blocked) change_ticks(SIG_BLOCK);
+  const bool blocked = keeps_ticks_blocked(NoTicks::kAlternateStack);
+  const bool block = watched && !has_room_for_a_handler(*stack);
+  if (block) keep_ticks_blocked(NoTicks::kAlternateStack, true);
   const int result = function(stack, before);
   if (watched && result == 0 && !has_room_for_a_tick_in_a_handler(*stack)) note_small_alternate();
   if (stack != nullptr && result == 0) t_alternate = (stack->ss_flags & SS_DISABLE) != 0 ? stack_t{} : *stack;
-  if (!watched) return result;
-  const bool keeps = result == 0 ? block : blocked;
-  if (!keeps && (blocked || block)) change_ticks(SIG_UNBLOCK);  // one that waited comes here
-  t_blocks_ticks = keeps;
+  if (watched) keep_ticks_blocked(NoTicks::kAlternateStack, result == 0 ? block : blocked);
   return result;
 }
 
 /// A program may unmap its alternate stack and leave it to the kernel. Blocked before, as by sigaltstack().
 PCTALLY_HOOK int munmap(void* memory, size_t bytes) noexcept {
-  if (holds_alternate_stack(memory, bytes) && hidden_signals() != 0 && !t_blocks_ticks) {
-    change_ticks(SIG_BLOCK);
-    t_blocks_ticks = true;
-  }
+  if (holds_alternate_stack(memory, bytes) && hidden_signals() != 0)
+    keep_ticks_blocked(NoTicks::kAlternateStack, true);
   return g_munmap.get()(memory, bytes);
 }

@@ -84,11 +84,9 @@ void unblock_hidden() noexcept {
   next_sigmask(SIG_UNBLOCK, &ours, nullptr);
 }
 
-void block_hidden() noexcept {
-  sigset_t trap;
-  sigemptyset(&trap);
-  sigaddset(&trap, SIGTRAP);
-  next_sigmask(SIG_BLOCK, &trap, nullptr);
+/// A thread without a timer has the events of the trap all the same, which it inherits.
+void block_trap() noexcept {
+  if ((hidden_signals() >> (SIGTRAP - 1) & 1) != 0) keep_ticks_blocked(NoTicks::kSmallStack, true);
 }
 
 /// In the new thread.
@@ -96,7 +94,7 @@ void begin(ThreadRecord* record) noexcept {
   if (has_seccomp_filter()) record->untimed = Untimed::kSeccomp;
   if (record->untimed == Untimed::kSeccomp) return;
   if (record->untimed == Untimed::kSmallStack)
-    block_hidden();
+    block_trap();
   else
     unblock_hidden();
   const HandlersBlocked blocked;  // one that ended the thread now would leave it without its end

@@ -35,8 +35,15 @@ void hide_signal(int signal) noexcept;
 /// Those, by bit (signal - 1); 0: none.
 [[nodiscard]] unsigned long long hidden_signals() noexcept;
 
-/// True if the calling thread has them blocked by us: its alternate stack has no room for a handler.
+/// Why the calling thread has them blocked by us: its alternate stack, or the stack that it was given, has no
+/// room for a handler; or no handler could return, for its system calls are refused (syscall user dispatch).
+enum class NoTicks : uint8_t { kAlternateStack = 1, kSmallStack = 2, kDispatch = 4 };
+/// From now on for this reason, or no longer.
+void keep_ticks_blocked(NoTicks why, bool blocked) noexcept;
 [[nodiscard]] bool keeps_ticks_blocked() noexcept;
+[[nodiscard]] bool keeps_ticks_blocked(NoTicks why) noexcept;
+/// True if a stack is why.
+[[nodiscard]] bool has_no_stack_for_ticks() noexcept;
 
 /// True for a handler that may run on an alternate stack where a tick finds no room beside it.
 [[nodiscard]] bool has_no_room_for_ticks(const struct sigaction& action) noexcept;

@@ -153,7 +153,7 @@ void book_end(ThreadRecord* record, unsigned clock, uint64_t cpu_ns) noexcept {
   const uint64_t booked_ns = timer.booked_ns + record->began_cpu_ns;
   const uint64_t missing_ns = cpu_ns > booked_ns ? cpu_ns - booked_ns : 0;
   if (missing_ns > 4 * kernel_tick_ns() + 2 * period_of(clock) && thread_blocks_ticks())
-    note_untimed(keeps_ticks_blocked() ? Untimed::kSmallStack : Untimed::kBlocked, missing_ns);
+    note_untimed(has_no_stack_for_ticks() ? Untimed::kSmallStack : Untimed::kBlocked, missing_ns);
   else
     book_rest(*record, clock, cpu_ns);
 }

@@ -82,7 +82,8 @@ bool take_tick(const siginfo_t* info, void* context) noexcept {
   if (tables == nullptr) return true;
   const uint64_t weight = weigh(timer, slot, record->pot, 1 + static_cast<uint64_t>(info->si_overrun));
   if (keeps_ticks_blocked() || takes_waiting_tick()) {
-    note_untimed(Untimed::kSmallStack, weight * slot->period_ns);
+    const bool for_stack = has_no_stack_for_ticks() || !keeps_ticks_blocked();
+    note_untimed(for_stack ? Untimed::kSmallStack : Untimed::kBlocked, weight * slot->period_ns);
     return true;
   }
   if (waits_with_a_mask() && follows_interrupted_call(context)) {  // a handler has run meanwhile

@@ -16,12 +16,12 @@ def bare(*scene):
 
 
 class Edges(unittest.TestCase):
-    def recorded(self, *scene, options=()):
+    def recorded(self, *scene, options=(), engines=("timer", "trap")):
         """(engine, report) of each recording; the program has done what it does alone."""
         status, output = bare(*scene)
         if status == 77:
             self.skipTest("the kernel does not permit it here")
-        for engine in p.engines("timer", "trap"):
+        for engine in p.engines(*engines):
             with self.subTest(scene=scene, engine=engine):
                 done = p.record([p.program("edges"), *scene], "-e", engine, *options)
                 self.assertEqual((done.returncode, done.stdout), (status, output), done.stderr)
@@ -29,8 +29,8 @@ class Edges(unittest.TestCase):
                 p.assert_ledger(self, data)
                 yield engine, data
 
-    def lives(self, *scene, options=()):
-        for _ in self.recorded(*scene, options=options):
+    def lives(self, *scene, **how):
+        for _ in self.recorded(*scene, **how):
             pass
 
 
@@ -81,6 +81,16 @@ class Handlers(Edges):
         for options in ((), ("-g",)):
             for number in (signal.SIGSEGV, signal.SIGBUS):
                 self.lives("pending", str(int(number)), options=options)
+
+    def test_small_stacks_that_the_program_brings(self):
+        """By trap their ticks are blocked, whatever masks and alternate stacks the thread sets."""
+        for way in ("mask", "alternate"):
+            for engine, data in self.recorded("small_mask", way):
+                self.assertEqual(p.ticks_of(data, "work"), 0, (engine, way))  # where a handler finds no room
+
+    def test_a_breakpoint_on_a_small_stack(self):
+        """Only trap, which has SIGTRAP for itself, blocks it there."""
+        self.lives("breakpoint", engines=("timer",))
 
 
 if __name__ == "__main__":
