@@ -252,6 +252,25 @@ class Filtering {
   const bool asked_, listens_;
 };
 
+/// prctl(2) that turns syscall user dispatch on or off: while it is on, code of the thread may make no system
+/// call, the return of a handler neither (Wine runs Windows programs so). Its ticks wait, and are of no place
+/// then.
+class Dispatching {
+ public:
+  /// Blocks them before the call turns it on.
+  Dispatching(bool is_prctl, unsigned long option, unsigned long mode) noexcept
+      : asked_(is_prctl && option == kOption && !runs_in_lent_memory()), on_(mode != 0) {
+    if (asked_ && on_ && hidden_signals() != 0) keep_ticks_blocked(NoTicks::kDispatch, true);
+  }
+  void end(long result) const noexcept {
+    if (asked_ && on_ == (result != 0)) keep_ticks_blocked(NoTicks::kDispatch, false);
+  }
+
+ private:
+  static constexpr unsigned long kOption = 59;  // PR_SET_SYSCALL_USER_DISPATCH, of Linux 5.11
+  const bool asked_, on_;
+};
+
 }  // namespace
 
 PCTALLY_HOOK int sigaction(int signal, const struct sigaction* action, struct sigaction* before) noexcept {
@@ -280,8 +299,10 @@ PCTALLY_HOOK int prctl(int option, ...) noexcept {
   for (unsigned long& argument : arguments) argument = va_arg(list, unsigned long);
   va_end(list);
   const auto filtering = Filtering::by_prctl(option);
+  const Dispatching dispatching(true, static_cast<unsigned long>(option), arguments[0]);
   const int result = g_prctl.get()(option, arguments[0], arguments[1], arguments[2], arguments[3]);
   filtering.end(result);
+  dispatching.end(result);
   return result;
 }
 
@@ -296,10 +317,13 @@ PCTALLY_HOOK long syscall(long number, ...) noexcept {
   long answer = 0;
   if (number == SYS_rt_sigaction && exchange_raw(next, arguments, &answer)) return answer;
   const auto filtering = Filtering::by_number(number, arguments);
+  const Dispatching dispatching(number == SYS_prctl, static_cast<unsigned long>(arguments[0]),
+                                static_cast<unsigned long>(arguments[1]));
   const long result =
       next(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
   if (number == SYS_clone && result == 0) enter_once();  // in a child
   if (number == SYS_pivot_root && result == 0) check_root();
   filtering.end(result);
+  dispatching.end(result);
   return result;
 }

@@ -99,6 +99,7 @@ void TickClock::stop() noexcept {
 
 void TickClock::forget(Descriptors descriptors) noexcept {
   note_own_process();
+  keep_ticks_blocked(NoTicks::kDispatch, false);  // fork(2) turns it off
   if (trap_.running()) hook_threads(-1);
   timer_.forget();
   trap_.forget(descriptors);

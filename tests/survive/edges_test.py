@@ -92,6 +92,19 @@ class Handlers(Edges):
         """Only trap, which has SIGTRAP for itself, blocks it there."""
         self.lives("breakpoint", engines=("timer",))
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the kernel has it on x86 alone")
+    def test_syscall_user_dispatch(self):
+        """No handler can return from code whose system calls are refused. What follows is sampled again."""
+        for way in ("call", "number"):
+            for engine, data in self.recorded("dispatch", way):
+                self.assertEqual(p.ticks_of(data, "work_without_calls"), 0, engine)
+                self.assertGreater(p.ticks_of(data, "work"), 0, engine)
+                if engine == "timer":
+                    parts = {part["reason"]: part["seconds"] for part in data["unsampled_parts"]}
+                    self.assertGreater(parts["blocked signals"], 0.01)
+                else:
+                    self.assertGreater(data["lost"], 0)
+
 
 if __name__ == "__main__":
     p.main()
