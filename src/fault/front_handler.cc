@@ -182,8 +182,20 @@ bool exchange_behind(int signal, const struct sigaction* action, struct sigactio
 
 bool has_front(int signal) noexcept { return front_of(signal).levels != 0; }
 
+namespace {
+
+/// The C library's own, which its sigfillset(3) leaves out: one cancels the thread.
+void add_signals_of_libc(sigset_t* mask) noexcept {
+  constexpr unsigned kBits = 8 * sizeof(unsigned long);
+  auto* words = reinterpret_cast<unsigned long*>(mask);
+  for (const unsigned signal : {32u, 33u, 34u}) words[(signal - 1) / kBits] |= 1ul << (signal - 1) % kBits;
+}
+
+}  // namespace
+
 void block_all_but_guarded(sigset_t* mask) noexcept {
   sigfillset(mask);
+  add_signals_of_libc(mask);
   for (const int signal : {SIGSEGV, SIGBUS})
     if (has_front(signal)) sigdelset(mask, signal);
 }

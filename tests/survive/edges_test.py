@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
@@ -104,6 +105,16 @@ class Handlers(Edges):
                     self.assertGreater(parts["blocked signals"], 0.01)
                 else:
                     self.assertGreater(data["lost"], 0)
+
+    def test_threads_that_are_cancelled_in_the_midst_of_ticks(self):
+        """The end of the profile waits for ticks in flight."""
+        if not os.path.exists(p.program("cancelled")):
+            self.skipTest("built without the library")
+        for engine in p.engines("timer", "trap"):
+            path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "p.pct")
+            done = subprocess.run([p.program("cancelled"), path, engine], capture_output=True)
+            self.assertEqual((done.returncode, done.stdout), (0, b""), engine)
+            p.assert_ledger(self, p.report(path))
 
 
 if __name__ == "__main__":
