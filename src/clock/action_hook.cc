@@ -124,7 +124,8 @@ long set_in_kernel(NextSyscall* next, const Sampled& sampled, int signal, Kernel
                    KernelAction* earlier) noexcept {
   if (wanted != nullptr) memcpy(&wanted->mask, &sampled.action()->sa_mask, sizeof wanted->mask);
   const long result = next(SYS_rt_sigaction, signal, wanted, earlier, sizeof wanted->mask);
-  if (result != 0) return result;
+  if (result != 0)
+    return sampled.end(nullptr), result;  // set all the same: there is no memory for the one before
   sigset_t mask;
   sigemptyset(&mask);
   if (earlier != nullptr) memcpy(&mask, &earlier->mask, sizeof earlier->mask);
@@ -140,7 +141,8 @@ bool exchange_raw(NextSyscall* next, const long (&arguments)[6], long* result) n
   auto* earlier = reinterpret_cast<KernelAction*>(arguments[2]);
   KernelAction real{}, wanted{};
   if (arguments[3] != sizeof real.mask ||
-      next(SYS_rt_sigaction, signal, nullptr, &real, sizeof real.mask) != 0)
+      next(SYS_rt_sigaction, signal, nullptr, &real, sizeof real.mask) != 0 ||
+      (given != nullptr && !(can_read_mask(given) && can_read_mask(&given->mask))))
     return false;
   struct sigaction action {
   }, before{};
@@ -148,8 +150,9 @@ bool exchange_raw(NextSyscall* next, const long (&arguments)[6], long* result) n
   const Sampled sampled(signal, given == nullptr ? nullptr : &action);
   if (exchange(signal, sampled.action(), &before)) {
     sampled.end(&before.sa_mask);
-    if (earlier != nullptr) *earlier = to_kernel(before, real);
-    *result = 0;
+    // The kernel says first whether there is memory.
+    *result = earlier == nullptr ? 0 : next(SYS_rt_sigaction, signal, nullptr, earlier, sizeof real.mask);
+    if (earlier != nullptr && *result == 0) *earlier = to_kernel(before, real);
   } else {
     *result = set_in_kernel(next, sampled, signal, given == nullptr ? nullptr : &wanted, earlier);
   }

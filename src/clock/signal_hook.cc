@@ -18,6 +18,8 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/next_call.h"
 #include "clock/own_process.h"
@@ -36,11 +38,15 @@ void change_hidden(sigset_t* set, decltype(sigaddset)* change) noexcept {
     change(set, __builtin_ctzll(hidden) + 1);
 }
 
+/// Who reads a set first without us: the C library, which dies of a bad address, or the kernel.
+enum class ReadBy : bool { kLibrary, kKernel };
+
 /// A set as the program gave it, without ours.
 class Visible {
  public:
-  explicit Visible(const sigset_t* given) noexcept : set_(given) {
+  explicit Visible(const sigset_t* given, ReadBy by = ReadBy::kKernel) noexcept : set_(given) {
     if (given == nullptr || hidden_signals() == 0) return;
+    if (by == ReadBy::kKernel && !can_read_mask(given)) return;
     copy_ = *given;
     change_hidden(&copy_, sigdelset);
     set_ = &copy_;
@@ -72,7 +78,7 @@ bool holds_alternate_stack(const void* memory, size_t bytes) noexcept {
 /// A mask as the program gave it, without ours; or with them, where the thread has to keep them blocked.
 class Mask {
  public:
-  explicit Mask(const sigset_t* given) noexcept : visible_(given), set_(visible_.get()) {
+  explicit Mask(const sigset_t* given) noexcept : visible_(given, ReadBy::kLibrary), set_(visible_.get()) {
     if (given == nullptr || t_no_ticks == 0) return;
     copy_ = *given;
     change_hidden(&copy_, sigaddset);
@@ -95,7 +101,7 @@ __thread bool t_waits;
 class Wait {
  public:
   explicit Wait(const sigset_t* given) noexcept : set_(given), outer_(t_waits) {
-    if (given == nullptr || hidden_signals() == 0) return;
+    if (given == nullptr || hidden_signals() == 0 || !can_read_mask(given)) return;
     copy_ = *given;
     change_hidden(&copy_, t_no_ticks != 0 ? sigaddset : sigdelset);
     set_ = &copy_;
@@ -162,7 +168,7 @@ void change_ticks(int how) noexcept {
 
 int change_mask(decltype(pthread_sigmask)* next, int how, const sigset_t* set, sigset_t* before) noexcept {
   enter_once();
-  const Visible visible(set);
+  const Visible visible(set, ReadBy::kLibrary);
   const Mask mask(set);
   const bool as_given = how == SIG_UNBLOCK && t_no_ticks == 0;
   const int result = next(how, as_given ? set : how == SIG_SETMASK ? mask.get() : visible.get(), before);
@@ -186,6 +192,16 @@ void keep_ticks_blocked(NoTicks why, bool blocked) noexcept {
   const auto after = static_cast<uint8_t>(blocked ? before | bit : before & ~bit);
   if ((before == 0) != (after == 0)) change_ticks(blocked ? SIG_BLOCK : SIG_UNBLOCK);
   t_no_ticks = after;  // now: a tick that waited came in the call, and was blocked until then
+}
+
+bool can_read_mask(const void* mask) noexcept {
+  constexpr int kNoChange = -1;  // the kernel reads the mask first, and then refuses
+  asm("" : "+r"(mask));  // <signal.h> says of some that they are not null, and the question would be left out
+  if (mask == nullptr || has_seccomp_filter()) return mask != nullptr;
+  const int before = errno;
+  const bool read = syscall(SYS_rt_sigprocmask, kNoChange, mask, nullptr, _NSIG / 8) == 0 || errno != EFAULT;
+  errno = before;
+  return read;
 }
 
 bool keeps_ticks_blocked() noexcept { return t_no_ticks != 0; }

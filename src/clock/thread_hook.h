@@ -47,6 +47,9 @@ void keep_ticks_blocked(NoTicks why, bool blocked) noexcept;
 
 /// True for a handler that may run on an alternate stack where a tick finds no room beside it.
 [[nodiscard]] bool has_no_room_for_ticks(const struct sigaction& action) noexcept;
+/// False if the program gave us what is no memory, which is the kernel's to answer (EFAULT): a system call
+/// finds out, none behind a seccomp filter.
+[[nodiscard]] bool can_read_mask(const void* mask) noexcept;
 /// Adds those to a mask, or removes them.
 void block_ticks_in(sigset_t* mask) noexcept;
 void hide_ticks(sigset_t* mask) noexcept;

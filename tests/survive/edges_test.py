@@ -40,6 +40,9 @@ class Calls(Edges):
         """dlsym would wait for dlopen, which waits for the thread."""
         self.lives("load", p.program("first_calls.so"))
 
+    def test_bad_pointers_are_the_kernels_to_answer(self):
+        self.lives("bad_pointers")
+
 
 class Filters(Edges):
     def test_the_strict_mode_of_seccomp(self):
