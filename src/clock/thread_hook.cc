@@ -126,7 +126,7 @@ void at_thread_end(void* record) {
 
 ThreadRecord* take_record() noexcept {
   const ThreadsLock locked;
-  return take_thread_record();
+  return new_thread_record();
 }
 
 ThreadRecord* new_record(Routine routine, void* argument, const RoomyAttributes& attributes) noexcept {

@@ -21,6 +21,7 @@ constexpr unsigned kMostTimers = 1000000;
 constexpr uint64_t kStartAndEndNs = 500000;  ///< of a thread, that no reading of its clock has seen: at most
 constexpr uint64_t kOurStartNs = 5000000;    ///< of the process, before its threads were listed
 
+unsigned g_until_sweep GUARDED_BY(g_threads) = 0;  ///< how often there will be no room before the next sweep
 unsigned g_armed GUARDED_BY(g_threads) = 0;
 unsigned g_most GUARDED_BY(g_threads) = 0;
 uint64_t g_ended_ns GUARDED_BY(g_threads) = 0;  ///< CPU time of threads that made their timers themselves,
@@ -53,7 +54,55 @@ Status create_timer(pid_t thread, ThreadTimer* timer, int* id) noexcept {
   }
 }
 
+void disarm(ThreadTimer* timer) noexcept REQUIRES(g_threads) {
+  if (timer->id == kNoTimer) return;
+  delete_timer(timer->id);
+  timer->id = kNoTimer;
+  --g_armed;
+}
+
+uint64_t booked_ns(const ThreadRecord& record) noexcept {
+  uint64_t most_ns = 0;
+  for (const ThreadTimer& timer : record.timers)
+    if (timer.booked_ns > most_ns) most_ns = timer.booked_ns;
+  return most_ns;
+}
+
+/// Of a thread that has ended. The kernel deletes no timer of it, and its number may come again.
+void let_go(ThreadRecord* record) noexcept REQUIRES(g_threads) {
+  g_ended_ns += booked_ns(*record);
+  ++g_ended;
+  for (ThreadTimer& timer : record->timers) disarm(&timer);
+  give_back(record);
+}
+
+/// Threads that were only met; and those that ended by the bare exit(2). Returns how many.
+unsigned let_go_of_ended() noexcept REQUIRES(g_threads) {
+  unsigned ended = 0;
+  ThreadRecord* records = thread_records();
+  for (unsigned i = 0; i < thread_record_count(); ++i) {
+    ThreadRecord& record = records[i];
+    if (!record.used || record.thread == 0) continue;
+    if (syscall(SYS_tgkill, getpid(), record.thread, 0) == 0) continue;
+    let_go(&record);
+    ++ended;
+  }
+  return ended;
+}
+
+/// Where records or timers are used up. A sweep costs a system call for each record; the less it finds, the
+/// longer it is to the next.
+void sweep() noexcept REQUIRES(g_threads) {
+  const int before = errno;
+  if (g_until_sweep != 0)
+    --g_until_sweep;
+  else
+    g_until_sweep = thread_record_count() / (1 + let_go_of_ended());
+  errno = before;
+}
+
 Status arm(ThreadRecord* record, unsigned clock, Booking booking) noexcept REQUIRES(g_threads) {
+  if (g_armed >= g_most) sweep();
   if (g_armed >= g_most) return {EAGAIN, "no more timers without taking the program's signals"};
   ThreadTimer& timer = record->timers[clock];
   timer = ThreadTimer{};
@@ -72,24 +121,10 @@ Status arm(ThreadRecord* record, unsigned clock, Booking booking) noexcept REQUI
   return {};
 }
 
-void disarm(ThreadTimer* timer) noexcept REQUIRES(g_threads) {
-  if (timer->id == kNoTimer) return;
-  delete_timer(timer->id);
-  timer->id = kNoTimer;
-  --g_armed;
-}
-
 bool has_timer(const ThreadRecord& record) noexcept {
   for (const ThreadTimer& timer : record.timers)
     if (timer.id != kNoTimer) return true;
   return false;
-}
-
-uint64_t booked_ns(const ThreadRecord& record) noexcept {
-  uint64_t most_ns = 0;
-  for (const ThreadTimer& timer : record.timers)
-    if (timer.booked_ns > most_ns) most_ns = timer.booked_ns;
-  return most_ns;
 }
 
 ThreadRecord* find_thread(pid_t thread) noexcept REQUIRES(g_threads) {
@@ -103,25 +138,11 @@ ThreadRecord* find_thread(pid_t thread) noexcept REQUIRES(g_threads) {
 ThreadRecord* adopt(pid_t thread) noexcept REQUIRES(g_threads) {
   ThreadRecord* record = find_thread(thread);
   if (record != nullptr) return record;
-  record = take_thread_record();
+  record = new_thread_record();
   if (record == nullptr) return nullptr;
   record->thread = thread;
   record->began_cpu_ns = thread_cpu_ns(thread);
   return record;
-}
-
-/// The kernel deletes no timer of a thread that ended, and its number may come again.
-void let_go_of_ended() noexcept REQUIRES(g_threads) {
-  ThreadRecord* records = thread_records();
-  for (unsigned i = 0; i < thread_record_count(); ++i) {
-    ThreadRecord& record = records[i];
-    if (!record.used || record.hooked || record.thread == 0) continue;
-    if (syscall(SYS_tgkill, getpid(), record.thread, 0) == 0) continue;
-    g_ended_ns += booked_ns(record);
-    ++g_ended;
-    for (ThreadTimer& timer : record.timers) disarm(&timer);
-    give_back(&record);
-  }
 }
 
 /// A thread that begins may have been adopted a moment ago, and an ended one's number may be its own.
@@ -159,6 +180,13 @@ void book_end(ThreadRecord* record, unsigned clock, uint64_t cpu_ns) noexcept {
 }
 
 }  // namespace
+
+ThreadRecord* new_thread_record() noexcept {
+  ThreadRecord* record = take_thread_record();
+  if (record != nullptr) return record;
+  sweep();
+  return take_thread_record();
+}
 
 Status ThreadTimers::adopt_all() noexcept {
   MappedArray<pid_t> threads;
@@ -199,7 +227,7 @@ void ThreadTimers::adopt_threads() noexcept {
   plan_.first_weight = 0;  // no process begins here
   const int before = errno;
   const ThreadsLock locked;
-  let_go_of_ended();
+  (void)let_go_of_ended();
   (void)adopt_all();
   errno = before;
 }

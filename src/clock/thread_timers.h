@@ -43,6 +43,10 @@ class ThreadTimers {
   Plan plan_{};
 };
 
+/// A record without timers; null if there is none left. Threads that ended without a word give theirs back
+/// then.
+ThreadRecord* new_thread_record() noexcept REQUIRES(g_threads);
+
 /// The calling thread, whose record this is, begins or ends: it makes its timers for all clocks that run, or
 /// deletes them and books what they have not. Takes the lock. It begins with handlers blocked
 /// (HandlersBlocked).

@@ -119,6 +119,15 @@ class Handlers(Edges):
             self.assertEqual((done.returncode, done.stdout), (0, b""), engine)
             p.assert_ledger(self, p.report(path))
 
+    def test_threads_that_end_without_a_word_leave_room_for_others(self):
+        """By the bare exit(2), and more of them than there is room for timers: a quarter of the limit."""
+        done = p.record(["bash", "-c", f"ulimit -i 2000 && exec {p.program('edges')} raw_exits 700"], "-e", "timer")
+        self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), done.stderr)
+        data = done.report()
+        p.assert_ledger(self, data)
+        self.assertGreater(p.share_at_most(data, "work"), 0.5)
+        self.assertNotIn("no timer left (ulimit -i)", [part["reason"] for part in data.get("unsampled_parts", ())])
+
 
 if __name__ == "__main__":
     p.main()
