@@ -74,45 +74,64 @@ double conditional_p(const Measured& before, const Measured& after, double sprea
   return std::min(1.0, 2 * tail);
 }
 
-/// The variance that counting alone gives: at least as if one tick had been seen. Of an exact amount that
-/// of its resolution.
-double counting_variance(const Measured& run) {
+/// The variance that counting alone gives a run of `amount`: at least as if one tick had been seen. Of an
+/// exact amount that of its resolution.
+double counting_variance(const Measured& run, double amount) {
   if (run.per_tick <= 0) return squared(run.resolution);
-  return run.per_tick * run.per_tick * std::max(run.effective_ticks(), 1.0);
+  return run.per_tick * std::max(amount, run.per_tick);
 }
 
 struct Side {
+  Measured first;    ///< of its runs
   double runs = 0;   ///< that are known apart
   double added = 0;  ///< runs that each of these is the mean of, on average
   double mean = 0;
+  double counting = 0;  ///< part of the variance, on average
   double variance = 0;  ///< of one of `runs`
   double degrees = 0;   ///< that the variance rests on
 };
 
 Side side_of(std::span<const Measured> runs) {
   Side side;
+  side.first = runs.front();
   side.runs = static_cast<double>(runs.size());
-  double counting = 0;
   for (const Measured& run : runs) {
     side.mean += run.amount / side.runs;
     side.added += run.runs / side.runs;
-    counting += counting_variance(run) / side.runs;
+    side.counting += counting_variance(run, run.amount) / side.runs;
   }
   double squares = 0;
   for (const Measured& run : runs) squares += (run.amount - side.mean) * (run.amount - side.mean);
   side.degrees = side.runs - 1;
-  side.variance = std::max(side.degrees > 0 ? squares / side.degrees : 0, counting);
+  side.variance = std::max(side.degrees > 0 ? squares / side.degrees : 0, side.counting);
   return side;
 }
 
-/// A side with one run takes the relative variance between runs from the other; where both have one,
-/// it is assumed.
-void complete(Side* side, const Side& other, double between_runs) {
-  if (side->runs > 1) return;
-  double relative = between_runs;
-  if (other.runs > 1 && other.mean > 0) relative = std::sqrt(other.variance * other.added) / other.mean;
-  side->variance += squared(relative * side->mean) / side->added;
-  side->degrees = other.runs > 1 ? other.degrees : kManyDegrees;
+/// The standard deviation between runs, relative to the amount, as the runs of a side show it; else what is
+/// assumed.
+double between_runs_of(const Side& side, double assumed) {
+  if (side.runs <= 1 || !(side.mean > 0)) return assumed;
+  return std::sqrt((side.variance - side.counting) * side.added) / side.mean;
+}
+
+/// A run of a side whose amount is `amount` varies by counting that, and between runs as the other side
+/// shows; where both have one run, as it is assumed.
+double variance_beside(const Side& side, const Side& other, double amount, double between_runs) {
+  return counting_variance(side.first, amount) +
+         squared(between_runs_of(other, between_runs) * amount) / side.added;
+}
+
+/// The side with fewer runs knows its variance badly, with one run not at all. It is not taken to vary less
+/// than the other side shows for the larger amount of the two, which both would have if nothing had changed:
+/// one run that has few ticks by chance does not show how many there may be.
+Side beside(Side side, const Side& other, double between_runs) {
+  if (side.runs > 1 && side.runs >= other.runs) return side;
+  const double amount = other.runs > 1 ? std::max(side.mean, other.mean) : side.mean;
+  const double least = variance_beside(side, other, amount, between_runs);
+  if (side.runs > 1 && side.variance >= least) return side;
+  side.variance = least;
+  side.degrees = other.runs > 1 ? other.degrees : kManyDegrees;
+  return side;
 }
 
 }  // namespace
@@ -137,10 +156,9 @@ double degrees_of_sum(double variance, double degrees, double other, double othe
 }
 
 Change test_change(std::span<const Measured> before, std::span<const Measured> after, double between_runs) {
-  Side old_side = side_of(before), new_side = side_of(after);
-  const Side old_alone = old_side, new_alone = new_side;
-  complete(&old_side, new_alone, between_runs);
-  complete(&new_side, old_alone, between_runs);
+  const Side old_alone = side_of(before), new_alone = side_of(after);
+  const Side old_side = beside(old_alone, new_alone, between_runs),
+             new_side = beside(new_alone, old_alone, between_runs);
   Change change;
   change.before = old_side.mean;
   change.after = new_side.mean;
@@ -154,7 +172,12 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
   if (error > 0) change.before_part = old_part / squared(error);
   const double width = error * t_quantile(0.05, degrees);
   change.interval = {change.difference - width, change.difference + width};
-  double alone = std::sqrt(new_part) * t_quantile(0.05, new_side.degrees);
+  double own = new_alone.variance, own_degrees = new_alone.degrees;
+  if (new_alone.runs <= 1) {
+    own = variance_beside(new_alone, old_alone, new_alone.mean, between_runs);
+    own_degrees = new_side.degrees;
+  }
+  const double alone = std::sqrt(own / new_alone.runs) * t_quantile(0.05, own_degrees);
   change.after_interval = {std::max(0.0, change.after - alone), change.after + alone};
   bool counted = before[0].per_tick > 0 && after[0].per_tick > 0;
   if (before.size() == 1 && after.size() == 1 && counted) {
@@ -169,15 +192,14 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
 }
 
 double run_deviation(std::span<const Measured> runs, double between_runs) {
-  Side side = side_of(runs);
-  complete(&side, side, between_runs);
+  const Side alone = side_of(runs), side = beside(alone, alone, between_runs);
   return std::sqrt(side.variance * side.added);
 }
 
 double counting_deviation(std::span<const Measured> runs) {
   double variance = 0;
   for (const Measured& run : runs)
-    variance += counting_variance(run) * run.runs / static_cast<double>(runs.size());
+    variance += counting_variance(run, run.amount) * run.runs / static_cast<double>(runs.size());
   return std::sqrt(variance);
 }
 

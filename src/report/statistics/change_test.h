@@ -42,7 +42,8 @@ inline constexpr double kBetweenRuns = 0.15;
 ///
 /// Several runs on a side: Welch's t test, with the variance of a side not below what its ticks' counting
 /// noise alone would give, or the resolution of exact amounts. B. L. Welch, "The generalization of Student's
-/// problem...", Biometrika 34 (1947) 28-35. A side with one run is given the other side's relative variance.
+/// problem...", Biometrika 34 (1947) 28-35. The side with fewer runs has at least the variance that an amount
+/// as large as the larger of the two has by counting and, between runs, by what the other side shows.
 /// One run on each side: given their sum, the ticks of `after` are beta-binomial: binomial by counting, with
 /// the share itself spread by `between_runs` on both sides. The test is exact; two-sided, twice the smaller
 /// tail. A mean of k runs that were added up is one run with a k-th of the variance between runs.

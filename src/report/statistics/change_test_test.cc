@@ -61,21 +61,36 @@ TEST(ChangeTest, ExactAmountsThatAgreeByChanceHaveAnIntervalOfTheirResolution) {
   EXPECT_GT(change.p, 0.05);
 }
 
+struct Pairs {
+  size_t old_runs, new_runs;
+  double mean;                      ///< ticks of an old run
+  double deviation = kBetweenRuns;  ///< of runs, relative
+  double ratio = 1;                 ///< of a new run to an old one
+};
+
+/// Of so many pairs of sides, the part whose p is at most `level`.
+double rate_of(const Pairs& pairs, double level, int count) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> speed(1, pairs.deviation);
+  const auto side_of = [&](size_t runs, double mean) {
+    std::vector<Measured> side;
+    for (size_t i = 0; i < runs; ++i)
+      side.push_back(run_of(std::poisson_distribution<int>(mean * std::max(0.1, speed(random)))(random)));
+    return side;
+  };
+  int called = 0;
+  for (int pair = 0; pair < count; ++pair) {
+    const auto before = side_of(pairs.old_runs, pairs.mean),
+               after = side_of(pairs.new_runs, pairs.mean * pairs.ratio);
+    called += test_change(before, after).p <= level;
+  }
+  return static_cast<double>(called) / count;
+}
+
 /// 1000 pairs without a change: 5 % is exceeded by chance beyond 7.2 % one time in 1000 (binomial, z = 3.1).
 /// The tests keep their word as long as runs deviate no more than they assume.
 double false_alarms(size_t runs, double mean, double deviation) {
-  std::mt19937_64 random(7);
-  std::normal_distribution<double> speed(1, deviation);
-  int alarms = 0;
-  constexpr int kPairs = 1000;
-  for (int pair = 0; pair < kPairs; ++pair) {
-    std::vector<Measured> sides[2];
-    for (auto& side : sides)
-      for (size_t i = 0; i < runs; ++i)
-        side.push_back(run_of(std::poisson_distribution<int>(mean * std::max(0.1, speed(random)))(random)));
-    alarms += test_change(sides[0], sides[1]).p <= 0.05;
-  }
-  return static_cast<double>(alarms) / kPairs;
+  return rate_of({runs, runs, mean, deviation}, 0.05, 1000);
 }
 
 TEST(ChangeTest, OnePairInTwentyIsAFalseAlarmAtMost) {
@@ -84,6 +99,31 @@ TEST(ChangeTest, OnePairInTwentyIsAFalseAlarmAtMost) {
     EXPECT_LT(false_alarms(5, mean, 0.15), 0.072) << mean;
     EXPECT_LT(false_alarms(2, mean, 0.02), 0.072) << mean;
   }
+}
+
+/// Of 4000 pairs without a change at most 4 have p <= 0.001; more than 14 have it by chance one time in
+/// 20000. In a table of hundreds of rows it is these that are called changed.
+TEST(ChangeTest, FewRunsBesideManyAreNoFalseAlarm) {
+  for (const auto& [few, many] : {std::pair(1, 20), std::pair(1, 10), std::pair(2, 20), std::pair(3, 20)}) {
+    for (double mean : {3.0, 10.0, 40.0, 4000.0}) {
+      const auto less = static_cast<size_t>(few), more = static_cast<size_t>(many);
+      EXPECT_LE(rate_of({less, more, mean}, 0.001, 4000), 0.0035) << few << " v " << many << ", " << mean;
+      EXPECT_LE(rate_of({more, less, mean}, 0.001, 4000), 0.0035) << many << " v " << few << ", " << mean;
+      EXPECT_LT(rate_of({less, more, mean}, 0.05, 1000), 0.072) << few << " v " << many << ", " << mean;
+    }
+  }
+}
+
+TEST(ChangeTest, ARunThatIsTwiceAsLargeAsTenOthersIsSeen) {
+  EXPECT_GT(rate_of({10, 1, 40, 0.05, 2}, 0.01, 500), 0.5);
+  EXPECT_GT(rate_of({1, 10, 40, 0.05, 2}, 0.01, 500), 0.5);
+  EXPECT_GT(rate_of({10, 1, 400, 0.05, 0.5}, 0.01, 500), 0.9);
+}
+
+TEST(ChangeTest, TheNewAmountAloneIsAsSureAsItsOwnRunIs) {
+  const std::vector<Measured> before(5, run_of(1000));
+  const Change change = test_change(before, std::vector{run_of(100)});
+  EXPECT_NEAR(change.after_interval.high - 100, 10 * t_quantile(0.05, 4), 1e-9);  // counting noise
 }
 
 TEST(ChangeTest, FiveRunsSeeAFifthMore) {
