@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace pctally {
@@ -9,6 +10,7 @@ namespace {
 
 constexpr double kExactTicks = 2000;  ///< above that the beta-binomial is normal on the logarithmic scale
 constexpr double kManyDegrees = 1e6;
+constexpr double kNormalFrom = 1e5;  ///< degrees of freedom from which on t is normal to four figures
 
 /// Numerical Recipes' form of Lentz's method for the continued fraction of the incomplete beta function.
 double beta_fraction(double a, double b, double x) {
@@ -134,19 +136,34 @@ Side beside(Side side, const Side& other, double between_runs) {
   return side;
 }
 
+double t_density(double t, double degrees) {
+  return std::exp(std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2) -
+                  (degrees + 1) / 2 * std::log1p(t * t / degrees)) /
+         std::sqrt(degrees * std::numbers::pi);
+}
+
+double normal_quantile(double alpha) { return alpha == 0.05 ? kNormal95 : two_sided_z(alpha); }
+
 }  // namespace
 
 double t_tail(double t, double degrees) {
   return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + t * t));
 }
 
+/// Newton's method from the normal quantile, which is below: the tail is convex, so no step goes too far.
 double t_quantile(double alpha, double degrees) {
-  double low = 0, high = 1e4;
-  for (int step = 0; step < 100; ++step) {
-    double middle = (low + high) / 2;
-    (t_tail(middle, degrees) > alpha ? low : high) = middle;
+  thread_local struct {
+    double alpha = 0, degrees = 0, t = 0;
+  } last;  // rows of one comparison often share them
+  if (alpha == last.alpha && degrees == last.degrees) return last.t;
+  double t = normal_quantile(alpha);
+  for (int step = 0; degrees < kNormalFrom && step < 100; ++step) {
+    const double next = t + (t_tail(t, degrees) - alpha) / (2 * t_density(t, degrees));
+    if (!(next > t * (1 + 1e-14))) break;
+    t = next;
   }
-  return low;
+  last = {alpha, degrees, t};
+  return t;
 }
 
 double degrees_of_sum(double variance, double degrees, double other, double other_degrees) {

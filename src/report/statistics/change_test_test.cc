@@ -18,6 +18,13 @@ TEST(StudentT, QuantilesAreThoseOfTheTables) {
   EXPECT_NEAR(t_tail(2.30600, 8), 0.05, 1e-5);
 }
 
+TEST(StudentT, AQuantileHasItsTail) {
+  for (double degrees : {1.0, 1.3, 2.0, 7.5, 40.0, 1e3, 99999.0})
+    for (double alpha : {0.3, 0.05, 1e-3, 1e-6})
+      EXPECT_NEAR(t_tail(t_quantile(alpha, degrees), degrees) / alpha, 1, 1e-6) << degrees << " " << alpha;
+  EXPECT_NEAR(t_tail(t_quantile(1e-6, 1e5), 1e5) / 1e-6, 1, 1e-2);  // the normal one
+}
+
 TEST(ChangeTest, BothOrdersAgree) {
   const std::vector<std::vector<Measured>> sides = {{run_of(90)},
                                                     {run_of(140, 1.03)},

@@ -43,6 +43,7 @@ double two_sided_z(double alpha) {
   double low = 0, high = 40;  // erfc falls: halve until the last bit
   for (int step = 0; step < 80; ++step) {
     double middle = (low + high) / 2;
+    if (middle <= low || middle >= high) break;
     bool too_likely = std::erfc(middle / std::sqrt(2.0)) > alpha;
     if (too_likely)
       low = middle;
