@@ -11,6 +11,7 @@
 #include "report/names/short_name.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
+#include "report/statistics/ratio.h"
 
 namespace pctally {
 namespace {
@@ -84,26 +85,28 @@ Called best_called(const Diff& diff, const std::string& name) {
   return best;
 }
 
-/// Half of the interval that a limit is compared with. A change of r is relative to an old amount that is not
-/// known exactly, either: of the amounts, after - (1 + r) before is tested. E. C. Fieller, "Some problems in
-/// interval estimation", J. R. Statist. Soc. B 16 (1954) 175-185.
+/// The distance to the end of the interval that the limit is compared with. A change in percent is relative
+/// to an old amount that is not known exactly, either.
 double half_width_for(const Limit& limit, const Change& change) {
   const Interval& interval = limit.change ? change.interval : change.after_interval;
-  const double half = (interval.high - interval.low) / 2;
-  if (!limit.relative) return half;
-  const double after = 1 - change.before_part, before = squared(1 + limit.value / 100) * change.before_part;
-  const double degrees = degrees_of_sum(before, change.before_degrees, after, change.after_degrees);
-  return half * std::sqrt(after + before) * t_quantile(0.05, degrees) / t_quantile(0.05, change.degrees);
+  if (!limit.relative) return (interval.high - interval.low) / 2;
+  const double limited = 1 + limit.value / 100, ratio = change.after / change.before;
+  const Interval ratios = change.single_runs ? ratio_interval(change) : Interval{};
+  if (!change.single_runs || std::isinf(ratios.high)) return half_width_at(change, limited);
+  return change.before * (ratio > limited ? ratio - ratios.low : ratios.high - ratio);
 }
 
-/// Rows of one name in several objects are one: their changes add up, and their variances.
+/// Rows of one name in several objects are one: their changes add up, and their variances. Their ratio is
+/// Fieller's then, also of one run a side.
 bool add_rows(const Diff& diff, const Limit& limit, Change* sum, bool* in_doubt) {
   const Called best = best_called(diff, limit.function);
   double variance = 0, variance_before = 0, variance_after = 0;
+  size_t rows = 0;
   for (const DiffRow& row : diff.rows) {
     if (best == Called::kNot || called(row, limit.function) != best) continue;
     *in_doubt = *in_doubt || diff.is_in_doubt(row.object);
     const Change& change = limit.metric == Limit::Metric::kShare ? row.share : row.amount;
+    sum->single_runs = ++rows == 1 ? change.single_runs : std::nullopt;
     sum->before += change.before;
     sum->after += change.after;
     const double own = squared(change.interval.high - change.difference);

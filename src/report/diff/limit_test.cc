@@ -61,11 +61,27 @@ TEST(Limit, InPercentIsOfAnOldAmountThatIsNotKnownExactly) {
 }
 
 TEST(Limit, InPercentKnowsTheOldSidesPartOfTheVariance) {
-  const Diff diff = diff_of({run_of({0, 1000})}, {run_of({0, 1000})});
+  const std::vector<Profile> runs(100, run_of({0, 1000}));
+  const Diff diff = diff_of(runs, runs);
   EXPECT_DOUBLE_EQ(row_of(diff, "f1").amount.before_part, 0.5);
   const double factor = check_limit(diff, *parse_limit("seconds(f1) > +100%"))->half_width /
                         check_limit(diff, *parse_limit("seconds(f1) > +0%"))->half_width;
-  EXPECT_NEAR(factor, std::sqrt(2.5), 0.001);
+  EXPECT_NEAR(factor, std::sqrt(2.5), 0.01);
+}
+
+/// The verdict, the sentence and the limit say the same of one run a side, in both directions.
+TEST(Limit, OfOneRunASideAgreesWithTheVerdict) {
+  for (uint64_t ticks = 9000; ticks <= 11000; ticks += 50) {
+    const Diff rise = diff_of({run_of({0, 6000})}, {run_of({0, ticks - 1000})}),
+               fall = diff_of({run_of({0, ticks - 1000})}, {run_of({0, 6000})});
+    EXPECT_EQ(rise.total.verdict != Verdict::kUndecided, outcome_of(rise, "total > +0%") == Outcome::kFail);
+    EXPECT_EQ(fall.total.verdict != Verdict::kUndecided, outcome_of(fall, "total > -0%") == Outcome::kPass);
+    EXPECT_EQ(rise.total.verdict, row_of(rise, "f1").verdict);
+  }
+  const Diff less = diff_of({run_of({0, 9000})}, {run_of({0, 6000})});
+  EXPECT_EQ(less.total.verdict == Verdict::kUndecided,
+            outcome_of(less, "total > -10%") == Outcome::kUndecided);
+  EXPECT_EQ(outcome_of(diff_of({run_of({0, 9000})}, {run_of({0})}), "total > -99%"), Outcome::kPass);
 }
 
 /// Two old runs and ten new ones: at +100 % nearly all of the variance is the old ones'.

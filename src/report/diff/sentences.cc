@@ -5,6 +5,7 @@
 
 #include "report/diff/output.h"
 #include "report/print/escape.h"
+#include "report/statistics/ratio.h"
 
 namespace pctally {
 namespace {
@@ -21,6 +22,27 @@ std::string amount_text(const Diff& diff, double amount) {
   const AmountUnit unit = amount_unit(diff, amount);
   const double scaled = amount * unit.scale;
   return fmt::format("{:.{}f} {}{}", scaled, decimals_of(scaled), unit.name, work);
+}
+
+/// The 95 % interval of the change, in percent of the old amount.
+Interval rises_of(const Change& total) {
+  const Interval ratio = ratio_interval(total);
+  return {100 * (ratio.low - 1), 100 * (ratio.high - 1)};
+}
+
+/// Three figures for the larger end.
+int decimals_of(const Interval& percent) {
+  return decimals_of(std::isinf(percent.high) ? percent.low : std::max(-percent.low, percent.high));
+}
+
+/// "12.1 to 14.0 %", "-3.1 to +4.0 %", "12 % or more"
+std::string percent_range(const Interval& percent, bool with_sign) {
+  const int decimals = decimals_of(percent);
+  const auto text = [&](double end) {
+    return with_sign ? fmt::format("{:+.{}f}", end, decimals) : fmt::format("{:.{}f}", end, decimals);
+  };
+  if (std::isinf(percent.high)) return text(percent.low) + " % or more";
+  return fmt::format("{} to {} %", text(percent.low), text(percent.high));
 }
 
 std::string runs_text(const Diff& diff) {
@@ -42,24 +64,22 @@ std::string verdict_sentence(const Diff& diff) {
   const Change& total = diff.total.amount;
   const std::string subject = diff.counts_cpu_time() ? "CPU time" : escaped(diff.event);
   const std::string before = amount_text(diff, total.before), after = amount_text(diff, total.after);
-  const double percent = 100 / std::max(total.before, 1e-9);
+  const bool rose = total.difference > 0;
   if (diff.total.verdict == Verdict::kUndecided) {
-    const int decimals = decimals_of(std::max(-total.interval.low, total.interval.high) * percent);
-    const std::string range = total.before <= 0
-                                  ? ""
-                                  : fmt::format(" ({:+.{}f} to {:+.{}f} %)", total.interval.low * percent,
-                                                decimals, total.interval.high * percent, decimals);
+    const std::string range =
+        total.before > 0 ? fmt::format(" ({})", percent_range(rises_of(total), true)) : "";
     return fmt::format("{}: {} to {}{}; {}.",
                        diff.decided == 0 ? "No difference found" : subject + " as a whole: undecided", before,
                        after, range, runs_text(diff));
   }
-  const bool rose = total.difference > 0;
-  const double rise = rose ? percent : -percent;
-  const double ends[] = {total.interval.low * rise, total.interval.high * rise};
-  const int decimals = decimals_of(ends[rose ? 1 : 0]);
-  return fmt::format("{} {} by {:.{}f} % ({:.{}f} to {:.{}f} %): {} to {}; {}.", subject,
-                     rose ? "rose" : "fell", total.difference * rise, decimals, ends[rose ? 0 : 1], decimals,
-                     ends[rose ? 1 : 0], decimals, before, after, runs_text(diff));
+  std::string change = subject + (rose ? " rose" : " fell");
+  if (total.before > 0) {
+    const Interval rises = rises_of(total), falls{-rises.high, -rises.low};
+    const Interval& ends = rose ? rises : falls;
+    change += fmt::format(" by {:.{}f} % ({})", 100 * std::abs(total.difference) / total.before,
+                          decimals_of(ends), percent_range(ends, false));
+  }
+  return fmt::format("{}: {} to {}; {}.", change, before, after, runs_text(diff));
 }
 
 std::string cause_sentence(const Diff& diff) {

@@ -47,34 +47,19 @@ double incomplete_beta(double a, double b, double x) {
 
 double log_beta(double a, double b) { return std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b); }
 
-/// P(K >= k) for K beta-binomial in [0, n].
+/// P(K >= k) for K beta-binomial in [0, n]. Each term follows from the one before it.
 double upper_tail(double k, double n, double alpha, double beta) {
   double sum = 0;
+  double term = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                log_beta(k + alpha, n - k + beta) - log_beta(alpha, beta);  // its logarithm
   for (double i = k; i <= n; i += 1) {
-    double choose = std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1);
-    sum += std::exp(choose + log_beta(i + alpha, n - i + beta) - log_beta(alpha, beta));
+    sum += std::exp(term);
+    term += std::log((n - i) * (i + alpha) / ((i + 1) * (n - i - 1 + beta)));
   }
   return std::min(sum, 1.0);
 }
 
 double normal_tail(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
-
-/// `spread`: standard deviation of the difference of the two sides' logarithms from run to run.
-double conditional_p(const Measured& before, const Measured& after, double spread) {
-  double old_ticks = std::round(before.effective_ticks()), new_ticks = std::round(after.effective_ticks());
-  double n = old_ticks + new_ticks;
-  if (n <= 0) return 1;
-  // If nothing changed, a tick is one of `after` with probability q: finer ticks are more of them.
-  double q = before.per_tick / (before.per_tick + after.per_tick);
-  if (n > kExactTicks) {
-    double z = std::log((new_ticks + 0.5) / (old_ticks + 0.5)) - std::log(q / (1 - q));
-    return normal_tail(z / std::sqrt(1 / (old_ticks + 0.5) + 1 / (new_ticks + 0.5) + spread * spread));
-  }
-  double weight = 1 / (q * (1 - q) * spread * spread) - 1;
-  double alpha = q * weight, beta = (1 - q) * weight;
-  double tail = std::min(upper_tail(new_ticks, n, alpha, beta), upper_tail(old_ticks, n, beta, alpha));
-  return std::min(1.0, 2 * tail);
-}
 
 /// The variance that counting alone gives a run of `amount`: at least as if one tick had been seen. Of an
 /// exact amount that of its resolution.
@@ -166,6 +151,24 @@ double t_quantile(double alpha, double degrees) {
   return t;
 }
 
+double p_of_ratio(const SingleRuns& runs, double ratio) {
+  const auto& [before, after, spread] = runs;
+  const double old_ticks = std::round(before.effective_ticks()),
+               new_ticks = std::round(after.effective_ticks());
+  const double n = old_ticks + new_ticks;
+  if (n <= 0) return 1;
+  // A tick is one of `after` with probability q: finer ticks are more of them.
+  const double odds = ratio * before.per_tick / after.per_tick, q = odds / (1 + odds);
+  if (n > kExactTicks) {
+    const double z = std::log((new_ticks + 0.5) / (old_ticks + 0.5)) - std::log(odds);
+    return normal_tail(z / std::sqrt(1 / (old_ticks + 0.5) + 1 / (new_ticks + 0.5) + spread * spread));
+  }
+  const double weight = 1 / (q * (1 - q) * spread * spread) - 1;
+  const double alpha = q * weight, beta = (1 - q) * weight;
+  const double tail = std::min(upper_tail(new_ticks, n, alpha, beta), upper_tail(old_ticks, n, beta, alpha));
+  return std::min(1.0, 2 * tail);
+}
+
 double degrees_of_sum(double variance, double degrees, double other, double other_degrees) {
   if (!(variance + other > 0)) return kManyDegrees;
   return std::min(kManyDegrees,
@@ -198,8 +201,9 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
   change.after_interval = {std::max(0.0, change.after - alone), change.after + alone};
   bool counted = before[0].per_tick > 0 && after[0].per_tick > 0;
   if (before.size() == 1 && after.size() == 1 && counted) {
-    change.p =
-        conditional_p(before[0], after[0], between_runs * std::sqrt(1 / before[0].runs + 1 / after[0].runs));
+    const double spread = between_runs * std::sqrt(1 / before[0].runs + 1 / after[0].runs);
+    change.single_runs = {before[0], after[0], spread};
+    change.p = p_of_ratio(*change.single_runs, 1);
   } else if (error > 0) {
     change.p = t_tail(change.difference / error, degrees);
   } else {

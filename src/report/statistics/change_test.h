@@ -1,6 +1,7 @@
 // Tests whether an amount has changed between two sides of runs, and by how much. docs/statistics.md
 // explains it in words.
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,12 @@ struct Measured {
   [[nodiscard]] double effective_ticks() const { return per_tick > 0 ? amount / per_tick : 0; }
 };
 
+/// One sampled run on each side: what their ratio is tested by.
+struct SingleRuns {
+  Measured before, after;
+  double spread = 0;  ///< standard deviation of the difference of their logarithms from run to run
+};
+
 struct Change {
   double before = 0;  ///< mean of the runs
   double after = 0;
@@ -30,6 +37,7 @@ struct Change {
   double before_degrees = 1e6, after_degrees = 1e6;  ///< of freedom, of the variances of the two
   Interval after_interval;                           ///< of `after` alone
   double p = 1;  ///< probability of a difference at least as large if nothing changed
+  std::optional<SingleRuns> single_runs;  ///< where there is one sampled run on each side
 };
 
 /// The standard deviation from run to run, relative to the amount, that is assumed where a
@@ -49,6 +57,9 @@ inline constexpr double kBetweenRuns = 0.15;
 /// tail. A mean of k runs that were added up is one run with a k-th of the variance between runs.
 Change test_change(std::span<const Measured> before, std::span<const Measured> after,
                    double between_runs = kBetweenRuns);
+
+/// Of a difference at least as large as that of these if `after` were `ratio` times `before`.
+double p_of_ratio(const SingleRuns& runs, double ratio);
 
 /// The standard deviation of one run's amount: measured where there are several runs, never below the
 /// counting noise; of a single run the counting noise and `between_runs`.
