@@ -121,5 +121,50 @@ TEST(Diff, ATotalThatChangedBesideAsManyCutPathsIsDecided) {
   EXPECT_THAT(diff_text(less, {}), Not(HasSubstr("undecided: more call paths")));
 }
 
+/// f1 calls f2, which has `noise` ticks, and f3, which calls 60 functions: each has `ticks` and up to 10 more
+/// or fewer, all together 60 times `ticks`.
+Profile run_of_small_functions(uint64_t run, uint64_t noise, uint64_t ticks) {
+  std::vector<uint64_t> all = {0, 0, noise, 0};
+  for (uint64_t i = 0; i < 60; ++i) all.push_back(ticks + 5 * ((i + run) % 5) - 10);
+  Profile profile = with_paths(run_of(all));
+  PathTree& tree = profile.paths.context;
+  tree.resize(2);
+  tree.push_back({.parent = 1, .kind = PathNodeKind::kCode, .position = 0x208, .self = noise});
+  tree.push_back({.parent = 1, .kind = PathNodeKind::kCode, .position = 0x308});
+  for (size_t i = 4; i < all.size(); ++i)
+    tree.push_back({.parent = 3, .kind = PathNodeKind::kCode, .position = 0x100 * i + 8, .self = all[i]});
+  return profile;
+}
+
+TEST(Diff, ATotalThatChangedIsADifferenceAndNamed) {
+  std::vector<Profile> before, after;
+  const uint64_t noise[] = {3000, 9000, 5000, 7000, 6000};
+  for (uint64_t run = 0; run < 5; ++run) {
+    before.push_back(run_of_small_functions(run, noise[run], 30));
+    after.push_back(run_of_small_functions(run, noise[4 - run], 37));
+  }
+  const Diff diff = diff_of(before, after);
+  ASSERT_EQ(diff.decided, 0u);
+  ASSERT_EQ(diff.decided_totals, 1u);
+  EXPECT_EQ(row_of(diff, "f3").total_verdict, Verdict::kMore);
+  const std::string text = diff_text(diff, {});
+  EXPECT_THAT(text, HasSubstr("CPU time as a whole: undecided"));
+  EXPECT_THAT(text, HasSubstr("\nChanged: f3 with all it calls, more by 420 ms.\n"));
+  EXPECT_THAT(text, Not(HasSubstr("would have to change")));
+  EXPECT_THAT(diff_json(diff, {}), Not(HasSubstr("No difference")));
+}
+
+TEST(Diff, OfTotalsThatHoldEachOtherTheInnermostIsNamed) {
+  std::vector<Profile> before, after;
+  for (uint64_t run = 0; run < 5; ++run) {
+    before.push_back(run_of_small_functions(run, 500, 30));
+    after.push_back(run_of_small_functions(run, 500, 37));
+  }
+  const Diff diff = diff_of(before, after);
+  ASSERT_EQ(diff.decided, 0u);
+  ASSERT_EQ(diff.decided_totals, 2u);
+  EXPECT_EQ(cause_sentence(diff), "Main cause: f3 with all it calls, more by 420 ms.");
+}
+
 }  // namespace
 }  // namespace pctally

@@ -26,10 +26,11 @@ AmountUnit amount_unit(const Diff& diff, double amount);
 std::string verdict_sentence(const Diff& diff);
 
 /// What the change comes from: the decided rows that explain most of it; where the total is undecided, those
-/// that changed most. Empty if there are none.
+/// that changed most. Without any, the innermost function whose total has most of the change. Empty if there
+/// is none.
 std::string cause_sentence(const Diff& diff);
 
-/// Where nothing is decided: what would have been seen.
+/// What would have been seen; empty if anything is decided.
 std::string power_sentence(const Diff& diff);
 
 /// How many rows changed, and how many of these may be wrong.

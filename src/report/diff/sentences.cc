@@ -45,6 +45,31 @@ std::string percent_range(const Interval& percent, bool with_sign) {
   return fmt::format("{} to {} %", text(percent.low), text(percent.high));
 }
 
+const char* cause_word(const Diff& diff) {
+  return diff.total.verdict == Verdict::kUndecided ? "Changed" : "Main cause";
+}
+
+/// Totals hold each other: of those that have at least half of the largest change it is the smallest, the
+/// innermost one.
+std::string cause_among_totals(const Diff& diff) {
+  std::vector<const DiffRow*> rows = rows_with_callees(diff);
+  std::erase_if(rows, [&](const DiffRow* row) {
+    const bool other_way = diff.total.verdict != Verdict::kUndecided &&
+                           (row->total->difference > 0) != (diff.total.amount.difference > 0);
+    return row->total_verdict == Verdict::kUndecided || other_way;
+  });
+  if (rows.empty()) return "";
+  const double largest = rows[0]->total->difference;
+  std::erase_if(rows, [&](const DiffRow* row) { return row->total->difference / largest < 0.5; });
+  const DiffRow& innermost = **std::ranges::min_element(rows, {}, [](const DiffRow* row) {
+    const SideTicks own = row->old_side, now = row->new_side;
+    return std::pair(row->total->before + row->total->after, -own.effective - now.effective);
+  });
+  return fmt::format("{}: {} with all it calls, {} by {}.", cause_word(diff),
+                     elided_name(escaped(shown_name(diff, innermost)), 40), largest > 0 ? "more" : "less",
+                     amount_text(diff, std::abs(innermost.total->difference)));
+}
+
 std::string runs_text(const Diff& diff) {
   if (diff.one_run_a_side()) return "one run a side";
   return fmt::format("{} + {} runs", diff.old_runs, diff.new_runs);
@@ -68,9 +93,10 @@ std::string verdict_sentence(const Diff& diff) {
   if (diff.total.verdict == Verdict::kUndecided) {
     const std::string range =
         total.before > 0 ? fmt::format(" ({})", percent_range(rises_of(total), true)) : "";
-    return fmt::format("{}: {} to {}{}; {}.",
-                       diff.decided == 0 ? "No difference found" : subject + " as a whole: undecided", before,
-                       after, range, runs_text(diff));
+    return fmt::format(
+        "{}: {} to {}{}; {}.",
+        diff.decided + diff.decided_totals == 0 ? "No difference found" : subject + " as a whole: undecided",
+        before, after, range, runs_text(diff));
   }
   std::string change = subject + (rose ? " rose" : " fell");
   if (total.before > 0) {
@@ -86,12 +112,12 @@ std::string cause_sentence(const Diff& diff) {
   std::vector<const DiffRow*> causes;
   // Where the whole is undecided, nothing is its cause: the row that changed most leads.
   const bool whole = diff.total.verdict != Verdict::kUndecided;
-  const Change& led_by = whole || diff.decided == 0 ? diff.total.amount : diff.rows[0].amount;
-  const bool rose = led_by.difference > 0;
+  if (diff.decided == 0) return cause_among_totals(diff);
+  const bool rose = (whole ? diff.total.amount : diff.rows[0].amount).difference > 0;
   for (const DiffRow& row : diff.rows)
     if (row.verdict != Verdict::kUndecided && (row.amount.difference > 0) == rose && causes.size() < kCauses)
       causes.push_back(&row);
-  if (causes.empty()) return "";
+  if (causes.empty()) return cause_among_totals(diff);
   while (causes.size() > 1 &&
          std::abs(causes.back()->amount.difference) < 0.2 * std::abs(causes[0]->amount.difference))
     causes.pop_back();
@@ -102,7 +128,7 @@ std::string cause_sentence(const Diff& diff) {
     names += joint + elided_name(escaped(shown_name(diff, *causes[i])), 40);
     sum += causes[i]->amount.difference;
   }
-  return fmt::format("{}: {}, {} by {}{}.", whole ? "Main cause" : "Changed", names, rose ? "more" : "less",
+  return fmt::format("{}: {}, {} by {}{}.", cause_word(diff), names, rose ? "more" : "less",
                      amount_text(diff, std::abs(sum)), causes.size() > 1 ? " together" : "");
 }
 
@@ -171,7 +197,8 @@ std::string renamed_sentence(const Diff& diff) {
 }
 
 std::string power_sentence(const Diff& diff) {
-  if (diff.rows.empty() || diff.total.amount.before <= 0) return "";
+  const bool any = diff.total.verdict != Verdict::kUndecided || diff.decided + diff.decided_totals != 0;
+  if (any || diff.rows.empty() || diff.total.amount.before <= 0) return "";
   const auto amount = [&diff](const DiffRow& row) {
     return diff.is_in_doubt(row.object) ? -1 : row.amount.before + row.amount.after;
   };

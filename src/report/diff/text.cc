@@ -130,7 +130,7 @@ class DiffTable {
 std::string diff_text(const Diff& diff, const DiffTextOptions& options) {
   std::string out = colored(options.color, kBold, verdict_sentence(diff)) + "\n";
   if (std::string cause = cause_sentence(diff); !cause.empty()) out += cause + "\n";
-  if (diff.decided == 0) out += power_sentence(diff) + "\n";
+  if (std::string power = power_sentence(diff); !power.empty()) out += power + "\n";
   for (const std::string& remark : remarks_of(diff)) out += remark + "\n";
   for (const Doubt& doubt : diff.doubts) out += fmt::format("warning: {}\n", escaped(doubt.text()));
   std::vector<ShownRow> rows;
