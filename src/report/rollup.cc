@@ -166,6 +166,7 @@ void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOp
     HotPath hot = hot_path(profile, *paths);
     report->hot_path = std::move(hot.frames);
     if (options.hot_line) report->hot_line = hot_line(profile, names, *paths, hot.functions);
+    if (options.path_functions) report->path_functions = std::move(*paths);
   }
   for (Row& row : report->rows)
     if (is_no_code(row)) row.total = {};

@@ -121,7 +121,8 @@ struct ReportOptions {
   LineOptions lines{};
   const NamePattern* filter = nullptr;  ///< only rows with a name that has it; null: all. Outlives the call.
   const NamePattern* object = nullptr;  ///< only rows of objects whose name has it
-  bool hot_line = false;  ///< as hot_line() finds it. REQUIRES: nothing was chosen of the profile
+  bool hot_line = false;        ///< as hot_line() finds it. REQUIRES: nothing was chosen of the profile
+  bool path_functions = false;  ///< to keep them: with call paths, by function
 };
 
 /// The sum of `ticks` over rows, plus hidden_ticks and filtered_ticks, is the ledger's ticks().
@@ -138,6 +139,7 @@ struct Report {
   uint64_t filtered_ticks = 0;
   Account account;
   PathAccount paths;               ///< with call paths: of all, as the account, also where some were chosen
+  PathFunctions path_functions;    ///< if they are wanted
   std::vector<HotFrame> hot_path;  ///< with call paths, by function: outermost first
   std::optional<HotLine> hot_line;
   std::vector<Warning> warnings;

@@ -270,7 +270,10 @@ std::vector<Profile> without_kernel_code(const std::vector<Profile>& side) {
 
 std::vector<Report> reports_of(const std::vector<Profile>& side, const OpenSymbolizer& open, Grouping by) {
   std::vector<Report> reports;
-  for (const Profile& profile : side) reports.push_back(make_report(profile, open, {.by = by}));
+  for (const Profile& profile : side) {
+    const bool joins_totals = by == Grouping::kFunction;
+    reports.push_back(make_report(profile, open, {.by = by, .path_functions = joins_totals}));
+  }
   return reports;
 }
 

@@ -121,6 +121,34 @@ TEST(Diff, ATotalThatChangedBesideAsManyCutPathsIsDecided) {
   EXPECT_THAT(diff_text(less, {}), Not(HasSubstr("undecided: more call paths")));
 }
 
+/// Two static functions have one name: neither calls the other.
+TEST(Diff, TotalsOfNamesakesAddUp) {
+  const Diff diff = diff_of({with_paths(run_of({0, 9000, 0, 0, 20000, 0}, {1}, "/bin/cxx"))},
+                            {with_paths(run_of({0, 9000, 0, 0, 10000, 10000}, {2}, "/bin/cxx"))});
+  const DiffRow& row = row_of(diff, "help");
+  EXPECT_DOUBLE_EQ(row.total->difference, 0);
+  EXPECT_EQ(row.total_verdict, Verdict::kUndecided);
+  EXPECT_FALSE(row.has_callees());
+  EXPECT_THAT(diff_text(diff, {}), HasSubstr("0 of 2 rows and 0 of 1 totals changed"));
+}
+
+/// ns::log, of 100 ticks, calls its cold part, of 50, and put() calls that, too, where it has 30.
+TEST(Diff, ATickOfAFunctionAndItsCloneCountsOnceForItsTotal) {
+  Profile profile = run_of({0, 1000, 0, 0, 0, 0, 0, 100, 80}, {1}, "/bin/cxx");
+  profile.paths.recorded = true;
+  const auto code = [](uint32_t parent, uint64_t position, uint64_t self) {
+    return PathTreeNode{.parent = parent, .kind = PathNodeKind::kCode, .position = position, .self = self};
+  };
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           code(0, 0x108, 1000),
+                           code(1, 0x708, 100),
+                           code(2, 0x808, 50),
+                           code(1, 0x808, 30)};
+  const DiffRow& row = row_of(diff_of({profile}, {profile}), "ns::log(int, char const*)");
+  EXPECT_EQ(row.old_side.ticks, 180u);
+  EXPECT_EQ(row.old_on_path.ticks, 180u);
+}
+
 /// f1 calls f2, which has `noise` ticks, and f3, which calls 60 functions: each has `ticks` and up to 10 more
 /// or fewer, all together 60 times `ticks`.
 Profile run_of_small_functions(uint64_t run, uint64_t noise, uint64_t ticks) {

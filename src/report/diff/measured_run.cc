@@ -62,6 +62,50 @@ uint64_t unknown_paths(const Profile& profile, bool of_kernel) {
   return total.high + total.cut + profile.paths.no_room;
 }
 
+using Numbers = std::map<DiffKey, uint32_t>;
+
+/// Keys that several rows with a total have: of clones, of static functions of one name, of code without a
+/// name.
+Numbers keys_of_several(const Report& report, const MatchingObjects& objects) {
+  std::map<DiffKey, size_t> rows;
+  for (const Row& row : report.rows)
+    if (row.total.low != 0) ++rows[key_of(row, report.by, objects)];
+  Numbers several;
+  for (const auto& [key, count] : rows)
+    if (count > 1) several.emplace(key, static_cast<uint32_t>(several.size()));
+  return several;
+}
+
+/// The totals of such functions as of one, for each tick counts once for it. The larger of theirs would be
+/// too little where they have other callers or callees.
+void join_totals(const Profile& profile, const Report& report, const MatchingObjects& objects,
+                 MeasuredRun* run) {
+  const Numbers several = keys_of_several(report, objects);
+  if (several.empty()) return;
+  std::vector<uint32_t> numbers;
+  for (const PathFunction& function : report.path_functions.functions) {
+    Row row;
+    row.function = function.key.function;
+    row.object = function.key.object;
+    const auto found = several.find(key_of(row, report.by, objects));
+    numbers.push_back(found == several.end() || function.several ? PathFunctions::kNone : found->second);
+  }
+  const auto numbered = [&numbers](std::vector<uint32_t> functions) {
+    for (uint32_t& function : functions)
+      if (function != PathFunctions::kNone) function = numbers[function];
+    return functions;
+  };
+  PathThings things;
+  things.count = several.size();
+  things.context = numbered(report.path_functions.context);
+  things.plane = numbered(report.path_functions.plane);
+  const std::vector<PathTotal> totals = path_totals(profile, things);
+  const TickLedger& ledger = profile.ledger;
+  const uint64_t most = ledger.counted + ledger.outside + ledger.full;  // a forged file may have more
+  for (const auto& [key, number] : several)
+    run->on_path[key] = std::max(run->ticks[key], std::min(totals[number].low, most));
+}
+
 /// A sum knows the totals of its runs.
 void add_totals(const Profile& profile, double work, MeasuredRun* run) {
   const double scale = (profile.counts_cpu_time() ? 1e-6 : 1) / work;
@@ -103,6 +147,7 @@ MeasuredRun measure(const Profile& profile, const Report& report, double work, c
     if (by == Grouping::kFunction && !row.linkage.empty())
       run.linkage[key] = without_clone_suffix(row.linkage);
   }
+  if (run.has_paths) join_totals(profile, report, objects, &run);
   if (run.has_paths) run.unknown_paths = unknown_paths(profile, false);
   if (run.has_paths) run.unknown_kernel_paths = unknown_paths(profile, true);
   run.total_ticks = static_cast<double>(profile.ledger.ticks());

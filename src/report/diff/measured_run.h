@@ -29,11 +29,9 @@ struct NamedTicks {
 
 struct MeasuredRun {
   std::map<DiffKey, uint64_t> ticks;
-  std::map<DiffKey, std::string> linkage;  ///< of functions whose symbol is another word
-  std::map<DiffKey, LinePlace> places;     ///< of lines: the name of the row
-  /// With the function on the call path; empty where the profile has none. Of a function and its clones the
-  /// larger counts: one calls the other.
-  std::map<DiffKey, uint64_t> on_path;
+  std::map<DiffKey, std::string> linkage;   ///< of functions whose symbol is another word
+  std::map<DiffKey, LinePlace> places;      ///< of lines: the name of the row
+  std::map<DiffKey, uint64_t> on_path;      ///< with any function of that key on the call path
   uint64_t unknown_paths = 0;               ///< ticks of paths that are cut, folded or not kept
   uint64_t unknown_kernel_paths = 0;        ///< the same, where the kernel's part may be hidden
   std::set<std::string> kernel_objects;     ///< of rows with kernel functions
@@ -48,7 +46,7 @@ struct MeasuredRun {
 };
 
 /// Amounts are per unit of `work` that a run did. Rows have the new names of their objects.
-/// `report`: of the profile, with all rows.
+/// `report`: of the profile, with all rows, and by function with ReportOptions::path_functions.
 MeasuredRun measure(const Profile& profile, const Report& report, double work, const MatchingObjects& objects,
                     const MatchingLines& lines);
 
