@@ -102,24 +102,41 @@ class Plan {
     return {.relative = percent / 100, .rows = rows_.size(), .power = arguments_.power / 100};
   }
 
+  using Line = std::vector<std::string>;  ///< figures, and the name
+
   [[nodiscard]] std::string table(const std::string& title, const auto& cell) const {
-    std::string out = fmt::format("{:>10} {:>6}", event_.empty() ? "ms a run" : "a run", "dev %");
-    for (double change : changes_) out += fmt::format(" {:>8}", fmt::format("{:g} %", change));
-    out += fmt::format("  {}\n", title);
+    Line head = {event_.empty() ? "ms a run" : "a run", "dev %"};
+    for (double change : changes_) head.push_back(fmt::format("{:g} %", change));
+    head.push_back(title);
+    std::vector<Line> lines = {std::move(head)};
     const size_t limit = arguments_.limit;
     const size_t shown = limit == 0 ? rows_.size() : std::min(rows_.size(), limit + 1);
-    for (size_t i = 0; i < shown; ++i) out += line(rows_[i], cell);
-    return out;
+    for (size_t i = 0; i < shown; ++i) lines.push_back(line(rows_[i], cell));
+    return aligned(lines);
   }
 
-  [[nodiscard]] std::string line(const RowDeviation& row, const auto& cell) const {
+  [[nodiscard]] Line line(const RowDeviation& row, const auto& cell) const {
     const NameStyle names = name_style_of(arguments_.names);
-    std::string out = fmt::format("{:>10.1f} {:>6.1f}", row.amount,
-                                  row.amount > 0 ? 100 * row.deviation / row.amount : 0.0);
-    for (double change : changes_) out += fmt::format(" {:>8}", cell(row, planned(change)));
-    return out +
-           fmt::format("  {}\n",
-                       elided_name(escaped(shown_name(names, row.short_name, row.name, row.linkage)), 60));
+    Line figures = {fmt::format("{:.1f}", row.amount),
+                    fmt::format("{:.1f}", row.amount > 0 ? 100 * row.deviation / row.amount : 0.0)};
+    for (double change : changes_) figures.push_back(cell(row, planned(change)));
+    figures.push_back(elided_name(escaped(shown_name(names, row.short_name, row.name, row.linkage)), 60));
+    return figures;
+  }
+
+  /// The name stands last, and is not aligned.
+  static std::string aligned(const std::vector<Line>& lines) {
+    std::vector<size_t> widths(lines[0].size() - 1, 8);
+    widths[0] = 10, widths[1] = 6;
+    for (const Line& line : lines)
+      for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], line[i].size());
+    std::string out;
+    for (const Line& line : lines) {
+      for (size_t i = 0; i < widths.size(); ++i)
+        out += fmt::format("{}{:>{}}", i == 0 ? "" : " ", line[i], widths[i]);
+      out += "  " + line.back() + "\n";
+    }
+    return out;
   }
 
   std::vector<RowDeviation> rows_;

@@ -1,7 +1,9 @@
 #include "report/diff/diff.h"
 
 #include <gmock/gmock.h>
+
 #include <gtest/gtest.h>
+#include <sstream>
 
 #include <cmath>
 
@@ -162,6 +164,35 @@ TEST(Diff, AmountsHaveTheUnitThatShowsThem) {
   EXPECT_THAT(text(2e4), AllOf(HasSubstr("change us"), HasSubstr("+25.0 "), HasSubstr("to 50.0 us a unit")));
   EXPECT_THAT(diff_markdown(diff_of({run_of({0, 500})}, {run_of({0, 1000})}, {.work = 2e6}), {}, 0),
               AllOf(HasSubstr("| change ns |"), HasSubstr("| +250 |")));
+}
+
+/// The columns at which the words of a line end.
+std::vector<size_t> ends_of_words(const std::string& line) {
+  std::vector<size_t> ends;
+  for (size_t i = 1; i <= line.size(); ++i)
+    if (line[i - 1] != ' ' && (i == line.size() || line[i] == ' ')) ends.push_back(i);
+  return ends;
+}
+
+TEST(DiffOutput, ColumnsOfLargeFiguresStandBelowTheirHeads) {
+  std::vector<Profile> before = {run_of({0, 400000000000, 3})}, after = {run_of({0, 900000000000, 4})};
+  before[0].event = after[0].event = "instructions";
+  std::istringstream text(diff_text(diff_of(before, after), {}));
+  std::string head, row, small;
+  while (std::getline(text, head) && !head.contains("change")) continue;
+  std::getline(text, row) && std::getline(text, small);
+  const std::vector<size_t> ends = ends_of_words(head), row_ends = ends_of_words(row),
+                            small_ends = ends_of_words(small);
+  ASSERT_GE(std::min(row_ends.size(), small_ends.size()), 5u) << text.str();
+  for (size_t i : {0, 1, 2, 3, 4}) EXPECT_EQ(row_ends[i], small_ends[i]) << text.str();
+  EXPECT_EQ(ends[5] - 1, row_ends[4]) << text.str();  // ± has two bytes
+}
+
+TEST(DiffOutput, TinyAmountsHaveThreeFigures) {
+  const Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 2500})}, {.work = 1e12});
+  EXPECT_THAT(verdict_sentence(diff),
+              HasSubstr(": 0.0005 ns a unit of work to 0.0025 ns a unit of work;"));
+  EXPECT_THAT(diff_text(diff, {}), HasSubstr("+0.00200 "));
 }
 
 TEST(Diff, SharesStandBesideAmountsWhereNoNameIsCutForThem) {

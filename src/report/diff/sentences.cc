@@ -5,6 +5,7 @@
 
 #include "report/diff/output.h"
 #include "report/print/escape.h"
+#include "report/print/figures.h"
 #include "report/statistics/ratio.h"
 
 namespace pctally {
@@ -16,12 +17,12 @@ constexpr size_t kCauses = 3;
 int decimals_of(double value) { return std::abs(value) < 9.995 ? 2 : std::abs(value) < 99.95 ? 1 : 0; }
 
 std::string amount_text(const Diff& diff, double amount) {
-  const char* work = diff.per_unit_of_work() ? " a unit of work" : "";
-  if (!diff.counts_cpu_time())
-    return fmt::format("{:.{}f} {}{}", amount, std::abs(amount) < 10 ? 2 : 0, escaped(diff.event), work);
   const AmountUnit unit = amount_unit(diff, amount);
   const double scaled = amount * unit.scale;
-  return fmt::format("{:.{}f} {}{}", scaled, decimals_of(scaled), unit.name, work);
+  const int decimals = diff.counts_cpu_time() ? decimals_of(scaled) : std::abs(amount) < 10 ? 2 : 0;
+  const bool is_tiny = std::abs(scaled) < 0.01 && scaled != 0;
+  return fmt::format("{} {}{}", is_tiny ? rounded(scaled, 3) : fmt::format("{:.{}f}", scaled, decimals),
+                     unit.name, diff.per_unit_of_work() ? " a unit of work" : "");
 }
 
 /// The 95 % interval of the change, in percent of the old amount.

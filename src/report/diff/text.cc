@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "report/diff/output.h"
@@ -10,8 +11,9 @@
 namespace pctally {
 namespace {
 
-constexpr size_t kNumbers = 38;  ///< columns in front of the name
-constexpr size_t kPoints = 10;   ///< and of the change of the share
+using Figures = std::array<std::string, 4>;                     ///< change, ±, old, new
+constexpr std::array<size_t, 4> kUsualFigures = {10, 7, 8, 8};  ///< columns of each
+constexpr size_t kPoints = 10;                                  ///< columns of the change of the share
 constexpr size_t kVerdict = 11;
 constexpr size_t kUsualName = 60;
 constexpr size_t kNarrowName = 16;
@@ -52,10 +54,11 @@ class DiffTable {
   std::string run() {
     const size_t shown =  // no decided row is left out
         options_.limit == 0 ? rows_.size() : std::max(std::min(limit_, rows_.size()), decided_);
-    choose_width(shown);
     choose_unit(shown);
-    std::string out = fmt::format("{:>10} {:>7} {:>8} {:>8}{}  {}\n", fmt::format("change {}", unit()), "±",
-                                  "old", "new", points_ ? "  share pp" : "", title_);
+    const Figures heads = {fmt::format("change {}", unit()), "±", "old", "new"};
+    choose_widths(heads, shown);
+    std::string out = fmt::format("{}{}  {}\n", aligned(heads),
+                                  points_ ? fmt::format("{:>{}}", "share pp", kPoints) : "", title_);
     for (size_t i = 0; i < shown; ++i) out += line(rows_[i]);
     if (shown < rows_.size())
       out += fmt::format("+{} rows, none decided{}; --limit 0 shows them\n", rows_.size() - shown,
@@ -76,19 +79,42 @@ class DiffTable {
     largest *= unit_.scale;
     decimals_ = largest < 10 ? 2 : largest < 1000 ? 1 : 0;
     if (largest > 0 && largest < 1)
-      decimals_ = std::min(6, 2 - static_cast<int>(std::floor(std::log10(largest))));
+      decimals_ = std::min(12, 2 - static_cast<int>(std::floor(std::log10(largest))));
   }
 
-  void choose_width(size_t shown) {
-    for (size_t i = 0; i < shown; ++i)
+  [[nodiscard]] Figures figures_of(const Change& change) const {
+    const auto text = [this](double amount) {
+      return fmt::format("{:.{}f}", amount * unit_.scale, decimals_);
+    };
+    return {fmt::format("{:+.{}f}", change.difference * unit_.scale, decimals_),
+            text(half_of(change.interval)), text(change.before), text(change.after)};
+  }
+
+  [[nodiscard]] std::string aligned(const Figures& figures) const {
+    std::string text;
+    for (size_t i = 0; i < figures.size(); ++i)
+      text += fmt::format("{}{:>{}}", i == 0 ? "" : " ", figures[i], widths_[i]);
+    return text;
+  }
+
+  void choose_widths(const Figures& heads, size_t shown) {
+    const auto fit = [this](const Figures& figures) {
+      for (size_t i = 0; i < figures.size(); ++i) widths_[i] = std::max(widths_[i], width_of(figures[i]));
+    };
+    fit(heads);
+    for (size_t i = 0; i < shown; ++i) {
+      fit(figures_of(*rows_[i].change));
       name_width_ =
           std::max(name_width_, std::min(kUsualName, width_of(escaped(shown_name(diff_, *rows_[i].row)))));
+    }
+    size_t numbers = widths_.size() + 1;  // the blanks between them, and two in front of the name
+    for (const size_t width : widths_) numbers += width;
     // No name is cut for the sake of shares, but on a wide terminal.
-    const size_t needed = kNumbers + kPoints + kVerdict + name_width_;
+    const size_t needed = numbers + kPoints + kVerdict + name_width_;
     points_ = options_.width == 0 || options_.width >= std::min(needed, kWide);
     if (points_ && options_.width > kPoints) room_ = options_.width - kPoints;
-    if (room_ > kNumbers + kVerdict)
-      name_width_ = std::min(name_width_, std::max(kNarrowName, room_ - kNumbers - kVerdict));
+    if (room_ > numbers + kVerdict)
+      name_width_ = std::min(name_width_, std::max(kNarrowName, room_ - numbers - kVerdict));
   }
 
   /// Totals hold each other, and have no sum.
@@ -105,11 +131,10 @@ class DiffTable {
     std::string name = escaped(shown_name(diff_, *row.row));
     if (options_.width != 0) name = elided_name(name, name_width_);
     name.append(name_width_ - std::min(name_width_, width_of(name)), ' ');
-    std::string text = fmt::format(
-        "{:>+10.{}f} {:>7.{}f} {:>8.{}f} {:>8.{}f}{}  {}  {}", row.change->difference * unit_.scale,
-        decimals_, half_of(row.change->interval) * unit_.scale, decimals_, row.change->before * unit_.scale,
-        decimals_, row.change->after * unit_.scale, decimals_,
-        points_ ? fmt::format("{:>+10.1f}", row.share->difference) : "", name, verdict_word(row.verdict));
+    const std::string text =
+        fmt::format("{}{}  {}  {}", aligned(figures_of(*row.change)),
+                    points_ ? fmt::format("{:>+{}.1f}", row.share->difference, kPoints) : "", name,
+                    verdict_word(row.verdict));
     return colored(options_.color, color_of(row.verdict), text) + "\n";
   }
 
@@ -118,6 +143,7 @@ class DiffTable {
   std::vector<ShownRow> rows_;
   size_t decided_, limit_;
   std::string title_;
+  std::array<size_t, 4> widths_ = kUsualFigures;
   size_t name_width_ = 8;
   size_t room_;  ///< for all but the shares
   bool points_ = false;
