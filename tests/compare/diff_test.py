@@ -1,6 +1,7 @@
 """pctally diff and plan on real recordings: what they find, what they print, and their exit statuses."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -280,6 +281,17 @@ class Compare(unittest.TestCase):
         self.assertIn("or ms a run, of one run a side", one)
         self.assertEqual(one.split("\n\n")[1].splitlines()[1].split()[2:], ["-", "-", "-", "total"])
         self.assertIn("of 12 runs a side", pctally("plan", "--runs", "12", "a.pct", cwd=self.directory).stdout)
+
+    def test_columns_of_a_plan_hold_large_figures(self):
+        for name, large in (("m.folded", 4 * 10**14), ("n.folded", 9 * 10**14)):
+            with open(self.path(name), "w") as folded:
+                folded.write(f"main;large {large}\nmain;small {large % 7000}\n")
+        lines = pctally("plan", "m.folded", "n.folded", cwd=self.directory).stdout.split("\n\n")[0].splitlines()
+        self.assertEqual(len(lines), 4, lines)
+        ends = [[found.end() for found in re.finditer(r"[^ ]+", line)] for line in lines[1:]]
+        for column in range(5):
+            self.assertEqual(len({line[column] for line in ends}), 1, lines)
+        self.assertTrue(lines[0][:ends[0][0]].endswith(" a run"), lines)
 
     def test_undecided_says_what_would_decide(self):
         done = self.run_diff("--fail-if", "seconds(work) > +20%", "a.pct", p.as_another_recording(self.path("a.pct"), self.path("alike.pct")), status=3)
