@@ -28,11 +28,15 @@ double end_between(const Change& change, double rejected, double kept) {
 Interval ratio_interval(const Change& change) {
   constexpr double kLeast = 1e-9;  // the exact test has no ratio of 0
   constexpr double kMost = 1e9;
-  const double ratio = change.after / change.before;
+  double lowest = change.after / change.before, highest = lowest;  // that are kept
+  const auto keep = [&](double ratio) {
+    lowest = std::min(lowest, ratio);
+    highest = std::max(highest, ratio);
+  };
   // Degrees of freedom depend on the ratio, so that a ratio between two that are kept may be rejected.
-  const bool keeps_one = !rejects(change, 1);
-  const double lowest = keeps_one ? std::min(ratio, 1.0) : ratio,
-               highest = keeps_one ? std::max(ratio, 1.0) : ratio;
+  if (!rejects(change, 1)) keep(1);
+  if (const auto& runs = change.single_runs)  // the test takes no tick for half a one
+    keep((change.after + runs->after.per_tick / 2) / (change.before + runs->before.per_tick / 2));
   Interval interval{0, std::numeric_limits<double>::infinity()};
   if (lowest > kLeast && rejects(change, kLeast)) interval.low = end_between(change, kLeast, lowest);
   for (double high = std::max(2 * highest, 1e-6); high < kMost * std::max(highest, 1.0); high *= 2) {
