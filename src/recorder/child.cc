@@ -16,6 +16,7 @@
 
 #include "base/file/read_all.h"
 #include "base/file/write_all.h"
+#include "base/time_ns.h"
 #include "perf/descriptor_limit.h"
 #include "perf/process_tree.h"
 #include "recorder/exit_status.h"
@@ -23,6 +24,9 @@
 
 namespace pctally {
 namespace {
+
+/// One request may be several signals: timeout(1) sends SIGTERM to its child, and then to the whole group.
+constexpr uint64_t kOneRequestNs = kNsPerSecond / 2;
 
 /// "A=1\0B=2\0\n": complete only with the last byte, so that a recorder that died half-way starts nothing.
 bool take_environment(int fd) {
@@ -132,11 +136,12 @@ bool Child::is_of_tree(pid_t sender) const {
 
 void Child::pass_on(int signal, pid_t sender) {
   const bool asks_to_end = (signal == SIGTERM || signal == SIGINT) && !is_of_tree(sender);
-  if (asks_to_end && asked_to_end_) {
+  const uint64_t now = monotonic_ns();
+  if (asks_to_end && asked_to_end_ns_ != 0 && now - asked_to_end_ns_ >= kOneRequestNs) {
     left_by_ = signal;
     return;
   }
-  asked_to_end_ = asked_to_end_ || asks_to_end;
+  if (asks_to_end && asked_to_end_ns_ == 0) asked_to_end_ns_ = now;
   kill(pid_, signal);
 }
 

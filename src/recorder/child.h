@@ -1,5 +1,6 @@
 // The program to record: forked, held before its exec, let go, waited for, and its end passed on as our own.
 #pragma once
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -32,8 +33,8 @@ class Child {
   void handle_signals();
 
   /// The second SIGTERM or SIGINT that a process outside the program's tree sent to this one while it ran: it
-  /// has not ended after the first, and is to be left running. 0: none. Ctrl-C does not count: a terminal
-  /// sends it to the program, which may be one that people interrupt often (a shell, a debugger).
+  /// has not ended in the half second after the first, and is to be left running. 0: none. Ctrl-C does not
+  /// count: a terminal sends it to the program, which people may interrupt often (a shell, a debugger).
   [[nodiscard]] int left_by() const noexcept { return left_by_; }
 
   /// Waits for its end, or until it is to be left running, passing signals on.
@@ -63,8 +64,8 @@ class Child {
   UniqueFd signals_;
   std::vector<pid_t> helpers_;  ///< this process and what it had started before
   bool adopts_ = false;
-  bool interrupted_ = false;  ///< by a signal after its end
-  bool asked_to_end_ = false;
+  bool interrupted_ = false;      ///< by a signal after its end
+  uint64_t asked_to_end_ns_ = 0;  ///< when the first request came; 0: none has
   int left_by_ = 0;
   bool reaped_ = false;
   int status_ = 0;

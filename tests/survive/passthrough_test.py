@@ -7,10 +7,13 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 import pctally_test as p
+
+ONE_REQUEST_S = 0.5  # a second signal that comes sooner asks for nothing else
 
 
 def run(words, **keywords):
@@ -104,8 +107,18 @@ class Passthrough(unittest.TestCase):
                     p.await_ticks(os.path.join(self.directory, "a.pct"), 10, recorder)
                     recorder.send_signal(first)
                     self.assertEqual(recorder.stdout.readline(), b"got it\n")
+                    time.sleep(ONE_REQUEST_S)
                     recorder.send_signal(second)
                     self.expect_left_running(recorder, command, second)
+
+    def test_two_at_once_are_one_request(self):
+        """As timeout(1) sends them. The recorder is held until both have come."""
+        for engine in p.engines():
+            recorder, _ = self.start("trap 'echo int' INT; trap 'echo term; exit 3' TERM", "-e", engine)
+            for number in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+                recorder.send_signal(number)
+            self.assertEqual(recorder.wait(timeout=60), 3)
+            self.assertEqual(sorted(recorder.stdout.read().split()), [b"int", b"term"])
 
     def test_a_second_sigterm_ends_the_wait_after_for(self):
         recorder, command = self.start("trap 'echo got it' TERM", "--for", "10ms")
@@ -113,6 +126,7 @@ class Passthrough(unittest.TestCase):
             self.assertIsNone(recorder.poll())
         recorder.send_signal(signal.SIGTERM)
         self.assertEqual(recorder.stdout.readline(), b"got it\n")
+        time.sleep(ONE_REQUEST_S)
         recorder.send_signal(signal.SIGTERM)
         self.expect_left_running(recorder, command, signal.SIGTERM)
 
