@@ -44,6 +44,19 @@ class ClosedStreams(unittest.TestCase):
                 recorded = without_streams(closed, [p.PCTALLY, "record", "-q", "-f", "-e", engine, "-o", path, "--", *words])
                 self.assertEqual(recorded.returncode, without_streams(closed, words).returncode)
 
+    def test_a_reader_of_messages_that_goes_away_ends_no_recording(self):
+        if not p.engines("ring", "bpf"):
+            self.skipTest("nothing that runs can be recorded here")
+        path = os.path.join(p.scratch(), "unread.pct")
+        reading, writing = os.pipe()
+        os.close(reading)
+        with subprocess.Popen([p.program("spinner"), "1", "100"]) as target:
+            done = subprocess.run([p.PCTALLY, "record", "-f", "-o", path, "-p", str(target.pid), "--for", "0.2"], stderr=writing)
+            target.kill()
+        os.close(writing)
+        self.assertEqual(done.returncode, 0)
+        self.assertNotIn("cut off", "".join(warning["text"] for warning in p.report(path)["warnings"]))
+
     def test_what_is_written_elsewhere_is_whole_too(self):
         path = p.record([p.program("spinner"), "1", "0.1"]).path
         for command in (["export", "--format", "folded"], ["merge"]):

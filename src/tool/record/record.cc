@@ -11,6 +11,7 @@
 #include "recorder/engine/program_file.h"
 #include "recorder/recording.h"
 #include "tool/command.h"
+#include "tool/command_line.h"
 #include "tool/record/add_names.h"
 #include "tool/record/cannot_run.h"
 #include "tool/record/held_names.h"
@@ -89,6 +90,7 @@ int record_command(RecordOptions options) {
 }
 
 int record_running(RecordOptions options) {
+  let_writes_fail();  // a reader of our messages that goes away does not end the recording
   bool named = !options.path.empty();
   auto attachment = Attachment::open(options.processes);
   if (!attachment) return give_up(attachment.error());
