@@ -113,9 +113,8 @@ void CpuAccount::poll() {
   if (tree_) tree_last_ns_ = tree_->ns();
   if (target_.is_process_tree()) return;
   if (target_.kind == Target::Kind::kCgroup) {
-    const auto time = time_of_cgroup(target_.cgroup);
-    if (time) last_ = *time;
-    known_ = known_ && time.has_value();
+    if (const auto time = time_of_cgroup(target_.cgroup)) last_ = time;
+    known_ = known_ && last_;  // a group that is gone keeps its last reading
     return;
   }
   const auto reading = read_machine();
@@ -145,7 +144,9 @@ CpuTime CpuAccount::used(const CpuTime* command, std::optional<uint64_t> engine_
 
 CpuTime CpuAccount::by_clocks() const {
   if (machine_first_ && machine_last_) return used_between(*machine_first_, *machine_last_, cpus_);
-  CpuTime sum{growth(first_.user_ns, last_.user_ns), growth(first_.system_ns, last_.system_ns)};
+  CpuTime sum;
+  if (first_ && last_)
+    sum = {growth(first_->user_ns, last_->user_ns), growth(first_->system_ns, last_->system_ns)};
   for (const Process& process : processes_) {
     // Two readings may divide the time differently between the two kinds; their sum only grows.
     uint64_t total = growth(process.first.total(), process.last.total());

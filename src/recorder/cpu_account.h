@@ -36,7 +36,7 @@ CpuTime used_between(const MachineReading& first, const MachineReading& last, lo
 ///   processes  the kernel's count of them and of all they start, where that may be asked for; else their CPU
 ///              clocks, to the nanosecond, and the time of children they have waited for, to 10 ms; of one
 ///              that ends, what it had used at the last reading
-///   cgroup     cpu.stat of the group
+///   cgroup     cpu.stat of the group; of one that is removed, what it had used at the last reading
 ///   machine    time of all CPUs minus idle and stolen, to 10 ms per CPU; split into user and
 ///              system as in /proc/stat
 class CpuAccount {
@@ -86,8 +86,8 @@ class CpuAccount {
   uint64_t stolen_first_ns_ = 0;
   uint64_t stolen_last_ns_ = 0;
   std::vector<Process> processes_;
-  CpuTime first_;  ///< of a control group
-  CpuTime last_;
+  std::optional<CpuTime> first_;  ///< of a control group
+  std::optional<CpuTime> last_;
   std::optional<MachineReading> machine_first_;
   std::optional<MachineReading> machine_last_;
   bool known_ = false;

@@ -6,7 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <string>
 
 #include "base/cpu_time_for_test.h"
 #include "base/time_ns.h"
@@ -153,6 +156,40 @@ TEST(CpuAccount, OfTheMachineIsWhatPassedLessWhatWasIdle) {
 TEST(CpuAccount, OfNoControlGroupIsUnknown) {
   CpuAccount account;
   account.start(Target::control_group("/nonexistent"));
+  EXPECT_FALSE(account.known());
+}
+
+/// The files of a control group, in a directory of ours.
+class Group : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "cpu_account_XXXXXX";
+    directory_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+  void write(const std::string& stat) { std::ofstream(directory_ + "/cpu.stat") << stat; }
+  void remove() { std::filesystem::remove(directory_ + "/cpu.stat"); }
+  std::string directory_;
+};
+
+TEST_F(Group, ThatIsRemovedKeepsItsLastReading) {
+  CpuAccount account;
+  write("usage_usec 1000\nuser_usec 600\nsystem_usec 400\n");
+  account.start(Target::control_group(directory_));
+  write("usage_usec 5000\nuser_usec 3600\nsystem_usec 1400\n");
+  account.poll();
+  remove();
+  account.end();
+  EXPECT_TRUE(account.known());
+  EXPECT_EQ(account.used(nullptr).user_ns, 3'000'000u);
+  EXPECT_EQ(account.used(nullptr).system_ns, 1'000'000u);
+}
+
+TEST_F(Group, WithoutAFirstReadingIsUnknown) {
+  CpuAccount account;
+  account.start(Target::control_group(directory_));
+  write("usage_usec 5000\nuser_usec 3600\nsystem_usec 1400\n");
+  account.end();
   EXPECT_FALSE(account.known());
 }
 
