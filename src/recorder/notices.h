@@ -20,7 +20,7 @@ class Notices {
   /// One line, without its end.
   virtual void line(const std::string& text, Importance importance) = 0;
 
-  /// How far the recording is: replaces what was shown before.
+  /// How far the recording is: replaces what was shown before. Empty: it has ended.
   virtual void progress(const std::string& text) = 0;
 
   template <class... Arguments>

@@ -307,6 +307,7 @@ void Recording::watch(Attachment* attachment) {
   drop_privileges();
   Watchdog::start(0);
   drain_until(attachment->descriptors(), [attachment] { return attachment->ended(); });
+  notices_->progress("");
 }
 
 void Recording::drain_until(const std::vector<int>& descriptors, const std::function<bool()>& ended) {
@@ -336,8 +337,9 @@ void Recording::poll_account(uint64_t now) {
   account_at_ = now + kAccountNs;
 }
 
+/// A command has the terminal to itself.
 void Recording::show_drained(uint64_t now) {
-  if (now < progress_at_) return;
+  if (!options_.command.empty() || now < progress_at_) return;
   const Ledger& ledger = file_.header().ledger;
   notices_->progress(fmt::format("{:.0f} s, {} ticks",
                                  static_cast<double>(now - file_.header().started_ns) * 1e-9,

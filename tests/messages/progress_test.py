@@ -114,6 +114,40 @@ class Progress(unittest.TestCase):
                     *_, last = text.split(ERASED)
                     self.assertFalse(last.startswith((b"pctally: lines", b"pctally: names", b"pctally: reading", b"pctally: writing")), text)
 
+    def said_on_a_terminal(self, *words, until=None, **env):
+        """All that pctally record writes there, which is ended once that has come. PID is that of a program that runs."""
+        screen, terminal = pty.openpty()
+        with subprocess.Popen([os.path.join(self.directory, "work"), "1", "100"], stdout=subprocess.DEVNULL) as work:
+            words = [str(work.pid) if word == "PID" else word for word in words]
+            recorder = subprocess.Popen([p.PCTALLY, "record", "-f", "-o", os.path.join(self.directory, "said.pct"), *words], stdin=subprocess.DEVNULL,
+                                        stdout=terminal, stderr=terminal, env={**os.environ, "TERM": "xterm", **env}, start_new_session=True)
+            os.close(terminal)
+            text = b""
+            with contextlib.suppress(OSError):  # how a terminal ends
+                while piece := os.read(screen, 4096):
+                    text += piece
+                    if until is not None and re.search(until, text):
+                        recorder.terminate()
+                        until = None
+            os.close(screen)
+            self.assertEqual(recorder.wait(), 0, text)
+            work.kill()
+        return text
+
+    def test_of_a_recording_of_what_runs(self):
+        if not p.engines("ring", "bpf"):
+            self.skipTest("nothing that runs can be recorded here")
+        text = self.said_on_a_terminal("-p", "PID", until=rb"pctally: \d+ s, \d+ ticks")
+        self.assertRegex(text, rb"\r\n\r\x1b\[Kpctally: \d+ s, \d+ ticks\r\x1b\[K")
+        self.assertIn(b"next: pctally report", text.split(ERASED)[-1])
+        for words, env in ((("-p", "PID"), {"TERM": "dumb"}), (("-q", "-p", "PID"), {})):  # longer than until the line comes
+            self.assertNotIn(b"\x1b[K", self.said_on_a_terminal(*words, "--for", "1.6", **env))
+
+    def test_a_command_has_the_terminal_to_itself(self):
+        text = self.said_on_a_terminal("--", os.path.join(self.directory, "work"), "1", "1.6")
+        self.assertIn(b"next: pctally report", text)
+        self.assertNotIn(ERASED, text)
+
     def test_nowhere_else(self):
         """The thread that would write the line is not there."""
         for words, where, env in (("report --by line a.pct", "pipe", {}), ("report --by line a.pct", "terminal", {"TERM": "dumb"}),

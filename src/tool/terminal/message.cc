@@ -13,14 +13,13 @@ namespace {
 
 bool g_quiet = false;
 bool g_verbose = false;
-bool g_progress_shown = false;
 
 void put(const std::string& bytes) { (void)write_all(STDERR_FILENO, bytes.data(), bytes.size()); }
 
 class TerminalNotices : public Notices {
  public:
   void line(const std::string& text, Importance importance) override { say_line(text, importance); }
-  void progress(const std::string& text) override { show_progress(text); }
+  void progress(const std::string& text) override { ProgressLine::show_now(text); }
 };
 
 bool colored() {
@@ -42,17 +41,9 @@ void be_verbose() { g_verbose = true; }
 void say_line(const std::string& text, Importance importance) {
   if (importance == Importance::kDetail && !g_verbose) return;
   if (importance != Importance::kError && g_quiet) return;
-  std::string start = g_progress_shown ? "\r\033[Kpctally: " : "pctally: ";
+  std::string start = "pctally: ";
   if (importance == Importance::kWarning) start += colored() ? "\033[33mwarning:\033[0m " : "warning: ";
   ProgressLine::give_way([&] { put(start + escaped(text) + "\n"); });
-  g_progress_shown = false;
-}
-
-void show_progress(const std::string& text) {
-  static const bool wanted = isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0;
-  if (!wanted || g_quiet) return;
-  put("\r\033[Kpctally: " + escaped(text));
-  g_progress_shown = true;
 }
 
 Notices& recorder_notices() {

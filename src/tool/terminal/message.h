@@ -41,7 +41,4 @@ void complain(fmt::format_string<Arguments...> format, Arguments&&... arguments)
 /// Where a recording's lines go: to the same place as ours.
 Notices& recorder_notices();
 
-/// A line that the next one overwrites; only where stderr is a terminal and stdout is not.
-void show_progress(const std::string& text);
-
 }  // namespace pctally

@@ -128,6 +128,17 @@ void ProgressLine::show(const std::string& said) {
   if (said.empty()) erase();
 }
 
+void ProgressLine::show_now(const std::string& said) {
+  if (is_quiet() || !can_rewrite_lines(STDERR_FILENO)) return;
+  {
+    const MutexLock lock(g_mutex);
+    if (said.empty()) erase();
+    text() = said;
+    g_terminal = said.empty() ? -1 : STDERR_FILENO;
+  }
+  paint();
+}
+
 void ProgressLine::give_way(const std::function<void()>& write) {
   const MutexLock lock(g_mutex);
   erase();

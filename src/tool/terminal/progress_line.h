@@ -31,6 +31,10 @@ class ProgressLine {
   [[nodiscard]] static bool exists();
   /// What the line says from now on. Does nothing if there is no line. An empty text erases it.
   static void show(const std::string& text);
+  /// Writes the line at once and without a thread, under the rules above: for a loop that knows by itself
+  /// when to say how far it is. It stays until the next one; an empty text ends it. REQUIRES: no ProgressLine
+  /// lives.
+  static void show_now(const std::string& text);
   /// Writes something else to the same terminal. The line is erased before, and comes back later.
   static void give_way(const std::function<void()>& write);
 
