@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -432,6 +433,25 @@ Result<void> Recording::finish(Child* child) {
   if (error == EMFILE)
     return fail(error, "%s has no names: %s; %s", path_.c_str(), kTooManyFiles, kRaiseFileLimit);
   if (error != 0) return fail(error, "%s has no names: %s", path_.c_str(), strerror(error));
+  return find_file();
+}
+
+/// Somebody may have renamed or removed the file meanwhile.
+Result<void> Recording::find_file() {
+  struct stat file, named;
+  auto is_at = [&](const std::string& path) {
+    return lstat(path.c_str(), &named) == 0 && named.st_dev == file.st_dev && named.st_ino == file.st_ino;
+  };
+  errno = 0;
+  if (fstat(closed_file_.get(), &file) != 0 || is_at(path_)) return {};
+  // The engine may have given up the right to search the directory.
+  if (file.st_nlink != 0 && errno == EACCES) return {};
+  char now[PATH_MAX] = {};
+  const ssize_t bytes = readlink(recorded().path.c_str(), now, sizeof now - 1);
+  if (file.st_nlink == 0 || bytes <= 0 || !is_at(now))
+    return fail(ENOENT, "%s was removed or replaced during the recording: its ticks are lost", path_.c_str());
+  notices_->warn("{} was renamed during the recording: it is {} now", path_, now);
+  path_ = now;
   return {};
 }
 

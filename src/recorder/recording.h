@@ -43,7 +43,7 @@ class Recording {
   void watch(Attachment* attachment);
 
   /// Final drain, the CPU account, the file closed. `child`: null, or the command's. An Error if there is
-  /// no whole file.
+  /// no whole file, or none that has a name.
   Result<void> finish(Child* child);
 
   /// Processes of the command, and the command itself if it is left running, that are no longer
@@ -78,6 +78,7 @@ class Recording {
   void book_cpu_time(Child* child);
   void note_unobserved(const Child& child);
   [[nodiscard]] bool all_exited() const;
+  Result<void> find_file();
   [[nodiscard]] std::string what() const;
   [[nodiscard]] std::string target_text() const;
   [[nodiscard]] std::unexpected<Error> explain_no_engine(const std::vector<EngineProbe>& refused) const;

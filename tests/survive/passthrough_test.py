@@ -130,6 +130,26 @@ class Passthrough(unittest.TestCase):
         recorder.send_signal(signal.SIGTERM)
         self.expect_left_running(recorder, command, signal.SIGTERM)
 
+    def test_a_profile_that_is_removed_or_renamed_meanwhile(self):
+        """The command does it, once the file has its name."""
+        spin = p.program("spinner") + " 1 0.05"
+        lost = b"pctally: a.pct was removed or replaced during the recording: its ticks are lost"
+        for engine in p.engines():
+            for script, said in (("rm a.pct", lost), ("echo >b.pct; mv b.pct a.pct", lost), ("mv a.pct away.pct", None)):
+                with self.subTest((engine, script)):
+                    result = self.record("-f", "-e", engine, "-o", "a.pct", "--", "sh", "-c", f"{spin}; {script}; exit 3")
+                    self.assertEqual(result.returncode, 3)
+                    there = os.path.join(os.path.realpath(self.directory), "away.pct")
+                    if said is None:
+                        self.assertIn(f"pctally: warning: a.pct was renamed during the recording: it is {there} now\n".encode(), result.stderr)
+                        self.assertIn(f"; next: pctally report {there}\n".encode(), result.stderr)
+                        p.assert_ledger(self, p.report(there))
+                    else:
+                        self.assertIn(said, result.stderr.splitlines())
+                        self.assertNotIn(b"next:", result.stderr)
+                    for name in os.listdir(self.directory):
+                        os.remove(os.path.join(self.directory, name))
+
     def test_the_commands_own_options_are_left_alone(self):
         for words in (["--", "echo", "-q", "--help"], ["echo", "-q", "--help"]):
             self.assertEqual(self.record("-q", "-f", "-o", "a.pct", *words).stdout, b"-q --help\n")
