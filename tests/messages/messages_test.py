@@ -104,6 +104,9 @@ TABLE = [
     ("record -- ./a.sh", "cannot run ./a.sh: not executable; chmod +x ./a.sh, or record -- sh ./a.sh", CANNOT_RUN),
     ("record -- ./q.sql", "cannot run ./q.sql: not executable; if it is a program: chmod +x ./q.sql", CANNOT_RUN),
     ("record -- /", "cannot run /: it is a directory", CANNOT_RUN),
+    ("record -q -- ./dos", "cannot run './dos': its lines end as in DOS, so that /bin/sh is not found; dos2unix it", NOT_FOUND),
+    ("record -q -- ./lost", "cannot run './lost': it needs /nonexistent/python, which does not exist", NOT_FOUND),
+    ("record -q -- ./lost2", "cannot run './lost2': it needs /nonexistent/python, which does not exist", NOT_FOUND),
     ("record -o - -- ls", "-o -: a profile must be a regular file; write one, as -o work.pct, then pctally export", USAGE),
     ("merge -o - a.pct b.pct", "--output -: a profile must be a regular file; write one, as -o work.pct, then pctally export", USAGE),
     ("archive -o - a.pct", "--output -: a profile must be a regular file; write one, as -o work.pct, then pctally export", USAGE),
@@ -224,7 +227,8 @@ class Messages(unittest.TestCase):
         os.chmod(self.directory, 0o777)
         for name, text, mode in (("slow", "#!/bin/sh\n", 0o755), ("a.sh", "echo\n", 0o644), ("q.sql", "select\n", 0o644),
                                  ("perf.data", "PERFILE2", 0o600), ("perf.txt", "ls 7/7\n\t5d0 f (/bin/ls)\n", 0o600),
-                                 ("gmon.out", "gmon\1", 0o644)):
+                                 ("gmon.out", "gmon\1", 0o644), ("dos", "#!/bin/sh\r\n", 0o755),
+                                 ("lost", "#!/nonexistent/python -u\n", 0o755), ("lost2", f"#!{self.directory}/lost\n", 0o755)):
             with open(os.path.join(self.directory, name), "w") as file:
                 file.write(text)
             os.chmod(os.path.join(self.directory, name), mode)
@@ -275,6 +279,17 @@ class Messages(unittest.TestCase):
             self.assertTrue(lines[0].startswith("recording user"), lines[0])
             self.assertRegex(lines[1], r"^[\d,]+ ticks, \d\.\d\d s of CPU time.*; next: pctally report " + re.escape(path) + "$")
             self.assertEqual(self.record(f"-q -f -e {engine} -o {path} -- {p.program('spinner')} 1 0.1"), [])
+
+    def test_a_file_of_path_that_is_not_executable_is_named(self):
+        self.expect("record -- q.sql", "cannot run ./q.sql: not executable; if it is a program: chmod +x ./q.sql", CANNOT_RUN,
+                    env={**os.environ, "PATH": f"/nonexistent:.:{os.environ['PATH']}"})
+
+    def test_a_file_system_without_programs(self):
+        mounted = f"mount -t tmpfs -o noexec none {self.directory} && cp /bin/true {self.directory}/prog && cd {self.directory}"
+        if subprocess.run(["unshare", "-m", "sh", "-c", mounted], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("needs root and unshare to mount one")
+        self.expect("record -- ./prog", "cannot run ./prog: its file system is mounted noexec; copy it to another", CANNOT_RUN,
+                    prefix=["unshare", "-m", "sh", "-c", f'{mounted}; exec "$@"', "sh"])
 
     def test_without_o_the_name_of_the_file_is_said(self):
         lines = self.record(f"-- {p.program('spinner')} 1 0.1")

@@ -10,6 +10,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "base/unique_fd.h"
 
 namespace pctally {
@@ -32,6 +34,12 @@ std::string next_word(const std::string& line, size_t* at) {
   return line.substr(start, *at - start);
 }
 
+/// The first word of a "#!" line.
+std::string named_interpreter(const std::string& head) {
+  size_t at = 0;
+  return next_word(head.substr(2, head.find('\n') - 2), &at);
+}
+
 /// The program that will really run for a "#!" line; /usr/bin/env is looked through.
 std::string interpreter_of(const std::string& head) {
   std::string line = head.substr(2, head.find('\n') - 2);
@@ -49,11 +57,16 @@ bool gains_privilege(int fd, const struct stat& status) {
   return geteuid() != 0 && fgetxattr(fd, "security.capability", nullptr, 0) > 0;
 }
 
-ProcessNote elf_obstacle(const std::string& head) {
+constexpr unsigned char kOurClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
+
+bool is_elf(const std::string& head) {
+  return head.size() >= sizeof(ElfW(Ehdr)) && memcmp(head.data(), ELFMAG, SELFMAG) == 0;
+}
+
+/// The path of PT_INTERP; nothing of a program that is linked statically; empty if it lies behind the head.
+/// REQUIRES: an ELF file of our word size.
+std::optional<std::string> loader_of(const std::string& head) {
   ElfW(Ehdr) header;
-  if (head.size() < sizeof header || memcmp(head.data(), ELFMAG, SELFMAG) != 0) return ProcessNote::kNone;
-  constexpr unsigned char kOurClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
-  if (static_cast<unsigned char>(head[EI_CLASS]) != kOurClass) return ProcessNote::kWordSize;
   memcpy(&header, head.data(), sizeof header);
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     ElfW(Phdr) segment;
@@ -61,11 +74,25 @@ ProcessNote elf_obstacle(const std::string& head) {
     if (at > head.size() || head.size() - at < sizeof segment) break;
     memcpy(&segment, head.data() + at, sizeof segment);
     if (segment.p_type != PT_INTERP) continue;
-    if (segment.p_offset >= head.size()) return ProcessNote::kNone;
-    std::string loader = head.substr(segment.p_offset, segment.p_filesz);
-    return loader.find("ld-musl") != std::string::npos ? ProcessNote::kForeignLibc : ProcessNote::kNone;
+    if (segment.p_offset >= head.size()) return "";
+    return head.substr(segment.p_offset, segment.p_filesz).c_str();  // up to its zero byte
   }
-  return ProcessNote::kStatic;
+  return std::nullopt;
+}
+
+ProcessNote elf_obstacle(const std::string& head) {
+  if (!is_elf(head)) return ProcessNote::kNone;
+  if (static_cast<unsigned char>(head[EI_CLASS]) != kOurClass) return ProcessNote::kWordSize;
+  const std::optional<std::string> loader = loader_of(head);
+  if (!loader) return ProcessNote::kStatic;
+  return loader->find("ld-musl") != std::string::npos ? ProcessNote::kForeignLibc : ProcessNote::kNone;
+}
+
+/// What the kernel opens to run the program that begins so; empty: nothing, or that is not known.
+std::string needed_by(const std::string& head) {
+  if (head.starts_with("#!")) return named_interpreter(head);
+  if (!is_elf(head) || static_cast<unsigned char>(head[EI_CLASS]) != kOurClass) return {};
+  return loader_of(head).value_or("");
 }
 
 ProcessNote obstacle(const std::string& path, int depth) {
@@ -91,11 +118,23 @@ bool runnable(const std::string& path, int* error) {
 
 ProcessNote injection_obstacle(const std::string& path) { return obstacle(path, 0); }
 
-std::string find_program(const std::string& command) {
+std::string missing_interpreter(const std::string& path) {
+  std::string program = path;
+  for (int depth = 0; depth <= kDeepestScript; ++depth) {
+    const UniqueFd fd(open(program.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    program = fd.valid() ? needed_by(first_bytes(fd.get())) : "";
+    if (program.empty()) break;
+    if (access(program.c_str(), F_OK) != 0 && errno == ENOENT) return program;
+  }
+  return {};
+}
+
+std::string find_program(const std::string& command, std::string* refused) {
   int error = ENOENT;
   if (command.find('/') != std::string::npos) {
     errno = 0;
     if (runnable(command, &error)) return command;
+    if (refused != nullptr && error == EACCES) *refused = command;
     if (errno != EACCES) errno = error;  // EACCES: a directory on the way may not be searched
     return {};
   }
@@ -105,7 +144,10 @@ std::string find_program(const std::string& command) {
     size_t end = list.find(':', at);
     if (end == std::string::npos) end = list.size();
     std::string directory = end == at ? "." : list.substr(at, end - at);
-    if (std::string full = directory + "/" + command; runnable(full, &error)) return full;
+    const bool was_refused = error == EACCES;
+    const std::string full = directory + "/" + command;
+    if (runnable(full, &error)) return full;
+    if (refused != nullptr && !was_refused && error == EACCES) *refused = full;
     at = end + 1;
   }
   errno = error;

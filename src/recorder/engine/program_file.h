@@ -11,7 +11,12 @@ namespace pctally {
 ProcessNote injection_obstacle(const std::string& path);
 
 /// The file that execvp(3) would run for `command`; empty if there is none, with errno ENOENT, or EACCES
-/// if the file is none to be executed or a directory of its path may not be searched.
-std::string find_program(const std::string& command);
+/// if the file is none to be executed or a directory of its path may not be searched. `refused`: null, or
+/// gets the first file of that name that is none to be executed.
+std::string find_program(const std::string& command, std::string* refused = nullptr);
+
+/// What the kernel does not find to run the program at `path`: the interpreter of its "#!" line, or of the
+/// interpreter's, or the loader of an ELF file. Empty if nothing is missing, or the file cannot be read.
+std::string missing_interpreter(const std::string& path);
 
 }  // namespace pctally

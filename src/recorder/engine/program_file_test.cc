@@ -63,14 +63,45 @@ TEST_F(ProgramFile, AScriptThatNamesItselfEnds) {
   EXPECT_EQ(injection_obstacle(write("loop", "#!" + path + "\n")), ProcessNote::kNone);
 }
 
+/// A program with nothing but the path of a loader.
+std::string elf_with_loader(const std::string& loader) {
+  ElfW(Ehdr) header{};
+  ElfW(Phdr) segment{};
+  memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = kOurs;
+  header.e_phoff = sizeof header;
+  header.e_phnum = 1;
+  segment.p_type = PT_INTERP;
+  segment.p_offset = sizeof header + sizeof segment;
+  segment.p_filesz = loader.size() + 1;
+  std::string text(reinterpret_cast<const char*>(&header), sizeof header);
+  text.append(reinterpret_cast<const char*>(&segment), sizeof segment);
+  return text.append(loader).append(1, '\0');
+}
+
+TEST_F(ProgramFile, WhatTheKernelDoesNotFindIsNamed) {
+  EXPECT_EQ(missing_interpreter("/bin/sh"), "");
+  EXPECT_EQ(missing_interpreter(directory_ + "/none"), "");
+  EXPECT_EQ(missing_interpreter(write("static", elf_header(kOurs))), "");
+  EXPECT_EQ(missing_interpreter(write("elf", elf_with_loader("/lib/no-such-ld.so"))), "/lib/no-such-ld.so");
+  const std::string script = write("script", "#! /no/python -u\ntext");
+  EXPECT_EQ(missing_interpreter(script), "/no/python");
+  EXPECT_EQ(missing_interpreter(write("outer", "#!" + script + "\n")), "/no/python");
+  EXPECT_EQ(missing_interpreter(write("dos", "#!/bin/sh\r\n")), "/bin/sh\r");
+  EXPECT_EQ(missing_interpreter(write("loop", "#!" + directory_ + "/loop\n")), "");
+  EXPECT_EQ(missing_interpreter(write("text", "text")), "");
+}
+
 TEST_F(ProgramFile, FindsWhatExecvpWouldRun) {
   std::string old = getenv("PATH");
   write("here", "#!/bin/sh\n");
   write("plain", "text", 0644);
   setenv("PATH", ("/nonexistent:" + directory_ + ":/bin").c_str(), 1);
   EXPECT_EQ(find_program("here"), directory_ + "/here");
-  EXPECT_EQ(find_program("plain"), "");
+  std::string refused;
+  EXPECT_EQ(find_program("plain", &refused), "");
   EXPECT_EQ(errno, EACCES);
+  EXPECT_EQ(refused, directory_ + "/plain");
   EXPECT_EQ(find_program("no-such-program"), "");
   EXPECT_EQ(errno, ENOENT);
   EXPECT_EQ(find_program(""), "");
