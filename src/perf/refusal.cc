@@ -59,6 +59,7 @@ std::string perf_obstacle() {
 }
 
 std::string explain_attach(int error, const Target& target) {
+  if (error == EMFILE) return std::string(kTooManyFiles) + "; " + kRaiseFileLimit;
   constexpr char kStart[] = "start the program under pctally record -- CMD instead";
   std::string obstacle = perf_obstacle();
   bool denied = error == EACCES || error == EPERM;

@@ -84,6 +84,8 @@ Result<void> Recording::choose_engine() {
 /// The line for the user; all reasons are for those who ask (-v).
 std::unexpected<Error> Recording::explain_no_engine(const std::vector<EngineProbe>& refused) const {
   notices_->explain("no engine works here: {}", why_not_better_);
+  if (std::ranges::find(refused, kTooManyFiles, &EngineProbe::reason) != refused.end())
+    return fail(EMFILE, "%s; %s", kTooManyFiles, kRaiseFileLimit);
   std::string obstacle = perf_obstacle();
   if (options_.command.empty() && options_.engine.empty()) {
     std::string line = explain_attach(EACCES, running_target());

@@ -129,6 +129,22 @@ class Descriptors(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stdout, f"16\n{'unlimited' if hard == resource.RLIM_INFINITY else hard}\n")
 
+    def test_too_few_to_attach_are_the_reason_given(self):
+        if not p.engines("ring", "bpf"):
+            self.skipTest("nothing that runs can be recorded here")
+        targets = [subprocess.Popen(["sleep", "100"]) for _ in range(60)]
+        try:
+            for count, limits in ((1, range(4, 12)), (60, range(60, 80, 3))):
+                pids = ",".join(str(target.pid) for target in targets[:count])
+                for limit in limits:
+                    done = self.record(f"{limit}:{limit}", "-p", pids, "--for", "0.01")
+                    if done.returncode != 0:
+                        self.assertEqual(done.stderr, "pctally: too many open files; raise ulimit -n\n", limit)
+        finally:
+            for target in targets:
+                target.kill()
+                target.wait()
+
     def test_too_few_are_the_reason_given(self):
         seen = set()
         for engine in p.engines():
