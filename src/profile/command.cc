@@ -70,6 +70,10 @@ std::string shell_word(const std::string& argument) {
   return result.append("'");
 }
 
+std::string file_word(const std::string& path) {
+  return shell_word(path.starts_with('-') ? "./" + path : path);
+}
+
 std::string command_line(const Profile& profile) {
   const std::vector<std::string>& words = profile.command;
   if (!words.empty() && !has_command(profile)) return target_text(words);

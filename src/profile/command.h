@@ -15,6 +15,9 @@ std::string command_line(const Profile& profile);
 /// A word as a shell takes it: quoted where it has to be.
 std::string shell_word(const std::string& word);
 
+/// A file's name as a shell and a command line take it: one that begins with "-" would be an option.
+std::string file_word(const std::string& path);
+
 /// What ran, for titles and as the root of exported stacks: the command without its directory and arguments;
 /// of several runs up to three of them; else the first process, else "(program not recorded)". Not escaped.
 std::string program_name(const Profile& profile);

@@ -92,7 +92,7 @@ int merge(const Arguments& arguments) {
   uint64_t ticks = 0;
   for (const ProfileRun& run : sum->runs) ticks += run.ledger.ticks();
   inform("{} of {}; next: pctally report {}", counted(ticks, "tick"), counted(sum->runs.size(), "run"),
-         shell_word(arguments.out));
+         file_word(arguments.out));
   return 0;
 }
 

@@ -61,7 +61,7 @@ int snapshot(const Arguments& arguments) {
   if (header.state != FileState::kClosed)
     inform("the recorder of {} was killed; the copy says so too", arguments.file);
   uint64_t ticks = ledger.counted + ledger.outside + ledger.full + ledger.lost;
-  inform("{}; next: pctally report {}", counted(ticks, "tick"), shell_word(out));
+  inform("{}; next: pctally report {}", counted(ticks, "tick"), file_word(out));
   const Profile profile = load_profile(std::move(*copy));
   if (!profile.damage.empty())
     complain("{} is damaged: {}; so is the copy", arguments.file, profile.damage.front());

@@ -291,6 +291,13 @@ class Messages(unittest.TestCase):
         self.expect("record -- ./prog", "cannot run ./prog: its file system is mounted noexec; copy it to another", CANNOT_RUN,
                     prefix=["unshare", "-m", "sh", "-c", f'{mounted}; exec "$@"', "sh"])
 
+    def test_a_name_that_begins_with_a_hyphen(self):
+        lines = self.record(f"-o-x.pct -- {p.program('spinner')} 1 0.1")
+        self.assertTrue(lines[1].endswith("; next: pctally report ./-x.pct"), lines)
+        lines, code, _ = self.shell("merge -o-y.pct ./-x.pct")
+        self.assertEqual(code, 0, lines)
+        self.assertTrue(lines[0].endswith("; next: pctally report ./-y.pct"), lines)
+
     def test_without_o_the_name_of_the_file_is_said(self):
         lines = self.record(f"-- {p.program('spinner')} 1 0.1")
         name = next(name for name in os.listdir(self.directory) if name.startswith("pctally.spinner."))

@@ -103,7 +103,7 @@ int archive(const Arguments& arguments) {
     return give_up(kExitFailed, written.error().text);
   list(*profile, contents, arguments);
   inform("{}, {}; next: pctally report {}", out, counted(contents.sources().size(), "source"),
-         shell_word(out));
+         file_word(out));
   return 0;
 }
 

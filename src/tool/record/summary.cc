@@ -58,7 +58,7 @@ void say_summary(const Profile& profile, const RecordedFile& file, bool named) {
   std::erase_if(warnings, [](const Warning& warning) { return warning.severity == Severity::kNote; });
   std::string where = named ? "" : fmt::format(", in {} ({})", file.name, file_size(file.path));
   inform("{}{}{}; next: pctally report{}", amount(profile, account), coverage(profile, account), where,
-         named ? " " + shell_word(file.name) : "");
+         named ? " " + file_word(file.name) : "");
   size_t shown = std::min(warnings.size(), kMostWarnings);
   for (size_t i = 0; i < shown; ++i) warn("{}", warnings[i].text);
   if (shown < warnings.size()) inform("and {} more in the report", warnings.size() - shown);
