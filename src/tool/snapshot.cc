@@ -49,9 +49,7 @@ int snapshot(const Arguments& arguments) {
   if (!copy) return give_up(kExitInput, fmt::format("{}: {}", arguments.file, copy.error().text));
   std::string out = arguments.out.empty() ? snapshot_name(arguments.file) : arguments.out;
   close_copy(&*copy);
-  const auto names = read_names_bytes(file->fd());
-  if (names && !names->empty())
-    (void)append_names_bytes(*names, &copy->bytes);  // of a damaged file the copy is as damaged
+  const auto names = copy_names(*file, &*copy);
   if (auto written = write_snapshot(*copy, *file, out.c_str(), arguments.overwrite); !written)
     return give_up(kExitFailed, written.error().text);
   const FileHeader& header = copy->contents.header;
@@ -70,6 +68,14 @@ int snapshot(const Arguments& arguments) {
 }
 
 }  // namespace
+
+Result<void> copy_names(const LiveFile& source, FileCopy* copy) {
+  const auto names = read_names_bytes(source.fd());
+  if (!names) return std::unexpected(names.error());
+  if (!names->empty())
+    (void)append_names_bytes(*names, &copy->bytes);  // of a damaged file the copy is as damaged
+  return {};
+}
 
 std::string snapshot_name(const std::string& file) {
   std::string stem(base_name(file));

@@ -372,6 +372,16 @@ class Screen(Live):
         self.keys("q")
         wait_until(lambda: self.tmux("list-sessions") == "", "the end")
 
+    def test_a_copy_of_a_finished_profile_has_its_names(self):
+        path = p.record([p.program("spinner"), "1", "0.2"], path=os.path.join(p.scratch(), "finished.pct")).path
+        if not p.has_names(path):
+            self.skipTest("a busy machine has not found names in their second")
+        self.show(path)
+        self.until(lambda lines: "spin_here" in "".join(lines), "the table")
+        self.keys("w")
+        lines = self.until(lambda lines: lines[2].startswith("wrote "), "a copy")
+        self.assertTrue(p.has_names(os.path.join(p.scratch(), lines[2].split()[1].rstrip(";"))), lines[2])
+
     def test_callers_of_a_row_are_those_of_the_report(self):
         if not p.engine_available("ring") or not os.path.exists(p.program("known_paths")):
             self.skipTest("needs engine ring, and call paths, which are for x86-64")

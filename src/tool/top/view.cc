@@ -41,15 +41,17 @@ void TopView::refresh() {
 void TopView::write() {
   Result<FileCopy> copy = file_.copy();
   std::string name = snapshot_name(path_);
-  Result<void> written;
+  Result<void> written, named;
   if (copy) {
     close_copy(&*copy);
+    named = copy_names(file_, &*copy);
     written = write_snapshot(*copy, file_, name.c_str(), false);
   }
   if (!copy || !written)
     message_ = "no snapshot: " + std::string(copy ? written.error().text : copy.error().text);
   else
-    message_ = "wrote " + name + "; next: pctally report " + shell_word(name);
+    message_ = "wrote " + name + (named ? "" : " without its damaged names") + "; next: pctally report " +
+               file_word(name);
 }
 
 std::optional<Grouping> TopView::scopes() const {
