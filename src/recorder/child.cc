@@ -55,7 +55,10 @@ bool take_environment(int fd) {
 
 Result<void> make_pipe(UniqueFd* read_end, UniqueFd* write_end) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return fail(errno, "pipe: %s", strerror(errno));
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    if (errno == EMFILE) return fail(errno, "%s; %s", kTooManyFiles, kRaiseFileLimit);
+    return fail(errno, "pipe: %s", strerror(errno));
+  }
   read_end->reset(ends[0]);
   write_end->reset(ends[1]);
   return {};
@@ -65,6 +68,12 @@ Result<void> make_pipe(UniqueFd* read_end, UniqueFd* write_end) {
 void add_times(const rusage& b, rusage* a) {
   timeradd(&a->ru_utime, &b.ru_utime, &a->ru_utime);
   timeradd(&a->ru_stime, &b.ru_stime, &a->ru_stime);
+}
+
+std::unexpected<Error> explain_failed_fork(int error) {
+  if (error == EAGAIN)
+    return fail(error, "too many processes; raise ulimit -u, or pids.max of the control group");
+  return fail(error, "fork: %s", strerror(error));
 }
 
 }  // namespace
@@ -82,7 +91,7 @@ Result<Child> Child::fork(const std::string& program, const std::vector<std::str
   sigprocmask(SIG_BLOCK, &watched, &before);
   const InheritedTimers timers = InheritedTimers::take();
   child.pid_ = ::fork();
-  if (child.pid_ < 0) return fail(errno, "fork: %s", strerror(errno));
+  if (child.pid_ < 0) return explain_failed_fork(errno);
   if (child.pid_ == 0) {
     child.start_.reset();
     child.failed_.reset();

@@ -298,6 +298,13 @@ class Messages(unittest.TestCase):
         self.assertEqual(code, 0, lines)
         self.assertTrue(lines[0].endswith("; next: pctally report ./-y.pct"), lines)
 
+    def test_no_more_processes(self):
+        p.need_other_users(self)
+        done = subprocess.run([*p.as_user(), "prlimit", "--nproc=1", p.PCTALLY, "record", "-e", "timer", "-o", "few.pct", "--", "true"], cwd=self.directory,
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr),
+                         (FAILED, "pctally: too many processes; raise ulimit -u, or pids.max of the control group\n"))
+
     def test_without_o_the_name_of_the_file_is_said(self):
         lines = self.record(f"-- {p.program('spinner')} 1 0.1")
         name = next(name for name in os.listdir(self.directory) if name.startswith("pctally.spinner."))
