@@ -213,6 +213,8 @@ TABLE = [
     ("top", "nothing to watch; name a profile, or use -p PID, --cgroup DIR, -a or -- CMD", USAGE),
     ("top --window abc some.pct", "--window abc: not a number from 0.05 to 86400", USAGE),
     ("top -a some.pct", "choose one: a profile, -p, --cgroup, -a or -- CMD", USAGE),
+    ("top sh -c 'sleep 1'", "sh is no profile; to watch a program: pctally top -- sh ARGS...", USAGE),
+    ("top nothing.pct -F 100", "cannot open nothing.pct: No such file or directory", INPUT),
     ("prof", "cannot open a.out: No such file or directory; name the program: pctally prof [-m FILE] PROGRAM", INPUT),
     ("prof some.pct", "some.pct is a profile; name it with -m: pctally prof -m some.pct PROGRAM", INPUT),
     ("prof -t -c", "choose one order: -t, -c, -a or -n", USAGE),

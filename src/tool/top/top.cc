@@ -331,6 +331,13 @@ CommandLineHints hints() {
                        "was empty)"}}};
 }
 
+/// Whether a command was typed where a profile is expected: "top sh -c ...".
+bool is_command(const std::string& word) {
+  const bool exists = access(word.c_str(), F_OK) == 0;
+  const bool is_executable = exists && access(word.c_str(), X_OK) == 0 && !is_file_of_profile(word);
+  return !word.empty() && !word.ends_with(".pct") && (!exists || is_executable);
+}
+
 /// An empty string, or what is wrong.
 std::string check(const Arguments& arguments) {
   int sources = (arguments.file.empty() ? 0 : 1) + (arguments.processes.empty() ? 0 : 1) +
@@ -342,7 +349,9 @@ std::string check(const Arguments& arguments) {
     return fmt::format("there is no file {0}; to watch process {0}: pctally top -p {0}", arguments.file);
   bool recording = arguments.callers || !arguments.chosen.empty() || !arguments.frequency.empty() ||
                    !arguments.period.empty();
-  if (!arguments.file.empty() && recording)
+  if (recording && is_command(arguments.file))
+    return fmt::format("{0} is no profile; to watch a program: pctally top -- {0} ARGS...", arguments.file);
+  if (recording && access(arguments.file.c_str(), F_OK) == 0)
     return "-e, -F, -c and -g choose how to record, and that profile is recorded by another pctally";
   return {};
 }
