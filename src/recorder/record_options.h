@@ -23,6 +23,8 @@ struct RecordOptions {
   std::string path;              ///< empty: pctally.<what>.<pid>.pct
   Event event = kCpuTime;        ///< what a tick stands for
   uint64_t period = 1000000;     ///< ns of CPU time, or events, of one tick
+  std::string hertz_text;        ///< -F as it was typed; empty: not given
+  std::string period_text;       ///< -c
   bool overwrite = false;
   bool randomise = true;
   bool children = true;

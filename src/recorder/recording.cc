@@ -30,6 +30,7 @@ namespace pctally {
 namespace {
 
 constexpr size_t kMostLeftBehind = 1000;
+constexpr char kRateLimit[] = "(kernel.perf_event_max_sample_rate)";
 constexpr uint64_t kAccountNs = 100000000;  ///< between two looks at what the target uses
 
 std::string file_name_for(const std::string& what, pid_t pid) {
@@ -139,11 +140,19 @@ void Recording::choose_period() {
     return;
   }
   uint64_t shortest = candidates_.front().shortest_period_ns, asked = std::max(options_.period, shortest);
-  if (asked != options_.period)
-    notices_->warn(
-        "-F {:.0f} is above this kernel's limit; recording at {:.0f} (kernel.perf_event_max_sample_rate)",
-        1e9 / static_cast<double>(options_.period), 1e9 / static_cast<double>(asked));
+  if (asked != options_.period) warn_of_limit(asked);
   settings_.period = options_.randomise ? draw_period(asked, &random) : asked;
+}
+
+void Recording::warn_of_limit(uint64_t shortest_ns) const {
+  const auto ns = static_cast<double>(shortest_ns);
+  if (!options_.period_text.empty())
+    return notices_->warn("-c {} is below this kernel's limit; recording at {:.6g}us {}",
+                          options_.period_text, ns / 1000, kRateLimit);
+  const std::string hertz = options_.hertz_text.empty()
+                                ? fmt::format("{:.0f}", 1e9 / static_cast<double>(options_.period))
+                                : options_.hertz_text;
+  notices_->warn("-F {} is above this kernel's limit; recording at {:.0f} {}", hertz, 1e9 / ns, kRateLimit);
 }
 
 Result<void> Recording::start_engine(const Target& target) {

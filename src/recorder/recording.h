@@ -64,6 +64,7 @@ class Recording {
  private:
   void rule_out_unfit(EngineProbe* probe) const;
   void choose_period();
+  void warn_of_limit(uint64_t shortest_ns) const;
   Result<void> start_engine(const Target& target);
   void announce() const;
   void drop_privileges();

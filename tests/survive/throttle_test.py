@@ -34,7 +34,9 @@ class Throttle(unittest.TestCase):
             set_rate("2000")
             with p.Machine() as machine:
                 done = p.record([p.program("spinner"), "1", "0.6"], "-F", "10000", "-e", name, quiet=False)
-            self.assertIn("perf_event_max_sample_rate", done.stderr.decode().splitlines()[0])
+            self.assertRegex(done.stderr.decode().splitlines()[0], r"warning: -F 10000 is above .* \(kernel.perf_event_max_sample_rate\)$")
+            in_time = p.record(["true"], "-c", "100us", "-e", name, quiet=False).stderr.decode().splitlines()[0]
+            self.assertRegex(in_time, r"warning: -c 100us is below this kernel's limit; recording at [\d.]+us \(kernel.perf_event_max_sample_rate\)$")
             data = done.report()
             p.assert_ledger(self, data)
             self.assertGreater(data["period_ns"], 1e9 / 2000)

@@ -275,6 +275,8 @@ std::string check_period(RecordOptions* options, const Words& words) {
   if (!words.hertz.empty() && !words.period.empty())
     return "-F and -c exclude each other: -F is ticks per second, -c the CPU time of one tick";
   if (!options->event.is_cpu_time()) return check_count(options, words);
+  options->hertz_text = words.hertz;
+  options->period_text = words.period;
   if (words.period.empty()) return check_frequency(options, words.hertz);
   options->period = parse_duration(words.period, "ns");
   if (options->period >= kShortestPeriodNs && options->period <= kLongestPeriodNs) return {};
