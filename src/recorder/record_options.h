@@ -12,6 +12,8 @@
 
 namespace pctally {
 
+inline constexpr uint64_t kMostEvents = 1000000000000u;  ///< of one tick: what a reader believes
+
 struct RecordOptions {
   std::vector<std::string> command;
   std::string program;           ///< the file that will be executed

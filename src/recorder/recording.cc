@@ -136,7 +136,7 @@ void Recording::choose_period() {
   settings_.event = options_.event;
   settings_.period = options_.period;
   if (!settings_.event.is_cpu_time()) {
-    if (options_.randomise) settings_.period = draw_count(options_.period, &random);
+    if (options_.randomise) settings_.period = std::min(draw_count(options_.period, &random), kMostEvents);
     return;
   }
   uint64_t shortest = candidates_.front().shortest_period_ns, asked = std::max(options_.period, shortest);

@@ -72,6 +72,13 @@ class Events(unittest.TestCase):
                     main = next(row for row in data["rows"] if row["function"] == "main")
                     self.assertGreaterEqual(main["total_ticks"], 0.95 * truth)
 
+    def test_the_most_events_of_a_tick_can_be_read(self):
+        """The number is drawn: above the one asked for in half of the recordings."""
+        for _ in range(8):
+            done = p.record(["true"], "-e", ENGINES[0], "-e", "faults", "-c", "1000000000000")
+            self.assertEqual(done.returncode, 0, done.stderr.decode())
+            self.assertLessEqual(done.report()["period_events"], 1000000000000)
+
     def test_several_events_make_one_tick(self):
         for engine in ENGINES:
             for asked, fewest, most in ((7, 7, 7), (100, 92, 108)):

@@ -47,7 +47,6 @@ Exit: the command's own; 2 usage, 125 pctally failed, 126 not executable, 127 no
 
 constexpr double kUsualHertz = 1000;
 constexpr double kLowestHertz = 0.1, kHighestHertz = 100000;
-constexpr uint64_t kMostEvents = 1000000000000u;  ///< of one tick: what a reader believes
 
 /// perf's words. It takes a size of stack dumps behind a comma, which is nothing here.
 std::string is_call_graph(const std::string& text) {
