@@ -4,6 +4,7 @@ Where the whole machine may be observed, a tick finds the target or not: sums ar
 (a false alarm in 16,000) and 2 %; the target's own CPU clock, read here, is the truth.
 """
 import contextlib
+import json
 import math
 import os
 import pathlib
@@ -362,6 +363,18 @@ class ControlGroups(unittest.TestCase):
         self.assertEqual({row["comm"] for row in data["processes"]}, {"spinner"})
         self.assertGreater(p.share_at_most(data, "spin_here"), 0.8)
         return data
+
+    def test_a_relative_name(self):
+        """It is that of the group itself, wherever we stand."""
+        version = p.control_group_version()
+        path = os.path.join(p.scratch(), "relative.pct")
+        done = p.beside_control_group(self, version or 2, f"cd $GROUP && {p.PCTALLY} record -f --scope cgroup -o {path} -e ring --cgroup . --for 0.3; "
+                                      "s=$?; cd /; (exit $s)")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = p.report(path)
+        self.assertTrue(data["command"][-1].endswith(f"/pctally-test-{os.getpid()}"), data["command"])
+        names = json.loads(subprocess.run([p.PCTALLY, "report", "--json", "--by", "cgroup", path], capture_output=True).stdout)
+        self.assertIn(f"pctally-test-{os.getpid()}", json.dumps(names["rows"]))
 
     def test_a_version_2(self):  # before version 1 takes the controller
         data = self.run_in(2)

@@ -1,5 +1,7 @@
 #include "tool/record/options.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -156,7 +158,8 @@ std::string check_cgroup(RecordOptions* options) {
   std::string group = path[0] == '/' || access(path.c_str(), F_OK) == 0 ? path : "/sys/fs/cgroup/" + path;
   if (access((group + "/cgroup.procs").c_str(), F_OK) != 0)
     return fmt::format("'{}' is no control group; give a directory below /sys/fs/cgroup", path);
-  path = group;
+  char whole[PATH_MAX];  // as its path within the hierarchy is found, and as a report names it
+  path = realpath(group.c_str(), whole) != nullptr ? whole : group;
   return {};
 }
 
