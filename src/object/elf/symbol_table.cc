@@ -6,6 +6,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "object/elf/demangle.h"
+
 namespace pctally {
 namespace {
 
@@ -23,7 +25,12 @@ bool names_text(std::string_view label) {
          std::ranges::find(kBounds, label) == std::end(kBounds);
 }
 
-size_t underscores(std::string_view name) { return std::min(name.find_first_not_of('_'), name.size()); }
+/// Of two names with more of them it does not matter who has how many; a file can have millions of such.
+size_t underscores(std::string_view name) {
+  constexpr size_t kMost = 64;
+  name = name.substr(0, kMost);
+  return std::min(name.find_first_not_of('_'), name.size());
+}
 
 }  // namespace
 
@@ -70,8 +77,10 @@ std::string_view SymbolTable::string(uint64_t offset) const {
   if (offset == 0 || offset >= strings_.size()) return {};
   const auto rest = strings_.subspan(offset);
   const auto* text = reinterpret_cast<const char*>(rest.data());
-  const auto* end = static_cast<const char*>(memchr(text, 0, rest.size()));
-  return end == nullptr ? std::string_view() : std::string_view(text, static_cast<size_t>(end - text));
+  constexpr size_t kMost = kLongestName + 1;  // demangle() sees that it is too long
+  const auto* end = static_cast<const char*>(memchr(text, 0, std::min(rest.size(), kMost)));
+  if (end == nullptr) return rest.size() < kMost ? std::string_view() : std::string_view(text, kMost);
+  return {text, static_cast<size_t>(end - text)};
 }
 
 bool names_better(const Symbol& a, std::string_view a_name, const Symbol& b, std::string_view b_name) {

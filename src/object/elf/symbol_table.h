@@ -26,7 +26,8 @@ class SymbolTable {
   [[nodiscard]] size_t size() const { return count_; }
   /// The i-th symbol if it names text.
   [[nodiscard]] std::optional<Symbol> code(size_t i) const;
-  /// The name of the i-th symbol of any kind; empty if it has none.
+  /// The name of the i-th symbol of any kind; empty if it has none. One that is too long for demangle() is
+  /// cut, and still too long.
   [[nodiscard]] std::string_view name(size_t i) const;
 
  private:

@@ -93,20 +93,20 @@ void TextMap::add_symbol(Cover* cover, const Symbol& symbol, uint64_t id) {
 }
 
 const ElfSection* TextMap::section_at(uint64_t address) const {
-  for (const ElfSection& section : object_.text()) {
-    if (range_of(section).contains(address)) return &section;
-  }
-  return nullptr;
+  const auto next = std::ranges::upper_bound(object_.text(), address, {}, &ElfSection::address);
+  if (next == object_.text().begin() || !range_of(*(next - 1)).contains(address)) return nullptr;
+  return &*(next - 1);
 }
 
 /// The section an address lies in, or the space between two sections.
 AddressRange TextMap::surroundings(uint64_t address) const {
-  AddressRange space{0, UINT64_MAX};
-  for (const ElfSection& section : object_.text()) {
-    const AddressRange range = range_of(section);
+  const std::vector<ElfSection>& text = object_.text();
+  const auto next = std::ranges::upper_bound(text, address, {}, &ElfSection::address);
+  AddressRange space{0, next == text.end() ? UINT64_MAX : next->address};
+  if (next != text.begin()) {
+    const AddressRange range = range_of(*(next - 1));
     if (range.contains(address)) return range;
-    if (range.end <= address) space.start = std::max(space.start, range.end);
-    if (range.start > address) space.end = std::min(space.end, range.start);
+    space.start = range.end;
   }
   for (const ElfSegment& segment : object_.segments()) {
     const AddressRange range{segment.address, segment.address + segment.memory_size};

@@ -49,6 +49,31 @@ TEST(TextMap, AFunctionWithinAFunctionNamesItsOwnText) {
   EXPECT_EQ(tail.end, position_of(path, start) + 48);
 }
 
+/// Files can have as many of them as they like, each the tail of another.
+TEST(TextMap, EndlessNamesAreReadUpToTheCap) {
+  TemporaryDirectory directory;
+  const std::string path = directory / "named", name = "_Z3abc" + std::string(20000, 'i');
+  output_of("objcopy --redefine-sym main=" + name + " " + fixture("layout") + " " + path);
+  const auto file = open_elf(path);
+  const ElfSection* section = file->section(".symtab");
+  ASSERT_NE(section, nullptr);
+  const auto table = SymbolTable::open(*file, *section);
+  ASSERT_TRUE(table);
+  std::string longest;
+  for (size_t i = 0; i < table->size(); i++)
+    if (table->name(i).size() > longest.size()) longest = table->name(i);
+  EXPECT_EQ(longest, name.substr(0, kLongestName + 1));
+  const uint64_t main = listed_symbol(fixture("layout"), "main").value;
+  EXPECT_EQ(name_at(path, main).function, name.substr(0, kLongestName)) << "what is cut is not demangled";
+}
+
+TEST(TextMap, OfNamesWithManyUnderscoresTheShorterWins) {
+  const Symbol symbol{0, 1, true, true};
+  const std::string many = std::string(3000, '_') + "b",
+                    fewer = std::string(100, '_') + std::string(9000, 'a');
+  EXPECT_TRUE(names_better(symbol, many, symbol, fewer));
+}
+
 TEST(TextMap, StrippedTextHasTheBoundsOfItsFunctions) {
   const auto symbol = listed_symbol(fixture("layout"), "main");
   const NamedRange range = name_at(fixture("layout_stripped"), symbol.value + 2);
