@@ -70,6 +70,18 @@ object_program(anonymous ${CMAKE_CXX_COMPILER} inlined.cc -O2 -g -Wl,--build-id=
 object_copy(linked.debug inlined ${CMAKE_OBJCOPY} --only-keep-debug)
 object_fixture(linked COMMAND ${CMAKE_OBJCOPY} --strip-all --add-gnu-debuglink=linked.debug inlined linked
   DEPENDS ${PCTALLY_FIXTURES}/inlined ${PCTALLY_FIXTURES}/linked.debug)
+# `strip -K main` of one without a dynamic table: it keeps a table of symbols.
+object_program(symbols_whole ${CMAKE_C_COMPILER} layout.c -O1 -g ${with_id} -static-pie -nostdlib -Wl,-e,main)
+object_copy(symbols.debug symbols_whole ${CMAKE_OBJCOPY} --only-keep-debug)
+object_fixture(symbols_reduced COMMAND ${CMAKE_OBJCOPY} --strip-all --keep-symbol=main --add-gnu-debuglink=symbols.debug
+  symbols_whole symbols_reduced DEPENDS ${PCTALLY_FIXTURES}/symbols_whole ${PCTALLY_FIXTURES}/symbols.debug)
+# As rpmbuild makes it.
+find_program(PCTALLY_XZ xz)
+if(PCTALLY_XZ)
+  object_fixture(packed_symbols COMMAND sh -c "\"$0\" --strip-debug symbols_whole packed_symbols.mini && \"$1\" -kf packed_symbols.mini && \
+\"$0\" --strip-all --add-section .gnu_debugdata=packed_symbols.mini.xz symbols_whole packed_symbols"
+    ${CMAKE_OBJCOPY} ${PCTALLY_XZ} DEPENDS ${PCTALLY_FIXTURES}/symbols_whole)
+endif()
 object_copy(.debug/anonymous.debug anonymous ${CMAKE_OBJCOPY} --only-keep-debug)
 object_fixture(anonymous_linked
   COMMAND ${CMAKE_OBJCOPY} --strip-all --add-gnu-debuglink=.debug/anonymous.debug anonymous anonymous_linked

@@ -6,6 +6,7 @@
 
 #include "base/time_ns.h"
 #include "object/dwarf/debug_sections.h"
+#include "object/elf/packed_symbols.h"
 
 namespace pctally {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 bool has_symbol_table(const ElfFile& file) {
   return std::ranges::find(file.sections(), uint32_t{SHT_SYMTAB}, &ElfSection::type) != file.sections().end();
 }
+
+bool has_no_symbol(const NamedRange& range) { return range.function.starts_with('['); }
 
 }  // namespace
 
@@ -28,9 +31,16 @@ std::vector<NamedRange> ObjectSymbolizer::find_names(std::span<const uint64_t> p
   std::vector<NamedRange> result(positions.size());
   for (size_t i = 0; i < positions.size(); i++) result[i] = not_loaded(positions[i]);
   if (!file_) return result;
-  if (!text_) text_.emplace(*file_, has_symbol_table(*file_) ? nullptr : debug_file(), label_);
+  if (!text_) text_.emplace(*file_, has_symbol_table(*file_) ? nullptr : other_symbols(), label_);
   const Addresses addresses = addresses_of(positions);
   std::vector<NamedRange> ranges = text_->name(addresses.values);
+  // A table of symbols may have been reduced.
+  if (!others_taken_ && std::ranges::any_of(ranges, has_no_symbol)) {
+    if (const ElfFile* others = other_symbols()) {
+      text_->add_tables(*others);
+      ranges = text_->name(addresses.values);
+    }
+  }
   for (size_t i = 0; i < ranges.size(); i++) {
     const size_t at = addresses.positions[i];
     result[at] = to_positions(std::move(ranges[i]), addresses.values[i], positions[at]);
@@ -138,6 +148,16 @@ const ElfFile* ObjectSymbolizer::debug_file() {
   if (!debug_searched_) debug_ = finder_.find(*file_);
   debug_searched_ = true;
   return debug_.get();
+}
+
+/// The file that has symbols which the object itself may lack. REQUIRES: they are then in text_.
+const ElfFile* ObjectSymbolizer::other_symbols() {
+  others_taken_ = true;
+  if (const ElfFile* debug = debug_file()) return debug;
+  auto unpacked = unpack_symbols(*file_);
+  if (!unpacked) complain(unpacked.error().text);
+  if (unpacked) unpacked_ = std::move(*unpacked);
+  return unpacked_.get();
 }
 
 void ObjectSymbolizer::open_frames() {

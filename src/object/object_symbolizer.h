@@ -44,6 +44,7 @@ class ObjectSymbolizer : public Symbolizer {
   [[nodiscard]] NamedRange to_positions(NamedRange range, uint64_t address, uint64_t position) const;
   [[nodiscard]] NamedRange not_loaded(uint64_t position) const;
   const ElfFile* debug_file();
+  const ElfFile* other_symbols();
   void open_frames();
   void complain(std::string problem);
 
@@ -54,7 +55,9 @@ class ObjectSymbolizer : public Symbolizer {
   DebugFinder finder_;
   bool debug_searched_ = false;
   std::unique_ptr<ElfFile> debug_;
+  std::unique_ptr<ElfFile> unpacked_;
   std::optional<TextMap> text_;
+  bool others_taken_ = false;  ///< text_ has what other_symbols() has
   bool frames_opened_ = false;
   std::unique_ptr<DwarfFrames> frames_;
 };

@@ -109,6 +109,35 @@ TEST(Symbolizer, AFileThatIsGoneIsNamedByItsDebugFile) {
   EXPECT_THAT(symbolizer->problem(), testing::HasSubstr("deleted"));
 }
 
+TEST(Symbolizer, SymbolsThatWereTakenOutOfTheTableAreInTheDebugFile) {
+  const std::string path = fixture("symbols_reduced");
+  const auto symbolizer = Symbolizer::open(identity_of(path));
+  const auto symbols = listed_symbols(path);
+  EXPECT_EQ(std::ranges::count(symbols, "FUNC", &ListedSymbol::type), 1);
+  for (const ListedSymbol& symbol : listed_symbols(fixture("symbols_whole"))) {
+    if (symbol.type != "FUNC") continue;
+    const std::string name = name_at(fixture("symbols_whole"), symbol.value).function;
+    EXPECT_EQ(name_of(*symbolizer, position_of(path, symbol.value)), name);
+  }
+}
+
+TEST(Symbolizer, SymbolsThatArePackedInTheFileAreItsOwn) {
+  const std::string path = fixture("packed_symbols");
+  if (!exists(path)) GTEST_SKIP() << "no xz";
+  const ListedSymbol main = listed_symbol(fixture("symbols_whole"), "main");
+  EXPECT_EQ(name_at(path, main.value).function, "main");
+  const auto file = open_elf(path);
+  const ElfSection* packed = file->section(".gnu_debugdata");
+  ASSERT_NE(packed, nullptr);
+  TemporaryDirectory directory;
+  std::string bytes = read_file(path);
+  bytes[packed->offset + packed->size / 2] ^= 1;
+  write_file(directory / "damaged", bytes);
+  const auto symbolizer = Symbolizer::open(identity_of(directory / "damaged"));
+  EXPECT_THAT(name_of(*symbolizer, position_of(path, main.value)), testing::StartsWith("[damaged"));
+  EXPECT_THAT(symbolizer->problem(), testing::HasSubstr(".gnu_debugdata"));
+}
+
 TEST(Symbolizer, PositionsThatAreNotLoadedHaveTheObjectsName) {
   const auto symbolizer = Symbolizer::open(identity_of(fixture("layout")));
   EXPECT_EQ(name_of(*symbolizer, UINT64_MAX), "[layout]");

@@ -30,12 +30,15 @@ class TextMap {
   /// the one that starts last names the text. The range of a symbol is the whole symbol.
   std::vector<NamedRange> name(std::span<const uint64_t> addresses);
 
+  /// Takes the symbols of another file of the object, too: for names asked for from now on. It must outlive
+  /// the TextMap.
+  void add_tables(const ElfFile& file);
+
  private:
   struct Label {
     uint64_t value = 0;
     uint64_t id = 0;
   };
-  void add_tables(const ElfFile& file);
   void add_symbols(Cover* cover);
   void add_symbol(Cover* cover, const Symbol& symbol, uint64_t id);
   [[nodiscard]] const ElfSection* section_at(uint64_t address) const;
