@@ -16,6 +16,9 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 30;
 /// Real debug information shrinks to a tenth; what claims to have shrunk more than this is a bomb.
 constexpr uint64_t kMostRatio = 200;
 constexpr uint64_t kSmall = 1 << 24;
+/// A byte of a line table can be a row, which takes fifty bytes here. Real ones shrink to a third.
+constexpr uint64_t kMostLineRatio = 50;
+constexpr uint64_t kSmallLines = 1 << 20;
 
 struct Compression {
   uint32_t kind = 0;
@@ -48,6 +51,13 @@ bool is_debug(const ElfSection& section) {
   return section.name.starts_with(".debug") || section.name.starts_with(".zdebug");
 }
 
+/// What a compressed section may have been.
+uint64_t believable_size(const ElfSection& section) {
+  const bool is_lines = section.name == ".debug_line" || section.name == ".zdebug_line";
+  return is_lines ? std::max(kSmallLines, section.size * kMostLineRatio)
+                  : std::max(kSmall, section.size * kMostRatio);
+}
+
 /// Says whether any section needs our help; fails if the claimed sizes are not believable.
 Result<bool> needs_zstd(const ElfFile& file) {
   uint64_t total = 0;
@@ -57,7 +67,7 @@ Result<bool> needs_zstd(const ElfFile& file) {
     const auto compression = compression_of(file, section);
     if (!compression) continue;
     if (!file.native_order()) return fail(0, "compressed debug sections of another byte order");
-    const uint64_t room = std::max(kSmall, section.size * kMostRatio);
+    const uint64_t room = believable_size(section);
     if (section.size > kMostBytes || compression->size > std::min(room, kMostBytes - total)) {
       return fail(0, "compressed debug sections claim more than %llu MB",
                   static_cast<unsigned long long>(std::min(room, kMostBytes) >> 20));

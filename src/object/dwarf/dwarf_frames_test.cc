@@ -317,11 +317,12 @@ TEST(Frames, WithoutLineInformationTheProblemSaysSo) {
 }
 
 /// The bytes of a fixture with the size a compressed section claims replaced.
-std::vector<unsigned char> with_claim(const std::string& name, uint64_t claim) {
+std::vector<unsigned char> with_claim(const std::string& name, uint64_t claim,
+                                      const char* section_name = ".debug_info") {
   const std::string text = read_file(fixture(name));
   std::vector<unsigned char> bytes(text.begin(), text.end());
   const auto file = open_elf(fixture(name));
-  const ElfSection* section = file->section(".debug_info");
+  const ElfSection* section = file->section(section_name);
   for (size_t i = 0; i < sizeof claim; i++) {
     bytes[section->offset + 8 + i] = static_cast<unsigned char>(claim >> 8 * i);
   }
@@ -336,6 +337,19 @@ TEST(DebugSections, ClaimsNobodyCanBelieveAreRefused) {
       ASSERT_TRUE(file);
       EXPECT_FALSE(DwarfFrames::open(*file)) << name << " claiming " << claim;
     }
+  }
+}
+
+/// The memory for rows would be a hundred times as large.
+TEST(DebugSections, ALineTableCannotHaveShrunkAsMuchAsTheOthers) {
+  const uint64_t claim = uint64_t{2} << 20;
+  for (const char* name : {"inlined_zlib", "inlined_zstd"}) {
+    if (!exists(fixture(name))) continue;
+    const auto file = ElfFile::from_image(with_claim(name, claim, ".debug_line"));
+    ASSERT_TRUE(file);
+    const auto frames = DwarfFrames::open(*file);
+    ASSERT_FALSE(frames);
+    EXPECT_THAT(frames.error().text, testing::HasSubstr("claim more than 1 MB"));
   }
 }
 
