@@ -7,7 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <functional>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "object/dwarf/debug_finder.h"
 #include "object/dwarf/debug_sections.h"
@@ -50,6 +54,31 @@ bool has_safe_split_unit(Dwarf_Die* unit, const std::string& name, const std::st
          is_absent_or_regular(joined(directory, name)) && is_absent_or_regular(own + joined(directory, name));
 }
 
+/// It has no DW_AT_ranges: a unit has the bounds of its first section, whatever other code it has.
+bool is_dwarf2(Dwarf_Die* unit) {
+  Dwarf_Half version = 0;
+  dwarf_cu_info(unit->cu, &version, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  return version == 2;
+}
+
+bool may_have_more_ranges(Dwarf_Die* unit) {
+  if (dwarf_hasattr(unit, DW_AT_ranges) != 0) return false;
+  return is_dwarf2(unit) || dwarf_hasattr(unit, DW_AT_low_pc) == 0;
+}
+
+void add_function_ranges(Dwarf_Die unit, AddressRange text, uint32_t id, IntervalMap* intervals,
+                         uint64_t* left) {
+  Dwarf_Die die;
+  const void* last = unit.addr;
+  if (dwarf_child(&unit, &die) != 0) return;
+  do {
+    // Sibling references of malformed units may lead backwards, for ever.
+    if (!std::less<>()(last, die.addr)) return;
+    last = die.addr;
+    if (dwarf_tag(&die) == DW_TAG_subprogram) *left -= add_ranges(&die, text, id, intervals, *left);
+  } while (dwarf_siblingof(&die, &die) == 0);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const ElfFile& file) {
@@ -62,10 +91,44 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(const ElfFile& file) {
   if (auto opened = result->open_companion(); !opened) return std::unexpected(opened.error());
   result->read_units();
   const AddressRange text = text_bounds(file);
-  for (uint32_t i = 0; i < result->units_.size(); i++)
-    add_ranges(&result->units_[i], text, i, &result->intervals_);
+  result->add_all_ranges(text);
   result->intervals_.flatten();
   return result;
+}
+
+/// Lists of malformed units may be shared, and are read for each.
+void DwarfFile::add_all_ranges(AddressRange text) {
+  uint64_t left = 4 * IntervalMap::kMostIntervals;
+  for (uint32_t i = 0; i < units_.size(); i++) left -= add_ranges(&units_[i], text, i, &intervals_, left);
+  add_ranges_elsewhere(text, &left);
+  if (left == 0 || intervals_.is_full())
+    problem_ = "debug information has too many ranges of addresses: some lines are missing";
+}
+
+/// What .debug_aranges says of units that do not say it themselves, else what functions of DWARF 2 say. Those
+/// of others are not looked for: LTO of GCC leaves thousands of large units without code.
+void DwarfFile::add_ranges_elsewhere(AddressRange text, uint64_t* left) {
+  std::unordered_map<Dwarf_Off, uint32_t> units;  // by offset
+  for (uint32_t i = 0; i < units_.size(); i++)
+    if (may_have_more_ranges(&units_[i])) units.emplace(dwarf_dieoffset(&units_[i]), i);
+  if (units.empty()) return;
+  std::unordered_set<uint32_t> found;
+  Dwarf_Aranges* ranges = nullptr;
+  size_t count = 0;
+  if (dwarf_getaranges(dwarf_.get(), &ranges, &count) != 0) count = 0;
+  for (size_t i = 0; i < count; i++) {
+    Dwarf_Addr start = 0;
+    Dwarf_Word bytes = 0;
+    Dwarf_Off offset = 0;
+    if (dwarf_getarangeinfo(dwarf_onearange(ranges, i), &start, &bytes, &offset) != 0) continue;
+    const auto unit = units.find(offset);
+    if (unit == units.end()) continue;
+    found.insert(unit->second);
+    if (text.contains(start)) intervals_.add({start, start + bytes}, unit->second);
+  }
+  for (const auto& [offset, unit] : units)
+    if (!found.contains(unit) && is_dwarf2(&units_[unit]))
+      add_function_ranges(units_[unit], text, unit, &intervals_, left);
 }
 
 bool DwarfFile::begin() {
@@ -138,15 +201,16 @@ DwarfFile::Unit DwarfFile::unit(uint32_t index) {
   return unit;
 }
 
-void add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* intervals) {
-  constexpr unsigned kMostRanges = 1 << 16;
+uint64_t add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* intervals, uint64_t most) {
   Dwarf_Addr base = 0;
   Dwarf_Addr start = 0;
   Dwarf_Addr end = 0;
   ptrdiff_t next = 0;
-  for (unsigned i = 0; i < kMostRanges && (next = dwarf_ranges(die, next, &base, &start, &end)) > 0; i++) {
+  uint64_t read = 0;
+  for (; read < most && (next = dwarf_ranges(die, next, &base, &start, &end)) > 0; read++) {
     if (text.contains(start)) intervals->add({start, end}, id);
   }
+  return read;
 }
 
 std::string source_path(const std::string& directory, const char* name) {

@@ -41,6 +41,8 @@ class DwarfFile {
   bool begin();
   Result<void> open_companion();
   void read_units();
+  void add_all_ranges(AddressRange text);
+  void add_ranges_elsewhere(AddressRange text, uint64_t* left);
 
   const ElfFile* file_ = nullptr;
   std::unique_ptr<ElfFile> decompressed_;
@@ -53,8 +55,8 @@ class DwarfFile {
 };
 
 /// Adds the address ranges of a DIE that begin in `text`; linkers leave ranges of dropped functions
-/// at address 0.
-void add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* intervals);
+/// at address 0. Reads at most `most`; returns how many it has read.
+uint64_t add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap* intervals, uint64_t most);
 
 /// The path of a source file by the name that a line table has; empty if that is null. libdw joins a name
 /// with its directory, and a relative directory with nothing. A relative directory of compilation, which

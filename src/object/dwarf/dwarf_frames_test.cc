@@ -75,6 +75,19 @@ INSTANTIATE_TEST_SUITE_P(Programs, FramesOf,
                                          "inlined_zstd", "inlined_clang5", "inlined_clang_split", "linked"),
                          [](const auto& name) { return std::string(name.param); });
 
+/// DWARF 2 cannot say that a unit has code in several places.
+TEST(Frames, OfDwarf2AreInEverySection) {
+  for (const char* name : {"inlined_dwarf2", "inlined_dwarf2_alone"}) {
+    for (const char* function : {"main", "_ZN4deep9outermostEi"}) {
+      const auto positions = positions_of(fixture(name), listed_symbol(fixture(name), function));
+      for (const auto& frames : Symbolizer::open(identity_of(fixture(name)))->frames(positions)) {
+        ASSERT_FALSE(frames.empty()) << name << " " << function;
+        EXPECT_NE(frames.front().line, 0u) << name << " " << function;
+      }
+    }
+  }
+}
+
 class PathsOf : public testing::TestWithParam<const char*> {};
 
 /// Also of what was inlined, and of MD5s.
@@ -219,6 +232,16 @@ TEST(Frames, ASplitUnitThatIsNotHereIsNamed) {
   EXPECT_EQ(symbolizer->line_problem(), "");
   EXPECT_EQ(symbolizer->frames(positions).at(0).size(), 1u);
   EXPECT_THAT(symbolizer->line_problem(), testing::HasSubstr(".dwo is not here"));
+}
+
+TEST(Frames, OfAUnitWithManyRangesReachTheLast) {
+  const std::string path = fixture("ranges");
+  const auto file = open_elf(path);
+  const auto frames = DwarfFrames::open(*file);
+  ASSERT_TRUE(frames);
+  const uint64_t last = listed_symbol(path, "main").value + 2 * 69999;
+  EXPECT_EQ((*frames)->frames({&last, 1}).at(0).size(), 1u);
+  EXPECT_EQ((*frames)->problem(), "");
 }
 
 class ForgottenUnits : public testing::TestWithParam<const char*> {};

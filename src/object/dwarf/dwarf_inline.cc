@@ -100,7 +100,8 @@ uint32_t DwarfInline::add(Dwarf_Die* die, uint32_t parent) {
   if (nodes_.size() >= IntervalMap::kMostIntervals) return kNone;
   const auto node = static_cast<uint32_t>(nodes_.size());
   nodes_.push_back({*die, parent});
-  add_ranges(die, text_, node, &intervals_);
+  constexpr uint64_t kMostRanges = 1 << 16;  // of a function
+  add_ranges(die, text_, node, &intervals_, kMostRanges);
   return node;
 }
 

@@ -10,7 +10,7 @@ constexpr uint32_t kNobody = UINT32_MAX;
 }  // namespace
 
 void IntervalMap::add(AddressRange range, uint32_t id) {
-  if (range.start < range.end && intervals_.size() < kMostIntervals) intervals_.push_back({range, id});
+  if (range.start < range.end && !is_full()) intervals_.push_back({range, id});
 }
 
 void IntervalMap::flatten() {

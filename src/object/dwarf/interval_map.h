@@ -16,6 +16,8 @@ class IntervalMap {
 
   /// Where intervals have the same bounds, the one added last counts as the inner one.
   void add(AddressRange range, uint32_t id);
+  /// Whether all from now on are lost.
+  [[nodiscard]] bool is_full() const { return intervals_.size() >= kMostIntervals; }
   /// Call once, after all are added.
   void flatten();
 
