@@ -2,6 +2,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/unique_fd.h"
 #include "object/dwarf/debug_finder.h"
 #include "object/dwarf/debug_sections.h"
 
@@ -24,16 +26,24 @@ bool is_absent_or_regular(const std::string& path) {
   return stat(path.c_str(), &status) != 0 ? errno == ENOENT : S_ISREG(status.st_mode);
 }
 
+bool is_another_kind(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 std::string joined(const std::string& directory, const std::string& name) {
   return name.starts_with('/') ? name : directory + "/" + name;
 }
 
-/// That of the file's owner, at most: whoever reads the one file may read the other.
-std::unique_ptr<ElfFile> open_if_of(const std::string& path, BuildId id, const ElfFile& file) {
+/// That of the file's owner, at most: whoever reads the one file may read the other. The code of the error is
+/// kOtherUsersFile where that forbids it, or EACCES.
+Result<std::unique_ptr<ElfFile>> open_if_of(const std::string& path, BuildId id, const ElfFile& file) {
   auto companion = ElfFile::open(path);
-  if (!companion || !std::ranges::equal(companion->build_id(), id)) return nullptr;
+  if (!companion) return std::unexpected(companion.error());
+  if (!std::ranges::equal(companion->build_id(), id)) return fail(ENOENT, "another build id");
   const uid_t owner = companion->status().st_uid;
-  if (owner != 0 && owner != geteuid() && owner != file.status().st_uid) return nullptr;
+  if (owner != 0 && owner != geteuid() && owner != file.status().st_uid)
+    return fail(kOtherUsersFile, "another user's");
   return std::make_unique<ElfFile>(std::move(*companion));
 }
 
@@ -43,6 +53,24 @@ std::string text_attribute(Dwarf_Die* die, unsigned name, unsigned older_name) {
     return {};
   const char* text = dwarf_formstring(&attribute);
   return text == nullptr ? std::string() : std::string(text);
+}
+
+/// False while it reads another user's file.
+bool process_opens_files() {
+  const UniqueFd root(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return root.valid() || errno != EPERM;
+}
+
+bool is_there(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0;
+}
+
+std::string why_not_split(const std::string& name, const std::string& path) {
+  const std::string package = path + ".dwp";
+  if (!path.empty() && is_there(package)) return package + ": split units in a .dwp are not supported";
+  if (!process_opens_files()) return name + " is not read of another user's file (report as that user)";
+  return name + " is not here";
 }
 
 /// Whether the split unit of that name may be looked for: libdw tries the name in the file's own directory
@@ -147,12 +175,13 @@ Result<void> DwarfFile::open_companion() {
   if (id_size <= 0) return {};
   const BuildId id(static_cast<const unsigned char*>(id_bytes), static_cast<size_t>(id_size));
   const std::string name = link, path = joined(file_->path().substr(0, file_->path().rfind('/')), name);
-  if (!is_absent_or_regular(path))
-    return fail(0, "debug information names a companion that is not a regular file");
-  companion_ = open_if_of(path, id, *file_);
-  if (!companion_) companion_ = DebugFinder().find(id);
+  if (is_another_kind(path)) return fail(0, "debug information names a companion that is not a regular file");
+  auto companion = open_if_of(path, id, *file_);
+  companion_ = companion ? std::move(*companion) : DebugFinder().find(id);
   if (!companion_) {
-    problem_ = name + " (of dwz) is not here";
+    const int code = companion.error().code;
+    const bool forbidden = code == kOtherUsersFile || code == EACCES;
+    problem_ = name + (forbidden ? " (of dwz) is another user's: it is not read" : " (of dwz) is not here");
     return {};
   }
   auto decompressed = decompress_debug_sections(*companion_);
@@ -196,7 +225,7 @@ DwarfFile::Unit DwarfFile::unit(uint32_t index) {
       type == DW_UT_skeleton && split.cu != nullptr) {
     unit.inner = split;
   } else if (problem_.empty() && dwarf_haschildren(&unit.die) == 0) {
-    problem_ = name + " is not here";
+    problem_ = why_not_split(name, file_->path());
   }
   return unit;
 }

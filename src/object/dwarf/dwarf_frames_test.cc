@@ -196,6 +196,13 @@ TEST(Frames, NamesAreReadFromACompanion) {
   std::filesystem::create_directory(elsewhere / "companions");
   std::filesystem::copy(path, elsewhere / "companions/common");  // another file of that name
   EXPECT_NE((*DwarfFrames::open(*alone))->problem(), "");
+
+  if (geteuid() != 0) return;
+  std::filesystem::remove(elsewhere / "companions/common");
+  std::filesystem::copy(fixture("companions/common"), elsewhere / "companions/common");
+  ASSERT_EQ(chown((elsewhere / "companions/common").c_str(), 2000000001, 2000000001), 0);
+  EXPECT_THAT((*DwarfFrames::open(*alone))->problem(),
+              testing::HasSubstr("is another user's: it is not read"));
 }
 
 /// 101 functions in 100 blocks.
@@ -232,6 +239,16 @@ TEST(Frames, ASplitUnitThatIsNotHereIsNamed) {
   EXPECT_EQ(symbolizer->line_problem(), "");
   EXPECT_EQ(symbolizer->frames(positions).at(0).size(), 1u);
   EXPECT_THAT(symbolizer->line_problem(), testing::HasSubstr(".dwo is not here"));
+}
+
+TEST(Frames, SplitUnitsInAPackageAreNotSupported) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "program";
+  std::filesystem::copy(fixture("inlined_split_alone"), path);
+  write_file(path + ".dwp", "");
+  const auto symbolizer = Symbolizer::open(identity_of(path));
+  (void)symbolizer->frames(positions_of(path, listed_symbol(path, "_ZN4deep9outermostEi")));
+  EXPECT_THAT(symbolizer->line_problem(), testing::HasSubstr("split units in a .dwp are not supported"));
 }
 
 TEST(Frames, OfAUnitWithManyRangesReachTheLast) {

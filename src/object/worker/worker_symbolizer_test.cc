@@ -129,6 +129,14 @@ TEST_F(WorkerSymbolizerTest, GetsNoThirdUsersFile) {
   EXPECT_FALSE(has_lines(*Symbolizer::open(identity_of(path)), positions_in(path)));
 }
 
+TEST_F(WorkerSymbolizerTest, GetsNoSplitUnits) {
+  const std::string path = copy("inlined_split", kOtherUser);
+  const auto names = Symbolizer::open(identity_of(path));
+  (void)names->frames(positions_in(path));
+  EXPECT_NE(names->line_problem().find(".dwo is not read of another user's file"), std::string::npos)
+      << names->line_problem();
+}
+
 TEST_F(WorkerSymbolizerTest, ItsDeathLeavesNamesMissing) {
   const std::string path = copy("layout", kOtherUser);
   const auto names = Symbolizer::open(identity_of(path));
