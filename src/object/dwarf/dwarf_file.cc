@@ -17,6 +17,7 @@
 #include "base/unique_fd.h"
 #include "object/dwarf/debug_finder.h"
 #include "object/dwarf/debug_sections.h"
+#include "object/elf/demangle.h"
 
 namespace pctally {
 namespace {
@@ -243,7 +244,7 @@ uint64_t add_ranges(Dwarf_Die* die, AddressRange text, uint32_t id, IntervalMap*
 }
 
 std::string source_path(const std::string& directory, const char* name) {
-  if (name == nullptr || *name == '\0') return {};
+  if (name == nullptr || *name == '\0' || strnlen(name, kLongestName) == kLongestName) return {};
   return directory.starts_with('/') ? joined(directory, name) : std::string(name);
 }
 

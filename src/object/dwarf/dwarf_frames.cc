@@ -37,17 +37,25 @@ Frame frame_at(const IndexedUnit& unit, const DwarfInline::Call& call, const Sou
   return {*call.function, std::move(file), place.line, *call.linkage, start};
 }
 
-/// The line table knows where the innermost function is; where each further one is, the call in it says.
-std::vector<Frame> frames_at(IndexedUnit* unit, uint64_t address) {
+/// The line table knows where the innermost function is; where each further one is, the call in it says. Not
+/// `whole`: the real function alone, at the place of the innermost one.
+std::vector<Frame> frames_at(IndexedUnit* unit, uint64_t address, bool whole) {
   const auto line = unit->lines.find(address);
   SourceLine place = line.value_or(SourceLine{});
   std::vector<Frame> frames;
-  for (const DwarfInline::Call& call : unit->functions.calls(address)) {
-    frames.push_back(frame_at(*unit, call, place));
-    place = call.call;
+  const std::vector<DwarfInline::Call> calls = unit->functions.calls(address);
+  for (size_t i = whole || calls.empty() ? 0 : calls.size() - 1; i < calls.size(); i++) {
+    frames.push_back(frame_at(*unit, calls[i], place));
+    place = calls[i].call;
   }
   if (frames.empty() && line) frames.push_back({{}, source_path(unit->directory, place.file), place.line});
   return frames;
+}
+
+uint64_t bytes_of(const std::vector<Frame>& frames) {
+  uint64_t bytes = frames.size() * sizeof(Frame);
+  for (const Frame& frame : frames) bytes += frame.function.size() + frame.linkage.size() + frame.file.size();
+  return bytes;
 }
 
 std::vector<CompilerFrame> compiler_frames_at(IndexedUnit* unit, uint64_t address) {
@@ -63,17 +71,27 @@ std::vector<CompilerFrame> compiler_frames_at(IndexedUnit* unit, uint64_t addres
 
 class LibdwFrames : public DwarfFrames {
  public:
-  LibdwFrames(std::unique_ptr<DwarfFile> dwarf, AddressRange text, uint64_t most_bytes)
-      : dwarf_(std::move(dwarf)), text_(text), most_bytes_(most_bytes) {}
+  LibdwFrames(std::unique_ptr<DwarfFile> dwarf, AddressRange text, uint64_t most_bytes,
+              uint64_t most_frame_bytes)
+      : dwarf_(std::move(dwarf)), text_(text), most_bytes_(most_bytes), most_frame_bytes_(most_frame_bytes) {}
 
-  [[nodiscard]] const std::string& problem() const override { return dwarf_->problem(); }
+  [[nodiscard]] const std::string& problem() const override {
+    return problem_.empty() ? dwarf_->problem() : problem_;
+  }
 
   std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) override {
-    return of_each(addresses, frames_at);
+    uint64_t bytes = 0;
+    return of_each<std::vector<Frame>>(addresses, [this, &bytes](IndexedUnit* unit, uint64_t address) {
+      const bool whole = bytes <= most_frame_bytes_;
+      if (!whole) problem_ = "inlined functions have too long names together: some are missing";
+      std::vector<Frame> frames = frames_at(unit, address, whole);
+      bytes += bytes_of(frames);
+      return frames;
+    });
   }
 
   std::vector<std::vector<CompilerFrame>> compiler_frames(std::span<const uint64_t> addresses) override {
-    return of_each(addresses, compiler_frames_at);
+    return of_each<std::vector<CompilerFrame>>(addresses, compiler_frames_at);
   }
 
   SourceDigests digests(std::span<const uint64_t> addresses) override {
@@ -92,8 +110,8 @@ class LibdwFrames : public DwarfFrames {
   };
 
   /// What `read` finds in an address's unit, for each; empty where there is no unit.
-  template <typename Frames>
-  std::vector<Frames> of_each(std::span<const uint64_t> addresses, Frames (*read)(IndexedUnit*, uint64_t)) {
+  template <typename Frames, typename Read>
+  std::vector<Frames> of_each(std::span<const uint64_t> addresses, Read&& read) {
     std::vector<Frames> result(addresses.size());
     for (const auto& [unit, indices] : by_unit(addresses))
       if (IndexedUnit* known = indexed(unit))
@@ -135,18 +153,21 @@ class LibdwFrames : public DwarfFrames {
   std::unique_ptr<DwarfFile> dwarf_;
   AddressRange text_;
   uint64_t most_bytes_;
+  const uint64_t most_frame_bytes_;
   uint64_t bytes_ = 0;  ///< of units_
   bool readable_ = true;
+  std::string problem_;
   std::unordered_map<uint32_t, std::unique_ptr<IndexedUnit>> units_;
   std::unordered_set<uint32_t> ever_read_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<DwarfFrames>> DwarfFrames::open(const ElfFile& file, uint64_t most_bytes) {
+Result<std::unique_ptr<DwarfFrames>> DwarfFrames::open(const ElfFile& file, uint64_t most_bytes,
+                                                       uint64_t most_frame_bytes) {
   auto dwarf = DwarfFile::open(file);
   if (!dwarf) return std::unexpected(dwarf.error());
-  return std::make_unique<LibdwFrames>(std::move(*dwarf), text_bounds(file), most_bytes);
+  return std::make_unique<LibdwFrames>(std::move(*dwarf), text_bounds(file), most_bytes, most_frame_bytes);
 }
 
 }  // namespace pctally

@@ -19,17 +19,21 @@ class DwarfFrames {
  public:
   /// Limit for what was read of units, in memory.
   static constexpr uint64_t kMostBytes = uint64_t{64} << 20;
+  /// About as much frames() returns, and one chain more. Of real files it is a tenth of this.
+  static constexpr uint64_t kMostFrameBytes = uint64_t{512} << 20;
 
   /// `file` is the one with the debug sections, and must outlive the result. It keeps about `most_bytes` of
   /// what it has read; more where addresses come back to units that it has forgotten.
-  static Result<std::unique_ptr<DwarfFrames>> open(const ElfFile& file, uint64_t most_bytes = kMostBytes);
+  static Result<std::unique_ptr<DwarfFrames>> open(const ElfFile& file, uint64_t most_bytes = kMostBytes,
+                                                   uint64_t most_frame_bytes = kMostFrameBytes);
   virtual ~DwarfFrames() = default;
 
   /// What was missing of the debug information for what was asked; empty if nothing was.
   [[nodiscard]] virtual const std::string& problem() const = 0;
 
   /// Frames per ObjectAddress, innermost first, as of Symbolizer::frames(). A function's name is empty where
-  /// debug information has the line and not the function.
+  /// debug information has the line and not the function. Where they are too large together, the later ones
+  /// are without inlined functions, and problem() says so.
   virtual std::vector<std::vector<Frame>> frames(std::span<const uint64_t> addresses) = 0;
 
   /// The same as compilers number them. Empty where debug information has not the function.

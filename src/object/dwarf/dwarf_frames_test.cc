@@ -261,6 +261,30 @@ TEST(Frames, OfAUnitWithManyRangesReachTheLast) {
   EXPECT_EQ((*frames)->problem(), "");
 }
 
+/// A few kilobytes of debug information can ask for gigabytes of names.
+TEST(Frames, ThatAreTooLargeTogetherLoseInlinedFunctionsAndSaySo) {
+  const std::string path = fixture("inlined");
+  const auto file = open_elf(path);
+  const auto whole = DwarfFrames::open(*file);
+  const auto cut = DwarfFrames::open(*file, DwarfFrames::kMostBytes, 0);
+  const ListedSymbol symbol = listed_symbol(path, "_ZN4deep9outermostEi");
+  std::vector<uint64_t> addresses;
+  for (uint64_t i = 0; i < symbol.size; i++) addresses.push_back(symbol.value + i);
+  const auto expected = (*whole)->frames(addresses), found = (*cut)->frames(addresses);
+  size_t inlined = 0;
+  EXPECT_EQ(found[0].size(), expected[0].size());
+  for (size_t i = 1; i < addresses.size(); i++) {
+    inlined += expected[i].size() - 1;
+    ASSERT_EQ(found[i].size(), 1u);
+    EXPECT_EQ(found[i][0].function, "deep::outermost(int)");
+    EXPECT_EQ(found[i][0].line, expected[i][0].line);
+    EXPECT_EQ(found[i][0].file, expected[i][0].file);
+  }
+  EXPECT_NE(inlined, 0u);
+  EXPECT_EQ((*whole)->problem(), "");
+  EXPECT_THAT((*cut)->problem(), testing::HasSubstr("some are missing"));
+}
+
 class ForgottenUnits : public testing::TestWithParam<const char*> {};
 
 /// Without room for a single unit each is forgotten for the next.
