@@ -1,6 +1,7 @@
 #include <string_view>
 
 #include "base/base_name.h"
+#include "base/vdso_path.h"
 #include "object/symbolizer.h"
 
 namespace pctally {
@@ -22,7 +23,7 @@ bool is_unknown_object(const ExecutableIdentity& identity) {
 std::string object_name_of(const ExecutableIdentity& identity) {
   switch (identity.kind) {
     case ExecutableIdentity::Kind::kVdso:
-      return "[vdso]";
+      return std::string(identity.path == kVdso32Path ? kVdso32Path : kVdsoPath);
     case ExecutableIdentity::Kind::kKernel:
       return "[kernel]";
     case ExecutableIdentity::Kind::kPrivate:

@@ -7,6 +7,7 @@
 #include <optional>
 #include <variant>
 
+#include "base/vdso_path.h"
 #include "object/jit_dump.h"
 #include "object/kernel/kernel_symbol_epoch.h"
 #include "object/kernel/kernel_symbols.h"
@@ -119,6 +120,10 @@ std::unique_ptr<Symbolizer> open_vdso(const ExecutableIdentity& identity) {
   std::unique_ptr<ElfFile> file;
   if (!image) {
     problem = image.error().text;
+  } else if ((identity.path == kVdso32Path) == image->is_64_bit()) {
+    problem = image->is_64_bit()
+                  ? "the vdso of 32-bit programs is not here (this pctally is a 64-bit program)"
+                  : "the vdso of 64-bit programs is not here (this pctally is a 32-bit program)";
   } else if (identity.build_id.empty() && !is_this_boot(identity.boot_id)) {
     problem = "recorded in another boot or on another machine: its vdso is not here";
   } else if (!identity.build_id.empty() && !std::ranges::equal(image->build_id(), identity.build_id)) {
@@ -126,7 +131,8 @@ std::unique_ptr<Symbolizer> open_vdso(const ExecutableIdentity& identity) {
   } else {
     file = std::make_unique<ElfFile>(std::move(*image));
   }
-  return std::make_unique<ObjectSymbolizer>(object_name_of(identity), "vdso", std::move(file), problem,
+  const std::string name = object_name_of(identity);
+  return std::make_unique<ObjectSymbolizer>(name, name.substr(1, name.size() - 2), std::move(file), problem,
                                             DebugFinder());
 }
 

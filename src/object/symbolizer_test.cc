@@ -181,6 +181,17 @@ TEST(Symbolizer, AnotherKernelsVdsoNamesNothing) {
   EXPECT_NE(symbolizer->problem(), "");
 }
 
+TEST(Symbolizer, TheVdsoOf32BitProgramsHasNoNamesOfAnother) {
+  ExecutableIdentity identity;
+  identity.kind = ExecutableIdentity::Kind::kVdso;
+  identity.path = "[vdso32]";
+  identity.boot_id = parse_uuid(read_file("/proc/sys/kernel/random/boot_id"));
+  const auto symbolizer = Symbolizer::open(identity);
+  EXPECT_EQ(symbolizer->object_name(), "[vdso32]");
+  EXPECT_EQ(name_of(*symbolizer, 0x900), "[vdso32]");
+  EXPECT_NE(symbolizer->problem(), "");
+}
+
 /// The engines outside programs do not see its build id.
 TEST(Symbolizer, WithoutABuildIdTheVdsoIsThatOfTheBoot) {
   if (const auto image = own_vdso(); !image) GTEST_SKIP() << image.error().text;

@@ -12,6 +12,7 @@
 #include "base/device_number.h"
 #include "base/file/process_root.h"
 #include "base/file/read_all.h"
+#include "base/vdso_path.h"
 #include "path/frame_table.h"
 #include "process/proc_maps.h"
 #include "tick/unwind/call_instruction.h"
@@ -52,7 +53,8 @@ std::unique_ptr<ObjectFrames> ObjectFrames::open(const ObjectIdentity& identity,
 void ObjectFrames::read(const ObjectIdentity& identity, bool keep_open, int held) {
   drop();
   loads_.clear();
-  const bool is_vdso = identity.kind == ObjectKind::kVdso, is_file = identity.kind == ObjectKind::kFile;
+  const bool is_vdso = identity.kind == ObjectKind::kVdso && identity.path != kVdso32Path,
+             is_file = identity.kind == ObjectKind::kFile;
   const bool opened = is_vdso ? open_vdso() : is_file && (fd_.valid() || open_file(identity, held));
   const bool has_segments = opened && read_segments();
   if (!has_segments || !read_tables()) sections_ = {};
@@ -95,7 +97,7 @@ bool ObjectFrames::is_same_file(const ObjectIdentity& identity) const {
   return bytes == identity.build_id_bytes && memcmp(id, identity.build_id, bytes) == 0;
 }
 
-/// The same memory in every process of this machine.
+/// The same memory in every 64-bit process of this machine.
 bool ObjectFrames::open_vdso() {
   const auto* start = reinterpret_cast<const unsigned char*>(getauxval(AT_SYSINFO_EHDR));
   if (start == nullptr) return false;

@@ -7,6 +7,7 @@
 
 #include "base/device_number.h"
 #include "base/proc_file.h"
+#include "base/vdso_path.h"
 
 namespace pctally {
 namespace {
@@ -113,6 +114,7 @@ bool ProcMaps::next(size_t* position, ExecutableMapping* mapping) noexcept {
     mapping->object.path = fields.path;
     mapping->object.device = fields.device;
     mapping->object.inode = fields.inode;
+    if (mapping->object.kind == ObjectKind::kVdso) mapping->object.path = vdso_path(mapping->end);
     if (mapping->object.kind == ObjectKind::kFile) read_build_id(mapping);
     if (pid_ == 0) stamp_file(&mapping->object);
     return true;

@@ -129,6 +129,18 @@ TEST_F(TaskRecordsTest, CodeWithoutAFileDoesNotTakeTheNameOfTheFileBeforeIt) {
   EXPECT_EQ(tasks_.replacements(), before);
 }
 
+TEST_F(TaskRecordsTest, TheVdsoOf32BitProgramsIsAnother) {
+  tasks_.expect(kPid);
+  exec(kPid, "prog");
+  map(kPid, 0xf7fc9000, "[vdso]");
+  map(kPid, 0x7fff00001000, "[vdso]");
+  EXPECT_TRUE(count(kPid, 0xf7fc9010));
+  EXPECT_TRUE(count(kPid, 0x7fff00001020));
+  EXPECT_TRUE(count(kPid, 0x7fff00001020));
+  EXPECT_EQ(ticks_in("[vdso32]"), 1u);
+  EXPECT_EQ(ticks_in("[vdso]"), 2u);
+}
+
 TEST_F(TaskRecordsTest, ExecEndsTheOldMemory) {
   tasks_.expect(kPid);
   exec(kPid, "prog");

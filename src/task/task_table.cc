@@ -10,6 +10,7 @@
 
 #include "base/proc_file.h"
 #include "base/time_ns.h"
+#include "base/vdso_path.h"
 #include "perf/process_tree.h"
 #include "process/proc_maps.h"
 
@@ -24,7 +25,7 @@ bool has_file(std::string_view path) { return path == "[vdso]" || (path.size() >
 ObjectIdentity object_of(const PerfRecord& record, std::string_view path) {
   ObjectIdentity object;
   object.kind = path == "[vdso]" ? ObjectKind::kVdso : ObjectKind::kFile;
-  object.path = path;
+  object.path = object.kind == ObjectKind::kVdso ? vdso_path(record.start + record.bytes) : path;
   object.build_id = record.build_id;
   object.build_id_bytes = record.build_id_bytes;
   object.device = record.device;
@@ -249,7 +250,7 @@ void TaskTable::read_again(pid_t pid, Task& task) {
 
 void TaskTable::map_file(const PerfRecord& record, std::string_view path, Task& task) {
   ObjectIdentity object = object_of(record, path);
-  std::string place = place_of(record.pid, task, path, object);
+  std::string place = place_of(record.pid, task, object.path, object);
   object.path = place;
   stamp(&object);
   const bool is_vdso = object.kind == ObjectKind::kVdso;
