@@ -30,7 +30,7 @@ bool has_executable(const Profile& profile, std::string_view name) {
                      [name](const Executable& it) { return base_name(it.path) == name; });
 }
 
-/// What makes code, and how it is told to name that.
+/// A runtime that makes code, and the option with which it writes names.
 struct Runtime {
   const char* executable;
   const char* comm;

@@ -13,8 +13,8 @@ inline constexpr double kHintsFrom = 0.2;  ///< share of the ticks
 /// Code that a runtime has made: no file on disk has it.
 [[nodiscard]] bool is_made_code(const Executable& executable);
 
-/// What makes the runtime that has made this code write the map that names it, and that it does. `made`: of
-/// the profile.
+/// How to start the runtime that has made this code, so that it writes a map with names. `made`: of the
+/// profile.
 [[nodiscard]] const char* way_to_names(const Profile& profile, const Executable& made);
 
 /// Adds the hint why many call paths are cut for one reason, where something completes them.

@@ -17,7 +17,7 @@ def jobs_by_default():
 
 
 def jobs_that_wait():
-    """Of the release build: a third of the time its tests wait, for a program that runs, for a recorder's turn."""
+    """For tests of the release build, which wait for a third of their time: for a program that runs, for a recorder's turn."""
     return os.environ.get("JOBS") or str((os.cpu_count() or 1) + 1)
 
 

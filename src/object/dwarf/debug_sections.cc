@@ -69,8 +69,9 @@ Result<bool> needs_zstd(const ElfFile& file) {
     if (!file.native_order()) return fail(0, "compressed debug sections of another byte order");
     const uint64_t room = believable_size(section);
     if (section.size > kMostBytes || compression->size > std::min(room, kMostBytes - total)) {
-      return fail(0, "compressed debug sections claim more than %llu MB",
-                  static_cast<unsigned long long>(std::min(room, kMostBytes) >> 20));
+      return fail(0, "its compressed debug sections claim more than %llu MB in %s",
+                  static_cast<unsigned long long>(std::min(room, kMostBytes) >> 20),
+                  std::string(section.name).c_str());
     }
     total += compression->size;
     found = found || compression->kind == kZstd;

@@ -25,7 +25,7 @@ bool names_text(std::string_view label) {
          std::ranges::find(kBounds, label) == std::end(kBounds);
 }
 
-/// Of two names with more of them it does not matter who has how many; a file can have millions of such.
+/// Leading underscores beyond 64 do not matter. A file can have millions of them.
 size_t underscores(std::string_view name) {
   constexpr size_t kMost = 64;
   name = name.substr(0, kMost);

@@ -144,7 +144,8 @@ TEST(Diff, ATickOfAFunctionAndItsCloneCountsOnceForItsTotal) {
                            code(1, 0x708, 100),
                            code(2, 0x808, 50),
                            code(1, 0x808, 30)};
-  const DiffRow& row = row_of(diff_of({profile}, {profile}), "ns::log(int, char const*)");
+  const Diff diff = diff_of({profile}, {profile});
+  const DiffRow& row = row_of(diff, "ns::log(int, char const*)");
   EXPECT_EQ(row.old_side.ticks, 180u);
   EXPECT_EQ(row.old_on_path.ticks, 180u);
 }

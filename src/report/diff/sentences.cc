@@ -36,13 +36,13 @@ int decimals_of(const Interval& percent) {
   return decimals_of(std::isinf(percent.high) ? percent.low : std::max(-percent.low, percent.high));
 }
 
-/// "12.1 to 14.0 %", "-3.1 to +4.0 %", "12 % or more"
+/// "12.1 to 14.0 %", "-3.1 to +4.0 %"; without an upper end "12 % or more", "-50 % to any rise"
 std::string percent_range(const Interval& percent, bool with_sign) {
   const int decimals = decimals_of(percent);
   const auto text = [&](double end) {
     return with_sign ? fmt::format("{:+.{}f}", end, decimals) : fmt::format("{:.{}f}", end, decimals);
   };
-  if (std::isinf(percent.high)) return text(percent.low) + " % or more";
+  if (std::isinf(percent.high)) return text(percent.low) + (with_sign ? " % to any rise" : " % or more");
   return fmt::format("{} to {} %", text(percent.low), text(percent.high));
 }
 

@@ -20,7 +20,7 @@ struct CallTreeNode {
 /// outermost "[lost]".
 CallTreeNode call_tree(const NamedPaths& paths, bool bottom_up);
 
-/// Of a top-down tree the ticks at nodes with fewer than `least`: from what ran to its callers.
+/// The ticks at those nodes of a top-down tree that have fewer than `least`: from what ran to its callers.
 CallTreeNode small_paths_bottom_up(const CallTreeNode& tree, uint64_t least);
 
 /// Calls visit(const CallTreeNode&, int64_t parent) for every node with at least so many ticks, each behind

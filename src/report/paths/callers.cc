@@ -114,13 +114,10 @@ class InlinedTicks {
     within_.high += ticks.high;
     in_[key_of(function)] += ticks.high;
   }
-  /// A path has the function on it, and ends in `ran`, or its end is not known (null).
-  void add_end(const StackFrame* ran, uint64_t ticks) {
-    if (ran != nullptr)
-      ends_[key_of(*ran)] += ticks;
-    else
-      unknown_ends_ += ticks;
-  }
+  /// Paths that have the function on them before the function that ran.
+  void add_end(const StackFrame& ran, uint64_t ticks) { ends_[key_of(ran)] += ticks; }
+  /// Paths of which it is not known what they have on them.
+  void add_folded(uint64_t ticks) { folded_ += ticks; }
 
   /// `range`: of paths with the function on them before the innermost function.
   [[nodiscard]] TickRange total(const TickRange& range) const { return with(range, inlined_); }
@@ -140,7 +137,7 @@ class InlinedTicks {
   static Key key_of(const StackFrame& frame) { return function_of(frame); }
 
   [[nodiscard]] uint64_t in_both() const {
-    uint64_t ticks = unknown_ends_;
+    uint64_t ticks = folded_;
     for (const auto& [function, inlined] : in_)
       if (const auto end = ends_.find(function); end != ends_.end()) ticks += std::min(inlined, end->second);
     return ticks;
@@ -148,7 +145,7 @@ class InlinedTicks {
 
   TickRange inlined_, within_;
   std::map<Key, uint64_t> in_, ends_;  ///< by the function that ran
-  uint64_t unknown_ends_ = 0;
+  uint64_t folded_ = 0;
 };
 
 /// Walks all paths, with the frames of each laid out one after another, then the call plane and inlined code.
@@ -166,6 +163,7 @@ class CallerWalk {
         paths_.tree(), [this](uint32_t node) { enter(node); }, [this](uint32_t node) { leave(node); });
     for_each_plane_call(paths_, [this](const PlaneCall& call) { add(call); });
     for (const InlinedCode& code : paths_.inlined_code()) add(code);
+    inlined_ticks_.add_folded(ranges_.all_folded());
   }
 
   [[nodiscard]] bool has_all_calls() const { return !ranges_.has_plane() || ranges_.has_all_calls(); }
@@ -195,9 +193,10 @@ class CallerWalk {
       const StackFrame& callee = entry.row.frame;
       if (callee.function == kFolded && callee.object.empty())
         return TickRange{entry.kept.ticks, entry.kept.ticks};
-      if (callee.function == kItself && callee.object.empty())
-        return inlined_ticks_.with(inlined_ticks_.without_inlined(ranges_.own(known_, entry.kept)),
-                                   entry.inlined);
+      if (callee.function == kItself && callee.object.empty()) {
+        const TickRange own = inlined_ticks_.without_inlined(ranges_.own(known_, entry.kept));
+        return TickRange{own.low + entry.inlined.low, own.high + entry.inlined.high};
+      }
       if (is_cut())
         return CallRanges::outermost(entry.kept, hidden_ticks(function_),
                                      ranges_.most(paths_.known(callee), inlined(callee)));
@@ -281,10 +280,7 @@ class CallerWalk {
     if (ends_here && node.self != 0) add(&callees_, named(kItself), {}, {node.self, 0}, visit);
     if (ends_here && node.folded != 0 && !(ranges_.has_plane() && known_.complete))
       add(&callees_, named(kFolded), {}, {node.folded, 0}, visit);
-    if (on_path_ > (ends_here ? 1 : 0)) {
-      inlined_ticks_.add_end(stack_.back(), node.self);
-      inlined_ticks_.add_end(nullptr, node.folded);
-    }
+    if (on_path_ > (ends_here ? 1 : 0)) inlined_ticks_.add_end(*stack_.back(), node.self);
     if (!stack_.empty() && node.kind != PathNodeKind::kCut) return;
     const StackFrame end = stack_.empty() ? named(kOutermost) : *stack_.back();
     Hidden& hidden = hidden_.try_emplace(side_of(end), Hidden{end, 0}).first->second;

@@ -81,6 +81,20 @@ TEST(Callers, OfInlinedCodeThatCallsCountNoTickTwice) {
   EXPECT_EQ(callers_of(paths.profile, named, find_functions(named, "f2").at(0)).unplaced, 0u);
 }
 
+/// Folded paths may end in any function, also in the one that has inlined code.
+TEST(Callers, OfInlinedCodeMayBeAmongFoldedPaths) {
+  PathProfile paths = with_inlined_code();
+  const uint32_t call = paths.add(0, 0x211);
+  paths.profile.paths.context[call].folded = 20;
+  paths.profile.positions = {{0, 0x200, 5}, {0, 0x205, 29}};
+  paths.profile.ledger.counted = 34;
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kInlinedCode);
+  const Callers inlined = callers_of(paths.profile, named, find_functions(named, "inlined").at(0));
+  EXPECT_EQ(inlined.ticks, 29u);  // all 20 may be of the 29
+  EXPECT_EQ(inlined.ticks + inlined.folded + inlined.unplaced, 34u);
+}
+
 TEST(Callers, OfInlinedCodeInAChoiceOfPathsAreARange) {
   const PathProfile paths = with_inlined_code();
   const Chosen chosen(paths.profile, "f1", nullptr, nullptr);

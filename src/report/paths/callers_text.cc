@@ -47,7 +47,8 @@ class CallersText {
     if (!callers_.has_all_calls)
       out_ += "\nsome calls found no room and may have no row; record with a larger --paths-memory\n";
     if (has_ranges(callers_.callers) || has_ranges(callers_.callees))
-      out_ += "\n\"x to y %\": folded paths may hold more of these calls, or the same ticks twice\n";
+      out_ += fmt::format("\n\"x to y %\": {} may hold more of these calls, or the same ticks twice\n",
+                          is_folded(profile_.paths.context) ? "folded paths" : "inlined code");
     const uint64_t most = callers_.ticks + callers_.folded + callers_.unplaced;
     const bool recurs = sum(callers_.callers) > most || sum(callers_.callees) > most;
     if (recurs)

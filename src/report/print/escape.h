@@ -24,7 +24,7 @@ std::string valid_utf8(std::string_view name);
 /// REQUIRES: made by escaped().
 std::string marked_up(std::string_view text);
 
-/// Characters, not bytes, of a string made by escaped().
+/// Columns on a terminal of a string made by escaped(): most of East Asia's characters take two.
 size_t width_of(std::string_view text);
 
 /// From now on what is cut ends in "..." instead of "…", in the whole program: the locale is not UTF-8.

@@ -69,7 +69,7 @@ TEST(Escape, AnyBytesBecomeHarmless) {
 
 TEST(Escape, JsonKeepsWhatIsUtf8) { EXPECT_EQ(valid_utf8("\033\u202e\xff<&>"), "\033\u202e\\xff<&>"); }
 
-TEST(Escape, WidthCountsCharacters) {
+TEST(Escape, WidthIsInColumns) {
   EXPECT_EQ(width_of("größe"), 5u);
   EXPECT_EQ(elided("größe", 5), "größe");
   EXPECT_EQ(elided("größer", 4), "grö…");

@@ -58,7 +58,7 @@ inline constexpr double kBetweenRuns = 0.15;
 Change test_change(std::span<const Measured> before, std::span<const Measured> after,
                    double between_runs = kBetweenRuns);
 
-/// Of a difference at least as large as that of these if `after` were `ratio` times `before`.
+/// The p-value of these two runs if `after` is `ratio` times `before`.
 double p_of_ratio(const SingleRuns& runs, double ratio);
 
 /// The standard deviation of one run's amount: measured where there are several runs, never below the
