@@ -1,6 +1,5 @@
 // The objects that observed processes have mapped. One gets records in the file, and text of it a directory,
-// at its first tick: most of what is mapped has none. Containers of one image have one object for a file with
-// a build id, at the place where it was first met.
+// at its first tick: most of what is mapped has none.
 #pragma once
 #include <memory>
 #include <span>
@@ -20,9 +19,6 @@ class MappedObjects {
 
   /// The same number for the same object, not 0.
   uint32_t number_of(const ObjectIdentity& identity);
-
-  /// The object's file is held open: it needs no other place when the one it was met at is gone.
-  void set_held(uint32_t number) { objects_[number - 1]->held = true; }
 
   [[nodiscard]] const ObjectIdentity& identity(uint32_t number) const { return at(number).identity; }
 
@@ -54,11 +50,8 @@ class MappedObjects {
     ObjectIdentity identity;
     std::vector<uint32_t> segments;
     std::vector<TextRange> ranges;  ///< of each segment
-    bool held = false;
   };
   [[nodiscard]] const Object& at(uint32_t number) const { return *objects_[number - 1]; }
-  static bool moves(Object* object, const ObjectIdentity& identity);
-  uint32_t number_at(std::string key, const ObjectIdentity& identity);
 
   ProfileFile* file_ = nullptr;
   std::vector<std::unique_ptr<Object>> objects_;  ///< null where a number is free

@@ -264,7 +264,7 @@ void TaskTable::map_object(Task& task, uint64_t start, uint64_t end, uint64_t po
   if (objects_.are_many()) forget_unmapped();
   const uint32_t number = objects_.number_of(object);
   (void)task.space.map_later(*file_, start, end, position, number, objects_.segments(number));
-  if (scopes_ != nullptr && is_program) scopes_->set_program(objects_.identity(number), &task.scope);
+  if (scopes_ != nullptr && is_program) scopes_->set_program(object, &task.scope);
 }
 
 void TaskTable::forget_unmapped() {

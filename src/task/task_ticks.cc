@@ -51,7 +51,6 @@ void TaskTable::make_segment(pid_t pid, Task& task, uint64_t pc) {
     if (segment.unit == 0) return;
     const ObjectIdentity& object = objects_.identity(text.object);
     const int held = files_ != nullptr ? files_->hold(object) : -1;
-    if (held >= 0) objects_.set_held(text.object);
     if (paths_ != nullptr) paths_->add_segment(segment.unit, segment.range.start, object, held);
   }
   const size_t regions = task.space.size();
