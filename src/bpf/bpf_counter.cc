@@ -119,7 +119,7 @@ Result<BpfCounter> BpfCounter::load(const Settings& settings) {
   BpfCounter counter;
   counter.event_ = settings.event;
   counter.period_ = settings.period;
-  counter.cpus_ = static_cast<size_t>(possible_cpus().back() + 1);
+  counter.cpus_ = static_cast<size_t>(possible_cpus().back()) + 1;
   if (auto loaded = counter.load_object(settings); !loaded) return std::unexpected(loaded.error());
   if (auto mapped = counter.map_tables(); !mapped) return std::unexpected(mapped.error());
   if (auto following = counter.follow_forks(settings); !following) return std::unexpected(following.error());

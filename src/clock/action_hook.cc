@@ -124,8 +124,10 @@ long set_in_kernel(NextSyscall* next, const Sampled& sampled, int signal, Kernel
                    KernelAction* earlier) noexcept {
   if (wanted != nullptr) memcpy(&wanted->mask, &sampled.action()->sa_mask, sizeof wanted->mask);
   const long result = next(SYS_rt_sigaction, signal, wanted, earlier, sizeof wanted->mask);
-  if (result != 0)
-    return sampled.end(nullptr), result;  // set all the same: there is no memory for the one before
+  if (result != 0) {
+    if (errno == EFAULT) sampled.end(nullptr);  // it is set: there is no memory for the one before
+    return result;
+  }
   sigset_t mask;
   sigemptyset(&mask);
   if (earlier != nullptr) memcpy(&mask, &earlier->mask, sizeof earlier->mask);

@@ -211,7 +211,10 @@ Status ThreadTimers::adopt_all() noexcept {
 
 Status ThreadTimers::start(PublishedTables* tables, const Plan& plan) noexcept {
   if (running()) return {EBUSY, "the timers are running already"};
-  TickSlot::reserve_signal();
+  {
+    MutexLock locked(g_threads);
+    TickSlot::reserve_signal();  // it keeps the thread's mask, which the next lock changes
+  }
   const ThreadsLock locked;
   if (auto claimed = slot_.claim(tables, plan.period_ns, plan.first_weight); !claimed) return claimed;
   plan_ = plan;
@@ -255,7 +258,7 @@ void ThreadTimers::forget() noexcept {
   if (forget_threads()) {
     const ThreadsLock locked;
     forget_owed_ticks();
-    g_armed = g_ended = 0;
+    g_armed = g_ended = g_until_sweep = 0;
     g_ended_ns = 0;
   }
   if (!running()) return;

@@ -88,7 +88,7 @@ enum class ProcessNote : uint32_t {
   kTogether = 6,       ///< stands for all processes beyond kMostProcesses
   kSignalTaken = 7,    ///< observed until it took the signal that ticks come with
   kEnded = 9,          ///< stands for ended processes of one program: see kMostProcesses
-  kFiltered = 10,      ///< threads or children behind a seccomp filter of its own were not sampled
+  kFiltered = 10,      ///< behind a seccomp filter of its own not all was sampled
   kOtherUser = 11,     ///< another user's since an exec: the recording is not for it
   kDebugged = 12,      ///< a debugger would stop it at every tick
   kEmulated = 13,      ///< valgrind: signals and time are not the program's

@@ -35,8 +35,8 @@ inline const char* process_note_text(ProcessNote note) noexcept {
     case ProcessNote::kBlocked:
       return "has threads that block the signal of its ticks: those were not sampled; use -e ring";
     case ProcessNote::kFiltered:
-      return "installed a seccomp filter: threads and children it started after that, or that block SIGBUS, "
-             "were not sampled";
+      return "installed a seccomp filter: later threads and children, and code that blocks SIGBUS, were not "
+             "sampled";
     case ProcessNote::kBehindFilter:
       return "runs behind a seccomp filter, which may kill for a timer; use -e ring";
     case ProcessNote::kReadOnlyFile:

@@ -128,8 +128,9 @@ void skip_data(FrameLine* frame) {
       in_words = false;
       frame->address = number;
       frame->symbol = rest;
-    } else if (!(in_words = in_words || word.starts_with('|'))) {
-      break;
+    } else {
+      in_words = in_words || word.starts_with('|');
+      if (!in_words) break;
     }
   }
   if (in_words) frame->symbol = {};

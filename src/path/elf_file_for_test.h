@@ -73,6 +73,15 @@ class ElfFile {
     return put_entry(static_cast<uint32_t>(at + 4 - cie), rest);
   }
 
+  /// The note of a build id, at the end: behind what the first page has.
+  void put_build_id(const std::vector<unsigned char>& id) {
+    const uint64_t at = note_ = bytes_.size();
+    put(at, Elf64_Nhdr{4, static_cast<Elf64_Word>(id.size()), NT_GNU_BUILD_ID});
+    put(at + sizeof(Elf64_Nhdr), "GNU", 4);
+    put(at + sizeof(Elf64_Nhdr) + 4, id.data(), id.size());
+    note_bytes_ = bytes_.size() - at;
+  }
+
   struct Entry {
     uint64_t function, fde;
   };
@@ -127,6 +136,7 @@ class ElfFile {
     if (header_ != 0)
       put_segment(&header,
                   {PT_GNU_EH_FRAME, PF_R, header_, header_, header_, header_bytes_, header_bytes_, 0});
+    if (note_ != 0) put_segment(&header, {PT_NOTE, PF_R, note_, note_, note_, note_bytes_, note_bytes_, 4});
     put(0, header);
     std::ofstream(path_, std::ios::binary).write(bytes_.data(), static_cast<std::streamsize>(bytes_.size()));
     std::filesystem::resize_file(path_, bytes_.size() + hole);
@@ -160,7 +170,7 @@ class ElfFile {
   std::vector<Load> loads_;
   std::vector<Elf64_Shdr> sections_;
   std::string names_;
-  uint64_t header_ = 0, header_bytes_ = 0;
+  uint64_t header_ = 0, header_bytes_ = 0, note_ = 0, note_bytes_ = 0;
 };
 
 }  // namespace pctally

@@ -92,7 +92,7 @@ TEST(HostileTables, AnEntryThatCannotBeReadIsNoGuess) {
     EXPECT_EQ(rule_at(*frames, position).cfa, CfaKind::kUnsupported) << position;
 }
 
-TEST(HostileTables, LettersThatAreNotKnownAreSteppedOver) {
+TEST(HostileTables, LettersThatAreNotKnownAreSteppedOverIfTheyAreTheLast) {
   ElfFile file;
   const uint64_t cie = file.put_cie("zRG", {0x1b, 1, 2, 3}), fde = file.put_fde(cie, 0x100, 0x40);
   const uint64_t many = file.put_cie("zR" + std::string(1 << 20, 'S'), {0x1b}),
@@ -101,6 +101,11 @@ TEST(HostileTables, LettersThatAreNotKnownAreSteppedOver) {
   const auto frames = ObjectFrames::open(file.write());
   EXPECT_EQ(rule_at(*frames, 0x110).cfa, CfaKind::kStack);
   EXPECT_EQ(rule_at(*frames, 0x150).cfa, CfaKind::kUnsupported) << "no compiler writes so many";
+  ElfFile before;
+  const uint64_t signal = before.put_cie("zXRS", {0x1b, 0x1b}),
+                 of_signal = before.put_fde(signal, 0x100, 0x40);
+  before.put_header({{0x100, of_signal}});
+  EXPECT_EQ(rule_at(*ObjectFrames::open(before.write()), 0x110).cfa, CfaKind::kUnsupported);
 }
 
 TEST(HostileTables, OfTablesThatAreTooLargeTheFirstPartIsRead) {
@@ -169,6 +174,24 @@ TEST(HostileTables, AFileWithoutABuildIdIsNotTheOneThatHadOne) {
   CfiFunction found;
   EXPECT_TRUE(ObjectFrames::open(identity)->find(0x110, &found)) << "the inode says that it is the same";
   identity.inode = 0;
+  EXPECT_FALSE(ObjectFrames::open(identity)->find(0x110, &found));
+}
+
+/// As patchelf leaves it. The kernel finds it from 6.12 on, and tells no inode then.
+TEST(HostileTables, ABuildIdBehindTheFirstPageIsFound) {
+  const std::vector<unsigned char> id(20, 7);
+  ElfFile file;
+  const uint64_t cie = file.put_cie("zR", {0x1b}), fde = file.put_fde(cie, 0x100, 0x40);
+  file.put_build_id(id);
+  file.put_header({{0x100, fde}});
+  ObjectIdentity identity = file.write();
+  identity.build_id = id.data();
+  identity.build_id_bytes = static_cast<uint32_t>(id.size());
+  identity.inode = 0;
+  CfiFunction found;
+  EXPECT_TRUE(ObjectFrames::open(identity)->find(0x110, &found));
+  const std::vector<unsigned char> other(20, 8);
+  identity.build_id = other.data();
   EXPECT_FALSE(ObjectFrames::open(identity)->find(0x110, &found));
 }
 

@@ -154,7 +154,7 @@ std::string comm_of(pid_t pid) {
 
 bool is_held_in_kernel(pid_t killed) {
   ProcStat stat;
-  return read_proc_stat(killed, &stat) && stat.state != 'R';
+  return read_proc_stat(killed, &stat) && stat.state != 'R' && stat.state != 'Z' && stat.state != 'X';
 }
 
 pid_t number_inside(pid_t pid) {

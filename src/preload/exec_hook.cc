@@ -13,7 +13,6 @@ constinit NextCall g_execv("execv", execv);
 constinit NextCall g_execvp("execvp", execvp);
 constinit NextCall g_execvpe("execvpe", execvpe);
 
-/// Before any fork(2): the first look at a name is not async-signal-safe.
 __attribute__((constructor)) void find_calls() { find_all(g_execve, g_execv, g_execvp, g_execvpe); }
 
 template <typename Execute>

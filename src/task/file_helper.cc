@@ -29,8 +29,8 @@
 namespace pctally {
 namespace {
 
-constexpr int kPatienceMs = 500;
-constexpr int kDeathMs = 200;  ///< for a process that was killed to end
+constexpr int kPatienceMs = 2000;  ///< a cold disk takes long, and who is lost does not come back
+constexpr int kDeathMs = 200;      ///< for a process that was killed to end
 
 enum Question : int { kView, kFacts, kFile, kStart, kMaps };
 
@@ -151,7 +151,7 @@ void await_end(pid_t killed) noexcept {
   const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, killed, 0)));
   while (waitpid(killed, nullptr, WNOHANG) == 0) {
     pollfd event{ended.get(), POLLIN, 0};
-    if (poll(&event, 1, kDeathMs) == 0 && is_held_in_kernel(killed)) return;
+    if (poll(&event, 1, kDeathMs) == 0 && is_held_in_kernel(killed)) return;  // a descriptor of -1 waits, too
   }
 }
 

@@ -4,7 +4,7 @@
 // It keeps two capabilities, if it had them: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. The recorder may keep
 // none. It parses nothing and answers five questions. A recorder that was taken over gets from it
 // executables (ELF, no core dumps), perf maps, jitdumps, and what processes have mapped; nothing of it can be
-// written. A recorder that gets no answer within half a second does without it from then on.
+// written. A recorder that gets no answer within two seconds does without it from then on.
 #pragma once
 #include <sys/types.h>
 

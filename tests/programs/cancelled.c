@@ -26,7 +26,7 @@ int main(int count, char** words) {
   options.engine = words[2];
   options.flags = PCTALLY_OVERWRITE | PCTALLY_CALLERS;
   options.period_ns = 100000;
-  alarm(20);
+  alarm(120);
   if (pctally_start(&options) != 0) return puts(pctally_error()), 1;
   for (unsigned i = 0; i < 1000; ++i) {
     pthread_t thread;

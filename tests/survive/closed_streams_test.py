@@ -51,8 +51,10 @@ class ClosedStreams(unittest.TestCase):
         reading, writing = os.pipe()
         os.close(reading)
         with subprocess.Popen([p.program("spinner"), "1", "100"]) as target:
-            done = subprocess.run([p.PCTALLY, "record", "-f", "-o", path, "-p", str(target.pid), "--for", "0.2"], stderr=writing)
-            target.kill()
+            try:
+                done = subprocess.run([p.PCTALLY, "record", "-f", "-o", path, "-p", str(target.pid), "--for", "0.2"], stderr=writing)
+            finally:
+                target.kill()
         os.close(writing)
         self.assertEqual(done.returncode, 0)
         self.assertNotIn("cut off", "".join(warning["text"] for warning in p.report(path)["warnings"]))

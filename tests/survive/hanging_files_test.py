@@ -87,7 +87,7 @@ class HangingFiles(unittest.TestCase):
                 recorder = None
                 try:
                     path = os.path.join(self.directory, os.path.basename(served) + ".pct")
-                    while self.cpu_ticks(target.pid) < 5:  # all code it runs is in memory
+                    while target.poll() is None and self.cpu_ticks(target.pid) < 5:  # all code it runs is in memory
                         time.sleep(0.01)  # polls another process's doing: there is no event to wait for
                     with open(self.stop, "w", encoding="ascii"):
                         pass

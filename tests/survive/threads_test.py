@@ -345,7 +345,7 @@ class Limits(unittest.TestCase):
         if subprocess.run([p.program("filtered_thread")], capture_output=True).returncode == 77:
             self.skipTest("seccomp filters are not permitted here")
         for engine in inside():
-            for words, said in ((["fork"], "filtered_thread installed a seccomp filter: threads and children it started after that"),
+            for words, said in ((["fork"], "filtered_thread installed a seccomp filter: later threads and children"),
                                 ([p.program("spinner"), "1", "0.6"], "runs behind a seccomp filter, which may kill for a timer")):
                 done = p.record([p.program("filtered_thread"), *words], "-e", engine)
                 self.assertEqual((done.returncode, done.stdout), (0, b"lived\n"), (engine, words, done.stderr))

@@ -25,7 +25,7 @@ void KernelUnwinding::forget_ended(const TaskTable& tasks, ProcessTables* proces
 /// At least one in each turn.
 bool KernelUnwinding::may_build() const { return built_ == 0 || monotonic_ns() < deadline_ns_; }
 
-/// Built once; what finds no room, or is too much work, is not tried again.
+/// Built once; what finds no room, or is too much work, is not tried again. What was dropped meanwhile is.
 uint32_t KernelUnwinding::table_of(const TaskTable::CodeRange& range, RuleTables* rules) {
   if (!range.known) return PCTALLY_TABLE_UNKNOWN;
   if (range.frames == nullptr) return PCTALLY_TABLE_NONE;
@@ -35,6 +35,7 @@ uint32_t KernelUnwinding::table_of(const TaskTable::CodeRange& range, RuleTables
     left_ = true;
     return PCTALLY_TABLE_UNKNOWN;
   }
+  if (range.frames->is_dropped()) return PCTALLY_TABLE_UNKNOWN;
   ++built_;
   const auto rows = range.frames->rows();
   return tables_[range.frames] = rows ? rules->add(*rows) : uint32_t{PCTALLY_TABLE_UNKNOWN};

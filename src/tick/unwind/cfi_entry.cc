@@ -15,6 +15,15 @@ CfiCursor entry_at(const CfiSections& sections, uint64_t offset) noexcept {
 
 constexpr uint64_t kMostLetters = 16;  ///< of an augmentation; "zPLRSB" is the longest that is written
 
+/// A pointer encoding, or that the frame is a signal's, would be behind data of unknown length.
+bool any_is_needed(CfiCursor letters) noexcept {
+  while (letters.left() != 0) {
+    const char letter = letters.take<char>();
+    if (letter == 'R' || letter == 'S' || letter == 'P' || letter == 'L') return true;
+  }
+  return false;
+}
+
 /// The letters behind the 'z', and what they bring, up to one that is not known: 'z' tells how long it all
 /// is.
 bool read_augmentation(CfiCursor letters, CfiCursor* cursor, Cie* cie) noexcept {
@@ -35,8 +44,8 @@ bool read_augmentation(CfiCursor letters, CfiCursor* cursor, Cie* cie) noexcept 
         break;
       case 'B':  // aarch64
         break;
-      default:
-        return data.good();
+      default:  // its data has a length, but what another letter behind it would need is not known
+        return data.good() && !any_is_needed(letters);
     }
   }
   return data.good();
