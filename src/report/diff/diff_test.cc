@@ -190,8 +190,7 @@ TEST(DiffOutput, ColumnsOfLargeFiguresStandBelowTheirHeads) {
 
 TEST(DiffOutput, TinyAmountsHaveThreeFigures) {
   const Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 2500})}, {.work = 1e12});
-  EXPECT_THAT(verdict_sentence(diff),
-              HasSubstr(": 0.0005 ns a unit of work to 0.0025 ns a unit of work;"));
+  EXPECT_THAT(verdict_sentence(diff), HasSubstr(": 0.0005 ns a unit of work to 0.0025 ns a unit of work;"));
   EXPECT_THAT(diff_text(diff, {}), HasSubstr("+0.00200 "));
 }
 
