@@ -17,6 +17,18 @@
 
 namespace pctally {
 
+/// Without a build id. `path` outlives it.
+inline ObjectIdentity identity_at(const std::string& path) {
+  struct stat status;
+  EXPECT_EQ(stat(path.c_str(), &status), 0);
+  ObjectIdentity identity{};
+  identity.kind = ObjectKind::kFile;
+  identity.path = path;
+  identity.device = device_number(status.st_dev);
+  identity.inode = status.st_ino;
+  return identity;
+}
+
 /// Its one segment is the whole file.
 class ElfFile {
  public:
@@ -140,7 +152,7 @@ class ElfFile {
     put(0, header);
     std::ofstream(path_, std::ios::binary).write(bytes_.data(), static_cast<std::streamsize>(bytes_.size()));
     std::filesystem::resize_file(path_, bytes_.size() + hole);
-    return identity();
+    return identity_at(path_);
   }
 
  private:
@@ -150,17 +162,6 @@ class ElfFile {
 
   void put_segment(Elf64_Ehdr* header, const Elf64_Phdr& segment) {
     put(header->e_phoff + header->e_phnum++ * sizeof segment, segment);
-  }
-
-  [[nodiscard]] ObjectIdentity identity() const {
-    struct stat status;
-    EXPECT_EQ(stat(path_.c_str(), &status), 0);
-    ObjectIdentity identity{};
-    identity.kind = ObjectKind::kFile;
-    identity.path = path_;
-    identity.device = device_number(status.st_dev);
-    identity.inode = status.st_ino;
-    return identity;
   }
 
   static inline int made_ = 0;

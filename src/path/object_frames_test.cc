@@ -10,7 +10,6 @@
 #include <iterator>
 #include <string>
 
-#include "base/device_number.h"
 #include "path/elf_file_for_test.h"
 #include "process/proc_maps.h"
 
@@ -118,14 +117,7 @@ TEST(ObjectFrames, CodeThatNoLoaderMapsIsBelieved) {
   const std::string program = without_header(std::filesystem::read_symlink("/proc/self/exe"));
   for (const std::string& before : {std::string(), program}) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << before << std::string(1 << 16, '\0');
-    struct stat status;
-    ASSERT_EQ(stat(path.c_str(), &status), 0);
-    ObjectIdentity identity{};
-    identity.kind = ObjectKind::kFile;
-    identity.path = path;
-    identity.device = device_number(status.st_dev);
-    identity.inode = status.st_ino;
-    const auto frames = ObjectFrames::open(identity);
+    const auto frames = ObjectFrames::open(identity_at(path));
     EXPECT_EQ(frames->returns_to(before.size() + 4096), ReturnsTo::kCaller);
     const auto is_doubtful = [&frames](uint64_t at) { return frames->returns_to(at) == ReturnsTo::kNoCall; };
     size_t doubtful = 0;
