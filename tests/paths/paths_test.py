@@ -203,7 +203,7 @@ class EveryEngine:
                 self.assertLess(incomplete, (1 - self.COMPLETE) * work)
 
     def test_a_function_with_much_on_the_stack_has_callers(self):
-        """More than 256 KiB, of which 32 may be copied."""
+        """It has more than 256 KiB there. The engine ring copies at most 32 KiB of a stack."""
         done, data = self.record([p.program("known_paths"), "huge_frame", self.SECONDS_ON_OTHER_STACKS])
         self.check_identities(data, done.path)
         paths = [(path, ticks) for path, ticks in paths_of(tree(done.path)["nodes"]) if "work" in path]
@@ -589,13 +589,17 @@ class OutsideTheProgram(EveryEngine):
 
     def test_an_exec_is_cut_with_its_own_reason(self):
         """Its memory is the new program's, its registers are still the old one's."""
-        done, data = self.record(["sh", "-c", "i=0; while [ $i -lt 1200 ]; do /bin/true; i=$((i+1)); done"], *self.OFTEN)
-        self.check_identities(data, done.path)
-        inside = [(path, ticks) for path, ticks in paths_of(tree(done.path)["nodes"]) if "load_elf_binary" in path]
-        if not inside:
-            self.skipTest("kernel code is not visible here")
-        ticks = sum(ticks for _, ticks in inside)
-        self.assertGreater(ticks, 12)  # of 37 on the fastest machine so far: one false alarm in 10^6
+        inside, ticks = [], 0
+        for _ in range(10):  # the faster the machine, the fewer ticks an exec has: 6 a recording at the least so far
+            done, data = self.record(["sh", "-c", "i=0; while [ $i -lt 1200 ]; do /bin/true; i=$((i+1)); done"], *self.OFTEN)
+            self.check_identities(data, done.path)
+            inside += [(path, ticks) for path, ticks in paths_of(tree(done.path)["nodes"]) if "load_elf_binary" in path]
+            if not inside and not any("[kernel]" in row["object"] for row in data["rows"]):
+                self.skipTest("kernel code is not visible here")
+            ticks = sum(ticks for _, ticks in inside)
+            if ticks > 12:
+                break
+        self.assertGreater(ticks, 12)  # of some 60: one false alarm in 10^6
         for words, least, most in (("executed another program", 0.5, 1), ("no known mapping", 0, 0.05)):
             cut = sum(ticks for path, ticks in inside if any(words in name for name in path))
             self.assertTrue(least * ticks <= cut <= most * ticks, (words, cut, ticks))
