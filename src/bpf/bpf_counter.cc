@@ -58,8 +58,6 @@ const char* why_refused(int error, bool paths) noexcept {
                : ": this kernel does not accept the program; use Linux 5.15 or later";
 }
 
-std::unexpected<Error> too_many_files() { return fail(EMFILE, "%s; %s", kTooManyFiles, kRaiseFileLimit); }
-
 /// libbpf takes a probe of the kernel that finds no descriptor for one that the kernel refuses, and says
 /// EINVAL or the like. All that it has opened is closed again by then.
 bool lacks_descriptors(const bpf_object* object) {

@@ -39,8 +39,8 @@ bool is_comment(std::string_view line) {
   return line.starts_with("# ") || (line.starts_with('#') && !parse(line));
 }
 
-/// Whether the numbers before the counts are counts, too: such a line is there once for each stack. Names
-/// that end in numbers, as "worker 1" and "worker 2", are told by two lines that differ in nothing else.
+/// Whether each line has two counts, as a difference of two profiles has: then no stack has two lines. Where
+/// two lines differ in the first number alone ("worker 1", "worker 2"), it belongs to the name.
 class TwoCounts {
  public:
   void add(const FoldedLine& line) {

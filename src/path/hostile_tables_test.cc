@@ -1,4 +1,4 @@
-// Files that a stranger has made, so that whoever reads their unwind tables takes long or much memory.
+// Files whose unwind tables were made to cost their reader much time or memory.
 #include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>

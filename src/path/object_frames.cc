@@ -71,7 +71,7 @@ void ObjectFrames::drop() noexcept {
   for (Bytes* bytes : {&header_, &frames_, &go_bytes_}) Bytes().swap(*bytes);
 }
 
-/// What lies at the path may be a stranger's device by now: it is opened if it is a file alone.
+/// Something else may lie at the path by now, such as a device. Only a regular file is opened.
 bool ObjectFrames::open_file(const ObjectIdentity& identity, int held) {
   const std::string path(identity.path);
   if (path.empty() || path[0] != '/') return false;

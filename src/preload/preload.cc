@@ -75,9 +75,9 @@ void add_paths(RegionTable* table) noexcept {
   table->paths = g_injected->process == 0 ? nullptr : &g_paths;
 }
 
-/// The guard of the file's memory wants its signal also where the program blocks it, as some do around fork.
-/// One that was sent goes on waiting. Not by a whole mask, of which the C library makes a copy without its
-/// own signals: the stack of a handler may be short, and those are to stay blocked in it.
+/// Unblocks the signal that the guard of the file's memory needs, which programs may block, as some do around
+/// fork. A signal that was sent meanwhile goes on waiting. No whole mask is set: the C library would copy it,
+/// and the stack of a handler may be short; and it would unblock its own signals, which stay blocked there.
 class BusErrorsAdmitted {
  public:
   BusErrorsAdmitted() {

@@ -23,10 +23,6 @@ bool is_ready(int fd) {
 /// Of what a recording opens after its processes: files, clocks, rings.
 constexpr size_t kFewestDescriptors = 8;
 
-std::unexpected<Error> too_few_descriptors() {
-  return fail(EMFILE, "%s; %s", kTooManyFiles, kRaiseFileLimit);
-}
-
 }  // namespace
 
 Result<Attachment> Attachment::open(const std::vector<pid_t>& processes) {
@@ -34,7 +30,7 @@ Result<Attachment> Attachment::open(const std::vector<pid_t>& processes) {
   for (pid_t pid : processes) {
     UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     int error = errno;
-    if (!fd.valid() && error == EMFILE) return too_few_descriptors();
+    if (!fd.valid() && error == EMFILE) return too_many_files();
     if (pid_t process = process_of_thread(pid); !fd.valid() && process != pid && process > 0)
       return fail(EINVAL, "%d is a thread of process %d; use -p %d, which records all its threads", pid,
                   process, process);
@@ -44,7 +40,7 @@ Result<Attachment> Attachment::open(const std::vector<pid_t>& processes) {
     if (is_ready(fd.get())) return fail(ESRCH, "process %d has ended, and its parent has not asked how", pid);
     attachment.processes_.push_back(std::move(fd));
   }
-  if (!has_descriptors_left(kFewestDescriptors)) return too_few_descriptors();
+  if (!has_descriptors_left(kFewestDescriptors)) return too_many_files();
   const sigset_t set = ending_signals();
   sigprocmask(SIG_BLOCK, &set, nullptr);
   attachment.signals_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));

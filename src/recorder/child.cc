@@ -55,10 +55,8 @@ bool take_environment(int fd) {
 
 Result<void> make_pipe(UniqueFd* read_end, UniqueFd* write_end) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    if (errno == EMFILE) return fail(errno, "%s; %s", kTooManyFiles, kRaiseFileLimit);
-    return fail(errno, "pipe: %s", strerror(errno));
-  }
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return errno == EMFILE ? too_many_files() : fail(errno, "pipe: %s", strerror(errno));
   read_end->reset(ends[0]);
   write_end->reset(ends[1]);
   return {};

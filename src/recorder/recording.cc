@@ -86,7 +86,7 @@ Result<void> Recording::choose_engine() {
 std::unexpected<Error> Recording::explain_no_engine(const std::vector<EngineProbe>& refused) const {
   notices_->explain("no engine works here: {}", why_not_better_);
   if (std::ranges::find(refused, kTooManyFiles, &EngineProbe::reason) != refused.end())
-    return fail(EMFILE, "%s; %s", kTooManyFiles, kRaiseFileLimit);
+    return too_many_files();
   std::string obstacle = perf_obstacle();
   if (options_.command.empty() && options_.engine.empty()) {
     std::string line = explain_attach(EACCES, running_target());

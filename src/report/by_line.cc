@@ -34,15 +34,10 @@ class LineRows {
   /// The row of each place. `ranges`: as of symbols_of().
   std::vector<uint32_t> rows_of(uint32_t executable, std::span<const uint64_t> positions,
                                 std::span<const NamedRange> ranges) {
-    Symbolizer& symbolizer = names_.symbolizer(executable);
     std::vector<uint32_t> found;
-    while (found.size() < positions.size()) {
-      const auto rest = positions.subspan(found.size());
-      const auto some = rest.first(std::min(rest.size(), Symbolizer::kFramesAtATime));
-      std::vector<std::vector<Frame>> frames = symbolizer.frames(some);
-      for (std::vector<Frame>& chain : frames)
-        found.push_back(row_of(executable, std::move(chain), ranges[found.size()]));
-    }
+    visit_frames(names_.symbolizer(executable), positions, [&](size_t i, std::vector<Frame> chain) {
+      found.push_back(row_of(executable, std::move(chain), ranges[i]));
+    });
     return found;
   }
 

@@ -54,6 +54,14 @@ void name_by_symbol(const NamedRange& symbol, std::vector<Frame>* frames) {
   own.linkage = symbol.linkage;
 }
 
+void visit_frames(Symbolizer& symbolizer, std::span<const uint64_t> positions,
+                  const std::function<void(size_t, std::vector<Frame>)>& visit) {
+  for (size_t done = 0; done < positions.size();) {
+    const auto some = positions.subspan(done, std::min(positions.size() - done, Symbolizer::kFramesAtATime));
+    for (std::vector<Frame>& frames : symbolizer.frames(some)) visit(done++, std::move(frames));
+  }
+}
+
 ObjectNames::ObjectNames(const Profile& profile, const OpenSymbolizer& open) : profile_(profile) {
   symbolizers_.resize(profile.executables.size());
   shown_.resize(profile.executables.size());

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ ExecutableIdentity identity_of(const Profile& profile, const Executable& executa
 /// Gives the outermost of a place's frames, which is no inlined one, the name of its symbol: debug
 /// information may know it by another, or by none.
 void name_by_symbol(const NamedRange& symbol, std::vector<Frame>* frames);
+
+/// Calls visit(i, frames) for each position, whose frames are in memory for a bounded number at a time.
+void visit_frames(Symbolizer& symbolizer, std::span<const uint64_t> positions,
+                  const std::function<void(size_t, std::vector<Frame>)>& visit);
 
 class ObjectNames {
  public:

@@ -417,15 +417,11 @@ Warnings gravest_first(const Warnings& warnings) {
 /// Ticks at those positions of one executable that have no line.
 uint64_t ticks_without_line(std::span<const WeightedPosition> positions, Symbolizer& symbolizer) {
   uint64_t ticks = 0;
-  while (!positions.empty()) {
-    const auto some = positions.first(std::min(positions.size(), Symbolizer::kFramesAtATime));
-    std::vector<uint64_t> asked;
-    for (const WeightedPosition& position : some) asked.push_back(position.position);
-    std::vector<std::vector<Frame>> frames = symbolizer.frames(asked);
-    for (size_t i = 0; i < asked.size(); ++i)
-      if (frames[i].empty()) ticks += some[i].ticks;
-    positions = positions.subspan(some.size());
-  }
+  std::vector<uint64_t> asked;
+  for (const WeightedPosition& position : positions) asked.push_back(position.position);
+  visit_frames(symbolizer, asked, [&](size_t i, const std::vector<Frame>& frames) {
+    if (frames.empty()) ticks += positions[i].ticks;
+  });
   return ticks;
 }
 

@@ -116,7 +116,7 @@ class InlinedTicks {
   }
   /// Paths that have the function on them before the function that ran.
   void add_end(const StackFrame& ran, uint64_t ticks) { ends_[key_of(ran)] += ticks; }
-  /// Paths of which it is not known what they have on them.
+  /// Ticks of folded paths: which functions are on them is not known.
   void add_folded(uint64_t ticks) { folded_ += ticks; }
 
   /// `range`: of paths with the function on them before the innermost function.

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <tuple>
+
+#include "report/rollup.h"
 
 namespace pctally {
 namespace {
@@ -21,10 +22,7 @@ class InlinedCodeFinder {
   InlinedCodeFinder(const Profile& profile, ObjectNames& names) : profile_(profile), names_(names) {}
 
   std::vector<InlinedCode> run() {
-    const std::vector<WeightedPosition>& all = whole_of(profile_).positions;
-    for_each_executable(all, [this](uint32_t executable, std::span<const WeightedPosition> positions) {
-      add_chains(executable, positions);
-    });
+    for_each_batch(whole_of(profile_), [this](const ExecutableTicks& part) { add_chains(part); });
     if (profile_.whole != nullptr) narrow();
     std::vector<InlinedCode> list;
     for (auto& [key, code] : found_) list.push_back(std::move(code));
@@ -34,29 +32,12 @@ class InlinedCodeFinder {
  private:
   using Function = std::pair<uint32_t, uint64_t>;  // executable, start
 
-  template <class Visit>
-  static void for_each_executable(std::span<const WeightedPosition> positions, Visit&& visit) {
-    while (!positions.empty()) {
-      const uint32_t executable = positions.front().executable;
-      const auto end = std::ranges::find_if(
-          positions, [&](const WeightedPosition& position) { return position.executable != executable; });
-      const auto count = static_cast<size_t>(end - positions.begin());
-      visit(executable, positions.first(count));
-      positions = positions.subspan(count);
-    }
-  }
-
-  void add_chains(uint32_t executable, std::span<const WeightedPosition> positions) {
-    Symbolizer& symbolizer = names_.symbolizer(executable);
-    while (!positions.empty()) {
-      const auto some = positions.first(std::min(positions.size(), Symbolizer::kFramesAtATime));
-      const std::vector<uint64_t> places = places_of(some);
-      std::vector<NamedRange> symbols = symbolizer.name(places);
-      std::vector<std::vector<Frame>> frames = symbolizer.frames(places);
-      for (size_t i = 0; i < some.size(); ++i)
-        add_chain(executable, std::move(symbols[i]), std::move(frames[i]), some[i].ticks);
-      positions = positions.subspan(some.size());
-    }
+  void add_chains(const ExecutableTicks& part) {
+    Symbolizer& symbolizer = names_.symbolizer(part.executable);
+    std::vector<NamedRange> symbols = symbolizer.name(part.positions);
+    visit_frames(symbolizer, part.positions, [&](size_t i, std::vector<Frame> frames) {
+      add_chain(part.executable, std::move(symbols[i]), std::move(frames), part.ticks[i]);
+    });
   }
 
   void add_chain(uint32_t executable, NamedRange symbol, std::vector<Frame> frames, uint64_t ticks) {
@@ -75,12 +56,11 @@ class InlinedCodeFinder {
 
   /// A choice has some of a function's ticks, and does not say at which places.
   void narrow() {
-    for_each_executable(
-        profile_.positions, [this](uint32_t executable, std::span<const WeightedPosition> positions) {
-          const std::vector<NamedRange> symbols = names_.symbolizer(executable).name(places_of(positions));
-          for (size_t i = 0; i < positions.size(); ++i)
-            own_[{executable, symbols[i].start}].chosen += positions[i].ticks;
-        });
+    for_each_batch(profile_, [this](const ExecutableTicks& part) {
+      const std::vector<NamedRange> symbols = names_.symbolizer(part.executable).name(part.positions);
+      for (size_t i = 0; i < symbols.size(); ++i)
+        own_[{part.executable, symbols[i].start}].chosen += part.ticks[i];
+    });
     for (auto& [key, code] : found_) {
       const OwnTicks& own = own_.at(key.first);
       const uint64_t left_out = own.all - std::min(own.all, own.chosen);
@@ -88,12 +68,6 @@ class InlinedCodeFinder {
       code.high = std::min(code.high, own.chosen);
     }
     std::erase_if(found_, [](const auto& entry) { return entry.second.high == 0; });
-  }
-
-  static std::vector<uint64_t> places_of(std::span<const WeightedPosition> positions) {
-    std::vector<uint64_t> places;
-    for (const WeightedPosition& position : positions) places.push_back(position.position);
-    return places;
   }
 
   const Profile& profile_;
