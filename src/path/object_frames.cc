@@ -14,7 +14,7 @@
 #include "base/file/read_all.h"
 #include "base/vdso_path.h"
 #include "path/frame_table.h"
-#include "process/proc_maps.h"
+#include "process/build_id.h"
 #include "tick/unwind/call_instruction.h"
 #include "tick/unwind/cfi_cursor.h"
 #include "tick/unwind/cfi_interpreter.h"
@@ -25,9 +25,8 @@ namespace {
 
 constexpr uint64_t kMostSegments = 64;
 constexpr uint64_t kMostTableBytes = 64 << 20;  ///< chromium's are 0.5 MB, libLLVM's 6
-constexpr uint64_t kMostNoteBytes = 64 << 10;
-constexpr uint64_t kMostNameBytes = 1 << 20;  ///< of all sections
-constexpr size_t kMostIntervals = 4 << 20;    ///< of an object; so many rows fill the kernel's tables
+constexpr uint64_t kMostNameBytes = 1 << 20;    ///< of all sections
+constexpr size_t kMostIntervals = 4 << 20;      ///< of an object; so many rows fill the kernel's tables
 constexpr uint64_t kMostSteps = 32 << 20;  ///< that rows() takes for an object: 0.3 s. libLLVM's: 3.5 million
 constexpr size_t kMostVdsoBytes = 64 << 10;
 constexpr size_t kFrameBytesPerRow = 5;  ///< of .eh_frame, seldom fewer
@@ -84,39 +83,14 @@ bool ObjectFrames::open_file(const ObjectIdentity& identity, int held) {
   return fd_.valid() && is_same_file(identity);
 }
 
-/// Of a file whose program headers or notes do not lie in its first page: patchelf moves them. The kernel
-/// knows such from 6.12 on.
-uint32_t ObjectFrames::find_late_build_id(uint8_t* id) const {
-  Elf64_Ehdr header;
-  if (!read_at(0, &header, sizeof header) || header.e_phentsize != sizeof(Elf64_Phdr)) return 0;
-  for (unsigned i = 0; i < std::min<uint64_t>(header.e_phnum, kMostSegments); ++i) {
-    Elf64_Phdr note;
-    if (!read_at(header.e_phoff + uint64_t{i} * sizeof note, &note, sizeof note)) return 0;
-    if (note.p_type != PT_NOTE || note.p_filesz > kMostNoteBytes) continue;
-    Bytes page(sizeof header + sizeof note + note.p_filesz);  // a file of this note alone
-    if (!read_at(note.p_offset, page.data() + sizeof header + sizeof note, note.p_filesz)) continue;
-    Elf64_Ehdr alone = header;
-    alone.e_phoff = sizeof alone;
-    alone.e_phnum = 1;
-    note.p_offset = sizeof alone + sizeof note;
-    memcpy(page.data(), &alone, sizeof alone);
-    memcpy(page.data() + sizeof alone, &note, sizeof note);
-    const uint32_t bytes = find_build_id(reinterpret_cast<const char*>(page.data()), page.size(), id);
-    if (bytes != 0) return bytes;
-  }
-  return 0;
-}
-
 /// By its build id, or, where one of the two has none that is known, by its inode.
 bool ObjectFrames::is_same_file(const ObjectIdentity& identity) const {
   struct stat status;
   if (fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  char start[kElfStartBytes];
+  char byte;
+  if (pread(fd_.get(), &byte, 1, 0) < 0) return false;  // it was opened as a place alone
   uint8_t id[kBuildIdBytes];
-  const ssize_t held = pread(fd_.get(), start, sizeof start, 0);
-  if (held < 0) return false;  // it was opened as a place alone
-  uint32_t bytes = find_build_id(start, static_cast<size_t>(held), id);
-  if (bytes == 0) bytes = find_late_build_id(id);
+  const uint32_t bytes = read_build_id(fd_.get(), id);
   if (bytes == 0 || identity.build_id_bytes == 0)
     return status.st_ino == identity.inode && device_number(status.st_dev) == identity.device;
   return bytes == identity.build_id_bytes && memcmp(id, identity.build_id, bytes) == 0;

@@ -71,7 +71,6 @@ class ObjectFrames {
   void visit_go(uint64_t number, Visit&& visit) const;
   bool find_section(const char* name, Elf64_Shdr* found) const;
   [[nodiscard]] bool is_same_file(const ObjectIdentity& identity) const;
-  uint32_t find_late_build_id(uint8_t* id) const;
   [[nodiscard]] bool read_at(uint64_t offset, void* to, size_t bytes) const noexcept;
   [[nodiscard]] Bytes read_mapped(uint64_t address, uint64_t most) const;
   [[nodiscard]] bool is_in_order() const;

@@ -1,7 +1,5 @@
 #include "process/proc_maps.h"
 
-#include <elf.h>
-#include <link.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -135,51 +133,16 @@ bool is_anonymous(std::string_view path) noexcept {
   return false;
 }
 
-/// The id in the notes [note, end) of `page`, or 0.
-static uint32_t id_in_notes(const char* page, uint64_t note, uint64_t end, uint8_t* id) noexcept {
-  ElfW(Nhdr) header;
-  while (note < end && end - note >= sizeof header) {
-    memcpy(&header, page + note, sizeof header);
-    uint64_t name = note + sizeof header;
-    uint64_t text = name + ((uint64_t{header.n_namesz} + 3) & ~uint64_t{3});
-    if (text > end || header.n_descsz > end - text) return 0;
-    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && memcmp(page + name, "GNU", 4) == 0 &&
-        header.n_descsz <= kBuildIdBytes) {
-      memcpy(id, page + text, header.n_descsz);
-      return header.n_descsz;
-    }
-    note = text + ((uint64_t{header.n_descsz} + 3) & ~uint64_t{3});
-  }
-  return 0;
-}
-
-uint32_t find_build_id(const char* page, size_t held, uint8_t* id) noexcept {
-  ElfW(Ehdr) header;
-  if (held < sizeof header) return 0;
-  memcpy(&header, page, sizeof header);
-  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return 0;
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    ElfW(Phdr) segment;
-    uint64_t at = header.e_phoff + uint64_t{i} * sizeof segment;
-    if (at > held || held - at < sizeof segment) return 0;
-    memcpy(&segment, page + at, sizeof segment);
-    uint64_t end = segment.p_offset + segment.p_filesz;
-    if (segment.p_type != PT_NOTE || end > held || end < segment.p_offset) continue;
-    if (uint32_t length = id_in_notes(page, segment.p_offset, end, id); length != 0) return length;
-  }
-  return 0;
-}
-
 /// From the notes of the object as it is in memory: the file may have been replaced since.
+/// Its segments lie elsewhere there than in the file: what follows the first page is not looked for.
 void ProcMaps::read_build_id(ExecutableMapping* mapping) noexcept {
   if (header_inode_ != mapping->object.inode) return;
-  alignas(ElfW(Ehdr)) char page[kElfStartBytes];
-  ssize_t bytes = read_memory(header_address_, page, sizeof page);
-  if (bytes <= 0) return;
-  uint32_t length = find_build_id(page, static_cast<size_t>(bytes), mapping->build_id);
-  if (length == 0) return;
+  const auto read = [](void* maps, uint64_t offset, void* to, size_t bytes) {
+    auto* self = static_cast<ProcMaps*>(maps);
+    return offset == 0 ? self->read_memory(self->header_address_, to, bytes) : ssize_t{-1};
+  };
   mapping->object.build_id = mapping->build_id;
-  mapping->object.build_id_bytes = length;
+  mapping->object.build_id_bytes = pctally::read_build_id(read, this, mapping->build_id);
 }
 
 }  // namespace pctally

@@ -8,20 +8,14 @@
 #include "base/file/mapped_array.h"
 #include "base/unique_fd.h"
 #include "histfile/histogram.h"
+#include "process/build_id.h"
 
 namespace pctally {
-
-inline constexpr size_t kElfStartBytes = 4096;  ///< that find_build_id() looks at
-inline constexpr size_t kBuildIdBytes = 32;     ///< longer ones are none
 
 /// True if the kernel gives that name to memory no file holds: a JIT may have written code there. Shared
 /// anonymous memory has a name like a file's, and so has what .NET maps twice. Other memfds are files:
 /// programs run from them.
 bool is_anonymous(std::string_view path) noexcept;
-
-/// The GNU build id in the first `held` bytes of an ELF file into `id` (kBuildIdBytes). Its length,
-/// 0: none there.
-uint32_t find_build_id(const char* page, size_t held, uint8_t* id) noexcept;
 
 /// Without a build id, size and time of last change tell a file from another that takes its place: puts them,
 /// and the device and inode that stat(2) knows it by, into *object if the file at object->path is the one

@@ -23,7 +23,7 @@
 #include "base/file/process_root.h"
 #include "base/time_ns.h"
 #include "perf/process_tree.h"
-#include "process/proc_maps.h"
+#include "process/build_id.h"
 #include "task/stat_at_once.h"
 
 namespace pctally {
@@ -32,11 +32,12 @@ namespace {
 constexpr int kPatienceMs = 2000;  ///< a cold disk takes long, and who is lost does not come back
 constexpr int kDeathMs = 200;      ///< for a process that was killed to end
 
-enum Question : int { kView, kFacts, kFile, kStart, kMaps };
+enum Question : int { kView, kFacts, kFile, kPart, kMaps };
 
 struct Request {
   int question = kView;
   pid_t pid = 0;
+  uint64_t offset = 0;
   char path[PATH_MAX] = {};
 };
 
@@ -44,8 +45,8 @@ struct Reply {
   int error = 0;
   FileView view{};
   FileFacts facts{};
-  uint32_t start_bytes = 0;
-  char start[kElfStartBytes] = {};
+  uint32_t part_bytes = 0;
+  char part[kElfPartBytes] = {};
 };
 
 bool is_executable(int fd) {
@@ -92,11 +93,12 @@ int find_facts(const char* path, FileFacts* facts) {
   return 0;
 }
 
-int read_start(const char* path, Reply* reply) {
-  const UniqueFd fd = open_checked(path);
-  const ssize_t bytes = fd.valid() ? pread(fd.get(), reply->start, sizeof reply->start, 0) : -1;
+int read_part(const Request& request, Reply* reply) {
+  const UniqueFd fd = open_checked(request.path);
+  const auto offset = static_cast<off_t>(request.offset);
+  const ssize_t bytes = fd.valid() ? pread(fd.get(), reply->part, sizeof reply->part, offset) : -1;
   if (bytes < 0) return errno;
-  reply->start_bytes = static_cast<uint32_t>(bytes);
+  reply->part_bytes = static_cast<uint32_t>(bytes);
   return 0;
 }
 
@@ -105,7 +107,7 @@ UniqueFd answer(const Request& request, Reply* reply) {
   if (request.question == kView) reply->error = find_view(request.pid, &reply->view);
   if (request.question == kFacts) reply->error = find_facts(request.path, &reply->facts);
   if (request.question == kFile) fd = open_checked(request.path);
-  if (request.question == kStart) reply->error = read_start(request.path, reply);
+  if (request.question == kPart) reply->error = read_part(request, reply);
   if (request.question == kMaps)
     fd.reset(open((directory_of(request.pid) + "/maps").c_str(), O_RDONLY | O_CLOEXEC));
   if ((request.question == kFile || request.question == kMaps) && !fd.valid()) reply->error = errno;
@@ -202,10 +204,11 @@ void FileHelper::end() noexcept {
   pid_ = -1;
 }
 
-Result<FileHelper::Answer> FileHelper::ask(int question, pid_t pid, std::string_view path) {
+Result<FileHelper::Answer> FileHelper::ask(int question, pid_t pid, std::string_view path, uint64_t offset) {
   Request request;
   request.question = question;
   request.pid = pid;
+  request.offset = offset;
   if (!runs()) return fail(EPIPE, "nobody opens files");
   if (path.size() >= sizeof request.path) return fail(ENAMETOOLONG, "%s", strerror(ENAMETOOLONG));
   memcpy(request.path, path.data(), path.size());
@@ -242,10 +245,10 @@ Result<UniqueFd> FileHelper::open_file(std::string_view path) {
   return std::move(answer->fd);
 }
 
-Result<std::string> FileHelper::start_of(std::string_view path) {
-  const auto answer = ask(kStart, 0, path);
+Result<std::string> FileHelper::read_part(std::string_view path, uint64_t offset) {
+  const auto answer = ask(kPart, 0, path, offset);
   if (!answer) return std::unexpected(answer.error());
-  return std::string(answer->reply.start, std::min<size_t>(answer->reply.start_bytes, kElfStartBytes));
+  return std::string(answer->reply.part, std::min<size_t>(answer->reply.part_bytes, kElfPartBytes));
 }
 
 Result<UniqueFd> FileHelper::open_maps(pid_t pid) {

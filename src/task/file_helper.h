@@ -61,15 +61,15 @@ class FileHelper {
   /// An executable, a perf map or a jitdump, to be read.
   Result<UniqueFd> open_file(std::string_view path);
 
-  /// The first bytes of an executable, at most kElfStartBytes.
-  Result<std::string> start_of(std::string_view path);
+  /// The bytes of an executable at `offset`, at most kElfPartBytes.
+  Result<std::string> read_part(std::string_view path, uint64_t offset);
 
   /// /proc/PID/maps, to be read.
   Result<UniqueFd> open_maps(pid_t pid);
 
  private:
   struct Answer;
-  Result<Answer> ask(int question, pid_t pid, std::string_view path);
+  Result<Answer> ask(int question, pid_t pid, std::string_view path, uint64_t offset = 0);
 
   UniqueFd socket_;
   pid_t pid_ = -1;

@@ -9,6 +9,8 @@
 
 #include <fstream>
 
+#include "process/build_id.h"
+
 namespace pctally {
 namespace {
 
@@ -58,6 +60,16 @@ TEST_F(FileHelperTest, OpensExecutablesAndNamesOfJitsOnly) {
   EXPECT_EQ(error_of(write("core", head + std::string("\4\0", 2))), ENOEXEC);
   ASSERT_EQ(mkfifo((directory_ + "/perf-1.map").c_str(), 0600), 0);
   EXPECT_EQ(error_of(directory_ + "/perf-1.map"), ENOTSUP);
+}
+
+TEST_F(FileHelperTest, ReadsAPartOfAnExecutable) {
+  std::string text = std::string("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16) + std::string("\3\0", 2);
+  text += std::string(kElfPartBytes, 'a') + "b";
+  const std::string path = write("object", text);
+  EXPECT_EQ(helper_.read_part(path, 0).value(), text.substr(0, kElfPartBytes));
+  EXPECT_EQ(helper_.read_part(path, kElfPartBytes).value(), text.substr(kElfPartBytes));
+  EXPECT_EQ(helper_.read_part(path, uint64_t{1} << 40).value(), "");
+  EXPECT_EQ(helper_.read_part("/etc/passwd", 0).error().code, ENOEXEC);
 }
 
 TEST_F(FileHelperTest, ReadsMaps) {

@@ -107,9 +107,18 @@ Result<FileFacts> ProcessFiles::facts_of(const std::string& path) {
 }
 
 std::string ProcessFiles::build_id_of(const std::string& path) {
+  struct File {
+    FileHelper* helper;
+    const std::string& path;
+  } file{&helper_, path};
+  const auto read = [](void* of, uint64_t offset, void* to, size_t most) {
+    const auto* asked = static_cast<const File*>(of);
+    const auto part = asked->helper->read_part(asked->path, offset);
+    if (part) memcpy(to, part->data(), std::min(most, part->size()));
+    return part ? static_cast<ssize_t>(std::min(most, part->size())) : ssize_t{-1};
+  };
   uint8_t id[kBuildIdBytes];
-  const auto start = helper_.start_of(path);
-  const uint32_t bytes = start ? find_build_id(start->data(), start->size(), id) : 0;
+  const uint32_t bytes = read_build_id(read, &file, id);
   return {reinterpret_cast<const char*>(id), bytes};
 }
 

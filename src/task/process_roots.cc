@@ -34,13 +34,11 @@ bool is_path(std::string_view path) {
 }
 
 /// By our own right; "" if it is not known.
-std::string read_build_id(const std::string& path) {
+std::string build_id_of_file(const std::string& path) {
   struct stat status;
   const auto fd = open_regular_file(path.c_str(), &status);
-  char page[kElfStartBytes];
   uint8_t id[kBuildIdBytes];
-  const ssize_t bytes = fd ? pread(fd->get(), page, sizeof page, 0) : -1;
-  const uint32_t length = bytes <= 0 ? 0 : find_build_id(page, static_cast<size_t>(bytes), id);
+  const uint32_t length = fd ? read_build_id(fd->get(), id) : 0;
   return {reinterpret_cast<const char*>(id), length};
 }
 
@@ -67,7 +65,7 @@ bool ProcessRoots::is_mapped_file(const std::string& place, const ObjectIdentity
     const auto facts = facts_of(place);
     return facts && facts->inode == mapped.inode;
   }
-  return (files_ != nullptr ? files_->build_id_of(place) : read_build_id(place)) == identity_text(mapped);
+  return (files_ != nullptr ? files_->build_id_of(place) : build_id_of_file(place)) == identity_text(mapped);
 }
 
 ProcessRoots::Root ProcessRoots::root_of(pid_t pid) {
