@@ -107,6 +107,19 @@ TEST(Callers, OfInlinedCodeInAChoiceOfPathsAreARange) {
   EXPECT_EQ(rows(around.callees), "inlined:0 5, (itself):0 1, ");
 }
 
+/// As `report --program A --callers F`, where only B has ticks in a library.
+TEST(Callers, OfAChoiceThatLeavesAnExecutableOut) {
+  PathProfile paths = with_inlined_code();
+  paths.profile.executables.push_back({.path = "/lib/other", .build_id = {}});
+  paths.profile.paths.context.push_back({.kind = PathNodeKind::kCode, .executable = 1, .self = 3});
+  paths.profile.positions.push_back({1, 5, 3});
+  paths.profile.ledger.counted += 3;
+  const Chosen chosen(paths.profile, "f1", nullptr, nullptr);
+  ObjectNames names(chosen.result, &FakeSymbolizer::open);
+  const NamedPaths named(chosen.result, names, NamedPaths::Detail::kInlinedCode);
+  EXPECT_EQ(callers_of(chosen.result, named, find_functions(named, "inlined").at(0)).ticks, 5u);
+}
+
 TEST(Callers, UnderRecursionNoPartIsLargerThanTheWhole) {
   PathProfile paths;
   paths.add(paths.add(paths.add(paths.add(0, 0x110), 0x210), 0x210), 0x200, 5);

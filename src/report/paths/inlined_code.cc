@@ -19,7 +19,10 @@ struct OwnTicks {
 
 class InlinedCodeFinder {
  public:
-  InlinedCodeFinder(const Profile& profile, ObjectNames& names) : profile_(profile), names_(names) {}
+  InlinedCodeFinder(const Profile& profile, ObjectNames& names)
+      : profile_(profile), names_(names), has_ticks_(profile.executables.size()) {
+    for (const WeightedPosition& place : profile.positions) has_ticks_[place.executable] = true;
+  }
 
   std::vector<InlinedCode> run() {
     for_each_batch(whole_of(profile_), [this](const ExecutableTicks& part) { add_chains(part); });
@@ -32,7 +35,9 @@ class InlinedCodeFinder {
  private:
   using Function = std::pair<uint32_t, uint64_t>;  // executable, start
 
+  /// Of an executable that a choice has no tick in, nothing is named.
   void add_chains(const ExecutableTicks& part) {
+    if (!has_ticks_[part.executable]) return;
     Symbolizer& symbolizer = names_.symbolizer(part.executable);
     std::vector<NamedRange> symbols = symbolizer.name(part.positions);
     visit_frames(symbolizer, part.positions, [&](size_t i, std::vector<Frame> frames) {
@@ -72,6 +77,7 @@ class InlinedCodeFinder {
 
   const Profile& profile_;
   ObjectNames& names_;
+  std::vector<bool> has_ticks_;  ///< by executable
   std::map<Function, OwnTicks> own_;
   std::map<std::pair<Function, InlinedChain>, InlinedCode> found_;
 };
