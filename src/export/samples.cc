@@ -121,10 +121,11 @@ Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines
   Samples result;
   result.with_callers = true;
   ObjectNames names(profile, open);
-  const NamedPaths paths(profile, names, lines ? NamedPaths::Detail::kLines : NamedPaths::Detail::kFunctions);
+  const NamedPaths paths(profile, names,
+                         lines ? NamedPaths::Detail::kInnermostParts : NamedPaths::Detail::kFunctions);
   for (uint32_t i = 0; i < profile.executables.size(); ++i) result.objects.push_back(names.shown(i));
   const std::vector<uint32_t> locations = add_locations(profile, paths, &result),
-                              scopes = scope_of_nodes(profile.paths);
+                              scopes = scope_of_nodes(paths.tree(), profile.paths.scopes.size());
   for (uint32_t node = 0; node < paths.tree().size(); ++node) {
     const PathTreeNode& own = paths.tree()[node];
     if (own.self == 0 && own.folded == 0) continue;

@@ -38,7 +38,7 @@ class ScopeRows {
         by_thread_(by == Grouping::kThread || by == Grouping::kThreadFunction),
         names_(scope_names(profile.paths)),
         kind_(scope_kind(profile.paths)),
-        scopes_(scope_of_nodes(profile.paths)) {
+        scopes_(scope_of_nodes(profile.paths.context, profile.paths.scopes.size())) {
     if (is_by_scope_and_function(by)) functions_ = path_functions(profile, names);
   }
 

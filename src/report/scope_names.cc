@@ -54,15 +54,15 @@ bool has_scopes_for(const CallPaths& paths, Grouping by) {
   return by_group == (kind == PathScopeKind::kGroup);
 }
 
-std::vector<uint32_t> scope_of_nodes(const CallPaths& paths) {
+std::vector<uint32_t> scope_of_nodes(const PathTree& tree, size_t all_scopes) {
   std::vector<uint32_t> scopes;
-  scopes.reserve(paths.context.size());
-  for (const PathTreeNode& node : paths.context) {
+  scopes.reserve(tree.size());
+  for (const PathTreeNode& node : tree) {
     if (node.parent != PathTreeNode::kNoParent) {
       scopes.push_back(scopes[node.parent]);
       continue;
     }
-    const bool known = node.kind == PathNodeKind::kScope && node.position < paths.scopes.size();
+    const bool known = node.kind == PathNodeKind::kScope && node.position < all_scopes;
     scopes.push_back(known ? static_cast<uint32_t>(node.position) : UINT32_MAX);
   }
   return scopes;

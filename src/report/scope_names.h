@@ -31,7 +31,7 @@ PathScopeKind scope_kind(const CallPaths& paths);
 /// Whether the scopes tell what `by` asks for: threads tell their programs, too.
 bool has_scopes_for(const CallPaths& paths, Grouping by);
 
-/// For each node of the context tree the index of its scope; UINT32_MAX: not known.
-std::vector<uint32_t> scope_of_nodes(const CallPaths& paths);
+/// For each node of a context tree the index of its scope, of so many; UINT32_MAX: not known.
+std::vector<uint32_t> scope_of_nodes(const PathTree& tree, size_t all_scopes);
 
 }  // namespace pctally

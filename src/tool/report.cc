@@ -205,7 +205,7 @@ std::string render(const Profile& profile, const Arguments& arguments) {
 
 int print_tree(const Profile& profile, const Arguments& arguments) {
   ObjectNames names(profile, &open_symbolizer);
-  const NamedPaths paths(profile, names, NamedPaths::Detail::kLines);
+  const NamedPaths paths(profile, names, NamedPaths::Detail::kInnermostParts);
   const CallTreeNode tree = call_tree(paths, arguments.bottom_up);
   const CallTreeTextOptions options{.names = name_style_of(arguments.names),
                                     .min_share = arguments.min_share_percent.value_or(kUsualTreeShare) / 100,
@@ -231,7 +231,7 @@ int write_html(const Profile& profile, const Arguments& arguments) {
 
 int write_picture(const Profile& profile, const Arguments& arguments) {
   ObjectNames names(profile, &open_symbolizer);
-  const NamedPaths paths(profile, names, NamedPaths::Detail::kLines);
+  const NamedPaths paths(profile, names, NamedPaths::Detail::kInnermostParts);
   const FlameSvgOptions options{.names = name_style_of(arguments.names),
                                 .bottom_up = arguments.bottom_up,
                                 .title = program_name(profile)};

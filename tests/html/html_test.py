@@ -720,7 +720,7 @@ class Written(unittest.TestCase):
         self.written("report", recorded.path)
         page = Page(self.path, q="inner", view="functions")
         shown = page.text.split('id="data"')[0]
-        self.assertRegex(shown, "<output[^>]*>1 found, inlined only: its own ticks count for the function around it")
+        self.assertRegex(shown, "<output[^>]*>1 found, inlined only: in the table its ticks count for the function around it")
         self.assertEqual(re.findall('class="note">([^<]*)<', shown)[0], "What has all of these words has no row: it was inlined, or stands for a path.")
         page = Page(self.path, view="source", f="step(unsigned int)")
         gap = page.text.split('class="code-gap"')[1].split("</div>")[0]

@@ -140,7 +140,7 @@ class PathsTest(unittest.TestCase):
             roots = [node for node in tree(path, *direction)["nodes"] if node["parent"] < 0]
             self.assertEqual(sum(node["ticks"] for node in roots), with_path - account["no_room"] + data["lost"])
         if finished:  # else the ticks of paths and those at the addresses may not be the same ones
-            self.check_innermost(roots, p.report(path))
+            self.check_innermost(tree(path)["nodes"], p.report(path))
 
     def check_totals(self, rows):
         for row in rows:
@@ -149,17 +149,20 @@ class PathsTest(unittest.TestCase):
             self.assertLessEqual(row["total_high"], 1)
             self.assertGreaterEqual(row["total_ticks"], row["ticks"], row["function"])
 
-    def check_innermost(self, roots, data):
+    def check_innermost(self, nodes, data):
         """What a function has of its own is what the paths that end in it have. Folded paths, and those without a frame, may be
         of any function."""
         own, innermost = (collections.Counter() for _ in range(2))
-        several = {name: node["function"] for node in roots for name in node["function"].split(", ") if name in SYMBOLS_OF_ONE}
+        several = {name: node["function"] for node in nodes for name in node["function"].split(", ") if name in SYMBOLS_OF_ONE}
         for row in data["rows"]:
             if row["function"] == "[lost]":  # ticks whose place is not known have no path
                 continue
             own[several.get(row["function"], row["function"]), row["object"]] += row["ticks"]
-        for node in roots:
-            innermost[node["function"], node["object"]] += node["ticks"]
+        for node in nodes:
+            function = node
+            while function["inlined"]:  # a row of the table is a function with what is inlined into it
+                function = nodes[function["parent"]]
+            innermost[function["function"], function["object"]] += node["self"]
         without = data["paths"]["folded"] + sum(cut["ticks"] for cut in data["paths"]["cut"]) + data["paths"]["no_room"]
         different = {key: (ticks, innermost[key]) for key, ticks in own.items()
                      if not ticks - without <= innermost[key] <= ticks}

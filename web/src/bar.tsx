@@ -38,12 +38,12 @@ function onPathText(found: Set<number>, self: number): string {
 /** Inlined everywhere: what stands for a path has no object. */
 const isInlinedOnly = (entry: Function) => entry.inlined && (entry.object !== "" || !entry.name.startsWith("["));
 
-/** Ticks in inlined code are those of the function around it: there is no share of its own to show. */
+/** In the table ticks in inlined code are those of the function around it: there is no share of its own to show. */
 function inlinedText(found: Set<number>): string {
   if (found.size === 0 || !functions.every((entry) => !found.has(entry.id) || isInlinedOnly(entry))) return "";
   return found.size === 1
-    ? "1 found, inlined only: its own ticks count for the function around it (see Flame graph)"
-    : `${found.size} found, inlined only: their own ticks count for the functions around them (see Flame graph)`;
+    ? "1 found, inlined only: in the table its ticks count for the function around it (see Flame graph)"
+    : `${found.size} found, inlined only: in the table their ticks count for the functions around them (see Flame graph)`;
 }
 
 function Found() {

@@ -67,13 +67,14 @@ class DataMaker {
     (*data)["edges"] = HtmlJson::array();
     (*data)["on_stack"] = HtmlJson::object();
     if (!profile_.paths.recorded) return;
-    const NamedPaths paths(profile_, names_, NamedPaths::Detail::kLines);
-    const CallTreeNode tree = call_tree(paths, false);
+    const CallTreeNode tree =
+        call_tree(NamedPaths(profile_, names_, NamedPaths::Detail::kInnermostParts), false);
     const uint64_t least = least_drawn(profile_.ledger.ticks());
     (*data)["from_entry"] = html_call_tree(tree, least, &list_);
     // What is small on every path may be large as what ran.
     (*data)["small_from_leaf"] = html_call_tree(small_paths_bottom_up(tree, least), least, &list_);
     const auto ticks = static_cast<double>(std::max<uint64_t>(1, profile_.ledger.ticks()));
+    const NamedPaths paths(profile_, names_, NamedPaths::Detail::kLines);
     add_call_edges(paths, account_of(profile_).effective_samples / ticks, &list_, &texts_, data);
   }
 

@@ -8,6 +8,7 @@
 #include "report/innermost.h"
 #include "report/path_account.h"
 #include "report/path_choice.h"
+#include "report/paths/innermost_parts.h"
 #include "report/rollup.h"
 
 namespace pctally {
@@ -49,14 +50,13 @@ void add_positions_of(const PathTree& tree, const std::vector<bool>& is_call,
 }  // namespace
 
 NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail)
-    : profile_(profile),
-      tree_(profile.paths.context),
-      plane_(plane_of(profile.paths)),
-      below_(ticks_below(tree_)) {
+    : profile_(profile), tree_(profile.paths.context), plane_(plane_of(profile.paths)) {
   add_places(profile, names, detail != Detail::kFunctions);
+  if (detail == Detail::kInnermostParts && !profile.paths.one_frame) split_leaves(profile, names);
   // Of places that other profilers have kept, the paths themselves say what was inlined there.
   if (detail == Detail::kInlinedCode && !profile.paths.one_frame)
     inlined_code_ = find_inlined_code(profile, names);
+  below_ = ticks_below(tree_);
   keep_addresses_that_distinguish();
   name_functions();
   if (!plane_.empty()) add_known(profile, names);
@@ -127,6 +127,22 @@ void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lin
     frame.address = table_address(profile, tree_[i].executable, name->range);
     place_[i] = add_place(std::move(frame));
   }
+}
+
+void NamedPaths::split_leaves(const Profile& profile, ObjectNames& names) {
+  visit_innermost_parts(profile, names, [this](const InnermostPart& part) {
+    const auto place = static_cast<uint32_t>(places_.size());
+    places_.emplace_back(part.frames.begin(), part.frames.end());
+    for (const InnermostPart::Path& path : part.paths) {
+      PathTreeNode sibling = tree_[path.node];
+      tree_[path.node].self -= path.ticks;
+      sibling.position = part.position;
+      sibling.self = path.ticks;
+      sibling.folded = 0;
+      tree_.push_back(sibling);
+      place_.push_back(place);
+    }
+  });
 }
 
 NamedPaths::Places NamedPaths::add_positions(Positions positions, bool lines, bool one_frame,

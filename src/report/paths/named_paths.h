@@ -1,4 +1,5 @@
 // The context tree with the source frames of every place: inlined functions are frames of their own.
+// The first nodes are the profile's.
 #pragma once
 #include <map>
 #include <set>
@@ -26,7 +27,8 @@ class NamedPaths {
  public:
   enum class Detail {
     kFunctions,
-    kLines,        ///< files, lines and inlined functions of calls, which takes reading the debug information
+    kLines,  ///< files, lines and inlined functions of calls, which takes reading the debug information
+    kInnermostParts,  ///< and of what ran, as far as it is certain for a path: a leaf has siblings for that
     kInlinedCode,  ///< and which inlined functions have ticks of their own, as long as a report by line takes
   };
   NamedPaths(const Profile& profile, ObjectNames& names, Detail detail);
@@ -67,13 +69,14 @@ class NamedPaths {
   uint32_t add_place(StackFrame frame);
   template <class Visit>
   void for_each_frame(Visit&& visit);
+  void split_leaves(const Profile& profile, ObjectNames& names);
   void keep_addresses_that_distinguish();
   void name_functions();
   KnownTicks& known_of(const std::string& object, const std::string& full, uint64_t address);
   void add_known(const Profile& profile, ObjectNames& names);
 
   const Profile& profile_;
-  const PathTree& tree_;
+  PathTree tree_;
   const PathTree& plane_;
   std::vector<std::vector<StackFrame>> places_;  ///< by number; 0: nothing
   std::vector<uint32_t> place_, plane_place_;    ///< of each node

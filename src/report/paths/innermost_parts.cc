@@ -1,0 +1,155 @@
+#include "report/paths/innermost_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace pctally {
+namespace {
+
+using Positions = std::span<const WeightedPosition>;
+using Place = std::pair<uint32_t, uint64_t>;  // executable, position
+
+bool is_innermost(const PathTreeNode& node) { return node.kind == PathNodeKind::kCode && node.self != 0; }
+
+/// The ticks in what one entry of the unwind table covers: a tree of the functions that are inlined there,
+/// whose leaves are lines.
+class TicksInFunction {
+ public:
+  TicksInFunction(const Profile& profile, uint32_t executable, ObjectNames& names, Positions places)
+      : profile_(profile), executable_(executable), names_(names) {
+    nodes_.emplace_back();
+    std::vector<uint64_t> positions;
+    for (const WeightedPosition& place : places) positions.push_back(place.position);
+    Symbolizer& symbolizer = names.symbolizer(executable);
+    std::vector<NamedRange> symbols = symbolizer.name(positions);
+    visit_frames(symbolizer, positions, [&](size_t i, std::vector<Frame> frames) {
+      add(places[i], stack_frames(profile_, executable_, std::move(symbols[i]), std::move(frames), names_));
+    });
+  }
+
+  void visit(std::span<const InnermostPart::Path> paths,
+             const std::function<void(const InnermostPart&)>& visit) const {
+    if (nodes_[0].children.size() != 1) return;  // InnermostNames has the names of several symbols
+    std::vector<InnermostPart::Path> certain;
+    for (const Node& node : std::span(nodes_).subspan(2)) {  // the second is the function itself
+      certain.clear();
+      for (const InnermostPart::Path& path : paths)
+        if (const uint64_t ticks = certain_at(node, path.ticks); ticks != 0)
+          certain.push_back({path.node, ticks});
+      if (!certain.empty()) visit({node.frames, node.position, certain});
+    }
+  }
+
+ private:
+  struct Node {
+    std::vector<StackFrame> frames{};
+    uint64_t ticks = 0, position = 0, most = 0;
+    std::vector<uint32_t> children{};
+  };
+  /// The node above, the function, and the file and line of the call to it; or the line.
+  using Key = std::tuple<uint32_t, std::string, uint64_t, std::string, uint32_t>;
+
+  void add(const WeightedPosition& place, std::vector<StackFrame> frames) {
+    StackFrame& last = frames.back();
+    const std::pair<std::string, uint32_t> line(std::move(last.file), std::exchange(last.line, 0));
+    last.file.clear();
+    uint32_t at = 0;
+    count(at, place);
+    for (size_t i = 0; i < frames.size(); ++i) {
+      const StackFrame& call = frames[i == 0 ? 0 : i - 1];
+      at = child({at, frames[i].function, frames[i].address, i == 0 ? "" : call.file, i == 0 ? 0 : call.line},
+                 std::span(frames).first(i + 1));
+      if (i + 1 < frames.size()) nodes_[at].frames.back().file.clear(), nodes_[at].frames.back().line = 0;
+      count(at, place);
+    }
+    if (line.second == 0) return;
+    at = child({at, {}, 0, line.first, line.second}, frames);
+    nodes_[at].frames.back().file = line.first;
+    nodes_[at].frames.back().line = line.second;
+    count(at, place);
+  }
+
+  uint32_t child(Key key, std::span<const StackFrame> frames) {
+    const uint32_t parent = std::get<0>(key);
+    const auto [entry, fresh] = numbers_.try_emplace(std::move(key), static_cast<uint32_t>(nodes_.size()));
+    if (fresh) {
+      nodes_.push_back({.frames = {frames.begin(), frames.end()}});
+      nodes_[parent].children.push_back(entry->second);
+    }
+    return entry->second;
+  }
+
+  void count(uint32_t number, const WeightedPosition& place) {
+    Node& node = nodes_[number];
+    node.ticks += place.ticks;
+    if (place.ticks <= node.most) return;
+    node.most = place.ticks;
+    node.position = place.position;
+  }
+
+  /// Of so many ticks of a path those that all others of the function cannot have.
+  [[nodiscard]] uint64_t certain_of(const Node& node, uint64_t ticks) const {
+    const uint64_t others = nodes_[0].ticks - std::min(nodes_[0].ticks, ticks);
+    return node.ticks - std::min(node.ticks, others);
+  }
+  /// At the node itself, and not below it.
+  [[nodiscard]] uint64_t certain_at(const Node& node, uint64_t ticks) const {
+    uint64_t below = 0;
+    for (const uint32_t child : node.children) below += certain_of(nodes_[child], ticks);
+    return certain_of(node, ticks) - below;
+  }
+
+  const Profile& profile_;
+  uint32_t executable_;
+  ObjectNames& names_;
+  std::vector<Node> nodes_;  ///< the first holds all
+  std::map<Key, uint32_t> numbers_;
+};
+
+/// Of the whole profile: where functions begin that paths end in, and the ticks of those paths.
+std::map<Place, uint64_t> innermost_functions(const Profile& whole) {
+  std::map<Place, uint64_t> functions;
+  for (const PathTreeNode& node : whole.paths.context)
+    if (is_innermost(node)) functions[{node.executable, node.position}] += node.self;
+  return functions;
+}
+
+Positions between(const Profile& profile, Place from, Place to) {
+  const auto find = [&](Place place) {
+    return std::ranges::partition_point(profile.positions, [&](const WeightedPosition& at) {
+      return Place(at.executable, at.position) < place;
+    });
+  };
+  return {find(from), find(to)};
+}
+
+uint64_t ticks_of(Positions positions) {
+  uint64_t ticks = 0;
+  for (const WeightedPosition& at : positions) ticks += at.ticks;
+  return ticks;
+}
+
+}  // namespace
+
+void visit_innermost_parts(const Profile& profile, ObjectNames& names,
+                           const std::function<void(const InnermostPart&)>& visit) {
+  const Profile& whole = whole_of(profile);
+  const std::map<Place, uint64_t> functions = innermost_functions(whole);
+  std::map<Place, std::vector<InnermostPart::Path>> ends;
+  for (uint32_t i = 0; i < profile.paths.context.size(); ++i) {
+    const PathTreeNode& node = profile.paths.context[i];
+    if (is_innermost(node)) ends[{node.executable, node.position}].push_back({i, node.self});
+  }
+  for (const auto& [place, paths] : ends) {
+    const auto function = functions.find(place);
+    if (function == functions.end()) continue;  // what it called is left out
+    const auto next = std::next(function);
+    const bool is_last = next == functions.end() || next->first.first != place.first;
+    const Positions covered = between(whole, place, is_last ? Place(place.first + 1, 0) : next->first);
+    if (function->second > ticks_of(covered)) continue;  // where not all of them are there nothing follows
+    TicksInFunction(profile, place.first, names, covered).visit(paths, visit);
+  }
+}
+
+}  // namespace pctally
