@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include "base/call_lock.h"
+
 namespace pctally {
 namespace {
 
@@ -12,16 +14,21 @@ struct Hook {
 
 constinit Hook g_hooks[ForkHook::kRanks] = {};
 constinit bool g_registered = false;
+sigset_t g_waiting;  ///< signals, while this process forks; guarded by the locks
 
 // Not analysed: what one function takes another gives back.
 void before() NO_THREAD_SAFETY_ANALYSIS {
+  const sigset_t waiting = SignalsWait::begin();
   for (const Hook& hook : g_hooks)
     if (hook.lock != nullptr) hook.lock->lock();
+  g_waiting = waiting;
 }
 
 void in_parent() NO_THREAD_SAFETY_ANALYSIS {
+  const sigset_t waiting = g_waiting;
   for (unsigned rank = ForkHook::kRanks; rank-- > 0;)
     if (g_hooks[rank].lock != nullptr) g_hooks[rank].lock->unlock();
+  SignalsWait::end(waiting);
 }
 
 void in_child() {
@@ -30,6 +37,7 @@ void in_child() {
     g_hooks[rank].lock->reset();
     if (g_hooks[rank].in_child != nullptr) g_hooks[rank].in_child();
   }
+  SignalsWait::end(g_waiting);
 }
 
 }  // namespace

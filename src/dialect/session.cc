@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fork_hook.h"
-#include "base/next_call.h"
 #include "clock/kernel_timer.h"
 #include "clock/own_process.h"
 #include "clock/thread_hook.h"
@@ -51,34 +50,7 @@ void in_child() {
 // Taken inside a monitor's lock.
 const ForkHook g_fork_hook(2, &g_sessions_mutex, in_child);
 
-/// Those that another process, a timer or a terminal sends. SIGSYS stays: where it is blocked, a seccomp
-/// filter that sends it ends the program. Real-time signals stay: a clock that starts takes one that is not
-/// blocked.
-constexpr int kSentSignals[] = {
-    SIGHUP,    SIGINT,  SIGQUIT, SIGABRT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM,   SIGTERM, SIGCHLD, SIGCONT,
-    SIGTSTP,   SIGTTIN, SIGTTOU, SIGURG,  SIGXCPU, SIGXFSZ, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGWINCH,
-#ifdef SIGSTKFLT
-    SIGSTKFLT,
-#endif
-};
-
 }  // namespace
-
-SessionLock::SessionLock() noexcept {
-  sigset_t before;
-  sigemptyset(&waiting_);
-  for (int signal : kSentSignals) sigaddset(&waiting_, signal);
-  next_sigmask(SIG_BLOCK, &waiting_, &before);
-  for (int signal : kSentSignals)
-    if (sigismember(&before, signal) == 1) sigdelset(&waiting_, signal);
-  g_sessions_mutex.lock();
-}
-
-/// The mask of before would take back what the call has unblocked.
-SessionLock::~SessionLock() {
-  g_sessions_mutex.unlock();
-  next_sigmask(SIG_UNBLOCK, &waiting_, nullptr);
-}
 
 bool Session::fill(Side& side, const SessionPlan& plan) noexcept {
   size_t flags = plan.regions.size() + 1;

@@ -3,13 +3,11 @@
 // Does not know what a call's arguments mean (one file per manual page does) nor where a pc is
 // counted (tick/ does).
 #pragma once
-#include <signal.h>
-
 #include <span>
 
+#include "base/call_lock.h"
 #include "base/file/mapped_array.h"
 #include "base/immortal.h"
-#include "base/mutex.h"
 #include "base/status.h"
 #include "clock/tick_clock.h"
 #include "tick/publication.h"
@@ -19,18 +17,18 @@ namespace pctally {
 /// The lock of all dialects. Hold it from the first read of a session's state to the last change of it.
 extern Mutex g_sessions_mutex;
 
-/// Signals of the program wait while it is held: the pages' calls are system calls, so a handler that
-/// interrupts one may make another. Faults, SIGSYS and real-time signals do not wait.
+/// Signals of the program wait while it is held (base/call_lock.h): the pages' calls are system calls, so a
+/// handler that interrupts one may make another.
 class SCOPED_CAPABILITY SessionLock {
  public:
-  SessionLock() noexcept ACQUIRE(g_sessions_mutex);
-  ~SessionLock() RELEASE();
+  SessionLock() noexcept ACQUIRE(g_sessions_mutex) { g_sessions_mutex.lock(); }
+  ~SessionLock() RELEASE() { g_sessions_mutex.unlock(); }
   SessionLock(const SessionLock&) = delete;
   SessionLock& operator=(const SessionLock&) = delete;
 
  private:
   NotCancelled not_cancelled_;
-  sigset_t waiting_;  ///< that the lock has blocked
+  SignalsWait signals_wait_;
 };
 
 /// What a session counts. The regions are copied by start(). Their cells are the caller's; ticks raise them

@@ -10,6 +10,7 @@
 
 #include <new>
 
+#include "base/call_lock.h"
 #include "base/fork_hook.h"
 #include "base/period.h"
 #include "clock/own_process.h"
@@ -163,7 +164,7 @@ void abandon() noexcept REQUIRES(g_mutex) {
 /// The child of a fork: its parent goes on recording, it does not.
 void in_child() {
   note_own_process();
-  MutexLock locked(g_mutex);
+  CallLock locked(g_mutex);
   forget_in_flight(&g_tables);
   g_tables.current = kNoTable;
   if (g_recording == nullptr) return;
@@ -237,7 +238,7 @@ __attribute__((destructor)) void at_exit() {
 using namespace pctally;
 
 PCTALLY_API int pctally_start(const pctally_options* given) {
-  MutexLock locked(g_mutex);
+  CallLock locked(g_mutex);
   if (g_recording != nullptr)
     return failed(fail(EBUSY, "a recording is running already: call pctally_stop first").error());
   auto options = checked(given);
@@ -263,7 +264,7 @@ PCTALLY_API int pctally_start(const pctally_options* given) {
 }
 
 PCTALLY_API int pctally_stop(void) {
-  MutexLock locked(g_mutex);
+  CallLock locked(g_mutex);
   if (g_recording == nullptr) return not_recording();
   auto ended = end(*g_recording);
   abandon();
@@ -280,7 +281,7 @@ PCTALLY_API int pctally_count(const void* pc, uint64_t weight) {
 }
 
 PCTALLY_API int pctally_refresh(void) {
-  MutexLock locked(g_mutex);
+  CallLock locked(g_mutex);
   if (g_recording == nullptr) return not_recording();
   g_recording->clock.adopt_threads();
   if (!refresh(*g_recording)) return failed(fail(ENOMEM, "cannot read /proc/self/maps").error());
@@ -288,7 +289,7 @@ PCTALLY_API int pctally_refresh(void) {
 }
 
 PCTALLY_API int pctally_ledger(struct pctally_tick_ledger* ledger) {
-  MutexLock locked(g_mutex);
+  CallLock locked(g_mutex);
   if (ledger == nullptr) return failed(fail(EINVAL, "ledger is NULL").error());
   if (!g_ever) return not_recording();
   if (g_recording != nullptr) {

@@ -4,9 +4,9 @@
 #pragma once
 #include <span>
 
+#include "base/call_lock.h"
 #include "base/file/mapped_array.h"
 #include "base/immortal.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "monfile/write/mon_file.h"
 #include "monfile/write/mon_out.h"
@@ -14,8 +14,8 @@
 
 namespace pctally {
 
-/// The lock of all monitors, to be held from entry to return of every call. A profil's own lock is taken
-/// inside it. Not from a signal handler.
+/// The lock of all monitors, to be held from entry to return of every call. Signals of the program wait while
+/// it is held (base/call_lock.h). A profil's own lock is taken inside it.
 extern Mutex g_monitors_mutex;
 
 class SCOPED_CAPABILITY MonitorLock {
@@ -27,6 +27,7 @@ class SCOPED_CAPABILITY MonitorLock {
 
  private:
   NotCancelled not_cancelled_;
+  SignalsWait signals_wait_;
 };
 
 enum class MonFormat : uint8_t { kMonOut, kGmonOut };

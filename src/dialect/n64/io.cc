@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/call_lock.h"
 #include "base/fork_hook.h"
-#include "base/mutex.h"
 #include "dialect/n64/channel.h"
 #include "dialect/n64/profile.h"
 #include "dialect/n64/socket.h"
@@ -94,7 +94,7 @@ bool wait_for_query(const IoThread& io) noexcept {
 }
 
 IoThread io_thread() noexcept {
-  MutexLock lock(g_mutex);
+  CallLock lock(g_mutex);
   return g_io;
 }
 
@@ -107,7 +107,7 @@ void* run_io(void*) {
     if (socket >= 0) serve(socket);
     if (socket < 0 && (errno == EMFILE || errno == ENFILE)) poll(nullptr, 0, 100);
   }
-  MutexLock lock(g_mutex);
+  CallLock lock(g_mutex);
   g_running = false;
   return nullptr;
 }
@@ -145,7 +145,7 @@ void close_listener() noexcept REQUIRES(g_mutex) {
 
 /// The child of a fork has no I/O thread until it calls osProfileInit itself.
 void in_child() {
-  MutexLock lock(g_mutex);
+  CallLock lock(g_mutex);
   close_listener();
   g_running = false;
 }
@@ -154,14 +154,14 @@ void in_child() {
 const ForkHook g_fork_hook(0, &g_mutex, in_child);
 
 __attribute__((destructor)) void remove_socket() {
-  MutexLock lock(g_mutex);
+  CallLock lock(g_mutex);
   if (g_io.listener >= 0 && g_io.owner == getpid()) unlink(g_io.path);
 }
 
 }  // namespace
 
 void start_io_thread() noexcept {
-  MutexLock lock(g_mutex);
+  CallLock lock(g_mutex);
   if (!g_running) {
     close_listener();
     g_running = listen_here() && create_thread();

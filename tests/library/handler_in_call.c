@@ -1,0 +1,95 @@
+/* A signal comes while one of the library's locks is held. Its handler ends the process, or forks: both wait
+   for the lock, and so would for ever if the handler ran in the holder. The release of locks is interposed,
+   so that the signal comes at that moment. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pctally/bsd.h>
+#include <pctally/n64.h>
+#include <pctally/pctally.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t armed, handled;
+
+int pthread_mutex_unlock(pthread_mutex_t* mutex) {
+  static int (*next)(pthread_mutex_t*);
+  if (next == 0) next = (int (*)(pthread_mutex_t*))dlsym(RTLD_NEXT, "pthread_mutex_unlock");
+  if (armed) armed = 0, raise(SIGUSR1);
+  return next(mutex);
+}
+
+static void exits(int signal) {
+  (void)signal;
+  exit(0);
+}
+
+static void forks(int signal) {
+  (void)signal;
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, 0, 0);
+  handled = 1;
+}
+
+static void monitor(void) { pctally_bsd_moncontrol(0); }
+
+static void recording(void) {
+  struct pctally_tick_ledger ledger;
+  pctally_ledger(&ledger);
+}
+
+static void n64(void) {
+  static uint16_t counters[32];
+  uint32_t* text = (uint32_t*)(size_t)0x400000;
+  struct pctally_n64_prof section = {counters, 32, text, text + 32};
+  osProfileInit(&section, 1);
+}
+
+static void forking(void) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, 0, 0);
+}
+
+static const struct {
+  const char* name;
+  void (*call)(void);
+} calls[] = {
+    {"moncontrol", monitor}, {"pctally_ledger", recording}, {"osProfileInit", n64}, {"fork", forking}};
+
+static void run(void (*call)(void), void (*handler)(int)) {
+  struct pctally_options options = PCTALLY_OPTIONS_INIT;
+  options.path = "handler_in_call.pct";
+  options.flags = PCTALLY_OVERWRITE | PCTALLY_NO_TIMER;
+  pctally_bsd_monstartup(0x400000, 0x400080);
+  if (pctally_start(&options) != 0) _exit(2);
+  signal(SIGUSR1, handler);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  unlink(options.path);
+  armed = 1;
+  call();
+  _exit(handled ? 0 : 3);
+}
+
+int main(void) {
+  int wrong = 0;
+  alarm(60); /* ends both processes if a child hangs */
+  setenv("PROFDIR", "", 1);
+  for (size_t i = 0; i < 2 * sizeof calls / sizeof *calls; ++i) {
+    const int ends = i % 2 == 0;
+    pid_t child = fork();
+    if (child == 0) run(calls[i / 2].call, ends ? exits : forks);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status == 0) continue;
+    printf("%s, a handler that %s: status %#x\n", calls[i / 2].name, ends ? "exits" : "forks",
+           (unsigned)status);
+    wrong = 1;
+  }
+  return wrong;
+}
