@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file/quiet_write.h"
 #include "dialect/variant.h"
 #include "process/proc_maps.h"
 
@@ -31,7 +32,7 @@ void say(const char* format, ...) noexcept {
   for (size_t i = 0; i < end; ++i)
     if (static_cast<unsigned char>(line[i]) < ' ' || line[i] == 0x7f) line[i] = '?';
   line[end] = '\n';
-  (void)!write(STDERR_FILENO, line, end + 1);
+  (void)write_quietly(STDERR_FILENO, line, end + 1);
   errno = error;
 }
 

@@ -9,7 +9,9 @@
 
 namespace pctally {
 
-/// One line "pctally: ..." on standard error, by one write(2). Bytes below a blank become '?'. Keeps errno.
+/// One line "pctally: ..." on standard error, by one write(2) that sends no signal. Bytes below a blank
+/// become
+/// '?'. Keeps errno.
 /// Not for signal handlers.
 __attribute__((format(printf, 1, 2))) void say(const char* format, ...) noexcept;
 

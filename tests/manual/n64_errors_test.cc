@@ -1,5 +1,7 @@
 // Nintendo 64 osProfile(3P), sentence by sentence: the errors, and BUGS.
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/manual/n64_page.h"
 
@@ -35,6 +37,21 @@ TEST_F(n64_osprofile_errors, default_handler_prints_code_and_text) {
                                     "00\\) >= text_end "
                                     "\\(80200124\\)\n" +
                                     count + "\\(0062\\):osProfileInit: profcnt is 0\n"));
+}
+
+TEST_F(n64_osprofile_errors, default_handler_whose_line_nobody_reads_ends_no_program) {
+  osSetErrorHandler(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    int ends[2];
+    if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) < 0) _exit(2);
+    close(ends[0]);
+    osProfileStop();
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);  // a signal, SIGPIPE, is in its lower bits
 }
 
 TEST_F(n64_osprofile_errors, init_str) {

@@ -1,5 +1,7 @@
 // The calls of the monitors: arguments that are wrong, buffers that go away, several at once, and fork.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -359,7 +361,26 @@ TEST_F(MonitorCalls, a_buffer_that_is_gone_is_one_line_and_no_file) {
   pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
   EXPECT_FALSE(exists("mon.out"));
   EXPECT_EQ(stderr_text(),
-            "pctally: monitor: the counters cannot be read any more; call monitor before the buffer goes\n");
+            "pctally: no profile written: the counters are gone; end monitor before the buffer goes\n");
+}
+
+TEST_F(MonitorCalls, a_line_that_finds_no_room_in_the_file_of_errors_is_no_death) {
+  const pid_t child = fork();
+  if (child == 0) {
+    static unsigned short buffer[100];
+    const int errors = open("errors", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    const rlimit limit = {10, 10};
+    if (write(errors, "0123456789", 10) != 10 || dup2(errors, STDERR_FILENO) < 0) _exit(2);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    setenv("PROFDIR", "/nowhere", 1);
+    pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);
+    pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0);
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);  // a signal, SIGXFSZ, is in its lower bits
+  EXPECT_EQ(bytes_of("errors"), "0123456789");
 }
 
 TEST_F(MonitorCalls, a_name_with_control_bytes_steers_no_terminal) {

@@ -78,7 +78,7 @@ void Monitor::finish() noexcept {
   if (!active()) return;
   int error = errno;
   pause();
-  if (auto written = write(); !written) say("monitor: %s", written.error().text);
+  if (auto written = write(); !written) say("%s", written.error().text);
   regions_->clear();
   errno = error;
 }
@@ -86,7 +86,7 @@ void Monitor::finish() noexcept {
 Result<void> Monitor::write() noexcept {
   for (const Region& region : *regions_)
     if (!readable(region.cells, cell_bytes(region)))
-      return fail(EFAULT, "the counters cannot be read any more; call monitor before the buffer goes");
+      return fail(EFAULT, "no profile written: the counters are gone; end monitor before the buffer goes");
   return format_ == MonFormat::kMonOut && !gmon_wanted() ? write_mon(text_object((*regions_)[0].low).base)
                                                          : write_gmon();
 }
@@ -96,7 +96,7 @@ Result<void> Monitor::write_mon(uint64_t base) noexcept {
   if (!path) return std::unexpected(path.error());
   if (*path->text == '\0') return {};
   if (!readable(histogram_.calls, histogram_.call_counts * sizeof(MonCallCount)))
-    return fail(EFAULT, "the call counts cannot be read any more");
+    return fail(EFAULT, "no profile written: the call counts are gone");
   auto file = MonFile::create(*path);
   if (!file) return std::unexpected(file.error());
   write_mon_out(&*file, histogram_, base);
@@ -119,7 +119,7 @@ Result<void> Monitor::write_gmon() noexcept {
       if (!(text_object((*regions_)[first + count].low) == object)) break;
     MonPath its = *path;
     if (bool is_plain = plain - first < count; !is_plain && !name_behind(&its, object, &named))
-      return fail(ENOMEM, "no memory for the names of the files");
+      return fail(ENOMEM, "no profile written: no memory for the names of the files");
     auto written = write_object({regions_->data() + first, count}, object.base, its);
     if (all && !written) all = written;
   }

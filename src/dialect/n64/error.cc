@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/file/quiet_write.h"
 #include "histfile/profile_file.h"
 #include "pctally/n64.h"
 
@@ -67,8 +68,7 @@ void print_error(int16_t code, int16_t count, ...) {
     add_message(&line, kMessages[code - PCTALLY_N64_INIT_STR], arguments);
   va_end(arguments);
   line.add("\n");
-  ssize_t written = write(STDERR_FILENO, line.text, line.length);
-  (void)written;  // there is nowhere else to say it
+  (void)write_quietly(STDERR_FILENO, line.text, line.length);  // there is nowhere else to say it
 }
 
 #pragma GCC diagnostic pop

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/file/write_all.h"
+#include "base/file/quiet_write.h"
 
 namespace pctally {
 namespace {
@@ -29,7 +29,8 @@ bool is_ours(int fd) noexcept {
 
 Result<MonPath> mon_path(MonNaming naming, const char* usual) noexcept {
   MonPath path;
-  const char* where = secure_getenv(naming == MonNaming::kProfdir ? "PROFDIR" : "GMON_OUT_PREFIX");
+  path.variable = naming == MonNaming::kProfdir ? "PROFDIR" : "GMON_OUT_PREFIX";
+  const char* where = secure_getenv(path.variable);
   int pid = static_cast<int>(getpid()), length = 0;
   if (naming == MonNaming::kGmonPrefix && where != nullptr && *where != '\0')
     length = snprintf(path.text, sizeof path.text, "%s.%d", where, pid);
@@ -37,7 +38,7 @@ Result<MonPath> mon_path(MonNaming naming, const char* usual) noexcept {
     length = snprintf(path.text, sizeof path.text, "%s", usual);
   else if (*where != '\0')
     length = snprintf(path.text, sizeof path.text, "%s/%d.%s", where, pid, program_name());
-  if (!fits(length)) return fail(ENAMETOOLONG, "PROFDIR is too long");
+  if (!fits(length)) return fail(ENAMETOOLONG, "no profile written: %s is too long", path.variable);
   return path;
 }
 
@@ -51,8 +52,6 @@ Result<MonFile> MonFile::create(const MonPath& path) noexcept {
     return fail(EPERM, "%s is not a plain file of this user: remove it", path.text);
   if (fchmod(file.fd_.get(), 0600) != 0 || ftruncate(file.fd_.get(), 0) != 0)
     return fail(errno, "cannot write %s: %s", path.text, strerror(errno));
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0) file.room_ = limit.rlim_cur;
   return file;
 }
 
@@ -67,11 +66,7 @@ void MonFile::append(const void* bytes, size_t count) noexcept {
 }
 
 void MonFile::flush() noexcept {
-  if (room_ != RLIM_INFINITY) {
-    if (used_ > room_) error_ = EFBIG;
-    room_ -= used_ < room_ ? used_ : room_;
-  }
-  if (error_ == 0 && !write_all(fd_.get(), buffer_, used_)) error_ = errno;
+  if (error_ == 0 && !write_quietly(fd_.get(), buffer_, used_)) error_ = errno;
   used_ = 0;
 }
 
@@ -81,8 +76,11 @@ Result<void> MonFile::close() noexcept {
   int error = error_ != 0 ? error_ : errno;
   if (fd_.valid()) (void)!ftruncate(fd_.get(), 0);
   unlink(path_.text);
-  return fail(error, "cannot write %s: %s; set PROFDIR to a directory with room", path_.text,
-              strerror(error));
+  if (error == EFBIG) return fail(error, "cannot write %s: %s; raise ulimit -f", path_.text, strerror(error));
+  if (error != ENOSPC && error != EDQUOT)
+    return fail(error, "cannot write %s: %s", path_.text, strerror(error));
+  return fail(error, "cannot write %s: %s; set %s to a place with room", path_.text, strerror(error),
+              path_.variable);
 }
 
 }  // namespace pctally

@@ -4,7 +4,6 @@
 #pragma once
 #include <limits.h>
 #include <stddef.h>
-#include <sys/resource.h>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -18,7 +17,8 @@ enum class MonNaming : unsigned char {
 };
 
 struct MonPath {
-  char text[PATH_MAX] = {};  ///< empty: no file is wanted
+  char text[PATH_MAX] = {};   ///< empty: no file is wanted
+  const char* variable = "";  ///< of the environment, that names another place
 };
 
 /// The environment of a privileged program is not asked. Error: ENAMETOOLONG.
@@ -42,7 +42,6 @@ class MonFile {
   UniqueFd fd_;
   MonPath path_{};
   int error_ = 0;
-  rlim_t room_ = RLIM_INFINITY;  ///< what RLIMIT_FSIZE leaves: to pass it would be a deadly signal
   size_t used_ = 0;
   unsigned char buffer_[4096] = {};
 };
