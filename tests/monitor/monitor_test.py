@@ -181,6 +181,11 @@ class Monitor(unittest.TestCase):
         self.assertEqual(sums, [5, 5])  # beta, which the child adds, is in none of the two regions
         self.assertEqual(self.files(), ["d"])
 
+    def test_a_child_of_vfork_that_exits_leaves_its_parents_monitor_on(self):
+        ran = self.run_program("glibc-start", "alpha+4=5", VFORK="1", NO_RECORDING="1")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual(ticks_in_gmon(self.path("gmon.out")), 10)
+
     def test_mode_is_0600_even_of_an_older_file(self):
         open(self.path("older"), "w").close()
         os.chmod(self.path("older"), 0o666)

@@ -150,6 +150,13 @@ static void burn(void) {
   }
 }
 
+/* As after an exec(2) that has failed. */
+static void vforks(void) {
+  if (vfork() == 0) exit(0);
+  count("alpha+4=5");
+  pctally_glibc_mcleanup();
+}
+
 int main(int argc, char** argv) {
   struct pctally_options options = PCTALLY_OPTIONS_INIT;
   int i;
@@ -166,6 +173,7 @@ int main(int argc, char** argv) {
     else
       count(argv[i]);
   if (getenv("FORK") && fork() == 0) count("beta+4=5");
+  if (getenv("VFORK")) vforks();
   end(argv[1]);
   pctally_stop();
   printf("%llu %llu\n", sum(), counted(argv[1]));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fork_hook.h"
 #include "base/time_ns.h"
@@ -32,8 +33,12 @@ void enlist(Monitor* monitor) noexcept REQUIRES(g_monitors_mutex) {
   }
 }
 
+pid_t g_owner = 0;  ///< the process whose monitors these are; another one runs in its memory
+
+void in_child() { g_owner = getpid(); }
+
 // Every monitor takes this lock before its profil's.
-const ForkHook g_fork_hook(1, &g_monitors_mutex, nullptr);
+const ForkHook g_fork_hook(1, &g_monitors_mutex, in_child);
 
 /// PCTALLY_MONITOR=gmon.out: also for calls that write mon.out of themselves.
 bool gmon_wanted() noexcept {
@@ -60,6 +65,7 @@ bool name_behind(MonPath* path, const TextObject& object, MappedArray<TextObject
 
 bool Monitor::keep(const MonitorPlan& plan) noexcept {
   enlist(this);
+  g_owner = getpid();
   if (!regions_->assign(plan.regions)) return false;
   format_ = plan.format;
   histogram_ = plan.histogram;
@@ -78,9 +84,13 @@ void Monitor::finish() noexcept {
   if (!active()) return;
   int error = errno;
   pause();
-  if (auto written = write(); !written) say("%s", written.error().text);
+  save();
   regions_->clear();
   errno = error;
+}
+
+void Monitor::save() noexcept {
+  if (auto written = write(); !written) say("%s", written.error().text);
 }
 
 Result<void> Monitor::write() noexcept {
@@ -138,10 +148,19 @@ Result<void> Monitor::write_object(std::span<const Region> regions, uint64_t bas
               static_cast<unsigned long long>(cut), path.text);
 }
 
+/// The monitor that a child of vfork(2) finds is its parent's, and stays on. The child writes the file all
+/// the same: its exit(3) has run the destructors in the parent's memory, so that the C library runs none at
+/// the parent's end.
 void finish_at_exit() noexcept {
   MonitorLock lock;
-  for (Monitor* monitor : g_monitors)
-    if (monitor != nullptr && monitor->until_exit_) monitor->finish();
+  const bool lent = getpid() != g_owner;
+  for (Monitor* monitor : g_monitors) {
+    if (monitor == nullptr || !monitor->until_exit_ || !monitor->active()) continue;
+    if (lent)
+      monitor->save();
+    else
+      monitor->finish();
+  }
 }
 
 namespace {

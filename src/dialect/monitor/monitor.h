@@ -75,6 +75,7 @@ class Monitor {
 
  private:
   friend void finish_at_exit() noexcept;
+  void save() noexcept REQUIRES(g_monitors_mutex);
   Result<void> write() noexcept REQUIRES(g_monitors_mutex);
   Result<void> write_mon(uint64_t base) noexcept REQUIRES(g_monitors_mutex);
   Result<void> write_gmon() noexcept REQUIRES(g_monitors_mutex);
