@@ -344,6 +344,50 @@ TEST_F(MonitorCalls, the_end_without_a_monitor_writes_nothing) {
   EXPECT_FALSE(exists("mon.out") || exists("gmon.out"));
 }
 
+/// Starts, starts again where no timer can be made, and ends; 0 if that is EAGAIN and leaves no file.
+template <class Begin, class End>
+int again_without_a_timer(Begin begin, End end) {
+  errno = 0;
+  begin();
+  if (errno != 0) return 2;
+  const rlimit none = {0, 0};
+  setrlimit(RLIMIT_SIGPENDING, &none);
+  begin();
+  if (errno != EAGAIN) return 3;
+  end();
+  return access("mon.out", F_OK) == 0 || access("gmon.out", F_OK) == 0 ? 4 : 0;
+}
+
+// "With errno EAGAIN or ENOMEM nothing is on any more."
+TEST_F(MonitorCalls, after_a_start_without_a_timer_the_end_writes_nothing) {
+  setenv("PCTALLY_ENGINE", "timer", 1);
+  static unsigned short words[100];
+  static unsigned counts[32];
+  char* low = reinterpret_cast<char*>(kText);
+  static pctally_aix_prof aix[2] = {{low, low + 64, words, 32, UINT32_MAX}};
+  static pctally_tru64_monitor_args tru64 = {low, low + 64, counts, 32};
+  static pctally_hpux_text_region hpux = {kText, kText + 64, nullptr};
+  auto in_child = [](auto begin, auto end) {
+    const pid_t child = fork();
+    if (child == 0) _exit(again_without_a_timer(begin, end));
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(in_child([] { pctally_svr4_monitor(place(0), place(64), words, 100, 0); },
+                     [] { pctally_svr4_monitor(nullptr, nullptr, nullptr, 0, 0); }),
+            0);
+  EXPECT_EQ(in_child([] { pctally_hpux_smonitor(&hpux, 1, counts, sizeof counts, 0, PCTALLY_HPUX_UINT); },
+                     [] { pctally_hpux_smonitor(nullptr, 0, nullptr, 0, 0, 0); }),
+            0);
+  EXPECT_EQ(in_child([] { pctally_tru64_monitor(-1, 0, &tru64, 1, 0); },
+                     [] { pctally_tru64_monitor(0, 0, nullptr, 0, 0); }),
+            0);
+  EXPECT_EQ(in_child([] { (void)pctally_aix_monitor(1, 0, aix, -1, 0); },
+                     [] { (void)pctally_aix_monitor(0, 0, nullptr, 0, 0); }),
+            0);
+}
+
 TEST_F(MonitorCalls, the_second_end_writes_nothing) {
   static unsigned short buffer[100];
   pctally_svr4_monitor(place(0), place(64), buffer, 100, 0);

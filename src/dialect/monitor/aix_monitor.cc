@@ -88,7 +88,7 @@ int start_array(const pctally_aix_prof* entry) noexcept REQUIRES(g_monitors_mute
   }
   if (regions.size() == 0) return set_errno(EINVAL);
   if (!writable_as_one({regions.data(), regions.size()})) return set_errno(EFAULT);
-  g_monitor.pause();
+  g_monitor.drop();
   for (const Region& region : regions) memset(region.cells, 0, region.rule.cells * sizeof(uint16_t));
   if (profil_regions({regions.data(), regions.size()}) != 0) return -1;
   MonitorPlan plan{

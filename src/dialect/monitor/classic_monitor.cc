@@ -43,7 +43,7 @@ int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexc
   if (scale == 0 || histogram.counters.size_bytes() > system.most_bytes) return set_errno(EINVAL);
   if (!writable(arguments.buffer, arguments.words * kWord)) return set_errno(EFAULT);
   auto* counters = static_cast<uint16_t*>(arguments.buffer) + head_words(system, arguments);
-  system.monitor.pause();
+  system.monitor.drop();
   memset(arguments.buffer, 0, arguments.words * kWord);
   MonHeader header{static_cast<uintptr_t>(arguments.low), static_cast<uintptr_t>(arguments.high),
                    arguments.call_counts};

@@ -87,7 +87,7 @@ int start(const pctally_hpux_text_region* regions, int count, void* buffer, size
   bool aligned = reinterpret_cast<uintptr_t>(buffer) % (uint64_t{1} << cell_shift(division.kind)) == 0;
   if (!known || !aligned || !in_order(division.regions) || !division.find_scale(bytes))
     return set_errno(EINVAL);
-  g_monitor.pause();
+  g_monitor.drop();
   memset(buffer, 0, bytes);
   return start_regions(division, static_cast<unsigned char*>(buffer));
 }

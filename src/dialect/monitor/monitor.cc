@@ -89,6 +89,11 @@ void Monitor::finish() noexcept {
   errno = error;
 }
 
+void Monitor::drop() noexcept {
+  pause();
+  regions_->clear();
+}
+
 void Monitor::save() noexcept {
   if (auto written = write(); !written) say("%s", written.error().text);
 }

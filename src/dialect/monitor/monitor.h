@@ -65,6 +65,9 @@ class Monitor {
   /// Turns the profil off and writes the file. Does nothing if nothing is on.
   void finish() noexcept REQUIRES(g_monitors_mutex);
 
+  /// Turns the profil off, and forgets it: its counters are never written.
+  void drop() noexcept REQUIRES(g_monitors_mutex);
+
   /// Turns the profil off; keep() may follow, or finish().
   void pause() const noexcept { row_.turn_off(); }
 

@@ -73,7 +73,7 @@ int start_extended(const pctally_tru64_monitor_args* entries, long count, unsign
     region = monitor_region(kTru64Profil, {entry.buffer, bytes_of(entry), CellKind::kU32},
                             address(entry.lowpc), address(entry.highpc), scale_of(entry));
   }
-  g_monitor.pause();
+  g_monitor.drop();
   for (size_t i = 0; i < number; ++i) memset(entries[i].buffer, 0, bytes_of(entries[i]));
   if (profil_regions({kept, number}) != 0) return -1;
   if (g_monitor.keep({.regions = {kept, number}, .format = MonFormat::kGmonOut, .histogram = {}})) return 0;
