@@ -59,8 +59,9 @@ struct pctally_aix_frag {
  *   buffer, bufsize  so many 16-bit counters; cleared by the call
  *   nfunc            not used
  * With bufsize -1, buffer is an array of struct pctally_aix_prof, ascending by p_high, whose p_bufsize
- * counts counters; the file is gmon.out. A low of 0 ends either form and writes the file. PROFDIR names the
- * file: unset, the usual name in the current directory; empty, no file; otherwise PROFDIR/pid.program.
+ * counts counters; the file is gmon.out. A low of 0 ends either form and writes the file; so does the end of
+ * the process by exit(3), halted by moncontrol() or not: the buffer has to be there until then. PROFDIR names
+ * the file: unset, the usual name in the current directory; empty, no file; otherwise PROFDIR/pid.program.
  * Returns 0, or -1 with errno: EINVAL and EFAULT, and nothing has changed; EAGAIN and ENOMEM, and nothing is
  * on any more. */
 int pctally_aix_monitor(uintptr_t low, uintptr_t high, void *buffer, int bufsize, int nfunc);

@@ -181,6 +181,17 @@ class Monitor(unittest.TestCase):
         self.assertEqual(sums, [5, 5])  # beta, which the child adds, is in none of the two regions
         self.assertEqual(self.files(), ["d"])
 
+    def test_the_end_of_the_process_writes_for_monitor_of_aix(self):
+        """Whatever moncontrol() says; elsewhere the end of the process writes nothing."""
+        for halt in ({}, {"HALT": "1"}):
+            self.run_program("aix", "alpha+4=5", EXIT="1", **halt)
+            self.assertEqual(struct.unpack_from("384H", pathlib.Path(self.path("mon.out")).read_bytes(), 24)[2], 5)
+            self.run_program("aix-array", "alpha+4=5", EXIT="1", **halt)
+            self.assertEqual(ticks_in_gmon(self.path("gmon.out")), 5)
+        for call in ("svr4", "hpux-32", "bsd", "tru64-extended"):
+            self.run_program(call, "alpha+4=5", EXIT="1")
+            self.assertEqual(self.files(), [], call)
+
     def test_a_child_of_vfork_that_exits_leaves_its_parents_monitor_on(self):
         ran = self.run_program("glibc-start", "alpha+4=5", VFORK="1", NO_RECORDING="1")
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))

@@ -125,6 +125,8 @@ static unsigned long long sum(void) {
 }
 
 static void end(const char* call) {
+  if (getenv("HALT")) pctally_aix_moncontrol(0);
+  if (getenv("EXIT")) exit(0);
   if (!strncmp(call, "svr4", 4)) pctally_svr4_monitor(0, 0, 0, 0, 0);
   if (!strcmp(call, "hpux")) pctally_hpux_monitor(0, 0, 0, 0, 0);
   if (!strncmp(call, "hpux-", 5)) pctally_hpux_smonitor(0, 0, 0, 0, 0, 0);

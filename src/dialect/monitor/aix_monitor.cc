@@ -49,7 +49,7 @@ int profil(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale) {
   return result;
 }
 
-constexpr ClassicMonitor kMonitor = {g_monitor, kAixProfil, kOneToOne, false, INT32_MAX, profil};
+constexpr ClassicMonitor kMonitor = {g_monitor, kAixProfil, kOneToOne, false, INT32_MAX, profil, true};
 constexpr StartMonitor kStart = {g_monitor, kAixProfil,  CellKind::kU16, kOneToOne,
                                  2,         kExactReach, profil_regions};
 
@@ -91,8 +91,10 @@ int start_array(const pctally_aix_prof* entry) noexcept REQUIRES(g_monitors_mute
   g_monitor.drop();
   for (const Region& region : regions) memset(region.cells, 0, region.rule.cells * sizeof(uint16_t));
   if (profil_regions({regions.data(), regions.size()}) != 0) return -1;
-  MonitorPlan plan{
-      .regions = {regions.data(), regions.size()}, .format = MonFormat::kGmonOut, .histogram = {}};
+  MonitorPlan plan{.regions = {regions.data(), regions.size()},
+                   .format = MonFormat::kGmonOut,
+                   .histogram = {},
+                   .until_exit = kMonitor.until_exit};
   if (g_monitor.keep(plan)) return 0;
   g_monitor.pause();
   return set_errno(ENOMEM);

@@ -15,6 +15,7 @@ struct ClassicMonitor {
   bool has_header;      ///< the buffer begins with header and call counts; else it is all counters
   uint64_t most_bytes;  ///< of counters that the profil takes
   int (*profil)(uint16_t* counters, size_t bytes, uint64_t offset, uint32_t scale);  ///< 0, or -1 and errno
+  bool until_exit = false;  ///< exit(3) writes the file, too
 };
 
 struct ClassicArguments {
