@@ -37,7 +37,7 @@ struct pctally_glibc_prof {
  *   offset         address of the first byte of code
  *   scale          bytes of counters per 65536 bytes of code; 0: every pc at all goes to the first counter
  * A pc raises counter (pc - offset) / 2 * scale / 65536. Returns 0, or -1 with errno EAGAIN or ENOMEM, and
- * nothing has changed. */
+ * nothing has changed; but EAGAIN in place of a profile with PCTALLY_GLIBC_FAST ends profiling. */
 int pctally_glibc_profil(unsigned short *sample_buffer, size_t size, size_t offset, unsigned int scale);
 
 /* sprofil(3). Counts in profcnt (0 to 65536) ranges, in any order, overlaps allowed: of the ranges that
@@ -47,7 +47,8 @@ int pctally_glibc_profil(unsigned short *sample_buffer, size_t size, size_t offs
  *   tick   set to the time of a tick, unless NULL
  *   flags  PCTALLY_GLIBC_UINT: 32-bit counters, otherwise 16; PCTALLY_GLIBC_FAST: a tick every 1 ms
  * Returns 0, or -1 with errno and nothing changed: EFAULT (profp or tick), EINVAL (profcnt or flags),
- * EAGAIN, ENOMEM. */
+ * ENOMEM, EAGAIN (no timer or signal left); but EAGAIN of a call that changes PCTALLY_GLIBC_FAST ends
+ * profiling. */
 int pctally_glibc_sprofil(struct pctally_glibc_prof *profp, int profcnt, struct timeval *tick,
                           unsigned int flags);
 

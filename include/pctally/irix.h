@@ -42,7 +42,8 @@ struct pctally_irix_prof {
  *   flags  PCTALLY_IRIX_USHORT or PCTALLY_IRIX_UINT, 16- or 32-bit counters; with PCTALLY_IRIX_FAST ten
  *          ticks per clock tick
  * Returns 0, or -1 with errno and nothing changed: E2BIG (profcnt), EFAULT (profp or tick), EINVAL (flags),
- * EAGAIN, ENOMEM. */
+ * ENOMEM, EAGAIN (no timer or signal left); but EAGAIN of a call that changes PCTALLY_IRIX_FAST ends
+ * profiling. */
 int pctally_irix_sprofil(struct pctally_irix_prof *profp, int profcnt, struct timeval *tick,
                          unsigned int flags);
 

@@ -59,6 +59,30 @@ TEST_F(dialects_together, each_by_its_own_rules) {
   EXPECT_EQ(glibc[0], 2);
 }
 
+// "EAGAIN of a call that changes PCTALLY_..._FAST ends profiling"; of another call it changes nothing.
+TEST_F(dialects_together, another_rate_without_a_timer_ends_the_profile) {
+  setenv("PCTALLY_ENGINE", "timer", 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    static uint16_t cells[2];
+    pctally_irix_prof irix{cells, 2, 0, 2};
+    pctally_glibc_prof glibc{cells, 2, 0, 2};
+    int wrong = pctally_irix_sprofil(&irix, 1, nullptr, PCTALLY_IRIX_USHORT) == 0 ? 0 : 1;
+    const rlimit none = {0, 0};
+    setrlimit(RLIMIT_SIGPENDING, &none);
+    if (pctally_glibc_sprofil(&glibc, 1, nullptr, 0) == 0 || errno != EAGAIN) wrong |= 2;
+    if (pctally_irix_sprofil(&irix, 1, nullptr, PCTALLY_IRIX_USHORT) != 0) wrong |= 4;
+    if (pctally_count(text(), 1) != 0) wrong |= 8;
+    const int fast = pctally_irix_sprofil(&irix, 1, nullptr, PCTALLY_IRIX_USHORT | PCTALLY_IRIX_FAST);
+    if (fast == 0 || errno != EAGAIN) wrong |= 16;
+    if (pctally_count(text(), 1) == 0) wrong |= 32;
+    _exit(wrong);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(dialects_together, clocks_side_by_side) {
   use_clock();
   uint16_t hpux[kBurnBytes / 2] = {}, svr4[kBurnBytes / 2] = {}, tru64[kBurnBytes / 2] = {};
