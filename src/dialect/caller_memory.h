@@ -9,7 +9,10 @@ namespace pctally {
 /// True if every byte of [address, address + bytes) can be read now; always true for 0 bytes.
 [[nodiscard]] bool readable(const void* address, size_t bytes) noexcept;
 
-/// True if every byte of [address, address + bytes) can be written now. Does not change them.
+/// True if every byte of [address, address + bytes) can be written now. Does not change them, but makes every
+/// page resident, and fills the holes of a sparse file: the kernel tells only by a write to the page itself.
+/// The mappings in /proc would tell of many pages at once, but not of guard pages within one, and behind a
+/// seccomp filter or without /proc not at all.
 [[nodiscard]] bool writable(void* address, size_t bytes) noexcept;
 
 /// The value at an address of any alignment; no manual page asks for one. REQUIRES: readable.
