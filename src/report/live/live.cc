@@ -63,7 +63,8 @@ struct Sides {
   double all_samples = 0, now_samples = 0, before_samples = 0;
 };
 
-void measure(const Sides& sides, double z, LiveRow* row) {
+/// `alpha`: how likely the trend of a row may be wrong.
+void measure(const Sides& sides, double alpha, LiveRow* row) {
   row->all.share = share_of(row->all.ticks, sides.all);
   row->all.interval = wilson_interval(row->all.share, sides.all_samples);
   row->now_share = share_of(row->now_ticks, sides.now);
@@ -75,8 +76,8 @@ void measure(const Sides& sides, double z, LiveRow* row) {
   double before = share_of(row->all.ticks - std::min(row->all.ticks, row->now_ticks), sides.before);
   before = std::min(before, 1.0);  // ticks resolved since were elsewhere before
   row->change = row->now_share - before;
-  Interval interval = difference_interval(row->now_share, sides.now_samples, before, sides.before_samples, z);
-  row->trend = interval.low > 0 ? Trend::kUp : interval.high < 0 ? Trend::kDown : Trend::kSteady;
+  const double p = p_of_shares(row->now_share, sides.now_samples, before, sides.before_samples);
+  row->trend = p > alpha ? Trend::kSteady : row->change > 0 ? Trend::kUp : Trend::kDown;
 }
 
 /// Rows by scope, and those with totals, are those that ran: the window may have fewer. Its ticks in the
@@ -151,8 +152,8 @@ LiveTable make_live_table(const LiveHistory& history, NameCache& names, const Li
               table.account.effective_samples,
               account_of(now).effective_samples,
               account_of(before).effective_samples};
-  double z = two_sided_z(kFalseAlarms / static_cast<double>(std::max<size_t>(table.rows.size(), 1)));
-  for (LiveRow& row : table.rows) measure(sides, z, &row);
+  const double alpha = kFalseAlarms / static_cast<double>(std::max<size_t>(table.rows.size(), 1));
+  for (LiveRow& row : table.rows) measure(sides, alpha, &row);
   std::erase_if(table.rows, [&](const LiveRow& row) { return !matches(row.all, options.filter); });
   std::sort(table.rows.begin(), table.rows.end(), most_now);
   return table;

@@ -73,7 +73,7 @@ struct LiveOptions {
 };
 
 /// REQUIRES: !history.empty(). A row's trend is up or down if the change is significant at 95 % over the
-/// whole table: its difference_interval(), corrected for the number of rows, does not contain 0.
+/// whole table: p_of_shares() of it is at most 0.05 divided by the number of rows (Bonferroni).
 LiveTable make_live_table(const LiveHistory& history, NameCache& names, const LiveOptions& options);
 
 }  // namespace pctally

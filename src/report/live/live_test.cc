@@ -117,6 +117,18 @@ TEST_F(Live, ASmallChangeIsChanceAndALargeOneIsNot) {
   EXPECT_EQ(row(table(), "f2").trend, Trend::kDown);
 }
 
+TEST_F(Live, ATickOfARowThatHasHardlyAnyIsChance) {
+  for (uint64_t function : {1, 2, 3}) count(function, 20000);
+  look(60);
+  for (uint64_t function : {1, 2, 3}) count(function, 167);
+  count(4, 1);
+  look(61);
+  EXPECT_EQ(row(table(), "f4").trend, Trend::kSteady);
+  count(4, 2);
+  look(62);
+  EXPECT_EQ(row(table(), "f4").trend, Trend::kUp);
+}
+
 /// A program that ran only before the window has no row in it: its neighbour's ticks are not taken
 /// for its own.
 TEST_F(Live, RowsByProgramHaveTheirOwnTicksOfTheWindow) {

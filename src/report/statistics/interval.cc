@@ -4,6 +4,26 @@
 #include <cmath>
 
 namespace pctally {
+namespace {
+
+double log_choose(double n, double k) {
+  return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+}
+
+/// P(K >= k) of the hits K in `samples` of `all`, `all_hits` of which are hits. Each term follows from the
+/// one before it. REQUIRES: k is at least the mean, so that terms fall.
+double tail_of_hits(double k, double samples, double all_hits, double all) {
+  double term =
+      std::exp(log_choose(all_hits, k) + log_choose(all - all_hits, samples - k) - log_choose(all, samples));
+  double sum = 0;
+  for (; term > sum * 1e-16; k += 1) {
+    sum += term;
+    term *= (all_hits - k) * (samples - k) / ((k + 1) * (all - all_hits - samples + k + 1));
+  }
+  return sum;
+}
+
+}  // namespace
 
 double effective_samples(uint64_t ticks, uint64_t samples, double weight_squares) {
   auto sum = static_cast<double>(ticks);
@@ -12,8 +32,9 @@ double effective_samples(uint64_t ticks, uint64_t samples, double weight_squares
   return std::min(effective, sum);
 }
 
-Interval wilson_interval(double share, double samples, double z) {
+Interval wilson_interval(double share, double samples) {
   if (!(samples > 0)) return {};
+  constexpr double z = kNormal95;
   double z2 = z * z / samples;
   double centre = share + z2 / 2;
   double spread = z * std::sqrt(share * (1 - share) / samples + z2 / (4 * samples));
@@ -31,12 +52,14 @@ bool is_wide_range(double low, double high, double samples) {
   return high - low >= kWorthRange && high - low > half_width(low, wilson_interval(low, samples));
 }
 
-Interval difference_interval(double now, double now_samples, double before, double before_samples, double z) {
-  if (!(now_samples > 0) || !(before_samples > 0)) return {-1, 1};
-  Interval first = wilson_interval(now, now_samples, z), second = wilson_interval(before, before_samples, z);
-  double difference = now - before;
-  return {difference - std::hypot(now - first.low, second.high - before),
-          difference + std::hypot(first.high - now, before - second.low)};
+double p_of_shares(double now, double now_samples, double before, double before_samples) {
+  const double new_all = std::round(now_samples), old_all = std::round(before_samples);
+  if (!(new_all > 0) || !(old_all > 0)) return 1;
+  const double new_hits = std::round(now * now_samples), old_hits = std::round(before * before_samples);
+  const bool rose = new_hits * old_all > old_hits * new_all;
+  const double tail = rose ? tail_of_hits(new_hits, new_all, new_hits + old_hits, new_all + old_all)
+                           : tail_of_hits(old_hits, old_all, new_hits + old_hits, new_all + old_all);
+  return std::min(1.0, 2 * tail);
 }
 
 double two_sided_z(double alpha) {

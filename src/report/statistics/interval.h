@@ -1,4 +1,4 @@
-// Confidence intervals of shares and of their differences. docs/statistics.md explains them in words.
+// Confidence intervals of shares, and a test of their differences. docs/statistics.md explains them in words.
 #pragma once
 #include <cstdint>
 
@@ -27,8 +27,8 @@ double effective_samples(uint64_t ticks, uint64_t samples, double weight_squares
 ///
 /// E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927)
 /// 209-212; recommended for small n and shares near 0 or 1 by Brown, Cai, DasGupta, Statistical Science 16
-/// (2001) 101-133. The whole of [0, 1] without samples. Another z gives another confidence.
-Interval wilson_interval(double share, double samples, double z = kNormal95);
+/// (2001) 101-133. The whole of [0, 1] without samples.
+Interval wilson_interval(double share, double samples);
 
 /// What follows "±": the distance from the share to the farther end of its interval.
 double half_width(double share, const Interval& interval);
@@ -37,19 +37,14 @@ double half_width(double share, const Interval& interval);
 /// how little is known: by half a point, and by more than chance explains.
 bool is_wide_range(double low, double high, double samples);
 
-/// An interval for the difference between the shares `now`, of `now_samples`, and `before`, of
-/// `before_samples`. If it contains 0, the change is not significant. From the Wilson intervals [l1, u1] and
-/// [l2, u2] of the two:
-///
-///   d - sqrt((p1 - l1)^2 + (u2 - p2)^2)  to  d + sqrt((u1 - p1)^2 + (p2 - l2)^2)
-///
-/// R. G. Newcombe, "Interval estimation for the difference between independent proportions", Statistics in
-/// Medicine 17 (1998) 873-890, method 10. [-1, 1] without samples on either side.
-Interval difference_interval(double now, double now_samples, double before, double before_samples,
-                             double z = kNormal95);
+/// The probability of two shares at least as different by chance, if there is one share that both are samples
+/// of. Fisher's exact test (R. A. Fisher, "Statistical Methods for Research Workers", 1934, section 21.02):
+/// given the hits of both sides together, those of one side are hypergeometric; two-sided, twice the smaller
+/// tail. Exact also for a row of one tick, where intervals made with the normal distribution are not. To the
+/// nearest whole sample; 1 without samples on either side.
+double p_of_shares(double now, double now_samples, double before, double before_samples);
 
-/// The z of a two-sided interval that misses with probability `alpha`, in (0, 1). To keep all of m
-/// comparisons right with probability 95 %: alpha = 0.05 / m (Bonferroni).
+/// The z of a two-sided interval that misses with probability `alpha`, in (0, 1).
 double two_sided_z(double alpha);
 
 }  // namespace pctally

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <random>
+#include <vector>
 
 namespace pctally {
 namespace {
@@ -80,20 +81,27 @@ TEST(Statistics, CoversTheTrueShare) {
     }
 }
 
-TEST(Statistics, DifferencesMatchPublishedValues) {
-  // Newcombe, Statistics in Medicine 17 (1998) 873-890, table II, method 10: 56/70 - 48/80, 9/10 - 3/10,
-  // 10/10 - 0/10.
-  Interval interval = difference_interval(56.0 / 70, 70, 48.0 / 80, 80);
-  EXPECT_NEAR(interval.low, 0.0524, 5e-5);
-  EXPECT_NEAR(interval.high, 0.3339, 5e-5);
-  interval = difference_interval(0.9, 10, 0.3, 10);
-  EXPECT_NEAR(interval.low, 0.1705, 5e-5);
-  EXPECT_NEAR(interval.high, 0.8090, 5e-5);
-  interval = difference_interval(1, 10, 0, 10);
-  EXPECT_NEAR(interval.low, 0.6075, 5e-5);
-  EXPECT_NEAR(interval.high, 1, 5e-5);
-  EXPECT_EQ(difference_interval(1, 10, 0, 0).low, -1);
+TEST(Statistics, SharesAreComparedByFishersTest) {
+  // Fisher's own example (1935): 3 of 4 cups against 1 of 4; P(K >= 3) = 17/70. And 10 of 13 twins against 2
+  // of 17: 0.000465 (1934, section 21.02).
+  EXPECT_NEAR(p_of_shares(0.75, 4, 0.25, 4), 2 * 17.0 / 70, 1e-12);
+  EXPECT_NEAR(p_of_shares(10.0 / 13, 13, 2.0 / 17, 17), 2 * 619.0 / 1330665, 1e-12);
+  EXPECT_NEAR(p_of_shares(1.0 / 500, 500, 0, 50000), 2 * 500.0 / 50500, 1e-10);
+  EXPECT_EQ(p_of_shares(0.3, 10, 0.3, 100), 1);
+  EXPECT_EQ(p_of_shares(1, 10, 1, 100), 1);
+  EXPECT_EQ(p_of_shares(1, 10, 0, 0), 1);
 }
+
+TEST(Statistics, ExchangedSharesHaveTheSameP) {
+  for (double now : {0.0, 0.001, 0.3, 0.99, 1.0})
+    for (double before : {0.0, 0.002, 0.4, 1.0}) {
+      EXPECT_DOUBLE_EQ(p_of_shares(now, 1000, before, 3e7), p_of_shares(before, 3e7, now, 1000));
+      EXPECT_NEAR(p_of_shares(now, 1000, before, 3e7), p_of_shares(1 - now, 1000, 1 - before, 3e7), 1e-6);
+    }
+}
+
+// Of 300 rows a function that falls from 95 % to 90 % is seen in a second: z is 7.
+TEST(Statistics, ALargeShareThatFallsIsSeen) { EXPECT_LT(p_of_shares(0.9, 1000, 0.95, 60000), 0.05 / 300); }
 
 TEST(Statistics, ZOfTheUsualLevels) {
   EXPECT_NEAR(two_sided_z(0.05), kNormal95, 1e-12);
@@ -101,24 +109,34 @@ TEST(Statistics, ZOfTheUsualLevels) {
   EXPECT_NEAR(two_sided_z(0.001), 3.2905267314919, 1e-10);
 }
 
-// Of 30 shares that do not change, none may seem to, 95 times in 100. False alarm rate of the test: 2000 runs
-// at 5 % are 100 +- 10 (one sigma); the bound is 6 sigma above.
-TEST(Statistics, NothingSeemsToChangeByChance) {
+/// Of so many tables of shares that do not change, the part in which a row seems to.
+double alarms_of(const std::vector<double>& shares, int now, int before, int tables) {
   std::mt19937_64 random(1998);
-  double z = two_sided_z(0.05 / 30);
+  const auto share_of = [&random](double truth, int samples) {
+    return static_cast<double>(std::binomial_distribution<int>(samples, truth)(random)) / samples;
+  };
   int alarms = 0;
-  for (int run = 0; run < 2000; ++run) {
+  for (int table = 0; table < tables; ++table) {
     bool alarm = false;
-    for (int row = 1; row <= 30; ++row) {
-      double truth = 0.3 / row;
-      double now = static_cast<double>(std::binomial_distribution<int>(1000, truth)(random)) / 1000;
-      double before = static_cast<double>(std::binomial_distribution<int>(20000, truth)(random)) / 20000;
-      Interval interval = difference_interval(now, 1000, before, 20000, z);
-      alarm = alarm || interval.low > 0 || interval.high < 0;
+    for (double truth : shares) {
+      const double p = p_of_shares(share_of(truth, now), now, share_of(truth, before), before);
+      alarm = alarm || p <= 0.05 / static_cast<double>(shares.size());
     }
     alarms += alarm;
   }
-  EXPECT_LT(alarms, 160);
+  return static_cast<double>(alarms) / tables;
+}
+
+// Of shares that do not change none may seem to, 95 times in 100. False alarm rate of the test: of 1000
+// tables at 5 % 50 +- 7 (one sigma) have an alarm; the bound is 6 sigma above. Rows of a long tail have one
+// tick now and (almost) none in a long past.
+TEST(Statistics, NothingSeemsToChangeByChance) {
+  std::vector<double> few, tail;
+  for (int row = 1; row <= 30; ++row) few.push_back(0.3 / row);
+  for (int row = 1; row <= 300; ++row) tail.push_back(0.608 / row / row);
+  EXPECT_LT(alarms_of(few, 1000, 20000, 1000), 0.092);
+  EXPECT_LT(alarms_of(tail, 5000, 300000, 1000), 0.092);
+  EXPECT_LT(alarms_of(tail, 500, 50000, 1000), 0.092);
 }
 
 }  // namespace
