@@ -162,6 +162,8 @@ std::optional<int> read_limits(const Arguments& arguments, std::vector<Limit>* l
 /// "about 12 runs a side would decide it, 11 s of CPU time each side"
 std::string way_to_decide(const Diff& diff, const std::vector<LimitResult>& results) {
   if (std::ranges::any_of(results, &LimitResult::nameless)) return "see the warnings above";
+  const auto has_other_name = [](const LimitResult& result) { return !result.other_name.empty(); };
+  if (std::ranges::any_of(results, has_other_name)) return "a side has the function under another name";
   size_t runs = 0;
   for (const LimitResult& result : results) runs = std::max(runs, result.runs_needed);
   if (runs == 0) return "record more runs a side; pctally plan says how many";

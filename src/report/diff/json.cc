@@ -62,13 +62,16 @@ std::string diff_json(const Diff& diff, const std::vector<LimitResult>& results)
   Json& rows = json["rows"] = Json::array();
   for (const DiffRow& row : diff.rows) rows.push_back(row_json(row));
   Json& limits = json["limits"] = Json::array();
-  for (const LimitResult& result : results)
-    limits.push_back({{"limit", valid_utf8(result.limit.text)},
-                      {"outcome", outcome_word(result.outcome)},
-                      {"measured", result.measured},
-                      {"half_width", result.half_width},
-                      {"unit", unit_of(result.limit)},
-                      {"runs_needed", result.runs_needed}});
+  for (const LimitResult& result : results) {
+    Json limit = {{"limit", valid_utf8(result.limit.text)},
+                  {"outcome", outcome_word(result.outcome)},
+                  {"measured", result.measured},
+                  {"half_width", result.half_width},
+                  {"unit", unit_of(result.limit)},
+                  {"runs_needed", result.runs_needed}};
+    if (!result.other_name.empty()) limit["other_name"] = result.other_name;
+    limits.push_back(std::move(limit));
+  }
   return json.dump(1) + "\n";
 }
 

@@ -13,8 +13,10 @@ std::string xml(const std::string& text) { return marked_up(escaped(text)); }
 bool passes(const LimitResult& result) { return result.outcome == LimitResult::Outcome::kPass; }
 
 std::string failure(const Diff& diff, const LimitResult& result) {
+  std::string message = measured_text(result);
+  if (!result.other_name.empty()) message += "; " + result.other_name;
   return fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", outcome_word(result.outcome),
-                     measured_text(result), xml(verdict_sentence(diff)));
+                     marked_up(message), xml(verdict_sentence(diff)));
 }
 
 /// A limit that passes on profiles that cannot be relied on is as good as one that was not checked.

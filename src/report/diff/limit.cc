@@ -7,8 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "report/names/called.h"
-#include "report/names/short_name.h"
+#include "report/diff/limited_rows.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
 #include "report/statistics/ratio.h"
@@ -71,20 +70,6 @@ bool take_unit(std::string_view unit, Limit* limit) {
 
 bool is_time(const Limit& limit) { return limit.metric != Limit::Metric::kShare && !limit.relative; }
 
-/// A limit means whole names alone: by a part of one it would pass or fail for another function.
-Called called(const DiffRow& row, const std::string& name) {
-  if (row.name == without_clone_suffix(name)) return Called::kInFull;
-  const Called how = called_by(row.name, row.linkage, row.short_name, name);
-  return how <= Called::kBare ? how : Called::kNot;
-}
-
-/// A name that is exact for one row does not mean others that look like it.
-Called best_called(const Diff& diff, const std::string& name) {
-  Called best = Called::kNot;
-  for (const DiffRow& row : diff.rows) best = std::min(best, called(row, name));
-  return best;
-}
-
 /// The distance to the end of the interval that the limit is compared with. A change in percent is relative
 /// to an old amount that is not known exactly, either.
 double half_width_for(const Limit& limit, const Change& change) {
@@ -96,32 +81,39 @@ double half_width_for(const Limit& limit, const Change& change) {
   return change.before * (ratio > limited ? ratio - ratios.low : ratios.high - ratio);
 }
 
-/// Rows of one name in several objects are one: their changes add up, and their variances. Their ratio is
-/// Fieller's then, also of one run a side.
-bool add_rows(const Diff& diff, const Limit& limit, Change* sum, bool* in_doubt) {
-  const Called best = best_called(diff, limit.function);
+/// Rows of one name in several objects, or of one function that each side names in its own way, are one:
+/// their changes add up, and their variances. Their ratio is Fieller's then, also of one run a side.
+Change sum_of(const std::vector<const DiffRow*>& rows, Limit::Metric metric) {
+  Change sum;
   double variance = 0, variance_before = 0, variance_after = 0;
-  size_t rows = 0;
-  for (const DiffRow& row : diff.rows) {
-    if (best == Called::kNot || called(row, limit.function) != best) continue;
-    *in_doubt = *in_doubt || diff.is_in_doubt(row.object);
-    const Change& change = limit.metric == Limit::Metric::kShare ? row.share : row.amount;
-    sum->single_runs = ++rows == 1 ? change.single_runs : std::nullopt;
-    sum->before += change.before;
-    sum->after += change.after;
+  for (const DiffRow* row : rows) {
+    const Change& change = metric == Limit::Metric::kShare ? row->share : row->amount;
+    sum.single_runs = rows.size() == 1 ? change.single_runs : std::nullopt;
+    sum.before += change.before;
+    sum.after += change.after;
     const double own = squared(change.interval.high - change.difference);
-    sum->degrees = std::min(sum->degrees, change.degrees);
-    sum->before_degrees = std::min(sum->before_degrees, change.before_degrees);
-    sum->after_degrees = std::min(sum->after_degrees, change.after_degrees);
+    sum.degrees = std::min(sum.degrees, change.degrees);
+    sum.before_degrees = std::min(sum.before_degrees, change.before_degrees);
+    sum.after_degrees = std::min(sum.after_degrees, change.after_degrees);
     variance += own;
     variance_before += change.before_part * own;
     variance_after += squared(change.after_interval.high - change.after);
   }
-  sum->difference = sum->after - sum->before;
-  sum->before_part = variance > 0 ? variance_before / variance : 0;
-  sum->interval = {sum->difference - std::sqrt(variance), sum->difference + std::sqrt(variance)};
-  sum->after_interval = {sum->after - std::sqrt(variance_after), sum->after + std::sqrt(variance_after)};
-  return best != Called::kNot;
+  sum.difference = sum.after - sum.before;
+  sum.before_part = variance > 0 ? variance_before / variance : 0;
+  sum.interval = {sum.difference - std::sqrt(variance), sum.difference + std::sqrt(variance)};
+  sum.after_interval = {sum.after - std::sqrt(variance_after), sum.after + std::sqrt(variance_after)};
+  return sum;
+}
+
+/// "the new side has parse(long) instead; 'parse' means both"; empty if a side has no row instead.
+std::string other_name(const LimitedRows& limited, const Limit& limit) {
+  const DiffRow* row = limited.new_namesake;
+  if (row == nullptr && limit.change) row = limited.old_namesake;  // else the old amount does not matter
+  if (row == nullptr) return "";
+  return fmt::format("the {} side has {} instead; '{}' means both",
+                     row == limited.new_namesake ? "new" : "old", elided_name(escaped(row->name), kMostShown),
+                     elided_name(escaped(bare_name(*row)), kMostShown));
 }
 
 }  // namespace
@@ -194,17 +186,18 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
     return fail(EINVAL, "limit '%s': the profiles count %s, not time; limit the change in %%, or a share",
                 elided_name(limit.text, kMostShown).c_str(), elided_name(diff.event, kMostShown).c_str());
   Change change = diff.total.amount;
-  bool in_doubt = false;
+  LimitedRows limited;
   if (limit.metric != Limit::Metric::kTotal) {
-    change = {};
-    if (!add_rows(diff, limit, &change, &in_doubt))
+    limited = limited_rows(diff, limit.function);
+    if (!limited.named)
       return fail(EINVAL, "neither side has a row '%s'; %s", elided_name(limit.function, kMostShown).c_str(),
                   diff.blind_to_kernel.empty() ? "pctally diff --limit 0 lists the rows"
                                                : "kernel code is left out, for one side does not see it");
-    if (change.before == 0 && change.after == 0)
+    if (limited.rows.empty())
       return fail(EINVAL,
                   "'%s' has no ticks of its own on either side, and a limit is of these; name a callee",
                   elided_name(limit.function, kMostShown).c_str());
+    change = sum_of(limited.rows, limit.metric);
   }
   if (limit.relative && !(change.before > 0))
     return fail(EINVAL, "limit '%s': the old side has none of it to take a percentage of; use ms or pp",
@@ -214,8 +207,10 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
   const Interval& after = change.after_interval;  // near 0 not as wide below as above
   result.measured = (limit.change ? change.difference : change.after) * scale;
   result.half_width = half_width_for(limit, change) * scale;
-  result.nameless = in_doubt;
-  if (in_doubt) return result;
+  result.nameless =
+      std::ranges::any_of(limited.rows, [&diff](auto* row) { return diff.is_in_doubt(row->object); });
+  result.other_name = other_name(limited, limit);
+  if (result.nameless || !result.other_name.empty()) return result;
   const double low = limit.change ? result.measured - result.half_width : after.low,
                high = limit.change ? result.measured + result.half_width : after.high;
   if (low > limit.value)

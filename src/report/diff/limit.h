@@ -38,6 +38,8 @@ struct LimitResult {
   size_t runs_needed =
       0;  ///< kUndecided: a side, to decide it if the measured value is the true one; 0: not known
   bool nameless = false;  ///< kUndecided: code of its rows' objects has no names on one side
+  std::string
+      other_name{};  ///< kUndecided: that a side has the function under another name, perhaps; escaped
 };
 
 /// "PASS", "FAIL", "UNDECIDED"
@@ -50,7 +52,8 @@ const char* unit_of(const Limit& limit);
 std::string measured_text(const LimitResult& result);
 
 /// Fails if the whole 95 % interval lies above the limit, passes if all of it lies at or below, else is
-/// undecided; so it is where Diff::is_in_doubt(object). Error: EINVAL if the limit names a row of neither
+/// undecided; so it is where Diff::is_in_doubt(object), and where a side has another row instead
+/// (LimitedRows). Error: EINVAL if the limit names a row of neither
 /// side (a limit on nothing must not pass), or is a time where the profiles count events.
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit);
 

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "report/diff/diff_for_test.h"
+#include "report/diff/output.h"
 
 namespace pctally {
 namespace {
@@ -21,6 +23,8 @@ Diff diff_with(const char* name, double before, double after, double half) {
   DiffRow row;
   row.name = name;
   row.amount = row.share = change;
+  row.old_side.ticks = static_cast<uint64_t>(before);
+  row.new_side.ticks = static_cast<uint64_t>(after);
   diff.total.amount = change;
   diff.rows.push_back(row);
   return diff;
@@ -133,6 +137,57 @@ TEST(Limit, NamesARowInFullOrShort) {
   EXPECT_EQ(measured("seconds(main.isra.0) > +1ms"), 20);
   EXPECT_EQ(measured("seconds(put) > +1ms"), -1);
   EXPECT_EQ(measured("seconds(mai) > +1ms"), -1) << "a part of a name means nothing";
+}
+
+/// A comparison whose rows have these amounts, old and new.
+Diff diff_of_rows(std::initializer_list<std::tuple<const char*, const char*, double, double>> rows) {
+  Diff diff;
+  for (const auto& [name, linkage, before, after] : rows) {
+    const Diff one = diff_with(name, before, after, 3);
+    diff.old_runs = diff.new_runs = 5;
+    diff.rows.push_back(row_with(one.rows[0], name, linkage, name));
+  }
+  return diff;
+}
+
+// C compiled as C++; Rust's legacy names against those of v0.
+TEST(Limit, MeansAFunctionThatEachSideNamesInItsOwnWay) {
+  const Diff cpp = diff_of_rows({{"f", "", 20, 0}, {"f(int)", "_Z1fi", 0, 30}});
+  EXPECT_EQ(outcome_of(cpp, "share(f) > 1%"), Outcome::kFail);
+  EXPECT_EQ(outcome_of(cpp, "share(f) > +2pp"), Outcome::kFail);
+  EXPECT_EQ(outcome_of(cpp, "seconds(f) > +100%"), Outcome::kPass);
+  const Diff back = diff_of_rows({{"f(int)", "_Z1fi", 20, 0}, {"f", "", 0, 30}});
+  EXPECT_EQ(outcome_of(back, "seconds(f) > +10%"), Outcome::kFail);
+  const Diff rust = diff_of_rows({{"r::gen", "_ZN1r3gen17h0123456789abcdefE", 100, 0},
+                                  {"r::gen::<u32>", "_RINvC1r3genmE", 0, 80},
+                                  {"r::gen::<u8>", "_RINvC1r3genhE", 0, 70}});
+  EXPECT_EQ(check_limit(rust, *parse_limit("seconds(r::gen) > +10%"))->measured, 50);
+}
+
+TEST(Limit, AnExactNameOnBothSidesMeansNoOther) {
+  const Diff diff = diff_of_rows({{"f", "", 20, 20}, {"f(int)", "_Z1fi", 0, 30}});
+  EXPECT_EQ(outcome_of(diff, "seconds(f) > +50%"), Outcome::kPass);
+  Diff caller = diff_of_rows({{"f", "", 0, 0}, {"f(int)", "_Z1fi", 20, 30}});
+  EXPECT_FALSE(check_limit(caller, *parse_limit("seconds(f) > +90%"))) << "f only calls others";
+}
+
+TEST(Limit, OfAFunctionWhoseSignatureWasEditedIsUndecided) {
+  const Diff diff = diff_of_rows(
+      {{"parse(int)", "_Z5parsei", 50, 0}, {"parse(long)", "_Z5parsel", 0, 150}, {"other", "", 10, 10}});
+  const auto result = check_limit(diff, *parse_limit("seconds(parse(int)) > +10%"));
+  EXPECT_EQ(result->outcome, Outcome::kUndecided);
+  EXPECT_EQ(result->other_name, "the new side has parse(long) instead; 'parse' means both");
+  EXPECT_NE(limits_text({*result}, false).find(result->other_name), std::string::npos);
+  EXPECT_EQ(outcome_of(diff, "share(parse(int)) > 1%"), Outcome::kUndecided);
+  EXPECT_EQ(check_limit(diff, *parse_limit("share(parse(long)) > +2pp"))->other_name,
+            "the old side has parse(int) instead; 'parse' means both");
+  EXPECT_EQ(outcome_of(diff, "share(parse(long)) > 1%"), Outcome::kFail) << "its new amount alone";
+  EXPECT_EQ(outcome_of(diff, "seconds(parse) > +10%"), Outcome::kFail);
+}
+
+TEST(Limit, OfAFunctionThatIsGonePassesBesideOverloadsThatBothSidesHave) {
+  const Diff diff = diff_of_rows({{"put(int)", "_Z3puti", 50, 0}, {"put(long)", "_Z3putl", 40, 41}});
+  EXPECT_EQ(outcome_of(diff, "seconds(put(int)) > +10%"), Outcome::kPass);
 }
 
 TEST(Limit, OnNothingNeverPasses) {

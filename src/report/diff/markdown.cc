@@ -65,9 +65,12 @@ std::string diff_markdown(const Diff& diff, const std::vector<LimitResult>& resu
   for (const std::string& remark : remarks_of(diff)) out += fmt::format("\n{}\n", markdown_text(remark));
   for (const Doubt& doubt : diff.doubts) out += fmt::format("\nWarning: {}\n", markdown_text(doubt.text()));
   if (!results.empty()) out += "\n| limit | measured | |\n|:--|--:|:--|\n";
-  for (const LimitResult& result : results)
-    out += fmt::format("| {} | {} | {} |\n", markdown_cell(result.limit.text), measured_text(result),
+  for (const LimitResult& result : results) {
+    out += fmt::format("| {} | {} | {}", markdown_cell(result.limit.text), measured_text(result),
                        outcome_word(result.outcome));
+    if (!result.other_name.empty()) out += ": " + markdown_cell(result.other_name);
+    out += " |\n";
+  }
   const AmountUnit unit = unit_of_rows(diff);
   if (diff.decided != 0) out += fmt::format("\n{}", table(diff, unit, 0, diff.decided));
   out += decided_totals(diff, unit);
