@@ -65,6 +65,7 @@ class Plan {
  public:
   Plan(RunDeviations deviations, const Arguments& arguments, size_t runs)
       : rows_(std::move(deviations.rows)),
+        family_(deviations.family),
         event_(escaped(deviations.event)),
         arguments_(arguments),
         runs_(runs) {
@@ -94,12 +95,12 @@ class Plan {
     return fmt::format(
         "One run a side, however long, shows changes from {:.0f} % on: runs are then assumed to deviate by "
         "{:.0f} %.\n",
-        100 * smallest_of_one_run(planned(0)), kBetweenRuns * 100);
+        100 * smallest_of_one_run(planned(0, Judged::kRow)), kBetweenRuns * 100);
   }
 
  private:
-  [[nodiscard]] PlannedChange planned(double percent) const {
-    return {.relative = percent / 100, .rows = rows_.size(), .power = arguments_.power / 100};
+  [[nodiscard]] PlannedChange planned(double percent, Judged judged) const {
+    return {.relative = percent / 100, .level = family_.level_of(judged), .power = arguments_.power / 100};
   }
 
   using Line = std::vector<std::string>;  ///< figures, and the name
@@ -111,15 +112,16 @@ class Plan {
     std::vector<Line> lines = {std::move(head)};
     const size_t limit = arguments_.limit;
     const size_t shown = limit == 0 ? rows_.size() : std::min(rows_.size(), limit + 1);
-    for (size_t i = 0; i < shown; ++i) lines.push_back(line(rows_[i], cell));
+    for (size_t i = 0; i < shown; ++i)
+      lines.push_back(line(rows_[i], i == 0 ? Judged::kWhole : Judged::kRow, cell));
     return aligned(lines);
   }
 
-  [[nodiscard]] Line line(const RowDeviation& row, const auto& cell) const {
+  [[nodiscard]] Line line(const RowDeviation& row, Judged judged, const auto& cell) const {
     const NameStyle names = name_style_of(arguments_.names);
     Line figures = {fmt::format("{:.1f}", row.amount),
                     fmt::format("{:.1f}", row.amount > 0 ? 100 * row.deviation / row.amount : 0.0)};
-    for (double change : changes_) figures.push_back(cell(row, planned(change)));
+    for (double change : changes_) figures.push_back(cell(row, planned(change, judged)));
     figures.push_back(elided_name(escaped(shown_name(names, row.short_name, row.name, row.linkage)), 60));
     return figures;
   }
@@ -140,6 +142,7 @@ class Plan {
   }
 
   std::vector<RowDeviation> rows_;
+  Family family_;
   std::string event_;  ///< empty: CPU time
   const Arguments& arguments_;
   size_t runs_;

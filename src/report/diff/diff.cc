@@ -176,6 +176,7 @@ struct Candidate {
   const SideTicks *before, *after;
   Verdict* verdict;
   size_t* decided;  ///< counts it; null: the whole, which nobody counts
+  Judged judged = Judged::kRow;
 };
 
 Verdict verdict_of(const Candidate& candidate, size_t old_runs, size_t new_runs) {
@@ -190,8 +191,8 @@ Verdict verdict_of(const Candidate& candidate, size_t old_runs, size_t new_runs)
 }
 
 std::vector<Candidate> candidates_of(Diff* diff) {
-  std::vector<Candidate> family = {
-      {&diff->total.amount, &diff->total.old_side, &diff->total.new_side, &diff->total.verdict, nullptr}};
+  std::vector<Candidate> family = {{&diff->total.amount, &diff->total.old_side, &diff->total.new_side,
+                                    &diff->total.verdict, nullptr, Judged::kWhole}};
   const auto add_if_enough = [&](const Candidate& candidate) {
     if (candidate.before->effective + candidate.after->effective >= kFewestTicks) family.push_back(candidate);
   };
@@ -199,26 +200,25 @@ std::vector<Candidate> candidates_of(Diff* diff) {
     if (diff->is_in_doubt(row.object)) continue;
     add_if_enough({&row.amount, &row.old_side, &row.new_side, &row.verdict, &diff->decided});
     if (row.has_callees() && !row.total_in_doubt)
-      add_if_enough(
-          {&*row.total, &row.old_on_path, &row.new_on_path, &row.total_verdict, &diff->decided_totals});
+      add_if_enough({&*row.total, &row.old_on_path, &row.new_on_path, &row.total_verdict,
+                     &diff->decided_totals, Judged::kTotal});
   }
   return family;
 }
 
-/// On average, at most kDiffRate of the rows called changed are wrong. The whole is one of the family and
-/// bears half of its weight; own amounts and totals share the other half evenly, if there are both. C. R.
-/// Genovese, K. Roeder, L. Wasserman, "False discovery control with p-value weighting", Biometrika 93
-/// (2006) 509-524. A weight alone may not decide what its own 95 % interval leaves open: such a p-value
-/// counts as 1, which a larger one always may.
+/// On average, at most kDiffRate of the rows called changed are wrong. The tests have the weights that Family
+/// gives them. C. R. Genovese, K. Roeder, L. Wasserman, "False discovery control with p-value weighting",
+/// Biometrika 93 (2006) 509-524. A weight alone may not decide what its own 95 % interval leaves open: such a
+/// p-value counts as 1, which a larger one always may.
 void decide(Diff* diff) {
   const std::vector<Candidate> family = candidates_of(diff);
-  std::map<const size_t*, double> of_kind;
-  for (const Candidate& candidate : family) ++of_kind[candidate.decided];
+  for (const Candidate& candidate : family) {
+    diff->family.rows += candidate.judged == Judged::kRow;
+    diff->family.totals += candidate.judged == Judged::kTotal;
+  }
   std::vector<double> p_values;
   for (const Candidate& candidate : family) {
-    const double kinds = candidate.decided == nullptr ? 1 : static_cast<double>(of_kind.size() - 1);
-    const double part = of_kind.size() == 1 ? 1 : 0.5 / kinds;
-    const double weight = part * static_cast<double>(family.size()) / of_kind[candidate.decided];
+    const double weight = diff->family.part_of(candidate.judged) * static_cast<double>(family.size());
     p_values.push_back(candidate.change->p <= kDiffRate ? candidate.change->p / weight : 1);
   }
   const std::vector<bool> changed = rejected(p_values, kDiffRate);
@@ -442,15 +442,21 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
   join_namesakes(pointers_to(reports, {}), &objects);
   const std::vector<MeasuredRun> measured = measure_side(side, reports, options.work, objects, {});
   std::vector<RowDeviation>& rows = result.rows;
+  const bool all_have_paths = std::ranges::all_of(measured, &MeasuredRun::has_paths);
   for (const DiffKey& key : keys_of(measured, {})) {
     const std::string name = name_of(key, measured, {});
     std::vector<Measured> amounts;
     double sum = 0;
+    uint64_t callees = 0;
     for (const MeasuredRun& run : measured) {
-      amounts.push_back(amount_of(run, static_cast<double>(ticks_of(run, key))));
+      const uint64_t ticks = ticks_of(run, key);
+      amounts.push_back(amount_of(run, static_cast<double>(ticks)));
       sum += amounts.back().amount;
+      callees += on_path_of(run, key) - std::min(ticks, on_path_of(run, key));
     }
+    if (all_have_paths && callees != 0) ++result.family.totals;
     if (sum == 0) continue;  // it only calls others
+    ++result.family.rows;
     rows.push_back({.name = name,
                     .amount = sum / static_cast<double>(runs.size()),
                     .deviation = run_deviation(amounts, options.between_runs),

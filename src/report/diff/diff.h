@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "profile/profile.h"
 #include "report/diff/doubt.h"
+#include "report/diff/family.h"
 #include "report/names/shown_names.h"
 #include "report/rollup.h"
 #include "report/statistics/change_test.h"
@@ -73,6 +74,7 @@ struct Diff {
   size_t rows_with_ticks = 0;  ///< of their own, on either side: the first ones; others have a total alone
   size_t decided = 0;          ///< of the rows
   size_t decided_totals = 0;   ///< of the totals of rows that have callees
+  Family family;               ///< the tests that decided them
   std::map<std::string, std::string>
       renamed;                   ///< objects that have another name on the new side, by the old one
   std::vector<Doubt> doubts;     ///< why the profiles cannot be relied on
@@ -95,7 +97,6 @@ inline std::string shown_name(const Diff& diff, const DiffRow& row) {
   return shown_name(diff.names, row.short_name, row.name, row.linkage);
 }
 
-inline constexpr double kDiffRate = 0.05;  ///< of the rows called changed, how many may be wrong, on average
 inline constexpr double kFewestTicks =
     10;  ///< effective ticks of both sides below which nothing can be decided
 
@@ -118,6 +119,7 @@ struct RowDeviation {
 /// Of runs of one program.
 struct RunDeviations {
   std::vector<RowDeviation> rows{};  ///< the total, then the largest first
+  Family family{};                   ///< of a comparison of such runs
   std::string event{};               ///< this and the following as of Diff
   std::vector<Doubt> doubts{};
   std::string blind_to_kernel{};
@@ -130,11 +132,11 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
 /// Rows of functions that call others: those whose total is decided first, then by the size of its change.
 std::vector<const DiffRow*> rows_with_callees(const Diff& diff);
 
-/// A change that a comparison shall detect.
+/// A rise that a comparison shall detect.
 struct PlannedChange {
-  double relative = 0;  ///< to the row's amount
-  size_t rows = 1;      ///< that are compared at once
-  double power = 0.8;   ///< probability of detecting it
+  double relative = 0;       ///< to the row's amount
+  double level = kDiffRate;  ///< the p-value that decides it, as of Family::level_of()
+  double power = 0.8;        ///< probability of detecting it
 };
 
 /// Runs a side that show it. 0: more than a million.
@@ -147,8 +149,8 @@ double length_needed(const RowDeviation& row, const PlannedChange& change, size_
 /// The smallest change, relative, that one run a side shows, however long it is.
 double smallest_of_one_run(const PlannedChange& change);
 
-/// The smallest change of `row` (in its amount) that would be decided four times in five, with as many
-/// runs as now.
+/// The smallest rise of `row` (in its amount) that would be decided four times in five, if it alone rose,
+/// with as many runs as now. Infinite: none would be.
 double visible_change(const Diff& diff, const DiffRow& row);
 
 }  // namespace pctally

@@ -125,7 +125,7 @@ TEST(Diff, TheSameProfileTwiceIsNoDifference) {
   Diff diff = diff_of({run_of({0, 500, 300, 20})}, {run_of({0, 500, 300, 20})});
   EXPECT_EQ(diff.decided, 0u);
   EXPECT_THAT(verdict_sentence(diff), MatchesRegex("No difference found: .* \\(-.* to \\+.* %\\); .*"));
-  EXPECT_THAT(power_sentence(diff), HasSubstr("would have to change by"));
+  EXPECT_THAT(power_sentence(diff), HasSubstr("would have to rise by"));
 }
 
 TEST(Diff, TheWholeIsUndecidedWhereItsIntervalHoldsNoChange) {

@@ -1,58 +1,113 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "report/diff/diff.h"
+#include "report/statistics/power.h"
 
 namespace pctally {
 namespace {
 
-constexpr double kPower80 = 0.8416;  ///< the 80 % point of the normal distribution
+/// The variances of one run of a row, and of one that is `length` times as long. Counting noise has to the
+/// amount that it is of, runs deviate in proportion to it.
+struct RunVariance {
+  double between = 0, counting = 0;
+  bool sampled = true;
 
-/// Standard errors of a difference that a change must have, for so many runs a side; 1: as of a variance
-/// that is known.
-double errors_of(const PlannedChange& change, size_t runs) {
-  const double alpha = kDiffRate / static_cast<double>(std::max<size_t>(change.rows, 1));
-  const double decided = runs > 1 ? t_quantile(alpha, 2 * static_cast<double>(runs - 1)) : two_sided_z(alpha);
-  return decided + two_sided_z(2 * (1 - change.power));
+  /// Of the mean of `runs` that have `ratio` times the amount.
+  [[nodiscard]] WelchPower::Side of(double ratio, double length, double runs) const {
+    const double counted = counting * (sampled ? ratio * length : 1);
+    return {(between * squared(ratio * length) + counted) / runs, counted / runs};
+  }
+};
+
+RunVariance run_variance(const RowDeviation& row) {
+  const double counting = squared(row.counting);
+  return {std::max(0.0, squared(row.deviation) - counting), counting, row.sampled};
 }
 
-/// The variance that a run may have if two of them are to show the change, of so many a side.
-double variance_allowed(const RowDeviation& row, const PlannedChange& change, size_t runs) {
-  return squared(change.relative * row.amount / errors_of(change, runs)) / 2;
+/// Whether several runs a side, `length` times as long as now, show the change.
+bool is_seen(const RowDeviation& row, const PlannedChange& change, const WelchPower& power, double runs,
+             double length) {
+  const RunVariance variance = run_variance(row);
+  return power.of(change.relative * row.amount * length, variance.of(1, length, runs),
+                  variance.of(1 + change.relative, length, runs)) >= change.power;
+}
+
+/// Rows of one plan share them.
+const WelchPower& power_of(const PlannedChange& change, size_t runs) {
+  thread_local std::map<std::pair<double, size_t>, WelchPower> known;
+  const double degrees = static_cast<double>(runs) - 1;
+  return known.try_emplace({change.level, runs}, change.level, degrees, degrees).first->second;
+}
+
+/// One run a side is taken to deviate as diff assumes it. Sampled amounts are compared on the scale of
+/// logarithms. 0: no length is enough.
+double length_of_one(const RowDeviation& row, const PlannedChange& change) {
+  if (!(row.amount > 0)) return 0;
+  const double errors = z_needed(change.level, change.power), ratio = 1 + change.relative;
+  const double counting = squared(row.counting / row.amount);
+  if (!row.sampled) {
+    const double variance = squared(kBetweenRuns) * (1 + squared(ratio)) + 2 * counting;
+    return squared(change.relative / errors) >= variance ? 1 : 0;
+  }
+  const double left = squared(std::log(ratio) / errors) - 2 * squared(kBetweenRuns);
+  return left > 0 ? counting * (1 + 1 / ratio) / left : 0;
 }
 
 }  // namespace
 
 size_t runs_needed(const RowDeviation& row, const PlannedChange& change) {
-  constexpr double kMost = 1e6;
-  const auto runs_at = [&](size_t runs) {
-    const double allowed = variance_allowed(row, change, runs);
-    return allowed > 0 ? squared(row.deviation) / allowed : kMost;
+  constexpr size_t kMost = 1000000;
+  if (const double length = length_of_one(row, change); length > 0 && length <= 1) return 1;
+  const auto is_enough = [&](size_t runs) {
+    return is_seen(row, change, power_of(change, runs), static_cast<double>(runs), 1);
   };
-  if (runs_at(1) >= kMost) return 0;
-  const double of_one = squared(kBetweenRuns * row.amount) + squared(row.counting);  // as diff assumes it
-  if (of_one <= variance_allowed(row, change, 1)) return 1;
-  auto runs = static_cast<size_t>(std::max(2.0, std::ceil(runs_at(1))));
-  while (runs_at(runs) > static_cast<double>(runs)) ++runs;  // few runs know their variance badly
-  return runs;
+  if (!is_enough(kMost)) return 0;
+  size_t enough = 2;
+  while (!is_enough(enough)) enough *= 2;
+  size_t few = enough / 2;  // that are not enough; 1 is known to be none
+  while (few + 1 < enough) {
+    const size_t middle = (few + enough) / 2;
+    (is_enough(middle) ? enough : few) = middle;
+  }
+  return enough;
 }
 
 double length_needed(const RowDeviation& row, const PlannedChange& change, size_t runs) {
-  const double between = runs == 1 ? squared(kBetweenRuns * row.amount)
-                                   : std::max(0.0, squared(row.deviation) - squared(row.counting));
-  const double left = variance_allowed(row, change, runs) * static_cast<double>(runs) - between;
-  return left > 0 ? squared(row.counting) / left : 0;
+  if (runs == 1) return length_of_one(row, change);
+  const WelchPower& power = power_of(change, runs);
+  const auto is_enough = [&](double length) {
+    return is_seen(row, change, power, static_cast<double>(runs), length);
+  };
+  if (!row.sampled) return is_enough(1) ? 1 : 0;
+  constexpr double kMost = 1e9;
+  return is_enough(kMost) ? least_enough(1 / kMost, kMost, is_enough) : 0;
 }
 
 double smallest_of_one_run(const PlannedChange& change) {
-  return errors_of(change, 1) * kBetweenRuns * std::sqrt(2.0);
+  return std::expm1(z_needed(change.level, change.power) * kBetweenRuns * std::sqrt(2.0));
 }
 
 double visible_change(const Diff& diff, const DiffRow& row) {
-  const double half = (row.amount.interval.high - row.amount.interval.low) / 2;
-  const auto candidates = static_cast<double>(diff.rows_with_ticks + 1);  // with the total
-  const double error = half / t_quantile(0.05, row.amount.degrees);
-  return error * (t_quantile(kDiffRate / candidates, row.amount.degrees) + kPower80);
+  constexpr double kPower = 0.8;
+  const Change& amount = row.amount;
+  const double level = diff.family.level_of(Judged::kRow);
+  if (amount.single_runs) {
+    const double ratio = ratio_seen(*amount.single_runs, level, kPower);
+    return std::max(amount.before, amount.single_runs->before.per_tick) * ratio - amount.before;
+  }
+  const WelchPower power(level, amount.before_degrees, amount.after_degrees);
+  const double half = (amount.interval.high - amount.interval.low) / 2;
+  const double variance = squared(half / t_quantile(0.05, amount.degrees));
+  const auto is_enough = [&](double relative) {
+    const double after = (1 - amount.before_part) * variance * squared(1 + relative);
+    return power.of(relative * amount.before, {amount.before_part * variance}, {after}) >= kPower;
+  };
+  constexpr double kMost = 1e6;
+  if (!(amount.before > 0) || !is_enough(kMost)) return std::numeric_limits<double>::infinity();
+  return amount.before * least_enough(1 / kMost, kMost, is_enough);
 }
 
 }  // namespace pctally

@@ -205,10 +205,12 @@ std::string power_sentence(const Diff& diff) {
   };
   const DiffRow& row = *std::ranges::max_element(diff.rows, {}, amount);
   if (diff.is_in_doubt(row.object)) return "";
+  const double visible = visible_change(diff, row);
+  if (std::isinf(visible)) return "";
   return fmt::format(
-      "{} ({}) would have to change by {} to be seen with {}; for less, record more runs (pctally plan).",
+      "{} ({}) would have to rise by {} to be seen with {}; for less, record more runs (pctally plan).",
       elided_name(escaped(shown_name(diff, row)), 40), amount_text(diff, row.amount.before),
-      amount_text(diff, visible_change(diff, row)), runs_text(diff));
+      amount_text(diff, visible), runs_text(diff));
 }
 
 }  // namespace pctally

@@ -9,8 +9,7 @@ namespace pctally {
 namespace {
 
 constexpr double kExactTicks = 2000;  ///< above that the beta-binomial is normal on the logarithmic scale
-constexpr double kManyDegrees = 1e6;
-constexpr double kNormalFrom = 1e5;  ///< degrees of freedom from which on t is normal to four figures
+constexpr double kNormalFrom = 1e5;   ///< degrees of freedom from which on t is normal to four figures
 
 /// Numerical Recipes' form of Lentz's method for the continued fraction of the incomplete beta function.
 double beta_fraction(double a, double b, double x) {

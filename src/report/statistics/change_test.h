@@ -9,6 +9,8 @@
 
 namespace pctally {
 
+inline constexpr double kManyDegrees = 1e6;  ///< of freedom, of a variance that is known
+
 inline double squared(double value) { return value * value; }
 
 /// What one run says about one row: an amount (milliseconds, events, percent points) and how it was counted.
@@ -30,13 +32,14 @@ struct SingleRuns {
 struct Change {
   double before = 0;  ///< mean of the runs
   double after = 0;
-  double difference = 0;   ///< after - before
-  Interval interval;       ///< of the difference, 95 %; an Interval of any unit
-  double degrees = 1e6;    ///< of freedom, of the t that the interval is made with
-  double before_part = 0;  ///< of the variance of the difference, what `before` has: 0 to 1
-  double before_degrees = 1e6, after_degrees = 1e6;  ///< of freedom, of the variances of the two
-  Interval after_interval;                           ///< of `after` alone
-  double p = 1;  ///< probability of a difference at least as large if nothing changed
+  double difference = 0;          ///< after - before
+  Interval interval;              ///< of the difference, 95 %; an Interval of any unit
+  double degrees = kManyDegrees;  ///< of freedom, of the t that the interval is made with
+  double before_part = 0;         ///< of the variance of the difference, what `before` has: 0 to 1
+  double before_degrees = kManyDegrees,
+         after_degrees = kManyDegrees;  ///< of freedom, of the variances of the two
+  Interval after_interval;              ///< of `after` alone
+  double p = 1;                         ///< probability of a difference at least as large if nothing changed
   std::optional<SingleRuns> single_runs;  ///< where there is one sampled run on each side
 };
 

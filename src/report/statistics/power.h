@@ -1,0 +1,52 @@
+// How likely the tests of change_test.h show a change. docs/statistics.md explains it in words.
+#pragma once
+#include <array>
+#include <cmath>
+
+#include "report/statistics/change_test.h"
+
+namespace pctally {
+
+/// Of Welch's test that calls a difference changed at p <= `level`. A side's mean has a variance that the
+/// test estimates with so many degrees of freedom.
+class WelchPower {
+ public:
+  WelchPower(double level, double old_degrees, double new_degrees);
+
+  struct Side {
+    double variance = 0;  ///< of the mean
+    double least = 0;     ///< that the test takes it for, however little the runs differ
+  };
+  /// The probability that a difference, positive, is called so.
+  [[nodiscard]] double of(double difference, const Side& before, const Side& after) const;
+
+ private:
+  static constexpr size_t kQuantiles = 16, kDegrees = 9;
+
+  [[nodiscard]] double quantile(double degrees) const;
+
+  double old_degrees_, new_degrees_;
+  std::array<double, kQuantiles> old_quantiles_, new_quantiles_;  ///< of a variance, to its mean
+  double least_inverse_ = 0, step_ = 0;                           ///< of 1 / degrees
+  std::array<double, kDegrees> log_quantiles_{};                  ///< of t, for these
+};
+
+/// The z that a change must have, on average, so that a test calls it at p <= `level` with this probability,
+/// where the variance is known.
+double z_needed(double level, double power);
+
+/// The least value that is enough, to six figures. REQUIRES: `enough` is, what is larger than such a value
+/// is.
+double least_enough(double few, double enough, const auto& is_enough) {
+  while (enough > few * (1 + 1e-6)) {
+    const double middle = std::sqrt(few * enough);
+    (is_enough(middle) ? enough : few) = middle;
+  }
+  return enough;
+}
+
+/// How many times as large the amount of `after` must be that of `before` to be called so of one sampled run
+/// a side, which `before` is like; infinite: 1e6 is not enough.
+double ratio_seen(const SingleRuns& runs, double level, double power);
+
+}  // namespace pctally
