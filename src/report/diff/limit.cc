@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "report/diff/limited_rows.h"
 #include "report/print/escape.h"
@@ -54,6 +55,19 @@ bool take_metric(std::string_view text, Limit* limit) {
   limit->function = trimmed(text.substr(open + 1, text.size() - open - 2));
   limit->metric = word == "share" ? Limit::Metric::kShare : Limit::Metric::kSeconds;
   return (word == "share" || word == "seconds") && !limit->function.empty();
+}
+
+/// Takes a decimal number off the front of `rest`. False if there is none.
+bool take_number(std::string_view* rest, Limit* limit) {
+  limit->change = rest->starts_with('+') || rest->starts_with('-');
+  const std::string_view digits = rest->substr(limit->change ? 1 : 0);
+  if (digits.empty() || !(std::isdigit(static_cast<unsigned char>(digits[0])) || digits[0] == '.'))
+    return false;  // "nan" and "inf" are numbers for from_chars()
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), limit->value);
+  if (error != std::errc()) return false;
+  if (rest->starts_with('-')) limit->value = -limit->value;
+  *rest = digits.substr(static_cast<size_t>(end - digits.data()));
+  return true;
 }
 
 /// False if the unit does not fit the metric.
@@ -142,18 +156,15 @@ Result<Limit> parse_limit(std::string_view text) {
   if (sign == std::string_view::npos) return refused(text, "it has no '>'");
   if (!take_metric(trimmed(text.substr(0, sign)), &limit))
     return refused(text, "choose share(NAME), seconds(NAME) or total", Limit::Metric::kShare);
-  std::string number(trimmed(text.substr(sign + 1)));
-  limit.change = !number.empty() && (number[0] == '+' || number[0] == '-');
-  char* end = nullptr;
-  limit.value = strtod(number.c_str(), &end);
-  if (end == number.c_str() || !std::isfinite(limit.value))
-    return refused(text, "a number follows '>'", limit.metric);
-  if (!take_unit(trimmed(end), &limit))
+  std::string_view rest = trimmed(text.substr(sign + 1));
+  if (!take_number(&rest, &limit)) return refused(text, "a number follows '>'", limit.metric);
+  if (!take_unit(trimmed(rest), &limit))
     return refused(text,
                    limit.metric == Limit::Metric::kShare
                        ? "the unit of a share is pp or %"
                        : "the unit of a time is ms or s, of a change also %",
                    limit.metric);
+  if (!std::isfinite(limit.value)) return refused(text, "the number is too large", limit.metric);
   if (limit.metric == Limit::Metric::kShare && !limit.relative && limit.value >= 100)
     return refused(text, "no share is, or rises, above 100", limit.metric);
   return limit;

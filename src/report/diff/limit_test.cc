@@ -196,11 +196,31 @@ TEST(Limit, OnNothingNeverPasses) {
 }
 
 TEST(Limit, AWrongOneSaysWhatIsWrong) {
-  for (const char* text : {"", "total", "total > ", "total > x%", "size(f) > +1%", "share() > +2pp",
-                           "share(f > +2pp", "share(f) > +2ms", "total > +2pp", "seconds(f) > 3%",
-                           "total > +3", "total > +nan%", "share(f) > 100%", "share(f) > +200pp"})
+  for (const char* text : {"",
+                           "total",
+                           "total > ",
+                           "total > x%",
+                           "size(f) > +1%",
+                           "share() > +2pp",
+                           "share(f > +2pp",
+                           "share(f) > +2ms",
+                           "total > +2pp",
+                           "seconds(f) > 3%",
+                           "total > +3",
+                           "total > +nan%",
+                           "total > inf s",
+                           "total > 1e999s",
+                           "total > 1e308s",
+                           "total > +0x10%",
+                           "total > +-3%",
+                           "total > + 3%",
+                           "share(f) > 100%",
+                           "share(f) > +200pp"})
     EXPECT_FALSE(parse_limit(text)) << text;
   EXPECT_TRUE(parse_limit("share(std::vector<int>::at(unsigned long)) > +2pp"));
+  EXPECT_FALSE(parse_limit(std::string_view("total > +3%\0 or so", 17))) << "text behind a NUL byte";
+  EXPECT_EQ(parse_limit("total > -2.5e1 %")->value, -25);
+  EXPECT_EQ(parse_limit("total > .5s")->value, 500);
 }
 
 TEST(Limit, OfTimeIsNoneOfEvents) {
