@@ -71,6 +71,12 @@ int status_after(const Error& error) {
   return kExitFailed;
 }
 
+/// As the library reads it: behind a leading 0 it takes digits for octal ones.
+bool is_whole_number(const std::string& word) {
+  constexpr size_t kDigits = 18;  // that always fit in 64 bits
+  return is_number(word) && word.size() <= kDigits && (word == "0" || word[0] != '0');
+}
+
 }  // namespace
 
 bool is_number(const std::string& word) {
@@ -87,8 +93,15 @@ WordCheck number_from_to(double low, double high) {
   };
 }
 
+WordCheck whole_number_from_to(uint64_t low, uint64_t high) {
+  return [low, high](const std::string& word) -> std::string {
+    if (is_whole_number(word) && std::stoull(word) >= low && std::stoull(word) <= high) return "";
+    return fmt::format("{}: not a whole number from {} to {}", word, low, high);
+  };
+}
+
 std::string number_of_rows(const std::string& word) {
-  return is_number(word) && word.size() < 19 ? "" : word + ": not a number of rows; write 20, or 0 for all";
+  return is_whole_number(word) ? "" : word + ": not a number of rows; write 20, or 0 for all";
 }
 
 void add_names_option(OptionParser& app, std::string& names) {

@@ -1,5 +1,6 @@
 // Shared by the subcommands: checks of words, options that several have, and the writing of output.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ bool is_number(const std::string& word);
 
 /// Accepts a number from `low` to `high`.
 WordCheck number_from_to(double low, double high);
+
+/// Accepts a whole number from `low` to `high`, in decimal digits.
+WordCheck whole_number_from_to(uint64_t low, uint64_t high);
 
 /// Accepts a number of rows: empty, or what is wrong with `word`.
 std::string number_of_rows(const std::string& word);

@@ -51,7 +51,7 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   app.add_option("FILE", arguments->files);
   app.add_option("--change", arguments->change)->check(number_from_to(0.01, 1000.0));
   app.add_option("--power", arguments->power)->check(number_from_to(50, 99.9));
-  app.add_option("--runs", arguments->runs)->check(number_from_to(1, 1e6));
+  app.add_option("--runs", arguments->runs)->check(whole_number_from_to(1, 1000000));
   add_by_option(app, arguments->by);
   add_names_option(app, arguments->names);
   app.add_option("--limit", arguments->limit)->check(number_of_rows);

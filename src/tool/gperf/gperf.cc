@@ -195,7 +195,7 @@ void describe_options(OptionParser& app, Arguments& arguments) {
   app.add_flag("-r", arguments.time);
   app.add_flag("-s", arguments.server);
   app.add_option("-t", arguments.threshold)->check(number_from_to(0, 1e15));
-  app.add_option("-p,--pid", arguments.pid)->check(number_from_to(1, INT_MAX));
+  app.add_option("-p,--pid", arguments.pid)->check(whole_number_from_to(1, INT_MAX));
   app.add_option("--tcp", arguments.tcp)->hide();  // removed; the message says what replaces it
 }
 

@@ -319,8 +319,8 @@ void describe(OptionParser* app, Arguments* arguments) {
   add_names_option(*app, arguments->names);
   app->add_option("--interval", arguments->interval_s)->check(number_from_to(0.05, 86400));
   app->add_option("--window", arguments->window_s)->check(number_from_to(0.05, 86400));
-  app->add_option("--count", arguments->count)->check(number_from_to(0, 1e15));
-  app->add_option("--limit", arguments->limit)->check(number_from_to(0, 1e15));
+  app->add_option("--count", arguments->count)->check(whole_number_from_to(0, 1000000000000000));
+  app->add_option("--limit", arguments->limit)->check(number_of_rows);
 }
 
 CommandLineHints hints() {
