@@ -34,7 +34,7 @@ double effective_samples(uint64_t ticks, uint64_t samples, double weight_squares
 
 Interval wilson_interval(double share, double samples) {
   if (!(samples > 0)) return {};
-  constexpr double z = kNormal95;
+  const double z = kNormal95;
   double z2 = z * z / samples;
   double centre = share + z2 / 2;
   double spread = z * std::sqrt(share * (1 - share) / samples + z2 / (4 * samples));

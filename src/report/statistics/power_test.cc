@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <random>
+#include <tuple>
+#include <vector>
 
 namespace pctally {
 namespace {
