@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file/new_file.h"
 #include "base/file/write_all.h"
@@ -36,6 +37,10 @@ bool is_source(const LiveFile& source, const char* path) {
          own.st_ino == old.st_ino;
 }
 
+/// Before the file takes the place of another one: after a power cut neither might be there. Some file
+/// systems tell only now that there is no room (NFS, quotas). Some have nothing to wait for: EINVAL.
+bool is_stored(int fd) { return fsync(fd) == 0 || errno == EINVAL; }
+
 }  // namespace
 
 void close_copy(FileCopy* copy) {
@@ -55,7 +60,7 @@ Result<void> write_profile(std::span<const unsigned char> bytes, const char* pat
   if (!file)
     return fail(file.error().code, "%s; %s", file.error().text,
                 new_file_remedy(file.error().code, overwrite));
-  if (!write_all(file->fd(), bytes.data(), bytes.size())) {
+  if (!write_all(file->fd(), bytes.data(), bytes.size()) || !is_stored(file->fd())) {
     int error = errno;
     file->discard();
     return fail(error, "cannot write %s: %s; free some space, or name another place with -o", path,

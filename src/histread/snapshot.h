@@ -11,9 +11,9 @@ namespace pctally {
 /// before stays as it is; from one its recorder left unclosed, only the account is balanced.
 void close_copy(FileCopy* copy);
 
-/// Writes it with mode 0600, under its name once it is whole (base/file/new_file.h). Errors: those of
-/// NewFile::create, EINVAL where the file is `source` itself, write(2)'s (nothing is left behind, and an
-/// older file stays).
+/// Writes it with mode 0600, under its name once it is whole and on the disk (base/file/new_file.h). Errors:
+/// those of NewFile::create, EINVAL where the file is `source` itself, those of write(2) and fsync(2)
+/// (nothing is left behind, and an older file stays).
 Result<void> write_snapshot(const FileCopy& copy, const LiveFile& source, const char* path, bool overwrite);
 
 /// The bytes of a closed profile file under that name, as write_snapshot() does.

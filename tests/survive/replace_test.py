@@ -1,5 +1,7 @@
 """An older profile at the same path: it is lost only to a recording that runs, and nothing of it counts into that."""
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,18 @@ class Replace(unittest.TestCase):
         if limit is not None:
             words = ["prlimit", f"--fsize={limit}:{limit}", *words]
         return subprocess.run(words, capture_output=True, text=True, cwd=self.directory)
+
+    def traced(self, *words, options):
+        """Under strace, which may make system calls fail. Returns its lines, too."""
+        log = os.path.join(self.directory, "trace")
+        if shutil.which("strace") is None or subprocess.run(["strace", "-o", log, "true"], capture_output=True).returncode != 0:
+            self.skipTest("strace is not installed, or does not work here")
+        done = subprocess.run(["strace", "-f", "-o", log, *options, p.PCTALLY, *words], capture_output=True, text=True,
+                              cwd=self.directory)
+        with open(log, encoding="utf-8") as file:
+            lines = file.read()
+        os.unlink(log)
+        return done, lines
 
     def older(self):
         self.assertEqual(self.pctally("record", "-q", "-o", self.path, "--", "true").returncode, 0)
@@ -44,6 +58,30 @@ class Replace(unittest.TestCase):
             self.assertEqual(failed.returncode, 125, failed)
             self.assertEqual(self.content(), before)
         self.assertEqual(sorted(os.listdir(self.directory)), ["a.pct", "b.pct", "bad"])
+
+    def test_it_stays_until_the_bytes_of_the_new_one_are_on_the_disk(self):
+        before = self.older()
+        calls = ["-e", "trace=fsync,rename,renameat,renameat2"]
+        for words in (["merge", "-q", "-f", "-o", "a.pct", "a.pct"], ["archive", "-q", "a.pct"]):
+            done, lines = self.traced(*words, options=[*calls, "-e", "inject=fsync:error=EIO"])
+            self.assertEqual((done.returncode, done.stdout), (125, ""), done)
+            self.assertRegex(done.stderr, r"\Apctally: cannot write a.pct: Input/output error; [^\n]*\n\Z")
+            self.assertNotIn("rename", lines)
+            self.assertEqual(self.content(), before)
+            self.assertEqual(os.listdir(self.directory), ["a.pct"])
+        for words in (["archive", "-q", "a.pct"], ["merge", "-q", "-f", "-o", "a.pct", "a.pct"]):
+            done, lines = self.traced(*words, options=calls)
+            self.assertEqual(done.returncode, 0, done)
+            self.assertEqual(re.findall(r"fsync|rename", lines), ["fsync", "rename"], lines)
+
+    def test_a_file_system_without_locks_is_named(self):
+        """Without them nobody could tell a recording from an abandoned one, nor keep its file from being replaced."""
+        for inject in ("inject=flock:error=ENOLCK", "inject=flock:error=EOPNOTSUPP"):
+            done, _ = self.traced("record", "-o", "a.pct", "--", "echo", "ran", options=["-e", inject])
+            self.assertEqual((done.returncode, done.stdout), (125, ""), done)
+            self.assertRegex(done.stderr, r"\Apctally: cannot lock a.pct: (No locks available|Operation not supported); "
+                                          r"name another place with -o\n\Z")
+            self.assertEqual(os.listdir(self.directory), [])
 
     def test_what_is_no_profile_is_not_replaced(self):
         self.older()

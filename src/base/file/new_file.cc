@@ -13,7 +13,8 @@ namespace pctally {
 namespace {
 
 constexpr unsigned kMostAttempts = 8;  ///< each but the first means that another maker came or went meanwhile
-constexpr int kReadOnly = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+constexpr int kWithoutWaiting = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+constexpr int kReadOnly = O_RDONLY | kWithoutWaiting, kReadWrite = O_RDWR | kWithoutWaiting;
 
 bool is_at(int fd, const char* path) noexcept {
   struct stat open_one, named;
@@ -37,13 +38,21 @@ Result<void> check_old(const NewFile::Plan& plan, const char* path) {
   return {};
 }
 
-/// Removes what a maker left that was killed. An Error if its maker lives.
+/// Without a lock nobody could tell this file from a left-over.
+std::unexpected<Error> no_locks(const char* path) {
+  return fail(errno, "cannot lock %s: %s", path, strerror(errno));
+}
+
+/// Removes what a maker left that was killed. An Error if its maker lives. Opened for writing, which NFS asks
+/// of whoever locks.
 Result<void> remove_left_over(const char* part) {
-  UniqueFd fd(open(part, kReadOnly));
+  UniqueFd fd(open(part, kReadWrite));
   if (!fd.valid() && errno == ENOENT) return {};
   if (!fd.valid()) return fail(errno, "cannot remove %s: %s", part, strerror(errno));
-  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0)
+  if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return no_locks(part);
     return fail(EBUSY, "%s is being written by another process", part);
+  }
   if (is_at(fd.get(), part) && unlink(part) != 0)
     return fail(errno, "cannot remove %s: %s", part, strerror(errno));
   return {};
@@ -56,13 +65,23 @@ UniqueFd above_standard_streams(UniqueFd fd) noexcept {
   return UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
+/// Whether the fresh file is its maker's alone: before the lock somebody may have taken it for a left-over.
+Result<bool> claim(int fd, const char* part, const char* path) {
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return is_at(fd, part);
+  if (errno == EWOULDBLOCK) return false;
+  auto error = no_locks(path);
+  unlink(part);
+  return error;
+}
+
 Result<UniqueFd> open_part(const char* part, const char* path) {
   for (unsigned attempt = 0; attempt < kMostAttempts; ++attempt) {
     UniqueFd fd = above_standard_streams(
         UniqueFd(open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)));
     if (fd.valid()) {
-      // Between the two somebody may have taken it for a left-over.
-      if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0 || !is_at(fd.get(), part)) continue;
+      auto claimed = claim(fd.get(), part, path);
+      if (!claimed) return std::unexpected(claimed.error());
+      if (!*claimed) continue;
       fchmod(fd.get(), 0600);
       return fd;
     }

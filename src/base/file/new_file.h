@@ -23,7 +23,7 @@ class NewFile {
 
   /// Creates it with mode 0600 whatever the umask, O_EXCL and O_NOFOLLOW, locked. Errors: EEXIST (the name is
   /// taken, by a file that may not be replaced or without `overwrite`), EBUSY (its maker still writes it),
-  /// ENAMETOOLONG, whatever open(2) says. Nothing is left behind.
+  /// ENAMETOOLONG, whatever open(2) and flock(2) say. Nothing is left behind.
   static Result<NewFile> create(const Plan& plan);
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
