@@ -21,6 +21,7 @@ constexpr uint32_t kByteOrder = 0x01020304;
 constexpr uint32_t kOtherByteOrder = 0x04030201;
 constexpr uint64_t kLargestTotal = kLargestCount << 4;
 constexpr uint64_t kLongestReadPeriodNs = 1'000'000'000'000;
+constexpr uint64_t kArgumentsOfSmallFiles = 1 << 20;  ///< of all commands in one
 constexpr std::string_view kUnknownEvent = "unknown-events";
 
 /// What can be wrong with a part of a file that is left out for it.
@@ -72,14 +73,17 @@ class Walk {
   FileContents contents_;
   uint32_t units_;  ///< first unit that must not be touched
   std::vector<bool> visited_;
-  uint64_t text_budget_;  ///< strings may be shared, but not without end
+  uint64_t text_budget_;     ///< strings may be shared, but not without end
+  uint64_t arguments_left_;  ///< one takes 32 bytes of memory, and an empty one a byte of a hole in the file
   uint64_t total_ = 0;
   std::unordered_map<uint32_t, FileSegment> segments_;  ///< by unit
   uint64_t faults_[kFaults] = {};
 };
 
 Walk::Walk(std::span<const unsigned char> bytes, const FileHeader& header)
-    : bytes_(bytes), text_budget_(bytes.size()) {
+    : bytes_(bytes),
+      text_budget_(bytes.size()),
+      arguments_left_(std::max(kArgumentsOfSmallFiles, uint64_t{bytes.size()} / sizeof(std::string))) {
   contents_.header = header;
   uint64_t units = std::min<uint64_t>(header.pool.limit, (bytes.size() - kHeaderBytes) / kUnitBytes);
   // While a file is live, `used` may already be behind what the pool's units refer to.
@@ -158,6 +162,11 @@ std::vector<std::string> Walk::read_command(uint32_t unit) {
   std::vector<std::string> command;
   std::string text = read_text(unit);
   for (size_t start = 0; start < text.size();) {
+    if (arguments_left_ == 0) {
+      note(kText);
+      break;
+    }
+    --arguments_left_;
     size_t end = std::min(text.find('\0', start), text.size());
     command.push_back(text.substr(start, end - start));
     start = end + 1;

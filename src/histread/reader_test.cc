@@ -80,6 +80,23 @@ TEST(Reader, ReadsEverythingOfASoundFile) {
   EXPECT_EQ(contents.processes[1].ticks, 15u);
 }
 
+// Of many empty arguments each byte of the file would be 32 bytes of memory.
+TEST(Reader, ArgumentsAreBoundedInNumber) {
+  constexpr size_t kMost = 1 << 20;
+  FileBuilder file(2 * kMost / kUnitBytes);
+  file.command(std::string(kMost, '\0'));
+  EXPECT_EQ(read(file.bytes()).command.size(), kMost);
+  EXPECT_EQ(damage(file), "");
+  const uint32_t run = pool_take(file.pool(), sizeof(RunRecord) / kUnitBytes);
+  file.header().runs = run;
+  file.edit<RunRecord>(run).header.command = file.text(std::string_view("prog\0", 5));
+  const FileContents contents = read(file.bytes());
+  EXPECT_EQ(contents.command.size(), kMost);
+  ASSERT_EQ(contents.runs.size(), 1u);
+  EXPECT_THAT(contents.runs[0].command, IsEmpty());
+  EXPECT_EQ(damage(file), "1 name(s) cannot be read; ");
+}
+
 TEST(Reader, ReadsAFileThatWasNeverClosed) {
   Sample sample;
   sample.file.header().state = FileState::kRecording;

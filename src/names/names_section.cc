@@ -28,6 +28,19 @@ bool is_ascending(const std::vector<Record>& records, size_t objects, First firs
   return true;
 }
 
+/// Whether the section has room for all tables: each is copied, and many that overlap could take any memory.
+bool lie_side_by_side(const NamesHead& head) {
+  uint64_t left = head.bytes;
+  const auto takes = [&left](const NamesTable& table, uint64_t record_bytes) {
+    if (table.count > left / record_bytes) return false;
+    left -= table.count * record_bytes;
+    return true;
+  };
+  return takes(head.text, 1) && takes(head.objects, sizeof(NamesObject)) &&
+         takes(head.ranges, sizeof(NamesRange)) && takes(head.places, sizeof(NamesPlace)) &&
+         takes(head.frames, sizeof(NamesFrame)) && takes(head.sources, sizeof(NamesSource));
+}
+
 }  // namespace
 
 Result<NamesSection> NamesSection::parse(std::vector<unsigned char> bytes) {
@@ -45,7 +58,8 @@ Result<void> NamesSection::read_tables() {
     return fail(EINVAL, "they are not there");
   if (head.version != kNamesVersion) return fail(EINVAL, "a newer pctally wrote them");
   text_ = head.text;
-  const bool whole = head.bytes == bytes_.size() && ByteReader(bytes_).holds(text_.offset, text_.count) &&
+  const bool whole = head.bytes == bytes_.size() && lie_side_by_side(head) &&
+                     ByteReader(bytes_).holds(text_.offset, text_.count) &&
                      read_table(head.objects, &objects_) && read_table(head.ranges, &ranges_) &&
                      read_table(head.places, &places_) && read_table(head.frames, &frames_) &&
                      read_table(head.sources, &sources_);

@@ -103,5 +103,22 @@ TEST(NamesSection, IsRefusedWhereAnythingIsOutOfOrder) {
                               [](NamesObject* object) { object->build_id_bytes = 33; });
 }
 
+// Each is copied: those of a large hole would take several times its size.
+TEST(NamesSection, IsRefusedWhereTablesOverlap) {
+  constexpr uint64_t kHole = 1024;
+  Bytes bytes = small_section();
+  const uint64_t hole = bytes.size();
+  bytes.resize(hole + kHole);
+  NamesHead head;
+  memcpy(&head, bytes.data(), sizeof head);
+  head.bytes = bytes.size();
+  head.sources = {hole, kHole / sizeof(NamesSource)};
+  memcpy(bytes.data(), &head, sizeof head);
+  EXPECT_TRUE(NamesSection::parse(bytes));
+  head.frames = {hole, kHole / sizeof(NamesFrame)};
+  memcpy(bytes.data(), &head, sizeof head);
+  EXPECT_FALSE(NamesSection::parse(bytes));
+}
+
 }  // namespace
 }  // namespace pctally

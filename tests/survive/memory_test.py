@@ -46,6 +46,39 @@ def full_file(path, size, text_path):
     return text
 
 
+def sparse_files(directory, size):
+    """Files of a few KiB on the disk, whose holes are a command of empty arguments, or names whose tables all lie in one place."""
+    with open(p.record([p.program("empty")], "-e", "timer").path, "rb") as file:
+        head = bytearray(file.read(HEADER))
+    struct.pack_into("=I", head, 28, 2)
+    struct.pack_into("=IIIII", head, 40, 0, 0, 0, 0, 0)
+    struct.pack_into("=8Q", head, 320, *[0] * 8)
+    command, names = os.path.join(directory, "command.pct"), os.path.join(directory, "names.pct")
+    units = 1 + (4 + size + UNIT - 1) // UNIT
+    struct.pack_into("=II", head, 32, units, units)
+    struct.pack_into("=I", head, 52, 1)
+    struct.pack_into("=I", head, 404, 0)
+    with open(command, "wb") as file:
+        file.write(head + bytes(UNIT) + struct.pack("=I", size))
+        file.truncate(HEADER + units * UNIT)
+    struct.pack_into("=II", head, 32, 1, 1)
+    struct.pack_into("=I", head, 52, 0)
+    struct.pack_into("=I", head, 404, 1)
+    tables = [(128, (size - 128) // record if record else 0) for record in (0, 128, 0, 0, 32, 24)]
+    with open(names, "wb") as file:
+        file.write(head + bytes(UNIT) + struct.pack("=8sIIQ12Q", b"pctnames", 1, 0, size, *[n for table in tables for n in table]))
+        file.truncate(HEADER + UNIT + size)
+    return command, names
+
+
+def peak_of(*words):
+    """What became of it, and the bytes of memory that it took at most."""
+    done = subprocess.run([sys.executable, "-c", PEAK, *words], capture_output=True, text=True)
+    *lines, kib = done.stderr.splitlines()
+    done.stderr = "\n".join(lines)
+    return done, int(kib) << 10
+
+
 class Memory(unittest.TestCase):
     def library(self):
         found = glob.glob("/usr/lib/*/libstdc++.so.6") + glob.glob("/usr/lib*/libstdc++.so.6")
@@ -56,11 +89,17 @@ class Memory(unittest.TestCase):
         ticks = full_file(path, LARGEST, self.library())
         self.assertGreater(ticks, 8000000)
         for by in ("function", "object"):
-            done = subprocess.run([sys.executable, "-c", PEAK, p.PCTALLY, "report", "--by", by, path], capture_output=True,
-                                  text=True)
+            done, peak = peak_of(p.PCTALLY, "report", "--by", by, path)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(f"{ticks} ticks", done.stdout.replace(",", ""))
-            self.assertLess(int(done.stderr.split()[-1]) << 10, 4 * os.path.getsize(path) + 100000000)
+            self.assertLess(peak, 4 * os.path.getsize(path) + 100000000)
+
+    def test_so_does_a_sparse_file_whose_holes_are_arguments_or_names(self):
+        for path, damage in zip(sparse_files(p.scratch(), 50000000), ("1 name(s) cannot be read", "the names in it cannot be read")):
+            self.assertLess(os.stat(path).st_blocks * 512, 100000)
+            done, peak = peak_of(p.PCTALLY, "report", path)
+            self.assertIn(damage, done.stdout + done.stderr)
+            self.assertLess(peak, 4 * os.path.getsize(path) + 100000000)
 
     def test_the_address_space_taken_in_a_program_is_as_documented(self):
         """pctally-engines(1): 70 MiB under timer, 65 under trap, which a program's own RLIMIT_AS has to allow."""
