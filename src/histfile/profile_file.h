@@ -52,6 +52,10 @@ class ProfileFile {
   /// Gives it its name. What had it before is lost only now. Errors: those of NewFile::place.
   Result<void> place() { return own_.place(); }
 
+  /// Gives it another name, which path() is then. Errors: those of NewFile::place_beside.
+  Result<void> place_beside() { return own_.place_beside(); }
+  [[nodiscard]] const char* path() const noexcept { return own_.path(); }
+
   /// Removes it: there will be no recording.
   void discard() noexcept { own_.discard(); }
 

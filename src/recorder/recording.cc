@@ -255,12 +255,14 @@ Result<void> Recording::open(const Target& target) {
   return {};
 }
 
-/// The command runs already, and its file cannot get the name: the recording keeps its temporary one.
-std::string Recording::give_other_name(const Error& error) const {
+/// The command runs already, and its file cannot get the name. The next recording takes a temporary name for
+/// that of a left-over; but programs that join this one find it by that alone, until the end.
+void Recording::give_other_name(const Error& error) {
   char part[PATH_MAX];
   part_name(path_.c_str(), &part);
-  notices_->line(fmt::format("{}; the profile is {}", error.text, part), Importance::kError);
-  return part;
+  nameless_ = engine_->enters_program() || !file_.place_beside();
+  path_ = nameless_ ? part : file_.path();
+  notices_->line(fmt::format("{}; the profile is {}", error.text, path_), Importance::kError);
 }
 
 void Recording::drop_privileges() {
@@ -294,7 +296,7 @@ Result<void> Recording::run(Child* child) {
     return let_go;
   }
   if (replaces_later())
-    if (auto placed = file_.place(); !placed) path_ = give_other_name(placed.error());
+    if (auto placed = file_.place(); !placed) give_other_name(placed.error());
   drop_privileges();
   drain_until({child->signals()}, [this, child] {
     child->handle_signals();
@@ -437,6 +439,10 @@ Result<void> Recording::finish(Child* child) {
   if (child != nullptr && child->ended()) file_.header().exit_status = child->status();
   // Only injected processes store into the file themselves.
   bool cut = !engine_->enters_program() || all_exited();
+  if (nameless_ && file_.place_beside()) {
+    path_ = file_.path();
+    notices_->line(fmt::format("the profile is {} now", path_), Importance::kError);
+  }
   closed_file_ = UniqueFd(fcntl(file_.fd(), F_DUPFD_CLOEXEC, 0));
   const int error = closed_file_.valid() ? 0 : errno;
   auto closed = file_.close(cut);

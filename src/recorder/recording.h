@@ -69,7 +69,7 @@ class Recording {
   void announce() const;
   void drop_privileges();
   [[nodiscard]] bool replaces_later() const { return file_.replaces() && !options_.command.empty(); }
-  [[nodiscard]] std::string give_other_name(const Error& error) const;
+  void give_other_name(const Error& error);
   bool waits_for(Child* child);
   [[nodiscard]] std::vector<pid_t> find_left_behind(const Child& child) const;
   [[nodiscard]] Result<void> explain_failed_start(const Error& error, const Target& target) const;
@@ -100,6 +100,7 @@ class Recording {
   Environment environment_;
   std::vector<pid_t> left_behind_;
   bool waiting_said_ = false;
+  bool nameless_ = false;  ///< the file still has its temporary name
   uint64_t account_at_ = 0;
   uint64_t progress_at_ = 0;
 };

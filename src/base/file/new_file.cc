@@ -13,6 +13,7 @@ namespace pctally {
 namespace {
 
 constexpr unsigned kMostAttempts = 8;  ///< each but the first means that another maker came or went meanwhile
+constexpr unsigned kMostBeside = 1000;  ///< names that are tried where one is taken
 constexpr int kWithoutWaiting = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 constexpr int kReadOnly = O_RDONLY | kWithoutWaiting, kReadWrite = O_RDWR | kWithoutWaiting;
 
@@ -100,6 +101,17 @@ int rename_to_free_name(const char* from, const char* to) noexcept {
   return rename(from, to);
 }
 
+/// a.1.pct for a.pct; false if it is too long.
+bool name_beside(const char* path, unsigned number, char (*name)[PATH_MAX]) noexcept {
+  const char* slash = strrchr(path, '/');
+  const char* file = slash == nullptr ? path : slash + 1;
+  const char* dot = strrchr(file, '.');
+  if (dot == nullptr || dot == file) dot = path + strlen(path);
+  const int length =
+      snprintf(*name, sizeof *name, "%.*s.%u%s", static_cast<int>(dot - path), path, number, dot);
+  return length > 0 && static_cast<size_t>(length) < sizeof *name;
+}
+
 }  // namespace
 
 bool part_name(const char* path, char (*name)[PATH_MAX]) noexcept {
@@ -140,6 +152,21 @@ Result<void> NewFile::place() {
   if (result != 0) return fail(errno, "cannot create %s: %s", plan_path_, strerror(errno));
   placed_ = true;
   return {};
+}
+
+Result<void> NewFile::place_beside() {
+  char part[PATH_MAX], beside[PATH_MAX];
+  part_name(plan_path_, &part);
+  for (unsigned number = 1; number <= kMostBeside; ++number) {
+    errno = ENAMETOOLONG;
+    if (name_beside(plan_path_, number, &beside) && rename_to_free_name(part, beside) == 0) {
+      memcpy(plan_path_, beside, strlen(beside) + 1);
+      placed_ = true;
+      return {};
+    }
+    if (errno != EEXIST) break;
+  }
+  return fail(errno, "cannot create a file beside %s: %s", plan_path_, strerror(errno));
 }
 
 void NewFile::discard() noexcept {

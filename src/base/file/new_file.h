@@ -35,6 +35,10 @@ class NewFile {
   /// Takes the name. Errors: EEXIST (taken meanwhile), whatever rename(2) says; it can be tried again.
   Result<void> place();
 
+  /// Takes another name, which path() is then: a.1.pct for a.pct, or the next number that is free. Errors:
+  /// those of place().
+  Result<void> place_beside();
+
   /// Removes it, under whichever name it has.
   void discard() noexcept;
 

@@ -95,6 +95,25 @@ TEST_F(NewFileTest, WithoutLeaveReplacesNothing) {
   EXPECT_TRUE(file->place()) << "it can be tried again";
 }
 
+TEST_F(NewFileTest, ThatCannotHaveItsNameTakesAFreeOneBesideIt) {
+  for (const char* name : {"/a.pct", "/plain", "/.hidden", "/x.y/a"}) {
+    path_ = directory_ + name;
+    fs::create_directories(fs::path(path_).parent_path());
+    plan_.path = path_.c_str();
+    auto file = NewFile::create(plan_);
+    ASSERT_TRUE(file) << file.error().text;
+    const fs::path whole(path_);
+    const std::string stem = whole.parent_path() / whole.stem();
+    std::ofstream(stem + ".1" + whole.extension().string()) << "another";
+    ASSERT_TRUE(file->place_beside());
+    EXPECT_EQ(file->path(), stem + ".2" + whole.extension().string());
+    EXPECT_TRUE(fs::exists(file->path()));
+    EXPECT_FALSE(fs::exists(part()));
+    file->discard();
+    EXPECT_FALSE(fs::exists(stem + ".2" + whole.extension().string()));
+  }
+}
+
 TEST_F(NewFileTest, ALeftOverIsRemoved) {
   std::ofstream(part()) << "of a maker that was killed";
   auto file = NewFile::create(plan_);
