@@ -177,6 +177,21 @@ PathTree merged(const PathTree& tree, const std::vector<uint32_t>& place) {
   return result;
 }
 
+/// Removes ends of paths that no tick has: a file has no such nodes, so the profile would change by being
+/// written.
+void drop_empty_ends(PathTree* tree) {
+  std::vector<uint32_t> place(tree->size());
+  uint32_t kept = 0;
+  for (size_t i = 0; i < tree->size(); ++i) {
+    PathTreeNode node = (*tree)[i];
+    place[i] = kept;
+    if (node.is_end && node.self == 0) continue;  // and no node lies below it
+    if (node.parent != PathTreeNode::kNoParent) node.parent = place[node.parent];
+    (*tree)[kept++] = node;
+  }
+  tree->resize(kept);
+}
+
 /// A copy of a growing file may have the paths of ticks that its cells do not have yet. They are taken from
 /// the nodes with the most, so that no share is above 100 %.
 void take_path_excess(uint64_t excess, uint64_t placed, CallPaths* paths) {
@@ -189,6 +204,7 @@ void take_path_excess(uint64_t excess, uint64_t placed, CallPaths* paths) {
     node->self -= taken;
     excess -= taken;
   }
+  drop_empty_ends(&paths->context);
   for (PathTreeNode& node : paths->plane) node.self = std::min(node.self, placed);
 }
 

@@ -8,6 +8,7 @@
 #include "histread/file_builder_for_test.h"
 #include "histread/path_reader.h"
 #include "profile/load.h"
+#include "profile/path_file_for_test.h"
 #include "profile/write.h"
 
 namespace pctally {
@@ -77,19 +78,6 @@ TEST(Merge, OfOtherPeriodsIsInWholeNanoseconds) {
   EXPECT_EQ(sum.runs[0].period_ns, 997u);
   EXPECT_EQ(sum.runs[0].ledger.samples, a.ledger.samples);
   EXPECT_EQ(sum.processes[1].ticks, 26u * 1003);
-}
-
-TEST(Merge, EveryOrderAndEveryGroupingGivesTheSameBytes) {
-  std::vector<Profile> runs = {run_of(1, 997, 10), run_of(2, 1000, 20), run_of(3, 1000, 5)};
-  const std::vector<unsigned char> first = merged(runs);
-  std::vector<size_t> order = {0, 1, 2};
-  do {
-    const Profile &a = runs[order[0]], &b = runs[order[1]], &c = runs[order[2]];
-    EXPECT_EQ(merged({a, b, c}), first);
-    EXPECT_EQ(merged({load_profile(merged({a, b})).value(), c}), first);
-    EXPECT_EQ(merged({a, load_profile(merged({b, c})).value()}), first);
-  } while (std::next_permutation(order.begin(), order.end()));
-  EXPECT_EQ(merged({load_profile(first).value()}), first);
 }
 
 // The kernel's addresses of two boots mean different functions, and so do those of code made at run time.
@@ -203,6 +191,37 @@ TEST(Merge, CallPathsAddUpNodeByNode) {
     if (node.kind == PathNodeKind::kCode) leaves[node.position] += node.self;
   EXPECT_EQ(leaves[5000], (runs[0].ledger.counted + 1 - 6) * 997 + (runs[2].ledger.counted + 3 - 6) * 1000);
   EXPECT_EQ(merged({sum}), bytes);
+}
+
+/// A copy of a growing file: a path ends there of ticks that its cells do not have yet.
+Profile with_a_path_ahead(uint8_t id) {
+  PathFile file;
+  FileHeader& header = file.builder.header();
+  header.recording_id[0] = header.boot_id[0] = id;
+  header.started_unix_ns = 100u + id;
+  header.snapshot = 1;
+  const uint32_t main = file.child(file.root(), PathPlace::code(file.segment, 0x10));
+  file.count(file.child(main, PathPlace::code(file.segment, 0x20)), 5);
+  file.node(file.child(main, PathPlace::code(file.segment, 0x30))).self = 9;
+  Profile profile = load_profile(file.builder.bytes()).value();
+  EXPECT_EQ(sum_of_paths(profile.paths), 5u);
+  return profile;
+}
+
+TEST(Merge, EveryOrderAndEveryGroupingGivesTheSameBytes) {
+  for (const std::vector<Profile>& runs :
+       {std::vector<Profile>{run_of(1, 997, 10), run_of(2, 1000, 20), run_of(3, 1000, 5)},
+        std::vector<Profile>{with_paths(1, 997, 5000), with_a_path_ahead(2), with_a_path_ahead(3)}}) {
+    const std::vector<unsigned char> first = merged(runs);
+    std::vector<size_t> order = {0, 1, 2};
+    do {
+      const Profile &a = runs[order[0]], &b = runs[order[1]], &c = runs[order[2]];
+      EXPECT_EQ(merged({a, b, c}), first);
+      EXPECT_EQ(merged({load_profile(merged({a, b})).value(), c}), first);
+      EXPECT_EQ(merged({a, load_profile(merged({b, c})).value()}), first);
+    } while (std::next_permutation(order.begin(), order.end()));
+    EXPECT_EQ(merged({load_profile(first).value()}), first);
+  }
 }
 
 /// Ticks of thread "io" and of one other, without call paths.
