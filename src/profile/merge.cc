@@ -215,15 +215,16 @@ uint64_t Merger::Sums::memory() const {
          scopes_.size() * kBytesPerExecutable + whole_.runs.size() * 2 * sizeof(ProfileRun);
 }
 
-Merger::Merger(uint64_t most_bytes) : most_bytes_(most_bytes), sums_(std::make_unique<Sums>()) {}
+Merger::Merger(uint64_t most_bytes, const char* remedy)
+    : most_bytes_(most_bytes), remedy_(remedy), sums_(std::make_unique<Sums>()) {}
 Merger::~Merger() = default;
 
 uint64_t Merger::memory() const { return sums_->memory(); }
 
 Result<void> Merger::check_room(uint64_t file_bytes, const std::string& name) const {
   if (memory() + kLoadedBytesPerByte * file_bytes <= most_bytes_) return {};
-  return fail(ENOMEM, "the sum takes more than %s from %s on; allow more with --memory, or merge fewer files",
-              bytes_text(most_bytes_).c_str(), name.c_str());
+  return fail(ENOMEM, "the sum takes more than %s from %s on; %s", bytes_text(most_bytes_).c_str(),
+              name.c_str(), remedy_);
 }
 
 Result<void> Merger::check(const Profile& profile, const std::string& name) const {

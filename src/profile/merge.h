@@ -13,13 +13,15 @@
 namespace pctally {
 
 inline constexpr uint64_t kUsualMergeBytes = uint64_t{1} << 30;
+/// What to do where they are too few, for commands that take no other number.
+inline constexpr char kUsualMergeRemedy[] = "name fewer files, or add them up with pctally merge --memory";
 
 /// Memory that a profile takes, estimated from above.
 uint64_t memory_of(const Profile& profile);
 
 class Merger {
  public:
-  explicit Merger(uint64_t most_bytes = kUsualMergeBytes);
+  explicit Merger(uint64_t most_bytes = kUsualMergeBytes, const char* remedy = kUsualMergeRemedy);
   ~Merger();
 
   /// Adds the ticks of `profile`, itself merged or not. `name` is what errors call it.
@@ -43,6 +45,7 @@ class Merger {
   Result<void> add_runs(const Profile& profile, const std::string& name);
 
   uint64_t most_bytes_;
+  const char* remedy_;
   std::string first_name_;
   Recordings recordings_;
   std::unique_ptr<Sums> sums_;

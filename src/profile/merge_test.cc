@@ -134,9 +134,9 @@ TEST(Merge, TakesNoMoreMemoryThanAllowed) {
   EXPECT_TRUE(merger.check_room(1 << 20, "a.pct"));
   auto room = merger.check_room(8 << 20, "big.pct");
   ASSERT_FALSE(room);
-  EXPECT_STREQ(
-      room.error().text,
-      "the sum takes more than 8 MiB from big.pct on; allow more with --memory, or merge fewer files");
+  EXPECT_STREQ(room.error().text,
+               "the sum takes more than 8 MiB from big.pct on; name fewer files, or add them up with pctally "
+               "merge --memory");
   Profile wide = run_of(1, 1000, 5);
   for (uint64_t i = 0; i < 500'000; ++i) wide.positions.push_back({0, 8192 + 32 * i, 1});
   EXPECT_FALSE(merger.add(std::move(wide), "wide.pct"));

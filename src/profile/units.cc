@@ -6,9 +6,9 @@
 
 namespace pctally {
 
-Units::Units(uint64_t most_bytes)
+Units::Units(uint64_t most_bytes, uint64_t expected_bytes)
     : most_bytes_(std::clamp(most_bytes, kHeaderBytes + kUnitBytes, kLargestMergedBytes)) {
-  bytes_.reserve(most_bytes_);  // growing would need twice the memory
+  bytes_.reserve(std::min(most_bytes_, expected_bytes));  // growing would need twice the memory
   bytes_.resize(kHeaderBytes + kUnitBytes);
 }
 

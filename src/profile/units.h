@@ -11,9 +11,9 @@ namespace pctally {
 
 class Units {
  public:
-  /// Units of a file of at most `most_bytes`. Address space is reserved for all of them, memory is
-  /// used as needed.
-  explicit Units(uint64_t most_bytes);
+  /// Units of a file of at most `most_bytes`. Address space is reserved for `expected_bytes` of them, memory
+  /// is used as needed.
+  Units(uint64_t most_bytes, uint64_t expected_bytes);
 
   /// The first of `count` zeroed units in a row. Where there is no room for them full() becomes true: what is
   /// stored through at() from then on goes nowhere.

@@ -19,9 +19,36 @@ namespace {
 constexpr uint64_t kWidestGap = 16 << 10;              ///< between places of one segment
 constexpr uint32_t kMostSegmentUnit = (1u << 24) - 1;  ///< that a PathPlace has room for
 
+/// What text takes, with its length and the rest of its last unit.
+uint64_t text_bytes(const std::string& text) { return text.size() + sizeof(StringRecord) + kUnitBytes; }
+
+uint64_t run_bytes(const ProfileRun& run) {
+  uint64_t bytes = sizeof(RunRecord) + text_bytes({});
+  for (const std::string& argument : run.command) bytes += argument.size() + 1;
+  return bytes;
+}
+
+/// More than the file of a profile takes: as if every place had a segment, a block and a leaf of its own, as
+/// far from the next one as places of one segment may be.
+uint64_t bytes_at_most(const Profile& profile) {
+  const CallPaths& paths = profile.paths;
+  const uint64_t nodes = paths.context.size() + paths.plane.size();
+  constexpr uint64_t kSegment = sizeof(SegmentRecord) + (directory_units(kWidestGap) + 1) * kUnitBytes;
+  constexpr uint64_t kNode = sizeof(PathNode) + 2 * sizeof(uint32_t);  // and its slots of a directory
+  uint64_t bytes = kHeaderBytes + sizeof(PathRecord) + (1 << 12) + run_bytes(profile);
+  bytes += profile.positions.size() * (kSegment + (kBlockUnits + kLeafUnits) * kUnitBytes);
+  bytes += nodes * (kSegment + kNode) + profile.processes.size() * sizeof(ProcessRecord);
+  for (const ProfileRun& run : profile.runs) bytes += run_bytes(run);
+  for (const Executable& executable : profile.executables)
+    bytes += sizeof(ObjectRecord) + text_bytes(executable.path);
+  for (const PathScope& scope : paths.scopes) bytes += sizeof(ScopeRecord) + text_bytes(scope.name);
+  return bytes;
+}
+
 class FileWriter {
  public:
-  FileWriter(const Profile& profile, uint64_t most_bytes) : profile_(profile), units_(most_bytes) {}
+  FileWriter(const Profile& profile, uint64_t most_bytes)
+      : profile_(profile), units_(most_bytes, bytes_at_most(profile)) {}
   Result<std::vector<unsigned char>> run();
 
  private:

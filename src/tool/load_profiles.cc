@@ -21,7 +21,6 @@
 #include "import/formats.h"
 #include "names/kept_names.h"
 #include "profile/load.h"
-#include "profile/merge.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
 #include "tool/counted_symbolizer.h"
@@ -222,7 +221,7 @@ bool SeparateRuns::load(const std::vector<std::string>& files, std::vector<Profi
 }
 
 Result<Profile> load_sum(const std::vector<std::string>& files, const SumOptions& options) {
-  Merger merger(options.most_bytes);
+  Merger merger(options.most_bytes, options.remedy);
   SeparateFiles separate;
   std::vector<std::string> damage;
   for (size_t i = 0; i < files.size(); ++i) {

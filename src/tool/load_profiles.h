@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "names/kept_names.h"
 #include "object/symbolizer.h"
+#include "profile/merge.h"
 #include "profile/profile.h"
 #include "profile/recordings.h"
 #include "report/annotate/source_files.h"
@@ -73,8 +74,9 @@ class SeparateRuns {
 };
 
 struct SumOptions {
-  uint64_t most_bytes = uint64_t{1} << 30;  ///< of memory
-  bool paths = true;                        ///< false: call paths are left out
+  uint64_t most_bytes = kUsualMergeBytes;  ///< of memory
+  const char* remedy = kUsualMergeRemedy;  ///< where they are too few
+  bool paths = true;                       ///< false: call paths are left out
 };
 
 /// The sum of all files, which is a merged profile also where there is one file alone. Files that are

@@ -60,7 +60,8 @@ std::string is_size(const std::string& text) {
 }
 
 int merge(const Arguments& arguments) {
-  SumOptions options{.paths = !arguments.no_paths};
+  SumOptions options{.remedy = "allow more with --memory, or merge fewer files",
+                     .paths = !arguments.no_paths};
   if (!arguments.memory.empty()) options.most_bytes = bytes_of(arguments.memory);
   const Result<Profile> sum = load_sum(arguments.files, options);
   if (!sum) {

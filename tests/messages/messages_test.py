@@ -156,6 +156,7 @@ TABLE = [
     ("merge -o out.pct", "no profiles are named; write pctally merge -o OUT FILE...", USAGE),
     ("merge -o out.pct --memory lots some.pct", "--memory lots: not a size; write 512M or 4G", USAGE),
     ("merge -o out.pct --memory 10K some.pct", "the sum takes more than 10 KiB from some.pct on; allow more with --memory, or merge fewer files", INPUT),
+    ("report some.pct large.pct", "the sum takes more than 1 GiB from large.pct on; name fewer files, or add them up with pctally merge --memory", INPUT),
     ("report --by func some.pct", "--by func: did you mean function? (choose function, object, line, process, program, thread or cgroup)", USAGE),
     ("report --by day", "--by day: choose function, object, line, process, program, thread or cgroup", USAGE),
     ("report --by line,function", "--by line,function: choose program,function, thread,function or cgroup,function", USAGE),
@@ -241,6 +242,8 @@ class Messages(unittest.TestCase):
             with open(os.path.join(self.directory, name), "w") as file:
                 file.write(text)
             os.chmod(os.path.join(self.directory, name), mode)
+        with open(os.path.join(self.directory, "large.pct"), "w") as file:
+            file.truncate(200 << 20)
         for name in ("some.pct", "other.pct"):
             os.symlink(sample(), os.path.join(self.directory, name))
 

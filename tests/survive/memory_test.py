@@ -115,6 +115,13 @@ class Memory(unittest.TestCase):
                 self.assertGreater(taken_mib, 64, engine)  # the file's address range
                 self.assertLess(taken_mib, most_mib, engine)
 
+    def test_a_merge_of_small_files_needs_little_address_space(self):
+        """And not the 1 GiB that it may take of memory."""
+        paths = [p.record([p.program("empty")], "-e", "timer").path for _ in range(2)]
+        done = subprocess.run(["prlimit", f"--as={512 << 20}", p.PCTALLY, "merge", "-o", os.path.join(p.scratch(), "sum.pct"), *paths],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_without_memory_it_says_so(self):
         small, large = os.path.join(p.scratch(), "small.pct"), os.path.join(p.scratch(), "large.pct")
         full_file(small, 200 << 10, "/nonexistent")
