@@ -1,4 +1,4 @@
-// The bytes of a profile file, version 1, and 2 where it holds call paths. docs/profile-file.md and
+// The bytes of a profile file, version 1, and 2 where it holds call paths or scopes. docs/profile-file.md and
 // pctally-file(5) are the prose of this header.
 //
 // Numbers are in the byte order of the machine that ran (a tick has no time to turn them round); byte_order
@@ -18,7 +18,7 @@ namespace pctally {
 
 inline constexpr char kMagic[8] = {'p', 'c', 't', 'a', 'l', 'l', 'y', '\n'};
 inline constexpr uint32_t kLayoutVersion = 1;
-inline constexpr uint32_t kPathsLayoutVersion = 2;  ///< of files with call paths
+inline constexpr uint32_t kPathsLayoutVersion = 2;  ///< of files with call paths or scopes
 constexpr bool is_layout_version(uint32_t version) {
   return version == kLayoutVersion || version == kPathsLayoutVersion;
 }
@@ -229,7 +229,7 @@ struct FileHeader {
   alignas(64) Ledger ledger;  ///< offset 320
 
   uint8_t recording_id[16];  ///< random: what joins the file by its path has to know it
-  uint32_t paths;            ///< PathRecord, 0 if there are no call paths
+  uint32_t paths;            ///< PathRecord, 0 if there are no call paths and no scopes
   uint32_t names;            ///< NamesHead (names_layout.h), a unit behind the pool; 0: none
   uint32_t scopes;           ///< first ScopeRecord
   uint32_t runs;             ///< merged files: first RunRecord; else 0
