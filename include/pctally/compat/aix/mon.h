@@ -3,11 +3,18 @@
 #define PCTALLY_COMPAT_AIX_MON_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
+#include "../declarations.h"
+
+/* The C library declares its own there: they have to be seen before the names are taken. */
+#define profil pctally_c_library_profil
+#define monstartup pctally_c_library_monstartup
 #if __has_include(<sys/gmon.h>)
-#include <sys/gmon.h> /* declares the C library's own before the names are taken */
+#include <sys/gmon.h>
 #endif
 #include <sys/types.h>
-#include <unistd.h> /* the C library declares a profil there: it has to be seen before the name is taken */
+#include <unistd.h>
+#undef profil
+#undef monstartup
 
 #ifndef __USE_MISC /* strict ISO C (-std=c99): the C library hides the types that the page names */
 typedef char *caddr_t;
@@ -53,20 +60,35 @@ extern int pctally_aix_monitor(unsigned long low, unsigned long high, void *buff
 extern int pctally_aix_monstartup(unsigned long low, unsigned long high);
 extern int pctally_aix_moncontrol(int mode);
 
+#ifdef PCTALLY_SOURCE_DECLARES
+#pragma redefine_extname profil pctally_aix_profil
+#pragma redefine_extname monitor pctally_aix_monitor
+#pragma redefine_extname monstartup pctally_aix_monstartup
+#pragma redefine_extname moncontrol pctally_aix_moncontrol
+#else
+extern int moncontrol(int mode) __asm__("pctally_aix_moncontrol");
+#endif
+
 #ifdef __cplusplus
 }
 #endif
 
+#ifndef PCTALLY_SOURCE_DECLARES
 /* The two forms pass pointers and numbers in the same places. */
-#define profil(buffer, size, offset, scale) \
+#define PCTALLY_PROFIL(buffer, size, offset, scale) \
   pctally_aix_profil((void *)(buffer), (unsigned int)(size), (unsigned long)(offset), (unsigned int)(scale))
 
 /* monitor(0) ends, with one argument or five. */
 #define PCTALLY_MONITOR(low, high, buffer, size, functions, ...)                                  \
   pctally_aix_monitor((unsigned long)(low), (unsigned long)(high), (void *)(buffer), (int)(size), \
                       (int)(functions))
-#define monitor(...) PCTALLY_MONITOR(__VA_ARGS__, 0, 0, 0, 0, 0)
-#define monstartup(low, high) pctally_aix_monstartup((unsigned long)(low), (unsigned long)(high))
-#define moncontrol pctally_aix_moncontrol
+#define PCTALLY_ANY_MONITOR(...) PCTALLY_MONITOR(__VA_ARGS__, 0, 0, 0, 0, 0)
+#define PCTALLY_MONSTARTUP(low, high) pctally_aix_monstartup((unsigned long)(low), (unsigned long)(high))
+
+#define profil(...) PCTALLY_CALL_OR_DECLARE(PCTALLY_PROFIL, profil, __VA_ARGS__)
+#define monitor(...) PCTALLY_CALL_OR_DECLARE(PCTALLY_ANY_MONITOR, monitor, __VA_ARGS__)
+#define monstartup(...) PCTALLY_CALL_OR_DECLARE(PCTALLY_MONSTARTUP, monstartup, __VA_ARGS__)
+#define moncontrol(...) PCTALLY_CALL_OR_DECLARE(moncontrol, moncontrol, __VA_ARGS__)
+#endif
 
 #endif

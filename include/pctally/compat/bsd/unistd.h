@@ -5,18 +5,27 @@
 
 #include <stddef.h>
 #include <sys/types.h>
-#include_next <unistd.h> /* declares the C library's profil before the name is taken */
+
+#include "../declarations.h"
+
+#define profil pctally_c_library_profil
+#include_next <unistd.h> /* declares the C library's before the name is taken */
+#undef profil
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-extern int pctally_bsd_profil(char *samples, size_t size, unsigned long offset, unsigned int scale);
+#ifdef PCTALLY_SOURCE_DECLARES
+#pragma redefine_extname profil pctally_bsd_profil
+#else
+extern int profil(char *samples, size_t size, unsigned long offset,
+                  unsigned int scale) __asm__("pctally_bsd_profil");
+#define profil(...) PCTALLY_CALL_OR_DECLARE(profil, profil, __VA_ARGS__)
+#endif
 
 #ifdef __cplusplus
 }
 #endif
-
-#define profil pctally_bsd_profil
 
 #endif

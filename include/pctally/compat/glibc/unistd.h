@@ -4,19 +4,27 @@
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
 #include <stddef.h>
-#include_next <unistd.h> /* declares the C library's profil before the name is taken */
+
+#include "../declarations.h"
+
+#define profil pctally_c_library_profil
+#include_next <unistd.h> /* declares the C library's before the name is taken */
+#undef profil
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-extern int pctally_glibc_profil(unsigned short *sample_buffer, size_t size, size_t offset,
-                                unsigned int scale);
+#ifdef PCTALLY_SOURCE_DECLARES
+#pragma redefine_extname profil pctally_glibc_profil
+#else
+extern int profil(unsigned short *sample_buffer, size_t size, size_t offset,
+                  unsigned int scale) __asm__("pctally_glibc_profil");
+#define profil(...) PCTALLY_CALL_OR_DECLARE(profil, profil, __VA_ARGS__)
+#endif
 
 #ifdef __cplusplus
 }
 #endif
-
-#define profil pctally_glibc_profil
 
 #endif

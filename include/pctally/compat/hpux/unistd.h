@@ -3,7 +3,9 @@
 #define PCTALLY_COMPAT_HPUX_UNISTD_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
-#include_next <unistd.h>
+#define profil pctally_c_library_profil
+#include_next <unistd.h> /* declares the C library's before <time.h> takes the name */
+#undef profil
 
 #define _SC_PROFIL_MAX 0x5052 /* none of the C library's */
 

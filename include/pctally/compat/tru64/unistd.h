@@ -3,7 +3,11 @@
 #define PCTALLY_COMPAT_TRU64_UNISTD_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
-#include_next <unistd.h> /* declares the C library's profil before the name is taken */
+#include "../declarations.h"
+
+#define profil pctally_c_library_profil
+#include_next <unistd.h> /* declares the C library's before the name is taken */
+#undef profil
 
 #ifndef PCTALLY_COMPAT_TRU64_PROFIL
 #define PCTALLY_COMPAT_TRU64_PROFIL
@@ -21,13 +25,20 @@ struct profil_args {
 
 extern void pctally_tru64_profil(void *buffer, long buffer_size, long offset, unsigned long scale_or_flags);
 
+#ifdef PCTALLY_SOURCE_DECLARES
+#pragma redefine_extname profil pctally_tru64_profil
+#endif
+
 #ifdef __cplusplus
 }
 #endif
 
+#ifndef PCTALLY_SOURCE_DECLARES
 /* The two forms pass pointers and numbers in the same places. */
-#define profil(buffer, size, offset, scale) \
+#define PCTALLY_PROFIL(buffer, size, offset, scale) \
   pctally_tru64_profil((void *)(buffer), (long)(size), (long)(offset), (unsigned long)(scale))
+#define profil(...) PCTALLY_CALL_OR_DECLARE(PCTALLY_PROFIL, profil, __VA_ARGS__)
+#endif
 #endif
 
 #endif

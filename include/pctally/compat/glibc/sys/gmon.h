@@ -3,25 +3,39 @@
 #define PCTALLY_COMPAT_GLIBC_SYS_GMON_H
 #pragma GCC system_header /* #include_next, and no warnings in the caller's name */
 
+#include "../../declarations.h"
+
+#ifdef PCTALLY_SOURCE_DECLARES
+#define monstartup pctally_c_library_monstartup
+#define _mcleanup pctally_c_library_mcleanup
+#endif
 #if __has_include_next(<sys/gmon.h>)
-#include_next <sys/gmon.h> /* declares the C library's own before the names are taken */
+#include_next <sys/gmon.h>
 #include <sys/types.h>
+#endif
+#ifdef PCTALLY_SOURCE_DECLARES
+#undef monstartup
+#undef _mcleanup
 #endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-extern void pctally_glibc_monstartup(unsigned long lowpc, unsigned long highpc);
-extern void pctally_glibc_moncontrol(int mode);
-extern void pctally_glibc_mcleanup(void);
+#ifdef PCTALLY_SOURCE_DECLARES
+#pragma redefine_extname monstartup pctally_glibc_monstartup
+#pragma redefine_extname moncontrol pctally_glibc_moncontrol
+#pragma redefine_extname _mcleanup pctally_glibc_mcleanup
+#else
+extern void monstartup(unsigned long lowpc, unsigned long highpc) __asm__("pctally_glibc_monstartup");
+extern void moncontrol(int mode) __asm__("pctally_glibc_moncontrol");
+extern void _mcleanup(void) __asm__("pctally_glibc_mcleanup");
+#define monstartup(...) PCTALLY_CALL_OR_DECLARE(monstartup, monstartup, __VA_ARGS__)
+#define moncontrol(...) PCTALLY_CALL_OR_DECLARE(moncontrol, moncontrol, __VA_ARGS__)
+#endif
 
 #ifdef __cplusplus
 }
 #endif
-
-#define monstartup(low, high) pctally_glibc_monstartup((unsigned long)(low), (unsigned long)(high))
-#define moncontrol pctally_glibc_moncontrol
-#define _mcleanup pctally_glibc_mcleanup
 
 #endif

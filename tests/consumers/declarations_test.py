@@ -1,0 +1,132 @@
+"""Sources that declare the calls themselves: they compile after the headers of their system, and call ours."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+CC, CXX = os.environ.get("CC", "cc").split(), os.environ.get("CXX", "c++").split()
+C = ("gnu89", "c99")
+CXX_TOO = C + ("gnu2x", "c++17")
+
+# What the source is compiled with where it has no header: the pkg-config files' no_header.
+with open(os.path.join(TOP, "cmake", "package.cmake")) as cmake:
+    NO_HEADER = dict(re.findall(r'set\(no_header_(\w+) "(.*)"\)', cmake.read()))
+
+HEADERS = {
+    "svr4": "unistd.h mon.h", "hpux": "time.h unistd.h mon.h", "bsd": "unistd.h sys/gmon.h monitor.h",
+    "tru64": "unistd.h sys/resource.h mon.h", "aix": "mon.h unistd.h", "glibc": "unistd.h sys/gmon.h",
+}
+PROFIL = "unsigned short *buff, unsigned int bufsiz, unsigned int offset, unsigned int scale"
+CALLS = {
+    "profil": "profil(0, 0, 0, 0)", "monitor": "monitor(0)", "monstartup": "monstartup(0, 0)", "moncontrol": "moncontrol(0)",
+}
+FIVE = "monitor(0, 0, 0, 0, 0)"
+
+# The prototypes that each system has itself, and those of others that sources bring for it.
+AS_WITH_THE_HEADER = [
+    ("glibc", "void monstartup(unsigned long lowpc, unsigned long highpc);", "monstartup"),
+    ("glibc", "void moncontrol(int);", "moncontrol"),
+    ("glibc", "int profil(unsigned short *, size_t, size_t, unsigned int);", "profil"),
+    ("bsd", "void monstartup(unsigned long lowpc, unsigned long highpc);", "monstartup"),
+    ("bsd", "void moncontrol(int);", "moncontrol"),
+    ("bsd", "int profil(char *, size_t, unsigned long, unsigned int);", "profil"),
+    ("hpux", "void profil(unsigned short *buff, size_t bufsiz, size_t offset, unsigned int scale);", "profil"),
+    ("aix", "int moncontrol(int mode);", "moncontrol"),
+]
+AS_THE_SOURCE_DECLARES = [
+    ("svr4", f"void profil({PROFIL});", "profil(0, 0, 0, 0)"),
+    ("svr4", "int profil(short *, int, void (*)(void), int);", "profil(0, 0, 0, 0)"),
+    ("svr4", "void monitor(int (*lowpc)(void), int (*highpc)(void), unsigned short *, size_t, size_t);", FIVE),
+    ("hpux", "int profil(short *, int, void (*)(void), int);", "profil(0, 0, 0, 0)"),
+    ("hpux", "void monitor(void (*lowpc)(void), void (*highpc)(void), WORD *buffer, int bufsize, int nfunc);", FIVE),
+    ("bsd", "void monitor(int (*)(void), int (*)(void), short *, int, int);", FIVE),
+    ("bsd", "void monstartup(char *, char *);", "monstartup(0, 0)"),
+    ("tru64", "void profil(unsigned short *, unsigned int, void *, unsigned int);", "profil(0, 0, 0, 0)"),
+    ("tru64", "int monstartup(char *, char *);", "monstartup(0, 0)"),
+    ("aix", "void profil(unsigned short *, unsigned int, unsigned long, unsigned int);", "profil(0, 0, 0, 0)"),
+    ("aix", "int monstartup(caddr_t, caddr_t);", "monstartup(0, 0)"),
+    ("glibc", "void monstartup(char *, char *);", "monstartup(0, 0)"),
+]
+
+
+def calls_of(system):
+    """Those that the headers of the system declare."""
+    if system == "bsd":
+        return list(CALLS)
+    names = {"svr4": "profil monitor", "hpux": "profil monitor", "glibc": "profil monstartup moncontrol"}
+    return names.get(system, " ".join(CALLS)).split()
+
+
+class Declarations(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.work = directory.name
+
+    def symbols(self, system, standard, source, flags):
+        """The functions that the object calls; the compiler's words if it refuses the source."""
+        is_cxx = "++" in standard
+        path = os.path.join(self.work, "source.cc" if is_cxx else "source.c")
+        with open(path, "w") as file:
+            file.write(source)
+        include = os.path.join(TOP, "include", "pctally", "compat", system)
+        command = [*(CXX if is_cxx else CC), f"-std={standard}", "-w", *flags, "-isystem", include, "-c", path, "-o", path + ".o"]
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            return done.stderr
+        listing = subprocess.run(["nm", "-u", path + ".o"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        return {line.split()[-1] for line in listing.splitlines()} - {"_GLOBAL_OFFSET_TABLE_"}
+
+    def check(self, system, declarations, calls, headers, standards, flags=()):
+        """The calls, after the declarations, go to ours of that system and to nothing else."""
+        lines = [f"#include <{header}>" for header in headers.split()] + ["#include <stddef.h>"]
+        body = " ".join(call + ";" for call in calls)
+        for standard in standards:
+            language = 'extern "C" ' if "++" in standard else "extern "
+            source = "\n".join([*lines, *(language + line for line in declarations), f"void f(void) {{ {body} }}", ""])
+            with self.subTest(system=system, standard=standard, declarations=declarations, flags=flags):
+                expected = {f"pctally_{system}_" + call.split("(")[0] for call in calls}
+                self.assertEqual(self.symbols(system, standard, source, flags), expected)
+
+    def check_without_arguments(self, system, names, headers, flags=()):
+        for result in ("int", "void"):
+            self.check(system, [f"{result} {name}();" for name in names], [CALLS[name] for name in names], headers, CXX_TOO, flags)
+
+    def test_without_arguments_after_the_headers(self):
+        for system, headers in HEADERS.items():
+            self.check_without_arguments(system, calls_of(system), headers)
+
+    def test_without_arguments_and_without_a_header(self):
+        for system, flags in NO_HEADER.items():
+            with_mon_h = system in ("tru64", "aix")  # the only two whose monitor is in a header that is named there
+            names = [name for name in calls_of(system) if name != "monitor" or with_mon_h]
+            self.check_without_arguments(system, names, "", flags.split())
+
+    def test_the_prototype_of_the_system(self):
+        for system, declaration, name in AS_WITH_THE_HEADER:
+            # In C23 there is no declaration for numbers and pointers: it is a macro.
+            standards = C + ("c++17",) if (system, name) == ("bsd", "monstartup") else CXX_TOO
+            self.check(system, [declaration], [CALLS[name]], HEADERS[system], standards)
+
+    def test_any_prototype_where_the_source_declares(self):
+        for system, declaration, call in AS_THE_SOURCE_DECLARES:
+            self.check(system, [declaration], [call], HEADERS[system], ("gnu89", "c++17"), ("-DPCTALLY_SOURCE_DECLARES",))
+
+    def test_calls_without_a_declaration_where_the_source_declares(self):
+        for system, headers in HEADERS.items():
+            self.check(system, [], [CALLS["profil"]], headers, ("gnu89",), ("-DPCTALLY_SOURCE_DECLARES",))
+
+    def test_a_number_of_32_bits_becomes_one_of_64(self):
+        """-1 of an int is -1 of a long to the calls that ask for an address."""
+        for system, call in (("aix", "monstartup(-1, 0)"), ("tru64", "profil(0, 1, -1, 0)"), ("tru64", "monitor(-1, 0, 0, 1, 0)")):
+            self.check(system, ["int " + call.split("(")[0] + "();"], [call], HEADERS[system], ("c++17", "gnu89"))
+            path = os.path.join(self.work, "source.c")
+            code = subprocess.run([*CC, "-E", "-P", "-std=gnu89", "-isystem", os.path.join(TOP, "include/pctally/compat", system), path],
+                                  stdout=subprocess.PIPE, text=True, check=True).stdout
+            self.assertRegex(code, rf"pctally_{system}_\w+\(.*long\)\(-1\)")
+
+
+if __name__ == "__main__":
+    unittest.main()
