@@ -7,6 +7,8 @@
 #include <string.h>
 #include_next <sys/sysinfo.h>
 
+#include "../../declarations.h"
+
 #define GSI_CLK_TCK 42 /* any number: sources name it */
 
 #ifdef __cplusplus
@@ -30,6 +32,15 @@ static __inline__ int getsysinfo(unsigned long op, char *buffer, unsigned long n
 
 #ifdef __cplusplus
 }
+#endif
+
+#ifndef PCTALLY_SOURCE_DECLARES
+/* Sources pass pointers of any type, and leave out arguments at the end that their operation does not use. */
+#define PCTALLY_GETSYSINFO(op, buffer, nbytes, start, arg, flag, ...)                                       \
+  getsysinfo((unsigned long)(op), (char *)(buffer), (unsigned long)(nbytes), (int *)(start), (void *)(arg), \
+             (unsigned long)(flag))
+#define PCTALLY_ANY_GETSYSINFO(...) PCTALLY_GETSYSINFO(__VA_ARGS__, 0, 0, 0, 0, 0)
+#define getsysinfo(...) PCTALLY_CALL_OR_DECLARE(PCTALLY_ANY_GETSYSINFO, getsysinfo, __VA_ARGS__)
 #endif
 
 #endif
