@@ -213,14 +213,55 @@ TEST_F(MonitorCalls, an_array_of_aix_that_fails_leaves_the_old_profile_on) {
   EXPECT_EQ(here[0], 5);
 }
 
+// A reader takes the counters for two bytes each; 0xffff of profil itself is a counter short after 64 KiB.
+TEST_F(MonitorCalls, a_full_buffer_of_aix_has_two_bytes_to_a_counter_in_long_text) {
+  constexpr unsigned kBytes = 4 * 65536 + 101, kCounters = (kBytes + 1) / 2;
+  static unsigned short buffer[kCounters + 8];
+  std::fill_n(buffer, kCounters + 8, 0xffff);
+  ASSERT_EQ(pctally_aix_monitor(kText, kText + kBytes, buffer, kCounters + 8, 0), 0);
+  unsigned short ticks = 0;
+  for (unsigned distance : {0U, 65535U, 65536U, 65538U, 131070U, 131073U, 262142U, 262144U, kBytes - 1}) {
+    tick_at(kText + distance, ++ticks);
+    EXPECT_EQ(buffer[distance / 2], ticks) << distance;
+  }
+  EXPECT_EQ(std::count(buffer, buffer + kCounters + 8, 0), kCounters + 8 - ticks);
+  EXPECT_EQ(pctally_aix_moncontrol(0), 1);
+  tick_at(kText + 65538);
+  EXPECT_EQ(pctally_aix_moncontrol(1), 0);
+  tick_at(kText + kBytes);
+  tick_at(kText + 200002);
+  EXPECT_EQ(buffer[65538 / 2], 4);
+  EXPECT_EQ(buffer[200002 / 2], 1);
+  EXPECT_EQ(pctally_aix_monitor(0, 0, nullptr, 0, 0), 0);
+  const std::string file = bytes_of("mon.out");
+  ASSERT_EQ(file.size(), 3 * sizeof(size_t) + 2 * kCounters);
+  EXPECT_EQ(
+      file.compare(3 * sizeof(size_t), std::string::npos, reinterpret_cast<char*>(buffer), 2 * kCounters), 0);
+  ASSERT_EQ(pctally_aix_profil(buffer, sizeof buffer, kText, 0xffff), 0);
+  tick_at(kText + 65538, 7);
+  EXPECT_EQ(buffer[65536 / 2], 3 + 7);
+  EXPECT_EQ(pctally_aix_profil(buffer, sizeof buffer, kText, 0), 0);
+}
+
+TEST_F(MonitorCalls, wrong_arguments_of_aix_in_long_text) {
+  Fenced buffer(2 * 65536);
+  auto call = [&](unsigned bytes, int words) {
+    return error_of([&] { (void)pctally_aix_monitor(kText, kText + bytes, buffer.as<char>(), words, 0); });
+  };
+  EXPECT_EQ(call(2 * 65536, 65537), EFAULT);
+  EXPECT_EQ(call(2 * 65536, 65535), 0);  // a counter too few: one range
+  EXPECT_EQ(call(2 * 65536, 65536), 0);
+}
+
 TEST_F(MonitorCalls, more_counters_than_a_profil_takes) {
   if (sizeof(void*) < 8) GTEST_SKIP() << "there cannot be as many";
   Fenced buffer(4096);
   const auto high = static_cast<uintptr_t>(kText + (uint64_t{1} << 33));
   long low = static_cast<long>(kText), to = static_cast<long>(high);
   EXPECT_EQ(error_of([&] { pctally_tru64_monitor(low, to, buffer.as<char>(), INT32_MAX, 0); }), EINVAL);
-  EXPECT_EQ(error_of([&] { (void)pctally_aix_monitor(kText, high, buffer.as<char>(), INT32_MAX, 0); }),
-            EINVAL);
+  for (uintptr_t end : {high, static_cast<uintptr_t>(kText + (uint64_t{1} << 31))})
+    EXPECT_EQ(error_of([&] { (void)pctally_aix_monitor(kText, end, buffer.as<char>(), INT32_MAX, 0); }),
+              EINVAL);
 }
 
 TEST_F(MonitorCalls, wrong_arguments_of_tru64) {

@@ -7,6 +7,7 @@
 #include "dialect/caller_memory.h"
 #include "dialect/monitor/classic_monitor.h"
 #include "dialect/monitor/start_monitor.h"
+#include "monfile/mon_scale.h"
 #include "pctally/aix.h"
 
 namespace pctally {
@@ -69,6 +70,15 @@ int add_entry(const pctally_aix_prof& entry, uint64_t before, MappedArray<Region
   return regions->push_back(monitor_region(kAixProfil, {entry.p_buff, bytes}, low, high, scale)) ? 0 : ENOMEM;
 }
 
+int start_regions(std::span<const Region> regions, MonFormat format, const MonHistogram& histogram) noexcept
+    REQUIRES(g_monitors_mutex) {
+  if (profil_regions(regions) != 0) return -1;
+  MonitorPlan plan{
+      .regions = regions, .format = format, .histogram = histogram, .until_exit = kMonitor.until_exit};
+  if (g_monitor.keep(plan)) return 0;
+  return set_errno(ENOMEM);
+}
+
 /// Profil's own condition: all memory from the lowest counter to the highest.
 bool writable_as_one(std::span<const Region> regions) noexcept {
   uint64_t low = UINT64_MAX, end = 0;
@@ -90,14 +100,39 @@ int start_array(const pctally_aix_prof* entry) noexcept REQUIRES(g_monitors_mute
   if (!writable_as_one({regions.data(), regions.size()})) return set_errno(EFAULT);
   g_monitor.drop();
   for (const Region& region : regions) memset(region.cells, 0, region.rule.cells * sizeof(uint16_t));
-  if (profil_regions({regions.data(), regions.size()}) != 0) return -1;
-  MonitorPlan plan{.regions = {regions.data(), regions.size()},
-                   .format = MonFormat::kGmonOut,
-                   .histogram = {},
-                   .until_exit = kMonitor.until_exit};
-  if (g_monitor.keep(plan)) return 0;
-  g_monitor.pause();
-  return set_errno(ENOMEM);
+  return start_regions({regions.data(), regions.size()}, MonFormat::kGmonOut, {});
+}
+
+/// The classic call with a counter for every two bytes of more text than 0xffff divides so.
+bool is_long_one_to_one(uint64_t low, uint64_t high, int words) noexcept {
+  return low < high && high - low > kExactReach && words > 0 &&
+         mon_scale(static_cast<uint64_t>(words), high - low) == kMonOneToOne;
+}
+
+/// Ranges of 64 KiB whose counters follow each other, as in the buffer of one range.
+bool divide(uint64_t low, uint64_t high, uint16_t* counters, MappedArray<Region>* regions) noexcept {
+  for (;; low += kExactReach, counters += kExactReach / 2) {
+    uint64_t reach = std::min(high - low, kExactReach);
+    CellBuffer cells{counters, (reach + 1) / 2 * sizeof *counters};
+    if (!regions->push_back(monitor_region(kAixProfil, cells, low, low + reach, kOneToOne))) return false;
+    if (high - low == reach) return true;
+  }
+}
+
+int start_one_to_one(uint64_t low, uint64_t high, void* buffer, int words, MonFormat format) noexcept
+    REQUIRES(g_monitors_mutex) {
+  auto* counters = static_cast<uint16_t*>(buffer);
+  auto wanted = static_cast<size_t>((high - low + 1) / 2),
+       bytes = static_cast<size_t>(words) * sizeof *counters;
+  if (wanted > INT32_MAX / sizeof *counters) return set_errno(EINVAL);
+  if (!writable(buffer, bytes)) return set_errno(EFAULT);
+  g_monitor.drop();
+  memset(buffer, 0, bytes);
+  MappedArray<Region> regions;
+  if (!divide(low, high, counters, &regions)) return set_errno(ENOMEM);
+  MonHistogram histogram{
+      .low = low, .high = high, .calls = nullptr, .call_counts = 0, .counters = {counters, wanted}};
+  return start_regions({regions.data(), regions.size()}, format, histogram);
 }
 
 bool fragments(const pctally_aix_frag* fragment, MappedArray<TextRange>* ranges) noexcept {
@@ -128,12 +163,15 @@ __attribute__((visibility("default"))) pctally_aix_monglobal pctally_aix_mondata
 
 PCTALLY_DIALECT_CALL int pctally_aix_monitor(uintptr_t low, uintptr_t high, void* buffer, int bufsize,
                                              int nfunc) {
-  if (low == 0 || static_cast<uint32_t>(bufsize) != kAixArrayForm) {
+  bool is_array = low != 0 && static_cast<uint32_t>(bufsize) == kAixArrayForm;
+  bool is_long = low != 0 && is_long_one_to_one(low, high, bufsize);
+  if (!is_array && !is_long) {
     auto words = static_cast<size_t>(bufsize < 0 ? 0 : bufsize);
     (void)nfunc;  // the call counts never lay in the buffer
     return classic_monitor(kMonitor, {low, high, buffer, words, 0, format_asked()});
   }
   MonitorLock lock;
+  if (is_long) return start_one_to_one(low, high, buffer, bufsize, format_asked());
   return start_array(static_cast<const pctally_aix_prof*>(buffer));
 }
 
