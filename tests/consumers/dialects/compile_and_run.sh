@@ -1,5 +1,6 @@
 # compile_and_run.sh SOURCE INCLUDE LIBRARY_DIR SANITIZE run|link COMPILER...: an unchanged source of its system, with
-# -isystem of that system's headers alone; run, it exits 0 when it has found its hot function.
+# -isystem of that system's headers alone; run, it exits 0 when it has found its hot function, and not where no clock brings
+# ticks.
 set -eu
 source=$1 include=$2 libraries=$3 sanitize=$4 goal=$5
 shift 5
@@ -10,4 +11,6 @@ system=$(basename "$(dirname "$source")")
 "$@" -pthread -isystem "$include/pctally/compat/$system" "$source" -o "$work/program" -L "$libraries" -lpctally
 [ "$goal" = run ] || exit 0
 cd "$work" # some leave a file
-LD_LIBRARY_PATH=$libraries ./program
+export LD_LIBRARY_PATH=$libraries
+./program
+! PCTALLY_ENGINE=manual ./program || { echo "found its hot function without a tick"; exit 1; }

@@ -60,7 +60,7 @@ int main(void)
         physics();
     osProfileStop();
     osProfileStart(10000);
-    for (i = 0; i < 60 || (samples(soundBins) == 0 && i < 20000); i++) {
+    for (i = 0; i < 60 || (samples(soundBins) == 0 && i < 300); i++) {
         physics();
         sound();
     }
