@@ -34,10 +34,13 @@ std::vector<std::string> in_order(std::vector<std::string> names) {
   return names;
 }
 
+/// A file may claim any size.
+uint64_t end_of(uint64_t start, uint64_t size) { return start + std::min(size, UINT64_MAX - start); }
+
 uint64_t end_of_section(const ElfFile& a_out, uint64_t address) {
   for (const ElfSection& section : a_out.text())
-    if (address - section.address < section.size) return section.address + section.size;
-  return address + 1;
+    if (address - section.address < section.size) return end_of(section.address, section.size);
+  return end_of(address, 1);
 }
 
 }  // namespace
@@ -53,7 +56,7 @@ ProfFunctions ProfFunctions::of(const ElfFile& a_out, bool demangled) {
   for (auto at = starts.begin(); at != starts.end(); ++at) {
     auto next = std::next(at);
     auto& [start, synonyms] = *at;
-    uint64_t end = synonyms.size != 0 ? start + synonyms.size : end_of_section(a_out, start);
+    uint64_t end = synonyms.size != 0 ? end_of(start, synonyms.size) : end_of_section(a_out, start);
     if (next != starts.end()) end = std::min(end, next->first);
     ProfFunction function{.start = start, .end = end, .names = in_order(std::move(synonyms.exported))};
     function.is_static = function.names.empty();
@@ -74,7 +77,8 @@ void ProfFunctions::share(uint64_t low, uint64_t high, uint64_t ticks) {
   auto first = std::ranges::upper_bound(functions_, low, {}, &ProfFunction::end);
   auto behind = first;
   auto covered = [&](const ProfFunction& function) {
-    return static_cast<double>(std::min(high, function.end) - std::max(low, function.start));
+    uint64_t from = std::max(low, function.start), to = std::min(high, function.end);
+    return from < to ? static_cast<double>(to - from) : 0;
   };
   double named = 0;
   for (; behind != functions_.end() && behind->start < high; ++behind) named += covered(*behind);

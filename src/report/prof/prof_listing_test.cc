@@ -1,6 +1,10 @@
 #include "report/prof/prof_listing.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
+
+#include <bit>
+#include <cstring>
 
 namespace pctally {
 namespace {
@@ -59,6 +63,57 @@ TEST(ProfFunctions, CallsAreOfTheFunctionAroundThem) {
   EXPECT_EQ(functions.all()[0].calls, 6u);
   EXPECT_EQ(functions.all()[1].calls, 3u);
   EXPECT_EQ(functions.all()[2].calls + functions.all()[3].calls, 0u);
+}
+
+struct Symbol {
+  const char* name;
+  uint64_t value;
+  uint64_t size;
+};
+
+/// A program of 64 bits with text at [0x1000, 0x1040) and these functions.
+std::vector<unsigned char> program_with(const std::vector<Symbol>& symbols) {
+  constexpr Elf64_Half kSections = 4;
+  std::string names(1, '\0');
+  std::vector<Elf64_Sym> table(1);
+  for (const Symbol& symbol : symbols) {
+    table.push_back({static_cast<Elf64_Word>(names.size()), ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), STV_DEFAULT,
+                     1, symbol.value, symbol.size});
+    names.append(symbol.name).push_back('\0');
+  }
+  const uint64_t headers = sizeof(Elf64_Ehdr), at_table = headers + kSections * sizeof(Elf64_Shdr);
+  const uint64_t table_bytes = table.size() * sizeof table[0], at_names = at_table + table_bytes;
+  Elf64_Ehdr header{};
+  memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_EXEC, header.e_machine = EM_X86_64, header.e_version = EV_CURRENT;
+  header.e_ehsize = sizeof header, header.e_shoff = headers;
+  header.e_shentsize = sizeof(Elf64_Shdr), header.e_shnum = kSections, header.e_shstrndx = 3;
+  Elf64_Shdr sections[kSections] = {};
+  sections[1] = {0, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x1000, headers, 0x40, 0, 0, 16, 0};
+  sections[2] = {0, SHT_SYMTAB, 0, 0, at_table, table_bytes, 3, 1, 8, sizeof table[0]};
+  sections[3] = {0, SHT_STRTAB, 0, 0, at_names, names.size(), 0, 0, 1, 0};
+  std::vector<unsigned char> image(at_names + names.size());
+  memcpy(image.data(), &header, sizeof header);
+  memcpy(image.data() + headers, sections, sizeof sections);
+  memcpy(image.data() + at_table, table.data(), table_bytes);
+  memcpy(image.data() + at_names, names.data(), names.size());
+  return image;
+}
+
+TEST(ProfFunctions, ASizeBeyondTheAddressSpaceTakesNoOthersTime) {
+  for (uint64_t size : {UINT64_MAX, UINT64_MAX - 0x1010, UINT64_MAX - 0x1010 + 2, UINT64_MAX / 2}) {
+    auto a_out = ElfFile::from_image(program_with(
+        {{"first", 0x1000, 16}, {"endless", 0x1010, size}, {"third", 0x1020, 16}, {"last", 0x1030, size}}));
+    ASSERT_TRUE(a_out) << a_out.error().text;
+    ProfFunctions functions = ProfFunctions::of(*a_out, false);
+    functions.add(TextHistogram{0x1000, 0x1040, {1, 2, 3, 4}});
+    ASSERT_EQ(functions.all().size(), 4u);
+    for (size_t i = 0; i < 4; ++i) EXPECT_EQ(functions.all()[i].ticks, static_cast<double>(i + 1)) << i;
+    EXPECT_EQ(functions.unnamed_ticks(), 0);
+  }
 }
 
 ProfFunctions busy() {
