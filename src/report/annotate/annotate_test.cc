@@ -210,6 +210,32 @@ TEST(FindFunction, TheBestNameWins) {
   EXPECT_EQ(functions_at(all.functions, all.names, place).size(), 1u);
 }
 
+/// In each function lies code of a member of a template.
+class InlinedMembers : public LoopSymbolizer {
+ public:
+  using LoopSymbolizer::LoopSymbolizer;
+  std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override {
+    std::vector<std::vector<Frame>> all = LoopSymbolizer::find_frames(positions);
+    for (std::vector<Frame>& frames : all)
+      frames.insert(frames.begin(), {"ns::list<int>::append(int const&)", "/src/list.h", 7, "_ZN2ns4list"});
+    return all;
+  }
+};
+
+TEST(FindFunction, WhatItWasInlinedInto) {
+  Profile profile = loop_profile();
+  ObjectNames names(profile, [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    return std::make_unique<InlinedMembers>(identity);
+  });
+  const std::vector<HotFunction> functions = hot_functions(profile, names);
+  for (const char* query :
+       {"append", "list::append", "ns::list::append", "ns::list<int>::append(int const&)", "_ZN2ns4list"})
+    EXPECT_EQ(functions_around(functions, names, query).size(), 2u) << query;
+  EXPECT_TRUE(functions_around(functions, names, "appen").empty()) << "a part of a name";
+  for (const char* query : {"put", "void put<int>(int)", "_Zputi"})
+    EXPECT_TRUE(functions_around(functions, names, query).empty()) << "a function is not inlined into itself";
+}
+
 TEST(Annotation, AddsUpToTheFunction) {
   Annotated all;
   const Annotation& annotation = all.annotator.annotation();

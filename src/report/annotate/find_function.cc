@@ -85,15 +85,17 @@ std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>&
 
 namespace {
 
-/// The functions with ticks at places that have such a frame, most ticks there first.
+using Frames = std::vector<Frame>;
+
+/// The functions with ticks at places that have such frames, most ticks there first.
 std::vector<const HotFunction*> functions_with(const std::vector<HotFunction>& functions, ObjectNames& names,
-                                               const std::function<bool(const Frame&)>& wanted) {
+                                               const std::function<bool(const Frames&)>& wanted) {
   std::vector<std::pair<uint64_t, const HotFunction*>> found;
   for (const HotFunction& function : functions) {
     uint64_t ticks = 0;
-    std::vector<std::vector<Frame>> frames = names.symbolizer(function.executable).frames(function.positions);
+    const std::vector<Frames> frames = names.symbolizer(function.executable).frames(function.positions);
     for (size_t i = 0; i < frames.size() && i < function.positions.size(); ++i)
-      if (std::any_of(frames[i].begin(), frames[i].end(), wanted)) ticks += function.position_ticks[i];
+      if (wanted(frames[i])) ticks += function.position_ticks[i];
     if (ticks != 0) found.emplace_back(ticks, &function);
   }
   std::stable_sort(found.begin(), found.end(),
@@ -107,16 +109,26 @@ std::vector<const HotFunction*> functions_with(const std::vector<HotFunction>& f
 
 std::vector<const HotFunction*> functions_at(const std::vector<HotFunction>& functions, ObjectNames& names,
                                              const SourcePlace& place) {
-  return functions_with(functions, names, [&](const Frame& frame) {
+  const auto is_at = [&](const Frame& frame) {
     return frame.line == place.line && is_path(frame.file, place.file);
-  });
+  };
+  return functions_with(functions, names,
+                        [&](const Frames& frames) { return std::ranges::any_of(frames, is_at); });
 }
 
 std::vector<const HotFunction*> functions_around(const std::vector<HotFunction>& functions,
                                                  ObjectNames& names, const std::string& query) {
-  return functions_with(functions, names, [&](const Frame& frame) {
-    return frame.function == query || frame.linkage == query ||
-           short_function_name(frame.function, frame.linkage) == query;
+  std::map<std::pair<std::string, std::string>, bool> known;  // one function has thousands of frames
+  const auto is_called_so = [&](const Frame& frame) {
+    const auto [entry, fresh] = known.try_emplace({frame.function, frame.linkage});
+    if (fresh)
+      entry->second = called_by(frame.function, frame.linkage,
+                                short_function_name(frame.function, frame.linkage), query) <= Called::kMember;
+    return entry->second;
+  };
+  // The last frame is the function itself, which was inlined into none.
+  return functions_with(functions, names, [&](const Frames& frames) {
+    return !frames.empty() && std::any_of(frames.begin(), frames.end() - 1, is_called_so);
   });
 }
 

@@ -49,8 +49,8 @@ std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>&
 std::vector<const HotFunction*> functions_at(const std::vector<HotFunction>& functions, ObjectNames& names,
                                              const SourcePlace& place);
 
-/// The functions that a function called so, in full, by its symbol or in short, was inlined into and has
-/// ticks in, most ticks there first.
+/// The functions that a function called so, not by a part of its name, was inlined into and has ticks in,
+/// most ticks there first.
 std::vector<const HotFunction*> functions_around(const std::vector<HotFunction>& functions,
                                                  ObjectNames& names, const std::string& query);
 

@@ -29,8 +29,10 @@ Called called_by(const std::string& full, const std::string& linkage, const std:
   for (const NameDetail detail :
        {NameDetail::kClone, NameDetail::kArguments, NameDetail::kTemplates, NameDetail::kBoth})
     add(short_function_name(full, linkage, detail));
-  add(full);
-  add(linkage);
+  for (const std::string& name : {full, linkage}) {
+    add(name);
+    add(without_clone_suffix(name));  // a compiler may have left the clone alone
+  }
   return best;
 }
 

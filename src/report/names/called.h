@@ -11,7 +11,7 @@ enum class Called {
   kAsListed,    ///< in a list of several, with its object; called_by() never says so
   kInFull,      ///< by the full name or the symbol
   kAsShown,     ///< as tables show it
-  kInForm,      ///< with arguments, template arguments or the suffix of a clone
+  kInForm,      ///< with arguments, template arguments or the suffix of a clone; a clone as its function
   kBare,        ///< by the short name
   kMember,      ///< by the last components of a name
   kInPart,      ///< by a part of the short name
