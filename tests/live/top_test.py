@@ -410,6 +410,23 @@ class Screen(Live):
                 self.assertTrue(all(len(line) <= columns for line in lines))
         self.until(lambda lines: "q quit" in lines[23], "80 x 24 again")
 
+    def test_help_and_messages_stay_when_the_terminal_is_resized(self):
+        _, path = self.recording()
+        self.show("--interval", "0.2", path)
+        self.until(lambda lines: "spin_here" in lines[4], "the hot function")
+        self.keys("w")
+        self.until(lambda lines: lines[2].startswith("wrote "), "a message")
+        self.tmux("resize-window", "-x", "40", "-y", "26")
+        resized = self.until(lambda lines: len(lines) == 26 and "q quit" in lines[25], "the table in the new size")
+        lines = self.until(lambda lines: lines[24] != resized[24], "a refresh")
+        self.assertTrue(lines[2].startswith("wrote "), lines)
+        self.keys("?")
+        self.until(lambda lines: "share in the whole recording" in lines[7], "help")
+        self.tmux("resize-window", "-x", "100", "-y", "30")
+        self.until(lambda lines: lines[5].endswith("mark a change that is"), "help in the new size")
+        self.keys("?")  # would open it again if the resize had closed it
+        self.until(lambda lines: "[recording]" in lines[0], "the table again")
+
     def test_the_recorder_dies(self):
         recorder, path = self.recording()
         self.show("--interval", "0.2", path)
@@ -510,6 +527,24 @@ class Terminal(Live):
         self.assertEqual(termios.tcgetattr(slave), before)
         os.write(master, b"\n")
         self.assertEqual(shell.wait(10), 0)
+        os.close(master)
+
+    def test_a_stopped_top_takes_the_terminal_back(self):
+        _, path = self.recording()
+        process, master, slave, before = self.start(path)
+        self.read(master, process, b"recording")
+        self.addCleanup(process.kill)
+        modes = termios.tcgetattr(slave)
+        process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)
+        termios.tcsetattr(slave, termios.TCSANOW, before)  # as its shell does
+        process.send_signal(signal.SIGCONT)
+        wait_until(lambda: termios.tcgetattr(slave) == modes, "the modes of before the stop")
+        text = self.read(master, process, b"recording")
+        self.assertIn(b"\x1b[?1049h", text, "the whole screen again")
+        os.write(master, b"q")
+        self.assertEqual(process.wait(10), 0)
+        self.assertEqual(termios.tcgetattr(slave), before)
         os.close(master)
 
     def test_a_terminal_that_goes_away_is_the_end(self):

@@ -104,9 +104,14 @@ class CursesScreen : public Screen {
   std::optional<unsigned> key() override {
     wint_t key = 0;
     int kind = get_wch(&key);
+    while (kind == KEY_CODE_YES && key == KEY_RESIZE) kind = get_wch(&key);  // of resize(), nobody's key
     if (kind == ERR) return std::nullopt;
     return kind == KEY_CODE_YES ? translated(key) : static_cast<unsigned>(key == L'\r' ? L'\n' : key);
   }
+
+  /// SIGSTOP gives no time to hand the terminal over, as curses does at SIGTSTP: it is done now. The next
+  /// refresh() sets its modes again and enters the screen for programs.
+  void take_back() override { endwin(); }
 
   void resize() override {
     winsize size{};

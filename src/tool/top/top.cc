@@ -89,7 +89,7 @@ class Top {
   UniqueFd signals_;
   TopState state_;
   uint64_t refreshes_ = 0;
-  bool stop_ = false, resized_ = false;
+  bool stop_ = false, resized_ = false, continued_ = false;
   bool silent_ = false;   ///< our recorder has said its last
   bool damaged_ = false;  ///< the file, which has ended
 };
@@ -97,7 +97,7 @@ class Top {
 UniqueFd watch_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH}) sigaddset(&set, signal);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGCONT}) sigaddset(&set, signal);
   sigprocmask(SIG_BLOCK, &set, nullptr);
   let_writes_fail();
   return UniqueFd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -190,6 +190,8 @@ void Top::take_signals() {
   while (read(signals_.get(), &info, sizeof info) == sizeof info) {
     if (info.ssi_signo == SIGWINCH)
       resized_ = true;
+    else if (info.ssi_signo == SIGCONT)
+      continued_ = true;
     else
       stop_ = true;
   }
@@ -265,8 +267,9 @@ int Top::show_screen() {
       if (!state_.frozen) refresh();
       next = monotonic_ns() + nanoseconds(arguments_.interval_s);
     }
-    if (resized_) screen->resize();
-    resized_ = false;
+    if (continued_) screen->take_back();
+    if (resized_ || continued_) screen->resize();
+    resized_ = continued_ = false;
     draw(*screen);
     wait(next, STDIN_FILENO);
     take_keys(*screen);
