@@ -26,6 +26,10 @@ class KeptSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& line_problem() const override;
   std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override;
   std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override;
+  /// The executable's, if it is here: a profile has one name for a function.
+  std::vector<std::vector<SymbolName>> find_aliases(std::span<const uint64_t> starts) override {
+    return executable().aliases(starts);
+  }
   CodeBytes code(uint64_t start, uint64_t end) override;
   /// The digests for lines that the executable has; for kept lines the sources are kept, too.
   SourceDigests digests(std::span<const uint64_t> positions) override;

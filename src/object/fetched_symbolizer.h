@@ -20,6 +20,9 @@ class FetchedSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& line_problem() const override;
   std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override;
   std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override;
+  std::vector<std::vector<SymbolName>> find_aliases(std::span<const uint64_t> starts) override {
+    return fetched_ ? fetched_->aliases(starts) : here_->aliases(starts);
+  }
   SourceDigests digests(std::span<const uint64_t> positions) override;
   CodeBytes code(uint64_t start, uint64_t end) override { return here_->code(start, end); }
   std::optional<uint64_t> position(uint64_t address) override { return here_->position(address); }

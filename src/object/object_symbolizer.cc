@@ -31,9 +31,8 @@ std::vector<NamedRange> ObjectSymbolizer::find_names(std::span<const uint64_t> p
   std::vector<NamedRange> result(positions.size());
   for (size_t i = 0; i < positions.size(); i++) result[i] = not_loaded(positions[i]);
   if (!file_) return result;
-  if (!text_) text_.emplace(*file_, has_symbol_table(*file_) ? nullptr : other_symbols(), label_);
   const Addresses addresses = addresses_of(positions);
-  std::vector<NamedRange> ranges = text_->name(addresses.values);
+  std::vector<NamedRange> ranges = text().name(addresses.values);
   // A table of symbols may have been reduced.
   if (!others_taken_ && std::ranges::any_of(ranges, has_no_symbol)) {
     if (const ElfFile* others = other_symbols()) {
@@ -66,6 +65,20 @@ std::vector<std::vector<Frame>> ObjectSymbolizer::find_frames(std::span<const ui
     result[at].back().function = names[at].function;
     result[at].back().linkage = names[at].linkage;
   }
+  return result;
+}
+
+TextMap& ObjectSymbolizer::text() {
+  if (!text_) text_.emplace(*file_, has_symbol_table(*file_) ? nullptr : other_symbols(), label_);
+  return *text_;
+}
+
+std::vector<std::vector<SymbolName>> ObjectSymbolizer::find_aliases(std::span<const uint64_t> starts) {
+  std::vector<std::vector<SymbolName>> result(starts.size());
+  if (!file_) return result;
+  const Addresses addresses = addresses_of(starts);
+  std::vector<std::vector<SymbolName>> found = text().aliases(addresses.values);
+  for (size_t i = 0; i < found.size(); i++) result[addresses.positions[i]] = std::move(found[i]);
   return result;
 }
 

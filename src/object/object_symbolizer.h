@@ -29,6 +29,7 @@ class ObjectSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& line_problem() const override { return line_problem_; }
   std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override;
   std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override;
+  std::vector<std::vector<SymbolName>> find_aliases(std::span<const uint64_t> starts) override;
   CodeBytes code(uint64_t start, uint64_t end) override;
   SourceDigests digests(std::span<const uint64_t> positions) override;
   std::optional<uint64_t> position(uint64_t address) override;
@@ -43,6 +44,7 @@ class ObjectSymbolizer : public Symbolizer {
   [[nodiscard]] Addresses addresses_of(std::span<const uint64_t> positions) const;
   [[nodiscard]] NamedRange to_positions(NamedRange range, uint64_t address, uint64_t position) const;
   [[nodiscard]] NamedRange not_loaded(uint64_t position) const;
+  TextMap& text();
   const ElfFile* debug_file();
   const ElfFile* other_symbols();
   void open_frames();

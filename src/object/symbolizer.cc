@@ -81,6 +81,12 @@ class GuardedSymbolizer : public Symbolizer {
     line_problem_ = std::string("debug information cannot be read: ") + error.what();
     return {};
   }
+  std::vector<std::vector<SymbolName>> find_aliases(std::span<const uint64_t> starts) override try {
+    return inner_->aliases(starts);
+  } catch (const std::exception& error) {
+    problem_ = std::string("the names cannot be read: ") + error.what();
+    return {};
+  }
 
   CodeBytes code(uint64_t start, uint64_t end) override try {
     return inner_->code(start, end);

@@ -73,6 +73,13 @@ class Symbolizer {
   /// file is not there, or if they are more than 4 MiB: no function is that large.
   virtual CodeBytes code(uint64_t /*start*/, uint64_t /*end*/) { return {}; }
 
+  /// All symbols of the functions that start at these positions (ascending). name() chooses one of them.
+  std::vector<std::vector<SymbolName>> aliases(std::span<const uint64_t> starts) {
+    std::vector<std::vector<SymbolName>> aliases = find_aliases(starts);
+    aliases.resize(starts.size());
+    return aliases;
+  }
+
   /// What the sources of the units at these positions (ascending) were when they were compiled, as far as
   /// debug information says it.
   virtual SourceDigests digests(std::span<const uint64_t> /*positions*/) { return {}; }
@@ -99,9 +106,12 @@ class Symbolizer {
   }
 
  protected:
-  /// name() and frames() as the file answers them: missing answers at the end are empty ones.
+  /// name(), frames() and aliases() as the file answers them: missing answers at the end are empty ones.
   virtual std::vector<NamedRange> find_names(std::span<const uint64_t> positions) = 0;
   virtual std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) = 0;
+  virtual std::vector<std::vector<SymbolName>> find_aliases(std::span<const uint64_t> /*starts*/) {
+    return {};
+  }
 };
 
 }  // namespace pctally

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "object/dwarf/debug_finder.h"
 #include "object/fixtures_for_test.h"
@@ -60,6 +61,20 @@ TEST(Symbolizer, CodeIsTheFilesBytes) {
   EXPECT_TRUE(symbolizer->code(text->offset + 1, text->offset).bytes.empty());
   EXPECT_TRUE(symbolizer->code(UINT64_MAX - 1, UINT64_MAX).bytes.empty());
   EXPECT_LE(symbolizer->code(text->offset, UINT64_MAX).bytes.size(), whole.size());
+}
+
+TEST(Symbolizer, AllSymbolsOfAFunctionAreKnown) {
+  const std::string path = fixture("layout");
+  const uint64_t documented = listed_symbol(path, "documented").value;
+  std::set<std::string> expected, found;
+  for (const ListedSymbol& symbol : listed_symbols(path))
+    if (symbol.value == documented) expected.insert(symbol.name);
+  const uint64_t starts[] = {position_of(path, documented), position_of(path, documented + 1)};
+  const auto aliases = Symbolizer::open(identity_of(path))->aliases(starts);
+  for (const SymbolName& alias : aliases.at(0)) found.insert(alias.function);
+  EXPECT_GE(found.size(), 3u);
+  EXPECT_EQ(found, expected);
+  EXPECT_TRUE(aliases.at(1).empty()) << "nothing starts there";
 }
 
 TEST(Symbolizer, AReplacedFileNamesNothing) {

@@ -213,6 +213,40 @@ std::string no_code(const HotFunction& function, const Profile& profile, ObjectN
   return "";
 }
 
+/// The functions meant, and by what.
+struct Meant {
+  std::vector<const HotFunction*> functions;
+  bool by_part = false;    ///< of its name
+  bool by_alias = false;   ///< another symbol of the same code
+  bool on_stacks = false;  ///< none, but one so called is on stacks
+};
+
+Meant find_meant(const Arguments& arguments, const std::vector<HotFunction>& functions,
+                 const Profile& profile, ObjectNames& names) {
+  SourcePlace place;
+  const bool by_place = parse_place(arguments.query, &place);
+  Meant meant{.functions = functions_called(functions, arguments.query)};
+  meant.by_part = !meant.functions.empty() && is_part(called_by(*meant.functions[0], arguments.query));
+  // Names of code made at run time hold places: "hot app.js:131" has app.js:13 in it.
+  if (by_place && (meant.by_part || meant.functions.empty()))
+    if (auto at = functions_at(functions, names, place); !at.empty()) return {.functions = std::move(at)};
+  if (!meant.by_part && !meant.functions.empty()) return meant;
+  if (auto aliased = functions_aliased(functions, names, arguments.query); !aliased.empty())
+    return {.functions = std::move(aliased), .by_alias = true};
+  const bool around = meant.by_part && !functions_around(functions, names, arguments.query).empty();
+  meant.on_stacks = meant.by_part && !around && is_on_stacks(arguments, profile, names);
+  if (around || meant.on_stacks) meant.functions.clear();
+  return meant;
+}
+
+void say_how_it_was_meant(const Arguments& arguments, const Meant& meant) {
+  const HotFunction& function = *meant.functions[0];
+  const std::string name = fmt::format("{} ({})", function.short_name, function.object);
+  if (meant.by_part) say_part("with ticks" + of_objects(arguments.object), arguments.query, name);
+  if (meant.by_alias)
+    inform("{} is another name of {}", elided(escaped(arguments.query), 40), elided(escaped(name), 50));
+}
+
 int annotate(const Arguments& arguments, const Profile& profile) {
   if (has_imported(profile)) {
     complain("{} is a profile of another tool and has no code to annotate; pctally report has its ticks",
@@ -228,29 +262,14 @@ int annotate(const Arguments& arguments, const Profile& profile) {
       return no_such_object(arguments, functions);
     std::erase_if(functions, std::not_fn(matches));
   }
-  SourcePlace place;
-  const bool by_place = parse_place(arguments.query, &place);
-  std::vector<const HotFunction*> meant = functions_called(functions, arguments.query);
-  bool by_part = !meant.empty() && is_part(called_by(*meant[0], arguments.query));
-  if (by_part && by_place) {
-    // Names of code made at run time hold places: "hot app.js:131" has app.js:13 in it.
-    if (auto at = functions_at(functions, names, place); !at.empty()) {
-      meant = std::move(at);
-      by_part = false;
-    }
-  }
-  const bool around = by_part && !functions_around(functions, names, arguments.query).empty();
-  const bool on_stacks = by_part && !around && is_on_stacks(arguments, profile, names);
-  if (around || on_stacks) meant.clear();
-  if (meant.empty() && by_place) meant = functions_at(functions, names, place);
-  if (meant.empty()) return no_such_function(arguments, functions, profile, names, on_stacks);
+  const Meant found = find_meant(arguments, functions, profile, names);
+  const std::vector<const HotFunction*>& meant = found.functions;
+  if (meant.empty()) return no_such_function(arguments, functions, profile, names, found.on_stacks);
   if (meant.size() > 1) {
     complain("'{}' is {}; name one in full, or its --object", arguments.query, listed(meant, profile));
     return kExitInput;
   }
-  if (by_part)
-    say_part("with ticks" + of_objects(arguments.object), arguments.query,
-             fmt::format("{} ({})", meant[0]->short_name, meant[0]->object));
+  say_how_it_was_meant(arguments, found);
   if (std::string why = no_code(*meant[0], profile, names); !why.empty()) {
     complain("{}", why);
     return kExitInput;

@@ -37,6 +37,10 @@ class CountedSymbolizer : public Symbolizer {
     return ranges;
   }
 
+  std::vector<std::vector<SymbolName>> find_aliases(std::span<const uint64_t> starts) override {
+    return inner_->aliases(starts);
+  }
+
   CodeBytes code(uint64_t start, uint64_t end) override {
     ProgressLine::show("reading the code of " + object_name());
     return inner_->code(start, end);

@@ -148,6 +148,17 @@ class Annotate(unittest.TestCase):
         exact = annotate("count", self.profile)
         self.assertEqual((exact.stdout, exact.stderr), (by_part.stdout, ""))
 
+    def test_another_symbol_of_the_same_code(self):
+        directory = tempfile.mkdtemp(dir=p.scratch())
+        program = os.path.join(directory, "two")
+        text = ("volatile long n;\n__attribute__((noinline)) void hot(void) { while (n < 200000000) n++; }\n"
+                'void hot_too(void) __attribute__((alias("hot")));\nint main(void) { hot(); return 0; }\n')
+        subprocess.run(["gcc", "-x", "c", "-", "-O1", "-o", program], input=text, text=True, check=True)
+        profile = p.record([program]).path
+        itself, other = annotate("hot", profile), annotate("hot_too", profile)
+        self.assertEqual((itself.returncode, itself.stderr), (0, ""))
+        self.assertEqual((other.stdout, other.stderr), (itself.stdout, "pctally: hot_too is another name of hot (two)\n"))
+
     def test_of_what_was_inlined_it_says_where(self):
         inlined = {frame["function"] for instruction in self.json("count")["instructions"] if instruction["ticks"]
                    for frame in instruction["frames"][:-1]}

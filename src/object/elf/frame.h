@@ -29,6 +29,12 @@ struct NamedRange {
   [[nodiscard]] uint64_t object_address() const { return address != 0 ? address : start; }
 };
 
+/// One of the symbols of a piece of code.
+struct SymbolName {
+  std::string function;   ///< demangled, without a version ("@GLIBC_2.3")
+  std::string linkage{};  ///< as it is in the table, if that is another
+};
+
 /// A piece of code as it lies in its file.
 struct CodeBytes {
   uint64_t address = 0;          ///< ObjectAddress of the first byte

@@ -26,6 +26,13 @@ NamedRange named(std::string_view symbol, const char* suffix, AddressRange range
   return result;
 }
 
+/// Of "realpath@@GLIBC_2.3" the version is not a part of the function's name.
+SymbolName names_of(std::string_view symbol) {
+  SymbolName result{demangle(symbol.substr(0, symbol.find('@')))};
+  if (symbol != result.function) result.linkage = symbol;
+  return result;
+}
+
 AddressRange range_of(const ElfSection& section) { return {section.address, section.address + section.size}; }
 
 }  // namespace
@@ -60,6 +67,23 @@ std::vector<NamedRange> TextMap::name(std::span<const uint64_t> addresses) {
     const bool same = i > 0 && winner == last && addresses[i] < result.back().end;
     result.push_back(same ? result.back() : range_at(addresses[i], winner, cover.cell(i)));
     last = winner;
+  }
+  return result;
+}
+
+std::vector<std::vector<SymbolName>> TextMap::aliases(std::span<const uint64_t> addresses) const {
+  constexpr size_t kMost = 1 << 16;  // they can share the bytes of one long name
+  std::vector<std::vector<SymbolName>> result(addresses.size());
+  size_t count = 0;
+  for (const SymbolTable& table : tables_) {
+    for (size_t i = 0; i < table.size() && count < kMost; i++) {
+      const auto symbol = table.code(i);
+      if (!symbol) continue;
+      const auto at = std::ranges::lower_bound(addresses, symbol->value);
+      if (at == addresses.end() || *at != symbol->value) continue;
+      result[static_cast<size_t>(at - addresses.begin())].push_back(names_of(table.name(i)));
+      count++;
+    }
   }
   return result;
 }

@@ -30,6 +30,9 @@ class TextMap {
   /// the one that starts last names the text. The range of a symbol is the whole symbol.
   std::vector<NamedRange> name(std::span<const uint64_t> addresses);
 
+  /// All symbols that start at these ObjectAddresses (ascending).
+  [[nodiscard]] std::vector<std::vector<SymbolName>> aliases(std::span<const uint64_t> addresses) const;
+
   /// Takes the symbols of another file of the object, too: for names asked for from now on. It must outlive
   /// the TextMap.
   void add_tables(const ElfFile& file);

@@ -13,11 +13,12 @@ namespace pctally {
 
 /// First number of a message.
 enum class WorkerWord : uint64_t {
-  kName = 1,      ///< positions; to the worker, as the next four
+  kName = 1,      ///< positions; to the worker, as the next five
   kFrames = 2,    ///< positions
   kCode = 3,      ///< start, end
   kPosition = 4,  ///< an address
   kDigests = 8,   ///< positions
+  kAliases = 9,   ///< positions
   kAnswer = 5,    ///< to the report: problem, then what was asked for
   kOpen = 6,      ///< to the report: a path
   kFile = 7,      ///< to the worker: errno, or 0 and a descriptor

@@ -49,6 +49,16 @@ void write_frames(Symbolizer& names, std::span<const uint64_t> positions, Messag
   }
 }
 
+void write_aliases(Symbolizer& names, std::span<const uint64_t> starts, MessageWriter* answer) {
+  for (const std::vector<SymbolName>& aliases : names.aliases(starts)) {
+    answer->number(aliases.size());
+    for (const SymbolName& alias : aliases) {
+      answer->text(alias.function);
+      answer->text(alias.linkage);
+    }
+  }
+}
+
 void write_code(Symbolizer& names, std::span<const uint64_t> places, MessageWriter* answer) {
   const CodeBytes code = names.code(places[0], places[1]);
   answer->number(code.address);
@@ -86,6 +96,7 @@ bool answer(Symbolizer& names, MessageReader& request) {
   const std::vector<uint64_t> numbers = request.numbers();
   if (word == WorkerWord::kName) write_names(names, numbers, &body);
   if (word == WorkerWord::kFrames) write_frames(names, numbers, &body);
+  if (word == WorkerWord::kAliases) write_aliases(names, numbers, &body);
   if (word == WorkerWord::kCode && numbers.size() == 2) write_code(names, numbers, &body);
   if (word == WorkerWord::kDigests) write_digests(names, numbers, &body);
   if (word == WorkerWord::kPosition && numbers.size() == 1) write_position(names, numbers[0], &body);

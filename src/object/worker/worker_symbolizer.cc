@@ -151,6 +151,20 @@ std::vector<std::vector<Frame>> WorkerSymbolizer::find_frames(std::span<const ui
   return {};
 }
 
+std::vector<std::vector<SymbolName>> WorkerSymbolizer::find_aliases(std::span<const uint64_t> starts) {
+  std::vector<std::vector<SymbolName>> result(starts.size());
+  auto answer = ask(request(WorkerWord::kAliases, starts));
+  if (!answer) return result;
+  for (std::vector<SymbolName>& names : result)
+    for (uint64_t left = answer->number(); left > 0 && !answer->damaged(); --left) {
+      std::string function = short_text(*answer);
+      names.push_back({std::move(function), short_text(*answer)});
+    }
+  if (!answer->damaged()) return result;
+  lose();
+  return {};
+}
+
 CodeBytes WorkerSymbolizer::code(uint64_t start, uint64_t end) {
   const uint64_t places[] = {start, end};
   auto answer = ask(request(WorkerWord::kCode, places));

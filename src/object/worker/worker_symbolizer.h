@@ -31,6 +31,7 @@ class WorkerSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& line_problem() const override { return line_problem_; }
   std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override;
   std::vector<std::vector<Frame>> find_frames(std::span<const uint64_t> positions) override;
+  std::vector<std::vector<SymbolName>> find_aliases(std::span<const uint64_t> starts) override;
   CodeBytes code(uint64_t start, uint64_t end) override;
   SourceDigests digests(std::span<const uint64_t> positions) override;
   std::optional<uint64_t> position(uint64_t address) override;

@@ -64,6 +64,15 @@ std::vector<std::string> text_of(const std::vector<std::vector<Frame>>& frames) 
   return lines;
 }
 
+std::vector<std::string> text_of(const std::vector<std::vector<SymbolName>>& aliases) {
+  std::vector<std::string> lines;
+  for (const auto& names : aliases) {
+    lines.emplace_back();
+    for (const SymbolName& name : names) lines.back() += name.function + '|' + name.linkage + ' ';
+  }
+  return lines;
+}
+
 TEST_F(WorkerSymbolizerTest, FramesAreOfTheObjectsOwner) {
   for (const uid_t owner : {kOtherUser, uid_t{0}}) {
     const std::string path = directory_ / std::to_string(owner);
@@ -86,6 +95,10 @@ TEST_F(WorkerSymbolizerTest, SaysWhatReadingTheFileItselfWouldSay) {
     EXPECT_EQ(worker->object_name(), here->object_name());
     EXPECT_EQ(text_of(worker->name(positions)), text_of(here->name(positions))) << name;
     EXPECT_EQ(text_of(worker->frames(positions)), text_of(here->frames(positions))) << name;
+    std::vector<uint64_t> starts;
+    for (const NamedRange& range : here->name(positions))
+      if (starts.empty() || starts.back() < range.start) starts.push_back(range.start);
+    EXPECT_EQ(text_of(worker->aliases(starts)), text_of(here->aliases(starts))) << name;
     EXPECT_EQ(worker->problem(), here->problem()) << name;
     EXPECT_EQ(worker->line_problem(), here->line_problem()) << name;
     const CodeBytes code = worker->code(positions.front(), positions.front() + 64),

@@ -236,6 +236,29 @@ TEST(FindFunction, WhatItWasInlinedInto) {
     EXPECT_TRUE(functions_around(functions, names, query).empty()) << "a function is not inlined into itself";
 }
 
+/// Each function has a second symbol.
+class TwoNames : public LoopSymbolizer {
+ public:
+  using LoopSymbolizer::LoopSymbolizer;
+  std::vector<std::vector<SymbolName>> find_aliases(std::span<const uint64_t> starts) override {
+    std::vector<std::vector<SymbolName>> all;
+    for (const uint64_t start : starts) all.push_back({{"ns::put" + std::to_string(start), "_ZN2ns3put"}});
+    return all;
+  }
+};
+
+TEST(FindFunction, ByAnotherSymbolOfItsCode) {
+  Profile profile = loop_profile();
+  ObjectNames names(profile, [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+    return std::make_unique<TwoNames>(identity);
+  });
+  const std::vector<HotFunction> functions = hot_functions(profile, names);
+  EXPECT_THAT(functions_aliased(functions, names, "ns::put256"), ElementsAre(&functions[0]));
+  EXPECT_THAT(functions_aliased(functions, names, "ns::put512"), ElementsAre(&functions[1]));
+  EXPECT_THAT(functions_aliased(functions, names, "_ZN2ns3put"), ElementsAre(&functions[0], &functions[1]));
+  EXPECT_TRUE(functions_aliased(functions, names, "put256").empty()) << "not as a whole";
+}
+
 TEST(Annotation, AddsUpToTheFunction) {
   Annotated all;
   const Annotation& annotation = all.annotator.annotation();

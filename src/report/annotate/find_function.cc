@@ -107,6 +107,26 @@ std::vector<const HotFunction*> functions_with(const std::vector<HotFunction>& f
 
 }  // namespace
 
+std::vector<const HotFunction*> functions_aliased(const std::vector<HotFunction>& functions,
+                                                  ObjectNames& names, const std::string& query) {
+  std::map<uint32_t, std::map<uint64_t, const HotFunction*>> by_start;  // of each executable
+  for (const HotFunction& function : functions)
+    by_start[function.executable].emplace(function.range.start, &function);
+  std::vector<const HotFunction*> found;
+  const auto is_called_so = [&](const SymbolName& alias) {
+    return called_by(alias.function, alias.linkage, "", query) <= Called::kBare;
+  };
+  for (const auto& [executable, starting] : by_start) {
+    std::vector<uint64_t> starts;
+    for (const auto& [start, function] : starting) starts.push_back(start);
+    const std::vector<std::vector<SymbolName>> aliases = names.symbolizer(executable).aliases(starts);
+    for (size_t i = 0; i < starts.size(); ++i)
+      if (std::ranges::any_of(aliases[i], is_called_so)) found.push_back(starting.at(starts[i]));
+  }
+  std::ranges::stable_sort(found, std::greater(), &HotFunction::ticks);
+  return found;
+}
+
 std::vector<const HotFunction*> functions_at(const std::vector<HotFunction>& functions, ObjectNames& names,
                                              const SourcePlace& place) {
   const auto is_at = [&](const Frame& frame) {

@@ -45,6 +45,10 @@ Called called_by(const HotFunction& function, const std::string& query);
 std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>& functions,
                                                  const std::string& query);
 
+/// The functions whose code has another symbol, which `query` names as a whole: most ticks first.
+std::vector<const HotFunction*> functions_aliased(const std::vector<HotFunction>& functions,
+                                                  ObjectNames& names, const std::string& query);
+
 /// The functions with ticks at that place, inlined code too, most ticks there first.
 std::vector<const HotFunction*> functions_at(const std::vector<HotFunction>& functions, ObjectNames& names,
                                              const SourcePlace& place);
