@@ -70,7 +70,7 @@ class Symbolizer {
   }
 
   /// The code at positions [start, end), cut to what is loaded from the file in one piece. No bytes if the
-  /// file is not there, or if they are more than 4 MiB: no function is that large.
+  /// file is not there, or if they are more than 4 MiB: few functions are that large.
   virtual CodeBytes code(uint64_t /*start*/, uint64_t /*end*/) { return {}; }
 
   /// All symbols of the functions that start at these positions (ascending). name() chooses one of them.

@@ -362,6 +362,30 @@ TEST(Annotation, WithoutCodeThePlacesAreNamed) {
               HasSubstr("no instructions: its code is not in the file"));
 }
 
+class LargeFunctions : public FakeSymbolizer {
+ public:
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+    std::vector<NamedRange> ranges = FakeSymbolizer::find_names(positions);
+    for (NamedRange& range : ranges) range.end = range.start + (4 << 20) + 1;
+    return ranges;
+  }
+};
+
+TEST(Annotation, LargeCodeIsCalledWhatItIs) {
+  for (const auto& [path, problem] :
+       {std::pair("/bin/cxx", "the function is larger than 4 MiB"),
+        std::pair("/lib/stripped.so", "more than 4 MiB of code without a name")}) {
+    Profile profile = loop_profile();
+    profile.executables[0].path = path;
+    ObjectNames names(profile, [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
+      return std::make_unique<LargeFunctions>(identity);
+    });
+    const std::vector<HotFunction> functions = hot_functions(profile, names);
+    EXPECT_EQ(Annotator(profile, names, functions[0], Syntax::kAtt).annotation().problem, problem);
+  }
+}
+
 class Sources : public testing::Test {
  protected:
   void SetUp() override {

@@ -74,7 +74,8 @@ std::string Annotator::why_no_instructions() const {
                ? "instructions of aarch64 cannot be read here; they need Capstone (libcapstone4)"
                : "instructions of this machine cannot be read here";
   if (function_.range.end - function_.range.start > kMostCode)
-    return "more than 4 MiB of code without a name";
+    return function_.range.function.starts_with('[') ? "more than 4 MiB of code without a name"
+                                                     : "the function is larger than 4 MiB";
   return symbolizer_.code_problem().empty() ? "its code is not in the file" : symbolizer_.code_problem();
 }
 
