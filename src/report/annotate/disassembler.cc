@@ -1,6 +1,7 @@
 #include "report/annotate/disassembler.h"
 
 #include <elf.h>
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -22,6 +23,10 @@ std::unique_ptr<const InstructionSet> instructions_of(uint16_t machine, Syntax s
 }
 
 }  // namespace
+
+std::string InstructionText::operands_and_memory() const {
+  return memory == 0 ? operands : fmt::format("{}  # {:x}", operands, memory);
+}
 
 Disassembler::Disassembler(CodeBytes code, Syntax syntax)
     : code_(std::move(code)), set_(instructions_of(code_.machine, syntax)) {}

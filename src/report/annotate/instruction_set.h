@@ -22,6 +22,9 @@ struct Instruction {
 struct InstructionText {
   std::string mnemonic;
   std::string operands;  ///< of a direct jump or call without its target, which says more by itself
+  uint64_t memory = 0;   ///< ObjectAddress of an operand relative to the instruction pointer; else 0
+  /// The operands, and behind them that address, as objdump has it: "0x2ee5(%rip), %rdx  # 4018".
+  [[nodiscard]] std::string operands_and_memory() const;
 };
 
 inline const InstructionText kBadText = {"(bad)", ""};

@@ -30,6 +30,7 @@ Json instruction_json(Annotator& annotator, size_t index, const std::vector<Fram
                {"length", row.instruction.length},
                {"mnemonic", text.mnemonic},
                {"operands", text.operands}};
+  if (text.memory != 0) json["memory"] = text.memory;
   if (row.instruction.target != 0) {
     json["target"] = row.instruction.target;
     json["target_name"] = valid_utf8(annotator.target_name(index));

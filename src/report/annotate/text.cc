@@ -182,7 +182,8 @@ std::string Listing::code_text(size_t index) {
     if (!text.operands.empty()) text.operands += ", ";
     text.operands += name.empty() ? fmt::format("{:x}", instruction.target) : escaped(name);
   }
-  return text.operands.empty() ? text.mnemonic : fmt::format("{:<7} {}", text.mnemonic, text.operands);
+  const std::string operands = text.operands_and_memory();
+  return operands.empty() ? text.mnemonic : fmt::format("{:<7} {}", text.mnemonic, operands);
 }
 
 void Listing::add_instruction(size_t index, const std::string& arrows) {

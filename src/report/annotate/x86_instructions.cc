@@ -81,12 +81,32 @@ bool converts_integer(const ZydisDecodedInstruction& decoded) {
 
 /// Instructions to which AT&T's syntax adds no size ("movsd", not "movsdq"), but for conversions from
 /// integers, and for the one of SSE3 that stores an integer of the x87.
-bool is_vector(const ZydisDecodedInstruction& decoded) {
+bool has_no_size(const ZydisDecodedInstruction& decoded) {
   if (converts_integer(decoded) || decoded.mnemonic == ZYDIS_MNEMONIC_FISTTP) return false;
   const std::string_view extension = ZydisISAExtGetString(decoded.meta.isa_ext);
-  for (std::string_view name : {"SSE", "SSSE", "AVX", "FMA", "F16C", "BMI", "AES", "SHA", "GFNI", "PCLMUL"})
+  for (std::string_view name : {"MMX", "SSE", "SSSE", "AVX", "FMA", "F16C", "BMI", "AES", "SHA", "GFNI",
+                                "PCLMUL", "KEYLOCKER", "ENQCMD", "MOVDIR"})
     if (extension.starts_with(name)) return true;
   return false;
+}
+
+/// "x" or "y" where no register says how much of memory is converted to half as much: "vcvtpd2psx".
+std::string narrowed_size(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand* operands) {
+  const std::span visible(operands, decoded.operand_count_visible);
+  if (std::ranges::find(visible, ZYDIS_OPERAND_TYPE_MEMORY, &ZydisDecodedOperand::type) == visible.end())
+    return {};
+  switch (decoded.mnemonic) {
+    case ZYDIS_MNEMONIC_VCVTPD2DQ:
+    case ZYDIS_MNEMONIC_VCVTPD2PS:
+    case ZYDIS_MNEMONIC_VCVTPD2UDQ:
+    case ZYDIS_MNEMONIC_VCVTQQ2PS:
+    case ZYDIS_MNEMONIC_VCVTTPD2DQ:
+    case ZYDIS_MNEMONIC_VCVTTPD2UDQ:
+    case ZYDIS_MNEMONIC_VCVTUQQ2PS:
+      return decoded.avx.vector_length == 128 ? "x" : decoded.avx.vector_length == 256 ? "y" : "";
+    default:
+      return {};
+  }
 }
 
 /// "l" of "fldl", "ll" of "fildll": of what the x87 reads or writes in memory; empty for its control words.
@@ -130,7 +150,10 @@ std::string usual_mnemonic(const ZydisDecodedInstruction& decoded, const ZydisDe
                            bool att) {
   std::string condition = usual_condition(ZydisMnemonicGetString(decoded.mnemonic));
   if (!condition.empty() || !att) return condition;
-  if (is_vector(decoded)) return ZydisMnemonicGetString(decoded.mnemonic);
+  if (decoded.mnemonic == ZYDIS_MNEMONIC_CRC32 && operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY)
+    return std::string("crc32") + size_letter(operands[1]);
+  if (has_no_size(decoded))
+    return ZydisMnemonicGetString(decoded.mnemonic) + narrowed_size(decoded, operands);
   switch (decoded.mnemonic) {
     case ZYDIS_MNEMONIC_MOVZX:
       return std::string("movz") + size_letter(operands[1]) + size_letter(operands[0]);
@@ -147,19 +170,90 @@ std::string usual_mnemonic(const ZydisDecodedInstruction& decoded, const ZydisDe
       return "cqto";
     case ZYDIS_MNEMONIC_CWDE:
       return "cwtl";
+    case ZYDIS_MNEMONIC_CBW:
+      return "cbtw";
+    case ZYDIS_MNEMONIC_CWD:
+      return "cwtd";
     default:
       return {};
   }
 }
 
+/// What Zydis itself has in the place of print_register(), for all other registers.
+using PrintRegister = ZydisFormatterRegisterFunc;
+
+/// "%st(1)" for Zydis's "%st1", and "%st" where no bits of the instruction say which one.
+ZyanStatus print_register(const ZydisFormatter* formatter, ZydisFormatterBuffer* buffer,
+                          ZydisFormatterContext* context, ZydisRegister which) {
+  const auto* original = static_cast<const PrintRegister*>(context->user_data);
+  if (which < ZYDIS_REGISTER_ST0 || which > ZYDIS_REGISTER_ST7)
+    return (*original)(formatter, buffer, context, which);
+  const bool att = formatter->style == ZYDIS_FORMATTER_STYLE_ATT;
+  std::string name = att ? "%st" : "st";
+  if (context->operand->encoding != ZYDIS_OPERAND_ENCODING_NONE)
+    name += "(" + std::to_string(which - ZYDIS_REGISTER_ST0) + ")";
+  ZyanString* text = nullptr;
+  ZYAN_CHECK(ZydisFormatterBufferAppend(buffer, ZYDIS_TOKEN_REGISTER));
+  ZYAN_CHECK(ZydisFormatterBufferGetString(buffer, &text));
+  ZyanStringView view;
+  ZYAN_CHECK(ZyanStringViewInsideBuffer(&view, name.c_str()));
+  return ZyanStringAppend(text, &view);
+}
+
+/// Sets up Zydis as objdump writes. The result is to be `user_data` of each instruction.
+PrintRegister set_up(ZydisFormatter* formatter, Syntax syntax) {
+  ZydisFormatterInit(formatter,
+                     syntax == Syntax::kAtt ? ZYDIS_FORMATTER_STYLE_ATT : ZYDIS_FORMATTER_STYLE_INTEL);
+  for (const auto& [property, value] :
+       {std::pair<ZydisFormatterProperty, ZyanUPointer>(ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE),
+        {ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL, ZYAN_TRUE},
+        {ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE, ZYDIS_PADDING_DISABLED},
+        {ZYDIS_FORMATTER_PROP_ADDR_PADDING_RELATIVE, ZYDIS_PADDING_DISABLED},
+        {ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED},
+        {ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED},
+        {ZYDIS_FORMATTER_PROP_IMM_SIGNEDNESS, ZYDIS_SIGNEDNESS_UNSIGNED}})
+    ZydisFormatterSetProperty(formatter, property, value);
+  const void* hook = reinterpret_cast<const void*>(&print_register);
+  ZydisFormatterSetHook(formatter, ZYDIS_FORMATTER_FUNC_PRINT_REGISTER, &hook);
+  return reinterpret_cast<PrintRegister>(const_cast<void*>(hook));
+}
+
+/// Where an operand relative to the instruction pointer lies; 0 if there is none.
+uint64_t memory_of(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand* operands,
+                   uint64_t address) {
+  ZyanU64 memory = 0;
+  for (const ZydisDecodedOperand& operand : std::span(operands, decoded.operand_count_visible)) {
+    const bool is_relative =
+        operand.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+        (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP);
+    if (is_relative && ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&decoded, &operand, address, &memory)))
+      return memory;
+  }
+  return 0;
+}
+
+/// A jump or call to what a register or memory holds.
+bool is_indirect(const Instruction& instruction, const ZydisDecodedInstruction& decoded,
+                 const ZydisDecodedOperand& operand) {
+  return instruction.kind != Instruction::Kind::kPlain && decoded.operand_count_visible > 0 &&
+         (operand.type == ZYDIS_OPERAND_TYPE_REGISTER || operand.type == ZYDIS_OPERAND_TYPE_MEMORY);
+}
+
+/// A displacement that is there and zero, which Zydis leaves out: "0x0(%rbp)".
+bool has_zero_displacement(const ZydisDecodedInstruction& decoded) {
+  return decoded.raw.disp.size != 0 && decoded.raw.disp.value == 0;
+}
+
 /// Prefixes ("lock", "rep") belong to the mnemonic.
-InstructionText joined(const ZydisFormatterToken* token) {
+InstructionText joined(const ZydisFormatterToken* token, bool zero_displacement) {
   InstructionText text;
   bool behind = false;
   do {
     ZydisTokenType type = ZYDIS_TOKEN_INVALID;
     const char* value = nullptr;
     ZydisFormatterTokenGetValue(token, &type, &value);
+    if (*value == '(' && zero_displacement) text.operands += "0x0";
+    if (*value == '{' && text.operands.ends_with(' ')) text.operands.pop_back();  // "%k4{%k1}"
     if (behind && (!text.operands.empty() || type != ZYDIS_TOKEN_WHITESPACE)) text.operands += value;
     if (!behind) text.mnemonic += value;
     behind = behind || type == ZYDIS_TOKEN_MNEMONIC;
@@ -191,23 +285,23 @@ class X86Instructions : public InstructionSet {
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     if (!decode(bytes, &decoded, operands)) return kBadText;
     ZydisFormatter formatter;
-    ZydisFormatterInit(&formatter,
-                       syntax_ == Syntax::kAtt ? ZYDIS_FORMATTER_STYLE_ATT : ZYDIS_FORMATTER_STYLE_INTEL);
-    ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
-    ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE, ZYDIS_PADDING_DISABLED);
-    ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING, ZYDIS_PADDING_DISABLED);
-    ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_IMM_PADDING, ZYDIS_PADDING_DISABLED);
+    PrintRegister original = set_up(&formatter, syntax_);
     char buffer[512];
     const ZydisFormatterToken* token = nullptr;
-    if (!ZYAN_SUCCESS(ZydisFormatterTokenizeInstruction(&formatter, &decoded, operands,
-                                                        decoded.operand_count_visible, buffer, sizeof buffer,
-                                                        instruction.address, &token, nullptr)))
+    if (!ZYAN_SUCCESS(ZydisFormatterTokenizeInstruction(
+            &formatter, &decoded, operands, decoded.operand_count_visible, buffer, sizeof buffer,
+            instruction.address, &token, static_cast<void*>(&original))))
       return kBadText;
-    InstructionText text = joined(token);
-    if (instruction.target != 0 || decoded.mnemonic == ZYDIS_MNEMONIC_NOP) text.operands.clear();
-    if (std::string usual = usual_mnemonic(decoded, operands, syntax_ == Syntax::kAtt); !usual.empty())
+    const bool att = syntax_ == Syntax::kAtt;
+    InstructionText text = joined(token, att && has_zero_displacement(decoded));
+    if (instruction.target != 0 || decoded.mnemonic == ZYDIS_MNEMONIC_NOP)
+      text.operands.clear();
+    else
+      text.memory = memory_of(decoded, operands, instruction.address);
+    if (att && is_indirect(instruction, decoded, operands[0])) text.operands.insert(0, "*");
+    if (std::string usual = usual_mnemonic(decoded, operands, att); !usual.empty())
       text.mnemonic = usual;
-    else if (syntax_ == Syntax::kAtt)
+    else if (att)
       text.mnemonic = with_size(text.mnemonic, decoded, operands);
     return text;
   }

@@ -31,7 +31,7 @@ std::vector<size_t> shown_instructions(const Annotator& annotator) {
 std::string code_text(const Annotator& annotator, size_t index) {
   const InstructionText text = annotator.text(index);
   std::string code = text.mnemonic;
-  if (!text.operands.empty()) code += ' ' + text.operands;
+  if (!text.operands.empty()) code += ' ' + text.operands_and_memory();
   if (annotator.annotation().instructions[index].instruction.target == 0) return code;
   const std::string target = annotator.target_name(index);
   return target.empty() ? code : code + (text.operands.empty() ? " " : ", ") + target;
