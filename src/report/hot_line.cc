@@ -130,6 +130,7 @@ class HotLineSearch {
                    .linkage = line->linkage,
                    .share = std::min(share, 1.0),
                    .interval = {},
+                   .calls = line->called > line->own,
                    .digests = symbolizer_->digests(positions_),
                    .owner = symbolizer_->owner(),
                    .built_unix_ns = symbolizer_->code(positions_[0], positions_[0] + 1).changed_unix_ns};

@@ -108,6 +108,7 @@ struct HotLine {
   std::string linkage;
   double share = 0;  ///< of all ticks, with the line or what it calls running
   Interval interval;
+  bool calls = false;          ///< most of its ticks are in what it calls
   SourceDigests digests;       ///< of what its unit was compiled from
   std::optional<uid_t> owner;  ///< as of Symbolizer::owner(): who names the file
   uint64_t built_unix_ns = 0;  ///< when the program was changed; 0: not known

@@ -333,8 +333,9 @@ void TextReport::add_hot_path() {
 void TextReport::add_hot_line() {
   const HotLine& line = *report_.hot_line;
   const std::string_view file = options_.width != 0 ? base_name(line.file) : line.file;
-  std::string text = fmt::format("hot line  {}:{} {:.1f} % ± {:.1f}", escaped(file), line.line,
-                                 100 * line.share, 100 * half_width(line.share, line.interval));
+  std::string text = fmt::format("hot line  {}:{}{} {:.1f} % ± {:.1f}", escaped(file), line.line,
+                                 line.calls ? ", with its calls" : "", 100 * line.share,
+                                 100 * half_width(line.share, line.interval));
   const size_t from = options_.hot_source.find_first_not_of(" \t");
   if (from != std::string::npos) {
     text += "  " + elided(escaped(options_.hot_source.substr(from)), kSourceColumns);

@@ -207,7 +207,7 @@ std::string gap_reason(const Profile& profile, const Account& account) {
   // An event of a thread misses half a period of each.
   const bool per_thread = profile.engine == "ring" && profile.machine_cpus == 0;
   if (runs_in_program(profile)) reason += "; as root, -e bpf samples more";
-  if (per_thread && !unobserved) reason += " (as root: -e bpf)";
+  if (per_thread && !unobserved) reason += " (try -e timer, or as root -e bpf)";
   return reason;
 }
 

@@ -210,7 +210,8 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
                              "16.7 % of the CPU time was not sampled: short threads or processes, "
                              "frequent sleeps, or a busy host")));
   profile.engine = "ring";
-  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "or a busy host (as root: -e bpf)")));
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "or a busy host (try -e timer, or as root -e bpf)")));
   profile.machine_cpus = 2;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "sleeps, or a busy host")));
   profile.machine_cpus = 0;

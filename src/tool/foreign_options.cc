@@ -62,8 +62,11 @@ constexpr Foreign kForeign[] = {
     {"record", "-C --cpu", "CPUs cannot be chosen; leave it out"},
     {"record", "-D --delay", "a recording starts at once; to start later: pctally record -p PID"},
     {"record", "--overwrite", "write -f (--force)"},
-    {"record", "-m --mmap-pages -z --compression-level --stack-size -B -N",
-     "there is no such size to set; leave it out"},
+    {"record", "-m --mmap-pages --stack-size -B -N",
+     "there is no such size to set; leave it out (for call paths: --paths-memory)"},
+    {"record", "--all-cpus", "write -a (--all)"},
+    {"record", "-G", "write --cgroup NAME"},
+    {"record", "-z --compression-level", "profiles are small as they are; leave it out"},
     {"record", "--all-user --all-kernel --kernel",
      "both are recorded; pctally report --by object shows the kernel's share"},
 
@@ -83,14 +86,15 @@ constexpr Foreign kForeign[] = {
 
 constexpr struct {
   const char *theirs, *own;
-} kWords[] = {{"sym", "function"},   {"symbol", "function"},  {"dso", "object"},     {"module", "object"},
-              {"library", "object"}, {"binary", "object"},    {"srcline", "line"},   {"comm", "program"},
-              {"pid", "process"},    {"tid", "thread"},       {"overhead", "ticks"}, {"self", "ticks"},
-              {"flat", "ticks"},     {"samples", "ticks"},    {"cum", "total"},      {"cumulative", "total"},
-              {"children", "total"}, {"collapsed", "folded"}, {"perf.data", "perf"}, {"proto", "pprof"},
-              {"pb", "pprof"},       {"pb.gz", "pprof"},      {"gecko", "firefox"},  {"samply", "firefox"},
-              {"md", "markdown"},    {"gmon.out", "gmon"},    {"yes", "always"},     {"no", "never"},
-              {"mangled", "linkage"}};
+} kWords[] = {
+    {"sym", "function"},    {"symbol", "function"},  {"dso", "object"},        {"module", "object"},
+    {"library", "object"},  {"binary", "object"},    {"srcline", "line"},      {"comm", "program"},
+    {"pid", "process"},     {"tid", "thread"},       {"overhead", "ticks"},    {"self", "ticks"},
+    {"flat", "ticks"},      {"samples", "ticks"},    {"cum", "total"},         {"cumulative", "total"},
+    {"children", "total"},  {"collapsed", "folded"}, {"perf.data", "perf"},    {"proto", "pprof"},
+    {"pb", "pprof"},        {"pb.gz", "pprof"},      {"gecko", "firefox"},     {"samply", "firefox"},
+    {"md", "markdown"},     {"gmon.out", "gmon"},    {"yes", "always"},        {"no", "never"},
+    {"mangled", "linkage"}, {"pf", "page-faults"},   {"faults", "page-faults"}};
 
 }  // namespace
 

@@ -87,6 +87,7 @@ constexpr struct {
     {"callers", "report --callers FUNCTION"},
     {"compare", "diff OLD NEW"},
     {"disasm", "annotate FUNCTION"},
+    {"html", "report --html FILE.html"},
     {"flamegraph", "report --flamegraph FILE.html"},
     {"load", "report FILE, or report --html FILE.html for a browser"},
     {"peek", "report --callers FUNCTION"},

@@ -124,7 +124,8 @@ TEST(Diff, BothOrdersAgree) {
 TEST(Diff, TheSameProfileTwiceIsNoDifference) {
   Diff diff = diff_of({run_of({0, 500, 300, 20})}, {run_of({0, 500, 300, 20})});
   EXPECT_EQ(diff.decided, 0u);
-  EXPECT_THAT(verdict_sentence(diff), MatchesRegex("No difference found: .* \\(-.* to \\+.* %\\); .*"));
+  EXPECT_THAT(verdict_sentence(diff),
+              MatchesRegex("No difference found: .*, \\+0.* % \\(-.* to \\+.* %\\); .*"));
   EXPECT_THAT(power_sentence(diff), HasSubstr("would have to rise by"));
 }
 

@@ -92,12 +92,14 @@ std::string verdict_sentence(const Diff& diff) {
   const std::string before = amount_text(diff, total.before), after = amount_text(diff, total.after);
   const bool rose = total.difference > 0;
   if (diff.total.verdict == Verdict::kUndecided) {
-    const std::string range =
-        total.before > 0 ? fmt::format(" ({})", percent_range(rises_of(total), true)) : "";
+    const std::string change =
+        total.before > 0 ? fmt::format(", {:+.{}f} % ({})", 100 * total.difference / total.before,
+                                       decimals_of(rises_of(total)), percent_range(rises_of(total), true))
+                         : "";
     return fmt::format(
         "{}: {} to {}{}; {}.",
         diff.decided + diff.decided_totals == 0 ? "No difference found" : subject + " as a whole: undecided",
-        before, after, range, runs_text(diff));
+        before, after, change, runs_text(diff));
   }
   std::string change = subject + (rose ? " rose" : " fell");
   if (total.before > 0) {
