@@ -48,7 +48,7 @@ class Kept : public testing::Test {
       ranges.push_back(range);
     }
     writer.add_ranges(positions, ranges);
-    return writer.bytes();
+    return writer.bytes().value();
   }
   std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity = kBinary) {
     return names_.open(identity,
@@ -149,10 +149,10 @@ std::vector<unsigned char> archive(const std::vector<KeptPlace>& places, std::ve
   const std::vector<NamedRange> ranges{{"f", 0x100, 0x200}};
   writer.add_object(identity, {.machine = 62, .changed_unix_ns = 5});
   writer.add_ranges(hits, ranges);
-  writer.add_code(0x100, code);
+  writer.add_code({{{0x100, 0x200}, {.bytes = std::move(code)}}});
   for (const KeptPlace& place : places) writer.add_place(place.position, place.bytes, place.frames);
   writer.add_source("a.c", source, 7);
-  return writer.bytes();
+  return writer.bytes().value();
 }
 
 std::vector<Frame> line(uint32_t number) { return {{"f", "a.c", number}}; }
@@ -177,11 +177,34 @@ TEST(KeptParts, OfArchivesAreEachBytesGreatestAnswerInAnyOrder) {
     ASSERT_TRUE(names.add(turned ? other : one) && names.add(turned ? one : other));
     const KeptParts parts = names.parts(kBinary);
     EXPECT_EQ(text_of(parts), "100+2:1 102+2:3 104+2:3 106+2:2 110+2:4 ");
-    EXPECT_EQ(parts.code.at(0x100).bytes, (std::vector<uint8_t>{1, 2, 3, 4}));
+    EXPECT_EQ(parts.code.at({0x100, 0x200}).bytes, (std::vector<uint8_t>{1, 2, 3, 4}));
     EXPECT_EQ(parts.positions, (std::vector<uint64_t>{0x100, 0x102}));
     EXPECT_EQ(names.sources().at("a.c").text, "zzzz");
     EXPECT_EQ(names.source("a.c")->text, "zzzz");
   }
+}
+
+/// An archive of a build with symbols, and one of the same build, stripped: there a function ends later.
+TEST(KeptParts, KeepTheCodeOfEachOfTwoFunctionsWithOneStart) {
+  const auto function = [](const char* name, uint64_t end) {
+    NamesWriter writer;
+    writer.add_object(kBinary, {.machine = 62});
+    const std::vector<uint64_t> hits{0x104};
+    const std::vector<NamedRange> ranges{{name, 0x100, end}};
+    writer.add_ranges(hits, ranges);
+    writer.add_code({{{0x100, end}, {.bytes = std::vector<uint8_t>(end - 0x100, 0x90)}}});
+    return writer.bytes().value();
+  };
+  KeptNames names;
+  ASSERT_TRUE(names.add(function("f", 0x110)) && names.add(function("[a+0x100]", 0x120)));
+  const KeptParts parts = names.parts(kBinary);
+  ASSERT_EQ(parts.code.size(), 2u);
+  EXPECT_EQ(parts.code.at({0x100, 0x110}).bytes.size(), 0x10u);
+  EXPECT_EQ(parts.code.at({0x100, 0x120}).bytes.size(), 0x20u);
+  const auto symbolizer = names.open(kBinary, &Symbolizer::open);
+  EXPECT_EQ(symbolizer->code(0x100, 0x110).bytes.size(), 0x10u);
+  EXPECT_EQ(symbolizer->code(0x100, 0x120).bytes.size(), 0x20u);
+  EXPECT_TRUE(symbolizer->code(0x100, 0x130).bytes.empty()) << "the beginning of a function is not its code";
 }
 
 TEST(KeptNames, ASourceThatIsKnownToBeTheCompiledOneCounts) {
@@ -189,7 +212,7 @@ TEST(KeptNames, ASourceThatIsKnownToBeTheCompiledOneCounts) {
     NamesWriter writer;
     writer.add_object(kBinary, {});
     writer.add_source("a.c", text, changed_unix_ns);
-    return writer.bytes();
+    return writer.bytes().value();
   };
   const auto proven = with_source("proven", 0), later = with_source("later", 9);
   for (const bool turned : {false, true}) {

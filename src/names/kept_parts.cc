@@ -60,7 +60,7 @@ void add_code(const KeptObject& kept, KeptParts* parts) {
     parts->positions.push_back(range.last_hit);
     CodeBytes code = code_of(kept, range);
     if (code.bytes.empty()) continue;
-    CodeBytes& known = parts->code[range.start];
+    CodeBytes& known = parts->code[{range.start, range.end}];
     const auto rank = [](const CodeBytes& c) { return std::tie(c.bytes, c.machine, c.changed_unix_ns); };
     if (rank(known) < rank(code)) known = std::move(code);
   }

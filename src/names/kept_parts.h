@@ -3,12 +3,12 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "names/names_section.h"
+#include "names/names_writer.h"
 #include "object/elf/frame.h"
 
 namespace pctally {
@@ -28,9 +28,9 @@ struct KeptPlace {
 };
 
 struct KeptParts {
-  std::vector<uint64_t> positions{};     ///< that archives have a name for, ascending
-  std::map<uint64_t, CodeBytes> code{};  ///< by the position where the function starts
-  std::vector<KeptPlace> places{};       ///< ascending, none overlaps another
+  std::vector<uint64_t> positions{};  ///< that archives have a name for, ascending
+  FunctionCode code{};
+  std::vector<KeptPlace> places{};  ///< ascending, none overlaps another
 };
 
 /// The frames at one position; nothing if no object has them.

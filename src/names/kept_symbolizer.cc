@@ -132,13 +132,22 @@ std::optional<uid_t> KeptSymbolizer::owner() const {
 }
 
 CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {
+  const bool may_cut = identity_.kind != ExecutableIdentity::Kind::kPrivate;
+  const KeptObject* best = nullptr;
+  const NamesRange* shortest = nullptr;  // of those that hold the function
   for (const KeptObject& kept : objects_)
     for (const NamesRange& range : kept.section->ranges(kept.object)) {
-      if (range.start != start || range.code.bytes == 0 || end < start) continue;
-      CodeBytes code = code_of(kept, range);
-      code.bytes.resize(std::min<uint64_t>(code.bytes.size(), end - start));
-      return code;
+      if (range.start != start || range.end < end || range.code.bytes == 0 || end < start) continue;
+      if (range.end != end && !may_cut) continue;
+      if (shortest != nullptr && shortest->end <= range.end) continue;
+      best = &kept;
+      shortest = &range;
     }
+  if (best != nullptr) {
+    CodeBytes code = code_of(*best, *shortest);
+    code.bytes.resize(std::min<uint64_t>(code.bytes.size(), end - start));
+    return code;
+  }
   code_missed_ = true;
   return executable().code(start, end);
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -28,6 +29,9 @@ class NamesSection {
   [[nodiscard]] std::span<const NamesFrame> frames(const NamesPlace& place) const;
   [[nodiscard]] std::span<const NamesSource> sources() const { return sources_; }
   [[nodiscard]] std::string_view text(NamesText text) const;
+
+  /// The bytes that it was read from.
+  [[nodiscard]] std::vector<unsigned char> take_bytes() && { return std::move(bytes_); }
 
  private:
   explicit NamesSection(std::vector<unsigned char> bytes) : bytes_(std::move(bytes)) {}

@@ -19,12 +19,12 @@ Bytes small_section() {
                                        {"f()", 0x100, 0x200, "_Zf", 0x1100},
                                        {"[a+0x1200]", 0x200, 0x300, "", 0x1200}};
   writer.add_ranges(positions, ranges);
-  writer.add_code(0x100, std::vector<uint8_t>{0x90, 0xc3});
+  writer.add_code({{{0x100, 0x200}, {.bytes = {0x90, 0xc3}}}});
   const std::vector<Frame> frames{{"g", "g.h", 7, ""}, {"f()", "f.cc", 9, "_Zf"}};
   writer.add_place(0x110, 4, frames);
   writer.add_place(0x114, 4, frames);
   writer.add_source("f.cc", "int f();\n", 5);
-  return writer.bytes();
+  return writer.bytes().value();
 }
 
 TEST(NamesSection, HoldsWhatWasWritten) {
@@ -118,6 +118,49 @@ TEST(NamesSection, IsRefusedWhereTablesOverlap) {
   head.frames = {hole, kHole / sizeof(NamesFrame)};
   memcpy(bytes.data(), &head, sizeof head);
   EXPECT_FALSE(NamesSection::parse(bytes));
+}
+
+/// The text of an object's ranges, as "NAME:bytes of code ".
+std::string code_sizes(const NamesSection& section) {
+  std::string text;
+  for (const NamesRange& range : section.ranges(0))
+    text += std::string(section.text(range.name)) + ':' + std::to_string(range.code.bytes) + ' ';
+  return text;
+}
+
+TEST(NamesWriter, GivesEachOfTwoFunctionsWithOneStartItsOwnCode) {
+  NamesWriter writer;
+  writer.add_object({.path = "/bin/a", .build_id = {1}});
+  const std::vector<uint64_t> positions{0x108, 0x118};
+  const std::vector<NamedRange> ranges{{"entry", 0x100, 0x110}, {"outer", 0x100, 0x120}};
+  writer.add_ranges(positions, ranges);
+  writer.add_code({{{0x100, 0x110}, {.bytes = std::vector<uint8_t>(0x10)}},
+                   {{0x100, 0x120}, {.bytes = std::vector<uint8_t>(0x20)}}});
+  const auto bytes = writer.bytes();
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(code_sizes(*NamesSection::parse(*bytes)), "entry:16 outer:32 ");
+}
+
+TEST(NamesWriter, CutsTheCodeOfALongerFunctionToTheRange) {
+  NamesWriter writer;
+  writer.add_object({.path = "/bin/a", .build_id = {1}});
+  const std::vector<uint64_t> positions{0x108, 0x118, 0x138};
+  const std::vector<NamedRange> ranges{{"a", 0x100, 0x110}, {"b", 0x110, 0x120}, {"longer", 0x130, 0x140}};
+  writer.add_ranges(positions, ranges);
+  writer.add_code({{{0x100, 0x120}, {.bytes = std::vector<uint8_t>(0x20)}},
+                   {{0x130, 0x138}, {.bytes = std::vector<uint8_t>(8)}}});
+  const auto bytes = writer.bytes();
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(code_sizes(*NamesSection::parse(*bytes)), "a:16 b:0 longer:0 ");
+}
+
+TEST(NamesWriter, MakesNoSectionThatAReaderRefuses) {
+  NamesWriter writer;
+  writer.add_object({.path = "/bin/a", .build_id = {1}});
+  const std::vector<uint64_t> positions{0x118, 0x108};
+  const std::vector<NamedRange> ranges{{"a", 0x110, 0x120}, {"b", 0x100, 0x110}};
+  writer.add_ranges(positions, ranges);
+  EXPECT_FALSE(writer.bytes());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "names/names_writer.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <algorithm>
@@ -54,6 +55,7 @@ void NamesWriter::add_object(const ExecutableIdentity& identity, const CodeBytes
   object.machine = code.machine;
   object.changed_unix_ns = code.changed_unix_ns;
   objects_.push_back(object);
+  first_range_ = ranges_.size();
 }
 
 void NamesWriter::add_ranges(std::span<const uint64_t> positions, std::span<const NamedRange> ranges) {
@@ -82,12 +84,19 @@ void NamesWriter::add_ranges(std::span<const uint64_t> positions, std::span<cons
   }
 }
 
-void NamesWriter::add_code(uint64_t start, std::span<const uint8_t> bytes) {
-  const auto object = static_cast<uint32_t>(objects_.size() - 1);
-  for (NamesRange& range : ranges_) {
-    if (range.object != object || range.start != start || range.code.bytes != 0) continue;
-    range.code = add_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    return;
+void NamesWriter::add_code(const FunctionCode& code) {
+  // Code made at run time may have taken the place of longer code.
+  const bool may_cut = objects_.back().kind != static_cast<uint32_t>(ExecutableIdentity::Kind::kPrivate);
+  std::map<std::pair<uint64_t, uint64_t>, NamesText> added;
+  for (NamesRange& range : std::span(ranges_).subspan(first_range_)) {
+    const auto found = code.lower_bound({range.start, range.end});
+    if (found == code.end() || found->first.first != range.start) continue;
+    if (found->first.second != range.end && !may_cut) continue;
+    const auto [text, fresh] = added.try_emplace(found->first);
+    const std::vector<uint8_t>& bytes = found->second.bytes;
+    if (fresh) text->second = add_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    range.code = text->second;
+    range.code.bytes = static_cast<uint32_t>(std::min<uint64_t>(range.code.bytes, range.end - range.start));
   }
 }
 
@@ -116,7 +125,7 @@ void NamesWriter::add_source(const std::string& path, std::string_view text, uin
   if (text.size() <= kMostSource) sources_.push_back({add_name(path), add_text(text), changed_unix_ns});
 }
 
-std::vector<unsigned char> NamesWriter::bytes() const {
+Result<std::vector<unsigned char>> NamesWriter::bytes() const {
   std::vector<unsigned char> bytes(sizeof(NamesHead));
   NamesHead head{};
   memcpy(head.magic, kNamesMagic, sizeof head.magic);
@@ -130,7 +139,10 @@ std::vector<unsigned char> NamesWriter::bytes() const {
   bytes.insert(bytes.end(), text_.begin(), text_.end());
   head.bytes = bytes.size();
   memcpy(bytes.data(), &head, sizeof head);
-  return bytes;
+  if (bytes.size() > kLargestNamesBytes) return fail(EFBIG, "they are larger than 1 GiB");
+  auto section = NamesSection::parse(std::move(bytes));
+  if (!section) return std::unexpected(section.error());
+  return std::move(*section).take_bytes();
 }
 
 }  // namespace pctally

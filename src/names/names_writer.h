@@ -1,14 +1,20 @@
-// Makes the names section of a profile file.
+// Makes the names section of a profile file. Refuses to make one that could not be read.
 #pragma once
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "histfile/names_layout.h"
 #include "object/symbolizer.h"
 
 namespace pctally {
+
+/// The code of functions, by their start and end.
+using FunctionCode = std::map<std::pair<uint64_t, uint64_t>, CodeBytes>;
 
 /// Calls come in the order of the tables: an object, then what is in it, ascending. Names that are too long
 /// for a section are cut.
@@ -21,8 +27,10 @@ class NamesWriter {
   /// out: a reader asks the executable then.
   void add_ranges(std::span<const uint64_t> positions, std::span<const NamedRange> ranges);
 
-  /// The code of the function whose range starts there, of the last object.
-  void add_code(uint64_t start, std::span<const uint8_t> bytes);
+  /// The code of the last object's ranges. One without code of its own gets the beginning of that of the next
+  /// longer function which starts there: a symbol may end before the function does. Not so code made at run
+  /// time.
+  void add_code(const FunctionCode& code);
 
   /// The frames of [position, position + bytes), in the last object. None: the place is known to have no
   /// line.
@@ -31,8 +39,8 @@ class NamesWriter {
   void add_source(const std::string& path, std::string_view text, uint64_t changed_unix_ns);
 
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
-  /// The section. Equal calls give equal bytes.
-  [[nodiscard]] std::vector<unsigned char> bytes() const;
+  /// The section. Equal calls give equal bytes. Error: no reader would take it, and why.
+  [[nodiscard]] Result<std::vector<unsigned char>> bytes() const;
 
  private:
   NamesText add_text(std::string_view text);
@@ -46,6 +54,7 @@ class NamesWriter {
   std::vector<NamesPlace> places_;
   std::vector<NamesFrame> frames_;
   std::vector<NamesSource> sources_;
+  size_t first_range_ = 0;  ///< of the last object
 };
 
 }  // namespace pctally

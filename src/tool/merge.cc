@@ -84,8 +84,12 @@ int merge(const Arguments& arguments) {
     complain("{}", bytes.error().text);
     return kExitInput;
   }
-  const ProfileNames names = names_of_sum(*sum, &open_symbolizer, kept_names());
-  if (!names.section.empty()) (void)append_names_bytes(names.section, &*bytes);  // our own file
+  const Result<ProfileNames> names = names_of_sum(*sum, &open_symbolizer, kept_names());
+  if (!names) {
+    complain("{} is not written; its names could not be read: {}", arguments.out, names.error().text);
+    return kExitFailed;
+  }
+  if (!names->section.empty()) (void)append_names_bytes(names->section, &*bytes);  // our own file
   if (auto written = write_profile(*bytes, arguments.out.c_str(), arguments.overwrite); !written) {
     complain("{}", written.error().text);
     return kExitFailed;

@@ -42,7 +42,7 @@ KeptParts parts_of_jit(Symbolizer& symbolizer, const std::vector<uint64_t>& posi
   for (const auto& [start, end] : hot) {
     CodeBytes code = symbolizer.code(start, end);
     bytes += code.bytes.size();
-    if (!code.bytes.empty() && bytes <= kMostCodeOfJit) parts.code[start] = std::move(code);
+    if (!code.bytes.empty() && bytes <= kMostCodeOfJit) parts.code[{start, end}] = std::move(code);
   }
   std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
   if (std::ranges::all_of(frames, &std::vector<Frame>::empty)) return parts;
@@ -55,8 +55,16 @@ void add_object(const ExecutableIdentity& identity, const std::vector<uint64_t>&
                 const std::vector<NamedRange>& ranges, const KeptParts& parts, NamesWriter* writer) {
   writer->add_object(identity, parts.code.empty() ? CodeBytes{} : parts.code.begin()->second);
   writer->add_ranges(positions, ranges);
-  for (const auto& [start, code] : parts.code) writer->add_code(start, code.bytes);
+  writer->add_code(parts.code);
   for (const KeptPlace& place : parts.places) writer->add_place(place.position, place.bytes, place.frames);
+}
+
+Result<ProfileNames> with_section(ProfileNames names, const NamesWriter& writer) {
+  if (writer.empty()) return names;
+  auto section = writer.bytes();
+  if (!section) return std::unexpected(section.error());
+  names.section = std::move(*section);
+  return names;
 }
 
 }  // namespace
@@ -81,8 +89,8 @@ std::vector<HitPlaces> hit_places(const Profile& profile) {
   return result;
 }
 
-ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open, uint64_t until_ns,
-                              const std::function<bool(uint32_t)>& may_open) {
+Result<ProfileNames> names_of_profile(const Profile& profile, const OpenSymbolizer& open, uint64_t until_ns,
+                                      const std::function<bool(uint32_t)>& may_open) {
   ProfileNames names;
   NamesWriter writer;
   for (const HitPlaces& places : hit_places(profile)) {
@@ -99,11 +107,10 @@ ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open
       parts = parts_of_jit(*symbolizer, places.positions, hot_ranges(profile, places, ranges));
     add_object(identity, places.positions, ranges, parts, &writer);
   }
-  if (!writer.empty()) names.section = writer.bytes();
-  return names;
+  return with_section(std::move(names), writer);
 }
 
-ProfileNames names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept) {
+Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept) {
   ProfileNames names;
   NamesWriter writer;
   for (HitPlaces& places : hit_places(profile)) {
@@ -116,8 +123,7 @@ ProfileNames names_of_sum(const Profile& profile, const OpenSymbolizer& open, co
   }
   for (const auto& [path, source] : kept.sources())
     writer.add_source(path, source.text, source.changed_unix_ns);
-  if (!writer.empty()) names.section = writer.bytes();
-  return names;
+  return with_section(std::move(names), writer);
 }
 
 }  // namespace pctally

@@ -30,12 +30,13 @@ struct ProfileNames {
 
 /// Names of functions alone, from symbol tables; of code made at run time what else a jitdump has of it. No
 /// object is begun after `until_ns` of the monotonic clock, nor one that `may_open` (asked before each, with
-/// the number of the executable) says no to: they are `late`.
-ProfileNames names_of_profile(const Profile& profile, const OpenSymbolizer& open,
-                              uint64_t until_ns = UINT64_MAX,
-                              const std::function<bool(uint32_t)>& may_open = {});
+/// the number of the executable) says no to: they are `late`. Error: as of NamesWriter::bytes().
+Result<ProfileNames> names_of_profile(const Profile& profile, const OpenSymbolizer& open,
+                                      uint64_t until_ns = UINT64_MAX,
+                                      const std::function<bool(uint32_t)>& may_open = {});
 
-/// The names of a sum, and what archives among its parts hold beside them: code, lines, sources.
-ProfileNames names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept);
+/// The names of a sum, and what archives among its parts hold beside them: code, lines, sources. Error: as of
+/// NamesWriter::bytes().
+Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept);
 
 }  // namespace pctally

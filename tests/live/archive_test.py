@@ -1,5 +1,6 @@
 """pctally archive: a profile that is read elsewhere as it is here, and holds nothing that it should not."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -241,6 +242,72 @@ class Archive(unittest.TestCase):
         before = run("report", killed)
         self.assertEqual(run("archive", "-q", killed).returncode, 0)
         self.assertEqual(run("report", killed).stdout, before.stdout)
+
+
+# `entry` and `outer` have one start; without symbols both are one unwind entry.
+NESTED = """
+ .text
+ .globl outer, entry
+ .type outer,@function
+ .type entry,@function
+outer:
+entry:
+ .cfi_startproc
+ mov $400000000,%rcx
+1: dec %rcx
+ jnz 1b
+ .size entry,.-entry
+ mov $300000000,%rcx
+2: dec %rcx
+ jnz 2b
+ ret
+ .size outer,.-outer
+ .cfi_endproc
+ .section .note.GNU-stack,"",@progbits
+"""
+
+
+@unittest.skipIf(shutil.which("gcc") is None or os.uname().machine != "x86_64", "needs gcc for x86-64")
+class FunctionsWithOneStart(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.mkdtemp(dir=p.scratch())
+        with open(cls.path("nested.s"), "w") as file:
+            file.write(NESTED)
+        with open(cls.path("main.c"), "w") as file:
+            file.write("void outer(void); int main(void) { outer(); }\n")
+        subprocess.run(["gcc", "-o", cls.path("prog"), cls.path("main.c"), cls.path("nested.s")], check=True)
+        cls.recorded("whole.pct")
+        subprocess.run(["strip", cls.path("prog")], check=True)
+        cls.recorded("stripped.pct")
+        os.unlink(cls.path("prog"))
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.directory, name)
+
+    @classmethod
+    def recorded(cls, name):
+        assert p.record([cls.path("prog")], path=cls.path(name)).returncode == 0
+        done = run("archive", cls.path(name))
+        assert done.returncode == 0, done.stderr
+
+    def instructions(self, function, name):
+        done = run("annotate", function, self.path(name))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return len(re.findall(r"\b(?:mov|dec|jne|ret)q? ", done.stdout + " "))
+
+    def test_have_each_its_own_code_in_an_archive(self):
+        self.assertEqual(run("report", self.path("whole.pct")).returncode, 0, "its names can be read")
+        self.assertGreater(self.instructions("outer", "whole.pct"), self.instructions("entry", "whole.pct"))
+
+    def test_a_sum_with_a_stripped_build_can_be_read(self):
+        done = run("merge", "-q", "-o", self.path("sum.pct"), self.path("whole.pct"), self.path("stripped.pct"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = run("report", self.path("sum.pct"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for function in ("outer", "entry"):
+            self.assertEqual(self.instructions(function, "sum.pct"), self.instructions(function, "whole.pct"))
 
 
 if __name__ == "__main__":

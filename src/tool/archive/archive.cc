@@ -92,10 +92,14 @@ int archive(const Arguments& arguments) {
                                            profile->damage.front()));
   const ArchiveContents contents(*profile,
                                  {.sources = !arguments.no_sources, .strip_paths = arguments.strip_paths});
+  if (!contents.section())
+    return give_up(kExitFailed, fmt::format("{} is not written; its names could not be read: {}",
+                                            arguments.out.empty() ? arguments.file : arguments.out,
+                                            contents.section().error().text));
   std::vector<unsigned char> bytes = std::move(copy->bytes);
   if (arguments.no_command) remove_command(&bytes);
   if (arguments.strip_paths) remove_directories(&bytes);
-  if (!contents.section().empty() && !append_names_bytes(contents.section(), &bytes))
+  if (!contents.section()->empty() && !append_names_bytes(*contents.section(), &bytes))
     return give_up(kExitInput, fmt::format("{}: its header is damaged; nothing was added", arguments.file));
   const std::string& out = arguments.out.empty() ? arguments.file : arguments.out;
   if (auto written = write_profile(bytes, out.c_str(), arguments.overwrite || out == arguments.file);

@@ -57,7 +57,7 @@ void ArchiveContents::add_code(const Profile& profile, const HotFunction& functi
     if (instruction.target == 0) continue;
     if (auto position = symbolizer.position(instruction.target)) parts.targets.push_back(*position);
   }
-  if (!code.bytes.empty()) parts.code[function.range.start] = std::move(code);
+  if (!code.bytes.empty()) parts.code[{function.range.start, function.range.end}] = std::move(code);
   for (const std::vector<Frame>& frames : symbolizer.frames(function.positions))
     note_sources(frames, symbolizer, profile.executables[function.executable].build_id);
   digests_.merge(symbolizer.digests(function.positions));
@@ -78,7 +78,7 @@ void ArchiveContents::add_object(const Profile& profile, const HitPlaces& hit, O
   strip_names(made_at_run_time, &ranges);
   writer_.add_object(identity, parts.code.empty() ? CodeBytes{} : parts.code.begin()->second);
   writer_.add_ranges(positions, ranges);
-  for (const auto& [start, code] : parts.code) writer_.add_code(start, code.bytes);
+  writer_.add_code(parts.code);
   for (const uint64_t position : hit.positions) parts.places.try_emplace(position, 1);
   add_places(symbolizer, made_at_run_time, parts);
 }

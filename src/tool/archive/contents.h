@@ -25,8 +25,8 @@ class ArchiveContents {
   /// Reads it all, first from what is kept, then from executables and sources.
   ArchiveContents(const Profile& profile, const ArchiveOptions& options);
 
-  /// Empty if nothing has a name.
-  [[nodiscard]] const std::vector<unsigned char>& section() const { return section_; }
+  /// Empty if nothing has a name. Error: as of NamesWriter::bytes().
+  [[nodiscard]] const Result<std::vector<unsigned char>>& section() const { return section_; }
   /// Paths of the sources in it.
   [[nodiscard]] const std::vector<std::string>& sources() const { return in_; }
   /// The sources that are left out: "PATH: why".
@@ -37,7 +37,7 @@ class ArchiveContents {
   struct Parts {
     std::map<uint64_t, uint32_t> places;  ///< lengths of instructions; 1 for any other position
     std::vector<uint64_t> targets;        ///< of calls and jumps
-    std::map<uint64_t, CodeBytes> code;   ///< by the function's start
+    FunctionCode code;
   };
   void add_code(const Profile& profile, const HotFunction& function, ObjectNames& names);
   void add_object(const Profile& profile, const HitPlaces& hit, ObjectNames& names);
@@ -57,7 +57,7 @@ class ArchiveContents {
   DistinctFiles stripped_;       ///< sources
   SourceFiles sources_;
   NamesWriter writer_;
-  std::vector<unsigned char> section_;
+  Result<std::vector<unsigned char>> section_;
   std::vector<std::string> in_, left_out_;
 };
 

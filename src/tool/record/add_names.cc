@@ -92,9 +92,10 @@ Outcome name_and_write(int fd, const Naming& naming, Progress* progress) {
     progress->reads(executable);
     return executable != naming.leave;
   };
-  const ProfileNames names = names_of_profile(naming.profile, naming.open_object, naming.until_ns, may_open);
-  if (!names.section.empty() && !write_names_bytes(fd, names.section)) return kFailed;
-  return names.late == 0 ? kAdded : kSomeAdded;
+  const Result<ProfileNames> names =
+      names_of_profile(naming.profile, naming.open_object, naming.until_ns, may_open);
+  if (!names || (!names->section.empty() && !write_names_bytes(fd, names->section))) return kFailed;
+  return names->late == 0 ? kAdded : kSomeAdded;
 }
 
 /// Nobody who waits for the end of our output waits for a process that a dead file system holds.
