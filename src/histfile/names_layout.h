@@ -93,6 +93,9 @@ struct NamesFrame {
 };
 static_assert(sizeof(NamesFrame) == 32);
 
+/// NamesSource::changed_unix_ns of a source without text: the parts of a sum have different texts of it.
+inline constexpr uint64_t kTextsDiffer = UINT64_MAX;
+
 struct NamesSource {
   NamesText path;  ///< as frames have it
   NamesText text;

@@ -1,7 +1,6 @@
 #include "names/kept_names.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace pctally {
 namespace {
@@ -31,17 +30,14 @@ ExecutableIdentity key_of(ExecutableIdentity identity) {
 }
 
 KeptText text_of(const NamesSection& section, const NamesSource& source) {
+  if (source.changed_unix_ns == kTextsDiffer) return {"", kTextsDiffer};
   return {section.text(source.text), source.changed_unix_ns};
 }
 
-/// Of two texts with one path the one that is known to be what was compiled, which has no time; else the one
-/// that was changed last.
-KeptText later(const std::optional<KeptText>& known, const KeptText& text) {
-  if (!known) return text;
-  const auto rank = [](const KeptText& t) {
-    return std::tuple(t.changed_unix_ns == 0, t.changed_unix_ns, t.text);
-  };
-  return rank(*known) < rank(text) ? text : *known;
+/// One text was there already when it was found for the first time.
+KeptText joined(const KeptText& a, const KeptText& b) {
+  if (a.differs() || b.differs() || a.text != b.text) return {"", kTextsDiffer};
+  return {a.text, std::min(a.changed_unix_ns, b.changed_unix_ns)};
 }
 
 }  // namespace
@@ -53,26 +49,17 @@ Result<void> KeptNames::add(std::vector<unsigned char> bytes, std::optional<uid_
   const auto objects = kept.objects();
   for (size_t i = 0; i < objects.size(); ++i)
     known_[identity_of(kept, objects[i])].push_back({&kept, static_cast<uint32_t>(i), owner});
+  for (const NamesSource& source : kept.sources()) {
+    const KeptText text = text_of(kept, source);
+    const auto [known, fresh] = sources_.try_emplace(kept.text(source.path), text);
+    if (!fresh) known->second = joined(known->second, text);
+  }
   return {};
 }
 
 std::optional<KeptText> KeptNames::source(const std::string& path) const {
-  std::optional<KeptText> newest;
-  for (const NamesSection& section : sections_)
-    for (const NamesSource& source : section.sources())
-      if (section.text(source.path) == path) newest = later(newest, text_of(section, source));
-  return newest;
-}
-
-std::map<std::string, KeptText> KeptNames::sources() const {
-  std::map<std::string, KeptText> sources;
-  for (const NamesSection& section : sections_)
-    for (const NamesSource& source : section.sources()) {
-      const KeptText text = text_of(section, source);
-      const auto [known, fresh] = sources.try_emplace(std::string(section.text(source.path)), text);
-      if (!fresh) known->second = later(known->second, text);
-    }
-  return sources;
+  const auto known = sources_.find(path);
+  return known == sources_.end() ? std::nullopt : std::optional(known->second);
 }
 
 KeptParts KeptNames::parts(const ExecutableIdentity& identity) const {

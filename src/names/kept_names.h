@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "names/kept_parts.h"
@@ -20,6 +22,7 @@ namespace pctally {
 struct KeptText {
   std::string_view text;
   uint64_t changed_unix_ns = 0;  ///< 0: it is known to be what was compiled
+  [[nodiscard]] bool differs() const { return changed_unix_ns == kTextsDiffer; }
 };
 
 class KeptNames {
@@ -32,12 +35,14 @@ class KeptNames {
   [[nodiscard]] std::unique_ptr<Symbolizer> open(const ExecutableIdentity& identity,
                                                  const OpenExecutable& executable) const;
 
-  /// By the path that frames have. Where files differ, one that is known to be what was compiled counts, else
-  /// the source that was changed last.
+  /// By the path that frames have. Where files have different texts, none counts: the functions of one build
+  /// would be shown with the text of another.
   [[nodiscard]] std::optional<KeptText> source(const std::string& path) const;
 
   /// All of them, by path.
-  [[nodiscard]] std::map<std::string, KeptText> sources() const;
+  [[nodiscard]] std::map<std::string_view, KeptText> sources() const {
+    return {sources_.begin(), sources_.end()};
+  }
 
   /// The code and the lines that are known of an executable.
   [[nodiscard]] KeptParts parts(const ExecutableIdentity& identity) const;
@@ -45,6 +50,7 @@ class KeptNames {
  private:
   std::deque<NamesSection> sections_;
   std::map<ExecutableIdentity, std::vector<KeptObject>> known_;
+  std::unordered_map<std::string_view, KeptText> sources_;  ///< texts in sections_
 };
 
 }  // namespace pctally

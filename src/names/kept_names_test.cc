@@ -179,8 +179,6 @@ TEST(KeptParts, OfArchivesAreEachBytesGreatestAnswerInAnyOrder) {
     EXPECT_EQ(text_of(parts), "100+2:1 102+2:3 104+2:3 106+2:2 110+2:4 ");
     EXPECT_EQ(parts.code.at({0x100, 0x200}).bytes, (std::vector<uint8_t>{1, 2, 3, 4}));
     EXPECT_EQ(parts.positions, (std::vector<uint64_t>{0x100, 0x102}));
-    EXPECT_EQ(names.sources().at("a.c").text, "zzzz");
-    EXPECT_EQ(names.source("a.c")->text, "zzzz");
   }
 }
 
@@ -207,20 +205,39 @@ TEST(KeptParts, KeepTheCodeOfEachOfTwoFunctionsWithOneStart) {
   EXPECT_TRUE(symbolizer->code(0x100, 0x130).bytes.empty()) << "the beginning of a function is not its code";
 }
 
-TEST(KeptNames, ASourceThatIsKnownToBeTheCompiledOneCounts) {
-  const auto with_source = [](const char* text, uint64_t changed_unix_ns) {
-    NamesWriter writer;
-    writer.add_object(kBinary, {});
-    writer.add_source("a.c", text, changed_unix_ns);
-    return writer.bytes().value();
-  };
-  const auto proven = with_source("proven", 0), later = with_source("later", 9);
-  for (const bool turned : {false, true}) {
-    KeptNames names;
-    ASSERT_TRUE(names.add(turned ? later : proven) && names.add(turned ? proven : later));
-    EXPECT_EQ(names.source("a.c")->text, "proven");
-    EXPECT_EQ(names.sources().at("a.c").text, "proven");
+std::vector<unsigned char> with_source(const char* text, uint64_t changed_unix_ns) {
+  NamesWriter writer;
+  writer.add_object(kBinary, {});
+  writer.add_source("a.c", text, changed_unix_ns);
+  return writer.bytes().value();
+}
+
+/// The functions of one build would have the lines of the other.
+TEST(KeptNames, OfTwoTextsWithOnePathNeitherCounts) {
+  for (const uint64_t changed_unix_ns : {0, 9}) {
+    const auto one = with_source("one", 0), other = with_source("other", changed_unix_ns);
+    KeptNames names, turned, again;
+    ASSERT_TRUE(names.add(one) && names.add(other) && turned.add(other) && turned.add(one));
+    for (const KeptNames* kept : {&names, &turned}) {
+      EXPECT_TRUE(kept->source("a.c")->differs());
+      EXPECT_EQ(kept->sources().at("a.c").text, "");
+    }
+    NamesWriter sum;
+    sum.add_object(kBinary, {});
+    for (const auto& [path, text] : names.sources())
+      sum.add_source(std::string(path), text.text, text.changed_unix_ns);
+    ASSERT_TRUE(again.add(sum.bytes().value()) && again.add(one));
+    EXPECT_TRUE(again.source("a.c")->differs()) << "what was merged before makes no difference";
   }
+}
+
+TEST(KeptNames, ASourceThatIsOnceKnownToBeTheCompiledOneIs) {
+  KeptNames names;
+  ASSERT_TRUE(names.add(with_source("text", 9)) && names.add(with_source("text", 5)));
+  EXPECT_EQ(names.source("a.c")->changed_unix_ns, 5u);
+  ASSERT_TRUE(names.add(with_source("text", 0)));
+  EXPECT_EQ(names.source("a.c")->text, "text");
+  EXPECT_EQ(names.source("a.c")->changed_unix_ns, 0u);
 }
 
 TEST_F(Kept, FramesKnowWhereTheirFunctionStarts) {

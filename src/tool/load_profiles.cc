@@ -188,7 +188,8 @@ std::unique_ptr<Symbolizer> open_symbolizer(const ExecutableIdentity& identity) 
 
 std::optional<KeptSource> kept_source(const std::string& path) {
   const auto kept = kept_names().source(path);
-  return kept ? std::optional(KeptSource{kept->text, kept->changed_unix_ns}) : std::nullopt;
+  if (!kept) return {};
+  return KeptSource{kept->text, kept->changed_unix_ns, kept->differs()};
 }
 
 bool is_imported(const Executable& executable) { return imported_names().knows(executable.stamp); }

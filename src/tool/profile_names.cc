@@ -122,7 +122,7 @@ Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& 
     add_object(identity, places.positions, open(identity)->name(places.positions), parts, &writer);
   }
   for (const auto& [path, source] : kept.sources())
-    writer.add_source(path, source.text, source.changed_unix_ns);
+    writer.add_source(std::string(path), source.text, source.changed_unix_ns);
   return with_section(std::move(names), writer);
 }
 

@@ -1,4 +1,5 @@
 """pctally archive: a profile that is read elsewhere as it is here, and holds nothing that it should not."""
+import json
 import os
 import re
 import shutil
@@ -205,6 +206,35 @@ class Archive(unittest.TestCase):
                 self.assertRegex(run("report", "--limit", "0", out).stdout, r"slowKey n\.js")
                 self.assertFalse(self.directory.encode() in held)
                 self.assertEqual(held.count(b"my scripts/"), 1, "in the command line alone")
+
+    def test_a_sum_of_two_builds_shows_no_source_of_the_other(self):
+        """Each was compiled at the same path, as a builder of releases does."""
+        files = []
+        for constant in ("0.25", "0.75"):
+            with open(self.path("build.c"), "w") as file:
+                file.write("__attribute__((noinline)) double work(int n) { double s = 0; for (int i = 0; i < n; i++) "
+                           f"s += i * {constant}; return s; }}\n"
+                           "int main(void) { volatile double s; for (int i = 0; i < 200; i++) s = work(500000 + i); }\n")
+            subprocess.run(["gcc", "-O1", "-g", "-o", self.path("build"), self.path("build.c")], check=True)
+            files.append(self.path(f"build{constant}.pct"))
+            self.assertEqual(p.record([self.path("build")], path=files[-1]).returncode, 0)
+            self.assertIn("source: ", run("archive", files[-1]).stderr)
+        os.unlink(self.path("build"))
+        total = self.path("builds.pct")
+        self.assertEqual(run("merge", "-q", "-f", "-o", total, *files).returncode, 0)
+        again = self.path("again.pct")
+        done = run("archive", "-f", "-o", again, total)
+        self.assertIn(f"not in it: {self.path('build.c')}: not kept: two texts of it differ\n", done.stderr)
+        for profiles in ([total], [again]):
+            names = [row["object"] for row in json.loads(run("report", "--json", *profiles).stdout)["rows"] if row["function"] == "work"]
+            self.assertEqual(len(names), 2, "a row for each build")
+            for name in names:
+                done = run("annotate", "work", "--object", re.escape(name), *profiles)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("(source not kept: two texts of it differ)", done.stdout)
+                self.assertNotIn("s += i", done.stdout)
+        with open(self.path("build.c")) as file:
+            self.assertIn("0.75", file.read())  # it is there, and not shown for the other build
 
     def test_it_can_be_archived_again_and_where_its_program_is_gone(self):
         self.archive("f.pct")

@@ -118,7 +118,9 @@ const SourceFile& SourceFiles::file(const std::string& path) {
 /// A relative name is no file of the directory that the reader happens to be in.
 SourceFile SourceFiles::read(const std::string& path) const {
   const std::string place = mapped(path);
-  if (const auto kept = place == path && kept_ ? kept_(path) : std::nullopt)
+  const auto kept = place == path && kept_ ? kept_(path) : std::nullopt;
+  if (kept && kept->differs) return {.lines = {}, .problem = kSourcesDiffer};
+  if (kept)
     return {.lines = lines_of(kept->text),
             .problem = "",
             .changed_unix_ns = kept->changed_unix_ns,

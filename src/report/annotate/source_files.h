@@ -39,6 +39,9 @@ struct SourceFile {
 /// Why a source that is not for all is not put into what may be given away.
 inline constexpr char kNotForAll[] = "not everybody may read it";
 
+/// Why a source that profiles hold is not shown: it would be another build's.
+inline constexpr char kSourcesDiffer[] = "not kept: two texts of it differ";
+
 /// Whether a source still is what a program was compiled from, as far as can be known.
 enum class SourceChange {
   kNone,
@@ -55,6 +58,7 @@ SourceChange change_of(const SourceFile& source, const std::string& path, const 
 struct KeptSource {
   std::string_view text;
   uint64_t changed_unix_ns = 0;
+  bool differs = false;  ///< there are several texts, and none is kept
 };
 using KeptSources = std::function<std::optional<KeptSource>(const std::string& path)>;
 

@@ -128,6 +128,7 @@ void ArchiveContents::add_sources() {
     const std::string why = !source.problem.empty() ? source.problem
                             : source.is_for_all     ? "changed since it was compiled (another MD5)"
                                                     : kNotForAll;
+    if (source.problem == kSourcesDiffer) writer_.add_source(shown(path), "", kTextsDiffer);
     left_out_.push_back(why.find(path) == std::string::npos ? fmt::format("{}: {}", path, why) : why);
   }
 }
