@@ -140,8 +140,14 @@ TEST_F(Kept, AreOfOneBuildAndOneBootAlone) {
   EXPECT_EQ(open(kernel), nullptr);
 }
 
+struct Place {
+  uint64_t position;
+  uint32_t bytes;
+  std::vector<Frame> frames;
+};
+
 /// An archive: function f with its code, and places of a line each.
-std::vector<unsigned char> archive(const std::vector<KeptPlace>& places, std::vector<uint8_t> code,
+std::vector<unsigned char> archive(const std::vector<Place>& places, std::vector<uint8_t> code,
                                    const char* source = "text",
                                    const ExecutableIdentity& identity = kBinary) {
   NamesWriter writer;
@@ -150,7 +156,7 @@ std::vector<unsigned char> archive(const std::vector<KeptPlace>& places, std::ve
   writer.add_object(identity, {.machine = 62, .changed_unix_ns = 5});
   writer.add_ranges(hits, ranges);
   writer.add_code({{{0x100, 0x200}, {.bytes = std::move(code)}}});
-  for (const KeptPlace& place : places) writer.add_place(place.position, place.bytes, place.frames);
+  for (const Place& place : places) writer.add_place(place.position, place.bytes, place.frames);
   writer.add_source("a.c", source, 7);
   return writer.bytes().value();
 }
@@ -160,10 +166,10 @@ std::vector<Frame> line(uint32_t number) { return {{"f", "a.c", number}}; }
 /// "100+4:1 ": position, bytes and line of each place.
 std::string text_of(const KeptParts& parts) {
   std::string text;
-  for (const KeptPlace& place : parts.places) {
+  for (const Piece<KeptLines>& place : parts.places) {
     char one[64];
-    snprintf(one, sizeof one, "%llx+%u:%u ", static_cast<unsigned long long>(place.position), place.bytes,
-             place.frames[0].line);
+    snprintf(one, sizeof one, "%llx+%u:%u ", static_cast<unsigned long long>(place.first),
+             static_cast<uint32_t>(place.end - place.first), place.value.frames()[0].line);
     text += one;
   }
   return text;
@@ -248,7 +254,7 @@ TEST_F(Kept, FramesKnowWhereTheirFunctionStarts) {
   frames[0].start_line = 7;
   ASSERT_TRUE(names_.add(archive({{0x100, 4, frames}}, {1, 2, 3})));
   EXPECT_EQ(start_line(), 7u);
-  EXPECT_EQ(names_.parts(kBinary).places.at(0).frames[0].start_line, 7u);
+  EXPECT_EQ(names_.parts(kBinary).places.at(0).value.frames()[0].start_line, 7u);
 }
 
 TEST_F(Kept, FramesAreOfWhoeverOwnsTheProfileOrTheExecutable) {

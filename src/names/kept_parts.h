@@ -9,6 +9,7 @@
 
 #include "names/names_section.h"
 #include "names/names_writer.h"
+#include "names/overlay.h"
 #include "object/elf/frame.h"
 
 namespace pctally {
@@ -20,27 +21,27 @@ struct KeptObject {
   std::optional<uid_t> owner{};  ///< of the file
 };
 
-/// Positions that are one place in the source.
-struct KeptPlace {
-  uint64_t position = 0;
-  uint32_t bytes = 0;
-  std::vector<Frame> frames{};
+/// What a file says of a place in the source.
+struct KeptLines {
+  const NamesSection* section = nullptr;
+  const NamesPlace* place = nullptr;
+  [[nodiscard]] std::vector<Frame> frames() const;
 };
 
 struct KeptParts {
   std::vector<uint64_t> positions{};  ///< that archives have a name for, ascending
   FunctionCode code{};
-  std::vector<KeptPlace> places{};  ///< ascending, none overlaps another
+  std::vector<Piece<KeptLines>> places{};  ///< as of lines_of()
 };
 
-/// The frames at one position; nothing if no object has them.
-std::optional<std::vector<Frame>> frames_at(std::span<const KeptObject> objects, uint64_t position);
+/// Ascending, none overlaps another. Nothing depends on the order of the objects, nor on which of them were
+/// put together before: where they disagree about a byte, the greater answer counts.
+std::vector<Piece<KeptLines>> lines_of(std::span<const KeptObject> objects);
 
 /// The code of a range, as far as the file has it.
 CodeBytes code_of(const KeptObject& kept, const NamesRange& range);
 
-/// Nothing depends on the order of the objects, nor on which of them were put together before: where they
-/// disagree about a byte, the greater answer counts.
+/// As of lines_of().
 KeptParts parts_of(std::span<const KeptObject> objects);
 
 }  // namespace pctally

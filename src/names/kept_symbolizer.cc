@@ -6,24 +6,36 @@
 namespace pctally {
 namespace {
 
-bool is_hit(const NamesRange& range, uint64_t position) {
-  return range.first_hit <= position && position <= range.last_hit;
-}
-
-bool is_in(const NamesRange& range, uint64_t position) {
-  return range.start <= position && position < range.end;
-}
-
-/// Among an object's ranges in one file, the one that names a position, or null. A position that the file
-/// knows has exactly one; any other may lie in the function before or behind it.
-const NamesRange* range_at(std::span<const NamesRange> ranges, uint64_t position) {
-  const auto behind = std::ranges::upper_bound(ranges, position, {}, &NamesRange::first_hit);
-  const NamesRange* before = behind == ranges.begin() ? nullptr : &*(behind - 1);
-  if (before != nullptr && is_in(*before, position)) return before;
-  return behind != ranges.end() && is_in(*behind, position) ? &*behind : nullptr;
-}
-
 bool is_named(std::string_view name) { return !name.empty() && name[0] != '['; }
+
+/// Files agree on what they have hit. Where one of them only surrounds what another has hit, functions
+/// overlap: the one that starts last names the text. Nothing depends on the order of the files.
+bool is_lesser_name(const KeptName& a, const KeptName& b) {
+  const auto rank = [](const KeptName& found) {
+    const NamesRange& range = *found.range;
+    const std::string_view name = found.section->text(range.name);
+    return std::tuple(is_named(name), found.is_hit, range.start, UINT64_MAX - range.end, name,
+                      found.section->text(range.linkage));
+  };
+  return rank(a) < rank(b);
+}
+
+/// The positions that one of an object's ranges names: those from its first to its last hit, and what it has
+/// around them up to its neighbours, of which the one before has what both have.
+void add_pieces(const NamesSection& section, std::span<const NamesRange> ranges,
+                std::vector<Piece<KeptName>>* pieces) {
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    const NamesRange& range = ranges[i];
+    const uint64_t before = i == 0 ? 0 : ranges[i - 1].end;
+    const uint64_t behind = i + 1 == ranges.size() ? UINT64_MAX : ranges[i + 1].first_hit;
+    const auto add = [&](uint64_t first, uint64_t end, bool is_hit) {
+      if (first < end) pieces->push_back({first, end, {&section, &range, is_hit}});
+    };
+    add(std::max(range.start, before), range.first_hit, false);
+    add(range.first_hit, range.last_hit + 1, true);
+    add(range.last_hit + 1, std::min(range.end, behind), false);
+  }
+}
 
 }  // namespace
 
@@ -55,21 +67,25 @@ const std::string& KeptSymbolizer::line_problem() const {
   return executable_->problem().empty() ? executable_->line_problem() : executable_->problem();
 }
 
-/// Files agree on what they have hit. Where one of them only surrounds what another has hit, functions
-/// overlap: the one that starts last names the text. Nothing depends on the order of the files.
-KeptSymbolizer::Found KeptSymbolizer::find(uint64_t position) const {
-  Found best;
-  auto rank = [position](const Found& found) {
-    const NamesRange& range = *found.range;
-    const std::string_view name = found.section->text(range.name);
-    return std::tuple(is_named(name), is_hit(range, position), range.start, UINT64_MAX - range.end, name,
-                      found.section->text(range.linkage));
-  };
-  for (const KeptObject& kept : objects_) {
-    const Found found{kept.section, range_at(kept.section->ranges(kept.object), position)};
-    if (found.range != nullptr && (best.range == nullptr || rank(found) > rank(best))) best = found;
+const KeptName* KeptSymbolizer::find(uint64_t position) {
+  if (!names_) {
+    std::vector<Piece<KeptName>> pieces;
+    for (const KeptObject& kept : objects_)
+      add_pieces(*kept.section, kept.section->ranges(kept.object), &pieces);
+    names_ = overlay(std::move(pieces), &is_lesser_name);
   }
-  return best;
+  const Piece<KeptName>* piece = piece_at(std::span<const Piece<KeptName>>(*names_), position);
+  return piece == nullptr ? nullptr : &piece->value;
+}
+
+const KeptLines* KeptSymbolizer::find_lines(uint64_t position) {
+  if (!lines_) {
+    lines_ = lines_of(objects_);
+    for (const KeptObject& kept : objects_)
+      if (!kept.section->places(kept.object).empty()) line_owners_.insert(kept.owner);
+  }
+  const Piece<KeptLines>* piece = piece_at(std::span<const Piece<KeptLines>>(*lines_), position);
+  return piece == nullptr ? nullptr : &piece->value;
 }
 
 std::vector<NamedRange> KeptSymbolizer::find_names(std::span<const uint64_t> positions) {
@@ -77,11 +93,10 @@ std::vector<NamedRange> KeptSymbolizer::find_names(std::span<const uint64_t> pos
   std::vector<uint64_t> asked;
   std::vector<size_t> places;
   for (size_t i = 0; i < positions.size(); ++i) {
-    const Found found = find(positions[i]);
-    if (found.range != nullptr) {
-      const NamesRange& range = *found.range;
-      result[i] = {std::string(found.section->text(range.name)), range.start, range.end,
-                   std::string(found.section->text(range.linkage)), range.address};
+    if (const KeptName* found = find(positions[i])) {
+      const NamesRange& range = *found->range;
+      result[i] = {std::string(found->section->text(range.name)), range.start, range.end,
+                   std::string(found->section->text(range.linkage)), range.address};
     }
     if (is_named(result[i].function)) continue;
     missed_ = missed_ || result[i].function.empty();
@@ -102,8 +117,8 @@ std::vector<std::vector<Frame>> KeptSymbolizer::find_frames(std::span<const uint
   std::vector<uint64_t> asked;
   std::vector<size_t> places;
   for (size_t i = 0; i < positions.size(); ++i) {
-    if (auto frames = frames_at(objects_, positions[i])) {
-      result[i] = std::move(*frames);
+    if (const KeptLines* lines = find_lines(positions[i])) {
+      result[i] = lines->frames();
       gave_kept_ = true;
       continue;
     }
@@ -122,13 +137,12 @@ std::vector<std::vector<Frame>> KeptSymbolizer::find_frames(std::span<const uint
 
 /// Root records what others make at run time: the files that it names may not be shown for root's sake.
 std::optional<uid_t> KeptSymbolizer::owner() const {
-  std::vector<std::optional<uid_t>> owners;
-  if (gave_executable_) owners.push_back(executable_->owner());
-  for (const KeptObject& kept : objects_)
-    if (gave_kept_ && !kept.section->places(kept.object).empty()) owners.push_back(kept.owner);
-  const bool one = !owners.empty() && std::ranges::count(owners, owners[0]) == std::ssize(owners);
-  const bool is_for_root = identity_.kind == ExecutableIdentity::Kind::kPrivate && one && owners[0] == 0u;
-  return one && !is_for_root ? owners[0] : std::nullopt;
+  std::set<std::optional<uid_t>> owners;
+  if (gave_kept_) owners = line_owners_;
+  if (gave_executable_) owners.insert(executable_->owner());
+  if (owners.size() != 1) return {};
+  const std::optional<uid_t> one = *owners.begin();
+  return identity_.kind == ExecutableIdentity::Kind::kPrivate && one == 0u ? std::nullopt : one;
 }
 
 CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {
@@ -155,15 +169,24 @@ CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {
 SourceDigests KeptSymbolizer::digests(std::span<const uint64_t> positions) {
   std::vector<uint64_t> asked;
   for (const uint64_t position : positions)
-    if (!frames_at(objects_, position)) asked.push_back(position);
+    if (find_lines(position) == nullptr) asked.push_back(position);
   return asked.empty() ? SourceDigests{} : executable().digests(asked);
 }
 
 std::optional<uint64_t> KeptSymbolizer::position(uint64_t address) {
-  for (const KeptObject& kept : objects_)
-    for (const NamesRange& range : kept.section->ranges(kept.object))
-      if (range.address != 0 && range.address <= address && address - range.address < range.end - range.start)
-        return range.start + (address - range.address);
+  if (!addresses_) {
+    std::vector<Piece<const NamesRange*>> pieces;
+    for (const KeptObject& kept : objects_)
+      for (const NamesRange& range : kept.section->ranges(kept.object))
+        if (const uint64_t bytes = range.end - range.start; range.address != 0)
+          pieces.push_back(
+              {range.address, range.address + std::min(bytes, UINT64_MAX - range.address), &range});
+    addresses_ = overlay(std::move(pieces), [](const NamesRange* a, const NamesRange* b) {
+      return std::tie(a->start, a->address) < std::tie(b->start, b->address);
+    });
+  }
+  const auto* piece = piece_at(std::span<const Piece<const NamesRange*>>(*addresses_), address);
+  if (piece != nullptr) return piece->value->start + (address - piece->value->address);
   return executable().position(address);
 }
 

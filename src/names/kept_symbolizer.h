@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "names/kept_parts.h"
@@ -12,6 +13,13 @@ namespace pctally {
 
 /// Opens the executable itself.
 using OpenExecutable = std::function<std::unique_ptr<Symbolizer>(const ExecutableIdentity&)>;
+
+/// A file's name for positions.
+struct KeptName {
+  const NamesSection* section = nullptr;
+  const NamesRange* range = nullptr;
+  bool is_hit = false;  ///< they are from the range's first hit to its last
+};
 
 class KeptSymbolizer : public Symbolizer {
  public:
@@ -39,11 +47,9 @@ class KeptSymbolizer : public Symbolizer {
   [[nodiscard]] std::optional<uid_t> owner() const override;
 
  private:
-  struct Found {
-    const NamesSection* section = nullptr;
-    const NamesRange* range = nullptr;
-  };
-  [[nodiscard]] Found find(uint64_t position) const;
+  /// Null if no file has a name, or lines, for it.
+  const KeptName* find(uint64_t position);
+  const KeptLines* find_lines(uint64_t position);
   Symbolizer& executable();
 
   ExecutableIdentity identity_;
@@ -51,6 +57,11 @@ class KeptSymbolizer : public Symbolizer {
   std::vector<KeptObject> objects_;
   OpenExecutable open_;
   std::unique_ptr<Symbolizer> executable_;
+  // Made when they are first needed:
+  std::optional<std::vector<Piece<KeptName>>> names_;
+  std::optional<std::vector<Piece<KeptLines>>> lines_;
+  std::set<std::optional<uid_t>> line_owners_;  ///< of the files with lines
+  std::optional<std::vector<Piece<const NamesRange*>>> addresses_;
   bool missed_ = false;           ///< the executable was asked for names that are not here
   bool code_missed_ = false;      ///< the same, for code
   bool lines_missed_ = false;     ///< the same, for lines

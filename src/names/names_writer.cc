@@ -114,7 +114,8 @@ void NamesWriter::add_place(uint64_t position, uint32_t bytes, std::span<const F
   if (!places_.empty()) {
     NamesPlace& last = places_.back();
     const bool joins = last.object == object && last.position + last.bytes == position &&
-                       last.first_frame == known->second && last.frames == count;
+                       last.first_frame == known->second && last.frames == count &&
+                       bytes <= UINT32_MAX - last.bytes;
     if (joins) last.bytes += bytes;
     if (joins) return;
   }

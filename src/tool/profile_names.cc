@@ -33,30 +33,30 @@ std::set<std::pair<uint64_t, uint64_t>> hot_ranges(const Profile& profile, const
   return hot;
 }
 
-/// The code of the hot functions of a JIT, and the lines of all. A jitdump has them, which nobody finds
-/// later.
-KeptParts parts_of_jit(Symbolizer& symbolizer, const std::vector<uint64_t>& positions,
-                       const std::set<std::pair<uint64_t, uint64_t>>& hot) {
-  KeptParts parts;
+/// The code of the hot functions of a JIT.
+FunctionCode code_of_jit(Symbolizer& symbolizer, const std::set<std::pair<uint64_t, uint64_t>>& hot) {
+  FunctionCode all;
   size_t bytes = 0;
   for (const auto& [start, end] : hot) {
     CodeBytes code = symbolizer.code(start, end);
     bytes += code.bytes.size();
-    if (!code.bytes.empty() && bytes <= kMostCodeOfJit) parts.code[{start, end}] = std::move(code);
+    if (!code.bytes.empty() && bytes <= kMostCodeOfJit) all[{start, end}] = std::move(code);
   }
-  std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
-  if (std::ranges::all_of(frames, &std::vector<Frame>::empty)) return parts;
-  for (size_t i = 0; i < positions.size(); ++i)
-    parts.places.push_back({positions[i], 1, std::move(frames[i])});
-  return parts;
+  return all;
+}
+
+/// A jitdump has the lines of code made at run time, which nobody finds later.
+void add_lines_of_jit(Symbolizer& symbolizer, const std::vector<uint64_t>& positions, NamesWriter* writer) {
+  const std::vector<std::vector<Frame>> frames = symbolizer.frames(positions);
+  if (std::ranges::all_of(frames, &std::vector<Frame>::empty)) return;
+  for (size_t i = 0; i < positions.size(); ++i) writer->add_place(positions[i], 1, frames[i]);
 }
 
 void add_object(const ExecutableIdentity& identity, const std::vector<uint64_t>& positions,
-                const std::vector<NamedRange>& ranges, const KeptParts& parts, NamesWriter* writer) {
-  writer->add_object(identity, parts.code.empty() ? CodeBytes{} : parts.code.begin()->second);
+                const std::vector<NamedRange>& ranges, const FunctionCode& code, NamesWriter* writer) {
+  writer->add_object(identity, code.empty() ? CodeBytes{} : code.begin()->second);
   writer->add_ranges(positions, ranges);
-  writer->add_code(parts.code);
-  for (const KeptPlace& place : parts.places) writer->add_place(place.position, place.bytes, place.frames);
+  writer->add_code(code);
 }
 
 Result<ProfileNames> with_section(ProfileNames names, const NamesWriter& writer) {
@@ -102,10 +102,11 @@ Result<ProfileNames> names_of_profile(const Profile& profile, const OpenSymboliz
     const ExecutableIdentity identity = identity_of(profile, profile.executables[places.executable]);
     const std::unique_ptr<Symbolizer> symbolizer = open(identity);
     const std::vector<NamedRange> ranges = symbolizer->name(places.positions);
-    KeptParts parts;
-    if (identity.kind == ExecutableIdentity::Kind::kPrivate)
-      parts = parts_of_jit(*symbolizer, places.positions, hot_ranges(profile, places, ranges));
-    add_object(identity, places.positions, ranges, parts, &writer);
+    const bool is_jit = identity.kind == ExecutableIdentity::Kind::kPrivate;
+    const FunctionCode code =
+        is_jit ? code_of_jit(*symbolizer, hot_ranges(profile, places, ranges)) : FunctionCode();
+    add_object(identity, places.positions, ranges, code, &writer);
+    if (is_jit) add_lines_of_jit(*symbolizer, places.positions, &writer);
   }
   return with_section(std::move(names), writer);
 }
@@ -119,7 +120,9 @@ Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& 
     const KeptParts parts = kept.parts(identity);
     places.positions.insert(places.positions.end(), parts.positions.begin(), parts.positions.end());
     sort_once(&places.positions);
-    add_object(identity, places.positions, open(identity)->name(places.positions), parts, &writer);
+    add_object(identity, places.positions, open(identity)->name(places.positions), parts.code, &writer);
+    for (const Piece<KeptLines>& place : parts.places)
+      writer.add_place(place.first, static_cast<uint32_t>(place.end - place.first), place.value.frames());
   }
   for (const auto& [path, source] : kept.sources())
     writer.add_source(std::string(path), source.text, source.changed_unix_ns);

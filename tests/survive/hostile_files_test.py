@@ -16,6 +16,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import forged
 import mutations
 import pctally_test as p
 
@@ -230,6 +231,58 @@ class HostileFiles(unittest.TestCase):
             commands = [words for words in readers(profile, good, out) if words[0] not in ("merge", "snapshot", "plan")]
             self.judge("executable", chance.choice(commands), program, len(data) + os.path.getsize(profile) * 2 + (4 << 20), number)
         self.end(inputs)
+
+    def test_names_that_refer_to_each_other_in_great_numbers(self):
+        """Each of the files takes a minute or more to read if any of its tables is searched for each record of another."""
+        path, out = os.path.join(p.scratch(), "forged.pct"), os.path.join(p.scratch(), "written")
+        for kind, make in (("objects of one identity", names_of_many_objects), ("ranges with code", names_with_much_code),
+                           ("sources", names_of_many_sources)):
+            make(self.seeds.flat, path)
+            for words in (["report", "--by", "line", path], ["merge", "-q", "-f", "-o", out, path], ["archive", "-q", "-f", "-o", out, path]):
+                self.judge(kind, words, path, os.path.getsize(path), 0)
+        self.assertEqual(self.counts["refused"], 0, "all are sound")
+        self.end(3)
+
+
+PROGRAM, BUILD = b"/nowhere/forged", bytes(range(20))
+
+
+def names_of_many_objects(sound, path, many=50_000):
+    profile, names = forged.Profile(sound), forged.Names()
+    hits = range(0x100, 0x100 + 4 * many)
+    profile.add_object(PROGRAM, BUILD, hits)
+    program = names.add_text(PROGRAM)
+    names.add_object(program, BUILD, times=many)
+    names.add_frame(program, program)
+    for i in range(many):
+        names.add_range((hits[i], hits[i]), (hits[0], hits[-1] + 1), program, object_index=i)
+        names.add_place(hits[i], len(hits) - i, 0, 1, object_index=i)
+    profile.write(path, names.bytes())
+
+
+def names_with_much_code(sound, path, many=200_000):
+    profile, names = forged.Profile(sound), forged.Names()
+    profile.add_object(PROGRAM, BUILD, range(0x100, 0x101))
+    program = names.add_text(PROGRAM)
+    names.add_object(program, BUILD)
+    for i in range(0x100, 0x100 + many):
+        names.add_range((i, i), (i, i + 1), program, (0, 1))
+    profile.write(path, names.bytes())
+
+
+def names_of_many_sources(sound, path, many=80_000):
+    profile, names = forged.Profile(sound), forged.Names()
+    hits = range(0x100, 0x100 + many)
+    profile.add_object(PROGRAM, BUILD, hits)
+    program = names.add_text(PROGRAM)
+    names.add_object(program, BUILD)
+    names.add_range((hits[0], hits[-1]), (hits[0], hits[-1] + 1), program)
+    for i, position in enumerate(hits):
+        source = names.add_text(b"/s/%07d" % i)
+        names.add_frame(program, source)
+        names.add_place(position, 1, i, 1)
+        names.add_source(source, (0, 1))
+    profile.write(path, names.bytes())
 
 
 if __name__ == "__main__":
