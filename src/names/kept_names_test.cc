@@ -268,6 +268,12 @@ TEST_F(Kept, FramesAreOfWhoeverOwnsTheProfileOrTheExecutable) {
   EXPECT_EQ(owner_after({0x180}), Executable::kOwner);
   EXPECT_EQ(owner_after({0x100, 0x180}), std::nullopt);
   EXPECT_EQ(owner_after({}), std::nullopt);
+  const auto names = open();
+  names->frames(std::vector<uint64_t>{0x180});
+  EXPECT_EQ(names->owner_to_share(), Executable::kOwner);
+  names->frames(std::vector<uint64_t>{0x100, 0x180});
+  EXPECT_TRUE(names->is_from_profile());
+  EXPECT_EQ(names->owner_to_share(), std::nullopt) << "a profile may be from anywhere";
   ASSERT_TRUE(names_.add(archive({{0x104, 4, line(2)}}, {1, 2, 3}), 8));
   EXPECT_EQ(owner_after({0x100}), std::nullopt) << "of two profiles";
 }

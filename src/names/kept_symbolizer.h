@@ -45,6 +45,7 @@ class KeptSymbolizer : public Symbolizer {
   /// The owner of the profile for lines that it holds; nothing if that is root, and a JIT's code has the
   /// lines.
   [[nodiscard]] std::optional<uid_t> owner() const override;
+  [[nodiscard]] bool is_from_profile() const override { return gave_kept_; }
 
  private:
   /// Null if no file has a name, or lines, for it.

@@ -88,6 +88,15 @@ class Symbolizer {
   /// not known, or several users may have written it.
   [[nodiscard]] virtual std::optional<uid_t> owner() const { return {}; }
 
+  /// Whether some of these frames were in a profile. Its owner may have got it from somebody who wants to
+  /// have the sources that it names: owner() then says who may be shown them, not what may be given away.
+  [[nodiscard]] virtual bool is_from_profile() const { return false; }
+
+  /// Who names sources that may be given away: as of owner(); nobody in particular where a profile does.
+  [[nodiscard]] std::optional<uid_t> owner_to_share() const {
+    return is_from_profile() ? std::nullopt : owner();
+  }
+
   /// The position of an ObjectAddress; nothing if nothing is loaded there, or positions are addresses.
   virtual std::optional<uint64_t> position(uint64_t /*address*/) { return {}; }
 

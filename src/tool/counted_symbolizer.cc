@@ -26,6 +26,7 @@ class CountedSymbolizer : public Symbolizer {
   [[nodiscard]] const std::string& code_problem() const override { return inner_->code_problem(); }
   [[nodiscard]] const std::string& line_problem() const override { return inner_->line_problem(); }
   [[nodiscard]] std::optional<uid_t> owner() const override { return inner_->owner(); }
+  [[nodiscard]] bool is_from_profile() const override { return inner_->is_from_profile(); }
   std::optional<uint64_t> position(uint64_t address) override { return inner_->position(address); }
   SourceDigests digests(std::span<const uint64_t> positions) override { return inner_->digests(positions); }
 

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import forged
 import pctally_test as p
 
 SOURCE = """
@@ -338,6 +339,60 @@ class FunctionsWithOneStart(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for function in ("outer", "entry"):
             self.assertEqual(self.instructions(function, "sum.pct"), self.instructions(function, "whole.pct"))
+
+
+class ProfilesFromElsewhere(unittest.TestCase):
+    """Whoever makes a profile may write any names of sources into it. What is made of it may be given back to him."""
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(dir=p.scratch())
+        for path in (p.scratch(), self.directory):
+            os.chmod(path, 0o755)
+        os.mkdir(self.path("closed"))
+        self.sources = {"secret.c": 0o600, "closed/readable.c": 0o644, "open.c": 0o644}
+        for name, mode in self.sources.items():
+            with open(self.path(name), "w") as file:
+                file.write(f"text of {name}\n")
+            os.chmod(self.path(name), mode)
+        os.chmod(self.path("closed"), 0o700)
+        self.forge()
+        self.caller = p.as_user() if p.has_other_users() else []
+        if self.caller:
+            for name in (".", "closed", *self.sources, "forged.pct"):
+                os.chown(self.path(name), 65534, 65534)
+        self.pctally = shutil.copy(p.PCTALLY, self.directory)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def forge(self):
+        done = p.record([p.program("spinner"), "1", "0.05"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        profile, names = forged.Profile(done.path), forged.Names()
+        program, hits = b"/nowhere/forged", range(0x100, 0x100 + len(self.sources))
+        profile.add_object(program, bytes(range(20)), hits)
+        text = names.add_text(program)
+        names.add_object(text, bytes(range(20)))
+        names.add_range((hits[0], hits[-1]), (hits[0], hits[-1] + 1), names.add_text(b"busy"))
+        for i, name in enumerate(self.sources):
+            names.add_frame(text, names.add_text(self.path(name).encode()))
+            names.add_place(hits[i], 1, i, 1)
+        profile.write(self.path("forged.pct"), names.bytes())
+
+    def run_there(self, *words):
+        done = subprocess.run([*self.caller, self.pctally, *words], capture_output=True, text=True, cwd=self.directory)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_get_only_what_everybody_may_read_and_reach(self):
+        said = self.run_there("archive", "-o", "out.pct", "forged.pct").stderr
+        self.run_there("report", "--html", "out.html", "forged.pct")
+        for made in ("out.pct", "out.html"):
+            held = bytes_of(self.path(made))
+            for name in self.sources:
+                self.assertEqual(f"text of {name}".encode() in held, name == "open.c", (made, name))
+        self.assertIn(f"not in it: {self.path('secret.c')}: not everybody may read it\n", said)
+        self.assertIn("text of secret.c", self.run_there("annotate", "busy", "forged.pct", "--all").stdout, "the caller's own is shown")
 
 
 if __name__ == "__main__":

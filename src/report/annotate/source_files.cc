@@ -58,7 +58,8 @@ SourceFile read_source(const std::string& path, const std::vector<Owner>& owners
     return file;
   }
   if (!may_name(owners, fd->get(), status)) {
-    file.problem = "the owner of the program that names it may not read it";
+    const bool known = std::ranges::any_of(owners, &Owner::has_value);
+    file.problem = known ? "the owner of the program that names it may not read it" : kNotForAll;
     return file;
   }
   std::string bytes;

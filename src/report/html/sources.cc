@@ -113,10 +113,10 @@ void SourceParts::add(const HotFunction& function, int64_t number) {
           HtmlJson::array({row.instruction.address - start, texts_->number(code), row.ticks.ticks, leads}));
     if (frame.line == 0) continue;
     used_[frame.file].insert(frame.line);
-    sources_.named_by(symbolizer.owner(), build_id, frame.file);
+    sources_.named_by(symbolizer.owner_to_share(), build_id, frame.file);
   }
   for (const std::string& file : with_sources_ ? annotation.files : std::set<std::string>()) {
-    sources_.named_by(symbolizer.owner(), build_id, file);
+    sources_.named_by(symbolizer.owner_to_share(), build_id, file);
     SourceChange& worst = changes_[file];
     worst = std::max(worst, annotator.change_of_source(file, sources_));
   }

@@ -105,7 +105,7 @@ void ArchiveContents::note_sources(const std::vector<Frame>& frames, const Symbo
   for (const Frame& frame : frames) {
     if (frame.file.empty()) continue;
     named_.insert(frame.file);
-    sources_.named_by(symbolizer.owner(), build_id, frame.file);
+    sources_.named_by(symbolizer.owner_to_share(), build_id, frame.file);
   }
 }
 
