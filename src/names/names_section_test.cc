@@ -154,6 +154,13 @@ TEST(NamesWriter, CutsTheCodeOfALongerFunctionToTheRange) {
   EXPECT_EQ(code_sizes(*NamesSection::parse(*bytes)), "a:16 b:0 longer:0 ");
 }
 
+TEST(NamesWriter, SaysWhetherItTookASource) {
+  NamesWriter writer;
+  EXPECT_TRUE(writer.add_source("a.c", std::string(kMostSource, ' '), 0));
+  EXPECT_FALSE(writer.add_source("b.c", std::string(kMostSource + 1, ' '), 0));
+  EXPECT_EQ(NamesSection::parse(*writer.bytes())->sources().size(), 1u);
+}
+
 TEST(NamesWriter, MakesNoSectionThatAReaderRefuses) {
   NamesWriter writer;
   writer.add_object({.path = "/bin/a", .build_id = {1}});

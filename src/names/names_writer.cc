@@ -122,8 +122,10 @@ void NamesWriter::add_place(uint64_t position, uint32_t bytes, std::span<const F
   places_.push_back({object, bytes, position, known->second, count});
 }
 
-void NamesWriter::add_source(const std::string& path, std::string_view text, uint64_t changed_unix_ns) {
-  if (text.size() <= kMostSource) sources_.push_back({add_name(path), add_text(text), changed_unix_ns});
+bool NamesWriter::add_source(const std::string& path, std::string_view text, uint64_t changed_unix_ns) {
+  if (text.size() > kMostSource || text.size() > kLargestNamesBytes - text_.size()) return false;
+  sources_.push_back({add_name(path), add_text(text), changed_unix_ns});
+  return true;
 }
 
 Result<std::vector<unsigned char>> NamesWriter::bytes() const {

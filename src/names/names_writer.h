@@ -36,8 +36,9 @@ class NamesWriter {
   /// line.
   void add_place(uint64_t position, uint32_t bytes, std::span<const Frame> frames);
 
-  /// `changed_unix_ns`: kTextsDiffer: there are several texts, and none is kept.
-  void add_source(const std::string& path, std::string_view text, uint64_t changed_unix_ns);
+  /// `changed_unix_ns`: kTextsDiffer: there are several texts, and none is kept. False: it has no room, and
+  /// is left out.
+  bool add_source(const std::string& path, std::string_view text, uint64_t changed_unix_ns);
 
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   /// The section. Equal calls give equal bytes. Error: no reader would take it, and why.

@@ -1,5 +1,7 @@
 #include "tool/profile_names.h"
 
+#include <errno.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -125,7 +127,8 @@ Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& 
       writer.add_place(place.first, static_cast<uint32_t>(place.end - place.first), place.value.frames());
   }
   for (const auto& [path, source] : kept.sources())
-    writer.add_source(std::string(path), source.text, source.changed_unix_ns);
+    if (!writer.add_source(std::string(path), source.text, source.changed_unix_ns))
+      return fail(EFBIG, "they are larger than 1 GiB");
   return with_section(std::move(names), writer);
 }
 

@@ -146,6 +146,18 @@ class Archive(unittest.TestCase):
         self.assertFalse(b"root:" in held)
         self.assertLess(len(held), 4 << 20)
 
+    def test_the_largest_source_is_in_it_with_and_without_an_end_of_its_last_line(self):
+        for end in ("", "\n"):
+            text = "int main(void) { volatile long s = 0; for (long i = 0; i < 200000000; i++) s += i; }\n//"
+            with open(self.path("full.c"), "w") as file:
+                file.write(text + "x" * ((4 << 20) - len(text) - len(end)) + end)
+            subprocess.run(["gcc", "-O1", "-g", "-o", self.path("full"), self.path("full.c")], check=True)
+            self.assertEqual(p.record([self.path("full")], path=self.path("full.pct")).returncode, 0)
+            done = run("archive", self.path("full.pct"))
+            self.assertEqual((done.returncode, done.stderr.count("source: ")), (0, 1), done.stderr)
+            os.unlink(self.path("full.c"))
+            self.assertIn("s += i", run("annotate", "main", self.path("full.pct")).stdout)
+
     def test_sources_command_and_directories_stay_out_where_asked(self):
         done = self.archive("d.pct")
         self.assertIn("command line: ", done.stderr)
@@ -324,9 +336,9 @@ class FunctionsWithOneStart(unittest.TestCase):
         assert done.returncode == 0, done.stderr
 
     def instructions(self, function, name):
-        done = run("annotate", function, self.path(name))
+        done = run("annotate", "--json", function, self.path(name))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return len(re.findall(r"\b(?:mov|dec|jne|ret)q? ", done.stdout + " "))
+        return len(json.loads(done.stdout)["instructions"])
 
     def test_have_each_its_own_code_in_an_archive(self):
         self.assertEqual(run("report", self.path("whole.pct")).returncode, 0, "its names can be read")

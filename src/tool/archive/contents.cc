@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "names/names_section.h"
 #include "report/annotate/annotation.h"
 #include "report/print/directories.h"
 #include "tool/debuginfod_option.h"
@@ -20,6 +21,7 @@ bool is_hot(const HotFunction& function, const Profile& profile) {
 std::string text_of(const SourceFile& source) {
   std::string text;
   for (const std::string& line : source.lines) text.append(line).append(1, '\n');
+  if (text.size() > kMostSource) text.pop_back();  // the last line may have had no end
   return text;
 }
 
@@ -116,20 +118,25 @@ bool ArchiveContents::is_proven(const std::string& path, const SourceFile& sourc
 
 /// What SourceFiles reads goes in only if everybody may read it, and if it is not known to be another than
 /// the one that was compiled.
+std::string ArchiveContents::reason_against(const std::string& path, const SourceFile& source) const {
+  if (!source.problem.empty()) return source.problem;
+  if (!source.is_for_all) return kNotForAll;
+  const bool changed = change_of(source, path, digests_, 0) == SourceChange::kDiffers;
+  return changed ? "changed since it was compiled (another MD5)" : "";
+}
+
 void ArchiveContents::add_sources() {
   for (const std::string& path : named_) {
     const SourceFile& source = sources_.file(path);
-    const bool changed = change_of(source, path, digests_, 0) == SourceChange::kDiffers;
-    if (source.problem.empty() && source.is_for_all && !changed) {
-      writer_.add_source(shown(path), text_of(source), is_proven(path, source) ? 0 : source.changed_unix_ns);
+    std::string why = reason_against(path, source);
+    if (source.problem == kSourcesDiffer) (void)writer_.add_source(shown(path), "", kTextsDiffer);
+    if (why.empty() && !writer_.add_source(shown(path), text_of(source),
+                                           is_proven(path, source) ? 0 : source.changed_unix_ns))
+      why = "no room: a profile holds 1 GiB of names and sources";
+    if (why.empty())
       in_.push_back(shown(path));
-      continue;
-    }
-    const std::string why = !source.problem.empty() ? source.problem
-                            : source.is_for_all     ? "changed since it was compiled (another MD5)"
-                                                    : kNotForAll;
-    if (source.problem == kSourcesDiffer) writer_.add_source(shown(path), "", kTextsDiffer);
-    left_out_.push_back(why.find(path) == std::string::npos ? fmt::format("{}: {}", path, why) : why);
+    else
+      left_out_.push_back(why.find(path) == std::string::npos ? fmt::format("{}: {}", path, why) : why);
   }
 }
 

@@ -44,6 +44,8 @@ class ArchiveContents {
   void add_places(Symbolizer& symbolizer, bool made_at_run_time, const Parts& parts);
   void note_sources(const std::vector<Frame>& frames, const Symbolizer& symbolizer, const BuildId& build_id);
   void add_sources();
+  /// Why a source may not go in; empty if it may.
+  [[nodiscard]] std::string reason_against(const std::string& path, const SourceFile& source) const;
   [[nodiscard]] bool is_proven(const std::string& path, const SourceFile& source) const;
   [[nodiscard]] std::string shown(const std::string& source);
   /// Of NamedRanges or Frames.
