@@ -5,6 +5,9 @@
 namespace pctally {
 namespace {
 
+constexpr uint64_t kBytesPerObject = sizeof(ExecutableIdentity) + sizeof(KeptObject) + 384;
+constexpr uint64_t kBytesPerSource = sizeof(KeptText) + 64;
+
 std::vector<uint8_t> bytes_of(const uint8_t* first, size_t count) { return {first, first + count}; }
 
 /// The inverse of NamesWriter::add_object().
@@ -47,8 +50,11 @@ Result<void> KeptNames::add(std::vector<unsigned char> bytes, std::optional<uid_
   if (!section) return std::unexpected(section.error());
   const NamesSection& kept = sections_.emplace_back(std::move(*section));
   const auto objects = kept.objects();
-  for (size_t i = 0; i < objects.size(); ++i)
+  for (size_t i = 0; i < objects.size(); ++i) {
+    memory_ += objects[i].path.bytes;
     known_[identity_of(kept, objects[i])].push_back({&kept, static_cast<uint32_t>(i), owner});
+  }
+  memory_ += kept.memory() + objects.size() * kBytesPerObject + kept.sources().size() * kBytesPerSource;
   for (const NamesSource& source : kept.sources()) {
     const KeptText text = text_of(kept, source);
     const auto [known, fresh] = sources_.try_emplace(kept.text(source.path), text);

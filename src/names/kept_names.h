@@ -44,11 +44,15 @@ class KeptNames {
     return {sources_.begin(), sources_.end()};
   }
 
+  /// Memory that they take, estimated from above.
+  [[nodiscard]] uint64_t memory() const { return memory_; }
+
   /// The code and the lines that are known of an executable.
   [[nodiscard]] KeptParts parts(const ExecutableIdentity& identity) const;
 
  private:
   std::deque<NamesSection> sections_;
+  uint64_t memory_ = 0;
   std::map<ExecutableIdentity, std::vector<KeptObject>> known_;
   std::unordered_map<std::string_view, KeptText> sources_;  ///< texts in sections_
 };

@@ -147,7 +147,7 @@ struct Place {
 };
 
 /// An archive: function f with its code, and places of a line each.
-std::vector<unsigned char> archive(const std::vector<Place>& places, std::vector<uint8_t> code,
+std::vector<unsigned char> archive(const std::vector<Place>& places, const std::vector<uint8_t>& code,
                                    const char* source = "text",
                                    const ExecutableIdentity& identity = kBinary) {
   NamesWriter writer;
@@ -155,7 +155,7 @@ std::vector<unsigned char> archive(const std::vector<Place>& places, std::vector
   const std::vector<NamedRange> ranges{{"f", 0x100, 0x200}};
   writer.add_object(identity, {.machine = 62, .changed_unix_ns = 5});
   writer.add_ranges(hits, ranges);
-  writer.add_code({{{0x100, 0x200}, {.bytes = std::move(code)}}});
+  writer.add_code({{{0x100, 0x200}, {.bytes = {reinterpret_cast<const char*>(code.data()), code.size()}}}});
   for (const Place& place : places) writer.add_place(place.position, place.bytes, place.frames);
   writer.add_source("a.c", source, 7);
   return writer.bytes().value();
@@ -183,7 +183,7 @@ TEST(KeptParts, OfArchivesAreEachBytesGreatestAnswerInAnyOrder) {
     ASSERT_TRUE(names.add(turned ? other : one) && names.add(turned ? one : other));
     const KeptParts parts = names.parts(kBinary);
     EXPECT_EQ(text_of(parts), "100+2:1 102+2:3 104+2:3 106+2:2 110+2:4 ");
-    EXPECT_EQ(parts.code.at({0x100, 0x200}).bytes, (std::vector<uint8_t>{1, 2, 3, 4}));
+    EXPECT_EQ(parts.code.at({0x100, 0x200}).bytes, "\1\2\3\4");
     EXPECT_EQ(parts.positions, (std::vector<uint64_t>{0x100, 0x102}));
   }
 }
@@ -196,7 +196,7 @@ TEST(KeptParts, KeepTheCodeOfEachOfTwoFunctionsWithOneStart) {
     const std::vector<uint64_t> hits{0x104};
     const std::vector<NamedRange> ranges{{name, 0x100, end}};
     writer.add_ranges(hits, ranges);
-    writer.add_code({{{0x100, end}, {.bytes = std::vector<uint8_t>(end - 0x100, 0x90)}}});
+    writer.add_code({{{0x100, end}, {.bytes = std::string(end - 0x100, 1)}}});
     return writer.bytes().value();
   };
   KeptNames names;

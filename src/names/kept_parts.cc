@@ -32,11 +32,10 @@ void add_code(const KeptObject& kept, KeptParts* parts) {
   for (const NamesRange& range : ranges) {
     parts->positions.push_back(range.first_hit);
     parts->positions.push_back(range.last_hit);
-    CodeBytes code = code_of(kept, range);
+    const CodeView code = code_of(kept, range);
     if (code.bytes.empty()) continue;
-    CodeBytes& known = parts->code[{range.start, range.end}];
-    const auto rank = [](const CodeBytes& c) { return std::tie(c.bytes, c.machine, c.changed_unix_ns); };
-    if (rank(known) < rank(code)) known = std::move(code);
+    CodeView& known = parts->code[{range.start, range.end}];
+    if (code.bytes.data() != known.bytes.data()) known = std::max(known, code);
   }
 }
 
@@ -58,13 +57,9 @@ std::vector<Piece<KeptLines>> lines_of(std::span<const KeptObject> objects) {
   return overlay(std::move(pieces), &has_lesser_frames);
 }
 
-CodeBytes code_of(const KeptObject& kept, const NamesRange& range) {
+CodeView code_of(const KeptObject& kept, const NamesRange& range) {
   const NamesObject& object = kept.section->objects()[kept.object];
-  const std::string_view bytes = kept.section->text(range.code);
-  return {.address = range.address != 0 ? range.address : range.start,
-          .bytes = {bytes.begin(), bytes.end()},
-          .machine = static_cast<uint16_t>(object.machine),
-          .changed_unix_ns = object.changed_unix_ns};
+  return {kept.section->text(range.code), static_cast<uint16_t>(object.machine), object.changed_unix_ns};
 }
 
 KeptParts parts_of(std::span<const KeptObject> objects) {

@@ -39,7 +39,7 @@ struct KeptParts {
 std::vector<Piece<KeptLines>> lines_of(std::span<const KeptObject> objects);
 
 /// The code of a range, as far as the file has it.
-CodeBytes code_of(const KeptObject& kept, const NamesRange& range);
+CodeView code_of(const KeptObject& kept, const NamesRange& range);
 
 /// As of lines_of().
 KeptParts parts_of(std::span<const KeptObject> objects);

@@ -158,9 +158,12 @@ CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {
       shortest = &range;
     }
   if (best != nullptr) {
-    CodeBytes code = code_of(*best, *shortest);
-    code.bytes.resize(std::min<uint64_t>(code.bytes.size(), end - start));
-    return code;
+    const CodeView code = code_of(*best, *shortest);
+    const std::string_view bytes = code.bytes.substr(0, end - start);
+    return {.address = shortest->address != 0 ? shortest->address : start,
+            .bytes = {bytes.begin(), bytes.end()},
+            .machine = code.machine,
+            .changed_unix_ns = code.changed_unix_ns};
   }
   code_missed_ = true;
   return executable().code(start, end);

@@ -132,4 +132,10 @@ std::string_view NamesSection::text(NamesText text) const {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+uint64_t NamesSection::memory() const {
+  return bytes_.capacity() + objects_.size() * sizeof(NamesObject) + ranges_.size() * sizeof(NamesRange) +
+         places_.size() * sizeof(NamesPlace) + frames_.size() * sizeof(NamesFrame) +
+         sources_.size() * sizeof(NamesSource);
+}
+
 }  // namespace pctally

@@ -30,6 +30,9 @@ class NamesSection {
   [[nodiscard]] std::span<const NamesSource> sources() const { return sources_; }
   [[nodiscard]] std::string_view text(NamesText text) const;
 
+  /// Memory that it takes.
+  [[nodiscard]] uint64_t memory() const;
+
   /// The bytes that it was read from.
   [[nodiscard]] std::vector<unsigned char> take_bytes() && { return std::move(bytes_); }
 

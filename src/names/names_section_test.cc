@@ -19,7 +19,7 @@ Bytes small_section() {
                                        {"f()", 0x100, 0x200, "_Zf", 0x1100},
                                        {"[a+0x1200]", 0x200, 0x300, "", 0x1200}};
   writer.add_ranges(positions, ranges);
-  writer.add_code({{{0x100, 0x200}, {.bytes = {0x90, 0xc3}}}});
+  writer.add_code({{{0x100, 0x200}, {.bytes = "\x90\xc3"}}});
   const std::vector<Frame> frames{{"g", "g.h", 7, ""}, {"f()", "f.cc", 9, "_Zf"}};
   writer.add_place(0x110, 4, frames);
   writer.add_place(0x114, 4, frames);
@@ -134,8 +134,8 @@ TEST(NamesWriter, GivesEachOfTwoFunctionsWithOneStartItsOwnCode) {
   const std::vector<uint64_t> positions{0x108, 0x118};
   const std::vector<NamedRange> ranges{{"entry", 0x100, 0x110}, {"outer", 0x100, 0x120}};
   writer.add_ranges(positions, ranges);
-  writer.add_code({{{0x100, 0x110}, {.bytes = std::vector<uint8_t>(0x10)}},
-                   {{0x100, 0x120}, {.bytes = std::vector<uint8_t>(0x20)}}});
+  writer.add_code(
+      {{{0x100, 0x110}, {.bytes = std::string(0x10, 1)}}, {{0x100, 0x120}, {.bytes = std::string(0x20, 1)}}});
   const auto bytes = writer.bytes();
   ASSERT_TRUE(bytes);
   EXPECT_EQ(code_sizes(*NamesSection::parse(*bytes)), "entry:16 outer:32 ");
@@ -147,8 +147,8 @@ TEST(NamesWriter, CutsTheCodeOfALongerFunctionToTheRange) {
   const std::vector<uint64_t> positions{0x108, 0x118, 0x138};
   const std::vector<NamedRange> ranges{{"a", 0x100, 0x110}, {"b", 0x110, 0x120}, {"longer", 0x130, 0x140}};
   writer.add_ranges(positions, ranges);
-  writer.add_code({{{0x100, 0x120}, {.bytes = std::vector<uint8_t>(0x20)}},
-                   {{0x130, 0x138}, {.bytes = std::vector<uint8_t>(8)}}});
+  writer.add_code(
+      {{{0x100, 0x120}, {.bytes = std::string(0x20, 1)}}, {{0x130, 0x138}, {.bytes = std::string(8, 1)}}});
   const auto bytes = writer.bytes();
   ASSERT_TRUE(bytes);
   EXPECT_EQ(code_sizes(*NamesSection::parse(*bytes)), "a:16 b:0 longer:0 ");

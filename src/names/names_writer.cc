@@ -21,7 +21,18 @@ NamesTable append(const std::vector<Record>& records, std::vector<unsigned char>
   return table;
 }
 
+constexpr uint64_t kBytesPerKnown = 128;  ///< of a name, or of frames, that may come again
+
 }  // namespace
+
+FunctionCode views_of(const std::map<FunctionSpan, CodeBytes>& code) {
+  FunctionCode views;
+  for (const auto& [span, own] : code)
+    views[span] = {{reinterpret_cast<const char*>(own.bytes.data()), own.bytes.size()},
+                   own.machine,
+                   own.changed_unix_ns};
+  return views;
+}
 
 /// Text beyond what a section holds is left out.
 NamesText NamesWriter::add_text(std::string_view text) {
@@ -39,7 +50,7 @@ NamesText NamesWriter::add_name(const std::string& name) {
   return place;
 }
 
-void NamesWriter::add_object(const ExecutableIdentity& identity, const CodeBytes& code) {
+void NamesWriter::add_object(const ExecutableIdentity& identity, const CodeView& code) {
   NamesObject object{};
   object.kind = static_cast<uint32_t>(identity.kind);
   object.owner = identity.owner;
@@ -87,14 +98,13 @@ void NamesWriter::add_ranges(std::span<const uint64_t> positions, std::span<cons
 void NamesWriter::add_code(const FunctionCode& code) {
   // Code made at run time may have taken the place of longer code.
   const bool may_cut = objects_.back().kind != static_cast<uint32_t>(ExecutableIdentity::Kind::kPrivate);
-  std::map<std::pair<uint64_t, uint64_t>, NamesText> added;
+  std::map<FunctionSpan, NamesText> added;
   for (NamesRange& range : std::span(ranges_).subspan(first_range_)) {
     const auto found = code.lower_bound({range.start, range.end});
     if (found == code.end() || found->first.first != range.start) continue;
     if (found->first.second != range.end && !may_cut) continue;
     const auto [text, fresh] = added.try_emplace(found->first);
-    const std::vector<uint8_t>& bytes = found->second.bytes;
-    if (fresh) text->second = add_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (fresh) text->second = add_text(found->second.bytes);
     range.code = text->second;
     range.code.bytes = static_cast<uint32_t>(std::min<uint64_t>(range.code.bytes, range.end - range.start));
   }
@@ -126,6 +136,15 @@ bool NamesWriter::add_source(const std::string& path, std::string_view text, uin
   if (text.size() > kMostSource || text.size() > kLargestNamesBytes - text_.size()) return false;
   sources_.push_back({add_name(path), add_text(text), changed_unix_ns});
   return true;
+}
+
+/// The tables are here, in the section, which may grow by copying, and in what is read of it; names are in
+/// the index, too.
+uint64_t NamesWriter::memory() const {
+  const uint64_t tables = objects_.size() * sizeof(NamesObject) + ranges_.size() * sizeof(NamesRange) +
+                          places_.size() * sizeof(NamesPlace) + frames_.size() * sizeof(NamesFrame) +
+                          sources_.size() * sizeof(NamesSource);
+  return 5 * tables + 4 * text_.size() + (known_.size() + known_frames_.size()) * kBytesPerKnown;
 }
 
 Result<std::vector<unsigned char>> NamesWriter::bytes() const {

@@ -13,15 +13,26 @@
 
 namespace pctally {
 
-/// The code of functions, by their start and end.
-using FunctionCode = std::map<std::pair<uint64_t, uint64_t>, CodeBytes>;
+using FunctionSpan = std::pair<uint64_t, uint64_t>;  ///< start and end
+
+/// As of CodeBytes; the bytes lie elsewhere.
+struct CodeView {
+  std::string_view bytes{};
+  uint16_t machine = 0;
+  uint64_t changed_unix_ns = 0;
+  auto operator<=>(const CodeView&) const = default;
+};
+using FunctionCode = std::map<FunctionSpan, CodeView>;
+
+/// Valid as long as `code` is.
+FunctionCode views_of(const std::map<FunctionSpan, CodeBytes>& code);
 
 /// Calls come in the order of the tables: an object, then what is in it, ascending. Names that are too long
 /// for a section are cut.
 class NamesWriter {
  public:
   /// `code`: of any function of the object, for what is the same for all of them.
-  void add_object(const ExecutableIdentity& identity, const CodeBytes& code = {});
+  void add_object(const ExecutableIdentity& identity, const CodeView& code = {});
 
   /// Names `positions` (ascending) of the last object `ranges`, one each. What has no name at all is left
   /// out: a reader asks the executable then.
@@ -41,6 +52,8 @@ class NamesWriter {
   bool add_source(const std::string& path, std::string_view text, uint64_t changed_unix_ns);
 
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
+  /// Memory that this takes and that bytes() will take, estimated from above.
+  [[nodiscard]] uint64_t memory() const;
   /// The section. Equal calls give equal bytes. Error: no reader would take it, and why.
   [[nodiscard]] Result<std::vector<unsigned char>> bytes() const;
 

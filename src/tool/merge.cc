@@ -78,13 +78,20 @@ int merge(const Arguments& arguments) {
         "a profile of another tool has names, and merge writes addresses; pctally report A B adds them up");
     return kExitInput;
   }
-  const uint64_t used = memory_of(*sum);
+  const uint64_t used = memory_of(*sum) + kept_names().memory();
   auto bytes = merged_file(*sum, options.most_bytes - std::min(options.most_bytes, used));
   if (!bytes) {
     complain("{}", bytes.error().text);
     return kExitInput;
   }
-  const Result<ProfileNames> names = names_of_sum(*sum, &open_symbolizer, kept_names());
+  const Result<ProfileNames> names =
+      names_of_sum(*sum, &open_symbolizer, kept_names(),
+                   options.most_bytes - std::min(options.most_bytes, used + bytes->size()));
+  if (!names && names.error().code == ENOMEM) {
+    complain("the names of the sum take more than {}; allow more with --memory, or merge fewer files",
+             arguments.memory.empty() ? "1G" : arguments.memory);
+    return kExitInput;
+  }
   if (!names) {
     complain("{} is not written; its names could not be read: {}", arguments.out, names.error().text);
     return kExitFailed;

@@ -36,8 +36,8 @@ std::set<std::pair<uint64_t, uint64_t>> hot_ranges(const Profile& profile, const
 }
 
 /// The code of the hot functions of a JIT.
-FunctionCode code_of_jit(Symbolizer& symbolizer, const std::set<std::pair<uint64_t, uint64_t>>& hot) {
-  FunctionCode all;
+std::map<FunctionSpan, CodeBytes> code_of_jit(Symbolizer& symbolizer, const std::set<FunctionSpan>& hot) {
+  std::map<FunctionSpan, CodeBytes> all;
   size_t bytes = 0;
   for (const auto& [start, end] : hot) {
     CodeBytes code = symbolizer.code(start, end);
@@ -56,10 +56,12 @@ void add_lines_of_jit(Symbolizer& symbolizer, const std::vector<uint64_t>& posit
 
 void add_object(const ExecutableIdentity& identity, const std::vector<uint64_t>& positions,
                 const std::vector<NamedRange>& ranges, const FunctionCode& code, NamesWriter* writer) {
-  writer->add_object(identity, code.empty() ? CodeBytes{} : code.begin()->second);
+  writer->add_object(identity, code.empty() ? CodeView{} : code.begin()->second);
   writer->add_ranges(positions, ranges);
   writer->add_code(code);
 }
+
+std::unexpected<Error> no_room() { return fail(ENOMEM, "they take too much memory"); }
 
 Result<ProfileNames> with_section(ProfileNames names, const NamesWriter& writer) {
   if (writer.empty()) return names;
@@ -105,15 +107,16 @@ Result<ProfileNames> names_of_profile(const Profile& profile, const OpenSymboliz
     const std::unique_ptr<Symbolizer> symbolizer = open(identity);
     const std::vector<NamedRange> ranges = symbolizer->name(places.positions);
     const bool is_jit = identity.kind == ExecutableIdentity::Kind::kPrivate;
-    const FunctionCode code =
-        is_jit ? code_of_jit(*symbolizer, hot_ranges(profile, places, ranges)) : FunctionCode();
-    add_object(identity, places.positions, ranges, code, &writer);
+    std::map<FunctionSpan, CodeBytes> code;
+    if (is_jit) code = code_of_jit(*symbolizer, hot_ranges(profile, places, ranges));
+    add_object(identity, places.positions, ranges, views_of(code), &writer);
     if (is_jit) add_lines_of_jit(*symbolizer, places.positions, &writer);
   }
   return with_section(std::move(names), writer);
 }
 
-Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept) {
+Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept,
+                                  uint64_t most_bytes) {
   ProfileNames names;
   NamesWriter writer;
   for (HitPlaces& places : hit_places(profile)) {
@@ -125,10 +128,12 @@ Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& 
     add_object(identity, places.positions, open(identity)->name(places.positions), parts.code, &writer);
     for (const Piece<KeptLines>& place : parts.places)
       writer.add_place(place.first, static_cast<uint32_t>(place.end - place.first), place.value.frames());
+    if (writer.memory() > most_bytes) return no_room();
   }
   for (const auto& [path, source] : kept.sources())
     if (!writer.add_source(std::string(path), source.text, source.changed_unix_ns))
       return fail(EFBIG, "they are larger than 1 GiB");
+  if (writer.memory() > most_bytes) return no_room();
   return with_section(std::move(names), writer);
 }
 

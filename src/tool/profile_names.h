@@ -36,7 +36,8 @@ Result<ProfileNames> names_of_profile(const Profile& profile, const OpenSymboliz
                                       const std::function<bool(uint32_t)>& may_open = {});
 
 /// The names of a sum, and what archives among its parts hold beside them: code, lines, sources. Error: as of
-/// NamesWriter::bytes().
-Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept);
+/// NamesWriter::bytes(), or ENOMEM: they would take more than `most_bytes`.
+Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept,
+                                  uint64_t most_bytes = UINT64_MAX);
 
 }  // namespace pctally

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import forged
 import pctally_test as p
 
 
@@ -95,6 +96,32 @@ class Merge(unittest.TestCase):
         self.assertEqual((refused.returncode, refused.stdout), (4, ""))
         self.assertRegex(refused.stderr, r"\Apctally: the sum('s file)? takes more than .*\n\Z")
         self.assertFalse(os.path.exists(self.path("never.pct")))
+
+    def with_sources(self, name, mib):
+        """A profile that holds sources of so many MiB, of a path of its own each."""
+        profile, names = forged.Profile(self.files[0]), forged.Names()
+        profile.add_object(b"/nowhere/forged", bytes(range(20)), range(0x100, 0x101))
+        text = names.add_text(b"/nowhere/forged")
+        names.add_object(text, bytes(range(20)))
+        names.add_range((0x100, 0x100), (0x100, 0x101), text)
+        for number in range(mib // 4):
+            names.add_source(names.add_text(f"/{name}/{number}".encode()), names.add_text(b"x" * (4 << 20)))
+        return p.as_another_recording(profile.write(self.path("sources"), names.bytes()), self.path(name))
+
+    def test_memory_for_names_is_bounded(self):
+        """Their sections stay in memory, and the sum's is made of them."""
+        files = [self.with_sources(f"s{number}.pct", 8) for number in range(12)]
+        child = "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; " \
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)"
+        for count, said in ((12, f"the sum takes more than 100 MiB from {self.path('s')}"), (4, "the names of the sum take more than 100M")):
+            done = subprocess.run([sys.executable, "-c", child, p.PCTALLY, "merge", "--memory", "100M", "-o", self.path("never.pct"), *files[:count]],
+                                  capture_output=True, text=True)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.returncode, 4)
+            self.assertLess(int(done.stdout), 150 << 10, "KiB, with the program's own")
+            self.assertFalse(os.path.exists(self.path("never.pct")))
+        done = run("merge", "-q", "-o", self.path("sum_of_sources.pct"), *files[:4])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_exports_of_several_files_add_up(self):
         done = run("export", "--format", "folded", *self.files)

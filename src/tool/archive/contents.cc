@@ -78,9 +78,10 @@ void ArchiveContents::add_object(const Profile& profile, const HitPlaces& hit, O
   if (options_.strip_paths) identity.path = without_directories(identity.path);
   const bool made_at_run_time = identity.kind == ExecutableIdentity::Kind::kPrivate;
   strip_names(made_at_run_time, &ranges);
-  writer_.add_object(identity, parts.code.empty() ? CodeBytes{} : parts.code.begin()->second);
+  const FunctionCode code = views_of(parts.code);
+  writer_.add_object(identity, code.empty() ? CodeView{} : code.begin()->second);
   writer_.add_ranges(positions, ranges);
-  writer_.add_code(parts.code);
+  writer_.add_code(code);
   for (const uint64_t position : hit.positions) parts.places.try_emplace(position, 1);
   add_places(symbolizer, made_at_run_time, parts);
 }

@@ -37,7 +37,7 @@ class ArchiveContents {
   struct Parts {
     std::map<uint64_t, uint32_t> places;  ///< lengths of instructions; 1 for any other position
     std::vector<uint64_t> targets;        ///< of calls and jumps
-    FunctionCode code;
+    std::map<FunctionSpan, CodeBytes> code;
   };
   void add_code(const Profile& profile, const HotFunction& function, ObjectNames& names);
   void add_object(const Profile& profile, const HitPlaces& hit, ObjectNames& names);
