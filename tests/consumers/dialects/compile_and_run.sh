@@ -12,5 +12,7 @@ system=$(basename "$(dirname "$source")")
 [ "$goal" = run ] || exit 0
 cd "$work" # some leave a file
 export LD_LIBRARY_PATH=$libraries
-./program
+# A busy host may let a program run for 0.1 s without an interrupt: the tick that follows counts for all that were due, a fifth of
+# those of a run. One of 200 runs beside three busy loops found another function hot; three in a row would be one in 8 million.
+./program || ./program || ./program
 ! PCTALLY_ENGINE=manual ./program || { echo "found its hot function without a tick"; exit 1; }
