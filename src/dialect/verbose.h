@@ -9,10 +9,8 @@
 
 namespace pctally {
 
-/// One line "pctally: ..." on standard error, by one write(2) that sends no signal. Bytes below a blank
-/// become
-/// '?'. Keeps errno.
-/// Not for signal handlers.
+/// One line "pctally: ..." on standard error, by one write(2) that sends no signal. Bytes below a
+/// blank become '?'. Keeps errno. Not for signal handlers.
 __attribute__((format(printf, 1, 2))) void say(const char* format, ...) noexcept;
 
 /// PCTALLY_VERBOSE is 1.

@@ -63,8 +63,9 @@ Result<void> write_profile(std::span<const unsigned char> bytes, const char* pat
   if (!write_all(file->fd(), bytes.data(), bytes.size()) || !is_stored(file->fd())) {
     int error = errno;
     file->discard();
-    return fail(error, "cannot write %s: %s; free some space, or name another place with -o", path,
-                strerror(error));
+    const bool full = error == ENOSPC || error == EDQUOT;
+    return fail(error, "cannot write %s: %s; %sname another place with -o", path, strerror(error),
+                full ? "free some space, or " : "");
   }
   auto placed = file->place();
   if (!placed) file->discard();

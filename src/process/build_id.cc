@@ -7,7 +7,7 @@
 namespace pctally {
 namespace {
 
-constexpr unsigned kMostSegments = 64;
+constexpr unsigned kMostSegments = 64, kMostNotes = 64;
 
 /// The first part of a file in memory, the others as they are asked for.
 class ElfParts {
@@ -32,20 +32,21 @@ class ElfParts {
   size_t held_ = 0;
 };
 
-/// All classes have notes of one shape.
-uint32_t id_in_notes(const char* notes, uint64_t end, uint8_t* id) noexcept {
-  Elf64_Nhdr header;
-  for (uint64_t note = 0; note < end && end - note >= sizeof header;) {
-    memcpy(&header, notes + note, sizeof header);
-    const uint64_t name = note + sizeof header;
-    const uint64_t text = name + ((uint64_t{header.n_namesz} + 3) & ~uint64_t{3});
-    if (text > end || header.n_descsz > end - text) return 0;
-    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && memcmp(notes + name, "GNU", 4) == 0 &&
-        header.n_descsz <= kBuildIdBytes) {
-      memcpy(id, notes + text, header.n_descsz);
-      return header.n_descsz;
-    }
-    note = text + ((uint64_t{header.n_descsz} + 3) & ~uint64_t{3});
+/// In the notes from `at` to `end`. All classes have notes of one shape.
+uint32_t id_in_notes(ElfParts* file, uint64_t at, uint64_t end, uint8_t* id) noexcept {
+  const auto aligned = [](uint32_t bytes) { return (uint64_t{bytes} + 3) & ~uint64_t{3}; };
+  for (unsigned i = 0; i < kMostNotes && at < end; ++i) {
+    struct {
+      Elf64_Nhdr header;
+      char name[4];
+    } note;
+    if (end - at < sizeof note || file->read(at, &note, sizeof note) != sizeof note) return 0;
+    const uint32_t bytes = note.header.n_descsz;
+    const uint64_t text = at + sizeof note.header + aligned(note.header.n_namesz);
+    if (note.header.n_type == NT_GNU_BUILD_ID && note.header.n_namesz == 4 &&
+        memcmp(note.name, "GNU", 4) == 0 && bytes <= kBuildIdBytes)
+      return text + bytes <= end && file->read(text, id, bytes) == bytes ? bytes : 0;
+    at = text + aligned(bytes);
   }
   return 0;
 }
@@ -57,13 +58,11 @@ uint32_t id_of_class(ElfParts* file, uint8_t* id) noexcept {
     return 0;
   for (unsigned i = 0; i < header.e_phnum && i < kMostSegments; ++i) {
     Segment segment;
-    char notes[kElfPartBytes];
     const uint64_t at = header.e_phoff + uint64_t{i} * sizeof segment;
     if (file->read(at, &segment, sizeof segment) != sizeof segment) return 0;
     if (segment.p_type != PT_NOTE) continue;
-    const size_t most = segment.p_filesz < sizeof notes ? segment.p_filesz : sizeof notes;
-    const size_t bytes = file->read(segment.p_offset, notes, most);
-    if (const uint32_t length = id_in_notes(notes, bytes, id); length != 0) return length;
+    const uint64_t end = uint64_t{segment.p_offset} + segment.p_filesz;
+    if (const uint32_t length = id_in_notes(file, segment.p_offset, end, id); length != 0) return length;
   }
   return 0;
 }

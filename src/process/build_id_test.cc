@@ -80,6 +80,19 @@ TEST(BuildId, BehindTheFirstPartIsFound) {
   EXPECT_EQ(File{}.write32(0x5100, 0x5000).id(), kId);
 }
 
+TEST(BuildId, BehindALongNoteIsFound) {
+  File file;
+  file.write64(64, 0x5000);
+  const uint64_t length = sizeof(Elf64_Nhdr) + 4 + 5000, id = 0x8000 + length;
+  file.put(0x8000, Elf64_Nhdr{4, 5000, NT_GNU_PROPERTY_TYPE_0});
+  file.put(id, Elf64_Nhdr{4, static_cast<Elf64_Word>(kId.size()), NT_GNU_BUILD_ID});
+  file.put(id + sizeof(Elf64_Nhdr), std::to_array("GNU"));
+  for (size_t i = 0; i < kId.size(); ++i) file.put(id + sizeof(Elf64_Nhdr) + 4 + i, kId[i]);
+  file.put(64 + offsetof(Elf64_Phdr, p_offset), uint64_t{0x8000});
+  file.put(64 + offsetof(Elf64_Phdr, p_filesz), uint64_t{length + 36});
+  EXPECT_EQ(file.id(), kId);
+}
+
 TEST(BuildId, OfWhatIsNoObjectOrEndsEarlyIsNone) {
   EXPECT_EQ(File{}.id(), std::vector<char>{});
   File text, shorter, hostile;

@@ -10,25 +10,6 @@ constexpr size_t kMostNames = 3;
 
 using Positions = std::span<const WeightedPosition>;
 
-bool is_innermost(const PathTreeNode& node) { return node.kind == PathNodeKind::kCode && node.self != 0; }
-
-/// Those of one executable in [from, to).
-Positions between(const Profile& profile, uint32_t executable, uint64_t from, uint64_t to) {
-  const auto find = [&](uint64_t position) {
-    return std::partition_point(
-        profile.positions.begin(), profile.positions.end(), [&](const WeightedPosition& at) {
-          return std::pair(at.executable, at.position) < std::pair(executable, position);
-        });
-  };
-  return from < to ? Positions(find(from), find(to)) : Positions();
-}
-
-uint64_t ticks_of(Positions positions) {
-  uint64_t ticks = 0;
-  for (const WeightedPosition& at : positions) ticks += at.ticks;
-  return ticks;
-}
-
 /// The name made of the symbols that have ticks.
 InnermostNames::Name name_of(Symbolizer& symbolizer, Positions ticks, uint64_t start) {
   std::vector<uint64_t> positions;
@@ -54,13 +35,33 @@ InnermostNames::Name name_of(Symbolizer& symbolizer, Positions ticks, uint64_t s
 
 }  // namespace
 
+std::map<Place, uint64_t> innermost_functions(const PathTree& tree) {
+  std::map<Place, uint64_t> functions;
+  for (const PathTreeNode& node : tree)
+    if (is_innermost(node)) functions[{node.executable, node.position}] += node.self;
+  return functions;
+}
+
+Positions positions_between(const Profile& profile, Place from, Place to) {
+  const auto find = [&](Place place) {
+    return std::ranges::partition_point(profile.positions, [&](const WeightedPosition& at) {
+      return Place(at.executable, at.position) < place;
+    });
+  };
+  return from < to ? Positions(find(from), find(to)) : Positions();
+}
+
+uint64_t ticks_of(Positions positions) {
+  uint64_t ticks = 0;
+  for (const WeightedPosition& at : positions) ticks += at.ticks;
+  return ticks;
+}
+
 InnermostNames::InnermostNames(const Profile& profile, ObjectNames& names) {
-  std::map<Place, uint64_t> innermost;  // ticks of paths that end there, for each start of a function
+  std::map<Place, uint64_t> innermost = innermost_functions(profile.paths.context);
   for (const PathTreeNode& node : profile.paths.plane)
     if (is_function_of_scope(profile.paths.plane, node))
       innermost.try_emplace({node.executable, node.position}, 0);
-  for (const PathTreeNode& node : profile.paths.context)
-    if (is_innermost(node)) innermost[{node.executable, node.position}] += node.self;
   for (auto at = innermost.begin(); at != innermost.end();) {
     std::vector<uint64_t> starts;
     const uint32_t executable = at->first.first;
@@ -71,9 +72,10 @@ InnermostNames::InnermostNames(const Profile& profile, ObjectNames& names) {
     auto place = first;
     for (size_t i = 0; i < own.size(); ++i, ++place) {
       const uint64_t next = i + 1 < starts.size() ? starts[i + 1] : UINT64_MAX, ending = place->second;
-      const Positions covered = between(profile, executable, starts[i], next);
+      const Positions covered = positions_between(profile, {executable, starts[i]}, {executable, next});
       // Where not all of them are there nothing follows.
-      if (ending > ticks_of(between(profile, executable, starts[i], std::min(next, own[i].end))) &&
+      if (ending > ticks_of(positions_between(profile, {executable, starts[i]},
+                                              {executable, std::min(next, own[i].end)})) &&
           ending <= ticks_of(covered))
         names_[place->first] = name_of(symbolizer, covered, starts[i]);
     }

@@ -5,10 +5,26 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <span>
 
 #include "report/object_names.h"
 
 namespace pctally {
+
+/// An executable and a position in it.
+using Place = std::pair<uint32_t, uint64_t>;
+
+/// Whether paths end there: in a function, at its first byte.
+inline bool is_innermost(const PathTreeNode& node) {
+  return node.kind == PathNodeKind::kCode && node.self != 0;
+}
+
+/// The ticks of the paths that end in each function.
+std::map<Place, uint64_t> innermost_functions(const PathTree& tree);
+
+/// The profile's positions in [from, to), and their ticks.
+std::span<const WeightedPosition> positions_between(const Profile& profile, Place from, Place to);
+uint64_t ticks_of(std::span<const WeightedPosition> positions);
 
 class InnermostNames {
  public:
@@ -25,7 +41,6 @@ class InnermostNames {
   [[nodiscard]] const Name* find(const PathTreeNode& node) const;
 
  private:
-  using Place = std::pair<uint32_t, uint64_t>;  // executable, position
   std::map<Place, Name> names_;
 };
 

@@ -322,7 +322,7 @@ std::optional<int> choose_paths(const Arguments& arguments, Profile* profile) {
                                                 .hide = hide ? &*hide : nullptr});
   if (!chosen && profile->ledger.ticks() == 0) return std::nullopt;  // the report says why
   if (!chosen) {
-    complain("no function on a stack matches --focus; pctally report --sort total lists them");
+    complain("no function on a stack matches --focus; of inlined code name the function around it");
     return kExitInput;
   }
   *profile = std::move(*chosen);

@@ -50,6 +50,10 @@ static void n64(void) {
   osProfileInit(&section, 1);
 }
 
+static void monstartup_again(void) { pctally_bsd_monstartup(0x400000, 0x400080); }
+static void refresh(void) { pctally_refresh(); }
+static void stop(void) { pctally_stop(); }
+
 static void forking(void) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
@@ -59,8 +63,9 @@ static void forking(void) {
 static const struct {
   const char* name;
   void (*call)(void);
-} calls[] = {
-    {"moncontrol", monitor}, {"pctally_ledger", recording}, {"osProfileInit", n64}, {"fork", forking}};
+} calls[] = {{"moncontrol", monitor}, {"monstartup", monstartup_again}, {"pctally_refresh", refresh},
+             {"pctally_stop", stop},  {"pctally_ledger", recording},    {"osProfileInit", n64},
+             {"fork", forking}};
 
 static void run(void (*call)(void), void (*handler)(int)) {
   struct pctally_options options = PCTALLY_OPTIONS_INIT;

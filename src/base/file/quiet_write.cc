@@ -11,8 +11,11 @@
 namespace pctally {
 namespace {
 
-/// Of this thread, which has them blocked: the kernel sends them to the thread that writes.
-void discard(const sigset_t& signals) noexcept {
+/// Removes a signal that the kernel has sent to this thread, which has it blocked.
+void discard(int signal) noexcept {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, signal);
 #ifdef SYS_rt_sigtimedwait
   constexpr long kTake = SYS_rt_sigtimedwait;
 #else
@@ -30,9 +33,13 @@ bool write_quietly(int fd, const void* bytes, size_t count) noexcept {
   sigaddset(&signals, SIGXFSZ);
   sigaddset(&signals, SIGPIPE);
   next_sigmask(SIG_BLOCK, &signals, &before);
+  sigset_t own;  // what the program has blocked and waits for
+  sigemptyset(&own);
+  syscall(SYS_rt_sigpending, &own, _NSIG / 8);
   const bool written = write_all(fd, bytes, count);
   const int error = errno;
-  if (!written && (error == EFBIG || error == EPIPE)) discard(signals);
+  const int sent = written ? 0 : error == EFBIG ? SIGXFSZ : error == EPIPE ? SIGPIPE : 0;
+  if (sent != 0 && sigismember(&own, sent) == 0) discard(sent);
   next_sigmask(SIG_SETMASK, &before, nullptr);
   errno = error;
   return written;

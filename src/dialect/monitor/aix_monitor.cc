@@ -76,6 +76,7 @@ int start_regions(std::span<const Region> regions, MonFormat format, const MonHi
   MonitorPlan plan{
       .regions = regions, .format = format, .histogram = histogram, .until_exit = kMonitor.until_exit};
   if (g_monitor.keep(plan)) return 0;
+  g_monitor.pause();
   return set_errno(ENOMEM);
 }
 

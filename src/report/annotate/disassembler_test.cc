@@ -86,7 +86,8 @@ TEST(Disassembler, WritesOperandsAsObjdumpDoes) {
                                       0x0f, 0x6e, 0x00,                          // movd (%rax), %mm0
                                       0xf2, 0x48, 0x0f, 0x38, 0xf1, 0x00,        // crc32q (%rax), %rax
                                       0xc5, 0xf9, 0x5a, 0x08, 0xc5, 0xfd, 0x5a, 0x08,  // vcvtpd2psx, -y
-                                      0x66, 0x98};                                     // cbtw
+                                      0x66, 0x98,                                      // cbtw
+                                      0xde, 0xe1, 0xdc, 0xe9, 0xd8, 0xe1};             // fsubp, fsubr, fsub
   Disassembler disassembler({.address = 0x1000, .bytes = bytes, .machine = EM_X86_64}, Syntax::kAtt);
   std::vector<std::string> texts;
   for (const Instruction& instruction : disassembler.instructions()) {
@@ -98,7 +99,8 @@ TEST(Disassembler, WritesOperandsAsObjdumpDoes) {
                                  "jmp *-0x10(%rip)  # 1003", "fmul %st, %st(1)", "fstp %st(0)",
                                  "cmpl $0xffffffff, 0x0(%rbp)", "vmovdqu8 0x0(%rbp), %ymm1{%k1}",
                                  "enqcmd (%rax), %rcx", "movd (%rax), %mm0", "crc32q (%rax), %rax",
-                                 "vcvtpd2psx (%rax), %xmm1", "vcvtpd2psy (%rax), %xmm1", "cbtw "));
+                                 "vcvtpd2psx (%rax), %xmm1", "vcvtpd2psy (%rax), %xmm1", "cbtw ",
+                                 "fsubp %st, %st(1)", "fsubr %st, %st(1)", "fsub %st(1), %st"));
 }
 
 TEST(Disassembler, ReadsAarch64) {

@@ -146,6 +146,12 @@ std::string with_size(std::string name, const ZydisDecodedInstruction& decoded,
 }
 
 /// What assemblers call an instruction that Zydis calls otherwise; empty if they agree.
+/// %st(1) to %st(7).
+bool to_lower_stack(const ZydisDecodedOperand& operand) {
+  return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.reg.value > ZYDIS_REGISTER_ST0 &&
+         operand.reg.value <= ZYDIS_REGISTER_ST7;
+}
+
 std::string usual_mnemonic(const ZydisDecodedInstruction& decoded, const ZydisDecodedOperand* operands,
                            bool att) {
   std::string condition = usual_condition(ZydisMnemonicGetString(decoded.mnemonic));
@@ -174,6 +180,22 @@ std::string usual_mnemonic(const ZydisDecodedInstruction& decoded, const ZydisDe
       return "cbtw";
     case ZYDIS_MNEMONIC_CWD:
       return "cwtd";
+    case ZYDIS_MNEMONIC_FSUB:  // AT&T's assembler had these the wrong way round, and still has
+      return to_lower_stack(operands[0]) ? "fsubr" : "";
+    case ZYDIS_MNEMONIC_FSUBR:
+      return to_lower_stack(operands[0]) ? "fsub" : "";
+    case ZYDIS_MNEMONIC_FDIV:
+      return to_lower_stack(operands[0]) ? "fdivr" : "";
+    case ZYDIS_MNEMONIC_FDIVR:
+      return to_lower_stack(operands[0]) ? "fdiv" : "";
+    case ZYDIS_MNEMONIC_FSUBP:
+      return "fsubrp";
+    case ZYDIS_MNEMONIC_FSUBRP:
+      return "fsubp";
+    case ZYDIS_MNEMONIC_FDIVP:
+      return "fdivrp";
+    case ZYDIS_MNEMONIC_FDIVRP:
+      return "fdivp";
     default:
       return {};
   }

@@ -64,7 +64,8 @@ bool take_number(std::string_view* rest, Limit* limit) {
   if (digits.empty() || !(std::isdigit(static_cast<unsigned char>(digits[0])) || digits[0] == '.'))
     return false;  // "nan" and "inf" are numbers for from_chars()
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), limit->value);
-  if (error != std::errc()) return false;
+  if (error == std::errc::result_out_of_range) limit->value = HUGE_VAL;
+  if (error == std::errc::invalid_argument) return false;
   if (rest->starts_with('-')) limit->value = -limit->value;
   *rest = digits.substr(static_cast<size_t>(end - digits.data()));
   return true;

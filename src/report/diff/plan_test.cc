@@ -165,7 +165,7 @@ double seen_in(int comparisons, size_t runs, double ticks, double deviation, dou
 }
 
 /// False alarms of the test: at 80 % fewer than 75 % of 1000 comparisons come once in 25,000 times (binomial,
-/// z = 4.0), and more than 88 % never.
+/// z = 4.0), and one run fewer is seen in fewer than 85 %, for 80 % again z = 4.
 TEST(Plan, TheRunsThatItAsksForShowTheChange) {
   struct Case {
     double ticks, deviation, change;

@@ -50,8 +50,10 @@ class CallTreeText {
         samples_(account_of(profile).effective_samples) {}
 
   std::string run(const CallTreeNode& tree) {
-    out_ = options_.bottom_up ? "  share      ±  self time of a function, and below it who called\n"
-                              : "  total      ±  callees below their callers; self: in the function itself\n";
+    const bool has_bounds = has_at_least(tree);
+    out_ = options_.bottom_up ? "  share      ±  self time of a function, and below it who called"
+                              : "  total      ±  callees below their callers; self: in the function itself";
+    out_ += has_bounds ? ", or inlined in it, where that is not known for the path\n" : "\n";
     add_children(tree, "");
     return std::move(out_);
   }
@@ -62,7 +64,17 @@ class CallTreeText {
     return share(node.ticks) >= options_.min_share;
   }
 
-  void add_line(uint64_t ticks, const std::string& indent, const std::string& text) {
+  static bool has_at_least(const CallTreeNode& tree) {
+    bool found = false;
+    for_each_node(tree, 0, [&](const CallTreeNode& node, int64_t) { found = found || node.at_least; });
+    return found;
+  }
+
+  void add_line(uint64_t ticks, bool at_least, const std::string& indent, const std::string& text) {
+    if (at_least) {
+      out_ += fmt::format("{:6.2f} % or more  {}{}\n", 100 * share(ticks), indent, text);
+      return;
+    }
     const Interval interval = wilson_interval(share(ticks), samples_);
     out_ += fmt::format("{:6.2f} % {:6.2f}  {}{}\n", 100 * share(ticks),
                         100 * half_width(share(ticks), interval), indent, text);
@@ -81,7 +93,7 @@ class CallTreeText {
     std::string text = chain_text(chain, options_.names);
     if (!options_.bottom_up && share(self) >= 0.0005)
       text += fmt::format("   self {:.1f} %", 100 * share(self));
-    add_line(node.ticks, first, text);
+    add_line(node.ticks, last->at_least, first, text);
     add_children(*last, rest);
   }
 
@@ -102,7 +114,7 @@ class CallTreeText {
       const bool last = --large == 0 && !with_others;
       add_node(child, indent + (last ? "└ " : "├ "), indent + (last ? "  " : "│ "));
     }
-    if (with_others) add_line(small, indent + "└ ", "(others)");
+    if (with_others) add_line(small, false, indent + "└ ", "(others)");
   }
 
   CallTreeTextOptions options_;
@@ -124,6 +136,7 @@ Json node_json(const CallTreeNode& node, int64_t parent) {
           {"function", valid_utf8(node.frame.function)},
           {"object", valid_utf8(node.frame.object)},
           {"inlined", node.frame.inlined},
+          {"at_least", node.at_least},
           {"ticks", node.ticks},
           {"self", node.self}};
 }

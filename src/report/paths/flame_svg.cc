@@ -94,14 +94,17 @@ class FlameSvg {
     const double x = kSide + left, y = kTop + kRow * static_cast<double>(row);
     const std::string name = escaped(name_with_object(options_.names, node.frame));
     const Interval interval = wilson_interval(share(node.ticks), samples_);
+    const std::string figure = node.at_least
+                                   ? fmt::format("{:.2f} % or more", 100 * share(node.ticks))
+                                   : fmt::format("{:.2f} % (95 %: {:.2f} to {:.2f})", 100 * share(node.ticks),
+                                                 100 * interval.low, 100 * interval.high);
     out_ += fmt::format(
-        "<g class=\"{}\"><title>{}  {}\n{:.2f} % (95 %: {:.2f} to {:.2f}), {}, {} of them in "
+        "<g class=\"{}\"><title>{}  {}\n{}, {}, {} of them in "
         "itself</title>"
         "<rect x=\"{:.2f}\" y=\"{:g}\" width=\"{:.2f}\" height=\"{:g}\" rx=\"2\"/>",
         color_of(node.frame), marked_up(escaped(shown_name(options_.names, node.frame))),
-        marked_up(escaped(node.frame.object)), 100 * share(node.ticks), 100 * interval.low,
-        100 * interval.high, counted_ticks(profile_, node.ticks), tick_figure(profile_, node.self), x, y,
-        width, kRow - 1);
+        marked_up(escaped(node.frame.object)), figure, counted_ticks(profile_, node.ticks),
+        tick_figure(profile_, node.self), x, y, width, kRow - 1);
     const auto letters = static_cast<size_t>(std::max(0.0, (width - 6) / kLetter));
     if (letters >= 3)
       out_ += fmt::format("<text x=\"{:.2f}\" y=\"{:g}\">{}</text>", x + 3, y + 12,

@@ -4,13 +4,12 @@
 #include <map>
 #include <tuple>
 
+#include "report/innermost.h"
+
 namespace pctally {
 namespace {
 
 using Positions = std::span<const WeightedPosition>;
-using Place = std::pair<uint32_t, uint64_t>;  // executable, position
-
-bool is_innermost(const PathTreeNode& node) { return node.kind == PathNodeKind::kCode && node.self != 0; }
 
 /// The ticks in what one entry of the unwind table covers: a tree of the functions that are inlined there,
 /// whose leaves are lines.
@@ -28,15 +27,18 @@ class TicksInFunction {
     });
   }
 
+  /// `paths`: most ticks first.
   void visit(std::span<const InnermostPart::Path> paths,
              const std::function<void(const InnermostPart&)>& visit) const {
     if (nodes_[0].children.size() != 1) return;  // InnermostNames has the names of several symbols
     std::vector<InnermostPart::Path> certain;
     for (const Node& node : std::span(nodes_).subspan(2)) {  // the second is the function itself
       certain.clear();
-      for (const InnermostPart::Path& path : paths)
+      for (const InnermostPart::Path& path : paths) {
+        if (certain_of(node, path.ticks) == 0) break;  // nor has a path of fewer ticks any
         if (const uint64_t ticks = certain_at(node, path.ticks); ticks != 0)
           certain.push_back({path.node, ticks});
+      }
       if (!certain.empty()) visit({node.frames, node.position, certain});
     }
   }
@@ -107,46 +109,25 @@ class TicksInFunction {
   std::map<Key, uint32_t> numbers_;
 };
 
-/// Of the whole profile: where functions begin that paths end in, and the ticks of those paths.
-std::map<Place, uint64_t> innermost_functions(const Profile& whole) {
-  std::map<Place, uint64_t> functions;
-  for (const PathTreeNode& node : whole.paths.context)
-    if (is_innermost(node)) functions[{node.executable, node.position}] += node.self;
-  return functions;
-}
-
-Positions between(const Profile& profile, Place from, Place to) {
-  const auto find = [&](Place place) {
-    return std::ranges::partition_point(profile.positions, [&](const WeightedPosition& at) {
-      return Place(at.executable, at.position) < place;
-    });
-  };
-  return {find(from), find(to)};
-}
-
-uint64_t ticks_of(Positions positions) {
-  uint64_t ticks = 0;
-  for (const WeightedPosition& at : positions) ticks += at.ticks;
-  return ticks;
-}
-
 }  // namespace
 
 void visit_innermost_parts(const Profile& profile, ObjectNames& names,
                            const std::function<void(const InnermostPart&)>& visit) {
   const Profile& whole = whole_of(profile);
-  const std::map<Place, uint64_t> functions = innermost_functions(whole);
+  const std::map<Place, uint64_t> functions = innermost_functions(whole.paths.context);
   std::map<Place, std::vector<InnermostPart::Path>> ends;
   for (uint32_t i = 0; i < profile.paths.context.size(); ++i) {
     const PathTreeNode& node = profile.paths.context[i];
     if (is_innermost(node)) ends[{node.executable, node.position}].push_back({i, node.self});
   }
-  for (const auto& [place, paths] : ends) {
+  for (auto& [place, paths] : ends) {
+    std::ranges::stable_sort(paths, std::greater(), &InnermostPart::Path::ticks);
     const auto function = functions.find(place);
     if (function == functions.end()) continue;  // what it called is left out
     const auto next = std::next(function);
     const bool is_last = next == functions.end() || next->first.first != place.first;
-    const Positions covered = between(whole, place, is_last ? Place(place.first + 1, 0) : next->first);
+    const Positions covered =
+        positions_between(whole, place, is_last ? Place(place.first + 1, 0) : next->first);
     if (function->second > ticks_of(covered)) continue;  // where not all of them are there nothing follows
     TicksInFunction(profile, place.first, names, covered).visit(paths, visit);
   }

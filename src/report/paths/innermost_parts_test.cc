@@ -1,5 +1,6 @@
 #include "report/paths/innermost_parts.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -106,6 +107,23 @@ TEST(InnermostParts, AreNeverMoreThanTheTruth) {
     }
   }
   EXPECT_GT(said, 0u);
+}
+
+TEST(InnermostParts, ArePerhapsNotAllTicksOfInlinedCode) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 10);
+  paths.add(paths.add(0, 0x310), 0x300, 4);
+  paths.add(paths.add(0, 0x310), 0x200, 4);
+  paths.profile.positions = {{0, 0x200, 5}, {0, 0x205, 9}, {0, 0x305, 4}};
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kInnermostParts);
+  for (const bool bottom_up : {false, true}) {
+    const CallTreeNode tree = call_tree(named, bottom_up);
+    const std::string text = call_tree_text(paths.profile, tree, {.min_share = 0, .bottom_up = bottom_up});
+    EXPECT_THAT(text, testing::HasSubstr("or inlined in it, where that is not known for the path\n"));
+    EXPECT_THAT(text, testing::HasSubstr(bottom_up ? " 50.00 % or more  ├ inlined"
+                                                   : " 27.78 % or more  │ └ inlined"));
+  }
 }
 
 TEST(InnermostParts, AreFunctionsOfTheCallTree) {

@@ -130,7 +130,8 @@ void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lin
 }
 
 void NamedPaths::split_leaves(const Profile& profile, ObjectNames& names) {
-  visit_innermost_parts(profile, names, [this](const InnermostPart& part) {
+  std::vector<uint32_t> leaves;  // of the siblings
+  visit_innermost_parts(profile, names, [&](const InnermostPart& part) {
     const auto place = static_cast<uint32_t>(places_.size());
     places_.emplace_back(part.frames.begin(), part.frames.end());
     for (const InnermostPart::Path& path : part.paths) {
@@ -141,8 +142,11 @@ void NamedPaths::split_leaves(const Profile& profile, ObjectNames& names) {
       sibling.folded = 0;
       tree_.push_back(sibling);
       place_.push_back(place);
+      leaves.push_back(path.node);
     }
   });
+  at_least_.resize(tree_.size() - leaves.size());
+  for (const uint32_t leaf : leaves) at_least_.push_back(tree_[leaf].self != 0);
 }
 
 NamedPaths::Places NamedPaths::add_positions(Positions positions, bool lines, bool one_frame,

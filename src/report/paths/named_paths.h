@@ -28,8 +28,9 @@ class NamedPaths {
   enum class Detail {
     kFunctions,
     kLines,  ///< files, lines and inlined functions of calls, which takes reading the debug information
-    kInnermostParts,  ///< and of what ran, as far as it is certain for a path: a leaf has siblings for that
-    kInlinedCode,  ///< and which inlined functions have ticks of their own, as long as a report by line takes
+    kInnermostParts,  ///< kLines; and leaves have siblings for what is inlined there, as far as it is certain
+    kInlinedCode,     ///< kLines; and which inlined functions have ticks of their own, as long as a report by
+                      ///< line takes
   };
   NamedPaths(const Profile& profile, ObjectNames& names, Detail detail);
 
@@ -37,6 +38,8 @@ class NamedPaths {
   /// Outermost first; empty for scopes. A cut has one frame, in brackets.
   [[nodiscard]] const std::vector<StackFrame>& frames(uint32_t node) const { return places_[place_[node]]; }
   [[nodiscard]] const std::vector<uint64_t>& below() const { return below_; }
+  /// Ticks in inlined code of which the path may have more: they are among its function's own.
+  [[nodiscard]] bool is_at_least(uint32_t node) const { return node < at_least_.size() && at_least_[node]; }
   /// Ticks without a place, which no node has.
   [[nodiscard]] uint64_t lost() const { return profile_.ledger.lost; }
   /// A function of a table, as its frames are. `address`: 0 if unknown.
@@ -80,6 +83,7 @@ class NamedPaths {
   const PathTree& plane_;
   std::vector<std::vector<StackFrame>> places_;  ///< by number; 0: nothing
   std::vector<uint32_t> place_, plane_place_;    ///< of each node
+  std::vector<bool> at_least_;
   std::vector<InlinedCode> inlined_code_;
   Starts starts_;  ///< of each object and full name
   std::vector<uint64_t> below_;
