@@ -50,6 +50,13 @@ AS_THE_SOURCE_DECLARES = [
     ("glibc", "void monstartup(char *, char *);", "monstartup(0, 0)"),
 ]
 
+# The header itself defines this one, so that a program of it shows whose is called.
+GETSYSINFO = "int getsysinfo(unsigned long, char *, unsigned long, int *, void *, unsigned long);"
+GETSYSINFO_PROGRAM = """#include <sys/sysinfo.h>
+%s
+int main(void) { int ticks = 0, start = 0; %s; return ticks != 1024 || start; }
+"""
+
 
 def calls_of(system):
     """Those that the headers of the system declare."""
@@ -65,17 +72,22 @@ class Declarations(unittest.TestCase):
         self.addCleanup(directory.cleanup)
         self.work = directory.name
 
-    def symbols(self, system, standard, source, flags):
-        """The functions that the object calls; the compiler's words if it refuses the source."""
+    def compile(self, system, standard, source, flags):
+        """What the compiler makes of it; its words if it refuses the source."""
         is_cxx = "++" in standard
         path = os.path.join(self.work, "source.cc" if is_cxx else "source.c")
         with open(path, "w") as file:
             file.write(source)
         include = os.path.join(TOP, "include", "pctally", "compat", system)
-        command = [*(CXX if is_cxx else CC), f"-std={standard}", "-w", *flags, "-isystem", include, "-c", path, "-o", path + ".o"]
+        command = [*(CXX if is_cxx else CC), f"-std={standard}", "-w", "-isystem", include, path, "-o", path + ".o", *flags]
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            return done.stderr
+        return path, done.stderr if done.returncode != 0 else ""
+
+    def symbols(self, system, standard, source, flags):
+        """The functions that the object calls; the compiler's words if it refuses the source."""
+        path, refusal = self.compile(system, standard, source, [*flags, "-c"])
+        if refusal:
+            return refusal
         listing = subprocess.run(["nm", "-u", path + ".o"], stdout=subprocess.PIPE, text=True, check=True).stdout
         return {line.split()[-1] for line in listing.splitlines()} - {"_GLOBAL_OFFSET_TABLE_"}
 
@@ -113,6 +125,29 @@ class Declarations(unittest.TestCase):
     def test_any_prototype_where_the_source_declares(self):
         for system, declaration, call in AS_THE_SOURCE_DECLARES:
             self.check(system, [declaration], [call], HEADERS[system], ("gnu89", "c++17"), ("-DPCTALLY_SOURCE_DECLARES",))
+
+    def check_getsysinfo(self, standards, declaration, call, flags=()):
+        for standard in standards:
+            language = 'extern "C" ' if "++" in standard else "extern "
+            source = GETSYSINFO_PROGRAM % (language + declaration if declaration else "", call)
+            with self.subTest(standard=standard, declaration=declaration, call=call, flags=flags):
+                path, refusal = self.compile("tru64", standard, source, flags)
+                self.assertEqual(refusal, "")
+                self.assertEqual(subprocess.run([path + ".o"]).returncode, 0)
+
+    def test_getsysinfo_declared_and_called_with_three_to_six_arguments(self):
+        every = ["GSI_CLK_TCK", "(char *)&ticks", "sizeof ticks", "&start", "(void *)0", "0"]
+        self.check_getsysinfo(C + ("c++17",), GETSYSINFO, f"getsysinfo({', '.join(every)})")
+        for count in range(3, 7):
+            for buffer in ("(char *)&ticks", "&ticks"):
+                call = "getsysinfo(" + ", ".join([every[0], buffer, *every[2:count]]) + ")"
+                for declaration in ("", "int getsysinfo();"):
+                    self.check_getsysinfo(CXX_TOO, declaration, call)
+
+    def test_getsysinfo_where_the_source_declares(self):
+        for declaration in (GETSYSINFO, "void getsysinfo(long op, void *buffer, int bytes, int *start, char *arg, long flag);"):
+            self.check_getsysinfo(CXX_TOO, declaration, "getsysinfo(GSI_CLK_TCK, (char *)&ticks, 4, &start, 0, 0)",
+                                  ("-DPCTALLY_SOURCE_DECLARES",))
 
     def test_calls_without_a_declaration_where_the_source_declares(self):
         for system, headers in HEADERS.items():

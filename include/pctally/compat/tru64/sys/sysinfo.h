@@ -15,13 +15,13 @@
 extern "C" {
 #endif
 
-/* The number of values stored: 1, or -1 with errno EINVAL. */
-static __inline__ int getsysinfo(unsigned long op, char *buffer, unsigned long nbytes, int *start, void *arg,
-                                 unsigned long flag) {
+/* The number of values stored: 1, or -1 with errno EINVAL. Each object file has it, and the linker keeps one.
+ * Calls without a prototype may pass an int where the system has a long, and leave out arguments at the end:
+ * no more is read than all of them pass. */
+extern int pctally_tru64_getsysinfo(unsigned int op, void *buffer, unsigned int nbytes, ...)
+    __attribute__((weak, visibility("hidden")));
+int pctally_tru64_getsysinfo(unsigned int op, void *buffer, unsigned int nbytes, ...) {
   int ticks = 1024;
-  (void)start;
-  (void)arg;
-  (void)flag;
   if (op != GSI_CLK_TCK || nbytes < sizeof ticks) {
     errno = EINVAL;
     return -1;
@@ -30,17 +30,31 @@ static __inline__ int getsysinfo(unsigned long op, char *buffer, unsigned long n
   return 1;
 }
 
-#ifdef __cplusplus
+/* Sources pass pointers of any type, and some declare the call. In C a declaration without parameters allows
+ * both. */
+#ifdef PCTALLY_SOURCE_DECLARES
+#pragma redefine_extname getsysinfo pctally_tru64_getsysinfo
+#else
+#if defined(__cplusplus)
+extern int getsysinfo(unsigned long op, char *buffer, unsigned long nbytes, int *start, void *arg,
+                      unsigned long flag) __asm__("pctally_tru64_getsysinfo");
+extern "C++" template <class Buffer, class... Rest>
+inline int getsysinfo(unsigned long op, Buffer *buffer, unsigned long nbytes, Rest...) {
+  return pctally_tru64_getsysinfo((unsigned int)op, (void *)buffer, (unsigned int)nbytes);
 }
+#define PCTALLY_GETSYSINFO getsysinfo
+#elif __STDC_VERSION__ >= 202000L
+#define PCTALLY_GETSYSINFO(op, buffer, ...) \
+  pctally_tru64_getsysinfo((unsigned int)(op), (void *)(buffer), __VA_ARGS__)
+#else
+extern int getsysinfo() __asm__("pctally_tru64_getsysinfo");
+#define PCTALLY_GETSYSINFO getsysinfo
+#endif
+#define getsysinfo(...) PCTALLY_CALL_OR_DECLARE(PCTALLY_GETSYSINFO, getsysinfo, __VA_ARGS__)
 #endif
 
-#ifndef PCTALLY_SOURCE_DECLARES
-/* Sources pass pointers of any type, and leave out arguments at the end that their operation does not use. */
-#define PCTALLY_GETSYSINFO(op, buffer, nbytes, start, arg, flag, ...)                                       \
-  getsysinfo((unsigned long)(op), (char *)(buffer), (unsigned long)(nbytes), (int *)(start), (void *)(arg), \
-             (unsigned long)(flag))
-#define PCTALLY_ANY_GETSYSINFO(...) PCTALLY_GETSYSINFO(__VA_ARGS__, 0, 0, 0, 0, 0)
-#define getsysinfo(...) PCTALLY_CALL_OR_DECLARE(PCTALLY_ANY_GETSYSINFO, getsysinfo, __VA_ARGS__)
+#ifdef __cplusplus
+}
 #endif
 
 #endif
