@@ -1,4 +1,5 @@
 """Sources that declare the calls themselves: they compile after the headers of their system, and call ours."""
+import itertools
 import os
 import re
 import subprocess
@@ -125,6 +126,14 @@ class Declarations(unittest.TestCase):
     def test_any_prototype_where_the_source_declares(self):
         for system, declaration, call in AS_THE_SOURCE_DECLARES:
             self.check(system, [declaration], [call], HEADERS[system], ("gnu89", "c++17"), ("-DPCTALLY_SOURCE_DECLARES",))
+
+    def test_the_c_library_s_headers_before_and_after(self):
+        """They declare the C library's profil and monstartup, whatever the order."""
+        declarations = ["void profil(unsigned short *, unsigned int, unsigned long, unsigned int);", "int monstartup(char *, char *);"]
+        for system in ("aix", "tru64"):
+            for headers in itertools.permutations(("unistd.h", "sys/gmon.h", "mon.h")):
+                self.check(system, declarations, ["profil(0, 0, 0, 0)", "monstartup(0, 0)"], " ".join(headers), ("gnu89", "c++17"),
+                           ("-DPCTALLY_SOURCE_DECLARES",))
 
     def check_getsysinfo(self, standards, declaration, call, flags=()):
         for standard in standards:

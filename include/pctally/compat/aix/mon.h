@@ -5,16 +5,12 @@
 
 #include "../declarations.h"
 
-/* The C library declares its own there: they have to be seen before the names are taken. */
-#define profil pctally_c_library_profil
-#define monstartup pctally_c_library_monstartup
+/* The C library declares its own there: our headers rename them before the names are taken. */
 #if __has_include(<sys/gmon.h>)
 #include <sys/gmon.h>
 #endif
 #include <sys/types.h>
 #include <unistd.h>
-#undef profil
-#undef monstartup
 
 #ifndef __USE_MISC /* strict ISO C (-std=c99): the C library hides the types that the page names */
 typedef char *caddr_t;

@@ -5,11 +5,9 @@
 
 #include "../declarations.h"
 
-#define monstartup pctally_c_library_monstartup
 #if __has_include(<sys/gmon.h>)
-#include <sys/gmon.h> /* declares the C library's before the name is taken */
+#include <sys/gmon.h> /* renames the C library's monstartup before the name is taken */
 #endif
-#undef monstartup
 
 #ifdef __cplusplus
 extern "C" {
