@@ -37,7 +37,7 @@ KeptText text_of(const NamesSection& section, const NamesSource& source) {
   return {section.text(source.text), source.changed_unix_ns};
 }
 
-/// One text was there already when it was found for the first time.
+/// The text existed at the earlier of the two times.
 KeptText joined(const KeptText& a, const KeptText& b) {
   if (a.differs() || b.differs() || a.text != b.text) return {"", kTextsDiffer};
   return {a.text, std::min(a.changed_unix_ns, b.changed_unix_ns)};

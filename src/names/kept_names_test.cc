@@ -211,6 +211,18 @@ TEST(KeptParts, KeepTheCodeOfEachOfTwoFunctionsWithOneStart) {
   EXPECT_TRUE(symbolizer->code(0x100, 0x130).bytes.empty()) << "the beginning of a function is not its code";
 }
 
+/// Files of one build whose code differs: one of them was damaged, or forged.
+TEST(KeptParts, TheGreaterOfTwoCodesOfAFunctionIsItsCodeInAnyOrder) {
+  const auto lesser = archive({{0x100, 4, line(1)}}, {1, 2, 3}),
+             greater = archive({{0x100, 4, line(1)}}, {7, 2});
+  for (const bool turned : {false, true}) {
+    KeptNames names;
+    ASSERT_TRUE(names.add(turned ? greater : lesser) && names.add(turned ? lesser : greater));
+    EXPECT_EQ(names.open(kBinary, &Symbolizer::open)->code(0x100, 0x200).bytes, (std::vector<uint8_t>{7, 2}));
+    EXPECT_EQ(names.parts(kBinary).code.at({0x100, 0x200}).bytes, "\7\2");
+  }
+}
+
 std::vector<unsigned char> with_source(const char* text, uint64_t changed_unix_ns) {
   NamesWriter writer;
   writer.add_object(kBinary, {});

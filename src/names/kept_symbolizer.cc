@@ -147,18 +147,20 @@ std::optional<uid_t> KeptSymbolizer::owner() const {
 
 CodeBytes KeptSymbolizer::code(uint64_t start, uint64_t end) {
   const bool may_cut = identity_.kind != ExecutableIdentity::Kind::kPrivate;
-  const KeptObject* best = nullptr;
   const NamesRange* shortest = nullptr;  // of those that hold the function
+  CodeView code;                         // of these, the greatest, as of parts_of()
   for (const KeptObject& kept : objects_)
     for (const NamesRange& range : kept.section->ranges(kept.object)) {
       if (range.start != start || range.end < end || range.code.bytes == 0 || end < start) continue;
       if (range.end != end && !may_cut) continue;
-      if (shortest != nullptr && shortest->end <= range.end) continue;
-      best = &kept;
+      if (shortest != nullptr && shortest->end < range.end) continue;
+      const CodeView other = code_of(kept, range);
+      const bool equally_long = shortest != nullptr && shortest->end == range.end;
+      if (equally_long && (other.bytes.data() == code.bytes.data() || other <= code)) continue;
       shortest = &range;
+      code = other;
     }
-  if (best != nullptr) {
-    const CodeView code = code_of(*best, *shortest);
+  if (shortest != nullptr) {
     const std::string_view bytes = code.bytes.substr(0, end - start);
     return {.address = shortest->address != 0 ? shortest->address : start,
             .bytes = {bytes.begin(), bytes.end()},
