@@ -1,23 +1,37 @@
 #include "names/kept_parts.h"
 
 #include <algorithm>
+#include <compare>
 #include <tuple>
 
 namespace pctally {
 namespace {
+
+/// A text of a file. One that two frames share is not read to compare it.
+struct TextOf {
+  const NamesSection* section;
+  NamesText text;
+  bool operator==(const TextOf& other) const { return *this <=> other == 0; }
+  std::strong_ordering operator<=>(const TextOf& other) const {
+    const bool is_same = section == other.section && text.offset == other.text.offset;
+    if (is_same) return text.bytes <=> other.text.bytes;
+    return section->text(text) <=> other.section->text(other.text);
+  }
+};
 
 bool has_lesser_frames(const KeptLines& a, const KeptLines& b) {
   if (a.section == b.section && a.place->first_frame == b.place->first_frame &&
       a.place->frames == b.place->frames)
     return false;
   const auto fields = [](const NamesSection& section, const NamesFrame& frame) {
-    return std::tuple(section.text(frame.function), section.text(frame.file), frame.line,
-                      section.text(frame.linkage), frame.start_line);
+    return std::tuple(TextOf{&section, frame.function}, TextOf{&section, frame.file}, frame.line,
+                      TextOf{&section, frame.linkage}, frame.start_line);
   };
-  return std::ranges::lexicographical_compare(a.section->frames(*a.place), b.section->frames(*b.place),
-                                              [&](const NamesFrame& x, const NamesFrame& y) {
-                                                return fields(*a.section, x) < fields(*b.section, y);
-                                              });
+  const auto ours = a.section->frames(*a.place), theirs = b.section->frames(*b.place);
+  return std::lexicographical_compare_three_way(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
+                                                [&](const NamesFrame& x, const NamesFrame& y) {
+                                                  return fields(*a.section, x) <=> fields(*b.section, y);
+                                                }) < 0;
 }
 
 template <class Value>

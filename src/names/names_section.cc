@@ -98,6 +98,21 @@ bool NamesSection::ranges_are_sound() const {
                       [](const NamesRange& range) { return range.last_hit; });
 }
 
+/// Alone, and those of each place together.
+bool NamesSection::frames_are_sound() const {
+  std::vector<uint64_t> bytes_before{0};
+  for (const NamesFrame& frame : frames_) {
+    for (const NamesText text : {frame.function, frame.linkage, frame.file})
+      if (!holds(text, kLongestName)) return false;
+    bytes_before.push_back(bytes_before.back() + kBytesPerFrame + frame.function.bytes + frame.linkage.bytes +
+                           frame.file.bytes);
+  }
+  return std::ranges::all_of(places_, [&](const NamesPlace& place) {
+    return bytes_before[place.first_frame + place.frames] - bytes_before[place.first_frame] <=
+           kMostPlaceBytes;
+  });
+}
+
 bool NamesSection::places_are_sound() const {
   const bool sound = std::ranges::all_of(places_, [this](const NamesPlace& place) {
     return place.bytes != 0 && place.position <= UINT64_MAX - place.bytes && place.frames <= kMostInlined &&
@@ -107,10 +122,7 @@ bool NamesSection::places_are_sound() const {
          is_ascending(
              places_, objects_.size(), [](const NamesPlace& place) { return place.position; },
              [](const NamesPlace& place) { return place.position + place.bytes - 1; }) &&
-         std::ranges::all_of(frames_, [this](const NamesFrame& frame) {
-           return holds(frame.function, kLongestName) && holds(frame.linkage, kLongestName) &&
-                  holds(frame.file, kLongestName);
-         });
+         frames_are_sound();
 }
 
 bool NamesSection::sources_are_sound() const {

@@ -103,6 +103,38 @@ TEST(NamesSection, IsRefusedWhereAnythingIsOutOfOrder) {
                               [](NamesObject* object) { object->build_id_bytes = 33; });
 }
 
+Bytes place_of(size_t bytes) {
+  bytes -= 2 * kBytesPerFrame;
+  NamesWriter writer;
+  writer.add_object({.path = "/bin/a", .build_id = {1}});
+  const std::vector<Frame> frames{{std::string(bytes / 2, 'f'), "f.cc", 7},
+                                  {"g", std::string(bytes - bytes / 2 - 5, 'g'), 9}};
+  writer.add_place(0x110, 4, frames);
+  return writer.bytes().value();
+}
+
+// Many places may share frames, which are copied for each.
+TEST(NamesSection, BoundsTheFramesOfAPlace) {
+  Bytes bytes = place_of(kMostPlaceBytes);
+  const auto whole = NamesSection::parse(bytes);
+  ASSERT_TRUE(whole);
+  ASSERT_EQ(whole->places(0).size(), 1u);
+  EXPECT_EQ(whole->frames(whole->places(0)[0]).size(), 2u);
+  NamesHead head;
+  memcpy(&head, bytes.data(), sizeof head);
+  NamesFrame frame;
+  memcpy(&frame, bytes.data() + head.frames.offset, sizeof frame);
+  ++frame.function.bytes;
+  memcpy(bytes.data() + head.frames.offset, &frame, sizeof frame);
+  EXPECT_FALSE(NamesSection::parse(bytes)) << "a byte more";
+}
+
+TEST(NamesWriter, LeavesOutAPlaceWhoseFramesTakeTooMuch) {
+  const auto section = NamesSection::parse(place_of(kMostPlaceBytes + 1));
+  ASSERT_TRUE(section);
+  EXPECT_TRUE(section->places(0).empty());
+}
+
 // Each is copied: those of a large hole would take several times its size.
 TEST(NamesSection, IsRefusedWhereTablesOverlap) {
   constexpr uint64_t kHole = 1024;

@@ -21,6 +21,13 @@ NamesTable append(const std::vector<Record>& records, std::vector<unsigned char>
   return table;
 }
 
+/// As of kMostPlaceBytes.
+size_t bytes_of(std::span<const Frame> frames) {
+  size_t bytes = frames.size() * kBytesPerFrame;
+  for (const Frame& frame : frames) bytes += frame.function.size() + frame.linkage.size() + frame.file.size();
+  return bytes;
+}
+
 constexpr uint64_t kBytesPerKnown = 128;  ///< of a name, or of frames, that may come again
 
 }  // namespace
@@ -111,7 +118,7 @@ void NamesWriter::add_code(const FunctionCode& code) {
 }
 
 void NamesWriter::add_place(uint64_t position, uint32_t bytes, std::span<const Frame> frames) {
-  if (frames.size() > kMostInlined) return;
+  if (frames.size() > kMostInlined || bytes_of(frames) > kMostPlaceBytes) return;
   std::vector<NamesFrame> records;
   for (const Frame& frame : frames)
     records.push_back({add_name(frame.function), add_name(frame.linkage), add_name(frame.file), frame.line,

@@ -44,7 +44,8 @@ class NamesWriter {
   void add_code(const FunctionCode& code);
 
   /// The frames of [position, position + bytes), in the last object. None: the place is known to have no
-  /// line.
+  /// line. A place whose frames take more than a section may have is left out: a reader asks the executable
+  /// then.
   void add_place(uint64_t position, uint32_t bytes, std::span<const Frame> frames);
 
   /// `changed_unix_ns`: kTextsDiffer: there are several texts, and none is kept. False: it has no room, and

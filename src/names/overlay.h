@@ -1,6 +1,7 @@
 // Pieces of positions that overlap, as pieces that do not: where several lie, the greatest counts.
 //
-// Takes n log n comparisons, whatever overlaps: files from elsewhere say what does.
+// Takes n log n comparisons, whatever overlaps: files from elsewhere say what does. What a comparison takes
+// is up to the caller.
 #pragma once
 #include <algorithm>
 #include <cstdint>

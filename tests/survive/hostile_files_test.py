@@ -236,12 +236,22 @@ class HostileFiles(unittest.TestCase):
         """Each of the files takes a minute or more to read if any of its tables is searched for each record of another."""
         path, out = os.path.join(p.scratch(), "forged.pct"), os.path.join(p.scratch(), "written")
         for kind, make in (("objects of one identity", names_of_many_objects), ("ranges with code", names_with_much_code),
-                           ("sources", names_of_many_sources)):
+                           ("sources", names_of_many_sources), ("frames", names_with_many_frames)):
             make(self.seeds.flat, path)
             for words in (["report", "--by", "line", path], ["merge", "-q", "-f", "-o", out, path], ["archive", "-q", "-f", "-o", out, path]):
                 self.judge(kind, words, path, os.path.getsize(path), 0)
         self.assertEqual(self.counts["refused"], 0, "all are sound")
-        self.end(3)
+        self.end(4)
+
+    def test_places_with_more_frames_than_a_section_may_have(self):
+        """The frames of a place would take 128 MiB: comparing them takes the time, copying them the memory."""
+        path, out = os.path.join(p.scratch(), "forged.pct"), os.path.join(p.scratch(), "written")
+        for kind, places in (("places that differ nowhere", 3000), ("copies", 8)):
+            names_with_many_frames(self.seeds.flat, path, places=places, frames=1024, text=1 << 16)
+            for words in (["report", "--by", "line", path], ["merge", "-q", "-f", "-o", out, path], ["archive", "-q", "-f", "-o", out, path]):
+                self.judge(kind, words, path, os.path.getsize(path), 0)
+        self.end(2)
+        self.assertEqual(self.counts["refused"], 6)
 
 
 PROGRAM, BUILD = b"/nowhere/forged", bytes(range(20))
@@ -267,6 +277,23 @@ def names_with_much_code(sound, path, many=200_000):
     names.add_object(program, BUILD)
     for i in range(0x100, 0x100 + many):
         names.add_range((i, i), (i, i + 1), program, (0, 1))
+    profile.write(path, names.bytes())
+
+
+def names_with_many_frames(sound, path, places=800, frames=250, text=64):
+    """Two objects of one identity say the same of each place, in other records and by texts elsewhere."""
+    profile, names = forged.Profile(sound), forged.Names()
+    hits = range(0x100, 0x100 + places)
+    profile.add_object(PROGRAM, BUILD, hits)
+    program = names.add_text(PROGRAM)
+    names.add_object(program, BUILD, times=2)
+    start, _ = names.add_text(b"x" * (text + frames))
+    for i in range(frames + 1):
+        names.add_frame((start + i, text), (start + i, text))
+    for i in range(2):
+        names.add_range((hits[0], hits[-1]), (hits[0], hits[-1] + 1), program, object_index=i)
+        for position in hits:
+            names.add_place(position, 1, i, frames, object_index=i)
     profile.write(path, names.bytes())
 
 
