@@ -28,6 +28,7 @@ size_t bytes_of(std::span<const Frame> frames) {
   return bytes;
 }
 
+constexpr uint64_t kCopiesOfText = 4;     ///< as of memory()
 constexpr uint64_t kBytesPerKnown = 128;  ///< of a name, or of frames, that may come again
 
 }  // namespace
@@ -151,7 +152,13 @@ uint64_t NamesWriter::memory() const {
   const uint64_t tables = objects_.size() * sizeof(NamesObject) + ranges_.size() * sizeof(NamesRange) +
                           places_.size() * sizeof(NamesPlace) + frames_.size() * sizeof(NamesFrame) +
                           sources_.size() * sizeof(NamesSource);
-  return 5 * tables + 4 * text_.size() + (known_.size() + known_frames_.size()) * kBytesPerKnown;
+  return 5 * tables + kCopiesOfText * text_.size() + (known_.size() + known_frames_.size()) * kBytesPerKnown;
+}
+
+uint64_t NamesWriter::memory_for(const FunctionCode& code) {
+  uint64_t bytes = 0;
+  for (const auto& [span, own] : code) bytes += own.bytes.size();
+  return kCopiesOfText * bytes;
 }
 
 Result<std::vector<unsigned char>> NamesWriter::bytes() const {

@@ -55,6 +55,8 @@ class NamesWriter {
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   /// Memory that this takes and that bytes() will take, estimated from above.
   [[nodiscard]] uint64_t memory() const;
+  /// What add_code() adds to it at most.
+  [[nodiscard]] static uint64_t memory_for(const FunctionCode& code);
   /// The section. Equal calls give equal bytes. Error: no reader would take it, and why.
   [[nodiscard]] Result<std::vector<unsigned char>> bytes() const;
 

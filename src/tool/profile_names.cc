@@ -115,6 +115,8 @@ Result<ProfileNames> names_of_profile(const Profile& profile, const OpenSymboliz
   return with_section(std::move(names), writer);
 }
 
+/// In a file, code, places and sources may share text or frames; the sum has each for itself. Memory is
+/// therefore looked at before they are added.
 Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept,
                                   uint64_t most_bytes) {
   ProfileNames names;
@@ -125,14 +127,18 @@ Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& 
     const KeptParts parts = kept.parts(identity);
     places.positions.insert(places.positions.end(), parts.positions.begin(), parts.positions.end());
     sort_once(&places.positions);
+    if (writer.memory() + NamesWriter::memory_for(parts.code) > most_bytes) return no_room();
     add_object(identity, places.positions, open(identity)->name(places.positions), parts.code, &writer);
-    for (const Piece<KeptLines>& place : parts.places)
+    for (const Piece<KeptLines>& place : parts.places) {
+      if (writer.memory() > most_bytes) return no_room();
       writer.add_place(place.first, static_cast<uint32_t>(place.end - place.first), place.value.frames());
-    if (writer.memory() > most_bytes) return no_room();
+    }
   }
-  for (const auto& [path, source] : kept.sources())
+  for (const auto& [path, source] : kept.sources()) {
+    if (writer.memory() > most_bytes) return no_room();
     if (!writer.add_source(std::string(path), source.text, source.changed_unix_ns))
       return fail(EFBIG, "they are larger than 1 GiB");
+  }
   if (writer.memory() > most_bytes) return no_room();
   return with_section(std::move(names), writer);
 }

@@ -97,24 +97,38 @@ class Merge(unittest.TestCase):
         self.assertRegex(refused.stderr, r"\Apctally: the sum('s file)? takes more than .*\n\Z")
         self.assertFalse(os.path.exists(self.path("never.pct")))
 
-    def with_sources(self, name, mib):
-        """A profile that holds sources of so many MiB, of a path of its own each."""
+    def with_sources(self, name, mib, shared=False):
+        """A profile that holds sources of so many MiB, of a path of its own each, and of a text of its own unless that is shared."""
         profile, names = forged.Profile(self.files[0]), forged.Names()
         profile.add_object(b"/nowhere/forged", bytes(range(20)), range(0x100, 0x101))
         text = names.add_text(b"/nowhere/forged")
         names.add_object(text, bytes(range(20)))
         names.add_range((0x100, 0x100), (0x100, 0x101), text)
         for number in range(mib // 4):
-            names.add_source(names.add_text(f"/{name}/{number}".encode()), names.add_text(b"x" * (4 << 20)))
+            source = source if shared and number else names.add_text(b"x" * (4 << 20))
+            names.add_source(names.add_text(f"/{name}/{number}".encode()), source)
         return p.as_another_recording(profile.write(self.path("sources"), names.bytes()), self.path(name))
+
+    def with_code(self, name, mib):
+        """A profile that holds functions of so many MiB, whose code is one text."""
+        profile, names = forged.Profile(self.files[0]), forged.Names()
+        profile.add_object(b"/nowhere/forged", bytes(range(20)), range(0x100, 0x101))
+        text = names.add_text(b"/nowhere/forged")
+        names.add_object(text, bytes(range(20)))
+        code = names.add_text(bytes(4 << 20))
+        for start in range(0x100, 0x100 + mib // 4):
+            names.add_range((start, start), (start, start + code[1]), text, code)
+        return profile.write(self.path(name), names.bytes())
 
     def test_memory_for_names_is_bounded(self):
         """Their sections stay in memory, and the sum's is made of them."""
         files = [self.with_sources(f"s{number}.pct", 8) for number in range(12)]
         child = "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; " \
                 "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)"
-        for count, said in ((12, f"the sum takes more than 100 MiB from {self.path('s')}"), (4, "the names of the sum take more than 100M")):
-            done = subprocess.run([sys.executable, "-c", child, p.PCTALLY, "merge", "--memory", "100M", "-o", self.path("never.pct"), *files[:count]],
+        too_many = "the names of the sum take more than 100M"
+        for some, said in ((files, f"the sum takes more than 100 MiB from {self.path('s')}"), (files[:4], too_many),
+                           ([self.with_sources("shared.pct", 1000, shared=True)], too_many), ([self.with_code("code.pct", 1000)], too_many)):
+            done = subprocess.run([sys.executable, "-c", child, p.PCTALLY, "merge", "--memory", "100M", "-o", self.path("never.pct"), *some],
                                   capture_output=True, text=True)
             self.assertIn(said, done.stderr)
             self.assertEqual(done.returncode, 4)
