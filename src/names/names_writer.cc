@@ -175,7 +175,7 @@ Result<std::vector<unsigned char>> NamesWriter::bytes() const {
   bytes.insert(bytes.end(), text_.begin(), text_.end());
   head.bytes = bytes.size();
   memcpy(bytes.data(), &head, sizeof head);
-  if (bytes.size() > kLargestNamesBytes) return fail(EFBIG, "they are larger than 1 GiB");
+  if (bytes.size() > kLargestNamesBytes) return fail(EFBIG, kTooLargeNames);
   auto section = NamesSection::parse(std::move(bytes));
   if (!section) return std::unexpected(section.error());
   return std::move(*section).take_bytes();

@@ -13,6 +13,9 @@
 
 namespace pctally {
 
+/// The text of the error EFBIG.
+inline constexpr char kTooLargeNames[] = "the names would take more than 1 GiB";
+
 using FunctionSpan = std::pair<uint64_t, uint64_t>;  ///< start and end
 
 /// As of CodeBytes; the bytes lie elsewhere.

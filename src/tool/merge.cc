@@ -93,7 +93,7 @@ int merge(const Arguments& arguments) {
     return kExitInput;
   }
   if (!names) {
-    complain("{} is not written; its names could not be read: {}", arguments.out, names.error().text);
+    complain("{}", not_written(arguments.out, names.error()));
     return kExitFailed;
   }
   if (!names->section.empty()) (void)append_names_bytes(names->section, &*bytes);  // our own file

@@ -1,6 +1,7 @@
 #include "tool/profile_names.h"
 
 #include <errno.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -137,10 +138,15 @@ Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& 
   for (const auto& [path, source] : kept.sources()) {
     if (writer.memory() > most_bytes) return no_room();
     if (!writer.add_source(std::string(path), source.text, source.changed_unix_ns))
-      return fail(EFBIG, "they are larger than 1 GiB");
+      return fail(EFBIG, kTooLargeNames);
   }
   if (writer.memory() > most_bytes) return no_room();
   return with_section(std::move(names), writer);
+}
+
+std::string not_written(const std::string& out, const Error& names) {
+  const char* unread = names.code == EFBIG ? "" : "its names could not be read: ";
+  return fmt::format("{} is not written; {}{}", out, unread, names.text);
 }
 
 }  // namespace pctally

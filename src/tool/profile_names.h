@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "names/kept_names.h"
@@ -39,5 +40,8 @@ Result<ProfileNames> names_of_profile(const Profile& profile, const OpenSymboliz
 /// NamesWriter::bytes(), or ENOMEM: they would take more than `most_bytes`.
 Result<ProfileNames> names_of_sum(const Profile& profile, const OpenSymbolizer& open, const KeptNames& kept,
                                   uint64_t most_bytes = UINT64_MAX);
+
+/// For the message that `out` is not written, as it could not have such names.
+std::string not_written(const std::string& out, const Error& names);
 
 }  // namespace pctally

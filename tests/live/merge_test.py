@@ -137,6 +137,14 @@ class Merge(unittest.TestCase):
         done = run("merge", "-q", "-o", self.path("sum_of_sources.pct"), *files[:4])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_names_beyond_what_a_file_holds(self):
+        if os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") < 4 << 30:
+            self.skipTest("less than 4 GiB of memory are free")
+        shared = self.with_sources("shared.pct", 1040, shared=True)
+        done = run("merge", "--memory", "8G", "-o", self.path("never.pct"), shared)
+        self.assertEqual((done.returncode, done.stderr),
+                         (125, f"pctally: {self.path('never.pct')} is not written; the names would take more than 1 GiB\n"))
+
     def test_exports_of_several_files_add_up(self):
         done = run("export", "--format", "folded", *self.files)
         self.assertEqual(done.returncode, 0, done.stderr)

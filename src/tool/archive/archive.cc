@@ -16,6 +16,7 @@
 #include "tool/command_line.h"
 #include "tool/debuginfod_option.h"
 #include "tool/load_profiles.h"
+#include "tool/profile_names.h"
 #include "tool/terminal/message.h"
 #include "tool/terminal/progress_line.h"
 
@@ -93,9 +94,8 @@ int archive(const Arguments& arguments) {
   const ArchiveContents contents(*profile,
                                  {.sources = !arguments.no_sources, .strip_paths = arguments.strip_paths});
   if (!contents.section())
-    return give_up(kExitFailed, fmt::format("{} is not written; its names could not be read: {}",
-                                            arguments.out.empty() ? arguments.file : arguments.out,
-                                            contents.section().error().text));
+    return give_up(kExitFailed, not_written(arguments.out.empty() ? arguments.file : arguments.out,
+                                            contents.section().error()));
   std::vector<unsigned char> bytes = std::move(copy->bytes);
   if (arguments.no_command) remove_command(&bytes);
   if (arguments.strip_paths) remove_directories(&bytes);
