@@ -16,7 +16,7 @@ inline constexpr uint32_t kLongestName = 1 << 16;  ///< bytes of a name or path
 inline constexpr uint32_t kMostInlined = 1 << 10;  ///< frames of a place
 /// Bytes of a place's frames in memory: their text, and kBytesPerFrame each. Readers copy and compare them
 /// for each place, and many places may share them: a small file would take any time and memory.
-inline constexpr uint32_t kMostPlaceBytes = 1 << 16;
+inline constexpr uint32_t kMostPlaceBytes = 1 << 18;
 inline constexpr uint32_t kBytesPerFrame = 128;
 inline constexpr uint32_t kMostSource = 4 << 20;  ///< bytes of a source
 inline constexpr uint32_t kMostCode = 4 << 20;    ///< bytes of a function's code
