@@ -12,7 +12,7 @@
 namespace pctally {
 
 /// An executable and a position in it.
-using Place = std::pair<uint32_t, uint64_t>;
+using ExecutablePosition = std::pair<uint32_t, uint64_t>;
 
 /// Whether paths end there: in a function, at its first byte.
 inline bool is_innermost(const PathTreeNode& node) {
@@ -20,10 +20,11 @@ inline bool is_innermost(const PathTreeNode& node) {
 }
 
 /// The ticks of the paths that end in each function.
-std::map<Place, uint64_t> innermost_functions(const PathTree& tree);
+std::map<ExecutablePosition, uint64_t> innermost_functions(const PathTree& tree);
 
 /// The profile's positions in [from, to), and their ticks.
-std::span<const WeightedPosition> positions_between(const Profile& profile, Place from, Place to);
+std::span<const WeightedPosition> positions_between(const Profile& profile, ExecutablePosition from,
+                                                    ExecutablePosition to);
 uint64_t ticks_of(std::span<const WeightedPosition> positions);
 
 class InnermostNames {
@@ -41,7 +42,7 @@ class InnermostNames {
   [[nodiscard]] const Name* find(const PathTreeNode& node) const;
 
  private:
-  std::map<Place, Name> names_;
+  std::map<ExecutablePosition, Name> names_;
 };
 
 }  // namespace pctally
