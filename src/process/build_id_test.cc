@@ -54,7 +54,7 @@ struct File {
       auto* file = static_cast<File*>(of);
       ++file->reads;
       if (offset > file->bytes.size()) return -1;
-      const size_t got = std::min(most, file->bytes.size() - offset);
+      const size_t got = std::min(most, file->bytes.size() - static_cast<size_t>(offset));
       memcpy(to, file->bytes.data() + offset, got);
       return static_cast<ssize_t>(got);
     };
