@@ -30,7 +30,7 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL int pctally_bsd_profil(char* samples, size_t size, unsigned long offset,
                                             unsigned int scale) {
-  SessionLock lock;
+  CallLock lock(g_sessions_mutex);
   ScaleMeaning meaning = meaning_of(kBsdProfil, scale);
   if (meaning == ScaleMeaning::kInvalid || as_on_macos()) return set_errno(EINVAL);
   if (meaning != ScaleMeaning::kOff && !writable(samples, size)) {

@@ -22,7 +22,7 @@ struct Entry {
   uint64_t high = 0;  ///< kByEnd, kDescending: the first pc that does not
 };
 
-/// Lives for one call, under its SessionLock. After an error it is of no use.
+/// Lives for one call, under g_sessions_mutex. After an error it is of no use.
 class RegionBuilder {
  public:
   /// `count`: how many entries will be added; only kExact asks.

@@ -43,7 +43,7 @@ ClockKind clock_for(uint64_t period_ns) noexcept {
 
 void in_child() {
   note_own_process();
-  SessionLock lock;
+  CallLock lock(g_sessions_mutex);
   rearm_sessions();
 }
 

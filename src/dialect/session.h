@@ -14,22 +14,9 @@
 
 namespace pctally {
 
-/// The lock of all dialects. Hold it from the first read of a session's state to the last change of it.
+/// The lock of all dialects. Hold it, as a CallLock, from the first read of a session's state to the last
+/// change of it: the pages' calls are system calls, so a handler that interrupts one may make another.
 extern Mutex g_sessions_mutex;
-
-/// Signals of the program wait while it is held (base/call_lock.h): the pages' calls are system calls, so a
-/// handler that interrupts one may make another.
-class SCOPED_CAPABILITY SessionLock {
- public:
-  SessionLock() noexcept ACQUIRE(g_sessions_mutex) { g_sessions_mutex.lock(); }
-  ~SessionLock() RELEASE() { g_sessions_mutex.unlock(); }
-  SessionLock(const SessionLock&) = delete;
-  SessionLock& operator=(const SessionLock&) = delete;
-
- private:
-  NotCancelled not_cancelled_;
-  SignalsWait signals_wait_;
-};
 
 /// What a session counts. The regions are copied by start(). Their cells are the caller's; ticks raise them
 /// until the session is stopped or replaced.

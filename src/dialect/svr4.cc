@@ -24,7 +24,7 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL int pctally_svr4_profil(unsigned short* buff, unsigned int bufsiz, size_t offset,
                                              unsigned int scale) {
-  SessionLock lock;
+  CallLock lock(g_sessions_mutex);
   return set_errno(
       profil_one(&g_svr4, policy(), {.base = buff, .bytes = bufsiz, .offset = offset, .scale = scale}));
 }

@@ -42,7 +42,7 @@ using namespace pctally;
 
 PCTALLY_DIALECT_CALL void pctally_tru64_profil(void* buffer, long buffer_size, long offset,
                                                unsigned long scale_or_flags) {
-  SessionLock lock;
+  CallLock lock(g_sessions_mutex);
   if (offset == kTru64Extended) {
     set_errno(extended(static_cast<const pctally_tru64_profil_args*>(buffer), buffer_size, scale_or_flags));
     return;

@@ -171,13 +171,13 @@ PCTALLY_DIALECT_CALL int pctally_aix_monitor(uintptr_t low, uintptr_t high, void
     (void)nfunc;  // the call counts never lay in the buffer
     return classic_monitor(kMonitor, {low, high, buffer, words, 0, format_asked()});
   }
-  MonitorLock lock;
+  CallLock lock(g_monitors_mutex);
   if (is_long) return start_one_to_one(low, high, buffer, bufsize, format_asked());
   return start_array(static_cast<const pctally_aix_prof*>(buffer));
 }
 
 PCTALLY_DIALECT_CALL int pctally_aix_monstartup(uintptr_t low, uintptr_t high) {
-  MonitorLock lock;
+  CallLock lock(g_monitors_mutex);
   MappedArray<TextRange> ranges;
   bool known = low == kManyRanges ? fragments(reinterpret_cast<const pctally_aix_frag*>(high), &ranges)
                                   : ranges.push_back({low, high});
@@ -187,7 +187,7 @@ PCTALLY_DIALECT_CALL int pctally_aix_monstartup(uintptr_t low, uintptr_t high) {
 }
 
 PCTALLY_DIALECT_CALL int pctally_aix_moncontrol(int mode) {
-  MonitorLock lock;
+  CallLock lock(g_monitors_mutex);
   int before = g_on && g_monitor.active() ? 1 : 0;
   if (control_monitor(kStart, mode != 0) != 0) return -1;
   if (mode == 0) g_on = false;

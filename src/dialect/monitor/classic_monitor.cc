@@ -63,7 +63,7 @@ int start(const ClassicMonitor& system, const ClassicArguments& arguments) noexc
 }  // namespace
 
 int classic_monitor(const ClassicMonitor& system, const ClassicArguments& arguments) noexcept {
-  MonitorLock lock;
+  CallLock lock(g_monitors_mutex);
   if (arguments.low != 0) return start(system, arguments);
   system.monitor.finish();
   return 0;

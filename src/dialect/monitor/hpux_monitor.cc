@@ -107,7 +107,7 @@ PCTALLY_DIALECT_CALL void pctally_hpux_monitor(void (*lowpc)(void), void (*highp
 
 PCTALLY_DIALECT_CALL void pctally_hpux_smonitor(const pctally_hpux_text_region* regions, int nregions,
                                                 void* buffer, size_t bufsize, int, unsigned int flags) {
-  MonitorLock lock;
+  CallLock lock(g_monitors_mutex);
   if (regions == nullptr && nregions == 0)
     g_monitor.finish();
   else

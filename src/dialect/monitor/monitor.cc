@@ -157,7 +157,7 @@ Result<void> Monitor::write_object(std::span<const Region> regions, uint64_t bas
 /// the same: its exit(3) has run the destructors in the parent's memory, so that the C library runs none at
 /// the parent's end.
 void finish_at_exit() noexcept {
-  MonitorLock lock;
+  CallLock lock(g_monitors_mutex);
   const bool lent = getpid() != g_owner;
   for (Monitor* monitor : g_monitors) {
     if (monitor == nullptr || !monitor->until_exit_ || !monitor->active()) continue;

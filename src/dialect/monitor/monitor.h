@@ -14,21 +14,9 @@
 
 namespace pctally {
 
-/// The lock of all monitors, to be held from entry to return of every call. Signals of the program wait while
-/// it is held (base/call_lock.h). A profil's own lock is taken inside it.
+/// The lock of all monitors, to be held, as a CallLock, from entry to return of every call. A profil's own
+/// lock is taken inside it.
 extern Mutex g_monitors_mutex;
-
-class SCOPED_CAPABILITY MonitorLock {
- public:
-  MonitorLock() noexcept ACQUIRE(g_monitors_mutex) { g_monitors_mutex.lock(); }
-  ~MonitorLock() RELEASE() { g_monitors_mutex.unlock(); }
-  MonitorLock(const MonitorLock&) = delete;
-  MonitorLock& operator=(const MonitorLock&) = delete;
-
- private:
-  NotCancelled not_cancelled_;
-  SignalsWait signals_wait_;
-};
 
 enum class MonFormat : uint8_t { kMonOut, kGmonOut };
 

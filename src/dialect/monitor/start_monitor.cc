@@ -67,18 +67,18 @@ int control_monitor(const StartMonitor& system, bool on) noexcept {
 }
 
 void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high) noexcept {
-  MonitorLock lock;
+  CallLock lock(g_monitors_mutex);
   TextRange text{low, high};
   (void)start_monitor(system, {&text, 1}, MonFormat::kGmonOut);
 }
 
 void call_moncontrol(const StartMonitor& system, int mode) noexcept {
-  MonitorLock lock;
+  CallLock lock(g_monitors_mutex);
   (void)control_monitor(system, mode != 0);
 }
 
 void call_mcleanup(const StartMonitor& system) noexcept {
-  MonitorLock lock;
+  CallLock lock(g_monitors_mutex);
   system.monitor.finish();
 }
 

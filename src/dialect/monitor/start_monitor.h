@@ -29,7 +29,7 @@ int start_monitor(const StartMonitor& system, std::span<const TextRange> text, M
 int control_monitor(const StartMonitor& system, bool on) noexcept REQUIRES(g_monitors_mutex);
 
 /// monstartup, moncontrol and _mcleanup as BSD, glibc and Tru64 have them: one range, gmon.out, errors in
-/// errno alone. Each takes the MonitorLock.
+/// errno alone. Each takes g_monitors_mutex.
 void call_monstartup(const StartMonitor& system, uint64_t low, uint64_t high) noexcept;
 void call_moncontrol(const StartMonitor& system, int mode) noexcept;
 void call_mcleanup(const StartMonitor& system) noexcept;

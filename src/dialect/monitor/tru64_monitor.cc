@@ -95,7 +95,7 @@ PCTALLY_DIALECT_CALL void pctally_tru64_monitor(long lowpc, long highpc, void* b
                           {static_cast<uint64_t>(lowpc), static_cast<uint64_t>(highpc), buffer, words, rest});
     return;
   }
-  MonitorLock lock;
+  CallLock lock(g_monitors_mutex);
   (void)start_extended(static_cast<const pctally_tru64_monitor_args*>(buffer), bufsize, rest);
 }
 

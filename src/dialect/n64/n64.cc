@@ -79,7 +79,7 @@ Complaint check_list(const pctally_n64_prof* given, uint32_t count, List* list) 
 }
 
 Complaint init(const pctally_n64_prof* given, uint32_t count) noexcept {
-  SessionLock lock;
+  CallLock lock(g_sessions_mutex);
   List list;
   MappedArray<Region> regions;
   if (Complaint complaint = check_list(given, count, &list); complaint.code != 0) return complaint;
@@ -95,7 +95,7 @@ Complaint init(const pctally_n64_prof* given, uint32_t count) noexcept {
 /// Without a timer the profile is on all the same: ticks by pctally_count() count, and
 /// osProfileStop() reports it.
 Complaint start(uint32_t microseconds) noexcept {
-  SessionLock lock;
+  CallLock lock(g_sessions_mutex);
   Profile& self = profile();
   if (microseconds < PCTALLY_N64_MIN_INTERVAL) return {PCTALLY_N64_START_TIME, PCTALLY_N64_MIN_INTERVAL};
   if (self.active) return {PCTALLY_N64_START_FLAG};
@@ -109,7 +109,7 @@ Complaint start(uint32_t microseconds) noexcept {
 }
 
 Complaint stop() noexcept {
-  SessionLock lock;
+  CallLock lock(g_sessions_mutex);
   if (!profile().active) return {PCTALLY_N64_STOP_FLAG};
   bool had_timer = profile().timed && g_session.on();  // off: a child of fork(2) got no timer of its own
   g_session.stop();
@@ -121,14 +121,14 @@ Complaint stop() noexcept {
 }  // namespace
 
 Summary summary() noexcept {
-  SessionLock lock;
+  CallLock lock(g_sessions_mutex);
   const Profile& self = profile();
   return {self.generation, static_cast<uint32_t>(self.list.size()), self.period_us,
           __atomic_load_n(&self.overflow, __ATOMIC_RELAXED)};
 }
 
 bool section(uint64_t generation, uint32_t index, Section* section) noexcept {
-  SessionLock lock;
+  CallLock lock(g_sessions_mutex);
   if (generation != profile().generation) return false;
   const pctally_n64_prof& entry = profile().list[index];
   *section = {number_of(entry.text_start), entry.histo_size};
@@ -137,7 +137,7 @@ bool section(uint64_t generation, uint32_t index, Section* section) noexcept {
 
 bool read_counters(uint64_t generation, uint32_t section, uint32_t first, uint32_t count, uint16_t* to,
                    UserMemory* memory) noexcept {
-  SessionLock lock;
+  CallLock lock(g_sessions_mutex);
   if (generation != profile().generation) return false;
   const uint16_t* from = profile().list[section].histo_base + first;
   MemoryRead done = memory->read(from, to, count * sizeof(uint16_t));

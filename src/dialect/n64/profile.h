@@ -20,7 +20,7 @@ struct Section {
   uint32_t counters = 0;
 };
 
-/// The state now. Any thread, not under a SessionLock; the same holds for the two functions below.
+/// The state now. Any thread, not under g_sessions_mutex; the same holds for the two functions below.
 Summary summary() noexcept;
 
 /// False if the list has been replaced.
