@@ -20,8 +20,9 @@ bool is_lesser_name(const KeptName& a, const KeptName& b) {
   return rank(a) < rank(b);
 }
 
-/// The positions that one of an object's ranges names: those from its first to its last hit, and what it has
-/// around them up to its neighbours, of which the one before has what both have.
+/// The positions that each of an object's ranges names: from its first hit to its last, and on both sides as
+/// far as the range goes. Before the first hit it ends at the end of the range before; behind the last hit,
+/// at the first hit of the next range.
 void add_pieces(const NamesSection& section, std::span<const NamesRange> ranges,
                 std::vector<Piece<KeptName>>* pieces) {
   for (size_t i = 0; i < ranges.size(); ++i) {

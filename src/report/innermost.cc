@@ -35,17 +35,17 @@ InnermostNames::Name name_of(Symbolizer& symbolizer, Positions ticks, uint64_t s
 
 }  // namespace
 
-std::map<ExecutablePosition, uint64_t> innermost_functions(const PathTree& tree) {
-  std::map<ExecutablePosition, uint64_t> functions;
+std::map<CodePlace, uint64_t> innermost_functions(const PathTree& tree) {
+  std::map<CodePlace, uint64_t> functions;
   for (const PathTreeNode& node : tree)
     if (is_innermost(node)) functions[{node.executable, node.position}] += node.self;
   return functions;
 }
 
-Positions positions_between(const Profile& profile, ExecutablePosition from, ExecutablePosition to) {
-  const auto find = [&](ExecutablePosition place) {
+Positions positions_between(const Profile& profile, CodePlace from, CodePlace to) {
+  const auto find = [&](CodePlace place) {
     return std::ranges::partition_point(profile.positions, [&](const WeightedPosition& at) {
-      return ExecutablePosition(at.executable, at.position) < place;
+      return CodePlace(at.executable, at.position) < place;
     });
   };
   return from < to ? Positions(find(from), find(to)) : Positions();
@@ -58,7 +58,7 @@ uint64_t ticks_of(Positions positions) {
 }
 
 InnermostNames::InnermostNames(const Profile& profile, ObjectNames& names) {
-  std::map<ExecutablePosition, uint64_t> innermost = innermost_functions(profile.paths.context);
+  std::map<CodePlace, uint64_t> innermost = innermost_functions(profile.paths.context);
   for (const PathTreeNode& node : profile.paths.plane)
     if (is_function_of_scope(profile.paths.plane, node))
       innermost.try_emplace({node.executable, node.position}, 0);

@@ -12,7 +12,7 @@
 namespace pctally {
 
 /// An executable and a position in it.
-using ExecutablePosition = std::pair<uint32_t, uint64_t>;
+using CodePlace = std::pair<uint32_t, uint64_t>;
 
 /// Whether paths end there: in a function, at its first byte.
 inline bool is_innermost(const PathTreeNode& node) {
@@ -20,11 +20,10 @@ inline bool is_innermost(const PathTreeNode& node) {
 }
 
 /// The ticks of the paths that end in each function.
-std::map<ExecutablePosition, uint64_t> innermost_functions(const PathTree& tree);
+std::map<CodePlace, uint64_t> innermost_functions(const PathTree& tree);
 
 /// The profile's positions in [from, to), and their ticks.
-std::span<const WeightedPosition> positions_between(const Profile& profile, ExecutablePosition from,
-                                                    ExecutablePosition to);
+std::span<const WeightedPosition> positions_between(const Profile& profile, CodePlace from, CodePlace to);
 uint64_t ticks_of(std::span<const WeightedPosition> positions);
 
 class InnermostNames {
@@ -42,7 +41,7 @@ class InnermostNames {
   [[nodiscard]] const Name* find(const PathTreeNode& node) const;
 
  private:
-  std::map<ExecutablePosition, Name> names_;
+  std::map<CodePlace, Name> names_;
 };
 
 }  // namespace pctally

@@ -10,8 +10,6 @@
 namespace pctally {
 namespace {
 
-using CodePlace = std::pair<uint32_t, uint64_t>;  // executable, position
-
 /// All places in code of both trees, ascending, each once.
 std::vector<CodePlace> places_of(const CallPaths& paths) {
   std::vector<CodePlace> places;

@@ -114,8 +114,8 @@ class TicksInFunction {
 void visit_innermost_parts(const Profile& profile, ObjectNames& names,
                            const std::function<void(const InnermostPart&)>& visit) {
   const Profile& whole = whole_of(profile);
-  const std::map<ExecutablePosition, uint64_t> functions = innermost_functions(whole.paths.context);
-  std::map<ExecutablePosition, std::vector<InnermostPart::Path>> ends;
+  const std::map<CodePlace, uint64_t> functions = innermost_functions(whole.paths.context);
+  std::map<CodePlace, std::vector<InnermostPart::Path>> ends;
   for (uint32_t i = 0; i < profile.paths.context.size(); ++i) {
     const PathTreeNode& node = profile.paths.context[i];
     if (is_innermost(node)) ends[{node.executable, node.position}].push_back({i, node.self});
@@ -127,7 +127,7 @@ void visit_innermost_parts(const Profile& profile, ObjectNames& names,
     const auto next = std::next(function);
     const bool is_last = next == functions.end() || next->first.first != place.first;
     const Positions covered =
-        positions_between(whole, place, is_last ? ExecutablePosition(place.first + 1, 0) : next->first);
+        positions_between(whole, place, is_last ? CodePlace(place.first + 1, 0) : next->first);
     if (function->second > ticks_of(covered)) continue;  // where not all of them are there nothing follows
     TicksInFunction(profile, place.first, names, covered).visit(paths, visit);
   }

@@ -38,7 +38,7 @@ class NamedPaths {
   /// Outermost first; empty for scopes. A cut has one frame, in brackets.
   [[nodiscard]] const std::vector<StackFrame>& frames(uint32_t node) const { return places_[place_[node]]; }
   [[nodiscard]] const std::vector<uint64_t>& below() const { return below_; }
-  /// Ticks in inlined code of which the path may have more: they are among its function's own.
+  /// The node is inlined code. The path may have more ticks there, which count as its function's own.
   [[nodiscard]] bool is_at_least(uint32_t node) const { return node < at_least_.size() && at_least_[node]; }
   /// Ticks without a place, which no node has.
   [[nodiscard]] uint64_t lost() const { return profile_.ledger.lost; }
