@@ -2,8 +2,8 @@
  *
  * The calls are macros, most of which cast arguments. A declaration without
  * arguments, such as `extern int profil();`, may have any type: PCTALLY_CALL_OR_DECLARE gives it a name that
- * nobody uses. A macro cannot know a declaration with arguments from a call. For sources that have such, define
- * PCTALLY_SOURCE_DECLARES: the headers then have no macros and no declarations, and the source's own
+ * nobody uses. A macro cannot know a declaration with arguments from a call. For sources that have such,
+ * define PCTALLY_SOURCE_DECLARES: the headers then have no macros and no declarations, and the source's own
  * declarations get our names. */
 #ifndef PCTALLY_COMPAT_DECLARATIONS_H
 #define PCTALLY_COMPAT_DECLARATIONS_H
