@@ -65,7 +65,7 @@ _pctally_record() {
 
 _pctally_report() {
   case $previous in
-    --by) _pctally_words 'function object line process program thread cgroup program,function thread,function cgroup,function' ;;
+    --by) _pctally_words 'function object line process command program thread cgroup program,function thread,function cgroup,function' ;;
     --sort) _pctally_words 'ticks total name object' ;;
     --names) _pctally_words 'short full linkage' ;;
     --color) _pctally_words 'always auto never' ;;
@@ -185,7 +185,7 @@ _pctally_top() {
     -F | --frequency) _pctally_words '100 1000 4000' ;;
     -c | --period) _pctally_words '250us 1ms 10ms' ;;
     -e | --engine | --event) _pctally_words "bpf ring timer trap $_pctally_events" ;;
-    --by) _pctally_words 'function object line process program thread cgroup program,function thread,function cgroup,function' ;;
+    --by) _pctally_words 'function object line process command program thread cgroup program,function thread,function cgroup,function' ;;
     --cgroup) _pctally_files '' ;;
     --names) _pctally_words 'short full linkage' ;;
     --interval | --window | --count | --limit | --filter) ;;

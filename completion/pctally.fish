@@ -60,7 +60,7 @@ complete -c pctally -n '__pctally_is record' -l help -d 'show a summary'
 complete -c pctally -n '__pctally_is record' -x -a "(__fish_complete_subcommand --fcs-skip=2 -F --frequency -c --period -e --event --engine -o --output -p --pid --cgroup --for --call-graph --scope --paths-memory)"
 
 # report
-complete -c pctally -n '__pctally_is report' -l by -x -a 'function object line process program thread cgroup program,function thread,function cgroup,function' -d 'what a row is'
+complete -c pctally -n '__pctally_is report' -l by -x -a 'function object line process command program thread cgroup program,function thread,function cgroup,function' -d 'what a row is'
 complete -c pctally -n '__pctally_is report' -l sort -x -a 'ticks total name object' -d 'order of the rows'
 complete -c pctally -n '__pctally_is report' -l limit -x -d 'print at most this many rows'
 complete -c pctally -n '__pctally_is report' -l min-share -x -d 'leave out rows with a smaller share'
@@ -169,7 +169,7 @@ complete -c pctally -n '__pctally_is top' -s F -l frequency -x -a '100 1000 4000
 complete -c pctally -n '__pctally_is top' -s c -l period -x -a '250us 1ms 10ms' -d 'CPU time, or events, of one tick'
 complete -c pctally -n '__pctally_is top' -s e -l event -x -a "$events" -d 'engine, event'
 complete -c pctally -n '__pctally_is top' -l engine -x -a "$events" -d 'engine, event'
-complete -c pctally -n '__pctally_is top' -l by -x -a 'function object line process program thread cgroup program,function thread,function cgroup,function' -d 'what a row is'
+complete -c pctally -n '__pctally_is top' -l by -x -a 'function object line process command program thread cgroup program,function thread,function cgroup,function' -d 'what a row is'
 complete -c pctally -n '__pctally_is top' -l filter -x -d 'only rows that hold a text'
 complete -c pctally -n '__pctally_is top' -l names -x -a 'short full linkage' -d 'how functions are called'
 complete -c pctally -n '__pctally_is top' -l interval -x -d 'seconds between two refreshes'

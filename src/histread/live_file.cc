@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -155,12 +156,20 @@ bool is_locked(int fd) {
   return false;
 }
 
+std::unexpected<Error> cannot_open(const char* path) {
+  const int error = errno;
+  struct stat status;
+  const bool foreign = error == EACCES && stat(path, &status) == 0 && status.st_uid != geteuid();
+  return fail(error, "cannot open %s: %s%s", path, strerror(error),
+              foreign ? "; another user owns it: use sudo, or sudo chown it" : "");
+}
+
 }  // namespace
 
 Result<LiveFile> LiveFile::open(const char* path) {
   LiveFile file;
   file.fd_.reset(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file.fd_.valid()) return fail(errno, "cannot open %s: %s", path, strerror(errno));
+  if (!file.fd_.valid()) return cannot_open(path);
   struct stat status;
   if (fstat(file.fd_.get(), &status) != 0) return fail(errno, "cannot stat %s: %s", path, strerror(errno));
   if (!S_ISREG(status.st_mode)) return fail(EINVAL, "%s is not a regular file", path);

@@ -1,3 +1,6 @@
+#include <map>
+#include <set>
+
 #include "report/rollup.h"
 
 namespace pctally {
@@ -13,6 +16,25 @@ std::vector<Row> rows_by_process(const Profile& profile) {
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+/// A row of the file may stand for any number of processes: then their number is not known.
+std::vector<Row> rows_by_command(const Profile& profile) {
+  std::map<std::string, Row> rows;
+  std::set<std::string> uncounted;
+  for (const ProfileProcess& process : profile.processes) {
+    Row& row = rows[process.comm];
+    row.process = process.comm;
+    row.ticks += process.ticks;
+    ++row.processes;
+    if (process.pid == 0) uncounted.insert(process.comm);
+  }
+  std::vector<Row> result;
+  for (auto& [comm, row] : rows) {
+    if (uncounted.contains(comm)) row.processes = 0;
+    result.push_back(std::move(row));
+  }
+  return result;
 }
 
 }  // namespace pctally

@@ -66,16 +66,25 @@ class HotPathWalk {
            function == "start_thread";
   }
 
-  /// Keeps the first function, the innermost of functions with the same share, and only the last few in all;
-  /// marks where some were left out.
+  /// A function of the program that an interpreter runs.
+  static bool is_interpreted(const HotFrame& frame) { return frame.function.starts_with("py::"); }
+
+  /// `frame` takes the place of `former`. Those of the interpreter stand between those it interprets, with
+  /// the same share.
+  static bool stands_for(const HotFrame& frame, const HotFrame& former) {
+    return std::lround(100 * former.share) == std::lround(100 * frame.share) &&
+           (is_interpreted(frame) || !is_interpreted(former));
+  }
+
+  /// Keeps the first function, the innermost of functions with the same share (and that of interpreted ones),
+  /// and only the last few in all; marks where some were left out.
   std::vector<HotFrame> shortened() {
     std::vector<HotFrame> steps;
     for (HotFrame& frame : path_) {
-      const bool same =
-          steps.size() > 1 && std::lround(100 * steps.back().share) == std::lround(100 * frame.share);
-      if (same) steps.pop_back();
+      const size_t before = steps.size();
+      while (steps.size() > 1 && stands_for(frame, steps.back())) steps.pop_back();
+      frame.after_left_out = steps.size() < before;
       steps.push_back(std::move(frame));
-      if (same) steps.back().after_left_out = true;
     }
     if (std::ssize(steps) <= kMostSteps) return steps;
     steps.erase(steps.begin() + 1, steps.end() - (kMostSteps - 1));

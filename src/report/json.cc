@@ -47,6 +47,10 @@ Json row_json(const Profile& profile, const Row& row, Grouping by) {
     json["process"] = valid_utf8(row.process);
     json["pid"] = row.pid;
   }
+  if (by == Grouping::kCommand) {
+    json["process"] = valid_utf8(row.process);
+    json["processes"] = row.processes == 0 ? Json() : Json(row.processes);
+  }
   if (is_by_scope(by)) add_scope(row, by, &json);
   return json;
 }

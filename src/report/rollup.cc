@@ -22,7 +22,7 @@ Row pseudo_row(Grouping by, const char* name, uint64_t ticks) {
   Row row;
   if (by == Grouping::kObject)
     row.object = name;
-  else if (by == Grouping::kProcess)
+  else if (is_by_process(by))
     row.process = name;
   else if (by == Grouping::kProgram)
     row.program = name;
@@ -150,7 +150,7 @@ void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOp
               Report* report) {
   ObjectNames names(profile, open);
   std::optional<PathFunctions> paths;
-  const bool wants_paths = options.by != Grouping::kProcess && !is_by_scope(options.by);
+  const bool wants_paths = !is_by_process(options.by) && !is_by_scope(options.by);
   if (profile.paths.recorded && wants_paths) paths = path_functions(profile, names);
   if (options.by == Grouping::kLine)
     report->rows = rows_by_line(profile, names, options.lines, paths ? &*paths : nullptr);
@@ -160,6 +160,8 @@ void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOp
     report->rows = rows_by_object(profile, names, profile.paths.recorded);
   else if (is_by_scope(options.by))
     report->rows = rows_by_scope(profile, options.by, names, profile.paths.recorded);
+  else if (options.by == Grouping::kCommand)
+    report->rows = rows_by_command(profile);
   else
     report->rows = rows_by_process(profile);
   if (paths) {
@@ -170,7 +172,7 @@ void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOp
   }
   for (Row& row : report->rows)
     if (is_no_code(row)) row.total = {};
-  if (options.by == Grouping::kProcess) return;
+  if (is_by_process(options.by)) return;
   add_missing_names(profile, names, options.by == Grouping::kLine, &report->warnings);
   add_interpreter_hint(profile, report->rows, &report->warnings);
   add_cut_path_hint(whole_of(profile), &report->warnings);
@@ -216,6 +218,8 @@ std::vector<Row> grouped_rows(const Profile& profile, Grouping by, ObjectNames& 
       return rows_by_line(profile, names);
     case Grouping::kProcess:
       return rows_by_process(profile);
+    case Grouping::kCommand:
+      return rows_by_command(profile);
     case Grouping::kFunction:
       return rows_by_function(profile, names);
     default:
@@ -225,7 +229,7 @@ std::vector<Row> grouped_rows(const Profile& profile, Grouping by, ObjectNames& 
 
 std::vector<Row> pseudo_rows(const TickLedger& ledger, Grouping by, const std::vector<Row>& grouped) {
   uint64_t seen = ledger.counted + ledger.outside + ledger.full;
-  if (by == Grouping::kProcess)
+  if (is_by_process(by))
     return {pseudo_row(by, "[no process]", seen - std::min(seen, sum_of_ticks(grouped))),
             pseudo_row(by, "[lost]", ledger.lost)};
   if (is_by_scope(by))
@@ -243,6 +247,8 @@ const char* grouping_word(Grouping by) {
       return "line";
     case Grouping::kProcess:
       return "process";
+    case Grouping::kCommand:
+      return "command";
     case Grouping::kProgram:
       return "program";
     case Grouping::kThread:
@@ -261,9 +267,9 @@ const char* grouping_word(Grouping by) {
 }
 
 Grouping grouping_of(std::string_view word) {
-  for (Grouping by :
-       {Grouping::kObject, Grouping::kLine, Grouping::kProcess, Grouping::kProgram, Grouping::kThread,
-        Grouping::kGroup, Grouping::kProgramFunction, Grouping::kThreadFunction, Grouping::kGroupFunction})
+  for (Grouping by : {Grouping::kObject, Grouping::kLine, Grouping::kProcess, Grouping::kCommand,
+                      Grouping::kProgram, Grouping::kThread, Grouping::kGroup, Grouping::kProgramFunction,
+                      Grouping::kThreadFunction, Grouping::kGroupFunction})
     if (word == grouping_word(by)) return by;
   return Grouping::kFunction;
 }

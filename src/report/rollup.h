@@ -25,6 +25,7 @@ enum class Grouping {
   kObject,
   kLine,
   kProcess,
+  kCommand,  ///< processes of one name
   kProgram,  ///< this and the following: profiles with scopes of the kind, or, by program, of threads
   kThread,
   kGroup,
@@ -40,9 +41,12 @@ Grouping grouping_of(std::string_view word);
 constexpr bool is_by_scope(Grouping by) { return by >= Grouping::kProgram; }
 constexpr bool is_by_scope_and_function(Grouping by) { return by >= Grouping::kProgramFunction; }
 
+/// Rows are of processes, whatever code they ran.
+constexpr bool is_by_process(Grouping by) { return by == Grouping::kProcess || by == Grouping::kCommand; }
+
 /// Rows that have callees: a total says more than their own ticks.
 constexpr bool is_by_code(Grouping by) {
-  return by != Grouping::kProcess && (!is_by_scope(by) || is_by_scope_and_function(by));
+  return !is_by_process(by) && (!is_by_scope(by) || is_by_scope_and_function(by));
 }
 
 enum class RowOrder { kTicks, kTotal, kName, kObject };
@@ -56,8 +60,9 @@ struct Row {
   uint32_t line = 0;
   uint32_t start_line = 0;  ///< kLine: where the function is declared, in `file`; 0: not known, or elsewhere
   std::vector<std::pair<std::string, uint32_t>> inside;  ///< kLine: lines inlined into it, outermost first
-  std::string process;                                   ///< kProcess: its comm
-  int32_t pid = 0;
+  std::string process;                                   ///< kProcess, kCommand: its comm
+  int32_t pid = 0;                                       ///< kProcess
+  uint32_t processes = 0;                                ///< kCommand: how many; 0: not known
   std::string note;
   std::string program;                 ///< by program and by thread, with functions, too: as shown
   std::string program_path;            ///< the same
@@ -159,6 +164,7 @@ std::vector<Row> rows_by_object(const Profile& profile, ObjectNames& names, bool
 std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options = {},
                               const PathFunctions* paths = nullptr);
 std::vector<Row> rows_by_process(const Profile& profile);
+std::vector<Row> rows_by_command(const Profile& profile);
 
 /// `by` is by scope. REQUIRES: has_scopes_for(profile, by).
 std::vector<Row> rows_by_scope(const Profile& profile, Grouping by, ObjectNames& names, bool totals = false);

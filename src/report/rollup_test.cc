@@ -176,6 +176,30 @@ TEST(Rollup, TicksOfNoProcessHaveARow) {
   EXPECT_EQ(report.rows[1].ticks, 10u);
 }
 
+TEST(Rollup, ProcessesOfOneNameAreOneCommand) {
+  Profile profile = two_objects();
+  profile.processes.clear();
+  const auto add = [&](int32_t pid, const char* comm, uint64_t ticks) {
+    ProfileProcess& process = profile.processes.emplace_back();
+    process.pid = pid;
+    process.comm = comm;
+    process.ticks = ticks;
+  };
+  add(11, "cc1", 10);
+  add(12, "cc1", 20);
+  add(13, "as", 5);
+  add(0, "as", 5);
+  const Report report = make(profile, {.by = Grouping::kCommand});
+  const auto cc1 = std::ranges::find(report.rows, "cc1", &Row::process);
+  ASSERT_NE(cc1, report.rows.end());
+  EXPECT_EQ(cc1->ticks, 30u);
+  EXPECT_EQ(cc1->processes, 2u);
+  const auto as = std::ranges::find(report.rows, "as", &Row::process);
+  ASSERT_NE(as, report.rows.end());
+  EXPECT_EQ(as->ticks, 10u);
+  EXPECT_EQ(as->processes, 0u) << "a row of the file without a pid stands for any number";
+}
+
 TEST(Rollup, TwoFunctionsOfOneNameStayTwoAndJitCopiesBecomeOne) {
   Profile profile = two_objects();
   auto open = [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {
@@ -243,7 +267,8 @@ TEST(Rollup, SaysWhichOptionShowsTheRest) {
 
 TEST(Rollup, AnEmptyProfileIsAReport) {
   Profile profile;
-  for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess}) {
+  for (Grouping by :
+       {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess, Grouping::kCommand}) {
     Report report = make(profile, {.by = by});
     EXPECT_EQ(report.rows.size(), 0u);
     EXPECT_FALSE(text_report(profile, report, {}).empty());
@@ -266,7 +291,8 @@ TEST(Rollup, RowsAlwaysAddUpToTheLedger) {
         profile.ledger.counted += profile.positions.back().ticks;
       }
     }
-    for (Grouping by : {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess}) {
+    for (Grouping by :
+         {Grouping::kFunction, Grouping::kObject, Grouping::kLine, Grouping::kProcess, Grouping::kCommand}) {
       ReportOptions options{.by = by, .limit = random() % 6, .min_share = random() % 2 * 0.03};
       EXPECT_EQ(total(make(profile, options)), profile.ledger.ticks());
     }

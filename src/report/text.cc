@@ -186,6 +186,8 @@ TextReport::Names TextReport::titles() const {
       return {"line", "function", "object"};
     case Grouping::kProcess:
       return {"process", "pid", "note"};
+    case Grouping::kCommand:
+      return {"command", "processes"};
     case Grouping::kProgram:
       return {"program"};
     case Grouping::kThread:
@@ -222,6 +224,8 @@ TextReport::Names TextReport::names_of(const Row& row) const {
     case Grouping::kProcess:
       return {escaped(row.process), row.pid == 0 ? std::string() : std::to_string(row.pid),
               escaped(row.note)};
+    case Grouping::kCommand:
+      return {escaped(row.process), row.processes == 0 ? std::string() : std::to_string(row.processes)};
     case Grouping::kProgram:
       return {escaped(row.program)};
     case Grouping::kThread:

@@ -88,7 +88,7 @@ constexpr struct {
   const char *theirs, *own;
 } kWords[] = {
     {"sym", "function"},    {"symbol", "function"},  {"dso", "object"},        {"module", "object"},
-    {"library", "object"},  {"binary", "object"},    {"srcline", "line"},      {"comm", "program"},
+    {"library", "object"},  {"binary", "object"},    {"srcline", "line"},      {"comm", "command"},
     {"pid", "process"},     {"tid", "thread"},       {"overhead", "ticks"},    {"self", "ticks"},
     {"flat", "ticks"},      {"samples", "ticks"},    {"cum", "total"},         {"cumulative", "total"},
     {"children", "total"},  {"collapsed", "folded"}, {"perf.data", "perf"},    {"proto", "pprof"},

@@ -46,7 +46,8 @@ constexpr char kHelp[] =
   pctally report a.pct b.pct c.pct      several runs, added up
   pctally report --callers malloc       who calls it (profiles of record -g)
 
-Rows      --by KEY   function (default), object, line, process, program, thread, cgroup
+Rows      --by KEY   function (default), object, line, process, command (all processes
+                     of a name); with record --scope: program, thread, cgroup
           --sort KEY           ticks (default), total, name or object
           --limit N, --min-share P   most rows (30; --json, 0: all); none below P %
           --own[=DIR], --inlines   by line: the innermost in your files; inlined chains
@@ -343,16 +344,17 @@ int print(const Profile& profile, const Arguments& arguments) {
 std::optional<int> check_by(const Arguments& arguments) {
   const Grouping by = grouping_of(arguments.by);
   if (!arguments.object.empty() &&
-      (by == Grouping::kProcess || (is_by_scope(by) && !is_by_scope_and_function(by)))) {
+      (is_by_process(by) || (is_by_scope(by) && !is_by_scope_and_function(by)))) {
     complain("--object: a {} has no object; leave out --by {}", arguments.by, arguments.by);
     return kExitUsage;
   }
-  if (arguments.scopes.any() && by == Grouping::kProcess) {
-    complain("--program, --thread and --cgroup say nothing of processes; leave out --by process");
+  if (arguments.scopes.any() && is_by_process(by)) {
+    complain("--program, --thread and --cgroup say nothing of processes; leave out --by {}", arguments.by);
     return kExitUsage;
   }
-  if (arguments.sort == "total" && by == Grouping::kProcess) {
-    complain("--sort total: totals are of functions, objects, lines and programs; leave out --by process");
+  if (arguments.sort == "total" && is_by_process(by)) {
+    complain("--sort total: totals are of functions, objects, lines and programs; leave out --by {}",
+             arguments.by);
     return kExitUsage;
   }
   if (is_by_scope(by) && (!arguments.callers.empty() || arguments.tree || !arguments.flame_graph.empty())) {
@@ -431,7 +433,7 @@ std::optional<int> check_options(const Arguments& arguments) {
              arguments.inlines ? "--inlines" : "--own");
     return kExitUsage;
   }
-  if (chooses_paths(arguments) && (arguments.by == "line" || arguments.by == "process")) {
+  if (chooses_paths(arguments) && (arguments.by == "line" || is_by_process(grouping_of(arguments.by)))) {
     complain("--focus, --ignore and --hide are of functions on a path; leave out --by {}", arguments.by);
     return kExitUsage;
   }

@@ -49,7 +49,7 @@ std::string check_grouping(const std::string& word) {
     if (is_by_scope(grouping_of(first))) return "";
     return word + ": choose program,function, thread,function or cgroup,function";
   }
-  return one_of({"function", "object", "line", "process", "program", "thread", "cgroup"})(word);
+  return one_of({"function", "object", "line", "process", "command", "program", "thread", "cgroup"})(word);
 }
 
 std::optional<int> refuse_without_scopes(const Profile& profile, const std::string& file, Grouping by,
@@ -59,7 +59,8 @@ std::optional<int> refuse_without_scopes(const Profile& profile, const std::stri
   if (!options.group.empty() && !has_scopes_for(profile.paths, Grouping::kGroup)) by = Grouping::kGroup;
   if (has_scopes_for(profile.paths, by)) return std::nullopt;
   const auto [what, word] = lacking(by);
-  complain("{} has no {}; record with pctally record --scope {}", file, what, word);
+  complain("{} has no {}; record with pctally record --scope {}{}", file, what, word,
+           by == Grouping::kProgram && options.program.empty() ? ", or write --by command" : "");
   return kExitInput;
 }
 

@@ -53,12 +53,13 @@ TABLE = [
     ("report -hide=main some.pct", "no option -hide; did you mean --hide?", USAGE),
     ("report -peek main some.pct", "-peek: write --callers FUNCTION (profiles of record -g)", USAGE),
     ("report -base other.pct some.pct", "-base: write pctally diff OLD NEW", USAGE),
+    ("report --by comm some.pct", "--by comm: did you mean command? (choose function, object, line, process, command, program, thread or cgroup)", USAGE),
     ("report --comm ls some.pct", "--comm: write --program REGEX (profiles of record -g, or --scope program)", USAGE),
     ("report --sort dso,symbol some.pct",
      "--sort dso,symbol: --sort is the order of the rows; what a row is says --by: write --by object", USAGE),
     ("report --sort overhead some.pct", "--sort overhead: did you mean ticks? (choose ticks, total, name or object)", USAGE),
     ("report --by dso some.pct",
-     "--by dso: did you mean object? (choose function, object, line, process, program, thread or cgroup)", USAGE),
+     "--by dso: did you mean object? (choose function, object, line, process, command, program, thread or cgroup)", USAGE),
     ("annotate --stdio main", "--stdio: that is how it is printed; leave it out", USAGE),
     ("annotate -s main", "-s: name the function without an option: pctally annotate FUNCTION", USAGE),
     ("annotate some.pct", "some.pct is a profile; name the function first: pctally annotate FUNCTION some.pct", USAGE),
@@ -157,11 +158,11 @@ TABLE = [
     ("merge -o out.pct --memory lots some.pct", "--memory lots: not a size; write 512M or 4G", USAGE),
     ("merge -o out.pct --memory 10K some.pct", "the sum takes more than 10 KiB from some.pct on; allow more with --memory, or merge fewer files", INPUT),
     ("report some.pct large.pct", "the sum takes more than 1 GiB from large.pct on; name fewer files, or add them up with pctally merge --memory", INPUT),
-    ("report --by func some.pct", "--by func: did you mean function? (choose function, object, line, process, program, thread or cgroup)", USAGE),
-    ("report --by day", "--by day: choose function, object, line, process, program, thread or cgroup", USAGE),
+    ("report --by func some.pct", "--by func: did you mean function? (choose function, object, line, process, command, program, thread or cgroup)", USAGE),
+    ("report --by day", "--by day: choose function, object, line, process, command, program, thread or cgroup", USAGE),
     ("report --by line,function", "--by line,function: choose program,function, thread,function or cgroup,function", USAGE),
-    *((f"report --by {by} {view}some.pct", "some.pct has no ticks by program; record with pctally record --scope program", INPUT)
-      for by in ("program", "program,function") for view in ("", "--json ", "--limit 0 ")),
+    *((f"report --by {by} {view}some.pct", "some.pct has no ticks by program; record with pctally record --scope program" + more, INPUT)
+      for by, more in (("program", ", or write --by command"), ("program,function", "")) for view in ("", "--json ", "--limit 0 ")),
     ("report --by thread,function some.pct", "some.pct has no ticks by thread; record with pctally record --scope thread", INPUT),
     ("report --thread x some.pct", "some.pct has no ticks by thread; record with pctally record --scope thread", INPUT),
     ("report --cgroup x some.pct", "some.pct has no ticks by control group; record with pctally record --scope cgroup", INPUT),
@@ -432,6 +433,15 @@ class Messages(unittest.TestCase):
                         **user)
         self.expect("record -a --for 1", "-a needs root, CAP_PERFMON or perf_event_paranoid 0; as a plain user record a program, "
                     "or -p of your own", FAILED, **user)
+
+    def test_a_file_of_another_user(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become another user")
+        path = os.path.join(self.directory, "private.pct")
+        shutil.copyfile(sample(), path)
+        os.chmod(path, 0o600)
+        self.expect("report private.pct", "cannot open private.pct: Permission denied; another user owns it: use sudo, or sudo chown it",
+                    INPUT, user=NOBODY, group=NOBODY, extra_groups=[])
 
     def test_no_line_of_engines_or_warning_is_too_long(self):
         said = subprocess.run([p.PCTALLY, "engines"], capture_output=True, text=True).stdout.splitlines()

@@ -330,7 +330,7 @@ class Refusals(unittest.TestCase):
         self.refused(["-a"], "-a needs root, CAP_PERFMON or perf_event_paranoid 0", prefix=NOBODY)
 
     def test_control_groups(self):
-        for path in ("nonexistent", tempfile.mkdtemp(dir=p.scratch())):
+        for path in ("nonexistent", "/", "//", tempfile.mkdtemp(dir=p.scratch())):
             self.refused(["--cgroup", path], f"'{path}' is no control group", code=2)
 
     def test_only_a_program_can_be_entered(self):
@@ -375,6 +375,16 @@ class ControlGroups(unittest.TestCase):
         self.assertTrue(data["command"][-1].endswith(f"/pctally-test-{os.getpid()}"), data["command"])
         names = json.loads(subprocess.run([p.PCTALLY, "report", "--json", "--by", "cgroup", path], capture_output=True).stdout)
         self.assertIn(f"pctally-test-{os.getpid()}", json.dumps(names["rows"]))
+
+    def test_the_name_in_a_report(self):
+        """"/a/b", as /proc/PID/cgroup and --by cgroup have it."""
+        version = p.control_group_version()
+        path = os.path.join(p.scratch(), "named.pct")
+        done = p.beside_control_group(
+            self, version or 2, f"mount --bind ${{GROUP%/*}} /sys/fs/cgroup && {p.PCTALLY} record -f -o {path} -e ring "
+            "--cgroup /${GROUP##*/} --for 0.3; s=$?; umount /sys/fs/cgroup; (exit $s)")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({row["comm"] for row in p.report(path)["processes"]}, {"spinner"})
 
     def test_a_version_2(self):  # before version 1 takes the controller
         data = self.run_in(2)

@@ -143,7 +143,8 @@ LiveTable make_live_table(const LiveHistory& history, NameCache& names, const Li
   std::vector<Row> all = all_rows(latest, options.by, objects);
   name_rows(&all);
   std::vector<Row> in_window = all_rows(now, options.by, objects);
-  if (is_by_scope(options.by) || table.with_totals) in_window = aligned(all, in_window);
+  if (is_by_scope(options.by) || options.by == Grouping::kCommand || table.with_totals)
+    in_window = aligned(all, in_window);
   table.rows = joined(std::move(all), in_window);
   table.all_rows = table.rows.size();
   Sides sides{latest.ledger.ticks(),

@@ -141,6 +141,7 @@ LiveText::Names LiveText::titles() const {
   if (table_.by == Grouping::kObject) return {"object", ""};
   if (table_.by == Grouping::kLine) return {"line", "function"};
   if (table_.by == Grouping::kProcess) return {"process", "pid"};
+  if (table_.by == Grouping::kCommand) return {"command", "processes"};
   if (table_.by == Grouping::kProgram) return {"program", ""};
   if (table_.by == Grouping::kThread) return {"thread", "program"};
   if (table_.by == Grouping::kGroup) return {"control group", ""};
@@ -161,6 +162,8 @@ LiveText::Names LiveText::names_of(const Row& row) const {
     return {escaped(place_of(row)), row.object.empty() ? std::string() : function_of(row)};
   if (table_.by == Grouping::kProcess)
     return {escaped(row.process), row.pid == 0 ? std::string() : std::to_string(row.pid)};
+  if (table_.by == Grouping::kCommand)
+    return {escaped(row.process), row.processes == 0 ? std::string() : std::to_string(row.processes)};
   if (table_.by == Grouping::kProgram) return {escaped(row.program), ""};
   if (table_.by == Grouping::kThread) return {escaped(row.thread), escaped(row.program)};
   if (table_.by == Grouping::kGroup) return {escaped(row.group), ""};
@@ -264,8 +267,9 @@ std::vector<LiveLine> live_help(const LiveTextOptions& options) {
       "all     share in the whole recording",
       "ticks   what became of every tick of the recording",
       "",
-      "f o l p    rows: function, object, line, process; s: program, thread or",
-      "           control group, whichever the recording keeps apart",
+      "f o l      rows: function, object, line",
+      "p c        rows: process; command: all processes of one name",
+      "s          rows: program, thread or control group, as recorded",
       "/          filter: rows that contain what you type; Enter keeps it,",
       "           Escape clears it",
       "up down    scroll (also Page Up, Page Down, Home); with -g choose the",

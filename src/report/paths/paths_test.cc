@@ -287,8 +287,8 @@ TEST(HotPath, FollowsMostTicksDownFromTheOutermost) {
   EXPECT_EQ(text, "f1 f3 ") << "of f2 and f3 with the same share the inner one";
 }
 
-std::string hot_path_text(const Profile& profile) {
-  const std::string text = text_report(profile, make_report(profile, &FakeSymbolizer::open, {}), {});
+std::string hot_path_text(const Profile& profile, const OpenSymbolizer& open = &FakeSymbolizer::open) {
+  const std::string text = text_report(profile, make_report(profile, open, {}), {});
   const size_t start = text.find("hot path");
   return text.substr(start, text.find('\n', start) - start);
 }
@@ -305,6 +305,32 @@ TEST(HotPath, MarksWhatIsLeftOutSoThatNeighboursCallEachOther) {
   PathProfile direct;
   direct.add(direct.add(direct.add(0, 0x110, 1), 0x210, 2), 0x310, 7);
   EXPECT_EQ(hot_path_text(direct.profile), "hot path  f1 100 > f2 90 > f3 70 %");
+}
+
+/// Functions at odd hundreds are of Python.
+class PythonFunctions : public FakeSymbolizer {
+ public:
+  using FakeSymbolizer::FakeSymbolizer;
+  std::vector<NamedRange> find_names(std::span<const uint64_t> positions) override {
+    std::vector<NamedRange> ranges = FakeSymbolizer::find_names(positions);
+    for (NamedRange& range : ranges)
+      if (range.function.ends_with('3') || range.function.ends_with('5'))
+        range.function = "py::" + range.function;
+    return ranges;
+  }
+};
+
+TEST(HotPath, KeepsFunctionsThatAnInterpreterRuns) {
+  const auto open = [](const ExecutableIdentity& identity) {
+    return std::make_unique<PythonFunctions>(identity);
+  };
+  PathProfile paths;
+  uint32_t at = 0;
+  for (const uint64_t function : {1, 3, 4, 5, 6}) at = paths.add(at, function * 0x100 + 0x10);
+  paths.add(at, 0x700, 9);
+  paths.add(0, 0x800, 1);
+  EXPECT_EQ(hot_path_text(paths.profile, open), "hot path  f1 90 > … > py::f5 90 > … > f7 90 %")
+      << "of py::f3 and py::f5, and of the interpreter's f6 and f7, the inner one";
 }
 
 TEST(HotPath, HasTheNamesOfTheTable) {

@@ -151,12 +151,25 @@ std::string check_target(const RecordOptions& options, const Words& words) {
   return {};
 }
 
+bool is_cgroup(const std::string& path) { return access((path + "/cgroup.procs").c_str(), F_OK) == 0; }
+
+/// The directory of a control group that is given as it is, or as /proc/PID/cgroup and reports have it;
+/// empty: there is none.
+std::string cgroup_directory(const std::string& path) {
+  if (path.find_first_not_of('/') == std::string::npos) return {};
+  if (is_cgroup(path)) return path;
+  for (const char* hierarchy : {"", "/unified", "/perf_event"})
+    if (std::string group = fmt::format("/sys/fs/cgroup{}/{}", hierarchy, path); is_cgroup(group))
+      return group;
+  return {};
+}
+
 /// The root of a hierarchy is no group of its own: -a records it.
 std::string check_cgroup(RecordOptions* options) {
   std::string& path = options->cgroup;
   if (path.empty()) return {};
-  std::string group = path[0] == '/' || access(path.c_str(), F_OK) == 0 ? path : "/sys/fs/cgroup/" + path;
-  if (access((group + "/cgroup.procs").c_str(), F_OK) != 0)
+  const std::string group = cgroup_directory(path);
+  if (group.empty())
     return fmt::format("'{}' is no control group; give a directory below /sys/fs/cgroup", path);
   char whole[PATH_MAX];  // as its path within the hierarchy is found, and as a report names it
   path = realpath(group.c_str(), whole) != nullptr ? whole : group;

@@ -73,6 +73,9 @@ bool regroup(unsigned key, TopState* state) {
     case 'p':
       by = Grouping::kProcess;
       break;
+    case 'c':
+      by = Grouping::kCommand;
+      break;
     case 's':
       if (!state->scopes) return false;
       by = *state->scopes;

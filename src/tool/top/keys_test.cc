@@ -21,6 +21,7 @@ TEST(TopKeys, Grouping) {
   EXPECT_EQ(Keys{}("o").state.by, Grouping::kObject);
   EXPECT_EQ(Keys{}("l").state.by, Grouping::kLine);
   EXPECT_EQ(Keys{}("p").state.by, Grouping::kProcess);
+  EXPECT_EQ(Keys{}("c").state.by, Grouping::kCommand);
   EXPECT_EQ(Keys{}("of").state.by, Grouping::kFunction);
   EXPECT_EQ(Keys{}("s").state.by, Grouping::kFunction) << "nothing is kept apart";
   Keys keys;
