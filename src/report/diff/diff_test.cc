@@ -131,8 +131,9 @@ TEST(Diff, TheSameProfileTwiceIsNoDifference) {
 
 TEST(Diff, TheWholeIsUndecidedWhereItsIntervalHoldsNoChange) {
   std::vector<Profile> before, after;
-  for (uint64_t noise : {1000, 4000, 2000, 3400}) before.push_back(run_of({0, noise, 500, 500, 500, 500}));
-  for (uint64_t noise : {1000, 4000, 2200, 3200}) after.push_back(run_of({0, noise, 50, 50, 50, 50}));
+  for (uint64_t noise : {500, 5000, 1500, 3800, 2200})
+    before.push_back(run_of({0, noise, 500, 500, 500, 500}));
+  for (uint64_t noise : {500, 5000, 1700, 3600, 2200}) after.push_back(run_of({0, noise, 50, 50, 50, 50}));
   const Diff diff = diff_of(before, after);
   EXPECT_EQ(diff.decided, 4u);
   EXPECT_LT(diff.total.amount.interval.low, 0);
@@ -140,6 +141,23 @@ TEST(Diff, TheWholeIsUndecidedWhereItsIntervalHoldsNoChange) {
   EXPECT_EQ(diff.total.verdict, Verdict::kUndecided);
   EXPECT_THAT(verdict_sentence(diff), HasSubstr("CPU time as a whole: undecided"));
   EXPECT_THAT(cause_sentence(diff), StartsWith("Changed: f2, f3 and f4, less by"));
+}
+
+/// Each pair of them shows it: more runs are no reason for less.
+TEST(Diff, TwoRunsASideShowWhatOneDoes) {
+  const std::vector<Profile> before = {run_of({0, 700, 0, 50}), run_of({0, 740, 0, 45})},
+                             after = {run_of({0, 720, 2500, 52}), run_of({0, 690, 3050, 47})};
+  for (const Diff& diff : {diff_of({before[0]}, {after[0]}), diff_of(before, after)}) {
+    EXPECT_EQ(diff.total.verdict, Verdict::kMore);
+    EXPECT_EQ(row_of(diff, "f2").verdict, Verdict::kNew);
+    EXPECT_EQ(diff.decided, 1u);
+  }
+}
+
+TEST(Diff, WhatMayWellHaveChangedIsNoDifferenceThatWasNotFound) {
+  Diff diff = diff_of({run_of({0, 500})}, {run_of({0, 500})});
+  diff.total.amount.interval = {10, 900};
+  EXPECT_THAT(verdict_sentence(diff), StartsWith("CPU time as a whole: undecided: "));
 }
 
 TEST(Diff, AmountsArePerUnitOfWork) {
@@ -227,7 +245,8 @@ TEST(Diff, AMergedFileIsTheMeanOfItsRuns) {
     EXPECT_THAT(diff_json(diff, {}), HasSubstr("\"old_added\": 3"));
   }
   const Diff apart = diff_of(runs, {alone, alone}), one = diff_of({alone}, {alone});
-  EXPECT_EQ(deviation_sentence(apart), "");
+  EXPECT_THAT(deviation_sentence(apart), StartsWith("Few runs: "));
+  EXPECT_EQ(deviation_sentence(diff_of(std::vector(5, alone), std::vector(5, alone))), "");
   EXPECT_EQ(apart.old_added, 0u);
   EXPECT_THAT(deviation_sentence(one), HasSubstr("One run a side"));
 }

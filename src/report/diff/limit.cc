@@ -110,6 +110,7 @@ Change sum_of(const std::vector<const DiffRow*>& rows, Limit::Metric metric) {
     sum.degrees = std::min(sum.degrees, change.degrees);
     sum.before_degrees = std::min(sum.before_degrees, change.before_degrees);
     sum.after_degrees = std::min(sum.after_degrees, change.after_degrees);
+    sum.one_estimate = sum.one_estimate || change.one_estimate;
     variance += own;
     variance_before += change.before_part * own;
     variance_after += squared(change.after_interval.high - change.after);

@@ -27,12 +27,30 @@ RunVariance run_variance(const RowDeviation& row) {
   return {std::max(0.0, squared(row.deviation) - counting), counting, row.sampled};
 }
 
+/// Whether few runs a side do so with what is assumed of their deviation.
+bool is_seen_of_few(const RowDeviation& row, const PlannedChange& change, double runs, double length) {
+  if (2 * runs > kFewRuns) return false;
+  const RunVariance variance = run_variance(row);
+  const auto before = variance.of(1, length, runs), after = variance.of(1 + change.relative, length, runs);
+  const double amounts = (1 + squared(1 + change.relative)) * squared(row.amount * length) / runs;
+  const double shown_degrees = 2 * (runs - 1), degrees = kAssumedDegrees + shown_degrees;
+  const double shown = before.variance + after.variance - before.least - after.least;
+  const OneEstimate estimate{
+      .known = before.least + after.least + kAssumedDegrees / degrees * squared(kBetweenRuns) * amounts,
+      .shown = shown_degrees / degrees * shown,
+      .shown_degrees = shown_degrees,
+      .degrees = degrees};
+  return power_of_one_estimate(change.level, change.relative * row.amount * length,
+                               std::sqrt(before.variance + after.variance), estimate) >= change.power;
+}
+
 /// Whether several runs a side, `length` times as long as now, show the change.
 bool is_seen(const RowDeviation& row, const PlannedChange& change, const WelchPower& power, double runs,
              double length) {
   const RunVariance variance = run_variance(row);
   return power.of(change.relative * row.amount * length, variance.of(1, length, runs),
-                  variance.of(1 + change.relative, length, runs)) >= change.power;
+                  variance.of(1 + change.relative, length, runs)) >= change.power ||
+         is_seen_of_few(row, change, runs, length);
 }
 
 /// Rows of one plan share them.
@@ -98,12 +116,17 @@ double visible_change(const Diff& diff, const DiffRow& row) {
     const double ratio = ratio_seen(*amount.single_runs, level, kPower);
     return std::max(amount.before, amount.single_runs->before.per_tick) * ratio - amount.before;
   }
-  const WelchPower power(level, amount.before_degrees, amount.after_degrees);
+  const WelchPower welch(level, amount.before_degrees, amount.after_degrees);
   const double half = (amount.interval.high - amount.interval.low) / 2;
   const double variance = squared(half / t_quantile(0.05, amount.degrees));
   const auto is_enough = [&](double relative) {
-    const double after = (1 - amount.before_part) * variance * squared(1 + relative);
-    return power.of(relative * amount.before, {amount.before_part * variance}, {after}) >= kPower;
+    const double before = amount.before_part * variance,
+                 after = (1 - amount.before_part) * variance * squared(1 + relative);
+    if (!amount.one_estimate) return welch.of(relative * amount.before, {before}, {after}) >= kPower;
+    const OneEstimate estimate{
+        .shown = before + after, .shown_degrees = amount.degrees, .degrees = amount.degrees};
+    return power_of_one_estimate(level, relative * amount.before, std::sqrt(before + after), estimate) >=
+           kPower;
   };
   constexpr double kMost = 1e6;
   if (!(amount.before > 0) || !is_enough(kMost)) return std::numeric_limits<double>::infinity();

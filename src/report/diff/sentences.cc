@@ -96,10 +96,11 @@ std::string verdict_sentence(const Diff& diff) {
         total.before > 0 ? fmt::format(", {:+.{}f} % ({})", 100 * total.difference / total.before,
                                        decimals_of(rises_of(total)), percent_range(rises_of(total), true))
                          : "";
-    return fmt::format(
-        "{}: {} to {}{}; {}.",
-        diff.decided + diff.decided_totals == 0 ? "No difference found" : subject + " as a whole: undecided",
-        before, after, change, runs_text(diff));
+    const bool none =
+        diff.decided + diff.decided_totals == 0 && total.interval.low <= 0 && total.interval.high >= 0;
+    return fmt::format("{}: {} to {}{}; {}.",
+                       none ? "No difference found" : subject + " as a whole: undecided", before, after,
+                       change, runs_text(diff));
   }
   std::string change = subject + (rose ? " rose" : " fell");
   if (total.before > 0) {
@@ -154,6 +155,10 @@ std::string deviation_sentence(const Diff& diff) {
         "One run a side: a run-to-run deviation of {:.0f} % is assumed; several runs a side measure it.",
         kBetweenRuns * 100);
   const size_t added = diff.old_added + diff.new_added;
+  if (added == 0 && diff.old_runs + diff.new_runs <= kFewRuns)
+    return fmt::format(
+        "Few runs: a run-to-run deviation of {:.0f} % is assumed where they show too little; ten measure it.",
+        kBetweenRuns * 100);
   if (added == 0) return "";
   const std::string taken = diff.deviation_assumed ? fmt::format("{:.0f} % is assumed", kBetweenRuns * 100)
                                                    : "as other runs do is assumed";

@@ -120,6 +120,71 @@ Side beside(Side side, const Side& other, double between_runs) {
   return side;
 }
 
+/// The variances of two means, and the degrees of freedom they rest on.
+struct MeanVariances {
+  double before = 0, after = 0;
+  double degrees = kManyDegrees;  ///< of their sum
+  double before_degrees = kManyDegrees, after_degrees = kManyDegrees;
+  bool one_estimate = false;
+
+  [[nodiscard]] double deviation() const { return std::sqrt(before + after); }
+  [[nodiscard]] double half_width() const { return deviation() * t_quantile(0.05, degrees); }
+};
+
+/// What one side borrows from the other is one estimate for both.
+MeanVariances welch_variances(const Side& old_alone, const Side& new_alone, double between_runs) {
+  const Side old_side = beside(old_alone, new_alone, between_runs),
+             new_side = beside(new_alone, old_alone, between_runs);
+  MeanVariances result{.before = old_side.variance / old_side.runs,
+                       .after = new_side.variance / new_side.runs,
+                       .before_degrees = old_side.degrees,
+                       .after_degrees = new_side.degrees};
+  result.degrees = degrees_of_sum(result.before, result.before_degrees, result.after, result.after_degrees);
+  const bool borrowed = old_side.degrees != old_alone.degrees || new_side.degrees != new_alone.degrees;
+  if (borrowed && std::max(old_alone.runs, new_alone.runs) > 1) {
+    result.degrees = std::max(old_alone.degrees, new_alone.degrees);
+    result.one_estimate = true;
+  }
+  return result;
+}
+
+/// With what is assumed beside what the runs show. Nothing where there are enough of them, or one a side.
+std::optional<MeanVariances> variances_of_few(const Side& before, const Side& after, double between_runs) {
+  const double runs = before.runs + after.runs;
+  if (runs > kFewRuns || runs <= 2) return std::nullopt;
+  double degrees = kAssumedDegrees, squares = kAssumedDegrees * squared(between_runs);
+  for (const Side* side : {&before, &after}) {
+    if (side->runs <= 1 || !(side->mean > 0)) continue;
+    squares += side->degrees * squared(between_runs_of(*side, between_runs));
+    degrees += side->degrees;
+  }
+  const auto of_mean = [&](const Side& side, const Side& other) {
+    double counting = side.counting;
+    if (side.runs < other.runs)  // it may have few ticks by chance
+      counting = std::max(counting, counting_variance(side.first, std::max(side.mean, other.mean)));
+    return (counting + squares / degrees * squared(side.mean) / side.added) / side.runs;
+  };
+  return MeanVariances{.before = of_mean(before, after),
+                       .after = of_mean(after, before),
+                       .degrees = degrees,
+                       .before_degrees = degrees,
+                       .after_degrees = degrees,
+                       .one_estimate = true};
+}
+
+/// Of the interval of a side's amount, by its own runs; where it has one, or there are few, with what is
+/// known beside them.
+double half_width_alone(const Side& side, const Side& other, const std::optional<MeanVariances>& few,
+                        double between_runs) {
+  double variance = side.variance, degrees = side.degrees;
+  if (side.runs <= 1) {
+    variance = variance_beside(side, other, side.mean, between_runs);
+    degrees = other.runs > 1 ? other.degrees : kManyDegrees;
+  }
+  const double own = std::sqrt(variance / side.runs) * t_quantile(0.05, degrees);
+  return few ? std::min(own, std::sqrt(few->after) * t_quantile(0.05, few->degrees)) : own;
+}
+
 double t_density(double t, double degrees) {
   return std::exp(std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2) -
                   (degrees + 1) / 2 * std::log1p(t * t / degrees)) /
@@ -175,28 +240,22 @@ double degrees_of_sum(double variance, double degrees, double other, double othe
 }
 
 Change test_change(std::span<const Measured> before, std::span<const Measured> after, double between_runs) {
-  const Side old_alone = side_of(before), new_alone = side_of(after);
-  const Side old_side = beside(old_alone, new_alone, between_runs),
-             new_side = beside(new_alone, old_alone, between_runs);
+  const Side old_side = side_of(before), new_side = side_of(after);
+  MeanVariances variances = welch_variances(old_side, new_side, between_runs);
+  const auto few = variances_of_few(old_side, new_side, between_runs);
+  if (few && few->half_width() < variances.half_width()) variances = *few;
   Change change;
   change.before = old_side.mean;
   change.after = new_side.mean;
   change.difference = change.after - change.before;
-  double old_part = old_side.variance / old_side.runs, new_part = new_side.variance / new_side.runs;
-  double error = std::sqrt(old_part + new_part);
-  const double degrees = degrees_of_sum(old_part, old_side.degrees, new_part, new_side.degrees);
-  change.degrees = degrees;
-  change.before_degrees = old_side.degrees;
-  change.after_degrees = new_side.degrees;
-  if (error > 0) change.before_part = old_part / squared(error);
-  const double width = error * t_quantile(0.05, degrees);
+  change.degrees = variances.degrees;
+  change.before_degrees = variances.before_degrees;
+  change.after_degrees = variances.after_degrees;
+  change.one_estimate = variances.one_estimate;
+  const double error = variances.deviation(), width = variances.half_width();
+  if (error > 0) change.before_part = variances.before / squared(error);
   change.interval = {change.difference - width, change.difference + width};
-  double own = new_alone.variance, own_degrees = new_alone.degrees;
-  if (new_alone.runs <= 1) {
-    own = variance_beside(new_alone, old_alone, new_alone.mean, between_runs);
-    own_degrees = new_side.degrees;
-  }
-  const double alone = std::sqrt(own / new_alone.runs) * t_quantile(0.05, own_degrees);
+  const double alone = half_width_alone(new_side, old_side, few, between_runs);
   change.after_interval = {std::max(0.0, change.after - alone), change.after + alone};
   bool counted = before[0].per_tick > 0 && after[0].per_tick > 0;
   if (before.size() == 1 && after.size() == 1 && counted) {
@@ -204,7 +263,7 @@ Change test_change(std::span<const Measured> before, std::span<const Measured> a
     change.single_runs = {before[0], after[0], spread};
     change.p = p_of_ratio(*change.single_runs, 1);
   } else if (error > 0) {
-    change.p = t_tail(change.difference / error, degrees);
+    change.p = t_tail(change.difference / error, variances.degrees);
   } else {
     change.p = change.difference == 0 ? 1 : 0;
   }

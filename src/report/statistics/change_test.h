@@ -38,6 +38,7 @@ struct Change {
   double before_part = 0;         ///< of the variance of the difference, what `before` has: 0 to 1
   double before_degrees = kManyDegrees,
          after_degrees = kManyDegrees;  ///< of freedom, of the variances of the two
+  bool one_estimate = false;            ///< both variances rest on one estimate, of `degrees`
   Interval after_interval;              ///< of `after` alone
   double p = 1;                         ///< probability of a difference at least as large if nothing changed
   std::optional<SingleRuns> single_runs;  ///< where there is one sampled run on each side
@@ -48,6 +49,10 @@ struct Change {
 /// shared machine (docs/statistics.md).
 inline constexpr double kBetweenRuns = 0.15;
 
+/// Up to so many runs of both sides together cannot show well how much runs deviate: what is assumed counts
+/// with what they show, as if so many further runs had shown it.
+inline constexpr double kFewRuns = 9, kAssumedDegrees = 8;
+
 /// Compares two sides of at least one run each. Both orders agree: exchanging the sides negates the
 /// difference and keeps p.
 ///
@@ -55,9 +60,13 @@ inline constexpr double kBetweenRuns = 0.15;
 /// noise alone would give, or the resolution of exact amounts. B. L. Welch, "The generalization of Student's
 /// problem...", Biometrika 34 (1947) 28-35. The side with fewer runs has at least the variance that an amount
 /// as large as the larger of the two has by counting and, between runs, by what the other side shows.
-/// One run on each side: given their sum, the ticks of `after` are beta-binomial: binomial by counting, with
-/// the share itself spread by `between_runs` on both sides. The test is exact; two-sided, twice the smaller
-/// tail. A mean of k runs that were added up is one run with a k-th of the variance between runs.
+/// Few of them in all: where that is narrower, the same t with one estimate of the deviation between runs,
+/// which is relative to the amount and of both sides: the mean of its square as `between_runs` has it and as
+/// the runs show it. G. K. Smyth, "Linear models and empirical Bayes methods...", Stat. Appl. Genet. Mol.
+/// Biol. 3 (2004) 3. One run on each side: given their sum, the ticks of `after` are beta-binomial: binomial
+/// by counting, with the share itself spread by `between_runs` on both sides. The test is exact; two-sided,
+/// twice the smaller tail. A mean of k runs that were added up is one run with a k-th of the variance between
+/// runs.
 Change test_change(std::span<const Measured> before, std::span<const Measured> after,
                    double between_runs = kBetweenRuns);
 

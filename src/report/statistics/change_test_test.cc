@@ -104,21 +104,54 @@ TEST(ChangeTest, OnePairInTwentyIsAFalseAlarmAtMost) {
   for (double mean : {3.0, 40.0, 400.0, 4000.0}) {
     EXPECT_LT(false_alarms(1, mean, kBetweenRuns), 0.072) << mean;
     EXPECT_LT(false_alarms(5, mean, 0.15), 0.072) << mean;
-    EXPECT_LT(false_alarms(2, mean, 0.02), 0.072) << mean;
+    for (size_t runs : {2, 3, 4})
+      for (double deviation : {0.02, kBetweenRuns})
+        EXPECT_LT(false_alarms(runs, mean, deviation), 0.072) << runs << " runs, " << mean;
   }
 }
 
 /// Of 4000 pairs without a change at most 4 have p <= 0.001; more than 14 have it by chance one time in
 /// 20000. In a table of hundreds of rows it is these that are called changed.
 TEST(ChangeTest, FewRunsBesideManyAreNoFalseAlarm) {
-  for (const auto& [few, many] : {std::pair(1, 20), std::pair(1, 10), std::pair(2, 20), std::pair(3, 20)}) {
-    for (double mean : {3.0, 10.0, 40.0, 4000.0}) {
+  for (const auto& [few, many] :
+       {std::pair(1, 20), std::pair(2, 20), std::pair(3, 20), std::pair(1, 2), std::pair(2, 5)}) {
+    for (double mean : {3.0, 40.0, 4000.0}) {
       const auto less = static_cast<size_t>(few), more = static_cast<size_t>(many);
       EXPECT_LE(rate_of({less, more, mean}, 0.001, 4000), 0.0035) << few << " v " << many << ", " << mean;
       EXPECT_LE(rate_of({more, less, mean}, 0.001, 4000), 0.0035) << many << " v " << few << ", " << mean;
       EXPECT_LT(rate_of({less, more, mean}, 0.05, 1000), 0.072) << few << " v " << many << ", " << mean;
     }
   }
+}
+
+/// The lone run varies as the others do: one estimate for both, with their degrees of freedom.
+TEST(ChangeTest, AnExactRunBesideThreeIsNoFalseAlarm) {
+  std::mt19937_64 random(9);
+  std::normal_distribution<double> speed(1, 0.03);
+  int called = 0;
+  for (int pair = 0; pair < 4000; ++pair) {
+    std::vector<Measured> before, after{Measured{1e6 * speed(random), 0}};
+    for (int i = 0; i < 3; ++i) before.push_back(Measured{1e6 * speed(random), 0});
+    called += test_change(before, after).p <= 0.05;
+  }
+  EXPECT_LT(called, 0.062 * 4000) << "5 % are more by chance once in 4000 times (binomial, z = 3.5)";
+}
+
+/// Beyond what is assumed false alarms are rarer than of one run a side, which is blind to it.
+TEST(ChangeTest, MoreRunsAreLessOftenWrongWhereTheyDeviateMoreThanIsAssumed) {
+  double before = 1;
+  for (size_t runs : {1, 2, 3, 5}) {
+    const double rate = rate_of({runs, runs, 4000, 0.3}, 0.01, 2000);
+    EXPECT_LT(rate, before) << runs;
+    before = rate;
+  }
+  EXPECT_LT(before, 0.02);
+}
+
+TEST(ChangeTest, ThreeRunsSeeATriplingAndARowThatIsNew) {
+  EXPECT_GT(rate_of({3, 3, 4000, kBetweenRuns, 3}, 0.05 / 100, 500), 0.8) << "as one row of a hundred";
+  const std::vector<Measured> none(3, run_of(0));
+  EXPECT_LT(test_change(none, std::vector{run_of(300), run_of(315), run_of(234)}).p, 1e-5);
 }
 
 TEST(ChangeTest, ARunThatIsTwiceAsLargeAsTenOthersIsSeen) {

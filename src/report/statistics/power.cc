@@ -76,6 +76,17 @@ double WelchPower::of(double difference, const Side& before, const Side& after) 
   return sum / (kQuantiles * kQuantiles);
 }
 
+double power_of_one_estimate(double level, double difference, double deviation, const OneEstimate& variance) {
+  constexpr size_t kQuantiles = 16;
+  const double t = t_quantile(level, variance.degrees);
+  double sum = 0;
+  for (const double quantile : variance_quantiles<kQuantiles>(variance.shown_degrees)) {
+    const double above = difference - t * std::sqrt(variance.known + variance.shown * quantile);
+    sum += deviation > 0 ? normal_share(above / deviation) : above >= 0 ? 1 : 0;
+  }
+  return sum / kQuantiles;
+}
+
 double z_needed(double level, double power) { return two_sided_z(level) + normal_point(power); }
 
 /// What has this z without any noise has the p-value of that z.

@@ -31,6 +31,16 @@ class WelchPower {
   std::array<double, kDegrees> log_quantiles_{};                  ///< of t, for these
 };
 
+/// The variance of a difference, of which the runs show one part, as one estimate of both sides.
+struct OneEstimate {
+  double known = 0, shown = 0;
+  double shown_degrees = kManyDegrees;  ///< of freedom, of that part
+  double degrees = kManyDegrees;        ///< of the whole, of the t that decides
+};
+
+/// The probability that a difference, positive, is called changed at p <= `level`. `deviation`: its own.
+double power_of_one_estimate(double level, double difference, double deviation, const OneEstimate& variance);
+
 /// The z that a change must have, on average, so that a test calls it at p <= `level` with this probability,
 /// where the variance is known.
 double z_needed(double level, double power);

@@ -50,7 +50,9 @@ Interval ratio_interval(const Change& change) {
 double half_width_at(const Change& change, double ratio) {
   const double half = (change.interval.high - change.interval.low) / 2;
   const double after = 1 - change.before_part, before = squared(ratio) * change.before_part;
-  const double degrees = degrees_of_sum(before, change.before_degrees, after, change.after_degrees);
+  const double degrees = change.one_estimate
+                             ? change.degrees
+                             : degrees_of_sum(before, change.before_degrees, after, change.after_degrees);
   return half * std::sqrt(after + before) * t_quantile(0.05, degrees) / t_quantile(0.05, change.degrees);
 }
 
