@@ -37,7 +37,8 @@ Rows      --by KEY             function (default), object, line or process
           --limit N            rows (20; 0: all); those that changed are always shown
           --names STYLE        short (default), full or linkage
           --work N or OLD,NEW  units of work a run does: amounts are per unit
-Limits    --fail-if LIMIT      'share(NAME) > +2pp', 'total > +3%', ...; may repeat
+Limits    --fail-if LIMIT      'share(NAME) > +2pp', 'seconds(NAME) > +10%', 'total > +3%',
+                               'total(NAME) > +10%': with all it calls; may repeat
           --budget FILE        limits from a file, one a line
 Output    --markdown, --json, --junit   for a pull request; one object; the limits as XML
           --html FILE          a page for a browser: the comparison and the new profile
@@ -164,6 +165,8 @@ std::string way_to_decide(const Diff& diff, const std::vector<LimitResult>& resu
   if (std::ranges::any_of(results, &LimitResult::nameless)) return "see the warnings above";
   const auto has_other_name = [](const LimitResult& result) { return !result.other_name.empty(); };
   if (std::ranges::any_of(results, has_other_name)) return "a side has the function under another name";
+  if (std::ranges::any_of(results, &LimitResult::in_doubt))
+    return "paths that are cut, folded or not kept may decide it; record with a larger --paths-memory";
   size_t runs = 0;
   for (const LimitResult& result : results) runs = std::max(runs, result.runs_needed);
   if (runs == 0) return "record more runs a side; pctally plan says how many";

@@ -53,10 +53,9 @@ uint64_t on_path_of(const MeasuredRun& run, const DiffKey& key) {
   return found == run.on_path.end() ? 0 : found->second;
 }
 
-/// How much more of the call paths is unknown on the new side, as a part of a run, and of how large a run: in
-/// the unit of amounts.
-double unknown_change(const std::string& object, const std::vector<MeasuredRun>& before,
-                      const std::vector<MeasuredRun>& after) {
+/// As parts of a run, and of the largest run: in the unit of amounts.
+UnknownPaths unknown_amounts(const std::string& object, const std::vector<MeasuredRun>& before,
+                             const std::vector<MeasuredRun>& after) {
   bool of_kernel = false;
   double whole = 0;
   for (const auto* side : {&before, &after})
@@ -71,7 +70,7 @@ double unknown_change(const std::string& object, const std::vector<MeasuredRun>&
              std::max(run.total_ticks, 1.0);
     return sum / static_cast<double>(side.size());
   };
-  return (part(after) - part(before)) * whole;
+  return {part(before) * whole, part(after) * whole};
 }
 
 /// Whether a total has changed, but by no more than what is unknown of the call paths did.
@@ -139,8 +138,8 @@ DiffRow compare(const DiffKey& key, const std::vector<MeasuredRun>& before,
   if (!all_have_paths) return row;
   row.total = test_change(totals[0], totals[1], between_runs);
   row.total_share = test_shares(total_shares, between_runs);
-  row.total_in_doubt =
-      row.has_callees() && is_in_doubt(*row.total, unknown_change(row.object, before, after));
+  if (row.has_callees()) row.unknown = unknown_amounts(row.object, before, after);
+  row.total_in_doubt = is_in_doubt(*row.total, row.unknown.change());
   return row;
 }
 

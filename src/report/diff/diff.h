@@ -28,6 +28,12 @@ struct SideTicks {
   double effective = 0;  ///< the same in effective ticks
 };
 
+/// The amount of ticks whose paths are not known: any may be part of a total.
+struct UnknownPaths {
+  double before = 0, after = 0;
+  [[nodiscard]] double change() const { return after - before; }
+};
+
 struct DiffRow {
   std::string name;                          ///< of the function (in full), object, line or process
   std::string short_name;                    ///< as short_names() gives it
@@ -41,7 +47,8 @@ struct DiffRow {
   SideTicks old_on_path, new_on_path;  ///< where there is a total
   Verdict verdict = Verdict::kUndecided;
   Verdict total_verdict = Verdict::kUndecided;
-  bool total_in_doubt = false;  ///< it changed, but by no more than the unknown call paths did
+  UnknownPaths unknown;         ///< that its total may have, too
+  bool total_in_doubt = false;  ///< it changed, but by no more than these did
 
   [[nodiscard]] bool has_own_ticks() const { return old_side.ticks != 0 || new_side.ticks != 0; }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "report/diff/diff_for_test.h"
+#include "report/diff/limit.h"
 #include "report/diff/output.h"
 
 namespace pctally {
@@ -88,6 +89,33 @@ TEST(Diff, ATotalIsNotLessWhereItsPathsAreCut) {
   EXPECT_THAT(diff_text(diff, {}), said);
   EXPECT_THAT(diff_markdown(diff, {}, 0), said);
   EXPECT_THAT(diff_json(diff, {}), HasSubstr("\"total_in_doubt\": true"));
+}
+
+Result<LimitResult> checked(const Diff& diff, const char* limit) {
+  return check_limit(diff, *parse_limit(limit));
+}
+
+TEST(Limit, OfATotalIsOfAFunctionWithAllItCalls) {
+  const Diff diff = diff_of({with_paths(run_of({0, 0, 400, 300}))}, {with_paths(run_of({0, 0, 400, 3000}))});
+  EXPECT_EQ(checked(diff, "total(f1) > +10%")->outcome, LimitResult::Outcome::kFail);
+  EXPECT_DOUBLE_EQ(checked(diff, "total(f1) > +10%")->measured, 100 * 2700.0 / 700);
+  EXPECT_EQ(checked(diff, "total(f1) > 10s")->outcome, LimitResult::Outcome::kPass);
+  EXPECT_EQ(checked(diff, "total(f2) > +300ms")->outcome, LimitResult::Outcome::kPass) << "it calls nothing";
+  EXPECT_THAT(checked(diff, "share(f1) > +1pp").error().text, HasSubstr("total(NAME)"));
+  EXPECT_THAT(checked(diff, "total(f9) > +1%").error().text, HasSubstr("neither side has a row"));
+  EXPECT_THAT(checked(diff_of({run_of({0, 5})}, {run_of({0, 5})}), "total(f1) > +1%").error().text,
+              HasSubstr("no total without call paths"));
+  EXPECT_FALSE(parse_limit("total(f1) > +2pp"));
+}
+
+/// A limit passes, or fails, if it would also with all paths that are not known.
+TEST(Limit, OfATotalAllowsForPathsThatAreNotKnown) {
+  const Diff diff = diff_of({run_with_cuts(1000, 0)}, {run_with_cuts(400, 600)});
+  EXPECT_TRUE(checked(diff, "total(f1) > -20%")->in_doubt) << "-60 %, or as many as before";
+  EXPECT_EQ(checked(diff, "total(f1) > -20%")->outcome, LimitResult::Outcome::kUndecided);
+  EXPECT_TRUE(checked(diff, "total(f1) > 800ms")->in_doubt);
+  EXPECT_EQ(checked(diff, "total(f1) > 3s")->outcome, LimitResult::Outcome::kPass);
+  EXPECT_EQ(checked(diff, "total(f1) > +200%")->outcome, LimitResult::Outcome::kPass);
 }
 
 TEST(Diff, ATotalIsNotGoneWhereAllItsPathsAreCut) {

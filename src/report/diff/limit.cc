@@ -36,6 +36,8 @@ const char* example_of(Limit::Metric metric) {
       return "share(main) > +2pp";
     case Limit::Metric::kSeconds:
       return "seconds(main) > +10%";
+    case Limit::Metric::kFunctionTotal:
+      return "total(main) > +10%";
     default:
       return "total > +3%";
   }
@@ -53,8 +55,10 @@ bool take_metric(std::string_view text, Limit* limit) {
   if (open == std::string_view::npos || text.back() != ')') return false;
   std::string_view word = trimmed(text.substr(0, open));
   limit->function = trimmed(text.substr(open + 1, text.size() - open - 2));
-  limit->metric = word == "share" ? Limit::Metric::kShare : Limit::Metric::kSeconds;
-  return (word == "share" || word == "seconds") && !limit->function.empty();
+  limit->metric = word == "share"   ? Limit::Metric::kShare
+                  : word == "total" ? Limit::Metric::kFunctionTotal
+                                    : Limit::Metric::kSeconds;
+  return (word == "share" || word == "seconds" || word == "total") && !limit->function.empty();
 }
 
 /// Takes a decimal number off the front of `rest`. False if there is none.
@@ -102,7 +106,9 @@ Change sum_of(const std::vector<const DiffRow*>& rows, Limit::Metric metric) {
   Change sum;
   double variance = 0, variance_before = 0, variance_after = 0;
   for (const DiffRow* row : rows) {
-    const Change& change = metric == Limit::Metric::kShare ? row->share : row->amount;
+    const Change& change = metric == Limit::Metric::kShare           ? row->share
+                           : metric == Limit::Metric::kFunctionTotal ? *row->total
+                                                                     : row->amount;
     sum.single_runs = rows.size() == 1 ? change.single_runs : std::nullopt;
     sum.before += change.before;
     sum.after += change.after;
@@ -132,6 +138,36 @@ std::string other_name(const LimitedRows& limited, const Limit& limit) {
                      elided_name(escaped(bare_name(*row)), kMostShown));
 }
 
+using Outcome = LimitResult::Outcome;
+
+Outcome outcome_between(double low, double high, double limit) {
+  return low > limit ? Outcome::kFail : high <= limit ? Outcome::kPass : Outcome::kUndecided;
+}
+
+/// Why no row has what the limit is on; empty: one has.
+std::string what_lacks(const Diff& diff, const Limit& limit, const LimitedRows& limited) {
+  const std::string name = elided_name(limit.function, kMostShown);
+  if (!limited.named)
+    return fmt::format("neither side has a row '{}'; {}", name,
+                       diff.blind_to_kernel.empty()
+                           ? "pctally diff --limit 0 lists the rows"
+                           : "kernel code is left out, for one side does not see it");
+  if (limit.metric != Limit::Metric::kFunctionTotal)
+    return limited.rows.empty()
+               ? fmt::format("'{}' has no ticks of its own on either side; of what it calls: total(NAME)",
+                             name)
+               : "";
+  if (diff.totals_left_out)
+    return fmt::format("'{}': totals are left out, for one side does not see kernel code in folded paths",
+                       name);
+  if (limited.rows.empty() || !limited.rows[0]->total)
+    return fmt::format("'{}': no total without call paths on both sides; pctally record -g", name);
+  if (limited.rows.size() > 1)
+    return fmt::format("'{}' is several functions, whose totals do not add up; write one in full: '{}'", name,
+                       elided_name(limited.rows[0]->name, kMostShown));
+  return "";
+}
+
 }  // namespace
 
 const char* outcome_word(LimitResult::Outcome outcome) {
@@ -157,7 +193,7 @@ Result<Limit> parse_limit(std::string_view text) {
   size_t sign = text.rfind('>');
   if (sign == std::string_view::npos) return refused(text, "it has no '>'");
   if (!take_metric(trimmed(text.substr(0, sign)), &limit))
-    return refused(text, "choose share(NAME), seconds(NAME) or total", Limit::Metric::kShare);
+    return refused(text, "choose share(NAME), seconds(NAME), total(NAME) or total", Limit::Metric::kShare);
   std::string_view rest = trimmed(text.substr(sign + 1));
   if (!take_number(&rest, &limit)) return refused(text, "a number follows '>'", limit.metric);
   if (!take_unit(trimmed(rest), &limit))
@@ -201,15 +237,10 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
   Change change = diff.total.amount;
   LimitedRows limited;
   if (limit.metric != Limit::Metric::kTotal) {
-    limited = limited_rows(diff, limit.function);
-    if (!limited.named)
-      return fail(EINVAL, "neither side has a row '%s'; %s", elided_name(limit.function, kMostShown).c_str(),
-                  diff.blind_to_kernel.empty() ? "pctally diff --limit 0 lists the rows"
-                                               : "kernel code is left out, for one side does not see it");
-    if (limited.rows.empty())
-      return fail(EINVAL,
-                  "'%s' has no ticks of its own on either side, and a limit is of these; name a callee",
-                  elided_name(limit.function, kMostShown).c_str());
+    const bool total = limit.metric == Limit::Metric::kFunctionTotal;
+    limited = limited_rows(diff, limit.function, total);
+    if (const std::string why = what_lacks(diff, limit, limited); !why.empty())
+      return fail(EINVAL, "%s", why.c_str());
     change = sum_of(limited.rows, limit.metric);
   }
   if (limit.relative && !(change.before > 0))
@@ -226,14 +257,19 @@ Result<LimitResult> check_limit(const Diff& diff, const Limit& limit) {
   if (result.nameless || !result.other_name.empty()) return result;
   const double low = limit.change ? result.measured - result.half_width : after.low,
                high = limit.change ? result.measured + result.half_width : after.high;
-  if (low > limit.value)
-    result.outcome = LimitResult::Outcome::kFail;
-  else if (high <= limit.value)
-    result.outcome = LimitResult::Outcome::kPass;
+  result.outcome = outcome_between(low, high, limit.value);
+  if (limit.metric == Limit::Metric::kFunctionTotal) {
+    const UnknownPaths& unknown = limited.rows[0]->unknown;
+    const double more = (limit.change ? unknown.change() : unknown.after) * scale;
+    const Outcome least = outcome_between(low + std::min(0.0, more), high + std::max(0.0, more), limit.value);
+    result.in_doubt = least != result.outcome;
+    if (result.in_doubt) result.outcome = Outcome::kUndecided;
+    if (result.in_doubt) return result;
+  }
   double distance = std::abs(result.measured - limit.value);
   double runs =
       static_cast<double>(std::max(diff.old_runs, diff.new_runs)) * squared(result.half_width / distance);
-  if (result.outcome == LimitResult::Outcome::kUndecided && distance > 0 && runs < 10000)
+  if (result.outcome == Outcome::kUndecided && distance > 0 && runs < 10000)
     result.runs_needed = static_cast<size_t>(std::ceil(runs)) + 1;
   return result;
 }

@@ -1,5 +1,5 @@
-// A limit that a change must keep to: "share(f) > +2pp", "seconds(f) > +10%", "total > +3%". What
-// fails a build.
+// A limit that a change must keep to: "share(f) > +2pp", "seconds(f) > +10%", "total(f) > +10%", "total >
+// +3%". What fails a build.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,16 +11,17 @@
 namespace pctally {
 
 struct Limit {
-  enum class Metric { kShare, kSeconds, kTotal };
+  enum class Metric { kShare, kSeconds, kFunctionTotal, kTotal };
   Metric metric = Metric::kTotal;
-  std::string function;   ///< kShare, kSeconds: the row's name, full or short
+  std::string function;   ///< but of kTotal: the row's name, full or short
   bool relative = false;  ///< `value` is in percent of the old amount
   bool change = true;     ///< the change is limited; else the new amount itself
   double value = 0;       ///< percent points, percent, or ms
   std::string text;       ///< as it was written
 };
 
-/// LIMIT = METRIC > [+]NUMBER UNIT. METRIC: share(NAME), seconds(NAME) or total. A sign limits the change, no
+/// LIMIT = METRIC > [+]NUMBER UNIT. METRIC: share(NAME), seconds(NAME), total(NAME), which is the time of
+/// a function with all it calls, or total, which is that of the whole. A sign limits the change, no
 /// sign the new amount. UNIT: pp (percent points, share), % (of the old amount with a sign; of all ticks for
 /// share without), ms, s. Error: EINVAL with what is wrong.
 Result<Limit> parse_limit(std::string_view text);
@@ -38,6 +39,7 @@ struct LimitResult {
   size_t runs_needed =
       0;  ///< kUndecided: a side, to decide it if the measured value is the true one; 0: not known
   bool nameless = false;  ///< kUndecided: code of its rows' objects has no names on one side
+  bool in_doubt = false;  ///< kUndecided: call paths that are cut, folded or not kept may hold as much
   std::string
       other_name{};  ///< kUndecided: that a side has the function under another name, perhaps; escaped
 };
@@ -53,8 +55,9 @@ std::string measured_text(const LimitResult& result);
 
 /// Fails if the whole 95 % interval lies above the limit, passes if all of it lies at or below, else is
 /// undecided; so it is where Diff::is_in_doubt(object), and where a side has another row instead
-/// (LimitedRows). Error: EINVAL if the limit names a row of neither
-/// side (a limit on nothing must not pass), or is a time where the profiles count events.
+/// (LimitedRows), or a total is in doubt. Error: EINVAL if the limit names a row of neither
+/// side (a limit on nothing must not pass), is a time where the profiles count events, or is on the total of
+/// several functions, or of profiles without call paths.
 Result<LimitResult> check_limit(const Diff& diff, const Limit& limit);
 
 }  // namespace pctally

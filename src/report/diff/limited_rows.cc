@@ -46,7 +46,7 @@ const DiffRow* namesake(const Diff& diff, const std::vector<const DiffRow*>& row
 
 std::string bare_name(const DiffRow& row) { return short_function_name(row.name, row.linkage); }
 
-LimitedRows limited_rows(const Diff& diff, const std::string& name) {
+LimitedRows limited_rows(const Diff& diff, const std::string& name, bool totals) {
   LimitedRows limited;
   const Called best = best_called(diff, name, [](const DiffRow&) { return true; });
   limited.named = best != Called::kNot;
@@ -54,13 +54,15 @@ LimitedRows limited_rows(const Diff& diff, const std::string& name) {
   bool has_ticks = false;
   for (const DiffRow& row : diff.rows) {
     const Called how = called(row, name);
-    if (how == Called::kNot || !row.has_own_ticks()) continue;
+    if (how == Called::kNot || !(totals ? is_old(row) || is_new(row) : row.has_own_ticks())) continue;
     has_ticks = has_ticks || how == best;
     if ((how == old_best && is_old(row)) || (how == new_best && is_new(row))) limited.rows.push_back(&row);
   }
   if (!has_ticks) limited.rows.clear();  // the function that is meant only calls others
-  limited.new_namesake = namesake(diff, limited.rows, is_new, is_old, &DiffRow::new_side);
-  limited.old_namesake = namesake(diff, limited.rows, is_old, is_new, &DiffRow::old_side);
+  limited.new_namesake =
+      namesake(diff, limited.rows, is_new, is_old, totals ? &DiffRow::new_on_path : &DiffRow::new_side);
+  limited.old_namesake =
+      namesake(diff, limited.rows, is_old, is_new, totals ? &DiffRow::old_on_path : &DiffRow::old_side);
   return limited;
 }
 

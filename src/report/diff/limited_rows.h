@@ -9,7 +9,7 @@ namespace pctally {
 
 struct LimitedRows {
   bool named = false;                  ///< there is a row of that name, with ticks or not
-  std::vector<const DiffRow*> rows{};  ///< that are meant; they have ticks of their own
+  std::vector<const DiffRow*> rows{};  ///< that are meant; they have ticks of their own, or a total
   /// Functions that may be one of `rows` under another name: the new side (the old one) has none of `rows`,
   /// but this one with the same short name, which the other side does not have. Null: there is none.
   const DiffRow* new_namesake = nullptr;
@@ -18,8 +18,9 @@ struct LimitedRows {
 
 /// A name that is exact for one row does not mean others that look like it; so it is on each side, for
 /// compilers name one function in several ways ("f" in C, "f(int)" in C++; "r::f" and "r::f::<u32>" in Rust):
-/// what the name means best on either side is meant on both.
-LimitedRows limited_rows(const Diff& diff, const std::string& name);
+/// what the name means best on either side is meant on both. `totals`: also of functions that only call
+/// others.
+LimitedRows limited_rows(const Diff& diff, const std::string& name, bool totals = false);
 
 /// The name of a function as a limit takes it to mean all of the same short name.
 std::string bare_name(const DiffRow& row);
