@@ -3,9 +3,8 @@
 #include <optional>
 #include <span>
 #include <tuple>
-#include <unordered_map>
-#include <unordered_set>
 
+#include "report/line_totals.h"
 #include "report/names/own_files.h"
 #include "report/rollup.h"
 
@@ -108,14 +107,11 @@ class LineRows {
   std::map<Key, uint32_t> numbers_;
 };
 
-/// Totals of lines: ticks with a call from the line on the stack, and those in the line itself. The paths do
-/// not have the place where the innermost function ran. So where a function that has ticks in the line runs
-/// below a call from it (recursion), some ticks may be both, and the total is a range.
-class LineTotals {
+/// The calls and the own ticks of the rows.
+class TotalsOfRows {
  public:
-  LineTotals(const Profile& profile, const PathFunctions& functions, LineRows* lines)
-      : profile_(profile), tree_(profile.paths.context), functions_(functions), lines_(*lines) {
-    things_.context.assign(tree_.size(), PathFunctions::kNone);
+  TotalsOfRows(const Profile& profile, const PathFunctions& functions, LineRows* lines)
+      : profile_(profile), lines_(*lines), totals_(profile, functions) {
     for (uint32_t i = 0; i < functions.functions.size(); ++i) numbers_.emplace(functions.functions[i].key, i);
   }
 
@@ -126,46 +122,26 @@ class LineTotals {
     for (size_t i = 0; i < lines.size(); ++i) {
       const FunctionKey key{object, ranges[i].function, is_private ? 0 : part.executable,
                             is_private ? 0 : ranges[i].start};
-      const auto found = numbers_.find(key);
-      if (found == numbers_.end()) continue;
-      own_[pair_of(lines[i], found->second)].own += part.ticks[i];
-      if (functions_.functions[found->second].shared) in_shared_.insert(lines[i]);
+      if (const auto found = numbers_.find(key); found != numbers_.end())
+        totals_.add_own(lines[i], found->second, part.ticks[i]);
     }
   }
 
   void run() {
     find_calls();
-    things_.count = lines_.rows.size();
-    const std::vector<PathTotal> called = path_totals(profile_, things_);
-    const std::vector<uint64_t> both = counted_twice();
-    for (size_t i = 0; i < called.size(); ++i) {
-      Row& row = lines_.rows[i];
-      row.total = called[i];
-      row.total.low += row.ticks - std::min(row.ticks, both[i]);
-      row.total.high += row.ticks;
-      include_own(row.ticks, &row.total);
-    }
+    std::vector<uint64_t> own;
+    for (const Row& row : lines_.rows) own.push_back(row.ticks);
+    const std::vector<PathTotal> totals = totals_.totals(own);
+    for (size_t i = 0; i < totals.size(); ++i) lines_.rows[i].total = totals[i];
   }
 
  private:
-  struct Own {
-    uint64_t own = 0;    ///< ticks of a function in a line
-    uint64_t below = 0;  ///< ticks of that function below a call from the line
-  };
-
-  static uint64_t pair_of(uint32_t line, uint32_t function) { return uint64_t{line} << 32 | function; }
-
-  /// A node with others below it, or that had some, is a call.
   void find_calls() {
-    std::vector<bool> is_call(tree_.size());
-    for (size_t i = tree_.size(); i-- > 0;) {
-      if (tree_[i].parent != PathTreeNode::kNoParent) is_call[tree_[i].parent] = true;
-      if (tree_[i].folded != 0) is_call[i] = true;
-    }
+    const PathTree& tree = profile_.paths.context;
+    const std::vector<bool> is_call = calls_of(tree);
     std::map<uint32_t, std::map<uint64_t, std::vector<uint32_t>>> calls;  // executable, position: nodes
-    for (uint32_t i = 0; i < tree_.size(); ++i)
-      if (is_call[i] && tree_[i].kind == PathNodeKind::kCode)
-        calls[tree_[i].executable][tree_[i].position].push_back(i);
+    for (uint32_t i = 0; i < tree.size(); ++i)
+      if (is_call[i]) calls[tree[i].executable][tree[i].position].push_back(i);
     for (const auto& [executable, nodes] : calls) {
       std::vector<uint64_t> positions;
       for (const auto& [position, list] : nodes) positions.push_back(position);
@@ -173,48 +149,16 @@ class LineTotals {
           lines_.rows_of(executable, positions, lines_.symbols_of(executable, positions));
       size_t next = 0;
       for (const auto& [position, list] : nodes) {
-        for (uint32_t node : list) things_.context[node] = lines[next];
+        for (uint32_t node : list) totals_.add_call(node, lines[next]);
         ++next;
       }
     }
   }
 
-  /// For each line, the ticks that may be in it and below a call from it.
-  std::vector<uint64_t> counted_twice() {
-    std::vector<uint32_t> depth(things_.count), open;  // open: the lines on the path, each once
-    std::vector<uint64_t> unknown(things_.count), both(things_.count);  // unknown: which function ran
-    walk_paths(
-        tree_,
-        [&](uint32_t node) {
-          const uint32_t line = things_.context[node], function = functions_.context[node];
-          if (line != PathFunctions::kNone && depth[line]++ == 0) open.push_back(line);
-          if (tree_[node].folded != 0)
-            for (uint32_t call : open) unknown[call] += tree_[node].folded;
-          if (tree_[node].self == 0 || function == PathFunctions::kNone) return;
-          const bool several = functions_.functions[function].several;
-          for (uint32_t call : open) {
-            const auto found = own_.find(pair_of(call, function));
-            if (found != own_.end()) found->second.below += tree_[node].self;
-            if (several && in_shared_.contains(call)) unknown[call] += tree_[node].self;
-          }
-        },
-        [&](uint32_t node) {
-          const uint32_t line = things_.context[node];
-          if (line != PathFunctions::kNone && --depth[line] == 0) open.pop_back();
-        });
-    for (const auto& [pair, own] : own_) both[pair >> 32] += std::min(own.own, own.below);
-    for (size_t i = 0; i < both.size(); ++i) both[i] += unknown[i];
-    return both;
-  }
-
   const Profile& profile_;
-  const PathTree& tree_;
-  const PathFunctions& functions_;
   LineRows& lines_;
-  PathThings things_;
+  LineTotals totals_;
   std::map<FunctionKey, uint32_t> numbers_;
-  std::unordered_map<uint64_t, Own> own_;   ///< by line and function
-  std::unordered_set<uint32_t> in_shared_;  ///< lines with ticks in symbols of one unwind entry
 };
 
 }  // namespace
@@ -222,7 +166,7 @@ class LineTotals {
 std::vector<Row> rows_by_line(const Profile& profile, ObjectNames& names, const LineOptions& options,
                               const PathFunctions* paths) {
   LineRows lines(profile, names, options);
-  std::optional<LineTotals> totals;
+  std::optional<TotalsOfRows> totals;
   if (paths != nullptr) totals.emplace(profile, *paths, &lines);
   for_each_batch(profile, [&](const ExecutableTicks& part) {
     const std::vector<NamedRange> ranges = lines.symbols_of(part.executable, part.positions);

@@ -169,7 +169,7 @@ bool is_on_stacks(const Arguments& arguments, const Profile& profile, ObjectName
   return !found.empty() && !is_part(called_by(found[0], arguments.query));
 }
 
-/// `on_stacks`: is_on_stacks() is known to be true.
+/// `on_stacks`: is_on_stacks() is known to be true. Its code has no name or is not there: else it is shown.
 int no_such_function(const Arguments& arguments, const std::vector<HotFunction>& functions,
                      const Profile& profile, ObjectNames& object_names, bool on_stacks) {
   std::vector<std::string> names;
@@ -239,6 +239,19 @@ Meant find_meant(const Arguments& arguments, const std::vector<HotFunction>& fun
   return meant;
 }
 
+/// Of functions that only called others: named as a whole, or by one of their calls' lines.
+std::vector<const HotFunction*> callers_meant(const Arguments& arguments,
+                                              const std::vector<HotFunction>& callers, ObjectNames& names) {
+  const std::optional<NamePattern> object = pattern_of(arguments.object);
+  SourcePlace place;
+  std::vector<const HotFunction*> meant = functions_called(callers, arguments.query);
+  if (!meant.empty() && is_part(called_by(*meant[0], arguments.query))) meant.clear();
+  if (meant.empty() && parse_place(arguments.query, &place)) meant = functions_at(callers, names, place);
+  if (object)
+    std::erase_if(meant, [&](const HotFunction* caller) { return !object->matches(caller->object); });
+  return meant;
+}
+
 void say_how_it_was_meant(const Arguments& arguments, const Meant& meant) {
   const HotFunction& function = *meant.functions[0];
   const std::string name = fmt::format("{} ({})", function.short_name, function.object);
@@ -262,7 +275,12 @@ int annotate(const Arguments& arguments, const Profile& profile) {
       return no_such_object(arguments, functions);
     std::erase_if(functions, std::not_fn(matches));
   }
-  const Meant found = find_meant(arguments, functions, profile, names);
+  Meant found = find_meant(arguments, functions, profile, names);
+  std::vector<HotFunction> callers;
+  if (found.functions.empty() && profile.paths.recorded) {
+    callers = calling_functions(profile, names);
+    found.functions = callers_meant(arguments, callers, names);
+  }
   const std::vector<const HotFunction*>& meant = found.functions;
   if (meant.empty()) return no_such_function(arguments, functions, profile, names, found.on_stacks);
   if (meant.size() > 1) {

@@ -51,6 +51,11 @@ def addresses_of_objdump(program, start, end):
 
 
 @unittest.skipIf(shutil.which("g++") is None, "g++ is not installed")
+def report_rows(profile, *options):
+    done = subprocess.run([p.PCTALLY, "report", "--json", "--limit", "0", *options, profile], capture_output=True, check=True)
+    return json.loads(done.stdout)["rows"]
+
+
 class Annotate(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -309,14 +314,22 @@ class Annotate(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (INPUT, ""))
             self.assertEqual(done.stderr, "pctally: the kernel's code cannot be annotated; pctally report --object kernel has its ticks\n")
 
-    def test_what_has_no_ticks_but_callees_with_some_names_the_command(self):
+    def test_a_function_that_only_calls_others_has_its_lines(self):
+        """With call paths a line counts what it calls, and is that of report --by line."""
         profile = p.record([p.program("known_paths"), "recursion", "0.1"], "-g").path
-        rows = json.loads(subprocess.run([p.PCTALLY, "report", "--json", profile], capture_output=True, check=True).stdout)["rows"]
-        name = next(row["function"] for row in rows if row["ticks"] == 0 and row["object"] == "libc.so.6")
-        done = annotate(name, profile)
-        self.assertEqual((done.returncode, done.stdout), (INPUT, ""))
-        self.assertEqual(done.stderr, f"pctally: '{name}' has no ticks of its own, only its callees have; "
-                         "pctally report --callers lists them\n")
+        lines = [row for row in report_rows(profile, "--by", "line") if row["file"] and row["object"] == "known_paths"]
+        caller = next(row for row in report_rows(profile) if row["ticks"] == 0 and row["function"] in {line["function"] for line in lines})
+        done = annotate(caller["function"], profile)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no instructions: it has no ticks of its own, only its callees have", done.stdout)
+        by_line = {(os.path.basename(row["file"]), row["line"]): row for row in lines if row["function"] == caller["function"]}
+        data = json.loads(annotate(caller["function"], profile, "--json").stdout)
+        self.assertEqual(data["total_ticks"], caller["total_ticks"])
+        self.assertTrue(data["lines"])
+        for line in data["lines"]:
+            self.assertEqual(line["total_ticks"], by_line[os.path.basename(line["file"]), line["line"]]["total_ticks"], line)
+        place = f"{os.path.basename(data['lines'][0]['file'])}:{data['lines'][0]['line']}"
+        self.assertIn(place, annotate(place, profile).stdout, "and the line of a call is a place")
 
     def test_a_program_that_was_rebuilt(self):
         directory = tempfile.mkdtemp(dir=p.scratch())

@@ -229,6 +229,54 @@ class HalfKnownLines : public LoopSymbolizer {
   }
 };
 
+/// f1 calls f2 at its fifth byte, in a line where it has ticks, and itself at its tenth.
+Profile profile_with_calls() {
+  Profile profile = loop_profile();
+  profile.paths.recorded = true;
+  const auto code = [](uint32_t parent, uint64_t position, uint64_t self) {
+    return PathTreeNode{.parent = parent, .kind = PathNodeKind::kCode, .position = position, .self = self};
+  };
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           code(0, 0x105, 0),
+                           code(1, 0x200, 15),
+                           code(0, 0x10a, 0),
+                           code(3, 0x100, 20),
+                           code(0, 0x100, 75)};
+  return profile;
+}
+
+TEST(Annotation, ALineCountsWhatItCalls) {
+  const Profile profile = profile_with_calls();
+  ObjectNames names(profile, &open_loop);
+  const std::vector<HotFunction> functions = hot_functions(profile, names);
+  Annotator annotator(profile, names, functions.at(0), Syntax::kAtt);
+  const Annotation& annotation = annotator.annotation();
+  EXPECT_TRUE(annotation.with_totals);
+  ASSERT_EQ(annotation.lines.size(), 1u);
+  EXPECT_EQ(annotation.lines[0].ticks.ticks, 95u) << "own ticks still add up to the function";
+  EXPECT_EQ(annotation.lines[0].total.ticks.low, 110u)
+      << "20 may be the same: its own below its call of itself";
+  EXPECT_EQ(annotation.lines[0].total.ticks.high, 130u);
+  SourceFiles sources{{}};
+  EXPECT_THAT(annotation_text(profile, annotator, sources, {}), HasSubstr("  total  line"));
+  EXPECT_THAT(annotation_json(profile, annotator, sources), HasSubstr("\"total_ticks\""));
+}
+
+TEST(Annotation, AFunctionThatOnlyCallsOthersHasLinesAlone) {
+  Profile profile = profile_with_calls();
+  profile.positions = {{0, 0x204, 110}};
+  profile.ledger.counted = 110;
+  ObjectNames names(profile, &open_loop);
+  const std::vector<HotFunction> callers = calling_functions(profile, names);
+  ASSERT_EQ(callers.size(), 1u);
+  EXPECT_EQ(callers[0].ticks, 0u);
+  Annotator annotator(profile, names, callers[0], Syntax::kAtt);
+  SourceFiles sources{{}};
+  const std::string text = annotation_text(profile, annotator, sources, {});
+  EXPECT_THAT(text, HasSubstr("no instructions: it has no ticks of its own"));
+  EXPECT_THAT(text, Not(HasSubstr("address  instruction")));
+}
+
 TEST(Annotation, InstructionsWithoutALineStandBelowNone) {
   Profile profile = loop_profile();
   ObjectNames names(profile, [](const ExecutableIdentity& identity) -> std::unique_ptr<Symbolizer> {

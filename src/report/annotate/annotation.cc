@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/line_totals.h"
 #include "report/names/short_name.h"
 
 namespace pctally {
@@ -37,6 +38,11 @@ Annotator::Annotator(const Profile& profile, ObjectNames& names, const HotFuncti
   else
     add_places();
   add_lines();
+  if (profile.paths.recorded) add_totals(names);
+  std::stable_sort(
+      annotation_.lines.begin(), annotation_.lines.end(), [](const AnnotatedLine& a, const AnnotatedLine& b) {
+        return std::pair(a.total.ticks.low, a.ticks.ticks) > std::pair(b.total.ticks.low, b.ticks.ticks);
+      });
 }
 
 TickShare Annotator::measured(uint64_t ticks) const {
@@ -45,6 +51,17 @@ TickShare Annotator::measured(uint64_t ticks) const {
   auto all = static_cast<double>(profile_.ledger.ticks());
   result.share = all > 0 ? static_cast<double>(ticks) / all : 0;
   result.interval = wilson_interval(result.share, samples_);
+  return result;
+}
+
+TotalShare Annotator::total_share(const PathTotal& total) const {
+  const auto all = static_cast<double>(std::max<uint64_t>(profile_.ledger.ticks(), 1));
+  TotalShare result;
+  result.ticks = total;
+  result.share = std::min(static_cast<double>(total.low) / all, 1.0);
+  const double high = std::min(static_cast<double>(total.high) / all, 1.0);
+  result.interval = {wilson_interval(result.share, samples_).low, wilson_interval(high, samples_).high};
+  result.is_range = is_wide_range(result.share, high, samples_);
   return result;
 }
 
@@ -102,10 +119,63 @@ void Annotator::add_lines() {
   annotation_.line_problem = symbolizer_.line_problem();
   if (!annotation_.files.empty()) digests_ = symbolizer_.digests(function_.positions);
   for (const auto& [place, ticks] : lines)
-    annotation_.lines.push_back({place.first, place.second, measured(ticks)});
-  std::stable_sort(
-      annotation_.lines.begin(), annotation_.lines.end(),
-      [](const AnnotatedLine& a, const AnnotatedLine& b) { return a.ticks.ticks > b.ticks.ticks; });
+    annotation_.lines.push_back({place.first, place.second, measured(ticks), {}});
+}
+
+uint32_t Annotator::line_of(const std::vector<Frame>& frames) {
+  const Frame own = frames.empty() ? Frame{} : frames.back();
+  const auto found = std::ranges::find_if(annotation_.lines, [&own](const AnnotatedLine& line) {
+    return line.file == own.file && line.line == own.line;
+  });
+  if (found == annotation_.lines.end()) {
+    annotation_.lines.push_back({own.file, own.line, {}, {}});
+    annotation_.has_lines = annotation_.has_lines || own.line != 0;
+    if (own.line != 0) annotation_.files.insert(own.file);
+    return static_cast<uint32_t>(annotation_.lines.size() - 1);
+  }
+  return static_cast<uint32_t>(found - annotation_.lines.begin());
+}
+
+/// What a line calls counts for it.
+void Annotator::add_totals(ObjectNames& names) {
+  const PathFunctions functions = path_functions(profile_, names);
+  const PathTree& tree = profile_.paths.context;
+  const std::vector<bool> is_call = calls_of(tree);
+  LineTotals totals(profile_, functions);
+  std::map<uint64_t, std::vector<uint32_t>> calls;  // nodes of each position
+  for (uint32_t i = 0; i < tree.size(); ++i)
+    if (is_call[i] && tree[i].executable == function_.executable &&
+        tree[i].position >= function_.range.start && tree[i].position < function_.range.end)
+      calls[tree[i].position].push_back(i);
+  std::vector<uint64_t> positions, own;
+  for (const auto& [position, nodes] : calls) positions.push_back(position);
+  const std::vector<std::vector<Frame>> frames = symbolizer_.frames(positions);
+  for (size_t i = 0; i < frames.size(); ++i)
+    for (uint32_t node : calls[positions[i]]) totals.add_call(node, line_of(frames[i]));
+  const bool is_private = profile_.executables[function_.executable].kind == ExecutableKind::kPrivate;
+  const FunctionKey key{function_.object, function_.range.function, is_private ? 0 : function_.executable,
+                        is_private ? 0 : function_.range.start};
+  const auto number = std::ranges::find(functions.functions, key, &PathFunction::key);
+  for (uint32_t line = 0; line < annotation_.lines.size(); ++line) {
+    own.push_back(annotation_.lines[line].ticks.ticks);
+    if (number != functions.functions.end())
+      totals.add_own(line, static_cast<uint32_t>(number - functions.functions.begin()), own.back());
+  }
+  const std::vector<PathTotal> of_lines = totals.totals(own);
+  for (size_t line = 0; line < of_lines.size(); ++line)
+    annotation_.lines[line].total = total_share(of_lines[line]);
+  annotation_.with_totals = true;
+  if (number == functions.functions.end()) return;
+  const PathThings things{.count = functions.functions.size(),
+                          .context = functions.context,
+                          .plane = functions.plane,
+                          .functions = true,
+                          .part = {},
+                          .context_part = {},
+                          .plane_part = {}};
+  PathTotal total = path_totals(profile_, things)[static_cast<size_t>(number - functions.functions.begin())];
+  include_own(function_.ticks, &total);
+  annotation_.total = total_share(total);
 }
 
 std::vector<std::vector<Frame>> Annotator::frames(const std::vector<size_t>& instructions) {

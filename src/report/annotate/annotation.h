@@ -12,6 +12,7 @@
 #include "report/annotate/disassembler.h"
 #include "report/annotate/find_function.h"
 #include "report/annotate/source_files.h"
+#include "report/path_totals.h"
 #include "report/statistics/interval.h"
 
 namespace pctally {
@@ -28,19 +29,30 @@ struct AnnotatedInstruction {
   TickShare ticks;
 };
 
+/// With what is called, of profiles with call paths.
+struct TotalShare {
+  PathTotal ticks;
+  double share = 0;       ///< of what is known
+  Interval interval;      ///< its lower end with what is known, its upper with what may be
+  bool is_range = false;  ///< as of is_wide_range()
+};
+
 /// A line of the function's own source: what was inlined there counts for the line of the call.
 struct AnnotatedLine {
   std::string file;   ///< empty: not known
   uint32_t line = 0;  ///< 0: not known
   TickShare ticks;
+  TotalShare total;
 };
 
 struct Annotation {
   const HotFunction* function = nullptr;
-  TickShare ticks;  ///< of the function; the sum over instructions, and over lines
+  TickShare ticks;   ///< of the function; the sum over instructions, and over lines
+  TotalShare total;  ///< of the function
   /// All of its instructions; without its code one for each place with ticks.
   std::vector<AnnotatedInstruction> instructions;
-  std::vector<AnnotatedLine> lines;  ///< most ticks first
+  bool with_totals = false;          ///< of lines: the profile has call paths
+  std::vector<AnnotatedLine> lines;  ///< largest total first, or most ticks
   std::set<std::string> files;       ///< that its ticks are in, also those of inlined functions
   bool has_lines = false;            ///< false: debug information knows no line
   std::string problem;               ///< why there are no instructions; empty if there are
@@ -80,6 +92,10 @@ class Annotator {
   [[nodiscard]] std::string why_no_instructions() const;
   void add_places();
   void add_lines();
+  void add_totals(ObjectNames& names);
+  [[nodiscard]] TotalShare total_share(const PathTotal& total) const;
+  /// The number of the line in the annotation, which is added if it is not there yet.
+  uint32_t line_of(const std::vector<Frame>& frames);
 
   const Profile& profile_;
   Symbolizer& symbolizer_;

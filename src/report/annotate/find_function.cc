@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 
+#include "report/line_totals.h"
 #include "report/names/short_name.h"
 #include "report/names/shown_names.h"
 #include "report/rollup.h"
@@ -50,6 +52,31 @@ std::vector<HotFunction> hot_functions(const Profile& profile, ObjectNames& name
   return functions;
 }
 
+std::vector<HotFunction> calling_functions(const Profile& profile, ObjectNames& names) {
+  const PathTree& tree = profile.paths.context;
+  const std::vector<bool> is_call = calls_of(tree);
+  std::map<uint32_t, std::set<uint64_t>> places;
+  for (size_t i = 0; i < tree.size(); ++i)
+    if (is_call[i]) places[tree[i].executable].insert(tree[i].position);
+  std::map<Key, HotFunction> found;
+  for (const auto& [executable, set] : places) {
+    const std::vector<uint64_t> positions(set.begin(), set.end());
+    std::vector<NamedRange> ranges = names.symbolizer(executable).name(positions);
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      HotFunction& function = found[{executable, ranges[i].start, ranges[i].function}];
+      function.executable = executable;
+      function.object = names.shown(executable);
+      function.positions.push_back(positions[i]);
+      function.position_ticks.push_back(0);
+      function.range = std::move(ranges[i]);
+    }
+  }
+  std::vector<HotFunction> functions;
+  for (auto& [key, function] : found) functions.push_back(std::move(function));
+  name_all(&functions);
+  return functions;
+}
+
 bool parse_place(std::string_view query, SourcePlace* place) {
   size_t colon = query.rfind(':');
   if (colon == std::string_view::npos || colon == 0 || query[colon - 1] == ':') return false;
@@ -87,16 +114,20 @@ namespace {
 
 using Frames = std::vector<Frame>;
 
-/// The functions with ticks at places that have such frames, most ticks there first.
+/// The functions with places that have such frames, most ticks there first.
 std::vector<const HotFunction*> functions_with(const std::vector<HotFunction>& functions, ObjectNames& names,
                                                const std::function<bool(const Frames&)>& wanted) {
   std::vector<std::pair<uint64_t, const HotFunction*>> found;
   for (const HotFunction& function : functions) {
     uint64_t ticks = 0;
+    bool has_such = false;
     const std::vector<Frames> frames = names.symbolizer(function.executable).frames(function.positions);
-    for (size_t i = 0; i < frames.size() && i < function.positions.size(); ++i)
-      if (wanted(frames[i])) ticks += function.position_ticks[i];
-    if (ticks != 0) found.emplace_back(ticks, &function);
+    for (size_t i = 0; i < frames.size() && i < function.positions.size(); ++i) {
+      if (!wanted(frames[i])) continue;
+      has_such = true;
+      ticks += function.position_ticks[i];
+    }
+    if (has_such) found.emplace_back(ticks, &function);
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -27,6 +27,9 @@ struct HotFunction {
 /// Most ticks first. Their ticks add up to the ledger's counted.
 std::vector<HotFunction> hot_functions(const Profile& profile, ObjectNames& names);
 
+/// Functions that called others, with the places of the calls, which have no ticks.
+std::vector<HotFunction> calling_functions(const Profile& profile, ObjectNames& names);
+
 /// "logstat.cc:28", if that is what `query` is: what stands behind the last colon is a line.
 struct SourcePlace {
   std::string file;

@@ -19,6 +19,13 @@ void add_ticks(const TickShare& ticks, Json* json) {
   (*json)["high"] = ticks.interval.high;
 }
 
+void add_total(const TotalShare& total, Json* json) {
+  (*json)["total_ticks"] = total.ticks.low;
+  (*json)["total"] = total.share;
+  (*json)["total_low"] = total.interval.low;
+  (*json)["total_high"] = total.interval.high;
+}
+
 Json frame_json(const Frame& frame) {
   return {{"function", valid_utf8(frame.function)}, {"file", valid_utf8(frame.file)}, {"line", frame.line}};
 }
@@ -54,12 +61,14 @@ std::string annotation_json(const Profile& profile, Annotator& annotator, Source
                {"all_ticks", profile.ledger.ticks()},
                {"problem", valid_utf8(annotation.problem)}};
   add_ticks(annotation.ticks, &json);
+  if (annotation.with_totals) add_total(annotation.total, &json);
   add_warnings(warnings_of(profile), &json);
   Json& lines = json["lines"] = Json::array();
   for (const AnnotatedLine& line : annotation.lines) {
     Json entry = {{"file", valid_utf8(line.file)}, {"line", line.line}};
     if (line.line != 0) entry["source"] = valid_utf8(sources.line(line.file, line.line));
     add_ticks(line.ticks, &entry);
+    if (annotation.with_totals) add_total(line.total, &entry);
     lines.push_back(std::move(entry));
   }
   Json& changed = json["changed_sources"] = Json::array();

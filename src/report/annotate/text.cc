@@ -22,7 +22,7 @@ constexpr size_t kMostLanes = 4, kMostLanesWhenNarrow = 2;
 constexpr size_t kNarrow = 100;  ///< columns of a terminal below which the ticks are left out
 constexpr size_t kNoBars = 60;   ///< and the bars
 constexpr size_t kMostLines = 10;
-constexpr size_t kPlaceColumn = 22;
+constexpr size_t kPlaceColumn = 22, kTotalColumn = 10;
 constexpr double kHot = 0.10, kWarm = 0.03;  ///< of the function
 
 std::string place_text(const std::string& file, uint32_t line) {
@@ -64,6 +64,7 @@ class Listing {
   [[nodiscard]] size_t numbers_width() const { return narrow() ? 16 : 18 + ticks_width_; }
   [[nodiscard]] std::string numbers(const TickShare& ticks, bool with_interval = true) const;
   [[nodiscard]] std::string titles() const;
+  [[nodiscard]] std::string total_cell(const TotalShare& total) const;
   [[nodiscard]] std::string what_ticks_are() const;
   [[nodiscard]] std::string bar(const TickShare& ticks) const;
   [[nodiscard]] std::string code_text(size_t index);
@@ -103,6 +104,14 @@ std::string Listing::numbers(const TickShare& ticks, bool with_interval) const {
 std::string Listing::titles() const {
   constexpr const char* kShare = "   share      ± ";
   return narrow() ? kShare : fmt::format("{} {:>{}} ", kShare, tick_title(profile_), ticks_width_);
+}
+
+/// Of a line with what it calls; nothing without call paths. ">30.00 %": folded paths may hold more.
+std::string Listing::total_cell(const TotalShare& total) const {
+  if (!annotation_.with_totals) return "";
+  if (total.ticks.high == 0) return std::string(kTotalColumn, ' ');
+  return fmt::format("{:>{}}", fmt::format("{}{:.2f} % ", total.is_range ? ">" : "", 100 * total.share),
+                     kTotalColumn);
 }
 
 /// As long as the instruction's part of the hottest one; '.' beyond what is certain.
@@ -149,6 +158,9 @@ void Listing::add_header() {
                               100 * annotation_.ticks.share,
                               100 * half_width(annotation_.ticks.share, annotation_.ticks.interval),
                               counted_ticks(profile_, annotation_.ticks.ticks), what_ticks_are()));
+  if (annotation_.with_totals)
+    add_text("", fmt::format("{}{:.2f} % with all it calls", annotation_.total.is_range ? "at least " : "",
+                             100 * annotation_.total.share));
   add_text("", "shares are of all ticks, as in the report; ± is a 95 % confidence interval");
   ticks_width_ = std::max(ticks_width_, tick_cell(profile_, annotation_.ticks.ticks).size());
   hottest_ = hottest(annotation_);
@@ -157,14 +169,15 @@ void Listing::add_header() {
 void Listing::add_lines() {
   if (!annotation_.has_lines) return;
   add_row("", "");
-  add_row(kBold, titles() + " line");
+  add_row(kBold, titles() + (annotation_.with_totals ? fmt::format("{:>{}}", "total ", kTotalColumn) : "") +
+                     " line");
   size_t shown = std::min(kMostLines, annotation_.lines.size());
   if (options_.all) shown = annotation_.lines.size();
   for (size_t i = 0; i < shown; ++i) {
     const AnnotatedLine& line = annotation_.lines[i];
-    add_row(color_of(line.ticks),
-            fmt::format("{} {:<{}} {}", numbers(line.ticks), place_text(line.file, line.line), kPlaceColumn,
-                        line.line == 0 ? "" : source_text(line.file, line.line)));
+    add_row(color_of(line.ticks), fmt::format("{}{} {:<{}} {}", numbers(line.ticks), total_cell(line.total),
+                                              place_text(line.file, line.line), kPlaceColumn,
+                                              line.line == 0 ? "" : source_text(line.file, line.line)));
   }
   uint64_t rest = 0;
   for (size_t i = shown; i < annotation_.lines.size(); ++i) rest += annotation_.lines[i].ticks.ticks;
@@ -230,6 +243,7 @@ void Listing::add_left_out(const ListingRow& row, const std::string& arrows) {
 }
 
 void Listing::add_instructions() {
+  if (annotation_.ticks.ticks == 0) return;  // it only called others
   const std::vector<ListingRow> rows = listing_rows(annotator_, options_.all, options_.min_share);
   std::map<size_t, size_t> row_of;
   for (size_t i = 0; i < rows.size(); ++i)
@@ -286,6 +300,10 @@ void Listing::add_notes() {
   if (annotation_.has_lines && !annotation_.line_problem.empty())
     add_text("",
              fmt::format("without some lines or inlined functions: {}", escaped(annotation_.line_problem)));
+  if (annotation_.with_totals && annotation_.has_lines)
+    add_text("", "total: with what the line calls; pctally report --callers has the functions");
+  if (annotation_.ticks.ticks == 0)
+    return add_text("", "no instructions: it has no ticks of its own, only its callees have");
   add_text(
       "",
       "skid: a tick often lands on the instruction behind the slow one; read a bar with the line above it");

@@ -329,7 +329,7 @@ TEST(HotPath, KeepsFunctionsThatAnInterpreterRuns) {
   for (const uint64_t function : {1, 3, 4, 5, 6}) at = paths.add(at, function * 0x100 + 0x10);
   paths.add(at, 0x700, 9);
   paths.add(0, 0x800, 1);
-  EXPECT_EQ(hot_path_text(paths.profile, open), "hot path  f1 90 > … > py::f5 90 > … > f7 90 %")
+  EXPECT_EQ(hot_path_text(paths.profile, open), "hot path  f1 90 > … > py::f5 > … > f7 90 %")
       << "of py::f3 and py::f5, and of the interpreter's f6 and f7, the inner one";
 }
 
