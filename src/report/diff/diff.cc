@@ -446,16 +446,18 @@ Result<RunDeviations> run_deviations(const std::vector<Profile>& runs, const Ope
     const std::string name = name_of(key, measured, {});
     std::vector<Measured> amounts;
     double sum = 0;
-    uint64_t callees = 0;
+    SideTicks own, on_path;
     for (const MeasuredRun& run : measured) {
-      const uint64_t ticks = ticks_of(run, key);
-      amounts.push_back(amount_of(run, static_cast<double>(ticks)));
+      amounts.push_back(amount_of(run, static_cast<double>(ticks_of(run, key))));
       sum += amounts.back().amount;
-      callees += on_path_of(run, key) - std::min(ticks, on_path_of(run, key));
+      add(run, ticks_of(run, key), &own);
+      add(run, on_path_of(run, key), &on_path);
     }
-    if (all_have_paths && callees != 0) ++result.family.totals;
+    // The other side has as many: what would have too few is not tested.
+    const auto is_tested = [](const SideTicks& ticks) { return 2 * ticks.effective >= kFewestTicks; };
+    if (all_have_paths && on_path.ticks > own.ticks && is_tested(on_path)) ++result.family.totals;
     if (sum == 0) continue;  // it only calls others
-    ++result.family.rows;
+    if (is_tested(own)) ++result.family.rows;
     rows.push_back({.name = name,
                     .amount = sum / static_cast<double>(runs.size()),
                     .deviation = run_deviation(amounts, options.between_runs),

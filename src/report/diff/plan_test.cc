@@ -111,6 +111,15 @@ TEST(Plan, KnowsTheFamilyOfTheComparison) {
   EXPECT_DOUBLE_EQ(diff.family.level_of(Judged::kRow), 0.05 / 4 / 3);
 }
 
+TEST(Plan, RowsThatDiffDoesNotTestWeighNothing) {
+  const Profile run = with_paths(run_of({0, 2, 300, 4, 2, 5}));
+  const auto deviations = run_deviations({run}, &FakeSymbolizer::open, {});
+  const Diff diff = diff_of({run}, {run});
+  EXPECT_EQ(deviations->family.rows, 2u) << "f2, and f5 with ten ticks on both sides";
+  EXPECT_EQ(deviations->family.rows, diff.family.rows);
+  EXPECT_EQ(deviations->family.totals, diff.family.totals);
+}
+
 TEST(Plan, AgreesWithWhatDiffSaysItSees) {
   const std::vector<Profile> runs = {run_of({0, 20000, 2300}), run_of({0, 22000, 1900}),
                                      run_of({0, 21000, 2000}), run_of({0, 19000, 2100}),
