@@ -30,10 +30,14 @@ std::string missing_capabilities() {
   return missing;
 }
 
-Result<void> drop_capabilities() {
+Result<void> drop_capabilities(bool but_kill) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
-  if (syscall(SYS_capset, &header, none) != 0) return fail(errno, "capset: %s", strerror(errno));
+  __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
+  if (syscall(SYS_capget, &header, sets) != 0) return fail(errno, "capget: %s", strerror(errno));
+  const uint32_t kept = but_kill ? sets[0].permitted & 1u << CAP_KILL : 0;
+  sets[0] = {kept, kept, 0};
+  sets[1] = {};
+  if (syscall(SYS_capset, &header, sets) != 0) return fail(errno, "capset: %s", strerror(errno));
   return {};
 }
 

@@ -10,7 +10,8 @@ namespace pctally {
 /// it lacks none.
 std::string missing_capabilities();
 
-/// Gives up all capabilities, for good; children of before keep theirs. Calling thread only.
-Result<void> drop_capabilities();
+/// Gives up all capabilities, for good; children of before keep theirs. Calling thread only. `but_kill`:
+/// CAP_KILL stays, if it was there, so that signals reach a command that has changed its user.
+Result<void> drop_capabilities(bool but_kill);
 
 }  // namespace pctally

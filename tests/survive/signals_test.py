@@ -56,6 +56,18 @@ class Signals(unittest.TestCase):
                 recorder.send_signal(number)
                 self.assertEqual(recorder.wait(timeout=60), 7, number)
 
+    def test_a_command_that_has_changed_its_user_is_signalled(self):
+        """As gosu, setpriv and daemons do. The recorder may have given up root's rights by then."""
+        p.need_other_users(self)
+        script = ("import os, signal\nsignal.alarm(20)\nos.setgroups([])\nos.setresgid(65534, 65534, 65534)\nos.setresuid(65534, 65534, 65534)\n"
+                  "signal.signal(signal.SIGTERM, lambda *_: os._exit(7))\nprint('ready', flush=True)\nwhile True: signal.pause()")
+        for engine in p.engines("bpf", "ring", "timer"):
+            recorder = subprocess.Popen(self.words(PYTHON, "-c", script, options=("-e", engine)), stdout=subprocess.PIPE)
+            with recorder:
+                self.assertEqual(recorder.stdout.readline(), b"ready\n", engine)
+                recorder.send_signal(signal.SIGTERM)
+                self.assertEqual(recorder.wait(timeout=60), 7, engine)
+
     def test_a_timer_set_before_us_is_the_commands(self):
         """alarm(2) survives exec(2), and would have been the command's."""
         script = "import os, signal, sys; signal.setitimer(signal.ITIMER_REAL, 0.3); os.execv(sys.argv[1], sys.argv[1:])"

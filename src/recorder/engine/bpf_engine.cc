@@ -102,6 +102,7 @@ Result<void> BpfEngine::watch_processes(const Target& target) {
 
 Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environment*) {
   file_ = file;
+  has_command_ = target.kind == Target::Kind::kCommand;
   if (!in_first_pid_namespace()) return fail(ENOTSUP, "in a pid namespace; give it the host's (--pid=host)");
   if (auto loaded = load(target); !loaded) return loaded;
   if (auto watching = watch_processes(target); !watching) return watching;
@@ -121,7 +122,7 @@ std::vector<int> BpfEngine::descriptors() const {
   return descriptors;
 }
 
-Result<void> BpfEngine::drop_privileges() { return drop_capabilities(); }
+Result<void> BpfEngine::drop_privileges() { return drop_capabilities(has_command_); }
 
 /// A CPU's table fills up between two drains only if the recorder gets no CPU; with other events than CPU
 /// time, whose rate is unknown, also if they have more places than it has slots. While the program meets code

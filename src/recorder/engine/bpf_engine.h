@@ -22,7 +22,7 @@ class BpfEngine : public Engine {
   Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
   [[nodiscard]] std::vector<int> descriptors() const override;
   [[nodiscard]] int drain_interval_ms() const override;
-  /// Afterwards this thread has no capabilities any more.
+  /// Afterwards this thread has no capabilities any more but CAP_KILL, and that only where it has a command.
   Result<void> drop_privileges() override;
   void drain() override;
   void stop() override;
@@ -53,6 +53,7 @@ class BpfEngine : public Engine {
 
   EngineSettings settings_;
   ProfileFile* file_ = nullptr;
+  bool has_command_ = false;
   BpfCounter counter_;
   RingSet rings_;  ///< no ticks: what processes do
   TaskTable tasks_;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 
 #include <functional>
+#include <string>
 
 #include "base/cpu_time_for_test.h"
 #include "histfile/fresh_file_for_test.h"
@@ -212,7 +214,8 @@ TEST_F(BpfEngineTest, LateRecorderLosesNoTick) {
   });
 }
 
-TEST_F(BpfEngineTest, GivesUpItsCapabilitiesAndNotThoseOfTheProgram) {
+/// Signals are passed on to a command that has changed its user.
+TEST_F(BpfEngineTest, GivesUpItsCapabilitiesButToSignalItsCommand) {
   in_own_process([this] {
     pid_t child = hold([] { _exit(0); });
     std::string before = capability_set("thread-self", "CapEff");
@@ -220,12 +223,25 @@ TEST_F(BpfEngineTest, GivesUpItsCapabilitiesAndNotThoseOfTheProgram) {
     BpfEngine engine(settings_);
     ASSERT_TRUE(engine.start(&file_, Target::command(child), &environment_));
     ASSERT_TRUE(engine.drop_privileges());
-    for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"})
+    const uint64_t signal = stoull(before, nullptr, 16) & uint64_t{1} << CAP_KILL;
+    for (const char* set : {"CapPrm", "CapEff"})
+      EXPECT_EQ(stoull(capability_set("thread-self", set), nullptr, 16), signal) << set;
+    for (const char* set : {"CapInh", "CapAmb"})
       EXPECT_EQ(capability_set("thread-self", set), "0000000000000000") << set;
-    EXPECT_EQ(capability_set(std::to_string(child).c_str(), "CapEff"), before);
+    EXPECT_EQ(capability_set(std::to_string(child).c_str(), "CapEff"), before) << "the command keeps its own";
     EXPECT_TRUE(file_.make_room(100000)) << "the file can still grow";
     let_go();
     drain_until_end(&engine, child);
+  });
+}
+
+TEST_F(BpfEngineTest, KeepsNoCapabilityWithoutACommand) {
+  in_own_process([this] {
+    BpfEngine engine(settings_);
+    ASSERT_TRUE(engine.start(&file_, Target::running({getpid()}), &environment_));
+    ASSERT_TRUE(engine.drop_privileges());
+    EXPECT_EQ(capability_set("thread-self", "CapPrm"), "0000000000000000");
+    engine.stop();
   });
 }
 
