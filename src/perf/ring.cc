@@ -165,6 +165,14 @@ void PerfRing::disable() noexcept {
   for (const UniqueFd& fd : streams_) ioctl(fd.get(), PERF_EVENT_IOC_DISABLE, nullptr);
 }
 
+int PerfRing::fd_after(int fd) const noexcept {
+  if (more_.empty()) return -1;
+  if (fd == fd_.get()) return more_.front().get();
+  for (size_t i = 0; i + 1 < more_.size(); ++i)
+    if (more_[i].get() == fd) return more_[i + 1].get();
+  return -1;
+}
+
 void PerfRing::request(unsigned long what, void* argument) noexcept {
   ioctl(fd_.get(), what, argument);
   for (const UniqueFd& fd : more_) ioctl(fd.get(), what, argument);

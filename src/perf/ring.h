@@ -75,6 +75,8 @@ class PerfRing {
   void enable() noexcept;
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  /// The descriptor of the ring's next event after that one's; -1: there is none, or it is another ring's.
+  [[nodiscard]] int fd_after(int fd) const noexcept;
   [[nodiscard]] int cpu() const noexcept { return cpu_; }
   [[nodiscard]] uint64_t id() const noexcept { return id_; }
   [[nodiscard]] bool has_ticks() const noexcept { return has_ticks_; }

@@ -264,4 +264,10 @@ std::vector<int> RingSet::descriptors() const {
   return descriptors;
 }
 
+int RingSet::descriptor_after(int fd) const noexcept {
+  int after = -1;
+  for (size_t i = 0; i < rings_.size() && after < 0; ++i) after = rings_[i].fd_after(fd);
+  return after;
+}
+
 }  // namespace pctally

@@ -108,7 +108,11 @@ class RingSet {
   /// Sum over the CPUs.
   [[nodiscard]] PerfCount count() const noexcept;
 
+  /// One of each ring.
   [[nodiscard]] std::vector<int> descriptors() const;
+  /// The one to wait for instead of `fd`, which hung up because its thread and all that this has started have
+  /// ended: another thread's, which writes into the same ring. -1: nothing more comes from there.
+  [[nodiscard]] int descriptor_after(int fd) const noexcept;
 
  private:
   Result<void> open_target(const Target& target, const PerfSettings& settings);

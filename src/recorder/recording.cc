@@ -333,8 +333,9 @@ void Recording::drain_until(const std::vector<int>& descriptors, const std::func
   while (!ended() && now < deadline) {
     uint64_t left_ms = std::min<uint64_t>((deadline - now) / 1000000 + 1, 1000000);
     poll(watched.data(), watched.size(), std::min(engine_->drain_interval_ms(), static_cast<int>(left_ms)));
-    for (pollfd& entry : watched)  // a ring hangs up when its last task has ended: nothing more comes from it
-      if ((entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) entry.fd = -1;
+    for (pollfd& entry : watched)  // an event hangs up when its last task has ended
+      if ((entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+        entry.fd = engine_->descriptor_after(entry.fd);
     engine_->drain();
     files_.retry_waiting();
     now = monotonic_ns();

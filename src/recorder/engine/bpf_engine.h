@@ -21,6 +21,7 @@ class BpfEngine : public Engine {
 
   Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
   [[nodiscard]] std::vector<int> descriptors() const override;
+  [[nodiscard]] int descriptor_after(int fd) const override { return rings_.descriptor_after(fd); }
   [[nodiscard]] int drain_interval_ms() const override;
   /// Afterwards this thread has no capabilities any more but CAP_KILL, and that only where it has a command.
   Result<void> drop_privileges() override;

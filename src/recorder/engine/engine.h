@@ -54,6 +54,8 @@ class Engine {
 
   /// Descriptors that become readable when drain() is worth calling before drain_interval_ms() is over.
   [[nodiscard]] virtual std::vector<int> descriptors() const { return {}; }
+  /// The one to wait for instead of one of these that hung up; -1: nothing more comes from there.
+  [[nodiscard]] virtual int descriptor_after(int /*fd*/) const { return -1; }
   [[nodiscard]] virtual int drain_interval_ms() const = 0;
 
   /// Brings everything that has happened so far into the file.

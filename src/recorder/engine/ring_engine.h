@@ -21,6 +21,7 @@ class RingEngine : public Engine {
   [[nodiscard]] const char* name() const override { return "ring"; }
   Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
   [[nodiscard]] std::vector<int> descriptors() const override { return rings_.descriptors(); }
+  [[nodiscard]] int descriptor_after(int fd) const override { return rings_.descriptor_after(fd); }
   [[nodiscard]] int drain_interval_ms() const override { return 100; }
   void drain() override;
   void stop() override;
