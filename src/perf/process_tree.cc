@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "base/file/read_all.h"
@@ -71,14 +72,17 @@ bool is_executing(pid_t pid) {
 
 std::string directory_of(pid_t pid) { return "/proc/" + (pid == 0 ? "self" : std::to_string(pid)); }
 
-std::vector<pid_t> process_tree(pid_t root) {
-  std::vector<pid_t> tree;
+std::vector<pid_t> process_tree(pid_t root, const std::set<pid_t>& left_out) {
+  std::vector<pid_t> tree, children;
   if (access(directory_of(root).c_str(), F_OK) != 0) return tree;
   tree.push_back(root);
   for (size_t i = 0; i < tree.size(); ++i) {
     std::string tasks = directory_of(tree[i]) + "/task/";
+    children.clear();
     for (pid_t thread : threads_of(tree[i]))
-      add_children(tasks + std::to_string(thread) + "/children", &tree);
+      add_children(tasks + std::to_string(thread) + "/children", &children);
+    std::ranges::copy_if(children, std::back_inserter(tree),
+                         [&left_out](pid_t child) { return !left_out.contains(child); });
   }
   return tree;
 }

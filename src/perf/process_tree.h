@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,9 +16,9 @@ namespace pctally {
 /// "/proc/PID"; 0: of the calling process.
 std::string directory_of(pid_t pid);
 
-/// `root` and every living descendant of it, parents first. Empty if it is gone. A process that comes or goes
-/// meanwhile may be missing: ask again.
-std::vector<pid_t> process_tree(pid_t root);
+/// `root` and every living descendant of it, parents first, but for those of `left_out` and what descends
+/// from them. Empty if it is gone. A process that comes or goes meanwhile may be missing: ask again.
+std::vector<pid_t> process_tree(pid_t root, const std::set<pid_t>& left_out = {});
 
 /// Every living process, ascending.
 std::vector<pid_t> all_processes();

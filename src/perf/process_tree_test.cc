@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,27 @@ TEST(ProcessTree, HasMoreChildrenThanAPageNames) {
   std::ranges::sort(tree);
   std::ranges::sort(children);
   EXPECT_TRUE(std::ranges::includes(tree, children)) << tree.size();
+}
+
+TEST(ProcessTree, ThoseLeftOutTakeTheirDescendantsAlong) {
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool youngest = fork() == 0;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (youngest && write(ready[1], "", 1) != 1) _exit(1);
+    pause();
+    _exit(0);
+  }
+  char byte;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_EQ(process_tree(getpid()).size(), 3u);
+  EXPECT_EQ(process_tree(getpid(), {child}), std::vector<pid_t>{getpid()});
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
 }
 
 TEST(ProcessTree, ThreadsThatStartMeanwhileAreTakenInTheNextRound) {

@@ -346,6 +346,28 @@ TEST_F(TaskRecordsTest, ResyncLooksForDescendantsOnlyWhereTheyWouldNotBeMet) {
   waitpid(child, nullptr, 0);
 }
 
+// -p: what the process has started before is not recorded, whatever is lost.
+TEST_F(TaskRecordsTest, ResyncLeavesOutDescendantsOfBefore) {
+  const auto start = [] {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    pause();
+    _exit(0);
+  };
+  const pid_t older = start(), named = start();
+  for (const pid_t pid : {getpid(), named}) tasks_.adopt(pid);
+  tasks_.leave_out_descendants(getpid());
+  const pid_t younger = start();
+  tasks_.resync();
+  EXPECT_FALSE(tasks_.observes(older));
+  EXPECT_TRUE(tasks_.observes(named));
+  EXPECT_TRUE(tasks_.observes(younger));
+  for (const pid_t pid : {older, named, younger}) {
+    kill(pid, SIGKILL);
+    waitpid(pid, nullptr, 0);
+  }
+}
+
 // Of several rings one may lose the starts of threads while another has their ends.
 TEST_F(TaskRecordsTest, AProcessThatLivesHasNotEnded) {
   for (const bool resync : {true, false}) {

@@ -91,6 +91,23 @@ void TaskTable::adopt(pid_t pid) {
   if (!tasks_.contains(pid)) add_running(pid);
 }
 
+void TaskTable::leave_out_descendants(pid_t pid) {
+  ProcStat stat;
+  for (const pid_t descendant : process_tree(pid))
+    if (descendant != pid && read_proc_stat(descendant, &stat)) left_out_[descendant] = stat.started;
+}
+
+/// Another process may have the number of one that has ended.
+std::set<pid_t> TaskTable::left_out_now() {
+  ProcStat stat;
+  std::erase_if(left_out_, [&stat](const auto& process) {
+    return !read_proc_stat(process.first, &stat) || stat.started != process.second;
+  });
+  std::set<pid_t> pids;
+  for (const auto& [pid, started] : left_out_) pids.insert(pid);
+  return pids;
+}
+
 Task& TaskTable::add_running(pid_t pid) {
   Task& task = tasks_[pid];
   task.comm = comm_of(pid);
@@ -171,6 +188,7 @@ void TaskTable::resync() {
   expect_losses(true);
   std::vector<pid_t> known;
   for (const auto& [pid, task] : tasks_) known.push_back(pid);
+  const std::set<pid_t> left_out = left_out_now();
   for (pid_t pid : known) {
     const auto found = tasks_.find(pid);
     if (found == tasks_.end()) continue;
@@ -183,7 +201,7 @@ void TaskTable::resync() {
     }
     // Where unknown processes are observed, a descendant is met at its first record or tick.
     const bool has_family = children_ && unknown_processes_ == Unknown::kIgnore;
-    const std::vector<pid_t> family = has_family ? process_tree(pid) : std::vector<pid_t>();
+    const std::vector<pid_t> family = has_family ? process_tree(pid, left_out) : std::vector<pid_t>();
     if (task.held && command_line_of(pid) == command_line_of(getpid())) continue;  // not yet at its exec
     task.held = false;
     take_end_back(task);

@@ -2,7 +2,9 @@
 // ticks are counted.
 #pragma once
 #include <deque>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -51,6 +53,8 @@ class TaskTable {
   void expect(pid_t pid);
   /// A process that runs already.
   void adopt(pid_t pid);
+  /// Its descendants of now are not observed, nor is what they start, unless they are adopted.
+  void leave_out_descendants(pid_t pid);
   void follow_children(bool follow) { children_ = follow; }
   /// The events are the processes' own: the kernel takes them off one whose exec gains privileges.
   void expect_removal(bool expected) { removal_ = expected; }
@@ -149,6 +153,7 @@ class TaskTable {
   Place unknown_place(Task& task, std::string_view reason);
   [[nodiscard]] std::string_view reason_of(pid_t pid, const Task& task) const;
   void meet_again(pid_t pid, Task& task);
+  std::set<pid_t> left_out_now();
   void take_end_back(Task& task);
   bool has_text(pid_t pid, Task& task, uint64_t pc);
   bool has_text_again(pid_t pid, Task& task, uint64_t pc);
@@ -191,6 +196,7 @@ class TaskTable {
   bool absences_ = false;
   std::unordered_map<pid_t, Task> tasks_;
   std::deque<Ended> ended_;
+  std::map<pid_t, uint64_t> left_out_;  ///< processes, and when they started
   ProcessRoots roots_;
   ProcessFiles* files_ = nullptr;
   AddressSpace kernel_space_;

@@ -96,6 +96,7 @@ Result<void> BpfEngine::watch_processes(const Target& target) {
     tasks_.expect(target.processes.at(0));
   } else {
     for (pid_t pid : target.is_process_tree() ? target.processes : all_processes()) tasks_.adopt(pid);
+    for (pid_t pid : target.processes) tasks_.leave_out_descendants(pid);
   }
   return {};
 }

@@ -66,8 +66,10 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
   }
   bool at_exec = rings_.settings().at_exec && target.is_process_tree();
   if (!at_exec) rings_.enable_records();
-  for (pid_t pid : target.processes)
+  for (pid_t pid : target.processes) {
     target.kind == Target::Kind::kCommand ? tasks_.expect(pid) : tasks_.adopt(pid);
+    if (target.kind == Target::Kind::kProcesses) tasks_.leave_out_descendants(pid);
+  }
   if (target.kind == Target::Kind::kCgroup) {  // one that ends before the first drain is known, too
     tasks_.expect_absences();
     for (pid_t pid : processes_of_group(target.cgroup)) tasks_.adopt(pid);
