@@ -13,16 +13,16 @@ namespace pctally {
 
 class TaskClock {
  public:
-  /// For a command: from its exec on. For running processes: from now on. Errors: errno of
-  /// perf_event_open(2); EMFILE also if too few descriptors would be left for the rest of the work; ENOTSUP
-  /// for a target that is no tree of processes.
-  static Result<TaskClock> open(const Target& target);
+  /// For a command: from its exec on. For running processes: from now on. Without `children`: of the
+  /// processes alone, from Linux 5.13 on. Errors: errno of perf_event_open(2); EMFILE also if too few
+  /// descriptors would be left for the rest of the work; ENOTSUP for a target that is no tree of processes.
+  static Result<TaskClock> open(const Target& target, bool children = true);
 
   /// Since then, of the living and the dead.
   [[nodiscard]] uint64_t ns() const noexcept;
 
  private:
-  Result<void> add_thread(pid_t tid, bool at_exec);
+  Result<void> add_thread(pid_t tid, bool at_exec, bool children);
 
   std::vector<UniqueFd> events_;
 };

@@ -160,9 +160,18 @@ void Child::wait() {
 bool Child::ended() {
   if (adopts_)
     reap();
-  else if (!reaped_ && wait4(pid_, &status_, WNOHANG, &usage_) == pid_)
-    reaped_ = true;
+  else if (!reaped_)
+    reap_alone();
   return reaped_;
+}
+
+/// wait4(2) adds up the process and its children: its own clock is there until then.
+void Child::reap_alone() {
+  siginfo_t end{};
+  const auto pid = static_cast<id_t>(pid_);
+  if (waitid(P_PID, pid, &end, WEXITED | WNOHANG | WNOWAIT) != 0 || end.si_pid != pid_) return;
+  own_time_ = cpu_time_of(pid_, false);
+  reaped_ = wait4(pid_, &status_, WNOHANG, &usage_) == pid_;
 }
 
 void Child::reap() {

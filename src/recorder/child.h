@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "recorder/cpu_account.h"
 
 namespace pctally {
 
@@ -45,6 +46,8 @@ class Child {
   [[nodiscard]] int status() const noexcept { return status_; }
   /// Its own, and that of everything it waited for or that was adopted and has ended.
   [[nodiscard]] const rusage& usage() const noexcept { return usage_; }
+  /// Its own alone. REQUIRES: not `adopt`.
+  [[nodiscard]] const CpuTime& own_time() const noexcept { return own_time_; }
 
   /// The living descendants that it left behind. REQUIRES: `adopt`.
   [[nodiscard]] std::vector<pid_t> adopted() const;
@@ -55,6 +58,7 @@ class Child {
 
  private:
   void reap();
+  void reap_alone();
   void pass_on(int signal, pid_t sender);
   [[nodiscard]] bool is_of_tree(pid_t sender) const;
 
@@ -70,6 +74,7 @@ class Child {
   bool reaped_ = false;
   int status_ = 0;
   rusage usage_{};
+  CpuTime own_time_;
 };
 
 /// Ends this process the way `status` (of waitpid) says the program ended: same exit code, or killed by

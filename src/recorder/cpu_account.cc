@@ -28,14 +28,17 @@ std::optional<uint64_t> clock_of(pid_t pid) {
   return to_ns(used);
 }
 
-std::optional<CpuTime> time_of_process(pid_t pid) {
+std::optional<CpuTime> time_of_process(pid_t pid, bool children) {
   ProcStat stat;
   auto clock = clock_of(pid);
   if (!clock || !read_proc_stat(pid, &stat)) return {};
   CpuTime time;
   time.system_ns = std::min(*clock, clock_ticks_to_ns(stat.system));
-  time.user_ns = *clock - time.system_ns + clock_ticks_to_ns(stat.children_user);
-  time.system_ns += clock_ticks_to_ns(stat.children_system);
+  time.user_ns = *clock - time.system_ns;
+  if (children) {
+    time.user_ns += clock_ticks_to_ns(stat.children_user);
+    time.system_ns += clock_ticks_to_ns(stat.children_system);
+  }
   return time;
 }
 
@@ -85,17 +88,17 @@ CpuTime used_between(const MachineReading& first, const MachineReading& last, lo
   return {busy - system_ns, system_ns};
 }
 
-CpuTime cpu_time_of(pid_t pid) { return time_of_process(pid).value_or(CpuTime{}); }
+CpuTime cpu_time_of(pid_t pid, bool children) { return time_of_process(pid, children).value_or(CpuTime{}); }
 
 void CpuAccount::count_tree(const Target& target) {
   if (!target.is_process_tree() || !may_observe_machine()) return;
-  if (auto clock = TaskClock::open(target)) tree_ = std::move(*clock);
+  if (auto clock = TaskClock::open(target, children_)) tree_ = std::move(*clock);
 }
 
 void CpuAccount::start(const Target& target) {
   target_ = target;
   for (pid_t pid : target.processes) {
-    auto time = time_of_process(pid);
+    auto time = time_of_process(pid, children_);
     processes_.push_back({pid, time.value_or(CpuTime{}), time.value_or(CpuTime{})});
   }
   known_ = true;
@@ -109,7 +112,7 @@ void CpuAccount::start(const Target& target) {
 
 void CpuAccount::poll() {
   for (Process& process : processes_)
-    if (auto time = time_of_process(process.pid)) process.last = *time;
+    if (auto time = time_of_process(process.pid, children_)) process.last = *time;
   if (tree_) tree_last_ns_ = tree_->ns();
   if (target_.is_process_tree()) return;
   if (target_.kind == Target::Kind::kCgroup) {

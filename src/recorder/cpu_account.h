@@ -17,8 +17,9 @@ struct CpuTime {
   [[nodiscard]] uint64_t total() const noexcept { return user_ns + system_ns; }
 };
 
-/// What a living process has used, with the children it has waited for; nothing if it is gone.
-[[nodiscard]] CpuTime cpu_time_of(pid_t pid);
+/// What a process has used that lives, or that nobody has waited for yet; nothing if it is gone. With
+/// `children`: with those that it has waited for.
+[[nodiscard]] CpuTime cpu_time_of(pid_t pid, bool children = true);
 
 /// A look at the clocks of the whole machine.
 struct MachineReading {
@@ -41,6 +42,9 @@ CpuTime used_between(const MachineReading& first, const MachineReading& last, lo
 ///              system as in /proc/stat
 class CpuAccount {
  public:
+  /// Without: it is the account of the target's processes alone. Before all else.
+  void follow_children(bool follow) { children_ = follow; }
+
   /// Lets the kernel count a tree of processes, if this process may observe every process. Before start(),
   /// and before privileges are given up; for engines that have no such count themselves.
   void count_tree(const Target& target);
@@ -54,8 +58,9 @@ class CpuAccount {
   /// The last reading.
   void end();
 
-  /// Used from start() until the last reading. `command`: what wait4(2) says of a command's process, else
-  /// null. `engine_ns`: the engine's own count, where it has one, for that of count_tree().
+  /// Used from start() until the last reading. `command`: what a command's process has used by its end (with
+  /// its children, as wait4(2) says), else null. `engine_ns`: the engine's own count, where it has one, for
+  /// that of count_tree().
   [[nodiscard]] CpuTime used(const CpuTime* command, std::optional<uint64_t> engine_ns = {}) const;
 
   /// What count_tree() has counted so far; 0 if it does not.
@@ -80,6 +85,7 @@ class CpuAccount {
   [[nodiscard]] CpuTime by_clocks() const;
 
   Target target_;
+  bool children_ = true;
   std::optional<TaskClock> tree_;
   uint64_t tree_first_ns_ = 0;
   uint64_t tree_last_ns_ = 0;

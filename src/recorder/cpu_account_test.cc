@@ -113,6 +113,42 @@ TEST(CpuAccount, ATreesCountHoldsWhatNobodyWaitsFor) {
   EXPECT_LT(seconds_used(by_clocks), 0.05) << "of the 0.1 s";
 }
 
+/// A child that is waited for burns 0.1 s.
+uint64_t leave_work_to_a_child() {
+  if (fork() == 0) {
+    burn(100000000);
+    _exit(0);
+  }
+  wait(nullptr);
+  return 0;
+}
+
+TEST(CpuAccount, WithoutChildrenIsOfTheProcessAlone) {
+  Worker worker(leave_work_to_a_child);
+  CpuAccount alone, counted, whole;
+  for (CpuAccount* account : {&alone, &counted}) account->follow_children(false);
+  counted.count_tree(Target::running({worker.pid()}));
+  for (CpuAccount* account : {&alone, &counted, &whole}) account->start(Target::running({worker.pid()}));
+  worker.go();
+  EXPECT_LT(seconds_used(alone), 0.05);
+  EXPECT_LT(seconds_used(counted), 0.05) << "where the kernel counts";
+  EXPECT_GE(seconds_used(whole), 0.08) << "in steps of 10 ms";
+}
+
+TEST(CpuAccount, AProcessNobodyHasWaitedForStillHasItsOwnTime) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    leave_work_to_a_child();
+    burn(20000000);
+    _exit(0);
+  }
+  siginfo_t end{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT), 0);
+  EXPECT_GE(cpu_time_of(pid, false).total(), 20'000'000u);
+  EXPECT_GE(cpu_time_of(pid).total(), cpu_time_of(pid, false).total() + 80'000'000);
+  waitpid(pid, nullptr, 0);
+}
+
 TEST(CpuAccount, OfACommandTheLargerFigureIsTaken) {
   CpuAccount account;
   account.start(Target::running({getpid()}));

@@ -236,7 +236,8 @@ Result<void> Recording::open(const Target& target) {
   auto created = create_file();
   if (!created) return std::unexpected(created.error());
   file_ = std::move(*created);
-  (void)guard_file(file_);      // at worst it ends with the file
+  (void)guard_file(file_);  // at worst it ends with the file
+  account_.follow_children(options_.children);
   account_.count_tree(target);  // an engine may give up the privilege for it
   settings_.target_cpu_ns = [this] { return account_.tree_ns(); };
   auto started = start_engine(target);
@@ -367,6 +368,7 @@ void Recording::book_cpu_time(Child* child) {
   CpuTime command;
   bool ended = child != nullptr && child->ended();
   if (ended) command = {to_ns(child->usage().ru_utime), to_ns(child->usage().ru_stime)};
+  if (ended && !options_.children) command = child->own_time();
   if (ended && options_.wait)
     for (pid_t pid : child->adopted()) {
       CpuTime living = cpu_time_of(pid);
@@ -404,6 +406,7 @@ void Recording::note_unobserved(const Child& child) {
 }
 
 std::vector<pid_t> Recording::find_left_behind(const Child& child) const {
+  if (!options_.children) return {};  // nobody asked for them
   std::vector<pid_t> pids = engine_->living();
   for_each_process(file_, kMostProcessRecords, [&pids](const ProcessRecord& record, uint32_t) {
     const pid_t pid = __atomic_load_n(&record.pid, __ATOMIC_RELAXED);  // as the program claims
