@@ -110,8 +110,12 @@ std::set<pid_t> TaskTable::left_out_now() {
 
 Task& TaskTable::add_running(pid_t pid) {
   Task& task = tasks_[pid];
+  if (is_outside(pid)) {  // to /proc the number is this process's own
+    task.comm = "(outside)";
+    return task;
+  }
   task.comm = comm_of(pid);
-  if (task.comm.empty()) task.comm = is_outside(pid) ? "(outside)" : pid < 0 ? "(ending)" : "(unknown)";
+  if (task.comm.empty()) task.comm = pid < 0 ? "(ending)" : "(unknown)";
   task.started_unix_ns = process_start_unix_ns(pid);
   if (scopes_ != nullptr) scopes_->meet(pid, &task.scope);
   find_threads(pid, task);
@@ -149,7 +153,6 @@ std::string TaskTable::place_of(pid_t pid, const Task& task, std::string_view pa
 
 void TaskTable::map_running(pid_t pid, Task& task) {
   task.forget_mappings();
-  if (is_outside(pid)) return;
   const pid_t thread = thread_with_memory(pid);
   const Program program = program_of(thread);
   const auto add = [&](const ExecutableMapping& mapping) { add_mapping(pid, task, program, mapping); };
@@ -191,7 +194,7 @@ void TaskTable::resync() {
   const std::set<pid_t> left_out = left_out_now();
   for (pid_t pid : known) {
     const auto found = tasks_.find(pid);
-    if (found == tasks_.end()) continue;
+    if (found == tasks_.end() || is_outside(pid)) continue;
     Task& task = found->second;
     if (!lives(pid, task)) {
       if (task.ended_ns != 0) continue;
@@ -211,6 +214,7 @@ void TaskTable::resync() {
 }
 
 void TaskTable::meet_again(pid_t pid, Task& task) {
+  if (is_outside(pid)) return;
   task.comm = comm_of(pid);
   rows_.rename(task.record, task.comm);
   find_root(pid, task);
@@ -225,7 +229,10 @@ Task* TaskTable::find(pid_t pid) {
   return unknown_processes_ == Unknown::kAdopt ? &add_running(pid) : nullptr;
 }
 
+/// What processes outside do is not told apart: they are never renamed and never end. One may start or become
+/// a process inside.
 void TaskTable::apply(const PerfRecord& record, std::string_view text) {
+  if (is_outside(record.pid)) return;
   switch (record.kind) {
     case PerfRecord::Kind::kMmap:
       return apply_mmap(record, text);
@@ -242,7 +249,6 @@ void TaskTable::apply(const PerfRecord& record, std::string_view text) {
 
 void TaskTable::apply_mmap(const PerfRecord& record, std::string_view path) {
   if (!record.executable || static_cast<int64_t>(record.start) < 0) return;
-  if (is_outside(record.pid)) return;
   Task* task = find(record.pid);
   if (task == nullptr) return;
   uint64_t before = task->space.replacements();
