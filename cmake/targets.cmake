@@ -131,8 +131,9 @@ function(pctally_capture_library target kind)
   target_link_libraries(${target} PRIVATE ${ARG_DEPENDS})
   target_link_options(${target} PRIVATE -Wl,--version-script=${ARG_MAP} -Wl,-z,nodelete -Wl,-z,now -Wl,-z,relro
                                         -Wl,--as-needed)
-  if(NOT PCTALLY_SANITIZE)
-    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  if(NOT PCTALLY_SANITIZE)  # a name of the C library may be a function of the program's
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:pctally_own_calls>)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,-Bsymbolic-functions)
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${ARG_OUTPUT} LINKER_LANGUAGE C LINK_DEPENDS ${ARG_MAP})
 endfunction()

@@ -41,6 +41,32 @@ class Inside(unittest.TestCase):
         self.assertEqual(done.report()["engine"], "timer")
 
 
+class Names(unittest.TestCase):
+    """A program may define what it likes under names that are POSIX's and not ISO C's: read(), open(), close()."""
+
+    def setUp(self):
+        bare = subprocess.run([p.program("own_names"), "0.01"], capture_output=True)
+        if bare.returncode != 0:
+            self.skipTest("this C library calls the program's functions itself")
+
+    def test_functions_of_the_program_are_not_called(self):
+        for engine in inside():
+            for options in ((), ("-g",)):
+                done = p.record([p.program("own_names"), "0.2"], "-e", engine, *options)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"none was called\n", b""), (engine, options))
+                data = done.report()
+                p.assert_ledger(self, data)
+                self.assertEqual({row["engine"] for row in data["processes"]}, {engine})
+                self.assertGreater(p.share_at_most(data, "work"), 0.8, (engine, options))
+
+    def test_nor_by_the_library(self):
+        for engine in inside():
+            path = os.path.join(tempfile.mkdtemp(dir=p.scratch()), "a.pct")
+            done = subprocess.run([p.program("own_names_library"), "0.2", path, engine], capture_output=True)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"none was called\n", b""), engine)
+            self.assertGreater(p.share_at_most(p.report(path), "work"), 0.8, engine)
+
+
 def most_sampled(machine):
     """Of the CPU time, of programs that end at once: beside others the kernel starts them at its ticks."""
     return 1.2 if machine.calm else 1.6
