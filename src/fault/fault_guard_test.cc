@@ -288,5 +288,27 @@ TEST(FrontHandler, AHandlerForOneSignalIsCalledOnce) {
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP) << "status " << status;
 }
 
+const void* volatile g_context = nullptr;
+volatile int g_code = 0;
+
+void takes_all(int, siginfo_t* info, void* context) {
+  g_code = info->si_code;
+  g_context = context;
+}
+
+// The kernel passes all three, whatever the flags, and handlers older than SA_SIGINFO use them.
+TEST(FrontHandler, AHandlerWithoutTheFlagGetsAllArguments) {
+  struct sigaction old {
+  }, before{};
+  old.sa_sigaction = takes_all;
+  ASSERT_EQ(sigaction(SIGTRAP, &old, &before), 0);
+  Claim nothing = [](siginfo_t*, void*) { return false; };
+  ASSERT_TRUE(put_in_front(SIGTRAP, nothing, WhileClaiming::kBlockAsBefore));
+  raise(SIGTRAP);
+  EXPECT_EQ(g_code, SI_TKILL);
+  EXPECT_NE(g_context, nullptr);
+  sigaction(SIGTRAP, &before, nullptr);
+}
+
 }  // namespace
 }  // namespace pctally

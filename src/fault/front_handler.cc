@@ -67,11 +67,6 @@ void mask_as_before(const struct sigaction& to, int signal, const void* context)
   next_sigmask(SIG_SETMASK, &mask, nullptr);
 }
 
-void call(const struct sigaction& to, int signal, siginfo_t* info, void* context) noexcept {
-  if ((to.sa_flags & SA_SIGINFO) != 0) return to.sa_sigaction(signal, info, context);
-  to.sa_handler(signal);
-}
-
 /// Not inlined, as what it needs of the stack is not for signals that are claimed: an alternate stack may be
 /// nearly used up.
 [[gnu::noinline]] void pass_on(unsigned level, int signal, siginfo_t* info, void* context) noexcept {
@@ -84,7 +79,7 @@ void call(const struct sigaction& to, int signal, siginfo_t* info, void* context
   if (is_default(to)) return default_action(signal, info, context);
   if ((to.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) previous.sa_handler = SIG_DFL;
   if (front.masking == WhileClaiming::kBlockAll) mask_as_before(to, signal, context);
-  call(to, signal, info, context);
+  to.sa_sigaction(signal, info, context);  // whatever the flags, as the kernel
 }
 
 template <unsigned kLevel>
@@ -202,7 +197,7 @@ void block_all_but_guarded(sigset_t* mask) noexcept {
 
 void call_with_its_mask(const struct sigaction& action, int signal, siginfo_t* info, void* context) noexcept {
   mask_as_before(action, signal, context);
-  call(action, signal, info, context);
+  action.sa_sigaction(signal, info, context);
 }
 
 }  // namespace pctally
