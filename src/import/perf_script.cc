@@ -73,7 +73,7 @@ void PerfScriptReader::finish() {
   ++samples_;
   if (__builtin_add_overflow(amounts_, amount, &amounts_)) amounts_ = UINT64_MAX;
   if (stack_.empty())
-    sum_.add_outside(amount, 1);
+    sum_.add_outside(amount, 1, comm);
   else
     sum_.add(stack_, amount, 1, comm);
   sum_.add_process(sample_->pid, comm, amount);

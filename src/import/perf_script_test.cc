@@ -123,6 +123,13 @@ TEST(ImportPerfScript, OneNumberIsNotTakenForAProcess) {
 
 TEST(ImportPerfScript, TheCoresOfAHybridCpuHaveOneEvent) {
   Imported read(
+TEST(ImportPerfScript, ASampleWithoutAStackIsOfItsProcess) {
+  Imported read(
+      "p 7 1.5: 100 cpu-clock: \n\nkworker/0:2-mm 9 1.6: 100 cpu-clock: \n\t1 f (/x)\n\t2 g (/x)\n\n");
+  EXPECT_EQ(read.stacks(), (Sums{{"p", 100}, {"kworker/0:2-mm;g;f", 100}}));
+  EXPECT_EQ(read.profile.ledger.outside, 1u);
+}
+
       "x 12 1.5:  10 cpu_core/cycles/P: \n\t1 f (/x)\n\nx 12 1.6:  10 cpu_atom/cycles:u/: \n\t1 f (/x)\n\n"
       "x 12 1.6:  10 cpu_atom/cycles/: \n\t1 f (/x)\n");
   EXPECT_EQ(read.error, "");

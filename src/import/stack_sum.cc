@@ -93,12 +93,12 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   sum_.paths.context[node].self += amount;
 }
 
-void StackSum::add_outside(uint64_t amount, uint64_t count) {
+void StackSum::add_outside(uint64_t amount, uint64_t count, const std::string& program) {
   count_delivery(amount, count);
   if (overflow_) return;
   sum_.ledger.outside += amount;
   const uint32_t cut =
-      child(scope_of(""), PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kInterrupted));
+      child(scope_of(program), PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kInterrupted));
   sum_.paths.context[cut].self += amount;
 }
 

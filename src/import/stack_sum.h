@@ -56,7 +56,7 @@ class StackSum {
   void add(std::span<const ImportedPlace> stack, uint64_t amount, uint64_t count,
            const std::string& program = "");
   /// The same where no code is known for it.
-  void add_outside(uint64_t amount, uint64_t count);
+  void add_outside(uint64_t amount, uint64_t count, const std::string& program = "");
   void add_lost(uint64_t amount);
   void add_process(int32_t pid, const std::string& comm, uint64_t amount);
 

@@ -7,11 +7,17 @@
 namespace pctally {
 namespace {
 
+/// The file's name in a path. Other tools' profiles have names of processes, which may have slashes, too
+/// ("kworker/0:2").
+std::string short_program(const std::string& name) {
+  return name.starts_with('/') ? std::string(base_name(name)) : name;
+}
+
 /// The paths that programs of each last part have; the first of them where there are more.
 std::map<std::string, std::pair<std::string, bool>> programs_by_name(const CallPaths& paths) {
   std::map<std::string, std::pair<std::string, bool>> programs;
   for (const PathScope& scope : paths.scopes) {
-    const auto [entry, fresh] = programs.try_emplace(std::string(base_name(scope.name)), scope.name, false);
+    const auto [entry, fresh] = programs.try_emplace(short_program(scope.name), scope.name, false);
     if (!fresh && entry->second.first != scope.name) entry->second.second = true;
   }
   return programs;
@@ -27,7 +33,7 @@ std::vector<ScopeName> scope_names(const CallPaths& paths) {
     if (scope.kind == PathScopeKind::kGroup) {
       if (!scope.name.empty()) name.group = scope.name;
     } else if (!scope.name.empty()) {
-      const std::string part(base_name(scope.name));
+      const std::string part = short_program(scope.name);
       name.program = programs.at(part).second || part.empty() ? scope.name : part;
     }
     if (!scope.thread.empty()) name.thread = scope.thread;

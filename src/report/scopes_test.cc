@@ -99,6 +99,15 @@ TEST(Scopes, ProgramsOfOneNameShowTheirPathsAndBuildsAreApart) {
               ElementsAre(Pair("/bin/a", 5), Pair("/opt/a", 4), Pair("b", 3), Pair("b", 2)));
 }
 
+TEST(Scopes, ANameOfAProcessMayHaveSlashes) {
+  ScopeProfile file(PathScopeKind::kProgram);
+  file.tick(file.scope("ksoftirqd/0"), 0x110, 5);
+  file.tick(file.scope("kworker/0:2-events"), 0x110, 4);
+  file.tick(file.scope("/bin/a"), 0x110, 3);
+  EXPECT_THAT(programs(file.report(Grouping::kProgram)),
+              ElementsAre(Pair("ksoftirqd/0", 5), Pair("kworker/0:2-events", 4), Pair("a", 3)));
+}
+
 TEST(Scopes, TicksWithoutAScopeAreRowsWithTheReason) {
   ScopeProfile file(PathScopeKind::kProgram);
   file.tick(file.scope("/bin/a"), 0x110, 5);
