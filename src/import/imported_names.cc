@@ -1,5 +1,7 @@
 #include "import/imported_names.h"
 
+#include "import/recorded_object.h"
+
 namespace pctally {
 namespace {
 
@@ -77,6 +79,7 @@ Executable ImportedNames::executable(const std::string& path, const std::vector<
   const auto [entry, fresh] = known_.try_emplace({path, build_id}, objects_.size() + 1);
   if (fresh) objects_.emplace_back(path);
   Executable executable;
+  if (path == kKernelObject) executable.kind = ExecutableKind::kKernel;
   executable.path = path;
   executable.build_id = build_id;
   executable.stamp = {.device = kDevice, .inode = entry->second};

@@ -5,6 +5,7 @@
 #include "import/formats.h"
 #include "import/lines.h"
 #include "import/perf_script_lines.h"
+#include "import/recorded_object.h"
 #include "import/stack_sum.h"
 
 namespace pctally {
@@ -49,7 +50,8 @@ class PerfScriptReader {
 void PerfScriptReader::enter_frames(const FrameLine& function) {
   for (const FrameLine& frame : frames_) {
     const bool known = frame.address == function.address && !function.object.empty();
-    const uint32_t object = sum_.named_object(known ? std::string(function.object) : kNoObject);
+    const uint32_t object =
+        sum_.named_object(known ? recorded_object(function.object, function.address) : kNoObject);
     const std::string name = frame.symbol.empty() ? address_name(frame.address) : std::string(frame.symbol);
     stack_.push_back(sum_.place(object, {{name, "", 0}}));
   }

@@ -84,8 +84,24 @@ TEST(ImportPerfScript, PathsMayHaveBlanksAndBrackets) {
   EXPECT_EQ(objects_of("\n\t55d0 f() (/opt/a (x86)/lib.so (deleted))"), "/opt/a (x86)/lib.so (deleted):f()");
   EXPECT_EQ(objects_of("\n\t55d0 f() (/a/:-)/lib.so)"), "/a/:-)/lib.so:f()");
   EXPECT_EQ(objects_of("\n\t55d0 f (/a (b/lib.so)"), "/a (b/lib.so:f");
-  EXPECT_EQ(objects_of("\n\t55d0 *f /app/x (copy).js:12 (/tmp/perf-12.map)"),
-            "/tmp/perf-12.map:*f /app/x (copy).js:12");
+  EXPECT_EQ(objects_of("\n\t55d0 *f /app/x (copy).js:12 (/tmp/perf-12.map)"), "[jit]:*f /app/x (copy).js:12");
+}
+
+// Else a comparison with another run, or with a recording of pctally, has each of their functions twice.
+TEST(ImportPerfScript, KernelAndJitHaveTheNamesThatRecordingsGiveThem) {
+  EXPECT_EQ(
+      objects_of("\n\tffffffff8100 read_zero+0x1 ([kernel.kallsyms])\n\tffffffffc0000010 ext4_read ([ext4])"
+                 "\n\tffffffffc0000020 nft_do ([nf_tables])\n\tffffffff81000000 f "
+                 "(/usr/lib/debug/boot/vmlinux-6.1.0)"),
+      "[kernel]:f;[kernel]:nft_do;[kernel]:ext4_read;[kernel]:read_zero");
+  EXPECT_EQ(objects_of("\n\t55d0 a (/tmp/perf-111.map)\n\t55d1 b ([JIT] tid 7)"
+                       "\n\t55d2 c (/root/.debug/jit/java-jit-2026/jitted-7-12.so)"),
+            "[jit]:c;[jit]:b;[jit]:a");
+  EXPECT_EQ(
+      objects_of(
+          "\n\tffffffffff600000 v ([vsyscall])\n\tffffffff81000000 g ([guest.kernel.kallsyms])"
+          "\n\tffffffff81000001 [unknown] ([unknown])\n\t55d0 h (/x/perf-a.map)\n\t55d1 i (/x/jitted-7.so)"),
+      "/x/jitted-7.so:i;/x/perf-a.map:h;[unknown]:[unknown];[guest.kernel.kallsyms]:g;[vsyscall]:v");
 }
 
 TEST(ImportPerfScript, AFrameNeedsNoObjectAndNoSymbol) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "import/recorded_object.h"
 #include "profile/positions.h"
 
 namespace pctally {
@@ -23,7 +24,8 @@ std::string address_name(uint64_t address) {
 
 StackSum::StackSum(ImportedNames* names, const std::string& program) : names_(names), program_(program) {}
 
-uint32_t StackSum::named_object(const std::string& path, const std::vector<uint8_t>& build_id) {
+uint32_t StackSum::named_object(const std::string& object, const std::vector<uint8_t>& build_id) {
+  const std::string path = recorded_object(object);
   const auto [entry, fresh] =
       named_.try_emplace({path, build_id}, static_cast<uint32_t>(sum_.executables.size()));
   if (fresh) sum_.executables.push_back(names_->executable(path, build_id));

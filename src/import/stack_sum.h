@@ -42,8 +42,8 @@ class StackSum {
   /// `program`: whose stacks they are, where the file does not say more.
   StackSum(ImportedNames* names, const std::string& program);
 
-  /// An object whose names are in the file.
-  uint32_t named_object(const std::string& path, const std::vector<uint8_t>& build_id = {});
+  /// An object whose names are in the file; see recorded_object().
+  uint32_t named_object(const std::string& object, const std::vector<uint8_t>& build_id = {});
   /// A file that is asked for names, position being a file offset; or the vdso. With a build id only the file
   /// that has it is asked.
   uint32_t file_object(const std::string& path, ExecutableKind kind,
