@@ -15,10 +15,6 @@ namespace pctally {
 /// Limit for a file, and for what is compressed in it.
 inline constexpr uint64_t kMostImportedBytes = uint64_t{1} << 30;
 
-/// The object of functions whose file names none. It is the same for all files, so that a comparison finds a
-/// function in both.
-inline constexpr char kNoObject[] = "(no object)";
-
 using ImportedBytes = std::span<const unsigned char>;
 
 /// A profile in one of the formats below, compressed by gzip or not, recognised by its content. `name` is

@@ -38,6 +38,10 @@ std::string object_name_of(const ExecutableIdentity& identity);
 /// The end that the kernel gives to the name of a mapped file that is no more.
 inline constexpr std::string_view kDeleted = " (deleted)";
 
+/// The object of functions for which another tool's profile names none. It is the same for all files, so that
+/// a comparison finds a function in both.
+inline constexpr char kNoObject[] = "(no object)";
+
 /// The recorder knew no object, only why: the path is "[reason]".
 bool is_unknown_object(const ExecutableIdentity& identity);
 

@@ -375,6 +375,7 @@ Result<Diff> make_diff(const std::vector<Profile>& before, const std::vector<Pro
   const auto old_reports = reports_of(old_side, open, options.by),
              new_reports = reports_of(new_side, open, options.by);
   join_namesakes(pointers_to(old_reports, new_reports), &objects);
+  if (options.by == Grouping::kFunction) find_homes(pointers_to(old_reports, new_reports), &objects);
   diff.renamed = objects.renamed;
   const MatchingLines lines(old_reports, new_reports, objects);
   const auto old_runs = measure_side(old_side, old_reports, diff.work, objects, lines),

@@ -329,6 +329,23 @@ TEST(Diff, AnObjectIsTheSameBesideANamesake) {
   EXPECT_EQ(diff_of({both}, {both}, {.by = Grouping::kObject}).rows.size(), 2u);
 }
 
+/// Folded stacks have no objects, nor has the text of perf script -F without dso.
+TEST(Diff, AFunctionWithoutAnObjectIsThatOfTheOnlyObjectThatHasIt) {
+  const Profile folded = run_of({0, 500, 300}, {}, kNoObject);
+  for (const bool paths : {false, true}) {
+    const Profile before = paths ? with_paths(folded) : folded,
+                  after = paths ? with_paths(run_of({0, 500, 300})) : run_of({0, 500, 300});
+    const Diff diff = diff_of({before}, {after});
+    ASSERT_EQ(diff.rows.size(), 2u);
+    EXPECT_EQ(row_of(diff, "f1").object, "y");
+    EXPECT_EQ(row_of(diff, "f1").old_side.ticks, 500u);
+    EXPECT_EQ(row_of(diff, "f1").new_side.ticks, 500u);
+    EXPECT_EQ(diff.decided + diff.decided_totals, 0u);
+  }
+  const Profile two = with_namesake(run_of({0, 500}), "/x/z");
+  EXPECT_EQ(diff_of({run_of({0, 900}, {}, kNoObject)}, {two}).rows.size(), 3u) << "which is not known";
+}
+
 TEST(Diff, ClonesOfAFunctionAreTheFunction) {
   EXPECT_EQ(without_clone_suffix("f.isra.0"), "f");
   EXPECT_EQ(without_clone_suffix("f.part.12.constprop.3"), "f");

@@ -6,6 +6,7 @@
 
 #include "base/base_name.h"
 #include "object/symbolizer.h"
+#include "report/names/short_name.h"
 
 namespace pctally {
 namespace {
@@ -93,6 +94,29 @@ void join_namesakes(const std::vector<const Report*>& reports, MatchingObjects* 
 const std::string& MatchingObjects::name_of(const std::string& object) const {
   const auto found = renamed.find(object);
   return found == renamed.end() ? object : found->second;
+}
+
+const std::string& MatchingObjects::name_of(const std::string& object, const std::string& function) const {
+  if (object != kNoObject) return name_of(object);
+  const auto home = homes.find(function);
+  return home == homes.end() ? object : home->second;
+}
+
+void find_homes(const std::vector<const Report*>& reports, MatchingObjects* objects) {
+  std::map<std::string, std::set<std::string>> found;  // by function
+  for (const Report* report : reports)
+    for (const Row& row : report->rows)
+      if (row.object == kNoObject && !row.function.starts_with('['))
+        found[without_clone_suffix(row.function)];
+  if (found.empty()) return;
+  for (const Report* report : reports)
+    for (const Row& row : report->rows) {
+      const auto function = found.find(without_clone_suffix(row.function));
+      if (function != found.end() && row.object != kNoObject)
+        function->second.insert(objects->name_of(row.object));
+    }
+  for (auto& [function, homes] : found)
+    if (homes.size() == 1) objects->homes[function] = *homes.begin();
 }
 
 MatchingObjects matching_objects(const std::vector<Profile>& before, const std::vector<Profile>& after) {

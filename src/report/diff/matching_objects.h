@@ -13,9 +13,12 @@ namespace pctally {
 struct MatchingObjects {
   std::map<std::string, std::string> renamed;  ///< an object's name and the one it is compared by
   std::set<std::string> same_build;            ///< by their new names: there an address names the same code
+  std::map<std::string, std::string> homes{};  ///< of functions of kNoObject: the only object that has them
 
   /// The name that `object`, of either side, is compared by.
   [[nodiscard]] const std::string& name_of(const std::string& object) const;
+  /// The same of an object's function, without_clone_suffix().
+  [[nodiscard]] const std::string& name_of(const std::string& object, const std::string& function) const;
 };
 
 /// Objects match by file name. An object that only one side has matches the one that only the other side has
@@ -27,5 +30,8 @@ MatchingObjects matching_objects(const std::vector<Profile>& before, const std::
 /// A report calls objects by their paths where several have one file name. Where reports do not know the same
 /// ones, all of that file name are one object.
 void join_namesakes(const std::vector<const Report*>& reports, MatchingObjects* objects);
+
+/// Text of other tools may have no objects. REQUIRES: reports by function; join_namesakes() was called.
+void find_homes(const std::vector<const Report*>& reports, MatchingObjects* objects);
 
 }  // namespace pctally

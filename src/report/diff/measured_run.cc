@@ -38,7 +38,8 @@ bool is_nameless(const Row& row, Grouping by) {
 DiffKey key_of(const Row& row, Grouping by, const MatchingObjects& objects) {
   std::string name = row_name(row, by);
   if (by == Grouping::kObject || by == Grouping::kProcess) return {objects.name_of(name), ""};
-  const std::string& object = objects.name_of(row.object);
+  const std::string& object =
+      by == Grouping::kFunction ? objects.name_of(row.object, name) : objects.name_of(row.object);
   if (const std::string address = address_of_nameless(row); !address.empty())
     name = "[" + object + (objects.same_build.contains(object) ? address : "]");
   return {name, object};
