@@ -11,6 +11,8 @@
 namespace pctally {
 namespace {
 
+constexpr char kFields[] = "comm,pid,tid,time,period,event,ip,sym,dso";
+
 class PerfScriptReader {
  public:
   PerfScriptReader(std::string_view text, const std::string& name, ImportedNames* names)
@@ -18,6 +20,9 @@ class PerfScriptReader {
   Result<Profile> run();
 
  private:
+  Result<void> read(std::string_view line);
+  Result<void> read_other(std::string_view line);
+  void end_sample();
   Result<void> begin(const SampleLine& sample);
   void add_frame(const FrameLine& frame);
   void enter_frames(const FrameLine& function);
@@ -25,7 +30,7 @@ class PerfScriptReader {
   void add_lost();
   [[nodiscard]] bool has_stack() const { return !stack_.empty() || !frames_.empty(); }
   [[nodiscard]] bool is_whole(const FrameLine& frame) const;
-  [[nodiscard]] bool is_cut_off(std::string_view last) const;
+  [[nodiscard]] bool is_cut_off() const;
   void finish();
   [[nodiscard]] ImportedUnit unit() const;
 
@@ -42,7 +47,10 @@ class PerfScriptReader {
   uint64_t samples_ = 0, amounts_ = 0;
   uint64_t lost_ = 0;  ///< samples
   uint64_t throttled_ = 0;
-  bool have_blank_lines_ = false;  ///< behind samples
+  bool have_ends_ = false;  ///< behind samples: blank lines, or ends_stack()
+  std::string_view last_;   ///< line of a sample
+  size_t other_line_ = 0;   ///< number of the last line that is not indented and no sample; 0: none
+  size_t unreadable_ = 0;   ///< that of the first line that should be a sample
 };
 
 /// Keeps only the names of the objects' functions: addresses in this text are those of one process. What was
@@ -86,13 +94,14 @@ void PerfScriptReader::finish() {
 Result<void> PerfScriptReader::begin(const SampleLine& sample) {
   if (event_.empty()) event_ = sample.event;
   if (sample.event != event_)
-    return fail(EINVAL, "it holds %.40s and %.40s; print one event: perf record -e EVENT", event_.c_str(),
-                std::string(sample.event).c_str());
+    return fail(EINVAL, "it holds %.40s and %.40s; perf script --per-event-dump writes a file for each event",
+                event_.c_str(), std::string(sample.event).c_str());
   if (has_periods_.value_or(sample.period.has_value()) != sample.period.has_value())
     return fail(EINVAL, "line %zu: some samples have a period and some have none", lines_.number());
   has_periods_ = sample.period.has_value();
   if (sample.period) period_ = period_.value_or(*sample.period) == *sample.period ? *sample.period : 0;
   sample_ = sample;
+  other_line_ = 0;
   if (!sum_.add_rows(1)) return fail(EFBIG, "it has more than 10,000,000 rows");
   return {};
 }
@@ -121,13 +130,13 @@ bool PerfScriptReader::is_whole(const FrameLine& frame) const {
 
 /// The last line is not whole, or the last sample has no blank line behind it where others have one. Who
 /// takes the file's end away takes whole lines: a line without its end may be whole.
-bool PerfScriptReader::is_cut_off(std::string_view last) const {
+bool PerfScriptReader::is_cut_off() const {
   const bool flat = sample_ && !has_stack() && !is_blank(sample_->rest);  // its place stands in its own line
-  const bool lacks_end = sample_ && have_blank_lines_ && !flat;
-  if (text_.ends_with('\n') || last.empty()) return lacks_end;
-  const std::optional<SampleLine> sample = parse_sample(last);
-  if (is_blank(sample ? sample->rest : last)) return lacks_end;
-  const std::optional<FrameLine> frame = sample ? parse_place(sample->rest) : parse_frame(last);
+  const bool lacks_end = sample_ && have_ends_ && !flat;
+  if (text_.ends_with('\n') || last_.empty()) return lacks_end;
+  const std::optional<SampleLine> sample = parse_sample(last_);
+  if (is_blank(sample ? sample->rest : last_)) return lacks_end;
+  const std::optional<FrameLine> frame = sample ? parse_place(sample->rest) : parse_frame(last_);
   return !frame || !is_whole(*frame);
 }
 
@@ -138,36 +147,59 @@ ImportedUnit PerfScriptReader::unit() const {
   return {.cpu_time = clock, .event = event_, .period = period_.value_or(0)};
 }
 
+/// A line that is no sample: of a stack, or one that should be the first of a sample.
+Result<void> PerfScriptReader::read_other(std::string_view line) {
+  const bool is_head = !line.starts_with('\t') && has_time_and_event(line);
+  const std::optional<FrameLine> frame = is_head ? std::nullopt : parse_frame(line);
+  if (frame && sample_) {
+    add_frame(*frame);
+    if (!sum_.add_rows(1)) return fail(EFBIG, "it has more than 10,000,000 rows");
+  } else if (frame) {
+    if (unreadable_ == 0) unreadable_ = other_line_;
+  } else if (has_stack() && ends_stack(line) && !is_head) {
+    end_sample();
+    last_ = {};
+  } else if (!is_blank(line.substr(0, 1)) || is_head) {
+    if (has_stack()) finish();
+    other_line_ = lines_.number();
+    if (unreadable_ == 0 && is_head) unreadable_ = other_line_;
+  }
+  return {};
+}
+
+Result<void> PerfScriptReader::read(std::string_view line) {
+  if (const std::string_view record = record_of(line); !record.empty()) {
+    apply(record);
+    return {};
+  }
+  last_ = line;
+  const std::optional<SampleLine> sample = parse_sample(line);
+  if (!sample) return read_other(line);
+  finish();
+  return begin(*sample);
+}
+
+void PerfScriptReader::end_sample() {
+  have_ends_ = have_ends_ || sample_;
+  finish();
+}
+
 Result<Profile> PerfScriptReader::run() {
-  std::string_view last;
   for (std::string_view line; lines_.next(&line);) {
-    if (line.empty()) {
-      have_blank_lines_ = have_blank_lines_ || sample_;
-      finish();
-      continue;
-    }
-    if (line[0] == '#') continue;
-    if (const std::string_view record = record_of(line); !record.empty()) {
-      apply(record);
-      continue;
-    }
-    last = line;
-    if (const std::optional<SampleLine> sample = parse_sample(line)) {
-      finish();
-      if (auto begun = begin(*sample); !begun) return std::unexpected(begun.error());
-    } else if (const auto frame = parse_frame(line); frame && sample_) {
-      add_frame(*frame);
-      if (!sum_.add_rows(1)) return fail(EFBIG, "it has more than 10,000,000 rows");
-    }
+    if (line.empty()) end_sample();
+    if (line.empty() || (line[0] == '#' && !parse_sample(line))) continue;
+    if (auto read_it = read(line); !read_it) return std::unexpected(read_it.error());
   }
   if (samples_ == 0 && !sample_)
-    return fail(EINVAL, "it lacks time or event; perf script -F %s prints them",
-                "comm,pid,tid,time,period,event,ip,sym,dso");
+    return fail(EINVAL, "it lacks names, times or events; perf script -F %s prints them", kFields);
+  if (unreadable_ != 0)
+    return fail(EINVAL, "line %zu is a sample that cannot be read; try perf script -F %s", unreadable_,
+                kFields);
   Profile profile;
   profile.engine = "perf";
-  if (is_cut_off(last)) {
+  if (is_cut_off()) {
     profile.damage.emplace_back("its last sample is cut off, and others may be missing");
-    if (!text_.ends_with('\n') && parse_frame(last) && !frames_.empty()) frames_.pop_back();
+    if (!text_.ends_with('\n') && parse_frame(last_) && !frames_.empty()) frames_.pop_back();
   }
   finish();
   add_lost();
@@ -175,11 +207,11 @@ Result<Profile> PerfScriptReader::run() {
   return sum_.take(unit(), std::move(profile));
 }
 
-/// A sample's first line without its time or event, and its first frame below.
+/// A sample's first line without its name, time or event, and its first frame below.
 bool is_incomplete_sample(std::string_view head, std::string_view below) {
   const auto frame = parse_frame(below);
   return !head.empty() && !head.starts_with('\t') && below.starts_with('\t') && frame &&
-         (frame->object.starts_with('/') || frame->object.starts_with('['));
+         (frame->object.starts_with('/') || frame->object.starts_with('[') || has_time_and_event(head));
 }
 
 }  // namespace

@@ -137,6 +137,26 @@ void skip_data(FrameLine* frame) {
   trim(&frame->symbol);
 }
 
+/// What perf prints of the registers, branches and instruction stands behind the place.
+std::string_view without_data_behind(std::string_view line) {
+  for (const std::string_view data : {" insn:", " ilen:", " ABI:", " 0x"})
+    line = line.substr(0, line.find(data));
+  return line;
+}
+
+/// "250000 cpu-clock:u:", the period perhaps.
+bool take_event(std::string_view* text, SampleLine* sample) {
+  std::string_view event = take_word(text);
+  uint64_t period = 0;
+  if (parse_number(event, &period)) {
+    sample->period = period;
+    event = take_word(text);
+  }
+  if (event.size() < 2 || !event.ends_with(':')) return false;
+  sample->event = event_of(event);
+  return true;
+}
+
 }  // namespace
 
 std::string_view take_word(std::string_view* text) {
@@ -157,18 +177,20 @@ std::optional<SampleLine> parse_sample(std::string_view line) {
     if (!is_time(word)) continue;
     if (++times > kMostTimes) return std::nullopt;
     if (!parse_process(line.substr(0, static_cast<size_t>(word.data() - line.data())), &sample)) continue;
-    std::string_view event = take_word(&rest);
-    uint64_t period = 0;
-    if (parse_number(event, &period)) {
-      sample.period = period;
-      event = take_word(&rest);
-    }
-    if (event.size() < 2 || !event.ends_with(':')) return std::nullopt;
-    sample.event = event_of(event);
+    if (!take_event(&rest, &sample)) return std::nullopt;
     sample.rest = rest;
     return sample;
   }
   return std::nullopt;
+}
+
+bool has_time_and_event(std::string_view line) {
+  for (std::string_view word; !(word = take_word(&line)).empty();) {
+    SampleLine sample;
+    std::string_view rest = line;
+    if (is_time(word) && take_event(&rest, &sample)) return true;
+  }
+  return false;
 }
 
 std::string_view record_of(std::string_view line) {
@@ -191,8 +213,10 @@ std::optional<FrameLine> parse_frame(std::string_view line) {
   return frame;
 }
 
+bool ends_stack(std::string_view line) { return line.size() > 1 && line[0] == ' ' && line[1] != ' '; }
+
 std::optional<FrameLine> parse_place(std::string_view rest) {
-  std::optional<FrameLine> frame = parse_address(rest);
+  std::optional<FrameLine> frame = parse_address(without_data_behind(rest));
   if (frame) skip_data(&*frame);
   if (!frame || (frame->symbol.empty() && frame->object.empty())) return std::nullopt;
   frame->symbol = without_offset(frame->symbol);

@@ -23,6 +23,10 @@ struct SampleLine {
 
 std::optional<SampleLine> parse_sample(std::string_view line);
 
+/// Whether a line has a time and an event, as a sample has: also where it lacks the thread, and
+/// parse_sample() cannot tell the name.
+bool has_time_and_event(std::string_view line);
+
 /// "55d0 symbol+0x1 (object)", a symbol being of any characters. perf prints no object for what was inlined,
 /// and none at all where it was not asked for.
 struct FrameLine {
@@ -33,6 +37,9 @@ struct FrameLine {
 
 /// A line of a stack. Lines of the source between them are none.
 std::optional<FrameLine> parse_frame(std::string_view line);
+
+/// Whether the line is behind a stack, in the place of the blank line: " insn: 31 d0" and other data.
+bool ends_stack(std::string_view line);
 
 /// The only place of a sample without callers: what follows the event.
 std::optional<FrameLine> parse_place(std::string_view rest);

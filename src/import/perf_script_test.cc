@@ -123,6 +123,13 @@ TEST(ImportPerfScript, NumbersBeforeTheAddressAreNoName) {
   EXPECT_EQ(objects_of("  7f0  68100142 |OP LOAD|LVL L1 hit|BLK  N/A \n\t55d0 work (/x)"), "/x:work");
 }
 
+TEST(ImportPerfScript, ASampleWithoutAStackIsOfItsProcess) {
+  Imported read(
+      "p 7 1.5: 100 cpu-clock: \n\nkworker/0:2-mm 9 1.6: 100 cpu-clock: \n\t1 f (/x)\n\t2 g (/x)\n\n");
+  EXPECT_EQ(read.stacks(), (Sums{{"p", 100}, {"kworker/0:2-mm;g;f", 100}}));
+  EXPECT_EQ(read.profile.ledger.outside, 1u);
+}
+
 // By default perf script prints threads alone: -F +pid adds their processes.
 TEST(ImportPerfScript, OneNumberIsNotTakenForAProcess) {
   const std::string rest = " 1.5: 100 cpu-clock: \n\t1 f (/x)\n\n";
@@ -139,13 +146,6 @@ TEST(ImportPerfScript, OneNumberIsNotTakenForAProcess) {
 
 TEST(ImportPerfScript, TheCoresOfAHybridCpuHaveOneEvent) {
   Imported read(
-TEST(ImportPerfScript, ASampleWithoutAStackIsOfItsProcess) {
-  Imported read(
-      "p 7 1.5: 100 cpu-clock: \n\nkworker/0:2-mm 9 1.6: 100 cpu-clock: \n\t1 f (/x)\n\t2 g (/x)\n\n");
-  EXPECT_EQ(read.stacks(), (Sums{{"p", 100}, {"kworker/0:2-mm;g;f", 100}}));
-  EXPECT_EQ(read.profile.ledger.outside, 1u);
-}
-
       "x 12 1.5:  10 cpu_core/cycles/P: \n\t1 f (/x)\n\nx 12 1.6:  10 cpu_atom/cycles:u/: \n\t1 f (/x)\n\n"
       "x 12 1.6:  10 cpu_atom/cycles/: \n\t1 f (/x)\n");
   EXPECT_EQ(read.error, "");
@@ -153,15 +153,33 @@ TEST(ImportPerfScript, ASampleWithoutAStackIsOfItsProcess) {
   EXPECT_EQ(read.amounts(), (Sums{{"f", 30}}));
 }
 
-TEST(ImportPerfScript, TextWithoutTimeOrEventIsRefusedByName) {
+TEST(ImportPerfScript, TextWithoutNameTimeOrEventIsRefusedByName) {
   const char* refused =
-      "it lacks time or event; perf script -F comm,pid,tid,time,period,event,ip,sym,dso prints them";
+      "it lacks names, times or events; perf script -F comm,pid,tid,time,period,event,ip,sym,dso prints them";
   for (const char* head : {"p  7/8  ", "p 7 cpu-clock:u: ", "p 7  1.5:  ", "p 7  1.5:  250000 ", "p "})
     EXPECT_EQ(Imported(std::string(head) + "\n\t55d0 leaf+0x1 (/x)\n\t55e0 main+0x1 (/x)\n\n").error, refused)
         << head;
+  EXPECT_EQ(Imported("  7 1.5: cpu-clock: \n\t55d0 leaf\n\n").error, refused);
   EXPECT_EQ(Imported("x\n\tadd a (b)\nno more\n").error, "none");
   EXPECT_EQ(Imported("\t55d0 leaf+0x1 (/x)\n").error, "none");
   EXPECT_EQ(Imported("x\n\t55d0 leaf+0x1\n").error, "none");
+}
+
+// Without threads only the names that end in a number look like one: "my thr 12", "a".
+TEST(ImportPerfScript, ASampleThatCannotBeReadIsNotDropped) {
+  const auto refused = [](int line) {
+    return "line " + std::to_string(line) +
+           " is a sample that cannot be read; try perf script -F comm,pid,tid,time,period,event,ip,sym,dso";
+  };
+  const std::string stack = "\n\t1 f (/x)\n", good = "my thr 12 1.5: 100 cycles: " + stack + "\n";
+  EXPECT_EQ(Imported(good + "a 1.6: 100 cycles: " + stack).error, refused(4));
+  EXPECT_EQ(Imported("a 1.6: 100 cycles: " + stack + "\n" + good).error, refused(1));
+  EXPECT_EQ(Imported(good + "a 7 1.6: 100 my event: " + stack).error, refused(4));
+  const std::string flat = "  thr 12 1.5: 100 cycles:   1 f (/x)\n";
+  EXPECT_EQ(Imported(flat + "       a 1.6: 100 cycles:   1 f (/x)\n").error, refused(2));
+  EXPECT_EQ(Imported(flat + "processed 1 event\n").error, "");
+  EXPECT_EQ(Imported("\t1 f (/x)\n\n" + good).error, "") << "the end of a sample";
+  EXPECT_EQ(Imported(flat + "#a 7 1.6: 100 cycles:   1 f (/x)\n").profile.ledger.counted, 2u);
 }
 
 std::vector<std::string> damage_of(const std::string& text) { return Imported(text).profile.damage; }
@@ -183,6 +201,23 @@ TEST(ImportPerfScript, ATextThatIsCutOffIsDamaged) {
   EXPECT_FALSE(damage_of(flat + flat.substr(0, flat.size() - 5)).empty());
 }
 
+// -F +insn, +brstack, +uregs
+TEST(ImportPerfScript, DataBehindThePlaceIsNoPartOfIt) {
+  const std::string head = "p 7 1.5:  100 cpu-clock: ", stack = "\n\t55d0 leaf+0x1 (/x)\n\t55e0 main (/x)\n";
+  const Sums sums{{"leaf", 200}};
+  for (const std::string data :
+       {" insn: 31 d0", " ilen: 2 insn: 31 d0", "  0x55d0/0x55e0/P/-/-/0 ", " ABI:2 AX:0x0"}) {
+    const std::string flat = head + "  55d0 leaf+0x1 (/x)" + data + "\n";
+    EXPECT_EQ(Imported(flat + flat).amounts(), sums) << data;
+  }
+  for (const std::string end : {" insn: 31 d0\n", "\n"}) {
+    Imported read(head + stack + " insn: 31 d0\n" + head + stack + end);
+    EXPECT_EQ(read.amounts(), sums);
+    EXPECT_TRUE(read.profile.damage.empty());
+  }
+  EXPECT_FALSE(damage_of(head + stack + " insn: 31 d0\n" + head + stack).empty());
+}
+
 TEST(ImportPerfScript, WhatWasLostIsBooked) {
   const std::string sample = "p 7 1.5:  100 cpu-clock:u:  55d0 leaf+0x1 (/bin/p)\n";
   Imported read(sample + "p 7 [000] 1.6: PERF_RECORD_LOST lost 3\n" + sample +
@@ -194,7 +229,7 @@ TEST(ImportPerfScript, WhatWasLostIsBooked) {
 
 TEST(ImportPerfScript, GuessesNoUnit) {
   EXPECT_EQ(Imported("a 1 1.5: 10 cycles: \n\t1 f (/x)\n\na 1 1.6: 10 faults: \n\t1 f (/x)\n").error,
-            "it holds cycles and faults; print one event: perf record -e EVENT");
+            "it holds cycles and faults; perf script --per-event-dump writes a file for each event");
   Imported read("a 1 1.5: cpu-clock: \n\t1 f (/x)\n");
   EXPECT_EQ(read.profile.event, "samples");
   EXPECT_EQ(Imported("a 1 1.5: cycles: \n\t1 f (/x)\n\na 1 1.6: 10 cycles: \n\t1 f (/x)\n").error,

@@ -134,7 +134,7 @@ TABLE = [
     ("report empty", "cannot open empty: No such file or directory", INPUT),
     ("report perf.data", "perf.data is a perf.data; pctally reads its text: perf script -i perf.data >perf.txt", INPUT),
     ("report gmon.out", "gmon.out is a gmon.out; pctally prof reads it: pctally prof -m gmon.out PROGRAM", INPUT),
-    ("report perf.txt", "perf.txt: it lacks time or event; perf script -F comm,pid,tid,time,period,event,ip,sym,dso prints them", INPUT),
+    ("report perf.txt", "perf.txt: it lacks names, times or events; perf script -F comm,pid,tid,time,period,event,ip,sym,dso prints them", INPUT),
     ("report q.sql", "q.sql is no profile of pctally, pprof, gperftools or perf script, and no folded stacks", INPUT),
     ("diff --work 0 some.pct other.pct", "--work 0: not a number from 1e-15 to 1e15, or two: OLD,NEW", USAGE),
     ("diff --work 2,x some.pct other.pct", "--work 2,x: not a number from 1e-15 to 1e15, or two: OLD,NEW", USAGE),
