@@ -15,20 +15,45 @@ struct FoldedLine {
   std::string_view stack;
   uint64_t count = 0;
   bool negative = false;  ///< as differences of profiles have it
+  bool fraction = false;  ///< the count is no whole number
   /// "stack 4 7", a count before and one after, as difffolded.pl writes. A name may end in a number, too.
   bool two_counts = false;
 };
 
+constexpr std::string_view kBlanks = " \t";
+
+std::string_view without_blanks_behind(std::string_view text) {
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+}
+
+/// Zeros behind the point are no part of the number.
+std::string_view without_zeros(std::string_view number) {
+  const size_t point = number.find('.');
+  const bool whole = point != std::string_view::npos && point + 1 < number.size() &&
+                     number.find_first_not_of('0', point + 1) == std::string_view::npos;
+  return whole ? number.substr(0, point) : number;
+}
+
+/// "12.25", of which `before` is read.
+bool is_fraction(std::string_view number, size_t before) {
+  return before != 0 && before + 1 < number.size() && number[before] == '.' &&
+         number.find_first_not_of("0123456789", before + 1) == std::string_view::npos;
+}
+
 std::optional<FoldedLine> parse(std::string_view line) {
-  const size_t blank = line.rfind(' ');
+  line = without_blanks_behind(line);
+  const size_t blank = line.find_last_of(kBlanks);
   FoldedLine parsed;
   if (blank == std::string_view::npos || blank == 0) return std::nullopt;
   parsed.negative = line.substr(blank + 1).starts_with('-');
-  const std::string_view number = line.substr(blank + (parsed.negative ? 2 : 1));
+  const std::string_view number = without_zeros(line.substr(blank + (parsed.negative ? 2 : 1)));
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), parsed.count);
-  if (error != std::errc() || end != number.data() + number.size()) return std::nullopt;
-  parsed.stack = line.substr(0, blank);
-  const std::string_view before = parsed.stack.substr(parsed.stack.rfind(' ') + 1);
+  const auto digits = static_cast<size_t>(end - number.data());
+  parsed.fraction = is_fraction(number, digits);
+  if (error != std::errc() || (digits != number.size() && !parsed.fraction)) return std::nullopt;
+  parsed.stack = without_blanks_behind(line.substr(0, blank));
+  if (parsed.stack.empty()) return std::nullopt;
+  const std::string_view before = parsed.stack.substr(parsed.stack.find_last_of(kBlanks) + 1);
   parsed.two_counts = before.size() < parsed.stack.size() && !before.empty() &&
                       before.find_first_not_of("0123456789") == std::string_view::npos;
   return parsed;
@@ -45,7 +70,7 @@ class TwoCounts {
  public:
   void add(const FoldedLine& line) {
     if (!possible_) return;
-    const std::string_view stack = line.stack.substr(0, line.stack.rfind(' '));
+    const std::string_view stack = line.stack.substr(0, line.stack.find_last_of(kBlanks));
     possible_ = line.two_counts && stacks_.insert(stack).second;
     if (!possible_) stacks_ = {};
   }
@@ -70,17 +95,20 @@ std::vector<std::string_view> frames_of(std::string_view stack) {
 
 }  // namespace
 
+/// Most of the first lines are stacks of several frames. Where all have one frame, the lines that follow
+/// decide, up to the first that is no stack.
 bool is_folded(std::string_view text) {
   LineReader lines(text);
-  bool stacks = false;
-  size_t seen = 0;
-  for (std::string_view line; seen < kFirstLines && lines.next(&line);) {
+  size_t seen = 0, several = 0, others = 0;
+  for (std::string_view line; (seen < kFirstLines || (several + others == 0)) && lines.next(&line); ++seen) {
+    if (line.find('\0') != std::string_view::npos) return false;
     if (line.empty() || is_comment(line)) continue;
-    if (line.find('\0') != std::string_view::npos || !parse(line)) return false;
-    stacks = stacks || line.find(';') != std::string_view::npos;
-    ++seen;
+    if (!parse(line))
+      ++others;
+    else if (line.find(';') != std::string_view::npos)
+      ++several;
   }
-  return stacks;
+  return several > others;
 }
 
 /// Nothing says what is counted: the profile is of "samples".
@@ -98,6 +126,9 @@ Result<Profile> import_folded(std::string_view text, const std::string& name, Im
     if (parsed->negative)
       return fail(EINVAL, "line %zu counts less than nothing: differences of profiles are not read",
                   lines.number());
+    if (parsed->fraction)
+      return fail(EINVAL, "line %zu has a count that is no whole number; multiply the counts",
+                  lines.number());
     two_counts.add(*parsed);
     stack.clear();
     for (const std::string_view frame : frames_of(parsed->stack))
@@ -109,7 +140,9 @@ Result<Profile> import_folded(std::string_view text, const std::string& name, Im
       sum.add(stack, parsed->count, parsed->count);
   }
   if (two_counts.found())
-    return fail(EINVAL, "every line has two counts; compare two files: pctally diff OLD NEW");
+    return fail(EINVAL,
+                "every line has two counts; compare the files: pctally diff OLD NEW; if the first is of a "
+                "name: a;f_5 7");
   Profile profile;
   profile.engine = "folded";
   return sum.take({.event = "samples", .period = 1}, std::move(profile));

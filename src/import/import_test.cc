@@ -24,7 +24,8 @@ TEST(ImportFolded, CountsSamplesOfStacks) {
 
 TEST(ImportFolded, OneCountALine) {
   EXPECT_EQ(Imported("a;b 4 7\na;c 0 2\n").error,
-            "every line has two counts; compare two files: pctally diff OLD NEW");
+            "every line has two counts; compare the files: pctally diff OLD NEW; if the first is of a name: "
+            "a;f_5 7");
   EXPECT_EQ(Imported("a;phase 1 7\na;b 2\n").amounts(), (Sums{{"phase 1", 7}, {"b", 2}}));
   EXPECT_EQ(Imported("m;worker 1 30\nm;worker 2 40\n").amounts(), (Sums{{"worker 1", 30}, {"worker 2", 40}}));
 }
@@ -34,6 +35,20 @@ TEST(ImportFolded, NoLineIsLost) {
   EXPECT_EQ(read.amounts(), (Sums{{"bar", 5}}));
   EXPECT_EQ(read.stacks()["file.name;#<Class:Foo>#run;bar"], 5u);
   EXPECT_EQ(read.profile.ledger.outside, 3u);
+}
+
+TEST(ImportFolded, BlanksMayStandAroundTheCount) {
+  EXPECT_EQ(Imported("m;a\t5\nm;b  c \t 3 \nm;d 2.0\t\n").amounts(), (Sums{{"a", 5}, {"b  c", 3}, {"d", 2}}));
+  EXPECT_EQ(Imported("m;a 5\nm;b 5.5\n").error,
+            "line 2 has a count that is no whole number; multiply the counts");
+  EXPECT_EQ(Imported("m;a 5.\nm;b .5\n").error, "none");
+}
+
+TEST(ImportFolded, ManyFirstStacksMayHaveOneFrame) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "f" + std::to_string(i) + " 1\n";
+  EXPECT_EQ(Imported(text).error, "none");
+  EXPECT_EQ(Imported(text + "main;g 7\n").amounts()["g"], 7u);
 }
 
 TEST(ImportFolded, AStackThatIsVeryDeepIsCut) {
@@ -49,6 +64,8 @@ TEST(ImportFolded, AStackThatIsVeryDeepIsCut) {
 TEST(ImportFolded, TextThatIsNoneIsNone) {
   EXPECT_EQ(Imported("select 1").error, "none");
   EXPECT_EQ(Imported("a;b 1\nnot so\n").error, "none");
+  EXPECT_EQ(Imported("a;b 1\na;c 2\na;cut o").error,
+            "line 3 is not \"stack count\"; a folded profile has one a line");
   EXPECT_EQ(Imported("a;b 1\n#\nb;c -1\n").error,
             "line 3 counts less than nothing: differences of profiles are not read");
   EXPECT_EQ(Imported("a;b 1\nb;c --1\n").error, "none");
