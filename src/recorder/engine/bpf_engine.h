@@ -13,6 +13,8 @@
 
 namespace pctally {
 
+inline constexpr char kBpfBlindness[] = "ticks that fall into another BPF program";
+
 class BpfEngine : public Engine {
  public:
   explicit BpfEngine(const EngineSettings& settings) : settings_(settings) {}
@@ -29,7 +31,7 @@ class BpfEngine : public Engine {
   void stop() override;
   [[nodiscard]] std::vector<pid_t> living() const override { return tasks_.living(); }
   [[nodiscard]] std::string blind_cpus() const override { return blind_cpus_; }
-  [[nodiscard]] std::string blind_spots() const override { return ""; }
+  [[nodiscard]] std::string blind_spots() const override { return kBpfBlindness; }
 
   /// What the kernel counted; those of a command before its exec are in no file.
   [[nodiscard]] const BpfCounter::Totals& totals() const noexcept { return counter_.totals(); }

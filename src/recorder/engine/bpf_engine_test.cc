@@ -258,5 +258,11 @@ TEST_F(BpfEngineTest, NoCgroupIsAnError) {
   });
 }
 
+// `record -v` prints it, `pctally engines` the probe's.
+TEST(BpfBlindness, IsWhatItsProbeSays) {
+  EXPECT_EQ(BpfEngine(EngineSettings{}).blind_spots(), probe_bpf().misses);
+  EXPECT_NE(probe_bpf().misses, "");
+}
+
 }  // namespace
 }  // namespace pctally

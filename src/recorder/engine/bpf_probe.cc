@@ -11,6 +11,7 @@
 #include "bpf/capabilities.h"
 #include "perf/descriptor_limit.h"
 #include "perf/refusal.h"
+#include "recorder/engine/bpf_engine.h"
 
 namespace pctally {
 namespace {
@@ -76,7 +77,7 @@ EngineProbe probe_bpf() {
   probe.name = "bpf";
   probe.cost = "one interrupt per tick on every CPU, also where others run; nothing runs in the program";
   probe.shortest_period_ns = shortest_perf_period_ns();
-  probe.misses = "ticks that fall into another BPF program";
+  probe.misses = kBpfBlindness;
   if (std::string missing = missing_capabilities(); !missing.empty()) {
     explain_capabilities(missing, &probe);
   } else if (!in_first_pid_namespace()) {
