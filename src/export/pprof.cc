@@ -34,7 +34,6 @@ enum SampleField : protozero::pbf_tag_type { kLocationId = 1, kValue = 2, kLabel
 enum LabelField : protozero::pbf_tag_type { kLabelKey = 1, kLabelText = 2 };
 enum MappingField : protozero::pbf_tag_type {
   kMappingId = 1,
-  kMemoryStart = 2,
   kMemoryLimit = 3,
   kFilename = 5,
   kBuildId = 6,
@@ -104,12 +103,15 @@ class Pprof {
     return order;
   }
 
+  /// Addresses are those of the object's symbols, not of a process. A mapping of all addresses from 0 on
+  /// tells pprof so, and it adds nothing to them: neither for position-independent files nor for others.
   void add_mappings() {
     for (const size_t i : mapping_order()) {
       const Executable& executable = profile_.executables[i];
       const int64_t path = text(executable.path), build_id = text(to_hex(executable.build_id));
       protozero::pbf_writer mapping(writer_, kMapping);
       mapping.add_uint64(kMappingId, i + 1);
+      mapping.add_uint64(kMemoryLimit, UINT64_MAX);
       mapping.add_int64(kFilename, path);
       mapping.add_int64(kBuildId, build_id);
       for (MappingField field : {kHasFunctions, kHasFilenames, kHasLineNumbers, kHasInlineFrames})
@@ -138,7 +140,7 @@ class Pprof {
     protozero::pbf_writer location(writer_, kLocation);
     location.add_uint64(kLocationNumber, ++locations_);
     if (place.executable != Location::kNowhere) location.add_uint64(kLocationMapping, place.executable + 1);
-    location.add_uint64(kAddress, place.is_placed ? place.position : 0);
+    location.add_uint64(kAddress, place.is_placed ? place.address : 0);
     for (const auto& [function, number] : lines) {
       protozero::pbf_writer line(location, kLine);
       line.add_uint64(kLineFunction, function);

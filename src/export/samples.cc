@@ -1,5 +1,6 @@
 #include "export/samples.h"
 
+#include <algorithm>
 #include <map>
 
 #include "report/path_choice.h"
@@ -82,6 +83,20 @@ Location scope_location(const ScopeName& name) {
   return location;
 }
 
+/// Paths have positions alone.
+void add_addresses(ObjectNames& names, Samples* samples) {
+  std::map<uint32_t, std::vector<Location*>> by_executable;
+  for (Location& location : samples->locations)
+    if (location.executable != Location::kNowhere) by_executable[location.executable].push_back(&location);
+  for (auto& [executable, locations] : by_executable) {
+    std::ranges::sort(locations, {}, &Location::position);
+    std::vector<uint64_t> positions;
+    for (const Location* location : locations) positions.push_back(location->position);
+    const std::vector<NamedRange> ranges = names.symbolizer(executable).name(positions);
+    for (size_t i = 0; i < locations.size(); ++i) locations[i]->address = address_of(positions[i], ranges[i]);
+  }
+}
+
 /// "" where threads are not known.
 std::string thread_of(const Profile& profile, const std::vector<uint32_t>& scopes, uint32_t node) {
   return scopes[node] == UINT32_MAX ? "" : profile.paths.scopes[scopes[node]].thread;
@@ -141,6 +156,7 @@ Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines
   }
   add_nowhere(kNoPath, profile.paths.no_room, &result);
   add_nowhere("[lost]", profile.ledger.lost, &result);
+  add_addresses(names, &result);
   rename(style, &result);
   return result;
 }

@@ -87,6 +87,42 @@ class Export(unittest.TestCase):
         for function in ("main", "recursion", "deep", "work"):
             self.assertEqual(totals[function], rows[function], function)
 
+    WORK = """
+    __attribute__((noinline)) unsigned work(unsigned x) { for (int i = 0; i < 300; i++) x = x * 1664525 + 1013904223 + (x >> 16); return x; }
+    __attribute__((noinline)) unsigned idle(unsigned x) { for (int i = 0; i < 3; i++) x = x * 31 + (x >> 3); return x; }
+    int main(void) { unsigned x = idle(1); for (int i = 0; i < 400000; i++) x += work(x); return x == 0; }
+    """
+
+    def test_pprof_disassembles_the_function_that_ran(self):
+        """Whichever way the linker lays out the file: places of code in it are its addresses, or they are not."""
+        self.need("go")
+        compilers = [("pie", ["gcc", "-pie"]), ("no-pie", ["gcc", "-no-pie"]), ("lld", ["clang", "-pie", "-fuse-ld=lld"])]
+        for name, compiler in compilers:
+            program = os.path.join(self.directory, name)
+            words = [*compiler, "-x", "c", "-", "-O1", "-g", "-fno-inline", "-o", program]
+            if shutil.which(compiler[0]) is None or subprocess.run(words, input=self.WORK, text=True, capture_output=True).returncode != 0:
+                print(f"skipped: {' '.join(compiler)} (does not work here)")
+                continue
+            for paths in ([], ["-g"]) if p.engine_available("ring") else ([],):
+                with self.subTest(program=name, paths=paths):
+                    self.compare_with_disassembly(program, paths)
+
+    def compare_with_disassembly(self, program, paths):
+        profile, out = program + ".pct", program + ".pb.gz"
+        self.assertEqual(p.record([program], "-e", "ring" if paths else p.engines()[-1], *paths, path=profile).returncode, 0)
+        subprocess.run([p.PCTALLY, "export", "--format", "pprof", "-o", out, profile], check=True)
+        ticks = sum(row["ticks"] for row in p.report(profile)["rows"] if row["function"] == "work")
+        for view in ("-disasm=work", "-weblist=work"):
+            said = subprocess.run(["go", "tool", "pprof", "-sample_index=samples", view, "-output", out + ".txt", program, out],
+                                  capture_output=True, text=True, env={**os.environ, "HOME": self.directory})
+            self.assertEqual(said.returncode, 0, said.stderr)
+            with open(out + ".txt") as file:
+                text = file.read()
+            found = re.search(r"^ +(\d+) +(\d+) \(flat, cum\)|Total: +(\d+) +(\d+) \(flat, cum\)", text, re.M)
+            self.assertIsNotNone(found, text[:500])
+            self.assertEqual(int(found[1] or found[3]), ticks, view)
+            self.assertIn("imul", text.lower())
+
     def test_perf_data_is_read_by_perf(self):
         """Names, and CPU time to the nanosecond; with call paths what perf calls children are the totals."""
         self.need("perf")
