@@ -101,6 +101,32 @@ TEST(Stacks, HaveTheProgramTheCallersAndWhatWasInlinedAtTheCalls) {
   EXPECT_THAT(text, HasSubstr("prog;f1;inlined;f4;[folded] 1\n"));
 }
 
+/// Which of the callers had which line is not known; how many ticks each line and each caller had is.
+TEST(Stacks, ShareTheLinesOfAFunctionAmongItsCallers) {
+  Profile profile = sample_profile();
+  profile.paths.recorded = true;
+  profile.paths.scopes = {{"/bin/prog", {}}};
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x110},
+                           {.parent = 1, .kind = PathNodeKind::kCode, .position = 0x300, .self = 31},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x210},
+                           {.parent = 3, .kind = PathNodeKind::kCode, .position = 0x300, .self = 29}};
+  profile.positions = {{0, 0x300, 17}, {0, 0x315, 22}, {0, 0x320, 21}};
+  profile.ledger = {.counted = 60, .samples = 60};
+  const Samples samples = stacks_of(profile, &FakeSymbolizer::open, true);
+  std::map<std::string, uint64_t> lines, callers;
+  for (const Sample& sample : samples.samples) {
+    const Location& place = samples.place_of(sample);
+    lines[place.frames.front().function + ":" + std::to_string(place.frames.back().line)] += sample.ticks;
+    callers[samples.locations[sample.stack[1]].frames.back().function] += sample.ticks;
+  }
+  EXPECT_EQ(lines, (decltype(lines){{"f3:48", 17}, {"inlined:49", 22}, {"f3:50", 21}}));
+  EXPECT_EQ(callers, (decltype(callers){{"f1", 31}, {"f2", 29}}));
+  EXPECT_THAT(folded_export(profile, samples),
+              AllOf(HasSubstr("prog;f1;f3 20\n"), HasSubstr("prog;f1;f3;inlined 11\n"),
+                    HasSubstr("prog;f2;f3 18\n"), HasSubstr("prog;f2;f3;inlined 11\n")));
+}
+
 TEST(Stacks, OfSpeedscopeHaveTheInnermostFrameLast) {
   const Profile profile = profile_with_callers();
   auto json =

@@ -137,7 +137,7 @@ Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines
   result.with_callers = true;
   ObjectNames names(profile, open);
   const NamedPaths paths(profile, names,
-                         lines ? NamedPaths::Detail::kInnermostParts : NamedPaths::Detail::kFunctions);
+                         lines ? NamedPaths::Detail::kSharedParts : NamedPaths::Detail::kFunctions);
   for (uint32_t i = 0; i < profile.executables.size(); ++i) result.objects.push_back(names.shown(i));
   const std::vector<uint32_t> locations = add_locations(profile, paths, &result),
                               scopes = scope_of_nodes(paths.tree(), profile.paths.scopes.size());

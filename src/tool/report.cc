@@ -232,7 +232,7 @@ int write_html(const Profile& profile, const Arguments& arguments) {
 
 int write_picture(const Profile& profile, const Arguments& arguments) {
   ObjectNames names(profile, &open_symbolizer);
-  const NamedPaths paths(profile, names, NamedPaths::Detail::kInnermostParts);
+  const NamedPaths paths(profile, names, NamedPaths::Detail::kSharedParts);
   const FlameSvgOptions options{.names = name_style_of(arguments.names),
                                 .bottom_up = arguments.bottom_up,
                                 .title = program_name(profile)};

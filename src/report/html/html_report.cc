@@ -68,7 +68,7 @@ class DataMaker {
     (*data)["on_stack"] = HtmlJson::object();
     if (!profile_.paths.recorded) return;
     const CallTreeNode tree =
-        call_tree(NamedPaths(profile_, names_, NamedPaths::Detail::kInnermostParts), false);
+        call_tree(NamedPaths(profile_, names_, NamedPaths::Detail::kSharedParts), false);
     const uint64_t least = least_drawn(profile_.ledger.ticks());
     (*data)["from_entry"] = html_call_tree(tree, least, &list_);
     // What is small on every path may be large as what ran.

@@ -28,7 +28,7 @@ class TreeBuilder {
     }
   }
   void add_self(uint32_t node, uint64_t ticks) { nodes_[node].self += ticks; }
-  void set_at_least(uint32_t node) { nodes_[node].at_least = true; }
+  void set_inexact(uint32_t node) { nodes_[node].inexact = true; }
 
   CallTreeNode take() {
     std::vector<CallTreeNode> made(nodes_.size());
@@ -37,7 +37,7 @@ class TreeBuilder {
       node.frame = std::move(nodes_[i].frame);
       node.ticks = nodes_[i].ticks;
       node.self = nodes_[i].self;
-      node.at_least = nodes_[i].at_least;
+      node.inexact = nodes_[i].inexact;
       std::stable_sort(node.children.begin(), node.children.end(),
                        [](const CallTreeNode& a, const CallTreeNode& b) { return a.ticks > b.ticks; });
       if (i != 0) made[nodes_[i].parent].children.push_back(std::move(node));
@@ -50,7 +50,7 @@ class TreeBuilder {
     StackFrame frame;
     uint32_t parent = 0;
     uint64_t ticks = 0, self = 0;
-    bool at_least = false;
+    bool inexact = false;
   };
   uint32_t name_of(const StackFrame& frame) {
     return names_.try_emplace(function_of(frame), static_cast<uint32_t>(names_.size())).first->second;
@@ -78,7 +78,7 @@ void add_top_down(const NamedPaths& paths, TreeBuilder* builder) {
     uint32_t at = tree[node].parent == PathTreeNode::kNoParent ? kOutermost : places[tree[node].parent];
     for (const StackFrame& frame : paths.frames(node)) {
       at = builder->child(at, frame);
-      if (frame.inlined && paths.is_at_least(node)) builder->set_at_least(at);
+      if (frame.inlined && paths.is_inexact(node)) builder->set_inexact(at);
     }
     places[node] = at;
     if (tree[node].self != 0) {
@@ -104,7 +104,7 @@ void add_callers(const NamedPaths& paths, uint32_t node, uint32_t at, TreeBuilde
     const std::vector<StackFrame>& frames = paths.frames(step);
     for (size_t i = frames.size(); i-- > 0;) {
       at = builder->child(at, frames[i]);
-      if (frames.back().inlined && paths.is_at_least(node)) builder->set_at_least(at);
+      if (frames.back().inlined && paths.is_inexact(node)) builder->set_inexact(at);
       if (is_innermost) builder->add_self(at, ticks);
       is_innermost = false;
     }

@@ -11,9 +11,10 @@ namespace pctally {
 /// A function with the same functions above it.
 struct CallTreeNode {
   StackFrame frame;
-  uint64_t ticks = 0;     ///< at it and below it
-  uint64_t self = 0;      ///< at it; of a bottom-up tree 0 but at the first level
-  bool at_least = false;  ///< it is inlined code: more of its ticks may be the function's around it
+  uint64_t ticks = 0;    ///< at it and below it
+  uint64_t self = 0;     ///< at it; of a bottom-up tree 0 but at the first level
+  bool inexact = false;  ///< it is inlined code: more of its ticks may be the function's around it; with
+                         ///< NamedPaths::Detail::kSharedParts, or fewer
   std::vector<CallTreeNode> children;  ///< most ticks first
 };
 

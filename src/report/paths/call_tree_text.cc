@@ -66,7 +66,7 @@ class CallTreeText {
 
   static bool has_at_least(const CallTreeNode& tree) {
     bool found = false;
-    for_each_node(tree, 0, [&](const CallTreeNode& node, int64_t) { found = found || node.at_least; });
+    for_each_node(tree, 0, [&](const CallTreeNode& node, int64_t) { found = found || node.inexact; });
     return found;
   }
 
@@ -93,7 +93,7 @@ class CallTreeText {
     std::string text = chain_text(chain, options_.names);
     if (!options_.bottom_up && share(self) >= 0.0005)
       text += fmt::format("   self {:.1f} %", 100 * share(self));
-    add_line(node.ticks, last->at_least, first, text);
+    add_line(node.ticks, last->inexact, first, text);
     add_children(*last, rest);
   }
 
@@ -136,7 +136,7 @@ Json node_json(const CallTreeNode& node, int64_t parent) {
           {"function", valid_utf8(node.frame.function)},
           {"object", valid_utf8(node.frame.object)},
           {"inlined", node.frame.inlined},
-          {"at_least", node.at_least},
+          {"at_least", node.inexact},
           {"ticks", node.ticks},
           {"self", node.self}};
 }

@@ -94,8 +94,8 @@ class FlameSvg {
     const double x = kSide + left, y = kTop + kRow * static_cast<double>(row);
     const std::string name = escaped(name_with_object(options_.names, node.frame));
     const Interval interval = wilson_interval(share(node.ticks), samples_);
-    const std::string figure = node.at_least
-                                   ? fmt::format("{:.2f} % or more", 100 * share(node.ticks))
+    const std::string figure = node.inexact
+                                   ? fmt::format("about {:.2f} %", 100 * share(node.ticks))
                                    : fmt::format("{:.2f} % (95 %: {:.2f} to {:.2f})", 100 * share(node.ticks),
                                                  100 * interval.low, 100 * interval.high);
     out_ += fmt::format(

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "report/innermost.h"
+#include "report/paths/part_shares.h"
 
 namespace pctally {
 namespace {
@@ -28,9 +29,10 @@ class TicksInFunction {
   }
 
   /// `paths`: most ticks first.
-  void visit(std::span<const InnermostPart::Path> paths,
+  void visit(std::span<const InnermostPart::Path> paths, InnermostTicks which,
              const std::function<void(const InnermostPart&)>& visit) const {
     if (nodes_[0].children.size() != 1) return;  // InnermostNames has the names of several symbols
+    if (which == InnermostTicks::kAll) return visit_all(paths, visit);
     std::vector<InnermostPart::Path> certain;
     for (const Node& node : std::span(nodes_).subspan(2)) {  // the second is the function itself
       certain.clear();
@@ -90,6 +92,23 @@ class TicksInFunction {
     node.position = place.position;
   }
 
+  void visit_all(std::span<const InnermostPart::Path> paths,
+                 const std::function<void(const InnermostPart&)>& visit) const {
+    std::vector<uint64_t> ticks_of_parts;
+    for (const Node& node : nodes_) {
+      ticks_of_parts.push_back(node.ticks);
+      for (const uint32_t child : node.children) ticks_of_parts.back() -= nodes_[child].ticks;
+    }
+    const bool estimated = paths.front().ticks != nodes_[0].ticks && nodes_.back().ticks != nodes_[0].ticks;
+    PartShares shares(std::move(ticks_of_parts));
+    std::vector<std::vector<InnermostPart::Path>> parts(nodes_.size());
+    for (const InnermostPart::Path& path : paths)
+      for (const PartShares::Share& share : shares.take(path.ticks))
+        parts[share.part].push_back({path.node, share.ticks});
+    for (size_t i = 2; i < nodes_.size(); ++i)  // as above
+      if (!parts[i].empty()) visit({nodes_[i].frames, nodes_[i].position, parts[i], estimated});
+  }
+
   /// Of so many ticks of a path those that all others of the function cannot have.
   [[nodiscard]] uint64_t certain_of(const Node& node, uint64_t ticks) const {
     const uint64_t others = nodes_[0].ticks - std::min(nodes_[0].ticks, ticks);
@@ -111,7 +130,7 @@ class TicksInFunction {
 
 }  // namespace
 
-void visit_innermost_parts(const Profile& profile, ObjectNames& names,
+void visit_innermost_parts(const Profile& profile, ObjectNames& names, InnermostTicks which,
                            const std::function<void(const InnermostPart&)>& visit) {
   const Profile& whole = whole_of(profile);
   const std::map<CodePlace, uint64_t> functions = innermost_functions(whole.paths.context);
@@ -129,7 +148,7 @@ void visit_innermost_parts(const Profile& profile, ObjectNames& names,
     const Positions covered =
         positions_between(whole, place, is_last ? CodePlace(place.first + 1, 0) : next->first);
     if (function->second > ticks_of(covered)) continue;  // where not all of them are there nothing follows
-    TicksInFunction(profile, place.first, names, covered).visit(paths, visit);
+    TicksInFunction(profile, place.first, names, covered).visit(paths, which, visit);
   }
 }
 

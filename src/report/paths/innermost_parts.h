@@ -2,7 +2,7 @@
 //
 // A path ends at its function's first byte, and the ticks' own places are known for all paths of the function
 // together. Of 100 ticks 60 are of one path and 70 of one line: 30 of the path's, at least, are of the line.
-// Of a function with one path all is certain.
+// Of a function with one path all is certain. What is not is estimated, for those who want whole figures.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -24,12 +24,18 @@ struct InnermostPart {
     uint64_t ticks = 0;
   };
   std::span<const Path> paths;
+  bool estimated = false;  ///< the paths may have more or fewer ticks of it
+};
+
+enum class InnermostTicks {
+  kCertain,
+  kAll,  ///< each part's are shared among the paths in proportion, and the sums of parts and paths are exact
 };
 
 /// Calls visit() for each part that says more than the function's name. Parts of a path have no tick in
 /// common; what is left of its ticks is somewhere in the function. `profile` has call paths, or is a choice
 /// of them.
-void visit_innermost_parts(const Profile& profile, ObjectNames& names,
+void visit_innermost_parts(const Profile& profile, ObjectNames& names, InnermostTicks which,
                            const std::function<void(const InnermostPart&)>& visit);
 
 }  // namespace pctally

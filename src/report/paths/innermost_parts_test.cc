@@ -7,6 +7,7 @@
 #include <random>
 
 #include "report/paths/call_tree.h"
+#include "report/paths/flame_svg.h"
 #include "report/paths/path_profile_for_test.h"
 
 namespace pctally {
@@ -25,10 +26,10 @@ std::string text_of(std::span<const StackFrame> frames) {
 
 using Parts = std::map<std::pair<uint32_t, std::string>, uint64_t>;  // by node and frames
 
-Parts parts_of(const Profile& profile) {
+Parts parts_of(const Profile& profile, InnermostTicks which = InnermostTicks::kCertain) {
   ObjectNames names(profile, &FakeSymbolizer::open);
   Parts parts;
-  visit_innermost_parts(profile, names, [&](const InnermostPart& part) {
+  visit_innermost_parts(profile, names, which, [&](const InnermostPart& part) {
     for (const InnermostPart::Path& path : part.paths) parts[{path.node, text_of(part.frames)}] += path.ticks;
   });
   return parts;
@@ -109,6 +110,29 @@ TEST(InnermostParts, AreNeverMoreThanTheTruth) {
   EXPECT_GT(said, 0u);
 }
 
+TEST(InnermostParts, AreSharedInProportion) {
+  PathProfile paths;
+  const uint32_t one = paths.add(paths.add(0, 0x110), 0x200, 10),
+                 other = paths.add(paths.add(0, 0x310), 0x200, 5);
+  paths.profile.positions = {{0, 0x200, 6}, {0, 0x205, 9}};
+  EXPECT_EQ(parts_of(paths.profile, InnermostTicks::kAll), (Parts{{{one, "f2:32"}, 4},
+                                                                  {{one, "f2:32>inlined:7"}, 6},
+                                                                  {{other, "f2:32"}, 2},
+                                                                  {{other, "f2:32>inlined:7"}, 3}}));
+}
+
+/// What the focus leaves out has its share, too.
+TEST(InnermostParts, OfAChoiceOfPathsAreTheirShareOfTheWhole) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 10);
+  paths.add(paths.add(0, 0x310), 0x200, 5);
+  paths.profile.positions = {{0, 0x200, 6}, {0, 0x205, 9}};
+  const Chosen chosen(paths.profile, "f3", nullptr, nullptr);
+  std::map<std::string, uint64_t> ticks;
+  for (const auto& [key, part] : parts_of(chosen.result, InnermostTicks::kAll)) ticks[key.second] += part;
+  EXPECT_EQ(ticks, (decltype(ticks){{"f2:32", 2}, {"f2:32>inlined:7", 3}}));
+}
+
 TEST(InnermostParts, ArePerhapsNotAllTicksOfInlinedCode) {
   PathProfile paths;
   paths.add(paths.add(0, 0x110), 0x200, 10);
@@ -124,6 +148,20 @@ TEST(InnermostParts, ArePerhapsNotAllTicksOfInlinedCode) {
     EXPECT_THAT(text, testing::HasSubstr(bottom_up ? " 50.00 % or more  ├ inlined"
                                                    : " 27.78 % or more  │ └ inlined"));
   }
+}
+
+TEST(InnermostParts, OfAPictureAreEstimates) {
+  PathProfile paths;
+  paths.add(paths.add(0, 0x110), 0x200, 10);
+  paths.add(paths.add(0, 0x310), 0x200, 5);
+  paths.profile.positions = {{0, 0x200, 6}, {0, 0x205, 9}};
+  ObjectNames names(paths.profile, &FakeSymbolizer::open);
+  const NamedPaths named(paths.profile, names, NamedPaths::Detail::kSharedParts);
+  const std::string picture = flame_svg(paths.profile, call_tree(named, false), {});
+  EXPECT_THAT(picture,
+              testing::HasSubstr("inlined  prog\nabout 40.00 %, 6 ticks, 6 of them in itself"));
+  EXPECT_THAT(picture,
+              testing::HasSubstr("f2  prog\n66.67 % (95 %: 41.71 to 84.82), 10 ticks, 4 of them"));
 }
 
 TEST(InnermostParts, AreFunctionsOfTheCallTree) {

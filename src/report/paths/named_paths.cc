@@ -8,7 +8,6 @@
 #include "report/innermost.h"
 #include "report/path_account.h"
 #include "report/path_choice.h"
-#include "report/paths/innermost_parts.h"
 #include "report/rollup.h"
 
 namespace pctally {
@@ -52,7 +51,10 @@ void add_positions_of(const PathTree& tree, const std::vector<bool>& is_call,
 NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail)
     : profile_(profile), tree_(profile.paths.context), plane_(plane_of(profile.paths)) {
   add_places(profile, names, detail != Detail::kFunctions);
-  if (detail == Detail::kInnermostParts && !profile.paths.one_frame) split_leaves(profile, names);
+  if (detail == Detail::kInnermostParts && !profile.paths.one_frame)
+    split_leaves(profile, names, InnermostTicks::kCertain);
+  if (detail == Detail::kSharedParts && !profile.paths.one_frame)
+    split_leaves(profile, names, InnermostTicks::kAll);
   // Of places that other profilers have kept, the paths themselves say what was inlined there.
   if (detail == Detail::kInlinedCode && !profile.paths.one_frame)
     inlined_code_ = find_inlined_code(profile, names);
@@ -129,9 +131,9 @@ void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lin
   }
 }
 
-void NamedPaths::split_leaves(const Profile& profile, ObjectNames& names) {
-  std::vector<uint32_t> leaves;  // of the siblings
-  visit_innermost_parts(profile, names, [&](const InnermostPart& part) {
+void NamedPaths::split_leaves(const Profile& profile, ObjectNames& names, InnermostTicks which) {
+  std::vector<std::pair<uint32_t, bool>> leaves;  // of the siblings, and whether these are estimated
+  visit_innermost_parts(profile, names, which, [&](const InnermostPart& part) {
     const auto place = static_cast<uint32_t>(places_.size());
     places_.emplace_back(part.frames.begin(), part.frames.end());
     for (const InnermostPart::Path& path : part.paths) {
@@ -142,11 +144,12 @@ void NamedPaths::split_leaves(const Profile& profile, ObjectNames& names) {
       sibling.folded = 0;
       tree_.push_back(sibling);
       place_.push_back(place);
-      leaves.push_back(path.node);
+      leaves.emplace_back(path.node, part.estimated);
     }
   });
-  at_least_.resize(tree_.size() - leaves.size());
-  for (const uint32_t leaf : leaves) at_least_.push_back(tree_[leaf].self != 0);
+  inexact_.resize(tree_.size() - leaves.size());
+  for (const auto& [leaf, estimated] : leaves)
+    inexact_.push_back(which == InnermostTicks::kAll ? estimated : tree_[leaf].self != 0);
 }
 
 NamedPaths::Places NamedPaths::add_positions(Positions positions, bool lines, bool one_frame,

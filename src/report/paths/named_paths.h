@@ -11,6 +11,7 @@
 #include "report/object_names.h"
 #include "report/path_totals.h"
 #include "report/paths/inlined_code.h"
+#include "report/paths/innermost_parts.h"
 
 namespace pctally {
 
@@ -29,6 +30,8 @@ class NamedPaths {
     kFunctions,
     kLines,  ///< files, lines and inlined functions of calls, which takes reading the debug information
     kInnermostParts,  ///< kLines; and leaves have siblings for what is inlined there, as far as it is certain
+    kSharedParts,     ///< the same for all of it: paths of a function share its parts in proportion to their
+                      ///< ticks
     kInlinedCode,     ///< kLines; and which inlined functions have ticks of their own, as long as a report by
                       ///< line takes
   };
@@ -38,8 +41,9 @@ class NamedPaths {
   /// Outermost first; empty for scopes. A cut has one frame, in brackets.
   [[nodiscard]] const std::vector<StackFrame>& frames(uint32_t node) const { return places_[place_[node]]; }
   [[nodiscard]] const std::vector<uint64_t>& below() const { return below_; }
-  /// The node is inlined code. The path may have more ticks there, which count as its function's own.
-  [[nodiscard]] bool is_at_least(uint32_t node) const { return node < at_least_.size() && at_least_[node]; }
+  /// The node is inlined code. The path may have more ticks there, which count as its function's own; or,
+  /// with shared parts, more or fewer.
+  [[nodiscard]] bool is_inexact(uint32_t node) const { return node < inexact_.size() && inexact_[node]; }
   /// Ticks without a place, which no node has.
   [[nodiscard]] uint64_t lost() const { return profile_.ledger.lost; }
   /// A function of a table, as its frames are. `address`: 0 if unknown.
@@ -72,7 +76,7 @@ class NamedPaths {
   uint32_t add_place(StackFrame frame);
   template <class Visit>
   void for_each_frame(Visit&& visit);
-  void split_leaves(const Profile& profile, ObjectNames& names);
+  void split_leaves(const Profile& profile, ObjectNames& names, InnermostTicks which);
   void keep_addresses_that_distinguish();
   void name_functions();
   KnownTicks& known_of(const std::string& object, const std::string& full, uint64_t address);
@@ -83,7 +87,7 @@ class NamedPaths {
   const PathTree& plane_;
   std::vector<std::vector<StackFrame>> places_;  ///< by number; 0: nothing
   std::vector<uint32_t> place_, plane_place_;    ///< of each node
-  std::vector<bool> at_least_;
+  std::vector<bool> inexact_;
   std::vector<InlinedCode> inlined_code_;
   Starts starts_;  ///< of each object and full name
   std::vector<uint64_t> below_;
