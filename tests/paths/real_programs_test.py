@@ -60,11 +60,15 @@ class RealPrograms(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def stacks_of_perf(self, data):
-        """{(thread, time): [places, innermost first]}: perf script takes one off return addresses, as we do."""
-        said = subprocess.run(["perf", "script", "-i", data, "--no-inline", "--max-stack", "1100", "--ns", "-F", "tid,time,ip,dso"],
-                              capture_output=True, text=True, check=True).stdout
+        """{(thread, time): [places, innermost first]}: perf script takes one off return addresses, as we do. None if it was ended by a
+        signal: 6.1 aborts at times."""
+        done = subprocess.run(["perf", "script", "-i", data, "--no-inline", "--max-stack", "1100", "--ns", "-F", "tid,time,ip,dso"],
+                              capture_output=True, text=True)
+        if done.returncode < 0:
+            return None
+        self.assertEqual(done.returncode, 0, done.stderr)
         stacks = {}
-        for stack in said.strip("\n").split("\n\n"):
+        for stack in done.stdout.strip("\n").split("\n\n"):
             head, *frames = stack.strip().split("\n")
             thread, time = head.strip().rstrip(":").split()
             seconds, nanoseconds = time.split(".")
@@ -94,12 +98,17 @@ class RealPrograms(unittest.TestCase):
     def test_paths_are_those_of_perf_script(self):
         if not p.engine_available("ring") or shutil.which("perf") is None:
             self.skipTest("perf (package linux-perf) is not installed, or perf events are refused")
-        sums = collections.Counter()
+        sums, aborted = collections.Counter(), []
         for name, program in programs(self.directory).items():
             data = os.path.join(self.directory, "perf.data")
             self.run_below(["perf", "record", "-q", "-B", "-N", "--no-bpf-event", "-e", "cpu-clock:u", "-c", "1000000", "--call-graph",
                             "dwarf,65528", "-o", data], program)
             theirs, ours = self.stacks_of_perf(data), self.our_stacks(data)
+            os.remove(data)
+            if theirs is None:
+                print(f"skipped: {name} (perf script aborted)", flush=True)
+                aborted.append(name)
+                continue
             self.assertEqual(theirs.keys(), ours.keys())
             kinds = collections.Counter(self.kind_of(ours[key], theirs[key]) for key in theirs)
             if os.environ.get("PCTALLY_SHOW"):
@@ -108,11 +117,12 @@ class RealPrograms(unittest.TestCase):
                         print(self.kind_of(ours[key], theirs[key]), "\n  ours", ours[key][0], *ours[key][1], "\n  perf", *theirs[key])
             print(f"{name}: {len(theirs)} stacks, {sum(len(frames) for _, frames in ours.values())} frames: {dict(kinds)}", flush=True)
             sums += kinds
-            os.remove(data)
         total = sum(sums.values())
-        self.assertGreater(total, 1000)
-        self.assertGreater(sums[SAME], 0.977 * total)
         self.assertEqual(sums["another path"], 0)
+        self.assertGreaterEqual(sums[SAME], 0.977 * total)
+        if aborted and total <= 1000:
+            self.skipTest(f"perf script aborted: {', '.join(aborted)}")
+        self.assertGreater(total, 1000)
 
     def test_return_addresses_are_behind_calls(self):
         if not p.engine_available("ring") or not os.path.exists(p.program("return_addresses")):
