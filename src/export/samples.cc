@@ -29,7 +29,7 @@ uint64_t address_of(uint64_t position, const NamedRange& range) {
 
 void add_executable(const ExecutableTicks& part, ObjectNames& names, bool lines, Samples* samples) {
   Symbolizer& symbolizer = names.symbolizer(part.executable);
-  std::vector<NamedRange> ranges = symbolizer.name(part.positions);
+  std::vector<NamedRange> ranges = names.name_ticks(part.executable, part.positions);
   ranges.resize(part.positions.size());
   std::vector<std::vector<Frame>> frames;
   if (lines) frames = symbolizer.frames(part.positions);

@@ -19,7 +19,7 @@ struct Function {
 void add_executable(const ExecutableTicks& part, ExecutableKind kind, ObjectNames& names,
                     std::map<FunctionKey, Function>* functions) {
   const bool is_private = kind == ExecutableKind::kPrivate;
-  std::vector<NamedRange> ranges = names.symbolizer(part.executable).name(part.positions);
+  std::vector<NamedRange> ranges = names.name_ticks(part.executable, part.positions);
   for (size_t i = 0; i < ranges.size();) {
     uint64_t ticks = 0;
     size_t first = i;
@@ -57,7 +57,8 @@ void add_totals(const Profile& profile, const PathFunctions& paths,
                                                               .context_part = {},
                                                               .plane_part = {}});
   for (size_t i = 0; i < totals.size(); ++i) {
-    if (paths.functions[i].several) continue;  // these have rows of their own
+    // Of the whole each of them has a row of its own.
+    if (paths.functions[i].several && !functions->contains(paths.functions[i].key)) continue;
     if (totals[i].high == 0 && !functions->contains(paths.functions[i].key)) continue;  // its neighbour ran
     Function& function = (*functions)[paths.functions[i].key];
     function.total = totals[i];

@@ -57,7 +57,8 @@ uint64_t ticks_of(Positions positions) {
   return ticks;
 }
 
-InnermostNames::InnermostNames(const Profile& profile, ObjectNames& names) {
+InnermostNames::InnermostNames(const Profile& part, ObjectNames& names) {
+  const Profile& profile = whole_of(part);
   std::map<CodePlace, uint64_t> innermost = innermost_functions(profile.paths.context);
   for (const PathTreeNode& node : profile.paths.plane)
     if (is_function_of_scope(profile.paths.plane, node))
@@ -67,6 +68,7 @@ InnermostNames::InnermostNames(const Profile& profile, ObjectNames& names) {
     const uint32_t executable = at->first.first;
     const auto first = at;
     for (; at != innermost.end() && at->first.first == executable; ++at) starts.push_back(at->first.second);
+    if (!names.has(executable)) continue;
     Symbolizer& symbolizer = names.symbolizer(executable);
     const std::vector<NamedRange> own = symbolizer.name(starts);
     auto place = first;
@@ -83,8 +85,11 @@ InnermostNames::InnermostNames(const Profile& profile, ObjectNames& names) {
 }
 
 const InnermostNames::Name* InnermostNames::find(const PathTreeNode& node) const {
-  if (!is_innermost(node)) return nullptr;
-  const auto found = names_.find({node.executable, node.position});
+  return is_innermost(node) ? find(CodePlace(node.executable, node.position)) : nullptr;
+}
+
+const InnermostNames::Name* InnermostNames::find(CodePlace start) const {
+  const auto found = names_.find(start);
   return found == names_.end() ? nullptr : &found->second;
 }
 

@@ -1,7 +1,8 @@
 // Names of the innermost nodes of paths where an entry of the unwind table covers several symbols.
 //
 // An innermost node has the start of what its entry covers. Hand-written assembly may have more symbols
-// there: then the ticks at the addresses themselves say which of them ran, for all paths together.
+// there: then the ticks at the addresses themselves say which of them ran, for all paths together. A choice
+// of paths or scopes has no such ticks: the whole that it is of has them.
 #pragma once
 #include <map>
 #include <optional>
@@ -34,11 +35,12 @@ class InnermostNames {
     std::vector<std::pair<std::string, uint64_t>> symbols{};  ///< these: function and start
   };
 
-  /// `profile` has call paths.
+  /// Only of executables that `names` has.
   InnermostNames(const Profile& profile, ObjectNames& names);
 
   /// Null: the symbol at the node's position is the one that ran.
   [[nodiscard]] const Name* find(const PathTreeNode& node) const;
+  [[nodiscard]] const Name* find(CodePlace start) const;
 
  private:
   std::map<CodePlace, Name> names_;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "object/elf/build_id.h"
+#include "report/innermost.h"
 
 namespace pctally {
 namespace {
@@ -76,7 +77,23 @@ ObjectNames::ObjectNames(const Profile& profile, const OpenSymbolizer& open) : p
   tell_apart(used);
 }
 
+ObjectNames::~ObjectNames() = default;
+
 Symbolizer& ObjectNames::symbolizer(uint32_t executable) { return *symbolizers_[executable]; }
+
+std::vector<NamedRange> ObjectNames::name_ticks(uint32_t executable, std::span<const uint64_t> positions) {
+  std::vector<NamedRange> ranges = symbolizer(executable).name(positions);
+  if (profile_.whole == nullptr || !profile_.paths.recorded) return ranges;
+  for (size_t i = 0; i < positions.size(); ++i)
+    if (const InnermostNames::Name* name = innermost().find({executable, positions[i]}); name != nullptr)
+      ranges[i] = name->range;
+  return ranges;
+}
+
+const InnermostNames& ObjectNames::innermost() {
+  if (innermost_ == nullptr) innermost_ = std::make_unique<InnermostNames>(profile_, *this);
+  return *innermost_;
+}
 
 void ObjectNames::tell_apart(const std::vector<uint32_t>& used) {
   std::map<std::string, unsigned> names, paths;

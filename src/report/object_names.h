@@ -26,12 +26,24 @@ void name_by_symbol(const NamedRange& symbol, std::vector<Frame>* frames);
 void visit_frames(Symbolizer& symbolizer, std::span<const uint64_t> positions,
                   const std::function<void(size_t, std::vector<Frame>)>& visit);
 
+class InnermostNames;
+
 class ObjectNames {
  public:
   /// REQUIRES: profile outlives this.
   ObjectNames(const Profile& profile, const OpenSymbolizer& open);
+  ~ObjectNames();
 
+  /// REQUIRES: has(executable).
   Symbolizer& symbolizer(uint32_t executable);
+  /// Whether the profile has ticks or calls in it.
+  [[nodiscard]] bool has(uint32_t executable) const { return symbolizers_[executable] != nullptr; }
+
+  /// What ran at some of the profile's positions (ascending), as of Symbolizer::name(). A choice of paths or
+  /// scopes has all ticks of an entry of the unwind table at its start, whose symbol may be another one.
+  std::vector<NamedRange> name_ticks(uint32_t executable, std::span<const uint64_t> positions);
+
+  const InnermostNames& innermost();
 
   /// The object's name as shown: its base name; where several executables share one, the path as well, and
   /// the start of the build id if that is the same too. Private text of all processes goes by one name.
@@ -46,6 +58,7 @@ class ObjectNames {
   const Profile& profile_;
   std::vector<std::unique_ptr<Symbolizer>> symbolizers_;
   std::vector<std::string> shown_;
+  std::unique_ptr<const InnermostNames> innermost_;  ///< made when first needed
 };
 
 }  // namespace pctally

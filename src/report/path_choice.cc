@@ -4,7 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "report/innermost.h"
 #include "report/names/short_name.h"
 #include "report/part_of_profile.h"
 #include "report/path_totals.h"
@@ -27,7 +26,6 @@ class Choice {
  public:
   Choice(const Profile& profile, ObjectNames& names, const PathChoice& choice)
       : old_(profile.paths.context),
-        innermost_(profile, names),
         functions_(path_functions(profile, names)),
         any_focus_(choice.focus != nullptr),
         focus_(found_in(choice.focus, functions_.functions)),
@@ -120,7 +118,6 @@ class Choice {
   uint32_t copy_of(uint32_t old) {
     if (auto found = copies_.find(old); found != copies_.end()) return found->second;
     PathTreeNode node = old_[old];
-    if (const InnermostNames::Name* name = innermost_.find(node); name != nullptr) name_again(*name, &node);
     node.self = node.folded = 0;
     while (node.parent != PathTreeNode::kNoParent && !is_shown(node.parent))
       node.parent = old_[node.parent].parent;
@@ -128,22 +125,7 @@ class Choice {
     return copies_[old] = added(node);
   }
 
-  /// Its position would name it by another symbol: the ticks at the addresses, which say that,
-  /// are left behind.
-  void name_again(const InnermostNames::Name& name, PathTreeNode* node) {
-    node->position = name.range.start;
-    if (!name.several) return;
-    const auto [number, fresh] = added_.try_emplace(name.range.function, result_.executables.size());
-    node->executable = static_cast<uint32_t>(number->second);
-    node->position = 0;
-    if (!fresh) return;
-    Executable added;
-    added.path = name.range.function;
-    result_.executables.push_back(std::move(added));
-  }
-
   const PathTree& old_;
-  InnermostNames innermost_;
   PathFunctions functions_;
   bool any_focus_;
   std::vector<bool> focus_, ignore_, hide_;  ///< per function
@@ -151,7 +133,6 @@ class Choice {
   Profile result_;
   uint64_t left_out_ = 0;
   std::map<uint32_t, uint32_t> copies_;
-  std::map<std::string, size_t> added_;
   std::map<PathTreeNode::Key, uint32_t> by_key_;
 };
 

@@ -242,7 +242,7 @@ class FunctionNumbers {
 /// Renumbers the innermost nodes whose place is another symbol's than the one that ran.
 void place_innermost(const Profile& profile, ObjectNames& names, FunctionNumbers* numbers,
                      PathFunctions* result) {
-  const InnermostNames innermost(profile, names);
+  const InnermostNames& innermost = names.innermost();
   const PathTree& tree = profile.paths.context;
   for (size_t i = 0; i < tree.size(); ++i) {
     const InnermostNames::Name* name = innermost.find(tree[i]);

@@ -31,7 +31,7 @@ void name_all(std::vector<HotFunction>* functions) {
 std::vector<HotFunction> hot_functions(const Profile& profile, ObjectNames& names) {
   std::map<Key, HotFunction> found;
   for_each_batch(profile, [&](const ExecutableTicks& part) {
-    std::vector<NamedRange> ranges = names.symbolizer(part.executable).name(part.positions);
+    std::vector<NamedRange> ranges = names.name_ticks(part.executable, part.positions);
     for (size_t i = 0; i < ranges.size(); ++i) {
       HotFunction& function = found[{part.executable, ranges[i].start, ranges[i].function}];
       function.ticks += part.ticks[i];

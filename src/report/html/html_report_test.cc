@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "report/fake_symbolizer_for_test.h"
 #include "report/html/texts.h"
+#include "report/one_unwind_entry_for_test.h"
 #include "report/rollup.h"
 
 namespace pctally {
@@ -126,6 +128,11 @@ TEST(HtmlReport, WhatIsSmallOnEveryPathIsWholeAsWhatRan) {
   EXPECT_EQ(data["from_entry"]["left_out"], 4000);
   EXPECT_EQ(nodes_of(data, "small_from_leaf"), "-1<f2 20000 0; ");
   EXPECT_EQ(data["small_from_leaf"]["left_out"], 2000) << "its callers";
+}
+
+TEST(HtmlReport, HasARowForSymbolsOfOneUnwindEntryInAChoice) {
+  const nlohmann::json data = parsed(only_program_a(two_symbols_of_one_entry(8, 12)));
+  EXPECT_EQ(std::ranges::count(data["texts"], "f2, f3"), 1);
 }
 
 TEST(HtmlReport, OfFoldedPathsTotalsAndCallsHaveBothEnds) {

@@ -62,7 +62,7 @@ class InlinedCodeFinder {
   /// A choice has some of a function's ticks, and does not say at which places.
   void narrow() {
     for_each_batch(profile_, [this](const ExecutableTicks& part) {
-      const std::vector<NamedRange> symbols = names_.symbolizer(part.executable).name(part.positions);
+      const std::vector<NamedRange> symbols = names_.name_ticks(part.executable, part.positions);
       for (size_t i = 0; i < symbols.size(); ++i)
         own_[{part.executable, symbols[i].start}].chosen += part.ticks[i];
     });

@@ -118,7 +118,7 @@ void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lin
   const Places known = add_positions(std::move(positions), lines, profile.paths.one_frame, names);
   place_ = places_of(tree_, is_call, known);
   plane_place_ = places_of(plane_, is_plane_call, known);
-  const InnermostNames innermost(profile, names);
+  const InnermostNames& innermost = names.innermost();
   for (size_t i = 0; i < tree_.size(); ++i) {
     const InnermostNames::Name* name = innermost.find(tree_[i]);
     if (name == nullptr) continue;
