@@ -16,18 +16,19 @@ InnermostNames::Name name_of(Symbolizer& symbolizer, Positions ticks, uint64_t s
   InnermostNames::Name name;
   for (const WeightedPosition& at : ticks) positions.push_back(at.position);
   std::vector<NamedRange> ranges = symbolizer.name(positions);
-  for (NamedRange& range : ranges) {
-    std::pair<std::string, uint64_t> symbol(range.function, range.start);
-    if (std::find(name.symbols.begin(), name.symbols.end(), symbol) != name.symbols.end()) continue;
-    name.symbols.push_back(std::move(symbol));
-    if (name.symbols.size() == 1) name.range = std::move(range);
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    auto symbol = std::ranges::find_if(name.symbols, [&](const InnermostNames::Symbol& known) {
+      return known.range.function == ranges[i].function && known.range.start == ranges[i].start;
+    });
+    if (symbol == name.symbols.end()) symbol = name.symbols.insert(symbol, {ranges[i]});
+    symbol->ticks += ticks[i].ticks;
   }
   name.several = name.symbols.size() > 1;
+  name.range = name.several ? NamedRange{{}, start, ranges.back().end} : name.symbols.front().range;
   if (!name.several) return name;
-  name.range = {{}, start, ranges.back().end};
   for (size_t i = 0; i < name.symbols.size(); ++i) {
     if (i != 0) name.range.function += ", ";
-    name.range.function += i < kMostNames ? name.symbols[i].first : "...";
+    name.range.function += i < kMostNames ? name.symbols[i].range.function : "...";
     if (i == kMostNames) break;
   }
   return name;

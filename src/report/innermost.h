@@ -29,10 +29,14 @@ uint64_t ticks_of(std::span<const WeightedPosition> positions);
 
 class InnermostNames {
  public:
+  struct Symbol {
+    NamedRange range;
+    uint64_t ticks = 0;
+  };
   struct Name {
-    NamedRange range;      ///< of the one symbol that ran; or of all that did, as "one, another"
-    bool several = false;  ///< which of them ran on a path is not known
-    std::vector<std::pair<std::string, uint64_t>> symbols{};  ///< these: function and start
+    NamedRange range;               ///< of the one symbol that ran; or of all that did, as "one, another"
+    bool several = false;           ///< which of them ran on a path is not known
+    std::vector<Symbol> symbols{};  ///< these
   };
 
   /// Only of executables that `names` has.

@@ -255,10 +255,11 @@ void place_innermost(const Profile& profile, ObjectNames& names, FunctionNumbers
     function.several = name->several;
     result->context[i] = numbers->add(std::move(function));
     if (!name->several) continue;
-    for (const auto& [symbol, start] : name->symbols) {
+    for (const auto& [range, ticks] : name->symbols) {
       PathFunction one;
-      one.key = {object, symbol, tree[i].executable, start};
-      one.address = start;
+      one.key = {object, range.function, tree[i].executable, range.start};
+      one.linkage = range.linkage;
+      one.address = range.object_address();
       result->functions[numbers->add(std::move(one))].shared = true;
     }
   }

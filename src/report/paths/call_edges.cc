@@ -1,11 +1,13 @@
 #include "report/paths/call_edges.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
 #include "report/paths/call_cycles.h"
 #include "report/paths/call_ranges.h"
+#include "report/paths/inlined_ticks.h"
 #include "report/statistics/interval.h"
 
 namespace pctally {
@@ -21,6 +23,8 @@ class OncePerPath {
   void leave(uint32_t thing) { --depth_[thing]; }
   void add_plane(uint32_t thing, const PlaneCall& call) { plane_[thing].add(call.scope, call.ticks); }
 
+  /// How often it is on the path at hand.
+  [[nodiscard]] uint32_t depth(uint32_t thing) const { return thing < depth_.size() ? depth_[thing] : 0; }
   [[nodiscard]] KeptTicks kept(uint32_t thing) const {
     return thing < kept_.size() ? kept_[thing] : KeptTicks{};
   }
@@ -49,9 +53,12 @@ class EdgeWalk {
       : paths_(paths), number_(number), ranges_(paths), folded_below_(folded_below(paths.tree())) {}
 
   CallEdges run() {
+    find_inlined();
     walk_paths(
         paths_.tree(), [this](uint32_t node) { enter(node); }, [this](uint32_t node) { leave(node); });
     for_each_plane_call(paths_, [this](const PlaneCall& call) { add(call); });
+    for (const InlinedCode& code : paths_.inlined_code()) add(code);
+    for (auto& [function, ticks] : inlined_) ticks.add_folded(ranges_.all_folded());
     if (ranges_.has_plane()) add_own();
     CallEdges result;
     for (uint32_t i = 0; i < functions_.size(); ++i) result.on_stack[functions_[i]] = total_of(i);
@@ -147,6 +154,36 @@ class EdgeWalk {
     if (caller.frame->inlined) function_ticks_.add_plane(caller.dense, call);
   }
 
+  /// Which functions have ticks where another function is the end of the path.
+  void find_inlined() {
+    for (const InlinedCode& code : paths_.inlined_code()) {
+      const std::vector<Place>& chain = places(code.frames);
+      for (const Place& place : chain) inlined_in_[chain.front().dense].insert(place.dense);
+    }
+  }
+
+  /// As CallerWalk has it for each function. But a symbol that shares an entry of the unwind table is called
+  /// from the entry: else its ticks would be among those that a caller of the entry calls twice.
+  void add(const InlinedCode& code) {
+    const std::vector<Place>& chain = places(code.frames);
+    const TickRange ticks{code.low, code.high};
+    std::set<uint32_t> functions, edges;
+    for (size_t i = 0; i < chain.size(); ++i) {
+      functions.insert(chain[i].dense);
+      const uint32_t edge =
+          edge_of(&chain[i], i + 1 < chain.size() ? chain[i + 1].function : CallEdge::kItself);
+      edges.insert({edge, edges_[edge].sum});
+    }
+    for (const uint32_t edge : edges)
+      if (edge != kNone) edge_inlined_[edge] += ticks;
+    for (const uint32_t function : functions) {
+      if (function == chain.front().dense)
+        inlined_[function].add_within(code.frames.front(), ticks);
+      else
+        inlined_[function].add_inlined(code.frames.front(), ticks);
+    }
+  }
+
   /// Own code that no kept path ends in.
   void add_own() {
     for (uint32_t i = 0; i < functions_.size(); ++i) {
@@ -168,6 +205,8 @@ class EdgeWalk {
       if (!hidden_.contains(edge.caller) && cycles.may_return(frame_of(edge.caller), frame_of(edge.callee)))
         continue;
       of_callers[edge.callee] += std::max(edge_ticks_.kept(i).ticks, edge_ticks_.plane(i).least());
+      if (const auto more = edge_inlined_.find(i); more != edge_inlined_.end())
+        of_callers[edge.callee] += more->second.low;
     }
     for (const int64_t function : functions_) {
       if (hidden_.contains(function) || of_callers[function] >= on_stack.at(function).low) continue;
@@ -179,8 +218,11 @@ class EdgeWalk {
   /// Of a function of functions_.
   [[nodiscard]] TickRange total_of(uint32_t i) const {
     const KeptTicks kept = function_ticks_.kept(i);
-    if (!hidden_.contains(functions_[i]))
-      return ranges_.function(known_ticks_[i], kept, function_ticks_.plane(i));
+    if (!hidden_.contains(functions_[i])) {
+      const TickRange range = ranges_.function(known_ticks_[i], kept, function_ticks_.plane(i));
+      const auto inlined = inlined_.find(i);
+      return inlined == inlined_.end() ? range : inlined->second.total(range);
+    }
     const auto outermost = hidden_.find(CallEdge::kOutermost);
     return ranges_.cut(kept, outermost == hidden_.end() ? 0 : outermost->second);
   }
@@ -189,11 +231,36 @@ class EdgeWalk {
     const CallEdge& edge = edges_[number].edge;
     const KeptTicks kept = edge_ticks_.kept(number);
     if (edge.callee == CallEdge::kFolded) return {kept.ticks, kept.ticks};
-    if (edge.callee == CallEdge::kItself) return ranges_.own(known_of(edge.caller), kept);
+    if (edge.callee == CallEdge::kItself)
+      return own_of(number, dense_.at(edge.caller), ranges_.own(known_of(edge.caller), kept));
     if (hidden_.contains(edge.callee)) return on_stack.at(edge.callee);
     if (const auto end = hidden_.find(edge.caller); end != hidden_.end())
-      return CallRanges::outermost(kept, end->second, on_stack.at(edge.callee).high);
-    return ranges_.call(kept, edge_ticks_.plane(number), known_of(edge.callee).complete);
+      return with_inlined(number, CallRanges::outermost(kept, end->second, on_stack.at(edge.callee).high));
+    return with_inlined(number,
+                        ranges_.call(kept, edge_ticks_.plane(number), known_of(edge.callee).complete));
+  }
+
+  /// An edge from a function to its own code.
+  [[nodiscard]] TickRange own_of(uint32_t number, uint32_t function, const TickRange& range) const {
+    const auto inlined = inlined_.find(function);
+    if (inlined == inlined_.end()) return range;
+    TickRange own = inlined->second.without_inlined(range);
+    if (const auto more = edge_inlined_.find(number); more != edge_inlined_.end()) own += more->second;
+    return own;
+  }
+  /// Some of these ticks may be of the kept paths, too: under recursion of either side.
+  [[nodiscard]] TickRange with_inlined(uint32_t number, TickRange range) const {
+    const auto more = edge_inlined_.find(number);
+    if (more == edge_inlined_.end()) return range;
+    const uint64_t kept = range.low;
+    range += more->second;
+    for (const int64_t side : {edges_[number].edge.caller, edges_[number].edge.callee}) {
+      const auto dense = dense_.find(side);
+      const auto inlined = dense == dense_.end() ? inlined_.end() : inlined_.find(dense->second);
+      if (inlined != inlined_.end())
+        range.low = std::min(range.low, inlined->second.with({kept, 0}, more->second).low);
+    }
+    return range;
   }
 
   [[nodiscard]] const KnownTicks& known_of(int64_t function) const {
@@ -214,10 +281,21 @@ class EdgeWalk {
     visits_.push_back(std::move(visit));
   }
 
+  /// Of the path at hand the functions that also have ticks in the code of the one that ran.
+  void add_recursion(const PathTreeNode& node) {
+    const uint32_t ran = stack_.back()->dense;
+    const auto inlined = inlined_in_.find(ran);
+    if (node.self == 0 || inlined == inlined_in_.end()) return;
+    for (const uint32_t function : inlined->second)
+      if (function_ticks_.depth(function) > (function == ran ? 1 : 0))
+        inlined_[function].add_end(*stack_.back()->frame, node.self);
+  }
+
   void add_end(const PathTreeNode& node, Visit* visit) {
     if (stack_.empty() || node.kind == PathNodeKind::kCut)
       hidden_[stack_.empty() ? CallEdge::kOutermost : stack_.back()->function] += node.folded;
     if (stack_.empty()) return;
+    add_recursion(node);
     if (node.self != 0) add(stack_.back(), CallEdge::kItself, {node.self, 0}, visit);
     const bool is_known = ranges_.has_plane() && known_ticks_[stack_.back()->dense].complete;
     if (node.folded != 0 && !is_known) add(stack_.back(), CallEdge::kFolded, {node.folded, 0}, visit);
@@ -244,6 +322,9 @@ class EdgeWalk {
   std::map<Key, uint32_t> known_;
   std::vector<Edge> edges_;
   OncePerPath edge_ticks_, function_ticks_;
+  std::map<uint32_t, std::set<uint32_t>> inlined_in_;  ///< by the function that ran: those with ticks in it
+  std::map<uint32_t, InlinedTicks> inlined_;           ///< by function
+  std::map<uint32_t, TickRange> edge_inlined_;         ///< by edge
   std::map<int64_t, uint64_t>
       hidden_;  ///< folded ticks below no function: of a caller that is nobody, or a cut
   std::vector<const Place*> stack_;

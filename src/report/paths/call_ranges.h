@@ -6,10 +6,6 @@
 
 namespace pctally {
 
-struct TickRange {
-  uint64_t low = 0, high = 0;
-};
-
 /// What the kept paths have of a thing: each tick once, however often the thing recurs on its path.
 struct KeptTicks {
   uint64_t ticks = 0;

@@ -8,6 +8,7 @@
 #include "report/path_account.h"
 #include "report/paths/call_cycles.h"
 #include "report/paths/call_ranges.h"
+#include "report/paths/inlined_ticks.h"
 
 namespace pctally {
 namespace {
@@ -100,54 +101,6 @@ std::vector<StackFrame> outer_of(size_t frame, FrameAt&& at) {
   return outer;
 }
 
-/// Ticks of the function asked for in inlined code. The function may itself be inlined there.
-class InlinedTicks {
- public:
-  void add_inlined(const StackFrame& ran, TickRange ticks) {
-    inlined_.low += ticks.low;
-    inlined_.high += ticks.high;
-    in_[key_of(ran)] += ticks.high;
-  }
-  /// What it has inlined, which is not its own code.
-  void add_within(const StackFrame& function, TickRange ticks) {
-    within_.low += ticks.low;
-    within_.high += ticks.high;
-    in_[key_of(function)] += ticks.high;
-  }
-  /// Paths that have the function on them before the function that ran.
-  void add_end(const StackFrame& ran, uint64_t ticks) { ends_[key_of(ran)] += ticks; }
-  /// Ticks of folded paths: which functions are on them is not known.
-  void add_folded(uint64_t ticks) { folded_ += ticks; }
-
-  /// `range`: of paths with the function on them before the innermost function.
-  [[nodiscard]] TickRange total(const TickRange& range) const { return with(range, inlined_); }
-  /// Some ticks of `more` may be of these paths, too: of a recursion.
-  [[nodiscard]] TickRange with(const TickRange& range, const TickRange& more) const {
-    return {range.low + more.low - std::min(more.low, in_both()), range.high + more.high};
-  }
-  [[nodiscard]] TickRange without_inlined(const TickRange& own) const {
-    return {own.low - std::min(own.low, within_.high), own.high - std::min(own.high, within_.low)};
-  }
-  [[nodiscard]] uint64_t unplaced() const {
-    return inlined_.high - (inlined_.low - std::min(inlined_.low, in_both()));
-  }
-
- private:
-  using Key = std::tuple<std::string, std::string, uint64_t>;
-  static Key key_of(const StackFrame& frame) { return function_of(frame); }
-
-  [[nodiscard]] uint64_t in_both() const {
-    uint64_t ticks = folded_;
-    for (const auto& [function, inlined] : in_)
-      if (const auto end = ends_.find(function); end != ends_.end()) ticks += std::min(inlined, end->second);
-    return ticks;
-  }
-
-  TickRange inlined_, within_;
-  std::map<Key, uint64_t> in_, ends_;  ///< by the function that ran
-  uint64_t folded_ = 0;
-};
-
 /// Walks all paths, with the frames of each laid out one after another, then the call plane and inlined code.
 class CallerWalk {
  public:
@@ -156,13 +109,18 @@ class CallerWalk {
         function_(function),
         known_(paths.known(function)),
         ranges_(paths),
-        folded_below_(folded_below(paths.tree())) {}
+        folded_below_(folded_below(paths.tree())) {
+    for (const InlinedCode& code : paths.inlined_code())
+      if (code.is_symbol && is_function(code.frames.back())) symbols_.push_back({code, {}});
+  }
 
   void run() {
     walk_paths(
         paths_.tree(), [this](uint32_t node) { enter(node); }, [this](uint32_t node) { leave(node); });
     for_each_plane_call(paths_, [this](const PlaneCall& call) { add(call); });
-    for (const InlinedCode& code : paths_.inlined_code()) add(code);
+    for (const InlinedCode& code : paths_.inlined_code())
+      if (!code.is_symbol || is_function(code.frames.front())) add(code);
+    for (const Symbol& symbol : symbols_) add(symbol);
     inlined_ticks_.add_folded(ranges_.all_folded());
   }
 
@@ -183,7 +141,8 @@ class CallerWalk {
       const auto hidden = hidden_.find(side_of(entry.row.frame));
       if (hidden == hidden_.end())
         return inlined_ticks_.with(ranges_.call(entry.kept, entry.plane, known_.complete), entry.inlined);
-      return CallRanges::outermost(entry.kept, hidden->second.ticks, whole.high);
+      return inlined_ticks_.with(CallRanges::outermost(entry.kept, hidden->second.ticks, whole.high),
+                                 entry.inlined);
     });
   }
   std::vector<CallerRow> callees(const TickRange& whole, double samples) {
@@ -263,9 +222,13 @@ class CallerWalk {
     Visit visit{.frames = stack_.size(), .entered = {}};
     const KeptTicks below{paths_.below()[node], folded_below_[node]};
     for (const StackFrame& frame : paths_.frames(node)) {
-      if (!stack_.empty() && is_function(*stack_.back())) add(&callees_, callee_of(frame), {}, below, &visit);
+      for (Symbol& symbol : symbols_)
+        if (function_of(frame) == function_of(symbol.code.frames.front()))
+          add_possible_caller(paths_.tree()[node].self, &symbol);
+      if (!stack_.empty() && is_function(*stack_.back()))
+        add(&callees_, row_of(callee_of(frame)), below, &visit);
       if (is_function(frame)) {
-        add_caller(below, &visit);
+        add(&callers_, caller(), below, &visit);
         if (on_path_++ == 0) kept_ += below;
         ++visit.found;
       }
@@ -277,9 +240,9 @@ class CallerWalk {
 
   void add_end(const PathTreeNode& node, Visit* visit) {
     const bool ends_here = !stack_.empty() && is_function(*stack_.back());
-    if (ends_here && node.self != 0) add(&callees_, named(kItself), {}, {node.self, 0}, visit);
+    if (ends_here && node.self != 0) add(&callees_, row_of(named(kItself)), {node.self, 0}, visit);
     if (ends_here && node.folded != 0 && !(ranges_.has_plane() && known_.complete))
-      add(&callees_, named(kFolded), {}, {node.folded, 0}, visit);
+      add(&callees_, row_of(named(kFolded)), {node.folded, 0}, visit);
     if (on_path_ > (ends_here ? 1 : 0)) inlined_ticks_.add_end(*stack_.back(), node.self);
     if (!stack_.empty() && node.kind != PathNodeKind::kCut) return;
     const StackFrame end = stack_.empty() ? named(kOutermost) : *stack_.back();
@@ -295,20 +258,18 @@ class CallerWalk {
     visits_.pop_back();
   }
 
-  static void add(Sides* sides, const StackFrame& frame, std::vector<StackFrame> outer,
-                  const KeptTicks& below, Visit* visit) {
-    CallerRow row = row_of(frame);
-    row.outer = std::move(outer);
-    sides->enter(side_of(frame), row, below);
-    visit->entered.emplace_back(sides, side_of(frame));
+  static void add(Sides* sides, const CallerRow& row, const KeptTicks& below, Visit* visit) {
+    const Side side = side_of(row.frame);
+    sides->enter(side, row, below);
+    visit->entered.emplace_back(sides, side);
   }
 
-  /// The frame on top of the stack is the caller's.
-  void add_caller(const KeptTicks& below, Visit* visit) {
-    if (stack_.empty()) return add(&callers_, named(kOutermost), {}, below, visit);
-    add(&callers_, *stack_.back(),
-        outer_of(stack_.size() - 1, [this](size_t i) -> const StackFrame& { return *stack_[i]; }), below,
-        visit);
+  /// The frame on top of the stack.
+  [[nodiscard]] CallerRow caller() const {
+    if (stack_.empty()) return row_of(named(kOutermost));
+    CallerRow row = row_of(*stack_.back());
+    row.outer = outer_of(stack_.size() - 1, [this](size_t i) -> const StackFrame& { return *stack_[i]; });
+    return row;
   }
 
   void add(const PlaneCall& call) {
@@ -344,12 +305,27 @@ class CallerWalk {
       inlined_ticks_.add_within(frames.front(), ticks);
     else
       inlined_ticks_.add_inlined(frames.front(), ticks);
-    for (const auto& [side, row] : callers) add(ticks, &callers_.entry_of(side, row).inlined);
-    for (const auto& [side, row] : callees) add(ticks, &callees_.entry_of(side, row).inlined);
+    for (const auto& [side, row] : callers) callers_.entry_of(side, row).inlined += ticks;
+    for (const auto& [side, row] : callees) callees_.entry_of(side, row).inlined += ticks;
   }
-  static void add(const TickRange& ticks, TickRange* sum) {
-    sum->low += ticks.low;
-    sum->high += ticks.high;
+
+  /// The function as one of several symbols in an entry of the unwind table, and who calls the entry.
+  struct Symbol {
+    const InlinedCode& code;
+    std::map<Side, std::pair<CallerRow, uint64_t>> callers;
+  };
+  void add_possible_caller(uint64_t ticks, Symbol* symbol) const {
+    CallerRow row = caller();
+    Side side = side_of(row.frame);
+    symbol->callers.try_emplace(std::move(side), std::move(row), 0).first->second.second += ticks;
+  }
+  void add(const Symbol& symbol) {
+    const TickRange own{symbol.code.low, symbol.code.high};
+    inlined_ticks_.add_inlined(symbol.code.frames.front(), own);
+    for (const auto& [side, caller] : symbol.callers)
+      callers_.entry_of(side, caller.first).inlined += symbol.code.among(caller.second);
+    const CallerRow itself = row_of(named(kItself));
+    callees_.entry_of(side_of(itself.frame), itself).inlined += own;
   }
 
   const NamedPaths& paths_;
@@ -359,6 +335,7 @@ class CallerWalk {
   std::vector<uint64_t> folded_below_;
   KeptTicks kept_;  ///< with the function on the stack
   InlinedTicks inlined_ticks_;
+  std::vector<Symbol> symbols_;
   std::map<Side, PlaneTicks> inlined_of_;  ///< calls from where a function was inlined
   Sides callers_, callees_;
   std::map<Side, Hidden> hidden_;  ///< below no function: below a scope, or a cut
@@ -435,6 +412,9 @@ Callers callers_of(const Profile& profile, const NamedPaths& paths, const StackF
   callers.unplaced = std::min(total.high - total.low, walk.unplaced());
   callers.folded = total.high - total.low - callers.unplaced;
   callers.has_all_calls = walk.has_all_calls();
+  for (const InlinedCode& code : paths.inlined_code())
+    if (code.is_symbol && function_of(code.frames.back()) == function_of(function))
+      callers.entries.push_back(code.frames.front());
   callers.unread = function.object.empty() ? 0 : unread_ticks(paths.tree());  // a cut is no function
   callers.share = static_cast<double>(total.low) / all;
   callers.is_range = is_wide_range(callers.share, high, account.effective_samples);

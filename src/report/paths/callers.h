@@ -4,7 +4,8 @@
 // A tick counts once for each caller, however often that call recurs on the stack; so under recursion the
 // parts may add to more than the whole.
 //
-// An inlined function has also the ticks in its code, which is inlined into the function that ran.
+// An inlined function has also the ticks in its code, which is inlined into the function that ran. One of
+// several symbols of an entry of the unwind table has its own ticks in paths that end in all of these.
 //
 // Where paths were folded the call plane has the figures. They are exact where one of its entries stands for
 // the function or the call. Else they are ranges: from what the kept paths or the largest entry have, to what
@@ -29,13 +30,14 @@ struct CallerRow {
 
 struct Callers {
   StackFrame function;
-  uint64_t ticks = 0;         ///< with it on the stack, at least
-  uint64_t folded = 0;        ///< of other paths, those that may belong here
-  uint64_t unplaced = 0;      ///< in code of it that is inlined: of other paths, or counted already
-  uint64_t unread = 0;        ///< without a known path, which may belong here, too
-  bool has_all_calls = true;  ///< else some found no room: they may have no row
-  double share = 0;           ///< of all
-  Interval interval;          ///< holds the whole range
+  uint64_t ticks = 0;     ///< with it on the stack, at least
+  uint64_t folded = 0;    ///< of other paths, those that may belong here
+  uint64_t unplaced = 0;  ///< in code of it that is inlined, or shared: of other paths, or counted already
+  std::vector<StackFrame> entries;  ///< of the unwind table, which it shares with other symbols
+  uint64_t unread = 0;              ///< without a known path, which may belong here, too
+  bool has_all_calls = true;        ///< else some found no room: they may have no row
+  double share = 0;                 ///< of all
+  Interval interval;                ///< holds the whole range
   bool is_range = false;
   std::vector<CallerRow> callers;  ///< most ticks first
   std::vector<CallerRow> callees;  ///< "(itself)" among them

@@ -279,6 +279,14 @@ TEST(CallEdges, AreWhatCallersOfFindsFunctionByFunction) {
   expect_edges_of_callers(paths.profile, named);
 }
 
+TEST(CallEdges, HaveTheTicksInInlinedCode) {
+  const PathProfile paths = with_inlined_code();
+  for (const Profile& profile : {paths.profile, Chosen(paths.profile, "f1", nullptr, nullptr).result}) {
+    ObjectNames names(profile, &FakeSymbolizer::open);
+    expect_edges_of_callers(profile, NamedPaths(profile, names, NamedPaths::Detail::kInlinedCode));
+  }
+}
+
 TEST(CallEdges, CallsFromSeveralLinesAreOnePairThatCountsATickOnce) {
   PathProfile paths;
   const uint32_t first = paths.add(0, 0x110), second = paths.add(first, 0x120);  // f1 calls f1 from two lines

@@ -39,8 +39,13 @@ class CallersText {
       out_ += fmt::format("\n{} of other paths were folded and may belong here\n",
                           counted_ticks(profile_, callers_.folded));
     if (callers_.unplaced != 0)
-      out_ += fmt::format("\n{} in its inlined code may be of other paths, or counted already\n",
-                          counted_ticks(profile_, callers_.unplaced));
+      out_ += fmt::format("\n{} in its {} may be of other paths, or counted already\n",
+                          counted_ticks(profile_, callers_.unplaced),
+                          callers_.entries.empty() ? "inlined code" : "own code");
+    for (const StackFrame& entry : callers_.entries)
+      out_ +=
+          fmt::format("\nits own ticks are of paths that end in \"{}\": which of these ran is not known\n",
+                      escaped(shown_name(options_.names, entry)));
     if (callers_.unread != 0)
       out_ += fmt::format("\nthe recorder has not read the stacks of {}, which may belong here\n",
                           counted_ticks(profile_, callers_.unread));
@@ -48,7 +53,9 @@ class CallersText {
       out_ += "\nsome calls found no room and may have no row; record with a larger --paths-memory\n";
     if (has_ranges(callers_.callers) || has_ranges(callers_.callees))
       out_ += fmt::format("\n\"x to y %\": {} may hold more of these calls, or the same ticks twice\n",
-                          is_folded(profile_.paths.context) ? "folded paths" : "inlined code");
+                          is_folded(profile_.paths.context) ? "folded paths"
+                          : callers_.entries.empty()        ? "inlined code"
+                                                            : "paths of several symbols");
     const uint64_t most = callers_.ticks + callers_.folded + callers_.unplaced;
     const bool recurs = sum(callers_.callers) > most || sum(callers_.callees) > most;
     if (recurs)

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
-#include "report/innermost.h"
 #include "report/path_account.h"
 #include "report/path_choice.h"
 #include "report/rollup.h"
@@ -38,6 +38,17 @@ const PathTree& plane_of(const CallPaths& paths) {
   return is_folded(paths.context) ? paths.plane : kNone;
 }
 
+/// A function that ran.
+StackFrame frame_of(const Profile& profile, uint32_t executable, const NamedRange& range,
+                    ObjectNames& names) {
+  StackFrame frame;
+  frame.function = range.function;
+  frame.linkage = range.linkage;
+  frame.object = names.shown(executable);
+  frame.address = table_address(profile, executable, range);
+  return frame;
+}
+
 /// By executable, and whether they are calls.
 void add_positions_of(const PathTree& tree, const std::vector<bool>& is_call,
                       std::map<std::pair<uint32_t, bool>, std::vector<uint64_t>>* positions) {
@@ -57,7 +68,7 @@ NamedPaths::NamedPaths(const Profile& profile, ObjectNames& names, Detail detail
     split_leaves(profile, names, InnermostTicks::kAll);
   // Of places that other profilers have kept, the paths themselves say what was inlined there.
   if (detail == Detail::kInlinedCode && !profile.paths.one_frame)
-    inlined_code_ = find_inlined_code(profile, names);
+    std::ranges::move(find_inlined_code(profile, names), std::back_inserter(inlined_code_));
   below_ = ticks_below(tree_);
   keep_addresses_that_distinguish();
   name_functions();
@@ -118,16 +129,37 @@ void NamedPaths::add_places(const Profile& profile, ObjectNames& names, bool lin
   const Places known = add_positions(std::move(positions), lines, profile.paths.one_frame, names);
   place_ = places_of(tree_, is_call, known);
   plane_place_ = places_of(plane_, is_plane_call, known);
-  const InnermostNames& innermost = names.innermost();
+  place_innermost(profile, names);
+}
+
+void NamedPaths::place_innermost(const Profile& profile, ObjectNames& names) {
+  std::map<CodePlace, uint64_t> shared;
   for (size_t i = 0; i < tree_.size(); ++i) {
-    const InnermostNames::Name* name = innermost.find(tree_[i]);
+    const InnermostNames::Name* name = names.innermost().find(tree_[i]);
     if (name == nullptr) continue;
-    StackFrame frame;
-    frame.function = name->range.function;
-    frame.linkage = name->range.linkage;
-    frame.object = names.shown(tree_[i].executable);
-    frame.address = table_address(profile, tree_[i].executable, name->range);
-    place_[i] = add_place(std::move(frame));
+    place_[i] = add_place(frame_of(profile, tree_[i].executable, name->range, names));
+    if (name->several) shared[{tree_[i].executable, tree_[i].position}] += tree_[i].self;
+  }
+  for (const auto& [start, ticks] : shared)
+    add_symbols(profile, start.first, *names.innermost().find(start), ticks, names);
+}
+
+/// `ticks`: of the paths that end in them.
+void NamedPaths::add_symbols(const Profile& profile, uint32_t executable, const InnermostNames::Name& name,
+                             uint64_t ticks, ObjectNames& names) {
+  uint64_t all = 0;
+  for (const InnermostNames::Symbol& symbol : name.symbols) all += symbol.ticks;
+  for (const InnermostNames::Symbol& symbol : name.symbols) {
+    InlinedCode code;
+    for (const NamedRange* range : {&name.range, &symbol.range})
+      code.frames.push_back(frame_of(profile, executable, *range, names));
+    code.is_symbol = true;
+    code.ticks = symbol.ticks;
+    code.others = all - symbol.ticks;
+    const TickRange own = code.among(profile.whole == nullptr ? all : ticks);
+    code.low = own.low;
+    code.high = own.high;
+    inlined_code_.push_back(std::move(code));
   }
 }
 
@@ -205,9 +237,12 @@ void NamedPaths::add_known(const Profile& profile, ObjectNames& names) {
     known.complete = true;
     known.self_is_all = !from_paths;
   }
-  for (const PathFunction& function : functions.functions)
-    if (function.in_shared_entry || function.several || function.shared)
-      known_of(function.key.object, function.key.function, function.address).complete = false;
+  for (const PathFunction& function : functions.functions) {
+    if (!function.in_shared_entry && !function.several && !function.shared) continue;
+    KnownTicks& known = known_of(function.key.object, function.key.function, function.address);
+    known.complete = false;
+    if (function.several || function.shared) known = {};
+  }
 }
 
 KnownTicks NamedPaths::known(const StackFrame& function) const {

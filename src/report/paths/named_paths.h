@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/innermost.h"
 #include "report/object_names.h"
 #include "report/path_totals.h"
 #include "report/paths/inlined_code.h"
@@ -57,9 +58,9 @@ class NamedPaths {
   [[nodiscard]] const std::vector<StackFrame>& plane_frames(uint32_t node) const {
     return places_[plane_place_[node]];
   }
-  /// With Detail::kInlinedCode.
+  /// Symbols that share an entry of the unwind table; with Detail::kInlinedCode what was inlined, too.
   [[nodiscard]] const std::vector<InlinedCode>& inlined_code() const { return inlined_code_; }
-  /// Where the plane is not empty.
+  /// Where the plane is not empty; of symbols that share an entry, and of the entry, nothing.
   [[nodiscard]] KnownTicks known(const StackFrame& function) const;
 
  private:
@@ -68,6 +69,9 @@ class NamedPaths {
   using Starts = std::map<std::pair<std::string, std::string>, std::set<uint64_t>>;
 
   void add_places(const Profile& profile, ObjectNames& names, bool lines);
+  void place_innermost(const Profile& profile, ObjectNames& names);
+  void add_symbols(const Profile& profile, uint32_t executable, const InnermostNames::Name& name,
+                   uint64_t ticks, ObjectNames& names);
   Places add_positions(Positions positions, bool lines, bool one_frame, ObjectNames& names);
   void add_executable(uint32_t executable, const std::vector<uint64_t>& positions, bool lines,
                       ObjectNames& names);
