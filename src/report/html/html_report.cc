@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kDataVersion = 3;  ///< as kVersion in web/src/data.ts
 constexpr double kHot = 0.005;   ///< of all ticks: functions from here on are annotated
+constexpr char kNoPlaces[] = "the paths that were chosen do not say where in a function its ticks are";
 
 /// No name may end the script it stands in.
 std::string harmless(const std::string& json) {
@@ -51,7 +52,7 @@ class DataMaker {
   HtmlReport run() {
     HtmlJson data = head();
     find_places(functions_, names_, &list_);
-    data["bins"] = html_bins(functions_, list_);
+    data["bins"] = has_places() ? html_bins(functions_, list_) : HtmlJson::object();
     add_stacks(&data);
     std::vector<std::string> files = add_sources(&data);
     data["diff"] = options_.diff == nullptr ? HtmlJson() : html_diff(*options_.diff, texts_);
@@ -84,11 +85,17 @@ class DataMaker {
     for (const HotFunction& function : functions_) {
       const auto share = static_cast<double>(function.ticks) / static_cast<double>(profile_.ledger.ticks());
       const ExecutableKind kind = profile_.executables[function.executable].kind;
-      if (share >= kHot && !function.is_whole_object() && kind == ExecutableKind::kFile)
+      if (share < kHot || function.is_whole_object() || kind != ExecutableKind::kFile) continue;
+      if (has_places())
         parts.add(function, list_.number(function));
+      else
+        parts.leave_out(list_.number(function), kNoPlaces);
     }
     return parts.take(data);
   }
+
+  /// A choice of call paths has all ticks of a function at its first byte.
+  [[nodiscard]] bool has_places() const { return profile_.whole == nullptr || !profile_.paths.recorded; }
 
   HtmlJson head() {
     return {{"version", kDataVersion},

@@ -130,6 +130,26 @@ TEST(HtmlReport, WhatIsSmallOnEveryPathIsWholeAsWhatRan) {
   EXPECT_EQ(data["small_from_leaf"]["left_out"], 2000) << "its callers";
 }
 
+/// A choice has all ticks of a function at its first byte, which is no place where they were.
+TEST(HtmlReport, MakesUpNoPlacesOfAChoiceOfPaths) {
+  Profile profile = two_symbols_of_one_entry(0, 20);
+  EXPECT_FALSE(parsed(profile)["bins"].empty());
+  EXPECT_FALSE(parsed(profile)["sources"][0]["blocks"].empty());
+  for (const Profile& chosen : {only_program_a(profile), through_f1(profile)}) {
+    const nlohmann::json data = parsed(chosen);
+    EXPECT_TRUE(data["bins"].empty());
+    ASSERT_FALSE(data["sources"].empty());
+    for (const nlohmann::json& source : data["sources"]) {
+      EXPECT_TRUE(source["blocks"].empty());
+      EXPECT_EQ(source["problem"], "the paths that were chosen do not say where in a function its ticks are");
+    }
+  }
+  profile.paths.recorded = false;  // record --scope without -g: a node for each place
+  profile.paths.context = {{.kind = PathNodeKind::kScope},
+                           {.parent = 0, .kind = PathNodeKind::kCode, .position = 0x310, .self = 20}};
+  EXPECT_FALSE(parsed(only_program_a(profile))["bins"].empty());
+}
+
 TEST(HtmlReport, HasARowForSymbolsOfOneUnwindEntryInAChoice) {
   const nlohmann::json data = parsed(only_program_a(two_symbols_of_one_entry(8, 12)));
   EXPECT_EQ(std::ranges::count(data["texts"], "f2, f3"), 1);

@@ -29,6 +29,9 @@ class SourceParts {
   /// `number`: of the function in the page.
   void add(const HotFunction& function, int64_t number);
 
+  /// In its place the page says why it is not there.
+  void leave_out(int64_t number, const std::string& problem);
+
   /// Writes "sources" and "files": those the lines are from.
   std::vector<std::string> take(HtmlJson* data);
 

@@ -125,6 +125,11 @@ void SourceParts::add(const HotFunction& function, int64_t number) {
                         {"blocks", blocks_json(&blocks, texts_)}});
 }
 
+void SourceParts::leave_out(int64_t number, const std::string& problem) {
+  functions_.push_back(
+      {{"function", number}, {"problem", texts_->shown(problem)}, {"blocks", HtmlJson::array()}});
+}
+
 HtmlJson SourceParts::file_json(const std::string& path, const std::set<uint32_t>& lines) {
   HtmlJson list = HtmlJson::array();
   HtmlJson json = {{"path", texts_->number_of_path(path)}};
