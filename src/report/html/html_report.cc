@@ -75,7 +75,7 @@ class DataMaker {
     // What is small on every path may be large as what ran.
     (*data)["small_from_leaf"] = html_call_tree(small_paths_bottom_up(tree, least), least, &list_);
     const auto ticks = static_cast<double>(std::max<uint64_t>(1, profile_.ledger.ticks()));
-    const NamedPaths paths(profile_, names_, NamedPaths::Detail::kLines);
+    const NamedPaths paths(profile_, names_, NamedPaths::Detail::kInlinedCode);
     add_call_edges(paths, account_of(profile_).effective_samples / ticks, &list_, &texts_, data);
   }
 

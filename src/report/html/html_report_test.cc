@@ -206,19 +206,39 @@ TEST(HtmlReport, NamesFoldedPathsBesideThoseThatAreCut) {
   EXPECT_NE(page.find(" folded into their callers"), std::string::npos);
 }
 
-TEST(HtmlReport, HoldsTheCallsWithTheirLines) {
-  const nlohmann::json data = parsed(profile_with_paths());
+/// "caller>callee file:line ticks; " of each call, and of each function's own code.
+std::string calls_of(const nlohmann::json& data) {
   std::string text;
   const nlohmann::json& edges = data["edges"];
-  for (size_t i = 0; i < edges.size(); i += 6)
-    if (edges[i].get<int>() >= 0 && edges[i + 1].get<int>() >= 0)
-      text += fmt::format("{}>{} {}:{} {}; ", name_of(data, edges[i]), name_of(data, edges[i + 1]),
-                          data["texts"][edges[i + 2].get<size_t>()].get<std::string>(),
-                          edges[i + 3].get<int>(), edges[i + 4].get<int>());
-  EXPECT_EQ(text,
-            "f1>inlined /src/prog.c:17 95; inlined>f2 /src/inlined.h:7 25; "
-            "[path cut where the stack is deeper than its copy]>f2 :0 5; ");
+  for (size_t i = 0; i < edges.size(); i += 6) {
+    if (edges[i].get<int>() < 0) continue;
+    const bool is_call = edges[i + 1].get<int>() >= 0;
+    text += fmt::format("{}>{} {}:{} {}; ", name_of(data, edges[i]),
+                        is_call ? name_of(data, edges[i + 1]) : "itself",
+                        data["texts"][edges[i + 2].get<size_t>()].get<std::string>(), edges[i + 3].get<int>(),
+                        edges[i + 4].get<int>());
+  }
+  return text;
+}
+
+TEST(HtmlReport, HoldsTheCallsWithTheirLines) {
+  const nlohmann::json data = parsed(profile_with_paths());
+  EXPECT_EQ(
+      calls_of(data),
+      "f1>inlined /src/prog.c:17 95; inlined>itself :0 70; f2>itself :0 30; inlined>f2 /src/inlined.h:7 25; "
+      "[path cut where the stack is deeper than its copy]>f2 :0 5; ");
   EXPECT_EQ(data["on_stack"]["0"], (nlohmann::json{95, 95}));
+}
+
+/// As report --callers has it.
+TEST(HtmlReport, CallsInlinedCodeThatRanACallee) {
+  Profile profile = profile_with_paths();
+  profile.positions = {{0, 0x100, 70}, {0, 0x205, 20}, {0, 0x210, 5}};
+  const nlohmann::json data = parsed(profile);
+  EXPECT_EQ(calls_of(data),
+            "f1>inlined /src/prog.c:17 95; inlined>itself :0 90; inlined>f2 /src/inlined.h:7 25; "
+            "f2>inlined /src/prog.c:32 20; f2>itself :0 10; "
+            "[path cut where the stack is deeper than its copy]>f2 :0 5; ");
 }
 
 /// Line 1 of `source` is all the code.

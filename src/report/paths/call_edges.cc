@@ -248,17 +248,18 @@ class EdgeWalk {
     if (const auto more = edge_inlined_.find(number); more != edge_inlined_.end()) own += more->second;
     return own;
   }
-  /// Some of these ticks may be of the kept paths, too: under recursion of either side.
+  /// Some of these ticks may be of the kept paths, too: under recursion of both sides.
   [[nodiscard]] TickRange with_inlined(uint32_t number, TickRange range) const {
     const auto more = edge_inlined_.find(number);
     if (more == edge_inlined_.end()) return range;
-    const uint64_t kept = range.low;
-    range += more->second;
+    const TickRange kept = range;
+    range.low = std::max(kept.low, more->second.low);
+    range.high += more->second.high;
     for (const int64_t side : {edges_[number].edge.caller, edges_[number].edge.callee}) {
       const auto dense = dense_.find(side);
       const auto inlined = dense == dense_.end() ? inlined_.end() : inlined_.find(dense->second);
       if (inlined != inlined_.end())
-        range.low = std::min(range.low, inlined->second.with({kept, 0}, more->second).low);
+        range.low = std::max(range.low, inlined->second.with(kept, more->second).low);
     }
     return range;
   }

@@ -33,7 +33,7 @@ class InlinedTicks {
   [[nodiscard]] TickRange total(const TickRange& range) const { return with(range, inlined_); }
   /// Some ticks of `more` may be of these paths, too: of a recursion.
   [[nodiscard]] TickRange with(const TickRange& range, const TickRange& more) const {
-    return {range.low + more.low - std::min(more.low, in_both()), range.high + more.high};
+    return {range.low + more.low - std::min({range.low, more.low, in_both()}), range.high + more.high};
   }
   [[nodiscard]] TickRange without_inlined(const TickRange& own) const {
     return {own.low - std::min(own.low, within_.high), own.high - std::min(own.high, within_.low)};
