@@ -65,14 +65,16 @@ class EdgeWalk {
     if (ranges_.has_plane()) add_unknown_callers(result.on_stack);
     for (uint32_t i = 0; i < edges_.size(); ++i) {
       const TickRange range = range_of(i, result.on_stack);
-      if (range.low == 0 && !edges_[i].is_kept) continue;
+      if (range.low == 0 && !edges_[i].is_kept && !may_have_ticks(i, range)) continue;
       if (edges_[i].edge.is_sum && edges_[i].lines < 2) continue;
       result.edges.push_back(std::move(edges_[i].edge));
       result.edges.back().ticks = range.low;
       result.edges.back().high = range.high;
     }
     std::stable_sort(result.edges.begin(), result.edges.end(), [](const CallEdge& a, const CallEdge& b) {
-      return a.ticks != b.ticks ? a.ticks > b.ticks : a.is_sum && !b.is_sum;
+      if (a.ticks != b.ticks || a.high != b.high)
+        return std::tie(a.ticks, a.high) > std::tie(b.ticks, b.high);
+      return a.is_sum && !b.is_sum;
     });
     return result;
   }
@@ -240,6 +242,12 @@ class EdgeWalk {
                         ranges_.call(kept, edge_ticks_.plane(number), known_of(edge.callee).complete));
   }
 
+  /// Of a choice: not one is certain.
+  [[nodiscard]] bool may_have_ticks(uint32_t number, const TickRange& range) const {
+    const auto inlined = edge_inlined_.find(number);
+    const bool is_inlined = inlined != edge_inlined_.end() && inlined->second.high != 0;
+    return range.high != 0 && (is_inlined || edge_ticks_.kept(number).ticks != 0);
+  }
   /// An edge from a function to its own code.
   [[nodiscard]] TickRange own_of(uint32_t number, uint32_t function, const TickRange& range) const {
     const auto inlined = inlined_.find(function);
@@ -339,8 +347,9 @@ CallEdges call_edges(const NamedPaths& paths, const std::function<int64_t(const 
 }
 
 bool may_be_nothing(const CallEdge& edge, const CallEdges& calls, double samples_per_tick) {
-  if (edge.ticks != 0 || edge.callee < 0) return false;
-  const auto whole = static_cast<double>(std::max<uint64_t>(1, calls.on_stack.at(edge.callee).low));
+  const int64_t function = edge.callee == CallEdge::kItself ? edge.caller : edge.callee;
+  if (edge.ticks != 0 || function < 0) return false;
+  const auto whole = static_cast<double>(std::max<uint64_t>(1, calls.on_stack.at(function).low));
   const double most = std::min(1.0, static_cast<double>(edge.high) / whole);
   return !is_wide_range(0, most, whole * samples_per_tick);
 }

@@ -48,10 +48,12 @@ class Sides {
       entry.row.ticks = range.low;
       entry.row.high = range.high;
       measure(whole, samples, &entry.row);
-      if (range.low != 0 || entry.is_kept) rows.push_back(std::move(entry.row));
+      const bool may_have = range.high != 0 && (entry.kept.ticks != 0 || entry.inlined.high != 0);
+      if (range.low != 0 || may_have || entry.is_kept) rows.push_back(std::move(entry.row));
     }
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const CallerRow& a, const CallerRow& b) { return a.ticks > b.ticks; });
+    std::stable_sort(rows.begin(), rows.end(), [](const CallerRow& a, const CallerRow& b) {
+      return std::tie(a.ticks, a.high) > std::tie(b.ticks, b.high);
+    });
     return rows;
   }
 

@@ -107,6 +107,23 @@ TEST(Callers, OfInlinedCodeInAChoiceOfPathsAreARange) {
   EXPECT_EQ(rows(around.callees), "inlined:0 5, (itself):0 1, ");
 }
 
+/// Of f2's 14 ticks 10 are in inlined code: none of the 4 below f3 need be there, and none need be its own.
+TEST(Callers, InAChoiceRowsMayHaveNoCertainTick) {
+  PathProfile paths = with_inlined_code();
+  paths.profile.positions = {{0, 0x200, 4}, {0, 0x205, 10}};
+  const Chosen chosen(paths.profile, "f3", nullptr, nullptr);
+  ObjectNames names(chosen.result, &FakeSymbolizer::open);
+  const NamedPaths named(chosen.result, names, NamedPaths::Detail::kInlinedCode);
+  expect_edges_of_callers(chosen.result, named);
+  const Callers callers = callers_of(chosen.result, named, find_functions(named, "f2").at(0));
+  ASSERT_EQ(callers.callees.size(), 2u);
+  for (const CallerRow& row : callers.callees) {
+    EXPECT_EQ(row.ticks, 0u) << row.frame.function;
+    EXPECT_EQ(row.high, 4u) << row.frame.function;
+  }
+  EXPECT_THAT(callers_text(chosen.result, callers, {}), testing::HasSubstr("(itself)"));
+}
+
 /// As `report --program A --callers F`, where only B has ticks in a library.
 TEST(Callers, OfAChoiceThatLeavesAnExecutableOut) {
   PathProfile paths = with_inlined_code();

@@ -49,7 +49,7 @@ TEST(SymbolsOfOneEntry, HaveOfSeveralCallersWhatTheOtherSymbolsCannotHave) {
   const Profile profile = with_two_callers();
   const Callers callers = callers_in(profile, "f3", NamedPaths::Detail::kLines);
   EXPECT_EQ(callers.ticks, 17u);
-  EXPECT_THAT(ranges(callers.callers), HasSubstr("f1 12..17, "));
+  EXPECT_THAT(ranges(callers.callers), HasSubstr("f1 12..17, f4 0..5, "));
   const std::string text = callers_text(profile, callers, {});
   EXPECT_THAT(
       text, HasSubstr("its own ticks are of paths that end in \"f2, f3\": which of these ran is not known"));
