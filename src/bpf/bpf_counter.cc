@@ -19,11 +19,11 @@
 #include "bpf/program_image.h"
 #include "perf/cpu_numbers.h"
 #include "perf/descriptor_limit.h"
+#include "perf/tick_phases.h"
 
 namespace pctally {
 namespace {
 
-constexpr uint64_t kLongestWaitNs = 10000000;
 constexpr uint64_t kMostPids = 4u << 20;  // PID_MAX_LIMIT
 
 uint64_t most_pids() noexcept {
@@ -243,9 +243,11 @@ bool BpfCounter::follow(pid_t pid) noexcept {
 }
 
 Result<void> BpfCounter::enable(Random* random) {
-  uint64_t wait_ns = event_.is_cpu_time() ? std::min(period_, kLongestWaitNs) : 1, now = 0;
+  const uint64_t wait_ns = event_.is_cpu_time() ? std::min(period_, kLongestStartNs) : 0;
+  const uint64_t last_start = period_ <= kLongestStartNs ? wait_ns : 0;
+  uint64_t now = 0;
   std::vector<std::pair<uint64_t, int>> starts;
-  for (const CpuEvent& event : events_) starts.emplace_back(random->below(wait_ns), event.ring.fd());
+  for (const CpuEvent& event : events_) starts.emplace_back(random->below(last_start + 1), event.ring.fd());
   std::sort(starts.begin(), starts.end());
   for (auto [moment, event] : starts) {
     sleep_ns(moment - now);

@@ -73,8 +73,8 @@ class BpfCounter {
   /// the kernel's pid_max at load().
   bool follow(pid_t pid) noexcept;
 
-  /// Starts every CPU's event. Waits for one period of CPU time (at most 10 ms), so that what starts next
-  /// meets each CPU at a random phase.
+  /// Starts every CPU's event. Waits for one period of CPU time, so that what starts next meets each CPU at a
+  /// random phase; for kLongestStartNs where that is shorter (TickPhases::draw_first_ticks() has seen to it).
   Result<void> enable(Random* random);
   /// After it has returned no program runs any more.
   void disable() noexcept;

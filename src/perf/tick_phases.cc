@@ -26,7 +26,7 @@ bool has_descriptors() noexcept {
 }  // namespace
 
 TickPhases::TickPhases(const Event& event, uint64_t period, bool randomise)
-    : period_(period), wanted_(randomise && event.is_cpu_time()) {
+    : period_(period), timed_(event.is_cpu_time()), wanted_(randomise && timed_) {
   have_streams_ = wanted_ && period >= kShortestNs && period <= kLongestNs && has_descriptors();
   if (have_streams_) periods_ = draw_stream_periods(period, &random_);
 }
@@ -36,6 +36,17 @@ std::vector<uint64_t> TickPhases::further_periods() const {
   return {periods_.begin() + 1, periods_.end()};
 }
 
+uint64_t TickPhases::draw_first_ticks(const std::vector<PerfRing*>& rings) {
+  if (!timed_) return 0;
+  if (period_ <= kLongestStartNs) return random_.below(period_);
+  for (size_t i = 0; i < rings.size(); ++i) {
+    first_ticks_.push_back({random_.below(period_), i});
+    rings[i]->shift_phase(kLongestStartNs + first_ticks_[i].ns);
+  }
+  std::ranges::sort(first_ticks_, std::ranges::greater{}, &FirstTick::ns);
+  return kLongestStartNs;
+}
+
 void TickPhases::begin(const std::vector<PerfRing*>& rings, uint64_t now_ns) {
   const auto has = [](const PerfRing* ring) { return !ring->streams().empty(); };
   have_streams_ = have_streams_ && std::ranges::all_of(rings, has);
@@ -43,19 +54,34 @@ void TickPhases::begin(const std::vector<PerfRing*>& rings, uint64_t now_ns) {
     for (PerfRing* ring : rings) ring->drop_streams();
   shifts_ = PhaseShifts(wanted_ && !have_streams_, period_, now_ns);
   start_ns_ = now_ns + kAloneNs;
+  for (FirstTick& first : first_ticks_) first.ns += now_ns;
 }
 
 bool TickPhases::due(uint64_t now_ns) noexcept {
+  if (!first_ticks_.empty()) return now_ns >= first_ticks_.back().ns;
   return have_streams_ ? !started_ && now_ns >= start_ns_ : shifts_.due(now_ns);
 }
 
+int TickPhases::ms_until_due(int most, uint64_t now_ns) const noexcept {
+  if (first_ticks_.empty()) return most;
+  const uint64_t due_ns = std::max(first_ticks_.back().ns, now_ns);
+  return static_cast<int>(std::min(static_cast<uint64_t>(most), (due_ns - now_ns + 999999) / 1000000));
+}
+
 void TickPhases::move(const std::vector<PerfRing*>& rings) {
-  if (have_streams_) {
+  if (!first_ticks_.empty()) {
+    make_whole(rings, monotonic_ns());
+  } else if (have_streams_) {
     start(rings);
     started_ = true;
   } else {
     for (PerfRing* ring : rings) ring->shift_phase(period_);
   }
+}
+
+void TickPhases::make_whole(const std::vector<PerfRing*>& rings, uint64_t now_ns) {
+  for (; !first_ticks_.empty() && now_ns >= first_ticks_.back().ns; first_ticks_.pop_back())
+    rings[first_ticks_.back().ring]->shift_phase(period_);
 }
 
 void TickPhases::start(const std::vector<PerfRing*>& rings) {

@@ -17,6 +17,9 @@
 
 namespace pctally {
 
+/// The longest that a start waits so that its first ticks come at a random phase.
+inline constexpr uint64_t kLongestStartNs = 20000000;
+
 /// Of a recording's rings that have ticks, the same ones in each call. A recording begins with one clock a
 /// CPU, for the first tick of the others is some periods off. One thread.
 class TickPhases {
@@ -29,6 +32,11 @@ class TickPhases {
   /// (ulimit -n).
   [[nodiscard]] std::vector<uint64_t> further_periods() const;
 
+  /// For events that tick whether or not a program runs, before they run. Draws where in a period the first
+  /// tick of each may come. Returns how many ns to wait between their start and begin(); a period above
+  /// kLongestStartNs is shortened until its first tick for that.
+  uint64_t draw_first_ticks(const std::vector<PerfRing*>& rings);
+
   /// Ticks come from now on. Further events stay only if all rings have them.
   void begin(const std::vector<PerfRing*>& rings, uint64_t now_ns);
 
@@ -37,23 +45,34 @@ class TickPhases {
 
   /// True when move() is to be called.
   bool due(uint64_t now_ns) noexcept;
+  /// For poll(2): `most`, or less where a shortened period ends before. A second tick would follow it.
+  [[nodiscard]] int ms_until_due(int most, uint64_t now_ns) const noexcept;
 
   /// Lets the further events start, each in a random phase, and then slows the first ones down, which takes
-  /// the longest of the periods; where there are none, restarts the running periods.
+  /// the longest of the periods; where there are none, restarts the running periods. Before, makes the
+  /// shortened periods whole whose tick has come.
   void move(const std::vector<PerfRing*>& rings);
 
  private:
   static constexpr uint64_t kAloneNs = 20000000;
   void start(const std::vector<PerfRing*>& rings);
+  void make_whole(const std::vector<PerfRing*>& rings, uint64_t now_ns);
+
+  struct FirstTick {
+    uint64_t ns;  ///< when; until begin(): how long after it
+    size_t ring;
+  };
 
   Random random_;
   uint64_t period_ = 0;
+  bool timed_ = false;
   bool wanted_ = false;
   bool have_streams_ = false;
   bool started_ = false;  ///< the streams
   std::array<uint64_t, kStreams> periods_{};
   uint64_t start_ns_ = 0;
-  PhaseShifts shifts_;  ///< where there are no streams
+  PhaseShifts shifts_;                  ///< where there are no streams
+  std::vector<FirstTick> first_ticks_;  ///< of shortened periods, the latest in front
 };
 
 }  // namespace pctally

@@ -8,6 +8,7 @@ them: a false alarm in one of 1700 full runs. What the host of a
 virtual machine takes meanwhile is allowed for.
 """
 import os
+import shutil
 import sys
 import unittest
 
@@ -32,6 +33,14 @@ class Coverage(unittest.TestCase):
                         chance = 4 * ((1 - part) / data["ticks"]) ** 0.5 + 0.01 if engine in ("ring", "bpf") else 0
                         self.assertAlmostEqual(ratio, 1, delta=max(0.02, chance) + stolen / data["cpu_s"])
                         self.assertAlmostEqual(data["cpu_s"], done.cpu_s, delta=0.02 * done.cpu_s + 0.02 + stolen)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("chrt"), "needs root and chrt to run beside nobody")
+    def test_a_program_of_half_a_period_has_a_tick_every_other_time(self):
+        """Where the first tick came a whole period after the start, such programs had none, however often they were recorded."""
+        command = ["chrt", "-f", "1", p.program("spinner"), "1", "0.25"]  # no busy machine makes it last a period
+        for engine in p.engines("bpf", "ring"):
+            with self.subTest(engine=engine):
+                self.assertTrue(any(p.record(command, "-e", engine, "-F", "2").report()["ticks"] for _ in range(40)))
 
 
 if __name__ == "__main__":

@@ -110,6 +110,7 @@ Result<void> BpfEngine::start(ProfileFile* file, const Target& target, Environme
   file->header().kernel_observed = true;
   file->header().machine_cpus = static_cast<uint32_t>(std::max(1l, sysconf(_SC_NPROCESSORS_ONLN)));
   counter_.separate_ticks(knows_threads());
+  phases_.draw_first_ticks(counter_.rings_of_ticks());
   if (auto enabled = counter_.enable(&random_); !enabled) return enabled;
   phases_.begin(counter_.rings_of_ticks(), monotonic_ns());
   setpriority(PRIO_PROCESS, 0, kNice);  // if it is permitted
@@ -130,8 +131,9 @@ Result<void> BpfEngine::drop_privileges() { return drop_capabilities(has_command
 /// it has no tables for, and copies stacks, drains are frequent: each loads tables.
 int BpfEngine::drain_interval_ms() const {
   if (!settings_.event.is_cpu_time()) return kEventDrainMs;
-  const auto ms =
+  const auto at_most =
       static_cast<int>(std::clamp<uint64_t>(settings_.period * PCTALLY_TABLE_SLOTS / 2000000, 5, 100));
+  const int ms = phases_.ms_until_due(at_most, monotonic_ns());
   return settings_.paths ? std::min(ms, paths_drain_ms_) : ms;
 }
 

@@ -14,12 +14,6 @@ namespace pctally {
 namespace {
 
 constexpr unsigned kTicksPerRoomCheck = 256;  ///< each may take three units
-constexpr uint64_t kLongestStart = 20000000;
-
-/// Lets some random time of a period pass, so that the first tick of what starts next may fall anywhere.
-void wait_for_random_phase(uint64_t period_ns, Random* random) {
-  sleep_ns(random->below(std::min(period_ns, kLongestStart)));
-}
 
 }  // namespace
 
@@ -75,10 +69,9 @@ Result<void> RingEngine::start(ProfileFile* file, const Target& target, Environm
     tasks_.expect_absences();
     for (pid_t pid : processes_of_group(target.cgroup)) tasks_.adopt(pid);
   }
+  const uint64_t wait_ns = all_cpus_ ? phases_.draw_first_ticks(rings_.rings_of_ticks()) : 0;
   if (!at_exec) rings_.enable();
-  bool timed = settings_.event.is_cpu_time();
-  if (timed && !at_exec && target.kind == Target::Kind::kCommand)
-    wait_for_random_phase(settings_.period, &random_);
+  sleep_ns(wait_ns);
   begin_window();
   phases_.begin(rings_.rings_of_ticks(), monotonic_ns());
   return {};

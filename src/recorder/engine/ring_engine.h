@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time_ns.h"
 #include "perf/ring_set.h"
 #include "perf/throttle.h"
 #include "perf/tick_phases.h"
@@ -22,7 +23,7 @@ class RingEngine : public Engine {
   Result<void> start(ProfileFile* file, const Target& target, Environment* environment) override;
   [[nodiscard]] std::vector<int> descriptors() const override { return rings_.descriptors(); }
   [[nodiscard]] int descriptor_after(int fd) const override { return rings_.descriptor_after(fd); }
-  [[nodiscard]] int drain_interval_ms() const override { return 100; }
+  [[nodiscard]] int drain_interval_ms() const override { return phases_.ms_until_due(100, monotonic_ns()); }
   void drain() override;
   void stop() override;
   [[nodiscard]] bool knows_cpu_time() const override { return per_thread_ && settings_.event.is_cpu_time(); }
@@ -61,7 +62,6 @@ class RingEngine : public Engine {
   bool all_cpus_ = false;    ///< they count all that runs on each CPU
   RingSet rings_;
   TaskTable tasks_;
-  Random random_;
   TickPhases phases_;
   uint64_t samples_ = 0;
   bool loss_pending_ = false;  ///< losses or throttling were reported and are not booked yet
