@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <string_view>
 #include <tuple>
 
 #include "report/innermost.h"
+#include "report/scope_names.h"
 
 namespace pctally {
 namespace {
@@ -154,6 +156,43 @@ class CutPaths {
   std::vector<bool> hides_user_;  ///< of each cut
 };
 
+/// Which cut paths can hide the code of a program's own file: those of the program alone, for no other maps
+/// it.
+class ProgramsOfPaths {
+ public:
+  explicit ProgramsOfPaths(const Profile& profile)
+      : scopes_(profile.paths.scopes),
+        scope_of_(scope_of_nodes(profile.paths.context, profile.paths.scopes.size())),
+        program_of_(profile.executables.size()) {
+    std::map<std::string_view, const std::string*> programs;
+    for (const PathScope& scope : scopes_)
+      if (is_known(scope)) programs.try_emplace(scope.name, &scope.name);
+    for (size_t i = 0; i < program_of_.size(); ++i)
+      if (const auto found = programs.find(profile.executables[i].path); found != programs.end())
+        program_of_[i] = found->second;
+  }
+
+  /// The program whose own file holds the node's code; null: any may have mapped it.
+  [[nodiscard]] const std::string* whose(const PathTreeNode& node) const {
+    return node.kind == PathNodeKind::kCode ? program_of_[node.executable] : nullptr;
+  }
+  /// The program whose path node `i` is on; empty: not known.
+  [[nodiscard]] const std::string& program_at(uint32_t i) const {
+    static const std::string kUnknown;
+    return scope_of_[i] != UINT32_MAX && is_known(scopes_[scope_of_[i]]) ? scopes_[scope_of_[i]].name
+                                                                         : kUnknown;
+  }
+
+ private:
+  static bool is_known(const PathScope& scope) {
+    return scope.kind != PathScopeKind::kGroup && !scope.name.empty() && scope.name != kOtherScopes;
+  }
+
+  const std::vector<PathScope>& scopes_;
+  std::vector<uint32_t> scope_of_;              ///< of each node
+  std::vector<const std::string*> program_of_;  ///< of each executable
+};
+
 /// What the context tree says: a thing counts where it is first on a path.
 class ContextTotals {
  public:
@@ -161,6 +200,7 @@ class ContextTotals {
       : tree_(profile.paths.context),
         things_(things),
         cuts_(profile),
+        programs_(profile),
         below_(ticks_below(tree_)),
         folded_below_(folded_below(tree_)),
         parts_(count_of_parts(things)),
@@ -173,7 +213,9 @@ class ContextTotals {
       if (cuts_.is_of(tree_[i], ExecutableKind::kStart)) continue;
       const uint64_t ticks = tree_[i].self + tree_[i].folded;
       if (cuts_.may_hide(i, true)) part.cut_in_kernel += ticks;
-      if (cuts_.may_hide(i, false)) part.cut += ticks;
+      if (!cuts_.may_hide(i, false)) continue;
+      part.cut += ticks;
+      part.cut_of[programs_.program_at(i)] += ticks;
     }
   }
 
@@ -187,7 +229,9 @@ class ContextTotals {
     for (size_t i = 0; i < totals.size(); ++i) {
       const Part& part = parts_[part_at(things_.part, i)];
       const Inside& inside = inside_[i];
-      const uint64_t cut = inside.is_start ? 0 : inside.is_kernel ? part.cut_in_kernel : part.cut;
+      const uint64_t cut = inside.is_start    ? 0
+                           : inside.is_kernel ? part.cut_in_kernel
+                                              : part.cut_with(inside.program);
       totals[i] = {inside.ticks, inside.ticks + part.folded - inside.folded, cut - std::min(cut, inside.cut)};
     }
     return totals;
@@ -196,11 +240,20 @@ class ContextTotals {
  private:
   struct Part {
     uint64_t folded = 0;
-    uint64_t cut = 0, cut_in_kernel = 0;  ///< in paths that may hide a program's code, the kernel's
+    uint64_t cut = 0, cut_in_kernel = 0;       ///< in paths that may hide a program's code, the kernel's
+    std::map<std::string, uint64_t> cut_of{};  ///< `cut` of each program; "": of unknown ones
+    [[nodiscard]] uint64_t cut_with(const std::string* program) const {
+      if (program == nullptr) return cut;
+      uint64_t ticks = 0;
+      for (const std::string& name : {std::string(), *program})
+        if (const auto found = cut_of.find(name); found != cut_of.end()) ticks += found->second;
+      return ticks;
+    }
   };
   struct Inside {
     uint64_t ticks = 0, folded = 0, cut = 0;
     bool is_kernel = false, is_start = false;
+    const std::string* program = nullptr;  ///< as of ProgramsOfPaths::whose()
   };
 
   void enter(uint32_t node) {
@@ -211,12 +264,15 @@ class ContextTotals {
     inside.folded += folded_below_[node];
     inside.is_kernel = cuts_.is_of(tree_[node], ExecutableKind::kKernel);
     inside.is_start = cuts_.is_of(tree_[node], ExecutableKind::kStart);
+    // A function lies in one file; a line, or an object, may be of several.
+    if (things_.functions) inside.program = programs_.whose(tree_[node]);
     if (cuts_.may_hide(node, inside.is_kernel)) inside.cut += below_[node];
   }
 
   const PathTree& tree_;
   const PathThings& things_;
   CutPaths cuts_;
+  ProgramsOfPaths programs_;
   std::vector<uint64_t> below_, folded_below_;
   std::vector<Part> parts_;
   std::vector<uint32_t> on_path_;  ///< how often each thing is on the path at hand

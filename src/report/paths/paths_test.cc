@@ -4,6 +4,7 @@
 #include <set>
 #include <sstream>
 
+#include "profile/positions.h"
 #include "report/hot_path.h"
 #include "report/paths/path_profile_for_test.h"
 #include "report/text.h"
@@ -250,6 +251,33 @@ TEST(PathTotals, EachSayHowMuchTheyCouldGain) {
   EXPECT_THAT(text, testing::ContainsRegex(" 83\\.50 %   [0-9.]+ \\+16\\.0 .*  f1"));
   EXPECT_THAT(text, testing::HasSubstr("cut: so many points more may be in call paths that are cut\n"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("+0.0")));
+}
+
+/// No other program maps a program's own file; any may map a library.
+TEST(PathTotals, OfAProgramsFunctionGainNothingFromPathsOfOtherPrograms) {
+  PathProfile paths;
+  CallPaths& all = paths.profile.paths;
+  paths.profile.executables.push_back({.path = "/bin/gz", .build_id = {}});
+  paths.profile.executables.push_back({.path = "/lib/libc.so", .build_id = {}});
+  all.scopes.push_back({"/bin/gz", {}});
+  paths.add(paths.add_cut(PathEnd::kShortDump), 0x200, 3);
+  paths.add(0, 0x100, 10);
+  for (const uint64_t scope : {uint64_t{1}, uint64_t{UINT32_MAX}}) {
+    all.context.push_back({.kind = PathNodeKind::kScope, .position = scope});
+    const auto root = static_cast<uint32_t>(all.context.size() - 1);
+    for (const uint32_t executable : {1u, 2u}) {
+      if (scope != 1) break;
+      all.context[paths.add(root, 0x400 + 0x100 * executable, 20)].executable = executable;
+      paths.profile.positions.back().executable = executable;
+    }
+    const uint32_t cut = paths.add_cut(PathEnd::kShortDump);
+    all.context[cut].parent = root;
+    paths.add(cut, 0x200, scope == 1 ? 5 : 1);
+  }
+  add_up(&paths.profile.positions);
+  EXPECT_EQ(paths.totals()["f1"].cut, 3u + 1) << "of prog, and of an unknown program";
+  EXPECT_EQ(paths.totals()["f5"].cut, 5u + 1) << "of gz";
+  EXPECT_EQ(paths.totals()["f6"].cut, 3u + 5 + 1) << "of libc.so";
 }
 
 TEST(PathAccount, EveryTickIsCompleteOrCutForAReason) {
