@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "report/missing_names.h"
 #include "report/names/shown_names.h"
 #include "report/path_choice.h"
 #include "report/print/figures.h"

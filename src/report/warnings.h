@@ -5,7 +5,6 @@
 
 #include "profile/profile.h"
 #include "report/account.h"
-#include "report/object_names.h"
 
 namespace pctally {
 
@@ -24,21 +23,15 @@ struct Warning {
 /// Whether the profile is of a part of what it was to be of: incomplete, not over, or a snapshot.
 bool is_of_a_part(const Warning& warning);
 
-inline constexpr double kFewSamples = 100;          ///< effective samples below which shares are rough
-inline constexpr double kTolerableLoss = 0.01;      ///< of all ticks
-inline constexpr double kTolerableTheft = 0.01;     ///< taken by the machine's host, against CPU time
-inline constexpr uint64_t kTheftNoise = 20000000;   ///< ns; the kernel reports it in pieces of 10 ms
-inline constexpr double kTolerableGap = 0.05;       ///< unsampled CPU time, either sign; outside ticks
-inline constexpr double kNamesWorthHaving = 0.005;  ///< share of an object whose missing names are mentioned
+inline constexpr double kFewSamples = 100;         ///< effective samples below which shares are rough
+inline constexpr double kTolerableLoss = 0.01;     ///< of all ticks
+inline constexpr double kTolerableTheft = 0.01;    ///< taken by the machine's host, against CPU time
+inline constexpr uint64_t kTheftNoise = 20000000;  ///< ns; the kernel reports it in pieces of 10 ms
+inline constexpr double kTolerableGap = 0.05;      ///< unsampled CPU time, either sign; outside ticks
 
 /// The gravest first; of the whole, where `profile` is a part.
 std::vector<Warning> warnings_of(const Profile& profile, const Account& account);
 /// Where nobody needs the account besides.
 std::vector<Warning> warnings_of(const Profile& profile);
-
-/// Adds the objects whose names could not be read, and why; where `lines` are shown, those that have names
-/// and no lines, too.
-void add_missing_names(const Profile& profile, ObjectNames& names, bool lines,
-                       std::vector<Warning>* warnings);
 
 }  // namespace pctally

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "report/fake_symbolizer_for_test.h"
+#include "report/missing_names.h"
 
 namespace pctally {
 namespace {
