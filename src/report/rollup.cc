@@ -52,6 +52,7 @@ void measure_total(const Account& account, const TickLedger& ledger, Row* row) {
   row->total.low = std::min(row->total.low, row->total.high);
   const double high = static_cast<double>(row->total.high) / ticks;
   row->total_share = static_cast<double>(row->total.low) / ticks;
+  row->most_total_share = high;
   row->cut_share = std::min(static_cast<double>(row->total.cut) / ticks, 1 - row->total_share);
   row->total_is_range = is_wide_range(row->total_share, high, account.effective_samples);
   row->total_interval = {wilson_interval(row->total_share, account.effective_samples).low,
@@ -83,8 +84,11 @@ auto names_of(const Row& row) {
                   row.program_path, row.program, row.thread, row.group);
 }
 
+/// Of rows with as many ticks the larger callers come first: most callers have none of their own.
 bool by_ticks(const Row& a, const Row& b) {
   if (a.ticks != b.ticks) return a.ticks > b.ticks;
+  if (a.total.low != b.total.low) return a.total.low > b.total.low;
+  if (a.total.high != b.total.high) return a.total.high > b.total.high;
   return names_of(a) < names_of(b);
 }
 
@@ -129,21 +133,24 @@ void filter(const ReportOptions& options, Report* report) {
   std::erase_if(report->rows, [&](const Row& row) { return !is_wanted(options, row); });
 }
 
-/// Cuts the rows with the least of what they are sorted by: ticks, or total ticks.
+/// Cuts the rows with the least of what they are sorted by: ticks, or total ticks. A total that is a range
+/// may be as large as its upper end.
 void truncate(const ReportOptions& options, Report* report) {
   std::vector<Row>& rows = report->rows;
   const auto share_of = [&](const Row& row) {
-    return options.order == RowOrder::kTotal ? std::max(row.total_share, row.share) : row.share;
+    return options.order == RowOrder::kTotal ? std::max(row.most_total_share, row.share) : row.share;
   };
-  auto small = std::find_if(rows.begin(), rows.end(),
-                            [&](const Row& row) { return share_of(row) < options.min_share; });
+  const auto small = std::stable_partition(
+      rows.begin(), rows.end(), [&](const Row& row) { return share_of(row) >= options.min_share; });
   auto kept = static_cast<uint64_t>(small - rows.begin());
   report->hides_small = kept < rows.size();
   report->hides_many = options.limit != 0 && kept > options.limit;
   if (report->hides_many) kept = options.limit;
-  for (uint64_t i = kept; i < rows.size(); ++i) report->hidden_ticks += rows[i].ticks;
+  for (uint64_t i = kept; i < rows.size(); ++i) {
+    report->hidden_ticks += rows[i].ticks;
+    report->hidden_share = std::max(report->hidden_share, share_of(rows[i]));
+  }
   report->hidden_rows = rows.size() - kept;
-  if (report->hidden_rows != 0) report->hidden_share = share_of(rows[kept]);
   rows.resize(kept);
 }
 

@@ -78,6 +78,7 @@ struct Row {
   Interval interval;
   PathTotal total;  ///< with call paths, but by process: ticks with it on the stack
   double total_share = 0;
+  double most_total_share = 0;  ///< the same; larger where the total is a range
   Interval total_interval;
   bool total_is_range = false;  ///< as of is_wide_range()
   double cut_share = 0;         ///< that `total_share` could gain at most from paths that are cut
@@ -137,7 +138,7 @@ struct Report {
   std::vector<Row> rows;
   uint64_t hidden_rows = 0;    ///< left out by limit or min_share: always those with the fewest ticks
   uint64_t hidden_ticks = 0;   ///< their ticks
-  double hidden_share = 0;     ///< the largest share among them
+  double hidden_share = 0;     ///< the largest share among them; with RowOrder::kTotal of the totals
   bool hides_small = false;    ///< some have less than min_share
   bool hides_many = false;     ///< some are beyond the limit
   bool filtered = false;       ///< the options have a filter

@@ -380,12 +380,16 @@ void TextReport::add_table() {
 void TextReport::add_hidden() {
   if (report_.hidden_rows == 0) return;
   auto total = static_cast<double>(std::max<uint64_t>(profile_.ledger.ticks(), 1));
-  std::string text =
-      fmt::format("+{} row{} of {:.2f} % or less ({:.2f} % together, {});{}{} shows {}", report_.hidden_rows,
-                  report_.hidden_rows == 1 ? "" : "s", 100 * report_.hidden_share,
-                  100 * static_cast<double>(report_.hidden_ticks) / total,
-                  counted_ticks(profile_, report_.hidden_ticks), report_.hides_many ? " --limit 0" : "",
-                  report_.hides_small ? " --min-share 0" : "", report_.hidden_rows == 1 ? "it" : "them");
+  const bool one = report_.hidden_rows == 1;
+  std::string text = fmt::format("+{} row{} ", report_.hidden_rows, one ? "" : "s");
+  if (report_.hidden_share == 0)
+    text += with_totals() ? "without own ticks;" : "without ticks;";
+  else
+    text += fmt::format("of {:.2f} % or less ({:.2f} % together, {});", 100 * report_.hidden_share,
+                        100 * static_cast<double>(report_.hidden_ticks) / total,
+                        counted_ticks(profile_, report_.hidden_ticks));
+  text += fmt::format("{}{} shows {}", report_.hides_many ? " --limit 0" : "",
+                      report_.hides_small ? " --min-share 0" : "", one ? "it" : "them");
   add("{}\n", colored(kBold, text));
 }
 

@@ -280,6 +280,33 @@ TEST(PathTotals, OfAProgramsFunctionGainNothingFromPathsOfOtherPrograms) {
   EXPECT_EQ(paths.totals()["f6"].cut, 3u + 5 + 1) << "of libc.so";
 }
 
+/// f8 and f9 have most below them, and no ticks of their own; f1 has little.
+TEST(Rows, OfRowsWithAsManyTicksThoseWithTheLargerTotalComeFirst) {
+  PathProfile paths;
+  paths.add(paths.add(paths.add(0, 0x810), 0x910), 0x200, 20);
+  paths.add(paths.add(0, 0x110), 0x300, 1);
+  const Report report = make_report(paths.profile, &FakeSymbolizer::open, {.limit = 4});
+  std::vector<std::string> names;
+  for (const Row& row : report.rows) names.push_back(row.function);
+  EXPECT_EQ(names, (std::vector<std::string>{"f2", "f3", "f8", "f9"}));
+  const std::string text = text_report(paths.profile, report, {});
+  EXPECT_NE(text.find("\n+1 row without own ticks; --limit 0 shows it\n"), std::string::npos) << text;
+}
+
+/// f2 may have 1 to 51 of 52 ticks.
+TEST(Rows, NoRowIsHiddenAsSmallThatMayBeLarge) {
+  PathProfile paths;
+  const uint32_t main = paths.add(0, 0x110, 0, 50);
+  paths.add(main, 0x200, 1);
+  paths.add(main, 0x300, 1);
+  const Report report =
+      make_report(paths.profile, &FakeSymbolizer::open, {.order = RowOrder::kTotal, .min_share = 0.9});
+  EXPECT_EQ(report.rows.size(), 3u);
+  EXPECT_NEAR(
+      make_report(paths.profile, &FakeSymbolizer::open, {.order = RowOrder::kTotal, .limit = 1}).hidden_share,
+      51. / 52, 1e-9);
+}
+
 TEST(PathAccount, EveryTickIsCompleteOrCutForAReason) {
   PathProfile paths;
   paths.add(0, 0x100, 7, 2);
