@@ -206,7 +206,10 @@ std::string gap_reason(const Profile& profile, const Account& account) {
   // An event of a thread misses half a period of each.
   const bool per_thread = profile.engine == "ring" && profile.machine_cpus == 0;
   if (runs_in_program(profile)) reason += "; as root, -e bpf samples more";
-  if (per_thread && !unobserved) reason += " (try -e timer, or as root -e bpf)";
+  // An engine in the program is there from its start alone.
+  if (per_thread && !unobserved)
+    reason +=
+        has_command(profile) ? " (try -e timer, or as root -e bpf)" : " (try a higher -F, or as root -e bpf)";
   return reason;
 }
 

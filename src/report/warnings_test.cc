@@ -211,8 +211,13 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
                              "16.7 % of the CPU time was not sampled: short threads or processes, "
                              "frequent sleeps, or a busy host")));
   profile.engine = "ring";
+  profile.command = {"a"};
   EXPECT_THAT(warnings(profile),
               ElementsAre(is(Severity::kWarning, "or a busy host (try -e timer, or as root -e bpf)")));
+  profile.command = {"@running", "7:a"};
+  EXPECT_THAT(warnings(profile),
+              ElementsAre(is(Severity::kWarning, "or a busy host (try a higher -F, or as root -e bpf)")))
+      << "timer observes only what record starts";
   profile.machine_cpus = 2;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "sleeps, or a busy host")));
   profile.machine_cpus = 0;
