@@ -59,7 +59,7 @@ void sum_up_runs(Profile* merged) {
   const std::span<const ProfileRun> runs = merged->runs;
   ProfileRun sum;
   sum.command = common(runs, &ProfileRun::command);
-  sum.engine = common<std::string>(runs, &ProfileRun::engine, "several");
+  sum.engine = common<std::string>(runs, &ProfileRun::engine, kSeveralEngines);
   sum.machine = common(runs, &ProfileRun::machine);
   sum.release = common(runs, &ProfileRun::release);
   sum.boot_id = common(runs, &ProfileRun::boot_id);

@@ -7,6 +7,9 @@
 
 namespace pctally {
 
+/// The engine of runs of different ones.
+inline constexpr char kSeveralEngines[] = "several";
+
 /// What a tick of runs together stands for: their period where all have the same, else 1. So a sum of ticks
 /// is whole, and depends on the runs alone, not on their order. REQUIRES: runs is not empty.
 uint64_t common_period(std::span<const ProfileRun> runs);

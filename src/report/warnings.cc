@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "profile/command.h"
+#include "profile/runs.h"
 #include "report/print/figures.h"
 
 namespace pctally {
@@ -33,6 +34,17 @@ void check_runs(const Profile& profile, Warnings* out) {
     add(out, Severity::kIncomplete, "cut-off",
         fmt::format("{} of {} runs were cut off, or not over; everything up to then is here", open,
                     runs.size()));
+}
+
+/// Of a sum of runs whose periods differ, a tick stands for 1 ns: each run says what its ticks were.
+template <class Judge>
+bool holds_for_any(const Profile& profile, const Judge& judge) {
+  return profile.runs.empty() ? judge(profile) : std::ranges::any_of(profile.runs, judge);
+}
+
+bool runs_in_program(const Profile& profile) {
+  return !holds_for_any(profile,
+                        [](const ProfileRun& run) { return run.engine == "bpf" || run.engine == "ring"; });
 }
 
 void check_end(const Profile& profile, Warnings* out) {
@@ -60,11 +72,19 @@ const char* lower_rate(const Profile& profile) {
   return profile.counts_cpu_time() ? "use a lower -F" : "use a higher -c";
 }
 
+uint64_t longest(const Profile& profile, uint64_t ProfileRun::*field) {
+  uint64_t value = profile.*field;
+  for (const ProfileRun& run : profile.runs) value = std::max(value, run.*field);
+  return value;
+}
+
 /// Ticks so close together that an interrupt and its return can take as long: some of them find the one
 /// before still at work. The timers of the kernel's own clock do not come more often than it.
 bool is_too_frequent(const Profile& profile) {
   constexpr uint64_t kShortestPeriodNs = 40000;
-  return profile.counts_cpu_time() && profile.clock_tick_ns == 0 && profile.period_ns < kShortestPeriodNs;
+  return holds_for_any(profile, [](const ProfileRun& run) {
+    return run.counts_cpu_time() && run.clock_tick_ns == 0 && run.period_ns < kShortestPeriodNs;
+  });
 }
 
 bool loses_ticks(const Profile& profile) {
@@ -73,10 +93,11 @@ bool loses_ticks(const Profile& profile) {
 
 /// The kernel's clock gives one sample a tick of its own, however many ticks are asked for.
 const char* higher_rate(const Profile& profile) {
-  if (profile.clock_tick_ns != 0 && profile.period_ns <= profile.clock_tick_ns) return " or use -e ring";
+  const uint64_t period_ns = longest(profile, &ProfileRun::period_ns);
+  if (profile.clock_tick_ns != 0 && period_ns <= profile.clock_tick_ns) return " or use -e ring";
   if (is_too_frequent(profile) || loses_ticks(profile)) return "";
   if (profile.counts_cpu_time()) return " or use a higher -F";
-  return profile.period_ns > 1 ? " or use a lower -c" : "";
+  return period_ns > 1 ? " or use a lower -c" : "";
 }
 
 /// By `ring` a tick with its path takes 32 KiB until it is read, by `bpf` about 1. By `trap` nothing is lost
@@ -167,8 +188,6 @@ double stolen_percent(const Profile& profile, const Account& account) {
   double stolen = percent_of(profile.stolen_ns, cpu);
   return profile.stolen_ns > kTheftNoise && stolen > 100 * kTolerableTheft ? stolen : 0;
 }
-
-bool runs_in_program(const Profile& profile) { return profile.engine != "bpf" && profile.engine != "ring"; }
 
 /// "threads with blocked signals", if most of the unsampled time is theirs, or empty.
 std::string main_part(const Profile& profile, const Account& account) {
@@ -287,7 +306,8 @@ std::string program_or_target(const Profile& profile) {
 std::string why_nothing_was_observed(const Profile& profile, const Account& account) {
   if (!main_part(profile, account).empty()) return "the next warning says why";
   if (has_unobserved(profile) || !runs_in_program(profile)) return "none of it was observed";
-  return fmt::format("{} sees no static, setuid or env -i program; try -e ring", profile.engine);
+  return fmt::format("{} no static, setuid or env -i program; try -e ring",
+                     profile.engine == kSeveralEngines ? "its engines see" : profile.engine + " sees");
 }
 
 /// A round rate that would give a hundred ticks, if that is one that a machine bears.
@@ -300,23 +320,29 @@ uint64_t rate_for(int64_t cpu_ns) {
   return kMostRate;
 }
 
+/// Of each run, where there are several: they used at most so many periods.
+bool uses_at_most(const Profile& profile, uint64_t periods) {
+  return !holds_for_any(profile, [periods](const ProfileRun& run) {
+    return static_cast<int64_t>(run.cpu_user_ns + run.cpu_system_ns) > duration_of(periods, run.period_ns);
+  });
+}
+
 /// "no ticks: ls used 0.4 ms, less than one period (1 ms)", and what to do.
 std::string why_no_ticks(const Profile& profile, const Account& account) {
   std::string program = program_or_target(profile);
   if (!profile.counts_cpu_time())
     return fmt::format("no ticks: {} had fewer {} than make one tick, or none was observed{}", program,
                        profile.event, kernel_hint(profile));
-  double period_ms = static_cast<double>(profile.period_asked_ns) / 1e6;
+  double period_ms = static_cast<double>(longest(profile, &ProfileRun::period_asked_ns)) / 1e6;
   if (!account.cpu_known) return fmt::format("no ticks: {} used less CPU time than one period", program);
-  bool short_run = account.cpu_ns <= duration_of(2, profile.period_ns);
-  if (!short_run)
+  if (!uses_at_most(profile, 2))
     return fmt::format("no ticks, although {} used {} of CPU time: {}", program,
                        duration_text(account.cpu_ns), why_nothing_was_observed(profile, account));
-  bool less = account.cpu_ns < duration_of(1, profile.period_ns);
   const uint64_t rate = rate_for(account.cpu_ns);
   const bool is_higher = static_cast<double>(rate) * period_ms > 1000;
-  return fmt::format("no ticks: {} used {}, {} one period ({:g} ms); try {}a longer run", program,
-                     duration_text(account.cpu_ns), less ? "less than" : "about", period_ms,
+  return fmt::format("no ticks: {} used {}, {}{} one period ({:g} ms); try {}a longer run", program,
+                     duration_text(account.cpu_ns), profile.runs.size() > 1 ? "each run " : "",
+                     uses_at_most(profile, 1) ? "less than" : "about", period_ms,
                      is_higher ? fmt::format("-F {}, or ", rate) : "");
 }
 

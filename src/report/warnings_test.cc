@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profile/runs.h"
 #include "report/fake_symbolizer_for_test.h"
 #include "report/missing_names.h"
 
@@ -255,6 +256,48 @@ TEST(Warnings, UnsampledTimeSaysWhy) {
   EXPECT_THAT(
       warnings(profile),
       ElementsAre(is(Severity::kWarning, "not sampled: 0.20 s of kernel code, short threads or processes")));
+}
+
+/// A sum of the profile's runs, whose periods differ: its ticks stand for 1 ns.
+Profile sum_of(Profile profile, std::initializer_list<std::pair<const char*, uint64_t>> engines_and_periods) {
+  for (const auto& [engine, period_ns] : engines_and_periods) {
+    ProfileRun run = profile;
+    run.engine = engine;
+    run.period_ns = run.period_asked_ns = period_ns;
+    profile.runs.push_back(run);
+  }
+  profile.ledger.counted = 0;
+  for (const ProfileRun& run : profile.runs) profile.ledger.counted += run.ledger.counted * run.period_ns;
+  sum_up_runs(&profile);
+  return profile;
+}
+
+TEST(Warnings, OfASumOfRunsJudgeThePeriodsOfTheRuns) {
+  Profile profile = trusty();
+  profile.command = {"dd"};
+  profile.ledger.weight_squares = 50'000;
+  profile.cpu_system_ns = 900'000'000;
+  profile.kernel_observed = false;
+  EXPECT_THAT(
+      warnings(sum_of(profile, {{"trap", 999'000}, {"trap", 998'000}})),
+      ElementsAre(is(Severity::kWarning, "record for longer or use a higher -F"),
+                  is(Severity::kWarning, "kernel code took as much (engines bpf and ring sample it)")));
+  EXPECT_THAT(warnings(sum_of(profile, {{"trap", 999'000}, {"trap", 20'000}})),
+              testing::Contains(is(Severity::kWarning, "than this machine delivers; use a lower -F")));
+  EXPECT_THAT(warnings(sum_of(profile, {{"bpf", 999'000}, {"ring", 998'000}})),
+              testing::Contains(is(Severity::kWarning, "(needs root or perf_event_paranoid 1)")));
+}
+
+TEST(Warnings, RunsWithoutATickWereEachTooShort) {
+  Profile profile = trusty();
+  profile.command = {"true"};
+  profile.ledger = {};
+  profile.cpu_user_ns = 30'000'000;
+  EXPECT_THAT(
+      warnings(sum_of(profile, {{"timer", 50'000'000}, {"timer", 49'000'000}}))[0],
+      is(Severity::kWarning, "no ticks: true used 0.06 s, each run less than one period (50 ms); try"));
+  EXPECT_THAT(warnings(sum_of(profile, {{"timer", 1'000'000}, {"trap", 999'000}}))[0],
+              is(Severity::kWarning, "of CPU time: its engines see no static, setuid or env -i program"));
 }
 
 TEST(Warnings, TicksBeyondTheCpuTime) {
