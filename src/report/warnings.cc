@@ -47,6 +47,14 @@ bool runs_in_program(const Profile& profile) {
                         [](const ProfileRun& run) { return run.engine == "bpf" || run.engine == "ring"; });
 }
 
+/// Of a recording whose recorder died. An engine in the program counts on without it, but nobody reads the
+/// paths then.
+const char* what_is_here(const Profile& profile) {
+  if (profile.command.empty() || !runs_in_program(profile)) return "everything up to then is here";
+  return profile.paths.recorded ? "later ticks may be here, too, without their paths"
+                                : "later ticks may be here, too";
+}
+
 void check_end(const Profile& profile, Warnings* out) {
   if (!profile.runs.empty()) return check_runs(profile, out);
   double covered = static_cast<double>(profile.duration_ns) / 1e9;
@@ -59,7 +67,7 @@ void check_end(const Profile& profile, Warnings* out) {
         fmt::format("still recording; this is of the first {:.2f} s", covered));
   else
     add(out, Severity::kIncomplete, "cut-off",
-        fmt::format("the recording was cut off after {:.2f} s; everything up to then is here", covered));
+        fmt::format("the recording was cut off after {:.2f} s; {}", covered, what_is_here(profile)));
 }
 
 void check_damage(const Profile& profile, Warnings* out) {

@@ -163,6 +163,12 @@ TEST(Warnings, ARecorderThatDiedAndOneThatLives) {
   Profile profile = trusty();
   profile.closed = false;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "cut off after 1.50 s")));
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "; everything up to then is here")));
+  profile.command = {"a"};
+  profile.engine = "timer";
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "s; later ticks may be here, too")));
+  profile.paths.recorded = true;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kIncomplete, "here, too, without their paths")));
   profile.recorder_alive = true;
   EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kNote, "still recording")));
 }
