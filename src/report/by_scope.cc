@@ -10,8 +10,6 @@
 namespace pctally {
 namespace {
 
-constexpr char kInterrupted[] = "[not read by the recorder]";
-
 /// What a row is of. The paths of programs, not their names, tell them apart; and their builds.
 struct ScopeKey {
   std::string program_path, program;
@@ -141,7 +139,7 @@ class ScopeRows {
         node.kind == PathNodeKind::kCut && node.position == static_cast<uint64_t>(PathEnd::kInterrupted);
     if (left_out) name = {};
     if (left_out) first = profile_.executables[node.executable].path;
-    if (interrupted) first = kInterrupted;
+    if (interrupted) first = kNotRead;
     return name;
   }
 

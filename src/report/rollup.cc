@@ -11,13 +11,15 @@
 #include "report/print/figures.h"
 #include "report/runtime_hints.h"
 #include "report/scope_choice.h"
+#include "report/scope_names.h"
 
 namespace pctally {
 namespace {
 
 constexpr size_t kBatch = 1 << 15;  ///< positions named at a time
-constexpr std::string_view kNoCode[] = {kLeftOut,       kInnerNotKept, kNoFunction, kNoPath,
-                                        kOtherPrograms, kOtherThreads, kOtherGroups};
+constexpr std::string_view kNoCode[] = {kLeftOut,        kInnerNotKept,  kNoFunction,  kNoPath,
+                                        kOtherPrograms,  kOtherThreads,  kOtherGroups, kProgramNotKnown,
+                                        kThreadNotKnown, kGroupNotKnown, kNotRead};
 
 Row pseudo_row(Grouping by, const char* name, uint64_t ticks) {
   Row row;

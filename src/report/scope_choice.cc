@@ -1,6 +1,7 @@
 #include "report/scope_choice.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "report/part_of_profile.h"
 #include "report/scope_names.h"
@@ -8,55 +9,82 @@
 namespace pctally {
 namespace {
 
-std::vector<bool> chosen_of(const CallPaths& paths, const ScopeChoice& choice) {
+enum class Fate { kChosen, kUnknown, kOther };
+
+Fate fate_of(const NamePattern* pattern, const std::string& name, const std::string& path = "") {
+  if (pattern == nullptr || pattern->matches(name) || pattern->matches(path)) return Fate::kChosen;
+  const bool known =
+      name != kProgramNotKnown && name != kThreadNotKnown && name != kGroupNotKnown && name != kOtherScopes;
+  return known ? Fate::kOther : Fate::kUnknown;
+}
+
+std::vector<Fate> fates_of(const CallPaths& paths, const ScopeChoice& choice) {
   const std::vector<ScopeName> names = scope_names(paths);
-  std::vector<bool> chosen;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const auto found = [](const NamePattern* pattern, const std::string& name) {
-      return pattern == nullptr || pattern->matches(name);
-    };
-    chosen.push_back(
-        (found(choice.program, names[i].program) || found(choice.program, paths.scopes[i].name)) &&
-        found(choice.thread, names[i].thread) && found(choice.group, names[i].group));
-  }
-  return chosen;
+  std::vector<Fate> fates;
+  for (size_t i = 0; i < names.size(); ++i)
+    fates.push_back(
+        std::max({fate_of(choice.program, names[i].program, paths.scopes[i].name),
+                  fate_of(choice.thread, names[i].thread), fate_of(choice.group, names[i].group)}));
+  return fates;
+}
+
+/// Ticks that were not chosen.
+struct NotChosen {
+  uint64_t others = 0, unknown = 0, not_read = 0;
+};
+
+bool is_not_read(const PathTreeNode& node) {
+  return node.kind == PathNodeKind::kCut && node.position == static_cast<uint64_t>(PathEnd::kInterrupted);
 }
 
 /// The nodes below the roots of chosen scopes, and the ticks of the others.
-PathTree below_chosen(const PathTree& tree, const std::vector<bool>& chosen, uint64_t* left_out) {
-  constexpr uint32_t kNotKept = PathTreeNode::kNoParent;
+PathTree below_chosen(const PathTree& tree, const std::vector<Fate>& fates, NotChosen* not_chosen) {
   PathTree part;
-  std::vector<uint32_t> moved;
-  for (PathTreeNode node : tree) {
+  std::vector<uint32_t> moved(tree.size());
+  std::vector<Fate> fate(tree.size());
+  for (size_t i = 0; i < tree.size(); ++i) {
+    PathTreeNode node = tree[i];
     const bool is_root = node.parent == PathTreeNode::kNoParent;
-    const bool kept =
-        is_root ? node.kind == PathNodeKind::kScope && node.position < chosen.size() && chosen[node.position]
-                : moved[node.parent] != kNotKept;
-    moved.push_back(kept ? static_cast<uint32_t>(part.size()) : kNotKept);
-    if (!kept) {
-      *left_out += node.self + node.folded;
+    const bool is_known = node.kind == PathNodeKind::kScope && node.position < fates.size();
+    fate[i] = !is_root ? fate[node.parent] : is_known ? fates[node.position] : Fate::kUnknown;
+    if (fate[i] != Fate::kChosen) {
+      (fate[i] == Fate::kOther ? not_chosen->others
+       : is_not_read(node)     ? not_chosen->not_read
+                               : not_chosen->unknown) += node.self + node.folded;
       continue;
     }
+    moved[i] = static_cast<uint32_t>(part.size());
     if (!is_root) node.parent = moved[node.parent];
     part.push_back(node);
   }
   return part;
 }
 
+/// They may be of what was asked for, and are no others'.
+void add_unknown(const char* name, uint64_t ticks, Profile* part) {
+  if (ticks == 0) return;
+  part->paths.context.push_back({.kind = PathNodeKind::kCode,
+                                 .executable = static_cast<uint32_t>(part->executables.size()),
+                                 .self = ticks});
+  part->executables.emplace_back().path = name;
+}
+
 }  // namespace
 
 std::optional<Profile> chosen_scopes(const Profile& profile, const ScopeChoice& choice) {
-  const std::vector<bool> chosen = chosen_of(profile.paths, choice);
-  if (std::ranges::find(chosen, true) == chosen.end()) return std::nullopt;
-  const char* others = choice.group != nullptr    ? kOtherGroups
-                       : choice.thread != nullptr ? kOtherThreads
-                                                  : kOtherPrograms;
+  const std::vector<Fate> fates = fates_of(profile.paths, choice);
+  if (std::ranges::find(fates, Fate::kChosen) == fates.end()) return std::nullopt;
+  const auto [others, unknown] = choice.group != nullptr    ? std::pair(kOtherGroups, kGroupNotKnown)
+                                 : choice.thread != nullptr ? std::pair(kOtherThreads, kThreadNotKnown)
+                                                            : std::pair(kOtherPrograms, kProgramNotKnown);
   BracketedPlaces places{};
   Profile result = part_of(profile, others, &places);
-  uint64_t left_out = 0, of_plane = 0;
-  result.paths.context = below_chosen(profile.paths.context, chosen, &left_out);
-  result.paths.plane = below_chosen(profile.paths.plane, chosen, &of_plane);
-  count_by_paths(places, left_out, &result);
+  NotChosen not_chosen, of_plane;
+  result.paths.context = below_chosen(profile.paths.context, fates, &not_chosen);
+  result.paths.plane = below_chosen(profile.paths.plane, fates, &of_plane);
+  add_unknown(unknown, not_chosen.unknown, &result);
+  add_unknown(kNotRead, not_chosen.not_read, &result);
+  count_by_paths(places, not_chosen.others, &result);
   return result;
 }
 

@@ -18,7 +18,8 @@ inline constexpr char kOtherPrograms[] = "[other programs]";
 inline constexpr char kOtherThreads[] = "[other threads]";
 inline constexpr char kOtherGroups[] = "[other control groups]";
 
-/// A profile of the same ticks, in which those of others are one row. Where there are call paths, a
+/// A profile of the same ticks, in which those of others are one row, and those whose program (or thread,
+/// control group) is not known have rows of their own. Where there are call paths, a
 /// function's own ticks are as chosen_paths() has them: by function and object. Null if nothing is
 /// chosen. REQUIRES: scopes that tell what is asked for.
 std::optional<Profile> chosen_scopes(const Profile& profile, const ScopeChoice& choice);

@@ -11,6 +11,7 @@ namespace pctally {
 inline constexpr char kProgramNotKnown[] = "[program not known]";
 inline constexpr char kThreadNotKnown[] = "[thread not known]";
 inline constexpr char kGroupNotKnown[] = "[control group not known]";
+inline constexpr char kNotRead[] = "[not read by the recorder]";
 inline constexpr char kOtherScopes[] = "(others)";  ///< beyond the number that a recording tells apart
 
 struct ScopeName {

@@ -157,6 +157,25 @@ TEST(Scopes, ChosenTicksAndThoseOfOthersAreAllOfThem) {
   EXPECT_FALSE(chosen_scopes(file.profile, {.thread = &nothing}));
 }
 
+/// They may be of the program that was asked for.
+TEST(Scopes, TicksOfAnUnknownProgramAreNoOtherPrograms) {
+  ScopeProfile file(PathScopeKind::kProgram);
+  file.tick(file.scope("/bin/a"), 0x110, 5);
+  file.tick(file.scope("/bin/b"), 0x110, 2);
+  const uint32_t unknown = file.root(UINT32_MAX);
+  file.tick(unknown, 0x110, 4);
+  file.tick(unknown, static_cast<uint64_t>(PathEnd::kInterrupted), 3, PathNodeKind::kCut);
+  file.tick(file.scope(kOtherScopes), 0x110, 1);
+  const NamePattern program = *NamePattern::compile("^a$");
+  const std::optional<Profile> chosen = chosen_scopes(file.profile, {.program = &program});
+  ASSERT_TRUE(chosen);
+  EXPECT_THAT(
+      programs(make_report(*chosen, &FakeSymbolizer::open, {.by = Grouping::kProgram})),
+      testing::UnorderedElementsAre(Pair("a", 5), Pair("[program not known]", 5),
+                                    Pair("[not read by the recorder]", 3), Pair("[other programs]", 2)));
+  EXPECT_EQ(sum_of(make_report(*chosen, &FakeSymbolizer::open, {})), 15u);
+}
+
 TEST(Scopes, TheAccountAndTheWarningsOfAChoiceAreThoseOfTheWhole) {
   ScopeProfile file(PathScopeKind::kProgram);
   file.tick(file.scope("/bin/a"), 0x111, 50);
