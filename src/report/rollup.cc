@@ -184,7 +184,7 @@ void add_rows(const Profile& profile, const OpenSymbolizer& open, const ReportOp
     if (is_no_code(row)) row.total = {};
   if (is_by_process(options.by)) return;
   add_missing_names(profile, names, options.by == Grouping::kLine, &report->warnings);
-  add_interpreter_hint(profile, report->rows, &report->warnings);
+  if (options.by != Grouping::kObject) add_interpreter_hint(profile, report->rows, &report->warnings);
   add_cut_path_hint(whole_of(profile), &report->warnings);
 }
 

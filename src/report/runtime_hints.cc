@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "base/base_name.h"
 #include "report/path_account.h"
@@ -103,13 +105,16 @@ void add_cut_path_hint(const Profile& profile, std::vector<Warning>* warnings) {
 void add_interpreter_hint(const Profile& profile, const std::vector<Row>& rows,
                           std::vector<Warning>* warnings) {
   uint64_t ticks = 0;
-  std::string name;
+  std::map<std::string, uint64_t> ticks_of;
   if (std::any_of(rows.begin(), rows.end(), names_functions)) return;
   for (const Row& row : rows) {
     if (!is_python(row.object)) continue;
     ticks += row.ticks;
-    name = row.object;
+    ticks_of[row.object] += row.ticks;
   }
+  if (ticks == 0) return;
+  const std::string& name =
+      std::ranges::max_element(ticks_of, {}, &std::pair<const std::string, uint64_t>::second)->first;
   const double share =
       static_cast<double>(ticks) / static_cast<double>(std::max<uint64_t>(1, profile.ledger.ticks()));
   if (share < kHintsFrom) return;

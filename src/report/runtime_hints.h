@@ -20,8 +20,8 @@ inline constexpr double kHintsFrom = 0.2;  ///< share of the ticks
 /// Adds the hint why many call paths are cut for one reason, where something completes them.
 void add_cut_path_hint(const Profile& profile, std::vector<Warning>* warnings);
 
-/// Adds the hint that an interpreter's functions hide those of its programs. `rows` by function,
-/// object or line.
+/// Adds the hint that an interpreter's functions hide those of its programs. `rows` by function or line:
+/// objects do not tell whether its functions have names.
 void add_interpreter_hint(const Profile& profile, const std::vector<Row>& rows,
                           std::vector<Warning>* warnings);
 

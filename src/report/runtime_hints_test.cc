@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "report/fake_symbolizer_for_test.h"
+
 namespace pctally {
 namespace {
 
@@ -66,6 +68,22 @@ TEST(RuntimeHints, SayThatAnInterpreterHidesFunctions) {
       hints({row("_PyEval_EvalFrameDefault", "python3.13", 500), row("py::f:/a.py", "[jit]", 0)}).empty());
   EXPECT_TRUE(hints({row("main", "python3.11", 150), row("f", "numpy.so", 850)}).empty());
   EXPECT_TRUE(hints({}).empty());
+  const auto library =
+      hints({row("_PyEval_EvalFrameDefault", "libpython3.12.so.1.0", 500), row("main", "python3.12", 0)});
+  ASSERT_EQ(library.size(), 1u);
+  EXPECT_THAT(library[0].text, testing::StartsWith("50 % is inside libpython3.12.so.1.0, which hides"));
+}
+
+TEST(RuntimeHints, AreNoneByObjectWhichNamesNoFunction) {
+  Profile profile = of("/usr/bin/python3.12");
+  profile.positions = {{0, 0x100, 1000}};
+  const auto has_hint = [&](Grouping by) {
+    return std::ranges::any_of(
+        make_report(profile, FakeSymbolizer::open, {.by = by}).warnings,
+        [](const Warning& warning) { return warning.id == std::string("interpreter"); });
+  };
+  EXPECT_TRUE(has_hint(Grouping::kFunction));
+  EXPECT_FALSE(has_hint(Grouping::kObject));
 }
 
 /// 300 of 1,000 ticks are cut for `end` below code of the second object.

@@ -14,6 +14,7 @@
 #include "report/paths/callers.h"
 #include "report/print/escape.h"
 #include "report/print/figures.h"
+#include "report/runtime_hints.h"
 #include "report/warning_lines.h"
 #include "tool/command.h"
 #include "tool/command_line.h"
