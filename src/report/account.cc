@@ -46,12 +46,12 @@ int64_t duration_of(uint64_t ticks, uint64_t period_ns) {
 }
 
 bool ticks_are_nanoseconds(const Profile& profile) {
-  return profile.runs.size() > 1 && profile.period_ns == 1 && profile.counts_cpu_time();
+  return profile.period_ns == 1 && profile.counts_cpu_time();
 }
 
 const char* tick_word(const Profile& profile) {
-  if (profile.runs.size() < 2 || profile.period_ns != 1) return "tick";
-  return ticks_are_nanoseconds(profile) ? "nanosecond" : "event";
+  if (ticks_are_nanoseconds(profile)) return "nanosecond";
+  return profile.runs.size() > 1 && profile.period_ns == 1 ? "event" : "tick";
 }
 
 std::string tick_number_title(const Profile& profile) {

@@ -49,10 +49,11 @@ double unsampled_share(const Account& account);
 /// The same, as near to 0 as chance and whole ticks allow.
 double unsampled_beyond_chance(const Account& account);
 
-/// What one of its ticks is: a "tick"; in a sum of runs whose periods differ a "nanosecond", or an "event".
+/// What one of its ticks is: a "tick"; in a sum of runs whose periods differ, or samples of another tool that
+/// stand for different times, a "nanosecond", or an "event".
 const char* tick_word(const Profile& profile);
 
-/// A sum of CPU time of runs whose periods differ.
+/// A sum of CPU time of runs, or of samples of another tool, whose periods differ.
 bool ticks_are_nanoseconds(const Profile& profile);
 
 /// The title of a column with their number: "ticks", "ns" or "events".

@@ -100,8 +100,12 @@ TEST(Account, TimeReadOffAClockIsNoSample) {
 
 TEST(Account, ASumOfRunsOfOtherPeriodsHasTimesOrEventsForTicks) {
   Profile profile;
-  profile.period_ns = 1;
   EXPECT_EQ(counted_ticks(profile, 1), "1 tick");
+  profile.period_ns = 1;
+  EXPECT_EQ(counted_ticks(profile, 1'500'000), "1.5 ms") << "of another tool";
+  profile.event = "page-faults";
+  EXPECT_EQ(counted_ticks(profile, 1), "1 tick") << "of record -c 1";
+  profile.event.clear();
   profile.runs.resize(2);
   EXPECT_EQ(counted_ticks(profile, 996'722'841), "996.7 ms");
   EXPECT_EQ(counted_ticks(profile, 12'345'000'000), "12.35 s");

@@ -61,7 +61,8 @@ class TextReport {
   std::string joined(Names names) const;
   /// What a tick of a sum of runs stands for, where their periods differ: a nanosecond, or an event.
   [[nodiscard]] std::string unit() const { return tick_word(profile_); }
-  [[nodiscard]] uint64_t ticks_recorded() const;
+  [[nodiscard]] std::string number_recorded() const;
+  [[nodiscard]] std::string delivered() const;
   std::string rate() const;
   std::string event_rate() const;
   void add_cpu_time();
@@ -121,10 +122,21 @@ std::string seconds_text(int64_t nanoseconds) {
 
 std::string per_second(double rate) { return fmt::format("{:g}", std::round(rate * 10) / 10); }
 
+/// A sample may stand for several ticks: where the kernel delivers fewer than were asked for, and in a sum of
+/// runs.
+std::string TextReport::delivered() const {
+  constexpr double kNotWorthATell = 0.95;
+  const TickLedger& ledger = whole_of(profile_).ledger;
+  const double hz = report_.account.delivered_hz, samples = static_cast<double>(ledger.samples),
+               ticks = static_cast<double>(ledger.counted + ledger.outside + ledger.full);
+  if (samples > kNotWorthATell * ticks || samples == 0) return fmt::format("{:.1f} ticks", hz);
+  if (unit() != "tick") return fmt::format("{:.1f} samples", hz);
+  return fmt::format("{:.1f} ticks in {:.1f} samples", hz * ticks / samples, hz);
+}
+
 std::string TextReport::rate() const {
   const Account& account = report_.account;
-  std::string text =
-      fmt::format("{:.1f} ticks per {} second", account.delivered_hz, account.cpu_known ? "CPU" : "sampled");
+  std::string text = fmt::format("{} per {} second", delivered(), account.cpu_known ? "CPU" : "sampled");
   if (account.asked_hz <= 0) return text;
   text += fmt::format(" ({} asked", per_second(account.asked_hz));
   const bool none = profile_.period_ns == 0 || unit() != "tick";
@@ -142,15 +154,15 @@ std::string TextReport::event_rate() const {
       fmt::format("a tick per {} {}", grouped(profile_.period_asked_ns), escaped(profile_.event));
   if (profile_.period_ns != profile_.period_asked_ns)
     text += fmt::format(" ({} drawn at random near it)", grouped(profile_.period_ns));
-  if (report_.account.delivered_hz > 0)
-    text += fmt::format(", {:.1f} ticks per CPU second", report_.account.delivered_hz);
+  if (report_.account.delivered_hz > 0) text += fmt::format(", {} per CPU second", delivered());
   return text;
 }
 
-uint64_t TextReport::ticks_recorded() const {
+std::string TextReport::number_recorded() const {
+  if (profile_.runs.empty() && unit() != "tick") return counted(profile_.ledger.samples, "sample");
   uint64_t ticks = 0;
   for (const ProfileRun& run : profile_.runs) ticks += run.ledger.ticks();
-  return profile_.runs.empty() ? profile_.ledger.ticks() : ticks;
+  return counted(profile_.runs.empty() ? profile_.ledger.ticks() : ticks, "tick");
 }
 
 void TextReport::add_header() {
@@ -164,7 +176,7 @@ void TextReport::add_header() {
   std::string cpu = account.cpu_known ? seconds_text(account.cpu_ns) + " s of CPU time" : "CPU time unknown";
   const std::string elapsed =
       profile_.duration_ns != 0 ? seconds_text(duration_of(profile_.duration_ns, 1)) + " s elapsed, " : "";
-  add("time      {}, {}{}\n", cpu, elapsed, counted(ticks_recorded(), "tick"));
+  add("time      {}, {}{}\n", cpu, elapsed, number_recorded());
   const std::string what = profile_.counts_cpu_time() ? "time" : escaped(profile_.event);
   const std::string own = profile_.counts_cpu_time() ? "self time" : what;
   if (with_totals())

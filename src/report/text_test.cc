@@ -82,6 +82,30 @@ TEST(Text, SaysWhatRanAndHowItWasSampled) {
   EXPECT_THAT(shown(profile), HasSubstr("exit status 3"));
 }
 
+/// The kernel's clock gave one sample for two or three of the ticks asked for.
+TEST(Text, TheRateIsOfTicksAndOfTheSamplesThatStandForThem) {
+  Profile profile = small_profile();
+  profile.engine = "timer";
+  profile.ledger.samples = 4'960;
+  EXPECT_THAT(shown(profile), HasSubstr("timer, 995.6 ticks in 400.0 samples per CPU second (1000 asked)"));
+  profile.ledger.samples = 12'300;
+  EXPECT_THAT(shown(profile), HasSubstr("timer, 991.9 ticks per CPU second (1000 asked)"));
+}
+
+TEST(Text, OfSamplesOfAnotherToolWithUnequalPeriodsTicksAreTime) {
+  Profile profile = small_profile();
+  profile.engine = "perf";
+  profile.period_asked_ns = 0;
+  profile.period_ns = 1;
+  profile.cpu_known = false;
+  profile.ledger = {.counted = 12'340'000'000, .samples = 12'340, .weight_squares = 12'340'000'000e6};
+  profile.positions = {{0, 0x100, 12'340'000'000}};
+  EXPECT_THAT(
+      shown(profile),
+      AllOf(HasSubstr("perf, 1000.0 samples per sampled second"), HasSubstr(" elapsed, 12,340 samples\n"),
+            HasSubstr("\nns        12340000000, all counted\n"), Not(HasSubstr("ticks"))));
+}
+
 TEST(Text, OfAnEventItCountsEventsAndNoTime) {
   Profile profile = small_profile();
   profile.event = "cache-misses";
