@@ -11,7 +11,8 @@ std::string normal_path(std::string_view path) {
 namespace {
 
 bool is_of_a_system(std::string_view path) {
-  for (std::string_view place : {"/usr/", "/lib", "/opt/rh/", "/build/", "/builddir/", "/rustc/"})
+  for (std::string_view place :
+       {"/usr/", "/lib", "/opt/rh/", "/build/", "/builddir/", "/rustc/", "/rust/deps/"})
     if (path.starts_with(place) && !path.starts_with("/usr/local/src/")) return true;
   for (std::string_view part : {"/.cargo/registry/", "/.rustup/", "/node_modules/", "/go/pkg/mod/"})
     if (path.find(part) != std::string_view::npos) return true;
