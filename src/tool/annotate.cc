@@ -261,6 +261,27 @@ void say_how_it_was_meant(const Arguments& arguments, const Meant& meant) {
     inform("{} is another name of {}", elided(escaped(arguments.query), 40), elided(escaped(name), 50));
 }
 
+/// A JIT compiles a hot function several times; nearly all ticks are in the last one.
+void take_main_copy(const Arguments& arguments, const Profile& profile,
+                    std::vector<const HotFunction*>* meant) {
+  const auto is_made = [&](const HotFunction* function) {
+    return is_made_code(profile.executables[function->executable]);
+  };
+  const bool are_copies = meant->size() > 1 && std::ranges::all_of(*meant, is_made);
+  const HotFunction* copy = are_copies ? main_copy(*meant) : nullptr;
+  if (copy == nullptr) return;
+  uint64_t all = 0;
+  for (const HotFunction* function : *meant) all += function->ticks;
+  inform("'{}' was compiled {} times; this copy has {} of the {:.1f} %", elided(escaped(arguments.query), 40),
+         meant->size(), share_of(*copy, profile), percent_of(all, profile.ledger.ticks()));
+  *meant = {copy};
+}
+
+bool of_one_object(const std::vector<const HotFunction*>& functions) {
+  return std::ranges::all_of(
+      functions, [&](const HotFunction* function) { return function->object == functions[0]->object; });
+}
+
 int annotate(const Arguments& arguments, const Profile& profile) {
   if (has_imported(profile)) {
     complain("{} is a profile of another tool and has no code to annotate; pctally report has its ticks",
@@ -282,10 +303,12 @@ int annotate(const Arguments& arguments, const Profile& profile) {
     callers = calling_functions(profile, names);
     found.functions = callers_meant(arguments, callers, names);
   }
-  const std::vector<const HotFunction*>& meant = found.functions;
+  std::vector<const HotFunction*>& meant = found.functions;
   if (meant.empty()) return no_such_function(arguments, functions, profile, names, found.on_stacks);
+  take_main_copy(arguments, profile, &meant);
   if (meant.size() > 1) {
-    complain("'{}' is {}; name one in full, or its --object", arguments.query, listed(meant, profile));
+    complain("'{}' is {}; name one in full{}", arguments.query, listed(meant, profile),
+             of_one_object(meant) ? "" : ", or its --object");
     return kExitInput;
   }
   say_how_it_was_meant(arguments, found);

@@ -127,7 +127,7 @@ class Annotate(unittest.TestCase):
         line = max((entry for entry in self.json("sum(std::vector&, int)")["lines"]), key=lambda entry: entry["ticks"])
         both = annotate(f"table.cc:{line['line']}", self.profile)
         self.assertEqual(both.returncode, INPUT)
-        self.assertRegex(both.stderr, r"^pctally: 'table\.cc:\d+' is sum\(.* %\), sum\(.*; name one in full, or its --object\n$")
+        self.assertRegex(both.stderr, r"^pctally: 'table\.cc:\d+' is sum\(.* %\), sum\(.*; name one in full\n$")
         self.assertEqual(annotate("table.cc:19", self.profile).stdout, annotate("count", self.profile).stdout)
 
     def test_a_place_is_meant_before_a_part_of_a_name(self):

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "profile/positions.h"
 #include "report/annotate/jump_lanes.h"
 #include "report/annotate/listing_rows.h"
 #include "report/annotate/output.h"
@@ -114,6 +115,25 @@ TEST(FindFunction, TheBestNameWins) {
   EXPECT_EQ(functions_called(others, "put").size(), 2u);
   SourcePlace place{"cxx.c", 0x204 / 16};
   EXPECT_EQ(functions_at(all.functions, all.names, place).size(), 1u);
+}
+
+TEST(FindFunction, OfCopiesTheOneWithNearlyAllTicksOrByItsAddress) {
+  Annotated all;
+  all.profile.positions = {{0, 0x404, 100}, {0, 0x504, 9}, {0, 0x104, 1}};  // "help", "help", "put"
+  add_up(&all.profile.positions);
+  std::vector<HotFunction> functions = hot_functions(all.profile, all.names);
+  const auto copies = functions_called(functions, "help");
+  ASSERT_EQ(copies.size(), 2u);
+  EXPECT_EQ(main_copy(copies), copies[0]);
+  for (const char* address : {"[0x400500]", "0x400500"}) {
+    const auto found = functions_called(functions, address);
+    ASSERT_EQ(found.size(), 1u) << copies[1]->short_name;
+    EXPECT_EQ(found[0], copies[1]);
+  }
+  EXPECT_TRUE(functions_called(functions, "0x500").empty());
+  functions[1].ticks = 11;
+  EXPECT_EQ(main_copy(copies), nullptr);
+  EXPECT_EQ(main_copy({&functions[0], &functions[2]}), nullptr) << "two functions";
 }
 
 /// In each function lies code of a member of a template.

@@ -98,8 +98,25 @@ Called called_by(const HotFunction& function, const std::string& query) {
   return called_by(function.range.function, function.range.linkage, function.short_name, query);
 }
 
+namespace {
+
+/// Those whose names have that address behind them: "[0x7f0c36747880]", as tables tell them apart.
+std::vector<const HotFunction*> functions_at_address(const std::vector<HotFunction>& functions,
+                                                     const std::string& query) {
+  std::vector<const HotFunction*> found;
+  const std::string address = query.starts_with('[') ? query : "[" + query + "]";
+  for (const HotFunction& function : functions)
+    if (address.starts_with("[0x") && function.short_name.ends_with(" " + address))
+      found.push_back(&function);
+  return found;
+}
+
+}  // namespace
+
 std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>& functions,
                                                  const std::string& query) {
+  if (std::vector<const HotFunction*> found = functions_at_address(functions, query); !found.empty())
+    return found;
   Called best = Called::kNot;
   for (const HotFunction& function : functions) best = std::min(best, called_by(function, query));
   if (is_part(best) && std::ranges::find(functions, query, &HotFunction::object) != functions.end())
@@ -108,6 +125,17 @@ std::vector<const HotFunction*> functions_called(const std::vector<HotFunction>&
   for (const HotFunction& function : functions)
     if (best != Called::kNot && called_by(function, query) == best) called.push_back(&function);
   return called;
+}
+
+const HotFunction* main_copy(const std::vector<const HotFunction*>& functions) {
+  constexpr uint64_t kManyTimes = 10;
+  uint64_t others = 0;
+  for (const HotFunction* function : functions) {
+    if (function->range.function != functions[0]->range.function || function->object != functions[0]->object)
+      return nullptr;
+    if (function != functions[0]) others += function->ticks;
+  }
+  return !functions.empty() && functions[0]->ticks / kManyTimes >= others ? functions[0] : nullptr;
 }
 
 namespace {
