@@ -84,6 +84,10 @@ std::optional<int> OptionParser::parse(int argc, char** argv, const CommandLineH
     complain("{}", needs_value(name, hints));
     return kExitUsage;
   }
+  if (const std::string name = flag_before_value(argc, argv); !name.empty()) {
+    complain("{0} takes no value; write {0} alone", name);
+    return kExitUsage;
+  }
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -109,17 +113,37 @@ bool OptionParser::takes_value(const std::string& name) const {
   return option != nullptr && option->get_items_expected_min() > 0;
 }
 
-/// "--budget" of "--budget=", for which the library would take the next word; empty: there is none.
-std::string OptionParser::name_before_nothing(int argc, char** argv) const {
+bool OptionParser::is_flag(const std::string& name) const {
+  const CLI::Option* option = app_->get_option_no_throw(name);
+  return option != nullptr && option->get_items_expected_max() == 0;
+}
+
+std::string OptionParser::first_option(int argc, char** argv, const NameIfWanted& name_if_wanted) const {
   bool is_value = false;
   for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; ++i) {
     const std::string word = argv[i];
-    if (!is_value && word.ends_with('=') && takes_value(word.substr(0, word.size() - 1)))
-      return word.substr(0, word.size() - 1);
     if (!is_value && !is_option(word) && app_->get_prefix_command()) break;
+    if (std::string name = is_value || !is_option(word) ? "" : name_if_wanted(word); !name.empty())
+      return name;
     is_value = !is_value && takes_value(word);
   }
   return "";
+}
+
+/// "--budget" of "--budget=", for which the library would take the next word; empty: there is none.
+std::string OptionParser::name_before_nothing(int argc, char** argv) const {
+  return first_option(argc, argv, [this](const std::string& word) {
+    const std::string name = word.substr(0, word.size() - 1);
+    return word.ends_with('=') && takes_value(name) ? name : "";
+  });
+}
+
+/// "-g" of "-g=dwarf", for which the library would complain of "-"; empty: there is none.
+std::string OptionParser::flag_before_value(int argc, char** argv) const {
+  return first_option(argc, argv, [this](const std::string& word) {
+    const std::string name = word.substr(0, 2);
+    return word.find('=') == 2 && is_flag(name) ? name : "";
+  });
 }
 
 /// A variable of a script that is not set would else mean that the option was not given.

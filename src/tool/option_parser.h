@@ -81,7 +81,12 @@ class OptionParser {
   [[nodiscard]] std::string mismatch(const std::string& what, const CommandLineHints& hints) const;
   int complain_of_extras(const CommandLineHints& hints) const;
   [[nodiscard]] bool takes_value(const std::string& name) const;
+  [[nodiscard]] bool is_flag(const std::string& name) const;
+  /// The first option word for which `name_if_wanted` has a name, and that name; else empty.
+  using NameIfWanted = std::function<std::string(const std::string& word)>;
+  [[nodiscard]] std::string first_option(int argc, char** argv, const NameIfWanted& name_if_wanted) const;
   [[nodiscard]] std::string name_before_nothing(int argc, char** argv) const;
+  [[nodiscard]] std::string flag_before_value(int argc, char** argv) const;
   [[nodiscard]] std::optional<int> refuse_empty_values(const CommandLineHints& hints) const;
 
   std::unique_ptr<CLI::App> app_;

@@ -61,6 +61,9 @@ std::optional<int> parse(int argc, char** argv, Arguments* arguments) {
   return kExitUsage;
 }
 
+/// Times as long as the runs that were given: nobody makes longer ones.
+constexpr double kLongest = 1000;
+
 class Plan {
  public:
   Plan(RunDeviations deviations, const Arguments& arguments, size_t runs)
@@ -84,7 +87,7 @@ class Plan {
                              runs_ == 1 ? "one run" : fmt::format("{} runs", runs_)),
                  [this](const RowDeviation& row, const PlannedChange& change) {
                    const double length = length_needed(row, change, runs_);
-                   if (length <= 0) return std::string("-");
+                   if (length <= 0 || length > kLongest) return std::string("-");
                    return row.sampled ? fmt::format("{:.0f}", std::max(1.0, length * rows_[0].amount))
                                       : "any";
                  });

@@ -293,6 +293,15 @@ class Compare(unittest.TestCase):
             self.assertEqual(len({line[column] for line in ends}), 1, lines)
         self.assertTrue(lines[0][:ends[0][0]].endswith(" a run"), lines)
 
+    def test_plan_names_no_runs_a_thousand_times_as_long(self):
+        for name, large in (("m.folded", 400000), ("n.folded", 410000)):
+            with open(self.path(name), "w") as folded:
+                folded.write(f"main;large {large}\nmain;small 1\n")
+        table = pctally("plan", "--change", "10", "m.folded", "n.folded", cwd=self.directory).stdout.split("\n\n")[1]
+        length = {line.split()[-1]: line.split()[2] for line in table.splitlines()}
+        self.assertEqual(length["small"], "-", table)
+        self.assertGreater(float(length["large"]), 0, table)
+
     def test_undecided_says_what_would_decide(self):
         done = self.run_diff("--fail-if", "seconds(work) > +20%", "a.pct", p.as_another_recording(self.path("a.pct"), self.path("alike.pct")), status=3)
         self.assertRegex(done.stderr, r"^pctally: 1 limit undecided: about \d+ runs a side would decide it, [\d.]+ s of CPU time each side \(exit 3\)\n$")

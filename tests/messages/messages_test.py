@@ -78,6 +78,8 @@ TABLE = [
     ("record --outptu=x -- ls", "no option --outptu; did you mean --output (-o)?", USAGE),
     ("record --nonsense ls", "no option --nonsense; see pctally record --help", USAGE),
     ("record -Q ls", "no option -Q; see pctally record --help", USAGE),
+    ("record -g=dwarf -- ls", "-g takes no value; write -g alone", USAGE),
+    ("record -F 9 -q=1 -- ls", "-q takes no value; write -q alone", USAGE),
     ("record -o", "--output (-o) needs a value; see pctally record --help", USAGE),
     ("record -F abc -- ls", "-F abc: not a number; write ticks per CPU second, 0.1 to 100000, for example -F 1000", USAGE),
     ("record -F 1k -- ls", "-F 1k: not a number; write ticks per CPU second, 0.1 to 100000, for example -F 1000", USAGE),
@@ -87,7 +89,7 @@ TABLE = [
     ("record -c 1us -- ls", "-c 1us: not a time from 10us to 10s; write 250us, 1ms or nanoseconds", USAGE),
     ("record -e faults -c 0 -- ls", "-c 0: not a number of page-faults; write 1 to 1000000000000", USAGE),
     ("record -e faults -F 9 -- ls", "-F is for CPU time; with page-faults write -c N: a tick after N of them", USAGE),
-    ("record --for abc -- ls", "--for abc: not a time; write 10, 2.5s or 500ms", USAGE),
+    ("record --for abc -- ls", "--for abc: not a time; write 10, 2.5s, 500ms, 5m or 1h", USAGE),
     ("record -p --for 1", "-p needs a process id or name and got none; is the program running? ($(pidof NAME) was empty)",
      USAGE),
     ("record -p '' --for 1",
@@ -292,6 +294,20 @@ class Messages(unittest.TestCase):
             self.assertTrue(lines[0].startswith("recording user"), lines[0])
             self.assertRegex(lines[1], r"^[\d,]+ ticks, \d\.\d\d s of CPU time.*; next: pctally report " + re.escape(path) + "$")
             self.assertEqual(self.record(f"-q -f -e {engine} -o {path} -- {p.program('spinner')} 1 0.1"), [])
+
+    def test_a_time_may_be_minutes_or_hours(self):
+        for time in ("1m", "0.5h"):
+            self.assertEqual(self.record(f"-q -f -o m.pct --for {time} -- true"), [])
+
+    def test_processes_whose_names_begin_so_are_named(self):
+        name = f"near{os.getpid()}"
+        path = shutil.copy(shutil.which("sleep"), os.path.join(self.directory, name + ".5"))
+        process = subprocess.Popen([path, "60"])
+        try:
+            self.expect(f"record -p {name}", f"no running process is called {name}; these begin so: {name}.5 ({process.pid})", FAILED)
+        finally:
+            process.kill()
+            process.wait()
 
     def test_a_file_of_path_that_is_not_executable_is_named(self):
         self.expect("record -- q.sql", "cannot run ./q.sql: not executable; if it is a program: chmod +x ./q.sql", CANNOT_RUN,

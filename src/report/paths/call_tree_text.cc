@@ -53,7 +53,8 @@ class CallTreeText {
     const bool has_bounds = has_at_least(tree);
     out_ = options_.bottom_up ? "  share      ±  self time of a function, and below it who called"
                               : "  total      ±  callees below their callers; self: in the function itself";
-    out_ += has_bounds ? ", or inlined in it, where that is not known for the path\n" : "\n";
+    out_ += has_bounds ? "; \"or more\": inlined code, part of which may count for the function around it\n"
+                       : "\n";
     add_children(tree, "");
     return std::move(out_);
   }

@@ -41,7 +41,7 @@ How       -F, --frequency HZ   ticks per second of CPU time (1000)
           --fixed-period       exactly this period; can fall in step with the program
 Output    -o, --output FILE    default pctally.NAME.PID.pct
           -f, --force          replace FILE
-          --for TIME           stop after 10, 2.5s or 500ms
+          --for TIME           stop after 10, 2.5s, 500ms, 5m or 1h
           -q, --quiet, -v, --verbose   errors alone; or also which engine, and why
 
 Exit: the command's own; 2 usage, 125 pctally failed, 126 not executable, 127 not found.
@@ -74,13 +74,16 @@ CommandLineHints hints() {
                        "was empty)"}}};
 }
 
-/// "250us", "1ms", "0.5s", or a number of `plain_unit`s, in nanoseconds; 0 if it is none of these.
+/// "250us", "1ms", "0.5s", "5m", "1h", or a number of `plain_unit`s, in nanoseconds; 0 if it is none of
+/// these.
 uint64_t parse_duration(const std::string& text, const char* plain_unit) {
   char* end = nullptr;
   double value = strtod(text.c_str(), &end);
   std::string unit = *end == '\0' ? plain_unit : end;
-  double factor = unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : 0;
-  double ns = value * factor;
+  double ns = 0;
+  for (const auto& [name, factor] :
+       {std::pair("ns", 1.0), {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}})
+    if (unit == name) ns = value * factor;
   bool sensible = end != text.c_str() && std::isfinite(ns) && ns >= 1 && ns < 1e18;
   return sensible ? static_cast<uint64_t>(std::llround(ns)) : 0;
 }
@@ -179,7 +182,8 @@ std::string check_cgroup(RecordOptions* options) {
 std::string check_duration(RecordOptions* options, const std::string& text) {
   if (text.empty()) return {};
   options->for_ns = parse_duration(text, "s");
-  return options->for_ns != 0 ? "" : fmt::format("--for {}: not a time; write 10, 2.5s or 500ms", text);
+  return options->for_ns != 0 ? ""
+                              : fmt::format("--for {}: not a time; write 10, 2.5s, 500ms, 5m or 1h", text);
 }
 
 std::string no_such_event(const std::string& word) {
@@ -329,8 +333,11 @@ std::optional<int> find_targets(RecordCommandLine* line, const Words& words) {
   ProcessList found = find_processes(*words.processes);
   line->options.processes = found.processes;
   if (found.unknown.empty()) return std::nullopt;
-  complain("no running process is called {}; give ids (-p 101,102) or start it under pctally record --",
-           found.unknown);
+  if (found.near.empty())
+    complain("no running process is called {}; give ids (-p 101,102) or start it under pctally record --",
+             found.unknown);
+  else
+    complain("no running process is called {}; these begin so: {}", found.unknown, found.near);
   return kExitFailed;
 }
 

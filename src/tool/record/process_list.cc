@@ -1,5 +1,6 @@
 #include "tool/record/process_list.h"
 
+#include <fmt/format.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -36,6 +37,20 @@ std::vector<pid_t> processes_called(const std::string& name) {
   return own.empty() || geteuid() == 0 ? all : own;
 }
 
+/// Of "python3": "python3.11 (14012), python3.12 (14020), ..."; a line has no room for more.
+std::string processes_beginning(const std::string& name) {
+  constexpr size_t kMost = 2;
+  std::string text;
+  size_t found = 0;
+  for (pid_t pid : all_processes()) {
+    const std::string comm = comm_of(pid);
+    if (pid == getpid() || !comm.starts_with(name)) continue;
+    if (++found > kMost) return text + ", ...";
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", comm, pid);
+  }
+  return text;
+}
+
 /// Numbers may be separated by white space too; in a name it is a part of it.
 std::string with_commas(std::string list) {
   if (list.find_first_not_of("0123456789, \t\n") != std::string::npos) return list;
@@ -63,7 +78,10 @@ ProcessList find_processes(const std::string& text) {
     std::vector<pid_t> found;
     if (number > 0 && number <= INT_MAX) found = {static_cast<pid_t>(number)};
     if (number == 0) found = processes_called(word);
-    if (found.empty()) result.unknown = word;
+    if (found.empty()) {
+      result.unknown = word;
+      result.near = processes_beginning(word);
+    }
     add(found, &result.processes);
   }
   return result;
