@@ -9,7 +9,9 @@
 #include "base/base_name.h"
 #include "export/formats.h"
 #include "object/elf/build_id.h"
+#include "profile/scope_marks.h"
 #include "report/print/escape.h"
+#include "report/scope_names.h"
 
 namespace pctally {
 namespace {
@@ -134,9 +136,19 @@ class Pprof {
     return found->second;
   }
 
+  /// The import knows a scope by it.
+  [[nodiscard]] Frame marked(Frame frame, bool is_last) const {
+    const bool group = scope_kind(profile_.paths) == PathScopeKind::kGroup;
+    frame.linkage = !is_last ? kThreadMark : group ? kGroupMark : kProgramMark;
+    return frame;
+  }
+
   void add_location(const Location& place) {
     std::vector<std::pair<uint64_t, uint32_t>> lines;
-    for (const Frame& frame : place.frames) lines.emplace_back(function_of(frame), frame.line);
+    for (const Frame& frame : place.frames) {
+      const bool is_last = &frame == &place.frames.back();
+      lines.emplace_back(function_of(place.is_scope ? marked(frame, is_last) : frame), frame.line);
+    }
     protozero::pbf_writer location(writer_, kLocation);
     location.add_uint64(kLocationNumber, ++locations_);
     if (place.executable != Location::kNowhere) location.add_uint64(kLocationMapping, place.executable + 1);

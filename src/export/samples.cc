@@ -78,6 +78,7 @@ void rename(NameStyle style, Samples* samples) {
 /// The program and, where threads are known, its thread; or the control group. Innermost first.
 Location scope_location(const ScopeName& name) {
   Location location;
+  location.is_scope = true;
   if (!name.thread.empty()) location.frames.push_back({name.thread, "", 0});
   location.frames.push_back({name.group.empty() ? name.program : name.group, "", 0});
   return location;

@@ -20,7 +20,9 @@ struct Location {
   uint64_t address = 0;            ///< the same as ObjectAddress, as objdump(1) prints it; 0: not known
   std::vector<Frame> frames;  ///< innermost inlined first, the function itself last; never empty; each with
                               ///< its linkage name, whatever it is called
-  bool is_placed = true;      ///< false: position and address are numbers that an import gave to frames
+  bool is_scope = false;  ///< frames are no functions: the thread, if it is known, and its program; or the
+                          ///< control group
+  bool is_placed = true;  ///< false: position and address are numbers that an import gave to frames
 };
 
 struct Sample {

@@ -134,11 +134,12 @@ struct Proto {
     add(2, part);
   }
   /// Function `id`, and location `id` in it with function `inlined` inlined there (0: none).
-  void function(uint64_t id, const std::string& name, uint64_t inlined = 0) {
+  void function(uint64_t id, const std::string& name, uint64_t inlined = 0, const std::string& system = "") {
     std::string part, location;
     protozero::pbf_writer writer(part), place(location);
     writer.add_uint64(1, id);
     writer.add_int64(2, text(name));
+    if (!system.empty()) writer.add_int64(3, text(system));
     add(5, part);
     place.add_uint64(1, id);
     for (const uint64_t number : {inlined, id}) {
@@ -194,6 +195,46 @@ TEST(ImportPprof, TakesTheLastKindOfValueInTicksOfItsPeriod) {
   EXPECT_EQ(read.profile.ledger.samples, 4u);
   EXPECT_EQ(read.amounts(), (Sums{{"main", 10}, {"leaf", 30}}));
   EXPECT_EQ(read.stacks(), (Sums{{"file.name;main;leaf", 30}, {"file.name;main", 10}}));
+}
+
+/// What we have written: the outermost location is no function, where its system name says so.
+TEST(ImportPprof, KnowsTheScopesOfOurFiles) {
+  Proto proto = two_stacks("cpu", "nanoseconds");
+  proto.function(3, "io", 0, "[thread]");
+  proto.function(4, "prog", 3, "[program]");
+  proto.function(5, "tool", 0, "[program]");
+  proto.function(6, "prog");
+  proto.sample({2, 1, 4}, {1, 5});
+  proto.sample({1, 5}, {1, 6});
+  proto.sample({1, 6}, {1, 7});
+  Imported read(proto.done());
+  EXPECT_EQ(read.stacks(), (Sums{{"file.name;main;leaf", 30},
+                                 {"file.name;main", 10},
+                                 {"prog;main;leaf", 5},
+                                 {"tool;main", 6},
+                                 {"file.name;prog;main", 7}}));
+  EXPECT_EQ(read.profile.paths.scopes[1].thread, "io");
+  EXPECT_EQ(read.profile.paths.scopes[1].kind, PathScopeKind::kThread);
+}
+
+/// As of --scope without -g.
+TEST(ImportPprof, KeepsScopesWithoutCallers) {
+  Proto proto;
+  proto.type(1, "samples", "count");
+  proto.function(1, "inlined");
+  proto.function(2, "f", 1);
+  proto.function(3, "/a.slice", 0, "[control group]");
+  proto.function(4, "/b.slice", 0, "[control group]");
+  proto.sample({2, 3}, {5});
+  proto.sample({2, 4}, {7});
+  proto.sample({4}, {1});
+  Imported read(proto.done());
+  EXPECT_TRUE(read.profile.paths.one_frame);
+  EXPECT_FALSE(read.profile.paths.recorded);
+  EXPECT_EQ(read.stacks(), (Sums{{"/a.slice;f", 5}, {"/b.slice;f", 7}, {"/b.slice", 1}}));
+  for (const PathTreeNode& node : read.profile.paths.context)
+    EXPECT_TRUE(node.kind != PathNodeKind::kCode || node.position == read.profile.positions[0].position);
+  EXPECT_EQ(read.profile.paths.scopes[0].kind, PathScopeKind::kGroup);
 }
 
 // Names are looked up in that build alone.

@@ -9,6 +9,7 @@
 #include "import/formats.h"
 #include "import/stack_sum.h"
 #include "object/elf/demangle.h"
+#include "profile/scope_marks.h"
 
 namespace pctally {
 namespace {
@@ -76,7 +77,9 @@ class PprofReader {
   static ValueType value_type(protozero::pbf_reader message);
   Result<ImportedUnit> choose_value();
   Result<void> add_sample(protozero::pbf_reader message);
-  std::vector<ImportedPlace> stack_of(const std::vector<uint64_t>& locations);
+  std::vector<ImportedPlace> stack_of(std::span<const uint64_t> locations);
+  const PathScope& scope_at(uint64_t location);
+  PathScope scope_of(const Location& location);
   ImportedPlace place_of(uint64_t location);
   Frame frame_of(const Line& line);
   uint32_t object_of(uint64_t mapping);
@@ -106,6 +109,7 @@ class PprofReader {
   std::unordered_map<uint64_t, Function> functions_;
   std::unordered_map<uint64_t, ImportedPlace> places_;
   std::unordered_map<uint64_t, uint32_t> objects_;  ///< by mapping
+  std::unordered_map<uint64_t, PathScope> scopes_;  ///< of outermost locations
   ValueType period_type_;
   int64_t period_ = 0, default_type_ = 0, time_ns_ = 0, duration_ns_ = 0;
   size_t value_ = 0, count_ = SIZE_MAX;  ///< numbers of the values that are read; no count: SIZE_MAX
@@ -341,7 +345,35 @@ ImportedPlace PprofReader::place_of(uint64_t id) {
   return places_[id] = place;
 }
 
-std::vector<ImportedPlace> PprofReader::stack_of(const std::vector<uint64_t>& locations) {
+/// What a location stands for that we have written; without a name: it is code.
+PathScope PprofReader::scope_of(const Location& location) {
+  PathScope scope;
+  if (location.mapping != 0 || location.lines.empty() || location.lines.size() > 2) return scope;
+  const auto function = [&](const Line& line) {
+    const auto found = functions_.find(line.function);
+    return found == functions_.end() ? Function{} : found->second;
+  };
+  const Function outer = function(location.lines.back()), inner = function(location.lines.front());
+  const std::string_view mark = view(outer.system_name);
+  if (mark != kProgramMark && mark != kGroupMark) return scope;
+  scope.name = text(outer.name);
+  if (mark == kGroupMark) scope.kind = PathScopeKind::kGroup;
+  if (location.lines.size() == 2 && view(inner.system_name) == kThreadMark) {
+    scope.kind = PathScopeKind::kThread;
+    scope.thread = text(inner.name);
+  }
+  return scope;
+}
+
+/// The same of a location's number.
+const PathScope& PprofReader::scope_at(uint64_t id) {
+  const auto [entry, fresh] = scopes_.try_emplace(id);
+  const auto found = locations_.find(id);
+  if (fresh && found != locations_.end()) entry->second = scope_of(found->second);
+  return entry->second;
+}
+
+std::vector<ImportedPlace> PprofReader::stack_of(std::span<const uint64_t> locations) {
   std::vector<ImportedPlace> stack;
   for (const uint64_t location : locations) stack.push_back(place_of(location));
   return stack;
@@ -374,11 +406,16 @@ Result<void> PprofReader::add_sample(protozero::pbf_reader message) {
     return fail(EINVAL, "it has values below 0: a difference is no profile; export the two profiles");
   uint64_t amount = 0;
   if (__builtin_mul_overflow(static_cast<uint64_t>(value), scale_, &amount)) amount = UINT64_MAX;
+  const PathScope scope = locations.empty() ? PathScope{} : scope_at(locations.back());
+  if (!scope.name.empty()) {
+    sum_.keep_scopes();
+    locations.pop_back();
+  }
   if (locations.empty()) {
-    sum_.add_outside(amount, static_cast<uint64_t>(samples));
+    sum_.add_outside(amount, static_cast<uint64_t>(samples), scope);
     return {};
   }
-  sum_.add(stack_of(locations), amount, static_cast<uint64_t>(samples));
+  sum_.add(stack_of(locations), amount, static_cast<uint64_t>(samples), scope);
   return {};
 }
 

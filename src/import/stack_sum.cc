@@ -55,10 +55,12 @@ uint32_t StackSum::child(uint32_t parent, PathNodeKind kind, uint32_t executable
   return entry->second;
 }
 
-uint32_t StackSum::scope_of(const std::string& program) {
-  const std::string& name = program.empty() ? program_ : program;
-  const auto [entry, fresh] = scopes_.try_emplace(name, static_cast<uint32_t>(sum_.paths.scopes.size()));
-  if (fresh) sum_.paths.scopes.push_back({name, {}});
+uint32_t StackSum::scope_of(const PathScope& scope) {
+  const auto [entry, fresh] = scopes_.try_emplace(scope, static_cast<uint32_t>(sum_.paths.scopes.size()));
+  if (fresh) {
+    sum_.paths.scopes.push_back(scope);
+    if (scope.name.empty()) sum_.paths.scopes.back().name = program_;
+  }
   return child(PathTreeNode::kNoParent, PathNodeKind::kScope, 0, entry->second);
 }
 
@@ -73,7 +75,7 @@ void StackSum::count_delivery(uint64_t amount, uint64_t count) {
 }
 
 void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64_t count,
-                   const std::string& program) {
+                   const PathScope& scope) {
   if (amount == 0) return;
   count_delivery(amount, count);
   if (overflow_) return;
@@ -81,7 +83,8 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   const ImportedPlace& leaf = stack.front();
   sum_.positions.push_back({leaf.executable, leaf.position, amount});
   has_callers_ = has_callers_ || stack.size() > 1;
-  uint32_t node = scope_of(program);
+  uint32_t node = scope_of(scope);
+  if (keeps_scopes_ && !has_callers_) flat_[{node, leaf.executable, leaf.position}] += amount;
   if (stack.size() > kMostImportedFrames) {
     node = child(node, PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kTooDeep));
     stack = stack.first(kMostImportedFrames);
@@ -95,12 +98,12 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   sum_.paths.context[node].self += amount;
 }
 
-void StackSum::add_outside(uint64_t amount, uint64_t count, const std::string& program) {
+void StackSum::add_outside(uint64_t amount, uint64_t count, const PathScope& scope) {
   count_delivery(amount, count);
   if (overflow_) return;
   sum_.ledger.outside += amount;
   const uint32_t cut =
-      child(scope_of(program), PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kInterrupted));
+      child(scope_of(scope), PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kInterrupted));
   sum_.paths.context[cut].self += amount;
 }
 
@@ -112,6 +115,27 @@ void StackSum::add_lost(uint64_t amount) {
 
 void StackSum::add_process(int32_t pid, const std::string& comm, uint64_t amount) {
   if (amount <= kLargestSum) processes_[{pid, comm}] += amount;
+}
+
+/// The place of each tick below its scope.
+PathTree StackSum::one_frame_tree() const {
+  PathTree tree;
+  std::vector<uint32_t> moved;
+  for (PathTreeNode node : sum_.paths.context) {
+    moved.push_back(static_cast<uint32_t>(tree.size()));
+    if (node.kind == PathNodeKind::kCode) continue;
+    if (node.parent != PathTreeNode::kNoParent) node.parent = moved[node.parent];
+    tree.push_back(node);
+  }
+  for (const auto& [key, amount] : flat_) {
+    const auto& [scope, executable, position] = key;
+    tree.push_back({.parent = moved[scope],
+                    .kind = PathNodeKind::kCode,
+                    .executable = executable,
+                    .position = position,
+                    .self = amount});
+  }
+  return tree;
 }
 
 /// From amounts to ticks.
@@ -140,9 +164,11 @@ Result<Profile> StackSum::take(const ImportedUnit& unit, Profile profile) {
   for (const auto& [key, amount] : processes_)
     profile.processes.push_back(
         {.pid = key.first, .comm = key.second, .engine = profile.engine, .note = {}, .ticks = amount});
-  if (has_callers_) {
+  if (!has_callers_ && keeps_scopes_) sum_.paths.context = one_frame_tree();
+  if (has_callers_ || keeps_scopes_) {
     profile.paths = std::move(sum_.paths);
-    profile.paths.recorded = true;
+    profile.paths.recorded = has_callers_;
+    profile.paths.one_frame = !has_callers_;
   }
   divide(profile.period_ns, &profile);
   return profile;

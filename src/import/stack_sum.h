@@ -54,9 +54,19 @@ class StackSum {
 
   /// Adds an amount to a stack, where it fell first, then its callers. `count`: samples it stands for.
   void add(std::span<const ImportedPlace> stack, uint64_t amount, uint64_t count,
-           const std::string& program = "");
+           const std::string& program = "") {
+    add(stack, amount, count, PathScope{.name = program, .build_id = {}});
+  }
+  /// `scope`: without a name it is the program's of all stacks.
+  void add(std::span<const ImportedPlace> stack, uint64_t amount, uint64_t count, const PathScope& scope);
   /// The same where no code is known for it.
-  void add_outside(uint64_t amount, uint64_t count, const std::string& program = "");
+  void add_outside(uint64_t amount, uint64_t count, const std::string& program = "") {
+    add_outside(amount, count, PathScope{.name = program, .build_id = {}});
+  }
+  void add_outside(uint64_t amount, uint64_t count, const PathScope& scope);
+
+  /// Of what the scopes say there is a report even where no stack has callers.
+  void keep_scopes() { keeps_scopes_ = true; }
   void add_lost(uint64_t amount);
   void add_process(int32_t pid, const std::string& comm, uint64_t amount);
 
@@ -73,7 +83,8 @@ class StackSum {
   void count_delivery(uint64_t amount, uint64_t count);
   uint32_t child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position,
                  bool is_end = false);
-  uint32_t scope_of(const std::string& program);
+  uint32_t scope_of(const PathScope& scope);
+  [[nodiscard]] PathTree one_frame_tree() const;
   void divide(uint64_t period, Profile* profile);
 
   ImportedNames* names_;
@@ -82,9 +93,11 @@ class StackSum {
   std::map<std::pair<std::string, std::vector<uint8_t>>, uint32_t> named_;
   std::map<std::tuple<std::string, ExecutableKind, std::vector<uint8_t>>, uint32_t> files_;
   std::map<std::pair<int32_t, std::string>, uint64_t> processes_;
-  std::map<std::string, uint32_t> scopes_;
+  std::map<PathScope, uint32_t> scopes_;
   std::map<PathTreeNode::Key, uint32_t> nodes_;
-  bool has_callers_ = false;
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint64_t>
+      flat_;  ///< by node of the scope, executable and position, while there are no callers
+  bool has_callers_ = false, keeps_scopes_ = false;
   uint64_t common_ = 0;  ///< greatest common divisor of all amounts
   double squares_ = 0;   ///< sum of amount^2 / count
   uint64_t rows_ = 0, text_ = 0;

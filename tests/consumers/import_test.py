@@ -127,6 +127,8 @@ class Import(unittest.TestCase):
         totals = lambda data: {row["function"]: row["total_ticks"] for row in data["rows"] if "total_ticks" in row}
         for function in ("main", "recursion", "deep", "work"):
             self.assertEqual(totals(read)[function], totals(own)[function], function)
+        self.assertNotIn("known_paths", totals(read), "the program is no function")
+        self.assertEqual([row["program"] for row in p.report(self.export("pprof", profile=profile), "--by", "program")["rows"]], ["known_paths"])
 
     def test_profile_of_go(self):
         self.need("go")

@@ -253,6 +253,8 @@ class Scopes(Recorded):
         self.assertEqual(tool("export", "--format", "pprof", "-o", pprof, one).returncode, 0)
         with gzip.open(pprof) as file:
             self.assertIn(b"alpha", file.read())
+        self.assertEqual([(row["thread"], row["ticks"]) for row in self.report(pprof, "--by", "thread")["rows"]],
+                         [(row["thread"], row["ticks"]) for row in parts[0]["rows"]])
 
 
 if __name__ == "__main__":
