@@ -196,6 +196,24 @@ TEST(Formats, WithoutPlacesHaveNoAddress) {
   EXPECT_THAT(text, Not(HasSubstr("0x")));
 }
 
+/// What is no CPU time has the unit it came with.
+TEST(Speedscope, OfAnImportHasItsUnit) {
+  Profile profile = sample_profile();
+  profile.period_ns = 1;
+  for (const auto& [event, unit, type, shown] : {std::tuple{"inuse_space", "bytes", "inuse_space", "bytes"},
+                                                 {"delay-ns", "nanoseconds", "delay", "nanoseconds"},
+                                                 {"cost-fortnights", "fortnights", "cost", "none"},
+                                                 {"page-faults", "", "page-faults", "none"}}) {
+    profile.event = event;
+    profile.event_unit = unit;
+    const ValueKind kind = value_kind(profile);
+    EXPECT_EQ(kind.type, type);
+    EXPECT_EQ(kind.unit, *unit == '\0' ? "count" : unit);
+    const Samples samples = samples_of(profile, &FakeSymbolizer::open, false);
+    EXPECT_EQ(nlohmann::json::parse(speedscope_export(profile, samples))["profiles"][0]["unit"], shown);
+  }
+}
+
 TEST(Speedscope, WeightsAreNanoseconds) {
   Profile profile = sample_profile();
   auto json =

@@ -62,19 +62,25 @@ enum FunctionField : protozero::pbf_tag_type {
 class Pprof {
  public:
   Pprof(const Profile& profile, const Samples& samples)
-      : profile_(profile), samples_(samples), writer_(out_) {}
+      : profile_(profile),
+        samples_(samples),
+        writer_(out_),
+        has_period_(profile.period_ns != 1 || (profile.event_unit.empty() && profile.period_asked_ns != 0)),
+        has_samples_(has_period_ && profile.event_unit.empty() && value_kind(profile).type != "samples") {}
 
   std::string run() {
     const ValueKind kind = value_kind(profile_);
-    add_value_type(kSampleType, "samples", "count");
+    if (has_samples_) add_value_type(kSampleType, "samples", "count");
     add_value_type(kSampleType, kind.type, kind.unit);
     add_mappings();
     for (const Location& location : samples_.locations) add_location(location);
     for (const Sample& sample : samples_.samples) add_sample(sample);
     writer_.add_int64(kTimeNanos, static_cast<int64_t>(profile_.started_unix_ns));
     writer_.add_int64(kDurationNanos, static_cast<int64_t>(profile_.duration_ns));
-    add_value_type(kPeriodType, kind.type, kind.unit);
-    writer_.add_int64(kPeriod, static_cast<int64_t>(profile_.period_ns));
+    if (has_period_) {
+      add_value_type(kPeriodType, kind.type, kind.unit);
+      writer_.add_int64(kPeriod, static_cast<int64_t>(profile_.period_ns));
+    }
     writer_.add_int64(kDefaultSampleType, text(kind.type));
     for (const std::string& string : strings_) writer_.add_string(kStringTable, string);
     return std::move(out_);
@@ -169,7 +175,7 @@ class Pprof {
     const int64_t key = labelled ? text("thread") : 0, thread = text(sample.thread);
     protozero::pbf_writer message(writer_, kSample);
     message.add_packed_uint64(kLocationId, ids.begin(), ids.end());
-    message.add_packed_int64(kValue, std::begin(values), std::end(values));
+    message.add_packed_int64(kValue, std::begin(values) + (has_samples_ ? 0 : 1), std::end(values));
     if (!labelled) return;
     protozero::pbf_writer label(message, kLabel);
     label.add_int64(kLabelKey, key);
@@ -180,6 +186,8 @@ class Pprof {
   const Samples& samples_;
   std::string out_;
   protozero::pbf_writer writer_;
+  bool has_period_;  ///< false: an import without one, whose ticks are bytes or nanoseconds
+  bool has_samples_;
   std::vector<std::string> strings_ = {""};
   std::map<std::string, int64_t> known_ = {{"", 0}};
   std::map<std::tuple<std::string, std::string, std::string, uint32_t>, uint64_t> functions_;

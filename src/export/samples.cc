@@ -176,7 +176,12 @@ Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool line
 
 ValueKind value_kind(const Profile& profile) {
   if (profile.counts_cpu_time()) return {"cpu", "nanoseconds"};
-  return {profile.event, "count"};
+  if (profile.event_unit.empty()) return {profile.event, "count"};
+  // An import's event is called by its unit, too.
+  std::string type = profile.event;
+  const std::string end = profile.event_unit == "nanoseconds" ? "-ns" : "-" + profile.event_unit;
+  if (type.ends_with(end)) type.resize(type.size() - end.size());
+  return {type, profile.event_unit};
 }
 
 }  // namespace pctally

@@ -53,7 +53,7 @@ Samples samples_of(const Profile& profile, const OpenSymbolizer& open, bool line
 Samples stacks_of(const Profile& profile, const OpenSymbolizer& open, bool lines,
                   NameStyle names = NameStyle::kFull);
 
-/// "cpu" and "nanoseconds", or the event and "count".
+/// "cpu" and "nanoseconds", or the event and "count"; of an import what it had.
 struct ValueKind {
   std::string type;
   std::string unit;

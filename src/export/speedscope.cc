@@ -49,9 +49,10 @@ std::string speedscope_export(const Profile& profile, const Samples& samples) {
     weights.push_back(weight);
     sum += weight;
   }
+  const std::string unit = value_kind(profile).unit;
   Json run = {{"type", "sampled"},
               {"name", valid_utf8(program_name(profile))},
-              {"unit", profile.counts_cpu_time() ? "nanoseconds" : "none"},
+              {"unit", unit == "nanoseconds" || unit == "bytes" ? unit : "none"},
               {"startValue", 0},
               {"endValue", sum},
               {"samples", std::move(stacks)},

@@ -252,12 +252,63 @@ TEST(ImportPprof, AFileWithoutNamesKeepsItsBuildId) {
   EXPECT_EQ(read.profile.positions[0].position, 0x234u);
 }
 
-TEST(ImportPprof, KnowsTimesCountsAndBytesAndNothingElse) {
+TEST(ImportPprof, KnowsUnitsAsGoToolPprofDoes) {
   EXPECT_EQ(Imported(two_stacks("cpu", "milliseconds").done()).amounts()["leaf"], 30'000'000u);
   EXPECT_EQ(Imported(two_stacks("inuse_space", "bytes").done()).profile.event, "inuse_space");
   EXPECT_EQ(Imported(two_stacks("delay", "nanoseconds").done()).profile.event, "delay-ns");
-  EXPECT_EQ(Imported(two_stacks("cpu", "fortnights").done()).error,
-            "its values are fortnights of cpu; what is known are count, bytes and times");
+  EXPECT_EQ(Imported(two_stacks("delay", "ns").done()).profile.event_unit, "nanoseconds");
+  for (const auto& [unit, ns] : std::map<std::string, uint64_t>{{"ns", 1},
+                                                                {"us", 1000},
+                                                                {"\u00b5s", 1000},
+                                                                {"ms", 1000000},
+                                                                {"S", 1000000000},
+                                                                {"secs", 1000000000}})
+    EXPECT_EQ(Imported(two_stacks("cpu", unit).done()).amounts()["leaf"], 30 * ns) << unit;
+  for (const char* unit : {"kb", "kilobytes", "KBytes"}) {
+    Imported read(two_stacks("heap", unit).done());
+    EXPECT_EQ(read.amounts()["leaf"], 30u << 10) << unit;
+    EXPECT_EQ(read.profile.event_unit, "bytes");
+  }
+  Imported other(two_stacks("cpu", "fortnights").done()), none(two_stacks("calls", "").done());
+  EXPECT_EQ(other.profile.event, "cpu-fortnights");
+  EXPECT_EQ(other.amounts()["leaf"], 30u);
+  EXPECT_EQ(none.profile.event, "calls");
+}
+
+/// As the kinds of Go's profiles of locks, or of Datadog's, which are all there and not all measured.
+TEST(ImportPprof, ReadsTheLastKindThatIsNotZeroEverywhere) {
+  Proto proto;
+  for (const char* type : {"samples", "objects", "locks", "waits"}) proto.type(1, type, "count");
+  proto.function(1, "f");
+  proto.sample({1}, {1, 7, 0, 0});
+  proto.sample({1}, {1, 0, 9, 0});
+  Proto usual = proto, unused = proto;
+  protozero::pbf_writer(usual.bytes).add_int64(14, usual.text("objects"));
+  protozero::pbf_writer(unused.bytes).add_int64(14, unused.text("waits"));
+  EXPECT_EQ(Imported(proto.done()).profile.event, "locks");
+  EXPECT_EQ(Imported(usual.done()).profile.event, "objects");
+  EXPECT_EQ(Imported(unused.done()).profile.event, "locks");
+}
+
+/// Intervals rest on their number: 40 ticks of one sample each are not two samples.
+TEST(ImportPprof, CountsSamplesWhateverTheyAreCalled) {
+  for (const char* type : {"sample", "cpu-samples", "contentions"}) {
+    Proto proto;
+    proto.type(1, type, "count");
+    proto.type(1, "other", "count");
+    proto.type(1, "delay", "nanoseconds");
+    proto.function(1, "f");
+    proto.function(2, "g");
+    proto.sample({1}, {30, 0, 3000});
+    proto.sample({2}, {10, 0, 1000});
+    EXPECT_EQ(Imported(proto.done()).profile.ledger.samples, 40u) << type;
+  }
+  Proto proto;
+  proto.type(1, "other", "count");
+  proto.type(1, "cpu", "nanoseconds");
+  proto.function(1, "f");
+  proto.sample({1}, {7, 3000});
+  EXPECT_EQ(Imported(proto.done(100)).profile.ledger.samples, 30u) << "by the period";
 }
 
 TEST(ImportPprof, WhatIsNoProfileIsAnError) {

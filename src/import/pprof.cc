@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "import/formats.h"
+#include "import/pprof_value.h"
 #include "import/stack_sum.h"
 #include "object/elf/demangle.h"
 #include "profile/scope_marks.h"
@@ -46,14 +47,6 @@ constexpr uint32_t part(uint32_t tag) {
   return protozero::tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
 }
 
-/// Nanoseconds in a unit of time; 0: it is none.
-uint64_t nanoseconds_of(const std::string& unit) {
-  if (unit == "nanoseconds") return 1;
-  if (unit == "microseconds") return 1'000;
-  if (unit == "milliseconds") return 1'000'000;
-  return unit == "seconds" ? 1'000'000'000 : 0;
-}
-
 /// Empty where the text is no build id in hexadecimal, as Go's is not.
 std::vector<uint8_t> build_id_of(const std::string& text) {
   if (text.size() % 2 != 0 || text.size() > 64) return {};
@@ -75,7 +68,9 @@ class PprofReader {
   void read_location(protozero::pbf_reader message);
   void read_function(protozero::pbf_reader message);
   static ValueType value_type(protozero::pbf_reader message);
-  Result<ImportedUnit> choose_value();
+  std::vector<bool> used_types() const;
+  void choose_value();
+  uint64_t samples_of(uint64_t amount, const std::vector<int64_t>& values) const;
   Result<void> add_sample(protozero::pbf_reader message);
   std::vector<ImportedPlace> stack_of(std::span<const uint64_t> locations);
   const PathScope& scope_at(uint64_t location);
@@ -112,8 +107,7 @@ class PprofReader {
   std::unordered_map<uint64_t, PathScope> scopes_;  ///< of outermost locations
   ValueType period_type_;
   int64_t period_ = 0, default_type_ = 0, time_ns_ = 0, duration_ns_ = 0;
-  size_t value_ = 0, count_ = SIZE_MAX;  ///< numbers of the values that are read; no count: SIZE_MAX
-  uint64_t scale_ = 1;
+  PprofValue value_;
 };
 
 ValueType PprofReader::value_type(protozero::pbf_reader message) {
@@ -272,27 +266,41 @@ void PprofReader::read_message() {
     }
 }
 
-/// The default kind of value, or else the last, as go tool pprof takes it; beside it the numbers of samples.
-Result<ImportedUnit> PprofReader::choose_value() {
-  if (types_.empty()) throw Malformed{"it does not say what its values are"};
-  value_ = types_.size() - 1;
-  for (size_t i = 0; i < types_.size(); ++i) {
-    if (default_type_ != 0 && view(types_[i].type) == view(default_type_)) value_ = i;
-    if (view(types_[i].type) == "samples" && view(types_[i].unit) == "count") count_ = i;
+/// Whether each kind of value is other than 0 in a sample.
+std::vector<bool> PprofReader::used_types() const {
+  std::vector<bool> used(types_.size());
+  for (const protozero::data_view& sample : samples_) {
+    size_t at = 0;
+    const auto add = [&](int64_t value) {
+      if (at < used.size() && value != 0) used[at] = true;
+      ++at;
+    };
+    protozero::pbf_reader message(sample);
+    while (message.next()) switch (message.tag_and_type()) {
+        case part(2):
+          for (const int64_t value : message.get_packed_int64()) add(value);
+          break;
+        case number(2):
+          add(message.get_int64());
+          break;
+        default:
+          message.skip();
+      }
   }
-  const std::string type = text(types_[value_].type), unit = text(types_[value_].unit);
-  const uint64_t ns = nanoseconds_of(unit);
-  if (ns == 0 && unit != "count" && unit != "bytes")
-    return fail(EINVAL, "its values are %.40s of %.40s; what is known are count, bytes and times",
-                unit.c_str(), type.c_str());
-  scale_ = std::max<uint64_t>(ns, 1);
-  ImportedUnit result{.cpu_time = ns != 0 && type == "cpu", .event = type, .period = 0};
-  if (ns != 0 && !result.cpu_time) result.event = type + "-ns";
-  const bool same_type = view(period_type_.type) == type && view(period_type_.unit) == unit;
-  if (same_type && period_ > 0 && static_cast<uint64_t>(period_) < UINT64_MAX / 2 / scale_)
-    result.period = static_cast<uint64_t>(period_) * scale_;
-  if (unit == "count" && result.period == 0) result.period = 1;
-  return result;
+  return used;
+}
+
+void PprofReader::choose_value() {
+  if (types_.empty()) throw Malformed{"it does not say what its values are"};
+  const auto named = [this](const ValueType& type) { return PprofType{view(type.type), view(type.unit)}; };
+  std::vector<PprofType> types;
+  for (const ValueType& type : types_) types.push_back(named(type));
+  value_ = choose_pprof_value(types, used_types(), view(default_type_), named(period_type_), period_);
+}
+
+uint64_t PprofReader::samples_of(uint64_t amount, const std::vector<int64_t>& values) const {
+  if (value_.samples != PprofValue::kNone) return static_cast<uint64_t>(values[value_.samples]);
+  return value_.period == 0 ? 1 : std::max<uint64_t>(1, amount / value_.period);
 }
 
 uint32_t PprofReader::object_of(uint64_t mapping) {
@@ -401,21 +409,22 @@ Result<void> PprofReader::add_sample(protozero::pbf_reader message) {
         message.skip();
     }
   if (values.size() != types_.size()) throw Malformed{"a sample has not one value of each kind"};
-  const int64_t value = values[value_], samples = count_ == SIZE_MAX ? 1 : values[count_];
-  if (value < 0 || samples < 0)
+  const int64_t value = values[value_.number];
+  if (value < 0 || (value_.samples != PprofValue::kNone && values[value_.samples] < 0))
     return fail(EINVAL, "it has values below 0: a difference is no profile; export the two profiles");
   uint64_t amount = 0;
-  if (__builtin_mul_overflow(static_cast<uint64_t>(value), scale_, &amount)) amount = UINT64_MAX;
+  if (__builtin_mul_overflow(static_cast<uint64_t>(value), value_.scale, &amount)) amount = UINT64_MAX;
+  const uint64_t samples = samples_of(amount, values);
   const PathScope scope = locations.empty() ? PathScope{} : scope_at(locations.back());
   if (!scope.name.empty()) {
     sum_.keep_scopes();
     locations.pop_back();
   }
   if (locations.empty()) {
-    sum_.add_outside(amount, static_cast<uint64_t>(samples), scope);
+    sum_.add_outside(amount, samples, scope);
     return {};
   }
-  sum_.add(stack_of(locations), amount, static_cast<uint64_t>(samples), scope);
+  sum_.add(stack_of(locations), amount, samples, scope);
   return {};
 }
 
@@ -423,8 +432,7 @@ Result<Profile> PprofReader::run() {
   read_message();
   if (strings_.empty() || !strings_[0].empty())
     throw Malformed{"its table of texts does not begin with an empty one"};
-  const auto unit = choose_value();
-  if (!unit) return std::unexpected(unit.error());
+  choose_value();
   Profile profile;
   profile.engine = "pprof";
   if (!mapping_order_.empty())
@@ -434,7 +442,7 @@ Result<Profile> PprofReader::run() {
   profile.duration_ns = static_cast<uint64_t>(std::max<int64_t>(duration_ns_, 0));
   for (const protozero::data_view& sample : samples_)
     if (auto added = add_sample(protozero::pbf_reader(sample)); !added) return std::unexpected(added.error());
-  return sum_.take(*unit, std::move(profile));
+  return sum_.take(value_.unit, std::move(profile));
 }
 
 }  // namespace

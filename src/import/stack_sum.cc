@@ -156,6 +156,7 @@ Result<Profile> StackSum::take(const ImportedUnit& unit, Profile profile) {
   profile.period_ns = whole ? unit.period : 1;
   profile.period_asked_ns = whole || !unit.cpu_time ? profile.period_ns : 0;  // 1 ns is only our unit
   profile.event = unit.cpu_time ? "" : unit.event;
+  if (!unit.cpu_time) profile.event_unit = unit.unit;
   profile.closed = profile.kernel_observed = true;
   profile.ledger = sum_.ledger;
   profile.executables = std::move(sum_.executables);

@@ -31,6 +31,7 @@ struct ImportedPlace {
 struct ImportedUnit {
   bool cpu_time = false;  ///< amounts are nanoseconds of CPU time; else:
   std::string event;      ///< they are numbers of these
+  std::string unit{};     ///< as of ProfileRun::event_unit
   uint64_t period = 0;    ///< of the file: a tick, where every amount is whole ticks; 0: not known
 };
 

@@ -76,6 +76,7 @@ struct ProfileRun {
   std::vector<uint8_t> boot_id;
   std::array<uint8_t, 16> recording_id{};  ///< random; zeroes: not known
   std::string event;                       ///< what ticks stand for; empty: CPU time
+  std::string event_unit{};                ///< of an import: "bytes", "nanoseconds", "count" or another
   uint64_t period_asked_ns = 0;            ///< with an event: a number of these, as the next
   uint64_t period_ns = 0;
   uint64_t started_unix_ns = 0;

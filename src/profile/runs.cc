@@ -64,6 +64,7 @@ void sum_up_runs(Profile* merged) {
   sum.release = common(runs, &ProfileRun::release);
   sum.boot_id = common(runs, &ProfileRun::boot_id);
   sum.event = common(runs, &ProfileRun::event);
+  sum.event_unit = common(runs, &ProfileRun::event_unit);
   sum.period_asked_ns = common(runs, &ProfileRun::period_asked_ns);
   sum.period_ns = common_period(runs);
   sum.closed = all(runs, &ProfileRun::closed);

@@ -31,6 +31,23 @@ func main() {
 }
 """
 
+GO_HEAP = """package main
+
+import ("os"; "runtime"; "runtime/pprof")
+
+var kept [][]byte
+
+//go:noinline
+func fill() { for i := 0; i < 1000; i++ { kept = append(kept, make([]byte, 20000)) } }
+
+func main() {
+	f, _ := os.Create(os.Args[1])
+	fill()
+	runtime.GC()
+	pprof.WriteHeapProfile(f)
+}
+"""
+
 
 def run(*words, **options):
     return subprocess.run(words, capture_output=True, text=True, **options)
@@ -145,6 +162,21 @@ class Import(unittest.TestCase):
         self.assertIn("main.hot", [name for _, _, name in functions])
         for flat, total, name in functions:
             self.assertEqual((rows[name]["ticks"], rows[name]["total_ticks"]), (int(flat), int(total)), top)
+
+    def test_values_keep_their_kind_and_unit(self):
+        """A profile of Go's heap, read and written again: bytes are bytes, and no column of samples is made of them."""
+        self.need("go")
+        with open(self.path("heap.go"), "w") as file:
+            file.write(GO_HEAP)
+        self.go("build", "-o", self.path("heap"), self.path("heap.go"))
+        subprocess.run([self.path("heap"), self.path("heap.prof")], check=True)
+        top = lambda file: re.findall(r"(?m)^.*main\.fill.*$", self.go("tool", "pprof", "-top", file))
+        self.assertEqual(len(top(self.path("heap.prof"))), 1)
+        self.assertEqual(top(self.export("pprof", profile=self.path("heap.prof"))), top(self.path("heap.prof")))
+        raw = self.go("tool", "pprof", "-raw", self.export("pprof", profile=self.path("heap.prof")))
+        self.assertIn("\ninuse_space/bytes[dflt]\n", raw)
+        with open(self.export("speedscope", profile=self.path("heap.prof"))) as file:
+            self.assertEqual(json.load(file)["profiles"][0]["unit"], "bytes")
 
     def test_made_up_positions_are_exported_by_no_format(self):
         """The pprof file has names for libc that is here: no address of that libc belongs to them."""
