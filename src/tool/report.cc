@@ -47,22 +47,21 @@ constexpr char kHelp[] =
   pctally report --callers malloc       who calls it (profiles of record -g)
 
 Rows      --by KEY   function (default), object, line, process, command (all processes
-                     of a name); with record --scope: program, thread, cgroup
+                     of a name), program, thread, cgroup (record --scope)
           --sort KEY           ticks (default), total, name or object
           --limit N, --min-share P   most rows (30; --json, 0: all); none below P %
-          --own[=DIR], --inlines   by line: the innermost in your files; inlined chains
+          --own[=DIR], --inlines   with --by line: your innermost line; inlined chains
           --filter, --object REGEX   only rows whose names, or whose objects, match
           --program, --thread, --cgroup REGEX   only their ticks (record --scope)
           --names STYLE        short (default), full (arguments, templates), linkage
           --debuginfod[=URLS]  download missing debug information (DEBUGINFOD_URLS)
 Paths     --callers FUNCTION   its callers, with the lines of the calls, and its callees
-          --tree, --bottom-up  the call tree, or from what ran up; --min-share P (1)
+          --tree, --bottom-up  tree from main down; from what ran up; --min-share P (1)
           --flamegraph FILE    the tree as a page (.html) or as a picture (.svg)
-          --focus REGEX        keep only paths through functions whose names match
-          --ignore REGEX       drop the paths through them
+          --focus, --ignore REGEX   keep, or drop, paths through functions that match
           --hide REGEX         hide the functions; their ticks go to their callers
 Output    --html FILE          one page for a browser that needs no network
-          --command, --no-sources, --strip-paths   what it holds of your machine
+          --command, --no-sources, --strip-paths   with command line; no sources or paths
           --json, --color WHEN   one object (docs/report.schema.json); auto, always, never
 
 Exit: 0; 2 usage; 4 the profile cannot be read, or is damaged; 125 the output failed.

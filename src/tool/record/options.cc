@@ -29,20 +29,20 @@ What      -- CMD ARGS...       run this; everything after -- is the command
           -p, --pid LIST       running processes: ids or a name, 4711,4712 or nginx
           --cgroup DIR         a control group
           -a, --all            the whole machine
-          --no-children        without the processes they start
+          --no-children        do not follow the processes that they start
           -g, --callers        call paths; also --call-graph MODE; off: --no-callers
-          --scope WHAT         keep ticks apart by program (as -g does), thread or cgroup
-          --paths-memory SIZE  most for each tree of paths (8M whole paths, 16M totals)
+          --scope WHAT         separate ticks by program (-g does so), thread or cgroup
+          --paths-memory SIZE  limit of each call-path tree (8M paths, 16M totals)
           --wait               also wait for daemons that CMD leaves behind
 How       -F, --frequency HZ   ticks per second of CPU time (1000)
-          -c, --period TIME    or CPU time per tick, as 250us; with -e EVENT: events
+          -c, --period TIME    instead: CPU time per tick (250us), with -e EVENT: events
           -e, --event NAME     count page-faults, cycles, ... instead of CPU time
           -e, --engine NAME    take this engine (see pctally engines)
           --fixed-period       exactly this period; can fall in step with the program
 Output    -o, --output FILE    default pctally.NAME.PID.pct
           -f, --force          replace FILE
           --for TIME           stop after 10, 2.5s, 500ms, 5m or 1h
-          -q, --quiet, -v, --verbose   errors alone; or also which engine, and why
+          -q, --quiet, -v, --verbose   print errors only; print also the engine, and why
 
 Exit: the command's own; 2 usage, 125 pctally failed, 126 not executable, 127 not found.
 )";
