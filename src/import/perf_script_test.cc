@@ -123,6 +123,18 @@ TEST(ImportPerfScript, NumbersBeforeTheAddressAreNoName) {
   EXPECT_EQ(objects_of("  7f0  68100142 |OP LOAD|LVL L1 hit|BLK  N/A \n\t55d0 work (/x)"), "/x:work");
 }
 
+// Without frame pointers the walk ends in what is no address of code.
+TEST(ImportPerfScript, AStackThatEndsInUnknownCodeIsCut) {
+  const std::string head = "p 7 1.5: 100 cpu-clock: \n\t1 f (/x)\n";
+  Imported read(head + "\t87 [unknown] ([unknown])\n\n" + head + "\t2 [unknown] (/lib/y.so)\n\n" + head +
+                "\t3 main (/x)\n\n");
+  EXPECT_FALSE(read.profile.paths.ends_known);
+  EXPECT_EQ(read.stacks(), (Sums{{"p;;[unknown];f", 100}, {"p;[unknown];f", 100}, {"p;main;f", 100}}));
+  const PathTreeNode& cut = read.profile.paths.context[1];
+  EXPECT_EQ(cut.kind, PathNodeKind::kCut);
+  EXPECT_EQ(cut.position, static_cast<uint64_t>(PathEnd::kUnknownMapping));
+}
+
 TEST(ImportPerfScript, ASampleWithoutAStackIsOfItsProcess) {
   Imported read(
       "p 7 1.5: 100 cpu-clock: \n\nkworker/0:2-mm 9 1.6: 100 cpu-clock: \n\t1 f (/x)\n\t2 g (/x)\n\n");

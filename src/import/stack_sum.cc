@@ -44,6 +44,13 @@ ImportedPlace StackSum::place(uint32_t object, const std::vector<Frame>& frames)
   return {object, names_->object(sum_.executables[object]).position(frames)};
 }
 
+/// perf calls so what is in no mapping: the walk of frame pointers had left the stack's frames.
+bool StackSum::is_unknown(const ImportedPlace& place) const {
+  const Executable& object = sum_.executables[place.executable];
+  if (object.path != "[unknown]" && object.path != kNoObject) return false;
+  return names_->knows(object.stamp) && names_->object(object).name(place.position).function == "[unknown]";
+}
+
 uint32_t StackSum::child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position,
                          bool is_end) {
   PathTree& tree = sum_.paths.context;
@@ -88,6 +95,8 @@ void StackSum::add(std::span<const ImportedPlace> stack, uint64_t amount, uint64
   if (stack.size() > kMostImportedFrames) {
     node = child(node, PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kTooDeep));
     stack = stack.first(kMostImportedFrames);
+  } else if (is_unknown(stack.back())) {
+    node = child(node, PathNodeKind::kCut, 0, static_cast<uint64_t>(PathEnd::kUnknownMapping));
   }
   for (size_t i = stack.size(); i-- > 1;)
     node = child(node, PathNodeKind::kCode, stack[i].executable, stack[i].position);
@@ -170,6 +179,7 @@ Result<Profile> StackSum::take(const ImportedUnit& unit, Profile profile) {
     profile.paths = std::move(sum_.paths);
     profile.paths.recorded = has_callers_;
     profile.paths.one_frame = !has_callers_;
+    profile.paths.ends_known = false;
   }
   divide(profile.period_ns, &profile);
   return profile;

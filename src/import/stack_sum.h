@@ -81,6 +81,7 @@ class StackSum {
   Result<Profile> take(const ImportedUnit& unit, Profile profile);
 
  private:
+  [[nodiscard]] bool is_unknown(const ImportedPlace& place) const;
   void count_delivery(uint64_t amount, uint64_t count);
   uint32_t child(uint32_t parent, PathNodeKind kind, uint32_t executable, uint64_t position,
                  bool is_end = false);

@@ -129,9 +129,12 @@ void add_paths(const Report& report, Json* json) {
                    {"object", valid_utf8(frame.object)},
                    {"after_left_out", frame.after_left_out},
                    {"share", frame.share}});
-  (*json)["paths"] = {{"complete", account.complete}, {"cut", std::move(cuts)},
-                      {"folded", account.folded},     {"first_come", account.first_come},
-                      {"no_room", account.no_room},   {"hot_path", std::move(hot)}};
+  (*json)["paths"] = {{"complete", account.ends_known ? Json(account.complete) : Json()},
+                      {"cut", std::move(cuts)},
+                      {"folded", account.folded},
+                      {"first_come", account.first_come},
+                      {"no_room", account.no_room},
+                      {"hot_path", std::move(hot)}};
   if (const auto& line = report.hot_line)
     (*json)["paths"]["hot_line"] = {{"file", valid_utf8(line->file)},
                                     {"line", line->line},

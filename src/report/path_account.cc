@@ -56,6 +56,7 @@ PathAccount path_account(const CallPaths& paths) {
     cut += below[i];
   }
   account.complete = account.ticks - cut;
+  account.ends_known = paths.ends_known;
   account.first_come = paths.first_come;
   account.no_room = paths.no_room;
   account.ticks += paths.no_room;
@@ -77,9 +78,11 @@ std::string cut_name(PathEnd end) {
 }
 
 std::string path_account_text(const PathAccount& account, const std::string& noun) {
-  if (account.complete == account.ticks && account.folded == 0) return "all complete";
+  if (account.ends_known && account.complete == account.ticks && account.folded == 0) return "all complete";
   std::string text =
-      fmt::format("{} of {} complete", grouped(account.complete), counted(account.ticks, noun));
+      account.ends_known
+          ? fmt::format("{} of {} complete", grouped(account.complete), counted(account.ticks, noun))
+          : fmt::format("not known which of {} are complete", counted(account.ticks, noun));
   for (const PathAccount::Cut& cut : account.cuts)
     text += fmt::format("; {} {}", grouped(cut.ticks), cut.reason);
   if (account.no_room != 0) text += fmt::format("; {} without room", grouped(account.no_room));

@@ -58,7 +58,9 @@ double design_of(double ticks, const Account& account) {
   return account.effective_samples > 0 ? std::max(1.0, ticks / account.effective_samples) : 1;
 }
 
+/// Where a profile does not say which paths are complete, any of them may lack the user code that called.
 uint64_t unknown_paths(const Profile& profile, bool of_kernel) {
+  if (!profile.paths.ends_known && !of_kernel) return profile.ledger.ticks();
   const PathTotal total = total_without_node(profile, of_kernel);
   return total.high + total.cut + profile.paths.no_room;
 }

@@ -186,9 +186,8 @@ std::string step_sentence(const Diff& diff) {
 std::string unknown_sentence(const Diff& diff) {
   const auto totals = std::ranges::count(diff.rows, true, &DiffRow::total_in_doubt);
   if (totals == 0) return "";
-  return fmt::format(
-      "{} undecided: more call paths are cut, folded or not kept on one side, and may be theirs.",
-      totals == 1 ? "1 total is" : fmt::format("{} totals are", totals));
+  return fmt::format("{} undecided: more call paths are, or may be, cut, folded or not kept on one side.",
+                     totals == 1 ? "1 total is" : fmt::format("{} totals are", totals));
 }
 
 std::vector<std::string> remarks_of(const Diff& diff) {

@@ -6,6 +6,7 @@
 
 #include "profile/positions.h"
 #include "report/hot_path.h"
+#include "report/json.h"
 #include "report/paths/path_profile_for_test.h"
 #include "report/text.h"
 
@@ -328,6 +329,18 @@ TEST(PathAccount, EveryTickIsCompleteOrCutForAReason) {
   const std::string text = path_account_text(path_account(paths.profile.paths));
   EXPECT_NE(text.find("2 folded into their callers, for they came when the tree was full"),
             std::string::npos);
+}
+
+TEST(PathAccount, CallsNoPathOfAnotherToolComplete) {
+  PathProfile paths;
+  paths.add(0, 0x100, 7);
+  paths.profile.paths.ends_known = false;
+  EXPECT_EQ(path_account_text(path_account(paths.profile.paths)), "not known which of 7 ticks are complete");
+  paths.add(paths.add_cut(PathEnd::kUnknownMapping), 0x200, 3);
+  EXPECT_EQ(path_account_text(path_account(paths.profile.paths)),
+            "not known which of 10 ticks are complete; 3 cut at code in no known mapping");
+  const Report report = make_report(paths.profile, &FakeSymbolizer::open, {});
+  EXPECT_THAT(json_report(paths.profile, report), testing::HasSubstr("\"complete\": null"));
 }
 
 TEST(HotPath, FollowsMostTicksDownFromTheOutermost) {
