@@ -392,6 +392,9 @@ void check_engine(const Profile& profile, Warnings* out) {
         fmt::format("ticks follow the kernel's {:g} ms clock: shares are wrong where the program runs in "
                     "step with it",
                     static_cast<double>(profile.clock_tick_ns) / 1e6));
+  if (profile.engine == "gperftools" && profile.period_asked_ns < kLongestKernelTickNs)
+    add(out, Severity::kWarning, "kernel-tick",
+        "gperftools gets at most one tick a kernel tick (1 to 10 ms): seconds may be too few; shares hold");
 }
 
 /// Nothing runs and nothing ticks then: shares hold, but the program took longer by what it bore of it.

@@ -38,6 +38,15 @@ auto is(Severity severity, const char* text) {
 
 TEST(Warnings, AGoodRecordingHasNone) { EXPECT_THAT(warnings(trusty()), IsEmpty()); }
 
+TEST(Warnings, GperftoolsBelowTheKernelsTick) {
+  Profile profile = trusty();
+  profile.engine = "gperftools";
+  profile.period_asked_ns = 10'000'000;  // its default
+  EXPECT_THAT(warnings(profile), IsEmpty());
+  profile.period_asked_ns = 1'000'000;
+  EXPECT_THAT(warnings(profile), ElementsAre(is(Severity::kWarning, "seconds may be too few")));
+}
+
 TEST(Warnings, FewTicks) {
   Profile profile = trusty();
   profile.ledger.weight_squares = 20'000;

@@ -32,13 +32,27 @@ bool lack_alike(std::span<const ComparedProfile> profiles) {
   return most - least <= kTolerableGap;
 }
 
-bool is_doubt(const Warning& warning, bool alike) {
+/// Whether all are of one tool with one period, and lack as much where their ticks come too rarely.
+bool are_of_one_rate(std::span<const ComparedProfile> profiles) {
+  const Profile& first = *profiles.front().profile;
+  return std::ranges::all_of(profiles, [&first](const ComparedProfile& other) {
+    return other.profile->engine == first.engine && other.profile->period_asked_ns == first.period_asked_ns;
+  });
+}
+
+/// What the profiles have in common is none.
+struct Alike {
+  bool lack = false, rate = false;
+};
+
+bool is_doubt(const Warning& warning, Alike alike) {
   const std::string_view id = warning.id;
-  if (id == "unsampled") return !alike;
+  if (id == "unsampled") return !alike.lack;
+  if (id == "kernel-tick") return !alike.rate;
   return is_of_a_part(warning) || id == "throttled" || id == "no-ticks";
 }
 
-std::string gravest(const Profile& profile, bool alike) {
+std::string gravest(const Profile& profile, Alike alike) {
   for (const Warning& warning : warnings_of(profile))
     if (is_doubt(warning, alike)) return warning.text;
   return "";
@@ -168,7 +182,7 @@ std::vector<Doubt> doubts_of_names(const std::vector<MeasuredRun>& before,
 }
 
 std::vector<Doubt> doubts_of(std::span<const ComparedProfile> profiles, Grouping by) {
-  const bool alike = lack_alike(profiles);
+  const Alike alike{.lack = lack_alike(profiles), .rate = are_of_one_rate(profiles)};
   std::vector<Doubt> doubts = of_kernel_code(profiles, by);
   for (const ComparedProfile& compared : profiles)
     if (std::string why = gravest(*compared.profile, alike); !why.empty())

@@ -56,6 +56,16 @@ TEST(Doubt, IsAThrottledProfile) {
   EXPECT_EQ(texts_of(throttled, run_with(1000)), Texts{"a: the kernel throttled sampling 3 times"});
 }
 
+// It says the period that was asked for; ticks may come more rarely.
+TEST(Doubt, IsGperftoolsBelowTheKernelsTickBesideAnother) {
+  Profile fast = run_with(1000), slow = fast;
+  fast.engine = slow.engine = "gperftools";
+  slow.period_ns = slow.period_asked_ns = 10000000;
+  EXPECT_EQ(texts_of(fast, run_with(1000)), Texts{"a: gperftools gets at most one tick a ke"});
+  EXPECT_EQ(texts_of(slow, fast), Texts{"b: gperftools gets at most one tick a ke"});
+  EXPECT_EQ(texts_of(fast, fast), Texts{});
+}
+
 TEST(Doubt, IsMissingTimeUnlessBothSidesLackIt) {
   EXPECT_EQ(texts_of(run_with(490), run_with(1000)), Texts{"a: 51.0 % of the CPU time was not sample"});
   EXPECT_EQ(texts_of(run_with(490), run_with(510)), Texts{});
